@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. The build itself is CMakeLists.txt; every target here sets up what it needs.
+
+PREFIX ?= /usr/local
+SECONDS ?= 60
+STRICT_SKIPS ?=
+SUITES ?=
+
+JOBS := $(shell nproc)
+BUILD := build/release
+CMAKE_BUILD := env -u MAKEFLAGS -u MAKELEVEL cmake --build
+RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:%=--suite %)
+FORMATTED = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] \
+	fuzz/*.[ch] bench/*.[ch] tools/*/*.[ch] examples/*.c examples/*/*.c)
+
+.PHONY: all demo test test-long fuzz bench install format check-format coverage clean help
+
+all: ## build the library and the command (build/release)
+	@tools/setup.sh build
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@$(CMAKE_BUILD) $(BUILD) -j $(JOBS)
+
+demo: all ## build, then show the command at work on a small raster
+	@tools/demo.sh $(BUILD)/terrazzo
+
+test: ## every suite that fits in minutes; STRICT_SKIPS=1, SUITES="unit cli"
+	@tools/setup.sh build test python
+	@$(RUN_TESTS)
+
+test-long: ## the suites of make test and the long ones
+	@tools/setup.sh build test python
+	@$(RUN_TESTS) --long
+
+fuzz: ## run each fuzz target for SECONDS (60)
+	@tools/setup.sh build fuzz
+	@tools/fuzz.sh $(SECONDS)
+
+bench: all ## measure; see bench/README.md
+	@tools/setup.sh python
+	@.venv/bin/python bench/run.py
+
+install: all ## install into PREFIX (/usr/local); DESTDIR is respected
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+format: ## rewrite the C sources in the project's format
+	@tools/setup.sh format
+	@clang-format-14 -i $(FORMATTED)
+
+check-format: ## fail if make format would change something
+	@tools/setup.sh format
+	@clang-format-14 --dry-run -Werror $(FORMATTED)
+
+coverage: ## line coverage of src/ by the C tests
+	@tools/setup.sh build test python
+	@cmake --preset coverage
+	@$(CMAKE_BUILD) build/coverage -j $(JOBS)
+	@find build/coverage -name '*.gcda' -delete
+	@ctest --test-dir build/coverage -j $(JOBS) --output-on-failure
+	@python3 tools/coverage.py build/coverage
+
+clean: ## remove everything that was built (.venv stays)
+	@rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the command needs to know from the WKT of a coordinate reference system. */
+#ifndef CLI_CRS_TEXT_H
+#define CLI_CRS_TEXT_H
+
+#include <stdbool.h>
+
+typedef struct crs_axes {
+    unsigned count;    /* of axes, the vertical one included */
+    bool north_first;  /* the first axis is the northing or the latitude */
+    char unit[32];     /* of the first axis, such as "metre"; "" when not found */
+} crs_axes;
+
+/* From WKT2. All zero when there are no axes in it. */
+void crs_read_axes(crs_axes *axes, const char *wkt);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON like gdalinfo's: the metadata, by domain. To the items of GDAL_METADATA come those that GDAL
+ * makes of other tags. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+#include "tag_values.h"
+#include "text.h"
+
+#define IMAGE_STRUCTURE "IMAGE_STRUCTURE"
+
+/* The default domain: text of tags ------------------------------------------------------------ */
+
+typedef struct tag_item {
+    uint16_t tag;
+    enum { ITEM_TEXT, ITEM_NUMBER, ITEM_UNIT } kind;
+    const char *name;
+} tag_item;
+
+static const tag_item tag_items[] = {
+    {269, ITEM_TEXT, "TIFFTAG_DOCUMENTNAME"},    {270, ITEM_TEXT, "TIFFTAG_IMAGEDESCRIPTION"},
+    {280, ITEM_NUMBER, "TIFFTAG_MINSAMPLEVALUE"}, {281, ITEM_NUMBER, "TIFFTAG_MAXSAMPLEVALUE"},
+    {282, ITEM_NUMBER, "TIFFTAG_XRESOLUTION"},   {283, ITEM_NUMBER, "TIFFTAG_YRESOLUTION"},
+    {296, ITEM_UNIT, "TIFFTAG_RESOLUTIONUNIT"},  {305, ITEM_TEXT, "TIFFTAG_SOFTWARE"},
+    {306, ITEM_TEXT, "TIFFTAG_DATETIME"},        {315, ITEM_TEXT, "TIFFTAG_ARTIST"},
+    {316, ITEM_TEXT, "TIFFTAG_HOSTCOMPUTER"},    {33432, ITEM_TEXT, "TIFFTAG_COPYRIGHT"},
+    {50909, ITEM_TEXT, "GEO_METADATA"}};
+
+static const tag_item *find_item(uint16_t tag)
+{
+    for (size_t i = 0; i < sizeof tag_items / sizeof tag_items[0]; i++) {
+        if (tag_items[i].tag == tag)
+            return &tag_items[i];
+    }
+    return NULL;
+}
+
+static const char *unit_words(double unit)
+{
+    return unit == 1 ? "1 (unitless)" : unit == 2 ? "2 (pixels/inch)" : "3 (pixels/cm)";
+}
+
+static void write_tag_item(json *j, info_file *f, const tag_item *item, const tz_tag *tag)
+{
+    tz_error err;
+    double value;
+    if (item->kind == ITEM_TEXT) {
+        if (tag_write_text(j, item->name, f->file, tag, &err) != TZ_OK)
+            info_problem(f, &err, false);
+        return;
+    }
+    if (!tag_first_number(f->file, tag, &value))
+        return;
+    if (item->kind == ITEM_UNIT) {
+        json_text(j, item->name, unit_words(value));
+        return;
+    }
+    char number[TEXT_NUMBER];
+    snprintf(number, sizeof number, "%.8g", value);
+    json_text(j, item->name, number);
+}
+
+static void write_tag_items(json *j, info_file *f)
+{
+    const tz_level *level = &f->info->levels[0];
+    uint32_t written = 0; /* a bit per item: a tag that is there twice is written once */
+    for (int32_t i = 0; i < level->tag_count; i++) {
+        tz_tag tag;
+        tz_error err;
+        if (tz_tag_get(f->file, level->ifd_offset, (uint32_t)i, &tag, &err) != TZ_OK)
+            return;
+        const tag_item *item = find_item(tag.tag);
+        uint32_t bit = item != NULL ? (uint32_t)1 << (item - tag_items) : 0;
+        if (bit & ~written)
+            write_tag_item(j, f, item, &tag);
+        written |= bit;
+    }
+}
+
+/* What the image says of its own structure ----------------------------------------------------- */
+
+static void write_structure(json *j, const info_file *f)
+{
+    const tz_level *level = &f->info->levels[0];
+    char codec[TEXT_NUMBER];
+    bool ycbcr_jpeg = level->compression == 7 && f->info->photometric == 6;
+    if (ycbcr_jpeg)
+        json_text(j, "SOURCE_COLOR_SPACE", "YCbCr");
+    if (level->compression != 1)
+        json_text(j, "COMPRESSION", ycbcr_jpeg ? "YCbCr JPEG" : info_codec(level, codec));
+    json_text(j, "INTERLEAVE",
+              f->info->bands == 1 || f->info->planar == 2 ? "BAND" : "PIXEL");
+    if (level->predictor > 1) {
+        char number[TEXT_NUMBER];
+        snprintf(number, sizeof number, "%u", (unsigned)level->predictor);
+        json_text(j, "PREDICTOR", number);
+    }
+    if (f->info->photometric == 0)
+        json_text(j, "MINISWHITE", "YES");
+    if (f->info->ghost.present && f->info->ghost.ifds_before_data && !f->info->ghost.edited)
+        json_text(j, "LAYOUT", "COG");
+}
+
+static void write_rpc(json *j, const double *rpc)
+{
+    static const char *const names[] = {
+        "ERR_BIAS",   "ERR_RAND",   "LINE_OFF",  "SAMP_OFF",   "LAT_OFF",     "LONG_OFF",
+        "HEIGHT_OFF", "LINE_SCALE", "SAMP_SCALE", "LAT_SCALE", "LONG_SCALE", "HEIGHT_SCALE"};
+    static const char *const lists[] = {"LINE_NUM_COEFF", "LINE_DEN_COEFF", "SAMP_NUM_COEFF",
+                                        "SAMP_DEN_COEFF"};
+    char number[TEXT_NUMBER];
+    json_object(j, "RPC");
+    for (size_t i = 0; i < 12; i++)
+        json_text(j, names[i], text_double(number, rpc[i]));
+    for (size_t i = 0; i < 4; i++) {
+        json_text_begin(j, lists[i]);
+        for (size_t k = 0; k < 20; k++) {
+            text_double(number, rpc[12 + 20 * i + k]);
+            json_text_part(j, " ", k > 0, false);
+            json_text_part(j, number, strlen(number), false);
+        }
+        json_text_end(j);
+    }
+    json_object_end(j);
+}
+
+/* Domains -------------------------------------------------------------------------------------- */
+
+/* Names that other tags give: not twice in one object. */
+static bool is_given(const info_file *f, const tz_metadata_item *item)
+{
+    if (strcmp(item->domain, IMAGE_STRUCTURE) == 0)
+        return true;
+    if (item->domain[0] != '\0' || item->band >= 0)
+        return false;
+    if (strcmp(item->name, "AREA_OR_POINT") == 0)
+        return f->info->geo.key_count > 0;
+    tz_tag tag;
+    for (size_t i = 0; i < sizeof tag_items / sizeof tag_items[0]; i++) {
+        if (strcmp(item->name, tag_items[i].name) == 0)
+            return tag_find(f->file, &f->info->levels[0], tag_items[i].tag, &tag);
+    }
+    return false;
+}
+
+/* The items from *at on that have the band and the domain of the one there. */
+static void write_items(json *j, const info_file *f, uint32_t *at, const char *domain, int32_t band)
+{
+    tz_metadata_item item;
+    uint32_t next = *at;
+    while (meta_next(&f->metadata, &next, &item) && item.band == band &&
+           strcmp(item.domain, domain) == 0) {
+        if (!is_given(f, &item))
+            json_text(j, item.name, item.value);
+        *at = next;
+    }
+}
+
+/* All other domains of a band, in order. */
+static void write_domains(json *j, const info_file *f, uint32_t at, int32_t band)
+{
+    tz_metadata_item item;
+    uint32_t next = at;
+    while (meta_next(&f->metadata, &next, &item) && item.band == band) {
+        bool skip = strcmp(item.domain, IMAGE_STRUCTURE) == 0 ||
+                    (band < 0 && f->info->geo.rpc != NULL && strcmp(item.domain, "RPC") == 0);
+        if (!skip) {
+            json_object(j, item.domain);
+            write_items(j, f, &at, item.domain, band);
+            json_object_end(j);
+            next = at;
+        }
+        at = next;
+    }
+}
+
+void info_write_metadata(json *j, info_file *f)
+{
+    uint32_t at = 0;
+    json_object(j, "metadata");
+    json_object(j, "");
+    if (f->info->geo.key_count > 0)
+        json_text(j, "AREA_OR_POINT",
+                  f->info->geo.raster_type == TZ_RASTER_PIXEL_IS_POINT ? "Point" : "Area");
+    write_tag_items(j, f);
+    write_items(j, f, &at, "", -1);
+    json_object_end(j);
+    json_object(j, IMAGE_STRUCTURE);
+    write_structure(j, f);
+    json_object_end(j);
+    if (f->info->geo.rpc != NULL)
+        write_rpc(j, f->info->geo.rpc);
+    write_domains(j, f, at, -1);
+    json_object_end(j);
+}
+
+/* Bits that are not those of the type. */
+static bool has_odd_bits(const tz_info *info)
+{
+    return info->bits_per_sample != 8 * tz_dtype_size(info->dtype);
+}
+
+void info_write_band_metadata(json *j, const info_file *f, uint32_t band)
+{
+    json_object(j, "metadata");
+    write_domains(j, f, meta_find(&f->metadata, (int32_t)band), (int32_t)band);
+    if (has_odd_bits(f->info)) {
+        char number[TEXT_NUMBER];
+        snprintf(number, sizeof number, "%u", (unsigned)f->info->bits_per_sample);
+        json_object(j, IMAGE_STRUCTURE);
+        json_text(j, "NBITS", number);
+        json_object_end(j);
+    }
+    json_object_end(j);
+}
+
+void info_write_statistics(json *j, const info_file *f, uint32_t band)
+{
+    static const struct {
+        const char *item;
+        const char *key;
+    } kinds[] = {{"STATISTICS_MINIMUM", "minimum"},
+                 {"STATISTICS_MAXIMUM", "maximum"},
+                 {"STATISTICS_MEAN", "mean"},
+                 {"STATISTICS_STDDEV", "stdDev"}};
+    const char *values[4];
+    for (size_t i = 0; i < 4; i++) {
+        values[i] = meta_value(&f->metadata, (int32_t)band, "", kinds[i].item);
+        if (values[i] == NULL)
+            return;
+    }
+    for (size_t i = 0; i < 4; i++)
+        json_double(j, kinds[i].key, strtod(values[i], NULL));
+}

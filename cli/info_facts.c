@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "info.h"
+#include "text.h"
+
+#define SPANS_AT_ONCE 256
+#define LERC          34887
+
+bool info_is_cog(const info_file *f)
+{
+    return f->cog_known && (f->cog_problems & ~TZ_COG_NOT_GEOREFERENCED) == 0;
+}
+
+/* Levels --------------------------------------------------------------------------------------- */
+
+const char *info_codec(const tz_level *level, char *buffer)
+{
+    static const char *const lerc[] = {"LERC", "LERC_DEFLATE", "LERC_ZSTD"};
+    if (level->compression == LERC && level->lerc_compression < 3)
+        return lerc[level->lerc_compression];
+    const char *name = tz_compression_name(level->compression);
+    if (name != NULL)
+        return name;
+    snprintf(buffer, TEXT_NUMBER, "unknown (%u)", (unsigned)level->compression);
+    return buffer;
+}
+
+double info_raw_size(const tz_level *level)
+{
+    return (double)level->width * level->height * level->samples * level->bits_per_sample / 8;
+}
+
+const tz_level *info_level(const info_file *f, uint32_t level)
+{
+    bool is_mask = (level & TZ_MASK_OF(0u)) != 0;
+    uint32_t index = level & ~TZ_MASK_OF(0u);
+    const tz_info *info = f->info;
+    if (index >= info->level_count)
+        return NULL;
+    if (!is_mask)
+        return &info->levels[index];
+    return info->levels[index].has_mask && info->masks != NULL ? &info->masks[index] : NULL;
+}
+
+static void count_stored(info_file *f, uint32_t level, struct info_stored *out)
+{
+    tz_error err;
+    const tz_level *l = info_level(f, level);
+    out->asked = true;
+    if (l == NULL || !l->readable)
+        return;
+    out->known = tz_level_stored_size(f->file, level, &out->bytes, &out->sparse, &err) == TZ_OK;
+    if (!out->known)
+        info_problem(f, &err, false);
+}
+
+bool info_stored_size(info_file *f, uint32_t level, uint64_t *bytes, uint64_t *sparse)
+{
+    struct info_stored further = {0};
+    uint32_t index = level & ~TZ_MASK_OF(0u);
+    struct info_stored *stored =
+        index < INFO_KEPT_LEVELS ? &f->stored[index][level != index] : &further;
+    if (!stored->asked)
+        count_stored(f, level, stored);
+    *bytes = stored->bytes;
+    *sparse = stored->sparse;
+    return stored->known;
+}
+
+bool info_by_band(const info_file *f, uint32_t level)
+{
+    const tz_level *l = info_level(f, level);
+    return l != NULL && l->tile_count > (uint64_t)l->tiles_across * l->tiles_down;
+}
+
+/* Corners -------------------------------------------------------------------------------------- */
+
+static void place_corner(const info_file *f, info_corner *corner, double column, double row)
+{
+    const tz_geo *geo = &f->info->geo;
+    const double *t = geo->transform;
+    tz_error err;
+    corner->x = geo->has_transform ? t[0] + column * t[1] + row * t[2] : column;
+    corner->y = geo->has_transform ? t[3] + column * t[4] + row * t[5] : row;
+    corner->has_lonlat = f->crs != NULL && geo->has_transform &&
+                         tz_crs_to_lonlat(f->crs, corner->x, corner->y, &corner->lon, &corner->lat,
+                                          &err) == TZ_OK;
+}
+
+void info_corners(const info_file *f, info_corner corners[INFO_CORNERS])
+{
+    static const struct {
+        const char *key;
+        const char *name;
+        double column, row; /* as parts of width and height */
+    } places[INFO_CORNERS] = {{"upperLeft", "upper left", 0, 0},
+                              {"lowerLeft", "lower left", 0, 1},
+                              {"lowerRight", "lower right", 1, 1},
+                              {"upperRight", "upper right", 1, 0},
+                              {"center", "centre", 0.5, 0.5}};
+    for (size_t i = 0; i < INFO_CORNERS; i++) {
+        corners[i] = (info_corner){.key = places[i].key, .name = places[i].name};
+        place_corner(f, &corners[i], places[i].column * f->info->width,
+                     places[i].row * f->info->height);
+    }
+}
+
+/* Tiles ---------------------------------------------------------------------------------------- */
+
+static info_tile describe_tile(const tz_level *l, uint32_t level, uint64_t tile,
+                               const tz_tile_span *span)
+{
+    uint64_t plane = (uint64_t)l->tiles_across * l->tiles_down;
+    uint64_t in_plane = tile % plane;
+    return (info_tile){.level = level,
+                       .tile = tile,
+                       .row = (uint32_t)(in_plane / l->tiles_across),
+                       .column = (uint32_t)(in_plane % l->tiles_across),
+                       .band = (uint32_t)(tile / plane),
+                       .span = *span};
+}
+
+/* false: stop. A table that cannot be read is a problem of this level alone. */
+static bool each_of_level(info_file *f, uint32_t level,
+                          bool (*row)(void *user, const info_tile *tile), void *user)
+{
+    static tz_tile_span spans[SPANS_AT_ONCE];
+    const tz_level *l = info_level(f, level);
+    tz_error err;
+    if (l == NULL || !l->readable)
+        return true;
+    for (uint64_t first = 0; first < l->tile_count; first += SPANS_AT_ONCE) {
+        uint64_t left = l->tile_count - first;
+        size_t count = left < SPANS_AT_ONCE ? (size_t)left : SPANS_AT_ONCE;
+        if (tz_tile_spans(f->file, level, first, count, spans, &err) != TZ_OK) {
+            info_problem(f, &err, true);
+            return true;
+        }
+        for (size_t i = 0; i < count; i++) {
+            info_tile tile = describe_tile(l, level, first + i, &spans[i]);
+            if (!row(user, &tile))
+                return false;
+        }
+    }
+    return true;
+}
+
+void info_each_tile(info_file *f, bool (*row)(void *user, const info_tile *tile), void *user)
+{
+    for (uint32_t i = 0; i < f->info->level_count; i++) {
+        if (!each_of_level(f, i, row, user) || !each_of_level(f, TZ_MASK_OF(i), row, user))
+            return;
+    }
+}

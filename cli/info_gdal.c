@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON with the keys and the structure of gdalinfo -json. */
+#include <math.h>
+#include <string.h>
+
+#include "info.h"
+
+void info_write_error(json *j, const tz_error *err, const char *path)
+{
+    json_object(j, NULL);
+    json_text(j, "description", path);
+    json_object(j, "error");
+    info_write_problem(j, err);
+    json_object_end(j);
+    json_object_end(j);
+}
+
+static void write_size(json *j, const char *key, uint32_t width, uint32_t height)
+{
+    json_array_row(j, key);
+    json_uint(j, NULL, width);
+    json_uint(j, NULL, height);
+    json_array_end(j);
+}
+
+/* A file that is used besides the named one. */
+static void write_sidecar(json *j, const char *path, const char *ending)
+{
+    json_text_begin(j, NULL);
+    json_text_part(j, path, strlen(path), false);
+    json_text_part(j, ending, strlen(ending), false);
+    json_text_end(j);
+}
+
+static uint32_t sidecars_used(const tz_info *info)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < info->level_count; i++) {
+        used |= info->levels[i].sidecar;
+        if (info->levels[i].has_mask && info->masks != NULL)
+            used |= info->masks[i].sidecar;
+    }
+    return used;
+}
+
+static void write_files(json *j, const info_file *f)
+{
+    uint32_t used = sidecars_used(f->info);
+    json_array(j, "files");
+    json_text(j, NULL, f->path);
+    if (used & TZ_SIDECAR_OVR)
+        write_sidecar(j, f->path, ".ovr");
+    if (used & TZ_SIDECAR_MSK)
+        write_sidecar(j, f->path, ".msk");
+    json_array_end(j);
+}
+
+/* Georeferencing ------------------------------------------------------------------------------- */
+
+static void write_coordinate_system(json *j, const info_file *f)
+{
+    if (f->crs == NULL)
+        return;
+    json_object(j, "coordinateSystem");
+    json_text(j, "wkt", tz_crs_wkt(f->crs));
+    if (f->axes.count >= 2) {
+        json_array_row(j, "dataAxisToSRSAxisMapping");
+        json_uint(j, NULL, f->axes.north_first ? 2 : 1);
+        json_uint(j, NULL, f->axes.north_first ? 1 : 2);
+        if (f->axes.count > 2)
+            json_uint(j, NULL, 3);
+        json_array_end(j);
+    }
+    if (!isnan(f->info->geo.coordinate_epoch))
+        json_double(j, "coordinateEpoch", f->info->geo.coordinate_epoch);
+    json_object_end(j);
+}
+
+static void write_gcp(json *j, const tz_gcp *gcp, uint32_t index)
+{
+    char id[16];
+    snprintf(id, sizeof id, "%u", (unsigned)index + 1);
+    json_object_row(j, NULL);
+    json_text(j, "id", id);
+    json_text(j, "info", "");
+    json_double(j, "pixel", gcp->column);
+    json_double(j, "line", gcp->row);
+    json_double(j, "x", gcp->x);
+    json_double(j, "y", gcp->y);
+    json_double(j, "z", gcp->z);
+    json_object_end(j);
+}
+
+static void write_gcps(json *j, const info_file *f)
+{
+    const tz_geo *geo = &f->info->geo;
+    json_object(j, "gcps");
+    write_coordinate_system(j, f);
+    json_array(j, "gcpList");
+    for (uint32_t i = 0; i < geo->gcp_count; i++)
+        write_gcp(j, &geo->gcps[i], i);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+static void write_place(json *j, const info_file *f)
+{
+    const tz_geo *geo = &f->info->geo;
+    if (geo->gcp_count > 0)
+        write_gcps(j, f);
+    else
+        write_coordinate_system(j, f);
+    if (!geo->has_transform)
+        return;
+    json_array_row(j, "geoTransform");
+    for (int i = 0; i < 6; i++)
+        json_double(j, NULL, geo->transform[i]);
+    json_array_end(j);
+}
+
+static void write_point(json *j, const char *key, double x, double y)
+{
+    json_array_row(j, key);
+    json_double(j, NULL, x);
+    json_double(j, NULL, y);
+    json_array_end(j);
+}
+
+static double round_degrees(double value)
+{
+    return round(value * 1e7) / 1e7;
+}
+
+static void write_corners(json *j, const info_file *f)
+{
+    info_corner corners[INFO_CORNERS];
+    info_corners(f, corners);
+    json_object(j, "cornerCoordinates");
+    bool on_earth = true;
+    for (int i = 0; i < INFO_CORNERS; i++) {
+        write_point(j, corners[i].key, corners[i].x, corners[i].y);
+        on_earth = on_earth && (corners[i].has_lonlat || i == INFO_CORNERS - 1);
+    }
+    json_object_end(j);
+    if (!on_earth)
+        return;
+    json_object(j, "wgs84Extent");
+    json_text(j, "type", "Polygon");
+    json_array(j, "coordinates");
+    json_array(j, NULL);
+    for (int i = 0; i < 5; i++)
+        write_point(j, NULL, round_degrees(corners[i % 4].lon), round_degrees(corners[i % 4].lat));
+    json_array_end(j);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+/* Bands ---------------------------------------------------------------------------------------- */
+
+static const char *gdal_type(tz_dtype dtype)
+{
+    static const char *const names[] = {
+        "Unknown", "Byte",    "Int8",    "UInt16",  "Int16",  "UInt32", "Int32",    "UInt64",  "Int64",
+        "Float16", "Float32", "Float64", "CInt16",  "CInt32", "CFloat16", "CFloat32", "CFloat64"};
+    return (size_t)dtype < sizeof names / sizeof names[0] ? names[dtype] : "Unknown";
+}
+
+static void write_nodata(json *j, const tz_nodata *nodata)
+{
+    if (nodata->kind == TZ_NODATA_INT)
+        json_int(j, "noDataValue", nodata->value.i);
+    else if (nodata->kind == TZ_NODATA_UINT)
+        json_uint(j, "noDataValue", nodata->value.u);
+    else if (nodata->kind == TZ_NODATA_FLOAT)
+        json_double(j, "noDataValue", nodata->value.f);
+}
+
+static void write_overviews(json *j, const info_file *f, bool of_mask)
+{
+    json_array(j, "overviews");
+    for (uint32_t i = 1; i < f->info->level_count; i++) {
+        const tz_level *level = info_level(f, of_mask ? TZ_MASK_OF(i) : i);
+        if (level == NULL)
+            continue;
+        json_object_row(j, NULL);
+        write_size(j, "size", level->width, level->height);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+/* The last of 2 or 4 bands is alpha, and this is another one: GDAL takes it for the mask. */
+static bool has_alpha(const info_file *f, uint32_t band)
+{
+    const tz_info *info = f->info;
+    tz_band last;
+    tz_error err;
+    return (info->bands == 2 || info->bands == 4) && band + 1 < info->bands &&
+           (info->dtype == TZ_DTYPE_UINT8 || info->dtype == TZ_DTYPE_UINT16) &&
+           tz_band_info(f->file, info->bands - 1, &last, &err) == TZ_OK &&
+           last.color == TZ_COLOR_ALPHA;
+}
+
+static void write_mask(json *j, const info_file *f, uint32_t band)
+{
+    bool own_mask = f->info->levels[0].has_mask;
+    bool alpha = !own_mask && f->info->nodata.kind == TZ_NODATA_NONE && has_alpha(f, band);
+    if (!own_mask && !alpha)
+        return;
+    json_object(j, "mask");
+    json_array_row(j, "flags");
+    json_text(j, NULL, "PER_DATASET");
+    if (alpha)
+        json_text(j, NULL, "ALPHA");
+    json_array_end(j);
+    write_overviews(j, f, own_mask);
+    json_object_end(j);
+}
+
+/* TIFF has 16 bits; files with 8 by mistake are taken as they are meant. */
+static unsigned color_shift(const tz_info *info)
+{
+    for (uint64_t i = 0; i < 3 * (uint64_t)info->color_map_size; i++) {
+        if (info->color_map[i] > 255)
+            return 8;
+    }
+    return 0;
+}
+
+static bool is_nodata(const tz_nodata *nodata, uint32_t value)
+{
+    if (nodata->kind == TZ_NODATA_INT)
+        return nodata->value.i == value;
+    return nodata->kind == TZ_NODATA_UINT && nodata->value.u == value;
+}
+
+static void write_color_table(json *j, const tz_info *info)
+{
+    uint32_t size = info->color_map_size;
+    unsigned shift = color_shift(info);
+    json_object(j, "colorTable");
+    json_text(j, "palette", "RGB");
+    json_uint(j, "count", size);
+    json_array(j, "entries");
+    for (uint32_t i = 0; i < size; i++) {
+        json_array_row(j, NULL);
+        for (uint32_t part = 0; part < 3; part++)
+            json_uint(j, NULL, (unsigned)info->color_map[part * (size_t)size + i] >> shift);
+        json_uint(j, NULL, is_nodata(&info->nodata, i) ? 0 : 255);
+        json_array_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
+static void write_scaling(json *j, const tz_band *band)
+{
+    if (band->unit != NULL && band->unit[0] != '\0')
+        json_text(j, "unit", band->unit);
+    if (!band->has_scale && !band->has_offset)
+        return;
+    json_double(j, "offset", band->offset);
+    json_double(j, "scale", band->scale);
+}
+
+static void write_band(json *j, const info_file *f, uint32_t index)
+{
+    const tz_info *info = f->info;
+    tz_band band = {.scale = 1};
+    tz_error err;
+    if (tz_band_info(f->file, index, &band, &err) != TZ_OK)
+        band = (tz_band){.scale = 1};
+    json_object(j, NULL);
+    json_uint(j, "band", (uint64_t)index + 1);
+    write_size(j, "block", info->levels[0].tile_width, info->levels[0].tile_height);
+    json_text(j, "type", gdal_type(info->dtype));
+    json_text(j, "colorInterpretation", tz_color_name(band.color));
+    if (band.description != NULL && band.description[0] != '\0')
+        json_text(j, "description", band.description);
+    info_write_statistics(j, f, index);
+    write_nodata(j, &info->nodata);
+    write_scaling(j, &band);
+    if (info->level_count > 1)
+        write_overviews(j, f, false);
+    write_mask(j, f, index);
+    info_write_band_metadata(j, f, index);
+    if (index == 0 && info->color_map != NULL)
+        write_color_table(j, info);
+    json_object_end(j);
+}
+
+void info_write_json(json *j, info_file *f)
+{
+    const tz_info *info = f->info;
+    json_object(j, NULL);
+    json_text(j, "description", f->path);
+    json_text(j, "driverShortName", "GTiff");
+    json_text(j, "driverLongName", "GeoTIFF");
+    write_files(j, f);
+    write_size(j, "size", info->width, info->height);
+    write_place(j, f);
+    info_write_metadata(j, f);
+    write_corners(j, f);
+    json_array(j, "bands");
+    for (uint32_t i = 0; i < info->bands; i++)
+        write_band(j, f, i);
+    json_array_end(j);
+    info_write_terrazzo(j, f);
+    json_object_end(j);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON: the object "terrazzo", with all that gdalinfo has no key for. */
+#include <math.h>
+#include <string.h>
+
+#include "info.h"
+#include "limits.h"
+#include "tag_values.h"
+#include "terminal.h"
+#include "text.h"
+
+/* A number, or null where there is none. */
+static void write_or_null(json *j, const char *key, uint64_t value, bool is_there)
+{
+    if (is_there)
+        json_uint(j, key, value);
+    else
+        json_null(j, key);
+}
+
+static void write_text_or_null(json *j, const char *key, const char *text)
+{
+    if (text != NULL)
+        json_text(j, key, text);
+    else
+        json_null(j, key);
+}
+
+static void write_pair(json *j, const char *key, uint64_t a, uint64_t b)
+{
+    json_array_row(j, key);
+    json_uint(j, NULL, a);
+    json_uint(j, NULL, b);
+    json_array_end(j);
+}
+
+/* Errors and warnings -------------------------------------------------------------------------- */
+
+void info_write_problem(json *j, const tz_error *err)
+{
+    json_text(j, "result", tz_result_name(err->result));
+    json_text(j, "cause", tz_cause_name(err->cause));
+    write_or_null(j, "ifd", (uint64_t)err->ifd, err->ifd >= 0);
+    write_or_null(j, "tag", (uint64_t)err->tag, err->tag >= 0);
+    write_or_null(j, "level", (uint64_t)err->level, err->level >= 0);
+    write_or_null(j, "tile", (uint64_t)err->tile, err->tile >= 0);
+    write_or_null(j, "offset", err->offset, err->offset != TZ_NONE);
+    write_or_null(j, "expected", err->expected, err->expected != TZ_NONE);
+    write_or_null(j, "found", err->found, err->found != TZ_NONE);
+    json_uint(j, "count", err->count);
+    write_text_or_null(j, "limit", err->limit);
+    write_or_null(j, "system_error", (uint64_t)err->system_error, err->system_error > 0);
+    json_text(j, "message", err->message);
+}
+
+static void write_warning(json *j, const tz_error *err)
+{
+    json_object(j, NULL);
+    info_write_problem(j, err);
+    json_object_end(j);
+}
+
+static void write_warnings(json *j, const info_file *f)
+{
+    json_array(j, "warnings");
+    for (uint32_t i = 0; i < f->info->warning_count; i++)
+        write_warning(j, &f->info->warnings[i]);
+    for (unsigned i = 0; i < f->problem_count; i++)
+        write_warning(j, &f->problems[i]);
+    json_array_end(j);
+    json_uint(j, "warnings_dropped", f->info->warnings_dropped);
+}
+
+/* The file ------------------------------------------------------------------------------------- */
+
+static void write_format(json *j, const tz_info *info)
+{
+    json_object(j, "format");
+    json_bool(j, "bigtiff", info->bigtiff);
+    json_text(j, "byte_order", info->big_endian ? "big" : "little");
+    json_uint(j, "file_size", info->file_size);
+    json_uint(j, "ifd_count", info->ifd_count);
+    json_bool(j, "chain_complete", info->chain_complete);
+    json_uint(j, "directory_end", info->directory_end);
+    json_uint(j, "bytes_read", info->bytes_read);
+    json_uint(j, "reads", info->reads);
+    json_object_end(j);
+}
+
+static void write_pages(json *j, const tz_info *info)
+{
+    json_uint(j, "page", info->page);
+    json_array(j, "pages");
+    for (uint32_t i = 0; i < info->page_count; i++) {
+        const tz_page *page = &info->pages[i];
+        json_object_row(j, NULL);
+        write_pair(j, "size", page->width, page->height);
+        json_uint(j, "bands", page->bands);
+        json_uint(j, "bits_per_sample", page->bits_per_sample);
+        json_int(j, "ifd", page->ifd);
+        json_uint(j, "ifd_offset", page->ifd_offset);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void write_ghost(json *j, const tz_ghost *ghost)
+{
+    static const char *const interleaves[] = {"pixel", "band", "tile"};
+    if (!ghost->present) {
+        json_null(j, "ghost");
+        return;
+    }
+    json_object(j, "ghost");
+    json_uint(j, "size", ghost->size);
+    json_bool(j, "ifds_before_data", ghost->ifds_before_data);
+    json_bool(j, "row_major", ghost->row_major);
+    json_bool(j, "leaders", ghost->leaders);
+    json_bool(j, "trailers", ghost->trailers);
+    json_bool(j, "mask_interleaved", ghost->mask_interleaved);
+    json_bool(j, "edited", ghost->edited);
+    json_text(j, "interleave", interleaves[ghost->interleave < 3 ? ghost->interleave : 0]);
+    json_object_end(j);
+}
+
+static void write_cog(json *j, const info_file *f)
+{
+    static const char *const names[] = {"not_tiled",       "no_overviews", "ifd_not_first",
+                                        "ifd_order",       "data_before_ifds", "data_order",
+                                        "edited",          "external_overviews",
+                                        "not_georeferenced"};
+    json_object(j, "cog");
+    if (!f->cog_known)
+        json_null(j, "is_cog");
+    else
+        json_bool(j, "is_cog", info_is_cog(f));
+    json_array(j, "problems");
+    for (size_t i = 0; f->cog_known && i < sizeof names / sizeof names[0]; i++) {
+        if (!(f->cog_problems & (uint32_t)1 << i))
+            continue;
+        json_object_row(j, NULL);
+        json_text(j, "name", names[i]);
+        json_text(j, "text", tz_cog_problem_text((uint32_t)1 << i));
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
+/* Levels --------------------------------------------------------------------------------------- */
+
+static void write_tags(json *j, info_file *f, const tz_level *level)
+{
+    json_array(j, "tags");
+    for (int32_t i = 0; i < level->tag_count && level->sidecar == 0; i++) {
+        tz_tag tag;
+        tz_error err;
+        if (tz_tag_get(f->file, level->ifd_offset, (uint32_t)i, &tag, &err) != TZ_OK) {
+            info_problem(f, &err, true);
+            break;
+        }
+        json_object_row(j, NULL);
+        json_uint(j, "tag", tag.tag);
+        write_text_or_null(j, "name", tz_tag_name(tag.tag));
+        json_uint(j, "type", tag.type);
+        write_text_or_null(j, "type_name", tz_tag_type_name(tag.type));
+        json_uint(j, "count", tag.count);
+        json_uint(j, "size", tag.size);
+        json_uint(j, "offset", tag.offset);
+        if (tag_write(j, f->file, &tag, &err) != TZ_OK)
+            info_problem(f, &err, false);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void write_stored(json *j, info_file *f, uint32_t number, const tz_level *level)
+{
+    uint64_t bytes;
+    uint64_t sparse;
+    bool known = info_stored_size(f, number, &bytes, &sparse);
+    write_or_null(j, "stored_size", bytes, known);
+    write_or_null(j, "sparse_tiles", sparse, known);
+    if (known && bytes > 0)
+        json_double(j, "compression_ratio",
+                    round(info_raw_size(level) / (double)bytes * 1e4) / 1e4);
+    else
+        json_null(j, "compression_ratio");
+}
+
+static void write_codec(json *j, const tz_level *level)
+{
+    char codec[TEXT_NUMBER];
+    json_uint(j, "compression", level->compression);
+    json_text(j, "compression_name", info_codec(level, codec));
+    json_uint(j, "predictor", level->predictor);
+    json_uint(j, "bits_per_sample", level->bits_per_sample);
+    json_uint(j, "samples", level->samples);
+    json_uint(j, "photometric", level->photometric);
+    json_uint(j, "jpeg_tables_size", level->jpeg_tables_size);
+    if (level->lerc_version != 0) {
+        json_uint(j, "lerc_version", level->lerc_version);
+        json_uint(j, "lerc_compression", level->lerc_compression);
+    }
+}
+
+static void write_level(json *j, info_file *f, uint32_t number, const tz_level *level)
+{
+    static const char *const sidecars[] = {"", "ovr", "msk"};
+    json_object(j, NULL);
+    json_uint(j, "level", number & ~TZ_MASK_OF(0u));
+    write_pair(j, "size", level->width, level->height);
+    json_bool(j, "tiled", level->tiled);
+    write_pair(j, "tile_size", level->tile_width, level->tile_height);
+    write_pair(j, "tiles", level->tiles_across, level->tiles_down);
+    json_uint(j, "tile_count", level->tile_count);
+    write_codec(j, level);
+    write_stored(j, f, number, level);
+    json_bool(j, "has_mask", level->has_mask);
+    json_bool(j, "readable", level->readable);
+    write_text_or_null(j, "sidecar",
+                       level->sidecar == 1 || level->sidecar == 2 ? sidecars[level->sidecar] : NULL);
+    json_int(j, "ifd", level->ifd);
+    json_uint(j, "ifd_offset", level->ifd_offset);
+    json_int(j, "tag_count", level->tag_count);
+    if (f->settings->tags)
+        write_tags(j, f, level);
+    json_object_end(j);
+}
+
+static void write_levels(json *j, info_file *f, const char *key, uint32_t mask_bit)
+{
+    json_array(j, key);
+    for (uint32_t i = 0; i < f->info->level_count; i++) {
+        const tz_level *level = info_level(f, i | mask_bit);
+        if (level != NULL)
+            write_level(j, f, i | mask_bit, level);
+    }
+    json_array_end(j);
+}
+
+static bool write_tile(void *user, const info_tile *tile)
+{
+    json *j = user;
+    json_object_row(j, NULL);
+    json_uint(j, "level", tile->level & ~TZ_MASK_OF(0u));
+    json_bool(j, "mask", (tile->level & TZ_MASK_OF(0u)) != 0);
+    json_uint(j, "tile", tile->tile);
+    json_uint(j, "row", tile->row);
+    json_uint(j, "column", tile->column);
+    json_uint(j, "band", tile->band);
+    json_uint(j, "offset", tile->span.offset);
+    json_uint(j, "size", tile->span.size);
+    json_bool(j, "sparse", tile->span.offset == 0 && tile->span.size == 0);
+    json_object_end(j);
+    return !term_is_broken();
+}
+
+/* The image ------------------------------------------------------------------------------------ */
+
+static void write_image(json *j, const tz_info *info)
+{
+    json_text(j, "dtype", tz_dtype_name(info->dtype));
+    json_uint(j, "bits_per_sample", info->bits_per_sample);
+    json_uint(j, "sample_format", info->sample_format);
+    json_uint(j, "photometric", info->photometric);
+    write_text_or_null(j, "photometric_name", tz_photometric_name(info->photometric));
+    json_uint(j, "planar", info->planar);
+    json_uint(j, "orientation", info->orientation);
+    json_uint(j, "fill_order", info->fill_order);
+    write_pair(j, "ycbcr_subsampling", info->ycbcr_subsampling[0], info->ycbcr_subsampling[1]);
+    json_array_row(j, "extra_samples");
+    for (uint32_t i = 0; i < info->extra_sample_count; i++)
+        json_uint(j, NULL, info->extra_samples[i]);
+    json_array_end(j);
+    json_uint(j, "color_map_size", info->color_map != NULL ? info->color_map_size : 0);
+    write_or_null(j, "exif_ifd", info->exif_ifd, info->exif_ifd != TZ_NONE);
+    write_or_null(j, "gps_ifd", info->gps_ifd, info->gps_ifd != TZ_NONE);
+}
+
+static void write_nodata(json *j, const tz_info *info)
+{
+    static const char *const kinds[] = {"none", "int", "uint", "float"};
+    const tz_nodata *nodata = &info->nodata;
+    json_object(j, "nodata");
+    json_text(j, "kind", kinds[nodata->kind <= TZ_NODATA_FLOAT ? nodata->kind : 0]);
+    if (nodata->kind == TZ_NODATA_INT)
+        json_int(j, "value", nodata->value.i);
+    else if (nodata->kind == TZ_NODATA_UINT)
+        json_uint(j, "value", nodata->value.u);
+    else if (nodata->kind == TZ_NODATA_FLOAT)
+        json_double(j, "value", nodata->value.f);
+    else
+        json_null(j, "value");
+    write_text_or_null(j, "text", info->nodata_text);
+    json_object_end(j);
+}
+
+/* Georeferencing ------------------------------------------------------------------------------- */
+
+static void write_key(json *j, const tz_geo_key *key)
+{
+    json_object_row(j, NULL);
+    json_uint(j, "id", key->id);
+    write_text_or_null(j, "name", tz_geo_key_name(key->id));
+    write_text_or_null(j, "type", tz_tag_type_name(key->type));
+    if (key->type == 2) {
+        json_text_sized(j, "value", key->value.text, key->count);
+    } else {
+        json_array(j, "value");
+        for (uint32_t i = 0; i < key->count; i++) {
+            if (key->type == 12)
+                json_double(j, NULL, key->value.doubles[i]);
+            else
+                json_uint(j, NULL, key->value.shorts[i]);
+        }
+        json_array_end(j);
+    }
+    json_object_end(j);
+}
+
+static void write_geo(json *j, const info_file *f)
+{
+    static const char *const raster_types[] = {"undefined", "area", "point"};
+    const tz_geo *geo = &f->info->geo;
+    json_object(j, "geo");
+    json_bool(j, "has_transform", geo->has_transform);
+    json_bool(j, "has_crs", geo->has_crs);
+    json_text(j, "raster_type", raster_types[geo->raster_type < 3 ? geo->raster_type : 0]);
+    json_uint(j, "model_type", geo->model_type);
+    json_uint(j, "epsg", geo->epsg);
+    json_uint(j, "epsg_vertical", geo->epsg_vertical);
+    write_text_or_null(j, "citation", geo->citation);
+    write_text_or_null(j, "crs_name", f->crs != NULL ? tz_crs_name(f->crs) : NULL);
+    write_or_null(j, "crs_epsg", f->crs != NULL ? (uint64_t)tz_crs_epsg(f->crs) : 0,
+                  f->crs != NULL && tz_crs_epsg(f->crs) > 0);
+    if (isnan(geo->coordinate_epoch))
+        json_null(j, "coordinate_epoch");
+    else
+        json_double(j, "coordinate_epoch", geo->coordinate_epoch);
+    json_uint(j, "gcp_count", geo->gcp_count);
+    json_bool(j, "rpc", geo->rpc != NULL);
+    write_pair(j, "key_version", geo->key_revision, geo->key_minor);
+    json_array(j, "keys");
+    for (uint32_t i = 0; i < geo->key_count; i++)
+        write_key(j, &geo->keys[i]);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+void info_write_terrazzo(json *j, info_file *f)
+{
+    json_object(j, "terrazzo");
+    json_text(j, "version", tz_version());
+    write_format(j, f->info);
+    write_pages(j, f->info);
+    write_image(j, f->info);
+    write_nodata(j, f->info);
+    write_geo(j, f);
+    write_levels(j, f, "levels", 0);
+    write_levels(j, f, "masks", TZ_MASK_OF(0u));
+    write_ghost(j, &f->info->ghost);
+    write_cog(j, f);
+    if (f->settings->tiles) {
+        json_array(j, "tiles");
+        info_each_tile(f, write_tile, j);
+        json_array_end(j);
+    }
+    if (f->settings->limits)
+        limits_write(j, &f->settings->open.limits);
+    write_warnings(j, f);
+    json_object_end(j);
+}

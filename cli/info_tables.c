@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The page for people: its lists. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "info.h"
+#include "table.h"
+#include "tag_values.h"
+#include "terminal.h"
+#include "text.h"
+
+#define PAGE_COLUMNS   80
+#define ROWS_SHOWN     12
+#define PAGES_SHOWN    12
+#define SIDECAR_OF(l)  ((l)->sidecar == TZ_SIDECAR_OVR ? "ovr " : (l)->sidecar ? "msk " : "")
+
+static void heading(const char *text)
+{
+    putchar('\n');
+    term_put(TERM_HEADING, text);
+    putchar('\n');
+}
+
+static size_t page_room(const info_file *f)
+{
+    return f->settings->verbose ? 0 : PAGE_COLUMNS;
+}
+
+static void note_more(uint64_t count, const char *what)
+{
+    char number[TEXT_NUMBER];
+    if (count > 0)
+        printf("  ... and %s more %s: -v shows all\n", text_count(number, count), what);
+}
+
+/* Corners -------------------------------------------------------------------------------------- */
+
+void info_print_corners(const info_file *f, const info_corner corners[INFO_CORNERS])
+{
+    static const table_column columns[] = {{"corner", false, 0},
+                                           {"x", true, 0},
+                                           {"y", true, 0},
+                                           {"longitude", true, 0},
+                                           {"latitude", true, 0}};
+    table t;
+    putchar('\n');
+    for (table_start(&t, columns, 5, page_room(f)); table_pass(&t);) {
+        for (int i = 0; i < INFO_CORNERS; i++) {
+            char numbers[4][TEXT_NUMBER] = {"", "", "", ""};
+            text_rounded(numbers[0], corners[i].x, 9);
+            text_rounded(numbers[1], corners[i].y, 9);
+            if (corners[i].has_lonlat) {
+                snprintf(numbers[2], TEXT_NUMBER, "%.7f", corners[i].lon);
+                snprintf(numbers[3], TEXT_NUMBER, "%.7f", corners[i].lat);
+            }
+            const char *const cells[] = {corners[i].name, numbers[0], numbers[1], numbers[2],
+                                         numbers[3]};
+            table_row(&t, cells);
+        }
+    }
+}
+
+/* Levels --------------------------------------------------------------------------------------- */
+
+static void level_row(info_file *f, table *t, uint32_t level)
+{
+    const tz_level *l = info_level(f, level);
+    if (l == NULL)
+        return;
+    char texts[8][TEXT_NUMBER];
+    uint64_t bytes;
+    uint64_t sparse;
+    bool known = info_stored_size(f, level, &bytes, &sparse);
+    snprintf(texts[0], TEXT_NUMBER, "%" PRIu32 "%s", level & ~TZ_MASK_OF(0u),
+             level & TZ_MASK_OF(0u) ? " mask" : "");
+    text_pair(texts[1], l->width, l->height);
+    text_pair(texts[2], l->tile_width, l->tile_height);
+    text_count(texts[3], l->tile_count);
+    const char *codec = l->compression == 1 ? "none" : info_codec(l, texts[4]);
+    strcpy(texts[5], "-");
+    strcpy(texts[6], "-");
+    if (known) {
+        text_bytes(texts[5], bytes);
+        text_ratio(texts[6], info_raw_size(l), bytes);
+    }
+    snprintf(texts[7], TEXT_NUMBER, "%s%" PRId32 " at %" PRIu64, SIDECAR_OF(l), l->ifd,
+             l->ifd_offset);
+    const char *const cells[] = {texts[0], texts[1], texts[2], texts[3],
+                                 codec,    texts[5], texts[6], texts[7]};
+    table_row(t, cells);
+}
+
+static void print_levels(info_file *f)
+{
+    static const table_column columns[] = {{"level", false, 0}, {"size", true, 0},
+                                           {"block", true, 0},  {"blocks", true, 0},
+                                           {"codec", false, 0}, {"stored", true, 0},
+                                           {"ratio", true, 0},  {"directory", false, 0}};
+    if (f->info->level_count == 1 && f->info->masks == NULL)
+        return;
+    heading("Levels");
+    table t;
+    for (table_start(&t, columns, 8, 0); table_pass(&t);) {
+        for (uint32_t i = 0; i < f->info->level_count; i++) {
+            level_row(f, &t, i);
+            level_row(f, &t, TZ_MASK_OF(i));
+        }
+    }
+}
+
+/* Pages ---------------------------------------------------------------------------------------- */
+
+static void page_row(table *t, const tz_page *page, uint32_t index, bool shown)
+{
+    char texts[5][TEXT_NUMBER];
+    snprintf(texts[0], TEXT_NUMBER, "%" PRIu32 "%s", index, shown ? " (this)" : "");
+    text_pair(texts[1], page->width, page->height);
+    snprintf(texts[2], TEXT_NUMBER, "%u", (unsigned)page->bands);
+    snprintf(texts[3], TEXT_NUMBER, "%u", (unsigned)page->bits_per_sample);
+    snprintf(texts[4], TEXT_NUMBER, "%" PRId32 " at %" PRIu64, page->ifd, page->ifd_offset);
+    const char *const cells[] = {texts[0], texts[1], texts[2], texts[3], texts[4]};
+    table_row(t, cells);
+}
+
+static void print_pages(const info_file *f)
+{
+    static const table_column columns[] = {{"page", false, 0},
+                                           {"size", true, 0},
+                                           {"bands", true, 0},
+                                           {"bits", true, 0},
+                                           {"directory", false, 0}};
+    const tz_info *info = f->info;
+    if (info->page_count <= 1)
+        return;
+    uint32_t shown = info->page_count;
+    if (!f->settings->verbose && shown > PAGES_SHOWN)
+        shown = PAGES_SHOWN;
+    heading("Pages");
+    table t;
+    for (table_start(&t, columns, 5, 0); table_pass(&t);) {
+        for (uint32_t i = 0; i < shown; i++)
+            page_row(&t, &info->pages[i], i, i == info->page);
+    }
+    note_more(info->page_count - shown, "pages");
+}
+
+/* Bands ---------------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_band(const tz_band *a, const tz_band *b)
+{
+    return a->color == b->color && same_text(a->description, b->description) &&
+           same_text(a->unit, b->unit) && same_text(a->color_text, b->color_text) &&
+           a->has_scale == b->has_scale && a->has_offset == b->has_offset &&
+           !(a->scale < b->scale || a->scale > b->scale) &&
+           !(a->offset < b->offset || a->offset > b->offset);
+}
+
+/* The last of the bands from first on that are alike; *band tells of them. */
+static bool band_group(const info_file *f, uint32_t first, tz_band *band, uint32_t *last)
+{
+    tz_error err;
+    tz_band next;
+    if (tz_band_info(f->file, first, band, &err) != TZ_OK)
+        return false;
+    *last = first;
+    while (*last + 1 < f->info->bands &&
+           tz_band_info(f->file, *last + 1, &next, &err) == TZ_OK && same_band(band, &next))
+        ++*last;
+    return true;
+}
+
+static void band_row(table *t, uint32_t first, uint32_t last, const tz_band *band)
+{
+    char texts[3][TEXT_NUMBER] = {"", "", ""};
+    if (first == last)
+        snprintf(texts[0], TEXT_NUMBER, "%" PRIu32, first + 1);
+    else
+        snprintf(texts[0], TEXT_NUMBER, "%" PRIu32 "-%" PRIu32, first + 1, last + 1);
+    if (band->has_scale)
+        text_double(texts[1], band->scale);
+    if (band->has_offset)
+        text_double(texts[2], band->offset);
+    const char *const cells[] = {texts[0],
+                                 tz_color_name(band->color),
+                                 band->unit != NULL ? band->unit : "",
+                                 texts[1],
+                                 texts[2],
+                                 band->description != NULL ? band->description : ""};
+    table_row(t, cells);
+}
+
+static void print_bands(const info_file *f)
+{
+    static const table_column columns[] = {{"band", false, 0}, {"colour", false, 0},
+                                           {"unit", false, 20}, {"scale", true, 0},
+                                           {"offset", true, 0}, {"description", false, 0}};
+    heading("Bands");
+    table t;
+    uint32_t end = 0;
+    for (table_start(&t, columns, 6, page_room(f)); table_pass(&t);) {
+        uint32_t rows = 0;
+        for (uint32_t first = 0; first < f->info->bands; first = end) {
+            tz_band band;
+            uint32_t last;
+            if ((rows++ == ROWS_SHOWN && !f->settings->verbose) ||
+                !band_group(f, first, &band, &last))
+                break;
+            band_row(&t, first, last, &band);
+            end = last + 1;
+        }
+    }
+    note_more(f->info->bands - end, "bands");
+}
+
+/* Metadata ------------------------------------------------------------------------------------- */
+
+static const uint16_t text_tags[] = {269, 270, 271, 272, 285, 305, 306, 315, 316, 33432};
+
+static uint32_t tag_rows(const info_file *f, table *t)
+{
+    uint32_t rows = 0;
+    for (size_t i = 0; i < sizeof text_tags / sizeof text_tags[0]; i++) {
+        tz_tag tag;
+        tz_error err;
+        char text[400];
+        if (!tag_find(f->file, &f->info->levels[0], text_tags[i], &tag) ||
+            tag_read_text(f->file, &tag, text, sizeof text, &err) != TZ_OK)
+            continue;
+        const char *const cells[] = {tz_tag_name(text_tags[i]), text};
+        table_row(t, cells);
+        rows++;
+    }
+    return rows;
+}
+
+static void item_row(table *t, const tz_metadata_item *item)
+{
+    char name[120];
+    char band[TEXT_NUMBER] = "";
+    if (item->band >= 0)
+        snprintf(band, sizeof band, "%" PRId32 ": ", item->band + 1);
+    snprintf(name, sizeof name, "%s%s%s%s", band, item->domain, item->domain[0] != '\0' ? " " : "",
+             item->name);
+    const char *const cells[] = {name, item->value};
+    table_row(t, cells);
+}
+
+static void print_metadata(const info_file *f)
+{
+    static const table_column columns[] = {{NULL, false, 36}, {NULL, false, 0}};
+    table t;
+    table_start(&t, columns, 2, page_room(f));
+    table_pass(&t);
+    uint32_t tags = tag_rows(f, &t);
+    if (tags == 0 && f->metadata.count == 0)
+        return;
+    heading("Metadata");
+    uint32_t at = 0;
+    for (table_start(&t, columns, 2, page_room(f)); table_pass(&t);) {
+        tz_metadata_item item;
+        uint32_t rows = tag_rows(f, &t);
+        at = 0;
+        while ((rows++ < ROWS_SHOWN || f->settings->verbose) && meta_next(&f->metadata, &at, &item))
+            item_row(&t, &item);
+    }
+    note_more(f->metadata.count - at, "items");
+}
+
+void info_print_lists(info_file *f)
+{
+    print_levels(f);
+    print_pages(f);
+    print_bands(f);
+    print_metadata(f);
+}
+
+/* What --tags and --tiles ask for ------------------------------------------------------------- */
+
+static void print_tag(info_file *f, const tz_tag *tag)
+{
+    tz_error err;
+    const char *name = tz_tag_name(tag->tag);
+    const char *type = tz_tag_type_name(tag->type);
+    printf("  %5u  %-26s  %-9s  %8" PRIu64 "  ", (unsigned)tag->tag, name != NULL ? name : "",
+           type != NULL ? type : "?", tag->count);
+    if (tag_print(stdout, f->file, tag, f->settings->verbose ? SIZE_MAX : 40, &err) != TZ_OK) {
+        fputs("?", stdout);
+        info_problem(f, &err, false);
+    }
+    putchar('\n');
+}
+
+static void print_tags(info_file *f, uint32_t level)
+{
+    const tz_level *l = info_level(f, level);
+    if (l == NULL || l->sidecar != 0)
+        return;
+    printf("\n");
+    term_begin(TERM_HEADING);
+    printf("Tags of level %" PRIu32 "%s, directory at byte %" PRIu64, level & ~TZ_MASK_OF(0u),
+           level & TZ_MASK_OF(0u) ? ", mask" : "", l->ifd_offset);
+    term_end();
+    putchar('\n');
+    for (int32_t i = 0; i < l->tag_count; i++) {
+        tz_tag tag;
+        tz_error err;
+        if (tz_tag_get(f->file, l->ifd_offset, (uint32_t)i, &tag, &err) != TZ_OK) {
+            info_problem(f, &err, true);
+            return;
+        }
+        print_tag(f, &tag);
+    }
+}
+
+static bool print_tile(void *user, const info_tile *tile)
+{
+    info_file *f = user;
+    char level[TEXT_NUMBER];
+    char band[TEXT_NUMBER] = "-";
+    snprintf(level, sizeof level, "%" PRIu32 "%s", tile->level & ~TZ_MASK_OF(0u),
+             tile->level & TZ_MASK_OF(0u) ? " mask" : "");
+    if (info_by_band(f, tile->level))
+        snprintf(band, sizeof band, "%" PRIu32, tile->band + 1);
+    printf("  %-7s%10" PRIu64 "%8" PRIu32 "%8" PRIu32 "%7s", level, tile->tile, tile->row,
+           tile->column, band);
+    if (tile->span.offset == 0 && tile->span.size == 0)
+        printf("%16s%12s\n", "sparse", "0");
+    else
+        printf("%16" PRIu64 "%12" PRIu64 "\n", tile->span.offset, tile->span.size);
+    return !term_is_broken();
+}
+
+void info_print_details(info_file *f)
+{
+    for (uint32_t i = 0; f->settings->tags && i < f->info->level_count; i++) {
+        print_tags(f, i);
+        print_tags(f, TZ_MASK_OF(i));
+    }
+    if (!f->settings->tiles)
+        return;
+    heading("Tiles");
+    term_begin(TERM_DIM);
+    printf("  %-7s%10s%8s%8s%7s%16s%12s\n", "level", "tile", "row", "column", "band", "offset",
+           "size");
+    term_end();
+    info_each_tile(f, print_tile, f);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_keys(const tz_metadata_item *a, const tz_metadata_item *b)
+{
+    if (a->band != b->band)
+        return a->band < b->band ? -1 : 1;
+    int order = strcmp(a->domain, b->domain);
+    return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+static int compare(const tz_file *file, uint32_t a, uint32_t b)
+{
+    tz_metadata_item x;
+    tz_metadata_item y;
+    if (!tz_metadata_get(file, a, &x) || !tz_metadata_get(file, b, &y))
+        return 0;
+    int order = compare_keys(&x, &y);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* Heap sort: it needs no memory, and no file can make it slow. */
+static void sift_down(const meta_list *list, uint32_t root, uint32_t end)
+{
+    uint32_t *order = list->order;
+    while (root < end / 2) {
+        uint32_t child = 2 * root + 1;
+        if (child + 1 < end && compare(list->file, order[child], order[child + 1]) < 0)
+            child++;
+        if (compare(list->file, order[root], order[child]) >= 0)
+            return;
+        uint32_t index = order[root];
+        order[root] = order[child];
+        order[child] = index;
+        root = child;
+    }
+}
+
+static void sort(const meta_list *list)
+{
+    for (uint32_t root = list->count / 2; root-- > 0;)
+        sift_down(list, root, list->count);
+    for (uint32_t end = list->count; end-- > 1;) {
+        uint32_t index = list->order[0];
+        list->order[0] = list->order[end];
+        list->order[end] = index;
+        sift_down(list, 0, end);
+    }
+}
+
+static bool describes_band(const tz_metadata_item *item)
+{
+    static const char *const roles[] = {"scale", "offset", "unittype", "description",
+                                        "colorinterp"};
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+        if (item->band >= 0 && strcmp(item->role, roles[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+tz_result meta_open(meta_list *list, const tz_file *file)
+{
+    uint32_t total = tz_file_info(file)->metadata_count;
+    *list = (meta_list){.file = file};
+    if (total == 0)
+        return TZ_OK;
+    list->order = calloc(total, sizeof *list->order);
+    if (list->order == NULL)
+        return TZ_ERR_NOMEM;
+    tz_metadata_item item;
+    for (uint32_t i = 0; i < total && tz_metadata_get(file, i, &item); i++) {
+        if (!describes_band(&item))
+            list->order[list->count++] = i;
+    }
+    sort(list);
+    return TZ_OK;
+}
+
+void meta_close(meta_list *list)
+{
+    free(list->order);
+    *list = (meta_list){0};
+}
+
+static bool item_at(const meta_list *list, uint32_t at, tz_metadata_item *out)
+{
+    return at < list->count && tz_metadata_get(list->file, list->order[at], out);
+}
+
+bool meta_next(const meta_list *list, uint32_t *at, tz_metadata_item *out)
+{
+    tz_metadata_item following;
+    if (!item_at(list, *at, out))
+        return false;
+    while (item_at(list, ++*at, &following) && compare_keys(out, &following) == 0)
+        *out = following;
+    return true;
+}
+
+/* The first place whose item is not before key. */
+static uint32_t lower_bound(const meta_list *list, const tz_metadata_item *key)
+{
+    uint32_t first = 0;
+    uint32_t end = list->count;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        tz_metadata_item item;
+        if (item_at(list, middle, &item) && compare_keys(&item, key) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+uint32_t meta_find(const meta_list *list, int32_t band)
+{
+    tz_metadata_item key = {.domain = "", .name = "", .band = band};
+    return lower_bound(list, &key);
+}
+
+const char *meta_value(const meta_list *list, int32_t band, const char *domain, const char *name)
+{
+    tz_metadata_item key = {.domain = domain, .name = name, .band = band};
+    tz_metadata_item found;
+    uint32_t at = lower_bound(list, &key);
+    bool same = meta_next(list, &at, &found) && compare_keys(&found, &key) == 0;
+    return same ? found.value : NULL;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Commands and their options. A command is described by one table of options; parsing, help and
+ * suggestions are made from it. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct cli_option {
+    const char *name;  /* without the dashes */
+    char letter;       /* 0: none */
+    int id;            /* what option_next returns; above 0 */
+    const char *value; /* what its value is called; NULL: it takes none */
+    const char *text;  /* what it does; \n where a line of help ends */
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments; /* such as "FILE..." */
+    const char *summary;
+    const char *examples;      /* lines of "command", a tab, "what it does" */
+    const cli_option *options; /* ended by a NULL name */
+    int (*run)(int argc, char **argv); /* without the names of program and command */
+} cli_command;
+
+/* Options of every command, for the end of its table. */
+enum { OPTION_HELP = 1001, OPTION_QUIET, OPTION_VERBOSE, OPTION_COLOR };
+/* clang-format off */
+#define COMMON_OPTIONS                                                                             \
+    {"quiet", 'q', OPTION_QUIET, NULL, "no warnings"},                                             \
+    {"verbose", 'v', OPTION_VERBOSE, NULL, "shorten nothing"},                                     \
+    {"color", 0, OPTION_COLOR, "WHEN", "auto, always or never; auto: on a terminal, unless\n"      \
+                                       "NO_COLOR is set or TERM is dumb"},                         \
+    {"help", 'h', OPTION_HELP, NULL, "this text"},                                                 \
+    {NULL, 0, 0, NULL, NULL}
+/* clang-format on */
+
+/* What option_next returns besides an option's id. */
+enum { OPTION_END = 0, OPTION_WRONG = -1 };
+
+/* Takes options off argv and leaves the other arguments at its front, in order. */
+typedef struct option_parser {
+    const cli_command *command;
+    int argc;
+    char **argv;
+    int next;            /* argument to look at */
+    int operand_count;   /* arguments that are no options, now argv[0] and so on */
+    const char *letters; /* what is left of a group of short options; NULL: none */
+    const char *value;   /* of the option that was returned */
+    bool operands_only;  /* after -- */
+} option_parser;
+void option_start(option_parser *parser, const cli_command *command, int argc, char **argv);
+/* An option's id, OPTION_END, or OPTION_WRONG when a message has been printed. */
+int option_next(option_parser *parser);
+
+void option_print_help(const cli_command *command);
+/* "Try 'terrazzo COMMAND -h'." on standard error. Returns EXIT_USAGE. */
+int option_hint(const cli_command *command);
+
+/* The name most like word among name(0), name(1), ... up to NULL; NULL when none is near. */
+const char *suggest(const char *word, const char *(*name)(const void *list, size_t index),
+                    const void *list);
+/* term_usage with "; did you mean '--NAME'?" when near is not NULL. */
+int usage_unknown(const char *what, const char *word, const char *dashes, const char *near);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "terminal.h"
+#include "text.h"
+
+#define INDENT 2
+#define GAP    2
+
+void table_start(table *t, const table_column *columns, size_t count, size_t room)
+{
+    *t = (table){.columns = columns, .count = count, .room = room};
+}
+
+static size_t last_used(const table *t)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->widths[i] > 0)
+            last = i;
+    }
+    return last;
+}
+
+/* Room for a cell; 0: any. */
+static size_t cell_room(const table *t, size_t column)
+{
+    if (column != last_used(t) || t->room == 0)
+        return t->columns[column].most;
+    size_t before = INDENT;
+    for (size_t i = 0; i < column; i++)
+        before += t->widths[i] > 0 ? t->widths[i] + GAP : 0;
+    return before + 8 < t->room ? t->room - before : 8;
+}
+
+static void put_cell(const table *t, size_t column, const char *text)
+{
+    size_t room = cell_room(t, column);
+    size_t width = t->widths[column];
+    size_t used = text_put_string(NULL, text, room);
+    int padding = used < width ? (int)(width - used) : 0;
+    if (t->columns[column].right)
+        printf("%*s", padding, "");
+    text_put_string(stdout, text, room);
+    if (!t->columns[column].right && column != last_used(t))
+        printf("%*s", padding, "");
+}
+
+static void print_row(const table *t, const char *const *cells)
+{
+    printf("%*s", INDENT, "");
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->widths[i] == 0)
+            continue;
+        put_cell(t, i, cells[i]);
+        if (i != last_used(t))
+            printf("%*s", GAP, "");
+    }
+    putchar('\n');
+}
+
+static void print_titles(table *t)
+{
+    const char *titles[TABLE_COLUMNS];
+    for (size_t i = 0; i < t->count; i++) {
+        titles[i] = t->columns[i].title;
+        if (t->widths[i] > 0 && t->widths[i] < strlen(titles[i]))
+            t->widths[i] = strlen(titles[i]);
+    }
+    term_begin(TERM_DIM);
+    print_row(t, titles);
+    term_end();
+}
+
+bool table_pass(table *t)
+{
+    t->pass++;
+    if (t->pass == 2 && t->columns[0].title != NULL)
+        print_titles(t);
+    return t->pass <= 2;
+}
+
+void table_row(table *t, const char *const *cells)
+{
+    if (t->pass == 2) {
+        print_row(t, cells);
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        size_t width = text_put_string(NULL, cells[i], t->columns[i].most);
+        if (width > t->widths[i])
+            t->widths[i] = width;
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tags of a directory and their values, read a piece at a time. */
+#ifndef CLI_TAG_VALUES_H
+#define CLI_TAG_VALUES_H
+
+#include <stdio.h>
+#include <terrazzo/terrazzo.h>
+
+#include "json.h"
+
+/* The tag with this number in the directory of a level of the file itself. */
+bool tag_find(const tz_file *file, const tz_level *level, uint16_t number, tz_tag *out);
+
+/* The first number of a tag that holds numbers; false when it cannot be had. */
+bool tag_first_number(const tz_file *file, const tz_tag *tag, double *out);
+
+/* The beginning of a text tag, as a string. */
+tz_result tag_read_text(const tz_file *file, const tz_tag *tag, char *text, size_t size,
+                        tz_error *err);
+
+/* A tag's values in at most room columns. */
+tz_result tag_print(FILE *out, const tz_file *file, const tz_tag *tag, size_t room, tz_error *err);
+
+/* The first values of a tag as the array "values", or all of its text as "text". */
+#define TAG_VALUES_SHOWN 16
+tz_result tag_write(json *j, const tz_file *file, const tz_tag *tag, tz_error *err);
+
+/* All of a text tag as one JSON text, up to the first NUL. */
+tz_result tag_write_text(json *j, const char *key, const tz_file *file, const tz_tag *tag,
+                         tz_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Standard output and standard error: set-up, colour, messages, and the last word on whether all was
+ * written. */
+#ifndef CLI_TERMINAL_H
+#define CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* Before anything is opened or written. */
+void term_open(void);
+/* "auto", "always" or "never"; false for anything else. */
+bool term_set_color(const char *mode);
+/* No warnings from now on. */
+void term_set_quiet(void);
+
+/* Whether output has failed and there is no use in producing more. */
+bool term_is_broken(void);
+/* Write out what is left. Returns status, or EXIT_FAILED with a message when that does not work. */
+int term_close(int status);
+
+/* Text in a style on standard output; plain where colour is off. */
+typedef enum term_style { TERM_TITLE, TERM_HEADING, TERM_DIM, TERM_GOOD, TERM_BAD } term_style;
+void term_begin(term_style style);
+void term_end(void);
+void term_put(term_style style, const char *text);
+
+/* "error: MESSAGE" and "warning: MESSAGE (n times)" on standard error. */
+void term_error(const char *message);
+void term_warning(const char *message, uint64_t count);
+
+/* "error: BEFORE 'WORD' AFTER"; WORD may be anything that was typed. Returns EXIT_USAGE. */
+int term_usage(const char *before, const char *word, const char *after);
+
+#endif

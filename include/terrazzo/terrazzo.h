@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * terrazzo: reads and writes GeoTIFF and Cloud Optimized GeoTIFF.
+ *
+ * A file is opened once and is then an immutable handle: any number of threads may use it, and
+ * everything it tells lives until tz_close. Every call that can fail returns a tz_result, and says
+ * in a tz_error of the caller's what went wrong and where. The library keeps no global state, prints
+ * nothing, never exits and installs no signal handlers.
+ *
+ *     tz_file *file = NULL;
+ *     tz_error err;
+ *     if (tz_open(&file, "elevation.tif", NULL, &err) != TZ_OK) {
+ *         fprintf(stderr, "%s\n", err.message);
+ *         return 1;
+ *     }
+ *     const tz_info *info = tz_file_info(file);
+ *     printf("%u x %u, %u bands of %s\n", info->width, info->height, info->bands,
+ *            tz_dtype_name(info->dtype));
+ *     tz_close(file);
+ *
+ * Words, in one meaning everywhere: a tile is also a strip (a tile of full width); level 0 is full
+ * resolution and the others are its overviews; a span is a byte range of a file; a band is a channel
+ * of the raster, counted from 0; a page is a further full-resolution image in the same file.
+ */
+#ifndef TERRAZZO_H
+#define TERRAZZO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * Version and export
+ * ------------------------------------------------------------------------------------------ */
+
+#define TZ_VERSION_MAJOR 0
+#define TZ_VERSION_MINOR 1
+#define TZ_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define TZ_API       __attribute__((visibility("default")))
+#define TZ_NODISCARD __attribute__((warn_unused_result))
+#else
+#define TZ_API
+#define TZ_NODISCARD
+#endif
+
+/* The version of the library that runs, for example "0.1.0". */
+TZ_API const char *tz_version(void);
+
+/* What the library was built with: a name such as "expat" or "proj" gives the version it was built
+ * with, or NULL when that part was left out or the name is unknown. */
+TZ_API const char *tz_build_feature(const char *name);
+
+/* ---------------------------------------------------------------------------------------------
+ * Results and errors
+ * ------------------------------------------------------------------------------------------ */
+
+/* What the caller can do about it. Numbers are fixed; new ones are appended. */
+typedef enum tz_result {
+    TZ_OK = 0,
+    TZ_ERR_ARG = 1,         /* the call itself is wrong: fix the program */
+    TZ_ERR_NOMEM = 2,       /* memory ran out: free some and try again */
+    TZ_ERR_IO = 3,          /* the operating system or the source refused */
+    TZ_ERR_FORMAT = 4,      /* the file is not what it claims to be */
+    TZ_ERR_UNSUPPORTED = 5, /* a legal file that this library or this build cannot handle */
+    TZ_ERR_LIMIT = 6,       /* a limit of tz_limits was met; raise the one that is named */
+    TZ_ERR_DEVICE = 7,      /* a GPU or its driver failed */
+    TZ_ERR_CHANGED = 8,     /* the file changed while it was in use: open it again */
+    TZ_ERR_CANCELLED = 9,   /* the progress callback asked to stop */
+    TZ_ERR_INTERNAL = 10    /* a bug in terrazzo; please report it */
+} tz_result;
+
+/* What went wrong, finer than tz_result. */
+typedef enum tz_cause {
+    TZ_CAUSE_NONE = 0,
+    TZ_CAUSE_ARG = 1,
+    TZ_CAUSE_NOT_TIFF = 2,  /* the first bytes are not those of a TIFF */
+    TZ_CAUSE_HEADER = 3,    /* a TIFF header with impossible values */
+    TZ_CAUSE_IFD = 4,       /* an image directory, or the way to it */
+    TZ_CAUSE_TAG = 5,       /* one tag's type, count or value */
+    TZ_CAUSE_LIMIT = 6,     /* a limit of tz_limits */
+    TZ_CAUSE_LAYOUT = 7,    /* the tags contradict each other about where tiles are */
+    TZ_CAUSE_TRUNCATED = 8, /* the file ends too early */
+    TZ_CAUSE_CODEC = 9,     /* a tile's compressed bytes */
+    TZ_CAUSE_UNSUPPORTED = 10,
+    TZ_CAUSE_GEO = 11,  /* georeferencing */
+    TZ_CAUSE_META = 12, /* nodata, GDAL metadata, ghost area, masks, overviews */
+    TZ_CAUSE_IO = 13,
+    TZ_CAUSE_REMOTE = 14,
+    TZ_CAUSE_UNSAFE = 15, /* not a regular file, or a path that must not be followed */
+    TZ_CAUSE_CHANGED = 16,
+    TZ_CAUSE_NOMEM = 17,
+    TZ_CAUSE_DEVICE = 18,
+    TZ_CAUSE_BUSY = 19,
+    TZ_CAUSE_CANCELLED = 20,
+    TZ_CAUSE_INTERNAL = 21
+} tz_cause;
+
+/* "no value" in the unsigned 64-bit fields of tz_error and tz_info. */
+#define TZ_NONE UINT64_MAX
+
+/* One error or one warning. The caller owns it; every call that takes one overwrites it on failure
+ * and leaves it alone on success. The message is made of the fields and is one line of text without
+ * control characters, whatever the file holds. */
+typedef struct tz_error {
+    tz_result result;     /* of a warning: what strict mode would return */
+    tz_cause cause;
+    int32_t ifd;          /* directory, in the order of the file's chain; -1: none */
+    int32_t tag;          /* tag number; -1: none */
+    int32_t level;        /* -1: none */
+    int32_t system_error; /* errno; 0: none */
+    int64_t tile;         /* -1: none */
+    uint64_t offset;      /* byte of the file; TZ_NONE: none */
+    uint64_t expected;    /* TZ_NONE: none */
+    uint64_t found;       /* TZ_NONE: none */
+    uint64_t count;       /* how often it happened: 1, or more for a warning that repeats */
+    const char *limit;    /* the member of tz_limits that stopped it; NULL: none */
+    char message[512];
+} tz_error;
+
+/* "ok", "format", "limit", ...; never NULL. */
+TZ_API const char *tz_result_name(tz_result result);
+/* "NOT_TIFF", "IFD", "TAG", ...; never NULL. */
+TZ_API const char *tz_cause_name(tz_cause cause);
+
+/* ---------------------------------------------------------------------------------------------
+ * Progress
+ * ------------------------------------------------------------------------------------------ */
+
+/* Called now and then by long calls, from the thread that made the call. Returning false cancels:
+ * the call then returns TZ_ERR_CANCELLED. It must not call back into the same handle. */
+typedef struct tz_progress {
+    bool (*call)(void *user, uint64_t done, uint64_t total); /* NULL: no progress, no cancel */
+    void *user;
+} tz_progress;
+
+/* ---------------------------------------------------------------------------------------------
+ * Byte sources
+ * ------------------------------------------------------------------------------------------ */
+
+/* One piece to read: size bytes at offset, to dst. */
+typedef struct tz_range {
+    uint64_t offset;
+    size_t size;
+    void *dst;
+} tz_range;
+
+/* Many pieces, read together. The caller keeps it and the memory of its ranges until wait returns;
+ * state belongs to the source in between. */
+typedef struct tz_request {
+    const tz_range *ranges;
+    size_t count;
+    void *state;
+} tz_request;
+
+/* Where bytes come from: a local file, memory, or anything that fills in these functions. All of
+ * them may be called from several threads at once, with different requests.
+ *
+ * submit starts every range of a request; a synchronous source completes them there. A request that
+ * was submitted with success must be given to wait once, and only after wait the memory may be used
+ * or released, also when wait fails. A submit that fails has ended all that it had started.
+ * A range is delivered whole or the request fails: reading past size is TZ_ERR_FORMAT with
+ * TZ_CAUSE_TRUNCATED. check answers TZ_ERR_CHANGED when the bytes are no longer those of the time
+ * of opening; it may be NULL. close releases the source. */
+typedef struct tz_source tz_source;
+struct tz_source {
+    uint64_t size; /* bytes in all, fixed while open */
+    TZ_NODISCARD tz_result (*submit)(tz_source *source, tz_request *request, tz_error *err);
+    TZ_NODISCARD tz_result (*wait)(tz_source *source, tz_request *request, tz_error *err);
+    TZ_NODISCARD tz_result (*check)(tz_source *source, tz_error *err);
+    void (*close)(tz_source *source);
+};
+
+/* For sources written outside the library: fill *err (NULL is fine) and return result. */
+TZ_API tz_result tz_source_fail(tz_error *err, tz_result result, tz_cause cause, uint64_t offset,
+                                const char *message);
+
+/* ---------------------------------------------------------------------------------------------
+ * Limits
+ * ------------------------------------------------------------------------------------------ */
+
+/* Bounds on what a file may make the library do. 0 means the default that is given here, and
+ * TZ_UNLIMITED takes a limit away. A file that meets one gives TZ_ERR_LIMIT (or a warning where
+ * only metadata is lost), with the member's name in tz_error.limit. */
+#define TZ_UNLIMITED UINT64_MAX
+typedef struct tz_limits {
+    uint64_t max_ifds;           /* directories in all: 65,536 */
+    uint64_t max_ifd_entries;    /* tags in one directory: 4,096 */
+    uint64_t max_subifd_depth;   /* directories within directories: 4 */
+    uint64_t max_levels;         /* resolution levels of one image: 64 */
+    uint64_t max_tag_bytes;      /* data of one tag: 256 MiB; never more than the file has */
+    uint64_t max_tile_bytes;     /* one tile, decoded: 512 MiB */
+    uint64_t max_image_bytes;    /* one request where the library allocates: 4 GiB */
+    uint64_t max_handle_bytes;   /* metadata held by one handle: 1 GiB */
+    uint64_t max_jpeg_scans;     /* scans of a progressive JPEG: 100 */
+    uint64_t max_codec_bytes;    /* scratch memory of one codec call: 64 MiB */
+    uint64_t max_xml_bytes;      /* GDAL metadata: 8 MiB */
+    uint64_t max_xml_depth;      /* nesting of GDAL metadata: 64 */
+    uint64_t max_metadata_items; /* items of GDAL metadata: 65,536 */
+    uint64_t max_geo_keys;       /* 1,024 */
+} tz_limits;
+
+/* The table behind tz_limits, for programs that show or parse limits. */
+typedef struct tz_limit_info {
+    const char *name;          /* the member's name */
+    const char *text;          /* what it bounds, a few words */
+    uint64_t default_value;
+    size_t member_offset;      /* of the member within tz_limits */
+} tz_limit_info;
+TZ_API size_t tz_limit_count(void);
+TZ_API const tz_limit_info *tz_limit_get(size_t index); /* NULL past the end */
+
+/* ---------------------------------------------------------------------------------------------
+ * Opening
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct tz_file tz_file;
+
+/* Files beside the named one, read only when asked for. */
+#define TZ_SIDECAR_OVR 1u /* NAME.ovr: external overviews */
+#define TZ_SIDECAR_MSK 2u /* NAME.msk: external mask */
+
+/* Zero in any member means the default. Set struct_size with TZ_OPEN_OPTIONS_INIT. */
+typedef struct tz_open_options {
+    size_t struct_size;
+    uint32_t page;        /* which full-resolution image, in file order; 0 is the first */
+    uint32_t sidecars;    /* TZ_SIDECAR_ bits */
+    bool strict;          /* every warning is an error */
+    bool require_crs;     /* no usable coordinate reference system is an error */
+    tz_limits limits;
+    tz_progress progress;
+} tz_open_options;
+#define TZ_OPEN_OPTIONS_INIT { sizeof(tz_open_options), 0, 0, false, false, {0}, {0} }
+
+/* Open a file for reading. Reads its directories, not its tile tables and not its pixels. A defect
+ * that leaves the first image's size and type in doubt is an error; any other is a warning in
+ * tz_info, unless options->strict. Only regular files are opened. options and err may be NULL.
+ * *out is written only on success. */
+TZ_API TZ_NODISCARD tz_result tz_open(tz_file **out, const char *path,
+                                      const tz_open_options *options, tz_error *err);
+
+/* The same for bytes in memory, which must stay as they are until tz_close. */
+TZ_API TZ_NODISCARD tz_result tz_open_memory(tz_file **out, const void *data, size_t size,
+                                             const tz_open_options *options, tz_error *err);
+
+/* The same for a source of the caller's. name is shown in messages; it may be NULL. The file owns
+ * the source from the moment of the call: it is closed by tz_close, and also when opening fails. */
+TZ_API TZ_NODISCARD tz_result tz_open_source(tz_file **out, tz_source *source, const char *name,
+                                             const tz_open_options *options, tz_error *err);
+
+/* Close a file; NULL is fine. No other thread may be using it. */
+TZ_API void tz_close(tz_file *file);
+
+/* ---------------------------------------------------------------------------------------------
+ * What a file holds
+ * ------------------------------------------------------------------------------------------ */
+
+/* Type of one pixel of one band, as pixels are delivered. 1 to 31-bit samples are delivered in the
+ * next wider integer, 24-bit floats as float32. */
+typedef enum tz_dtype {
+    TZ_DTYPE_NONE = 0, /* the file's samples have no type that the library can deliver */
+    TZ_DTYPE_UINT8 = 1,
+    TZ_DTYPE_INT8 = 2,
+    TZ_DTYPE_UINT16 = 3,
+    TZ_DTYPE_INT16 = 4,
+    TZ_DTYPE_UINT32 = 5,
+    TZ_DTYPE_INT32 = 6,
+    TZ_DTYPE_UINT64 = 7,
+    TZ_DTYPE_INT64 = 8,
+    TZ_DTYPE_FLOAT16 = 9,
+    TZ_DTYPE_FLOAT32 = 10,
+    TZ_DTYPE_FLOAT64 = 11,
+    TZ_DTYPE_COMPLEX_INT16 = 12,   /* pairs of int16 */
+    TZ_DTYPE_COMPLEX_INT32 = 13,
+    TZ_DTYPE_COMPLEX_FLOAT16 = 14, /* pairs of float16 */
+    TZ_DTYPE_COMPLEX_FLOAT32 = 15,
+    TZ_DTYPE_COMPLEX_FLOAT64 = 16
+} tz_dtype;
+TZ_API const char *tz_dtype_name(tz_dtype dtype); /* "uint8", "complex_int16", ...; never NULL */
+TZ_API size_t tz_dtype_size(tz_dtype dtype);      /* bytes; 0 for TZ_DTYPE_NONE */
+
+/* One resolution level, or the mask of one. Strips are tiles of full width. */
+typedef struct tz_level {
+    uint32_t width;
+    uint32_t height;
+    uint32_t tile_width;
+    uint32_t tile_height;    /* strips: rows per strip, at most height */
+    uint32_t tiles_across;
+    uint32_t tiles_down;
+    uint64_t tile_count;     /* tiles_across * tiles_down, times bands when stored by band */
+    uint64_t ifd_offset;     /* where its directory starts */
+    uint64_t jpeg_tables_size; /* bytes of tag JPEGTables; 0: none */
+    int32_t ifd;             /* index of its directory in the order of the chain */
+    int32_t tag_count;       /* entries in its directory */
+    uint16_t compression;    /* TIFF's number; see tz_compression_name */
+    uint16_t predictor;      /* 1 none, 2 horizontal, 3 floating point */
+    uint16_t bits_per_sample;
+    uint16_t samples;        /* bands stored, 1 for a mask */
+    uint16_t photometric;
+    uint16_t lerc_version;     /* 0: no LercParameters tag */
+    uint16_t lerc_compression; /* 0 none, 1 deflate, 2 zstd */
+    uint8_t sidecar;         /* 0: in the file itself; else the TZ_SIDECAR_ bit it comes from */
+    bool tiled;              /* false: strips */
+    bool has_mask;           /* see TZ_MASK_OF */
+    bool readable;           /* false: type or tile tables are unusable; a warning says why */
+} tz_level;
+
+/* A further full-resolution image. */
+typedef struct tz_page {
+    uint64_t ifd_offset;
+    uint32_t width;
+    uint32_t height;
+    int32_t ifd;
+    uint16_t bands;
+    uint16_t bits_per_sample;
+} tz_page;
+
+/* The value that means "no data". Integer types have it exactly, as an integer. */
+typedef enum tz_nodata_kind {
+    TZ_NODATA_NONE = 0,
+    TZ_NODATA_INT = 1,   /* signed: value.i */
+    TZ_NODATA_UINT = 2,  /* unsigned: value.u */
+    TZ_NODATA_FLOAT = 3  /* value.f; also for an integer type when the text is no integer of it */
+} tz_nodata_kind;
+typedef struct tz_nodata {
+    tz_nodata_kind kind;
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+    } value;
+} tz_nodata;
+
+/* One key of the GeoKey directory. */
+typedef struct tz_geo_key {
+    uint16_t id;
+    uint16_t type;  /* 3 SHORT, 12 DOUBLE, 2 ASCII: which member of value holds */
+    uint32_t count; /* values, or bytes of text without the closing bar */
+    union {
+        const uint16_t *shorts;
+        const double *doubles;
+        const char *text; /* not NUL-terminated, not checked to be UTF-8 */
+    } value;
+} tz_geo_key;
+
+/* A ground control point: raster position (of the pixel's corner) and model position. */
+typedef struct tz_gcp {
+    double column, row, depth;
+    double x, y, z;
+} tz_gcp;
+
+typedef enum tz_raster_type {
+    TZ_RASTER_UNDEFINED = 0,
+    TZ_RASTER_PIXEL_IS_AREA = 1,
+    TZ_RASTER_PIXEL_IS_POINT = 2
+} tz_raster_type;
+
+/* Georeferencing. Codes are EPSG codes; 0 means not given, 32767 user-defined by the keys. */
+typedef struct tz_geo {
+    bool has_transform;
+    double transform[6];     /* x = t[0] + column*t[1] + row*t[2]; y = t[3] + column*t[4] + row*t[5],
+                                for the upper left corner of a pixel, PixelIsPoint or not */
+    tz_raster_type raster_type;
+    const tz_gcp *gcps;      /* when there is no transform */
+    uint32_t gcp_count;
+    const tz_geo_key *keys;  /* ascending by id */
+    uint32_t key_count;
+    uint16_t key_revision;   /* 1 */
+    uint16_t key_minor;      /* 0 or 1 */
+    uint16_t model_type;     /* 1 projected, 2 geographic, 3 geocentric */
+    uint16_t epsg;           /* the horizontal CRS: key 3072 or 2048 */
+    uint16_t epsg_vertical;  /* key 4096 */
+    bool has_crs;            /* the keys say something about a CRS, with or without a code */
+    const char *citation;    /* the most telling citation, NUL-terminated; NULL: none */
+    double coordinate_epoch; /* NaN: none */
+    const double *rpc;       /* 92 values of tag RPCCoefficient; NULL: none */
+} tz_geo;
+
+/* What the ghost area of a COG written by GDAL or terrazzo promises. */
+typedef struct tz_ghost {
+    bool present;
+    bool ifds_before_data;   /* LAYOUT=IFDS_BEFORE_DATA */
+    bool row_major;          /* BLOCK_ORDER=ROW_MAJOR */
+    bool leaders;            /* BLOCK_LEADER=SIZE_AS_UINT4 */
+    bool trailers;           /* BLOCK_TRAILER=LAST_4_BYTES_REPEATED */
+    bool mask_interleaved;   /* MASK_INTERLEAVED_WITH_IMAGERY=YES */
+    bool edited;             /* KNOWN_INCOMPATIBLE_EDITION=YES: the promises no longer hold */
+    uint8_t interleave;      /* 0 pixel or not said, 1 band, 2 tile */
+    uint32_t size;           /* bytes of the area, from the end of the header */
+} tz_ghost;
+
+/* Everything that opening found out. Plain data; all pointers live until tz_close. */
+typedef struct tz_info {
+    /* the file */
+    const char *name;         /* as given to tz_open */
+    uint64_t file_size;
+    bool bigtiff;
+    bool big_endian;
+    bool chain_complete;      /* false: a defect in a later directory ended the search; see warnings */
+    uint32_t ifd_count;       /* directories visited */
+    uint64_t directory_end;   /* one past the last byte of directories and tag values, tile tables
+                                 apart: how much a first read must fetch */
+    uint64_t bytes_read;      /* what opening read */
+    uint32_t reads;           /* in how many requests */
+    const tz_page *pages;     /* at least one */
+    uint32_t page_count;
+    uint32_t page;            /* the one that this handle shows */
+
+    /* the image */
+    uint32_t width;
+    uint32_t height;
+    uint32_t bands;
+    tz_dtype dtype;
+    uint16_t bits_per_sample;
+    uint16_t sample_format;   /* 1 unsigned, 2 signed, 3 float, 4 void, 5 complex int, 6 complex */
+    uint16_t photometric;
+    uint16_t planar;          /* 1 by pixel, 2 by band */
+    uint16_t orientation;     /* 1 to 8 */
+    uint16_t fill_order;
+    uint16_t ycbcr_subsampling[2];
+    const uint16_t *extra_samples; /* 0 unspecified, 1 premultiplied alpha, 2 alpha */
+    uint32_t extra_sample_count;
+    const uint16_t *color_map;     /* reds, greens, blues, 0 to 65535; NULL: none */
+    uint32_t color_map_size;       /* entries, each of three values */
+    const tz_level *levels;   /* levels[0] is full resolution, then ever smaller */
+    uint32_t level_count;
+    const tz_level *masks;    /* masks[i] belongs to levels[i]; width 0 where has_mask is false;
+                                 NULL when no level has one */
+    uint64_t exif_ifd;        /* offset of the EXIF directory; TZ_NONE: none */
+    uint64_t gps_ifd;
+
+    /* metadata */
+    tz_nodata nodata;
+    const char *nodata_text;  /* tag GDAL_NODATA as written, trimmed; NULL: none */
+    tz_geo geo;
+    tz_ghost ghost;
+    uint32_t metadata_count;  /* see tz_metadata_get */
+
+    /* what is wrong with the file, each once, with counts */
+    const tz_error *warnings;
+    uint32_t warning_count;
+    uint64_t warnings_dropped; /* distinct warnings that found no room */
+} tz_info;
+TZ_API const tz_info *tz_file_info(const tz_file *file);
+
+/* One item of GDAL_METADATA. */
+typedef struct tz_metadata_item {
+    const char *domain; /* "" is the default one */
+    const char *name;
+    const char *value;  /* UTF-8 */
+    const char *role;   /* "", "scale", "offset", "unittype", "description", "colorinterp", ... */
+    int32_t band;       /* -1: of the whole image */
+} tz_metadata_item;
+/* false past the end. The strings live until tz_close. */
+TZ_API bool tz_metadata_get(const tz_file *file, uint32_t index, tz_metadata_item *out);
+
+/* What is known of one band. */
+typedef enum tz_color {
+    TZ_COLOR_UNDEFINED = 0,
+    TZ_COLOR_GRAY = 1,
+    TZ_COLOR_PALETTE = 2,
+    TZ_COLOR_RED = 3,
+    TZ_COLOR_GREEN = 4,
+    TZ_COLOR_BLUE = 5,
+    TZ_COLOR_ALPHA = 6,
+    TZ_COLOR_CYAN = 7,
+    TZ_COLOR_MAGENTA = 8,
+    TZ_COLOR_YELLOW = 9,
+    TZ_COLOR_BLACK = 10,
+    TZ_COLOR_Y = 11,
+    TZ_COLOR_CB = 12,
+    TZ_COLOR_CR = 13
+} tz_color;
+typedef struct tz_band {
+    const char *description; /* NULL: none */
+    const char *unit;        /* NULL: none */
+    double scale;            /* 1 */
+    double offset;           /* 0 */
+    bool has_scale;
+    bool has_offset;
+    tz_color color;
+    const char *color_text;  /* the item of role colorinterp, if any; else NULL */
+} tz_band;
+/* TZ_ERR_ARG when there is no such band. */
+TZ_API TZ_NODISCARD tz_result tz_band_info(const tz_file *file, uint32_t band, tz_band *out,
+                                           tz_error *err);
+TZ_API const char *tz_color_name(tz_color color); /* "Gray", "Red", ...; never NULL */
+
+/* ---------------------------------------------------------------------------------------------
+ * Tags
+ * ------------------------------------------------------------------------------------------ */
+
+/* One entry of a directory, with its data still in the file. */
+typedef struct tz_tag {
+    uint16_t tag;
+    uint16_t type;
+    uint64_t count;
+    uint64_t size;   /* bytes of data; 0 for an unknown type */
+    uint64_t offset; /* where the data is in the file */
+} tz_tag;
+
+/* Entry index of the directory at ifd_offset (tz_level.ifd_offset, tz_info.exif_ifd, ...) of the
+ * file itself; TZ_ERR_ARG past its end. */
+TZ_API TZ_NODISCARD tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index,
+                                         tz_tag *out, tz_error *err);
+
+/* Copy tag->size bytes of data to dst, values in the machine's byte order. size is the room in dst;
+ * too little is TZ_ERR_ARG. */
+TZ_API TZ_NODISCARD tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst,
+                                          size_t size, tz_error *err);
+
+TZ_API const char *tz_tag_name(uint16_t tag);                 /* NULL: unknown */
+TZ_API const char *tz_geo_key_name(uint16_t id);              /* NULL: unknown */
+TZ_API const char *tz_tag_type_name(uint16_t type);           /* "SHORT", ...; NULL: unknown */
+TZ_API const char *tz_compression_name(uint16_t compression); /* "DEFLATE", ...; NULL: unknown */
+TZ_API const char *tz_photometric_name(uint16_t photometric); /* "RGB", ...; NULL: unknown */
+
+/* ---------------------------------------------------------------------------------------------
+ * Tiles
+ * ------------------------------------------------------------------------------------------ */
+
+/* Names the mask of a level wherever a level is asked for. */
+#define TZ_MASK_OF(level) ((level) | 0x80000000u)
+
+/* Where a tile's compressed bytes are. Both 0: a sparse tile, which holds nodata (or 0). */
+typedef struct tz_tile_span {
+    uint64_t offset;
+    uint64_t size;
+} tz_tile_span;
+
+/* The raw tile table: spans of tiles first to first + count - 1, as the file has them, unchecked.
+ * Tiles are counted row by row, band after band when stored by band. Reads just the part of the
+ * table that is asked for. */
+TZ_API TZ_NODISCARD tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first,
+                                            size_t count, tz_tile_span *out, tz_error *err);
+
+/* One tile's span, checked: it lies in the file, and is either sparse or has an offset and a size. */
+TZ_API TZ_NODISCARD tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile,
+                                             tz_tile_span *out, tz_error *err);
+
+/* The sum of all tile sizes of a level, and the number of sparse tiles. Reads the level's whole
+ * table, page by page. */
+TZ_API TZ_NODISCARD tz_result tz_level_stored_size(const tz_file *file, uint32_t level,
+                                                   uint64_t *bytes, uint64_t *sparse_tiles,
+                                                   tz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Cloud Optimized GeoTIFF
+ * ------------------------------------------------------------------------------------------ */
+
+/* Why a file is not a Cloud Optimized GeoTIFF: bits of tz_cog_problems. */
+#define TZ_COG_NOT_TILED          (1u << 0) /* a level larger than 512 pixels is not tiled */
+#define TZ_COG_NO_OVERVIEWS       (1u << 1) /* larger than 512 pixels, and no overviews */
+#define TZ_COG_IFD_NOT_FIRST      (1u << 2) /* the first directory is not at the front */
+#define TZ_COG_IFD_ORDER          (1u << 3) /* directories are not in order of level */
+#define TZ_COG_DATA_BEFORE_IFDS   (1u << 4) /* tile data before the end of the directories */
+#define TZ_COG_DATA_ORDER         (1u << 5) /* tile data not from the smallest level to the largest */
+#define TZ_COG_EDITED             (1u << 6) /* the ghost area says it was edited */
+#define TZ_COG_EXTERNAL_OVERVIEWS (1u << 7) /* overviews in another file */
+#define TZ_COG_NOT_GEOREFERENCED  (1u << 8) /* a COG, but without a place on earth: a remark only */
+
+/* A quick look by directories and first tiles; 0 or only remarks means that it is one. */
+TZ_API TZ_NODISCARD tz_result tz_cog_problems(const tz_file *file, uint32_t *problems,
+                                              tz_error *err);
+/* One bit of the above in words; never NULL. */
+TZ_API const char *tz_cog_problem_text(uint32_t problem);
+
+/* ---------------------------------------------------------------------------------------------
+ * Coordinate reference systems, by PROJ
+ * ------------------------------------------------------------------------------------------ */
+
+/* What PROJ makes of a file's GeoKeys. One thread at a time. */
+typedef struct tz_crs tz_crs;
+
+/* TZ_ERR_UNSUPPORTED when the library was built without PROJ; TZ_ERR_FORMAT with TZ_CAUSE_GEO when
+ * the file has no CRS or PROJ does not understand it. */
+TZ_API TZ_NODISCARD tz_result tz_crs_open(tz_crs **out, const tz_file *file, tz_error *err);
+TZ_API void tz_crs_close(tz_crs *crs);
+TZ_API const char *tz_crs_name(const tz_crs *crs);
+TZ_API const char *tz_crs_wkt(const tz_crs *crs);  /* WKT2:2019, several lines */
+TZ_API int tz_crs_epsg(const tz_crs *crs);         /* the code PROJ knows it by; 0: none */
+/* Longitude and latitude, in degrees on WGS 84, of a point in the CRS. */
+TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon,
+                                               double *lat, tz_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

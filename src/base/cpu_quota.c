@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * CPU quotas. /proc/self/cgroup names the process' groups, one line each: "0::/path" for v2 and
+ * "4:cpu,cpuacct:/path" for v1. In a container the path may be the host's, of which only the end of
+ * the walk up, the root of the mount, can be seen; that root is then the container's own group. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/cpu_quota.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+
+enum { PATH_BYTES = 4096, LIST_BYTES = 8192, VALUE_BYTES = 64 };
+
+/* What fits of a small file, as a string; false when it cannot be read. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    size_t used = 0;
+    ssize_t got;
+    while (used < size - 1 && (got = read(fd, text + used, size - 1 - used)) > 0)
+        used += (size_t)got;
+    text[used] = '\0';
+    (void)close(fd);
+    return used > 0;
+}
+
+static bool read_value(const char *directory, const char *name, char *text)
+{
+    char path[PATH_BYTES + VALUE_BYTES];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < sizeof path && read_text(path, text, VALUE_BYTES);
+}
+
+static unsigned cores_of(const char *quota, const char *period)
+{
+    uint64_t quota_us, period_us;
+    if (!tz_parse_uint64(quota, &quota_us) || !tz_parse_uint64(period, &period_us))
+        return 0; /* "max" and "-1" mean no quota */
+    if (quota_us == 0 || period_us == 0)
+        return 0;
+    uint64_t cores = tz_ceil_div(quota_us, period_us);
+    return cores < UINT_MAX ? (unsigned)cores : UINT_MAX;
+}
+
+/* cpu.max holds both: "200000 100000" or "max 100000". */
+static unsigned quota_v2(const char *directory)
+{
+    char text[VALUE_BYTES];
+    if (!read_value(directory, "cpu.max", text))
+        return 0;
+    char *gap = strchr(text, ' ');
+    if (!gap)
+        return 0;
+    *gap = '\0';
+    return cores_of(text, gap + 1);
+}
+
+static unsigned quota_v1(const char *directory)
+{
+    char quota[VALUE_BYTES], period[VALUE_BYTES];
+    if (!read_value(directory, "cpu.cfs_quota_us", quota) ||
+        !read_value(directory, "cpu.cfs_period_us", period))
+        return 0;
+    return cores_of(quota, period);
+}
+
+static unsigned smaller(unsigned a, unsigned b)
+{
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+/* From the group up to the root of the mount; every level may have its own quota. */
+static unsigned smallest_quota(const char *root, const char *mount, const char *group,
+                               unsigned (*quota)(const char *directory))
+{
+    char path[PATH_BYTES];
+    int length = snprintf(path, sizeof path, "%s%s%s", root, mount, group);
+    size_t top = strlen(root) + strlen(mount);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return 0;
+    unsigned smallest = 0;
+    for (;;) {
+        smallest = smaller(smallest, quota(path));
+        char *slash = strrchr(path + top, '/');
+        if (!slash)
+            return smallest;
+        *slash = '\0';
+    }
+}
+
+static bool lists_cpu(const char *controllers)
+{
+    for (const char *at = controllers; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, "cpu", 3) == 0 && (at[3] == '\0' || at[3] == ','))
+            return true;
+    }
+    return false;
+}
+
+static unsigned quota_of_group(const char *root, const char *controllers, const char *group)
+{
+    /* A group outside of our namespace is shown with "..": only the root is ours to see. */
+    if (strstr(group, "/.."))
+        group = "";
+    if (*controllers == '\0')
+        return smaller(smallest_quota(root, "/sys/fs/cgroup", group, quota_v2),
+                       smallest_quota(root, "/sys/fs/cgroup/unified", group, quota_v2));
+    if (!lists_cpu(controllers))
+        return 0;
+    return smaller(smallest_quota(root, "/sys/fs/cgroup/cpu", group, quota_v1),
+                   smallest_quota(root, "/sys/fs/cgroup/cpu,cpuacct", group, quota_v1));
+}
+
+/* One line: number, controllers, path; the path may hold colons. */
+static unsigned quota_of_line(const char *root, char *line)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group || group[1] != '/')
+        return 0;
+    *group++ = '\0';
+    return quota_of_group(root, controllers + 1, group);
+}
+
+unsigned tz_cpu_quota(const char *root)
+{
+    char path[PATH_BYTES];
+    char list[LIST_BYTES];
+    int length = snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    if (length < 0 || (size_t)length >= sizeof path || !read_text(path, list, sizeof list))
+        return 0;
+    unsigned smallest = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(list, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        smallest = smaller(smallest, quota_of_line(root, line));
+    return smallest;
+}

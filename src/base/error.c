@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Results, causes and errors. The line of text is made in message.c. */
+#include "base/error.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/message.h"
+
+/* clang-format off */
+static const char *const result_names[] = {
+    "ok", "arg", "nomem", "io", "format", "unsupported", "limit", "device", "changed", "cancelled",
+    "internal",
+};
+
+static const char *const cause_names[] = {
+    "NONE", "ARG", "NOT_TIFF", "HEADER", "IFD", "TAG", "LIMIT", "LAYOUT", "TRUNCATED", "CODEC",
+    "UNSUPPORTED", "GEO", "META", "IO", "REMOTE", "UNSAFE", "CHANGED", "NOMEM", "DEVICE", "BUSY",
+    "CANCELLED", "INTERNAL",
+};
+/* clang-format on */
+
+_Static_assert(sizeof result_names / sizeof result_names[0] == TZ_ERR_INTERNAL + 1,
+               "every result has a name");
+_Static_assert(sizeof cause_names / sizeof cause_names[0] == TZ_CAUSE_INTERNAL + 1,
+               "every cause has a name");
+
+const char *tz_result_name(tz_result result)
+{
+    return (unsigned)result <= TZ_ERR_INTERNAL ? result_names[result] : "unknown";
+}
+
+const char *tz_cause_name(tz_cause cause)
+{
+    return (unsigned)cause <= TZ_CAUSE_INTERNAL ? cause_names[cause] : "UNKNOWN";
+}
+
+tz_place tz_at_nowhere(void)
+{
+    return (tz_place){.tag = -1,
+                      .level = -1,
+                      .tile = -1,
+                      .offset = TZ_NONE,
+                      .expected = TZ_NONE,
+                      .found = TZ_NONE};
+}
+
+tz_place tz_at_offset(uint64_t offset)
+{
+    tz_place place = tz_at_nowhere();
+    place.offset = offset;
+    return place;
+}
+
+tz_place tz_at_tile(uint32_t level, uint64_t tile, uint64_t offset)
+{
+    tz_place place = tz_at_offset(offset);
+    place.level = (int32_t)level; /* TZ_MASK_OF(level) is negative, and still not -1 */
+    place.tile = tile <= INT64_MAX ? (int64_t)tile : INT64_MAX;
+    return place;
+}
+
+tz_place tz_expecting(tz_place place, uint64_t expected, uint64_t found)
+{
+    place.expected = expected;
+    place.found = found;
+    return place;
+}
+
+tz_error tz_error_at(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place)
+{
+    return (tz_error){.result = result,
+                      .cause = cause,
+                      .ifd = ctx->ifd,
+                      .tag = place.tag,
+                      .level = place.level,
+                      .tile = place.tile,
+                      .offset = place.offset,
+                      .expected = place.expected,
+                      .found = place.found,
+                      .count = 1};
+}
+
+/* Every error comes by here. It is made aside, because an argument may point into the error that is
+ * about to be replaced. */
+static tz_result report(const tz_context *ctx, tz_error error, const char *tag_name,
+                        const char *format, va_list args)
+{
+    if (ctx->err) {
+        tz_message_make(&error, ctx->name, tag_name, format, args);
+        *ctx->err = error;
+    }
+    return error.result;
+}
+
+tz_result tz_fail(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
+                  const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(ctx, tz_error_at(ctx, result, cause, place), place.tag_name, format, args);
+    va_end(args);
+    return result;
+}
+
+tz_result tz_fail_errno(const tz_context *ctx, tz_place place, int error_number, const char *format,
+                        ...)
+{
+    tz_error error = tz_error_at(ctx, TZ_ERR_IO, TZ_CAUSE_IO, place);
+    error.system_error = error_number;
+    va_list args;
+    va_start(args, format);
+    report(ctx, error, place.tag_name, format, args);
+    va_end(args);
+    return TZ_ERR_IO;
+}
+
+tz_result tz_fail_nomem(const tz_context *ctx, uint64_t size)
+{
+    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+                   "out of memory: %llu bytes were asked for", (unsigned long long)size);
+}
+
+tz_result tz_fail_within(const tz_context *ctx, const tz_error *failed)
+{
+    if (!ctx->err)
+        return failed->result;
+    tz_error error = *failed;
+    error.ifd = ctx->ifd;
+    tz_message_prefix(&error, ctx->name, failed->message);
+    *ctx->err = error;
+    return error.result;
+}
+
+static uint64_t limit_value(const tz_limits *limits, size_t member_offset)
+{
+    uint64_t value;
+    memcpy(&value, (const unsigned char *)limits + member_offset, sizeof value);
+    return value;
+}
+
+static tz_result fail_limit(const tz_context *ctx, const char *limit, tz_place place,
+                            const char *format, ...) TZ_PRINTF(4, 5);
+static tz_result fail_limit(const tz_context *ctx, const char *limit, tz_place place,
+                            const char *format, ...)
+{
+    tz_error error = tz_error_at(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, place);
+    error.limit = limit;
+    va_list args;
+    va_start(args, format);
+    report(ctx, error, place.tag_name, format, args);
+    va_end(args);
+    return TZ_ERR_LIMIT;
+}
+
+tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_place place,
+                         uint64_t value, const char *what)
+{
+    uint64_t limit = limit_value(ctx->limits, member_offset);
+    if (value <= limit)
+        return TZ_OK;
+    return fail_limit(ctx, tz_limit_name(member_offset), tz_expecting(place, limit, value),
+                      "too many %s", what);
+}
+
+tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,
+                            uint64_t total)
+{
+    if (!progress || !progress->call || progress->call(progress->user, done, total))
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_CANCELLED, TZ_CAUSE_CANCELLED, tz_at_nowhere(),
+                   "cancelled by the caller");
+}

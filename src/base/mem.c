@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory. The hook is told what the allocator really holds (malloc_usable_size), not what was asked
+ * for: no header of ours stands before a block, so a hook may come and go while blocks live. */
+#define _GNU_SOURCE /* malloc_usable_size */
+#include "base/mem.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tz_mem_hook hook; /* functions are NULL while there is none */
+
+void tz_mem_set_hook(const tz_mem_hook *new_hook)
+{
+    hook = new_hook ? *new_hook : (tz_mem_hook){0};
+}
+
+static bool allowed(size_t size)
+{
+    /* Sizes above PTRDIFF_MAX make pointer differences undefined; no allocator grants them. */
+    return size <= PTRDIFF_MAX && (!hook.allow || hook.allow(hook.user, size));
+}
+
+static size_t live_size(void *block)
+{
+    return hook.moved && block ? malloc_usable_size(block) : 0;
+}
+
+static void tell_moved(size_t released, size_t acquired)
+{
+    if (hook.moved)
+        hook.moved(hook.user, released, acquired);
+}
+
+static void *told_of(void *block)
+{
+    if (block)
+        tell_moved(0, live_size(block));
+    return block;
+}
+
+/* malloc and realloc may answer a size of 0 with NULL, which would look like a failure. */
+static size_t at_least_one(size_t size)
+{
+    return size ? size : 1;
+}
+
+void *tz_alloc(size_t size)
+{
+    return allowed(size) ? told_of(malloc(at_least_one(size))) : NULL;
+}
+
+void *tz_alloc_array(size_t count, size_t size)
+{
+    size_t total;
+    return tz_size_mul(count, size, &total) ? tz_alloc(total) : NULL;
+}
+
+void *tz_alloc_zeroed(size_t count, size_t size)
+{
+    size_t total;
+    if (!tz_size_mul(count, size, &total) || !allowed(total))
+        return NULL;
+    return told_of(calloc(1, at_least_one(total)));
+}
+
+void *tz_realloc_array(void *block, size_t count, size_t size)
+{
+    size_t total;
+    if (!tz_size_mul(count, size, &total) || !allowed(total))
+        return NULL;
+    size_t released = live_size(block);
+    void *moved = realloc(block, at_least_one(total));
+    if (moved)
+        tell_moved(released, live_size(moved));
+    return moved;
+}
+
+void tz_free(void *block)
+{
+    if (!block)
+        return;
+    tell_moved(live_size(block), 0);
+    free(block);
+}
+
+char *tz_copy_string(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = tz_alloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One line of text out of the fields of an error. Names and texts may come from a hostile file and
+ * end up on a terminal, so all that is not a printable character of valid UTF-8 becomes '?'. The
+ * end of the line (what was expected, where, what to do) is kept even when the text in front is too
+ * long. */
+#define _POSIX_C_SOURCE 200809L /* strnlen, the int strerror_r */
+#include "base/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 200 }; /* longer names keep their end: it tells files apart */
+
+/* A message that grows at its end and never beyond its size. */
+typedef struct line {
+    char *text;
+    size_t used;
+    size_t size; /* with the closing NUL */
+} line;
+
+/* ---------------------------------------------------------------------------------------------
+ * Characters
+ * ------------------------------------------------------------------------------------------ */
+
+static bool is_continuation(unsigned char byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* How long the character is that starts with this byte; 0 when none does. */
+static size_t lead_length(unsigned char byte)
+{
+    if (byte < 0x80)
+        return 1;
+    if (byte < 0xc2)
+        return 0; /* a continuation, or an overlong form */
+    if (byte < 0xe0)
+        return 2;
+    if (byte < 0xf0)
+        return 3;
+    return byte < 0xf5 ? 4 : 0;
+}
+
+/* The length of the character at text, and its code; 0 when the bytes are not valid UTF-8. */
+static size_t decode(const unsigned char *text, size_t left, uint32_t *code)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = lead_length(text[0]);
+    if (length == 0 || length > left)
+        return 0;
+    *code = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if (!is_continuation(text[i]))
+            return 0;
+        *code = *code << 6 | (text[i] & 0x3f);
+    }
+    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
+    return *code >= smallest[length] && *code <= 0x10ffff && !surrogate ? length : 0;
+}
+
+/* Controls, line ends and marks that turn the direction of writing: they would let a file's text
+ * look like something else than a part of this line. */
+static bool is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code <= 0x9f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+/* The size without a character that was cut in two at the end. */
+static size_t whole_size(const char *text, size_t size)
+{
+    size_t start = size;
+    while (start > 0 && size - start < 3 && is_continuation((unsigned char)text[start - 1]))
+        start--;
+    if (start == 0)
+        return size;
+    size_t length = lead_length((unsigned char)text[start - 1]);
+    return length > size - (start - 1) ? start - 1 : size;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Lines
+ * ------------------------------------------------------------------------------------------ */
+
+static void put_bytes(line *out, const char *text, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char *end = at + size;
+    while (at < end) {
+        uint32_t code;
+        size_t length = decode(at, (size_t)(end - at), &code);
+        bool shown = length > 0 && !is_control(code);
+        size_t written = shown ? length : 1;
+        if (written >= out->size - out->used)
+            break;
+        if (shown)
+            memcpy(out->text + out->used, at, length);
+        else
+            out->text[out->used] = '?';
+        out->used += written;
+        at += length > 0 ? length : 1;
+    }
+    out->text[out->used] = '\0';
+}
+
+static void put(line *out, const char *text)
+{
+    put_bytes(out, text, strlen(text));
+}
+
+static void put_formatted(line *out, const char *format, va_list args)
+{
+    char text[sizeof(((tz_error *)0)->message)];
+    int length = vsnprintf(text, sizeof text, format, args);
+    if (length < 0) /* an argument that cannot be shown: say at least this much */
+        put(out, format);
+    else if ((size_t)length < sizeof text)
+        put_bytes(out, text, (size_t)length);
+    else
+        put_bytes(out, text, whole_size(text, sizeof text - 1));
+}
+
+static void putf(line *out, const char *format, ...) TZ_PRINTF(2, 3);
+static void putf(line *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_formatted(out, format, args);
+    va_end(args);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------------------------------ */
+
+static void put_name(line *out, const char *name)
+{
+    size_t size = strlen(name);
+    if (size > NAME_MAX_BYTES) {
+        name += size - NAME_MAX_BYTES;
+        while (is_continuation((unsigned char)*name))
+            name++;
+        put(out, "...");
+    }
+    put(out, name);
+    put(out, ": ");
+}
+
+static void put_directory(line *out, const char *name, int32_t ifd)
+{
+    if (name)
+        put_name(out, name);
+    if (ifd >= 0)
+        putf(out, "IFD %" PRId32 ": ", ifd);
+}
+
+static void put_place(line *out, const tz_error *error, const char *tag_name)
+{
+    if (error->tag >= 0 && tag_name)
+        putf(out, "tag %" PRId32 " (%s): ", error->tag, tag_name);
+    else if (error->tag >= 0)
+        putf(out, "tag %" PRId32 ": ", error->tag);
+    if (error->level >= 0)
+        putf(out, "level %" PRId32 ": ", error->level);
+    else if (error->level != -1) /* TZ_MASK_OF */
+        putf(out, "mask of level %" PRIu32 ": ", (uint32_t)error->level & 0x7fffffffu);
+    if (error->tile >= 0)
+        putf(out, "tile %" PRId64 ": ", error->tile);
+}
+
+static void put_values(line *out, const tz_error *error)
+{
+    const char *word = error->limit ? "limit" : "expected";
+    if (error->expected != TZ_NONE && error->found != TZ_NONE)
+        putf(out, " (%s %" PRIu64 ", found %" PRIu64 ")", word, error->expected, error->found);
+    else if (error->expected != TZ_NONE)
+        putf(out, " (%s %" PRIu64 ")", word, error->expected);
+    else if (error->found != TZ_NONE)
+        putf(out, " (found %" PRIu64 ")", error->found);
+}
+
+static void put_system_error(line *out, int error_number)
+{
+    char text[128];
+    if (strerror_r(error_number, text, sizeof text) == 0)
+        putf(out, ": %s", text);
+    else
+        putf(out, ": error %d", error_number);
+}
+
+static void put_end(line *out, const tz_error *error)
+{
+    if (error->system_error != 0)
+        put_system_error(out, error->system_error);
+    put_values(out, error);
+    if (error->offset != TZ_NONE)
+        putf(out, " at byte %" PRIu64, error->offset);
+    if (error->limit)
+        putf(out, "; raise tz_limits.%s (--limit %s=N)", error->limit, error->limit);
+}
+
+void tz_message_make(tz_error *error, const char *name, const char *tag_name, const char *format,
+                     va_list args)
+{
+    char end_text[sizeof error->message / 2];
+    line end = {end_text, 0, sizeof end_text};
+    end_text[0] = '\0';
+    put_end(&end, error);
+
+    line out = {error->message, 0, sizeof error->message - end.used};
+    put_directory(&out, name, error->ifd);
+    put_place(&out, error, tag_name);
+    put_formatted(&out, format, args);
+    out.size = sizeof error->message;
+    put(&out, end_text);
+}
+
+void tz_message_prefix(tz_error *error, const char *name, const char *text)
+{
+    char message[sizeof error->message];
+    line out = {message, 0, sizeof message};
+    message[0] = '\0';
+    put_directory(&out, name, error->ifd);
+    /* The text may be another program's, and not even end. */
+    put_bytes(&out, text, strnlen(text, sizeof message));
+    memcpy(error->message, message, sizeof message);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The thread pool. A run is one call of tz_pool_run; it lives on the caller's stack and stands in
+ * the crew's queue while it has indices to hand out. The caller takes indices of its own run, the
+ * crew's threads take them from the runs of the queue in turn. All of it is guarded by one lock,
+ * which is taken twice per index: an index is a tile or more, never a pixel.
+ *
+ * fork copies the memory but not the threads, and a lock that one of them held stays locked for
+ * ever. Therefore all that threads share is in the crew, and a process that finds itself with the
+ * crew of another one makes a new crew and leaves the old one alone. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "base/pool.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/cpu_quota.h"
+#include "base/mem.h"
+
+enum { MAX_THREADS = 1024 };
+
+typedef struct run run;
+struct run {
+    tz_job job;
+    void *user;
+    uint64_t count;
+    uint64_t next;    /* index to hand out */
+    uint64_t done;    /* ended */
+    uint64_t failed;  /* the lowest index that failed; TZ_NONE: none */
+    tz_result result; /* of that index */
+    tz_error error;
+    bool stopped; /* hands out no more */
+    run *later;   /* in the queue */
+};
+
+typedef struct crew crew;
+
+typedef struct worker {
+    crew *crew;
+    unsigned number; /* from 1: 0 is the caller */
+    pthread_t thread;
+} worker;
+
+struct crew {
+    pid_t process; /* whose crew it is */
+    unsigned generation;
+    crew *inherited; /* of the process before fork: released by close, not used */
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* the queue got a run, or closing was set */
+    pthread_cond_t ended; /* the last index of some run has ended */
+    run *queue;           /* runs with indices to hand out */
+    bool closing;
+    unsigned started; /* of workers */
+    worker workers[];
+};
+
+struct tz_pool {
+    unsigned threads;
+    _Atomic(crew *) crew;
+};
+
+/* ---------------------------------------------------------------------------------------------
+ * Cores
+ * ------------------------------------------------------------------------------------------ */
+
+static unsigned cores_online(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+/* The mask of a machine with very many cores does not fit cpu_set_t: the kernel says EINVAL. */
+static unsigned cores_by_affinity(void)
+{
+    for (size_t bits = CPU_SETSIZE; bits <= 1 << 20; bits *= 2) {
+        size_t size = CPU_ALLOC_SIZE(bits);
+        cpu_set_t *set = tz_alloc_zeroed(1, size);
+        if (!set)
+            break;
+        int status = sched_getaffinity(0, size, set);
+        bool too_small = status != 0 && errno == EINVAL;
+        int count = status == 0 ? CPU_COUNT_S(size, set) : 0;
+        tz_free(set);
+        if (count > 0)
+            return (unsigned)count;
+        if (!too_small)
+            break;
+    }
+    return cores_online();
+}
+
+unsigned tz_pool_cores(void)
+{
+    unsigned cores = cores_by_affinity();
+    unsigned quota = tz_cpu_quota("");
+    return quota > 0 && quota < cores ? quota : cores;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Indices. The crew's lock is held, but for runs that no crew knows.
+ * ------------------------------------------------------------------------------------------ */
+
+static bool has_index(const run *r)
+{
+    return !r->stopped && r->next < r->count;
+}
+
+/* All that was handed out has ended. */
+static bool is_idle(const run *r)
+{
+    return r->done == r->next;
+}
+
+static void run_index(run *r, uint64_t index, unsigned number, tz_result *result, tz_error *error)
+{
+    error->result = TZ_OK;
+    *result = r->job(r->user, index, number, error);
+    if (*result != TZ_OK && error->result == TZ_OK) {
+        tz_context ctx = {.err = error, .ifd = -1};
+        (void)tz_fail(&ctx, *result, TZ_CAUSE_NONE, tz_at_nowhere(), "%s", tz_result_name(*result));
+    }
+}
+
+/* Indices are handed out in order and those handed out always run, so when all have ended, every
+ * index below the lowest failed one has succeeded. */
+static void note_end(run *r, uint64_t index, tz_result result, const tz_error *error)
+{
+    r->done++;
+    if (result == TZ_OK)
+        return;
+    r->stopped = true;
+    if (r->failed == TZ_NONE || index < r->failed) {
+        r->failed = index;
+        r->result = result;
+        r->error = *error;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The queue. The crew's lock is held.
+ * ------------------------------------------------------------------------------------------ */
+
+static void append(crew *c, run *r)
+{
+    run **end = &c->queue;
+    while (*end)
+        end = &(*end)->later;
+    r->later = NULL;
+    *end = r;
+}
+
+static void drop(crew *c, const run *r)
+{
+    run **at = &c->queue;
+    while (*at && *at != r)
+        at = &(*at)->later;
+    if (*at)
+        *at = r->later;
+}
+
+/* The first run of the queue that has an index. It goes to the end, so that the runs of several
+ * callers get the crew's help in turn; runs without indices leave. */
+static run *next_run(crew *c)
+{
+    while (c->queue) {
+        run *first = c->queue;
+        c->queue = first->later;
+        if (has_index(first)) {
+            append(c, first);
+            return first;
+        }
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Threads
+ * ------------------------------------------------------------------------------------------ */
+
+/* Take one index of r, run it without the lock, and note how it ended. */
+static void work_on(crew *c, run *r, unsigned number)
+{
+    tz_error error;
+    tz_result result;
+    uint64_t index = r->next++;
+    pthread_mutex_unlock(&c->lock);
+    run_index(r, index, number, &result, &error);
+    pthread_mutex_lock(&c->lock);
+    note_end(r, index, result, &error);
+    if (!has_index(r) && is_idle(r))
+        pthread_cond_broadcast(&c->ended);
+}
+
+static void *worker_main(void *argument)
+{
+    const worker *self = argument;
+    crew *c = self->crew;
+    pthread_mutex_lock(&c->lock);
+    while (!c->closing) {
+        run *r = next_run(c);
+        if (r)
+            work_on(c, r, self->number);
+        else
+            pthread_cond_wait(&c->work, &c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static _Atomic(tz_thread_start) thread_start = pthread_create;
+
+void tz_pool_set_thread_start(tz_thread_start start)
+{
+    atomic_store(&thread_start, start ? start : pthread_create);
+}
+
+/* The host's signal handlers run in the host's threads, so the crew's block all signals, except
+ * those that a fault raises in the very thread at fault: blocked, they would end the process
+ * without the host's crash handler. */
+static void block_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t all;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+/* A new thread has the signal mask of the one that starts it. */
+static void start_workers(crew *c, unsigned count)
+{
+    if (c->started >= count)
+        return;
+    sigset_t before;
+    block_signals(&before);
+    while (c->started < count) {
+        worker *w = &c->workers[c->started];
+        *w = (worker){.crew = c, .number = c->started + 1};
+        if (atomic_load(&thread_start)(&w->thread, NULL, worker_main, w) != 0)
+            break; /* fewer then; the next run tries again */
+        c->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Crews
+ * ------------------------------------------------------------------------------------------ */
+
+/* Forks this process has come from, as far as known. The process number alone would do but for one
+ * that the system has given out twice. */
+static atomic_uint fork_generation;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&fork_generation, 1);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, count_fork); /* without it the process number has to do */
+}
+
+static crew *make_crew(unsigned threads)
+{
+    pthread_once(&fork_once, watch_forks);
+    crew *c = tz_alloc_zeroed(1, sizeof *c + (threads - 1) * sizeof c->workers[0]);
+    if (!c)
+        return NULL;
+    c->process = getpid();
+    c->generation = atomic_load(&fork_generation);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->work, NULL);
+    pthread_cond_init(&c->ended, NULL);
+    return c;
+}
+
+static bool is_ours(const crew *c)
+{
+    return c->generation == atomic_load(&fork_generation) && c->process == getpid();
+}
+
+static void release_crew(crew *c)
+{
+    pthread_cond_destroy(&c->ended);
+    pthread_cond_destroy(&c->work);
+    pthread_mutex_destroy(&c->lock);
+    tz_free(c);
+}
+
+static void dismiss(crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->closing = true;
+    pthread_cond_broadcast(&c->work);
+    pthread_mutex_unlock(&c->lock);
+    for (unsigned i = 0; i < c->started; i++)
+        pthread_join(c->workers[i].thread, NULL);
+    release_crew(c);
+}
+
+/* This process' crew; NULL when it would have to be made and there is no memory. */
+static crew *our_crew(tz_pool *pool)
+{
+    crew *found = atomic_load(&pool->crew);
+    if (is_ours(found))
+        return found;
+    crew *made = make_crew(pool->threads);
+    if (!made)
+        return NULL;
+    made->inherited = found;
+    if (atomic_compare_exchange_strong(&pool->crew, &found, made))
+        return made;
+    release_crew(made); /* another thread of this process was faster */
+    return found;
+}
+
+tz_result tz_pool_open(tz_pool **out, unsigned threads, const tz_context *ctx)
+{
+    if (threads == 0)
+        threads = tz_pool_cores();
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    tz_pool *pool = tz_alloc(sizeof *pool);
+    if (!pool)
+        return tz_fail_nomem(ctx, sizeof *pool);
+    crew *c = make_crew(threads);
+    if (!c) {
+        tz_free(pool);
+        return tz_fail_nomem(ctx, sizeof *c + threads * sizeof(worker));
+    }
+    pool->threads = threads;
+    atomic_init(&pool->crew, c);
+    *out = pool;
+    return TZ_OK;
+}
+
+void tz_pool_close(tz_pool *pool)
+{
+    if (!pool)
+        return;
+    crew *c = atomic_load(&pool->crew);
+    while (c) {
+        crew *inherited = c->inherited;
+        if (is_ours(c))
+            dismiss(c);
+        else
+            tz_free(c); /* its locks may be held by threads that do not exist here */
+        c = inherited;
+    }
+    tz_free(pool);
+}
+
+unsigned tz_pool_threads(const tz_pool *pool)
+{
+    return pool->threads;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Runs
+ * ------------------------------------------------------------------------------------------ */
+
+static void enlist(crew *c, run *r, unsigned threads)
+{
+    append(c, r);
+    start_workers(c, threads - 1);
+    if (r->count - 1 >= c->started)
+        pthread_cond_broadcast(&c->work);
+    else
+        for (uint64_t i = 1; i < r->count; i++)
+            pthread_cond_signal(&c->work);
+}
+
+/* Ask the progress callback without holding the lock. */
+static tz_result ask(crew *c, run *r, const tz_progress *progress, const tz_context *ctx)
+{
+    if (!progress || !progress->call)
+        return TZ_OK;
+    uint64_t done = r->done;
+    pthread_mutex_unlock(&c->lock);
+    tz_result result = tz_check_progress(ctx, progress, done, r->count);
+    pthread_mutex_lock(&c->lock);
+    return result;
+}
+
+static tz_result run_with_crew(crew *c, run *r, unsigned threads, const tz_progress *progress,
+                               const tz_context *ctx)
+{
+    tz_result result = TZ_OK;
+    pthread_mutex_lock(&c->lock);
+    enlist(c, r, threads);
+    while (has_index(r)) {
+        result = ask(c, r, progress, ctx);
+        if (result != TZ_OK)
+            r->stopped = true;
+        else if (has_index(r))
+            work_on(c, r, 0);
+    }
+    drop(c, r);
+    while (!is_idle(r))
+        pthread_cond_wait(&c->ended, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+    return result;
+}
+
+static tz_result run_alone(run *r, const tz_progress *progress, const tz_context *ctx)
+{
+    while (has_index(r)) {
+        tz_error error;
+        tz_result result;
+        TZ_TRY(tz_check_progress(ctx, progress, r->done, r->count));
+        uint64_t index = r->next++;
+        run_index(r, index, 0, &result, &error);
+        note_end(r, index, result, &error);
+    }
+    return TZ_OK;
+}
+
+tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
+                      const tz_progress *progress, const tz_context *ctx)
+{
+    run r = {.job = job, .user = user, .count = count, .failed = TZ_NONE};
+    crew *c = pool->threads > 1 && count > 1 ? our_crew(pool) : NULL;
+    tz_result result =
+        c ? run_with_crew(c, &r, pool->threads, progress, ctx) : run_alone(&r, progress, ctx);
+    if (r.failed != TZ_NONE) {
+        if (ctx->err)
+            *ctx->err = r.error;
+        return r.result;
+    }
+    if (result != TZ_OK || count == 0)
+        return result;
+    return tz_check_progress(ctx, progress, r.done, count);
+}

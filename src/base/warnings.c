@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Warnings: each kind once, with a count. */
+#include "base/mem.h"
+#include "base/message.h"
+
+enum { FIRST_CAPACITY = 4 };
+
+void tz_warnings_deinit(tz_warnings *warnings)
+{
+    tz_free(warnings->list);
+    tz_free(warnings->formats);
+    *warnings = (tz_warnings){0};
+}
+
+static tz_error *find(const tz_warnings *warnings, tz_cause cause, int32_t tag, const char *format)
+{
+    for (uint32_t i = 0; i < warnings->count; i++) {
+        tz_error *warning = &warnings->list[i];
+        if (warning->cause == cause && warning->tag == tag && warnings->formats[i] == format)
+            return warning;
+    }
+    return NULL;
+}
+
+static tz_result reserve(const tz_context *ctx, tz_warnings *warnings)
+{
+    if (warnings->count < warnings->capacity)
+        return TZ_OK;
+    uint32_t capacity = warnings->capacity ? 2 * warnings->capacity : FIRST_CAPACITY;
+    tz_error *list = tz_realloc_array(warnings->list, capacity, sizeof *list);
+    if (!list)
+        return tz_fail_nomem(ctx, capacity * sizeof *list);
+    warnings->list = list;
+    const char **formats = tz_realloc_array(warnings->formats, capacity, sizeof *formats);
+    if (!formats)
+        return tz_fail_nomem(ctx, capacity * sizeof *formats);
+    warnings->formats = formats;
+    warnings->capacity = capacity;
+    return TZ_OK;
+}
+
+/* A place for a new warning in *out; NULL when it is a repetition or one too many. */
+static tz_result new_warning(const tz_context *ctx, tz_cause cause, int32_t tag, const char *format,
+                             tz_error **out)
+{
+    tz_warnings *warnings = ctx->warnings;
+    *out = NULL;
+    tz_error *known = find(warnings, cause, tag, format);
+    if (known) {
+        known->count++;
+        return TZ_OK;
+    }
+    if (warnings->count == TZ_MAX_WARNINGS) {
+        warnings->dropped++;
+        return TZ_OK;
+    }
+    TZ_TRY(reserve(ctx, warnings));
+    warnings->formats[warnings->count] = format;
+    *out = &warnings->list[warnings->count++];
+    return TZ_OK;
+}
+
+static bool is_error_for(const tz_context *ctx, tz_cause cause)
+{
+    return ctx->strict || (ctx->require_crs && cause == TZ_CAUSE_GEO);
+}
+
+tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
+                  const char *format, ...)
+{
+    bool fails = is_error_for(ctx, cause);
+    tz_error *out = ctx->err;
+    if (!fails && !ctx->warnings)
+        return TZ_OK;
+    if (!fails)
+        TZ_TRY(new_warning(ctx, cause, place.tag, format, &out));
+    if (out) {
+        tz_error error = tz_error_at(ctx, result, cause, place);
+        va_list args;
+        va_start(args, format);
+        tz_message_make(&error, ctx->name, place.tag_name, format, args);
+        va_end(args);
+        *out = error;
+    }
+    return fails ? result : TZ_OK;
+}
+
+/* Failures that say nothing about the file: no leniency may hide them. */
+static bool is_never_a_warning(tz_result result)
+{
+    return result == TZ_ERR_NOMEM || result == TZ_ERR_IO || result == TZ_ERR_CHANGED ||
+           result == TZ_ERR_CANCELLED || result == TZ_ERR_INTERNAL;
+}
+
+tz_result tz_warn_of(const tz_context *ctx, const tz_error *failed, const char *kind)
+{
+    if (is_never_a_warning(failed->result) || is_error_for(ctx, failed->cause)) {
+        if (ctx->err && ctx->err != failed)
+            *ctx->err = *failed;
+        return failed->result;
+    }
+    if (!ctx->warnings)
+        return TZ_OK;
+    tz_error *out;
+    TZ_TRY(new_warning(ctx, failed->cause, failed->tag, kind, &out));
+    if (out)
+        *out = *failed;
+    return TZ_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Byte sources: see tz_source in the public header for the contract. */
+#ifndef TZ_IO_SOURCE_H
+#define TZ_IO_SOURCE_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "base/error.h"
+
+/* A regular file, read with pread; no shared position, no mmap. Directories, FIFOs, devices and
+ * sockets are refused at once (TZ_CAUSE_UNSAFE), without blocking. no_follow refuses a symbolic link
+ * as the last part of the path (sidecars). A missing file is TZ_ERR_IO with system_error ENOENT. */
+tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
+                              const tz_context *ctx);
+
+/* Bytes of the caller's, which outlive the source. */
+tz_result tz_source_open_memory(tz_source **out, const void *data, size_t size,
+                                const tz_context *ctx);
+
+/* Submit and wait for one range. Errors carry ctx's name and directory. */
+tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *dst,
+                         const tz_context *ctx);
+
+void tz_source_close(tz_source *source); /* NULL is fine */
+
+/* For the submit of a source: TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED when a range leaves the source. */
+tz_result tz_source_check_ranges(const tz_source *source, const tz_request *request, tz_error *err);
+
+/* System calls of the file source go through this table, so that tests can make each of them fail.
+ * NULL restores the real ones. */
+struct stat;
+typedef struct tz_file_calls {
+    int (*open)(const char *path, int flags);
+    int (*fstat)(int fd, struct stat *out);
+    long (*pread)(int fd, void *dst, size_t size, int64_t offset);
+    int (*close)(int fd);
+} tz_file_calls;
+void tz_source_set_calls(const tz_file_calls *calls);
+
+#endif

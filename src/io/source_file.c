@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A regular file as a source. Reads are preads: there is no shared position, so any number of
+ * threads may read at once, and no mapping, so a file that shrinks is an error and not a SIGBUS. */
+#define _POSIX_C_SOURCE   200809L
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/source.h"
+
+/* One pread takes at most this much: Linux would stop a little below 2 GiB anyway, and other
+ * systems refuse sizes that do not fit an int. */
+#define LARGEST_READ ((size_t)1 << 30)
+
+typedef struct file_source {
+    tz_source base; /* first: the two share their address */
+    int fd;
+    struct timespec modified; /* when it was opened */
+} file_source;
+
+/* ---------------------------------------------------------------------------------------------
+ * System calls
+ * ------------------------------------------------------------------------------------------ */
+
+static int real_open(const char *path, int flags)
+{
+    return open(path, flags);
+}
+
+static int real_fstat(int fd, struct stat *out)
+{
+    return fstat(fd, out);
+}
+
+static long real_pread(int fd, void *dst, size_t size, int64_t offset)
+{
+    return pread(fd, dst, size, (off_t)offset);
+}
+
+static int real_close(int fd)
+{
+    return close(fd);
+}
+
+static const tz_file_calls real_calls = {real_open, real_fstat, real_pread, real_close};
+static const tz_file_calls *calls = &real_calls;
+
+void tz_source_set_calls(const tz_file_calls *new_calls)
+{
+    calls = new_calls ? new_calls : &real_calls;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------------------------ */
+
+/* pread found the end of a file before the end it had when it was opened. */
+static tz_result fail_short(const file_source *file, uint64_t offset, uint64_t missing,
+                            const tz_context *ctx)
+{
+    struct stat now;
+    if (calls->fstat(file->fd, &now) != 0)
+        return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot find out the file's size");
+    if ((uint64_t)now.st_size < file->base.size)
+        return tz_fail(ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED,
+                       tz_expecting(tz_at_offset(offset), file->base.size, (uint64_t)now.st_size),
+                       "the file became shorter while it was open");
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                   tz_expecting(tz_at_offset(offset), missing, 0), "the file ends too early");
+}
+
+static tz_result read_range(const file_source *file, const tz_range *range, const tz_context *ctx)
+{
+    unsigned char *dst = range->dst;
+    uint64_t offset = range->offset;
+    size_t left = range->size;
+    while (left > 0) {
+        size_t size = left < LARGEST_READ ? left : LARGEST_READ;
+        long got = calls->pread(file->fd, dst, size, (int64_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot read %zu bytes", size);
+        if (got == 0)
+            return fail_short(file, offset, left, ctx);
+        dst += got;
+        offset += (uint64_t)got;
+        left -= (size_t)got;
+    }
+    return TZ_OK;
+}
+
+static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
+{
+    tz_context ctx = {.err = err, .ifd = -1};
+    TZ_TRY(tz_source_check_ranges(source, request, err));
+    for (size_t i = 0; i < request->count; i++)
+        TZ_TRY(read_range((const file_source *)source, &request->ranges[i], &ctx));
+    return TZ_OK;
+}
+
+static tz_result wait(tz_source *source, tz_request *request, tz_error *err)
+{
+    (void)source, (void)request, (void)err;
+    return TZ_OK; /* submit has done it all */
+}
+
+/* The descriptor holds the file itself, so device and inode cannot change under it; what is written
+ * to it shows in its size or its time of modification. The time of status change is no witness:
+ * chmod, link, rename and unlink set it too and leave the bytes alone. */
+static tz_result check(tz_source *source, tz_error *err)
+{
+    const file_source *file = (const file_source *)source;
+    tz_context ctx = {.err = err, .ifd = -1};
+    struct stat now;
+    if (calls->fstat(file->fd, &now) != 0)
+        return tz_fail_errno(&ctx, tz_at_nowhere(), errno, "cannot find out the file's state");
+    if ((uint64_t)now.st_size != source->size)
+        return tz_fail(&ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED,
+                       tz_expecting(tz_at_nowhere(), source->size, (uint64_t)now.st_size),
+                       "the file's size changed while it was open");
+    if (now.st_mtim.tv_sec != file->modified.tv_sec ||
+        now.st_mtim.tv_nsec != file->modified.tv_nsec)
+        return tz_fail(&ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, tz_at_nowhere(),
+                       "the file was written to while it was open");
+    return TZ_OK;
+}
+
+static void close_file(tz_source *source)
+{
+    /* Nothing was written, so a failure loses nothing; and after EINTR the descriptor is gone. */
+    (void)calls->close(((file_source *)source)->fd);
+    tz_free(source);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Opening
+ * ------------------------------------------------------------------------------------------ */
+
+static const char *kind_name(mode_t mode)
+{
+    if (S_ISDIR(mode))
+        return "a directory";
+    if (S_ISFIFO(mode))
+        return "a FIFO";
+    if (S_ISSOCK(mode))
+        return "a socket";
+    if (S_ISCHR(mode))
+        return "a character device";
+    if (S_ISBLK(mode))
+        return "a block device";
+    return "of an unknown kind";
+}
+
+static tz_result fail_unsafe(const tz_context *ctx, int error_number, const char *what)
+{
+    tz_result result = tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_UNSAFE, tz_at_nowhere(),
+                               "is %s; only regular files are read", what);
+    if (ctx->err)
+        ctx->err->system_error = error_number;
+    return result;
+}
+
+static tz_result fail_open(const tz_context *ctx, int error_number, bool no_follow)
+{
+    if (error_number == ELOOP && no_follow)
+        return fail_unsafe(ctx, ELOOP, "a symbolic link");
+    if (error_number == ENXIO)
+        return fail_unsafe(ctx, ENXIO, "a socket, or a device that is not there");
+    return tz_fail_errno(ctx, tz_at_nowhere(), error_number, "cannot open");
+}
+
+/* O_NONBLOCK: a FIFO without a writer must not hold us up before it can be refused. It means
+ * nothing to regular files. O_NOCTTY: a terminal must not become ours. */
+static tz_result open_fd(int *out, const char *path, bool no_follow, const tz_context *ctx)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (no_follow ? O_NOFOLLOW : 0);
+    int fd;
+    do {
+        fd = calls->open(path, flags);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return fail_open(ctx, errno, no_follow);
+    *out = fd;
+    return TZ_OK;
+}
+
+static tz_result look_at(int fd, struct stat *out, const tz_context *ctx)
+{
+    if (calls->fstat(fd, out) != 0)
+        return tz_fail_errno(ctx, tz_at_nowhere(), errno,
+                             "cannot find out what kind of file it is");
+    if (!S_ISREG(out->st_mode))
+        return fail_unsafe(ctx, 0, kind_name(out->st_mode));
+    return TZ_OK;
+}
+
+static tz_result make_source(tz_source **out, int fd, const tz_context *ctx)
+{
+    struct stat status;
+    TZ_TRY(look_at(fd, &status, ctx));
+    file_source *file = tz_alloc(sizeof *file);
+    if (!file)
+        return tz_fail_nomem(ctx, sizeof *file);
+    *file = (file_source){.base = {.size = (uint64_t)status.st_size,
+                                   .submit = submit,
+                                   .wait = wait,
+                                   .check = check,
+                                   .close = close_file},
+                          .fd = fd,
+                          .modified = status.st_mtim};
+    *out = &file->base;
+    return TZ_OK;
+}
+
+tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
+                              const tz_context *ctx)
+{
+    if (!path || !*path)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the path is empty");
+    tz_context named = *ctx;
+    if (!named.name)
+        named.name = path;
+    int fd = -1;
+    TZ_TRY(open_fd(&fd, path, no_follow, &named));
+    tz_result result = make_source(out, fd, &named);
+    if (result != TZ_OK)
+        (void)calls->close(fd);
+    return result;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TIFF's compression numbers. */
+#ifndef TZ_TIFF_COMPRESSION_H
+#define TZ_TIFF_COMPRESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    TZ_COMPRESSION_NONE = 1,
+    TZ_COMPRESSION_JPEG = 7
+};
+
+/* Whether terrazzo has, or is meant to have, a decoder: false for those it names and refuses. */
+bool tz_compression_handled(uint16_t compression);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * An open file: what the public handle holds. Immutable after opening. */
+#ifndef TZ_TIFF_FILE_H
+#define TZ_TIFF_FILE_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "tiff/container.h"
+#include "tiff/ifd.h"
+#include "tiff/layout.h"
+#include "tiff/metadata.h"
+
+#define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
+
+struct tz_file {
+    tz_info info;
+    tz_limits limits;
+    tz_container containers[TZ_MAX_CONTAINERS];
+    unsigned container_count;
+    tz_arena arena; /* everything info points to, as far as not below */
+    tz_tables *level_tables; /* beside info.levels */
+    tz_tables *mask_tables;  /* beside info.masks; NULL: none */
+    tz_page *pages;
+    tz_metadata metadata;
+    tz_warnings warnings;
+    uint64_t loaded; /* bytes of tag data taken from the file */
+};
+
+/* The layer that a public level number names (TZ_MASK_OF included); TZ_ERR_ARG when there is none. */
+tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out);
+
+/* A context for calls on an open file. */
+tz_context tz_file_context(const tz_file *file, tz_error *err);
+
+/* load.c: fill the parts of info that come from the base directory's other tags. */
+tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx);
+
+/* ghost.c: the area between header and first directory. */
+tz_result tz_ghost_read(tz_ghost *out, tz_reader *reader, const tz_context *ctx);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ *  classic TIFF                                  BigTIFF
+ *  +---------+----------------------+------+     +---------+----------------------+------+
+ *  | count 2 | count x 12-byte entry| next |     | count 8 | count x 20-byte entry| next |
+ *  +---------+----------------------+  4   +     +---------+----------------------+  8   +
+ *  entry: tag 2, type 2, count 4, value 4        entry: tag 2, type 2, count 8, value 8
+ *
+ * A value that fits the last field of its entry stands there; otherwise the field is its offset. */
+#include "tiff/ifd.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tiff/bytes.h"
+#include "tiff/tags.h"
+
+/* ---- the tag table ---- */
+
+enum {
+    KIND_U16,  /* one number into a uint16_t */
+    KIND_U32,  /* one number into a uint32_t */
+    KIND_VALUE /* a reference into a tz_value */
+};
+enum {
+    STRUCTURAL = 1, /* decides where pixels are or what they mean: a defect is an error */
+    TABLE = 2,      /* tile offsets or sizes: never loaded whole, a defect costs the pixels */
+    PER_SAMPLE = 4  /* may repeat its value for every sample */
+};
+
+#define BIT(type) (1u << (type))
+#define UNSIGNED                                                                                   \
+    (BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_SHORT) | BIT(TZ_TYPE_LONG) | BIT(TZ_TYPE_LONG8) |             \
+     BIT(TZ_TYPE_IFD) | BIT(TZ_TYPE_IFD8))
+#define SIGNED                                                                                     \
+    (BIT(TZ_TYPE_SBYTE) | BIT(TZ_TYPE_SSHORT) | BIT(TZ_TYPE_SLONG) | BIT(TZ_TYPE_SLONG8))
+#define INTEGER (UNSIGNED | SIGNED)
+#define REAL    (BIT(TZ_TYPE_DOUBLE) | BIT(TZ_TYPE_FLOAT))
+#define BYTES                                                                                      \
+    (BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED) | BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_SBYTE))
+#define TEXT (BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED))
+
+typedef struct tag_rule {
+    uint16_t tag;
+    uint8_t kind;
+    uint8_t flags;
+    uint32_t types;
+    uint16_t min_count;
+    uint16_t max_count; /* 0: any */
+    size_t field;
+} tag_rule;
+
+#define AT(member) offsetof(tz_ifd, member)
+/* clang-format off */
+/* Ascending by tag; at most 64 rows (tz_ifd.seen). */
+static const tag_rule rules[] = {
+    {TZ_TAG_NEW_SUBFILE_TYPE, KIND_U32,  0,                       INTEGER, 1, 1, AT(new_subfile_type)},
+    {TZ_TAG_SUBFILE_TYPE,     KIND_U16,  0,                       INTEGER, 1, 1, AT(subfile_type)},
+    {TZ_TAG_IMAGE_WIDTH,      KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(width)},
+    {TZ_TAG_IMAGE_LENGTH,     KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(height)},
+    {TZ_TAG_BITS_PER_SAMPLE,  KIND_VALUE, STRUCTURAL,             INTEGER, 1, 0, AT(bits_per_sample)},
+    {TZ_TAG_COMPRESSION,      KIND_U16,  STRUCTURAL | PER_SAMPLE, INTEGER, 1, 0, AT(compression)},
+    {TZ_TAG_PHOTOMETRIC,      KIND_U16,  0,                       INTEGER, 1, 1, AT(photometric)},
+    {TZ_TAG_FILL_ORDER,       KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(fill_order)},
+    {TZ_TAG_STRIP_OFFSETS,    KIND_VALUE, TABLE,                  INTEGER, 1, 0, AT(strip_offsets)},
+    {TZ_TAG_ORIENTATION,      KIND_U16,  0,                       INTEGER, 1, 1, AT(orientation)},
+    {TZ_TAG_SAMPLES_PER_PIXEL, KIND_U16, STRUCTURAL,              INTEGER, 1, 1, AT(samples)},
+    {TZ_TAG_ROWS_PER_STRIP,   KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(rows_per_strip)},
+    {TZ_TAG_STRIP_BYTE_COUNTS, KIND_VALUE, TABLE,                 INTEGER, 1, 0, AT(strip_sizes)},
+    {TZ_TAG_PLANAR,           KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(planar)},
+    {TZ_TAG_PREDICTOR,        KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(predictor)},
+    {TZ_TAG_COLOR_MAP,        KIND_VALUE, 0,           BIT(TZ_TYPE_SHORT), 1, 0, AT(color_map)},
+    {TZ_TAG_TILE_WIDTH,       KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(tile_width)},
+    {TZ_TAG_TILE_LENGTH,      KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(tile_height)},
+    {TZ_TAG_TILE_OFFSETS,     KIND_VALUE, TABLE,                  INTEGER, 1, 0, AT(tile_offsets)},
+    {TZ_TAG_TILE_BYTE_COUNTS, KIND_VALUE, TABLE,                  INTEGER, 1, 0, AT(tile_sizes)},
+    {TZ_TAG_SUB_IFDS,         KIND_VALUE, 0,                     UNSIGNED, 1, 0, AT(sub_ifds)},
+    {TZ_TAG_INK_NAMES,        KIND_VALUE, 0,                         TEXT, 1, 0, AT(ink_names)},
+    {TZ_TAG_NUMBER_OF_INKS,   KIND_U16,  0,                       INTEGER, 1, 1, AT(ink_count)},
+    {TZ_TAG_EXTRA_SAMPLES,    KIND_VALUE, 0,                      INTEGER, 1, 0, AT(extra_samples)},
+    {TZ_TAG_SAMPLE_FORMAT,    KIND_VALUE, STRUCTURAL,             INTEGER, 1, 0, AT(sample_formats)},
+    {TZ_TAG_JPEG_TABLES,      KIND_VALUE, 0,                        BYTES, 1, 0, AT(jpeg_tables)},
+    {TZ_TAG_YCBCR_SUBSAMPLING, KIND_VALUE, 0,                     INTEGER, 2, 2, AT(subsampling)},
+    {TZ_TAG_XMP,              KIND_VALUE, 0,                        BYTES, 1, 0, AT(xmp)},
+    {TZ_TAG_PIXEL_SCALE,      KIND_VALUE, 0,                         REAL, 1, 0, AT(pixel_scale)},
+    {TZ_TAG_TIEPOINTS,        KIND_VALUE, 0,                         REAL, 1, 0, AT(tiepoints)},
+    {TZ_TAG_TRANSFORMATION,   KIND_VALUE, 0,                         REAL, 1, 0, AT(transformation)},
+    {TZ_TAG_EXIF_IFD,         KIND_VALUE, 0,                     UNSIGNED, 1, 1, AT(exif)},
+    {TZ_TAG_ICC_PROFILE,      KIND_VALUE, 0,                        BYTES, 1, 0, AT(icc)},
+    {TZ_TAG_GEO_KEYS,         KIND_VALUE, 0,           BIT(TZ_TYPE_SHORT), 1, 0, AT(geo_keys)},
+    {TZ_TAG_GEO_DOUBLES,      KIND_VALUE, 0,                         REAL, 1, 0, AT(geo_doubles)},
+    {TZ_TAG_GEO_ASCII,        KIND_VALUE, 0,                         TEXT, 1, 0, AT(geo_ascii)},
+    {TZ_TAG_GPS_IFD,          KIND_VALUE, 0,                     UNSIGNED, 1, 1, AT(gps)},
+    {TZ_TAG_GDAL_METADATA,    KIND_VALUE, 0,                         TEXT, 1, 0, AT(metadata)},
+    {TZ_TAG_GDAL_NODATA,      KIND_VALUE, 0,                         TEXT, 1, 0, AT(nodata)},
+    {TZ_TAG_LERC_PARAMETERS,  KIND_VALUE, 0,                      INTEGER, 2, 0, AT(lerc)},
+    {TZ_TAG_RPC,              KIND_VALUE, 0,                         REAL, 1, 0, AT(rpc)},
+};
+/* clang-format on */
+#define RULE_COUNT (sizeof rules / sizeof rules[0])
+_Static_assert(RULE_COUNT <= 64, "tz_ifd.seen has 64 bits");
+
+static const tag_rule *find_rule(uint16_t tag)
+{
+    size_t low = 0;
+    size_t high = RULE_COUNT;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rules[middle].tag < tag)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < RULE_COUNT && rules[low].tag == tag ? &rules[low] : NULL;
+}
+
+static uint64_t rule_bit(const tag_rule *rule)
+{
+    return (uint64_t)1 << (rule - rules);
+}
+
+bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag)
+{
+    const tag_rule *rule = find_rule(tag);
+    return rule && (ifd->seen & rule_bit(rule)) != 0;
+}
+
+bool tz_ifd_is_tiled(const tz_ifd *ifd)
+{
+    return tz_ifd_has(ifd, TZ_TAG_TILE_WIDTH) || tz_ifd_has(ifd, TZ_TAG_TILE_LENGTH) ||
+           tz_ifd_has(ifd, TZ_TAG_TILE_OFFSETS);
+}
+
+/* ---- entries ---- */
+
+void tz_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
+                    tz_entry *out)
+{
+    const bool big_endian = container->big_endian;
+    const unsigned room = tz_offset_size(container);
+    const uint8_t *field = bytes + tz_entry_size(container) - room;
+    const uint64_t field_value =
+        container->bigtiff ? tz_load_u64(field, big_endian) : tz_load_u32(field, big_endian);
+    out->tag = tz_load_u16(bytes, big_endian);
+    out->type = tz_load_u16(bytes + 2, big_endian);
+    out->count = container->bigtiff ? tz_load_u64(bytes + 4, big_endian)
+                                    : tz_load_u32(bytes + 4, big_endian);
+    if (!tz_mul(out->count, tz_type_size(out->type), &out->size))
+        out->size = TZ_NONE;
+    out->entry_offset = entry_offset;
+    out->offset = out->size <= room ? entry_offset + tz_entry_size(container) - room : field_value;
+}
+
+tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
+                             uint64_t *count)
+{
+    const tz_container *container = reader->container;
+    const unsigned head = tz_entry_count_size(container);
+    uint8_t bytes[8];
+    if (offset < tz_header_size(container) || !tz_inside(container, offset, head))
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
+                       tz_expecting(tz_at_offset(offset), container->size, offset),
+                       "directory offset %s", offset < tz_header_size(container)
+                                                  ? "lies inside the header"
+                                                  : "is beyond the end of the file");
+    TZ_TRY(tz_reader_get(reader, offset, head, bytes, ctx));
+    const uint64_t entries = container->bigtiff ? tz_load_u64(bytes, container->big_endian)
+                                                : tz_load_u16(bytes, container->big_endian);
+    if (entries == 0)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
+                       tz_expecting(tz_at_offset(offset), 1, 0), "directory has no entries");
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_at_offset(offset), entries,
+                          "entries in a directory"));
+    uint64_t size = 0;
+    if (!tz_mul(entries, tz_entry_size(container), &size) ||
+        !tz_inside(container, offset + head, size))
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(tz_at_offset(offset), entries,
+                                    (container->size - offset - head) / tz_entry_size(container)),
+                       "the file ends within the entries of a directory");
+    *count = entries;
+    return TZ_OK;
+}
+
+static tz_result read_entry(tz_reader *reader, uint64_t entry_offset, const tz_context *ctx,
+                            tz_entry *out)
+{
+    uint8_t bytes[20];
+    TZ_TRY(tz_reader_get(reader, entry_offset, tz_entry_size(reader->container), bytes, ctx));
+    tz_entry_parse(reader->container, bytes, entry_offset, out);
+    return TZ_OK;
+}
+
+tz_result tz_ifd_entry(tz_reader *reader, uint64_t offset, uint64_t index, const tz_context *ctx,
+                       tz_entry *out)
+{
+    uint64_t count = 0;
+    TZ_TRY(tz_ifd_entry_count(reader, offset, ctx, &count));
+    if (index >= count)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_offset(offset), count, index),
+                       "the directory has no such entry");
+    return read_entry(reader,
+                      offset + tz_entry_count_size(reader->container) +
+                          index * tz_entry_size(reader->container),
+                      ctx, out);
+}
+
+/* ---- integers ---- */
+
+bool tz_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out)
+{
+    switch (tz_type_size(type)) {
+    case 1:
+        *out = p[0];
+        break;
+    case 2:
+        *out = tz_load_u16(p, big_endian);
+        break;
+    case 4:
+        *out = tz_load_u32(p, big_endian);
+        break;
+    default:
+        *out = tz_load_u64(p, big_endian);
+        break;
+    }
+    const unsigned sign = tz_type_size(type) * 8 - 1;
+    return !((SIGNED & BIT(type)) && (*out >> sign & 1));
+}
+
+tz_result tz_value_integer(tz_reader *reader, const tz_value *value, uint16_t tag, uint64_t index,
+                           const tz_context *ctx, uint64_t *out)
+{
+    uint8_t bytes[8];
+    const unsigned width = tz_type_size(value->type);
+    const uint64_t offset = value->offset + index * width;
+    TZ_TRY(tz_reader_get(reader, offset, width, bytes, ctx));
+    if (!tz_integer_at(bytes, value->type, reader->container->big_endian, out))
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_tag(tag, offset),
+                       "value is negative");
+    return TZ_OK;
+}
+
+/* ---- one entry by the table ---- */
+
+static const char *type_name(uint16_t type)
+{
+    const char *name = tz_tag_type_name(type);
+    return name ? name : "an unknown type";
+}
+
+static const char *wanted_types(const tag_rule *rule)
+{
+    if (rule->types == BIT(TZ_TYPE_SHORT))
+        return "SHORT";
+    if (rule->types == REAL)
+        return "DOUBLE";
+    if (rule->types == TEXT)
+        return "ASCII";
+    return rule->types & BIT(TZ_TYPE_UNDEFINED) ? "BYTE or UNDEFINED" : "SHORT or LONG";
+}
+
+/* The type a place's expected field names: the usual one of the rule. */
+static uint64_t usual_type(const tag_rule *rule)
+{
+    if (rule->types == REAL)
+        return TZ_TYPE_DOUBLE;
+    if (rule->types == TEXT)
+        return TZ_TYPE_ASCII;
+    return rule->types & BIT(TZ_TYPE_UNDEFINED) ? TZ_TYPE_UNDEFINED : TZ_TYPE_SHORT;
+}
+
+static tz_result check_form(const tag_rule *rule, const tz_entry *entry, const tz_context *ctx)
+{
+    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
+    if (entry->type >= 32 || !(rule->types & BIT(entry->type)))
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, usual_type(rule), entry->type),
+                       "type is %s (%u), expected %s", type_name(entry->type), entry->type,
+                       wanted_types(rule));
+    if (entry->count < rule->min_count)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, rule->min_count, entry->count), "too few values");
+    if (rule->max_count && entry->count > rule->max_count)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, rule->max_count, entry->count), "too many values");
+    return TZ_OK;
+}
+
+/* The data lies in the file, outside the header, and is not absurdly large. */
+static tz_result check_extent(const tag_rule *rule, const tz_entry *entry, tz_reader *reader,
+                              const tz_context *ctx)
+{
+    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
+    if (!(rule->flags & TABLE))
+        TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), place, entry->size,
+                              "bytes in one tag"));
+    if (!tz_inside(reader->container, entry->offset, entry->size))
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(place, entry->size,
+                                    entry->offset < reader->container->size
+                                        ? reader->container->size - entry->offset
+                                        : 0),
+                       "data at byte %" PRIu64 " reaches past the end of the file", entry->offset);
+    if (entry->offset < tz_header_size(reader->container))
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, tz_header_size(reader->container), entry->offset),
+                       "data lies inside the file header");
+    return TZ_OK;
+}
+
+static tz_result store_number(tz_ifd *ifd, const tag_rule *rule, const tz_entry *entry,
+                              tz_reader *reader, const tz_context *ctx)
+{
+    const tz_value value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
+    const uint64_t largest = rule->kind == KIND_U16 ? UINT16_MAX : UINT32_MAX;
+    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
+    uint64_t number = 0;
+    TZ_TRY(tz_value_integer(reader, &value, entry->tag, 0, ctx, &number));
+    if (number > largest)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, largest, number),
+                       "value is too large");
+    if (SIGNED & BIT(entry->type))
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, TZ_TYPE_LONG, entry->type), "type is signed"));
+    if (entry->count > 1)
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, 1, entry->count),
+                       "repeated for every sample; the first value counts"));
+    if (rule->kind == KIND_U16) {
+        const uint16_t narrow = (uint16_t)number;
+        memcpy((char *)ifd + rule->field, &narrow, sizeof narrow);
+    } else {
+        const uint32_t wide = (uint32_t)number;
+        memcpy((char *)ifd + rule->field, &wide, sizeof wide);
+    }
+    return TZ_OK;
+}
+
+static tz_result store_entry(tz_ifd *ifd, const tag_rule *rule, const tz_entry *entry,
+                             tz_reader *reader, const tz_context *ctx)
+{
+    TZ_TRY(check_form(rule, entry, ctx));
+    TZ_TRY(check_extent(rule, entry, reader, ctx));
+    if (rule->kind != KIND_VALUE)
+        return store_number(ifd, rule, entry, reader, ctx);
+    const tz_value value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
+    memcpy((char *)ifd + rule->field, &value, sizeof value);
+    return TZ_OK;
+}
+
+/* Structural tags fail, the others warn and stay at their default. */
+static tz_result take_known(tz_ifd *ifd, const tag_rule *rule, const tz_entry *entry,
+                            tz_reader *reader, const tz_context *ctx)
+{
+    if (ifd->seen & rule_bit(rule)) {
+        const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
+        if (rule->flags & (STRUCTURAL | TABLE))
+            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "duplicate tag");
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "duplicate tag; the first counts");
+    }
+    ifd->seen |= rule_bit(rule);
+    if (rule->flags & STRUCTURAL)
+        return store_entry(ifd, rule, entry, reader, ctx);
+
+    tz_error failed;
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
+    const tz_result result = store_entry(ifd, rule, entry, reader, &quiet);
+    if (result == TZ_OK)
+        return TZ_OK;
+    if (rule->flags & TABLE)
+        ifd->tables_damaged = true;
+    return tz_warn_of(ctx, &failed, "defective tag");
+}
+
+static tz_result take_unknown(const tz_entry *entry, const tz_context *ctx)
+{
+    if (tz_type_size(entry->type) > 0)
+        return TZ_OK;
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                   tz_expecting(tz_at_tag(entry->tag, entry->entry_offset), TZ_NONE, entry->type),
+                   "unknown field type; the tag is skipped");
+}
+
+/* ---- the directory ---- */
+
+static tz_result read_next(tz_ifd *ifd, tz_reader *reader, uint64_t at, const tz_context *ctx)
+{
+    const unsigned width = tz_offset_size(reader->container);
+    uint8_t bytes[8];
+    if (!tz_inside(reader->container, at, width))
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(tz_at_offset(at), width, reader->container->size - at),
+                       "the file ends before the offset of the next directory");
+    TZ_TRY(tz_reader_get(reader, at, width, bytes, ctx));
+    ifd->next = reader->container->bigtiff ? tz_load_u64(bytes, reader->container->big_endian)
+                                           : tz_load_u32(bytes, reader->container->big_endian);
+    ifd->next_known = true;
+    return TZ_OK;
+}
+
+static tz_result read_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first, const tz_context *ctx)
+{
+    uint32_t previous = 0;
+    for (uint32_t i = 0; i < ifd->entry_count; i++) {
+        tz_entry entry;
+        TZ_TRY(read_entry(reader, first + (uint64_t)i * tz_entry_size(reader->container),
+                          ctx, &entry));
+        if (entry.tag < previous)
+            TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
+                           tz_at_tag(entry.tag, entry.entry_offset),
+                           "tags are not in ascending order"));
+        previous = entry.tag;
+        const tag_rule *rule = find_rule(entry.tag);
+        TZ_TRY(rule ? take_known(ifd, rule, &entry, reader, ctx) : take_unknown(&entry, ctx));
+    }
+    return TZ_OK;
+}
+
+/* One number per sample: the first counts, the others must agree. */
+static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_value *value, uint16_t tag,
+                                 uint16_t *first, const tz_context *ctx)
+{
+    const tz_place place = tz_at_tag(tag, value->offset);
+    if (value->count == 0)
+        return TZ_OK;
+    if (value->count != ifd->samples)
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, ifd->samples, value->count),
+                       "as many values expected as there are samples"));
+    const uint64_t count = value->count < ifd->samples ? value->count : ifd->samples;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t number = 0;
+        TZ_TRY(tz_value_integer(reader, value, tag, i, ctx, &number));
+        if (number > UINT16_MAX)
+            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                           tz_expecting(place, UINT16_MAX, number), "value is too large");
+        if (i == 0)
+            *first = (uint16_t)number;
+        else if (number != *first)
+            ifd->mixed_samples = true;
+    }
+    return TZ_OK;
+}
+
+static tz_result require(bool good, uint16_t tag, const tz_ifd *ifd, uint64_t found,
+                         const tz_context *ctx)
+{
+    if (good)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                   tz_expecting(tz_at_tag(tag, ifd->offset), TZ_NONE, found),
+                   tz_ifd_has(ifd, tag) ? "impossible value" : "required tag is missing");
+}
+
+static tz_result check_values(const tz_ifd *ifd, const tz_context *ctx)
+{
+    TZ_TRY(require(ifd->width > 0, TZ_TAG_IMAGE_WIDTH, ifd, ifd->width, ctx));
+    TZ_TRY(require(ifd->height > 0, TZ_TAG_IMAGE_LENGTH, ifd, ifd->height, ctx));
+    TZ_TRY(require(ifd->samples > 0, TZ_TAG_SAMPLES_PER_PIXEL, ifd, ifd->samples, ctx));
+    TZ_TRY(require(ifd->planar == 1 || ifd->planar == 2, TZ_TAG_PLANAR, ifd, ifd->planar, ctx));
+    if (tz_ifd_is_tiled(ifd)) {
+        TZ_TRY(require(ifd->tile_width > 0, TZ_TAG_TILE_WIDTH, ifd, ifd->tile_width, ctx));
+        TZ_TRY(require(ifd->tile_height > 0, TZ_TAG_TILE_LENGTH, ifd, ifd->tile_height, ctx));
+    }
+    return TZ_OK;
+}
+
+static void set_defaults(tz_ifd *ifd, uint64_t offset)
+{
+    *ifd = (tz_ifd){.offset = offset};
+    ifd->rows_per_strip = UINT32_MAX;
+    ifd->compression = 1;
+    ifd->photometric = 1;
+    ifd->fill_order = 1;
+    ifd->orientation = 1;
+    ifd->samples = 1;
+    ifd->planar = 1;
+    ifd->predictor = 1;
+    ifd->bits = 1;
+    ifd->sample_format = 1;
+}
+
+tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx)
+{
+    uint64_t count = 0;
+    set_defaults(ifd, offset);
+    TZ_TRY(tz_ifd_entry_count(reader, offset, ctx, &count));
+    ifd->entry_count = (uint32_t)count;
+    const uint64_t first = offset + tz_entry_count_size(reader->container);
+    TZ_TRY(read_next(ifd, reader, first + count * tz_entry_size(reader->container), ctx));
+    if (offset % 2 != 0)
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_at_offset(offset),
+                       "directory offset is odd"));
+    TZ_TRY(read_entries(ifd, reader, first, ctx));
+    TZ_TRY(check_values(ifd, ctx));
+    TZ_TRY(read_per_sample(ifd, reader, &ifd->bits_per_sample, TZ_TAG_BITS_PER_SAMPLE, &ifd->bits,
+                           ctx));
+    return read_per_sample(ifd, reader, &ifd->sample_formats, TZ_TAG_SAMPLE_FORMAT,
+                           &ifd->sample_format, ctx);
+}

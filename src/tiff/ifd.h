@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One image directory: its entries, checked by a table, become a struct. Nothing here loads data that
+ * a count in the file makes large: such tags stay a reference into the file. */
+#ifndef TZ_TIFF_IFD_H
+#define TZ_TIFF_IFD_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "base/error.h"
+#include "tiff/container.h"
+
+/* One entry as it stands in the file. offset is that of its data, inline or not. */
+typedef struct tz_entry {
+    uint16_t tag;
+    uint16_t type;
+    uint64_t count;
+    uint64_t size; /* bytes of data; 0 for an unknown type, TZ_NONE when it does not fit 64 bits */
+    uint64_t offset;
+    uint64_t entry_offset;
+} tz_entry;
+
+/* A tag's data, still in the file; checked to lie inside it. count 0: absent. */
+typedef struct tz_value {
+    uint64_t count;
+    uint64_t offset;
+    uint16_t type;
+} tz_value;
+
+typedef struct tz_ifd {
+    uint64_t offset;
+    uint64_t next; /* 0: the last of its chain */
+    uint32_t entry_count;
+    bool next_known;     /* false: the file ends before the next pointer */
+    bool tables_damaged; /* an offset or size table was there and could not be used */
+    uint64_t seen;       /* one bit per row of the tag table */
+
+    uint32_t new_subfile_type;
+    uint16_t subfile_type;
+    uint32_t width;
+    uint32_t height;
+    uint32_t rows_per_strip;
+    uint32_t tile_width;
+    uint32_t tile_height;
+    uint16_t compression;
+    uint16_t photometric;
+    uint16_t fill_order;
+    uint16_t orientation;
+    uint16_t samples;
+    uint16_t planar;
+    uint16_t predictor;
+    uint16_t bits;          /* of the first sample */
+    uint16_t sample_format; /* of the first sample */
+    bool mixed_samples;     /* samples differ in depth or format */
+    uint16_t ink_count;
+
+    tz_value bits_per_sample;
+    tz_value sample_formats;
+    tz_value strip_offsets;
+    tz_value strip_sizes;
+    tz_value tile_offsets;
+    tz_value tile_sizes;
+    tz_value sub_ifds;
+    tz_value color_map;
+    tz_value extra_samples;
+    tz_value ink_names;
+    tz_value subsampling;
+    tz_value jpeg_tables;
+    tz_value lerc;
+    tz_value exif;
+    tz_value gps;
+    tz_value icc;
+    tz_value xmp;
+    tz_value pixel_scale;
+    tz_value tiepoints;
+    tz_value transformation;
+    tz_value geo_keys;
+    tz_value geo_doubles;
+    tz_value geo_ascii;
+    tz_value rpc;
+    tz_value metadata;
+    tz_value nodata;
+} tz_ifd;
+
+/* Read the directory at offset. ctx->ifd says which it is, for messages. On failure ifd->next_known
+ * tells whether ifd->next is good all the same. */
+tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx);
+
+/* The number of entries, and entry index, of the directory at offset; both check what they touch. */
+tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
+                             uint64_t *count);
+tz_result tz_ifd_entry(tz_reader *reader, uint64_t offset, uint64_t index, const tz_context *ctx,
+                       tz_entry *out);
+
+/* Bytes of an entry parsed: container gives the form. */
+void tz_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
+                    tz_entry *out);
+
+/* Whether a tag of the table was present (also when it was skipped as defective). */
+bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag);
+bool tz_ifd_is_tiled(const tz_ifd *ifd);
+
+/* Number index of an integer-valued tag, of any integer type; negative is an error. */
+tz_result tz_value_integer(tz_reader *reader, const tz_value *value, uint16_t tag, uint64_t index,
+                           const tz_context *ctx, uint64_t *out);
+
+/* The integer at p, of this type; false when it is negative. */
+bool tz_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out);
+
+#endif

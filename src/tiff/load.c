@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tags that describe an image rather than lay it out: loaded into the handle, within bounds. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tiff/bytes.h"
+#include "tiff/file.h"
+#include "tiff/geo.h"
+#include "tiff/nodata.h"
+#include "tiff/tags.h"
+
+enum {
+    PHOTOMETRIC_RGB = 2,
+    PHOTOMETRIC_PALETTE = 3,
+    NODATA_MAX_SIZE = 256
+};
+
+typedef struct loader {
+    tz_file *file;
+    const tz_ifd *ifd;
+    tz_reader *reader;
+    const tz_context *ctx;
+} loader;
+
+/* Count size bytes against what a handle may hold. Tags that overlap could otherwise make a small file
+ * cost many times its size. */
+static tz_result reserve(loader *load, uint16_t tag, uint64_t size, bool *granted)
+{
+    tz_file *file = load->file;
+    const uint64_t total = file->loaded + size;
+    const tz_place place = tz_at_tag(tag, load->ifd->offset);
+    tz_error failed;
+    tz_context quiet = *load->ctx;
+    quiet.err = &failed;
+    *granted = false;
+    if (total > load->reader->container->size)
+        return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, load->reader->container->size, total),
+                       "the tags share their data and would be larger than the file; skipped");
+    if (tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), place, total,
+                       "bytes of metadata in one handle") != TZ_OK)
+        return tz_warn_of(load->ctx, &failed, "metadata size");
+    file->loaded = total;
+    *granted = true;
+    return TZ_OK;
+}
+
+/* The whole value, in the machine's byte order; *out stays NULL when there is none. */
+static tz_result load_array(loader *load, const tz_value *value, uint16_t tag, void **out)
+{
+    const unsigned width = tz_type_size(value->type);
+    bool granted = false;
+    size_t size = 0;
+    *out = NULL;
+    if (value->count == 0)
+        return TZ_OK;
+    TZ_TRY(reserve(load, tag, value->count * width, &granted));
+    if (!granted)
+        return TZ_OK;
+    void *data = tz_to_size(value->count * width, &size) ? tz_arena_alloc(&load->file->arena, size)
+                                                         : NULL;
+    if (!data)
+        return tz_fail_nomem(load->ctx, value->count * width);
+    TZ_TRY(tz_reader_get(load->reader, value->offset, size, data, load->ctx));
+    tz_to_host_order(data, value->count, width, load->reader->container->big_endian);
+    *out = data;
+    return TZ_OK;
+}
+
+static tz_result load_doubles(loader *load, const tz_value *value, uint16_t tag, const double **out,
+                              uint64_t *count)
+{
+    void *data = NULL;
+    *out = NULL;
+    *count = 0;
+    TZ_TRY(load_array(load, value, tag, &data));
+    if (!data)
+        return TZ_OK;
+    if (value->type == TZ_TYPE_FLOAT) {
+        const float *narrow = data;
+        double *wide = tz_arena_array(&load->file->arena, (size_t)value->count, sizeof *wide);
+        if (!wide)
+            return tz_fail_nomem(load->ctx, value->count * sizeof *wide);
+        for (uint64_t i = 0; i < value->count; i++)
+            wide[i] = (double)narrow[i];
+        data = wide;
+    }
+    *out = data;
+    *count = value->count;
+    return TZ_OK;
+}
+
+static tz_result load_geo(loader *load)
+{
+    const tz_ifd *ifd = load->ifd;
+    tz_geo_tags tags = {0};
+    void *keys = NULL;
+    void *ascii = NULL;
+    TZ_TRY(load_array(load, &ifd->geo_keys, TZ_TAG_GEO_KEYS, &keys));
+    TZ_TRY(load_array(load, &ifd->geo_ascii, TZ_TAG_GEO_ASCII, &ascii));
+    TZ_TRY(load_doubles(load, &ifd->geo_doubles, TZ_TAG_GEO_DOUBLES, &tags.doubles,
+                        &tags.double_count));
+    TZ_TRY(load_doubles(load, &ifd->pixel_scale, TZ_TAG_PIXEL_SCALE, &tags.scale,
+                        &tags.scale_count));
+    TZ_TRY(load_doubles(load, &ifd->tiepoints, TZ_TAG_TIEPOINTS, &tags.tiepoints,
+                        &tags.tiepoint_count));
+    TZ_TRY(load_doubles(load, &ifd->transformation, TZ_TAG_TRANSFORMATION, &tags.matrix,
+                        &tags.matrix_count));
+    TZ_TRY(load_doubles(load, &ifd->rpc, TZ_TAG_RPC, &tags.rpc, &tags.rpc_count));
+    tags.directory = keys;
+    tags.directory_count = keys ? ifd->geo_keys.count : 0;
+    tags.ascii = ascii;
+    tags.ascii_size = ascii ? ifd->geo_ascii.count : 0;
+    return tz_geo_parse(&tags, &load->file->arena, load->ctx, &load->file->info.geo);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static tz_result load_nodata(loader *load)
+{
+    const tz_value *value = &load->ifd->nodata;
+    tz_info *info = &load->file->info;
+    char text[NODATA_MAX_SIZE + 1];
+    if (value->count == 0)
+        return TZ_OK;
+    const size_t size = value->count < NODATA_MAX_SIZE ? (size_t)value->count : NODATA_MAX_SIZE;
+    TZ_TRY(tz_reader_get(load->reader, value->offset, size, text, load->ctx));
+    text[size] = '\0';
+    size_t end = strlen(text);
+    if (end == NODATA_MAX_SIZE)
+        return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META,
+                       tz_expecting(tz_at_tag(TZ_TAG_GDAL_NODATA, value->offset), NODATA_MAX_SIZE,
+                                    value->count),
+                       "the nodata text is too long; ignored");
+    size_t start = 0;
+    while (is_space(text[start]))
+        start++;
+    while (end > start && is_space(text[end - 1]))
+        end--;
+    if (end == start)
+        return TZ_OK;
+    text[end] = '\0';
+    info->nodata_text = tz_arena_text(&load->file->arena, text + start, end - start);
+    if (!info->nodata_text)
+        return tz_fail_nomem(load->ctx, end - start + 1);
+    return tz_nodata_parse(text + start, info->dtype, load->ctx, &info->nodata);
+}
+
+static tz_result feed_metadata(loader *load, tz_metadata_parser *parser)
+{
+    const tz_value *value = &load->ifd->metadata;
+    char piece[1024];
+    for (uint64_t done = 0; done < value->count;) {
+        const uint64_t left = value->count - done;
+        const size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
+        TZ_TRY(tz_reader_get(load->reader, value->offset + done, size, piece, load->ctx));
+        TZ_TRY(tz_metadata_feed(parser, piece, size));
+        done += size;
+    }
+    return TZ_OK;
+}
+
+static tz_result load_metadata(loader *load)
+{
+    const tz_value *value = &load->ifd->metadata;
+    tz_metadata_parser *parser = NULL;
+    bool granted = false;
+    if (value->count == 0)
+        return TZ_OK;
+    TZ_TRY(reserve(load, TZ_TAG_GDAL_METADATA, value->count, &granted));
+    if (!granted)
+        return TZ_OK;
+    TZ_TRY(tz_metadata_begin(&parser, value->count, load->file->info.bands, load->ctx));
+    const tz_result fed = feed_metadata(load, parser);
+    const tz_result finished = tz_metadata_finish(parser, fed == TZ_OK, &load->file->metadata);
+    load->file->info.metadata_count = load->file->metadata.count;
+    return fed != TZ_OK ? fed : finished;
+}
+
+static tz_result load_color_map(loader *load)
+{
+    const tz_value *value = &load->ifd->color_map;
+    tz_info *info = &load->file->info;
+    void *data = NULL;
+    if (value->count == 0 || info->photometric != PHOTOMETRIC_PALETTE)
+        return TZ_OK;
+    const uint64_t wanted = info->bits_per_sample <= 16 ? UINT64_C(3) << info->bits_per_sample : 0;
+    if (value->count != wanted)
+        return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(tz_at_tag(TZ_TAG_COLOR_MAP, value->offset), wanted,
+                                    value->count),
+                       "colour map of a wrong length; ignored");
+    TZ_TRY(load_array(load, value, TZ_TAG_COLOR_MAP, &data));
+    info->color_map = data;
+    info->color_map_size = data ? (uint32_t)(wanted / 3) : 0;
+    return TZ_OK;
+}
+
+/* Channels that the photometric interpretation itself accounts for. */
+static uint32_t color_channels(uint16_t photometric)
+{
+    switch (photometric) {
+    case PHOTOMETRIC_RGB:
+    case 6: /* YCbCr */
+    case 8: /* CIELab, ICCLab, ITULab */
+    case 9:
+    case 10:
+    case 32845: /* LogLuv */
+        return 3;
+    case 5: /* CMYK */
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+static tz_result load_extra_samples(loader *load)
+{
+    const tz_value *value = &load->ifd->extra_samples;
+    tz_info *info = &load->file->info;
+    const uint32_t channels = color_channels(info->photometric);
+    const uint64_t wanted = info->bands > channels ? info->bands - channels : 0;
+    if (value->count != wanted)
+        TZ_TRY(tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(tz_at_tag(TZ_TAG_EXTRA_SAMPLES, load->ifd->offset), wanted,
+                                    value->count),
+                       "as many extra samples expected as bands beyond the colour channels"));
+    if (value->count == 0 || value->count > info->bands)
+        return TZ_OK;
+    uint16_t *list = tz_arena_array(&load->file->arena, (size_t)value->count, sizeof *list);
+    if (!list)
+        return tz_fail_nomem(load->ctx, value->count * sizeof *list);
+    for (uint64_t i = 0; i < value->count; i++) {
+        uint64_t number = 0;
+        TZ_TRY(tz_value_integer(load->reader, value, TZ_TAG_EXTRA_SAMPLES, i, load->ctx, &number));
+        list[i] = number <= 2 ? (uint16_t)number : 0;
+    }
+    info->extra_samples = list;
+    info->extra_sample_count = (uint32_t)value->count;
+    return TZ_OK;
+}
+
+/* InkNames: NUL-terminated names one after another. */
+static tz_result check_inks(loader *load)
+{
+    const tz_value *value = &load->ifd->ink_names;
+    uint64_t names = 0;
+    char piece[256];
+    if (value->count == 0 || load->ifd->ink_count == 0)
+        return TZ_OK;
+    for (uint64_t done = 0; done < value->count && names < load->ifd->ink_count;) {
+        const uint64_t left = value->count - done;
+        const size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
+        TZ_TRY(tz_reader_get(load->reader, value->offset + done, size, piece, load->ctx));
+        for (size_t i = 0; i < size; i++)
+            names += piece[i] == '\0';
+        done += size;
+    }
+    if (names >= load->ifd->ink_count)
+        return TZ_OK;
+    return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                   tz_expecting(tz_at_tag(TZ_TAG_INK_NAMES, value->offset), load->ifd->ink_count,
+                                names),
+                   "fewer ink names than inks");
+}
+
+static tz_result load_subsampling(loader *load)
+{
+    for (uint64_t i = 0; i < load->ifd->subsampling.count && i < 2; i++) {
+        uint64_t factor = 0;
+        TZ_TRY(tz_value_integer(load->reader, &load->ifd->subsampling, TZ_TAG_YCBCR_SUBSAMPLING, i,
+                                load->ctx, &factor));
+        load->file->info.ycbcr_subsampling[i] = factor <= UINT16_MAX ? (uint16_t)factor : 0;
+    }
+    return TZ_OK;
+}
+
+/* A damaged description must cost only itself: what fails here becomes a warning, unless it is none of
+ * the file's doing (tz_warn_of decides). */
+tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx)
+{
+    tz_result (*const steps[])(loader *) = {load_subsampling, load_extra_samples, load_color_map,
+                                            check_inks,       load_geo,           load_nodata,
+                                            load_metadata};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        tz_error failed;
+        tz_context quiet = *ctx;
+        loader load = {.file = file, .ifd = ifd, .reader = reader, .ctx = &quiet};
+        quiet.err = &failed;
+        if (steps[i](&load) != TZ_OK)
+            TZ_TRY(tz_warn_of(ctx, &failed, "metadata"));
+    }
+    return TZ_OK;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Opening: bytes -> header -> directories -> pages, levels, masks -> what they say about themselves. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "io/source.h"
+#include "tiff/chain.h"
+#include "tiff/file.h"
+#include "tiff/group.h"
+#include "tiff/tags.h"
+
+/* What is needed only while opening. */
+typedef struct opening {
+    tz_file *file;
+    tz_open_options options;
+    const char *path; /* NULL: no sidecars */
+    tz_context ctx;
+    tz_reader reader;
+    tz_walk walk;
+    tz_group group;
+} opening;
+
+/* ---- the main file ---- */
+
+static tz_result fail_page(const opening *open)
+{
+    const tz_group *group = &open->group;
+    const tz_place place = tz_expecting(tz_at_nowhere(), group->page_count, group->page);
+    if (!open->walk.complete)
+        return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, place,
+                       "page %u was not found: the chain of directories is broken", group->page);
+    return tz_fail(&open->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, place,
+                   "there is no page %u; pages are counted from 0", group->page);
+}
+
+static tz_result read_directories(opening *open)
+{
+    tz_container *main = &open->file->containers[0];
+    main->size = main->source->size;
+    TZ_TRY(tz_reader_open(&open->reader, main, &open->ctx));
+    TZ_TRY(tz_ghost_read(&open->file->info.ghost, &open->reader, &open->ctx));
+    open->group.reader = &open->reader;
+    open->group.page = open->options.page;
+    open->walk = (tz_walk){.reader = &open->reader,
+                           .ctx = &open->ctx,
+                           .progress = &open->options.progress,
+                           .visit = tz_group_visit,
+                           .user = &open->group};
+    TZ_TRY(tz_walk_main(&open->walk, main->first_ifd));
+    open->file->info.chain_complete = open->walk.complete;
+    if (!open->group.has_base)
+        return fail_page(open);
+    open->walk.visit = tz_group_visit_sub;
+    return tz_walk_sub(&open->walk, &open->group.base.sub_ifds);
+}
+
+/* ---- sidecars ---- */
+
+static tz_result walk_sidecar(opening *open, tz_container *container)
+{
+    tz_reader reader;
+    tz_walk walk = {.reader = &reader,
+                    .ctx = &open->ctx,
+                    .progress = &open->options.progress,
+                    .visit = tz_group_visit_sidecar,
+                    .user = &open->group};
+    container->size = container->source->size;
+    open->group.reader = &reader;
+    tz_result result = tz_reader_open(&reader, container, &open->ctx);
+    if (result == TZ_OK)
+        result = tz_walk_main(&walk, container->first_ifd);
+    open->file->info.bytes_read += reader.bytes_read;
+    open->file->info.reads += (uint32_t)reader.reads;
+    tz_walk_deinit(&walk);
+    tz_reader_close(&reader);
+    return result;
+}
+
+/* A sidecar that is not there is none; one that is there but broken is a warning. */
+static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix)
+{
+    tz_file *file = open->file;
+    tz_error failed;
+    tz_source *source = NULL;
+    const tz_context outer = open->ctx;
+    const size_t size = strlen(open->path) + strlen(suffix) + 1;
+    char *path = tz_arena_alloc(&file->arena, size);
+    if (!path)
+        return tz_fail_nomem(&open->ctx, size);
+    (void)snprintf(path, size, "%s%s", open->path, suffix);
+    open->ctx.err = &failed;
+    open->ctx.name = path;
+    tz_result result = tz_source_open_file(&source, path, true, &open->ctx);
+    if (result == TZ_OK) {
+        tz_container *container = &file->containers[file->container_count];
+        *container = (tz_container){.source = source, .sidecar = sidecar};
+        open->group.sidecar = sidecar;
+        open->group.container = (uint8_t)file->container_count++;
+        result = walk_sidecar(open, container);
+    } else if (failed.result == TZ_ERR_IO && failed.system_error == ENOENT) {
+        result = TZ_OK;
+    }
+    open->ctx = outer;
+    return result == TZ_OK ? TZ_OK : tz_warn_of(&open->ctx, &failed, suffix);
+}
+
+static tz_result read_sidecars(opening *open)
+{
+    if (!open->path)
+        return TZ_OK;
+    if (open->options.sidecars & TZ_SIDECAR_OVR)
+        TZ_TRY(read_sidecar(open, TZ_SIDECAR_OVR, ".ovr"));
+    if (open->options.sidecars & TZ_SIDECAR_MSK)
+        TZ_TRY(read_sidecar(open, TZ_SIDECAR_MSK, ".msk"));
+    return TZ_OK;
+}
+
+/* ---- from directories to info ---- */
+
+static tz_result make_levels(opening *open)
+{
+    tz_file *file = open->file;
+    tz_pyramid pyramid = {0};
+    const uint32_t images = tz_group_images(&open->group);
+    const bool masks = tz_group_masks(&open->group) > 0;
+    pyramid.levels = tz_arena_array(&file->arena, images, sizeof *pyramid.levels);
+    pyramid.level_tables = tz_arena_array(&file->arena, images, sizeof *pyramid.level_tables);
+    if (masks) {
+        pyramid.masks = tz_arena_array(&file->arena, images, sizeof *pyramid.masks);
+        pyramid.mask_tables = tz_arena_array(&file->arena, images, sizeof *pyramid.mask_tables);
+    }
+    if (!pyramid.levels || !pyramid.level_tables ||
+        (masks && (!pyramid.masks || !pyramid.mask_tables)))
+        return tz_fail_nomem(&open->ctx, (uint64_t)images * sizeof(tz_layer));
+    TZ_TRY(tz_group_arrange(&open->group, &pyramid, &open->ctx));
+    bool any_mask = false;
+    for (uint32_t i = 0; i < pyramid.count; i++)
+        any_mask = any_mask || pyramid.levels[i].has_mask;
+    file->level_tables = pyramid.level_tables;
+    file->mask_tables = pyramid.mask_tables;
+    file->info.levels = pyramid.levels;
+    file->info.level_count = pyramid.count;
+    file->info.masks = any_mask ? pyramid.masks : NULL;
+    return TZ_OK;
+}
+
+static void describe_image(tz_file *file, const tz_ifd *ifd)
+{
+    tz_info *info = &file->info;
+    info->width = ifd->width;
+    info->height = ifd->height;
+    info->bands = ifd->samples;
+    info->dtype = file->level_tables[0].dtype;
+    info->bits_per_sample = ifd->bits;
+    info->sample_format = ifd->sample_format;
+    info->photometric = ifd->photometric;
+    info->planar = ifd->planar;
+    info->orientation = ifd->orientation;
+    info->fill_order = ifd->fill_order;
+    info->ycbcr_subsampling[0] = 2;
+    info->ycbcr_subsampling[1] = 2;
+    info->geo.coordinate_epoch = NAN;
+}
+
+static void describe_file(opening *open)
+{
+    tz_file *file = open->file;
+    tz_info *info = &file->info;
+    info->file_size = file->containers[0].size;
+    info->bigtiff = file->containers[0].bigtiff;
+    info->big_endian = file->containers[0].big_endian;
+    info->ifd_count = (uint32_t)open->walk.count;
+    info->directory_end = open->reader.end;
+    info->bytes_read += open->reader.bytes_read;
+    info->reads += (uint32_t)open->reader.reads;
+    info->page = open->group.page;
+    info->page_count = open->group.page_count;
+    file->pages = open->group.pages;
+    open->group.pages = NULL;
+    info->pages = file->pages;
+    info->warnings = file->warnings.list;
+    info->warning_count = file->warnings.count;
+    info->warnings_dropped = file->warnings.dropped;
+}
+
+/* A directory of another kind: read on demand, but it must not be one of the images. */
+static tz_result find_aside(opening *open, const tz_value *value, uint16_t tag, uint64_t *out)
+{
+    const tz_container *container = &open->file->containers[0];
+    uint64_t offset = 0;
+    *out = TZ_NONE;
+    if (value->count == 0)
+        return TZ_OK;
+    TZ_TRY(tz_value_integer(&open->reader, value, tag, 0, &open->ctx, &offset));
+    if (tz_walk_knows(&open->walk, offset))
+        return tz_warn(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_at_tag(tag, offset),
+                       "points at an image directory; ignored");
+    if (offset < tz_header_size(container) ||
+        !tz_inside(container, offset, tz_entry_count_size(container)))
+        return tz_warn(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
+                       tz_expecting(tz_at_tag(tag, offset), container->size, offset),
+                       "points outside the file or into its header; ignored");
+    *out = offset;
+    return TZ_OK;
+}
+
+static tz_result check_crs(const opening *open)
+{
+    if (!open->options.require_crs || open->file->info.geo.has_crs)
+        return TZ_OK;
+    return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
+                   "the file has no coordinate reference system, and one is required");
+}
+
+static tz_result check_unchanged(const opening *open)
+{
+    for (unsigned i = 0; i < open->file->container_count; i++) {
+        tz_source *source = open->file->containers[i].source;
+        if (source->check)
+            TZ_TRY(source->check(source, open->ctx.err));
+    }
+    return TZ_OK;
+}
+
+static tz_result run(opening *open)
+{
+    tz_file *file = open->file;
+    const tz_ifd *base = &open->group.base;
+    TZ_TRY(read_directories(open));
+    TZ_TRY(read_sidecars(open));
+    TZ_TRY(make_levels(open));
+    open->ctx.ifd = file->info.levels[0].ifd;
+    describe_image(file, base);
+    TZ_TRY(tz_file_load(file, base, &open->reader, &open->ctx));
+    TZ_TRY(find_aside(open, &base->exif, TZ_TAG_EXIF_IFD, &file->info.exif_ifd));
+    TZ_TRY(find_aside(open, &base->gps, TZ_TAG_GPS_IFD, &file->info.gps_ifd));
+    TZ_TRY(check_crs(open));
+    TZ_TRY(check_unchanged(open));
+    describe_file(open);
+    return TZ_OK;
+}
+
+/* ---- the handle ---- */
+
+static tz_result fill(tz_file *file, const char *path, const char *name,
+                      const tz_open_options *options, tz_error *err)
+{
+    opening open = {.file = file, .options = *options, .path = path};
+    tz_limits_resolve(&file->limits, &options->limits);
+    file->info.name = tz_arena_text(&file->arena, name, strlen(name));
+    open.ctx = (tz_context){.name = file->info.name,
+                            .limits = &file->limits,
+                            .err = err,
+                            .warnings = &file->warnings,
+                            .strict = options->strict,
+                            .require_crs = options->require_crs,
+                            .ifd = -1};
+    tz_result result =
+        file->info.name ? run(&open) : tz_fail_nomem(&open.ctx, strlen(name) + 1);
+    tz_group_deinit(&open.group);
+    tz_walk_deinit(&open.walk);
+    tz_reader_close(&open.reader);
+    return result;
+}
+
+static tz_result open_source(tz_file **out, tz_source *source, const char *path, const char *name,
+                             const tz_open_options *options, const tz_context *ctx)
+{
+    tz_file *file = tz_alloc_zeroed(1, sizeof *file);
+    if (!file) {
+        tz_source_close(source);
+        return tz_fail_nomem(ctx, sizeof *file);
+    }
+    file->containers[0].source = source;
+    file->container_count = 1;
+    const tz_result result = fill(file, path, name, options, ctx->err);
+    if (result != TZ_OK) {
+        tz_close(file);
+        return result;
+    }
+    *out = file;
+    return TZ_OK;
+}
+
+/* The caller's options, which may be of an older and shorter kind. */
+static tz_result take_options(tz_open_options *out, const tz_open_options *given,
+                              const tz_context *ctx)
+{
+    *out = (tz_open_options)TZ_OPEN_OPTIONS_INIT;
+    if (!given)
+        return TZ_OK;
+    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       "options->struct_size is wrong; use TZ_OPEN_OPTIONS_INIT");
+    memcpy(out, given, given->struct_size);
+    return TZ_OK;
+}
+
+static tz_result check_argument(bool good, const char *what, const tz_context *ctx)
+{
+    return good ? TZ_OK : tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", what);
+}
+
+tz_result tz_open(tz_file **out, const char *path, const tz_open_options *options, tz_error *err)
+{
+    const tz_context ctx = {.name = path, .err = err, .ifd = -1};
+    tz_open_options taken;
+    tz_source *source = NULL;
+    TZ_TRY(check_argument(out && path, "out and path must not be NULL", &ctx));
+    TZ_TRY(take_options(&taken, options, &ctx));
+    TZ_TRY(tz_source_open_file(&source, path, false, &ctx));
+    return open_source(out, source, path, path, &taken, &ctx);
+}
+
+tz_result tz_open_memory(tz_file **out, const void *data, size_t size,
+                         const tz_open_options *options, tz_error *err)
+{
+    const tz_context ctx = {.name = "memory", .err = err, .ifd = -1};
+    tz_open_options taken;
+    tz_source *source = NULL;
+    TZ_TRY(check_argument(out && (data || size == 0), "out and data must not be NULL", &ctx));
+    TZ_TRY(take_options(&taken, options, &ctx));
+    TZ_TRY(tz_source_open_memory(&source, data, size, &ctx));
+    return open_source(out, source, NULL, "memory", &taken, &ctx);
+}
+
+tz_result tz_open_source(tz_file **out, tz_source *source, const char *name,
+                         const tz_open_options *options, tz_error *err)
+{
+    const tz_context ctx = {.name = name, .err = err, .ifd = -1};
+    tz_open_options taken;
+    TZ_TRY(check_argument(source != NULL, "source must not be NULL", &ctx));
+    tz_result result = check_argument(out != NULL, "out must not be NULL", &ctx);
+    if (result == TZ_OK)
+        result = take_options(&taken, options, &ctx);
+    if (result != TZ_OK) {
+        tz_source_close(source);
+        return result;
+    }
+    return open_source(out, source, NULL, name ? name : "source", &taken, &ctx);
+}
+
+void tz_close(tz_file *file)
+{
+    if (!file)
+        return;
+    for (unsigned i = 0; i < file->container_count; i++)
+        tz_source_close(file->containers[i].source);
+    tz_metadata_deinit(&file->metadata);
+    tz_warnings_deinit(&file->warnings);
+    tz_free(file->pages);
+    tz_arena_deinit(&file->arena);
+    tz_free(file);
+}
+
+const tz_info *tz_file_info(const tz_file *file)
+{
+    return &file->info;
+}
+
+tz_context tz_file_context(const tz_file *file, tz_error *err)
+{
+    return (tz_context){
+        .name = file->info.name, .limits = &file->limits, .err = err, .ifd = -1};
+}
+
+tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out)
+{
+    const tz_info *info = &file->info;
+    const uint32_t index = level & ~TZ_MASK_OF(0u);
+    const bool mask = index != level;
+    if (index >= info->level_count || (mask && !info->levels[index].has_mask))
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), info->level_count, index),
+                       "there is no %s %u", mask ? "mask of level" : "level", index);
+    *out = (tz_layer){.shape = mask ? info->masks[index] : info->levels[index],
+                      .tables = mask ? file->mask_tables[index] : file->level_tables[index],
+                      .is_mask = mask};
+    return TZ_OK;
+}

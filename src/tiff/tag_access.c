@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any tag of any directory, for callers who want the file's own words. */
+#include "tiff/bytes.h"
+#include "tiff/file.h"
+#include "tiff/tags.h"
+
+tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, tz_tag *out,
+                     tz_error *err)
+{
+    const tz_context ctx = tz_file_context(file, err);
+    tz_reader reader = tz_reader_direct(&file->containers[0]);
+    tz_entry entry;
+    TZ_TRY(tz_ifd_entry(&reader, ifd_offset, index, &ctx, &entry));
+    *out = (tz_tag){.tag = entry.tag,
+                    .type = entry.type,
+                    .count = entry.count,
+                    .size = entry.size,
+                    .offset = entry.offset};
+    return TZ_OK;
+}
+
+/* RATIONAL is two LONGs: what is swapped is smaller than a value. */
+static unsigned word_size(uint16_t type)
+{
+    const unsigned size = tz_type_size(type);
+    return type == TZ_TYPE_RATIONAL || type == TZ_TYPE_SRATIONAL ? size / 2 : size;
+}
+
+tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t size, tz_error *err)
+{
+    const tz_context ctx = tz_file_context(file, err);
+    tz_reader reader = tz_reader_direct(&file->containers[0]);
+    const tz_place place = tz_at_tag(tag->tag, tag->offset);
+    const unsigned word = word_size(tag->type);
+    if (tag->size > size)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(place, tag->size, size),
+                       "the buffer is too small for the tag");
+    if (!tz_inside(&file->containers[0], tag->offset, tag->size))
+        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(place, tag->size, TZ_NONE),
+                       "the tag's data reaches past the end of the file");
+    if (tag->size == 0)
+        return TZ_OK;
+    TZ_TRY(tz_reader_get(&reader, tag->offset, (size_t)tag->size, dst, &ctx));
+    tz_to_host_order(dst, tag->size / word, word, file->containers[0].big_endian);
+    return TZ_OK;
+}

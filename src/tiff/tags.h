@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Numbers and names of TIFF: tags, field types. */
+#ifndef TZ_TIFF_TAGS_H
+#define TZ_TIFF_TAGS_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "base/error.h"
+
+enum {
+    TZ_TAG_NEW_SUBFILE_TYPE = 254,
+    TZ_TAG_SUBFILE_TYPE = 255,
+    TZ_TAG_IMAGE_WIDTH = 256,
+    TZ_TAG_IMAGE_LENGTH = 257,
+    TZ_TAG_BITS_PER_SAMPLE = 258,
+    TZ_TAG_COMPRESSION = 259,
+    TZ_TAG_PHOTOMETRIC = 262,
+    TZ_TAG_FILL_ORDER = 266,
+    TZ_TAG_STRIP_OFFSETS = 273,
+    TZ_TAG_ORIENTATION = 274,
+    TZ_TAG_SAMPLES_PER_PIXEL = 277,
+    TZ_TAG_ROWS_PER_STRIP = 278,
+    TZ_TAG_STRIP_BYTE_COUNTS = 279,
+    TZ_TAG_PLANAR = 284,
+    TZ_TAG_PREDICTOR = 317,
+    TZ_TAG_COLOR_MAP = 320,
+    TZ_TAG_TILE_WIDTH = 322,
+    TZ_TAG_TILE_LENGTH = 323,
+    TZ_TAG_TILE_OFFSETS = 324,
+    TZ_TAG_TILE_BYTE_COUNTS = 325,
+    TZ_TAG_SUB_IFDS = 330,
+    TZ_TAG_INK_NAMES = 333,
+    TZ_TAG_NUMBER_OF_INKS = 334,
+    TZ_TAG_EXTRA_SAMPLES = 338,
+    TZ_TAG_SAMPLE_FORMAT = 339,
+    TZ_TAG_JPEG_TABLES = 347,
+    TZ_TAG_YCBCR_SUBSAMPLING = 530,
+    TZ_TAG_XMP = 700,
+    TZ_TAG_PIXEL_SCALE = 33550,
+    TZ_TAG_TIEPOINTS = 33922,
+    TZ_TAG_TRANSFORMATION = 34264,
+    TZ_TAG_EXIF_IFD = 34665,
+    TZ_TAG_ICC_PROFILE = 34675,
+    TZ_TAG_GEO_KEYS = 34735,
+    TZ_TAG_GEO_DOUBLES = 34736,
+    TZ_TAG_GEO_ASCII = 34737,
+    TZ_TAG_GPS_IFD = 34853,
+    TZ_TAG_GDAL_METADATA = 42112,
+    TZ_TAG_GDAL_NODATA = 42113,
+    TZ_TAG_LERC_PARAMETERS = 50674,
+    TZ_TAG_RPC = 50844
+};
+
+enum {
+    TZ_TYPE_BYTE = 1,
+    TZ_TYPE_ASCII = 2,
+    TZ_TYPE_SHORT = 3,
+    TZ_TYPE_LONG = 4,
+    TZ_TYPE_RATIONAL = 5,
+    TZ_TYPE_SBYTE = 6,
+    TZ_TYPE_UNDEFINED = 7,
+    TZ_TYPE_SSHORT = 8,
+    TZ_TYPE_SLONG = 9,
+    TZ_TYPE_SRATIONAL = 10,
+    TZ_TYPE_FLOAT = 11,
+    TZ_TYPE_DOUBLE = 12,
+    TZ_TYPE_IFD = 13,
+    TZ_TYPE_LONG8 = 16,
+    TZ_TYPE_SLONG8 = 17,
+    TZ_TYPE_IFD8 = 18
+};
+
+/* Bytes of one value; 0 for an unknown type. */
+unsigned tz_type_size(uint16_t type);
+
+/* The place of a tag: number, name, and where in the file. */
+tz_place tz_at_tag(uint16_t tag, uint64_t offset);
+
+#endif

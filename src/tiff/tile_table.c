@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where tiles are. The tables stay in the file: what is asked for is read in pages, every time. A table
+ * may be as long as the image has tiles, and most callers want a few of them. */
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "io/source.h"
+#include "tiff/bytes.h"
+#include "tiff/compression.h"
+#include "tiff/file.h"
+#include "tiff/tags.h"
+
+enum { PAGE_SIZE = 4096 };
+
+/* One layer of one file, on behalf of one call. */
+typedef struct table_reader {
+    const tz_file *file;
+    tz_layer layer;
+    const tz_container *container;
+    uint32_t level;
+    tz_context ctx;
+} table_reader;
+
+static uint16_t table_tag(const table_reader *table, bool offsets)
+{
+    if (table->layer.shape.tiled)
+        return offsets ? TZ_TAG_TILE_OFFSETS : TZ_TAG_TILE_BYTE_COUNTS;
+    return offsets ? TZ_TAG_STRIP_OFFSETS : TZ_TAG_STRIP_BYTE_COUNTS;
+}
+
+static tz_place at_tile(const table_reader *table, uint64_t tile, uint64_t offset, bool offsets)
+{
+    tz_place place = tz_at_tag(table_tag(table, offsets), offset);
+    place.level = (int32_t)(table->level & 0x7fffffffu);
+    place.tile = (int64_t)tile;
+    return place;
+}
+
+static tz_result open_table(table_reader *table, const tz_file *file, uint32_t level, tz_error *err)
+{
+    *table = (table_reader){.file = file, .level = level, .ctx = tz_file_context(file, err)};
+    TZ_TRY(tz_file_layer(file, level, &table->ctx, &table->layer));
+    table->container = &file->containers[table->layer.tables.container];
+    table->ctx.ifd = table->layer.shape.ifd;
+    return TZ_OK;
+}
+
+static tz_result check_range(const table_reader *table, uint64_t first, uint64_t count)
+{
+    const tz_level *shape = &table->layer.shape;
+    if (!(first <= shape->tile_count && count <= shape->tile_count - first))
+        return tz_fail(&table->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(at_tile(table, first, TZ_NONE, true), shape->tile_count, first),
+                       "there are no such tiles");
+    if (table->layer.tables.offsets.count < shape->tile_count)
+        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                       tz_expecting(at_tile(table, first, shape->ifd_offset, true),
+                                    shape->tile_count, table->layer.tables.offsets.count),
+                       "the table of tile offsets cannot be used");
+    const uint64_t sizes = table->layer.tables.sizes.count;
+    if (sizes < shape->tile_count && !tz_layer_derives_sizes(&table->layer))
+        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                       tz_expecting(at_tile(table, first, shape->ifd_offset, false),
+                                    shape->tile_count, sizes),
+                       "the table of tile sizes cannot be used");
+    return TZ_OK;
+}
+
+/* Values first to first + count - 1 of one table, into the offsets or the sizes of out. */
+static tz_result read_values(const table_reader *table, const tz_value *value, uint64_t first,
+                             size_t count, bool offsets, tz_tile_span *out)
+{
+    uint8_t page[PAGE_SIZE];
+    const unsigned width = tz_type_size(value->type);
+    for (size_t done = 0; done < count;) {
+        const size_t fit = PAGE_SIZE / width;
+        const size_t some = count - done < fit ? count - done : fit;
+        const uint64_t at = value->offset + (first + done) * width;
+        TZ_TRY(tz_source_read(table->container->source, at, some * width, page, &table->ctx));
+        for (size_t i = 0; i < some; i++) {
+            uint64_t number = 0;
+            if (!tz_integer_at(page + i * width, value->type, table->container->big_endian,
+                               &number))
+                return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                               at_tile(table, first + done + i, at + i * width, offsets),
+                               "value is negative");
+            if (offsets)
+                out[done + i].offset = number;
+            else
+                out[done + i].size = number;
+        }
+        done += some;
+    }
+    return TZ_OK;
+}
+
+/* Sizes that the file does not tell: what the layout says, or all that is left of the file. */
+static void derive_sizes(const table_reader *table, uint64_t first, size_t count, tz_tile_span *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t offset = out[i].offset;
+        const uint64_t rest =
+            offset < table->container->size ? table->container->size - offset : 0;
+        if (offset == 0)
+            out[i].size = 0;
+        else if (table->layer.shape.compression == TZ_COMPRESSION_NONE)
+            out[i].size = tz_layer_tile_bytes(&table->layer, first + i);
+        else
+            out[i].size = rest;
+    }
+}
+
+static tz_result read_spans(const table_reader *table, uint64_t first, size_t count,
+                            tz_tile_span *out)
+{
+    TZ_TRY(check_range(table, first, count));
+    TZ_TRY(read_values(table, &table->layer.tables.offsets, first, count, true, out));
+    if (table->layer.tables.sizes.count > 0)
+        return read_values(table, &table->layer.tables.sizes, first, count, false, out);
+    derive_sizes(table, first, count, out);
+    return TZ_OK;
+}
+
+/* After reading: are these still the bytes that were opened? */
+static tz_result check_unchanged(const table_reader *table)
+{
+    tz_source *source = table->container->source;
+    return source->check ? source->check(source, table->ctx.err) : TZ_OK;
+}
+
+tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, size_t count,
+                        tz_tile_span *out, tz_error *err)
+{
+    table_reader table;
+    TZ_TRY(open_table(&table, file, level, err));
+    TZ_TRY(read_spans(&table, first, count, out));
+    return check_unchanged(&table);
+}
+
+/* A COG's leader tells the size when the table does not; leader and trailer must both be right. */
+static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_tile_span *span)
+{
+    const tz_ghost *ghost = &table->file->info.ghost;
+    uint8_t leader[4];
+    uint8_t ends[8];
+    if (!(ghost->leaders && ghost->trailers) || ghost->edited ||
+        !tz_inside(table->container, span->offset, 0))
+        return TZ_OK;
+    if (span->offset < 4)
+        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                       tz_expecting(at_tile(table, tile, span->offset, true), 4, span->offset),
+                       "no room for the leader that the ghost area promises");
+    TZ_TRY(tz_source_read(table->container->source, span->offset - 4, 4, leader, &table->ctx));
+    const uint64_t size = tz_load_u32(leader, false);
+    if (size < 4 || !tz_inside(table->container, span->offset, size + 4))
+        return TZ_OK;
+    TZ_TRY(tz_source_read(table->container->source, span->offset + size - 4, 8, ends, &table->ctx));
+    if (tz_load_u32(ends, false) == tz_load_u32(ends + 4, false))
+        span->size = size;
+    return TZ_OK;
+}
+
+static tz_result check_span(const table_reader *table, uint64_t tile, const tz_tile_span *span)
+{
+    if (span->offset == 0 && span->size == 0)
+        return TZ_OK;
+    if (span->offset == 0)
+        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                       tz_expecting(at_tile(table, tile, 0, true), TZ_NONE, 0),
+                       "tile of %" PRIu64 " bytes has no offset", span->size);
+    if (span->size == 0)
+        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                       tz_expecting(at_tile(table, tile, span->offset, false), TZ_NONE, 0),
+                       "tile has an offset but no size");
+    if (!tz_inside(table->container, span->offset, span->size))
+        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(at_tile(table, tile, span->offset, true), span->size,
+                                    span->offset < table->container->size
+                                        ? table->container->size - span->offset
+                                        : 0),
+                       "tile reaches past the end of the file");
+    if (table->file->info.ghost.leaders && span->offset < 4)
+        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                       tz_expecting(at_tile(table, tile, span->offset, true), 4, span->offset),
+                       "no room for the leader that the ghost area promises");
+    return TZ_OK;
+}
+
+tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *out,
+                         tz_error *err)
+{
+    table_reader table;
+    tz_tile_span span = {0, 0};
+    TZ_TRY(open_table(&table, file, level, err));
+    TZ_TRY(read_spans(&table, tile, 1, &span));
+    if (span.offset != 0 && span.size == 0)
+        TZ_TRY(size_from_leader(&table, tile, &span));
+    TZ_TRY(check_unchanged(&table));
+    TZ_TRY(check_span(&table, tile, &span));
+    *out = span;
+    return TZ_OK;
+}
+
+tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *bytes,
+                               uint64_t *sparse_tiles, tz_error *err)
+{
+    table_reader table;
+    tz_tile_span spans[PAGE_SIZE / sizeof(tz_tile_span)];
+    const size_t fit = sizeof spans / sizeof spans[0];
+    uint64_t sum = 0;
+    uint64_t sparse = 0;
+    TZ_TRY(open_table(&table, file, level, err));
+    const uint64_t tiles = table.layer.shape.tile_count;
+    for (uint64_t first = 0; first < tiles; first += fit) {
+        const size_t some = tiles - first < fit ? (size_t)(tiles - first) : fit;
+        TZ_TRY(read_spans(&table, first, some, spans));
+        for (size_t i = 0; i < some; i++) {
+            sparse += spans[i].offset == 0 && spans[i].size == 0;
+            if (!tz_add(sum, spans[i].size, &sum))
+                return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                               at_tile(&table, first + i, TZ_NONE, false),
+                               "the sum of tile sizes does not fit 64 bits");
+        }
+    }
+    TZ_TRY(check_unchanged(&table));
+    *bytes = sum;
+    *sparse_tiles = sparse;
+    return TZ_OK;
+}

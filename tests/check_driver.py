@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that tests/run.py sees failures for what they are: a driver that is blind passes all."""
+
+import pathlib
+import sys
+import tempfile
+
+import run
+from tap import Tap
+
+PASS = "1..2\nok 1 - a\nok 2 - b\n"
+
+# name, exit code, stdout, expected (passed, failed, skipped)
+OUTPUTS = [
+    ("all passed", 0, PASS, (2, 0, 0)),
+    ("two groups", 0, PASS + "# ok - one\n" + PASS, (4, 0, 0)),
+    ("a failure", 1, "1..2\nok 1 - a\nnot ok 2 - b\n# 0x3 != 0x4\n", (1, 1, 0)),
+    ("a failing set-up", 1, "1..1\nnot ok 1 - a Could not run test: Test setup failed\n",
+     (0, 1, 0)),
+    ("a failing group set-up", 1, "1..1\nnot ok 0 - two [  FAILED  ] GROUP SETUP\n", (0, 1, 0)),
+    ("a skip as cmocka prints it", 0, "1..2\nok 1 - a\nskip: no file\nnot ok 2 # SKIP b\n",
+     (1, 0, 1)),
+    ("a crash after the last result", -11, PASS, (2, 1, 0)),
+    ("a leak found at exit", 23, PASS, (2, 1, 0)),
+    ("fewer results than planned", 0, "1..3\nok 1 - a\nok 2 - b\n", (2, 1, 0)),
+    ("a crash in the middle", -6, "1..3\nok 1 - a\n", (1, 1, 0)),
+    ("no output", 0, "", (0, 1, 0)),
+    ("results without a plan", 0, "ok 1 - a\n", (1, 1, 0)),
+    ("a hang", "stopped: still running after 9 s", PASS, (2, 1, 0)),
+]
+
+JUNIT = """<testsuites><testsuite>
+<testcase classname="tests.cli.test_a" name="passes"/>
+<testcase classname="tests.cli.test_a" name="fails"><failure message="m">text</failure></testcase>
+<testcase classname="tests.cli.test_a" name="breaks"><error message="m">text</error></testcase>
+<testcase classname="tests.cli.test_a" name="skips"><skipped message="no tool"/></testcase>
+</testsuite></testsuites>"""
+
+SKIPS = "# comment\n\nunit/p.listed  two spaces\nunit/q.*\ttab\nunit/p.absent  gone\nother/x  y\n"
+
+
+def counts(cases):
+    return tuple(run.count(cases, status) for status in ("passed", "failed", "skipped"))
+
+
+def check_tap(tap):
+    for name, code, out, expected in OUTPUTS:
+        found = counts(run.parse_tap("p", code, out, "err\n"))
+        tap.check(f"TAP: {name}", found == expected, f"expected {expected}, found {found}")
+    cases = run.parse_tap("p", 1, "1..2\nskip: no file\nnot ok 1 # SKIP s\nnot ok 2 - f\n# why\n", "")
+    tap.check("TAP: names and reasons", [(c.name, c.detail) for c in cases]
+              == [("p.s", "no file"), ("p.f", "# why\n")], cases)
+
+
+def check_junit(tap):
+    cases = run.parse_junit(JUNIT)
+    tap.check("JUnit: counts", counts(cases) == (1, 2, 1), cases)
+    tap.check("JUnit: names and reasons",
+              (cases[3].name, cases[3].detail) == ("test_a.skips", "no tool"), cases[3])
+
+
+def check_skips(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "skips.txt"
+        path.write_text(SKIPS)
+        expected = run.read_expected_skips(path)
+    for strict, failed in ((False, 0), (True, 1)):
+        cases = [run.Case(name, "skipped", "r") for name in ("p.listed", "q.any", "p.unlisted")]
+        unseen = run.judge_skips({"unit": cases}, expected, strict)
+        word = "strict" if strict else "not strict"
+        tap.check(f"skips, {word}: unlisted ones", counts(cases) == (0, failed, 3 - failed), cases)
+        tap.check(f"skips, {word}: unseen ones of the suites that ran",
+                  unseen == ["unit/p.absent"], unseen)
+
+
+def main():
+    tap = Tap()
+    check_tap(tap)
+    check_junit(tap)
+    check_skips(tap)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command under test is TERRAZZO_COMMAND, or TERRAZZO, or build/release/terrazzo."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from tiffmaker import Image, geo_keys, north_up, tiff  # noqa: E402
+
+
+def find_command():
+    named = os.environ.get("TERRAZZO_COMMAND") or os.environ.get("TERRAZZO")
+    return pathlib.Path(named or ROOT / "build" / "release" / "terrazzo").resolve()
+
+
+COMMAND = find_command()
+
+
+def pytest_configure(config):
+    if not COMMAND.is_file():
+        raise pytest.UsageError(f"no command {COMMAND}: build it, or set TERRAZZO_COMMAND")
+
+
+def plain_environment(**extra):
+    """This process's environment without anything that changes what the command prints."""
+    env = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")}
+    return env | {"TERM": "xterm"} | extra
+
+
+def call(*arguments, env=None, **options):
+    """Runs the command; its output as text, with bytes that are not UTF-8 kept."""
+    options.setdefault("capture_output", "stdout" not in options)
+    return subprocess.run([COMMAND, *arguments], env=env or plain_environment(), timeout=120,
+                          encoding="utf-8", errors="surrogateescape",
+                          stdin=subprocess.DEVNULL, **options)
+
+
+@pytest.fixture
+def run():
+    return call
+
+
+@pytest.fixture
+def info():
+    """Runs `terrazzo info --json`, which must succeed, and returns what it tells."""
+    def run_info(*arguments):
+        done = call("info", "--json", *arguments)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+    return run_info
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Writes bytes, or the TIFF of some images, and returns the path."""
+    def save_file(content, name="a.tif", **options):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else tiff(content, **options))
+        return str(path)
+    return save_file
+
+
+@pytest.fixture
+def plain(save):
+    """A small georeferenced file without any defect."""
+    return save([Image(20, 10, tags=north_up(440720.0, 3751320.0, 60.0)
+                       + geo_keys((1024, 1), (1025, 1), (3072, 26711)))])
+
+
+@pytest.fixture(scope="session")
+def features():
+    """What the command was built with: {"expat": "2.5.0", "proj": None}."""
+    lines = call("--version").stdout.splitlines()[1:]
+    pairs = [line.split(maxsplit=1) for line in lines]
+    return {name: None if version == "left out" else version for name, version in pairs}

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What terrazzo does today, on a terrain model made on the spot. Called by `make demo`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+command=$(realpath "$1")
+mkdir -p build/demo
+python3 tools/make_demo_raster.py build/demo/terrain.tif
+head -c 300 build/demo/terrain.tif >build/demo/damaged.tif
+cd build/demo
+
+show() {
+    printf '\n$ terrazzo %s\n' "$*"
+}
+
+show info terrain.tif
+"$command" info terrain.tif
+
+show info --json terrain.tif '| head -n 20'
+"$command" info --json terrain.tif >terrain.json
+python3 -m json.tool terrain.json >/dev/null
+head -n 20 terrain.json
+
+show info damaged.tif '    # the first 300 bytes of the same file'
+status=0
+"$command" info damaged.tif || status=$?
+if [ $status -ne 1 ]; then
+    echo "demo: expected exit code 1, got $status" >&2
+    exit 1
+fi
+printf '(exit code 1)\n\nThe files are in build/demo.\n'

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what a target of the Makefile needs and is not there yet. Each argument is a group:
+#   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++
+#   python  the project's own Python environment, .venv  fuzz    clang with libFuzzer
+#   format  clang-format
+# Prints nothing when nothing is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+missing=()
+
+# need PACKAGE COMMAND...: PACKAGE is missing when COMMAND fails.
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+# need_library PACKAGE MODULE: PACKAGE is missing when pkg-config does not know MODULE.
+need_library() {
+    need "$1" pkg-config --exists "$2"
+}
+
+links_libfuzzer() {
+    echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' |
+        clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null
+}
+
+need_build() {
+    need gcc gcc --version
+    need libc6-dev test -e /usr/include/stdlib.h
+    need make make --version
+    need cmake cmake --version
+    need pkg-config pkg-config --version
+    need python3 python3 --version
+    need_library libexpat1-dev expat
+    need_library libproj-dev proj
+}
+
+need_test() {
+    need g++ g++ --version
+    need clang clang --version
+    need_library libcmocka-dev cmocka
+}
+
+need_fuzz() {
+    need clang clang --version
+    need libclang-rt-14-dev links_libfuzzer
+}
+
+need_format() {
+    need clang-format-14 clang-format-14 --version
+}
+
+need_python() {
+    need python3 python3 --version
+    need python3-venv python3 -c 'import ensurepip, venv'
+}
+
+install_missing() {
+    [ ${#missing[@]} -eq 0 ] && return 0
+    local packages
+    packages=$(printf '%s\n' "${missing[@]}" | sort -u | tr '\n' ' ')
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=(sudo -n)
+    fi
+    if ! command -v apt-get >/dev/null ||
+        { [ ${#as_root[@]} -gt 0 ] && ! "${as_root[@]}" true 2>/dev/null; }; then
+        {
+            echo "These packages are missing, and this user may not install them: $packages"
+            echo "Run this once as root, then try again:"
+            echo "    apt-get update && apt-get install -y --no-install-recommends $packages"
+        } >&2
+        exit 1
+    fi
+    echo "Installing: $packages" >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2
+    # shellcheck disable=SC2086
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends $packages >&2
+}
+
+# .venv holds the packages of tests/requirements.txt; the stamp is a copy of that file.
+make_venv() {
+    local stamp=.venv/requirements.txt
+    if [ -x .venv/bin/python ] && .venv/bin/python --version >/dev/null 2>&1 &&
+        cmp -s tests/requirements.txt "$stamp"; then
+        return 0
+    fi
+    echo "Making .venv" >&2
+    rm -rf .venv
+    python3 -m venv .venv >&2
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        -r tests/requirements.txt >&2
+    cp tests/requirements.txt "$stamp"
+}
+
+wants_python=no
+for group in "$@"; do
+    case $group in
+    build | test | fuzz | format) "need_$group" ;;
+    python)
+        need_python
+        wants_python=yes
+        ;;
+    *)
+        echo "setup.sh: no group '$group'" >&2
+        exit 2
+        ;;
+    esac
+done
+install_missing
+if [ $wants_python = yes ]; then
+    make_venv
+fi
