@@ -35,9 +35,9 @@ fuzz: ## run each fuzz target for SECONDS (60)
 	@tools/setup.sh build fuzz
 	@tools/fuzz.sh $(SECONDS)
 
-bench: all ## measure; see bench/README.md
-	@tools/setup.sh python
-	@.venv/bin/python bench/run.py
+bench: ## measure; see bench/README.md
+	@tools/setup.sh build
+	@python3 bench/run.py
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -78,12 +78,14 @@ static bool north_first(const axis *first, const axis *second)
     return is_keyword(&first->direction, "north") && is_keyword(&second->direction, "east");
 }
 
+/* A unit belongs to the axis before it. */
 static void keep_unit(crs_axes *axes, const token *name)
 {
-    if (axes->count != 1 || axes->unit[0] != '\0' || name->size >= sizeof axes->unit)
+    char *unit = axes->count == 1 ? axes->unit : axes->vertical_unit;
+    if (axes->count == 0 || axes->count == 2 || unit[0] != '\0' || name->size >= sizeof axes->unit)
         return;
-    memcpy(axes->unit, name->text, name->size);
-    axes->unit[name->size] = '\0';
+    memcpy(unit, name->text, name->size);
+    unit[name->size] = '\0';
 }
 
 void crs_read_axes(crs_axes *axes, const char *wkt)
@@ -91,8 +93,8 @@ void crs_read_axes(crs_axes *axes, const char *wkt)
     axis found[3];
     token word;
     *axes = (crs_axes){0};
-    while (next_token(&wkt, &word) && !is_keyword(&word, "TARGETCRS") && axes->count < 3) {
-        if (is_keyword(&word, "AXIS")) {
+    while (next_token(&wkt, &word) && !is_keyword(&word, "TARGETCRS")) {
+        if (is_keyword(&word, "AXIS") && axes->count < 3) {
             axis *a = &found[axes->count];
             if (next_token(&wkt, &a->name) && next_token(&wkt, &a->direction))
                 axes->count++;

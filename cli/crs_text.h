@@ -6,9 +6,10 @@
 #include <stdbool.h>
 
 typedef struct crs_axes {
-    unsigned count;    /* of axes, the vertical one included */
-    bool north_first;  /* the first axis is the northing or the latitude */
-    char unit[32];     /* of the first axis, such as "metre"; "" when not found */
+    unsigned count;         /* of axes, the vertical one included */
+    bool north_first;       /* the first axis is the northing or the latitude */
+    char unit[32];          /* of the first axis, such as "metre"; "" when not found */
+    char vertical_unit[32]; /* of the third axis */
 } crs_axes;
 
 /* From WKT2. All zero when there are no axes in it. */

@@ -89,6 +89,20 @@ typedef struct info_corner {
 } info_corner;
 void info_corners(const info_file *f, info_corner corners[INFO_CORNERS]);
 void info_print_corners(const info_file *f, const info_corner corners[INFO_CORNERS]);
+void info_print_gcps(const info_file *f);
+
+/* Foreign data that a tag of level 0 may hold. */
+#define INFO_EMBEDDED 4
+typedef struct info_embedded {
+    uint16_t tag;
+    const char *key;  /* in JSON */
+    const char *name; /* for people */
+} info_embedded;
+extern const info_embedded info_embedded_kinds[INFO_EMBEDDED];
+
+/* Every tag of the directory at an offset of the file itself; ends early when row returns false. */
+void info_each_tag(info_file *f, uint64_t ifd_offset,
+                   bool (*row)(void *user, info_file *f, const tz_tag *tag), void *user);
 
 /* Tiles in pieces of 256, of all levels and masks. Ends early when row returns false. */
 typedef struct info_tile {

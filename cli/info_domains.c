@@ -80,13 +80,24 @@ static void write_tag_items(json *j, info_file *f)
 
 /* What the image says of its own structure ----------------------------------------------------- */
 
+enum { CMYK = 5, YCBCR = 6, CIELAB = 8 }; /* photometric interpretations */
+
+static void write_color_space(json *j, uint16_t photometric)
+{
+    if (photometric == CMYK)
+        json_text(j, "SOURCE_COLOR_SPACE", "CMYK");
+    else if (photometric == YCBCR)
+        json_text(j, "SOURCE_COLOR_SPACE", "YCbCr");
+    else if (photometric == CIELAB)
+        json_text(j, "SOURCE_COLOR_SPACE", "CIELAB");
+}
+
 static void write_structure(json *j, const info_file *f)
 {
     const tz_level *level = &f->info->levels[0];
     char codec[TEXT_NUMBER];
-    bool ycbcr_jpeg = level->compression == 7 && f->info->photometric == 6;
-    if (ycbcr_jpeg)
-        json_text(j, "SOURCE_COLOR_SPACE", "YCbCr");
+    bool ycbcr_jpeg = level->compression == 7 && f->info->photometric == YCBCR;
+    write_color_space(j, f->info->photometric);
     if (level->compression != 1)
         json_text(j, "COMPRESSION", ycbcr_jpeg ? "YCbCr JPEG" : info_codec(level, codec));
     json_text(j, "INTERLEAVE",
@@ -96,6 +107,8 @@ static void write_structure(json *j, const info_file *f)
         snprintf(number, sizeof number, "%u", (unsigned)level->predictor);
         json_text(j, "PREDICTOR", number);
     }
+    if (level->lerc_version == 4)
+        json_text(j, "LERC_VERSION", "2.4");
     if (f->info->photometric == 0)
         json_text(j, "MINISWHITE", "YES");
     if (f->info->ghost.present && f->info->ghost.ifds_before_data && !f->info->ghost.edited)
@@ -215,21 +228,25 @@ void info_write_band_metadata(json *j, const info_file *f, uint32_t band)
     json_object_end(j);
 }
 
+/* As gdalinfo: the two extremes, and again with the others when all four are there. */
 void info_write_statistics(json *j, const info_file *f, uint32_t band)
 {
     static const struct {
         const char *item;
         const char *key;
-    } kinds[] = {{"STATISTICS_MINIMUM", "minimum"},
-                 {"STATISTICS_MAXIMUM", "maximum"},
-                 {"STATISTICS_MEAN", "mean"},
-                 {"STATISTICS_STDDEV", "stdDev"}};
+        const char *short_key;
+    } kinds[] = {{"STATISTICS_MINIMUM", "minimum", "min"},
+                 {"STATISTICS_MAXIMUM", "maximum", "max"},
+                 {"STATISTICS_MEAN", "mean", NULL},
+                 {"STATISTICS_STDDEV", "stdDev", NULL}};
     const char *values[4];
+    bool all = true;
     for (size_t i = 0; i < 4; i++) {
         values[i] = meta_value(&f->metadata, (int32_t)band, "", kinds[i].item);
-        if (values[i] == NULL)
-            return;
+        all = all && values[i] != NULL;
+        if (values[i] != NULL && kinds[i].short_key != NULL)
+            json_double(j, kinds[i].short_key, strtod(values[i], NULL));
     }
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; all && i < 4; i++)
         json_double(j, kinds[i].key, strtod(values[i], NULL));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "info.h"
@@ -84,9 +85,11 @@ static void place_corner(const info_file *f, info_corner *corner, double column,
     tz_error err;
     corner->x = geo->has_transform ? t[0] + column * t[1] + row * t[2] : column;
     corner->y = geo->has_transform ? t[3] + column * t[4] + row * t[5] : row;
-    corner->has_lonlat = f->crs != NULL && geo->has_transform &&
-                         tz_crs_to_lonlat(f->crs, corner->x, corner->y, &corner->lon, &corner->lat,
-                                          &err) == TZ_OK;
+    if (f->crs == NULL || !geo->has_transform ||
+        tz_crs_to_lonlat(f->crs, corner->x, corner->y, &corner->lon, &corner->lat, &err) != TZ_OK)
+        return;
+    /* a grid may reach half a pixel past a pole; numbers far from it are no degrees */
+    corner->has_lonlat = fabs(corner->lat) <= 180 && fabs(corner->lon) <= 720;
 }
 
 void info_corners(const info_file *f, info_corner corners[INFO_CORNERS])
@@ -104,6 +107,26 @@ void info_corners(const info_file *f, info_corner corners[INFO_CORNERS])
         corners[i] = (info_corner){.key = places[i].key, .name = places[i].name};
         place_corner(f, &corners[i], places[i].column * f->info->width,
                      places[i].row * f->info->height);
+    }
+}
+
+/* Tags ----------------------------------------------------------------------------------------- */
+
+void info_each_tag(info_file *f, uint64_t ifd_offset,
+                   bool (*row)(void *user, info_file *f, const tz_tag *tag), void *user)
+{
+    for (uint32_t i = 0;; i++) {
+        tz_tag tag;
+        tz_error err;
+        tz_result result = tz_tag_get(f->file, ifd_offset, i, &tag, &err);
+        if (result == TZ_ERR_ARG) /* past the end */
+            return;
+        if (result != TZ_OK) {
+            info_problem(f, &err, true);
+            return;
+        }
+        if (!row(user, f, &tag))
+            return;
     }
 }
 
@@ -154,3 +177,10 @@ void info_each_tile(info_file *f, bool (*row)(void *user, const info_tile *tile)
             return;
     }
 }
+
+/* What is embedded ----------------------------------------------------------------------------- */
+
+const info_embedded info_embedded_kinds[INFO_EMBEDDED] = {{34675, "icc_profile", "ICC profile"},
+                                                          {700, "xmp", "XMP"},
+                                                          {33723, "iptc", "IPTC"},
+                                                          {34377, "photoshop", "Photoshop"}};

@@ -253,10 +253,13 @@ static void write_color_table(json *j, const tz_info *info)
     json_object_end(j);
 }
 
-static void write_scaling(json *j, const tz_band *band)
+/* The unit that is said of the band, else, as in GDAL, that of heights in the CRS. */
+static void write_scaling(json *j, const info_file *f, const tz_band *band)
 {
     if (band->unit != NULL && band->unit[0] != '\0')
         json_text(j, "unit", band->unit);
+    else if (f->axes.vertical_unit[0] != '\0')
+        json_text(j, "unit", f->axes.vertical_unit);
     if (!band->has_scale && !band->has_offset)
         return;
     json_double(j, "offset", band->offset);
@@ -274,12 +277,13 @@ static void write_band(json *j, const info_file *f, uint32_t index)
     json_uint(j, "band", (uint64_t)index + 1);
     write_size(j, "block", info->levels[0].tile_width, info->levels[0].tile_height);
     json_text(j, "type", gdal_type(info->dtype));
-    json_text(j, "colorInterpretation", tz_color_name(band.color));
+    json_text(j, "colorInterpretation",
+              band.color_text != NULL ? band.color_text : tz_color_name(band.color));
     if (band.description != NULL && band.description[0] != '\0')
         json_text(j, "description", band.description);
     info_write_statistics(j, f, index);
     write_nodata(j, &info->nodata);
-    write_scaling(j, &band);
+    write_scaling(j, f, &band);
     if (info->level_count > 1)
         write_overviews(j, f, false);
     write_mask(j, f, index);

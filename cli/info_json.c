@@ -149,29 +149,48 @@ static void write_cog(json *j, const info_file *f)
 
 /* Levels --------------------------------------------------------------------------------------- */
 
-static void write_tags(json *j, info_file *f, const tz_level *level)
+static void write_tag(json *j, info_file *f, const tz_tag *tag)
 {
-    json_array(j, "tags");
-    for (int32_t i = 0; i < level->tag_count && level->sidecar == 0; i++) {
-        tz_tag tag;
-        tz_error err;
-        if (tz_tag_get(f->file, level->ifd_offset, (uint32_t)i, &tag, &err) != TZ_OK) {
-            info_problem(f, &err, true);
-            break;
-        }
-        json_object_row(j, NULL);
-        json_uint(j, "tag", tag.tag);
-        write_text_or_null(j, "name", tz_tag_name(tag.tag));
-        json_uint(j, "type", tag.type);
-        write_text_or_null(j, "type_name", tz_tag_type_name(tag.type));
-        json_uint(j, "count", tag.count);
-        json_uint(j, "size", tag.size);
-        json_uint(j, "offset", tag.offset);
-        if (tag_write(j, f->file, &tag, &err) != TZ_OK)
-            info_problem(f, &err, false);
-        json_object_end(j);
-    }
+    tz_error err;
+    json_object_row(j, NULL);
+    json_uint(j, "tag", tag->tag);
+    write_text_or_null(j, "name", tz_tag_name(tag->tag));
+    json_uint(j, "type", tag->type);
+    write_text_or_null(j, "type_name", tz_tag_type_name(tag->type));
+    json_uint(j, "count", tag->count);
+    json_uint(j, "size", tag->size);
+    json_uint(j, "offset", tag->offset);
+    if (tag_write(j, f->file, tag, &err) != TZ_OK)
+        info_problem(f, &err, false);
+    json_object_end(j);
+}
+
+static bool write_each_tag(void *user, info_file *f, const tz_tag *tag)
+{
+    write_tag(user, f, tag);
+    return !term_is_broken();
+}
+
+static void write_tags(json *j, info_file *f, const char *key, uint64_t ifd_offset)
+{
+    json_array(j, key);
+    info_each_tag(f, ifd_offset, write_each_tag, j);
     json_array_end(j);
+}
+
+static void write_embedded(json *j, info_file *f)
+{
+    json_object_row(j, "embedded");
+    for (size_t i = 0; i < INFO_EMBEDDED; i++) {
+        tz_tag tag = {0};
+        bool found = tag_find(f->file, &f->info->levels[0], info_embedded_kinds[i].tag, &tag);
+        write_or_null(j, info_embedded_kinds[i].key, tag.size, found);
+    }
+    json_object_end(j);
+    if (f->settings->tags && f->info->exif_ifd != TZ_NONE)
+        write_tags(j, f, "exif_tags", f->info->exif_ifd);
+    if (f->settings->tags && f->info->gps_ifd != TZ_NONE)
+        write_tags(j, f, "gps_tags", f->info->gps_ifd);
 }
 
 static void write_stored(json *j, info_file *f, uint32_t number, const tz_level *level)
@@ -223,8 +242,8 @@ static void write_level(json *j, info_file *f, uint32_t number, const tz_level *
     json_int(j, "ifd", level->ifd);
     json_uint(j, "ifd_offset", level->ifd_offset);
     json_int(j, "tag_count", level->tag_count);
-    if (f->settings->tags)
-        write_tags(j, f, level);
+    if (f->settings->tags && level->sidecar == 0)
+        write_tags(j, f, "tags", level->ifd_offset);
     json_object_end(j);
 }
 
@@ -355,6 +374,7 @@ void info_write_terrazzo(json *j, info_file *f)
     write_format(j, f->info);
     write_pages(j, f->info);
     write_image(j, f->info);
+    write_embedded(j, f);
     write_nodata(j, f->info);
     write_geo(j, f);
     write_levels(j, f, "levels", 0);

@@ -51,7 +51,7 @@ static void print_title(const info_file *f)
     printf("%s, %s", is_georeferenced(&info->geo) ? "GeoTIFF" : "TIFF",
            text_bytes(size, info->file_size));
     if (info->page_count > 1)
-        printf(", page %" PRIu32 " of 0 to %" PRIu32, info->page, info->page_count - 1);
+        printf(", %" PRIu32 " pages, this is page %" PRIu32, info->page_count, info->page);
     putchar('\n');
 }
 
@@ -69,24 +69,35 @@ static void print_size(const tz_info *info)
     putchar('\n');
 }
 
+/* Bands beyond those of the colour model: "+ alpha + 2 others". */
+static void print_extra(const tz_info *info)
+{
+    uint32_t counts[3] = {0, 0, 0};
+    for (uint32_t i = 0; i < info->extra_sample_count; i++)
+        counts[info->extra_samples[i] < 3 ? info->extra_samples[i] : 0]++;
+    if (counts[1] > 0)
+        fputs(" + premultiplied alpha", stdout);
+    if (counts[2] > 0)
+        fputs(" + alpha", stdout);
+    uint32_t others = info->extra_sample_count - (counts[1] > 0) - (counts[2] > 0);
+    if (others > 0)
+        printf(" + %" PRIu32 " other%s", others, text_plural(others));
+}
+
 static void print_colour(const tz_info *info)
 {
-    static const char *const kinds[] = {"another", "premultiplied alpha", "alpha"};
     const char *name = tz_photometric_name(info->photometric);
     label("Colour");
     if (name != NULL)
         fputs(name, stdout);
     else
         printf("photometric %u", (unsigned)info->photometric);
-    for (uint32_t i = 0; i < info->extra_sample_count && i < 3; i++)
-        printf(", %s", kinds[info->extra_samples[i] < 3 ? info->extra_samples[i] : 0]);
-    if (info->extra_sample_count > 3)
-        printf(", and %" PRIu32 " more", info->extra_sample_count - 3);
+    print_extra(info);
     if (info->photometric == 6)
         printf(", chroma 1 in %u x %u", (unsigned)info->ycbcr_subsampling[0],
                (unsigned)info->ycbcr_subsampling[1]);
     if (info->color_map != NULL)
-        printf(", %" PRIu32 " entries", info->color_map_size);
+        printf(", %" PRIu32 " colours", info->color_map_size);
     putchar('\n');
 }
 
@@ -121,39 +132,36 @@ static void print_layout(const info_file *f)
     putchar('\n');
 }
 
-static void print_predictor(uint16_t predictor)
+static void print_compression(const tz_level *level)
 {
-    if (predictor == 2)
-        fputs(" with horizontal predictor (2)", stdout);
-    else if (predictor == 3)
-        fputs(" with floating point predictor (3)", stdout);
-    else if (predictor != 1)
-        printf(" with predictor %u", (unsigned)predictor);
-}
-
-static void print_compression(info_file *f)
-{
-    const tz_level *level = &f->info->levels[0];
+    static const char *const names[] = {"", "", " (horizontal)", " (floating point)"};
     char codec[TEXT_NUMBER];
-    char number[TEXT_NUMBER];
-    uint64_t bytes;
-    uint64_t sparse;
     label("Compression");
     fputs(level->compression == 1 ? "none" : info_codec(level, codec), stdout);
-    print_predictor(level->predictor);
-    if (!info_stored_size(f, 0, &bytes, &sparse)) {
-        putchar('\n');
-        return;
-    }
-    printf(", %s", text_bytes(number, bytes));
-    if (level->compression != 1 && bytes > 0)
-        printf(", %s : 1", text_ratio(number, info_raw_size(level), bytes));
+    if (level->predictor != 1)
+        printf(", predictor %u%s", (unsigned)level->predictor,
+               level->predictor < 4 ? names[level->predictor] : "");
     putchar('\n');
-    if (sparse > 0) {
-        label("Sparse");
-        printf("%s tile%s not stored\n", text_count(number, sparse),
-               sparse == 1 ? " is" : "s are");
-    }
+}
+
+static void print_stored(info_file *f)
+{
+    const tz_level *level = &f->info->levels[0];
+    char a[TEXT_NUMBER];
+    char b[TEXT_NUMBER];
+    uint64_t bytes;
+    uint64_t sparse;
+    if (!info_stored_size(f, 0, &bytes, &sparse))
+        return;
+    label("Stored");
+    fputs(text_bytes(a, bytes), stdout);
+    double raw = info_raw_size(level);
+    if (level->compression != 1 && bytes > 0 && raw < 1e18)
+        printf(" of %s, %s : 1", text_bytes(a, (uint64_t)raw), text_ratio(b, raw, bytes));
+    if (sparse > 0)
+        printf("; %s of %s tiles are sparse", text_count(a, sparse),
+               text_count(b, level->tile_count));
+    putchar('\n');
 }
 
 static void print_nodata(const info_file *f)
@@ -199,7 +207,8 @@ static void print_image(info_file *f)
     print_colour(f->info);
     print_orientation(f->info);
     print_layout(f);
-    print_compression(f);
+    print_compression(&f->info->levels[0]);
+    print_stored(f);
     print_nodata(f);
     print_mask(f->info);
 }
@@ -247,7 +256,7 @@ static void print_transform(const info_file *f)
     printf("%s x %s%s%s%s\n", text_double(a, hypot(t[1], t[4])), text_double(b, hypot(t[2], t[5])),
            f->axes.unit[0] != '\0' ? " " : "", f->axes.unit, rotation_words(t));
     label("Origin");
-    printf("%s, %s\n", text_double(a, t[0]), text_double(b, t[3]));
+    printf("%s, %s (upper left corner)\n", text_double(a, t[0]), text_double(b, t[3]));
     if (t[2] != 0 || t[4] != 0) {
         label("Transform");
         for (int i = 0; i < 6; i++) {
@@ -260,7 +269,7 @@ static void print_transform(const info_file *f)
     }
 }
 
-/* West, south, east and north of all four corners. */
+/* Least and greatest coordinates of all four corners. */
 static void print_bounds(const info_corner corners[INFO_CORNERS])
 {
     double low[2] = {corners[0].x, corners[0].y};
@@ -271,11 +280,12 @@ static void print_bounds(const info_corner corners[INFO_CORNERS])
         high[0] = fmax(high[0], corners[i].x);
         high[1] = fmax(high[1], corners[i].y);
     }
-    char a[TEXT_NUMBER];
-    char b[TEXT_NUMBER];
-    label("Bounds");
-    printf("%s, %s, ", text_rounded(a, low[0], 9), text_rounded(b, low[1], 9));
-    printf("%s, %s\n", text_rounded(a, high[0], 9), text_rounded(b, high[1], 9));
+    for (int i = 0; i < 2; i++) {
+        char a[TEXT_NUMBER];
+        char b[TEXT_NUMBER];
+        label(i == 0 ? "Bounds" : "");
+        printf("%c  %s to %s\n", "xy"[i], text_rounded(a, low[i], 9), text_rounded(b, high[i], 9));
+    }
 }
 
 static void print_points(const info_file *f)
@@ -295,6 +305,18 @@ static void print_points(const info_file *f)
     }
 }
 
+static void print_wkt(const char *wkt)
+{
+    heading("WKT");
+    while (*wkt != '\0') {
+        size_t size = strcspn(wkt, "\n");
+        fputs("  ", stdout);
+        text_put(stdout, wkt, size, 0);
+        putchar('\n');
+        wkt += size + (wkt[size] == '\n');
+    }
+}
+
 static void print_place(info_file *f)
 {
     const tz_geo *geo = &f->info->geo;
@@ -309,46 +331,47 @@ static void print_place(info_file *f)
     if (geo->raster_type == TZ_RASTER_PIXEL_IS_POINT)
         line("Pixel is", "a point; coordinates here are of its cell's corners");
     print_points(f);
+    info_print_gcps(f);
     if (geo->has_transform) {
         info_corner corners[INFO_CORNERS];
         info_corners(f, corners);
         print_bounds(corners);
         info_print_corners(f, corners);
     }
+    if (f->settings->verbose && f->crs != NULL)
+        print_wkt(tz_crs_wkt(f->crs));
 }
 
 /* File ----------------------------------------------------------------------------------------- */
 
+static void print_place_of(const char *name, uint64_t offset)
+{
+    char number[TEXT_NUMBER];
+    if (offset == TZ_NONE)
+        return;
+    label(name);
+    printf("at byte %s\n", text_count(number, offset));
+}
+
 static void print_embedded(const info_file *f)
 {
-    static const struct {
-        uint16_t tag;
-        const char *name;
-    } kinds[] = {{34675, "ICC profile"}, {700, "XMP"}, {33723, "IPTC"}, {34377, "Photoshop"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < INFO_EMBEDDED; i++) {
         tz_tag tag;
         char number[TEXT_NUMBER];
-        if (tag_find(f->file, &f->info->levels[0], kinds[i].tag, &tag))
-            line(kinds[i].name, text_bytes(number, tag.size));
+        if (tag_find(f->file, &f->info->levels[0], info_embedded_kinds[i].tag, &tag))
+            line(info_embedded_kinds[i].name, text_bytes(number, tag.size));
     }
-    char where[TEXT_NUMBER + 16];
-    char number[TEXT_NUMBER];
-    if (f->info->exif_ifd != TZ_NONE) {
-        snprintf(where, sizeof where, "at byte %s", text_count(number, f->info->exif_ifd));
-        line("EXIF", where);
-    }
-    if (f->info->gps_ifd != TZ_NONE) {
-        snprintf(where, sizeof where, "at byte %s", text_count(number, f->info->gps_ifd));
-        line("EXIF GPS", where);
-    }
+    print_place_of("EXIF", f->info->exif_ifd);
+    print_place_of("EXIF GPS", f->info->gps_ifd);
 }
 
 static void print_directories(const tz_info *info)
 {
     char number[TEXT_NUMBER];
     label("Format");
-    printf("%s, %s-endian\n", info->bigtiff ? "BigTIFF" : "classic TIFF",
-           info->big_endian ? "big" : "little");
+    printf("%s, %s-endian, %s byte%s\n", info->bigtiff ? "BigTIFF" : "classic TIFF",
+           info->big_endian ? "big" : "little", text_count(number, info->file_size),
+           text_plural(info->file_size));
     label("Directories");
     printf("%s, ", text_count(number, info->ifd_count));
     printf("in the first %s bytes%s\n", text_count(number, info->directory_end),
@@ -395,7 +418,8 @@ static void print_cog(const info_file *f)
         if (!(f->cog_problems & bit))
             continue;
         label("");
-        printf("- %s\n", tz_cog_problem_text(bit));
+        printf("%s%s\n", bit == TZ_COG_NOT_GEOREFERENCED ? "note: " : "- ",
+               tz_cog_problem_text(bit));
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The page for people: its lists. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +11,11 @@
 #include "terminal.h"
 #include "text.h"
 
-#define PAGE_COLUMNS   80
-#define ROWS_SHOWN     12
-#define PAGES_SHOWN    12
-#define SIDECAR_OF(l)  ((l)->sidecar == TZ_SIDECAR_OVR ? "ovr " : (l)->sidecar ? "msk " : "")
+#define PAGE_COLUMNS  80
+#define ROWS_SHOWN    12
+#define PAGES_SHOWN   12
+#define GCPS_SHOWN    6
+#define SIDECAR_OF(l) ((l)->sidecar == TZ_SIDECAR_OVR ? "ovr " : (l)->sidecar ? "msk " : "")
 
 static void heading(const char *text)
 {
@@ -36,21 +38,34 @@ static void note_more(uint64_t count, const char *what)
 
 /* Corners -------------------------------------------------------------------------------------- */
 
+/* Coordinates that are longitudes and latitudes already need not be said twice. */
+static bool says_more(const info_corner *corner)
+{
+    return corner->has_lonlat &&
+           (fabs(corner->x - corner->lon) > 1e-7 || fabs(corner->y - corner->lat) > 1e-7);
+}
+
 void info_print_corners(const info_file *f, const info_corner corners[INFO_CORNERS])
 {
-    static const table_column columns[] = {{"corner", false, 0},
-                                           {"x", true, 0},
-                                           {"y", true, 0},
-                                           {"longitude", true, 0},
-                                           {"latitude", true, 0}};
+    static const table_column columns[] = {
+        {"corner", false, 0},   {"x", true, 0},        {"y", true, 0},
+        {"longitude", true, 0}, {"latitude", true, 0},
+    };
+    static const table_column in_degrees[] = {
+        {"corner", false, 0}, {"longitude", true, 0}, {"latitude", true, 0},
+        {"", true, 0},        {"", true, 0},
+    };
     table t;
+    bool lonlat = false;
+    for (int i = 0; i < INFO_CORNERS; i++)
+        lonlat = lonlat || says_more(&corners[i]) || !corners[i].has_lonlat;
     putchar('\n');
-    for (table_start(&t, columns, 5, page_room(f)); table_pass(&t);) {
+    for (table_start(&t, lonlat ? columns : in_degrees, 5, page_room(f)); table_pass(&t);) {
         for (int i = 0; i < INFO_CORNERS; i++) {
             char numbers[4][TEXT_NUMBER] = {"", "", "", ""};
             text_rounded(numbers[0], corners[i].x, 9);
             text_rounded(numbers[1], corners[i].y, 9);
-            if (corners[i].has_lonlat) {
+            if (lonlat && corners[i].has_lonlat) {
                 snprintf(numbers[2], TEXT_NUMBER, "%.7f", corners[i].lon);
                 snprintf(numbers[3], TEXT_NUMBER, "%.7f", corners[i].lat);
             }
@@ -59,6 +74,36 @@ void info_print_corners(const info_file *f, const info_corner corners[INFO_CORNE
             table_row(&t, cells);
         }
     }
+}
+
+static void gcp_row(table *t, const tz_gcp *gcp)
+{
+    char numbers[5][TEXT_NUMBER];
+    const char *const cells[] = {text_rounded(numbers[0], gcp->column, 6),
+                                 text_rounded(numbers[1], gcp->row, 6),
+                                 text_rounded(numbers[2], gcp->x, 9),
+                                 text_rounded(numbers[3], gcp->y, 9),
+                                 text_rounded(numbers[4], gcp->z, 6)};
+    table_row(t, cells);
+}
+
+void info_print_gcps(const info_file *f)
+{
+    static const table_column columns[] = {
+        {"column", true, 0}, {"row", true, 0}, {"x", true, 0}, {"y", true, 0}, {"z", true, 0}};
+    const tz_geo *geo = &f->info->geo;
+    if (geo->gcp_count == 0)
+        return;
+    uint32_t shown = geo->gcp_count;
+    if (!f->settings->verbose && shown > GCPS_SHOWN)
+        shown = GCPS_SHOWN;
+    table t;
+    putchar('\n');
+    for (table_start(&t, columns, 5, page_room(f)); table_pass(&t);) {
+        for (uint32_t i = 0; i < shown; i++)
+            gcp_row(&t, &geo->gcps[i]);
+    }
+    note_more(geo->gcp_count - shown, "points");
 }
 
 /* Levels --------------------------------------------------------------------------------------- */
@@ -187,7 +232,8 @@ static void band_row(table *t, uint32_t first, uint32_t last, const tz_band *ban
     if (band->has_offset)
         text_double(texts[2], band->offset);
     const char *const cells[] = {texts[0],
-                                 tz_color_name(band->color),
+                                 band->color_text != NULL ? band->color_text
+                                                          : tz_color_name(band->color),
                                  band->unit != NULL ? band->unit : "",
                                  texts[1],
                                  texts[2],
@@ -195,11 +241,33 @@ static void band_row(table *t, uint32_t first, uint32_t last, const tz_band *ban
     table_row(t, cells);
 }
 
+static bool has_words(const tz_band *band)
+{
+    return band->description != NULL || band->unit != NULL || band->has_scale ||
+           band->has_offset || band->color_text != NULL;
+}
+
+/* Without words on any band, the line "Colour" says it all. */
+static bool any_words(const info_file *f)
+{
+    uint32_t last;
+    tz_band band;
+    for (uint32_t first = 0; first < f->info->bands; first = last + 1) {
+        if (!band_group(f, first, &band, &last))
+            return false;
+        if (has_words(&band))
+            return true;
+    }
+    return false;
+}
+
 static void print_bands(const info_file *f)
 {
-    static const table_column columns[] = {{"band", false, 0}, {"colour", false, 0},
-                                           {"unit", false, 20}, {"scale", true, 0},
+    static const table_column columns[] = {{"band", false, 0}, {"colour", false, 16},
+                                           {"unit", false, 24}, {"scale", true, 0},
                                            {"offset", true, 0}, {"description", false, 0}};
+    if (!any_words(f))
+        return;
     heading("Bands");
     table t;
     uint32_t end = 0;
@@ -244,7 +312,7 @@ static void item_row(table *t, const tz_metadata_item *item)
     char name[120];
     char band[TEXT_NUMBER] = "";
     if (item->band >= 0)
-        snprintf(band, sizeof band, "%" PRId32 ": ", item->band + 1);
+        snprintf(band, sizeof band, "band %" PRId32 " ", item->band + 1);
     snprintf(name, sizeof name, "%s%s%s%s", band, item->domain, item->domain[0] != '\0' ? " " : "",
              item->name);
     const char *const cells[] = {name, item->value};
@@ -282,40 +350,51 @@ void info_print_lists(info_file *f)
 
 /* What --tags and --tiles ask for ------------------------------------------------------------- */
 
-static void print_tag(info_file *f, const tz_tag *tag)
+static bool print_tag(void *user, info_file *f, const tz_tag *tag)
 {
     tz_error err;
     const char *name = tz_tag_name(tag->tag);
     const char *type = tz_tag_type_name(tag->type);
-    printf("  %5u  %-26s  %-9s  %8" PRIu64 "  ", (unsigned)tag->tag, name != NULL ? name : "",
+    (void)user;
+    printf("  %5u  %-25s  %-9s  %7" PRIu64 "  ", (unsigned)tag->tag, name != NULL ? name : "",
            type != NULL ? type : "?", tag->count);
-    if (tag_print(stdout, f->file, tag, f->settings->verbose ? SIZE_MAX : 40, &err) != TZ_OK) {
+    if (tag_print(stdout, f->file, tag, f->settings->verbose ? SIZE_MAX : 26, &err) != TZ_OK) {
         fputs("?", stdout);
         info_problem(f, &err, false);
     }
     putchar('\n');
+    return !term_is_broken();
 }
 
-static void print_tags(info_file *f, uint32_t level)
+static void print_tags(info_file *f, const char *what, uint64_t ifd_offset)
+{
+    char title[80];
+    snprintf(title, sizeof title, "Tags of %s, directory at byte %" PRIu64, what, ifd_offset);
+    heading(title);
+    info_each_tag(f, ifd_offset, print_tag, NULL);
+}
+
+static void print_level_tags(info_file *f, uint32_t level)
 {
     const tz_level *l = info_level(f, level);
+    char what[TEXT_NUMBER];
     if (l == NULL || l->sidecar != 0)
         return;
-    printf("\n");
-    term_begin(TERM_HEADING);
-    printf("Tags of level %" PRIu32 "%s, directory at byte %" PRIu64, level & ~TZ_MASK_OF(0u),
-           level & TZ_MASK_OF(0u) ? ", mask" : "", l->ifd_offset);
-    term_end();
-    putchar('\n');
-    for (int32_t i = 0; i < l->tag_count; i++) {
-        tz_tag tag;
-        tz_error err;
-        if (tz_tag_get(f->file, l->ifd_offset, (uint32_t)i, &tag, &err) != TZ_OK) {
-            info_problem(f, &err, true);
-            return;
-        }
-        print_tag(f, &tag);
+    snprintf(what, sizeof what, "%s %" PRIu32, level & TZ_MASK_OF(0u) ? "the mask of level" : "level",
+             level & ~TZ_MASK_OF(0u));
+    print_tags(f, what, l->ifd_offset);
+}
+
+static void print_all_tags(info_file *f)
+{
+    for (uint32_t i = 0; i < f->info->level_count; i++) {
+        print_level_tags(f, i);
+        print_level_tags(f, TZ_MASK_OF(i));
     }
+    if (f->info->exif_ifd != TZ_NONE)
+        print_tags(f, "EXIF", f->info->exif_ifd);
+    if (f->info->gps_ifd != TZ_NONE)
+        print_tags(f, "EXIF GPS", f->info->gps_ifd);
 }
 
 static bool print_tile(void *user, const info_tile *tile)
@@ -338,10 +417,8 @@ static bool print_tile(void *user, const info_tile *tile)
 
 void info_print_details(info_file *f)
 {
-    for (uint32_t i = 0; f->settings->tags && i < f->info->level_count; i++) {
-        print_tags(f, i);
-        print_tags(f, TZ_MASK_OF(i));
-    }
+    if (f->settings->tags)
+        print_all_tags(f);
     if (!f->settings->tiles)
         return;
     heading("Tiles");

@@ -170,7 +170,12 @@ void json_double(json *j, const char *key, double value)
 {
     char number[TEXT_NUMBER];
     begin_value(j, key);
-    fprintf(j->out, isfinite(value) ? "%s" : "\"%s\"", text_double(number, value));
+    if (isnan(value))
+        fputs("\"NaN\"", j->out);
+    else if (isinf(value))
+        fputs(value < 0 ? "\"-Infinity\"" : "\"Infinity\"", j->out);
+    else
+        fputs(text_double(number, value), j->out);
 }
 
 void json_text(json *j, const char *key, const char *text)

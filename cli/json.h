@@ -31,7 +31,8 @@ void json_null(json *j, const char *key);
 void json_bool(json *j, const char *key, bool value);
 void json_int(json *j, const char *key, int64_t value);
 void json_uint(json *j, const char *key, uint64_t value);
-void json_double(json *j, const char *key, double value); /* "nan", "inf" and "-inf" as text */
+/* What JSON has no number for is text, as in gdalinfo: "NaN", "Infinity", "-Infinity". */
+void json_double(json *j, const char *key, double value);
 void json_text(json *j, const char *key, const char *text);
 void json_text_sized(json *j, const char *key, const char *bytes, size_t size);
 

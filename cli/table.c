@@ -36,7 +36,7 @@ static size_t cell_room(const table *t, size_t column)
     return before + 8 < t->room ? t->room - before : 8;
 }
 
-static void put_cell(const table *t, size_t column, const char *text)
+static void put_cell(const table *t, size_t column, const char *text, bool is_last)
 {
     size_t room = cell_room(t, column);
     size_t width = t->widths[column];
@@ -45,19 +45,27 @@ static void put_cell(const table *t, size_t column, const char *text)
     if (t->columns[column].right)
         printf("%*s", padding, "");
     text_put_string(stdout, text, room);
-    if (!t->columns[column].right && column != last_used(t))
+    if (!t->columns[column].right && !is_last)
         printf("%*s", padding, "");
+}
+
+/* One past the last cell that says something. */
+static size_t row_end(const table *t, const char *const *cells)
+{
+    size_t end = t->count;
+    while (end > 0 && (t->widths[end - 1] == 0 || cells[end - 1][0] == '\0'))
+        end--;
+    return end;
 }
 
 static void print_row(const table *t, const char *const *cells)
 {
-    printf("%*s", INDENT, "");
-    for (size_t i = 0; i < t->count; i++) {
+    size_t end = row_end(t, cells);
+    for (size_t i = 0; i < end; i++) {
         if (t->widths[i] == 0)
             continue;
-        put_cell(t, i, cells[i]);
-        if (i != last_used(t))
-            printf("%*s", GAP, "");
+        printf("%*s", i == 0 ? INDENT : GAP, "");
+        put_cell(t, i, cells[i], i + 1 == end);
     }
     putchar('\n');
 }

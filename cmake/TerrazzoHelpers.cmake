@@ -18,6 +18,9 @@ macro(terrazzo_find_optional name package target)
         find_package(${package} ${ARGN} QUIET)
         if(TARGET ${target})
             set(TZ_HAVE_${name} 1)
+            if(NOT ${package}_VERSION)  # as FindEXPAT does
+                set(${package}_VERSION "${${package}_VERSION_STRING}")
+            endif()
             list(APPEND terrazzo_optional_targets ${target})
             list(APPEND terrazzo_optional_definitions TZ_HAVE_${name}=1
                  TZ_${name}_VERSION="${${package}_VERSION}")
@@ -96,7 +99,7 @@ function(terrazzo_print_summary)
     endif()
     message(STATUS "terrazzo ${PROJECT_VERSION}: ${kind} library, ${CMAKE_BUILD_TYPE}, "
                    "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
-    message(STATUS "  expat (GDAL_METADATA)      ${expat} ${EXPAT_VERSION_STRING}")
+    message(STATUS "  expat (GDAL_METADATA)      ${expat} ${EXPAT_VERSION}")
     message(STATUS "  PROJ (CRS names, WKT2)     ${proj} ${PROJ_VERSION}")
     message(STATUS "  command / tests / fuzz     ${TERRAZZO_CLI} / ${TERRAZZO_TESTS} / ${TERRAZZO_FUZZ}")
     if(TERRAZZO_SANITIZE)

@@ -31,7 +31,8 @@ def run(tap, name, *commands, env=None):
                               text=True, env={**os.environ, **(env or {})})
         out = done.stdout
         if done.returncode != 0:
-            tap.check(name, False, f"{command}\n{done.stdout}{done.stderr}")
+            words = " ".join(str(word) for word in command)
+            tap.check(name, False, f"{words}\n{done.stderr or done.stdout}")
             raise Stop
     tap.check(name, True)
     return out

@@ -109,7 +109,7 @@ def build(context, preset):
             code, out, err = call(command, context.env)
             if code != 0:
                 context.built[preset] = f"the build of {preset} failed, see above"
-                raise BuildError(f"{' '.join(command)}\n{out}\n{err}")
+                raise BuildError(f"{' '.join(command)}\n{err or out}")
     if context.built[preset] is not None:
         raise BuildError(context.built[preset])
     return folder

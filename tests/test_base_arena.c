@@ -178,7 +178,7 @@ static bool fill(tz_arena *arena)
         unsigned char *piece = i % 2 ? tz_arena_alloc(arena, size) : tz_arena_array(arena, 1, size);
         if (piece)
             memset(piece, 0x55, size);
-        all = all && piece;
+        all = all && piece && tz_arena_text(arena, "text", 4);
     }
     return all;
 }

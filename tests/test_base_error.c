@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <wchar.h>
 
 #include <cmocka.h>
 
@@ -187,6 +188,26 @@ static void a_system_error_is_a_number_and_a_text(void **state)
     char expected[256];
     snprintf(expected, sizeof expected, "a: cannot open: %s at byte 5", strerror(ENOENT));
     assert_string_equal(err.message, expected);
+}
+
+static void a_system_error_without_a_text_is_a_number(void **state)
+{
+    (void)state;
+    tz_error err;
+    tz_context ctx = context_for(&err);
+    tz_fail_errno(&ctx, tz_at_nowhere(), 99999, "cannot open");
+    assert_int_equal(err.system_error, 99999);
+    assert_string_equal(err.message, "cannot open: error 99999");
+}
+
+static void a_text_that_cannot_be_made_is_its_format(void **state)
+{
+    (void)state;
+    tz_error err;
+    tz_context ctx = context_for(&err);
+    /* The C locale has no such character. */
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_offset(1), "odd: %ls", L"\x20ac");
+    assert_string_equal(err.message, "odd: %ls at byte 1");
 }
 
 static void no_memory_names_the_size(void **state)
@@ -448,6 +469,8 @@ int main(void)
         cmocka_unit_test(a_tile_number_beyond_63_bits_is_cut_and_not_negative),
         cmocka_unit_test(without_an_error_to_fill_the_result_is_the_same),
         cmocka_unit_test(a_system_error_is_a_number_and_a_text),
+        cmocka_unit_test(a_system_error_without_a_text_is_a_number),
+        cmocka_unit_test(a_text_that_cannot_be_made_is_its_format),
         cmocka_unit_test(no_memory_names_the_size),
         cmocka_unit_test(a_text_may_come_from_the_error_it_replaces),
         cmocka_unit_test(an_error_of_a_source_gets_name_and_directory),

@@ -643,6 +643,17 @@ static void every_allocation_of_open_may_fail(void **state)
     }
 }
 
+static void cores_are_counted_without_memory_too(void **state)
+{
+    (void)state;
+    alloc_hook_install();
+    alloc_hook_fail_at(1, true);
+    unsigned cores = tz_pool_cores();
+    assert_int_equal(alloc_hook_stats().failures, 1);
+    alloc_hook_remove();
+    assert_true(cores >= tz_pool_cores()); /* all that are there, should the mask allow fewer */
+}
+
 static void a_run_allocates_nothing(void **state)
 {
     (void)state;
@@ -681,6 +692,7 @@ int main(void)
                                   restore_thread_start),
         cmocka_unit_test(threads_block_signals_but_not_faults),
         cmocka_unit_test(every_allocation_of_open_may_fail),
+        cmocka_unit_test(cores_are_counted_without_memory_too),
         cmocka_unit_test(a_run_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,8 @@ static void case_01_empty_file(void **state)
 static void case_01_one_to_seven_bytes(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *whole = directory_last(f);
         for (size_t size = 1; size < 8; size++) {
             tb *b = tb_copy(whole);
@@ -61,13 +62,14 @@ static void case_01_one_to_seven_bytes(void **state)
 static void case_01_bigtiff_header_cut_off(void **state)
 {
     (void)state;
-    BIG_FORMATS(f) {
+    BIG_FORMATS(f)
+    {
         for (size_t size = 8; size < 16; size++) {
             tb *b = directory_last(f);
             tb_truncate(b, size);
-            check_done_fails(b, NULL,
-                             DEFECT(FORMAT, TRUNCATED, .ifd = -1, .offset = 0, .expected = 16,
-                                    .found = size));
+            check_done_fails(
+                b, NULL,
+                DEFECT(FORMAT, TRUNCATED, .ifd = -1, .offset = 0, .expected = 16, .found = size));
         }
     }
 }
@@ -75,7 +77,8 @@ static void case_01_bigtiff_header_cut_off(void **state)
 static void case_01_header_only(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         uint64_t size = tb_header_size(b);
         tb_patch_first(b, size);
@@ -90,7 +93,8 @@ static void case_02_bigtiff_offset_size(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {0, 1, 4, 7, 9, 16, 0x0800, 0xffff};
-    BIG_FORMATS(f) {
+    BIG_FORMATS(f)
+    {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             tb *b = directory_last(f);
             tb_patch(b, 4, 2, sizes[i]);
@@ -104,13 +108,14 @@ static void case_02_bigtiff_offset_size(void **state)
 static void case_02_bigtiff_reserved_word(void **state)
 {
     (void)state;
-    BIG_FORMATS(f) {
+    BIG_FORMATS(f)
+    {
         for (uint64_t value = 1; value < 65536; value *= 4) {
             tb *b = directory_last(f);
             tb_patch(b, 6, 2, value);
-            check_done_fails(b, NULL,
-                             DEFECT(FORMAT, HEADER, .ifd = -1, .offset = 6, .expected = 0,
-                                    .found = value));
+            check_done_fails(
+                b, NULL,
+                DEFECT(FORMAT, HEADER, .ifd = -1, .offset = 6, .expected = 0, .found = value));
         }
     }
 }
@@ -164,15 +169,16 @@ static void case_03_random_bytes(void **state)
 static void case_04_first_directory_beyond_the_end(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         uint64_t size = b->size;
         const uint64_t offsets[] = {size, size - 1, size + 2, UINT32_MAX, 1ull << 63, UINT64_MAX};
         for (size_t i = 0; i < (b->bigtiff ? 6 : 4); i++) {
             tb_patch_first(b, offsets[i]);
-            check_fails(b, NULL,
-                        DEFECT(FORMAT, IFD, .offset = offsets[i], .expected = size,
-                               .found = offsets[i]));
+            check_fails(
+                b, NULL,
+                DEFECT(FORMAT, IFD, .offset = offsets[i], .expected = size, .found = offsets[i]));
         }
         tb_free(b);
     }
@@ -181,17 +187,21 @@ static void case_04_first_directory_beyond_the_end(void **state)
 static void case_04_first_directory_at_zero(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         tb_patch_first(b, 0);
-        check_done_fails(b, NULL, DEFECT(FORMAT, IFD, .found = 0));
+        check_done_fails(b, NULL,
+                         DEFECT(FORMAT, IFD, .ifd = -1, .offset = b->bigtiff ? 8 : 4, .found = 0,
+                                .text = "no image directory"));
     }
 }
 
 static void case_05_first_directory_in_the_header(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         for (uint64_t offset = 1; offset < tb_header_size(b); offset++) {
             tb_patch_first(b, offset);
@@ -204,7 +214,8 @@ static void case_05_first_directory_in_the_header(void **state)
 static void case_05_first_directory_at_an_odd_offset(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = tb_new(f);
         int image = tb_gray(b, 64, 64);
         b->ifds[image].gap = 1;
@@ -224,7 +235,8 @@ static void case_05_first_directory_at_an_odd_offset(void **state)
 static void case_06_no_entries(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         tb_patch_entry_count(b, 0, 0);
         check_done_fails(b, NULL,
@@ -235,7 +247,8 @@ static void case_06_no_entries(void **state)
 static void case_06_more_entries_than_allowed(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         const uint64_t counts[] = {4097, 65535, 65536, 1ull << 32, 1ull << 60, UINT64_MAX};
         for (size_t i = 0; i < (b->bigtiff ? 6 : 2); i++) {
@@ -253,10 +266,11 @@ static void case_06_more_entries_than_bytes(void **state)
     (void)state;
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
     options.limits.max_ifd_entries = TZ_UNLIMITED;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
-        const uint64_t counts[] = {entries_of(b, 0) + 1, 4096, 65535, 1ull << 60, 0xcccccccccccccccd,
-                                   UINT64_MAX};
+        const uint64_t counts[] = {entries_of(b, 0) + 1, 4096,      65535, 1ull << 60,
+                                   0xcccccccccccccccd,   UINT64_MAX};
         for (size_t i = 0; i < (b->bigtiff ? 6 : 3); i++) {
             tb_patch_entry_count(b, 0, counts[i]);
             check_fails(b, &options,
@@ -270,7 +284,8 @@ static void case_06_more_entries_than_bytes(void **state)
 static void case_07_cut_off_within_the_entries(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *whole = directory_last(f);
         uint64_t first = tb_ifd_at(whole, 0) + (whole->bigtiff ? 8 : 2);
         uint64_t unit = whole->bigtiff ? 20 : 12;
@@ -289,16 +304,17 @@ static void case_07_cut_off_within_the_entries(void **state)
 static void case_07_next_offset_cut_off(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *whole = directory_last(f);
         uint64_t next = tb_next_at(whole, 0);
         for (uint64_t size = next; size < whole->size; size++) {
             tb *b = tb_copy(whole);
             tb_truncate(b, (size_t)size);
-            tz_file *file = check_warns(b, NULL,
-                                        DEFECT(FORMAT, TRUNCATED, .offset = next,
-                                               .expected = whole->bigtiff ? 8 : 4,
-                                               .found = size - next));
+            tz_file *file =
+                check_warns(b, NULL,
+                            DEFECT(FORMAT, TRUNCATED, .offset = next,
+                                   .expected = whole->bigtiff ? 8 : 4, .found = size - next));
             assert_false(tz_file_info(file)->chain_complete);
             assert_int_equal(tz_file_info(file)->page_count, 1);
             check_close(file);
@@ -318,9 +334,9 @@ static void check_loop(unsigned format, int count, int target)
         tb_gray(b, 64, 64);
     tb_finish(b);
     tb_patch_next(b, count - 1, tb_ifd_at(b, target));
-    tz_file *file = check_warns(b, NULL,
-                                DEFECT(FORMAT, IFD, .ifd = ANY_INT, .offset = tb_ifd_at(b, target),
-                                       .text = "loop"));
+    tz_file *file = check_warns(
+        b, NULL,
+        DEFECT(FORMAT, IFD, .ifd = ANY_INT, .offset = tb_ifd_at(b, target), .text = "loop"));
     const tz_info *info = tz_file_info(file);
     assert_false(info->chain_complete);
     assert_int_equal(info->ifd_count, count);
@@ -333,13 +349,14 @@ static void case_08_next_is_itself(void **state)
 {
     (void)state;
     FORMATS(f)
-        check_loop(f, 1, 0);
+    check_loop(f, 1, 0);
 }
 
 static void case_08_next_is_the_first(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         check_loop(f, 2, 0);
         check_loop(f, 7, 0);
     }
@@ -348,7 +365,8 @@ static void case_08_next_is_the_first(void **state)
 static void case_08_next_is_one_in_between(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         check_loop(f, 3, 1);
         check_loop(f, 50, 25);
         check_loop(f, 50, 49);
@@ -358,18 +376,19 @@ static void case_08_next_is_one_in_between(void **state)
 static void case_08_next_within_a_directory(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         uint64_t inside = tb_entry_at(b, 0, TZ_TAG_IMAGE_LENGTH);
         tb_patch_next(b, 0, inside);
         /* tag 257 and what follows it, read as the number of entries */
-        tz_file *file =
-            b->bigtiff ? check_warns(b, NULL,
-                                     DEFECT(LIMIT, LIMIT, .ifd = 1, .limit = "max_ifd_entries",
-                                            .offset = inside, .expected = 4096))
-                       : check_warns(b, NULL,
-                                     DEFECT(FORMAT, TRUNCATED, .ifd = 1, .offset = inside,
-                                            .expected = 257));
+        tz_file *file = b->bigtiff
+                            ? check_warns(b, NULL,
+                                          DEFECT(LIMIT, LIMIT, .ifd = 1, .limit = "max_ifd_entries",
+                                                 .offset = inside, .expected = 4096))
+                            : check_warns(b, NULL,
+                                          DEFECT(FORMAT, TRUNCATED, .ifd = 1, .offset = inside,
+                                                 .expected = 257));
         assert_false(tz_file_info(file)->chain_complete);
         assert_int_equal(tz_file_info(file)->page_count, 1);
         check_close(file);
@@ -418,7 +437,7 @@ static void case_09_more_directories_than_allowed(void **state)
 {
     (void)state;
     FORMATS(f)
-        check_endless(f, 65537);
+    check_endless(f, 65537);
 }
 
 static void case_09_as_many_directories_as_allowed(void **state)
@@ -438,7 +457,8 @@ static void case_09_as_many_directories_as_allowed(void **state)
 static void case_09_cost_is_linear_in_directories(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         check_cost cost[2];
         for (int i = 0; i < 2; i++) {
             tb *b = tb_new(f);
@@ -459,14 +479,15 @@ static void case_09_cost_is_linear_in_directories(void **state)
 static void case_10_sub_directory_is_its_own(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = tb_new(f);
         int image = tb_gray(b, 64, 64);
         tb_sub(b, image, image);
         tb_finish(b);
-        tz_file *file = check_warns(b, NULL,
-                                    DEFECT(FORMAT, IFD, .ifd = ANY_INT, .tag = ANY_INT,
-                                           .offset = tb_ifd_at(b, image)));
+        tz_file *file = check_warns(
+            b, NULL,
+            DEFECT(FORMAT, IFD, .ifd = ANY_INT, .tag = ANY_INT, .offset = tb_ifd_at(b, image)));
         assert_int_equal(tz_file_info(file)->ifd_count, 1);
         assert_true(tz_file_info(file)->chain_complete);
         check_close(file);
@@ -477,7 +498,8 @@ static void case_10_sub_directory_is_its_own(void **state)
 static void case_10_sub_directories_past_the_end(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = tb_new(f);
         int image = tb_gray(b, 64, 64);
         TB_LONGS(b, image, TZ_TAG_SUB_IFDS, 100000);
@@ -490,17 +512,18 @@ static void case_10_sub_directories_past_the_end(void **state)
 static void case_10_sub_directories_ten_thousand_deep(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = tb_new(f);
         for (int i = 0; i < 10000; i++)
             tiny_image(b);
         for (int i = 0; i + 1 < 10000; i++)
             tb_sub(b, i, i + 1);
         tb_finish(b);
-        tz_file *file = check_warns_also(b, NULL,
-                                         DEFECT(LIMIT, LIMIT, .ifd = ANY_INT, .tag = ANY_INT,
-                                                .limit = "max_subifd_depth", .expected = 4,
-                                                .found = 5));
+        tz_file *file =
+            check_warns_also(b, NULL,
+                             DEFECT(LIMIT, LIMIT, .ifd = ANY_INT, .tag = ANY_INT,
+                                    .limit = "max_subifd_depth", .expected = 4, .found = 5));
         assert_int_equal(tz_file_info(file)->ifd_count, 5);
         check_close(file);
         tb_free(b);
@@ -510,7 +533,8 @@ static void case_10_sub_directories_ten_thousand_deep(void **state)
 static void case_10_two_thousand_million_sub_directories(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = tb_new(f);
         int image = tb_gray(b, 64, 64);
         tb_set_raw(b, image, TZ_TAG_SUB_IFDS, TZ_TYPE_LONG, 1ull << 31, 100);
@@ -537,9 +561,9 @@ static void case_10_the_same_sub_directory_many_times(void **state)
         tb_link(b, image, TZ_TAG_SUB_IFDS, TZ_TYPE_IFD8, targets, count);
         free(targets);
         tb_finish(b);
-        check_close(check_warns(b, NULL,
-                                DEFECT(FORMAT, IFD, .ifd = ANY_INT, .tag = ANY_INT,
-                                       .offset = tb_ifd_at(b, sub))));
+        check_close(check_warns(
+            b, NULL,
+            DEFECT(FORMAT, IFD, .ifd = ANY_INT, .tag = ANY_INT, .offset = tb_ifd_at(b, sub))));
         cost[i] = check_cost_of(b, NULL);
         tb_free(b);
     }
@@ -552,14 +576,14 @@ static void case_10_the_same_sub_directory_many_times(void **state)
 static void case_11_next_beyond_the_end(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         const uint64_t offsets[] = {b->size, b->size + 1000, UINT32_MAX, 1ull << 63, UINT64_MAX};
         for (size_t i = 0; i < (b->bigtiff ? 5 : 3); i++) {
             tb_patch_next(b, 0, offsets[i]);
-            tz_file *file = check_warns(b, NULL,
-                                        DEFECT(FORMAT, IFD, .ifd = 1, .offset = offsets[i],
-                                               .found = offsets[i]));
+            tz_file *file = check_warns(
+                b, NULL, DEFECT(FORMAT, IFD, .ifd = 1, .offset = offsets[i], .found = offsets[i]));
             assert_false(tz_file_info(file)->chain_complete);
             assert_int_equal(tz_file_info(file)->page_count, 1);
             check_locates(file, 0, 0, tb_tile_at(b, 0, 0), 16);
@@ -572,13 +596,13 @@ static void case_11_next_beyond_the_end(void **state)
 static void case_11_next_in_the_header(void **state)
 {
     (void)state;
-    FORMATS(f) {
+    FORMATS(f)
+    {
         tb *b = directory_last(f);
         for (uint64_t offset = 1; offset < tb_header_size(b); offset++) {
             tb_patch_next(b, 0, offset);
-            check_close(check_warns(b, NULL,
-                                    DEFECT(FORMAT, IFD, .ifd = 1, .offset = offset,
-                                           .found = offset)));
+            check_close(check_warns(
+                b, NULL, DEFECT(FORMAT, IFD, .ifd = 1, .offset = offset, .found = offset)));
         }
         tb_free(b);
     }
@@ -587,13 +611,30 @@ static void case_11_next_in_the_header(void **state)
 static void case_11_a_page_beyond_the_break_is_an_error(void **state)
 {
     (void)state;
-    tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    options.page = 1;
-    FORMATS(f) {
+    FORMATS(f)
+    {
+        tz_open_options options = TZ_OPEN_OPTIONS_INIT;
+        options.page = 1;
         tb *b = directory_last(f);
         tb_patch_next(b, 0, b->size + 1000);
-        check_done_fails(b, &options,
-                         DEFECT(FORMAT, IFD, .ifd = 1, .offset = b->size + 1000));
+        tz_file *file = NULL;
+        tz_error err;
+        assert_int_equal(tz_open_memory(&file, b->data, b->size, &options, &err), TZ_ERR_FORMAT);
+        check_error(&err, DEFECT(FORMAT, IFD, .ifd = -1, .found = 1, .text = "page 1"));
+        options.strict = true; /* says why */
+        check_done_fails(b, &options, DEFECT(FORMAT, IFD, .ifd = 1, .offset = b->size + 1000));
+    }
+}
+
+static void case_11_a_page_that_the_whole_chain_has_not(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tz_open_options options = TZ_OPEN_OPTIONS_INIT;
+        options.page = 1;
+        check_done_fails(directory_last(f), &options,
+                         DEFECT(ARG, ARG, .ifd = -1, .found = 1, .text = "page 1"));
     }
 }
 
@@ -634,6 +675,7 @@ int main(void)
         CASE(case_11_next_beyond_the_end),
         CASE(case_11_next_in_the_header),
         CASE(case_11_a_page_beyond_the_break_is_an_error),
+        CASE(case_11_a_page_that_the_whole_chain_has_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

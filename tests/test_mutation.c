@@ -382,7 +382,7 @@ static const char *corpus_folder(void)
 
 static FILE *open_in_corpus(const char *name)
 {
-    char path[4096];
+    char path[8448];
     snprintf(path, sizeof path, "%s/%s", corpus_folder(), name);
     return fopen(path, "rb");
 }

@@ -70,13 +70,12 @@ static bool is_control(uint32_t code)
 /* The size without a character that was cut in two at the end. */
 static size_t whole_size(const char *text, size_t size)
 {
-    size_t start = size;
-    while (start > 0 && size - start < 3 && is_continuation((unsigned char)text[start - 1]))
-        start--;
-    if (start == 0)
-        return size;
-    size_t length = lead_length((unsigned char)text[start - 1]);
-    return length > size - (start - 1) ? start - 1 : size;
+    for (size_t back = 1; back <= 4 && back <= size; back++) {
+        unsigned char byte = (unsigned char)text[size - back];
+        if (!is_continuation(byte))
+            return lead_length(byte) > back ? size - back : size;
+    }
+    return size;
 }
 
 /* ---------------------------------------------------------------------------------------------

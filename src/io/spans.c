@@ -57,8 +57,8 @@ static void sort_pieces(tz_piece *pieces, size_t count)
 {
     if (is_sorted(pieces, count))
         return;
-    for (size_t root = count / 2; root-- > 0;)
-        sift_down(pieces, root, count);
+    for (size_t root = count / 2; root > 0; root--)
+        sift_down(pieces, root - 1, count);
     for (size_t last = count - 1; last > 0; last--) {
         swap_pieces(&pieces[0], &pieces[last]);
         sift_down(pieces, 0, last);

@@ -8,6 +8,7 @@
 
 enum {
     TZ_COMPRESSION_NONE = 1,
+    TZ_COMPRESSION_FAX4 = 4,
     TZ_COMPRESSION_JPEG = 7
 };
 

@@ -100,6 +100,15 @@ void tz_reader_close(tz_reader *reader)
     reader->blocks = NULL;
 }
 
+static tz_result need_blocks(tz_reader *reader, const tz_context *ctx)
+{
+    if (!reader->blocks)
+        reader->blocks = tz_alloc_array(TZ_READER_BLOCKS, TZ_READER_BLOCK);
+    if (!reader->blocks)
+        return tz_fail_nomem(ctx, (uint64_t)TZ_READER_BLOCKS * TZ_READER_BLOCK);
+    return TZ_OK;
+}
+
 /* The block that starts at start, from memory or from the file. */
 static tz_result find_block(tz_reader *reader, uint64_t start, const uint8_t **out,
                             const tz_context *ctx)
@@ -110,11 +119,7 @@ static tz_result find_block(tz_reader *reader, uint64_t start, const uint8_t **o
             return TZ_OK;
         }
     }
-    if (!reader->blocks) {
-        reader->blocks = tz_alloc_array(TZ_READER_BLOCKS, TZ_READER_BLOCK);
-        if (!reader->blocks)
-            return tz_fail_nomem(ctx, (uint64_t)TZ_READER_BLOCKS * TZ_READER_BLOCK);
-    }
+    TZ_TRY(need_blocks(reader, ctx));
     const unsigned slot = reader->next_block;
     const uint64_t left = reader->container->size - start;
     uint8_t *block = reader->blocks + (size_t)slot * TZ_READER_BLOCK;
@@ -148,15 +153,41 @@ static tz_result get_part(tz_reader *reader, uint64_t offset, size_t size, uint8
     return TZ_OK;
 }
 
+/* Every read of a caller passes here: it lies in the file, and is remembered. */
+static tz_result note_read(tz_reader *reader, uint64_t offset, uint64_t size, const tz_context *ctx)
+{
+    if (!tz_inside(reader->container, offset, size))
+        return tz_fail(ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
+                       tz_expecting(tz_at_offset(offset), TZ_NONE, size), "unchecked read");
+    if (offset + size > reader->end)
+        reader->end = offset + size;
+    return TZ_OK;
+}
+
+tz_result tz_reader_piece(tz_reader *reader, uint64_t offset, uint64_t *size, const uint8_t **out,
+                          const tz_context *ctx)
+{
+    const uint64_t most = (uint64_t)TZ_READER_BLOCKS * TZ_READER_BLOCK;
+    TZ_TRY(note_read(reader, offset, *size, ctx));
+    if (offset < reader->front_size) {
+        const uint64_t left = reader->front_size - offset;
+        *size = *size < left ? *size : left;
+        *out = reader->front + (size_t)offset;
+        return TZ_OK;
+    }
+    TZ_TRY(need_blocks(reader, ctx));
+    for (unsigned i = 0; i < TZ_READER_BLOCKS; i++)
+        reader->block_start[i] = TZ_NONE;
+    *size = *size < most ? *size : most;
+    *out = reader->blocks;
+    return fetch(reader, offset, (size_t)*size, reader->blocks, ctx);
+}
+
 tz_result tz_reader_get(tz_reader *reader, uint64_t offset, size_t size, void *dst,
                         const tz_context *ctx)
 {
     uint8_t *to = dst;
-    if (!tz_inside(reader->container, offset, size))
-        return tz_fail(ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_at_offset(offset),
-                       "unchecked read of %zu bytes", size);
-    if (offset + size > reader->end)
-        reader->end = offset + size;
+    TZ_TRY(note_read(reader, offset, size, ctx));
     /* Large data would only wash the small blocks out. */
     if (reader->direct || (size > TZ_READER_BLOCK && offset + size > reader->front_size))
         return fetch(reader, offset, size, dst, ctx);

@@ -65,6 +65,11 @@ tz_reader tz_reader_direct(const tz_container *container);
 tz_result tz_reader_get(tz_reader *reader, uint64_t offset, size_t size, void *dst,
                         const tz_context *ctx);
 
+/* Long data in pieces of at most TZ_READER_BLOCK * TZ_READER_BLOCKS bytes, in the reader's own memory:
+ * *out holds *size of them (at most what was asked for) until the next call. */
+tz_result tz_reader_piece(tz_reader *reader, uint64_t offset, uint64_t *size, const uint8_t **out,
+                          const tz_context *ctx);
+
 /* Whether size bytes at offset lie inside the file. */
 static inline bool tz_inside(const tz_container *container, uint64_t offset, uint64_t size)
 {

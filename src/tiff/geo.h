@@ -61,8 +61,8 @@ enum {
 };
 #define TZ_GEO_USER_DEFINED 32767u
 
-/* The georeferencing tags of one directory, in the machine's byte order. NULL with count 0 when a tag
- * is absent. They live as long as the tz_geo made of them. */
+/* The georeferencing tags of one directory, in the machine's byte order. NULL with count 0 when a
+ * tag is absent. They live as long as the tz_geo made of them, which points into them. */
 typedef struct tz_geo_tags {
     const uint16_t *directory; /* 34735 GeoKeyDirectory */
     uint64_t directory_count;
@@ -72,24 +72,25 @@ typedef struct tz_geo_tags {
     uint64_t ascii_size;
     const double *scale; /* 33550 ModelPixelScale */
     uint64_t scale_count;
-    const double *tiepoints; /* 33922 ModelTiepoint */
+    const double *tiepoints; /* 33922 ModelTiepoint, in memory that may be written */
     uint64_t tiepoint_count; /* numbers, six a point */
-    const double *matrix; /* 34264 ModelTransformation */
+    const double *matrix;    /* 34264 ModelTransformation */
     uint64_t matrix_count;
     const double *rpc; /* 50844 RPCCoefficient */
     uint64_t rpc_count;
 } tz_geo_tags;
 
-/* Fill *out. A defect is a GEO warning that names the tag (and key) and leaves out what it concerns;
- * the result is an error only in strict mode, with require_crs, or when memory ran out. Beyond the
- * tags themselves it allocates 16 bytes a key, 48 bytes a control point and the citation. */
-tz_result tz_geo_parse(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx, tz_geo *out);
+/* Fill *out. A defect is a GEO warning that names the tag (and key) and leaves out what it
+ * concerns; the result is an error only in strict mode, with require_crs, or when memory ran out.
+ * Beyond the tags themselves it allocates 16 bytes a key and the citation. Tiepoints become control
+ * points where they are. */
+tz_result tz_geo_parse(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
+                       tz_geo *out);
 
 /* The parts of it. Keys first: the raster type decides the half-pixel shift of the transform. */
 tz_result tz_geo_parse_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
                             tz_geo *out);
-tz_result tz_geo_parse_transform(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
-                                 tz_geo *out);
+tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out);
 
 /* Second half of tz_geo_parse_keys: from geo->keys to types, codes and citation. */
 tz_result tz_geo_read_meaning(tz_arena *arena, const tz_context *ctx, tz_geo *geo);
@@ -100,8 +101,11 @@ uint16_t tz_geo_short(const tz_geo *geo, uint16_t id, uint16_t otherwise);
 double tz_geo_double(const tz_geo *geo, uint16_t id, double otherwise);
 const tz_geo_key *tz_geo_text(const tz_geo *geo, uint16_t id); /* NULL also for empty text */
 
-/* The type that a key must have: TZ_TYPE_SHORT, TZ_TYPE_DOUBLE, TZ_TYPE_ASCII; 0 for a key that is not
- * known. */
+/* False when a vertical key has a private code. */
+bool tz_geo_is_vertical_usable(const tz_geo *geo);
+
+/* The type that a key must have: TZ_TYPE_SHORT, TZ_TYPE_DOUBLE, TZ_TYPE_ASCII; 0 for a key that is
+ * not known. */
 uint16_t tz_geo_key_type(uint16_t id);
 
 /* The CRS that the keys describe, as text that PROJ understands ("EPSG:32633", "EPSG:25832+5783" or

@@ -22,13 +22,13 @@ static model find_model(const tz_geo *geo)
 {
     if (geo->model_type >= 1 && geo->model_type <= 3)
         return (model)geo->model_type;
-    if (tz_geo_is_code(tz_geo_short(geo, TZ_KEY_PROJECTED_CRS, 0)) || tz_geo_has_projection(geo))
+    if (tz_geo_short(geo, TZ_KEY_PROJECTED_CRS, 0) != 0 || tz_geo_has_projection(geo))
         return MODEL_PROJECTED;
     bool geodetic = tz_geo_short(geo, TZ_KEY_GEODETIC_CRS, 0) != 0 ||
                     tz_geo_short(geo, TZ_KEY_DATUM, 0) != 0 ||
                     tz_geo_short(geo, TZ_KEY_ELLIPSOID, 0) != 0 ||
                     tz_geo_double(geo, TZ_KEY_SEMI_MAJOR_AXIS, 0) != 0;
-    return geodetic ? MODEL_GEOGRAPHIC : MODEL_NONE;
+    return geodetic && geo->model_type == 0 ? MODEL_GEOGRAPHIC : MODEL_NONE;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -77,9 +77,10 @@ static void add_projected(tz_wkt *wkt)
     add_base(wkt);
     tz_wkt_add(wkt, ",");
     tz_wkt_add_conversion(wkt);
-    tz_wkt_add(wkt, tz_geo_is_south_oriented(wkt->geo)
-                        ? ",CS[Cartesian,2],AXIS[\"westing (Y)\",west],AXIS[\"southing (X)\",south],"
-                        : ",CS[Cartesian,2],AXIS[\"easting (E)\",east],AXIS[\"northing (N)\",north],");
+    tz_wkt_add(wkt,
+               tz_geo_is_south_oriented(wkt->geo)
+                   ? ",CS[Cartesian,2],AXIS[\"westing (Y)\",west],AXIS[\"southing (X)\",south],"
+                   : ",CS[Cartesian,2],AXIS[\"easting (E)\",east],AXIS[\"northing (N)\",north],");
     tz_wkt_add_length_unit(wkt, TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE);
     tz_wkt_add(wkt, "]");
 }
@@ -121,9 +122,9 @@ static void add_horizontal(tz_wkt *wkt)
     else if (adders[kind])
         adders[kind](wkt);
     else
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                              tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                              "the keys do not say enough about a coordinate reference system");
+        wkt->result =
+            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
+                    "the keys do not say enough about a coordinate reference system");
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -186,10 +187,11 @@ static void add_horizontal_alone(tz_wkt *wkt)
  * Vertical and compound
  * ------------------------------------------------------------------------------------------ */
 
-static bool is_user_defined_vertical(const tz_geo *geo)
+/* Described by keys. A datum is enough; a unit alone says nothing. */
+static bool is_own_vertical(const tz_geo *geo)
 {
     return geo->epsg_vertical == TZ_GEO_USER_DEFINED ||
-           (geo->epsg_vertical == 0 &&
+           (geo->epsg_vertical == 0 && tz_geo_is_vertical_usable(geo) &&
             tz_geo_is_code(tz_geo_short(geo, TZ_KEY_VERTICAL_DATUM, 0)));
 }
 
@@ -225,16 +227,52 @@ static void add_vertical(tz_wkt *wkt)
         add_own_vertical(wkt);
 }
 
+/* The name in KEYWORD["name",...], quotes within it still doubled. */
+static void add_name_of(tz_wkt *wkt, const tz_wkt *part)
+{
+    const char *start = part->text ? strchr(part->text, '"') : NULL;
+    const char *end = start ? strchr(start + 1, '"') : NULL;
+    while (end && end[1] == '"')
+        end = strchr(end + 2, '"');
+    if (end)
+        tz_wkt_addf(wkt, "%.*s", (int)(end - start - 1), start + 1);
+}
+
+/* A name of its own in GTCitation, or the names of both parts. */
+static void add_compound_name(tz_wkt *wkt, const tz_wkt *horizontal, const tz_wkt *vertical)
+{
+    const char *text;
+    size_t size;
+    if (tz_geo_citation_name(wkt->geo, TZ_KEY_CITATION, NULL, &text, &size)) {
+        tz_wkt_add_name(wkt, text, size);
+        return;
+    }
+    tz_wkt_add(wkt, "\"");
+    add_name_of(wkt, horizontal);
+    tz_wkt_add(wkt, " + ");
+    add_name_of(wkt, vertical);
+    tz_wkt_add(wkt, "\"");
+}
+
 static void add_compound(tz_wkt *wkt)
 {
-    static const uint16_t keys[2] = {TZ_KEY_CITATION, TZ_KEY_PROJECTED_CITATION};
-    tz_wkt_add(wkt, "COMPOUNDCRS[");
-    add_name(wkt, "PCS Name = ", keys);
-    tz_wkt_add(wkt, ",");
-    add_horizontal(wkt);
-    tz_wkt_add(wkt, ",");
-    add_vertical(wkt);
-    tz_wkt_add(wkt, "]");
+    tz_wkt horizontal = {.geo = wkt->geo, .ctx = wkt->ctx};
+    tz_wkt vertical = {.geo = wkt->geo, .ctx = wkt->ctx};
+    add_horizontal(&horizontal);
+    if (horizontal.result == TZ_OK)
+        add_vertical(&vertical);
+    wkt->result = horizontal.result != TZ_OK ? horizontal.result : vertical.result;
+    if (wkt->result == TZ_OK) {
+        tz_wkt_add(wkt, "COMPOUNDCRS[");
+        add_compound_name(wkt, &horizontal, &vertical);
+        tz_wkt_add(wkt, ",");
+        tz_wkt_add(wkt, horizontal.text);
+        tz_wkt_add(wkt, ",");
+        tz_wkt_add(wkt, vertical.text);
+        tz_wkt_add(wkt, "]");
+    }
+    tz_wkt_deinit(&horizontal);
+    tz_wkt_deinit(&vertical);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -288,7 +326,7 @@ static void add_definition(tz_wkt *wkt)
         tz_wkt_addf(wkt, "EPSG:%d", WGS_84_3D);
     else if (has_code && has_vertical_code && !is_3d)
         tz_wkt_addf(wkt, "EPSG:%u+%u", geo->epsg, geo->epsg_vertical);
-    else if ((has_vertical_code && !is_3d) || is_user_defined_vertical(geo))
+    else if ((has_vertical_code && !is_3d) || is_own_vertical(geo))
         add_compound(wkt);
     else if (has_code)
         tz_wkt_addf(wkt, "EPSG:%u", geo->epsg);

@@ -172,14 +172,14 @@ static tz_result add_key(key_reader *reader, const uint16_t *entry)
         return TZ_OK;
     if (seen_before(reader, key.id))
         return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_keys(),
-                       "key %s (%u) is there more than once; the first one counts",
-                       name_of(key.id), key.id);
+                       "key %s (%u) is there more than once; the first one counts", name_of(key.id),
+                       key.id);
     reader->keys[reader->count++] = key;
     return check_type(reader, &key);
 }
 
-/* Shell sort: no memory, fast on the sorted lists that nearly all files have, and never quadratic on
- * the others. Ids differ, so it need not be stable. */
+/* Shell sort: no memory, fast on the sorted lists that nearly all files have, and never quadratic
+ * on the others. Ids differ, so it need not be stable. */
 static void sort_keys(tz_geo_key *keys, uint32_t count)
 {
     uint32_t gap = 1;
@@ -243,8 +243,8 @@ static tz_result count_entries(const tz_geo_tags *tags, const tz_context *ctx, u
     tz_error err;
     tz_context limit_ctx = *ctx;
     limit_ctx.err = &err;
-    if (tz_check_limit(&limit_ctx, offsetof(tz_limits, max_geo_keys), at_keys(), *out,
-                       "GeoKeys") == TZ_OK)
+    if (tz_check_limit(&limit_ctx, offsetof(tz_limits, max_geo_keys), at_keys(), *out, "GeoKeys") ==
+        TZ_OK)
         return TZ_OK;
     *out = 0;
     return tz_warn_of(ctx, &err, "max_geo_keys");
@@ -288,7 +288,7 @@ tz_result tz_geo_parse(const tz_geo_tags *tags, tz_arena *arena, const tz_contex
 {
     tz_geo geo;
     TZ_TRY(tz_geo_parse_keys(tags, arena, ctx, &geo));
-    TZ_TRY(tz_geo_parse_transform(tags, arena, ctx, &geo));
+    TZ_TRY(tz_geo_parse_transform(tags, ctx, &geo));
     if (ctx->require_crs && !geo.has_crs)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_keys(),
                        "the file has no coordinate reference system, and one is required");

@@ -59,19 +59,24 @@ static tz_result read_code(const tz_context *ctx, const tz_geo *geo, uint16_t ke
     return TZ_OK;
 }
 
-/* Without a model type, a projected CRS is believed when there is one. */
+/* Without a model type, a projected CRS is believed when there is one. A model of the file's own is
+ * not geographic, even if a key says what it was projected from. */
 static tz_result read_horizontal(const tz_context *ctx, tz_geo *geo)
 {
-    bool unsaid = geo->model_type == 0 || geo->model_type >= TZ_GEO_USER_DEFINED;
-    bool projected = geo->model_type == 1 ||
-                     (unsaid && tz_geo_short(geo, TZ_KEY_PROJECTED_CRS, 0) != 0);
-    return read_code(ctx, geo, projected ? TZ_KEY_PROJECTED_CRS : TZ_KEY_GEODETIC_CRS, &geo->epsg);
+    bool own = geo->model_type >= TZ_GEO_USER_DEFINED;
+    bool has_projected = tz_geo_short(geo, TZ_KEY_PROJECTED_CRS, 0) != 0;
+    if (geo->model_type == 1 || ((own || geo->model_type == 0) && has_projected))
+        return read_code(ctx, geo, TZ_KEY_PROJECTED_CRS, &geo->epsg);
+    if (!own)
+        return read_code(ctx, geo, TZ_KEY_GEODETIC_CRS, &geo->epsg);
+    geo->epsg = TZ_GEO_USER_DEFINED;
+    return TZ_OK;
 }
 
 /* GeoTIFF 1.0 listed EPSG's vertical *datums* 5101 to 5112 as codes of vertical CRSs; these are 600
- * further on. 5171, the datum of EGM96, is met in the same place. Its codes 5001 to 5033 were heights
- * above an ellipsoid, which EPSG does not have alone: that of WGS 84 is in 4979, the others are lost.
- * GDAL reads them the same way. */
+ * further on. 5171, the datum of EGM96, is met in the same place. Its codes 5001 to 5033 were
+ * heights above an ellipsoid, which EPSG does not have alone: that of WGS 84 is in 4979, the others
+ * are lost. GDAL reads them the same way. */
 static uint16_t vertical_of_1_0(const tz_geo *geo, uint16_t code)
 {
     bool has_datum = tz_geo_short(geo, TZ_KEY_VERTICAL_DATUM, 0) != 0;
@@ -84,13 +89,24 @@ static uint16_t vertical_of_1_0(const tz_geo *geo, uint16_t code)
     return code == 5171 ? 5773 : code;
 }
 
+bool tz_geo_is_vertical_usable(const tz_geo *geo)
+{
+    return tz_geo_short(geo, TZ_KEY_VERTICAL, 0) <= TZ_GEO_USER_DEFINED &&
+           tz_geo_short(geo, TZ_KEY_VERTICAL_DATUM, 0) <= TZ_GEO_USER_DEFINED &&
+           tz_geo_short(geo, TZ_KEY_VERTICAL_UNITS, 0) <= TZ_GEO_USER_DEFINED;
+}
+
+/* Of vertical keys all or none are used: a private code in one makes the others guesswork. */
 static tz_result read_vertical(const tz_context *ctx, tz_geo *geo)
 {
-    uint16_t code;
+    uint16_t code, datum, unit;
     TZ_TRY(read_code(ctx, geo, TZ_KEY_VERTICAL, &code));
-    geo->epsg_vertical = vertical_of_1_0(geo, code);
-    if (tz_geo_short(geo, TZ_KEY_VERTICAL_UNITS, 0) == TZ_GEO_USER_DEFINED)
-        TZ_TRY(warn_reserved(ctx, TZ_KEY_VERTICAL_UNITS, TZ_GEO_USER_DEFINED));
+    TZ_TRY(read_code(ctx, geo, TZ_KEY_VERTICAL_DATUM, &datum));
+    TZ_TRY(read_code(ctx, geo, TZ_KEY_VERTICAL_UNITS, &unit));
+    if (tz_geo_is_vertical_usable(geo))
+        geo->epsg_vertical = vertical_of_1_0(geo, code);
+    if (unit == TZ_GEO_USER_DEFINED)
+        TZ_TRY(warn_reserved(ctx, TZ_KEY_VERTICAL_UNITS, unit));
     if (geo->key_minor == 0 && tz_geo_find_key(geo, TZ_KEY_VERTICAL))
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_expecting(at_keys(), 1, 0),
                        "key VerticalGeoKey (%u) needs minor revision 1", TZ_KEY_VERTICAL));

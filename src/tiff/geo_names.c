@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The GeoKeys that are known: number, type and name. Names are those of GeoTIFF 1.1; the comments give
- * those of 1.0 that are still met in other software. */
+ * The GeoKeys that are known: number, type and name. Names are those of GeoTIFF 1.1; the comments
+ * give those of 1.0 that are still met in other software. */
 #include "tiff/geo.h"
 #include "tiff/tags.h"
 
@@ -28,9 +28,9 @@ static const known_key known_keys[] = {
     {2058, TZ_TYPE_DOUBLE, "EllipsoidSemiMinorAxisGeoKey"}, /* GeogSemiMinorAxisGeoKey */
     {2059, TZ_TYPE_DOUBLE, "EllipsoidInvFlatteningGeoKey"}, /* GeogInvFlatteningGeoKey */
     {2060, TZ_TYPE_SHORT, "GeogAzimuthUnitsGeoKey"},
-    {2061, TZ_TYPE_DOUBLE, "PrimeMeridianLongitudeGeoKey"}, /* GeogPrimeMeridianLongGeoKey */
-    {2062, TZ_TYPE_DOUBLE, "GeogTOWGS84GeoKey"},            /* of GDAL, in no standard */
-    {2063, TZ_TYPE_ASCII, "CelestialBodyGeoKey"},           /* draft of 1.2 */
+    {2061, TZ_TYPE_DOUBLE, "PrimeMeridianLongitudeGeoKey"},      /* GeogPrimeMeridianLongGeoKey */
+    {2062, TZ_TYPE_DOUBLE, "GeogTOWGS84GeoKey"},                 /* of GDAL, in no standard */
+    {2063, TZ_TYPE_ASCII, "CelestialBodyGeoKey"},                /* draft of 1.2 */
     {3059, TZ_TYPE_SHORT, "ProjLinearUnitsInterpCorrectGeoKey"}, /* of GDAL, in no standard */
     {3072, TZ_TYPE_SHORT, "ProjectedCRSGeoKey"},                 /* ProjectedCSTypeGeoKey */
     {3073, TZ_TYPE_ASCII, "ProjectedCitationGeoKey"},            /* PCSCitationGeoKey */

@@ -24,8 +24,8 @@ typedef enum role_id {
 
 typedef enum unit_kind { UNIT_ANGLE, UNIT_AZIMUTH, UNIT_SCALE, UNIT_LENGTH } unit_kind;
 
-/* The keys that may hold it, first come first served: files mix "natural origin", "false origin" and
- * "centre" freely, and libgeotiff reads them in this order for every method. */
+/* The keys that may hold it, first come first served: files mix "natural origin", "false origin"
+ * and "centre" freely, and libgeotiff reads them in this order for every method. */
 typedef struct role {
     uint16_t keys[4];
     double otherwise; /* in degrees, where it is an angle */
@@ -90,12 +90,35 @@ typedef struct method {
     parameter parameters[7];
 } method;
 
-#define NATURAL_ORIGIN {8801, ROLE_LATITUDE}, {8802, ROLE_LONGITUDE}
-#define FALSE_ORIGIN   {8821, ROLE_LATITUDE}, {8822, ROLE_LONGITUDE}
-#define CENTRE         {8811, ROLE_LATITUDE}, {8812, ROLE_LONGITUDE}
-#define PARALLELS      {8823, ROLE_PARALLEL_1}, {8824, ROLE_PARALLEL_2}
-#define SCALE          {8805, ROLE_SCALE}
-#define EAST_NORTH     {8806, ROLE_EASTING}, {8807, ROLE_NORTHING}
+#define NATURAL_ORIGIN                                                                             \
+    {8801, ROLE_LATITUDE},                                                                         \
+    {                                                                                              \
+        8802, ROLE_LONGITUDE                                                                       \
+    }
+#define FALSE_ORIGIN                                                                               \
+    {8821, ROLE_LATITUDE},                                                                         \
+    {                                                                                              \
+        8822, ROLE_LONGITUDE                                                                       \
+    }
+#define CENTRE                                                                                     \
+    {8811, ROLE_LATITUDE},                                                                         \
+    {                                                                                              \
+        8812, ROLE_LONGITUDE                                                                       \
+    }
+#define PARALLELS                                                                                  \
+    {8823, ROLE_PARALLEL_1},                                                                       \
+    {                                                                                              \
+        8824, ROLE_PARALLEL_2                                                                      \
+    }
+#define SCALE                                                                                      \
+    {                                                                                              \
+        8805, ROLE_SCALE                                                                           \
+    }
+#define EAST_NORTH                                                                                 \
+    {8806, ROLE_EASTING},                                                                          \
+    {                                                                                              \
+        8807, ROLE_NORTHING                                                                        \
+    }
 
 /* Of those that are missing, 2 (Alaska modified) and 6 (spherical oblique Mercator) have no WKT. */
 /* clang-format off */
@@ -207,8 +230,8 @@ static void add_parameter(tz_wkt *wkt, const parameter *what)
  * Methods
  * ------------------------------------------------------------------------------------------ */
 
-/* A polar stereographic without a scale, given at another latitude than the pole's, means the latitude
- * where the scale is true: GDAL writes variant B that way. */
+/* A polar stereographic without a scale, given at another latitude than the pole's, means the
+ * latitude where the scale is true: GDAL writes variant B that way. */
 static bool applies(const tz_geo *geo, variant which)
 {
     if (which == WITH_PARALLEL)
@@ -257,9 +280,9 @@ void tz_wkt_add_conversion(tz_wkt *wkt)
                               "the method of key ProjMethodGeoKey (%u) has no equivalent in WKT",
                               TZ_KEY_PROJ_METHOD);
     else
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                              tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                              "the CRS is projected, but no key says how");
+        wkt->result =
+            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
+                    "the CRS is projected, but no key says how");
 }
 
 bool tz_geo_has_projection(const tz_geo *geo)
@@ -270,6 +293,5 @@ bool tz_geo_has_projection(const tz_geo *geo)
 bool tz_geo_is_south_oriented(const tz_geo *geo)
 {
     const method *known = find_method(geo);
-    return known && known->epsg == 9808 &&
-           !tz_geo_is_code(tz_geo_short(geo, TZ_KEY_PROJECTION, 0));
+    return known && known->epsg == 9808 && !tz_geo_is_code(tz_geo_short(geo, TZ_KEY_PROJECTION, 0));
 }

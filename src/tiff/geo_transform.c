@@ -2,6 +2,7 @@
  * From raster to model space: scale and tiepoint, matrix, or control points, and RPC coefficients.
  * Where the standard and GDAL differ, the comments say what was chosen. */
 #include <math.h>
+#include <stddef.h>
 
 #include "base/mem.h"
 #include "tiff/geo.h"
@@ -71,8 +72,8 @@ static tz_result check_scale(const tz_geo_tags *tags, const tz_context *ctx, boo
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE),
                        "the pixel scale is zero");
     *usable = true;
-    /* Requirement 10 of GeoTIFF 1.1: a reversed sign means a reversed axis. GDAL takes such an image
-     * for north-up unless told otherwise, hence the warning. */
+    /* Requirement 10 of GeoTIFF 1.1: a reversed sign means a reversed axis. GDAL takes such an
+     * image for north-up unless told otherwise, hence the warning. */
     if (tags->scale[1] < 0)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE),
                        "the y scale is negative, so that rows go up as the standard has it; "
@@ -97,8 +98,8 @@ static tz_result read_scale(const tz_geo_tags *tags, const tz_context *ctx, tz_g
     const double *point = tags->tiepoints;
     double x_scale = tags->scale[0];
     double y_scale = -tags->scale[1];
-    double t[6] = {
-        point[3] - point[0] * x_scale, x_scale, 0, point[4] - point[1] * y_scale, 0, y_scale};
+    double t[6] = {point[3] - point[0] * x_scale, x_scale, 0,
+                   point[4] - point[1] * y_scale, 0,       y_scale};
     return keep_transform(ctx, TZ_TAG_TIEPOINTS, t, out);
 }
 
@@ -112,8 +113,7 @@ static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_
     if (!m)
         return TZ_OK;
     if (tags->scale)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_at_tag(TZ_TAG_TRANSFORMATION, TZ_NONE),
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_TRANSFORMATION, TZ_NONE),
                        "a transformation and a pixel scale exclude each other; the %s is used",
                        out->has_transform ? "scale" : "transformation"));
     if (out->has_transform)
@@ -128,47 +128,48 @@ static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_
  * Control points
  * ------------------------------------------------------------------------------------------ */
 
-static tz_gcp make_gcp(const double *point, double shift)
+/* Six numbers of the tag are one tz_gcp, so that a list of thousands needs no second copy. */
+_Static_assert(sizeof(tz_gcp) == TIEPOINT_VALUES * sizeof(double), "a tz_gcp is six doubles");
+_Static_assert(offsetof(tz_gcp, row) == sizeof(double) && offsetof(tz_gcp, x) == 3 * sizeof(double),
+               "in the order of the tag");
+
+static void shift_gcps(tz_gcp *list, uint32_t count, double pixels)
 {
-    return (tz_gcp){.column = point[0] + shift,
-                    .row = point[1] + shift,
-                    .depth = point[2],
-                    .x = point[3],
-                    .y = point[4],
-                    .z = point[5]};
+    for (uint32_t i = 0; i < count; i++) {
+        list[i].column += pixels;
+        list[i].row += pixels;
+    }
 }
 
-static tz_result copy_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_gcp *list,
-                           uint32_t count, tz_geo *out)
+/* Leave out the points that are nowhere. */
+static tz_result keep_finite(const tz_context *ctx, tz_gcp *list, uint32_t *count)
 {
-    double shift = out->raster_type == TZ_RASTER_PIXEL_IS_POINT ? 0.5 : 0;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const double *point = tags->tiepoints + (size_t)i * TIEPOINT_VALUES;
-        if (all_finite(point, TIEPOINT_VALUES))
-            list[kept++] = make_gcp(point, shift);
+    for (uint32_t i = 0; i < *count; i++) {
+        if (all_finite(&list[i].column, TIEPOINT_VALUES))
+            list[kept++] = list[i];
         else
             TZ_TRY(warn_not_finite(ctx, TZ_TAG_TIEPOINTS));
     }
-    out->gcps = kept > 0 ? list : NULL;
-    out->gcp_count = kept;
+    *count = kept;
     return TZ_OK;
 }
 
 /* Tiepoints that no scale turned into a transform. Four of them at the corners stay what they are,
  * as with GDAL: a fit is for the user to ask for. */
-static tz_result read_gcps(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
-                           tz_geo *out)
+static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
 {
-    uint64_t count = tags->tiepoint_count / TIEPOINT_VALUES;
+    uint64_t whole = tags->tiepoint_count / TIEPOINT_VALUES;
+    uint32_t count = whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
     if (!tags->tiepoints || out->has_transform || count == 0)
         return TZ_OK;
-    if (count > UINT32_MAX)
-        return warn_count(ctx, TZ_TAG_TIEPOINTS, UINT32_MAX, tags->tiepoint_count);
-    tz_gcp *list = tz_arena_array(arena, (size_t)count, sizeof *list);
-    if (!list)
-        return tz_fail_nomem(ctx, count * sizeof *list);
-    return copy_gcps(tags, ctx, list, (uint32_t)count, out);
+    tz_gcp *list = (tz_gcp *)(void *)(uintptr_t)tags->tiepoints; /* see tz_geo_tags */
+    TZ_TRY(keep_finite(ctx, list, &count));
+    if (out->raster_type == TZ_RASTER_PIXEL_IS_POINT)
+        shift_gcps(list, count, 0.5);
+    out->gcps = count > 0 ? list : NULL;
+    out->gcp_count = count;
+    return TZ_OK;
 }
 
 static tz_result check_tiepoints(const tz_geo_tags *tags, const tz_context *ctx)
@@ -194,12 +195,11 @@ static tz_result read_rpc(const tz_geo_tags *tags, const tz_context *ctx, tz_geo
     return TZ_OK;
 }
 
-tz_result tz_geo_parse_transform(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
-                                 tz_geo *out)
+tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
 {
     TZ_TRY(check_tiepoints(tags, ctx));
     TZ_TRY(read_scale(tags, ctx, out));
     TZ_TRY(read_matrix(tags, ctx, out));
-    TZ_TRY(read_gcps(tags, arena, ctx, out));
+    TZ_TRY(read_gcps(tags, ctx, out));
     return read_rpc(tags, ctx, out);
 }

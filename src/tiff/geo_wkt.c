@@ -29,9 +29,9 @@ void tz_wkt_deinit(tz_wkt *wkt)
 static bool reserve(tz_wkt *wkt, size_t size)
 {
     if (size > MAX_TEXT - wkt->size - 1) {
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                              tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                              "the text of the CRS is longer than %d bytes", MAX_TEXT);
+        wkt->result =
+            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
+                    "the text of the CRS is longer than %d bytes", MAX_TEXT);
         return false;
     }
     if (wkt->size + size + 1 <= wkt->capacity)
@@ -87,7 +87,8 @@ static size_t character_size(const unsigned char *text, size_t left)
             return 0;
         value = value << 6 | (text[i] & 0x3Fu);
     }
-    bool valid = value >= smallest[size] && value <= 0x10FFFF && !(value >= 0xD800 && value < 0xE000);
+    bool valid =
+        value >= smallest[size] && value <= 0x10FFFF && !(value >= 0xD800 && value < 0xE000);
     return valid ? size : 0;
 }
 
@@ -124,10 +125,9 @@ void tz_wkt_add_number(tz_wkt *wkt, uint16_t key, double value)
     if (wkt->result != TZ_OK)
         return;
     if (!isfinite(value)) {
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                              tz_at_tag(TZ_TAG_GEO_DOUBLES, TZ_NONE),
-                              "key %s (%u) is missing, infinite or not a number",
-                              tz_geo_key_name(key), key);
+        wkt->result =
+            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_DOUBLES, TZ_NONE),
+                    "key %s (%u) is missing, infinite or not a number", tz_geo_key_name(key), key);
         return;
     }
     tz_format_double(value, text, sizeof text);

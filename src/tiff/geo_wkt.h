@@ -6,8 +6,8 @@
 
 #include "tiff/geo.h"
 
-/* Text that grows. The first failure stays in result, and what follows does nothing, so that callers
- * write one line after the other and look at result in the end. */
+/* Text that grows. The first failure stays in result, and what follows does nothing, so that
+ * callers write one line after the other and look at result in the end. */
 typedef struct tz_wkt {
     const tz_geo *geo;
     const tz_context *ctx;
@@ -27,14 +27,14 @@ void tz_wkt_add_number(tz_wkt *wkt, uint16_t key, double value);
 
 /* What is registered at EPSG under a code, by way of PROJ. Without PROJ an error that says so. */
 typedef enum tz_epsg_kind {
-    TZ_EPSG_CRS = 0,            /* the whole of it */
-    TZ_EPSG_BASE_CRS = 1,       /* a geographic CRS as BASEGEOGCRS[...] */
-    TZ_EPSG_DATUM = 2,          /* DATUM[...], with PRIMEM[...] when that is not Greenwich, or VDATUM[...] */
+    TZ_EPSG_CRS = 0,      /* the whole of it */
+    TZ_EPSG_BASE_CRS = 1, /* a geographic CRS as BASEGEOGCRS[...] */
+    TZ_EPSG_DATUM = 2, /* DATUM[...], with PRIMEM[...] when that is not Greenwich, or VDATUM[...] */
     TZ_EPSG_ELLIPSOID = 3,
     TZ_EPSG_PRIME_MERIDIAN = 4,
     TZ_EPSG_CONVERSION = 5,
-    TZ_EPSG_UNIT = 6,           /* LENGTHUNIT[...] or ANGLEUNIT[...] */
-    TZ_EPSG_UNIT_OF_CRS = 7     /* the ANGLEUNIT[...] of a geographic CRS */
+    TZ_EPSG_UNIT = 6,       /* LENGTHUNIT[...] or ANGLEUNIT[...] */
+    TZ_EPSG_UNIT_OF_CRS = 7 /* the ANGLEUNIT[...] of a geographic CRS */
 } tz_epsg_kind;
 tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, char **out);
 void tz_wkt_add_epsg(tz_wkt *wkt, tz_epsg_kind kind, uint16_t code);

@@ -70,6 +70,8 @@ static const tag_rule rules[] = {
     {TZ_TAG_ROWS_PER_STRIP,   KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(rows_per_strip)},
     {TZ_TAG_STRIP_BYTE_COUNTS, KIND_VALUE, TABLE,                 INTEGER, 1, 0, AT(strip_sizes)},
     {TZ_TAG_PLANAR,           KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(planar)},
+    {TZ_TAG_T4_OPTIONS,       KIND_U32,  0,                       INTEGER, 1, 1, AT(t4_options)},
+    {TZ_TAG_T6_OPTIONS,       KIND_U32,  0,                       INTEGER, 1, 1, AT(t6_options)},
     {TZ_TAG_PREDICTOR,        KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(predictor)},
     {TZ_TAG_COLOR_MAP,        KIND_VALUE, 0,           BIT(TZ_TYPE_SHORT), 1, 0, AT(color_map)},
     {TZ_TAG_TILE_WIDTH,       KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(tile_width)},
@@ -375,13 +377,23 @@ static tz_result take_known(tz_ifd *ifd, const tag_rule *rule, const tz_entry *e
     return tz_warn_of(ctx, &failed, "defective tag");
 }
 
-static tz_result take_unknown(const tz_entry *entry, const tz_context *ctx)
+/* Tags that have no row: nobody loads them, but what cannot be read is worth a word. */
+static tz_result take_unknown(const tz_entry *entry, tz_reader *reader, uint32_t previous,
+                              const tz_context *ctx)
 {
-    if (tz_type_size(entry->type) > 0)
+    static const tag_rule no_rule = {0};
+    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
+    tz_error failed;
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
+    if (entry->tag == previous)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "duplicate tag; the first counts");
+    if (tz_type_size(entry->type) == 0)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, TZ_NONE, entry->type),
+                       "unknown field type; the tag is skipped");
+    if (check_extent(&no_rule, entry, reader, &quiet) == TZ_OK)
         return TZ_OK;
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                   tz_expecting(tz_at_tag(entry->tag, entry->entry_offset), TZ_NONE, entry->type),
-                   "unknown field type; the tag is skipped");
+    return tz_warn_of(ctx, &failed, "defective tag");
 }
 
 /* ---- the directory ---- */
@@ -403,18 +415,19 @@ static tz_result read_next(tz_ifd *ifd, tz_reader *reader, uint64_t at, const tz
 
 static tz_result read_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first, const tz_context *ctx)
 {
-    uint32_t previous = 0;
+    uint32_t previous = UINT32_MAX; /* no tag */
     for (uint32_t i = 0; i < ifd->entry_count; i++) {
         tz_entry entry;
         TZ_TRY(read_entry(reader, first + (uint64_t)i * tz_entry_size(reader->container),
                           ctx, &entry));
-        if (entry.tag < previous)
+        if (previous != UINT32_MAX && entry.tag < previous)
             TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
                            tz_at_tag(entry.tag, entry.entry_offset),
                            "tags are not in ascending order"));
-        previous = entry.tag;
         const tag_rule *rule = find_rule(entry.tag);
-        TZ_TRY(rule ? take_known(ifd, rule, &entry, reader, ctx) : take_unknown(&entry, ctx));
+        TZ_TRY(rule ? take_known(ifd, rule, &entry, reader, ctx)
+                    : take_unknown(&entry, reader, previous, ctx));
+        previous = entry.tag;
     }
     return TZ_OK;
 }

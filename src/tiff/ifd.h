@@ -52,6 +52,8 @@ typedef struct tz_ifd {
     uint16_t sample_format; /* of the first sample */
     bool mixed_samples;     /* samples differ in depth or format */
     uint16_t ink_count;
+    uint32_t t4_options;
+    uint32_t t6_options;
 
     tz_value bits_per_sample;
     tz_value sample_formats;

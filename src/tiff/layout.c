@@ -166,6 +166,7 @@ static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader
             return LOSE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                                        tz_expecting(place, TZ_NONE, factor),
                                        "subsampling must be 1, 2 or 4"));
+        layer->tables.subsampling[i] = (uint16_t)factor;
     }
     return TZ_OK;
 }
@@ -196,11 +197,15 @@ static tz_result check_tile_bytes(tz_layer *layer, const tz_ifd *ifd, const tz_c
 {
     const uint16_t tag = layer->shape.tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
     const uint64_t bytes = bytes_of_rows(layer, layer->shape.tile_height);
+    const tz_place place = tz_at_tag(tag, ifd->offset);
     tz_error failed;
     tz_context quiet = *ctx;
     quiet.err = &failed;
-    if (tz_check_limit(&quiet, offsetof(tz_limits, max_tile_bytes), tz_at_tag(tag, ifd->offset),
-                       bytes, "bytes in one tile") == TZ_OK)
+    if (bytes == TZ_NONE && ctx->limits->max_tile_bytes == TZ_UNLIMITED)
+        return LOSE(layer, tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, place,
+                                   "the bytes of one tile do not fit 64 bits"));
+    if (tz_check_limit(&quiet, offsetof(tz_limits, max_tile_bytes), place, bytes,
+                       "bytes in one tile") == TZ_OK)
         return TZ_OK;
     return LOSE(layer, tz_warn_of(ctx, &failed, "tile size"));
 }
@@ -304,7 +309,14 @@ static tz_result set_lerc(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
 tz_result tz_layer_make(tz_layer *out, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx)
 {
     const uint32_t subfile_type = tz_ifd_subfile_type(ifd);
-    *out = (tz_layer){.tables.planar = ifd->planar};
+    *out = (tz_layer){.tables = {.planar = ifd->planar,
+                                 .sample_format = ifd->sample_format,
+                                 .fill_order = ifd->fill_order,
+                                 .subsampling = {2, 2},
+                                 .jpeg_tables = ifd->jpeg_tables,
+                                 .fax_options = ifd->compression == TZ_COMPRESSION_FAX4
+                                                    ? ifd->t6_options
+                                                    : ifd->t4_options}};
     out->is_mask = (subfile_type & 4) != 0 || ifd->photometric == PHOTOMETRIC_MASK;
     set_shape(out, ifd, ctx);
     TZ_TRY(check_type(out, ifd, ctx));

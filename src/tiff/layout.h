@@ -11,8 +11,13 @@
 typedef struct tz_tables {
     tz_value offsets;
     tz_value sizes; /* count 0: they follow from the layout, see tz_layer_derives_sizes */
+    tz_value jpeg_tables;
+    uint32_t fax_options;
     tz_dtype dtype;
     uint16_t planar;
+    uint16_t sample_format;
+    uint16_t fill_order;
+    uint16_t subsampling[2];
     uint8_t container; /* index into tz_file.containers */
 } tz_tables;
 

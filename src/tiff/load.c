@@ -153,12 +153,11 @@ static tz_result load_nodata(loader *load)
 static tz_result feed_metadata(loader *load, tz_metadata_parser *parser)
 {
     const tz_value *value = &load->ifd->metadata;
-    char piece[1024];
-    for (uint64_t done = 0; done < value->count;) {
-        const uint64_t left = value->count - done;
-        const size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
-        TZ_TRY(tz_reader_get(load->reader, value->offset + done, size, piece, load->ctx));
-        TZ_TRY(tz_metadata_feed(parser, piece, size));
+    for (uint64_t done = 0; done < value->count && !tz_metadata_is_ended(parser);) {
+        const uint8_t *piece = NULL;
+        uint64_t size = value->count - done;
+        TZ_TRY(tz_reader_piece(load->reader, value->offset + done, &size, &piece, load->ctx));
+        TZ_TRY(tz_metadata_feed(parser, (const char *)piece, (size_t)size));
         done += size;
     }
     return TZ_OK;
@@ -249,15 +248,14 @@ static tz_result check_inks(loader *load)
 {
     const tz_value *value = &load->ifd->ink_names;
     uint64_t names = 0;
-    char piece[256];
     if (value->count == 0 || load->ifd->ink_count == 0)
         return TZ_OK;
     for (uint64_t done = 0; done < value->count && names < load->ifd->ink_count;) {
-        const uint64_t left = value->count - done;
-        const size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
-        TZ_TRY(tz_reader_get(load->reader, value->offset + done, size, piece, load->ctx));
-        for (size_t i = 0; i < size; i++)
-            names += piece[i] == '\0';
+        const uint8_t *piece = NULL;
+        uint64_t size = value->count - done;
+        TZ_TRY(tz_reader_piece(load->reader, value->offset + done, &size, &piece, load->ctx));
+        for (uint64_t i = 0; i < size; i++)
+            names += piece[i] == 0;
         done += size;
     }
     if (names >= load->ifd->ink_count)

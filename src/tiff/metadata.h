@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tag GDAL_METADATA: XML without DTD or entities of its own, fed in pieces, kept compactly: an item is
- * 16 bytes and its text, which is never more than the XML it came from, so that everything fits in
- * one block of the tag's size. */
+ * Tag GDAL_METADATA: XML without DTD or entities of its own, fed in pieces, kept compactly: an item
+ * is 16 bytes and its text, which is never more than the XML it came from, so that everything fits
+ * in one block of the tag's size. */
 #ifndef TZ_TIFF_METADATA_H
 #define TZ_TIFF_METADATA_H
 
@@ -25,12 +25,12 @@ typedef struct tz_metadata {
 } tz_metadata;
 void tz_metadata_deinit(tz_metadata *metadata); /* zeroed state is fine */
 
-/* Parse in pieces: begin, feed as often as needed, finish (always, also after a failed feed). bands is
- * that of the image: an item for another band is a META warning and left out. size is that of the
- * tag; more than that must not be fed. Malformed or forbidden XML (document type, depth, size, items
- * past the limits) is a META or LIMIT warning and leaves *out empty; then feed returns TZ_OK and
- * ignores what follows. Text ends at the first NUL. Errors are those of strict mode and of memory
- * only. Without expat, begin gives a META warning that says so.
+/* Parse in pieces: begin, feed as often as needed, finish (always, also after a failed feed). bands
+ * is that of the image: an item for another band is a META warning and left out. size is that of
+ * the tag; more than that must not be fed. Malformed or forbidden XML (document type, depth, size,
+ * items past the limits) is a META or LIMIT warning and leaves *out empty; then feed returns TZ_OK
+ * and ignores what follows. Text ends at the first NUL. Errors are those of strict mode and of
+ * memory only. Without expat, begin gives a META warning that says so.
  *
  * Kept are the Item elements right below GDALMetadata that have a name and a value. Values are
  * unescaped twice, as GDAL writes them. An item with elements inside (an "xml:" domain) keeps their
@@ -39,6 +39,11 @@ typedef struct tz_metadata_parser tz_metadata_parser;
 tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
                             const tz_context *ctx);
 tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size);
+bool tz_metadata_is_ended(const tz_metadata_parser *parser); /* what follows would be ignored */
+/* Memory to read the next bytes into before feeding them: a part of the parser's own that is free
+ * until they are fed, so that a large tag can be read in a few pieces without more memory. Less
+ * than half of what is to come; *size 0 means to use a small buffer of one's own. */
+char *tz_metadata_room(tz_metadata_parser *parser, size_t *size);
 tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metadata *out);
 
 /* Item index; false past the end. */

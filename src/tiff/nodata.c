@@ -66,11 +66,22 @@ static bool parse_prefix(const char *text, double *out, bool *out_of_range)
     return false;
 }
 
+/* How Microsoft's C library wrote them; some files have it. */
+static bool parse_microsoft(const char *text, double *out)
+{
+    bool negative = *text == '-';
+    text += negative;
+    if (strncmp(text, "1.#", 3) != 0)
+        return false;
+    *out = copysign(strncmp(text + 3, "INF", 3) == 0 ? INFINITY : NAN, negative ? -1 : 1);
+    return true;
+}
+
 /* *known is false when the text is no number. */
 static tz_result parse_number(const char *text, const tz_context *ctx, double *out, bool *known)
 {
     bool out_of_range = false;
-    *known = tz_parse_double(text, out, &out_of_range);
+    *known = tz_parse_double(text, out, &out_of_range) || parse_microsoft(text, out);
     if (!*known) {
         *known = parse_prefix(text, out, &out_of_range);
         if (!*known)

@@ -187,17 +187,22 @@ static tz_result check_span(const table_reader *table, uint64_t tile, const tz_t
     return TZ_OK;
 }
 
+tz_result tz_tile_check(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *span,
+                        tz_error *err)
+{
+    table_reader table;
+    TZ_TRY(open_table(&table, file, level, err));
+    if (span->offset != 0 && span->size == 0)
+        TZ_TRY(size_from_leader(&table, tile, span));
+    return check_span(&table, tile, span);
+}
+
 tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *out,
                          tz_error *err)
 {
-    table_reader table;
     tz_tile_span span = {0, 0};
-    TZ_TRY(open_table(&table, file, level, err));
-    TZ_TRY(read_spans(&table, tile, 1, &span));
-    if (span.offset != 0 && span.size == 0)
-        TZ_TRY(size_from_leader(&table, tile, &span));
-    TZ_TRY(check_unchanged(&table));
-    TZ_TRY(check_span(&table, tile, &span));
+    TZ_TRY(tz_tile_spans(file, level, tile, 1, &span, err));
+    TZ_TRY(tz_tile_check(file, level, tile, &span, err));
     *out = span;
     return TZ_OK;
 }

@@ -63,7 +63,7 @@ def gdal_fields(gdal):
 DTYPES = {"complex_float32": "complex64", "complex_float64": "complex128"}
 
 
-def our_fields(line, bands_shown=64):
+def our_fields(line):
     fields = {"open": line["opened"]}
     if not line["opened"]:
         return fields
@@ -105,9 +105,9 @@ def compare(line, gdal):
         return {}
     if not ours["open"]:
         return {"open": (False, True)}
-    shown = len(ours["descriptions"])
-    for name in ("descriptions", "scales", "offsets"):
-        theirs[name] = theirs[name][:shown]
+    for name in ("descriptions", "scales", "offsets"):  # the number of bands is a field of its own
+        shown = min(len(ours[name]), len(theirs[name]))
+        ours[name], theirs[name] = ours[name][:shown], theirs[name][:shown]
     return {field: (ours[field], theirs[field]) for field in FIELDS
             if not equal(field, ours[field], theirs[field])}
 
@@ -122,6 +122,77 @@ def rule(function):
     Its documentation is the reason."""
     RULES.append(function)
     return function
+
+
+@rule
+def libtiff_cuts_single_strips(field, ours, theirs, line, gdal):
+    """libtiff shows an uncompressed image of one strip as strips of about 8 KiB, and strips of more
+    than 2 GiB as strips of 512 MiB, so that its callers need less memory. The file has what we say."""
+    if field != "block" or line["tiled"] or line["planar"] != 1 or line["compression"] != 1:
+        return False
+    row = (line["width"] * line["bands"] * line["bits"] + 7) // 8
+    cuts = [max(1, 8192 // row)] if ours[1] == line["height"] else []
+    if row * ours[1] > 2**31 - 1:
+        cuts.append(2**29 // row)
+    return theirs[0] == ours[0] and theirs[1] in cuts
+
+
+@rule
+def gdal_splits_single_strips(field, ours, theirs, line, gdal):
+    """GDAL shows a compressed image of one strip and more than 2000 rows as blocks of one row."""
+    return (field == "block" and not line["tiled"] and ours[1] == line["height"] > 2000
+            and theirs == [ours[0], 1])
+
+
+@rule
+def rasterio_has_no_complex_int32(field, ours, theirs, line, gdal):
+    """GDAL says CInt32, which is what the file has; the oracle asked through rasterio, which shows
+    CInt32 as complex64."""
+    return field == "dtype" and (ours, theirs) == ("complex_int32", "complex64")
+
+
+@rule
+def rasterio_hides_the_identity(field, ours, theirs, line, gdal):
+    """The file has the identity as its matrix and GDAL gives it; the oracle asked through rasterio,
+    which takes the identity for none."""
+    return field == "geotransform" and ours == [0, 1, 0, 0, 0, 1] and theirs is None
+
+
+@rule
+def crs_of_gcps_is_apart(field, ours, theirs, line, gdal):
+    """GDAL keeps the CRS of ground control points apart from that of the raster, which has none."""
+    return field == "epsg" and line["gcps"] > 0 and theirs is None
+
+
+@rule
+def code_of_the_whole_crs(field, ours, theirs, line, gdal):
+    """tz_geo.epsg is what the key of the horizontal CRS says. GDAL gives the code of the CRS as a
+    whole, with its vertical part and with the units that other keys set, and that is what
+    tz_crs_epsg gives too."""
+    return (field == "epsg" and line["epsg"] not in (0, 32767)
+            and line.get("epsg_by_proj", -1) == (theirs or 0))
+
+
+@rule
+def height_of_a_3d_crs(field, ours, theirs, line, gdal):
+    """The key of the vertical CRS holds the code of a three-dimensional CRS: the heights are those
+    above its ellipsoid. GDAL gives that code as the code of the whole, and no vertical one."""
+    return field == "epsg_vertical" and theirs is None and gdal["epsg"] == ours
+
+
+INTEGERS = {"uint8": (0, 2**8 - 1), "uint16": (0, 2**16 - 1), "uint32": (0, 2**32 - 1),
+            "uint64": (0, 2**64 - 1), "int8": (-2**7, 2**7 - 1), "int16": (-2**15, 2**15 - 1),
+            "int32": (-2**31, 2**31 - 1), "int64": (-2**63, 2**63 - 1)}
+
+
+@rule
+def nodata_that_no_pixel_has(field, ours, theirs, line, gdal):
+    """The file says that a value is nodata which its type cannot hold. We give it, with a warning;
+    GDAL leaves it out."""
+    if field != "nodata" or theirs is not None or line["dtype"] not in INTEGERS:
+        return False
+    low, high = INTEGERS[line["dtype"]]
+    return not low <= ours <= high
 
 
 def rule_for(field, ours, theirs, line, gdal):
@@ -155,14 +226,24 @@ def read_corpus():
     return [row[0] for row in rows], {row[0]: by_hash[row[5]] for row in rows}
 
 
-def run_program(program, names):
+def run_program(program, names, *arguments):
     """({name: line}, features, exit code, stderr)"""
     paths = "".join(f"{CORPUS / name}\n" for name in names)
-    done = subprocess.run([program], input=paths, capture_output=True, text=True)
+    done = subprocess.run([program, *arguments], input=paths, capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     features = lines.pop() if lines and "path" not in lines[-1] else {}
     by_name = {os.path.relpath(line["path"], CORPUS): line for line in lines}
     return by_name, features, done.returncode, done.stderr
+
+
+def ask_proj(program, lines, oracle):
+    """Adds what PROJ says of the CRS, where the keys alone do not say what GDAL says."""
+    unsure = [name for name, line in lines.items() if line["opened"] and line["has_crs"]
+              and line["epsg"] != oracle[name]["gdal"].get("epsg")]
+    answers, _, code, err = run_program(program, unsure, "--crs")
+    if code == 0:
+        lines.update(answers)
+    return code, err
 
 
 def judge(lines, oracle):
@@ -266,6 +347,8 @@ def main():
         return tap.finish()
     names, oracle = read_corpus()
     lines, features, code, err = run_program(sys.argv[1], names)
+    if code == 0:
+        code, err = ask_proj(sys.argv[1], lines, oracle)
     listed = read_list()
     if "--list" in sys.argv[2:]:
         print_list(judge(lines, oracle), listed)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opens every file whose path comes on stdin, one per line, and prints one line of JSON for each:
- * what tz_open says of it, its CPU seconds and the peak of live bytes. check_corpus.py compares
- * these lines with the frozen answers of other readers. */
+ * what tz_open says of it, its CPU seconds and the peak of live bytes. With the argument --crs also
+ * what PROJ makes of its CRS, which takes longer. check_corpus.py compares these lines with the
+ * frozen answers of other readers. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -95,7 +96,21 @@ static void put_nodata(const tz_nodata *nodata)
     }
 }
 
-static void put_geo(const tz_file *file, const tz_geo *geo)
+static void put_crs(const tz_file *file)
+{
+    tz_crs *crs = NULL;
+    tz_error err;
+    if (tz_crs_open(&crs, file, &err) == TZ_OK) {
+        printf(",\"epsg_by_proj\":%d,\"crs_name\":", tz_crs_epsg(crs));
+        put_text(tz_crs_name(crs));
+        tz_crs_close(crs);
+    } else {
+        printf(",\"crs_error\":");
+        put_error(&err);
+    }
+}
+
+static void put_geo(const tz_geo *geo)
 {
     printf(",\"geotransform\":");
     if (geo->has_transform) {
@@ -110,18 +125,6 @@ static void put_geo(const tz_file *file, const tz_geo *geo)
     printf(",\"epsg\":%u,\"epsg_vertical\":%u,\"has_crs\":%s,\"point\":%s,\"gcps\":%" PRIu32,
            geo->epsg, geo->epsg_vertical, geo->has_crs ? "true" : "false",
            geo->raster_type == TZ_RASTER_PIXEL_IS_POINT ? "true" : "false", geo->gcp_count);
-    if (geo->has_crs && (geo->epsg == 0 || geo->epsg == 32767)) {
-        tz_crs *crs = NULL;
-        tz_error err;
-        if (tz_crs_open(&crs, file, &err) == TZ_OK) {
-            printf(",\"epsg_by_proj\":%d,\"crs_name\":", tz_crs_epsg(crs));
-            put_text(tz_crs_name(crs));
-            tz_crs_close(crs);
-        } else {
-            printf(",\"crs_error\":");
-            put_error(&err);
-        }
-    }
 }
 
 static void put_levels(const tz_info *info)
@@ -160,7 +163,7 @@ static void put_bands(const tz_file *file, const tz_info *info)
     putchar(']');
 }
 
-static void put_file(const tz_file *file)
+static void put_file(const tz_file *file, bool with_crs)
 {
     const tz_info *info = tz_file_info(file);
     printf(",\"width\":%" PRIu32 ",\"height\":%" PRIu32 ",\"bands\":%" PRIu32 ",\"dtype\":\"%s\","
@@ -174,7 +177,9 @@ static void put_file(const tz_file *file)
     put_nodata(&info->nodata);
     put_levels(info);
     put_bands(file, info);
-    put_geo(file, &info->geo);
+    put_geo(&info->geo);
+    if (with_crs && info->geo.has_crs)
+        put_crs(file);
     printf(",\"warnings\":[");
     for (uint32_t i = 0; i < info->warning_count; i++) {
         if (i > 0)
@@ -184,7 +189,7 @@ static void put_file(const tz_file *file)
     putchar(']');
 }
 
-static void dump(const char *path)
+static void dump(const char *path, bool with_crs)
 {
     meter m = {0, 0};
     tz_mem_hook hook = {allow_all, count_moved, &m};
@@ -201,7 +206,7 @@ static void dump(const char *path)
     printf(",\"opened\":%s,\"seconds\":%.6f,\"peak\":%zu", result == TZ_OK ? "true" : "false",
            elapsed, peak);
     if (result == TZ_OK) {
-        put_file(file);
+        put_file(file, with_crs);
     } else {
         printf(",\"error\":");
         put_error(&err);
@@ -211,12 +216,13 @@ static void dump(const char *path)
     printf(",\"left\":%zu}\n", m.live);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool with_crs = argc > 1 && strcmp(argv[1], "--crs") == 0;
     char path[4096];
     while (fgets(path, sizeof path, stdin) != NULL) {
         path[strcspn(path, "\n")] = '\0';
-        dump(path);
+        dump(path, with_crs);
         /* After a crash the last line tells which file was the last good one. */
         fflush(stdout);
     }

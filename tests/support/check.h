@@ -2,10 +2,10 @@
  * Checks of our own on top of cmocka: open bytes, compare what is said of their defects, and count
  * what opening cost.
  *
- * Every open through these functions runs with a counting source and a counting allocator, and fails
- * the test when it took more memory than 64 KiB, 64 bytes a directory and the file's own size, or
- * more reads than 64 and 4 a directory; when closing does not give back all memory; or when an error
- * lacks a proper message. */
+ * Every open through these functions runs with a counting source and a counting allocator, and
+ * fails the test when it took more memory than 64 KiB, 64 bytes a directory and the file's own
+ * size, or more reads than 64 and 4 a directory; when closing does not give back all memory; or
+ * when an error lacks a proper message. */
 #ifndef TESTS_SUPPORT_CHECK_H
 #define TESTS_SUPPORT_CHECK_H
 
@@ -37,13 +37,13 @@
 typedef struct check_defect {
     tz_result result;
     tz_cause cause;
-    int32_t ifd;   /* (0) */
-    int32_t tag;   /* (none) */
-    int32_t level; /* (any) */
-    int64_t tile;  /* (none) */
+    int32_t ifd;                      /* (0) */
+    int32_t tag;                      /* (none) */
+    int32_t level;                    /* (any) */
+    int64_t tile;                     /* (none) */
     uint64_t offset, expected, found; /* (any) */
-    const char *limit; /* (none) */
-    const char *text;  /* a part of the message; NULL: any */
+    const char *limit;                /* (none) */
+    const char *text;                 /* a part of the message; NULL: any */
 } check_defect;
 
 /* DEFECT(FORMAT, IFD, .offset = 8): TZ_ERR_FORMAT with TZ_CAUSE_IFD in directory 0, at byte 8. */
@@ -73,7 +73,7 @@ int check_begin(void **state);
 
 /* What an open cost, and what it found. */
 typedef struct check_cost {
-    uint64_t peak_bytes;  /* most memory held at once */
+    uint64_t peak_bytes; /* most memory held at once */
     uint64_t submits;
     uint64_t ranges;
     uint64_t bytes_read;
@@ -109,19 +109,28 @@ void check_close(tz_file *file);
 /* The check, and both closed and freed: for tests that need no more than the defect. */
 #define check_done_fails(b, options, defect)                                                       \
     do {                                                                                           \
-        check_fails(b, options, defect);                                                           \
-        tb_free(b);                                                                                \
+        tb *check_b_ = (b);                                                                        \
+        check_fails(check_b_, options, defect);                                                    \
+        tb_free(check_b_);                                                                         \
     } while (0)
 #define check_done_warns(b, options, defect)                                                       \
     do {                                                                                           \
-        check_close(check_warns(b, options, defect));                                              \
-        tb_free(b);                                                                                \
+        tb *check_b_ = (b);                                                                        \
+        check_close(check_warns(check_b_, options, defect));                                       \
+        tb_free(check_b_);                                                                         \
     } while (0)
 #define check_done_opens(b, options)                                                               \
     do {                                                                                           \
-        check_close(check_opens(b, options));                                                      \
-        tb_free(b);                                                                                \
+        tb *check_b_ = (b);                                                                        \
+        check_close(check_opens(check_b_, options));                                               \
+        tb_free(check_b_);                                                                         \
     } while (0)
+
+/* tb_finish when that was not done, the one warning, and everything freed: after it the pixels of
+ * level 0 are lost; or they are as good as ever. */
+#define check_pixels_lost(b, defect) check_pixels_at(b, defect, false, __FILE__, __LINE__)
+#define check_pixels_kept(b, defect) check_pixels_at(b, defect, true, __FILE__, __LINE__)
+void check_pixels_at(tb *b, const check_defect *defect, bool kept, const char *file, int line);
 
 /* The cost of a lenient open alone. */
 check_cost check_cost_of(const tb *b, const tz_open_options *options);

@@ -11,8 +11,8 @@
  *
  * The order of the bytes is that of a COG: header, ghost area, each directory with the data of its
  * tags, all tile tables, then tiles from the last directory's to the first's. b->data has exactly
- * b->size bytes on the heap, so that address sanitizers see every over-read. A mistake in the use of
- * the builder ends the program with a message. */
+ * b->size bytes on the heap, so that address sanitizers see every over-read. A mistake in the use
+ * of the builder ends the program with a message. */
 #ifndef TESTS_SUPPORT_TIFF_BUILDER_H
 #define TESTS_SUPPORT_TIFF_BUILDER_H
 
@@ -36,32 +36,32 @@ typedef struct tb_entry {
     uint16_t tag;
     uint16_t type;
     uint64_t count;
-    uint8_t *bytes;      /* data in the file's byte order */
+    uint8_t *bytes; /* data in the file's byte order */
     size_t size;
-    uint64_t at;         /* where the data goes when it is not inline; TB_AUTO */
-    uint64_t value;      /* what to write in the value field instead of data or offset; TB_AUTO */
-    int *links;          /* directories whose offsets are the data; NULL: none */
-    uint8_t table;       /* 1 tile offsets, 2 tile sizes: filled by tb_finish */
-    uint64_t entry_at;   /* known after tb_finish, like data_at */
-    uint64_t data_at;    /* of inline data too */
+    uint64_t at;       /* where the data goes when it is not inline; TB_AUTO */
+    uint64_t value;    /* what to write in the value field instead of data or offset; TB_AUTO */
+    int *links;        /* directories whose offsets are the data; NULL: none */
+    uint8_t table;     /* 1 tile offsets, 2 tile sizes: filled by tb_finish */
+    uint64_t entry_at; /* known after tb_finish, like data_at */
+    uint64_t data_at;  /* of inline data too */
 } tb_entry;
 
 /* An image in a few words; what is 0 gets the value in brackets. */
 typedef struct tb_spec {
-    uint32_t width, height;          /* (64) */
+    uint32_t width, height;           /* (64) */
     uint32_t tile_width, tile_height; /* (0: strips) */
-    uint32_t rows_per_strip;         /* (the height) */
-    uint16_t bits;                   /* (8) */
-    uint16_t sample_format;          /* (1) */
-    uint16_t samples;                /* (1) */
-    uint16_t planar;                 /* (1) */
-    uint16_t photometric;            /* (1) */
-    uint16_t compression;            /* (1) */
-    uint16_t predictor;              /* (tag left out) */
-    uint32_t subfile;                /* (tag left out) */
-    uint16_t offset_type, size_type; /* of the tables (LONG; LONG8 in BigTIFF for offsets) */
-    uint32_t tile_bytes;             /* stored per tile (16) */
-    bool sparse;                     /* no tile has bytes */
+    uint32_t rows_per_strip;          /* (the height) */
+    uint16_t bits;                    /* (8) */
+    uint16_t sample_format;           /* (1) */
+    uint16_t samples;                 /* (1) */
+    uint16_t planar;                  /* (1) */
+    uint16_t photometric;             /* (1) */
+    uint16_t compression;             /* (1) */
+    uint16_t predictor;               /* (tag left out) */
+    uint32_t subfile;                 /* (tag left out) */
+    uint16_t offset_type, size_type;  /* of the tables (LONG; LONG8 in BigTIFF for offsets) */
+    uint32_t tile_bytes;              /* stored per tile (16) */
+    bool sparse;                      /* no tile has bytes */
 } tb_spec;
 
 typedef struct tb_ifd {
@@ -69,16 +69,16 @@ typedef struct tb_ifd {
     size_t count;
     size_t capacity;
     tb_spec spec;
-    uint64_t at;         /* where it goes; TB_AUTO */
-    uint64_t gap;        /* unused bytes before it */
+    uint64_t at;          /* where it goes; TB_AUTO */
+    uint64_t gap;         /* unused bytes before it */
     uint64_t entry_count; /* what to write as the number of entries; TB_AUTO */
-    bool chained;        /* part of the main chain */
-    int next;            /* the directory after it; -1 none, TB_NEXT_IN_CHAIN by order */
-    bool unsorted;       /* keep entries in the order they were added */
+    bool chained;         /* part of the main chain */
+    int next;             /* the directory after it; -1 none, TB_NEXT_IN_CHAIN by order */
+    bool unsorted;        /* keep entries in the order they were added */
     uint64_t tile_count;
     uint64_t *tile_offsets;
     uint64_t *tile_sizes;
-    uint64_t offset;     /* known after tb_finish */
+    uint64_t offset; /* known after tb_finish */
 } tb_ifd;
 #define TB_NEXT_IN_CHAIN (-2)
 
@@ -92,9 +92,9 @@ typedef struct tb {
     uint64_t ifds_in_file; /* with those of tb_repeat */
     uint8_t *ghost;
     size_t ghost_size;
-    bool leaders;        /* every tile gets the leader and trailer that a ghost area promises */
-    bool data_first;     /* tiles before the directories */
-    bool data_forward;   /* tiles from the first directory's to the last's */
+    bool leaders;      /* every tile gets the leader and trailer that a ghost area promises */
+    bool data_first;   /* tiles before the directories */
+    bool data_forward; /* tiles from the first directory's to the last's */
     bool finished;
     uint8_t *data;
     size_t size;
@@ -108,18 +108,18 @@ tb *tb_copy(const tb *finished); /* the bytes alone */
 void tb_free(tb *b);
 
 /* Directories. Each returns its index. */
-int tb_ifd_new(tb *b);                            /* in the chain, without entries */
-int tb_image(tb *b, const tb_spec *spec);         /* in the chain; a complete valid image */
+int tb_ifd_new(tb *b);                               /* in the chain, without entries */
+int tb_image(tb *b, const tb_spec *spec);            /* in the chain; a complete valid image */
 int tb_gray(tb *b, uint32_t width, uint32_t height); /* 8-bit, one strip */
 int tb_tiled(tb *b, uint32_t width, uint32_t height, uint32_t tile);
 int tb_overview(tb *b, int of, uint32_t width, uint32_t height); /* like it, reduced */
-int tb_mask(tb *b, int of);                       /* transparency mask of the same size and tiling */
+int tb_mask(tb *b, int of); /* transparency mask of the same size and tiling */
 /* Take directories out of the chain and name them in tag of ifd: TZ_TAG_SUB_IFDS, EXIF, ... */
 void tb_link(tb *b, int ifd, uint16_t tag, uint16_t type, const int *targets, size_t count);
-void tb_sub(tb *b, int ifd, int target);          /* one SubIFD */
+void tb_sub(tb *b, int ifd, int target); /* one SubIFD */
 
-/* Tags: replace the one that is there, or add it. Numbers are converted to the type; a rational takes
- * two. The entry is valid until the next change. */
+/* Tags: replace the one that is there, or add it. Numbers are converted to the type; a rational
+ * takes two. The entry is valid until the next change. */
 tb_entry *tb_set(tb *b, int ifd, uint16_t tag, uint16_t type, const uint64_t *values, size_t count);
 tb_entry *tb_set_doubles(tb *b, int ifd, uint16_t tag, uint16_t type, const double *values,
                          size_t count);
@@ -128,9 +128,10 @@ tb_entry *tb_set_bytes(tb *b, int ifd, uint16_t tag, uint16_t type, uint64_t cou
                        const void *bytes, size_t size); /* already in the file's byte order */
 /* No data: the value field is as given. */
 tb_entry *tb_set_raw(tb *b, int ifd, uint16_t tag, uint16_t type, uint64_t count, uint64_t value);
-tb_entry *tb_add_again(tb *b, int ifd, uint16_t tag, uint16_t type, uint64_t value); /* a duplicate */
-tb_entry *tb_find(tb *b, int ifd, uint16_t tag);  /* the first; must be there */
-void tb_remove(tb *b, int ifd, uint16_t tag);     /* must be there */
+tb_entry *tb_add_again(tb *b, int ifd, uint16_t tag, uint16_t type,
+                       uint64_t value);          /* a duplicate */
+tb_entry *tb_find(tb *b, int ifd, uint16_t tag); /* the first; must be there */
+void tb_remove(tb *b, int ifd, uint16_t tag);    /* must be there */
 #define TB_SET(b, ifd, tag, type, ...)                                                             \
     tb_set(b, ifd, tag, type, (const uint64_t[]){__VA_ARGS__},                                     \
            sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
@@ -155,7 +156,7 @@ void tb_finish(tb *b);
 
 /* After tb_finish: where things are. */
 uint64_t tb_ifd_at(const tb *b, int ifd);
-uint64_t tb_next_at(const tb *b, int ifd);  /* the field with the next directory's offset */
+uint64_t tb_next_at(const tb *b, int ifd); /* the field with the next directory's offset */
 uint64_t tb_entry_at(const tb *b, int ifd, uint16_t tag);
 uint64_t tb_type_at(const tb *b, int ifd, uint16_t tag);
 uint64_t tb_count_at(const tb *b, int ifd, uint16_t tag);

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tag GDAL_METADATA, read with expat.
+ *
+ * Memory is one block of the tag's size. Strings grow from its front, entries from its back, and
+ * they never meet: an item costs 16 bytes and two NULs beyond its text, while the shortest XML
+ * around that text, <Item name="">...</Item>, has 21. A domain or a role costs one NUL, and its
+ * attribute more. expat's own memory is capped, so that a token without end cannot make it grow. */
+#ifdef TZ_HAVE_EXPAT
+
+#include <expat.h>
+#include <math.h>
+#include <stdalign.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "tiff/expat_memory.h"
+#include "tiff/metadata.h"
+#include "tiff/tags.h"
+#include "tiff/unescape.h"
+
+enum {
+    SLICE = 4096, /* what expat gets at a time: it may buffer a slice and what is left over */
+    INTERNED = 32 /* domains and roles that are recognised */
+};
+
+/* A domain or role that was met before. */
+typedef struct interned {
+    uint32_t place;
+    uint32_t size;
+} interned;
+
+struct tz_metadata_parser {
+    tz_context ctx;
+    XML_Parser xml;   /* NULL: nothing (more) is read */
+    tz_result result; /* the first error; then all is over */
+    uint32_t bands;
+    uint64_t size; /* of the tag */
+    uint64_t fed;
+    tz_expat_memory memory;
+    bool ended;   /* a NUL was met, or the rest does not matter any more */
+    bool dropped; /* nothing is kept */
+    uint64_t depth;
+    uint64_t item_depth; /* depth of the item at hand; 0: none */
+    bool item_raw;       /* it has elements inside */
+    uint32_t item_start; /* where its name begins in the pool: all is undone from there */
+    uint32_t value;      /* where its value begins */
+    tz_metadata_entry item;
+    uint32_t interned_count;
+    interned interned[INTERNED];
+    char *block;
+    size_t block_size;
+    uint32_t pool_size;
+    uint32_t count; /* entries, from the end of the block down */
+};
+
+static tz_place at_metadata(void)
+{
+    return tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE);
+}
+
+static void close_xml(tz_metadata_parser *parser)
+{
+    if (!parser->xml)
+        return;
+    tz_expat_memory_use(&parser->memory);
+    XML_ParserFree(parser->xml);
+    tz_expat_memory_use(NULL);
+    parser->xml = NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Ending early
+ * ------------------------------------------------------------------------------------------ */
+
+/* Nothing of the tag is kept. result is that of the warning that says why. */
+static tz_result drop(tz_metadata_parser *parser, tz_result result)
+{
+    parser->result = result;
+    parser->ended = true;
+    parser->dropped = true;
+    return result;
+}
+
+/* The same within a handler of expat. */
+static void stop(tz_metadata_parser *parser, tz_result result)
+{
+    drop(parser, result);
+    XML_StopParser(parser->xml, XML_FALSE);
+}
+
+static tz_result check_limit(const tz_metadata_parser *parser, size_t member_offset, uint64_t value,
+                             const char *what, bool *met)
+{
+    tz_error err;
+    tz_context ctx = parser->ctx;
+    ctx.err = &err;
+    *met = tz_check_limit(&ctx, member_offset, at_metadata(), value, what) != TZ_OK;
+    return *met ? tz_warn_of(&parser->ctx, &err, what) : TZ_OK;
+}
+
+/* True when the limit was met and the parser stopped. */
+static bool stopped_by_limit(tz_metadata_parser *parser, size_t member_offset, uint64_t value,
+                             const char *what)
+{
+    bool met;
+    tz_result result = check_limit(parser, member_offset, value, what, &met);
+    if (met)
+        stop(parser, result);
+    return met;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The block
+ * ------------------------------------------------------------------------------------------ */
+
+static size_t room(const tz_metadata_parser *parser)
+{
+    return parser->block_size - parser->count * sizeof(tz_metadata_entry) - parser->pool_size;
+}
+
+/* False only when the reckoning at the top of this file is wrong, or after an end. */
+static bool has_room(tz_metadata_parser *parser, size_t size)
+{
+    if (parser->dropped)
+        return false;
+    if (size <= room(parser))
+        return true;
+    stop(parser, tz_fail(&parser->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, at_metadata(),
+                         "metadata needs more memory than its XML has bytes"));
+    return false;
+}
+
+static void append(tz_metadata_parser *parser, const char *text, size_t size)
+{
+    if (!has_room(parser, size))
+        return;
+    memcpy(parser->block + parser->pool_size, text, size);
+    parser->pool_size += (uint32_t)size;
+}
+
+/* The place of a domain or role. Few are in use, so that a short list finds them; text that is not
+ * in the list when it is full is stored anew. */
+static uint32_t intern(tz_metadata_parser *parser, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    if (size == 1)
+        return 0;
+    for (uint32_t i = 0; i < parser->interned_count; i++) {
+        const interned *known = &parser->interned[i];
+        if (known->size == size && memcmp(parser->block + known->place, text, size) == 0)
+            return known->place;
+    }
+    uint32_t place = parser->pool_size;
+    append(parser, text, size);
+    if (parser->interned_count < INTERNED && !parser->dropped)
+        parser->interned[parser->interned_count++] = (interned){place, (uint32_t)size};
+    return place;
+}
+
+static void add_entry(tz_metadata_parser *parser)
+{
+    if (!has_room(parser, sizeof parser->item))
+        return;
+    parser->count++;
+    tz_metadata_entry *end = (tz_metadata_entry *)(void *)(parser->block + parser->block_size);
+    end[-(ptrdiff_t)parser->count] = parser->item;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Items
+ * ------------------------------------------------------------------------------------------ */
+
+static const char *attribute(const XML_Char **attributes, const char *name)
+{
+    for (; attributes[0]; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
+            return attributes[1];
+    return NULL;
+}
+
+/* -1 without a sample. *usable is false when the image has no such band. */
+static tz_result read_band(const tz_metadata_parser *parser, const char *sample, int32_t *band,
+                           bool *usable)
+{
+    uint64_t value = 0;
+    *band = -1;
+    *usable = !sample || (tz_parse_uint64(sample, &value) && value < parser->bands);
+    if (!*usable)
+        return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                       "an item is for sample '%.32s', and the image has %lu; it is left out",
+                       sample, (unsigned long)parser->bands);
+    if (sample)
+        *band = (int32_t)value;
+    return TZ_OK;
+}
+
+static void start_item(tz_metadata_parser *parser, const XML_Char **attributes)
+{
+    const char *name = attribute(attributes, "name");
+    const char *domain = attribute(attributes, "domain");
+    const char *role = attribute(attributes, "role");
+    bool usable;
+    int32_t band;
+    if (!name)
+        return;
+    tz_result result = read_band(parser, attribute(attributes, "sample"), &band, &usable);
+    if (result != TZ_OK)
+        stop(parser, result);
+    if (!usable)
+        return;
+    parser->item.domain = intern(parser, domain ? domain : "");
+    parser->item.role = intern(parser, role ? role : "");
+    parser->item.band = band;
+    parser->item.name = parser->pool_size;
+    parser->item_start = parser->pool_size;
+    parser->item_depth = parser->depth;
+    parser->item_raw = false;
+    append(parser, name, strlen(name) + 1);
+    parser->value = parser->pool_size;
+}
+
+static bool has_role(const tz_metadata_parser *parser, const char *role)
+{
+    return strcmp(parser->block + parser->item.role, role) == 0;
+}
+
+/* Scale and offset must be numbers; *usable is false when not. */
+static tz_result check_value(const tz_metadata_parser *parser, bool *usable)
+{
+    const char *value = parser->block + parser->value;
+    double number;
+    *usable = true;
+    if (!has_role(parser, "scale") && !has_role(parser, "offset"))
+        return TZ_OK;
+    if (tz_parse_double(value, &number, NULL) && isfinite(number))
+        return TZ_OK;
+    *usable = false;
+    return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                   "an item of role %s is '%.32s', which is no number; it is left out",
+                   parser->block + parser->item.role, value);
+}
+
+/* Close the value with a NUL; false when it is empty. */
+static bool close_value(tz_metadata_parser *parser)
+{
+    size_t size = parser->pool_size - parser->value;
+    if (!parser->item_raw)
+        size = tz_unescape(parser->block + parser->value, size);
+    parser->pool_size = parser->value + (uint32_t)size;
+    append(parser, "", 1);
+    return size > 0 && !parser->dropped;
+}
+
+/* An item without a value is none, as with GDAL. */
+static void end_item(tz_metadata_parser *parser)
+{
+    bool usable = false;
+    parser->item_depth = 0;
+    if (parser->dropped)
+        return;
+    if (close_value(parser)) {
+        tz_result result = check_value(parser, &usable);
+        if (result != TZ_OK)
+            stop(parser, result);
+    }
+    if (!usable)
+        parser->pool_size = parser->item_start;
+    else if (!stopped_by_limit(parser, offsetof(tz_limits, max_metadata_items),
+                               (uint64_t)parser->count + 1, "items of metadata"))
+        add_entry(parser);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * What expat calls
+ * ------------------------------------------------------------------------------------------ */
+
+static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **attributes)
+{
+    tz_metadata_parser *parser = user;
+    parser->depth++;
+    if (stopped_by_limit(parser, offsetof(tz_limits, max_xml_depth), parser->depth,
+                         "levels of XML elements"))
+        return;
+    if (parser->item_depth != 0) {
+        parser->item_raw = true;
+        XML_DefaultCurrent(parser->xml); /* the markup itself: see on_markup */
+    } else if (parser->depth == 1 && strcmp(name, "GDALMetadata") != 0) {
+        stop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                             "the XML is '%.32s' instead of GDALMetadata", name));
+    } else if (parser->depth == 2 && strcmp(name, "Item") == 0) {
+        start_item(parser, attributes);
+    }
+}
+
+static void XMLCALL on_end(void *user, const XML_Char *name)
+{
+    tz_metadata_parser *parser = user;
+    (void)name;
+    if (parser->item_depth != 0 && parser->depth > parser->item_depth)
+        XML_DefaultCurrent(parser->xml);
+    else if (parser->item_depth != 0)
+        end_item(parser);
+    parser->depth--;
+}
+
+static void XMLCALL on_text(void *user, const XML_Char *text, int size)
+{
+    tz_metadata_parser *parser = user;
+    if (parser->item_depth == 0)
+        return;
+    if (parser->depth > parser->item_depth)
+        XML_DefaultCurrent(parser->xml);
+    else
+        append(parser, text, (size_t)size);
+}
+
+/* The bytes of the file, for elements within an item. Comments come here as well. */
+static void XMLCALL on_markup(void *user, const XML_Char *text, int size)
+{
+    tz_metadata_parser *parser = user;
+    if (parser->item_depth != 0 && parser->depth > parser->item_depth)
+        append(parser, text, (size_t)size);
+}
+
+static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
+                               const XML_Char *public_id, int has_internal_subset)
+{
+    tz_metadata_parser *parser = user;
+    (void)name, (void)system_id, (void)public_id, (void)has_internal_subset;
+    stop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                         "the XML has a document type, which is not allowed"));
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Begin, feed, finish
+ * ------------------------------------------------------------------------------------------ */
+
+/* The encoding is given, so that a declaration in the file cannot choose another one. */
+static tz_result open_xml(tz_metadata_parser *parser)
+{
+    tz_expat_memory_use(&parser->memory);
+    parser->xml = XML_ParserCreate_MM("UTF-8", &tz_expat_memory_suite, NULL);
+    tz_expat_memory_use(NULL);
+    if (!parser->xml)
+        return tz_fail_nomem(&parser->ctx, TZ_EXPAT_BYTES);
+    XML_SetUserData(parser->xml, parser);
+    XML_SetElementHandler(parser->xml, on_start, on_end);
+    XML_SetCharacterDataHandler(parser->xml, on_text);
+    XML_SetDefaultHandler(parser->xml, on_markup);
+    XML_SetStartDoctypeDeclHandler(parser->xml, on_doctype);
+    return TZ_OK;
+}
+
+static tz_result open_block(tz_metadata_parser *parser)
+{
+    const size_t align = alignof(tz_metadata_entry);
+    uint64_t size;
+    /* One byte for pool[0], and the end on a place where an entry may end. */
+    if (!tz_add(parser->size, align, &size) || size > UINT32_MAX)
+        return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                       "metadata of 4 GiB and more is ignored");
+    parser->block_size = (size_t)size / align * align;
+    parser->block = tz_alloc(parser->block_size);
+    if (!parser->block)
+        return tz_fail_nomem(&parser->ctx, parser->block_size);
+    append(parser, "", 1);
+    return open_xml(parser);
+}
+
+static tz_result prepare(tz_metadata_parser *parser)
+{
+    bool met;
+    TZ_TRY(check_limit(parser, offsetof(tz_limits, max_xml_bytes), parser->size,
+                       "bytes of GDAL metadata", &met));
+    if (met)
+        return TZ_OK;
+    return open_block(parser);
+}
+
+tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
+                            const tz_context *ctx)
+{
+    tz_metadata_parser *parser = tz_alloc_zeroed(1, sizeof *parser);
+    if (!parser)
+        return tz_fail_nomem(ctx, sizeof *parser);
+    parser->ctx = *ctx;
+    parser->size = size;
+    parser->bands = bands;
+    tz_result result = prepare(parser);
+    if (result != TZ_OK) {
+        (void)tz_metadata_finish(parser, false, &(tz_metadata){0});
+        return result;
+    }
+    *out = parser;
+    return TZ_OK;
+}
+
+/* What expat stopped at, as a warning; a handler that stopped it has said why already. */
+static tz_result end_badly(tz_metadata_parser *parser)
+{
+    const tz_context *ctx = &parser->ctx;
+    enum XML_Error error = XML_GetErrorCode(parser->xml);
+    if (error == XML_ERROR_ABORTED)
+        return parser->result;
+    if (parser->memory.starved)
+        return drop(parser, tz_fail_nomem(ctx, TZ_EXPAT_BYTES));
+    if (parser->memory.capped)
+        return drop(parser, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                                    "a tag of the XML is too large to be read in %d bytes",
+                                    TZ_EXPAT_BYTES));
+    return drop(parser, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                                "the XML is malformed in line %llu: %s",
+                                (unsigned long long)XML_GetCurrentLineNumber(parser->xml),
+                                XML_ErrorString(error)));
+}
+
+static tz_result parse(tz_metadata_parser *parser, const char *bytes, size_t size, bool last)
+{
+    tz_expat_memory_use(&parser->memory);
+    enum XML_Status status = XML_Parse(parser->xml, bytes, (int)size, last);
+    tz_expat_memory_use(NULL);
+    return status == XML_STATUS_ERROR ? end_badly(parser) : TZ_OK;
+}
+
+/* expat would take UTF-16 for what it is. Neither mark of it can begin UTF-8. */
+static tz_result check_first_byte(tz_metadata_parser *parser, unsigned char byte)
+{
+    if (byte < 0xFE)
+        return TZ_OK;
+    return drop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+                                "the XML is not in UTF-8"));
+}
+
+/* A slice is copied before expat sees it, since it may be in memory that the block is about to use:
+ * see tz_metadata_room. */
+static tz_result feed_slices(tz_metadata_parser *parser, const char *bytes, size_t size)
+{
+    char slice[SLICE];
+    while (size > 0 && !parser->ended) {
+        size_t part = size < sizeof slice ? size : sizeof slice;
+        const char *nul = memchr(bytes, '\0', part);
+        if (nul)
+            part = (size_t)(nul - bytes);
+        memcpy(slice, bytes, part);
+        TZ_TRY(parse(parser, slice, part, false));
+        parser->ended = parser->ended || nul != NULL;
+        bytes += part;
+        size -= part;
+    }
+    return TZ_OK;
+}
+
+tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size)
+{
+    if (parser->result != TZ_OK)
+        return parser->result;
+    if (tz_metadata_is_ended(parser) || size == 0)
+        return TZ_OK;
+    if (size > parser->size - parser->fed)
+        return drop(parser, tz_fail(&parser->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, at_metadata(),
+                                    "more metadata is fed than was announced"));
+    if (parser->fed == 0)
+        TZ_TRY(check_first_byte(parser, (unsigned char)bytes[0]));
+    parser->fed += size;
+    return feed_slices(parser, bytes, size);
+}
+
+/* While a piece is fed that begins MARGIN behind the strings, these grow by no more than what expat
+ * holds back and what it got of the piece; the entries, from the other end, by no more than what it
+ * holds back and the whole piece. */
+char *tz_metadata_room(tz_metadata_parser *parser, size_t *size)
+{
+    const size_t margin = TZ_EXPAT_BYTES;
+    *size = 0;
+    if (tz_metadata_is_ended(parser) || room(parser) < 2 * margin)
+        return NULL;
+    uint64_t left = parser->size - parser->fed;
+    *size = (room(parser) - 2 * margin) / 2;
+    if (*size > left)
+        *size = (size_t)left;
+    return parser->block + parser->pool_size + margin;
+}
+
+bool tz_metadata_is_ended(const tz_metadata_parser *parser)
+{
+    return !parser->xml || parser->ended;
+}
+
+/* Bring the entries, which stand at the end of the block and last first, behind the strings, and
+ * give back what is not needed. */
+static void compact(tz_metadata_parser *parser, tz_metadata *out)
+{
+    const size_t align = alignof(tz_metadata_entry);
+    size_t strings = (parser->pool_size + align - 1) / align * align;
+    size_t entries = parser->count * sizeof(tz_metadata_entry);
+    tz_metadata_entry *list = (tz_metadata_entry *)(void *)(parser->block + strings);
+    memmove(list, parser->block + parser->block_size - entries, entries);
+    for (uint32_t i = 0; i < parser->count / 2; i++) {
+        tz_metadata_entry first = list[i];
+        list[i] = list[parser->count - 1 - i];
+        list[parser->count - 1 - i] = first;
+    }
+    char *block = tz_realloc_array(parser->block, strings + entries, 1);
+    if (block) /* else the larger one serves as well */
+        parser->block_size = strings + entries;
+    else
+        block = parser->block;
+    parser->block = NULL;
+    *out = (tz_metadata){.pool = block,
+                         .entries = (const tz_metadata_entry *)(void *)(block + strings),
+                         .count = parser->count,
+                         .pool_size = parser->pool_size,
+                         .held = parser->block_size};
+}
+
+tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metadata *out)
+{
+    *out = (tz_metadata){0};
+    if (!complete)
+        parser->dropped = true;
+    if (parser->xml && !parser->dropped)
+        (void)parse(parser, "", 0, true);
+    close_xml(parser);
+    if (parser->count > 0 && !parser->dropped)
+        compact(parser, out);
+    tz_result result = parser->result;
+    tz_free(parser->block);
+    tz_free(parser);
+    return result;
+}
+
+#else
+
+/* A source of nothing is not allowed. */
+typedef int tz_no_metadata_xml;
+
+#endif
