@@ -36,7 +36,7 @@ fuzz: ## run each fuzz target for SECONDS (60)
 	@tools/fuzz.sh $(SECONDS)
 
 bench: ## measure; see bench/README.md
-	@tools/setup.sh build
+	@tools/setup.sh build python
 	@python3 bench/run.py
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected
@@ -51,7 +51,7 @@ check-format: ## fail if make format would change something
 	@clang-format-14 --dry-run -Werror $(FORMATTED)
 
 coverage: ## line coverage of src/ by the C tests
-	@tools/setup.sh build test python
+	@tools/setup.sh build test
 	@cmake --preset coverage
 	@$(CMAKE_BUILD) build/coverage -j $(JOBS)
 	@find build/coverage -name '*.gcda' -delete

@@ -127,15 +127,16 @@ def measure_small_files(arguments, folder):
             if len(sums) != 1:
                 sys.exit(f"the readers do not see the same: {sums}")
     print(f"\n{SMALL_FILES} small GeoTIFFs, {len(wall['terrazzo'])} blocks of {BLOCK}, medians")
-    print("| reader | us per open | CPU us | time / terrazzo's | middle half |")
-    print("|---|---|---|---|---|")
+    print("| reader | us per open | time / terrazzo's | middle half | CPU us | CPU / terrazzo's |")
+    print("|---|---|---|---|---|---|")
     ratios = {}
     for reader in team:
         ratios[reader.name] = median_ratio(wall["terrazzo"], wall[reader.name])
         each = [b / a for a, b in zip(wall["terrazzo"], wall[reader.name])]
         print(f"| {reader.name} | {statistics.median(wall[reader.name]) / BLOCK / 1000:.2f} "
+              f"| {ratios[reader.name]:.2f} | {spread(each)} "
               f"| {statistics.median(cpu[reader.name]) / BLOCK / 1000:.2f} "
-              f"| {ratios[reader.name]:.2f} | {spread(each)} |")
+              f"| {median_ratio(cpu['terrazzo'], cpu[reader.name]):.2f} |")
     if shutil.which("valgrind") and not arguments.no_count:
         print("\n| reader | instructions per open |\n|---|---|")
         for reader in team:

@@ -9,18 +9,7 @@
 
 /* Options -------------------------------------------------------------------------------------- */
 
-enum {
-    JSON = 1,
-    TILES,
-    TAGS,
-    LIMITS,
-    LIMIT,
-    STRICT,
-    REQUIRE_CRS,
-    PAGE,
-    SIDECARS,
-    NO_CRS
-};
+enum { JSON = 1, TILES, TAGS, LIMITS, LIMIT, STRICT, REQUIRE_CRS, PAGE, SIDECARS, NO_CRS };
 
 /* clang-format off */
 static const cli_option info_options[] = {
@@ -34,7 +23,7 @@ static const cli_option info_options[] = {
     {"require-crs", 0, REQUIRE_CRS, NULL, "no usable coordinate reference system is an error"},
     {"no-crs", 0, NO_CRS, NULL, "do not ask PROJ for names and longitudes"},
     {"limits", 0, LIMITS, NULL, "also the limits in force; needs no FILE"},
-    {"limit", 0, LIMIT, "NAME=VALUE", "set a limit; K, M, G and T are 1024 times the one before,\n"
+    {"limit", 0, LIMIT, "NAME=VALUE", "set a limit; K, M, G, T: each 1024 times the one before,\n"
                                       "0 or off is no limit"},
     COMMON_OPTIONS
 };

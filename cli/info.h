@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo info: one file, gathered once and shown as a page (info_page.c, info_tables.c) or as JSON
- * (info_gdal.c and info_domains.c with gdalinfo's keys, info_json.c with our own). */
+ * terrazzo info: one file, gathered once and shown as a page (info_page.c, info_tables.c) or as
+ * JSON (info_gdal.c and info_domains.c with gdalinfo's keys, info_json.c with our own). */
 #ifndef CLI_INFO_H
 #define CLI_INFO_H
 

@@ -18,14 +18,19 @@ typedef struct tag_item {
     const char *name;
 } tag_item;
 
-static const tag_item tag_items[] = {
-    {269, ITEM_TEXT, "TIFFTAG_DOCUMENTNAME"},    {270, ITEM_TEXT, "TIFFTAG_IMAGEDESCRIPTION"},
-    {280, ITEM_NUMBER, "TIFFTAG_MINSAMPLEVALUE"}, {281, ITEM_NUMBER, "TIFFTAG_MAXSAMPLEVALUE"},
-    {282, ITEM_NUMBER, "TIFFTAG_XRESOLUTION"},   {283, ITEM_NUMBER, "TIFFTAG_YRESOLUTION"},
-    {296, ITEM_UNIT, "TIFFTAG_RESOLUTIONUNIT"},  {305, ITEM_TEXT, "TIFFTAG_SOFTWARE"},
-    {306, ITEM_TEXT, "TIFFTAG_DATETIME"},        {315, ITEM_TEXT, "TIFFTAG_ARTIST"},
-    {316, ITEM_TEXT, "TIFFTAG_HOSTCOMPUTER"},    {33432, ITEM_TEXT, "TIFFTAG_COPYRIGHT"},
-    {50909, ITEM_TEXT, "GEO_METADATA"}};
+static const tag_item tag_items[] = {{269, ITEM_TEXT, "TIFFTAG_DOCUMENTNAME"},
+                                     {270, ITEM_TEXT, "TIFFTAG_IMAGEDESCRIPTION"},
+                                     {280, ITEM_NUMBER, "TIFFTAG_MINSAMPLEVALUE"},
+                                     {281, ITEM_NUMBER, "TIFFTAG_MAXSAMPLEVALUE"},
+                                     {282, ITEM_NUMBER, "TIFFTAG_XRESOLUTION"},
+                                     {283, ITEM_NUMBER, "TIFFTAG_YRESOLUTION"},
+                                     {296, ITEM_UNIT, "TIFFTAG_RESOLUTIONUNIT"},
+                                     {305, ITEM_TEXT, "TIFFTAG_SOFTWARE"},
+                                     {306, ITEM_TEXT, "TIFFTAG_DATETIME"},
+                                     {315, ITEM_TEXT, "TIFFTAG_ARTIST"},
+                                     {316, ITEM_TEXT, "TIFFTAG_HOSTCOMPUTER"},
+                                     {33432, ITEM_TEXT, "TIFFTAG_COPYRIGHT"},
+                                     {50909, ITEM_TEXT, "GEO_METADATA"}};
 
 static const tag_item *find_item(uint16_t tag)
 {
@@ -57,7 +62,7 @@ static void write_tag_item(json *j, info_file *f, const tag_item *item, const tz
         return;
     }
     char number[TEXT_NUMBER];
-    snprintf(number, sizeof number, "%.8g", value);
+    snprintf(number, sizeof number, "%.8g", (double)(float)value); /* as exact as GDAL's */
     json_text(j, item->name, number);
 }
 
@@ -100,8 +105,7 @@ static void write_structure(json *j, const info_file *f)
     write_color_space(j, f->info->photometric);
     if (level->compression != 1)
         json_text(j, "COMPRESSION", ycbcr_jpeg ? "YCbCr JPEG" : info_codec(level, codec));
-    json_text(j, "INTERLEAVE",
-              f->info->bands == 1 || f->info->planar == 2 ? "BAND" : "PIXEL");
+    json_text(j, "INTERLEAVE", f->info->bands == 1 || f->info->planar == 2 ? "BAND" : "PIXEL");
     if (level->predictor > 1) {
         char number[TEXT_NUMBER];
         snprintf(number, sizeof number, "%u", (unsigned)level->predictor);
@@ -117,9 +121,9 @@ static void write_structure(json *j, const info_file *f)
 
 static void write_rpc(json *j, const double *rpc)
 {
-    static const char *const names[] = {
-        "ERR_BIAS",   "ERR_RAND",   "LINE_OFF",  "SAMP_OFF",   "LAT_OFF",     "LONG_OFF",
-        "HEIGHT_OFF", "LINE_SCALE", "SAMP_SCALE", "LAT_SCALE", "LONG_SCALE", "HEIGHT_SCALE"};
+    static const char *const names[] = {"ERR_BIAS",   "ERR_RAND",  "LINE_OFF",   "SAMP_OFF",
+                                        "LAT_OFF",    "LONG_OFF",  "HEIGHT_OFF", "LINE_SCALE",
+                                        "SAMP_SCALE", "LAT_SCALE", "LONG_SCALE", "HEIGHT_SCALE"};
     static const char *const lists[] = {"LINE_NUM_COEFF", "LINE_DEN_COEFF", "SAMP_NUM_COEFF",
                                         "SAMP_DEN_COEFF"};
     char number[TEXT_NUMBER];

@@ -159,9 +159,10 @@ static void write_corners(json *j, const info_file *f)
 
 static const char *gdal_type(tz_dtype dtype)
 {
-    static const char *const names[] = {
-        "Unknown", "Byte",    "Int8",    "UInt16",  "Int16",  "UInt32", "Int32",    "UInt64",  "Int64",
-        "Float16", "Float32", "Float64", "CInt16",  "CInt32", "CFloat16", "CFloat32", "CFloat64"};
+    static const char *const names[] = {"Unknown",  "Byte",    "Int8",   "UInt16", "Int16",
+                                        "UInt32",   "Int32",   "UInt64", "Int64",  "Float16",
+                                        "Float32",  "Float64", "CInt16", "CInt32", "CFloat16",
+                                        "CFloat32", "CFloat64"};
     return (size_t)dtype < sizeof names / sizeof names[0] ? names[dtype] : "Unknown";
 }
 

@@ -125,10 +125,9 @@ static void write_ghost(json *j, const tz_ghost *ghost)
 
 static void write_cog(json *j, const info_file *f)
 {
-    static const char *const names[] = {"not_tiled",       "no_overviews", "ifd_not_first",
-                                        "ifd_order",       "data_before_ifds", "data_order",
-                                        "edited",          "external_overviews",
-                                        "not_georeferenced"};
+    static const char *const names[] = {"not_tiled", "no_overviews",       "ifd_not_first",
+                                        "ifd_order", "data_before_ifds",   "data_order",
+                                        "edited",    "external_overviews", "not_georeferenced"};
     json_object(j, "cog");
     if (!f->cog_known)
         json_null(j, "is_cog");
@@ -237,8 +236,8 @@ static void write_level(json *j, info_file *f, uint32_t number, const tz_level *
     write_stored(j, f, number, level);
     json_bool(j, "has_mask", level->has_mask);
     json_bool(j, "readable", level->readable);
-    write_text_or_null(j, "sidecar",
-                       level->sidecar == 1 || level->sidecar == 2 ? sidecars[level->sidecar] : NULL);
+    write_text_or_null(
+        j, "sidecar", level->sidecar == 1 || level->sidecar == 2 ? sidecars[level->sidecar] : NULL);
     json_int(j, "ifd", level->ifd);
     json_uint(j, "ifd_offset", level->ifd_offset);
     json_int(j, "tag_count", level->tag_count);

@@ -103,10 +103,11 @@ static void print_colour(const tz_info *info)
 
 static void print_orientation(const tz_info *info)
 {
-    static const char *const words[] = {"row 0 top, column 0 right",   "row 0 bottom, column 0 right",
-                                        "row 0 bottom, column 0 left", "row 0 left, column 0 top",
-                                        "row 0 right, column 0 top",   "row 0 right, column 0 bottom",
-                                        "row 0 left, column 0 bottom"};
+    static const char *const words[] = {
+        "row 0 top, column 0 right",   "row 0 bottom, column 0 right",
+        "row 0 bottom, column 0 left", "row 0 left, column 0 top",
+        "row 0 right, column 0 top",   "row 0 right, column 0 bottom",
+        "row 0 left, column 0 bottom"};
     if (info->orientation < 2 || info->orientation > 8)
         return;
     label("Orientation");
@@ -129,6 +130,8 @@ static void print_layout(const info_file *f)
     if (f->info->level_count > 1)
         printf(", %" PRIu32 " overview%s", f->info->level_count - 1,
                text_plural(f->info->level_count - 1));
+    if (!level->readable)
+        term_put(TERM_BAD, ", not readable");
     putchar('\n');
 }
 
@@ -159,8 +162,7 @@ static void print_stored(info_file *f)
     if (level->compression != 1 && bytes > 0 && raw < 1e18)
         printf(" of %s, %s : 1", text_bytes(a, (uint64_t)raw), text_ratio(b, raw, bytes));
     if (sparse > 0)
-        printf("; %s of %s tiles are sparse", text_count(a, sparse),
-               text_count(b, level->tile_count));
+        printf("; %s of %s tiles sparse", text_count(a, sparse), text_count(b, level->tile_count));
     putchar('\n');
 }
 

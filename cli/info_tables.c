@@ -79,11 +79,10 @@ void info_print_corners(const info_file *f, const info_corner corners[INFO_CORNE
 static void gcp_row(table *t, const tz_gcp *gcp)
 {
     char numbers[5][TEXT_NUMBER];
-    const char *const cells[] = {text_rounded(numbers[0], gcp->column, 6),
-                                 text_rounded(numbers[1], gcp->row, 6),
-                                 text_rounded(numbers[2], gcp->x, 9),
-                                 text_rounded(numbers[3], gcp->y, 9),
-                                 text_rounded(numbers[4], gcp->z, 6)};
+    const char *const cells[] = {
+        text_rounded(numbers[0], gcp->column, 6), text_rounded(numbers[1], gcp->row, 6),
+        text_rounded(numbers[2], gcp->x, 9), text_rounded(numbers[3], gcp->y, 9),
+        text_rounded(numbers[4], gcp->z, 6)};
     table_row(t, cells);
 }
 
@@ -138,10 +137,9 @@ static void level_row(info_file *f, table *t, uint32_t level)
 
 static void print_levels(info_file *f)
 {
-    static const table_column columns[] = {{"level", false, 0}, {"size", true, 0},
-                                           {"block", true, 0},  {"blocks", true, 0},
-                                           {"codec", false, 0}, {"stored", true, 0},
-                                           {"ratio", true, 0},  {"directory", false, 0}};
+    static const table_column columns[] = {
+        {"level", false, 0}, {"size", true, 0},   {"block", true, 0}, {"blocks", true, 0},
+        {"codec", false, 0}, {"stored", true, 0}, {"ratio", true, 0}, {"directory", false, 0}};
     if (f->info->level_count == 1 && f->info->masks == NULL)
         return;
     heading("Levels");
@@ -214,8 +212,8 @@ static bool band_group(const info_file *f, uint32_t first, tz_band *band, uint32
     if (tz_band_info(f->file, first, band, &err) != TZ_OK)
         return false;
     *last = first;
-    while (*last + 1 < f->info->bands &&
-           tz_band_info(f->file, *last + 1, &next, &err) == TZ_OK && same_band(band, &next))
+    while (*last + 1 < f->info->bands && tz_band_info(f->file, *last + 1, &next, &err) == TZ_OK &&
+           same_band(band, &next))
         ++*last;
     return true;
 }
@@ -243,8 +241,8 @@ static void band_row(table *t, uint32_t first, uint32_t last, const tz_band *ban
 
 static bool has_words(const tz_band *band)
 {
-    return band->description != NULL || band->unit != NULL || band->has_scale ||
-           band->has_offset || band->color_text != NULL;
+    return band->description != NULL || band->unit != NULL || band->has_scale || band->has_offset ||
+           band->color_text != NULL;
 }
 
 /* Without words on any band, the line "Colour" says it all. */
@@ -263,7 +261,7 @@ static bool any_words(const info_file *f)
 
 static void print_bands(const info_file *f)
 {
-    static const table_column columns[] = {{"band", false, 0}, {"colour", false, 16},
+    static const table_column columns[] = {{"band", false, 0},  {"colour", false, 16},
                                            {"unit", false, 24}, {"scale", true, 0},
                                            {"offset", true, 0}, {"description", false, 0}};
     if (!any_words(f))
@@ -358,7 +356,7 @@ static bool print_tag(void *user, info_file *f, const tz_tag *tag)
     (void)user;
     printf("  %5u  %-25s  %-9s  %7" PRIu64 "  ", (unsigned)tag->tag, name != NULL ? name : "",
            type != NULL ? type : "?", tag->count);
-    if (tag_print(stdout, f->file, tag, f->settings->verbose ? SIZE_MAX : 26, &err) != TZ_OK) {
+    if (tag_print(stdout, f->file, tag, f->settings->verbose ? SIZE_MAX : 24, &err) != TZ_OK) {
         fputs("?", stdout);
         info_problem(f, &err, false);
     }
@@ -380,8 +378,8 @@ static void print_level_tags(info_file *f, uint32_t level)
     char what[TEXT_NUMBER];
     if (l == NULL || l->sidecar != 0)
         return;
-    snprintf(what, sizeof what, "%s %" PRIu32, level & TZ_MASK_OF(0u) ? "the mask of level" : "level",
-             level & ~TZ_MASK_OF(0u));
+    snprintf(what, sizeof what, "%s %" PRIu32,
+             level & TZ_MASK_OF(0u) ? "the mask of level" : "level", level & ~TZ_MASK_OF(0u));
     print_tags(f, what, l->ifd_offset);
 }
 

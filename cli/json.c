@@ -175,7 +175,7 @@ void json_double(json *j, const char *key, double value)
     else if (isinf(value))
         fputs(value < 0 ? "\"-Infinity\"" : "\"Infinity\"", j->out);
     else
-        fputs(text_double(number, value), j->out);
+        fputs(strcmp(text_double(number, value), "-0") == 0 ? "-0.0" : number, j->out);
 }
 
 void json_text(json *j, const char *key, const char *text)

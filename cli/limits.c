@@ -115,8 +115,8 @@ void limits_print(const tz_limits *limits)
         char number[TEXT_NUMBER] = "off";
         if (value != TZ_UNLIMITED)
             is_bytes(limit->name) ? text_bytes(number, value) : text_count(number, value);
-        printf("  %-20s%12s%s %s\n", limit->name, number,
-               value == limit->default_value ? "  " : " *", limit->text);
+        printf("  %-18s%10s%c %s\n", limit->name, number, value == limit->default_value ? ' ' : '*',
+               limit->text);
     }
 }
 

@@ -53,7 +53,7 @@ static int print_overview(void)
     for (size_t i = 0; commands[i] != NULL; i++)
         printf("  %-12s%s\n", commands[i]->name, commands[i]->summary);
     printf("  %-12s%s\n", "help", "shows this text, or that of a command");
-    printf("\n'terrazzo COMMAND -h' tells more about a command, 'terrazzo --version' what this is.\n");
+    printf("\n'terrazzo COMMAND -h' tells more; 'terrazzo --version' says what this is.\n");
     return EXIT_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The items of GDAL_METADATA in order of band, domain and name. Of items with the same name the last
- * one holds, as in GDAL. Items that describe a band (scale, unit, ...) are left out: see tz_band. */
+ * The items of GDAL_METADATA in order of band, domain and name. Of items with the same name the
+ * last one holds, as in GDAL. Items that describe a band (scale, unit, ...) are left out: see
+ * tz_band. */
 #ifndef CLI_METADATA_H
 #define CLI_METADATA_H
 

@@ -206,10 +206,10 @@ static void print_examples(const char *line)
 static void print_option(const cli_option *option)
 {
     char left[HELP_COLUMN * 2];
-    int size = snprintf(left, sizeof left, "  %c%c%s--%s%s%s", option->letter != 0 ? '-' : ' ',
-                        option->letter != 0 ? option->letter : ' ',
-                        option->letter != 0 ? ", " : "  ", option->name,
-                        option->value != NULL ? " " : "", option->value != NULL ? option->value : "");
+    int size = snprintf(
+        left, sizeof left, "  %c%c%s--%s%s%s", option->letter != 0 ? '-' : ' ',
+        option->letter != 0 ? option->letter : ' ', option->letter != 0 ? ", " : "  ", option->name,
+        option->value != NULL ? " " : "", option->value != NULL ? option->value : "");
     if (size >= HELP_COLUMN)
         printf("%s\n%*s", left, HELP_COLUMN, "");
     else

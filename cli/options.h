@@ -19,8 +19,8 @@ typedef struct cli_command {
     const char *name;
     const char *arguments; /* such as "FILE..." */
     const char *summary;
-    const char *examples;      /* lines of "command", a tab, "what it does" */
-    const cli_option *options; /* ended by a NULL name */
+    const char *examples;              /* lines of "command", a tab, "what it does" */
+    const cli_option *options;         /* ended by a NULL name */
     int (*run)(int argc, char **argv); /* without the names of program and command */
 } cli_command;
 

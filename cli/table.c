@@ -36,15 +36,25 @@ static size_t cell_room(const table *t, size_t column)
     return before + 8 < t->room ? t->room - before : 8;
 }
 
+/* Without blanks at the end. */
+static size_t text_size(const char *text)
+{
+    size_t size = strlen(text);
+    while (size > 0 && text[size - 1] == ' ')
+        size--;
+    return size;
+}
+
 static void put_cell(const table *t, size_t column, const char *text, bool is_last)
 {
     size_t room = cell_room(t, column);
     size_t width = t->widths[column];
-    size_t used = text_put_string(NULL, text, room);
+    size_t size = text_size(text);
+    size_t used = text_put(NULL, text, size, room);
     int padding = used < width ? (int)(width - used) : 0;
     if (t->columns[column].right)
         printf("%*s", padding, "");
-    text_put_string(stdout, text, room);
+    text_put(stdout, text, size, room);
     if (!t->columns[column].right && !is_last)
         printf("%*s", padding, "");
 }
@@ -53,7 +63,7 @@ static void put_cell(const table *t, size_t column, const char *text, bool is_la
 static size_t row_end(const table *t, const char *const *cells)
 {
     size_t end = t->count;
-    while (end > 0 && (t->widths[end - 1] == 0 || cells[end - 1][0] == '\0'))
+    while (end > 0 && (t->widths[end - 1] == 0 || text_size(cells[end - 1]) == 0))
         end--;
     return end;
 }
@@ -98,7 +108,7 @@ void table_row(table *t, const char *const *cells)
         return;
     }
     for (size_t i = 0; i < t->count; i++) {
-        size_t width = text_put_string(NULL, cells[i], t->columns[i].most);
+        size_t width = text_put(NULL, cells[i], text_size(cells[i]), t->columns[i].most);
         if (width > t->widths[i])
             t->widths[i] = width;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Standard output and standard error: set-up, colour, messages, and the last word on whether all was
- * written. */
+ * Standard output and standard error: set-up, colour, messages, and the last word on whether all
+ * was written. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 

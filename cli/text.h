@@ -28,12 +28,12 @@ size_t text_put_string(FILE *out, const char *text, size_t room);
 
 /* Numbers, into a buffer of the caller's that is also returned. */
 #define TEXT_NUMBER 40
-char *text_double(char *buffer, double value);      /* the shortest that reads back the same */
-char *text_rounded(char *buffer, double value, int digits); /* digits after the point, as needed */
-char *text_count(char *buffer, uint64_t value);     /* 1,234,567 */
-char *text_bytes(char *buffer, uint64_t value);     /* 1.2 MiB */
+char *text_double(char *buffer, double value); /* the shortest that reads back the same */
+char *text_rounded(char *buffer, double value, int digits);  /* digits after the point, as needed */
+char *text_count(char *buffer, uint64_t value);              /* 1,234,567 */
+char *text_bytes(char *buffer, uint64_t value);              /* 1.2 MiB */
 char *text_ratio(char *buffer, double raw, uint64_t stored); /* 2.3 */
-char *text_pair(char *buffer, uint32_t a, uint32_t b);         /* 640 x 480 */
+char *text_pair(char *buffer, uint32_t a, uint32_t b);       /* 640 x 480 */
 
 /* "" for 1, "s" for any other number. */
 const char *text_plural(uint64_t count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the size, type and levels of a GeoTIFF: cc info.c $(pkg-config --cflags --libs terrazzo) */
+/* Prints the size, type and levels of a GeoTIFF: cc info.c $(pkg-config --cflags --libs terrazzo)
+ */
 #include <stdio.h>
 #include <terrazzo/terrazzo.h>
 

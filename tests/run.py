@@ -26,7 +26,8 @@ JOBS = os.cpu_count() or 1
 PROGRAMS_AT_ONCE = min(2, JOBS)
 HANG_SECONDS = 900  # a program that runs longer hangs; this is not a speed limit
 LONG_HANG_SECONDS = 6 * 3600
-SHOWN_LINES = 200
+SHOWN_LINES = 200  # of a failure's output, the last ones
+SHOWN_COLUMNS = 400
 
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
@@ -311,7 +312,8 @@ def print_suite(name, cases, seconds):
             if len(lines) > SHOWN_LINES:
                 print(f"    ... {len(lines) - SHOWN_LINES} lines left out")
             for line in lines[-SHOWN_LINES:]:
-                print(f"    {line}")
+                cut = " ..." if len(line) > SHOWN_COLUMNS else ""
+                print(f"    {line[:SHOWN_COLUMNS]}{cut}")
         elif case.status == "skipped":
             print(f"  skipped {name}/{case.name}: {case.detail}")
     sys.stdout.flush()

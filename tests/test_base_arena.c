@@ -110,6 +110,20 @@ static void a_piece_may_fill_a_block_to_its_last_byte(void **state)
     }
 }
 
+static void small_pieces_fill_a_block_before_the_next(void **state)
+{
+    (void)state;
+    tz_arena arena = {0};
+    unsigned char *first = tz_arena_alloc(&arena, 16);
+    unsigned char *second = tz_arena_alloc(&arena, 16);
+    unsigned char *last = second;
+    for (unsigned char *next = second; arena.held == 1024; next = tz_arena_alloc(&arena, 16))
+        last = next;
+    /* All but the block's header, which is smaller than three pieces. */
+    assert_true((last - first) + (second - first) > 1024 - 48);
+    tz_arena_deinit(&arena);
+}
+
 static void held_is_what_was_asked_of_the_system(void **state)
 {
     (void)state;
@@ -165,6 +179,7 @@ static void text_is_copied_whole_and_closed(void **state)
     char *copy = tz_arena_text(&arena, bytes, sizeof bytes);
     assert_memory_equal(copy, bytes, sizeof bytes);
     assert_int_equal(copy[5], 0);
+    assert_string_equal(tz_arena_text(&arena, "xyz", 1), "x");
     assert_string_equal(tz_arena_text(&arena, NULL, 0), "");
     tz_arena_deinit(&arena);
 }
@@ -235,6 +250,7 @@ int main(void)
         cmocka_unit_test(a_large_piece_costs_its_own_size),
         cmocka_unit_test(a_large_piece_leaves_the_room_of_the_small_ones),
         cmocka_unit_test(a_piece_may_fill_a_block_to_its_last_byte),
+        cmocka_unit_test(small_pieces_fill_a_block_before_the_next),
         cmocka_unit_test(held_is_what_was_asked_of_the_system),
         cmocka_unit_test(arrays_are_zero_also_in_used_memory),
         cmocka_unit_test(sizes_that_wrap_are_refused_and_change_nothing),

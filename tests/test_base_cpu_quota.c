@@ -72,6 +72,7 @@ static void a_v2_quota_is_rounded_up(void **state)
         {"199999 100000\n", 2},
         {"100000 100000\n", 1},
         {"1000 100000\n", 1},
+        {"1 100000\n", 1},
         {"50000 50000", 1},
         {"max 100000\n", 0},
         {"0 100000\n", 0},
@@ -190,6 +191,20 @@ static void broken_lines_are_passed_over(void **state)
     assert_int_equal(tz_cpu_quota(root), 3);
 }
 
+static void files_longer_than_they_can_be_are_read_in_part(void **state)
+{
+    (void)state;
+    static char text[20000];
+    memset(text, '0', sizeof text - 1);
+    put_file("/proc/self/cgroup", "0::/\n");
+    put_file("/sys/fs/cgroup/cpu.max", text);
+    assert_int_equal(tz_cpu_quota(root), 0);
+    put_file("/sys/fs/cgroup/cpu.max", "200000 100000\n");
+    memcpy(text, "0::/\n", 5);
+    put_file("/proc/self/cgroup", text);
+    assert_int_equal(tz_cpu_quota(root), 2);
+}
+
 static void a_path_beyond_all_bounds_is_passed_over(void **state)
 {
     (void)state;
@@ -215,6 +230,7 @@ int main(void)
         IN_ROOT(v1_and_v2_together_give_the_smaller),
         IN_ROOT(a_group_outside_of_the_namespace_leads_nowhere_else),
         IN_ROOT(broken_lines_are_passed_over),
+        IN_ROOT(files_longer_than_they_can_be_are_read_in_part),
         IN_ROOT(a_path_beyond_all_bounds_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,25 +289,31 @@ static void a_long_text_is_cut_and_its_end_kept(void **state)
     assert_memory_equal(err.message, "a.tif: IFD 2: ", 14);
 }
 
+static void assert_cut_well(const char *character, size_t shift, const char *end, tz_place place)
+{
+    char text[1200] = "xxxxxxxx";
+    size_t used = shift;
+    size_t size = strlen(character);
+    for (; used + size < sizeof text; used += size)
+        memcpy(text + used, character, size);
+    text[used] = '\0';
+    tz_error err;
+    tz_context ctx = context_for(&err);
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "%s", text);
+    assert_clean(&err);
+    assert_null(strchr(err.message, '?')); /* half a character would have become one */
+    assert_true(ends_with(err.message, end));
+    assert_true(strlen(err.message) > sizeof err.message - 1 - size);
+}
+
 static void a_long_text_is_cut_between_characters(void **state)
 {
     (void)state;
     static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x9a\x80"};
     for (size_t c = 0; c < 3; c++) {
         for (size_t shift = 0; shift < 8; shift++) {
-            char text[1200] = "xxxxxxxx";
-            size_t used = shift;
-            size_t size = strlen(characters[c]);
-            for (; used + size < sizeof text; used += size)
-                memcpy(text + used, characters[c], size);
-            text[used] = '\0';
-            tz_error err;
-            tz_context ctx = context_for(&err);
-            tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_offset(1), "%s", text);
-            assert_clean(&err);
-            assert_null(strchr(err.message, '?')); /* half a character would have become one */
-            assert_true(ends_with(err.message, " at byte 1"));
-            assert_true(strlen(err.message) > sizeof err.message - 1 - size);
+            assert_cut_well(characters[c], shift, characters[c], tz_at_nowhere());
+            assert_cut_well(characters[c], shift, " at byte 1", tz_at_offset(1));
         }
     }
 }
@@ -331,6 +337,13 @@ static void a_long_name_keeps_its_end_and_leaves_room(void **state)
     (void)state;
     char name[4097];
     memset(name, 'd', sizeof name - 1);
+    name[200] = '\0'; /* the longest that is shown whole */
+    tz_error whole;
+    tz_context whole_ctx = {.name = name, .err = &whole, .ifd = -1};
+    tz_fail(&whole_ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "text");
+    assert_int_equal(strlen(whole.message), 206);
+    assert_memory_equal(whole.message, name, 200);
+    name[200] = 'd';
     memcpy(name + sizeof name - 1 - 9, "/last.tif", 10);
     tz_error err;
     tz_context ctx = {.name = name, .err = &err, .ifd = 7};
@@ -387,9 +400,9 @@ static void controls_beyond_ascii_and_broken_utf8_become_question_marks(void **s
         {"\xe2\x80\xae|\xe2\x81\xa6", "?|?"}, /* right-to-left override, isolate */
         {"\x80|\xff|\xc0\x80", "?|?|??"},     /* no character, overlong NUL */
         {"\xe0\x80\xaf|\xf0\x80\x80\xaf", "???|????"},
-        {"\xed\xa0\x80", "???"},      /* a surrogate */
-        {"\xf4\x90\x80\x80", "????"}, /* beyond the last character */
-        {"\xc3", "?"},                /* ends too early */
+        {"\xed\xa0\x80|\xed\xbf\xbf", "???|???"}, /* a surrogate */
+        {"\xf4\x90\x80\x80", "????"},             /* beyond the last character */
+        {"\xc3", "?"},                            /* ends too early */
         {"\xe2\x82z", "??z"},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x9a\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x9a\x80"},
         {"\xc2\xa0\xef\xbf\xbf", "\xc2\xa0\xef\xbf\xbf"}, /* the first and a last allowed one */
@@ -400,6 +413,51 @@ static void controls_beyond_ascii_and_broken_utf8_become_question_marks(void **s
         tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", rows[i].text);
         assert_string_equal(err.message, rows[i].message);
     }
+}
+
+static void the_first_and_last_characters_of_each_length_are_shown(void **state)
+{
+    (void)state;
+    static const char *const shown[] = {
+        " ",
+        "~", /* U+0020, U+007E */
+        "\xc2\xa0",
+        "\xdf\xbf", /* U+00A0, U+07FF */
+        "\xe0\xa0\x80",
+        "\xed\x9f\xbf", /* U+0800, U+D7FF */
+        "\xee\x80\x80",
+        "\xef\xbf\xbf", /* U+E000, U+FFFF */
+        "\xe2\x80\xa7",
+        "\xe2\x80\xaf", /* U+2027, U+202F */
+        "\xe2\x81\xa5",
+        "\xe2\x81\xaa", /* U+2065, U+206A */
+        "\xf0\x90\x80\x80",
+        "\xf4\x8f\xbf\xbf", /* U+10000, U+10FFFF */
+    };
+    static const char *const hidden[] = {
+        "\x1f", "\x7f", "\xc2\x80", "\xc2\x9f", "\xe2\x80\xa8", "\xe2\x81\xa9",
+    };
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        tz_error err;
+        tz_context ctx = context_for(&err);
+        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", shown[i]);
+        assert_string_equal(err.message, shown[i]);
+    }
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+        tz_error err;
+        tz_context ctx = context_for(&err);
+        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", hidden[i]);
+        assert_string_equal(err.message, "?");
+    }
+}
+
+static void an_empty_text_is_empty(void **state)
+{
+    (void)state;
+    tz_error err;
+    tz_context ctx = context_for(&err);
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", "");
+    assert_string_equal(err.message, "");
 }
 
 static void random_bytes_never_make_a_dirty_message(void **state)
@@ -481,6 +539,8 @@ int main(void)
         cmocka_unit_test(the_largest_numbers_leave_room_for_the_advice),
         cmocka_unit_test(control_characters_of_name_tag_and_text_become_question_marks),
         cmocka_unit_test(controls_beyond_ascii_and_broken_utf8_become_question_marks),
+        cmocka_unit_test(the_first_and_last_characters_of_each_length_are_shown),
+        cmocka_unit_test(an_empty_text_is_empty),
         cmocka_unit_test(random_bytes_never_make_a_dirty_message),
         cmocka_unit_test(progress_that_says_stop_is_cancelled),
         cmocka_unit_test(no_progress_never_cancels),

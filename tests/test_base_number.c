@@ -320,7 +320,7 @@ static void random_doubles_come_back_bit_for_bit(void **state)
 {
     (void)state;
     uint64_t seed = 20240607;
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < 20000; i++) {
         double value = double_of(next_random(&seed));
         if (isfinite(value))
             assert_round_trip(value);
@@ -421,6 +421,20 @@ static void a_locale_with_a_decimal_comma_changes_nothing(void **state)
     assert_string_equal(text, "0,5"); /* and still is */
 }
 
+static void the_locale_of_the_thread_is_left_alone(void **state)
+{
+    (void)state;
+    locale_t own = duplocale(uselocale((locale_t)0));
+    assert_true(own != (locale_t)0);
+    locale_t before = uselocale(own);
+    double value;
+    char text[32];
+    assert_true(tz_parse_double("0.5", &value, NULL));
+    tz_format_double(value, text, sizeof text);
+    assert_true(uselocale(before) == own);
+    freelocale(own);
+}
+
 static void *round_trips(void *argument)
 {
     uint64_t seed = *(const uint64_t *)argument;
@@ -467,6 +481,7 @@ int main(void)
         cmocka_unit_test(random_doubles_come_back_bit_for_bit),
         cmocka_unit_test(doubles_at_every_power_of_two_come_back),
         cmocka_unit_test_teardown(a_locale_with_a_decimal_comma_changes_nothing, leave_locale),
+        cmocka_unit_test(the_locale_of_the_thread_is_left_alone),
         cmocka_unit_test(threads_do_not_disturb_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The thread pool: what is run, in which order, and which error is returned. */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
@@ -158,6 +159,23 @@ static void threads_0_is_the_number_of_cores(void **state)
     tz_pool_close(pool);
 }
 
+static void cores_that_the_affinity_mask_forbids_do_not_count(void **state)
+{
+    (void)state;
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    size_t allowed = 0;
+    while (!CPU_ISSET(allowed, &before))
+        allowed++;
+    CPU_ZERO(&one);
+    CPU_SET(allowed, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    unsigned cores = tz_pool_cores();
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(cores, 1);
+    assert_true(tz_pool_cores() <= (unsigned)CPU_COUNT(&before));
+}
+
 /* All threads meet: only threads that run at the same time can. */
 typedef struct meeting {
     pthread_mutex_t lock;
@@ -311,6 +329,7 @@ static void a_failure_without_an_error_gets_one(void **state)
         tz_context ctx = context_for(&err);
         assert_int_equal(tz_pool_run(pool, 3, fail_silently, NULL, NULL, &ctx), TZ_ERR_DEVICE);
         assert_int_equal(err.result, TZ_ERR_DEVICE);
+        assert_int_equal(err.ifd, -1);
         assert_int_equal(err.tile, -1);
         assert_string_equal(err.message, "device");
         tz_pool_close(pool);
@@ -674,6 +693,7 @@ int main(void)
         cmocka_unit_test(a_pool_can_be_closed_unused_and_null),
         cmocka_unit_test(a_pool_can_be_opened_used_and_closed_again_and_again),
         cmocka_unit_test(threads_0_is_the_number_of_cores),
+        cmocka_unit_test(cores_that_the_affinity_mask_forbids_do_not_count),
         cmocka_unit_test(a_pool_of_n_runs_n_indices_at_once),
         cmocka_unit_test(the_lowest_failing_index_is_returned_whatever_ends_first),
         cmocka_unit_test(a_lower_index_that_fails_later_wins),

@@ -436,6 +436,31 @@ static void case_63_many_tie_points_cost_no_more_than_the_file(void **state)
     check_many_gcps(TZ_TYPE_DOUBLE);
 }
 
+/* FLOAT is not the standard's type for them, and is read. */
+static void case_63_many_tie_points_of_floats(void **state)
+{
+    (void)state;
+    check_many_gcps(TZ_TYPE_FLOAT);
+}
+
+static void case_63_scale_and_tie_point_of_floats(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        static const double scale[] = {0.5, 0.25, 0}, point[] = {0, 0, 0, 1000.5, 2000.25, 0};
+        tb *b = located(f);
+        tb_set_doubles(b, 0, TZ_TAG_PIXEL_SCALE, TZ_TYPE_FLOAT, scale, 3);
+        tb_set_doubles(b, 0, TZ_TAG_TIEPOINTS, TZ_TYPE_FLOAT, point, 6);
+        tb_finish(b);
+        tz_file *file = check_opens(b, NULL);
+        static const double expected[] = {1000.5, 0.5, 0, 2000.25, 0, -0.25};
+        assert_memory_equal(geo_of(file)->transform, expected, sizeof expected);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
 static void case_63_pixel_scale_of_wrong_values(void **state)
 {
     (void)state;
@@ -722,6 +747,8 @@ int main(void)
         CASE(case_63_no_tie_points),
         CASE(case_63_too_many_tie_points),
         CASE(case_63_many_tie_points_cost_no_more_than_the_file),
+        CASE(case_63_many_tie_points_of_floats),
+        CASE(case_63_scale_and_tie_point_of_floats),
         CASE(case_63_pixel_scale_of_wrong_values),
         CASE(case_63_pixel_scale_of_wrong_length),
         CASE(case_63_negative_y_scale_means_rows_go_up),

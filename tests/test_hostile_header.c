@@ -454,6 +454,22 @@ static void case_09_as_many_directories_as_allowed(void **state)
     tb_free(b);
 }
 
+/* Without a limit the cost is still bounded by directories and file. */
+static void case_09_three_hundred_thousand_directories_without_a_limit(void **state)
+{
+    (void)state;
+    tz_open_options options = TZ_OPEN_OPTIONS_INIT;
+    options.limits.max_ifds = TZ_UNLIMITED;
+    tb *b = tb_new(TB_CLASSIC);
+    int image = tiny_image(b);
+    tb_finish(b);
+    tb_repeat(b, image, 299999);
+    tz_file *file = check_opens(b, &options);
+    assert_int_equal(tz_file_info(file)->page_count, 300000);
+    check_close(file);
+    tb_free(b);
+}
+
 static void case_09_cost_is_linear_in_directories(void **state)
 {
     (void)state;
@@ -472,6 +488,36 @@ static void case_09_cost_is_linear_in_directories(void **state)
         assert_true(cost[1].bytes_read <= 2 * cost[0].bytes_read + 65536);
         assert_true(cost[1].peak_bytes <= 2 * cost[0].peak_bytes + 65536);
     }
+}
+
+/* Directories of 4,096 entries, 12 bytes apart: each one's entries are the next one's as well, and
+ * each one's next pointer stands in an entry of a later one. A file of 800 KB could ask for 268
+ * million entries. */
+static void case_09_directories_that_overlap(void **state)
+{
+    (void)state;
+    enum { ENTRIES = 4096, COUNT = 3000 };
+    tb *b = tb_new(TB_CLASSIC);
+    int image = tiny_image(b);
+    tb_finish(b);
+    uint64_t first = b->size + b->size % 2;
+    tb_extend(b, (size_t)(first + 12 * (ENTRIES + COUNT) + 16));
+    for (uint64_t i = 0; i <= ENTRIES + COUNT; i++) {
+        uint64_t at = first + 12 * i;
+        uint64_t next = i >= ENTRIES && i + 1 < ENTRIES + COUNT ? at - 12 * (ENTRIES - 1) : 0;
+        tb_patch(b, at, 2, ENTRIES);
+        tb_patch(b, at + 2, 4, i < ENTRIES ? 65000 | 1u << 16 : next);
+        tb_patch(b, at + 6, 4, 1);
+    }
+    tb_patch_next(b, image, first);
+    b->ifds_in_file = 1 + COUNT;
+    tz_file *file = check_warns_also(
+        b, NULL, DEFECT(FORMAT, IFD, .ifd = ANY_INT, .expected = b->size / 12, .text = "overlap"));
+    assert_int_equal(tz_file_info(file)->width, 8);
+    assert_false(tz_file_info(file)->chain_complete);
+    assert_true(tz_file_info(file)->bytes_read < 3 * b->size);
+    check_close(file);
+    tb_free(b);
 }
 
 /* ---- 10: SubIFDs ---- */
@@ -666,7 +712,9 @@ int main(void)
         CASE(case_09_two_million_directories),
         CASE(case_09_more_directories_than_allowed),
         CASE(case_09_as_many_directories_as_allowed),
+        CASE(case_09_three_hundred_thousand_directories_without_a_limit),
         CASE(case_09_cost_is_linear_in_directories),
+        CASE(case_09_directories_that_overlap),
         CASE(case_10_sub_directory_is_its_own),
         CASE(case_10_sub_directories_past_the_end),
         CASE(case_10_sub_directories_ten_thousand_deep),

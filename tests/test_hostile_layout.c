@@ -408,6 +408,49 @@ static void case_29_other_numbers_of_depths(void **state)
     }
 }
 
+/* 500 directories of 65,535 samples whose depths are the same bytes: cheap to write, and no more to
+ * read than 4 ranges a directory. */
+static void case_29_directories_that_share_their_depths(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        tb_gray(b, 64, 64);
+        int page = tb_image(b, &(tb_spec){.samples = 65535});
+        tb_finish(b);
+        tb_repeat(b, page, 500);
+        tz_file *file = check_warns_also(b, NULL,
+                                         DEFECT(FORMAT, TAG, .ifd = ANY_INT, .tag = ANY_INT,
+                                                .expected = 4 * b->size, .text = "share"));
+        const tz_info *info = tz_file_info(file);
+        assert_true(info->chain_complete);
+        uint64_t lost = 0;
+        for (uint32_t i = 0; i < info->warning_count; i++)
+            lost += info->warnings[i].count;
+        assert_int_equal(info->page_count + lost, 502);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
+/* A few that share are no matter. */
+static void case_29_pages_that_share_their_depths(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        int page = tb_image(b, &(tb_spec){.samples = 50});
+        tb_finish(b);
+        tb_repeat(b, page, 500);
+        tz_file *file = check_opens(b, NULL);
+        assert_int_equal(tz_file_info(file)->page_count, 501);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
 static void case_30_depths_that_are_none(void **state)
 {
     (void)state;
@@ -543,6 +586,8 @@ int main(void)
         CASE(case_29_most_samples_without_extra_samples),
         CASE(case_29_other_numbers_of_extra_samples),
         CASE(case_29_other_numbers_of_depths),
+        CASE(case_29_directories_that_share_their_depths),
+        CASE(case_29_pages_that_share_their_depths),
         CASE(case_30_depths_that_are_none),
         CASE(case_30_depth_of_zero),
         CASE(case_30_odd_depths_are_widened),

@@ -81,6 +81,28 @@ static void case_18_two_tags_share_data(void **state)
     }
 }
 
+/* Five tags of 60 KB each that are the same 60 KB: they may not cost more than the file has. */
+static void case_18_large_tags_that_share_data(void **state)
+{
+    (void)state;
+    static const uint16_t tags[] = {TZ_TAG_TIEPOINTS, TZ_TAG_GEO_DOUBLES, TZ_TAG_TRANSFORMATION,
+                                    TZ_TAG_PIXEL_SCALE, TZ_TAG_RPC};
+    FORMATS(f)
+    {
+        tb *b = gray(f);
+        static const double zeros[7500];
+        tb_set_doubles(b, 0, tags[0], TZ_TYPE_DOUBLE, zeros, 7500);
+        tb_find(b, 0, tags[0])->at = 4000;
+        for (size_t i = 1; i < 5; i++)
+            tb_set_raw(b, 0, tags[i], TZ_TYPE_DOUBLE, 7500, 4000);
+        tb_finish(b);
+        tz_file *file = check_warns_also(
+            b, NULL, DEFECT(FORMAT, TAG, .tag = ANY_INT, .expected = b->size, .text = "share"));
+        check_close(file);
+        tb_free(b);
+    }
+}
+
 static void case_18_data_past_the_end(void **state)
 {
     (void)state;
@@ -353,6 +375,7 @@ int main(void)
         CASE(case_18_data_in_the_header),
         CASE(case_18_data_over_the_directory),
         CASE(case_18_two_tags_share_data),
+        CASE(case_18_large_tags_that_share_data),
         CASE(case_18_data_past_the_end),
         CASE(case_18_offset_plus_size_wraps),
         CASE(case_18_tile_table_past_the_end_or_in_the_header),

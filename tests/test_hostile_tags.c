@@ -238,6 +238,100 @@ static void case_15_image_width_of_a_wrong_type(void **state)
     }
 }
 
+static void case_15_rows_per_strip_of_a_wrong_type(void **state)
+{
+    (void)state;
+    static const uint16_t types[] = {TZ_TYPE_ASCII, TZ_TYPE_DOUBLE, 99};
+    FORMATS(f)
+    {
+        for (size_t i = 0; i < 3; i++) {
+            tb *b = gray(f);
+            tb_finish(b);
+            tb_patch_type(b, 0, TZ_TAG_ROWS_PER_STRIP, types[i]);
+            check_done_fails(b, NULL,
+                             DEFECT(FORMAT, TAG, .tag = TZ_TAG_ROWS_PER_STRIP,
+                                    .offset = tb_entry_at(b, 0, TZ_TAG_ROWS_PER_STRIP),
+                                    .found = types[i]));
+        }
+    }
+}
+
+/* It says what samples are for, not where they are: as a warning, it is left out. */
+static void case_15_extra_samples_of_a_wrong_type(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = all_structural(f);
+        tb_finish(b);
+        tb_patch_type(b, 0, TZ_TAG_EXTRA_SAMPLES, TZ_TYPE_ASCII);
+        tz_file *file = check_warns_also(b, NULL,
+                                         DEFECT(FORMAT, TAG, .tag = TZ_TAG_EXTRA_SAMPLES,
+                                                .offset = tb_entry_at(b, 0, TZ_TAG_EXTRA_SAMPLES),
+                                                .found = TZ_TYPE_ASCII));
+        assert_int_equal(tz_file_info(file)->extra_sample_count, 0);
+        assert_true(tz_file_info(file)->levels[0].readable);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
+static void case_15_other_tags_of_a_wrong_type(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t tag, type;
+        const char *text;
+    } tags[] = {
+        {TZ_TAG_GEO_KEYS, TZ_TYPE_LONG, "expected SHORT"},
+        {TZ_TAG_COLOR_MAP, TZ_TYPE_BYTE, "expected SHORT"},
+        {TZ_TAG_PIXEL_SCALE, TZ_TYPE_SHORT, "expected DOUBLE"},
+        {TZ_TAG_TIEPOINTS, TZ_TYPE_RATIONAL, "expected DOUBLE"},
+        {TZ_TAG_TRANSFORMATION, TZ_TYPE_ASCII, "expected DOUBLE"},
+        {TZ_TAG_GDAL_NODATA, TZ_TYPE_DOUBLE, "expected ASCII"},
+        {TZ_TAG_GDAL_METADATA, TZ_TYPE_SHORT, "expected ASCII"},
+        {TZ_TAG_SUB_IFDS, TZ_TYPE_SLONG, "expected SHORT or LONG"},
+        {TZ_TAG_ICC_PROFILE, TZ_TYPE_DOUBLE, "expected BYTE or UNDEFINED"},
+    };
+    FORMATS(f)
+    {
+        for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+            tb *b = gray(f);
+            TB_SET(b, 0, tags[i].tag, tags[i].type, 1, 1, 1, 1);
+            tb_finish(b);
+            check_done_warns(b, NULL,
+                             DEFECT(FORMAT, TAG, .tag = tags[i].tag,
+                                    .offset = tb_entry_at(b, 0, tags[i].tag), .found = tags[i].type,
+                                    .text = tags[i].text));
+        }
+    }
+}
+
+static void case_15_depth_beyond_16_bits(void **state)
+{
+    (void)state;
+    static const uint16_t tags[] = {TZ_TAG_BITS_PER_SAMPLE, TZ_TAG_SAMPLE_FORMAT};
+    FORMATS(f)
+    {
+        for (size_t i = 0; i < 2; i++) {
+            tb *b = gray(f);
+            TB_LONGS(b, 0, tags[i], 65536 + 8);
+            tb_finish(b);
+            check_done_fails(b, NULL,
+                             DEFECT(FORMAT, TAG, .tag = tags[i],
+                                    .offset = tb_data_at(b, 0, tags[i]), .expected = 65535,
+                                    .found = 65536 + 8));
+        }
+        tb *b = gray(f);
+        TB_LONGS(b, 0, TZ_TAG_COMPRESSION, 65536 + 1);
+        tb_finish(b);
+        check_done_fails(b, NULL,
+                         DEFECT(FORMAT, TAG, .tag = TZ_TAG_COMPRESSION,
+                                .offset = tb_entry_at(b, 0, TZ_TAG_COMPRESSION), .expected = 65535,
+                                .found = 65536 + 1));
+    }
+}
+
 static void case_15_image_width_negative(void **state)
 {
     (void)state;
@@ -347,6 +441,26 @@ static void case_16_two_values_where_one_belongs(void **state)
     }
 }
 
+/* Some writers repeat it, as BitsPerSample is. */
+static void case_16_compression_for_every_sample(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        tb_image(b, &(tb_spec){.samples = 3});
+        TB_SHORTS(b, 0, TZ_TAG_COMPRESSION, 8, 8, 8);
+        tb_finish(b);
+        tz_file *file = check_warns(b, NULL,
+                                    DEFECT(FORMAT, TAG, .tag = TZ_TAG_COMPRESSION,
+                                           .offset = tb_entry_at(b, 0, TZ_TAG_COMPRESSION),
+                                           .expected = 1, .found = 3));
+        assert_int_equal(tz_file_info(file)->levels[0].compression, 8);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
 static void case_17_32_gib_of_doubles_in_a_small_file(void **state)
 {
     (void)state;
@@ -445,12 +559,17 @@ int main(void)
         CASE(case_14_unknown_type_elsewhere_is_skipped),
         CASE(case_14_unknown_type_in_a_tile_table),
         CASE(case_15_image_width_of_a_wrong_type),
+        CASE(case_15_rows_per_strip_of_a_wrong_type),
+        CASE(case_15_extra_samples_of_a_wrong_type),
+        CASE(case_15_other_tags_of_a_wrong_type),
+        CASE(case_15_depth_beyond_16_bits),
         CASE(case_15_image_width_negative),
         CASE(case_15_image_width_signed_but_positive),
         CASE(case_15_image_width_beyond_32_bits),
         CASE(case_16_count_zero_in_structural_tags),
         CASE(case_16_count_zero_in_tile_tables),
         CASE(case_16_two_values_where_one_belongs),
+        CASE(case_16_compression_for_every_sample),
         CASE(case_17_32_gib_of_doubles_in_a_small_file),
         CASE(case_17_huge_counts_in_structural_tags),
         CASE(case_17_a_count_whose_bytes_do_not_fit_64_bits),

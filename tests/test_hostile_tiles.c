@@ -118,6 +118,26 @@ static void case_33_sizes_missing_of_plain_strips(void **state)
     }
 }
 
+static void case_33_sizes_missing_and_a_tile_too(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        int image =
+            tb_image(b, &(tb_spec){.tile_width = 32, .tile_height = 32, .tile_bytes = 1024});
+        b->ifds[image].tile_sizes[1] = 0; /* sparse: no offset */
+        tb_remove(b, image, TZ_TAG_TILE_BYTE_COUNTS);
+        tb_finish(b);
+        tz_file *file =
+            check_warns(b, NULL, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS));
+        check_locates(file, 0, 0, tb_tile_at(b, image, 0), 1024);
+        check_locates(file, 0, 1, 0, 0);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
 static void case_33_size_missing_of_a_single_tile(void **state)
 {
     (void)state;
@@ -444,6 +464,7 @@ int main(void)
         CASE(case_33_sizes_missing_of_compressed_tiles),
         CASE(case_33_sizes_missing_of_plain_tiles),
         CASE(case_33_sizes_missing_of_plain_strips),
+        CASE(case_33_sizes_missing_and_a_tile_too),
         CASE(case_33_size_missing_of_a_single_tile),
         CASE(case_34_size_without_offset_or_offset_without_size),
         CASE(case_35_tile_past_the_end),

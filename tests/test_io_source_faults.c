@@ -13,7 +13,7 @@
 
 #include "io/source.h"
 
-enum { SIZE = 1000, FD = 77 };
+enum { SIZE = 1000, FD = 0 }; /* 0 is as good a descriptor as any */
 
 /* What the stand-ins do and what was asked of them. */
 static struct {
@@ -82,6 +82,7 @@ static long fake_pread(int fd, void *dst, size_t size, int64_t offset)
         size = fake.most;
     if (size > 0 && (uint64_t)offset + size <= SIZE)
         memcpy(dst, fake.data + offset, size);
+    errno = EINTR; /* means nothing after success */
     return (long)size;
 }
 
@@ -211,6 +212,7 @@ static void a_failing_fstat_in_check_is_that_error(void **state)
     fake.fstat_error = EIO;
     assert_int_equal(source->check(source, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, EIO);
+    assert_int_equal(err.ifd, -1);
     fake.fstat_error = 0;
     assert_int_equal(source->check(source, &err), TZ_OK);
     tz_source_close(source);
@@ -330,7 +332,12 @@ static void a_range_past_the_end_asks_nothing_of_the_system(void **state)
     tz_request request = {ranges, 2, NULL};
     tz_error err;
     assert_int_equal(source->submit(source, &request, &err), TZ_ERR_FORMAT);
+    assert_int_equal(err.ifd, -1);
     assert_int_equal(fake.preads, 0);
+    ranges[1].offset = 0;
+    fake.pread_error = EIO;
+    assert_int_equal(source->submit(source, &request, &err), TZ_ERR_IO);
+    assert_int_equal(err.ifd, -1);
     tz_source_close(source);
 }
 
@@ -353,6 +360,7 @@ static void every_kind_of_file_but_a_regular_one_is_refused_by_name(void **state
         fake.mode = rows[i].mode | 0644;
         assert_int_equal(open_fake(&source, false, &err), TZ_ERR_IO);
         assert_int_equal(err.cause, TZ_CAUSE_UNSAFE);
+        assert_int_equal(err.system_error, 0);
         assert_non_null(strstr(err.message, rows[i].what));
         assert_int_equal(fake.closes, 1);
         assert_null(source);

@@ -42,6 +42,7 @@ need_test() {
     need g++ g++ --version
     need clang clang --version
     need_library libcmocka-dev cmocka
+    need locales test -e /usr/share/i18n/locales/de_DE  # a test makes a locale of its own
 }
 
 need_fuzz() {
@@ -85,13 +86,13 @@ install_missing() {
 # .venv holds the packages of tests/requirements.txt; the stamp is a copy of that file.
 make_venv() {
     local stamp=.venv/requirements.txt
-    if [ -x .venv/bin/python ] && .venv/bin/python --version >/dev/null 2>&1 &&
-        cmp -s tests/requirements.txt "$stamp"; then
-        return 0
+    if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+        echo "Making .venv" >&2
+        rm -rf .venv
+        python3 -m venv .venv >&2
     fi
-    echo "Making .venv" >&2
-    rm -rf .venv
-    python3 -m venv .venv >&2
+    cmp -s tests/requirements.txt "$stamp" && return 0
+    echo "Installing the packages of tests/requirements.txt into .venv" >&2
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \
         -r tests/requirements.txt >&2
     cp tests/requirements.txt "$stamp"

@@ -219,7 +219,6 @@ void tz_message_prefix(tz_error *error, const char *name, const char *text)
 {
     char message[sizeof error->message];
     line out = {message, 0, sizeof message};
-    message[0] = '\0';
     put_directory(&out, name, error->ifd);
     /* The text may be another program's, and not even end. */
     put_bytes(&out, text, strnlen(text, sizeof message));

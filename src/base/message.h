@@ -8,8 +8,8 @@
 /* The fields of an error, with no message yet. */
 tz_error tz_error_at(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place);
 
-/* error->message from its other fields, the name of the file, the name of the tag (both may be NULL)
- * and the text. */
+/* error->message from its other fields, the name of the file, the name of the tag (both may be
+ * NULL) and the text. */
 void tz_message_make(tz_error *error, const char *name, const char *tag_name, const char *format,
                      va_list args);
 

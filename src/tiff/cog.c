@@ -83,8 +83,11 @@ static tz_result data_problems(const tz_file *file, uint32_t *problems, tz_error
     uint64_t last_ifd = 0;
     uint64_t previous = 0;
     for (uint32_t i = 0; i < info->level_count; i++) {
+        const tz_level *mask = info->levels[i].has_mask ? &info->masks[i] : NULL;
         if (!info->levels[i].sidecar && info->levels[i].ifd_offset > last_ifd)
             last_ifd = info->levels[i].ifd_offset;
+        if (mask && !mask->sidecar && mask->ifd_offset > last_ifd)
+            last_ifd = mask->ifd_offset;
     }
     for (uint32_t i = info->level_count; i-- > 0;) {
         uint64_t offset = TZ_NONE;

@@ -52,6 +52,10 @@ typedef struct tz_reader {
     uint64_t bytes_read;
     uint64_t reads;
     uint64_t end; /* one past the last byte that was asked for */
+    /* Spent in all directories together: those that overlap or share data must not make a small file
+     * cost many times its size. */
+    uint64_t entries;
+    uint64_t sample_bytes;
 } tz_reader;
 
 /* container->source and size are set; reads the front and the header. */

@@ -108,9 +108,11 @@ bool tz_geo_is_vertical_usable(const tz_geo *geo);
  * not known. */
 uint16_t tz_geo_key_type(uint16_t id);
 
-/* The CRS that the keys describe, as text that PROJ understands ("EPSG:32633", "EPSG:25832+5783" or
- * WKT2), in a block for tz_free. TZ_ERR_FORMAT with TZ_CAUSE_GEO when the keys do not say enough,
- * TZ_ERR_UNSUPPORTED for a projection method without a WKT equivalent. */
+/* The CRS that the keys describe, as text that PROJ understands ("EPSG:32633", "EPSG:25832+5783",
+ * WKT2, or the WKT1 that ArcGIS puts into a citation), in a block for tz_free. TZ_ERR_FORMAT with
+ * TZ_CAUSE_GEO when the keys do not say enough, TZ_ERR_UNSUPPORTED for a projection method without
+ * a WKT equivalent, and for codes within a user-defined CRS in a build without PROJ to look them
+ * up. */
 tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out);
 
 /* What tz_crs_open does with a file's georeferencing and name. */

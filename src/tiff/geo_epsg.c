@@ -157,6 +157,13 @@ static bool add_unit(tz_wkt *wkt, PJ_CONTEXT *proj, const char *code)
     return true;
 }
 
+static bool is_geodetic(const PJ *crs)
+{
+    PJ_TYPE type = proj_get_type(crs);
+    return type == PJ_TYPE_GEOGRAPHIC_2D_CRS || type == PJ_TYPE_GEOGRAPHIC_3D_CRS ||
+           type == PJ_TYPE_GEOCENTRIC_CRS;
+}
+
 static bool add_registered(tz_wkt *wkt, PJ_CONTEXT *proj, tz_epsg_kind kind, const char *code)
 {
     if (kind == TZ_EPSG_UNIT)
@@ -164,9 +171,9 @@ static bool add_registered(tz_wkt *wkt, PJ_CONTEXT *proj, tz_epsg_kind kind, con
     PJ *object = proj_create_from_database(proj, "EPSG", code, kinds[kind].category, 0, NULL);
     bool known = false;
     if (object && kind == TZ_EPSG_BASE_CRS)
-        known = tz_wkt_add_base_crs(wkt, proj, object);
+        known = is_geodetic(object) && tz_wkt_add_base_crs(wkt, proj, object);
     else if (object && kind == TZ_EPSG_UNIT_OF_CRS)
-        known = add_unit_of_crs(wkt, proj, object);
+        known = is_geodetic(object) && add_unit_of_crs(wkt, proj, object);
     else if (object)
         known = tz_wkt_add_object(wkt, proj, object);
     proj_destroy(object);

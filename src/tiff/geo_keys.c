@@ -37,7 +37,7 @@ static tz_place at_keys(void)
 static const char *name_of(uint16_t id)
 {
     const char *name = tz_geo_key_name(id);
-    return name ? name : "unknown key";
+    return name ? name : "unknown";
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ static tz_result read_key(const key_reader *reader, const uint16_t *entry, tz_ge
     if (entry[2] != 1)
         return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
                        tz_expecting(at_keys(), 1, entry[2]),
-                       "key %s (%u) has its value in the directory, where there is one only",
+                       "key %s (%u) is stored in the directory, where a key has one value",
                        name_of(key->id), key->id);
     key->value.shorts = &entry[3];
     *usable = true;

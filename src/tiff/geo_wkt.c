@@ -184,9 +184,11 @@ bool tz_geo_citation_name(const tz_geo *geo, uint16_t key, const char *field, co
     const char *end = start;
     while (end < limit && *end != '\0' && (!field || *end != '|'))
         end++;
+    if (end == start)
+        return false;
     *text = start;
     *size = (size_t)(end - start);
-    return *size > 0;
+    return true;
 }
 
 /* A name of the geodetic citation: a field of it, the whole (if that may be), or "unknown". */

@@ -274,20 +274,27 @@ static uint64_t usual_type(const tag_rule *rule)
     return rule->types & BIT(TZ_TYPE_UNDEFINED) ? TZ_TYPE_UNDEFINED : TZ_TYPE_SHORT;
 }
 
+/* Made only when there is something to say: most entries are in order. */
+static tz_place at_entry(const tz_entry *entry)
+{
+    return tz_at_tag(entry->tag, entry->entry_offset);
+}
+
 static tz_result check_form(const tag_rule *rule, const tz_entry *entry, const tz_context *ctx)
 {
-    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
     if (entry->type >= 32 || !(rule->types & BIT(entry->type)))
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, usual_type(rule), entry->type),
+                       tz_expecting(at_entry(entry), usual_type(rule), entry->type),
                        "type is %s (%u), expected %s", type_name(entry->type), entry->type,
                        wanted_types(rule));
     if (entry->count < rule->min_count)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, rule->min_count, entry->count), "too few values");
+                       tz_expecting(at_entry(entry), rule->min_count, entry->count),
+                       "too few values");
     if (rule->max_count && entry->count > rule->max_count)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, rule->max_count, entry->count), "too many values");
+                       tz_expecting(at_entry(entry), rule->max_count, entry->count),
+                       "too many values");
     return TZ_OK;
 }
 
@@ -295,21 +302,21 @@ static tz_result check_form(const tag_rule *rule, const tz_entry *entry, const t
 static tz_result check_extent(const tag_rule *rule, const tz_entry *entry, tz_reader *reader,
                               const tz_context *ctx)
 {
-    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
-    if (!(rule->flags & TABLE))
-        TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), place, entry->size,
-                              "bytes in one tag"));
+    if (!(rule->flags & TABLE) && entry->size > ctx->limits->max_tag_bytes)
+        return tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), at_entry(entry), entry->size,
+                              "bytes in one tag");
     if (!tz_inside(reader->container, entry->offset, entry->size))
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(place, entry->size,
+                       tz_expecting(at_entry(entry), entry->size,
                                     entry->offset < reader->container->size
                                         ? reader->container->size - entry->offset
                                         : 0),
                        "data at byte %" PRIu64 " reaches past the end of the file", entry->offset);
     if (entry->offset < tz_header_size(reader->container))
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, tz_header_size(reader->container), entry->offset),
-                       "data lies inside the file header");
+        return tz_fail(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(at_entry(entry), tz_header_size(reader->container), entry->offset),
+            "data lies inside the file header");
     return TZ_OK;
 }
 
@@ -318,17 +325,17 @@ static tz_result store_number(tz_ifd *ifd, const tag_rule *rule, const tz_entry 
 {
     const tz_value value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
     const uint64_t largest = rule->kind == KIND_U16 ? UINT16_MAX : UINT32_MAX;
-    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
     uint64_t number = 0;
     TZ_TRY(tz_value_integer(reader, &value, entry->tag, 0, ctx, &number));
     if (number > largest)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, largest, number),
-                       "value is too large");
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(at_entry(entry), largest, number), "value is too large");
     if (SIGNED & BIT(entry->type))
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, TZ_TYPE_LONG, entry->type), "type is signed"));
+                       tz_expecting(at_entry(entry), TZ_TYPE_LONG, entry->type), "type is signed"));
     if (entry->count > 1)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, 1, entry->count),
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(at_entry(entry), 1, entry->count),
                        "repeated for every sample; the first value counts"));
     if (rule->kind == KIND_U16) {
         const uint16_t narrow = (uint16_t)number;
@@ -444,6 +451,12 @@ static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_value 
                        tz_expecting(place, ifd->samples, value->count),
                        "as many values expected as there are samples"));
     const uint64_t count = value->count < ifd->samples ? value->count : ifd->samples;
+    const uint64_t most = 4 * reader->container->size; /* some sharing is no harm */
+    reader->sample_bytes += count * tz_type_size(value->type);
+    if (reader->sample_bytes > most)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, most, reader->sample_bytes),
+                       "the directories share their data and would be larger than the file");
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = 0;
         TZ_TRY(tz_value_integer(reader, value, tag, i, ctx, &number));
@@ -496,11 +509,25 @@ static void set_defaults(tz_ifd *ifd, uint64_t offset)
     ifd->sample_format = 1;
 }
 
+/* Directories side by side cannot have more entries than the file has room for. */
+static tz_result check_overlap(tz_reader *reader, uint64_t offset, uint64_t count,
+                               const tz_context *ctx)
+{
+    const uint64_t room = reader->container->size / tz_entry_size(reader->container);
+    reader->entries += count;
+    if (reader->entries <= room)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
+                   tz_expecting(tz_at_offset(offset), room, reader->entries),
+                   "the directories overlap and have more entries than the file has room for");
+}
+
 tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx)
 {
     uint64_t count = 0;
     set_defaults(ifd, offset);
     TZ_TRY(tz_ifd_entry_count(reader, offset, ctx, &count));
+    TZ_TRY(check_overlap(reader, offset, count, ctx));
     ifd->entry_count = (uint32_t)count;
     const uint64_t first = offset + tz_entry_count_size(reader->container);
     TZ_TRY(read_next(ifd, reader, first + count * tz_entry_size(reader->container), ctx));

@@ -71,12 +71,6 @@ bool tz_metadata_is_ended(const tz_metadata_parser *parser)
     return true;
 }
 
-char *tz_metadata_room(tz_metadata_parser *parser, size_t *size)
-{
-    *size = 0;
-    return &parser->nothing;
-}
-
 tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metadata *out)
 {
     (void)complete;

@@ -40,10 +40,6 @@ tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t ba
                             const tz_context *ctx);
 tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size);
 bool tz_metadata_is_ended(const tz_metadata_parser *parser); /* what follows would be ignored */
-/* Memory to read the next bytes into before feeding them: a part of the parser's own that is free
- * until they are fed, so that a large tag can be read in a few pieces without more memory. Less
- * than half of what is to come; *size 0 means to use a small buffer of one's own. */
-char *tz_metadata_room(tz_metadata_parser *parser, size_t *size);
 tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metadata *out);
 
 /* Item index; false past the end. */

@@ -432,18 +432,15 @@ static tz_result check_first_byte(tz_metadata_parser *parser, unsigned char byte
                                 "the XML is not in UTF-8"));
 }
 
-/* A slice is copied before expat sees it, since it may be in memory that the block is about to use:
- * see tz_metadata_room. */
+/* In slices: of more, expat would copy more when something is left over. */
 static tz_result feed_slices(tz_metadata_parser *parser, const char *bytes, size_t size)
 {
-    char slice[SLICE];
     while (size > 0 && !parser->ended) {
-        size_t part = size < sizeof slice ? size : sizeof slice;
+        size_t part = size < SLICE ? size : SLICE;
         const char *nul = memchr(bytes, '\0', part);
         if (nul)
             part = (size_t)(nul - bytes);
-        memcpy(slice, bytes, part);
-        TZ_TRY(parse(parser, slice, part, false));
+        TZ_TRY(parse(parser, bytes, part, false));
         parser->ended = parser->ended || nul != NULL;
         bytes += part;
         size -= part;
@@ -464,22 +461,6 @@ tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t
         TZ_TRY(check_first_byte(parser, (unsigned char)bytes[0]));
     parser->fed += size;
     return feed_slices(parser, bytes, size);
-}
-
-/* While a piece is fed that begins MARGIN behind the strings, these grow by no more than what expat
- * holds back and what it got of the piece; the entries, from the other end, by no more than what it
- * holds back and the whole piece. */
-char *tz_metadata_room(tz_metadata_parser *parser, size_t *size)
-{
-    const size_t margin = TZ_EXPAT_BYTES;
-    *size = 0;
-    if (tz_metadata_is_ended(parser) || room(parser) < 2 * margin)
-        return NULL;
-    uint64_t left = parser->size - parser->fed;
-    *size = (room(parser) - 2 * margin) / 2;
-    if (*size > left)
-        *size = (size_t)left;
-    return parser->block + parser->pool_size + margin;
 }
 
 bool tz_metadata_is_ended(const tz_metadata_parser *parser)

@@ -167,15 +167,14 @@ static double round_to_half(double value)
     return fabs(rounded) > 65504.0 ? copysign(INFINITY, value) : rounded;
 }
 
-/* Text such as 3.4028235e+38 for the largest float is a little too large for it. GDAL brings such
- * values back, with this tolerance. */
+/* Text such as 3.4028235e+38 for the largest float is a little too large for it. What is nearer to
+ * it than half a step is meant to be it; GDAL's tolerance lies within that. */
 static double round_to_float(double value)
 {
-    if (!isfinite(value))
-        return value;
-    if (fabs(fabs(value) - FLT_MAX) < 1e-10 * FLT_MAX)
-        return copysign(FLT_MAX, value);
-    return fabs(value) > FLT_MAX ? copysign(INFINITY, value) : (double)(float)value;
+    const double half_step = 0x1p103;
+    if (!isfinite(value) || fabs(value) <= FLT_MAX)
+        return (double)(float)value;
+    return copysign(fabs(value) < FLT_MAX + half_step ? FLT_MAX : INFINITY, value);
 }
 
 static double round_to_type(double value, tz_dtype dtype)

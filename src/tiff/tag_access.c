@@ -4,6 +4,13 @@
 #include "tiff/file.h"
 #include "tiff/tags.h"
 
+/* After reading: are these still the bytes that were opened? */
+static tz_result check_unchanged(const tz_file *file, tz_error *err)
+{
+    tz_source *source = file->containers[0].source;
+    return source->check ? source->check(source, err) : TZ_OK;
+}
+
 tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, tz_tag *out,
                      tz_error *err)
 {
@@ -16,7 +23,7 @@ tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, t
                     .count = entry.count,
                     .size = entry.size,
                     .offset = entry.offset};
-    return TZ_OK;
+    return check_unchanged(file, err);
 }
 
 /* RATIONAL is two LONGs: what is swapped is smaller than a value. */
@@ -41,7 +48,9 @@ tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t 
                        "the tag's data reaches past the end of the file");
     if (tag->size == 0)
         return TZ_OK;
+    if (word == 0) /* tz_tag_get gives no such tag */
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, place, "the tag's type is unknown");
     TZ_TRY(tz_reader_get(&reader, tag->offset, (size_t)tag->size, dst, &ctx));
     tz_to_host_order(dst, tag->size / word, word, file->containers[0].big_endian);
-    return TZ_OK;
+    return check_unchanged(file, err);
 }

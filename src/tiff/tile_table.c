@@ -3,6 +3,7 @@
  * may be as long as the image has tiles, and most callers want a few of them. */
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "io/source.h"
@@ -32,7 +33,7 @@ static uint16_t table_tag(const table_reader *table, bool offsets)
 static tz_place at_tile(const table_reader *table, uint64_t tile, uint64_t offset, bool offsets)
 {
     tz_place place = tz_at_tag(table_tag(table, offsets), offset);
-    place.level = (int32_t)(table->level & 0x7fffffffu);
+    place.level = (int32_t)table->level; /* of a mask: TZ_MASK_OF, as in tz_at_tile */
     place.tile = (int64_t)tile;
     return place;
 }
@@ -153,10 +154,15 @@ static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_t
                        "no room for the leader that the ghost area promises");
     TZ_TRY(tz_source_read(table->container->source, span->offset - 4, 4, leader, &table->ctx));
     const uint64_t size = tz_load_u32(leader, false);
-    if (size < 4 || !tz_inside(table->container, span->offset, size + 4))
+    if (size == 0 || !tz_inside(table->container, span->offset, size + 4))
         return TZ_OK;
-    TZ_TRY(tz_source_read(table->container->source, span->offset + size - 4, 8, ends, &table->ctx));
-    if (tz_load_u32(ends, false) == tz_load_u32(ends + 4, false))
+    /* The trailer repeats the last four bytes; a shorter tile is filled up with zeros. */
+    const size_t tail = size < 4 ? (size_t)size : 4;
+    uint8_t last[4] = {0};
+    TZ_TRY(tz_source_read(table->container->source, span->offset + size - tail, tail + 4, ends,
+                          &table->ctx));
+    memcpy(last, ends, tail);
+    if (memcmp(last, ends + tail, 4) == 0)
         span->size = size;
     return TZ_OK;
 }

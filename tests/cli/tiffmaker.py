@@ -134,7 +134,7 @@ def ghost_area(*lines):
     return area + b"\0" * (len(area) % 2)
 
 
-def geo_keys(*keys):
+def geo_keys(*keys, minor=0):
     """Tags 34735 to 34737 of (id, value): a number for SHORT, text for ASCII, a float for DOUBLE."""
     entries, doubles, text = [], [], ""
     for key, value in sorted(keys):
@@ -146,7 +146,7 @@ def geo_keys(*keys):
             doubles.append(value)
         else:
             entries += [key, 0, 1, value]
-    tags = [(34735, SHORT, [1, 1, 0, len(entries) // 4] + entries)]
+    tags = [(34735, SHORT, [1, 1, minor, len(entries) // 4] + entries)]
     if doubles:
         tags.append((34736, DOUBLE, doubles))
     if text:

@@ -505,6 +505,31 @@ void check_close(tz_file *file)
         fail_at(__FILE__, __LINE__, "closing left %" PRId64 " bytes behind", left);
 }
 
+const tz_info *check_info_at(tb *b, tz_file **out, const char *file, int line)
+{
+    if (!b->finished)
+        tb_finish(b);
+    *out = check_opens_at(b, NULL, file, line);
+    return tz_file_info(*out);
+}
+
+void check_done(tz_file *file, tb *b)
+{
+    check_close(file);
+    tb_free(b);
+}
+
+tz_tag check_find_tag(const tz_file *file, uint16_t wanted)
+{
+    tz_tag tag = {0};
+    uint64_t ifd = tz_file_info(file)->levels[0].ifd_offset;
+    for (uint32_t i = 0; tz_tag_get(file, ifd, i, &tag, NULL) == TZ_OK; i++)
+        if (tag.tag == wanted)
+            return tag;
+    fail_at(__FILE__, __LINE__, "tag %u is not there", wanted);
+    return tag;
+}
+
 void check_locate_fails_at(const tz_file *f, uint32_t level, uint64_t tile, const check_defect *d,
                            const char *file, int line)
 {

@@ -4,8 +4,8 @@
  *
  * Every open through these functions runs with a counting source and a counting allocator, and
  * fails the test when it took more memory than 64 KiB, 64 bytes a directory and the file's own
- * size, or more reads than 64 and 4 a directory; when closing does not give back all memory; or
- * when an error lacks a proper message. */
+ * size, or more reads than 64, 4 a directory and one for 16 KiB of the file; when closing does not
+ * give back all memory; or when an error lacks a proper message. */
 #ifndef TESTS_SUPPORT_CHECK_H
 #define TESTS_SUPPORT_CHECK_H
 
@@ -103,6 +103,12 @@ tz_file *check_warns_also_at(const tb *b, const tz_open_options *options,
 tz_file *check_opens_somehow_at(const tb *b, const tz_open_options *options, const char *file,
                                 int line);
 
+/* tb_finish when that was not done, an open without a warning, and what it found. */
+#define check_info(b, out) check_info_at(b, out, __FILE__, __LINE__)
+const tz_info *check_info_at(tb *b, tz_file **out, const char *file, int line);
+/* check_close and tb_free. */
+void check_done(tz_file *file, tb *b);
+
 /* Ask a handle everything it may be asked, close it, and see that all memory came back. */
 void check_close(tz_file *file);
 
@@ -148,6 +154,9 @@ void check_locate_fails_at(const tz_file *f, uint32_t level, uint64_t tile,
                            const check_defect *defect, const char *file, int line);
 void check_locates_at(const tz_file *f, uint32_t level, uint64_t tile, uint64_t offset,
                       uint64_t size, const char *file, int line);
+
+/* The entry of this tag in the directory of level 0; it must be there. */
+tz_tag check_find_tag(const tz_file *file, uint16_t tag);
 
 /* The warning of this cause and tag (ANY_INT: whatever tag); NULL when there is none. */
 const tz_error *check_find_warning(const tz_file *file, tz_cause cause, int32_t tag);

@@ -11,6 +11,7 @@ sha256=be2d2a825d545e6c6e8b2aa0d67c963e9ffc44ce3cecbab4ffe95dc87c0fc0de
 folder=build/oracle/rasterio-$version
 
 if [ ! -e "$folder/fetched" ]; then
+    tools/setup.sh python
     rm -rf "$folder"
     mkdir -p "$folder"
     .venv/bin/python -m pip download --quiet --disable-pip-version-check --dest "$folder" \
