@@ -92,8 +92,10 @@ void crs_read_axes(crs_axes *axes, const char *wkt)
 {
     axis found[3];
     token word;
+    bool has_heights = false; /* an ellipsoidal height is no vertical CRS */
     *axes = (crs_axes){0};
     while (next_token(&wkt, &word) && !is_keyword(&word, "TARGETCRS")) {
+        has_heights = has_heights || is_keyword(&word, "VERTCRS");
         if (is_keyword(&word, "AXIS") && axes->count < 3) {
             axis *a = &found[axes->count];
             if (next_token(&wkt, &a->name) && next_token(&wkt, &a->direction))
@@ -104,4 +106,6 @@ void crs_read_axes(crs_axes *axes, const char *wkt)
         }
     }
     axes->north_first = axes->count >= 2 && north_first(&found[0], &found[1]);
+    if (!has_heights)
+        axes->vertical_unit[0] = '\0';
 }

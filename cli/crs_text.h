@@ -9,7 +9,7 @@ typedef struct crs_axes {
     unsigned count;         /* of axes, the vertical one included */
     bool north_first;       /* the first axis is the northing or the latitude */
     char unit[32];          /* of the first axis, such as "metre"; "" when not found */
-    char vertical_unit[32]; /* of the third axis */
+    char vertical_unit[32]; /* of a vertical CRS; "" when there is none */
 } crs_axes;
 
 /* From WKT2. All zero when there are no axes in it. */

@@ -354,6 +354,33 @@ static void case_21_ink_names_without_nul(void **state)
     }
 }
 
+/* Read in several pieces. */
+static void case_21_a_hundred_kilobytes_of_ink_names(void **state)
+{
+    (void)state;
+    static char names[100000];
+    memset(names, 'n', sizeof names);
+    for (size_t i = 99; i < sizeof names; i += 100)
+        names[i] = '\0';
+    FORMATS(f)
+    {
+        for (uint64_t inks = 999; inks <= 1001; inks++) {
+            tb *b = gray(f);
+            tb_set_bytes(b, 0, TZ_TAG_INK_NAMES, TZ_TYPE_ASCII, sizeof names, names, sizeof names);
+            tb_find(b, 0, TZ_TAG_INK_NAMES)->at = 15001;
+            TB_SHORTS(b, 0, TZ_TAG_NUMBER_OF_INKS, inks);
+            tb_finish(b);
+            tb_extend(b, 300000); /* what lies behind is full of NULs */
+            if (inks <= 1000)
+                check_done_opens(b, NULL);
+            else
+                check_done_warns(
+                    b, NULL,
+                    DEFECT(FORMAT, TAG, .tag = TZ_TAG_INK_NAMES, .expected = 1001, .found = 1000));
+        }
+    }
+}
+
 static void case_21_enough_ink_names(void **state)
 {
     (void)state;
@@ -389,6 +416,7 @@ int main(void)
         CASE(case_20_exif_and_gps_are_one),
         CASE(case_21_fewer_ink_names_than_inks),
         CASE(case_21_ink_names_without_nul),
+        CASE(case_21_a_hundred_kilobytes_of_ink_names),
         CASE(case_21_enough_ink_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

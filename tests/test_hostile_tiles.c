@@ -115,6 +115,18 @@ static void case_33_sizes_missing_of_plain_strips(void **state)
         check_locates(file, 0, 2, tb_tile_at(b, 0, 2), 512);
         check_close(file);
         tb_free(b);
+        b = tb_new(f); /* the same by band */
+        tb_image(
+            b,
+            &(tb_spec){
+                .height = 40, .rows_per_strip = 16, .samples = 3, .planar = 2, .tile_bytes = 1024});
+        tb_remove(b, 0, TZ_TAG_STRIP_BYTE_COUNTS);
+        tb_finish(b);
+        file = check_warns(b, NULL, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_STRIP_BYTE_COUNTS));
+        for (uint64_t i = 0; i < 9; i++)
+            check_locates(file, 0, i, tb_tile_at(b, 0, i), i % 3 == 2 ? 512 : 1024);
+        check_close(file);
+        tb_free(b);
     }
 }
 

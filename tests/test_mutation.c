@@ -433,7 +433,7 @@ static void mutate_corpus(bool cut, uint64_t times)
 {
     FILE *manifest = open_in_corpus("MANIFEST.tsv");
     if (manifest == NULL) {
-        printf("skip: no corpus; set TERRAZZO_CORPUS to its folder\n");
+        printf("skip: the 1,115 files of the corpus are not there; set TERRAZZO_CORPUS\n");
         fflush(stdout);
         skip();
     }

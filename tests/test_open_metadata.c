@@ -106,9 +106,9 @@ static void n02_metadata_items_and_roles(void **state)
         {"", "SCALE", "0.5", "scale", 0},
         {"", "OFFSET", "-10", "offset", 0},
         {"", "UNITTYPE", "m", "unittype", 0},
+        {"", "STATISTICS_MAXIMUM", "9", "", 0}, /* band by band, not as they came */
         {"", "DESCRIPTION", "second", "description", 1},
         {"", "COLORINTERP", "Alpha", "colorinterp", 1},
-        {"", "STATISTICS_MAXIMUM", "9", "", 0},
     };
     FORMATS(f)
     {

@@ -145,15 +145,16 @@ static const char gdal_xml[] = "<GDALMetadata>\n"
                                "  <Item name=\"B\" domain=\"MINE\" sample=\"1\">2</Item>\n"
                                "</GDALMetadata>\n";
 
+/* The image's own first, then band by band. */
 static void check_gdal(const fixture *f)
 {
     check_item(f, 0, "", "AREA_OR_POINT", "Area", "", -1);
-    check_item(f, 1, "", "OFFSET", "-10.5", "offset", 0);
-    check_item(f, 2, "", "SCALE", "0.01", "scale", 0);
-    check_item(f, 3, "", "DESCRIPTION", "Höhe", "description", 2);
-    check_item(f, 4, "", "UNITTYPE", "m", "unittype", 2);
-    check_item(f, 5, "MINE", "A", "1", "", -1);
-    check_item(f, 6, "MINE", "B", "2", "", 1);
+    check_item(f, 1, "MINE", "A", "1", "", -1);
+    check_item(f, 2, "", "OFFSET", "-10.5", "offset", 0);
+    check_item(f, 3, "", "SCALE", "0.01", "scale", 0);
+    check_item(f, 4, "MINE", "B", "2", "", 1);
+    check_item(f, 5, "", "DESCRIPTION", "Höhe", "description", 2);
+    check_item(f, 6, "", "UNITTYPE", "m", "unittype", 2);
     tz_metadata_item item;
     assert_false(tz_metadata_at(&f->metadata, 7, &item));
     assert_string_equal(tz_metadata_find_role(&f->metadata, "scale", 0), "0.01");

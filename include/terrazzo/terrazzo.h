@@ -112,7 +112,7 @@ typedef struct tz_error {
     tz_cause cause;
     int32_t ifd;          /* directory, in the order of the file's chain; -1: none */
     int32_t tag;          /* tag number; -1: none */
-    int32_t level;        /* -1: none */
+    int32_t level;        /* -1: none; for a mask (int32_t)TZ_MASK_OF(level) */
     int32_t system_error; /* errno; 0: none */
     int64_t tile;         /* -1: none */
     uint64_t offset;      /* byte of the file; TZ_NONE: none */
@@ -456,7 +456,8 @@ typedef struct tz_metadata_item {
     const char *role;   /* "", "scale", "offset", "unittype", "description", "colorinterp", ... */
     int32_t band;       /* -1: of the whole image */
 } tz_metadata_item;
-/* false past the end. The strings live until tz_close. */
+/* Items of the whole image first, then band by band, each in the order of the file. false past the
+ * end. The strings live until tz_close. */
 TZ_API bool tz_metadata_get(const tz_file *file, uint32_t index, tz_metadata_item *out);
 
 /* What is known of one band. */

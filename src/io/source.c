@@ -45,6 +45,16 @@ tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *
     return tz_fail_within(ctx, &failed);
 }
 
+tz_result tz_source_check(tz_source *source, const tz_context *ctx)
+{
+    tz_error failed = {.result = TZ_OK};
+    tz_result result = source->check ? source->check(source, &failed) : TZ_OK;
+    if (result == TZ_OK)
+        return TZ_OK;
+    fill_if_silent(&failed, result);
+    return tz_fail_within(ctx, &failed);
+}
+
 void tz_source_close(tz_source *source)
 {
     if (source && source->close)

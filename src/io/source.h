@@ -21,6 +21,9 @@ tz_result tz_source_open_memory(tz_source **out, const void *data, size_t size,
 tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *dst,
                          const tz_context *ctx);
 
+/* After reading: TZ_ERR_CHANGED when these are no longer the bytes that were opened. */
+tz_result tz_source_check(tz_source *source, const tz_context *ctx);
+
 void tz_source_close(tz_source *source); /* NULL is fine */
 
 /* For the submit of a source: TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED when a range leaves the source. */

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "tiff/compression.h"
 #include "tiff/file.h"
+#include "tiff/tags.h"
 
 typedef struct dtype_text {
     const char *name;
@@ -72,17 +74,25 @@ typedef struct photometric_colors {
 static const photometric_colors color_rows[] = {
     {0, 1, {TZ_COLOR_GRAY}},
     {1, 1, {TZ_COLOR_GRAY}},
-    {2, 3, {TZ_COLOR_RED, TZ_COLOR_GREEN, TZ_COLOR_BLUE}},
-    {3, 1, {TZ_COLOR_PALETTE}},
-    {5, 4, {TZ_COLOR_CYAN, TZ_COLOR_MAGENTA, TZ_COLOR_YELLOW, TZ_COLOR_BLACK}},
-    {6, 3, {TZ_COLOR_Y, TZ_COLOR_CB, TZ_COLOR_CR}},
+    {TZ_PHOTOMETRIC_RGB, 3, {TZ_COLOR_RED, TZ_COLOR_GREEN, TZ_COLOR_BLUE}},
+    {TZ_PHOTOMETRIC_PALETTE, 1, {TZ_COLOR_PALETTE}},
+    {TZ_PHOTOMETRIC_CMYK, 4, {TZ_COLOR_CYAN, TZ_COLOR_MAGENTA, TZ_COLOR_YELLOW, TZ_COLOR_BLACK}},
+    {TZ_PHOTOMETRIC_YCBCR, 3, {TZ_COLOR_Y, TZ_COLOR_CB, TZ_COLOR_CR}},
 };
+
+/* YCbCr in JPEG is delivered as RGB. */
+static uint16_t delivered_photometric(const tz_info *info)
+{
+    const bool jpeg = info->levels[0].compression == TZ_COMPRESSION_JPEG;
+    return jpeg && info->photometric == TZ_PHOTOMETRIC_YCBCR ? TZ_PHOTOMETRIC_RGB : info->photometric;
+}
 
 static tz_color color_of(const tz_info *info, uint32_t band)
 {
+    const uint16_t photometric = delivered_photometric(info);
     uint32_t channels = 0;
     for (size_t i = 0; i < sizeof color_rows / sizeof color_rows[0]; i++) {
-        if (color_rows[i].photometric != info->photometric)
+        if (color_rows[i].photometric != photometric)
             continue;
         channels = color_rows[i].count;
         if (band < channels)

@@ -7,11 +7,6 @@
 #include "tiff/compression.h"
 #include "tiff/tags.h"
 
-enum {
-    PHOTOMETRIC_MASK = 4,
-    PHOTOMETRIC_YCBCR = 6
-};
-
 /* ---- types ---- */
 
 typedef struct dtype_row {
@@ -156,7 +151,7 @@ static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader
                                    const tz_context *ctx)
 {
     const tz_place place = tz_at_tag(TZ_TAG_YCBCR_SUBSAMPLING, ifd->subsampling.offset);
-    if (ifd->photometric != PHOTOMETRIC_YCBCR || ifd->subsampling.count != 2)
+    if (ifd->photometric != TZ_PHOTOMETRIC_YCBCR || ifd->subsampling.count != 2)
         return TZ_OK;
     for (uint64_t i = 0; i < 2; i++) {
         uint64_t factor = 0;
@@ -317,7 +312,7 @@ tz_result tz_layer_make(tz_layer *out, const tz_ifd *ifd, tz_reader *reader, con
                                  .fax_options = ifd->compression == TZ_COMPRESSION_FAX4
                                                     ? ifd->t6_options
                                                     : ifd->t4_options}};
-    out->is_mask = (subfile_type & 4) != 0 || ifd->photometric == PHOTOMETRIC_MASK;
+    out->is_mask = (subfile_type & 4) != 0 || ifd->photometric == TZ_PHOTOMETRIC_MASK;
     set_shape(out, ifd, ctx);
     TZ_TRY(check_type(out, ifd, ctx));
     TZ_TRY(check_codec(out, ifd, ctx));

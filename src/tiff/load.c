@@ -10,11 +10,7 @@
 #include "tiff/nodata.h"
 #include "tiff/tags.h"
 
-enum {
-    PHOTOMETRIC_RGB = 2,
-    PHOTOMETRIC_PALETTE = 3,
-    NODATA_MAX_SIZE = 256
-};
+enum { NODATA_MAX_SIZE = 256 };
 
 typedef struct loader {
     tz_file *file;
@@ -55,7 +51,8 @@ static tz_result load_array(loader *load, const tz_value *value, uint16_t tag, v
     *out = NULL;
     if (value->count == 0)
         return TZ_OK;
-    TZ_TRY(reserve(load, tag, value->count * width, &granted));
+    const unsigned copies = value->type == TZ_TYPE_FLOAT ? 3 : 1; /* load_doubles widens them */
+    TZ_TRY(reserve(load, tag, value->count * width * copies, &granted));
     if (!granted)
         return TZ_OK;
     void *data = tz_to_size(value->count * width, &size) ? tz_arena_alloc(&load->file->arena, size)
@@ -185,7 +182,7 @@ static tz_result load_color_map(loader *load)
     const tz_value *value = &load->ifd->color_map;
     tz_info *info = &load->file->info;
     void *data = NULL;
-    if (value->count == 0 || info->photometric != PHOTOMETRIC_PALETTE)
+    if (value->count == 0 || info->photometric != TZ_PHOTOMETRIC_PALETTE)
         return TZ_OK;
     const uint64_t wanted = info->bits_per_sample <= 16 ? UINT64_C(3) << info->bits_per_sample : 0;
     if (value->count != wanted)
@@ -203,14 +200,14 @@ static tz_result load_color_map(loader *load)
 static uint32_t color_channels(uint16_t photometric)
 {
     switch (photometric) {
-    case PHOTOMETRIC_RGB:
-    case 6: /* YCbCr */
+    case TZ_PHOTOMETRIC_RGB:
+    case TZ_PHOTOMETRIC_YCBCR:
     case 8: /* CIELab, ICCLab, ITULab */
     case 9:
     case 10:
     case 32845: /* LogLuv */
         return 3;
-    case 5: /* CMYK */
+    case TZ_PHOTOMETRIC_CMYK:
         return 4;
     default:
         return 1;

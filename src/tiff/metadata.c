@@ -29,11 +29,27 @@ bool tz_metadata_at(const tz_metadata *metadata, uint32_t index, tz_metadata_ite
     return true;
 }
 
+/* The first entry of a band, by bisection: a file may have as many bands as items. */
+static uint32_t first_of_band(const tz_metadata *metadata, int32_t band)
+{
+    uint32_t low = 0;
+    uint32_t high = metadata->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (metadata->entries[middle].band < band)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 const char *tz_metadata_find_role(const tz_metadata *metadata, const char *role, int32_t band)
 {
-    for (uint32_t i = 0; i < metadata->count; i++) {
+    for (uint32_t i = first_of_band(metadata, band);
+         i < metadata->count && metadata->entries[i].band == band; i++) {
         const tz_metadata_entry *entry = &metadata->entries[i];
-        if (entry->band == band && metadata->pool[entry->domain] == '\0' &&
+        if (metadata->pool[entry->domain] == '\0' &&
             strcmp(metadata->pool + entry->role, role) == 0) {
             const char *name = metadata->pool + entry->name;
             return name + strlen(name) + 1;

@@ -18,7 +18,7 @@ typedef struct tz_metadata_entry {
 
 typedef struct tz_metadata {
     char *pool;                       /* one block: NUL-terminated strings, pool[0] is "", ... */
-    const tz_metadata_entry *entries; /* ... and behind them the entries */
+    const tz_metadata_entry *entries; /* ... and behind them the entries, by band */
     uint32_t count;
     uint32_t pool_size;
     uint64_t held; /* bytes of the block */

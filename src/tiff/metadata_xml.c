@@ -10,6 +10,7 @@
 #include <expat.h>
 #include <math.h>
 #include <stdalign.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -468,8 +469,18 @@ bool tz_metadata_is_ended(const tz_metadata_parser *parser)
     return !parser->xml || parser->ended;
 }
 
-/* Bring the entries, which stand at the end of the block and last first, behind the strings, and
- * give back what is not needed. */
+/* By band, then in the order of the file: names were stored one after another. */
+static int by_band(const void *a, const void *b)
+{
+    const tz_metadata_entry *x = a;
+    const tz_metadata_entry *y = b;
+    if (x->band != y->band)
+        return x->band < y->band ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* Bring the entries, which stand at the end of the block, behind the strings, in order, and give back
+ * what is not needed. */
 static void compact(tz_metadata_parser *parser, tz_metadata *out)
 {
     const size_t align = alignof(tz_metadata_entry);
@@ -477,11 +488,7 @@ static void compact(tz_metadata_parser *parser, tz_metadata *out)
     size_t entries = parser->count * sizeof(tz_metadata_entry);
     tz_metadata_entry *list = (tz_metadata_entry *)(void *)(parser->block + strings);
     memmove(list, parser->block + parser->block_size - entries, entries);
-    for (uint32_t i = 0; i < parser->count / 2; i++) {
-        tz_metadata_entry first = list[i];
-        list[i] = list[parser->count - 1 - i];
-        list[parser->count - 1 - i] = first;
-    }
+    qsort(list, parser->count, sizeof *list, by_band);
     char *block = tz_realloc_array(parser->block, strings + entries, 1);
     if (block) /* else the larger one serves as well */
         parser->block_size = strings + entries;

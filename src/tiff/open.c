@@ -218,11 +218,8 @@ static tz_result check_crs(const opening *open)
 
 static tz_result check_unchanged(const opening *open)
 {
-    for (unsigned i = 0; i < open->file->container_count; i++) {
-        tz_source *source = open->file->containers[i].source;
-        if (source->check)
-            TZ_TRY(source->check(source, open->ctx.err));
-    }
+    for (unsigned i = 0; i < open->file->container_count; i++)
+        TZ_TRY(tz_source_check(open->file->containers[i].source, &open->ctx));
     return TZ_OK;
 }
 

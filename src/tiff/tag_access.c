@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any tag of any directory, for callers who want the file's own words. */
+#include "io/source.h"
 #include "tiff/bytes.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
-
-/* After reading: are these still the bytes that were opened? */
-static tz_result check_unchanged(const tz_file *file, tz_error *err)
-{
-    tz_source *source = file->containers[0].source;
-    return source->check ? source->check(source, err) : TZ_OK;
-}
 
 tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, tz_tag *out,
                      tz_error *err)
@@ -23,7 +17,7 @@ tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, t
                     .count = entry.count,
                     .size = entry.size,
                     .offset = entry.offset};
-    return check_unchanged(file, err);
+    return tz_source_check(file->containers[0].source, &ctx);
 }
 
 /* RATIONAL is two LONGs: what is swapped is smaller than a value. */
@@ -52,5 +46,5 @@ tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t 
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, place, "the tag's type is unknown");
     TZ_TRY(tz_reader_get(&reader, tag->offset, (size_t)tag->size, dst, &ctx));
     tz_to_host_order(dst, tag->size / word, word, file->containers[0].big_endian);
-    return check_unchanged(file, err);
+    return tz_source_check(file->containers[0].source, &ctx);
 }

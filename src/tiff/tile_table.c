@@ -123,20 +123,13 @@ static tz_result read_spans(const table_reader *table, uint64_t first, size_t co
     return TZ_OK;
 }
 
-/* After reading: are these still the bytes that were opened? */
-static tz_result check_unchanged(const table_reader *table)
-{
-    tz_source *source = table->container->source;
-    return source->check ? source->check(source, table->ctx.err) : TZ_OK;
-}
-
 tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, size_t count,
                         tz_tile_span *out, tz_error *err)
 {
     table_reader table;
     TZ_TRY(open_table(&table, file, level, err));
     TZ_TRY(read_spans(&table, first, count, out));
-    return check_unchanged(&table);
+    return tz_source_check(table.container->source, &table.ctx);
 }
 
 /* A COG's leader tells the size when the table does not; leader and trailer must both be right. */
@@ -234,7 +227,7 @@ tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *by
                                "the sum of tile sizes does not fit 64 bits");
         }
     }
-    TZ_TRY(check_unchanged(&table));
+    TZ_TRY(tz_source_check(table.container->source, &table.ctx));
     *bytes = sum;
     *sparse_tiles = sparse;
     return TZ_OK;
