@@ -453,6 +453,33 @@ static void case_69_ghost_size_that_is_none(void **state)
     }
 }
 
+/* In a file that is large enough for it; 4,096 bytes are the most that is read. */
+static void case_69_ghost_of_many_bytes(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {4096, 4097, 65536, 999999};
+    FORMATS(f)
+    {
+        for (size_t i = 0; i < COUNT(sizes); i++) {
+            char area[100];
+            snprintf(area, sizeof area, "GDAL_STRUCTURAL_METADATA_SIZE=%06u bytes\n",
+                     (unsigned)sizes[i]);
+            tb *b = with_ghost(f, area);
+            b->ifds[0].gap = 1100000;
+            tb_finish(b);
+            if (sizes[i] > 4096) {
+                check_harmless(
+                    b, DEFECT(FORMAT, META, .ifd = ANY_INT, .expected = 4096, .found = sizes[i]));
+                continue;
+            }
+            tz_file *file = check_opens(b, NULL);
+            assert_true(tz_file_info(file)->ghost.present);
+            assert_int_equal(tz_file_info(file)->ghost.size, 43 + 4096);
+            check_done(file, b);
+        }
+    }
+}
+
 static void case_69_ghost_larger_than_the_file(void **state)
 {
     (void)state;
@@ -580,6 +607,7 @@ int main(void)
         CASE(case_68_two_gib_of_xmp_icc_or_anything),
         CASE(case_68_two_thousand_million_exif_directories),
         CASE(case_69_ghost_size_that_is_none),
+        CASE(case_69_ghost_of_many_bytes),
         CASE(case_69_ghost_larger_than_the_file),
         CASE(case_69_ghost_says_edited),
         CASE(case_69_leaders_and_trailers_that_lie),

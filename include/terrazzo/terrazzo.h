@@ -4,8 +4,8 @@
  *
  * A file is opened once and is then an immutable handle: any number of threads may use it, and
  * everything it tells lives until tz_close. Every call that can fail returns a tz_result, and says
- * in a tz_error of the caller's what went wrong and where. The library keeps no global state, prints
- * nothing, never exits and installs no signal handlers.
+ * in a tz_error of the caller's what went wrong and where. The library keeps no global state,
+ * prints nothing, never exits and installs no signal handlers.
  *
  *     tz_file *file = NULL;
  *     tz_error err;
@@ -19,8 +19,9 @@
  *     tz_close(file);
  *
  * Words, in one meaning everywhere: a tile is also a strip (a tile of full width); level 0 is full
- * resolution and the others are its overviews; a span is a byte range of a file; a band is a channel
- * of the raster, counted from 0; a page is a further full-resolution image in the same file.
+ * resolution and the others are its overviews; a span is a byte range of a file; a band is a
+ * channel of the raster, counted from 0; a page is a further full-resolution image in the same
+ * file.
  */
 #ifndef TERRAZZO_H
 #define TERRAZZO_H
@@ -108,7 +109,7 @@ typedef enum tz_cause {
  * and leaves it alone on success. The message is made of the fields and is one line of text without
  * control characters, whatever the file holds. */
 typedef struct tz_error {
-    tz_result result;     /* of a warning: what strict mode would return */
+    tz_result result; /* of a warning: what strict mode would return */
     tz_cause cause;
     int32_t ifd;          /* directory, in the order of the file's chain; -1: none */
     int32_t tag;          /* tag number; -1: none */
@@ -207,10 +208,10 @@ typedef struct tz_limits {
 
 /* The table behind tz_limits, for programs that show or parse limits. */
 typedef struct tz_limit_info {
-    const char *name;          /* the member's name */
-    const char *text;          /* what it bounds, a few words */
+    const char *name; /* the member's name */
+    const char *text; /* what it bounds, a few words */
     uint64_t default_value;
-    size_t member_offset;      /* of the member within tz_limits */
+    size_t member_offset; /* of the member within tz_limits */
 } tz_limit_info;
 TZ_API size_t tz_limit_count(void);
 TZ_API const tz_limit_info *tz_limit_get(size_t index); /* NULL past the end */
@@ -228,14 +229,16 @@ typedef struct tz_file tz_file;
 /* Zero in any member means the default. Set struct_size with TZ_OPEN_OPTIONS_INIT. */
 typedef struct tz_open_options {
     size_t struct_size;
-    uint32_t page;        /* which full-resolution image, in file order; 0 is the first */
-    uint32_t sidecars;    /* TZ_SIDECAR_ bits */
-    bool strict;          /* every warning is an error */
-    bool require_crs;     /* no usable coordinate reference system is an error */
+    uint32_t page;     /* which full-resolution image, in file order; 0 is the first */
+    uint32_t sidecars; /* TZ_SIDECAR_ bits */
+    bool strict;       /* every warning is an error */
+    bool require_crs;  /* no usable coordinate reference system is an error */
     tz_limits limits;
     tz_progress progress;
 } tz_open_options;
-#define TZ_OPEN_OPTIONS_INIT { sizeof(tz_open_options), 0, 0, false, false, {0}, {0} }
+/* clang-format off */
+#define TZ_OPEN_OPTIONS_INIT {sizeof(tz_open_options), 0, 0, false, false, {0}, {0}}
+/* clang-format on */
 
 /* Open a file for reading. Reads its directories, not its tile tables and not its pixels. A defect
  * that leaves the first image's size and type in doubt is an error; any other is a warning in
@@ -275,7 +278,7 @@ typedef enum tz_dtype {
     TZ_DTYPE_FLOAT16 = 9,
     TZ_DTYPE_FLOAT32 = 10,
     TZ_DTYPE_FLOAT64 = 11,
-    TZ_DTYPE_COMPLEX_INT16 = 12,   /* pairs of int16 */
+    TZ_DTYPE_COMPLEX_INT16 = 12, /* pairs of int16 */
     TZ_DTYPE_COMPLEX_INT32 = 13,
     TZ_DTYPE_COMPLEX_FLOAT16 = 14, /* pairs of float16 */
     TZ_DTYPE_COMPLEX_FLOAT32 = 15,
@@ -289,25 +292,25 @@ typedef struct tz_level {
     uint32_t width;
     uint32_t height;
     uint32_t tile_width;
-    uint32_t tile_height;    /* strips: rows per strip, at most height */
+    uint32_t tile_height; /* strips: rows per strip, at most height */
     uint32_t tiles_across;
     uint32_t tiles_down;
-    uint64_t tile_count;     /* tiles_across * tiles_down, times bands when stored by band */
-    uint64_t ifd_offset;     /* where its directory starts */
+    uint64_t tile_count;       /* tiles_across * tiles_down, times bands when stored by band */
+    uint64_t ifd_offset;       /* where its directory starts */
     uint64_t jpeg_tables_size; /* bytes of tag JPEGTables; 0: none */
-    int32_t ifd;             /* index of its directory in the order of the chain */
-    int32_t tag_count;       /* entries in its directory */
-    uint16_t compression;    /* TIFF's number; see tz_compression_name */
-    uint16_t predictor;      /* 1 none, 2 horizontal, 3 floating point */
+    int32_t ifd;               /* index of its directory in the order of the chain */
+    int32_t tag_count;         /* entries in its directory */
+    uint16_t compression;      /* TIFF's number; see tz_compression_name */
+    uint16_t predictor;        /* 1 none, 2 horizontal, 3 floating point */
     uint16_t bits_per_sample;
-    uint16_t samples;        /* bands stored, 1 for a mask */
+    uint16_t samples; /* bands stored, 1 for a mask */
     uint16_t photometric;
     uint16_t lerc_version;     /* 0: no LercParameters tag */
     uint16_t lerc_compression; /* 0 none, 1 deflate, 2 zstd */
-    uint8_t sidecar;         /* 0: in the file itself; else the TZ_SIDECAR_ bit it comes from */
-    bool tiled;              /* false: strips */
-    bool has_mask;           /* see TZ_MASK_OF */
-    bool readable;           /* false: type or tile tables are unusable; a warning says why */
+    uint8_t sidecar;           /* 0: in the file itself; else the TZ_SIDECAR_ bit it comes from */
+    bool tiled;                /* false: strips */
+    bool has_mask;             /* see TZ_MASK_OF */
+    bool readable;             /* false: type or tile tables are unusable; a warning says why */
 } tz_level;
 
 /* A further full-resolution image. */
@@ -323,9 +326,9 @@ typedef struct tz_page {
 /* The value that means "no data". Integer types have it exactly, as an integer. */
 typedef enum tz_nodata_kind {
     TZ_NODATA_NONE = 0,
-    TZ_NODATA_INT = 1,   /* signed: value.i */
-    TZ_NODATA_UINT = 2,  /* unsigned: value.u */
-    TZ_NODATA_FLOAT = 3  /* value.f; also for an integer type when the text is no integer of it */
+    TZ_NODATA_INT = 1,  /* signed: value.i */
+    TZ_NODATA_UINT = 2, /* unsigned: value.u */
+    TZ_NODATA_FLOAT = 3 /* value.f; also for an integer type when the text is no integer of it */
 } tz_nodata_kind;
 typedef struct tz_nodata {
     tz_nodata_kind kind;
@@ -363,12 +366,12 @@ typedef enum tz_raster_type {
 /* Georeferencing. Codes are EPSG codes; 0 means not given, 32767 user-defined by the keys. */
 typedef struct tz_geo {
     bool has_transform;
-    double transform[6];     /* x = t[0] + column*t[1] + row*t[2]; y = t[3] + column*t[4] + row*t[5],
-                                for the upper left corner of a pixel, PixelIsPoint or not */
+    double transform[6]; /* x = t[0] + column*t[1] + row*t[2]; y = t[3] + column*t[4] + row*t[5],
+                            for the upper left corner of a pixel, PixelIsPoint or not */
     tz_raster_type raster_type;
-    const tz_gcp *gcps;      /* when there is no transform */
+    const tz_gcp *gcps; /* when there is no transform */
     uint32_t gcp_count;
-    const tz_geo_key *keys;  /* ascending by id */
+    const tz_geo_key *keys; /* ascending by id */
     uint32_t key_count;
     uint16_t key_revision;   /* 1 */
     uint16_t key_minor;      /* 0 or 1 */
@@ -384,32 +387,32 @@ typedef struct tz_geo {
 /* What the ghost area of a COG written by GDAL or terrazzo promises. */
 typedef struct tz_ghost {
     bool present;
-    bool ifds_before_data;   /* LAYOUT=IFDS_BEFORE_DATA */
-    bool row_major;          /* BLOCK_ORDER=ROW_MAJOR */
-    bool leaders;            /* BLOCK_LEADER=SIZE_AS_UINT4 */
-    bool trailers;           /* BLOCK_TRAILER=LAST_4_BYTES_REPEATED */
-    bool mask_interleaved;   /* MASK_INTERLEAVED_WITH_IMAGERY=YES */
-    bool edited;             /* KNOWN_INCOMPATIBLE_EDITION=YES: the promises no longer hold */
-    uint8_t interleave;      /* 0 pixel or not said, 1 band, 2 tile */
-    uint32_t size;           /* bytes of the area, from the end of the header */
+    bool ifds_before_data; /* LAYOUT=IFDS_BEFORE_DATA */
+    bool row_major;        /* BLOCK_ORDER=ROW_MAJOR */
+    bool leaders;          /* BLOCK_LEADER=SIZE_AS_UINT4 */
+    bool trailers;         /* BLOCK_TRAILER=LAST_4_BYTES_REPEATED */
+    bool mask_interleaved; /* MASK_INTERLEAVED_WITH_IMAGERY=YES */
+    bool edited;           /* KNOWN_INCOMPATIBLE_EDITION=YES: the promises no longer hold */
+    uint8_t interleave;    /* 0 pixel or not said, 1 band, 2 tile */
+    uint32_t size;         /* bytes of the area, from the end of the header */
 } tz_ghost;
 
 /* Everything that opening found out. Plain data; all pointers live until tz_close. */
 typedef struct tz_info {
     /* the file */
-    const char *name;         /* as given to tz_open */
+    const char *name; /* as given to tz_open */
     uint64_t file_size;
     bool bigtiff;
     bool big_endian;
-    bool chain_complete;      /* false: a defect in a later directory ended the search; see warnings */
-    uint32_t ifd_count;       /* directories visited */
-    uint64_t directory_end;   /* one past the last byte of directories and tag values, tile tables
-                                 apart: how much a first read must fetch */
-    uint64_t bytes_read;      /* what opening read */
-    uint32_t reads;           /* in how many requests */
-    const tz_page *pages;     /* at least one */
+    bool chain_complete; /* false: a defect in a later directory ended the search; see warnings */
+    uint32_t ifd_count;  /* directories visited */
+    uint64_t directory_end; /* one past the last byte of directories and tag values, tile tables
+                               apart: how much a first read must fetch */
+    uint64_t bytes_read;    /* what opening read */
+    uint32_t reads;         /* in how many requests */
+    const tz_page *pages;   /* at least one */
     uint32_t page_count;
-    uint32_t page;            /* the one that this handle shows */
+    uint32_t page; /* the one that this handle shows */
 
     /* the image */
     uint32_t width;
@@ -417,29 +420,29 @@ typedef struct tz_info {
     uint32_t bands;
     tz_dtype dtype;
     uint16_t bits_per_sample;
-    uint16_t sample_format;   /* 1 unsigned, 2 signed, 3 float, 4 void, 5 complex int, 6 complex */
+    uint16_t sample_format; /* 1 unsigned, 2 signed, 3 float, 4 void, 5 complex int, 6 complex */
     uint16_t photometric;
-    uint16_t planar;          /* 1 by pixel, 2 by band */
-    uint16_t orientation;     /* 1 to 8 */
+    uint16_t planar;      /* 1 by pixel, 2 by band */
+    uint16_t orientation; /* 1 to 8 */
     uint16_t fill_order;
     uint16_t ycbcr_subsampling[2];
     const uint16_t *extra_samples; /* 0 unspecified, 1 premultiplied alpha, 2 alpha */
     uint32_t extra_sample_count;
-    const uint16_t *color_map;     /* reds, greens, blues, 0 to 65535; NULL: none */
-    uint32_t color_map_size;       /* entries, each of three values */
-    const tz_level *levels;   /* levels[0] is full resolution, then ever smaller */
+    const uint16_t *color_map; /* reds, greens, blues, 0 to 65535; NULL: none */
+    uint32_t color_map_size;   /* entries, each of three values */
+    const tz_level *levels;    /* levels[0] is full resolution, then ever smaller */
     uint32_t level_count;
-    const tz_level *masks;    /* masks[i] belongs to levels[i]; width 0 where has_mask is false;
-                                 NULL when no level has one */
-    uint64_t exif_ifd;        /* offset of the EXIF directory; TZ_NONE: none */
+    const tz_level *masks; /* masks[i] belongs to levels[i]; width 0 where has_mask is false;
+                              NULL when no level has one */
+    uint64_t exif_ifd;     /* offset of the EXIF directory; TZ_NONE: none */
     uint64_t gps_ifd;
 
     /* metadata */
     tz_nodata nodata;
-    const char *nodata_text;  /* tag GDAL_NODATA as written, trimmed; NULL: none */
+    const char *nodata_text; /* tag GDAL_NODATA as written, trimmed; NULL: none */
     tz_geo geo;
     tz_ghost ghost;
-    uint32_t metadata_count;  /* see tz_metadata_get */
+    uint32_t metadata_count; /* see tz_metadata_get */
 
     /* what is wrong with the file, each once, with counts */
     const tz_error *warnings;
@@ -452,9 +455,9 @@ TZ_API const tz_info *tz_file_info(const tz_file *file);
 typedef struct tz_metadata_item {
     const char *domain; /* "" is the default one */
     const char *name;
-    const char *value;  /* UTF-8 */
-    const char *role;   /* "", "scale", "offset", "unittype", "description", "colorinterp", ... */
-    int32_t band;       /* -1: of the whole image */
+    const char *value; /* UTF-8 */
+    const char *role;  /* "", "scale", "offset", "unittype", "description", "colorinterp", ... */
+    int32_t band;      /* -1: of the whole image */
 } tz_metadata_item;
 /* Items of the whole image first, then band by band, each in the order of the file. false past the
  * end. The strings live until tz_close. */
@@ -485,7 +488,7 @@ typedef struct tz_band {
     bool has_scale;
     bool has_offset;
     tz_color color;
-    const char *color_text;  /* the item of role colorinterp, if any; else NULL */
+    const char *color_text; /* the item of role colorinterp, if any; else NULL */
 } tz_band;
 /* TZ_ERR_ARG when there is no such band. */
 TZ_API TZ_NODISCARD tz_result tz_band_info(const tz_file *file, uint32_t band, tz_band *out,
@@ -540,7 +543,8 @@ typedef struct tz_tile_span {
 TZ_API TZ_NODISCARD tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first,
                                             size_t count, tz_tile_span *out, tz_error *err);
 
-/* One tile's span, checked: it lies in the file, and is either sparse or has an offset and a size. */
+/* One tile's span, checked: it lies in the file, and is either sparse or has an offset and a size.
+ */
 TZ_API TZ_NODISCARD tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile,
                                              tz_tile_span *out, tz_error *err);
 
@@ -563,7 +567,7 @@ TZ_API TZ_NODISCARD tz_result tz_level_stored_size(const tz_file *file, uint32_t
 #define TZ_COG_DATA_ORDER         (1u << 5) /* tile data not from the smallest level to the largest */
 #define TZ_COG_EDITED             (1u << 6) /* the ghost area says it was edited */
 #define TZ_COG_EXTERNAL_OVERVIEWS (1u << 7) /* overviews in another file */
-#define TZ_COG_NOT_GEOREFERENCED  (1u << 8) /* a COG, but without a place on earth: a remark only */
+#define TZ_COG_NOT_GEOREFERENCED  (1u << 8) /* a remark only: it still is one */
 
 /* A quick look by directories and first tiles; 0 or only remarks means that it is one. */
 TZ_API TZ_NODISCARD tz_result tz_cog_problems(const tz_file *file, uint32_t *problems,
@@ -583,8 +587,8 @@ typedef struct tz_crs tz_crs;
 TZ_API TZ_NODISCARD tz_result tz_crs_open(tz_crs **out, const tz_file *file, tz_error *err);
 TZ_API void tz_crs_close(tz_crs *crs);
 TZ_API const char *tz_crs_name(const tz_crs *crs);
-TZ_API const char *tz_crs_wkt(const tz_crs *crs);  /* WKT2:2019, several lines */
-TZ_API int tz_crs_epsg(const tz_crs *crs);         /* the code PROJ knows it by; 0: none */
+TZ_API const char *tz_crs_wkt(const tz_crs *crs); /* WKT2:2019, several lines */
+TZ_API int tz_crs_epsg(const tz_crs *crs);        /* the code PROJ knows it by; 0: none */
 /* Longitude and latitude, in degrees on WGS 84, of a point in the CRS. */
 TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon,
                                                double *lat, tz_error *err);

@@ -14,8 +14,9 @@ typedef struct tz_arena {
 
 /* A zeroed arena is empty and ready. Blocks are small (1 KiB first, doubling to 32 KiB); a larger
  * request gets a block of its own size, so that memory stays close to what was asked for. */
-void *tz_arena_alloc(tz_arena *arena, size_t size);                 /* 16-byte aligned; NULL: no memory */
-void *tz_arena_array(tz_arena *arena, size_t count, size_t size);   /* zeroed; NULL also on overflow */
+void *tz_arena_alloc(tz_arena *arena, size_t size); /* 16-byte aligned; NULL: no memory */
+void *tz_arena_array(tz_arena *arena, size_t count,
+                     size_t size); /* zeroed; NULL also on overflow */
 char *tz_arena_text(tz_arena *arena, const char *text, size_t size); /* copy with a closing NUL */
 void tz_arena_deinit(tz_arena *arena);
 

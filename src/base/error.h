@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Errors and warnings. A context says on whose behalf code runs: which file, which limits, where
- * messages go. A place says where in the file. Both make the fields of tz_error, and the fields make
- * the message. */
+ * messages go. A place says where in the file. Both make the fields of tz_error, and the fields
+ * make the message. */
 #ifndef TZ_BASE_ERROR_H
 #define TZ_BASE_ERROR_H
 
@@ -12,8 +12,8 @@
  * string they were made of; the place kept is that of the first. */
 #define TZ_MAX_WARNINGS 32
 typedef struct tz_warnings {
-    tz_error *list;            /* grows; NULL while empty */
-    const char **formats;      /* what made list[i] */
+    tz_error *list;       /* grows; NULL while empty */
+    const char **formats; /* what made list[i] */
     uint32_t count;
     uint32_t capacity;
     uint64_t dropped;
@@ -59,8 +59,8 @@ tz_result tz_fail_errno(const tz_context *ctx, tz_place place, int error_number,
 
 tz_result tz_fail_nomem(const tz_context *ctx, uint64_t size);
 
-/* Pass on an error that was made where neither file nor directory were known (in a source): the same
- * error with the context's name and directory. */
+/* Pass on an error that was made where neither file nor directory were known (in a source): the
+ * same error with the context's name and directory. */
 tz_result tz_fail_within(const tz_context *ctx, const tz_error *failed);
 
 /* Record a warning and return TZ_OK; in strict mode (and for GEO with require_crs) fail with result
@@ -69,15 +69,16 @@ tz_result tz_fail_within(const tz_context *ctx, const tz_error *failed);
 tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
                   const char *format, ...) TZ_PRINTF(5, 6);
 
-/* A lenient repair: turns the error that was just made in *failed into a warning (or, in strict mode,
- * into the context's error). For defects that are fatal in one place and bearable in another. */
+/* A lenient repair: turns the error that was just made in *failed into a warning (or, in strict
+ * mode, into the context's error). For defects that are fatal in one place and bearable in another.
+ */
 tz_result tz_warn_of(const tz_context *ctx, const tz_error *failed, const char *kind);
 
 /* TZ_ERR_LIMIT when value is above the limit that is the member of ctx->limits at member_offset:
- * tz_check_limit(ctx, offsetof(tz_limits, max_ifds), place, count, "directories"). The message names
- * the member and how to raise it. */
-tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_place place, uint64_t value,
-                         const char *what);
+ * tz_check_limit(ctx, offsetof(tz_limits, max_ifds), place, count, "directories"). The message
+ * names the member and how to raise it. */
+tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_place place,
+                         uint64_t value, const char *what);
 
 /* Ask the progress callback whether to go on; TZ_ERR_CANCELLED when not. */
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,

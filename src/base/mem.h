@@ -61,9 +61,9 @@ void *tz_realloc_array(void *block, size_t count, size_t size);
 void tz_free(void *block);
 char *tz_copy_string(const char *text);
 
-/* Tests see every allocation of the library through this hook: allow is asked before each allocation
- * (false makes it fail), and moved is told of every change of live bytes. NULL takes it away. Not
- * for use while other threads run library code. */
+/* Tests see every allocation of the library through this hook: allow is asked before each
+ * allocation (false makes it fail), and moved is told of every change of live bytes. NULL takes it
+ * away. Not for use while other threads run library code. */
 typedef struct tz_mem_hook {
     bool (*allow)(void *user, size_t size);
     void (*moved)(void *user, size_t released, size_t acquired);

@@ -22,14 +22,16 @@ unsigned tz_pool_threads(const tz_pool *pool);
 
 /* Run job(user, index, worker, err) for every index below count; worker < tz_pool_threads tells
  * threads apart for per-thread scratch (the calling thread is 0). Indices are handed out in order.
- * Returns when all have ended: the result of the lowest index that failed, with its error; after the
- * first failure (or cancel) no new index is started. Every index below a failing one runs to its end,
- * so which error is returned does not depend on timing. progress is called from the calling thread
- * only. Several threads may run jobs on one pool at once; a job may not run another on the same pool.
+ * Returns when all have ended: the result of the lowest index that failed, with its error; after
+ * the first failure (or cancel) no new index is started. Every index below a failing one runs to
+ * its end, so which error is returned does not depend on timing. progress is called from the
+ * calling thread only. Several threads may run jobs on one pool at once; a job may not run another
+ * on the same pool.
  *
- * After fork, the child may run jobs on the pool and close it, also when other threads of the parent
- * were just running jobs: it starts threads of its own and touches no lock of the parent. A fork made
- * inside a job or a progress callback is the exception: that child may only exec or _exit. */
+ * After fork, the child may run jobs on the pool and close it, also when other threads of the
+ * parent were just running jobs: it starts threads of its own and touches no lock of the parent. A
+ * fork made inside a job or a progress callback is the exception: that child may only exec or
+ * _exit. */
 typedef tz_result (*tz_job)(void *user, uint64_t index, unsigned worker, tz_error *err);
 tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
                       const tz_progress *progress, const tz_context *ctx);

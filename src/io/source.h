@@ -8,8 +8,9 @@
 #include "base/error.h"
 
 /* A regular file, read with pread; no shared position, no mmap. Directories, FIFOs, devices and
- * sockets are refused at once (TZ_CAUSE_UNSAFE), without blocking. no_follow refuses a symbolic link
- * as the last part of the path (sidecars). A missing file is TZ_ERR_IO with system_error ENOENT. */
+ * sockets are refused at once (TZ_CAUSE_UNSAFE), without blocking. no_follow refuses a symbolic
+ * link as the last part of the path (sidecars). A missing file is TZ_ERR_IO with system_error
+ * ENOENT. */
 tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
                               const tz_context *ctx);
 
@@ -26,7 +27,8 @@ tz_result tz_source_check(tz_source *source, const tz_context *ctx);
 
 void tz_source_close(tz_source *source); /* NULL is fine */
 
-/* For the submit of a source: TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED when a range leaves the source. */
+/* For the submit of a source: TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED when a range leaves the source.
+ */
 tz_result tz_source_check_ranges(const tz_source *source, const tz_request *request, tz_error *err);
 
 /* System calls of the file source go through this table, so that tests can make each of them fail.

@@ -22,16 +22,17 @@ typedef struct tz_span {
 } tz_span;
 
 typedef struct tz_merge_rule {
-    uint64_t max_gap;   /* unwanted bytes between two pieces that are still read over */
-    uint64_t max_span;  /* a span grows no further than this (one larger piece stays whole) */
-    uint64_t max_waste; /* unwanted bytes of one span, at most this many percent of its wanted ones */
+    uint64_t max_gap;  /* unwanted bytes between two pieces that are still read over */
+    uint64_t max_span; /* a span grows no further than this (one larger piece stays whole) */
+    uint64_t
+        max_waste; /* unwanted bytes of one span, at most this many percent of its wanted ones */
 } tz_merge_rule;
 
-/* Sort pieces by offset (then size, then index) and merge them; overlapping pieces share a span as far
- * as max_span allows, and a piece within another always does. spans has room for count. Returns how
- * many there are. Pieces of size 0 are covered by no read: they form no span of their own and do not
- * stretch one, and stand first in the sorted list. No offset + size may wrap (the caller has checked
- * them against the file). */
+/* Sort pieces by offset (then size, then index) and merge them; overlapping pieces share a span as
+ * far as max_span allows, and a piece within another always does. spans has room for count. Returns
+ * how many there are. Pieces of size 0 are covered by no read: they form no span of their own and
+ * do not stretch one, and stand first in the sorted list. No offset + size may wrap (the caller has
+ * checked them against the file). */
 size_t tz_spans_merge(tz_piece *pieces, size_t count, const tz_merge_rule *rule, tz_span *spans);
 
 #endif

@@ -75,6 +75,9 @@ static tz_result step(tz_walk *walk, uint64_t offset, bool lenient, tz_ifd *ifd)
     ctx.ifd = walk->count;
     TZ_TRY(tz_check_limit(&ctx, offsetof(tz_limits, max_ifds), tz_at_offset(offset),
                           (uint64_t)walk->count + 1, "directories"));
+    if (walk->count == INT32_MAX) /* what tz_error.ifd can name, also without a limit */
+        return tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_offset(offset),
+                       "more directories than can be counted");
     if (walk->progress)
         TZ_TRY(tz_check_progress(&ctx, walk->progress, (uint64_t)walk->count, TZ_NONE));
     if (offset != 0 && !set_add(&walk->visited, offset))
@@ -99,8 +102,7 @@ static tz_result check_loop(tz_walk *walk, uint64_t *next)
     if (!tz_walk_knows(walk, offset))
         return TZ_OK;
     *next = 0;
-    return tz_warn(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                   tz_expecting(tz_at_offset(offset), 0, offset),
+    return tz_warn(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_expecting(tz_at_offset(offset), 0, offset),
                    "directory loop at offset %" PRIu64, offset);
 }
 
@@ -149,10 +151,9 @@ static tz_result push(tz_walk *walk, frames *stack, const tz_value *list)
     tz_error failed;
     ctx.ifd = walk->count - 1;
     ctx.err = &failed;
-    const tz_result result =
-        tz_check_limit(&ctx, offsetof(tz_limits, max_subifd_depth),
-                       tz_at_tag(TZ_TAG_SUB_IFDS, list->offset), stack->count + 1,
-                       "directories within each other");
+    const tz_result result = tz_check_limit(&ctx, offsetof(tz_limits, max_subifd_depth),
+                                            tz_at_tag(TZ_TAG_SUB_IFDS, list->offset),
+                                            stack->count + 1, "directories within each other");
     ctx.err = walk->ctx->err;
     if (result != TZ_OK)
         return tz_warn_of(&ctx, &failed, "SubIFD depth");
@@ -168,7 +169,8 @@ static tz_result push(tz_walk *walk, frames *stack, const tz_value *list)
     return TZ_OK;
 }
 
-/* The next directory of the innermost list; a visited one ends the list (and its warning says so). */
+/* The next directory of the innermost list; a visited one ends the list (and its warning says so).
+ */
 static tz_result sub_step(tz_walk *walk, frames *stack)
 {
     frame *innermost = &stack->top[stack->count - 1];
@@ -179,8 +181,8 @@ static tz_result sub_step(tz_walk *walk, frames *stack)
     uint64_t offset = innermost->chain;
     innermost->chain = 0;
     if (offset == 0)
-        TZ_TRY(tz_value_integer(walk->reader, &innermost->list, TZ_TAG_SUB_IFDS,
-                                innermost->index++, walk->ctx, &offset));
+        TZ_TRY(tz_value_integer(walk->reader, &innermost->list, TZ_TAG_SUB_IFDS, innermost->index++,
+                                walk->ctx, &offset));
     if (tz_walk_knows(walk, offset)) {
         innermost->index = innermost->list.count;
         return check_loop(walk, &offset);

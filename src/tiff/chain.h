@@ -30,11 +30,12 @@ typedef struct tz_walk {
 } tz_walk;
 void tz_walk_deinit(tz_walk *walk); /* zeroed state is fine */
 
-/* The main chain from first. A defect of the first directory is an error, of a later one a warning. */
+/* The main chain from first. A defect of the first directory is an error, of a later one a warning.
+ */
 tz_result tz_walk_main(tz_walk *walk, uint64_t first);
 
-/* The SubIFDs of one directory, each of which starts a chain and may have SubIFDs itself. All defects
- * are warnings. */
+/* The SubIFDs of one directory, each of which starts a chain and may have SubIFDs itself. All
+ * defects are warnings. */
 tz_result tz_walk_sub(tz_walk *walk, const tz_value *sub_ifds);
 
 /* Whether a directory was visited at this offset. */

@@ -18,10 +18,11 @@ static tz_result fail_short(const tz_reader *reader, uint64_t needed, const tz_c
 static tz_result fail_not_tiff(const tz_reader *reader, const tz_context *ctx)
 {
     const uint8_t *p = reader->front;
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_NOT_TIFF, tz_at_offset(0),
-                   "not a TIFF: the first four bytes are %02x %02x %02x %02x, expected II or MM and "
-                   "42 (TIFF) or 43 (BigTIFF)",
-                   p[0], p[1], p[2], p[3]);
+    return tz_fail(
+        ctx, TZ_ERR_FORMAT, TZ_CAUSE_NOT_TIFF, tz_at_offset(0),
+        "not a TIFF: the first four bytes are %02x %02x %02x %02x, expected II or MM and "
+        "42 (TIFF) or 43 (BigTIFF)",
+        p[0], p[1], p[2], p[3]);
 }
 
 static tz_result parse_bigtiff(const tz_reader *reader, tz_container *container,
@@ -124,8 +125,8 @@ static tz_result find_block(tz_reader *reader, uint64_t start, const uint8_t **o
     const uint64_t left = reader->container->size - start;
     uint8_t *block = reader->blocks + (size_t)slot * TZ_READER_BLOCK;
     reader->block_start[slot] = TZ_NONE;
-    TZ_TRY(fetch(reader, start, left < TZ_READER_BLOCK ? (size_t)left : TZ_READER_BLOCK, block,
-                 ctx));
+    TZ_TRY(
+        fetch(reader, start, left < TZ_READER_BLOCK ? (size_t)left : TZ_READER_BLOCK, block, ctx));
     reader->block_start[slot] = start;
     reader->next_block = (slot + 1) % TZ_READER_BLOCKS;
     *out = block;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A TIFF file as bytes: its header, and a reader that serves the many small reads of opening from few
- * large ones. */
+ * A TIFF file as bytes: its header, and a reader that serves the many small reads of opening from
+ * few large ones. */
 #ifndef TZ_TIFF_CONTAINER_H
 #define TZ_TIFF_CONTAINER_H
 
@@ -52,8 +52,8 @@ typedef struct tz_reader {
     uint64_t bytes_read;
     uint64_t reads;
     uint64_t end; /* one past the last byte that was asked for */
-    /* Spent in all directories together: those that overlap or share data must not make a small file
-     * cost many times its size. */
+    /* Spent in all directories together: those that overlap or share data must not make a small
+     * file cost many times its size. */
     uint64_t entries;
     uint64_t sample_bytes;
 } tz_reader;
@@ -69,8 +69,8 @@ tz_reader tz_reader_direct(const tz_container *container);
 tz_result tz_reader_get(tz_reader *reader, uint64_t offset, size_t size, void *dst,
                         const tz_context *ctx);
 
-/* Long data in pieces of at most TZ_READER_BLOCK * TZ_READER_BLOCKS bytes, in the reader's own memory:
- * *out holds *size of them (at most what was asked for) until the next call. */
+/* Long data in pieces of at most TZ_READER_BLOCK * TZ_READER_BLOCKS bytes, in the reader's own
+ * memory: *out holds *size of them (at most what was asked for) until the next call. */
 tz_result tz_reader_piece(tz_reader *reader, uint64_t offset, uint64_t *size, const uint8_t **out,
                           const tz_context *ctx);
 

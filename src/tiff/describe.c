@@ -34,10 +34,12 @@ static const dtype_text dtypes[] = {
 };
 
 static const char *const color_names[] = {
-    [TZ_COLOR_UNDEFINED] = "Undefined", [TZ_COLOR_GRAY] = "Gray", [TZ_COLOR_PALETTE] = "Palette",
-    [TZ_COLOR_RED] = "Red",             [TZ_COLOR_GREEN] = "Green", [TZ_COLOR_BLUE] = "Blue",
-    [TZ_COLOR_ALPHA] = "Alpha",         [TZ_COLOR_CYAN] = "Cyan", [TZ_COLOR_MAGENTA] = "Magenta",
-    [TZ_COLOR_YELLOW] = "Yellow",       [TZ_COLOR_BLACK] = "Black", [TZ_COLOR_Y] = "YCbCr_Y",
+    [TZ_COLOR_UNDEFINED] = "Undefined", [TZ_COLOR_GRAY] = "Gray",
+    [TZ_COLOR_PALETTE] = "Palette",     [TZ_COLOR_RED] = "Red",
+    [TZ_COLOR_GREEN] = "Green",         [TZ_COLOR_BLUE] = "Blue",
+    [TZ_COLOR_ALPHA] = "Alpha",         [TZ_COLOR_CYAN] = "Cyan",
+    [TZ_COLOR_MAGENTA] = "Magenta",     [TZ_COLOR_YELLOW] = "Yellow",
+    [TZ_COLOR_BLACK] = "Black",         [TZ_COLOR_Y] = "YCbCr_Y",
     [TZ_COLOR_CB] = "YCbCr_Cb",         [TZ_COLOR_CR] = "YCbCr_Cr",
 };
 
@@ -84,7 +86,8 @@ static const photometric_colors color_rows[] = {
 static uint16_t delivered_photometric(const tz_info *info)
 {
     const bool jpeg = info->levels[0].compression == TZ_COMPRESSION_JPEG;
-    return jpeg && info->photometric == TZ_PHOTOMETRIC_YCBCR ? TZ_PHOTOMETRIC_RGB : info->photometric;
+    return jpeg && info->photometric == TZ_PHOTOMETRIC_YCBCR ? TZ_PHOTOMETRIC_RGB
+                                                             : info->photometric;
 }
 
 static tz_color color_of(const tz_info *info, uint32_t band)

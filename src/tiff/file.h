@@ -19,7 +19,7 @@ struct tz_file {
     tz_limits limits;
     tz_container containers[TZ_MAX_CONTAINERS];
     unsigned container_count;
-    tz_arena arena; /* everything info points to, as far as not below */
+    tz_arena arena;          /* everything info points to, as far as not below */
     tz_tables *level_tables; /* beside info.levels */
     tz_tables *mask_tables;  /* beside info.masks; NULL: none */
     tz_page *pages;
@@ -28,14 +28,15 @@ struct tz_file {
     uint64_t loaded; /* bytes of tag data taken from the file */
 };
 
-/* The layer that a public level number names (TZ_MASK_OF included); TZ_ERR_ARG when there is none. */
+/* The layer that a public level number names (TZ_MASK_OF included); TZ_ERR_ARG when there is none.
+ */
 tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out);
 
 /* A context for calls on an open file. */
 tz_context tz_file_context(const tz_file *file, tz_error *err);
 
-/* tile_table.c: the checks of tz_tile_locate on a span that tz_tile_spans gave; the size may come from
- * a leader. */
+/* tile_table.c: the checks of tz_tile_locate on a span that tz_tile_spans gave; the size may come
+ * from a leader. */
 tz_result tz_tile_check(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *span,
                         tz_error *err);
 

@@ -37,7 +37,8 @@ static tz_result add_page(tz_group *group, const tz_ifd *ifd, const tz_context *
 }
 
 /* Whether there may be so many levels; a warning when not. */
-static tz_result check_levels(uint64_t ifd_offset, uint64_t count, bool *room, const tz_context *ctx)
+static tz_result check_levels(uint64_t ifd_offset, uint64_t count, bool *room,
+                              const tz_context *ctx)
 {
     tz_error failed;
     tz_context quiet = *ctx;
@@ -72,8 +73,8 @@ static tz_result add_layer(tz_group *group, const tz_ifd *ifd, const tz_context 
 
 static tz_result check_first(uint32_t subfile_type, const tz_ifd *ifd, const tz_context *ctx)
 {
-    const tz_place place = tz_expecting(tz_at_tag(TZ_TAG_NEW_SUBFILE_TYPE, ifd->offset), 0,
-                                        subfile_type);
+    const tz_place place =
+        tz_expecting(tz_at_tag(TZ_TAG_NEW_SUBFILE_TYPE, ifd->offset), 0, subfile_type);
     if (subfile_type & 4)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, place,
                        "the first image is marked as a mask; taken as the image itself");

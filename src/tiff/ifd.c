@@ -34,13 +34,11 @@ enum {
 #define UNSIGNED                                                                                   \
     (BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_SHORT) | BIT(TZ_TYPE_LONG) | BIT(TZ_TYPE_LONG8) |             \
      BIT(TZ_TYPE_IFD) | BIT(TZ_TYPE_IFD8))
-#define SIGNED                                                                                     \
-    (BIT(TZ_TYPE_SBYTE) | BIT(TZ_TYPE_SSHORT) | BIT(TZ_TYPE_SLONG) | BIT(TZ_TYPE_SLONG8))
+#define SIGNED  (BIT(TZ_TYPE_SBYTE) | BIT(TZ_TYPE_SSHORT) | BIT(TZ_TYPE_SLONG) | BIT(TZ_TYPE_SLONG8))
 #define INTEGER (UNSIGNED | SIGNED)
 #define REAL    (BIT(TZ_TYPE_DOUBLE) | BIT(TZ_TYPE_FLOAT))
-#define BYTES                                                                                      \
-    (BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED) | BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_SBYTE))
-#define TEXT (BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED))
+#define BYTES   (BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED) | BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_SBYTE))
+#define TEXT    (BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED))
 
 typedef struct tag_rule {
     uint16_t tag;
@@ -164,15 +162,15 @@ tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_contex
     if (offset < tz_header_size(container) || !tz_inside(container, offset, head))
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
                        tz_expecting(tz_at_offset(offset), container->size, offset),
-                       "directory offset %s", offset < tz_header_size(container)
-                                                  ? "lies inside the header"
-                                                  : "is beyond the end of the file");
+                       "directory offset %s",
+                       offset < tz_header_size(container) ? "lies inside the header"
+                                                          : "is beyond the end of the file");
     TZ_TRY(tz_reader_get(reader, offset, head, bytes, ctx));
     const uint64_t entries = container->bigtiff ? tz_load_u64(bytes, container->big_endian)
                                                 : tz_load_u16(bytes, container->big_endian);
     if (entries == 0)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                       tz_expecting(tz_at_offset(offset), 1, 0), "directory has no entries");
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_expecting(tz_at_offset(offset), 1, 0),
+                       "directory has no entries");
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_at_offset(offset), entries,
                           "entries in a directory"));
     uint64_t size = 0;
@@ -423,14 +421,17 @@ static tz_result read_next(tz_ifd *ifd, tz_reader *reader, uint64_t at, const tz
 static tz_result read_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first, const tz_context *ctx)
 {
     uint32_t previous = UINT32_MAX; /* no tag */
+    bool unsorted = false;
     for (uint32_t i = 0; i < ifd->entry_count; i++) {
         tz_entry entry;
-        TZ_TRY(read_entry(reader, first + (uint64_t)i * tz_entry_size(reader->container),
-                          ctx, &entry));
-        if (previous != UINT32_MAX && entry.tag < previous)
+        TZ_TRY(read_entry(reader, first + (uint64_t)i * tz_entry_size(reader->container), ctx,
+                          &entry));
+        if (previous != UINT32_MAX && entry.tag < previous && !unsorted) {
+            unsorted = true; /* once is enough: the rest follows from it */
             TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
                            tz_at_tag(entry.tag, entry.entry_offset),
                            "tags are not in ascending order"));
+        }
         const tag_rule *rule = find_rule(entry.tag);
         TZ_TRY(rule ? take_known(ifd, rule, &entry, reader, ctx)
                     : take_unknown(&entry, reader, previous, ctx));
@@ -440,8 +441,8 @@ static tz_result read_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first, co
 }
 
 /* One number per sample: the first counts, the others must agree. */
-static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_value *value, uint16_t tag,
-                                 uint16_t *first, const tz_context *ctx)
+static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_value *value,
+                                 uint16_t tag, uint16_t *first, const tz_context *ctx)
 {
     const tz_place place = tz_at_tag(tag, value->offset);
     if (value->count == 0)

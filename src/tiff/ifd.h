@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One image directory: its entries, checked by a table, become a struct. Nothing here loads data that
- * a count in the file makes large: such tags stay a reference into the file. */
+ * One image directory: its entries, checked by a table, become a struct. Nothing here loads data
+ * that a count in the file makes large: such tags stay a reference into the file. */
 #ifndef TZ_TIFF_IFD_H
 #define TZ_TIFF_IFD_H
 
@@ -87,7 +87,8 @@ typedef struct tz_ifd {
  * tells whether ifd->next is good all the same. */
 tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx);
 
-/* The number of entries, and entry index, of the directory at offset; both check what they touch. */
+/* The number of entries, and entry index, of the directory at offset; both check what they touch.
+ */
 tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
                              uint64_t *count);
 tz_result tz_ifd_entry(tz_reader *reader, uint64_t offset, uint64_t index, const tz_context *ctx,

@@ -108,7 +108,8 @@ static void set_shape(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 static tz_result check_type(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
     const tz_place at_bits = tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset);
-    layer->tables.dtype = ifd->mixed_samples ? TZ_DTYPE_NONE : tz_dtype_of(ifd->sample_format, ifd->bits);
+    layer->tables.dtype =
+        ifd->mixed_samples ? TZ_DTYPE_NONE : tz_dtype_of(ifd->sample_format, ifd->bits);
     if (ifd->mixed_samples)
         return LOSE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, at_bits,
                                    "samples of different depth or format in one image"));
@@ -155,8 +156,8 @@ static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader
         return TZ_OK;
     for (uint64_t i = 0; i < 2; i++) {
         uint64_t factor = 0;
-        TZ_TRY(tz_value_integer(reader, &ifd->subsampling, TZ_TAG_YCBCR_SUBSAMPLING, i, ctx,
-                                &factor));
+        TZ_TRY(
+            tz_value_integer(reader, &ifd->subsampling, TZ_TAG_YCBCR_SUBSAMPLING, i, ctx, &factor));
         if (factor != 1 && factor != 2 && factor != 4)
             return LOSE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                                        tz_expecting(place, TZ_NONE, factor),
@@ -248,8 +249,8 @@ static tz_result check_missing_sizes(tz_layer *layer, const tz_ifd *ifd, uint16_
     if (tz_layer_derives_sizes(layer))
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, place,
                        "tile sizes are missing; taken from the layout");
-    return LOSE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, place,
-                               "tile sizes are missing"));
+    return LOSE(layer,
+                tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, place, "tile sizes are missing"));
 }
 
 /* Some writers put the tables of tiles under the strip tags. */
@@ -277,8 +278,9 @@ static tz_result set_tables(tz_layer *layer, const tz_ifd *ifd, const tz_context
     if (ifd->tables_damaged)
         return LOSE(layer, TZ_OK); /* said when the tag was read */
     if (layer->tables.offsets.count == 0)
-        return LOSE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                                   tz_at_tag(offsets_tag, ifd->offset), "tile offsets are missing"));
+        return LOSE(layer,
+                    tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                            tz_at_tag(offsets_tag, ifd->offset), "tile offsets are missing"));
     TZ_TRY(check_table(layer, ifd, &layer->tables.offsets, offsets_tag, ctx));
     if (layer->tables.sizes.count == 0)
         return check_missing_sizes(layer, ifd, sizes_tag, ctx);

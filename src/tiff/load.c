@@ -19,8 +19,8 @@ typedef struct loader {
     const tz_context *ctx;
 } loader;
 
-/* Count size bytes against what a handle may hold. Tags that overlap could otherwise make a small file
- * cost many times its size. */
+/* Count size bytes against what a handle may hold. Tags that overlap could otherwise make a small
+ * file cost many times its size. */
 static tz_result reserve(loader *load, uint16_t tag, uint64_t size, bool *granted)
 {
     tz_file *file = load->file;
@@ -55,8 +55,8 @@ static tz_result load_array(loader *load, const tz_value *value, uint16_t tag, v
     TZ_TRY(reserve(load, tag, value->count * width * copies, &granted));
     if (!granted)
         return TZ_OK;
-    void *data = tz_to_size(value->count * width, &size) ? tz_arena_alloc(&load->file->arena, size)
-                                                         : NULL;
+    void *data =
+        tz_to_size(value->count * width, &size) ? tz_arena_alloc(&load->file->arena, size) : NULL;
     if (!data)
         return tz_fail_nomem(load->ctx, value->count * width);
     TZ_TRY(tz_reader_get(load->reader, value->offset, size, data, load->ctx));
@@ -98,8 +98,8 @@ static tz_result load_geo(loader *load)
     TZ_TRY(load_array(load, &ifd->geo_ascii, TZ_TAG_GEO_ASCII, &ascii));
     TZ_TRY(load_doubles(load, &ifd->geo_doubles, TZ_TAG_GEO_DOUBLES, &tags.doubles,
                         &tags.double_count));
-    TZ_TRY(load_doubles(load, &ifd->pixel_scale, TZ_TAG_PIXEL_SCALE, &tags.scale,
-                        &tags.scale_count));
+    TZ_TRY(
+        load_doubles(load, &ifd->pixel_scale, TZ_TAG_PIXEL_SCALE, &tags.scale, &tags.scale_count));
     TZ_TRY(load_doubles(load, &ifd->tiepoints, TZ_TAG_TIEPOINTS, &tags.tiepoints,
                         &tags.tiepoint_count));
     TZ_TRY(load_doubles(load, &ifd->transformation, TZ_TAG_TRANSFORMATION, &tags.matrix,
@@ -186,10 +186,10 @@ static tz_result load_color_map(loader *load)
         return TZ_OK;
     const uint64_t wanted = info->bits_per_sample <= 16 ? UINT64_C(3) << info->bits_per_sample : 0;
     if (value->count != wanted)
-        return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(tz_at_tag(TZ_TAG_COLOR_MAP, value->offset), wanted,
-                                    value->count),
-                       "colour map of a wrong length; ignored");
+        return tz_warn(
+            load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_COLOR_MAP, value->offset), wanted, value->count),
+            "colour map of a wrong length; ignored");
     TZ_TRY(load_array(load, value, TZ_TAG_COLOR_MAP, &data));
     info->color_map = data;
     info->color_map_size = data ? (uint32_t)(wanted / 3) : 0;
@@ -221,10 +221,10 @@ static tz_result load_extra_samples(loader *load)
     const uint32_t channels = color_channels(info->photometric);
     const uint64_t wanted = info->bands > channels ? info->bands - channels : 0;
     if (value->count != wanted)
-        TZ_TRY(tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(tz_at_tag(TZ_TAG_EXTRA_SAMPLES, load->ifd->offset), wanted,
-                                    value->count),
-                       "as many extra samples expected as bands beyond the colour channels"));
+        TZ_TRY(tz_warn(
+            load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_EXTRA_SAMPLES, load->ifd->offset), wanted, value->count),
+            "as many extra samples expected as bands beyond the colour channels"));
     if (value->count == 0 || value->count > info->bands)
         return TZ_OK;
     uint16_t *list = tz_arena_array(&load->file->arena, (size_t)value->count, sizeof *list);
@@ -257,10 +257,10 @@ static tz_result check_inks(loader *load)
     }
     if (names >= load->ifd->ink_count)
         return TZ_OK;
-    return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                   tz_expecting(tz_at_tag(TZ_TAG_INK_NAMES, value->offset), load->ifd->ink_count,
-                                names),
-                   "fewer ink names than inks");
+    return tz_warn(
+        load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+        tz_expecting(tz_at_tag(TZ_TAG_INK_NAMES, value->offset), load->ifd->ink_count, names),
+        "fewer ink names than inks");
 }
 
 static tz_result load_subsampling(loader *load)
@@ -274,8 +274,8 @@ static tz_result load_subsampling(loader *load)
     return TZ_OK;
 }
 
-/* A damaged description must cost only itself: what fails here becomes a warning, unless it is none of
- * the file's doing (tz_warn_of decides). */
+/* A damaged description must cost only itself: what fails here becomes a warning, unless it is none
+ * of the file's doing (tz_warn_of decides). */
 tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx)
 {
     tz_result (*const steps[])(loader *) = {load_subsampling, load_extra_samples, load_color_map,

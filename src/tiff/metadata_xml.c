@@ -479,8 +479,8 @@ static int by_band(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Bring the entries, which stand at the end of the block, behind the strings, in order, and give back
- * what is not needed. */
+/* Bring the entries, which stand at the end of the block, behind the strings, in order, and give
+ * back what is not needed. */
 static void compact(tz_metadata_parser *parser, tz_metadata *out)
 {
     const size_t align = alignof(tz_metadata_entry);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening: bytes -> header -> directories -> pages, levels, masks -> what they say about themselves. */
+ * Opening: bytes -> header -> directories -> pages, levels, masks -> what they say about
+ * themselves. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -208,14 +209,6 @@ static tz_result find_aside(opening *open, const tz_value *value, uint16_t tag, 
     return TZ_OK;
 }
 
-static tz_result check_crs(const opening *open)
-{
-    if (!open->options.require_crs || open->file->info.geo.has_crs)
-        return TZ_OK;
-    return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                   "the file has no coordinate reference system, and one is required");
-}
-
 static tz_result check_unchanged(const opening *open)
 {
     for (unsigned i = 0; i < open->file->container_count; i++)
@@ -235,7 +228,6 @@ static tz_result run(opening *open)
     TZ_TRY(tz_file_load(file, base, &open->reader, &open->ctx));
     TZ_TRY(find_aside(open, &base->exif, TZ_TAG_EXIF_IFD, &file->info.exif_ifd));
     TZ_TRY(find_aside(open, &base->gps, TZ_TAG_GPS_IFD, &file->info.gps_ifd));
-    TZ_TRY(check_crs(open));
     TZ_TRY(check_unchanged(open));
     describe_file(open);
     return TZ_OK;
@@ -256,8 +248,7 @@ static tz_result fill(tz_file *file, const char *path, const char *name,
                             .strict = options->strict,
                             .require_crs = options->require_crs,
                             .ifd = -1};
-    tz_result result =
-        file->info.name ? run(&open) : tz_fail_nomem(&open.ctx, strlen(name) + 1);
+    tz_result result = file->info.name ? run(&open) : tz_fail_nomem(&open.ctx, strlen(name) + 1);
     tz_group_deinit(&open.group);
     tz_walk_deinit(&open.walk);
     tz_reader_close(&open.reader);
@@ -362,8 +353,7 @@ const tz_info *tz_file_info(const tz_file *file)
 
 tz_context tz_file_context(const tz_file *file, tz_error *err)
 {
-    return (tz_context){
-        .name = file->info.name, .limits = &file->limits, .err = err, .ifd = -1};
+    return (tz_context){.name = file->info.name, .limits = &file->limits, .err = err, .ifd = -1};
 }
 
 tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out)
@@ -373,8 +363,8 @@ tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *c
     const bool mask = index != level;
     if (index >= info->level_count || (mask && !info->levels[index].has_mask))
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), info->level_count, index),
-                       "there is no %s %u", mask ? "mask of level" : "level", index);
+                       tz_expecting(tz_at_nowhere(), info->level_count, index), "there is no %s %u",
+                       mask ? "mask of level" : "level", index);
     *out = (tz_layer){.shape = mask ? info->masks[index] : info->levels[index],
                       .tables = mask ? file->mask_tables[index] : file->level_tables[index],
                       .is_mask = mask};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where tiles are. The tables stay in the file: what is asked for is read in pages, every time. A table
- * may be as long as the image has tiles, and most callers want a few of them. */
+ * Where tiles are. The tables stay in the file: what is asked for is read in pages, every time. A
+ * table may be as long as the image has tiles, and most callers want a few of them. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -61,10 +61,10 @@ static tz_result check_range(const table_reader *table, uint64_t first, uint64_t
                        "the table of tile offsets cannot be used");
     const uint64_t sizes = table->layer.tables.sizes.count;
     if (sizes < shape->tile_count && !tz_layer_derives_sizes(&table->layer))
-        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                       tz_expecting(at_tile(table, first, shape->ifd_offset, false),
-                                    shape->tile_count, sizes),
-                       "the table of tile sizes cannot be used");
+        return tz_fail(
+            &table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+            tz_expecting(at_tile(table, first, shape->ifd_offset, false), shape->tile_count, sizes),
+            "the table of tile sizes cannot be used");
     return TZ_OK;
 }
 
@@ -101,8 +101,7 @@ static void derive_sizes(const table_reader *table, uint64_t first, size_t count
 {
     for (size_t i = 0; i < count; i++) {
         const uint64_t offset = out[i].offset;
-        const uint64_t rest =
-            offset < table->container->size ? table->container->size - offset : 0;
+        const uint64_t rest = offset < table->container->size ? table->container->size - offset : 0;
         if (offset == 0)
             out[i].size = 0;
         else if (table->layer.shape.compression == TZ_COMPRESSION_NONE)
