@@ -183,6 +183,60 @@ static void pieces_of_every_size(void **state)
     }
 }
 
+static void same_items(const tz_metadata *a, const tz_metadata *b)
+{
+    tz_metadata_item x;
+    tz_metadata_item y;
+    assert_int_equal(a->count, b->count);
+    for (uint32_t i = 0; i < a->count; i++) {
+        assert_true(tz_metadata_at(a, i, &x) && tz_metadata_at(b, i, &y));
+        assert_string_equal(x.domain, y.domain);
+        assert_string_equal(x.name, y.name);
+        assert_string_equal(x.value, y.value);
+        assert_string_equal(x.role, y.role);
+        assert_int_equal(x.band, y.band);
+    }
+}
+
+/* Text that is fed whole and is plain is read without expat; in two pieces it never is. */
+static void plain_text_is_what_expat_makes_of_it(void **state)
+{
+    static const char *const texts[] = {
+        XML("<Item name=\"a\">b</Item>"),
+        XML("  <Item name=\"a\" sample=\"1\" role=\"scale\">0.5</Item>\n"
+            "  <Item name=\"c\" domain=\"D\">two\nlines</Item>\n"),
+        XML("<Item sample=\"2\" role=\"unittype\" name=\"order\">m</Item>"),
+        XML("<Item name=\"no value\"></Item><Item name=\"x\">y</Item>"),
+        XML("<Item>no name</Item><Item name=\"x\">y</Item>"),
+        XML("<Item name='quotes'>v</Item>"),
+        XML("<Item  name=\"spaces\"  >v</Item >"),
+        XML("<Item name=\"entity\">&amp;amp;</Item>"),
+        XML("<Item name=\"sample\" sample=\"7\">v</Item>"),
+        XML("<Item name=\"scale\" role=\"scale\">none</Item>"),
+        XML("<Item name=\"twice\" name=\"twice\">v</Item>"),
+        XML("<Item name=\"a\" other=\"b\">v</Item>"),
+        XML("<Item name=\"open\">v"),
+        XML("<Item name=\"a\">v</Item>") "behind",
+        "\n" XML("<Item name=\"a\">v</Item>") "\n",
+    };
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        tz_metadata whole = {0};
+        const size_t size = strlen(texts[i]);
+        tz_warnings no_warnings = {0};
+        const tz_result result = read_all(f, &f->b.ctx, texts[i], size, &whole);
+        const uint32_t warnings = f->b.warnings.count;
+        tz_warnings_deinit(&f->b.warnings);
+        f->b.warnings = no_warnings;
+        f->piece = size / 2;
+        assert_int_equal(read_all(f, &f->b.ctx, texts[i], size, &f->metadata), result);
+        assert_int_equal(f->b.warnings.count, warnings);
+        same_items(&whole, &f->metadata);
+        tz_metadata_deinit(&whole);
+        again(state);
+    }
+}
+
 static void nothing_follows_the_first_nul(void **state)
 {
     fixture *f = *state;
@@ -762,6 +816,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(metadata_of_gdal),
         CASE(pieces_of_every_size),
+        CASE(plain_text_is_what_expat_makes_of_it),
         CASE(nothing_follows_the_first_nul),
         CASE(declaration_cdata_comments),
         CASE(other_elements),

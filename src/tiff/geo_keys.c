@@ -26,8 +26,11 @@ typedef struct key_reader {
     const tz_context *ctx;
     tz_geo_key *keys;
     uint32_t count;
-    uint64_t seen[1024]; /* a bit for every possible id */
+    bool unsorted;  /* a key came that is not above all before it */
+    uint64_t *seen; /* then: a bit for every possible id */
 } key_reader;
+
+enum { SEEN_WORDS = 1024 };
 
 static tz_place at_keys(void)
 {
@@ -155,12 +158,26 @@ static tz_result check_type(const key_reader *reader, const tz_geo_key *key)
  * The directory
  * ------------------------------------------------------------------------------------------ */
 
-static bool seen_before(key_reader *reader, uint16_t id)
+static bool mark_seen(uint64_t *seen, uint16_t id)
 {
     uint64_t bit = (uint64_t)1 << (id % 64);
-    bool seen = (reader->seen[id / 64] & bit) != 0;
-    reader->seen[id / 64] |= bit;
-    return seen;
+    bool was_seen = (seen[id / 64] & bit) != 0;
+    seen[id / 64] |= bit;
+    return was_seen;
+}
+
+/* Nearly all files have their keys in order; then the last one tells enough. */
+static bool seen_before(key_reader *reader, uint16_t id)
+{
+    if (!reader->unsorted) {
+        if (reader->count == 0 || reader->keys[reader->count - 1].id < id)
+            return false;
+        reader->unsorted = true;
+        memset(reader->seen, 0, SEEN_WORDS * sizeof *reader->seen);
+        for (uint32_t i = 0; i < reader->count; i++)
+            (void)mark_seen(reader->seen, reader->keys[i].id);
+    }
+    return mark_seen(reader->seen, id);
 }
 
 static tz_result add_key(key_reader *reader, const uint16_t *entry)
@@ -253,7 +270,8 @@ static tz_result count_entries(const tz_geo_tags *tags, const tz_context *ctx, u
 static tz_result read_entries(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
                               uint32_t count, tz_geo *out)
 {
-    key_reader reader = {.tags = tags, .ctx = ctx};
+    uint64_t seen[SEEN_WORDS]; /* set when it is needed */
+    key_reader reader = {.tags = tags, .ctx = ctx, .seen = seen};
     reader.keys = tz_arena_array(arena, count, sizeof *reader.keys);
     if (!reader.keys)
         return tz_fail_nomem(ctx, (uint64_t)count * sizeof *reader.keys);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tag GDAL_METADATA, read with expat.
+ * Tag GDAL_METADATA, read with expat, and without it where it is plain: expat would take most of
+ * the time that opening a small file needs.
  *
  * Memory is one block of the tag's size. Strings grow from its front, entries from its back, and
  * they never meet: an item costs 16 bytes and two NULs beyond its text, while the shortest XML
@@ -17,12 +18,14 @@
 #include "base/number.h"
 #include "tiff/expat_memory.h"
 #include "tiff/metadata.h"
+#include "tiff/metadata_plain.h"
 #include "tiff/tags.h"
 #include "tiff/unescape.h"
 
 enum {
-    SLICE = 4096, /* what expat gets at a time: it may buffer a slice and what is left over */
-    INTERNED = 32 /* domains and roles that are recognised */
+    SLICE = 4096,  /* what expat gets at a time: it may buffer a slice and what is left over */
+    INTERNED = 32, /* domains and roles that are recognised */
+    PLAIN_ATTRIBUTE = 256 /* longer attributes are not read without expat */
 };
 
 /* A domain or role that was met before. */
@@ -33,7 +36,7 @@ typedef struct interned {
 
 struct tz_metadata_parser {
     tz_context ctx;
-    XML_Parser xml;   /* NULL: nothing (more) is read */
+    XML_Parser xml;   /* NULL: not needed yet, or not any more */
     tz_result result; /* the first error; then all is over */
     uint32_t bands;
     uint64_t size; /* of the tag */
@@ -83,11 +86,12 @@ static tz_result drop(tz_metadata_parser *parser, tz_result result)
     return result;
 }
 
-/* The same within a handler of expat. */
+/* The same within a handler of expat, if it is expat that reads. */
 static void stop(tz_metadata_parser *parser, tz_result result)
 {
     drop(parser, result);
-    XML_StopParser(parser->xml, XML_FALSE);
+    if (parser->xml)
+        XML_StopParser(parser->xml, XML_FALSE);
 }
 
 static tz_result check_limit(const tz_metadata_parser *parser, size_t member_offset, uint64_t value,
@@ -95,6 +99,11 @@ static tz_result check_limit(const tz_metadata_parser *parser, size_t member_off
 {
     tz_error err;
     tz_context ctx = parser->ctx;
+    uint64_t limit;
+    memcpy(&limit, (const char *)ctx.limits + member_offset, sizeof limit);
+    *met = value > limit;
+    if (!*met)
+        return TZ_OK;
     ctx.err = &err;
     *met = tz_check_limit(&ctx, member_offset, at_metadata(), value, what) != TZ_OK;
     return *met ? tz_warn_of(&parser->ctx, &err, what) : TZ_OK;
@@ -366,7 +375,7 @@ static tz_result open_block(tz_metadata_parser *parser)
     if (!parser->block)
         return tz_fail_nomem(&parser->ctx, parser->block_size);
     append(parser, "", 1);
-    return open_xml(parser);
+    return TZ_OK;
 }
 
 static tz_result prepare(tz_metadata_parser *parser)
@@ -449,6 +458,82 @@ static tz_result feed_slices(tz_metadata_parser *parser, const char *bytes, size
     return TZ_OK;
 }
 
+/* ---------------------------------------------------------------------------------------------
+ * Plain text
+ * ------------------------------------------------------------------------------------------ */
+
+/* The attributes as expat hands them over. */
+static void add_plain_item(tz_metadata_parser *parser, const tz_plain_item *item)
+{
+    static const char *const names[TZ_PLAIN_ATTRIBUTES] = {"name", "domain", "sample", "role"};
+    char texts[TZ_PLAIN_ATTRIBUTES][PLAIN_ATTRIBUTE];
+    const char *attributes[2 * TZ_PLAIN_ATTRIBUTES + 1];
+    int count = 0;
+    for (int i = 0; i < TZ_PLAIN_ATTRIBUTES; i++) {
+        if (!item->attributes[i].start)
+            continue;
+        memcpy(texts[i], item->attributes[i].start, item->attributes[i].size);
+        texts[i][item->attributes[i].size] = '\0';
+        attributes[count++] = names[i];
+        attributes[count++] = texts[i];
+    }
+    attributes[count] = NULL;
+    parser->depth = 2;
+    start_item(parser, attributes);
+    if (parser->item_depth == 0)
+        return;
+    append(parser, item->value.start, item->value.size);
+    end_item(parser);
+}
+
+static bool is_short(const tz_plain_item *item)
+{
+    for (int i = 0; i < TZ_PLAIN_ATTRIBUTES; i++)
+        if (item->attributes[i].size >= PLAIN_ATTRIBUTE)
+            return false;
+    return true;
+}
+
+/* False, with all as before, when the text is not plain. What is worth a warning is not plain: in
+ * strict mode, and without an error to fill, it stops the reading without a trace. */
+static bool feed_plain(tz_metadata_parser *parser, const char *bytes, size_t size)
+{
+    const tz_metadata_parser before = *parser;
+    tz_plain_reader reader;
+    tz_plain_item item;
+    if (size != parser->size || parser->ctx.limits->max_xml_depth < 2 ||
+        !tz_plain_begin(&reader, bytes, size))
+        return false;
+    parser->ctx.strict = true;
+    parser->ctx.err = NULL;
+    tz_plain_step step = tz_plain_next(&reader, &item);
+    while (step == TZ_PLAIN_ITEM && is_short(&item) && !parser->dropped) {
+        add_plain_item(parser, &item);
+        step = tz_plain_next(&reader, &item);
+    }
+    if (step != TZ_PLAIN_END || parser->dropped) {
+        *parser = before;
+        return false;
+    }
+    parser->ctx = before.ctx;
+    parser->ended = true;
+    return true;
+}
+
+static tz_result open_first(tz_metadata_parser *parser)
+{
+    tz_result result = open_xml(parser);
+    return result == TZ_OK ? TZ_OK : drop(parser, result);
+}
+
+static tz_result feed_first(tz_metadata_parser *parser, const char *bytes, size_t size)
+{
+    TZ_TRY(check_first_byte(parser, (unsigned char)bytes[0]));
+    if (parser->ended || feed_plain(parser, bytes, size))
+        return TZ_OK;
+    return open_first(parser);
+}
+
 tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size)
 {
     if (parser->result != TZ_OK)
@@ -459,14 +544,14 @@ tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t
         return drop(parser, tz_fail(&parser->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, at_metadata(),
                                     "more metadata is fed than was announced"));
     if (parser->fed == 0)
-        TZ_TRY(check_first_byte(parser, (unsigned char)bytes[0]));
+        TZ_TRY(feed_first(parser, bytes, size));
     parser->fed += size;
     return feed_slices(parser, bytes, size);
 }
 
 bool tz_metadata_is_ended(const tz_metadata_parser *parser)
 {
-    return !parser->xml || parser->ended;
+    return !parser->block || parser->ended;
 }
 
 /* By band, then in the order of the file: names were stored one after another. */
@@ -507,6 +592,8 @@ tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metad
     *out = (tz_metadata){0};
     if (!complete)
         parser->dropped = true;
+    if (parser->fed == 0 && parser->block && !parser->dropped)
+        (void)open_first(parser); /* no bytes at all: expat says what is wrong with that */
     if (parser->xml && !parser->dropped)
         (void)parse(parser, "", 0, true);
     close_xml(parser);
