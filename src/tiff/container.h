@@ -38,7 +38,7 @@ static inline unsigned tz_offset_size(const tz_container *container)
 
 /* Reading while opening. The front of the file is one read, and stays; everything else comes in
  * blocks, the last few of which stay. All memory is taken once, whatever the file says. */
-#define TZ_READER_FRONT  16384u
+#define TZ_READER_FRONT  4096u
 #define TZ_READER_BLOCK  4096u
 #define TZ_READER_BLOCKS 4u
 typedef struct tz_reader {
