@@ -36,6 +36,15 @@ need_build() {
     need python3 python3 --version
     need_library libexpat1-dev expat
     need_library libproj-dev proj
+    need_library libdeflate-dev libdeflate
+    need_library libzstd-dev libzstd
+    need_library liblzma-dev liblzma
+    need_library liblz4-dev liblz4
+    need_library libjpeg62-turbo-dev libjpeg
+    need_library libwebp-dev libwebp
+    need_library liblerc-dev Lerc
+    need_library libopenjp2-7-dev libopenjp2
+    need_library libjxl-dev libjxl
 }
 
 need_test() {

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * LZ4 tiles. */
+#include "codec_target.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return target_simple(&tz_codec_lz4, data, size);
+}

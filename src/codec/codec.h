@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Codecs: one tile's compressed bytes to one tile's samples. A codec knows nothing of TIFF
+ * directories or files; it gets a description of what must come out and never writes more than
+ * that.
+ *
+ * One file is one `const tz_codec tz_codec_NAME`; codec.c lists them. Whole tiles only: the size of
+ * the output is always known before. */
+#ifndef TZ_CODEC_CODEC_H
+#define TZ_CODEC_CODEC_H
+
+#include <stddef.h>
+#include <terrazzo/terrazzo.h>
+
+#include "base/error.h"
+
+/* What a tile holds. Rows are packed samples, each row padded to a whole byte. */
+typedef struct tz_tile_format {
+    uint32_t width;         /* pixels in a row */
+    uint32_t height;        /* rows; the last strip of an image may have fewer than the others */
+    uint16_t samples;       /* in every pixel of this tile: 1 when bands are stored apart */
+    uint16_t bits;          /* of one sample */
+    uint16_t sample_format; /* 1 unsigned, 2 signed, 3 float, 5 complex int, 6 complex float */
+    uint16_t compression;   /* TIFF's number: some codecs serve several */
+    uint16_t photometric;
+    uint16_t subsampling[2];   /* YCbCr */
+    uint16_t fill_order;       /* 2: the lowest bit of a byte comes first */
+    uint16_t lerc_compression; /* 0 none, 1 deflate, 2 zstd */
+    uint32_t fax_options;      /* T4Options or T6Options */
+    bool big_endian;           /* byte order of the file, for codecs that care */
+    const uint8_t *tables;     /* JPEGTables; NULL: none */
+    size_t tables_size;
+    uint32_t strip_height; /* rows of the strips before, where the last one has fewer; 0 else. Some
+                              writers compress that many rows all the same */
+    uint32_t image_rows; /* rows of a tile at the lower edge that the image has, where that is fewer
+                            than height; 0 else. Some writers store just those */
+    bool alpha;          /* the last sample is unassociated alpha: LERC may store it as its mask */
+} tz_tile_format;
+
+/* Bytes of one row; formats are checked against max_tile_bytes before a codec sees them. */
+static inline size_t tz_tile_row_bytes(const tz_tile_format *format)
+{
+    return (size_t)(((uint64_t)format->width * format->samples * format->bits + 7) / 8);
+}
+
+/* Bytes of the tile when its rows are packed. */
+static inline size_t tz_tile_bytes(const tz_tile_format *format)
+{
+    return tz_tile_row_bytes(format) * format->height;
+}
+
+/* On whose behalf a codec runs. Errors: return tz_codec_fail(call, "text ..."), which is
+ * TZ_ERR_FORMAT with TZ_CAUSE_CODEC at the tile's place. Limits: tz_check_limit(call->ctx, ...,
+ * call->place, ...). Bearable oddities: tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+ * call->place, ...). */
+typedef struct tz_codec_call {
+    const tz_context *ctx;
+    tz_place place;
+} tz_codec_call;
+tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...) TZ_PRINTF(2, 3);
+
+/* The same with two sizes in bytes: what the tile needs, and what there is. */
+tz_result tz_codec_fail_size(const tz_codec_call *call, uint64_t expected, uint64_t found,
+                             const char *format, ...) TZ_PRINTF(4, 5);
+
+/* The tile is complete after used of in_size bytes: a warning when some are left. */
+tz_result tz_codec_end(const tz_codec_call *call, size_t used, size_t in_size);
+
+/* Behind the input there are this many readable bytes (of any content), and behind the last row of
+ * the output this many writable ones when the stride is that of packed rows: inner loops may load
+ * and store in wide steps. */
+#define TZ_CODEC_SLACK 64
+
+enum {
+    TZ_CODEC_NATIVE = 1, /* samples come out in the machine's byte order, not in the file's */
+    TZ_CODEC_ROWS = 2,   /* can write rows with any stride, and then touches nothing between them */
+    TZ_CODEC_NO_PREDICTOR = 4, /* predictors do not apply: ignored with a warning */
+    TZ_CODEC_RGB = 8,          /* turns YCbCr (photometric 6) into RGB */
+    TZ_CODEC_ANY_FILL = 16 /* takes the bytes as they are stored, whatever the fill order says */
+};
+
+typedef struct tz_codec {
+    const char *name;             /* "deflate" */
+    const char *library;          /* what does the work: "libdeflate", or "terrazzo" */
+    const uint16_t *compressions; /* TIFF numbers it serves, closed by 0 */
+    unsigned flags;
+    size_t state_size; /* scratch of one thread, zeroed by the caller; 0: none */
+    tz_result (*init)(void *state, const tz_context *ctx); /* may be NULL */
+    void (*deinit)(void *state);                           /* may be NULL; zeroed state is fine */
+    /* Exactly format->height rows of tz_tile_row_bytes(format) are written, stride bytes apart, or
+     * it fails; what out holds after a failure is undefined. */
+    tz_result (*decode)(void *state, const tz_tile_format *format, const uint8_t *in,
+                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call);
+} tz_codec;
+
+/* The codec for a TIFF compression number. TZ_ERR_UNSUPPORTED names it when it was left out of the
+ * build
+ * ("JPEG XL (50002) needs libjxl, which this build does not have") or is unknown. */
+tz_result tz_codec_find(uint16_t compression, const tz_context *ctx, const tz_codec **out);
+
+/* All codecs of this build, closed by NULL. */
+extern const tz_codec *const tz_codecs[];
+
+/* Decodes a tile, by codec->decode; this is what readers call. Some writers store the last strip
+ * with as many rows as the others, and some leave out the rows of the lowest tiles that are not
+ * part of the image. When decoding fails and format->strip_height or image_rows allow it, it is
+ * tried once more with that many rows, and what comes out is taken with a warning. Rows of a tile
+ * that were not stored are 0. */
+tz_result tz_codec_decode(const tz_codec *codec, void *state, const tz_tile_format *format,
+                          const uint8_t *in, size_t in_size, uint8_t *out, size_t stride,
+                          const tz_codec_call *call);
+
+/* For FillOrder 2, with the lowest bit of a byte first: the caller turns the bits of the compressed
+ * bytes of every tile before it calls decode, unless the codec has TZ_CODEC_ANY_FILL. */
+void tz_codec_reverse_bits(uint8_t *bytes, size_t size);
+
+/* No encoder stores such a tile in more bytes, by a wide margin: a tile that claims to be larger
+ * need not be read. */
+uint64_t tz_codec_max_input(const tz_tile_format *format);
+
+/* One file each. Those that need a library are only there when it is. */
+extern const tz_codec tz_codec_none;
+extern const tz_codec tz_codec_packbits;
+extern const tz_codec tz_codec_lzw;
+extern const tz_codec tz_codec_ccitt;
+extern const tz_codec tz_codec_deflate;
+extern const tz_codec tz_codec_zstd;
+extern const tz_codec tz_codec_lzma;
+extern const tz_codec tz_codec_lz4;
+extern const tz_codec tz_codec_jpeg;
+extern const tz_codec tz_codec_webp;
+extern const tz_codec tz_codec_lerc;
+extern const tz_codec tz_codec_jp2;
+extern const tz_codec tz_codec_jxl;
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Fax codes of ITU-T T.4 and T.6: modified Huffman rows that begin on bytes (TIFF's compression 2),
+ * group 3 in one or two dimensions (3) and group 4 (4). White pixels come out as 0, black ones
+ * as 1.
+ *
+ * Rows of group 3 may lack the end-of-line code (EOL) in front of them when they are coded in one
+ * dimension; fill bits before it are skipped. What is damaged is an error that names the row: no
+ * row is guessed. After the last row, EOLs and zeros are passed over; other bytes are ignored with
+ * a warning.
+ *
+ * A row is decoded to the list of its changes of colour, which is then painted and is what the next
+ * row refers to. Runs of no pixels stay in the list, for there are encoders that refer to them. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "codec/ccitt_tables.h"
+#include "codec/codec.h"
+#include "codec/load.h"
+
+enum { WHITE = 0, BLACK = 1 };
+enum { RLE = 2, GROUP_3 = 3, GROUP_4 = 4 };
+enum { EOL_ZEROS = 11, TWO_DIMENSIONS = 1 /* bit of T4Options */ };
+
+/* Two-dimensional modes: a vertical one is its distance to the right of b1. */
+enum { MODE_BITS = 7, PASS = 10, HORIZONTAL = 11, EXTENSION = 12 };
+
+typedef struct mode_code {
+    uint8_t bits;
+    uint8_t size;
+    int8_t mode;
+} mode_code;
+
+static const mode_code mode_codes[] = {
+    {0x01, 1, 0},  {0x03, 3, 1},  {0x03, 6, 2},    {0x03, 7, 3},          {0x02, 3, -1},
+    {0x02, 6, -2}, {0x02, 7, -3}, {0x01, 4, PASS}, {0x01, 3, HORIZONTAL}, {0x01, 7, EXTENSION},
+};
+
+/* What the next bits stand for, by those bits. A size of 0: no code begins like this. */
+typedef struct mode_entry {
+    int8_t mode;
+    uint8_t size;
+} mode_entry;
+typedef struct run_entry {
+    uint16_t pixels; /* 64 and more: another code follows */
+    uint16_t size;
+} run_entry;
+
+/* Where a row changes colour: at[0] is 0, at[1] the first black pixel, at[2] the first white one
+ * after it, and so on; behind the count there are a few more at the end of the row. */
+typedef struct change_list {
+    uint32_t *at;
+    size_t count;
+} change_list;
+enum {
+    SPARE_RUNS = 64, /* runs of no pixels that a row may have beyond those it needs */
+    END_CHANGES = 4  /* entries behind the last that may be looked at */
+};
+
+typedef struct ccitt_state {
+    run_entry runs[2][1 << FAX_MAX_CODE_BITS];
+    mode_entry modes[1 << MODE_BITS];
+    change_list lists[2]; /* of the row at hand and of the one above, in turn */
+    size_t capacity;      /* of each list */
+} ccitt_state;
+
+/* A tile at work. */
+typedef struct ccitt_run {
+    const ccitt_state *state;
+    change_list *list; /* of the row at hand */
+    const change_list *above;
+    size_t max_changes; /* of a row this wide; the lists may be longer */
+    const uint8_t *in;
+    size_t in_size;
+    uint64_t bit; /* next to read */
+    bool low_first;
+    int64_t width;
+    uint32_t row; /* at hand */
+    const tz_codec_call *call;
+} ccitt_run;
+
+static tz_result ccitt_init(void *opaque, const tz_context *ctx)
+{
+    (void)ctx;
+    ccitt_state *state = opaque;
+    for (unsigned i = 0; i < 2 * FAX_RUN_CODES; i++) {
+        unsigned color = i / FAX_RUN_CODES;
+        unsigned number = i % FAX_RUN_CODES;
+        fax_code code = color == WHITE ? fax_white_codes[number] : fax_black_codes[number];
+        unsigned free_bits = FAX_MAX_CODE_BITS - code.size;
+        run_entry entry = {(uint16_t)(number < 64 ? number : (number - 63) * 64), code.size};
+        for (unsigned rest = 0; rest < 1u << free_bits; rest++)
+            state->runs[color][(unsigned)code.bits << free_bits | rest] = entry;
+    }
+    for (size_t i = 0; i < sizeof mode_codes / sizeof mode_codes[0]; i++) {
+        mode_code code = mode_codes[i];
+        unsigned free_bits = MODE_BITS - code.size;
+        for (unsigned rest = 0; rest < 1u << free_bits; rest++)
+            state->modes[(unsigned)code.bits << free_bits | rest] =
+                (mode_entry){code.mode, code.size};
+    }
+    return TZ_OK;
+}
+
+static void ccitt_deinit(void *opaque)
+{
+    ccitt_state *state = opaque;
+    for (int i = 0; i < 2; i++) {
+        tz_free(state->lists[i].at);
+        state->lists[i].at = NULL;
+    }
+    state->capacity = 0;
+}
+
+/* Lists for rows of this width; they grow with the widest row. */
+static tz_result reserve(ccitt_state *state, uint32_t width, const tz_codec_call *call)
+{
+    uint64_t needed = (uint64_t)width + SPARE_RUNS + END_CHANGES;
+    if (needed <= state->capacity)
+        return TZ_OK;
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+                          2 * needed * sizeof(uint32_t), "bytes of memory for fax data"));
+    for (int i = 0; i < 2; i++) {
+        uint32_t *grown = tz_realloc_array(state->lists[i].at, (size_t)needed, sizeof *grown);
+        if (!grown)
+            return tz_fail_nomem(call->ctx, needed * sizeof *grown);
+        state->lists[i].at = grown;
+    }
+    state->capacity = (size_t)needed;
+    return TZ_OK;
+}
+
+/* Input ---------------------------------------------------------------------------------------- */
+
+static uint64_t reverse_bytes_bits(uint64_t word)
+{
+    tz_codec_reverse_bits((uint8_t *)&word, sizeof word);
+    return word;
+}
+
+/* The next bits, from the highest down, at least 57 of them; zeros where the data is over. */
+static uint64_t peek(const ccitt_run *run)
+{
+    uint64_t at = run->bit >> 3;
+    uint8_t bytes[8] = {0};
+    uint64_t word;
+    if (at + 8 <= run->in_size) {
+        word = tz_load_be64(run->in + at);
+    } else {
+        if (at < run->in_size)
+            memcpy(bytes, run->in + at, run->in_size - (size_t)at);
+        word = tz_load_be64(bytes);
+    }
+    if (run->low_first)
+        word = reverse_bytes_bits(word);
+    return word << (run->bit & 7);
+}
+
+static bool is_over(const ccitt_run *run)
+{
+    return run->bit > (uint64_t)run->in_size * 8;
+}
+
+/* The bits that no code begins with mean that the row ends, by EOL or because there is no more. */
+static tz_result fail_code(const ccitt_run *run, int64_t x)
+{
+    if (run->bit + FAX_MAX_CODE_BITS > (uint64_t)run->in_size * 8)
+        return tz_codec_fail(run->call, "fax data ends in row %u", run->row);
+    if (peek(run) >> (64 - EOL_ZEROS) == 0)
+        return tz_codec_fail(run->call, "row %u of the fax data ends at pixel %lld of %lld",
+                             run->row, (long long)x, (long long)run->width);
+    return tz_codec_fail(run->call, "no fax code at pixel %lld of row %u", (long long)x, run->row);
+}
+
+/* A whole run of a colour, from x on, which must fit in the row. */
+static tz_result read_run(ccitt_run *run, int color, int64_t x, int64_t *length)
+{
+    int64_t total = 0;
+    run_entry entry;
+    do {
+        entry = run->state->runs[color][peek(run) >> (64 - FAX_MAX_CODE_BITS)];
+        if (entry.size == 0)
+            return fail_code(run, x);
+        run->bit += entry.size;
+        total += entry.pixels;
+        if (is_over(run))
+            return fail_code(run, x);
+        if (total > run->width - x)
+            return tz_codec_fail(run->call, "row %u of the fax data has more than %lld pixels",
+                                 run->row, (long long)run->width);
+    } while (entry.pixels >= 64);
+    *length = total;
+    return TZ_OK;
+}
+
+/* Passes over zeros and the 1 after them. false, and nothing is passed, when the next bits are not
+ * an EOL. */
+static bool skip_eol(ccitt_run *run)
+{
+    uint64_t start = run->bit;
+    uint64_t end = (uint64_t)run->in_size * 8;
+    if (peek(run) >> (64 - EOL_ZEROS) != 0)
+        return false;
+    while (run->bit < end && peek(run) >> 8 == 0)
+        run->bit += 56;
+    if (run->bit < end)
+        run->bit += (unsigned)__builtin_clzll(peek(run)) + 1;
+    if (run->bit <= end && run->bit > start)
+        return true;
+    run->bit = start;
+    return false;
+}
+
+/* Output --------------------------------------------------------------------------------------- */
+
+/* Blackens pixels from to to - 1. */
+static void fill(uint8_t *row, int64_t from, int64_t to)
+{
+    if (from >= to)
+        return;
+    size_t first = (size_t)(from >> 3);
+    size_t last = (size_t)((to - 1) >> 3);
+    unsigned first_mask = 0xffu >> (from & 7);
+    unsigned last_mask = 0xff00u >> (((to - 1) & 7) + 1) & 0xff;
+    if (first == last) {
+        row[first] |= (uint8_t)(first_mask & last_mask);
+        return;
+    }
+    row[first] |= (uint8_t)first_mask;
+    memset(row + first + 1, 0xff, last - first - 1);
+    row[last] |= (uint8_t)last_mask;
+}
+
+/* Changes -------------------------------------------------------------------------------------- */
+
+static void start_list(change_list *list)
+{
+    list->at[0] = 0;
+    list->count = 1;
+}
+
+/* The colour changes at x. */
+static tz_result add_change(ccitt_run *run, int64_t x)
+{
+    change_list *list = run->list;
+    if (list->count == run->max_changes)
+        return tz_codec_fail(run->call, "row %u of the fax data has more runs than pixels",
+                             run->row);
+    list->at[list->count++] = (uint32_t)x;
+    return TZ_OK;
+}
+
+static void end_list(change_list *list, uint32_t width)
+{
+    for (size_t i = 0; i < END_CHANGES; i++)
+        list->at[list->count + i] = width;
+}
+
+static void paint(const change_list *list, uint8_t *row)
+{
+    for (size_t i = 1; i < list->count; i += 2)
+        fill(row, list->at[i], list->at[i + 1]);
+}
+
+/* Rows ----------------------------------------------------------------------------------------- */
+
+static tz_result decode_row_1d(ccitt_run *run)
+{
+    int64_t x = 0;
+    for (int color = WHITE; x < run->width; color = !color) {
+        int64_t length = 0;
+        TZ_TRY(read_run(run, color, x, &length));
+        x += length;
+        TZ_TRY(add_change(run, x));
+    }
+    return TZ_OK;
+}
+
+/* Where a row of two-dimensional codes is. T.4's names: a0 is where the decoded part ends, and b1
+ * is the first change of the row above to the right of a0 that is from a0's colour to the other. */
+typedef struct row_2d {
+    int64_t a0;
+    int color; /* of a0 */
+    size_t b1; /* in the list of the row above; or before the true one while a0 moves on */
+} row_2d;
+
+/* At the beginning of a row, a change at its very first pixel counts too. */
+static int64_t find_b1(const ccitt_run *run, row_2d *at)
+{
+    const uint32_t *changes = run->above->at;
+    if (run->list->count > 1) {
+        while (changes[at->b1] <= at->a0 && changes[at->b1] < run->width)
+            at->b1 += 2;
+    }
+    return changes[at->b1];
+}
+
+static tz_result decode_horizontal(ccitt_run *run, row_2d *at)
+{
+    for (int i = 0; i < 2; i++) {
+        int64_t length = 0;
+        TZ_TRY(read_run(run, at->color ^ i, at->a0, &length));
+        at->a0 += length;
+        TZ_TRY(add_change(run, at->a0));
+    }
+    return TZ_OK;
+}
+
+static tz_result decode_vertical(ccitt_run *run, row_2d *at, int distance)
+{
+    int64_t a1 = find_b1(run, at) + distance;
+    if (a1 < at->a0 || a1 > run->width)
+        return tz_codec_fail(run->call, "a fax code leads from pixel %lld of row %u to pixel %lld",
+                             (long long)at->a0, run->row, (long long)a1);
+    at->a0 = a1;
+    at->color = !at->color;
+    at->b1 += distance < 0 ? (size_t)-1 : 1; /* the nearest change of the other kind */
+    return add_change(run, a1);
+}
+
+static tz_result decode_mode(ccitt_run *run, row_2d *at, int mode)
+{
+    switch (mode) {
+    case PASS:
+        (void)find_b1(run, at);
+        at->a0 = run->above->at[at->b1 + 1];
+        at->b1 += 2;
+        return TZ_OK;
+    case HORIZONTAL:
+        return decode_horizontal(run, at);
+    case EXTENSION:
+        return tz_fail(run->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, run->call->place,
+                       "uncompressed fax data in row %u", run->row);
+    default:
+        return decode_vertical(run, at, mode);
+    }
+}
+
+static tz_result decode_row_2d(ccitt_run *run)
+{
+    row_2d at = {.a0 = 0, .color = WHITE, .b1 = 1};
+    while (at.a0 < run->width) {
+        mode_entry entry = run->state->modes[peek(run) >> (64 - MODE_BITS)];
+        if (entry.size == 0)
+            return fail_code(run, at.a0);
+        run->bit += entry.size;
+        if (is_over(run))
+            return fail_code(run, at.a0);
+        TZ_TRY(decode_mode(run, &at, entry.mode));
+    }
+    return TZ_OK;
+}
+
+/* A row of group 3 that may be of either kind says so after its EOL. */
+static tz_result decode_row_tagged(ccitt_run *run, bool eol)
+{
+    if (!eol)
+        return tz_codec_fail(run->call, "row %u of the fax data does not begin with an EOL",
+                             run->row);
+    bool one_dimension = peek(run) >> 63 != 0;
+    run->bit++;
+    return one_dimension ? decode_row_1d(run) : decode_row_2d(run);
+}
+
+static tz_result decode_row(ccitt_run *run, const tz_tile_format *format)
+{
+    if (format->compression == GROUP_4)
+        return decode_row_2d(run);
+    if (format->compression == GROUP_3) {
+        bool eol = skip_eol(run);
+        return (format->fax_options & TWO_DIMENSIONS) ? decode_row_tagged(run, eol)
+                                                      : decode_row_1d(run);
+    }
+    TZ_TRY(decode_row_1d(run));
+    run->bit = (run->bit + 7) & ~UINT64_C(7);
+    return TZ_OK;
+}
+
+/* After the last row. */
+static tz_result finish(ccitt_run *run, const tz_tile_format *format)
+{
+    bool tagged = format->compression == GROUP_3 && (format->fax_options & TWO_DIMENSIONS);
+    while (format->compression != RLE && skip_eol(run))
+        run->bit += tagged ? 1 : 0;
+    size_t used = (size_t)((run->bit + 7) / 8);
+    while (used < run->in_size && run->in[used] == 0)
+        used++;
+    return tz_codec_end(run->call, used, run->in_size);
+}
+
+static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                              size_t in_size, uint8_t *out, size_t stride,
+                              const tz_codec_call *call)
+{
+    if (format->bits != 1 || format->samples != 1)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "fax compression of %u samples of %u bits", (unsigned)format->samples,
+                       (unsigned)format->bits);
+    ccitt_state *state = opaque;
+    TZ_TRY(reserve(state, format->width, call));
+    ccitt_run run = {.state = state,
+                     .max_changes = (size_t)format->width + SPARE_RUNS,
+                     .in = in,
+                     .in_size = in_size,
+                     .low_first = format->fill_order == 2,
+                     .width = format->width,
+                     .call = call};
+    /* Above the first row everything is white. */
+    start_list(&state->lists[1]);
+    end_list(&state->lists[1], format->width);
+    for (uint32_t i = 0; i < format->height; i++) {
+        uint8_t *row = out + i * stride;
+        run.row = i;
+        run.list = &state->lists[i % 2];
+        run.above = &state->lists[(i + 1) % 2];
+        start_list(run.list);
+        TZ_TRY(decode_row(&run, format));
+        end_list(run.list, format->width);
+        memset(row, 0, tz_tile_row_bytes(format));
+        paint(run.list, row);
+    }
+    return finish(&run, format);
+}
+
+static const uint16_t ccitt_compressions[] = {RLE, GROUP_3, GROUP_4, 0};
+
+const tz_codec tz_codec_ccitt = {
+    .name = "ccitt",
+    .library = "terrazzo",
+    .compressions = ccitt_compressions,
+    .flags = TZ_CODEC_ROWS | TZ_CODEC_ANY_FILL | TZ_CODEC_NO_PREDICTOR,
+    .state_size = sizeof(ccitt_state),
+    .init = ccitt_init,
+    .deinit = ccitt_deinit,
+    .decode = ccitt_decode,
+};

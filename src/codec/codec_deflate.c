@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Deflate in a zlib frame, by libdeflate. The frame is checked, Adler-32 included, and the stream
+ * must make exactly the bytes of the tile. Bytes after the frame are ignored with a warning. */
+#include <assert.h>
+#include <libdeflate.h>
+
+#include "codec/codec.h"
+
+enum { HEADER = 2, CHECKSUM = 4 };
+
+typedef struct deflate_state {
+    struct libdeflate_decompressor *decompressor;
+} deflate_state;
+
+static tz_result deflate_init(void *opaque, const tz_context *ctx)
+{
+    deflate_state *state = opaque;
+    state->decompressor = libdeflate_alloc_decompressor();
+    if (!state->decompressor)
+        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+                       "out of memory for a libdeflate decompressor");
+    return TZ_OK;
+}
+
+static void deflate_deinit(void *opaque)
+{
+    deflate_state *state = opaque;
+    libdeflate_free_decompressor(state->decompressor);
+    state->decompressor = NULL;
+}
+
+/* RFC 1950: method 8, a window of 32 KiB at most, no preset dictionary, a multiple of 31. */
+static tz_result check_header(const uint8_t *in, size_t in_size, const tz_codec_call *call)
+{
+    if (in_size < HEADER + CHECKSUM)
+        return tz_codec_fail_size(call, HEADER + CHECKSUM, in_size,
+                                  "too few bytes for a zlib header and checksum");
+    unsigned header = (unsigned)in[0] << 8 | in[1];
+    if ((in[0] & 0x0f) != 8 || in[0] >> 4 > 7 || header % 31 != 0)
+        return tz_codec_fail(call, "0x%04x is not a zlib header", header);
+    if (in[1] & 0x20)
+        return tz_codec_fail(call, "the zlib stream needs a preset dictionary");
+    return TZ_OK;
+}
+
+/* What is wrong with a stream that libdeflate does not take: the deflate data, or just what
+ * follows. */
+static tz_result fail_decode(deflate_state *state, const uint8_t *in, size_t in_size, uint8_t *out,
+                             size_t size, const tz_codec_call *call)
+{
+    size_t used = 0;
+    size_t made = 0;
+    enum libdeflate_result result = libdeflate_deflate_decompress_ex(
+        state->decompressor, in + HEADER, in_size - HEADER, out, size, &used, &made);
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
+        return tz_codec_fail(call, "Deflate data makes more than the %zu bytes of the tile", size);
+    if (result != LIBDEFLATE_SUCCESS)
+        return tz_codec_fail(call, "Deflate data is damaged or ends too early");
+    if (in_size - HEADER - used < CHECKSUM)
+        return tz_codec_fail_size(call, CHECKSUM, in_size - HEADER - used,
+                                  "zlib data ends in its checksum");
+    return tz_codec_fail(call, "the Adler-32 checksum of the decoded data is wrong");
+}
+
+static tz_result deflate_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                                size_t in_size, uint8_t *out, size_t stride,
+                                const tz_codec_call *call)
+{
+    deflate_state *state = opaque;
+    (void)stride;
+    assert(stride == tz_tile_row_bytes(format));
+    size_t size = tz_tile_bytes(format);
+    size_t used = 0;
+    size_t made = 0;
+    TZ_TRY(check_header(in, in_size, call));
+    if (libdeflate_zlib_decompress_ex(state->decompressor, in, in_size, out, size, &used, &made) !=
+        LIBDEFLATE_SUCCESS)
+        return fail_decode(state, in, in_size, out, size, call);
+    if (made != size)
+        return tz_codec_fail_size(call, size, made, "Deflate data makes too few bytes");
+    return tz_codec_end(call, used, in_size);
+}
+
+static const uint16_t deflate_compressions[] = {8, 32946, 0};
+
+const tz_codec tz_codec_deflate = {
+    .name = "deflate",
+    .library = "libdeflate",
+    .compressions = deflate_compressions,
+    .state_size = sizeof(deflate_state),
+    .init = deflate_init,
+    .deinit = deflate_deinit,
+    .decode = deflate_decode,
+};

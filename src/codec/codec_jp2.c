@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JPEG 2000 (compression 34712; Aperio's 33003 and 33005), by OpenJPEG. A tile is a codestream, raw
+ * or in a JP2 file; OpenJPEG gets the bare codestream, after all its headers were read here.
+ *
+ * Components come out as they are stored, but YCbCr (photometric 6, and 33003 always) becomes RGB,
+ * with coarser chroma repeated. */
+#include "codec/codec.h"
+
+#ifdef TZ_HAVE_OPENJPEG
+
+#include <string.h>
+
+#include <openjpeg.h>
+
+#include "base/mem.h"
+#include "codec/jp2_markers.h"
+
+#define STREAM_BUFFER 16384
+#define TEXT_SIZE     160
+
+/* One call of decode. */
+typedef struct jp2_job {
+    const tz_jp2_info *info;
+    size_t position; /* in the codestream */
+    char error[TEXT_SIZE];
+    char warning[TEXT_SIZE];
+    opj_codec_t *codec;
+    opj_stream_t *stream;
+    opj_image_t *image;
+} jp2_job;
+
+/* ---------------------------------------------------------------------------------------------
+ * Stream and tile
+ * ------------------------------------------------------------------------------------------ */
+
+static bool is_ycbcr(const tz_tile_format *format)
+{
+    return format->samples == 3 && (format->compression == 33003 || format->photometric == 6);
+}
+
+static tz_result check_format(const tz_tile_format *format, const tz_codec_call *call)
+{
+    bool whole = format->bits == 8 || format->bits == 16 || format->bits == 32;
+    bool ycbcr = is_ycbcr(format);
+    if (!whole || format->sample_format > 2 ||
+        (ycbcr && (format->bits != 8 || format->sample_format != 1)))
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "JPEG 2000 with samples of %u bits and format %u%s", format->bits,
+                       format->sample_format, ycbcr ? ", as YCbCr" : "");
+    return TZ_OK;
+}
+
+static tz_result check_size(const tz_jp2_info *info, const tz_tile_format *format,
+                            const tz_codec_call *call)
+{
+    if (info->width > format->width || info->height > format->height)
+        return tz_codec_fail(call, "JPEG 2000: %u x %u pixels in a tile of %u x %u", info->width,
+                             info->height, format->width, format->height);
+    if (info->width < format->width || info->height < format->height)
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                       "JPEG 2000: only %u x %u pixels in a tile of %u x %u; the rest is 0",
+                       info->width, info->height, format->width, format->height);
+    return TZ_OK;
+}
+
+static tz_result check_component(const tz_jp2_component *component, const tz_tile_format *format,
+                                 bool chroma, const tz_codec_call *call)
+{
+    unsigned coarsest = chroma ? 2 : 1;
+    if (component->dx > coarsest || component->dy > coarsest)
+        return tz_codec_fail(call, "JPEG 2000: a component for %u x %u pixels", component->dx,
+                             component->dy);
+    if (component->precision > format->bits || component->is_signed != (format->sample_format == 2))
+        return tz_codec_fail(call, "JPEG 2000: %s samples of %u bits in a tile of %u bits",
+                             component->is_signed ? "signed" : "unsigned", component->precision,
+                             format->bits);
+    if (component->precision < format->bits)
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                       "JPEG 2000: samples have %u bits, not %u", component->precision,
+                       format->bits);
+    return TZ_OK;
+}
+
+static tz_result check_components(const tz_jp2_info *info, const tz_tile_format *format,
+                                  const tz_codec_call *call)
+{
+    if (info->component_count != format->samples)
+        return tz_codec_fail_size(call, format->samples, info->component_count,
+                                  "JPEG 2000: the number of components is not that of the tile");
+    for (unsigned i = 0; i < info->component_count; i++)
+        TZ_TRY(check_component(&info->components[i], format, i > 0 && is_ycbcr(format), call));
+    return TZ_OK;
+}
+
+/* OpenJPEG keeps samples in 32 bits: those of the image, and of a tile when there are several. */
+static tz_result check_memory(const tz_jp2_info *info, const tz_codec_call *call)
+{
+    uint64_t samples = (uint64_t)info->width * info->height * info->component_count;
+    uint64_t bytes = samples * sizeof(int32_t), all;
+    if (info->tile_count > 1)
+        bytes += (uint64_t)info->tile_width * info->tile_height * info->component_count *
+                 sizeof(int32_t);
+    if (!tz_add(bytes, info->coding_bytes, &all))
+        all = UINT64_MAX;
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, all,
+                          "bytes of memory for OpenJPEG");
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * OpenJPEG
+ * ------------------------------------------------------------------------------------------ */
+
+static void keep_first(char *text, const char *message)
+{
+    if (text[0] != '\0')
+        return;
+    size_t size = strcspn(message, "\r\n");
+    size = size < TEXT_SIZE - 1 ? size : TEXT_SIZE - 1;
+    memcpy(text, message, size);
+    text[size] = '\0';
+}
+
+static void on_error(const char *message, void *user)
+{
+    keep_first(((jp2_job *)user)->error, message);
+}
+
+static void on_warning(const char *message, void *user)
+{
+    keep_first(((jp2_job *)user)->warning, message);
+}
+
+/* OpenJPEG insists on the marker at the end, which some streams lack. */
+static const uint8_t end_of_stream[2] = {0xFF, 0xD9};
+
+static size_t stream_size(const jp2_job *job)
+{
+    return job->info->stream_size + (job->info->has_end ? 0 : sizeof end_of_stream);
+}
+
+static OPJ_SIZE_T stream_read(void *buffer, OPJ_SIZE_T size, void *user)
+{
+    jp2_job *job = user;
+    bool behind = job->position >= job->info->stream_size;
+    size_t left = (behind ? stream_size(job) : job->info->stream_size) - job->position;
+    if (left == 0)
+        return (OPJ_SIZE_T)-1;
+    size = size < left ? size : left;
+    memcpy(buffer,
+           behind ? end_of_stream + (job->position - job->info->stream_size)
+                  : job->info->stream + job->position,
+           size);
+    job->position += size;
+    return size;
+}
+
+static OPJ_OFF_T stream_skip(OPJ_OFF_T count, void *user)
+{
+    jp2_job *job = user;
+    size_t left = stream_size(job) - job->position;
+    if (count < 0)
+        return -1;
+    size_t skipped = (uint64_t)count < left ? (size_t)count : left;
+    job->position += skipped;
+    return (OPJ_OFF_T)skipped;
+}
+
+static OPJ_BOOL stream_seek(OPJ_OFF_T position, void *user)
+{
+    jp2_job *job = user;
+    if (position < 0 || (uint64_t)position > stream_size(job))
+        return OPJ_FALSE;
+    job->position = (size_t)position;
+    return OPJ_TRUE;
+}
+
+static bool open_stream(jp2_job *job)
+{
+    job->stream = opj_stream_create(STREAM_BUFFER, OPJ_TRUE);
+    if (!job->stream)
+        return false;
+    opj_stream_set_user_data(job->stream, job, NULL);
+    opj_stream_set_user_data_length(job->stream, stream_size(job));
+    opj_stream_set_read_function(job->stream, stream_read);
+    opj_stream_set_skip_function(job->stream, stream_skip);
+    opj_stream_set_seek_function(job->stream, stream_seek);
+    return true;
+}
+
+static tz_result failure(const jp2_job *job, const tz_codec_call *call)
+{
+    if (strstr(job->error, "memory"))
+        return tz_fail_nomem(call->ctx, job->info->coding_bytes);
+    return tz_codec_fail(call, "JPEG 2000: %s",
+                         job->error[0] ? job->error : "OpenJPEG cannot decode it");
+}
+
+static tz_result run(jp2_job *job, const tz_codec_call *call)
+{
+    opj_dparameters_t parameters;
+    opj_set_default_decoder_parameters(&parameters);
+    job->codec = opj_create_decompress(OPJ_CODEC_J2K);
+    if (!job->codec || !open_stream(job))
+        return tz_fail_nomem(call->ctx, STREAM_BUFFER);
+    opj_set_error_handler(job->codec, on_error, job);
+    opj_set_warning_handler(job->codec, on_warning, job);
+    if (!opj_setup_decoder(job->codec, &parameters) ||
+        !opj_decoder_set_strict_mode(job->codec, OPJ_TRUE) ||
+        !opj_read_header(job->stream, job->codec, &job->image) ||
+        !opj_decode(job->codec, job->stream, job->image))
+        return failure(job, call);
+    return TZ_OK;
+}
+
+static void release(jp2_job *job)
+{
+    if (job->stream)
+        opj_stream_destroy(job->stream);
+    if (job->codec)
+        opj_destroy_codec(job->codec);
+    opj_image_destroy(job->image);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Samples
+ * ------------------------------------------------------------------------------------------ */
+
+/* What came out is what the headers promised. */
+static tz_result check_image(const jp2_job *job, const tz_codec_call *call)
+{
+    const tz_jp2_info *info = job->info;
+    bool fits = job->image->numcomps == info->component_count;
+    for (unsigned i = 0; fits && i < info->component_count; i++) {
+        const opj_image_comp_t *component = &job->image->comps[i];
+        fits = component->data && component->dx == info->components[i].dx &&
+               component->dy == info->components[i].dy && component->w > 0 && component->h > 0 &&
+               (component->dx > 1 || component->w == info->width) &&
+               (component->dy > 1 || component->h == info->height);
+    }
+    return fits ? TZ_OK : tz_codec_fail(call, "JPEG 2000: components are missing");
+}
+
+static void write_row(uint8_t *out, const int32_t *in, size_t width, size_t step, uint16_t bits)
+{
+    for (size_t x = 0; x < width; x++, out += step) {
+        uint32_t value = (uint32_t)in[x];
+        uint16_t half = (uint16_t)value;
+        if (bits == 8)
+            *out = (uint8_t)value;
+        else if (bits == 16)
+            memcpy(out, &half, sizeof half);
+        else
+            memcpy(out, &value, sizeof value);
+    }
+}
+
+static void write_components(const jp2_job *job, const tz_tile_format *format, uint8_t *out,
+                             size_t stride)
+{
+    size_t size = format->bits / 8;
+    for (unsigned i = 0; i < format->samples; i++) {
+        const opj_image_comp_t *component = &job->image->comps[i];
+        for (size_t y = 0; y < component->h; y++)
+            write_row(out + y * stride + i * size, component->data + y * component->w, component->w,
+                      format->samples * size, format->bits);
+    }
+}
+
+/* The sample of a component that covers a pixel of the image. */
+static int32_t sample_at(const opj_image_t *image, unsigned index, uint32_t x, uint32_t y)
+{
+    const opj_image_comp_t *component = &image->comps[index];
+    uint32_t column = (image->x0 + x) / component->dx, row = (image->y0 + y) / component->dy;
+    column = column > component->x0 ? column - component->x0 : 0;
+    row = row > component->y0 ? row - component->y0 : 0;
+    column = column < component->w ? column : component->w - 1;
+    row = row < component->h ? row : component->h - 1;
+    return component->data[(size_t)row * component->w + column];
+}
+
+static uint8_t to_byte(int32_t value)
+{
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+static void write_rgb(const jp2_job *job, uint8_t *out, size_t stride)
+{
+    const opj_image_t *image = job->image;
+    for (uint32_t y = 0; y < job->info->height; y++) {
+        uint8_t *pixel = out + y * stride;
+        for (uint32_t x = 0; x < job->info->width; x++, pixel += 3) {
+            int32_t luma = sample_at(image, 0, x, y);
+            int32_t cb = sample_at(image, 1, x, y) - 128, cr = sample_at(image, 2, x, y) - 128;
+            pixel[0] = to_byte(luma + (int32_t)(1.402 * cr));
+            pixel[1] = to_byte(luma - (int32_t)(0.344 * cb + 0.714 * cr));
+            pixel[2] = to_byte(luma + (int32_t)(1.772 * cb));
+        }
+    }
+}
+
+static void clear_rest(const tz_jp2_info *info, const tz_tile_format *format, uint8_t *out,
+                       size_t stride)
+{
+    size_t row_size = tz_tile_row_bytes(format);
+    size_t written = (size_t)info->width * format->samples * (format->bits / 8);
+    for (size_t y = 0; written < row_size && y < info->height; y++)
+        memset(out + y * stride + written, 0, row_size - written);
+    for (size_t y = info->height; y < format->height; y++)
+        memset(out + y * stride, 0, row_size);
+}
+
+static tz_result decode(void *state, const tz_tile_format *format, const uint8_t *in,
+                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+{
+    (void)state;
+    tz_jp2_info info;
+    TZ_TRY(check_format(format, call));
+    TZ_TRY(tz_jp2_read_info(&info, in, in_size, call));
+    TZ_TRY(check_components(&info, format, call));
+    TZ_TRY(check_size(&info, format, call));
+    TZ_TRY(tz_jp2_read_headers(&info, call));
+    TZ_TRY(check_memory(&info, call));
+
+    jp2_job job = {.info = &info};
+    tz_result result = run(&job, call);
+    if (result == TZ_OK)
+        result = check_image(&job, call);
+    if (result == TZ_OK && is_ycbcr(format))
+        write_rgb(&job, out, stride);
+    else if (result == TZ_OK)
+        write_components(&job, format, out, stride);
+    release(&job);
+    TZ_TRY(result);
+    clear_rest(&info, format, out, stride);
+    if (job.warning[0] != '\0')
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place, "JPEG 2000: %s",
+                       job.warning);
+    return TZ_OK;
+}
+
+static const uint16_t compressions[] = {34712, 33003, 33005, 0};
+
+const tz_codec tz_codec_jp2 = {
+    .name = "jpeg2000",
+    .library = "OpenJPEG",
+    .compressions = compressions,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB,
+    .decode = decode,
+};
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JPEG (compression 7), by libjpeg-turbo. A tile is a complete stream, or one without tables that
+ * relies on tag JPEGTables. What the stream says of itself is compared with the tile before libjpeg
+ * sees it; colour comes from the photometric interpretation, never from markers.
+ *
+ * The decompressor and the tables of JPEGTables are kept from tile to tile. Settings are libjpeg's
+ * defaults (accurate integer DCT, smooth upsampling), which other TIFF readers use too. */
+#include "codec/codec.h"
+
+#ifdef TZ_HAVE_JPEG
+
+#include <setjmp.h>
+#include <stdio.h> /* jpeglib.h needs it */
+#include <string.h>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "base/mem.h"
+#include "codec/jpeg_markers.h"
+#include "codec/jpeg_memory.h"
+
+#define MAX_TABLES_SIZE (1u << 20) /* tables take less than 3 KB; the rest is room for comments */
+#define ROWS_AT_ONCE    16
+
+/* What is decoded at present. */
+typedef struct jpeg_job {
+    const uint8_t *in;
+    size_t in_size;
+    uint8_t *out;
+    size_t stride;
+    uint32_t rows; /* that are wanted */
+    bool to_rgb;
+} jpeg_job;
+
+typedef struct jpeg_state {
+    tz_jpeg_memory memory; /* client_data points to it */
+    struct jpeg_decompress_struct decompressor;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr source;
+    jmp_buf jump;
+    char text[JMSG_LENGTH_MAX]; /* what libjpeg complained of; "": nothing */
+    jpeg_job job;
+    bool created;
+    bool tables_current; /* libjpeg has the tables of `tables`, and no others on top */
+    uint8_t *tables;     /* a copy of JPEGTables */
+    size_t tables_size;
+    size_t tables_capacity;
+    tz_jpeg_tables known; /* what they hold */
+} jpeg_state;
+
+/* ---------------------------------------------------------------------------------------------
+ * libjpeg's way of failing
+ * ------------------------------------------------------------------------------------------ */
+
+static jpeg_state *state_of(j_common_ptr cinfo)
+{
+    return cinfo->client_data; /* the memory is the first member */
+}
+
+_Noreturn static void on_error(j_common_ptr cinfo)
+{
+    jpeg_state *state = state_of(cinfo);
+    cinfo->err->format_message(cinfo, state->text);
+    longjmp(state->jump, 1);
+}
+
+/* Warnings after which some of the pixels were never in the stream. */
+static bool loses_pixels(int code)
+{
+    return code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC ||
+           code == JWRN_BOGUS_PROGRESSION || code == JWRN_JPEG_EOF;
+}
+
+static void on_message(j_common_ptr cinfo, int level)
+{
+    if (level >= 0)
+        return; /* a trace */
+    if (loses_pixels(cinfo->err->msg_code))
+        on_error(cinfo);
+    jpeg_state *state = state_of(cinfo);
+    if (state->text[0] == '\0')
+        cinfo->err->format_message(cinfo, state->text);
+}
+
+static void no_output(j_common_ptr cinfo)
+{
+    (void)cinfo;
+}
+
+/* Run a step that may fail in the middle of libjpeg. */
+static bool survives(jpeg_state *state, void (*step)(jpeg_state *state))
+{
+    state->text[0] = '\0';
+    if (setjmp(state->jump) != 0)
+        return false;
+    step(state);
+    return true;
+}
+
+static tz_result failure(const jpeg_state *state, const tz_codec_call *call)
+{
+    const tz_jpeg_memory *memory = &state->memory;
+    if (memory->over_limit)
+        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+                              memory->refused, "bytes of memory for libjpeg");
+    if (memory->refused)
+        return tz_fail_nomem(call->ctx, memory->refused);
+    return tz_codec_fail(call, "JPEG: %s", state->text);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The source: bytes in memory, with an end of image behind them. Data that is really missing shows
+ * as a marker in the middle of a scan.
+ * ------------------------------------------------------------------------------------------ */
+
+static const uint8_t end_of_image[2] = {0xFF, JPEG_EOI};
+
+static void source_nothing(j_decompress_ptr cinfo)
+{
+    (void)cinfo;
+}
+
+static boolean source_fill(j_decompress_ptr cinfo)
+{
+    cinfo->src->next_input_byte = end_of_image;
+    cinfo->src->bytes_in_buffer = sizeof end_of_image;
+    return TRUE;
+}
+
+static void source_skip(j_decompress_ptr cinfo, long count)
+{
+    if (count <= 0)
+        return;
+    if ((unsigned long)count > cinfo->src->bytes_in_buffer) {
+        source_fill(cinfo);
+        return;
+    }
+    cinfo->src->next_input_byte += count;
+    cinfo->src->bytes_in_buffer -= (size_t)count;
+}
+
+static void set_source(jpeg_state *state, const uint8_t *data, size_t size)
+{
+    state->source = (struct jpeg_source_mgr){.next_input_byte = data,
+                                             .bytes_in_buffer = size,
+                                             .init_source = source_nothing,
+                                             .fill_input_buffer = source_fill,
+                                             .skip_input_data = source_skip,
+                                             .resync_to_restart = jpeg_resync_to_restart,
+                                             .term_source = source_nothing};
+    state->decompressor.src = &state->source;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The decompressor and its tables
+ * ------------------------------------------------------------------------------------------ */
+
+static void create_step(jpeg_state *state)
+{
+    jpeg_create_decompress(&state->decompressor);
+}
+
+static tz_result create(jpeg_state *state, const tz_codec_call *call)
+{
+    if (state->created)
+        return TZ_OK;
+    state->decompressor.err = jpeg_std_error(&state->errors);
+    state->errors.error_exit = on_error;
+    state->errors.emit_message = on_message;
+    state->errors.output_message = no_output;
+    state->decompressor.client_data = state;
+    if (!survives(state, create_step)) {
+        jpeg_destroy_decompress(&state->decompressor);
+        return tz_fail_nomem(call->ctx, sizeof state->decompressor);
+    }
+    tz_jpeg_memory_init(&state->memory, &state->decompressor);
+    state->created = true;
+    return TZ_OK;
+}
+
+static void tables_step(jpeg_state *state)
+{
+    set_source(state, state->tables, state->tables_size);
+    jpeg_read_header(&state->decompressor, FALSE);
+}
+
+static bool same_tables(const jpeg_state *state, const tz_tile_format *format)
+{
+    return state->tables_size == format->tables_size &&
+           (format->tables_size == 0 ||
+            memcmp(state->tables, format->tables, format->tables_size) == 0);
+}
+
+static tz_result keep_tables(jpeg_state *state, const tz_tile_format *format,
+                             const tz_codec_call *call)
+{
+    state->tables_size = 0;
+    state->known = (tz_jpeg_tables){0, 0, 0};
+    state->tables_current = false;
+    if (format->tables_size > MAX_TABLES_SIZE)
+        return tz_codec_fail(call, "JPEGTables of %zu bytes", format->tables_size);
+    tz_jpeg_tables known;
+    TZ_TRY(tz_jpeg_read_tables(&known, format->tables, format->tables_size, call));
+    if (format->tables_size > state->tables_capacity) {
+        uint8_t *grown = tz_realloc_array(state->tables, format->tables_size, 1);
+        if (!grown)
+            return tz_fail_nomem(call->ctx, format->tables_size);
+        state->tables = grown;
+        state->tables_capacity = format->tables_size;
+    }
+    memcpy(state->tables, format->tables, format->tables_size);
+    state->tables_size = format->tables_size;
+    state->known = known;
+    return TZ_OK;
+}
+
+/* Make libjpeg's tables those of JPEGTables again, unless they still are. Without JPEGTables those
+ * of the last tile stay, but tz_jpeg_read_info sees to it that none of them is used. */
+static tz_result use_tables(jpeg_state *state, const tz_tile_format *format,
+                            const tz_codec_call *call)
+{
+    if (!format->tables) {
+        state->tables_size = 0;
+        state->known = (tz_jpeg_tables){0, 0, 0};
+        return TZ_OK;
+    }
+    if (state->tables_size == 0 || !same_tables(state, format))
+        TZ_TRY(keep_tables(state, format, call));
+    else if (state->tables_current)
+        return TZ_OK;
+    if (!survives(state, tables_step)) {
+        jpeg_abort_decompress(&state->decompressor);
+        return failure(state, call);
+    }
+    state->tables_current = true;
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Stream and tile
+ * ------------------------------------------------------------------------------------------ */
+
+#define TEXT_OF(value)  TEXT_OF_(value)
+#define TEXT_OF_(value) #value
+
+static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *format,
+                               const tz_codec_call *call)
+{
+    tz_codec_call here = *call;
+    if (info->component_count != format->samples) {
+        here.place = tz_expecting(call->place, format->samples, info->component_count);
+        return tz_codec_fail(&here, "JPEG: the number of components is not that of the tile");
+    }
+    if (info->precision != format->bits) {
+        here.place = tz_expecting(call->place, format->bits, info->precision);
+        return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
+    }
+    if (info->precision != 8)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "JPEG with %u bits a sample is not supported by libjpeg-turbo %s",
+                       info->precision, TEXT_OF(LIBJPEG_TURBO_VERSION));
+    return TZ_OK;
+}
+
+static tz_result check_size(const tz_jpeg_info *info, const tz_tile_format *format,
+                            const tz_codec_call *call)
+{
+    if (info->width == format->width && info->height > format->height &&
+        info->height <= format->strip_height)
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                       "JPEG: %u rows in the last strip, which has %u", info->height,
+                       format->height);
+    if (info->width > format->width || info->height > format->height)
+        return tz_codec_fail(call, "JPEG: %u x %u pixels in a tile of %u x %u", info->width,
+                             info->height, format->width, format->height);
+    if (info->width < format->width || info->height < format->height)
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                       "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0", info->width,
+                       info->height, format->width, format->height);
+    return TZ_OK;
+}
+
+/* YCbCr may be subsampled, and then the stream knows best; nothing else may. */
+static tz_result check_sampling(const tz_jpeg_info *info, const tz_tile_format *format,
+                                const tz_codec_call *call)
+{
+    const tz_jpeg_component *first = &info->components[0];
+    if (info->component_count == 1)
+        return TZ_OK;
+    if (format->photometric != 6) {
+        for (unsigned i = 0; i < info->component_count; i++)
+            if (info->components[i].h != 1 || info->components[i].v != 1)
+                return tz_codec_fail(call, "JPEG: subsampled, but not YCbCr");
+        return TZ_OK;
+    }
+    for (unsigned i = 1; i < info->component_count; i++)
+        if (info->components[i].h != 1 || info->components[i].v != 1)
+            return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                           "JPEG: sampling factors that TIFF does not know");
+    if (format->subsampling[0] != 0 &&
+        (format->subsampling[0] != first->h || format->subsampling[1] != first->v))
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                       "JPEG: subsampled by %u x %u, but tag YCbCrSubSampling says %u x %u",
+                       first->h, first->v, format->subsampling[0], format->subsampling[1]);
+    return TZ_OK;
+}
+
+static tz_result check_color(const tz_jpeg_info *info, const tz_tile_format *format,
+                             const tz_codec_call *call)
+{
+    if (format->photometric == 6 && info->component_count != 3 && info->component_count != 1)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "JPEG: YCbCr with %u components", info->component_count);
+    bool rgb = info->adobe_transform == 0, ycbcr = info->adobe_transform == 1;
+    if (info->component_count == 3 &&
+        ((rgb && format->photometric == 6) || (ycbcr && format->photometric == 2)))
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                       "JPEG: an Adobe marker says that the colours are %s; they are not",
+                       rgb ? "RGB" : "YCbCr");
+    return TZ_OK;
+}
+
+static tz_result check_memory(const tz_jpeg_info *info, const tz_codec_call *call)
+{
+    if (!info->many_scans)
+        return TZ_OK;
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+                          tz_jpeg_coefficient_bytes(info), "bytes of JPEG coefficients");
+}
+
+static tz_result check_stream(const tz_jpeg_info *info, const tz_tile_format *format,
+                              const tz_codec_call *call)
+{
+    TZ_TRY(check_samples(info, format, call));
+    TZ_TRY(check_color(info, format, call));
+    TZ_TRY(check_sampling(info, format, call));
+    TZ_TRY(check_memory(info, call));
+    return check_size(info, format, call);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Decoding
+ * ------------------------------------------------------------------------------------------ */
+
+static void read_rows(struct jpeg_decompress_struct *decompressor, const jpeg_job *job)
+{
+    JSAMPROW rows[ROWS_AT_ONCE];
+    JDIMENSION end =
+        decompressor->output_height < job->rows ? decompressor->output_height : job->rows;
+    while (decompressor->output_scanline < end) {
+        JDIMENSION first = decompressor->output_scanline;
+        JDIMENSION count = end - first;
+        count = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
+        for (JDIMENSION i = 0; i < count; i++)
+            rows[i] = job->out + (size_t)(first + i) * job->stride;
+        jpeg_read_scanlines(decompressor, rows, count);
+    }
+}
+
+static void image_step(jpeg_state *state)
+{
+    struct jpeg_decompress_struct *decompressor = &state->decompressor;
+    set_source(state, state->job.in, state->job.in_size);
+    jpeg_read_header(decompressor, TRUE);
+    decompressor->jpeg_color_space = state->job.to_rgb ? JCS_YCbCr : JCS_UNKNOWN;
+    decompressor->out_color_space = state->job.to_rgb ? JCS_RGB : JCS_UNKNOWN;
+    jpeg_start_decompress(decompressor);
+    read_rows(decompressor, &state->job);
+}
+
+static void clear_rest(const tz_jpeg_info *info, const tz_tile_format *format, uint8_t *out,
+                       size_t stride)
+{
+    size_t row_size = tz_tile_row_bytes(format);
+    size_t written = (size_t)info->width * info->component_count;
+    if (written < row_size) /* and then the height is not above the tile's */
+        for (size_t y = 0; y < info->height; y++)
+            memset(out + y * stride + written, 0, row_size - written);
+    for (size_t y = info->height; y < format->height; y++)
+        memset(out + y * stride, 0, row_size);
+}
+
+static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+{
+    jpeg_state *state = opaque;
+    TZ_TRY(create(state, call));
+    tz_jpeg_memory_begin(&state->memory, call->ctx->limits->max_codec_bytes);
+    TZ_TRY(use_tables(state, format, call));
+    tz_jpeg_info info;
+    TZ_TRY(tz_jpeg_read_info(&info, in, in_size, state->known, call));
+    TZ_TRY(check_stream(&info, format, call));
+
+    if (info.changes_tables)
+        state->tables_current = false;
+    state->job =
+        (jpeg_job){in,     in_size,        out,
+                   stride, format->height, format->photometric == 6 && info.component_count == 3};
+    bool decoded = survives(state, image_step);
+    jpeg_abort_decompress(&state->decompressor);
+    if (!decoded)
+        return failure(state, call);
+    clear_rest(&info, format, out, stride);
+    if (state->text[0] != '\0')
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place, "JPEG: %s",
+                       state->text);
+    return TZ_OK;
+}
+
+static void deinit(void *opaque)
+{
+    jpeg_state *state = opaque;
+    if (state->created) {
+        tz_jpeg_memory_deinit(&state->memory, &state->decompressor);
+        jpeg_destroy_decompress(&state->decompressor);
+    }
+    tz_free(state->tables);
+    *state = (jpeg_state){.created = false};
+}
+
+static const uint16_t compressions[] = {7, 0};
+
+const tz_codec tz_codec_jpeg = {
+    .name = "jpeg",
+    .library = "libjpeg-turbo",
+    .compressions = compressions,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB,
+    .state_size = sizeof(jpeg_state),
+    .decode = decode,
+    .deinit = deinit,
+};
+
+#endif

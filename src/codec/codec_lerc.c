@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * LERC (compression 34887), perhaps within deflate or zstd. The decoder is ours (lerc.h): liblerc
+ * trusts what a blob says of itself, reads past its end and calls abort.
+ *
+ * Samples of a pixel are the depth of one blob, or each has a blob of its own, one after the other.
+ * An 8-bit alpha band may be stored as the blob's mask. Pixels that a mask leaves out become NaN in
+ * float types and 0 in others, as in other TIFF readers. */
+#include "codec/codec.h"
+
+#include <string.h>
+
+#ifdef TZ_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
+#ifdef TZ_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "base/mem.h"
+#include "codec/lerc.h"
+
+enum { LERC_PLAIN = 0, LERC_DEFLATE = 1, LERC_ZSTD = 2 };
+
+typedef struct scratch {
+    uint8_t *data;
+    size_t capacity;
+} scratch;
+
+typedef struct lerc_state {
+    tz_lerc_huffman huffman;
+    scratch blob;  /* what was within deflate or zstd */
+    scratch mask;  /* a bit per pixel */
+    scratch plane; /* a byte per value */
+#ifdef TZ_HAVE_LIBDEFLATE
+    struct libdeflate_decompressor *inflater;
+#endif
+#ifdef TZ_HAVE_ZSTD
+    ZSTD_DCtx *zstd;
+#endif
+} lerc_state;
+
+static tz_result reserve(scratch *room, uint64_t size, const tz_codec_call *call)
+{
+    if (size <= room->capacity)
+        return TZ_OK;
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, size,
+                          "bytes of memory for LERC"));
+    tz_free(room->data);
+    *room = (scratch){tz_alloc((size_t)size), (size_t)size};
+    if (!room->data) {
+        room->capacity = 0;
+        return tz_fail_nomem(call->ctx, size);
+    }
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Around the blob
+ * ------------------------------------------------------------------------------------------ */
+
+/* No blob of such a tile is larger: raw values, masks, and for each band a header and ranges. */
+static uint64_t largest_blob(const tz_tile_format *format)
+{
+    uint64_t size = tz_tile_bytes(format);
+    return size + size / 3 + (uint64_t)format->samples * 256 + 1024;
+}
+
+#ifdef TZ_HAVE_LIBDEFLATE
+static tz_result unwrap_deflate(lerc_state *state, tz_cursor *in, const tz_codec_call *call)
+{
+    if (!state->inflater)
+        state->inflater = libdeflate_alloc_decompressor();
+    if (!state->inflater)
+        return tz_fail_nomem(call->ctx, sizeof(void *));
+    size_t used, size;
+    enum libdeflate_result result =
+        libdeflate_zlib_decompress_ex(state->inflater, in->at, tz_cursor_left(in), state->blob.data,
+                                      state->blob.capacity - TZ_CODEC_SLACK, &used, &size);
+    if (result != LIBDEFLATE_SUCCESS)
+        return tz_codec_fail(call, "LERC: broken deflate data");
+    TZ_TRY(tz_codec_end(call, used, tz_cursor_left(in)));
+    *in = tz_cursor_of(state->blob.data, size);
+    return TZ_OK;
+}
+#endif
+
+#ifdef TZ_HAVE_ZSTD
+static tz_result unwrap_zstd(lerc_state *state, tz_cursor *in, const tz_codec_call *call)
+{
+    if (!state->zstd)
+        state->zstd = ZSTD_createDCtx();
+    if (!state->zstd)
+        return tz_fail_nomem(call->ctx, sizeof(void *));
+    size_t size =
+        ZSTD_decompressDCtx(state->zstd, state->blob.data, state->blob.capacity - TZ_CODEC_SLACK,
+                            in->at, tz_cursor_left(in));
+    if (ZSTD_isError(size))
+        return tz_codec_fail(call, "LERC: zstd: %s", ZSTD_getErrorName(size));
+    *in = tz_cursor_of(state->blob.data, size);
+    return TZ_OK;
+}
+#endif
+
+/* The cursor at the blob itself. */
+static tz_result unwrap(lerc_state *state, const tz_tile_format *format, tz_cursor *in,
+                        const tz_codec_call *call)
+{
+    (void)in; /* a build may have neither library */
+    if (format->lerc_compression == LERC_PLAIN)
+        return TZ_OK;
+    if (format->lerc_compression > LERC_ZSTD)
+        return tz_codec_fail(call, "LERC: unknown additional compression %u",
+                             format->lerc_compression);
+    TZ_TRY(reserve(&state->blob, largest_blob(format) + TZ_CODEC_SLACK, call));
+#ifdef TZ_HAVE_LIBDEFLATE
+    if (format->lerc_compression == LERC_DEFLATE)
+        return unwrap_deflate(state, in, call);
+#endif
+#ifdef TZ_HAVE_ZSTD
+    if (format->lerc_compression == LERC_ZSTD)
+        return unwrap_zstd(state, in, call);
+#endif
+    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                   "LERC with %s needs %s, which this build does not have",
+                   format->lerc_compression == LERC_DEFLATE ? "deflate" : "zstd",
+                   format->lerc_compression == LERC_DEFLATE ? "libdeflate" : "libzstd");
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Blob and tile
+ * ------------------------------------------------------------------------------------------ */
+
+/* TZ_LERC_TYPES when LERC has no such type. */
+static uint32_t type_of(const tz_tile_format *format)
+{
+    static const uint16_t formats[TZ_LERC_TYPES] = {2, 1, 2, 1, 2, 1, 3, 3};
+    uint32_t type = 0;
+    while (type < TZ_LERC_TYPES &&
+           (formats[type] != format->sample_format || tz_lerc_type_size(type) * 8 != format->bits))
+        type++;
+    return type;
+}
+
+/* How the samples of a tile are spread over blobs. */
+typedef struct sample_spread {
+    uint32_t type;
+    uint32_t depth;
+    uint32_t bands;
+    bool mask_is_alpha;
+} sample_spread;
+
+static tz_result check_spread(sample_spread *out, const tz_lerc_header *header,
+                              const tz_tile_format *format, const tz_codec_call *call)
+{
+    *out = (sample_spread){.type = type_of(format), .depth = header->depth, .bands = 1};
+    if (out->type == TZ_LERC_TYPES)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "LERC has no samples of %u bits and format %u", format->bits,
+                       format->sample_format);
+    if (header->depth == 0)
+        return tz_codec_fail(call, "LERC: pixels without values");
+    if (header->depth == format->samples)
+        return TZ_OK;
+    if (format->alpha && out->type == TZ_LERC_UINT8 && header->depth + 1 == format->samples) {
+        out->mask_is_alpha = true;
+        return TZ_OK;
+    }
+    if (header->depth == 1) {
+        out->bands = format->samples;
+        return TZ_OK;
+    }
+    return tz_codec_fail_size(call, format->samples, header->depth,
+                              "LERC: the number of values of a pixel is not that of the tile");
+}
+
+static tz_result check_header(const tz_lerc_header *header, const sample_spread *spread,
+                              const tz_tile_format *format, size_t size, const tz_codec_call *call)
+{
+    if (header->type != spread->type)
+        return tz_codec_fail(call, "LERC: the type of values (%u) is not that of the tile (%u)",
+                             header->type, spread->type);
+    if (header->width != format->width || header->height != format->height)
+        return tz_codec_fail(call, "LERC: %u x %u pixels in a tile of %u x %u", header->width,
+                             header->height, format->width, format->height);
+    if (header->depth != spread->depth)
+        return tz_codec_fail(call, "LERC: bands of different depth");
+    if (header->valid > (uint64_t)format->width * format->height)
+        return tz_codec_fail(call, "LERC: more valid pixels than pixels");
+    if (header->size > size || header->size < 14)
+        return tz_codec_fail_size(call, header->size, size, "LERC: the blob is cut off");
+    if (header->has_nodata && header->depth > 1)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "LERC: values that mean no data within a pixel");
+    return TZ_OK;
+}
+
+/* What is no Lerc2 blob of a version we know. */
+static tz_result fail_unknown(const tz_cursor *in, const tz_codec_call *call)
+{
+    tz_cursor cursor = *in;
+    const uint8_t *key = tz_cursor_take(&cursor, 6);
+    uint32_t version = tz_cursor_le32(&cursor);
+    bool newer = key && memcmp(key, "Lerc2 ", 6) == 0 && version > 6 && version < 1000;
+    if (key && memcmp(key, "CntZIm", 6) == 0)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "LERC version 1 is not supported");
+    if (newer)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "LERC version 2.%u is not supported", version);
+    return tz_codec_fail(call, "LERC: no blob");
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Decoding
+ * ------------------------------------------------------------------------------------------ */
+
+/* Ranges of each depth, since version 4. */
+static bool read_ranges(tz_lerc_blob *blob, bool *constant)
+{
+    size_t size = blob->header.depth * tz_lerc_type_size(blob->header.type);
+    if (blob->header.version < 4)
+        return true;
+    blob->minima = tz_cursor_take(&blob->data, size);
+    blob->maxima = tz_cursor_take(&blob->data, size);
+    if (!blob->maxima)
+        return tz_lerc_broken(blob, "the ranges of values");
+    *constant = memcmp(blob->minima, blob->maxima, size) == 0;
+    return true;
+}
+
+static bool read_values(tz_lerc_blob *blob, lerc_state *state)
+{
+    const tz_lerc_header *header = &blob->header;
+    bool constant = header->minimum == header->maximum;
+    if (header->valid == 0)
+        return true;
+    if (constant)
+        return tz_lerc_fill(blob);
+    if (!read_ranges(blob, &constant))
+        return false;
+    if (constant)
+        return tz_lerc_fill(blob);
+    bool raw = tz_cursor_u8(&blob->data) != 0;
+    if (blob->data.overrun)
+        return tz_lerc_broken(blob, "no values");
+    if (raw)
+        return tz_lerc_read_raw(blob);
+    bool bytes = header->version >= 2 && header->type <= TZ_LERC_UINT8 && header->max_error == 0.5;
+    bool floats = header->version >= 6 && header->type >= TZ_LERC_FLOAT && header->max_error == 0;
+    uint8_t mode = bytes || floats ? tz_cursor_u8(&blob->data) : 0;
+    if (mode == 0)
+        return tz_lerc_read_blocks(blob);
+    if (bytes && (mode == 1 || (mode == 2 && header->version >= 4)))
+        return tz_lerc_read_huffman(blob, &state->huffman, mode == 1);
+    if (floats && mode == 3)
+        return tz_lerc_read_planes(blob, &state->huffman, state->plane.data);
+    return tz_lerc_broken(blob, "the way values are stored");
+}
+
+/* What pixels outside the mask hold. */
+static void clear_invalid(const tz_lerc_blob *blob)
+{
+    const tz_lerc_header *header = &blob->header;
+    size_t size = tz_lerc_type_size(header->type);
+    size_t pixels = (size_t)header->width * header->height;
+    uint8_t value[8] = {0};
+    const uint32_t nan32 = 0x7fc00000;
+    const uint64_t nan64 = UINT64_C(0x7ff8000000000000);
+    if (header->type == TZ_LERC_FLOAT)
+        memcpy(value, &nan32, sizeof nan32);
+    if (header->type == TZ_LERC_DOUBLE)
+        memcpy(value, &nan64, sizeof nan64);
+    for (size_t i = 0; blob->mask && i < pixels; i++) {
+        if (tz_lerc_is_valid(blob, i))
+            continue;
+        uint8_t *out = blob->target.out + i / header->width * blob->target.stride +
+                       i % header->width * blob->target.step;
+        for (uint32_t d = 0; d < header->depth; d++)
+            memcpy(out + d * size, value, size);
+    }
+}
+
+static void write_alpha(const tz_lerc_blob *blob)
+{
+    for (size_t y = 0; y < blob->header.height; y++) {
+        uint8_t *out = blob->target.out + y * blob->target.stride + blob->header.depth;
+        for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step)
+            *out = tz_lerc_is_valid(blob, y * blob->header.width + x) ? 255 : 0;
+    }
+}
+
+/* One blob, whose header was checked. */
+static tz_result read_band(lerc_state *state, tz_lerc_blob *blob, tz_cursor *in,
+                           const sample_spread *spread, uint32_t band, const tz_codec_call *call)
+{
+    const uint8_t *start = in->at;
+    size_t head = (size_t)(blob->data.at - start);
+    if (!tz_lerc_checksum_fits(&blob->header, start))
+        return tz_codec_fail(call, "LERC: the checksum is wrong");
+    if (blob->header.size < head)
+        return tz_codec_fail(call, "LERC: the blob is shorter than its header");
+    blob->data = tz_cursor_of(start + head, blob->header.size - head);
+    in->at += blob->header.size;
+    if (!tz_lerc_read_mask(blob, state->mask.data, band > 0) || !read_values(blob, state))
+        return tz_codec_fail(call, "LERC: %s cannot be decoded", blob->defect);
+    clear_invalid(blob);
+    if (spread->mask_is_alpha)
+        write_alpha(blob);
+    return TZ_OK;
+}
+
+static tz_result check_end(const tz_cursor *in, size_t whole, const tz_codec_call *call)
+{
+    if (tz_cursor_left(in) >= 6 && memcmp(in->at, "Lerc2 ", 6) == 0)
+        return tz_codec_fail(call, "LERC: more bands than the tile has");
+    return tz_codec_end(call, whole - tz_cursor_left(in), whole);
+}
+
+static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_t *data,
+                        size_t data_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+{
+    lerc_state *state = opaque;
+    tz_cursor in = tz_cursor_of(data, data_size);
+    TZ_TRY(unwrap(state, format, &in, call));
+    size_t whole = tz_cursor_left(&in);
+    uint64_t pixels = (uint64_t)format->width * format->height;
+    sample_spread samples = {.bands = 1};
+    for (uint32_t band = 0; band < samples.bands; band++) {
+        tz_lerc_blob blob = {.data = in};
+        if (!tz_lerc_read_header(&blob.header, &blob.data))
+            return fail_unknown(&in, call);
+        if (band == 0)
+            TZ_TRY(check_spread(&samples, &blob.header, format, call));
+        TZ_TRY(check_header(&blob.header, &samples, format, tz_cursor_left(&in), call));
+        TZ_TRY(reserve(&state->mask, (pixels + 7) / 8, call));
+        if (blob.header.type >= TZ_LERC_FLOAT && blob.header.version >= 6)
+            TZ_TRY(reserve(&state->plane, pixels * blob.header.depth, call));
+        size_t size = tz_lerc_type_size(blob.header.type);
+        blob.target = (tz_lerc_target){out + band * size, stride, format->samples * size};
+        TZ_TRY(read_band(state, &blob, &in, &samples, band, call));
+    }
+    return check_end(&in, whole, call);
+}
+
+static void deinit(void *opaque)
+{
+    lerc_state *state = opaque;
+    tz_free(state->blob.data);
+    tz_free(state->mask.data);
+    tz_free(state->plane.data);
+    state->blob = state->mask = state->plane = (scratch){NULL, 0};
+#ifdef TZ_HAVE_LIBDEFLATE
+    libdeflate_free_decompressor(state->inflater);
+    state->inflater = NULL;
+#endif
+#ifdef TZ_HAVE_ZSTD
+    ZSTD_freeDCtx(state->zstd);
+    state->zstd = NULL;
+#endif
+}
+
+static const uint16_t compressions[] = {34887, 0};
+
+const tz_codec tz_codec_lerc = {
+    .name = "lerc",
+    .library = "terrazzo",
+    .compressions = compressions,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR,
+    .state_size = sizeof(lerc_state),
+    .decode = decode,
+    .deinit = deinit,
+};

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * LZW as TIFF has it: codes of 9 to 12 bits, the highest bit first, wider by one bit one code
+ * before the table needs it; and the way early versions of libtiff wrote it, lowest bit first and
+ * wider in time, which is told by its first two bytes. 256 clears the table, 257 ends the data.
+ *
+ * The table does not hold strings but where they are: the string of a new code is the one before
+ * it and the byte that follows there, so every string lies in the output already, one byte longer
+ * than the string it extends. A code is then a copy of a few bytes, done in one step of 16 for
+ * almost all of them. Four codes are taken from one load of 64 bits, and what could go wrong is
+ * checked once for all four where that is possible.
+ *
+ * The first code must be 256. Data without 257 is taken with a warning when the tile is complete;
+ * so is what comes after the tile's last byte. A string that would pass the end of the tile, a code
+ * that the table does not have and more codes than it can hold are errors. */
+#include <assert.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "codec/load.h"
+
+enum {
+    CLEAR = 256,
+    END = 257,
+    FIRST = 258, /* the first code that stands for a string of more than one byte */
+    MIN_WIDTH = 9,
+    MAX_WIDTH = 12,
+    MAX_CODES = 4096,
+    STEP = 16, /* bytes copied at a time, also behind the end of a string */
+    GROUP = 4  /* codes from one load: up to 7 + 4 * 12 bits */
+};
+_Static_assert(STEP <= TZ_CODEC_SLACK, "a step at the end of the tile stays within the slack");
+
+/* Where a string is: at bytes behind base, or for codes below 256 in the list of literals. */
+typedef struct string {
+    uint32_t at;
+    uint32_t size;
+} string;
+#define NO_STRING UINT32_C(0x8000) /* the size of CLEAR and END: no string is that long */
+
+typedef struct lzw_state {
+    string table[MAX_CODES];
+    uint8_t literals[256 + STEP];
+} lzw_state;
+
+/* A tile at work. Positions in the output count from base, which is where the output was at the
+ * last Clear: 3838 codes make less than 8 MB, so 32 bits hold every position that the table needs.
+ */
+typedef struct lzw_run {
+    const uint8_t *in;
+    uint64_t bit; /* next to read */
+    uint64_t bit_end;
+    uint8_t *base;
+    size_t pos;
+    size_t end; /* of the tile */
+    unsigned width;
+    unsigned next;  /* the code that is defined next */
+    string pending; /* the string it gets, complete with the first byte of the next code's */
+} lzw_run;
+
+static inline uint64_t load_bits(const uint8_t *in, uint64_t bit, bool low_first)
+{
+    const uint8_t *at = in + (bit >> 3);
+    return low_first ? tz_load_le64(at) >> (bit & 7) : tz_load_be64(at) << (bit & 7);
+}
+
+/* Code number index of the word that load_bits gave. */
+static inline unsigned code_at(uint64_t word, unsigned index, unsigned width, bool low_first)
+{
+    return low_first ? (unsigned)(word >> (index * width)) & ((1u << width) - 1)
+                     : (unsigned)(word << (index * width) >> (64 - width));
+}
+
+/* The number of codes at which the codes become wider. */
+static inline unsigned width_limit(unsigned width, bool low_first)
+{
+    return width == MAX_WIDTH ? MAX_CODES : (1u << width) - (low_first ? 0 : 1);
+}
+
+/* Through a register: from may be less than a step before to. Such bytes are behind the string's
+ * end. */
+static inline void copy_step(uint8_t *to, const uint8_t *from)
+{
+    uint8_t step[STEP];
+    memcpy(step, from, STEP);
+    memcpy(to, step, STEP);
+}
+
+/* Decodes groups of codes while there are enough codes of this width and enough room in the tile,
+ * and nothing out of the ordinary comes: a Clear, an END, an error. Long for the sake of speed: all
+ * that changes stays in registers, and each width has a copy of the loop with constant shifts. */
+__attribute__((always_inline)) static inline void
+decode_groups(lzw_state *state, lzw_run *run, const unsigned width, const bool low_first)
+{
+    string *const table = state->table;
+    const uint8_t *const literals = state->literals;
+    uint8_t *const base = run->base;
+    const size_t end = run->end;
+    if (end < GROUP * STEP)
+        return;
+    const size_t pos_limit = end - GROUP * STEP;
+    size_t pos = run->pos;
+    uint64_t bit = run->bit;
+    unsigned next = run->next;
+    string pending = run->pending;
+    unsigned left = 0; /* codes of the group that were not decoded */
+    uint64_t groups = (run->bit_end - bit) / (GROUP * width);
+    if (groups > (width_limit(width, low_first) - next) / GROUP)
+        groups = (width_limit(width, low_first) - next) / GROUP;
+    for (; groups > 0 && pos <= pos_limit; groups--) {
+        const uint64_t word = load_bits(run->in, bit, low_first);
+        bit += GROUP * width;
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < GROUP; i++) {
+            const unsigned code = code_at(word, i, width, low_first);
+            table[next] = pending;
+            if (code >= next) {
+                if (code > next) {
+                    left = GROUP - i;
+                    goto leave;
+                }
+                base[pos] = base[pending.at]; /* the byte that its string still lacks */
+            }
+            const string found = table[code];
+            const uint8_t *from = (code < CLEAR ? literals : base) + found.at;
+            uint8_t *to = base + pos;
+            copy_step(to, from);
+            if (found.size > STEP) {
+                if (found.size >= NO_STRING || found.size + GROUP * STEP > end - pos) {
+                    left = GROUP - i;
+                    goto leave;
+                }
+                copy_step(to + STEP, from + STEP);
+                for (size_t done = 2 * STEP; done < found.size; done += 2 * STEP) {
+                    copy_step(to + done, from + done);
+                    copy_step(to + done + STEP, from + done + STEP);
+                }
+            }
+            pending = (string){(uint32_t)pos, found.size + 1};
+            pos += found.size;
+            next++;
+        }
+    }
+leave:
+    run->bit = bit - left * width;
+    run->pos = pos;
+    run->next = next;
+    run->pending = pending;
+}
+
+__attribute__((always_inline)) static inline void decode_most(lzw_state *state, lzw_run *run,
+                                                              const bool low_first)
+{
+    switch (run->width) {
+    case 9:
+        decode_groups(state, run, 9, low_first);
+        break;
+    case 10:
+        decode_groups(state, run, 10, low_first);
+        break;
+    case 11:
+        decode_groups(state, run, 11, low_first);
+        break;
+    default:
+        decode_groups(state, run, 12, low_first);
+        break;
+    }
+}
+
+static tz_result fail_short(const lzw_run *run, const uint8_t *out, const tz_codec_call *call)
+{
+    size_t before = (size_t)(run->base - out);
+    return tz_codec_fail_size(call, before + run->end, before + run->pos,
+                              "LZW data ends too early");
+}
+
+/* The next code, which is END where the data is over. */
+static unsigned next_code(lzw_run *run, bool low_first)
+{
+    if (run->bit_end - run->bit < run->width)
+        return END;
+    unsigned code = code_at(load_bits(run->in, run->bit, low_first), 0, run->width, low_first);
+    run->bit += run->width;
+    return code;
+}
+
+/* After a Clear: the first code stands for itself. */
+static tz_result restart(lzw_run *run, const uint8_t *out, bool low_first,
+                         const tz_codec_call *call)
+{
+    run->width = MIN_WIDTH;
+    run->next = FIRST;
+    unsigned code = CLEAR;
+    while (code == CLEAR)
+        code = next_code(run, low_first);
+    if (code == END)
+        return fail_short(run, out, call);
+    if (code > END)
+        return tz_codec_fail(call, "LZW code %u follows a Clear", code);
+    run->base += run->pos;
+    run->end -= run->pos;
+    run->base[0] = (uint8_t)code;
+    run->pos = 1;
+    run->pending = (string){0, 2};
+    return TZ_OK;
+}
+
+/* Copies a string to the end of the output. */
+static tz_result append(const lzw_state *state, lzw_run *run, unsigned code,
+                        const tz_codec_call *call)
+{
+    string found = state->table[code];
+    if (found.size > run->end - run->pos)
+        return tz_codec_fail_size(call, run->end - run->pos, found.size,
+                                  "LZW data runs past the end of the tile");
+    const uint8_t *from = (code < CLEAR ? state->literals : run->base) + found.at;
+    uint8_t *to = run->base + run->pos;
+    for (size_t i = 0; i < found.size; i++) /* byte by byte: a string may reach into itself */
+        to[i] = from[i];
+    run->pending = (string){(uint32_t)run->pos, found.size + 1};
+    run->pos += found.size;
+    return TZ_OK;
+}
+
+/* One code, whatever it is. */
+static tz_result decode_code(lzw_state *state, lzw_run *run, const uint8_t *out, bool low_first,
+                             const tz_codec_call *call)
+{
+    if (run->next == width_limit(run->width, low_first) && run->width < MAX_WIDTH)
+        run->width++;
+    unsigned code = next_code(run, low_first);
+    if (code == CLEAR)
+        return restart(run, out, low_first, call);
+    if (code == END)
+        return fail_short(run, out, call);
+    if (run->next == MAX_CODES) {
+        /* Old files go on with the table that they have. */
+        return low_first ? append(state, run, code, call)
+                         : tz_codec_fail(call, "LZW data has more codes than its table can hold");
+    }
+    if (code > run->next)
+        return tz_codec_fail(call, "LZW code %u where the table ends at %u", code, run->next);
+    state->table[run->next++] = run->pending;
+    return append(state, run, code, call);
+}
+
+/* The tile is complete: END should follow, perhaps after a Clear. */
+static tz_result finish(lzw_run *run, size_t in_size, bool low_first, const tz_codec_call *call)
+{
+    if (run->next == width_limit(run->width, low_first) && run->width < MAX_WIDTH)
+        run->width++;
+    bool over = run->bit_end - run->bit < run->width;
+    unsigned code = next_code(run, low_first);
+    if (code == CLEAR) {
+        run->width = MIN_WIDTH;
+        over = run->bit_end - run->bit < run->width;
+        code = next_code(run, low_first);
+    }
+    if (over || code != END)
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                       "LZW data does not end where the tile does");
+    return tz_codec_end(call, (size_t)((run->bit + 7) / 8), in_size);
+}
+
+__attribute__((always_inline)) static inline tz_result decode_run(lzw_state *state, lzw_run *run,
+                                                                  size_t in_size, bool low_first,
+                                                                  const tz_codec_call *call)
+{
+    const uint8_t *out = run->base;
+    if (next_code(run, low_first) != CLEAR)
+        return tz_codec_fail(call, "LZW data does not begin with a Clear");
+    TZ_TRY(restart(run, out, low_first, call));
+    while (run->pos < run->end) {
+        decode_most(state, run, low_first);
+        if (run->pos < run->end)
+            TZ_TRY(decode_code(state, run, out, low_first, call));
+    }
+    return finish(run, in_size, low_first, call);
+}
+
+static tz_result decode_high_first(lzw_state *state, lzw_run *run, size_t in_size,
+                                   const tz_codec_call *call)
+{
+    return decode_run(state, run, in_size, false, call);
+}
+
+static tz_result decode_low_first(lzw_state *state, lzw_run *run, size_t in_size,
+                                  const tz_codec_call *call)
+{
+    TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+                   "LZW data in the old bit order, lowest bit first"));
+    return decode_run(state, run, in_size, true, call);
+}
+
+static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                            size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+{
+    (void)stride;
+    assert(stride == tz_tile_row_bytes(format));
+    lzw_run run = {.in = in,
+                   .bit_end = (uint64_t)in_size * 8,
+                   .base = out,
+                   .end = tz_tile_bytes(format),
+                   .width = MIN_WIDTH,
+                   .next = FIRST};
+    /* A Clear of the old kind is 0 and an odd byte; of the new kind, 128. */
+    bool low_first = in_size >= 2 && in[0] == 0 && (in[1] & 1) != 0;
+    return low_first ? decode_low_first(opaque, &run, in_size, call)
+                     : decode_high_first(opaque, &run, in_size, call);
+}
+
+static tz_result lzw_init(void *opaque, const tz_context *ctx)
+{
+    (void)ctx;
+    lzw_state *state = opaque;
+    for (unsigned code = 0; code < CLEAR; code++) {
+        state->literals[code] = (uint8_t)code;
+        state->table[code] = (string){code, 1};
+    }
+    state->table[CLEAR] = state->table[END] = (string){0, NO_STRING};
+    return TZ_OK;
+}
+
+static const uint16_t lzw_compressions[] = {5, 0};
+
+const tz_codec tz_codec_lzw = {
+    .name = "lzw",
+    .library = "terrazzo",
+    .compressions = lzw_compressions,
+    .state_size = sizeof(lzw_state),
+    .init = lzw_init,
+    .decode = lzw_decode,
+};

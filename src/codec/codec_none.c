@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * No compression. Too few bytes are an error; too many are ignored with a warning. */
+#include <string.h>
+
+#include "codec/codec.h"
+
+static tz_result none_decode(void *state, const tz_tile_format *format, const uint8_t *in,
+                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+{
+    (void)state;
+    size_t row_bytes = tz_tile_row_bytes(format);
+    size_t size = tz_tile_bytes(format);
+    if (in_size < size)
+        return tz_codec_fail_size(call, size, in_size, "an uncompressed tile has too few bytes");
+    if (stride == row_bytes) {
+        memcpy(out, in, size);
+    } else {
+        for (size_t row = 0; row < format->height; row++)
+            memcpy(out + row * stride, in + row * row_bytes, row_bytes);
+    }
+    return tz_codec_end(call, size, in_size);
+}
+
+static const uint16_t none_compressions[] = {1, 0};
+
+const tz_codec tz_codec_none = {
+    .name = "none",
+    .library = "terrazzo",
+    .compressions = none_compressions,
+    .flags = TZ_CODEC_ROWS,
+    .decode = none_decode,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PackBits: a byte n below 128 is followed by n + 1 bytes as they are, one above 128 by a byte that
+ * stands for 257 - n of the same; 128 means nothing. Packets may cross the ends of rows. A packet
+ * that runs past the end of the tile or of the input is an error; bytes after the last packet are
+ * ignored with a warning, unless all of them are 128. */
+#include <assert.h>
+#include <string.h>
+
+#include "codec/codec.h"
+
+enum {
+    LONGEST = 128, /* bytes that one packet makes */
+    STEP = 32      /* bytes that are written at a time, also behind the end of a packet */
+};
+_Static_assert(STEP <= TZ_CODEC_SLACK, "the last step may pass the end of the tile by one step");
+
+/* Both write 32, 64 or 128 bytes: most packets need no more than the first step. */
+static inline void copy_steps(uint8_t *to, const uint8_t *from, size_t size)
+{
+    memcpy(to, from, STEP);
+    if (size > STEP) {
+        memcpy(to + STEP, from + STEP, STEP);
+        if (size > 2 * STEP)
+            memcpy(to + 2 * STEP, from + 2 * STEP, LONGEST - 2 * STEP);
+    }
+}
+
+static inline void fill_steps(uint8_t *to, uint8_t value, size_t size)
+{
+    memset(to, value, STEP);
+    if (size > STEP) {
+        memset(to + STEP, value, STEP);
+        if (size > 2 * STEP)
+            memset(to + 2 * STEP, value, LONGEST - 2 * STEP);
+    }
+}
+
+/* Decodes while no packet can pass either end. */
+static inline const uint8_t *decode_middle(const uint8_t *at, const uint8_t *in_end, uint8_t **out,
+                                           const uint8_t *out_end)
+{
+    uint8_t *to = *out;
+    while (in_end - at > LONGEST && out_end - to >= LONGEST) {
+        size_t head = *at++;
+        if (head < 128) {
+            copy_steps(to, at, head + 1);
+            at += head + 1;
+            to += head + 1;
+        } else if (head > 128) {
+            fill_steps(to, *at++, 257 - head);
+            to += 257 - head;
+        }
+    }
+    *out = to;
+    return at;
+}
+
+/* One packet near an end. */
+static tz_result decode_packet(const uint8_t **in, const uint8_t *in_end, uint8_t **out,
+                               const uint8_t *out_end, const tz_codec_call *call)
+{
+    const uint8_t *at = *in;
+    size_t head = *at++;
+    *in = at;
+    if (head == 128)
+        return TZ_OK;
+    bool literal = head < 128;
+    size_t size = literal ? head + 1 : 257 - head;
+    size_t stored = literal ? size : 1;
+    if (stored > (size_t)(in_end - at))
+        return tz_codec_fail_size(call, stored, (size_t)(in_end - at),
+                                  "PackBits data ends inside a packet");
+    if (size > (size_t)(out_end - *out))
+        return tz_codec_fail_size(call, (size_t)(out_end - *out), size,
+                                  "a PackBits packet runs past the end of the tile");
+    if (literal)
+        memcpy(*out, at, size);
+    else
+        memset(*out, *at, size);
+    *in = at + stored;
+    *out += size;
+    return TZ_OK;
+}
+
+static tz_result packbits_decode(void *state, const tz_tile_format *format, const uint8_t *in,
+                                 size_t in_size, uint8_t *out, size_t stride,
+                                 const tz_codec_call *call)
+{
+    (void)state;
+    (void)stride;
+    assert(stride == tz_tile_row_bytes(format));
+    size_t size = tz_tile_bytes(format);
+    const uint8_t *in_end = in + in_size;
+    uint8_t *to = out;
+    const uint8_t *at = decode_middle(in, in_end, &to, out + size);
+    while (to < out + size) {
+        if (at == in_end)
+            return tz_codec_fail_size(call, size, (size_t)(to - out),
+                                      "PackBits data ends too early");
+        TZ_TRY(decode_packet(&at, in_end, &to, out + size, call));
+    }
+    while (at < in_end && *at == 128)
+        at++;
+    return tz_codec_end(call, (size_t)(at - in), in_size);
+}
+
+static const uint16_t packbits_compressions[] = {32773, 0};
+
+const tz_codec tz_codec_packbits = {
+    .name = "packbits",
+    .library = "terrazzo",
+    .compressions = packbits_compressions,
+    .decode = packbits_decode,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads the headers of embedded streams. A read past the end gives 0 and sets overrun, which is
+ * asked once after a group of reads. */
+#ifndef TZ_CODEC_CURSOR_H
+#define TZ_CODEC_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "codec/load.h"
+
+typedef struct tz_cursor {
+    const uint8_t *at;
+    const uint8_t *end;
+    bool overrun;
+} tz_cursor;
+
+static inline tz_cursor tz_cursor_of(const uint8_t *data, size_t size)
+{
+    return (tz_cursor){data, data + size, false};
+}
+
+static inline size_t tz_cursor_left(const tz_cursor *cursor)
+{
+    return (size_t)(cursor->end - cursor->at);
+}
+
+/* The next size bytes; NULL when there are fewer, and then nothing is left. */
+static inline const uint8_t *tz_cursor_take(tz_cursor *cursor, size_t size)
+{
+    if (tz_cursor_left(cursor) < size) {
+        cursor->at = cursor->end;
+        cursor->overrun = true;
+        return NULL;
+    }
+    const uint8_t *taken = cursor->at;
+    cursor->at += size;
+    return taken;
+}
+
+/* A cursor over the next size bytes; empty and overrun when there are fewer. */
+static inline tz_cursor tz_cursor_cut(tz_cursor *cursor, size_t size)
+{
+    const uint8_t *taken = tz_cursor_take(cursor, size);
+    if (!taken)
+        return (tz_cursor){cursor->end, cursor->end, true};
+    return tz_cursor_of(taken, size);
+}
+
+static inline uint8_t tz_cursor_u8(tz_cursor *cursor)
+{
+    const uint8_t *taken = tz_cursor_take(cursor, 1);
+    return taken ? taken[0] : 0;
+}
+
+static inline uint16_t tz_cursor_be16(tz_cursor *cursor)
+{
+    const uint8_t *taken = tz_cursor_take(cursor, 2);
+    return taken ? (uint16_t)(taken[0] << 8 | taken[1]) : 0;
+}
+
+static inline uint32_t tz_cursor_be32(tz_cursor *cursor)
+{
+    uint32_t high = tz_cursor_be16(cursor);
+    return high << 16 | tz_cursor_be16(cursor);
+}
+
+static inline uint32_t tz_cursor_le32(tz_cursor *cursor)
+{
+    const uint8_t *taken = tz_cursor_take(cursor, 4);
+    return taken ? tz_load_le32(taken) : 0;
+}
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JP2 boxes and the marker segments of a JPEG 2000 codestream (ITU-T T.800 annexes A and I). */
+#include "codec/jp2_markers.h"
+
+#ifdef TZ_HAVE_OPENJPEG
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "codec/cursor.h"
+
+enum {
+    MARKER_SOC = 0xFF4F,
+    MARKER_CAP = 0xFF50,
+    MARKER_SIZ = 0xFF51,
+    MARKER_COD = 0xFF52,
+    MARKER_COC = 0xFF53,
+    MARKER_TLM = 0xFF55,
+    MARKER_PLM = 0xFF57,
+    MARKER_PLT = 0xFF58,
+    MARKER_QCD = 0xFF5C,
+    MARKER_QCC = 0xFF5D,
+    MARKER_RGN = 0xFF5E,
+    MARKER_POC = 0xFF5F,
+    MARKER_PPM = 0xFF60,
+    MARKER_PPT = 0xFF61,
+    MARKER_CRG = 0xFF63,
+    MARKER_COM = 0xFF64,
+    MARKER_SOT = 0xFF90,
+    MARKER_SOD = 0xFF93,
+    MARKER_EOC = 0xFFD9
+};
+
+enum {
+    MAX_LEVELS = 32,
+    MAX_TILES = 65535,
+    STYLE_HIGH_THROUGHPUT = 0xC0,
+    /* what OpenJPEG takes for each, generously */
+    TILE_BYTES = 12288,
+    TILE_COMPONENT_BYTES = 1536,
+    PRECINCT_BYTES = 320,
+    CODE_BLOCK_BYTES = 768
+};
+
+static uint64_t saturated_mul(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return tz_mul(a, b, &product) ? product : UINT64_MAX;
+}
+
+static uint64_t saturated_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return tz_add(a, b, &sum) ? sum : UINT64_MAX;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Boxes
+ * ------------------------------------------------------------------------------------------ */
+
+static const uint8_t jp2_signature[12] = {0, 0, 0, 12, 'j', 'P', ' ', ' ', 0x0D, 0x0A, 0x87, 0x0A};
+
+/* The codestream: the whole, or what is in the box jp2c. */
+static tz_result find_stream(tz_cursor *out, const uint8_t *data, size_t size,
+                             const tz_codec_call *call)
+{
+    tz_cursor cursor = tz_cursor_of(data, size);
+    *out = cursor;
+    if (size < sizeof jp2_signature || memcmp(data, jp2_signature, sizeof jp2_signature) != 0)
+        return TZ_OK;
+    while (tz_cursor_left(&cursor) >= 8) {
+        uint64_t length = tz_cursor_be32(&cursor);
+        uint32_t type = tz_cursor_be32(&cursor);
+        uint64_t head = 8;
+        if (length == 1) {
+            length = (uint64_t)tz_cursor_be32(&cursor) << 32;
+            length |= tz_cursor_be32(&cursor);
+            head = 16;
+        }
+        if (length == 0)
+            length = tz_cursor_left(&cursor) + head;
+        if (cursor.overrun || length < head || length - head > tz_cursor_left(&cursor))
+            break;
+        *out = tz_cursor_cut(&cursor, (size_t)(length - head));
+        if (type == 0x6A703263) /* jp2c */
+            return TZ_OK;
+    }
+    return tz_codec_fail(call, "JPEG 2000: no codestream in the boxes");
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The main header: SIZ
+ * ------------------------------------------------------------------------------------------ */
+
+/* The image and its tiles lie on a grid, each with an offset. */
+typedef struct extent {
+    uint32_t end;
+    uint32_t start;
+    uint32_t tile;
+    uint32_t tile_start;
+} extent;
+
+static bool extent_fits(const extent *e)
+{
+    return e->end > e->start && e->tile > 0 && e->tile_start <= e->start &&
+           (uint64_t)e->tile_start + e->tile > e->start;
+}
+
+static uint64_t tiles_along(const extent *e)
+{
+    return tz_ceil_div((uint64_t)e->end - e->tile_start, e->tile);
+}
+
+static uint32_t largest_tile(const extent *e)
+{
+    uint32_t whole = e->end - e->start;
+    return e->tile < whole ? e->tile : whole;
+}
+
+static tz_result read_components(tz_jp2_info *info, tz_cursor *segment, const tz_codec_call *call)
+{
+    for (unsigned i = 0; i < info->component_count; i++) {
+        tz_jp2_component *component = &info->components[i];
+        uint8_t depth = tz_cursor_u8(segment);
+        component->precision = (uint8_t)((depth & 0x7f) + 1);
+        component->is_signed = depth >> 7;
+        component->dx = tz_cursor_u8(segment);
+        component->dy = tz_cursor_u8(segment);
+        if (component->precision > 31 || component->dx == 0 || component->dy == 0)
+            return tz_codec_fail(call, "JPEG 2000: component %u of %u bits, for %u x %u pixels", i,
+                                 component->precision, component->dx, component->dy);
+    }
+    return TZ_OK;
+}
+
+static tz_result read_size(tz_jp2_info *info, tz_cursor segment, const tz_codec_call *call)
+{
+    extent x, y;
+    tz_cursor_be16(&segment); /* capabilities */
+    x.end = tz_cursor_be32(&segment);
+    y.end = tz_cursor_be32(&segment);
+    x.start = tz_cursor_be32(&segment);
+    y.start = tz_cursor_be32(&segment);
+    x.tile = tz_cursor_be32(&segment);
+    y.tile = tz_cursor_be32(&segment);
+    x.tile_start = tz_cursor_be32(&segment);
+    y.tile_start = tz_cursor_be32(&segment);
+    info->component_count = tz_cursor_be16(&segment);
+    if (segment.overrun || tz_cursor_left(&segment) != 3u * info->component_count)
+        return tz_codec_fail(call, "JPEG 2000: the size marker has a wrong length");
+    if (!extent_fits(&x) || !extent_fits(&y))
+        return tz_codec_fail(call, "JPEG 2000: impossible size of image or tiles");
+    info->width = x.end - x.start;
+    info->height = y.end - y.start;
+    info->tile_width = largest_tile(&x);
+    info->tile_height = largest_tile(&y);
+    info->tile_count = saturated_mul(tiles_along(&x), tiles_along(&y));
+    if (info->component_count == 0)
+        return tz_codec_fail(call, "JPEG 2000: no components");
+    if (info->component_count > TZ_JP2_MAX_COMPONENTS)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "JPEG 2000 with %u components", info->component_count);
+    return read_components(info, &segment, call);
+}
+
+static tz_result read_segment(tz_cursor *cursor, tz_cursor *segment, const tz_codec_call *call)
+{
+    uint16_t length = tz_cursor_be16(cursor);
+    *segment = tz_cursor_cut(cursor, length >= 2 ? length - 2u : 0);
+    if (length < 2 || segment->overrun)
+        return tz_codec_fail(call, "JPEG 2000: a marker is cut off");
+    return TZ_OK;
+}
+
+tz_result tz_jp2_read_info(tz_jp2_info *out, const uint8_t *data, size_t size,
+                           const tz_codec_call *call)
+{
+    tz_cursor stream, segment;
+    TZ_TRY(find_stream(&stream, data, size, call));
+    tz_jp2_info info = {.stream = stream.at, .stream_size = tz_cursor_left(&stream)};
+    if (tz_cursor_be16(&stream) != MARKER_SOC || tz_cursor_be16(&stream) != MARKER_SIZ)
+        return tz_codec_fail(call, "JPEG 2000: the codestream does not begin with SOC and SIZ");
+    TZ_TRY(read_segment(&stream, &segment, call));
+    TZ_TRY(read_size(&info, segment, call));
+    *out = info;
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Coding styles
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct walker {
+    tz_jp2_info *info;
+    tz_cursor cursor;
+    uint16_t layers;      /* the most of any COD */
+    uint64_t style_bytes; /* the most of any COD or COC, for one component */
+    uint64_t packets;     /* the most of any COD or COC, for one component and layer */
+    const tz_codec_call *call;
+} walker;
+
+/* How many cells of a grid, 2^shift wide, a line of this length can touch. */
+static uint64_t cells(uint64_t length, unsigned shift)
+{
+    return ((length + (UINT64_C(1) << shift) - 2) >> shift) + 1;
+}
+
+/* One level of resolution: precincts, and the code blocks in them. */
+static void count_resolution(walker *w, unsigned level, unsigned levels, uint8_t precinct,
+                             const uint8_t block[2], uint64_t *bytes, uint64_t *most)
+{
+    uint64_t width = tz_ceil_div(w->info->tile_width, UINT64_C(1) << (levels - level));
+    uint64_t height = tz_ceil_div(w->info->tile_height, UINT64_C(1) << (levels - level));
+    unsigned shift_x = precinct & 15, shift_y = precinct >> 4;
+    unsigned bands = level == 0 ? 1 : 3, halved = level == 0 ? 0 : 1;
+    uint64_t precincts = saturated_mul(cells(width, shift_x), cells(height, shift_y));
+    unsigned block_x = block[0] < shift_x - halved ? block[0] : shift_x - halved;
+    unsigned block_y = block[1] < shift_y - halved ? block[1] : shift_y - halved;
+    uint64_t blocks = saturated_mul(cells((width + halved) >> halved, block_x),
+                                    cells((height + halved) >> halved, block_y));
+    *bytes = saturated_add(*bytes, saturated_mul(precincts, bands * PRECINCT_BYTES));
+    *bytes = saturated_add(*bytes, saturated_mul(blocks, bands * CODE_BLOCK_BYTES));
+    *most = precincts > *most ? precincts : *most;
+}
+
+/* The part that COD and COC have in common. */
+static tz_result read_style(walker *w, tz_cursor *segment, bool has_precincts)
+{
+    uint8_t levels = tz_cursor_u8(segment);
+    uint8_t block[2];
+    block[0] = (uint8_t)(tz_cursor_u8(segment) + 2);
+    block[1] = (uint8_t)(tz_cursor_u8(segment) + 2);
+    uint8_t style = tz_cursor_u8(segment);
+    tz_cursor_u8(segment); /* wavelet */
+    if (segment->overrun || levels > MAX_LEVELS || block[0] > 10 || block[1] > 10 ||
+        block[0] + block[1] > 12)
+        return tz_codec_fail(w->call, "JPEG 2000: impossible coding style");
+    if (style & STYLE_HIGH_THROUGHPUT)
+        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
+                       "high-throughput JPEG 2000 is not supported");
+    uint64_t bytes = 0, most = 0;
+    for (unsigned level = 0; level <= levels; level++) {
+        uint8_t precinct = has_precincts ? tz_cursor_u8(segment) : 0xFF;
+        if (segment->overrun || (level > 0 && ((precinct & 15) == 0 || precinct >> 4 == 0)))
+            return tz_codec_fail(w->call, "JPEG 2000: impossible precincts");
+        count_resolution(w, level, levels, precinct, block, &bytes, &most);
+    }
+    w->style_bytes = bytes > w->style_bytes ? bytes : w->style_bytes;
+    uint64_t packets = saturated_mul(most, levels + 1u);
+    w->packets = packets > w->packets ? packets : w->packets;
+    return TZ_OK;
+}
+
+static tz_result read_default_style(walker *w, tz_cursor segment)
+{
+    uint8_t flags = tz_cursor_u8(&segment);
+    tz_cursor_u8(&segment); /* progression */
+    uint16_t layers = tz_cursor_be16(&segment);
+    tz_cursor_u8(&segment); /* component transform */
+    if (layers == 0)
+        return tz_codec_fail(w->call, "JPEG 2000: no layers");
+    w->layers = layers > w->layers ? layers : w->layers;
+    return read_style(w, &segment, flags & 1);
+}
+
+static tz_result read_component_style(walker *w, tz_cursor segment)
+{
+    uint16_t component =
+        w->info->component_count < 257 ? tz_cursor_u8(&segment) : tz_cursor_be16(&segment);
+    if (component >= w->info->component_count)
+        return tz_codec_fail(w->call, "JPEG 2000: a coding style for component %u", component);
+    uint8_t flags = tz_cursor_u8(&segment);
+    return read_style(w, &segment, flags & 1);
+}
+
+/* OpenJPEG marks packets that it has seen, all layers of all components in one array. */
+static void sum_up(walker *w)
+{
+    tz_jp2_info *info = w->info;
+    uint64_t per_tile = TILE_BYTES + (uint64_t)TILE_COMPONENT_BYTES * info->component_count;
+    uint64_t seen = saturated_mul(w->packets, (w->layers + 1u) * sizeof(uint16_t));
+    uint64_t bytes = saturated_mul(info->tile_count, per_tile);
+    bytes = saturated_add(bytes, saturated_mul(w->style_bytes, info->component_count));
+    info->coding_bytes = saturated_add(bytes, saturated_mul(seen, info->component_count));
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Headers and tile parts
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result read_marker(walker *w, uint16_t marker)
+{
+    tz_cursor segment;
+    TZ_TRY(read_segment(&w->cursor, &segment, w->call));
+    switch (marker) {
+    case MARKER_COD:
+        return read_default_style(w, segment);
+    case MARKER_COC:
+        return read_component_style(w, segment);
+    case MARKER_TLM:
+    case MARKER_PLM:
+    case MARKER_PLT:
+    case MARKER_QCD:
+    case MARKER_QCC:
+    case MARKER_RGN:
+    case MARKER_POC:
+    case MARKER_PPM:
+    case MARKER_PPT:
+    case MARKER_CRG:
+    case MARKER_COM:
+        return TZ_OK;
+    case MARKER_CAP:
+        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
+                       "high-throughput JPEG 2000 is not supported");
+    case MARKER_SIZ:
+        return tz_codec_fail(w->call, "JPEG 2000: two size markers");
+    default:
+        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
+                       "JPEG 2000: unknown marker %04X", marker);
+    }
+}
+
+/* A tile part from behind its SOT marker to its end. */
+static tz_result read_part(walker *w, uint8_t *seen)
+{
+    const uint8_t *start = w->cursor.at - 2;
+    tz_cursor segment;
+    TZ_TRY(read_segment(&w->cursor, &segment, w->call));
+    uint16_t tile = tz_cursor_be16(&segment);
+    uint32_t length = tz_cursor_be32(&segment);
+    tz_cursor_be16(&segment); /* number of this part, and of all */
+    if (segment.overrun || tz_cursor_left(&segment) != 0 || tile >= w->info->tile_count)
+        return tz_codec_fail(w->call, "JPEG 2000: a broken tile part");
+    size_t left = (size_t)(w->cursor.end - start);
+    if (length == 0) { /* up to the end */
+        bool has_end = left > 2 && start[left - 2] == 0xFF && start[left - 1] == 0xD9;
+        length = left <= UINT32_MAX ? (uint32_t)left - (has_end ? 2 : 0) : UINT32_MAX;
+    }
+    if (length < 14 || length > left)
+        return tz_codec_fail_size(w->call, length, left, "JPEG 2000: a tile part is cut off");
+    tz_cursor rest = {start + length, w->cursor.end, false};
+    w->cursor.end = start + length;
+    for (;;) {
+        uint16_t marker = tz_cursor_be16(&w->cursor);
+        if (marker == MARKER_SOD)
+            break;
+        TZ_TRY(read_marker(w, marker));
+    }
+    w->cursor = rest;
+    seen[tile >> 3] |= (uint8_t)(1u << (tile & 7));
+    return TZ_OK;
+}
+
+static tz_result read_parts(walker *w, uint8_t *seen)
+{
+    uint16_t marker = MARKER_SOT;
+    while (marker == MARKER_SOT) {
+        TZ_TRY(read_part(w, seen));
+        marker = tz_cursor_be16(&w->cursor);
+    }
+    w->info->has_end = marker == MARKER_EOC;
+    if (!w->info->has_end && !w->cursor.overrun)
+        return tz_codec_fail(w->call, "JPEG 2000: marker %04X between tile parts", marker);
+    for (uint32_t tile = 0; tile < w->info->tile_count; tile++)
+        if (!(seen[tile >> 3] >> (tile & 7) & 1))
+            return tz_codec_fail(w->call, "JPEG 2000: tile %u is missing", tile);
+    return TZ_OK;
+}
+
+tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
+{
+    walker w = {
+        .info = info, .cursor = tz_cursor_of(info->stream, info->stream_size), .call = call};
+    uint8_t seen[(MAX_TILES + 7) / 8];
+    tz_cursor segment;
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+                          saturated_mul(info->tile_count, TILE_BYTES),
+                          "bytes of memory for the tiles of a JPEG 2000 image"));
+    if (info->tile_count > MAX_TILES)
+        return tz_codec_fail(call, "JPEG 2000: more tiles than can be numbered");
+    tz_cursor_take(&w.cursor, 4); /* SOC and SIZ */
+    TZ_TRY(read_segment(&w.cursor, &segment, call));
+    for (;;) {
+        uint16_t marker = tz_cursor_be16(&w.cursor);
+        if (marker == MARKER_SOT)
+            break;
+        TZ_TRY(read_marker(&w, marker));
+    }
+    if (w.layers == 0)
+        return tz_codec_fail(call, "JPEG 2000: no coding style");
+    memset(seen, 0, (size_t)(info->tile_count + 7) / 8);
+    TZ_TRY(read_parts(&w, seen));
+    sum_up(&w);
+    return TZ_OK;
+}
+
+#endif

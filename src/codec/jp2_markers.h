@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a JPEG 2000 stream says of itself, read before OpenJPEG sees it. */
+#ifndef TZ_CODEC_JP2_MARKERS_H
+#define TZ_CODEC_JP2_MARKERS_H
+
+#include "codec/codec.h"
+
+#define TZ_JP2_MAX_COMPONENTS 64 /* that are described one by one; more are refused */
+
+typedef struct tz_jp2_component {
+    uint8_t precision; /* bits */
+    bool is_signed;
+    uint8_t dx; /* one sample for so many pixels */
+    uint8_t dy;
+} tz_jp2_component;
+
+typedef struct tz_jp2_info {
+    const uint8_t *stream; /* the codestream within the input */
+    size_t stream_size;
+    uint32_t width;
+    uint32_t height;
+    uint32_t tile_width; /* of the largest tile, and within the image */
+    uint32_t tile_height;
+    uint64_t tile_count;
+    uint16_t component_count;
+    tz_jp2_component components[TZ_JP2_MAX_COMPONENTS];
+    bool has_end;          /* the stream ends with EOC, as it should */
+    uint64_t coding_bytes; /* an estimate of what OpenJPEG allocates, pixels apart */
+} tz_jp2_info;
+
+/* Finds the codestream, raw or in a JP2 file, and reads its main header: size, tiles, components.
+ */
+tz_result tz_jp2_read_info(tz_jp2_info *out, const uint8_t *data, size_t size,
+                           const tz_codec_call *call);
+
+/* Goes through all the other headers of a stream whose size was found to be right. Makes sure that
+ * there is at least one part of every tile, that parts are complete, that no extension is used, and
+ * sums up what memory it takes. */
+tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The marker segments of a JPEG stream (ITU-T T.81 annex B). Markers are found as libjpeg finds
+ * them, with garbage between segments skipped, so that both see the same stream. */
+#include "codec/jpeg_markers.h"
+
+#ifdef TZ_HAVE_JPEG
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "codec/cursor.h"
+
+enum {
+    MARKER_TEM = 0x01,
+    MARKER_SOF0 = 0xC0,
+    MARKER_SOF2 = 0xC2,
+    MARKER_DHT = 0xC4,
+    MARKER_JPG = 0xC8,
+    MARKER_DAC = 0xCC,
+    MARKER_SOF15 = 0xCF,
+    MARKER_RST0 = 0xD0,
+    MARKER_RST7 = 0xD7,
+    MARKER_SOI = 0xD8,
+    MARKER_EOI = 0xD9,
+    MARKER_SOS = 0xDA,
+    MARKER_DQT = 0xDB,
+    MARKER_DNL = 0xDC,
+    MARKER_DRI = 0xDD,
+    MARKER_APP0 = 0xE0,
+    MARKER_APP14 = 0xEE,
+    MARKER_APP15 = 0xEF,
+    MARKER_JPEG_LS = 0xF7,
+    MARKER_COM = 0xFE
+};
+
+typedef struct parser {
+    tz_cursor cursor;
+    tz_jpeg_tables tables;
+    tz_jpeg_info info;
+    uint8_t covered; /* components whose scans were seen */
+    bool has_frame;
+    const tz_codec_call *call;
+} parser;
+
+/* Why this kind of frame is not decoded; NULL when it is. */
+static const char *frame_refusal(uint8_t marker)
+{
+    switch (marker) {
+    case 0xC3:
+        return "lossless";
+    case 0xC5:
+    case 0xC6:
+    case 0xC7:
+        return "hierarchical";
+    case 0xC9:
+    case 0xCA:
+        return "arithmetic-coded";
+    case 0xCB:
+        return "lossless arithmetic-coded";
+    case 0xCD:
+    case 0xCE:
+    case 0xCF:
+        return "hierarchical arithmetic-coded";
+    case MARKER_JPEG_LS:
+        return "JPEG-LS";
+    default:
+        return NULL;
+    }
+}
+
+static bool is_frame(uint8_t marker)
+{
+    return (marker >= MARKER_SOF0 && marker <= MARKER_SOF15 && marker != MARKER_DHT &&
+            marker != MARKER_JPG && marker != MARKER_DAC) ||
+           marker == MARKER_JPEG_LS;
+}
+
+static bool stands_alone(uint8_t marker)
+{
+    return marker == MARKER_TEM || (marker >= MARKER_RST0 && marker <= MARKER_RST7);
+}
+
+/* The next marker, whatever is before it; 0 at the end. */
+static uint8_t next_marker(tz_cursor *cursor)
+{
+    while (tz_cursor_left(cursor) > 0) {
+        const uint8_t *found = memchr(cursor->at, 0xFF, tz_cursor_left(cursor));
+        if (!found)
+            break;
+        cursor->at = found;
+        uint8_t code = 0xFF;
+        while (code == 0xFF && tz_cursor_left(cursor) > 0)
+            code = *cursor->at++;
+        if (code != 0 && code != 0xFF)
+            return code;
+    }
+    cursor->at = cursor->end;
+    return 0;
+}
+
+/* The marker that ends the entropy-coded data at the cursor; 0 at the end. */
+static uint8_t end_of_scan(tz_cursor *cursor)
+{
+    uint8_t marker;
+    do
+        marker = next_marker(cursor);
+    while (stands_alone(marker));
+    return marker;
+}
+
+static tz_result read_segment(parser *p, tz_cursor *segment, uint8_t marker)
+{
+    uint16_t size = tz_cursor_be16(&p->cursor);
+    *segment = tz_cursor_cut(&p->cursor, size >= 2 ? size - 2u : 0);
+    if (size < 2 || segment->overrun)
+        return tz_codec_fail(p->call, "JPEG: marker %02X is cut off or has no size", marker);
+    return TZ_OK;
+}
+
+static tz_result read_huffman_tables(parser *p, tz_cursor segment)
+{
+    while (tz_cursor_left(&segment) > 0) {
+        uint8_t which = tz_cursor_u8(&segment);
+        const uint8_t *counts = tz_cursor_take(&segment, 16);
+        unsigned symbols = 0;
+        for (int i = 0; counts && i < 16; i++)
+            symbols += counts[i];
+        tz_cursor_take(&segment, symbols);
+        if (segment.overrun || symbols > 256 || (which >> 4) > 1 || (which & 15) > 3)
+            return tz_codec_fail(p->call, "JPEG: broken Huffman table %02X", which);
+        uint8_t bit = (uint8_t)(1u << (which & 15));
+        if (which >> 4)
+            p->tables.ac |= bit;
+        else
+            p->tables.dc |= bit;
+    }
+    p->info.changes_tables = true;
+    return TZ_OK;
+}
+
+static tz_result read_quantization_tables(parser *p, tz_cursor segment)
+{
+    while (tz_cursor_left(&segment) > 0) {
+        uint8_t which = tz_cursor_u8(&segment);
+        tz_cursor_take(&segment, which >> 4 ? 128 : 64);
+        if (segment.overrun || (which >> 4) > 1 || (which & 15) > 3)
+            return tz_codec_fail(p->call, "JPEG: broken quantization table %02X", which);
+        p->tables.quant |= (uint8_t)(1u << (which & 15));
+    }
+    p->info.changes_tables = true;
+    return TZ_OK;
+}
+
+static tz_result read_component(parser *p, tz_cursor *segment, unsigned index)
+{
+    tz_jpeg_component *component = &p->info.components[index];
+    component->id = tz_cursor_u8(segment);
+    uint8_t sampling = tz_cursor_u8(segment);
+    component->h = sampling >> 4;
+    component->v = sampling & 15;
+    component->quant = tz_cursor_u8(segment);
+    for (unsigned i = 0; i < index; i++)
+        if (p->info.components[i].id == component->id)
+            return tz_codec_fail(p->call, "JPEG: two components have the id %u", component->id);
+    if (component->h < 1 || component->h > 4 || component->v < 1 || component->v > 4)
+        return tz_codec_fail(p->call, "JPEG: sampling factors %u x %u of component %u",
+                             component->h, component->v, index);
+    if (component->quant > 3)
+        return tz_codec_fail(p->call, "JPEG: component %u has quantization table %u", index,
+                             component->quant);
+    return TZ_OK;
+}
+
+static tz_result read_frame(parser *p, tz_cursor segment, uint8_t marker)
+{
+    const char *refusal = frame_refusal(marker);
+    if (refusal)
+        return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, p->call->place,
+                       "%s JPEG (marker %02X) is not supported", refusal, marker);
+    if (p->has_frame)
+        return tz_codec_fail(p->call, "JPEG: two frame headers");
+    tz_jpeg_info *info = &p->info;
+    info->progressive = marker == MARKER_SOF2;
+    info->precision = tz_cursor_u8(&segment);
+    info->height = tz_cursor_be16(&segment);
+    info->width = tz_cursor_be16(&segment);
+    info->component_count = tz_cursor_u8(&segment);
+    if (segment.overrun || tz_cursor_left(&segment) != 3u * info->component_count)
+        return tz_codec_fail(p->call, "JPEG: the frame header has a wrong size");
+    if (info->width == 0 || info->height == 0)
+        return tz_codec_fail(p->call, "JPEG: the frame is %u x %u", info->width, info->height);
+    if (info->component_count == 0 || info->component_count > TZ_JPEG_MAX_COMPONENTS)
+        return tz_codec_fail(p->call, "JPEG: %u components", info->component_count);
+    for (unsigned i = 0; i < info->component_count; i++)
+        TZ_TRY(read_component(p, &segment, i));
+    p->has_frame = true;
+    return TZ_OK;
+}
+
+/* One component of a scan: its table numbers, and whether the tables are there. */
+static tz_result read_scan_component(parser *p, uint8_t id, uint8_t table, bool needs_dc,
+                                     bool needs_ac, uint8_t *in_scan)
+{
+    unsigned index = 0;
+    while (index < p->info.component_count && p->info.components[index].id != id)
+        index++;
+    if (index == p->info.component_count || (*in_scan >> index & 1))
+        return tz_codec_fail(p->call, "JPEG: a scan names component %u, which is not there", id);
+    *in_scan |= (uint8_t)(1u << index);
+    uint8_t dc = table >> 4, ac = table & 15;
+    if (dc > 3 || ac > 3)
+        return tz_codec_fail(p->call, "JPEG: a scan names Huffman tables %u and %u", dc, ac);
+    if ((needs_dc && !(p->tables.dc >> dc & 1)) || (needs_ac && !(p->tables.ac >> ac & 1)))
+        return tz_codec_fail(p->call, "JPEG: a Huffman table is missing");
+    if (!(p->tables.quant >> p->info.components[index].quant & 1))
+        return tz_codec_fail(p->call, "JPEG: quantization table %u is missing",
+                             p->info.components[index].quant);
+    return TZ_OK;
+}
+
+static tz_result check_scan_count(parser *p)
+{
+    tz_place place = p->call->place;
+    return tz_check_limit(p->call->ctx, offsetof(tz_limits, max_jpeg_scans), place, p->info.scans,
+                          "scans of a JPEG");
+}
+
+/* More than ten blocks in the unit of an interleaved scan are forbidden. */
+static tz_result check_unit(const parser *p, unsigned count, uint8_t in_scan)
+{
+    unsigned blocks = 0;
+    for (unsigned i = 0; count > 1 && i < p->info.component_count; i++)
+        if (in_scan >> i & 1)
+            blocks += p->info.components[i].h * p->info.components[i].v;
+    if (blocks > 10)
+        return tz_codec_fail(p->call, "JPEG: sampling factors give %u blocks a unit", blocks);
+    return TZ_OK;
+}
+
+static tz_result read_scan(parser *p, tz_cursor segment)
+{
+    if (!p->has_frame)
+        return tz_codec_fail(p->call, "JPEG: a scan before the frame header");
+    uint8_t count = tz_cursor_u8(&segment);
+    if (count < 1 || count > p->info.component_count || tz_cursor_left(&segment) != 2u * count + 3)
+        return tz_codec_fail(p->call, "JPEG: a scan header has a wrong size");
+    const uint8_t *selection = tz_cursor_take(&segment, 2u * count);
+    const uint8_t *spectral = tz_cursor_take(&segment, 3);
+    bool first_pass = spectral[2] >> 4 == 0;
+    bool has_dc = !p->info.progressive || spectral[0] == 0;
+    bool needs_dc = has_dc && (!p->info.progressive || first_pass);
+    bool needs_ac = !p->info.progressive || spectral[0] > 0;
+    uint8_t in_scan = 0;
+    for (unsigned i = 0; i < count; i++)
+        TZ_TRY(read_scan_component(p, selection[2 * i], selection[2 * i + 1], needs_dc, needs_ac,
+                                   &in_scan));
+    TZ_TRY(check_unit(p, count, in_scan));
+    if (needs_dc)
+        p->covered |= in_scan;
+    p->info.scans++;
+    if (p->info.scans == 1)
+        p->info.many_scans = p->info.progressive || count < p->info.component_count;
+    return check_scan_count(p);
+}
+
+static void read_adobe(parser *p, tz_cursor segment)
+{
+    const uint8_t *text = tz_cursor_take(&segment, 12);
+    if (text && memcmp(text, "Adobe", 5) == 0)
+        p->info.adobe_transform = text[11];
+}
+
+static tz_result read_marker(parser *p, uint8_t marker)
+{
+    tz_cursor segment;
+    if (stands_alone(marker))
+        return TZ_OK;
+    TZ_TRY(read_segment(p, &segment, marker));
+    if (is_frame(marker))
+        return read_frame(p, segment, marker);
+    switch (marker) {
+    case MARKER_DHT:
+        return read_huffman_tables(p, segment);
+    case MARKER_DQT:
+        return read_quantization_tables(p, segment);
+    case MARKER_SOS:
+        return read_scan(p, segment);
+    case MARKER_APP14:
+        read_adobe(p, segment);
+        return TZ_OK;
+    case MARKER_DAC:
+    case MARKER_DNL:
+    case MARKER_DRI:
+    case MARKER_COM:
+        return TZ_OK;
+    default:
+        if (marker >= MARKER_APP0 && marker <= MARKER_APP15)
+            return TZ_OK;
+        return tz_codec_fail(p->call, "JPEG: unexpected marker %02X", marker);
+    }
+}
+
+static tz_result start(parser *p, const uint8_t *data, size_t size, const tz_codec_call *call)
+{
+    *p = (parser){.cursor = tz_cursor_of(data, size), .call = call, .info.adobe_transform = -1};
+    if (size < 4 || data[0] != 0xFF || data[1] != MARKER_SOI)
+        return tz_codec_fail(call, "JPEG: the stream does not begin with SOI");
+    p->cursor.at += 2;
+    return TZ_OK;
+}
+
+tz_result tz_jpeg_read_tables(tz_jpeg_tables *out, const uint8_t *data, size_t size,
+                              const tz_codec_call *call)
+{
+    parser p;
+    TZ_TRY(start(&p, data, size, call));
+    for (;;) {
+        uint8_t marker = next_marker(&p.cursor);
+        if (marker == 0 || marker == MARKER_EOI)
+            break;
+        if (is_frame(marker) || marker == MARKER_SOS)
+            return tz_codec_fail(call, "JPEGTables hold an image, not only tables");
+        TZ_TRY(read_marker(&p, marker));
+    }
+    *out = p.tables;
+    return TZ_OK;
+}
+
+static tz_result check_covered(const parser *p)
+{
+    if (!p->has_frame)
+        return tz_codec_fail(p->call, "JPEG: no frame header");
+    if (p->covered != (1u << p->info.component_count) - 1)
+        return tz_codec_fail(p->call, "JPEG: components without a scan");
+    return TZ_OK;
+}
+
+tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
+                            tz_jpeg_tables tables, const tz_codec_call *call)
+{
+    parser p;
+    TZ_TRY(start(&p, data, size, call));
+    p.tables = tables;
+    uint8_t marker = next_marker(&p.cursor);
+    while (marker != 0 && marker != MARKER_EOI) {
+        TZ_TRY(read_marker(&p, marker));
+        if (marker == MARKER_SOS && !p.info.many_scans)
+            break; /* libjpeg looks no further */
+        marker = marker == MARKER_SOS ? end_of_scan(&p.cursor) : next_marker(&p.cursor);
+    }
+    TZ_TRY(check_covered(&p));
+    *out = p.info;
+    return TZ_OK;
+}
+
+uint64_t tz_jpeg_coefficient_bytes(const tz_jpeg_info *info)
+{
+    unsigned h_max = 1, v_max = 1;
+    for (unsigned i = 0; i < info->component_count; i++) {
+        const tz_jpeg_component *component = &info->components[i];
+        h_max = component->h > h_max ? component->h : h_max;
+        v_max = component->v > v_max ? component->v : v_max;
+    }
+    uint64_t units = tz_ceil_div(info->width, 8 * h_max) * tz_ceil_div(info->height, 8 * v_max);
+    uint64_t blocks = 0; /* of one unit */
+    for (unsigned i = 0; i < info->component_count; i++)
+        blocks += (uint64_t)info->components[i].h * info->components[i].v;
+    return units * blocks * 64 * sizeof(int16_t);
+}
+
+#endif

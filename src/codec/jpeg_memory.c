@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * libjpeg asks for memory in two pools: one that lives as long as the decompressor (tables), and
+ * one that is released after every image. The second is a bump allocator whose block is kept; when
+ * an image needed several blocks, the next one starts with a block as large as all of them.
+ *
+ * The decoder asks for whole arrays only ("virtual" arrays of all coefficients, for images with
+ * many scans), so these are plain arrays here too. */
+#include "codec/codec.h"
+
+#ifdef TZ_HAVE_JPEG
+
+#include <string.h>
+
+#include <jerror.h>
+
+#include "base/mem.h"
+#include "codec/jpeg_memory.h"
+
+enum {
+    ALIGNMENT = 64,      /* libjpeg-turbo wants 32 */
+    BLOCK_SIZE = 1 << 16 /* the smallest block */
+};
+
+struct tz_jpeg_block {
+    tz_jpeg_block *next;
+    size_t used; /* of capacity, from start */
+    size_t capacity;
+    uint8_t *start;
+};
+
+struct jvirt_barray_control {
+    JBLOCKARRAY rows; /* NULL until realized */
+    JDIMENSION width;
+    JDIMENSION height;
+    boolean zeroed;
+    struct jvirt_barray_control *next;
+};
+
+static tz_jpeg_memory *memory_of(j_common_ptr cinfo)
+{
+    return cinfo->client_data;
+}
+
+_Noreturn static void refuse(j_common_ptr cinfo, size_t size, bool over_limit)
+{
+    tz_jpeg_memory *memory = memory_of(cinfo);
+    memory->refused = size;
+    memory->over_limit = over_limit;
+    cinfo->err->msg_code = JERR_OUT_OF_MEMORY;
+    cinfo->err->msg_parm.i[0] = 0;
+    cinfo->err->error_exit(cinfo);
+    for (;;) /* error_exit does not return */
+        ;
+}
+
+static size_t round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) / unit * unit;
+}
+
+/* A block with room for size bytes, in front of the list. */
+static tz_jpeg_block *add_block(j_common_ptr cinfo, tz_jpeg_block **list, size_t size)
+{
+    size_t extra = round_up(sizeof(tz_jpeg_block), ALIGNMENT) + ALIGNMENT;
+    tz_jpeg_block *block = tz_alloc(size + extra);
+    if (!block)
+        refuse(cinfo, size, false);
+    uintptr_t start = round_up((uintptr_t)(block + 1), ALIGNMENT);
+    *block = (tz_jpeg_block){*list, 0, size, (uint8_t *)block + (start - (uintptr_t)block)};
+    *list = block;
+    return block;
+}
+
+static void free_blocks(tz_jpeg_block **list)
+{
+    while (*list) {
+        tz_jpeg_block *next = (*list)->next;
+        tz_free(*list);
+        *list = next;
+    }
+}
+
+static void *alloc_permanent(j_common_ptr cinfo, size_t size)
+{
+    tz_jpeg_block *block = memory_of(cinfo)->permanent;
+    if (!block || block->capacity - block->used < size)
+        block = add_block(cinfo, &memory_of(cinfo)->permanent, size > 4096 ? size : 4096);
+    void *allocated = block->start + block->used;
+    block->used += size;
+    return allocated;
+}
+
+static void *alloc_image(j_common_ptr cinfo, size_t size)
+{
+    tz_jpeg_memory *memory = memory_of(cinfo);
+    tz_jpeg_block *block = memory->image;
+    if (!block || block->capacity - block->used < size) {
+        size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        if (!block && memory->wanted > capacity && memory->wanted <= memory->limit)
+            capacity = memory->wanted;
+        if (capacity > memory->limit || memory->image_held > memory->limit - capacity)
+            refuse(cinfo, memory->image_held + capacity, true);
+        block = add_block(cinfo, &memory->image, capacity);
+        memory->image_held += capacity;
+    }
+    void *allocated = block->start + block->used;
+    block->used += size;
+    return allocated;
+}
+
+static void *alloc(j_common_ptr cinfo, int pool, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        refuse(cinfo, size, true);
+    size = round_up(size, ALIGNMENT);
+    return pool == JPOOL_PERMANENT ? alloc_permanent(cinfo, size) : alloc_image(cinfo, size);
+}
+
+/* Rows of row_size bytes, one behind the other, and pointers to them. */
+static void **alloc_rows(j_common_ptr cinfo, int pool, size_t row_size, size_t count)
+{
+    size_t size, pointers_size;
+    /* SIMD code works in steps of two vectors */
+    if (row_size > SIZE_MAX / 4 || !tz_size_mul(round_up(row_size, 2 * ALIGNMENT), count, &size) ||
+        !tz_size_mul(count, sizeof(void *), &pointers_size))
+        refuse(cinfo, SIZE_MAX, true);
+    void **rows = alloc(cinfo, pool, pointers_size);
+    uint8_t *data = alloc(cinfo, pool, size);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = data + i * round_up(row_size, 2 * ALIGNMENT);
+    return rows;
+}
+
+static JSAMPARRAY alloc_samples(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
+{
+    return (JSAMPARRAY)alloc_rows(cinfo, pool, (size_t)width * sizeof(JSAMPLE), height);
+}
+
+static JBLOCKARRAY alloc_blocks(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
+{
+    return (JBLOCKARRAY)alloc_rows(cinfo, pool, (size_t)width * sizeof(JBLOCK), height);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Virtual arrays
+ * ------------------------------------------------------------------------------------------ */
+
+/* Only two-pass colour quantization asks for virtual arrays of samples, and it is never asked for.
+ */
+static jvirt_sarray_ptr request_samples(j_common_ptr cinfo, int pool, boolean zeroed,
+                                        JDIMENSION width, JDIMENSION height, JDIMENSION access)
+{
+    (void)pool, (void)zeroed, (void)width, (void)height, (void)access;
+    refuse(cinfo, 0, true);
+}
+
+static JSAMPARRAY access_samples(j_common_ptr cinfo, jvirt_sarray_ptr array, JDIMENSION start,
+                                 JDIMENSION count, boolean writable)
+{
+    (void)array, (void)start, (void)count, (void)writable;
+    refuse(cinfo, 0, true);
+}
+
+static jvirt_barray_ptr request_blocks(j_common_ptr cinfo, int pool, boolean zeroed,
+                                       JDIMENSION width, JDIMENSION height, JDIMENSION access)
+{
+    (void)access;
+    struct jvirt_barray_control *array = alloc(cinfo, pool, sizeof *array);
+    *array = (struct jvirt_barray_control){NULL, width, height, zeroed, memory_of(cinfo)->arrays};
+    memory_of(cinfo)->arrays = array;
+    return array;
+}
+
+static void realize(j_common_ptr cinfo)
+{
+    tz_jpeg_memory *memory = memory_of(cinfo);
+    for (struct jvirt_barray_control *array = memory->arrays; array; array = array->next) {
+        array->rows = alloc_blocks(cinfo, JPOOL_IMAGE, array->width, array->height);
+        if (array->zeroed)
+            for (JDIMENSION i = 0; i < array->height; i++)
+                memset(array->rows[i], 0, array->width * sizeof(JBLOCK));
+    }
+    memory->arrays = NULL;
+}
+
+static JBLOCKARRAY access_blocks(j_common_ptr cinfo, jvirt_barray_ptr array, JDIMENSION start,
+                                 JDIMENSION count, boolean writable)
+{
+    (void)writable;
+    if (!array->rows || start > array->height || count > array->height - start) {
+        cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
+        cinfo->err->error_exit(cinfo);
+    }
+    return array->rows + start;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Pools
+ * ------------------------------------------------------------------------------------------ */
+
+/* After an image that needed several blocks, one block of their size takes their place with the
+ * next image: asked for there, where it can fail. */
+static void free_pool(j_common_ptr cinfo, int pool)
+{
+    tz_jpeg_memory *memory = memory_of(cinfo);
+    if (pool != JPOOL_IMAGE)
+        return;
+    memory->arrays = NULL;
+    if (memory->image && !memory->image->next) {
+        memory->image->used = 0;
+        return;
+    }
+    free_blocks(&memory->image);
+    memory->wanted = memory->image_held;
+    memory->image_held = 0;
+}
+
+static void self_destruct(j_common_ptr cinfo)
+{
+    (void)cinfo; /* tz_jpeg_memory_deinit comes first */
+}
+
+void tz_jpeg_memory_init(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor)
+{
+    *memory = (tz_jpeg_memory){.library = decompressor->mem, .limit = UINT64_MAX};
+    memory->manager = (struct jpeg_memory_mgr){.alloc_small = alloc,
+                                               .alloc_large = alloc,
+                                               .alloc_sarray = alloc_samples,
+                                               .alloc_barray = alloc_blocks,
+                                               .request_virt_sarray = request_samples,
+                                               .request_virt_barray = request_blocks,
+                                               .realize_virt_arrays = realize,
+                                               .access_virt_sarray = access_samples,
+                                               .access_virt_barray = access_blocks,
+                                               .free_pool = free_pool,
+                                               .self_destruct = self_destruct,
+                                               .max_alloc_chunk = 1000000000L};
+    decompressor->mem = &memory->manager;
+}
+
+void tz_jpeg_memory_begin(tz_jpeg_memory *memory, uint64_t limit)
+{
+    memory->limit = limit;
+    memory->refused = 0;
+    memory->over_limit = false;
+}
+
+void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor)
+{
+    decompressor->mem = memory->library;
+    free_blocks(&memory->image);
+    free_blocks(&memory->permanent);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A memory manager for libjpeg on top of base/mem.h: bounded, and with no allocation for a tile
+ * like the one before. */
+#ifndef TZ_CODEC_JPEG_MEMORY_H
+#define TZ_CODEC_JPEG_MEMORY_H
+
+#ifdef TZ_HAVE_JPEG
+
+#include <stdio.h> /* jpeglib.h needs it */
+
+#include <jpeglib.h>
+
+#include "codec/codec.h"
+
+typedef struct tz_jpeg_block tz_jpeg_block;
+
+/* A decompressor's client_data must point to its tz_jpeg_memory. */
+typedef struct tz_jpeg_memory {
+    struct jpeg_memory_mgr manager;  /* libjpeg sees this */
+    struct jpeg_memory_mgr *library; /* the one it came with */
+    tz_jpeg_block *permanent;
+    tz_jpeg_block *image;                /* newest first */
+    size_t image_held;                   /* bytes of all blocks of the image */
+    size_t wanted;                       /* of the next image's first block */
+    struct jvirt_barray_control *arrays; /* not realized yet */
+    uint64_t limit;                      /* of the bytes held for one image */
+    size_t refused;                      /* what was asked for when allocation failed; 0: never */
+    bool over_limit;                     /* it failed because of the limit */
+} tz_jpeg_memory;
+
+/* Put the manager in place of the one that jpeg_create_decompress made. */
+void tz_jpeg_memory_init(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor);
+
+/* Forget earlier failures and set the limit for the next image. */
+void tz_jpeg_memory_begin(tz_jpeg_memory *memory, uint64_t limit);
+
+/* Give all memory back and put libjpeg's own manager in place again, to be followed by
+ * jpeg_destroy_decompress. */
+void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor);
+
+#endif
+#endif

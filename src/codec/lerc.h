@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * LERC blobs (Lerc2, versions 1 to 6), decoded straight into the rows of a tile. Used by
+ * codec_lerc.c alone. All functions read within the blob and write within the target, whatever the
+ * bytes say.
+ *
+ * A blob is one band, with one or more values per pixel ("depth"): header, mask of valid pixels,
+ * range of each depth, values. Values are stored in one of four ways: raw, in small square blocks,
+ * as Huffman codes (8-bit types), or as Huffman-coded byte planes (float types). */
+#ifndef TZ_CODEC_LERC_H
+#define TZ_CODEC_LERC_H
+
+#include "codec/cursor.h"
+
+#define TZ_LERC_MAX_BLOCK 32 /* pixels on a side */
+
+enum {
+    TZ_LERC_INT8,
+    TZ_LERC_UINT8,
+    TZ_LERC_INT16,
+    TZ_LERC_UINT16,
+    TZ_LERC_INT32,
+    TZ_LERC_UINT32,
+    TZ_LERC_FLOAT,
+    TZ_LERC_DOUBLE,
+    TZ_LERC_TYPES
+};
+
+typedef struct tz_lerc_header {
+    uint32_t version;
+    uint32_t checksum;
+    uint32_t width;
+    uint32_t height;
+    uint32_t depth;
+    uint32_t valid; /* pixels */
+    uint32_t block; /* pixels on a side */
+    uint32_t size;  /* bytes of the blob */
+    uint32_t type;
+    bool has_nodata; /* values that mean "no data", on top of the mask */
+    double max_error;
+    double minimum;
+    double maximum;
+} tz_lerc_header;
+
+/* Where values go: value d of the pixel at x, y is at out + y * stride + x * step + d * its size.
+ */
+typedef struct tz_lerc_target {
+    uint8_t *out;
+    size_t stride;
+    size_t step;
+} tz_lerc_target;
+
+typedef struct tz_lerc_blob {
+    tz_lerc_header header;
+    tz_lerc_target target;
+    const uint8_t *mask;   /* a bit per pixel, highest first; NULL: all are valid */
+    const uint8_t *minima; /* of each depth, in the blob's type; NULL: those of the header */
+    const uint8_t *maxima;
+    tz_cursor data;     /* the values */
+    const char *defect; /* what was found to be wrong */
+} tz_lerc_blob;
+
+static inline size_t tz_lerc_type_size(uint32_t type)
+{
+    static const uint8_t sizes[TZ_LERC_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
+    return sizes[type];
+}
+
+static inline bool tz_lerc_is_valid(const tz_lerc_blob *blob, size_t pixel)
+{
+    return !blob->mask || blob->mask[pixel >> 3] & (0x80u >> (pixel & 7));
+}
+
+static inline bool tz_lerc_broken(tz_lerc_blob *blob, const char *defect)
+{
+    blob->defect = defect;
+    return false;
+}
+
+/* A value of any type; data has its size in bytes. */
+double tz_lerc_load(const uint8_t *data, uint32_t type);
+/* The value as the blob's type, saturated, at out. */
+void tz_lerc_store(uint8_t *out, uint32_t type, double value);
+/* Values as a blob has them (little-endian) to values as the machine has them. */
+void tz_lerc_copy(uint8_t *out, const uint8_t *data, size_t count, uint32_t type);
+
+/* ---------------------------------------------------------------------------------------------
+ * lerc_header.c
+ * ------------------------------------------------------------------------------------------ */
+
+/* false when the bytes at the cursor are no header of a known version; moves the cursor behind it.
+ */
+bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor);
+
+/* The checksum of a whole blob that starts at data; always right before version 3. */
+bool tz_lerc_checksum_fits(const tz_lerc_header *header, const uint8_t *data);
+
+/* The mask, which goes to bits ((pixels + 7) / 8 bytes) or is what bits holds from the band before
+ * (has_previous). Sets blob->mask; with no valid pixel at all it is set too. */
+bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous);
+
+/* ---------------------------------------------------------------------------------------------
+ * lerc_bits.c
+ * ------------------------------------------------------------------------------------------ */
+
+/* At most max whole numbers, each in a fixed number of bits, perhaps by way of a table. false when
+ * there are more or when they are cut off. bytes behind the cursor's end may be read, by 8. */
+bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t max, size_t *count);
+
+#define TZ_LERC_QUICK_BITS 12
+
+typedef struct tz_lerc_code {
+    uint32_t bits;
+    uint8_t length;
+    uint8_t symbol;
+} tz_lerc_code;
+
+/* Codes of bytes. */
+typedef struct tz_lerc_huffman {
+    uint16_t quick[1 << TZ_LERC_QUICK_BITS]; /* length << 8 | symbol; 0: a longer code, or none */
+    tz_lerc_code longer[256];
+    unsigned longer_count;
+    const uint8_t *words; /* what is left, in words of 32 bits, the highest bit first */
+    size_t word_count;
+    uint64_t bits; /* the next ones, at the top */
+    int held;      /* negative: more was used than there is */
+} tz_lerc_huffman;
+
+/* Read the table of codes, then be ready for what follows it. */
+bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t version);
+
+/* The next symbol; -1 when no code fits. */
+int tz_lerc_huffman_next(tz_lerc_huffman *huffman);
+
+/* ---------------------------------------------------------------------------------------------
+ * The ways to store values
+ * ------------------------------------------------------------------------------------------ */
+
+bool tz_lerc_read_raw(tz_lerc_blob *blob); /* lerc_values.c */
+bool tz_lerc_fill(tz_lerc_blob *blob);     /* lerc_values.c */
+bool tz_lerc_read_huffman(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
+                          bool differences);  /* lerc_values.c */
+bool tz_lerc_read_blocks(tz_lerc_blob *blob); /* lerc_blocks.c */
+/* plane: room for a byte of every value. */
+bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
+                         uint8_t *plane); /* lerc_planes.c */
+
+#endif

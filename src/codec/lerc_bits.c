@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Numbers of a fixed number of bits, and Huffman codes. */
+#include "codec/lerc.h"
+
+#include "codec/load.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * Bit stuffing
+ * ------------------------------------------------------------------------------------------ */
+
+/* Since version 3: the lowest bit first. */
+static void unpack_low_first(const uint8_t *data, unsigned bits, uint32_t *out, size_t count)
+{
+    uint32_t mask = (UINT32_C(1) << bits) - 1;
+    size_t position = 0;
+    for (size_t i = 0; i < count; i++, position += bits)
+        out[i] = (uint32_t)(tz_load_le64(data + position / 8) >> (position % 8)) & mask;
+}
+
+/* Up to version 2: words of 32 bits, the highest bit first; of the last word only the high bytes
+ * are stored. */
+static uint64_t high_first_word(const uint8_t *data, size_t size, size_t index)
+{
+    size_t stored = size - index * 4 < 4 ? size - index * 4 : 4;
+    uint32_t word = 0;
+    for (size_t i = 0; i < stored; i++)
+        word |= (uint32_t)data[index * 4 + i] << (8 * (i + 4 - stored));
+    return word;
+}
+
+static void unpack_high_first(const uint8_t *data, unsigned bits, uint32_t *out, size_t count)
+{
+    size_t size = (count * bits + 7) / 8;
+    for (size_t i = 0; i < count; i++) {
+        size_t index = i * bits / 32;
+        uint64_t two = high_first_word(data, size, index) << 32;
+        if ((index + 1) * 4 < size)
+            two |= high_first_word(data, size, index + 1);
+        out[i] = (uint32_t)(two << (i * bits % 32) >> (64 - bits));
+    }
+}
+
+/* count numbers of bits bits (1 to 31). */
+static bool unpack(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t *out, size_t count)
+{
+    const uint8_t *data = tz_cursor_take(cursor, (count * bits + 7) / 8);
+    if (!data || count == 0)
+        return false;
+    if (version >= 3)
+        unpack_low_first(data, bits, out, count);
+    else
+        unpack_high_first(data, bits, out, count);
+    return true;
+}
+
+/* Indices into a table of up to 255 numbers, of which the first is 0 and not stored. */
+static bool unpack_by_table(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t *out,
+                            size_t count)
+{
+    uint32_t table[255] = {0};
+    unsigned stored = tz_cursor_u8(cursor);
+    if (bits == 0 || stored < 2 || !unpack(cursor, version, bits, table + 1, stored - 1))
+        return false;
+    unsigned index_bits = 0;
+    while ((stored - 1) >> index_bits)
+        index_bits++;
+    if (!unpack(cursor, version, index_bits, out, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (out[i] >= stored)
+            return false;
+        out[i] = table[out[i]];
+    }
+    return true;
+}
+
+bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t max, size_t *count)
+{
+    uint8_t how = tz_cursor_u8(cursor);
+    uint32_t number = 0;
+    if (how >> 6 == 0)
+        number = tz_cursor_le32(cursor);
+    else if (how >> 6 == 2)
+        number = tz_cursor_u8(cursor);
+    else if (how >> 6 == 1) {
+        number = tz_cursor_u8(cursor);
+        number |= (uint32_t)tz_cursor_u8(cursor) << 8;
+    } else
+        return false;
+    unsigned bits = how & 31;
+    if (cursor->overrun || number > max)
+        return false;
+    *count = number;
+    if (how & 32)
+        return unpack_by_table(cursor, version, bits, out, number);
+    if (bits > 0)
+        return unpack(cursor, version, bits, out, number);
+    memset(out, 0, number * sizeof *out);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Huffman codes
+ * ------------------------------------------------------------------------------------------ */
+
+static void start_bits(tz_lerc_huffman *huffman, const tz_cursor *cursor)
+{
+    huffman->words = cursor->at;
+    huffman->word_count = tz_cursor_left(cursor) / 4;
+    huffman->bits = 0;
+    huffman->held = 0;
+}
+
+/* At least 32 bits, with zeros behind the end. */
+static inline void refill(tz_lerc_huffman *huffman)
+{
+    if (huffman->held > 32 || huffman->word_count == 0)
+        return;
+    huffman->bits |= (uint64_t)tz_load_le32(huffman->words) << (32 - huffman->held);
+    huffman->words += 4;
+    huffman->word_count--;
+    huffman->held += 32;
+}
+
+static inline void skip(tz_lerc_huffman *huffman, unsigned count)
+{
+    huffman->bits <<= count;
+    huffman->held -= (int)count;
+}
+
+static void add_code(tz_lerc_huffman *huffman, tz_lerc_code code)
+{
+    if (code.length > TZ_LERC_QUICK_BITS) {
+        huffman->longer[huffman->longer_count++] = code;
+        return;
+    }
+    unsigned spare = TZ_LERC_QUICK_BITS - code.length;
+    for (unsigned i = 0; i < 1u << spare; i++)
+        huffman->quick[(code.bits << spare) + i] = (uint16_t)(code.length << 8 | code.symbol);
+}
+
+/* The codes themselves follow their lengths in the same kind of words as the data. */
+static bool read_codes(tz_lerc_huffman *huffman, tz_cursor *cursor, const uint32_t *lengths,
+                       uint32_t first, uint32_t count, uint32_t size)
+{
+    size_t words_before = tz_cursor_left(cursor) / 4;
+    start_bits(huffman, cursor);
+    for (uint32_t i = 0; i < count; i++) {
+        if (lengths[i] == 0)
+            continue;
+        if (lengths[i] > 32)
+            return false;
+        refill(huffman);
+        uint32_t symbol = first + i < size ? first + i : first + i - size;
+        tz_lerc_code code = {(uint32_t)(huffman->bits >> (64 - lengths[i])), (uint8_t)lengths[i],
+                             (uint8_t)symbol};
+        skip(huffman, lengths[i]);
+        if (huffman->held < 0)
+            return false;
+        add_code(huffman, code);
+    }
+    size_t words_used = words_before - huffman->word_count - (size_t)(huffman->held / 32);
+    return tz_cursor_take(cursor, words_used * 4) != NULL;
+}
+
+bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t version)
+{
+    memset(huffman->quick, 0, sizeof huffman->quick);
+    huffman->longer_count = 0;
+    uint32_t lengths[256] = {0};
+    uint32_t table_version = tz_cursor_le32(cursor);
+    uint32_t size = tz_cursor_le32(cursor);
+    uint32_t first = tz_cursor_le32(cursor);
+    uint32_t end = tz_cursor_le32(cursor);
+    if (cursor->overrun || table_version < 2 || table_version > INT32_MAX || size > 256 ||
+        first >= size || end <= first || end - first > size)
+        return false;
+    size_t count;
+    if (!tz_lerc_unstuff(cursor, version, lengths, end - first, &count) || count != end - first ||
+        !read_codes(huffman, cursor, lengths, first, end - first, size))
+        return false;
+    start_bits(huffman, cursor);
+    return true;
+}
+
+int tz_lerc_huffman_next(tz_lerc_huffman *huffman)
+{
+    refill(huffman);
+    uint16_t quick = huffman->quick[huffman->bits >> (64 - TZ_LERC_QUICK_BITS)];
+    if (quick != 0) {
+        skip(huffman, quick >> 8);
+        return huffman->held < 0 ? -1 : quick & 255;
+    }
+    for (unsigned i = 0; i < huffman->longer_count; i++) {
+        const tz_lerc_code *code = &huffman->longer[i];
+        if (huffman->bits >> (64 - code->length) == code->bits) {
+            skip(huffman, code->length);
+            return huffman->held < 0 ? -1 : code->symbol;
+        }
+    }
+    return -1;
+}

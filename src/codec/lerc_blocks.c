@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Values in square blocks, one block for each depth. A block is raw, constant, or quantized: whole
+ * numbers times twice the largest error, above an offset. Since version 5 it may hold differences
+ * from the depth before. */
+#include "codec/lerc.h"
+
+enum { RAW = 0, QUANTIZED = 1, ZERO = 2, CONSTANT = 3 }; /* bits 0 and 1 of a block's first byte */
+
+typedef struct square {
+    uint32_t x0, x1, y0, y1;
+    uint32_t depth;
+} square;
+
+/* How to make values of what a block stores. */
+typedef struct recipe {
+    const uint32_t *steps; /* one for each valid pixel; NULL: all 0 */
+    double offset;
+    double scale;
+    double maximum;
+    bool differences;
+} recipe;
+
+static uint8_t *square_row(const tz_lerc_blob *blob, const square *at, uint32_t y)
+{
+    return blob->target.out + (size_t)y * blob->target.stride + (size_t)at->x0 * blob->target.step +
+           at->depth * tz_lerc_type_size(blob->header.type);
+}
+
+static size_t count_valid(const tz_lerc_blob *blob, const square *at)
+{
+    if (!blob->mask)
+        return (size_t)(at->x1 - at->x0) * (at->y1 - at->y0);
+    size_t count = 0;
+    for (uint32_t y = at->y0; y < at->y1; y++)
+        for (uint32_t x = at->x0; x < at->x1; x++)
+            count += tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x);
+    return count;
+}
+
+/* Any block, one value at a time. */
+static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *how)
+{
+    uint32_t type = blob->header.type;
+    size_t size = tz_lerc_type_size(type);
+    const uint32_t *step = how->steps;
+    for (uint32_t y = at->y0; y < at->y1; y++) {
+        uint8_t *out = square_row(blob, at, y);
+        for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step) {
+            if (!tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
+                continue;
+            double value = how->offset;
+            if (step)
+                value += *step++ * how->scale;
+            if (how->differences)
+                value += tz_lerc_load(out - size, type);
+            if ((step || how->differences) && how->maximum < value)
+                value = how->maximum;
+            tz_lerc_store(out, type, value);
+        }
+    }
+}
+
+/* Quantized blocks without mask and differences, which is nearly all of them: one function for each
+ * type, with the conversion in the loop. */
+#define PLACE_QUANTIZED(name, type, convert)                                                       \
+    static void name(const tz_lerc_blob *blob, const square *at, const recipe *how)                \
+    {                                                                                              \
+        const uint32_t *step = how->steps;                                                         \
+        const double offset = how->offset, scale = how->scale, maximum = how->maximum;             \
+        const size_t width = at->x1 - at->x0, pixel = blob->target.step;                           \
+        for (uint32_t y = at->y0; y < at->y1; y++, step += width) {                                \
+            uint8_t *out = square_row(blob, at, y);                                                \
+            for (size_t x = 0; x < width; x++) {                                                   \
+                double value = offset + step[x] * scale;                                           \
+                value = maximum < value ? maximum : value;                                         \
+                type stored = convert;                                                             \
+                memcpy(out + x * pixel, &stored, sizeof stored);                                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define SATURATED(type, low, high)                                                                 \
+    (type)(value >= (double)(low) ? value <= (double)(high) ? value : (double)(high)               \
+                                  : (double)(low))
+
+PLACE_QUANTIZED(place_int8, int8_t, SATURATED(int8_t, INT8_MIN, INT8_MAX))
+PLACE_QUANTIZED(place_uint8, uint8_t, SATURATED(uint8_t, 0, UINT8_MAX))
+PLACE_QUANTIZED(place_int16, int16_t, SATURATED(int16_t, INT16_MIN, INT16_MAX))
+PLACE_QUANTIZED(place_uint16, uint16_t, SATURATED(uint16_t, 0, UINT16_MAX))
+PLACE_QUANTIZED(place_int32, int32_t, SATURATED(int32_t, INT32_MIN, INT32_MAX))
+PLACE_QUANTIZED(place_uint32, uint32_t, SATURATED(uint32_t, 0, UINT32_MAX))
+PLACE_QUANTIZED(place_float, float, (float)value)
+PLACE_QUANTIZED(place_double, double, value)
+
+static void place(const tz_lerc_blob *blob, const square *at, const recipe *how)
+{
+    static void (*const by_type[TZ_LERC_TYPES])(const tz_lerc_blob *, const square *,
+                                                const recipe *) = {
+        place_int8,  place_uint8,  place_int16, place_uint16,
+        place_int32, place_uint32, place_float, place_double};
+    if (how->steps && !how->differences && !blob->mask)
+        by_type[blob->header.type](blob, at, how);
+    else
+        place_any(blob, at, how);
+}
+
+static bool place_raw(tz_lerc_blob *blob, const square *at)
+{
+    uint32_t type = blob->header.type;
+    size_t size = tz_lerc_type_size(type), width = at->x1 - at->x0;
+    bool packed = !blob->mask && blob->target.step == size;
+    if (tz_cursor_left(&blob->data) < count_valid(blob, at) * size)
+        return tz_lerc_broken(blob, "a raw block is cut off");
+    for (uint32_t y = at->y0; y < at->y1; y++) {
+        uint8_t *out = square_row(blob, at, y);
+        if (packed) {
+            tz_lerc_copy(out, tz_cursor_take(&blob->data, width * size), width, type);
+            continue;
+        }
+        for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step)
+            if (tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
+                tz_lerc_copy(out, tz_cursor_take(&blob->data, size), 1, type);
+    }
+    return true;
+}
+
+/* 0, or the values of the depth before. */
+static void place_zero(const tz_lerc_blob *blob, const square *at, bool differences)
+{
+    size_t size = tz_lerc_type_size(blob->header.type);
+    for (uint32_t y = at->y0; y < at->y1; y++) {
+        uint8_t *out = square_row(blob, at, y);
+        for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step) {
+            if (!tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
+                continue;
+            if (differences)
+                memcpy(out, out - size, size);
+            else
+                memset(out, 0, size);
+        }
+    }
+}
+
+/* The type of an offset: the blob's, or a narrower one that holds it too. */
+static uint32_t offset_type(uint32_t type, unsigned narrower)
+{
+    switch (type) {
+    case TZ_LERC_INT16:
+    case TZ_LERC_INT32:
+        return type >= narrower ? type - narrower : TZ_LERC_TYPES;
+    case TZ_LERC_UINT16:
+    case TZ_LERC_UINT32:
+        return type >= 2 * narrower ? type - 2 * narrower : TZ_LERC_TYPES;
+    case TZ_LERC_FLOAT:
+        return narrower == 0 ? type : narrower == 1 ? TZ_LERC_INT16 : TZ_LERC_UINT8;
+    case TZ_LERC_DOUBLE:
+        return narrower == 0 ? type : type - 2 * narrower + 1;
+    default:
+        return type;
+    }
+}
+
+static bool read_offset(tz_lerc_blob *blob, unsigned narrower, bool differences, double *out)
+{
+    uint32_t type = blob->header.type;
+    type = offset_type(differences && type < TZ_LERC_FLOAT ? TZ_LERC_INT32 : type, narrower);
+    if (type >= TZ_LERC_TYPES)
+        return tz_lerc_broken(blob, "the type of a block");
+    const uint8_t *data = tz_cursor_take(&blob->data, tz_lerc_type_size(type));
+    if (!data)
+        return tz_lerc_broken(blob, "a block is cut off");
+    *out = tz_lerc_load(data, type);
+    return true;
+}
+
+static bool place_computed(tz_lerc_blob *blob, const square *at, uint8_t first, bool differences)
+{
+    uint32_t steps[TZ_LERC_MAX_BLOCK * TZ_LERC_MAX_BLOCK];
+    size_t size = tz_lerc_type_size(blob->header.type);
+    recipe how = {NULL, 0, 2 * blob->header.max_error, blob->header.maximum, differences};
+    if (!read_offset(blob, first >> 6, differences, &how.offset))
+        return false;
+    if (blob->maxima && blob->header.depth > 1)
+        how.maximum = tz_lerc_load(blob->maxima + at->depth * size, blob->header.type);
+    size_t count;
+    if ((first & 3) == QUANTIZED) {
+        if (!tz_lerc_unstuff(&blob->data, blob->header.version, steps, sizeof steps / sizeof *steps,
+                             &count) ||
+            count != count_valid(blob, at))
+            return tz_lerc_broken(blob, "the numbers of a block");
+        how.steps = steps;
+    }
+    place(blob, at, &how);
+    return true;
+}
+
+static bool read_block(tz_lerc_blob *blob, const square *at)
+{
+    uint8_t first = tz_cursor_u8(&blob->data);
+    if (blob->data.overrun)
+        return tz_lerc_broken(blob, "blocks are missing");
+    bool newer = blob->header.version >= 5;
+    bool differences = newer && (first & 4);
+    unsigned check = newer ? 14 : 15; /* some bits of the column, to notice damage */
+    if ((first >> 2 & check) != (at->x0 >> 3 & check) || (differences && at->depth == 0) ||
+        (differences && (first & 3) == RAW))
+        return tz_lerc_broken(blob, "the first byte of a block");
+    if ((first & 3) == RAW)
+        return place_raw(blob, at);
+    if ((first & 3) != ZERO)
+        return place_computed(blob, at, first, differences);
+    place_zero(blob, at, differences);
+    return true;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+bool tz_lerc_read_blocks(tz_lerc_blob *blob)
+{
+    const tz_lerc_header *header = &blob->header;
+    if (header->block < 1 || header->block > TZ_LERC_MAX_BLOCK)
+        return tz_lerc_broken(blob, "the size of blocks");
+    for (uint32_t y = 0; y < header->height; y += header->block)
+        for (uint32_t x = 0; x < header->width; x += header->block)
+            for (uint32_t d = 0; d < header->depth; d++) {
+                square at = {x, x + least(header->block, header->width - x), y,
+                             y + least(header->block, header->height - y), d};
+                if (!read_block(blob, &at))
+                    return false;
+            }
+    return true;
+}
