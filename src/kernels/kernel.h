@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One source, three languages: what is written with these macros compiles as plain C (what the
+ * cores run, and the reference), as OpenCL C 1.2 and as CUDA C.
+ *
+ * Rules that keep it so: fixed-width types of this header only; unsigned arithmetic, with casts
+ * after promotion; pointers to device memory carry TZ_GLOBAL; no recursion, no includes but of this
+ * folder, no library calls; a function works on one element or one row. */
+#ifndef TZ_KERNELS_KERNEL_H
+#define TZ_KERNELS_KERNEL_H
+
+#if defined(__OPENCL_VERSION__)
+#pragma OPENCL FP_CONTRACT OFF
+#define TZ_FN     static inline
+#define TZ_GLOBAL __global
+typedef uchar tz_u8;
+typedef ushort tz_u16;
+typedef uint tz_u32;
+typedef ulong tz_u64;
+typedef char tz_i8;
+typedef short tz_i16;
+typedef int tz_i32;
+typedef long tz_i64;
+typedef float tz_f32;
+typedef double tz_f64;
+#define tz_bits_of_f32(x) as_uint(x)
+#define tz_f32_of_bits(x) as_float(x)
+#elif defined(__CUDACC__)
+#define TZ_FN static __device__ __forceinline__
+#define TZ_GLOBAL
+typedef unsigned char tz_u8;
+typedef unsigned short tz_u16;
+typedef unsigned int tz_u32;
+typedef unsigned long long tz_u64;
+typedef signed char tz_i8;
+typedef short tz_i16;
+typedef int tz_i32;
+typedef long long tz_i64;
+typedef float tz_f32;
+typedef double tz_f64;
+#define tz_bits_of_f32(x) __float_as_uint(x)
+#define tz_f32_of_bits(x) __uint_as_float(x)
+#else
+#include <stdint.h>
+#include <string.h>
+#define TZ_FN static inline
+#define TZ_GLOBAL
+typedef uint8_t tz_u8;
+typedef uint16_t tz_u16;
+typedef uint32_t tz_u32;
+typedef uint64_t tz_u64;
+typedef int8_t tz_i8;
+typedef int16_t tz_i16;
+typedef int32_t tz_i32;
+typedef int64_t tz_i64;
+typedef float tz_f32;
+typedef double tz_f64;
+static inline tz_u32 tz_bits_of_f32(tz_f32 x)
+{
+    tz_u32 bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline tz_f32 tz_f32_of_bits(tz_u32 bits)
+{
+    tz_f32 x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#endif
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Samples to their place: a chunk at a time goes to a wide form and from there to the wanted type,
+ * so that every pair of types is the meeting of one load and one store. */
+#include <math.h>
+
+#include "kernels/convert.h"
+#include "pixel/pixel.h"
+
+enum { CHUNK = 256 };
+
+typedef enum wide_kind { WIDE_I64, WIDE_U64, WIDE_F64 } wide_kind;
+
+typedef union wide {
+    int64_t i;
+    uint64_t u;
+    double f;
+} wide;
+
+/* ---- loads ---- */
+
+#define LOAD(name, type, member, expression)                                                       \
+    static void load_##name(const uint8_t *src, ptrdiff_t step, wide *out, size_t count)           \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++, src += step) {                                          \
+            type x;                                                                                \
+            memcpy(&x, src, sizeof x);                                                             \
+            out[i].member = expression;                                                            \
+        }                                                                                          \
+    }
+LOAD(u8, uint8_t, u, x)
+LOAD(i8, int8_t, i, x)
+LOAD(u16, uint16_t, u, x)
+LOAD(i16, int16_t, i, x)
+LOAD(u32, uint32_t, u, x)
+LOAD(i32, int32_t, i, x)
+LOAD(u64, uint64_t, u, x)
+LOAD(i64, int64_t, i, x)
+LOAD(f16, uint16_t, f, (double)tz_half_to_f32(x))
+LOAD(f32, float, f, (double)x)
+LOAD(f64, double, f, x)
+
+/* ---- stores ---- */
+
+#define STORE(name, type)                                                                          \
+    static void store_##name(const wide *in, wide_kind kind, uint8_t *dst, ptrdiff_t step,         \
+                             size_t count)                                                         \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++, dst += step) {                                          \
+            const type x = kind == WIDE_I64   ? tz_##name##_of_i64(in[i].i)                        \
+                           : kind == WIDE_U64 ? tz_##name##_of_u64(in[i].u)                        \
+                                              : tz_##name##_of_f64(in[i].f);                       \
+            memcpy(dst, &x, sizeof x);                                                             \
+        }                                                                                          \
+    }
+STORE(u8, uint8_t)
+STORE(i8, int8_t)
+STORE(u16, uint16_t)
+STORE(i16, int16_t)
+STORE(u32, uint32_t)
+STORE(i32, int32_t)
+STORE(u64, uint64_t)
+STORE(i64, int64_t)
+STORE(f16, uint16_t)
+STORE(f32, float)
+STORE(f64, double)
+
+/* ---- types ---- */
+
+typedef struct type_ops {
+    void (*load)(const uint8_t *src, ptrdiff_t step, wide *out, size_t count);
+    void (*store)(const wide *in, wide_kind kind, uint8_t *dst, ptrdiff_t step, size_t count);
+    wide_kind kind;
+    uint8_t size;    /* of one part */
+    bool is_complex; /* two parts, the second right behind the first */
+} type_ops;
+
+static const type_ops types[] = {
+    [TZ_DTYPE_UINT8] = {load_u8, store_u8, WIDE_U64, 1, false},
+    [TZ_DTYPE_INT8] = {load_i8, store_i8, WIDE_I64, 1, false},
+    [TZ_DTYPE_UINT16] = {load_u16, store_u16, WIDE_U64, 2, false},
+    [TZ_DTYPE_INT16] = {load_i16, store_i16, WIDE_I64, 2, false},
+    [TZ_DTYPE_UINT32] = {load_u32, store_u32, WIDE_U64, 4, false},
+    [TZ_DTYPE_INT32] = {load_i32, store_i32, WIDE_I64, 4, false},
+    [TZ_DTYPE_UINT64] = {load_u64, store_u64, WIDE_U64, 8, false},
+    [TZ_DTYPE_INT64] = {load_i64, store_i64, WIDE_I64, 8, false},
+    [TZ_DTYPE_FLOAT16] = {load_f16, store_f16, WIDE_F64, 2, false},
+    [TZ_DTYPE_FLOAT32] = {load_f32, store_f32, WIDE_F64, 4, false},
+    [TZ_DTYPE_FLOAT64] = {load_f64, store_f64, WIDE_F64, 8, false},
+    [TZ_DTYPE_COMPLEX_INT16] = {load_i16, store_i16, WIDE_I64, 2, true},
+    [TZ_DTYPE_COMPLEX_INT32] = {load_i32, store_i32, WIDE_I64, 4, true},
+    [TZ_DTYPE_COMPLEX_FLOAT16] = {load_f16, store_f16, WIDE_F64, 2, true},
+    [TZ_DTYPE_COMPLEX_FLOAT32] = {load_f32, store_f32, WIDE_F64, 4, true},
+    [TZ_DTYPE_COMPLEX_FLOAT64] = {load_f64, store_f64, WIDE_F64, 8, true},
+};
+
+/* ---- steps on a chunk ---- */
+
+static double as_double(wide value, wide_kind kind)
+{
+    if (kind == WIDE_F64)
+        return value.f;
+    return kind == WIDE_I64 ? (double)value.i : (double)value.u;
+}
+
+/* Exact for integers: a double stands for an integer only if it is one. */
+static bool is_nodata(wide value, wide_kind kind, const tz_nodata *nodata)
+{
+    switch (nodata->kind) {
+    case TZ_NODATA_INT:
+        if (kind == WIDE_F64)
+            return value.f == (double)nodata->value.i;
+        return kind == WIDE_I64 ? value.i == nodata->value.i
+                                : nodata->value.i >= 0 && value.u == (uint64_t)nodata->value.i;
+    case TZ_NODATA_UINT:
+        if (kind == WIDE_F64)
+            return value.f == (double)nodata->value.u;
+        return kind == WIDE_U64 ? value.u == nodata->value.u
+                                : value.i >= 0 && (uint64_t)value.i == nodata->value.u;
+    case TZ_NODATA_FLOAT:
+        if (isnan(nodata->value.f))
+            return kind == WIDE_F64 && isnan(value.f);
+        return as_double(value, kind) == nodata->value.f;
+    default:
+        return false;
+    }
+}
+
+static void find_nodata(const tz_placement *how, const wide *chunk, wide_kind kind, bool *found,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        found[i] = is_nodata(chunk[i], kind, &how->nodata);
+}
+
+static void write_mask(const bool *nodata, uint8_t *mask, ptrdiff_t step, size_t count)
+{
+    for (size_t i = 0; i < count; i++, mask += step)
+        *mask = nodata[i] ? 0 : 255;
+}
+
+/* Scale, and NaN for nodata: both leave doubles. */
+static void change_values(const tz_placement *how, wide *chunk, wide_kind kind, const bool *nodata,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double value = as_double(chunk[i], kind);
+        if (how->scaled) {
+            const double product = value * how->scale;
+            value = product + how->offset;
+        }
+        chunk[i].f = how->nodata_to_nan && nodata[i] ? (double)NAN : value;
+    }
+}
+
+static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step,
+                        uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
+                        ptrdiff_t mask_step)
+{
+    const type_ops *from = &types[how->from];
+    const type_ops *to = &types[how->to];
+    wide chunk[CHUNK];
+    bool nodata[CHUNK] = {false};
+    wide_kind kind = from->kind;
+    from->load(src, src_step, chunk, count);
+    if (how->nodata.kind != TZ_NODATA_NONE && (mask || how->nodata_to_nan))
+        find_nodata(how, chunk, kind, nodata, count);
+    if (mask)
+        write_mask(nodata, mask, mask_step, count);
+    if (how->scaled || how->nodata_to_nan) {
+        change_values(how, chunk, kind, nodata, count);
+        kind = WIDE_F64;
+    }
+    to->store(chunk, kind, dst, dst_step, count);
+}
+
+/* ---- rows ---- */
+
+#define COPY_STEPS(bytes)                                                                          \
+    static void copy_steps_##bytes(const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,           \
+                                   ptrdiff_t dst_step, size_t count)                               \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++, src += src_step, dst += dst_step)                       \
+            memcpy(dst, src, bytes);                                                               \
+    }
+COPY_STEPS(1)
+COPY_STEPS(2)
+COPY_STEPS(4)
+COPY_STEPS(8)
+COPY_STEPS(16)
+
+static void copy_row(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                     ptrdiff_t dst_step, size_t count)
+{
+    if (src_step == (ptrdiff_t)size && dst_step == (ptrdiff_t)size) {
+        memcpy(dst, src, size * count);
+        return;
+    }
+    void (*const copy)(const uint8_t *, ptrdiff_t, uint8_t *, ptrdiff_t, size_t) =
+        size == 1   ? copy_steps_1
+        : size == 2 ? copy_steps_2
+        : size == 4 ? copy_steps_4
+        : size == 8 ? copy_steps_8
+                    : copy_steps_16;
+    copy(src, src_step, dst, dst_step, count);
+}
+
+/* The second part of complex samples: converted like the first, or 0 where there is none. */
+static void place_imaginary(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step,
+                            uint8_t *dst, ptrdiff_t dst_step, size_t count)
+{
+    const type_ops *from = &types[how->from];
+    const type_ops *to = &types[how->to];
+    wide chunk[CHUNK] = {{0}};
+    if (from->is_complex)
+        from->load(src + from->size, src_step, chunk, count);
+    to->store(chunk, from->kind, dst + to->size, dst_step, count);
+}
+
+void tz_row_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                  ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step)
+{
+    if (how->from == how->to && !how->scaled && !how->nodata_to_nan && !mask) {
+        copy_row(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
+        return;
+    }
+    for (size_t done = 0; done < count;) {
+        const size_t some = count - done < CHUNK ? count - done : CHUNK;
+        place_chunk(how, src, src_step, dst, dst_step, some, mask, mask_step);
+        if (types[how->to].is_complex)
+            place_imaginary(how, src, src_step, dst, dst_step, some);
+        done += some;
+        src += src_step * (ptrdiff_t)some;
+        dst += dst_step * (ptrdiff_t)some;
+        if (mask)
+            mask += mask_step * (ptrdiff_t)some;
+    }
+}
+
+void tz_row_fill(tz_dtype dtype, const tz_nodata *value, uint8_t *dst, ptrdiff_t dst_step,
+                 size_t count)
+{
+    static const tz_dtype kinds[] = {[TZ_NODATA_NONE] = TZ_DTYPE_UINT64,
+                                     [TZ_NODATA_INT] = TZ_DTYPE_INT64,
+                                     [TZ_NODATA_UINT] = TZ_DTYPE_UINT64,
+                                     [TZ_NODATA_FLOAT] = TZ_DTYPE_FLOAT64};
+    const tz_placement how = {.from = kinds[value->kind], .to = dtype};
+    uint64_t bits = 0;
+    if (value->kind != TZ_NODATA_NONE)
+        memcpy(&bits, &value->value, sizeof bits);
+    tz_row_place(&how, (const uint8_t *)&bits, 0, dst, dst_step, count, NULL, 0);
+}

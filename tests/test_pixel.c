@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The rules of doc/numerics.md, and rows of every kind. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/convert.h"
+#include "pixel/pixel.h"
+
+/* ---- half precision ---- */
+
+/* By the definition, not by bits. */
+static double half_value(uint16_t half)
+{
+    const int exponent = half >> 10 & 31;
+    const int mantissa = half & 1023;
+    const double magnitude = exponent == 31  ? (mantissa ? (double)NAN : (double)INFINITY)
+                             : exponent == 0 ? ldexp(mantissa, -24)
+                                             : ldexp(1024 + mantissa, exponent - 25);
+    return half & 0x8000 ? -magnitude : magnitude;
+}
+
+static void every_half_is_exact_and_comes_back(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits <= 0xffff; bits++) {
+        const double value = half_value((uint16_t)bits);
+        const double found = (double)tz_half_to_f32((uint16_t)bits);
+        if (isnan(value)) {
+            assert_true(isnan(found));
+            assert_true(isnan(half_value(tz_f64_to_half(found))));
+            continue;
+        }
+        assert_true(found == value && signbit(found) == signbit(value));
+        assert_int_equal(tz_f64_to_half(value), bits);
+        assert_int_equal(tz_f32_to_half((float)value), bits);
+    }
+}
+
+/* Between two neighbours: the nearer one, the even one in the middle, also just off the middle by
+ * less than a float can tell. */
+static void halves_round_once_and_to_even(void **state)
+{
+    (void)state;
+    for (uint16_t low = 0; low < 0x7bff; low++) {
+        const double a = half_value(low);
+        const double b = half_value((uint16_t)(low + 1));
+        const double middle = (a + b) / 2;
+        assert_int_equal(tz_f64_to_half(middle), low % 2 ? low + 1 : low);
+        assert_int_equal(tz_f64_to_half(nextafter(middle, a)), low);
+        assert_int_equal(tz_f64_to_half(nextafter(middle, b)), low + 1);
+        assert_int_equal(tz_f64_to_half(-nextafter(middle, b)), (low + 1) | 0x8000);
+    }
+    assert_int_equal(tz_f64_to_half(65519.9), 0x7bff);
+    assert_int_equal(tz_f64_to_half(65520.0), 0x7c00);
+    assert_int_equal(tz_f64_to_half(1e300), 0x7c00);
+}
+
+/* ---- casts ---- */
+
+static double cast_f64(double value, tz_dtype to)
+{
+    uint8_t out[16] = {0};
+    double back = 0;
+    const tz_placement there = {.from = TZ_DTYPE_FLOAT64, .to = to};
+    const tz_placement home = {.from = to, .to = TZ_DTYPE_FLOAT64};
+    tz_row_place(&there, (const uint8_t *)&value, 8, out, 16, 1, NULL, 0);
+    tz_row_place(&home, out, 16, (uint8_t *)&back, 8, 1, NULL, 0);
+    return back;
+}
+
+static void floats_become_integers_by_the_rules(void **state)
+{
+    (void)state;
+    static const struct {
+        tz_dtype to;
+        double value, expected;
+    } rows[] = {
+        {TZ_DTYPE_UINT8, 2.5, 3},
+        {TZ_DTYPE_UINT8, 2.4999999, 2},
+        {TZ_DTYPE_UINT8, -0.6, 0},
+        {TZ_DTYPE_UINT8, 300, 255},
+        {TZ_DTYPE_INT8, -2.5, -3},
+        {TZ_DTYPE_INT8, -200, -128},
+        {TZ_DTYPE_INT16, -32768.5, -32768},
+        {TZ_DTYPE_UINT16, 65534.5, 65535},
+        {TZ_DTYPE_INT32, 2147483647.5, 2147483647},
+        {TZ_DTYPE_UINT32, 4294967295.9, 4294967295.0},
+        {TZ_DTYPE_INT32, 0.49999999999999994, 0},
+        {TZ_DTYPE_FLOAT32, 0.1, 0.1f},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_true(cast_f64(rows[i].value, rows[i].to) == rows[i].expected);
+    for (tz_dtype to = TZ_DTYPE_UINT8; to <= TZ_DTYPE_INT64; to++)
+        assert_true(cast_f64((double)NAN, to) == 0);
+    assert_true(isinf(cast_f64(1e300, TZ_DTYPE_FLOAT32)));
+    assert_true(isnan(cast_f64((double)NAN, TZ_DTYPE_FLOAT16)));
+}
+
+static void integers_of_64_bits_saturate_exactly(void **state)
+{
+    (void)state;
+    const uint64_t large = UINT64_MAX - 1;
+    const int64_t negative = -5;
+    const int64_t odd = INT64_C(9007199254740993);
+    int64_t i = 0;
+    uint64_t u = 1;
+    tz_placement how = {.from = TZ_DTYPE_UINT64, .to = TZ_DTYPE_INT64};
+    tz_row_place(&how, (const uint8_t *)&large, 8, (uint8_t *)&i, 8, 1, NULL, 0);
+    assert_true(i == INT64_MAX);
+    how = (tz_placement){.from = TZ_DTYPE_INT64, .to = TZ_DTYPE_UINT64};
+    tz_row_place(&how, (const uint8_t *)&negative, 8, (uint8_t *)&u, 8, 1, NULL, 0);
+    assert_true(u == 0);
+    tz_row_place(&how, (const uint8_t *)&odd, 8, (uint8_t *)&u, 8, 1, NULL, 0);
+    assert_true(u == (uint64_t)odd);
+}
+
+static void nodata_of_64_bits_is_compared_exactly(void **state)
+{
+    (void)state;
+    const int64_t values[2] = {INT64_C(9007199254740993), INT64_C(9007199254740992)};
+    uint8_t mask[2];
+    int64_t out[2];
+    const tz_placement how = {
+        .from = TZ_DTYPE_INT64,
+        .to = TZ_DTYPE_INT64,
+        .nodata = {.kind = TZ_NODATA_INT, .value = {.i = INT64_C(9007199254740993)}}};
+    tz_row_place(&how, (const uint8_t *)values, 8, (uint8_t *)out, 8, 2, mask, 1);
+    assert_int_equal(mask[0], 0);
+    assert_int_equal(mask[1], 255);
+    assert_true(out[0] == values[0] && out[1] == values[1]);
+}
+
+static void complex_and_real(void **state)
+{
+    (void)state;
+    const int16_t pair[2] = {-7, 9};
+    float parts[2] = {1, 1};
+    double real = 0;
+    tz_placement how = {.from = TZ_DTYPE_COMPLEX_INT16, .to = TZ_DTYPE_COMPLEX_FLOAT32};
+    tz_row_place(&how, (const uint8_t *)pair, 4, (uint8_t *)parts, 8, 1, NULL, 0);
+    assert_true(parts[0] == -7 && parts[1] == 9);
+    how.to = TZ_DTYPE_FLOAT64;
+    tz_row_place(&how, (const uint8_t *)pair, 4, (uint8_t *)&real, 8, 1, NULL, 0);
+    assert_true(real == -7);
+    how = (tz_placement){.from = TZ_DTYPE_FLOAT64, .to = TZ_DTYPE_COMPLEX_FLOAT32};
+    tz_row_place(&how, (const uint8_t *)&real, 8, (uint8_t *)parts, 8, 1, NULL, 0);
+    assert_true(parts[0] == -7 && parts[1] == 0);
+}
+
+/* ---- rows ---- */
+
+/* Samples of every odd width, packed by hand, come back. */
+static void bits_of_every_width(void **state)
+{
+    (void)state;
+    for (uint16_t bits = 1; bits <= 32; bits++) {
+        const uint32_t count = 67;
+        uint32_t values[67];
+        uint8_t row[67 * 4 + 8] = {0};
+        uint8_t scratch[67 * 4];
+        for (uint32_t i = 0; i < count; i++) {
+            values[i] = (i * 2654435761u) & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
+            for (uint32_t k = 0; k < bits; k++) {
+                const uint32_t at = i * bits + k;
+                if (values[i] >> (bits - 1 - k) & 1)
+                    row[at / 8] = (uint8_t)(row[at / 8] | 0x80 >> at % 8);
+            }
+        }
+        const tz_dtype dtype = bits <= 8    ? TZ_DTYPE_UINT8
+                               : bits <= 16 ? TZ_DTYPE_UINT16
+                                            : TZ_DTYPE_UINT32;
+        const tz_row_format format = {.dtype = dtype,
+                                      .bits = bits,
+                                      .sample_format = 1,
+                                      .samples = 1,
+                                      .predictor = 1,
+                                      .swap = bits == 16 || bits == 32,
+                                      .width = count};
+        const uint8_t *out = tz_row_prepare(&format, row, count, scratch);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t found = 0;
+            memcpy(&found, out + i * tz_dtype_size(dtype), tz_dtype_size(dtype));
+            assert_int_equal(found, values[i]);
+        }
+    }
+}
+
+static void predictor_2_is_undone_in_both_orders(void **state)
+{
+    (void)state;
+    for (unsigned bytes = 1; bytes <= 8; bytes *= 2) {
+        for (int swap = 0; swap < 2; swap++) {
+            enum { SAMPLES = 3, WIDTH = 21, COUNT = SAMPLES * WIDTH };
+            uint64_t values[COUNT];
+            uint8_t row[COUNT * 8];
+            uint64_t limit = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
+            for (int i = 0; i < COUNT; i++)
+                values[i] = ((uint64_t)i * UINT64_C(0x9E3779B97F4A7C15)) & limit;
+            for (int i = 0; i < COUNT; i++) {
+                const uint64_t left = i >= SAMPLES ? values[i - SAMPLES] : 0;
+                const uint64_t difference = values[i] - left;
+                for (unsigned k = 0; k < bytes; k++)
+                    row[(unsigned)i * bytes + (swap ? bytes - 1 - k : k)] =
+                        (uint8_t)(difference >> 8 * k);
+            }
+            static const tz_dtype dtypes[] = {[1] = TZ_DTYPE_UINT8,
+                                              [2] = TZ_DTYPE_UINT16,
+                                              [4] = TZ_DTYPE_UINT32,
+                                              [8] = TZ_DTYPE_UINT64};
+            const tz_row_format format = {.dtype = dtypes[bytes],
+                                          .bits = (uint16_t)(bytes * 8),
+                                          .sample_format = 1,
+                                          .samples = SAMPLES,
+                                          .predictor = 2,
+                                          .swap = swap,
+                                          .width = WIDTH};
+            const uint8_t *out = tz_row_prepare(&format, row, WIDTH, NULL);
+            for (int i = 0; i < COUNT; i++) {
+                uint64_t found = 0;
+                memcpy(&found, out + (unsigned)i * bytes, bytes);
+                assert_int_equal(found, values[i]);
+            }
+        }
+    }
+}
+
+static void predictor_3_is_undone(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 2, WIDTH = 9, COUNT = SAMPLES * WIDTH };
+    float values[COUNT];
+    uint8_t row[COUNT * 4];
+    float out[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        values[i] = sinf((float)i) * 1e6f;
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], 4);
+        for (int k = 0; k < 4; k++)
+            row[k * COUNT + i] = (uint8_t)(bits >> (24 - 8 * k));
+    }
+    for (int i = COUNT * 4 - 1; i >= SAMPLES; i--)
+        row[i] = (uint8_t)(row[i] - row[i - SAMPLES]);
+    const tz_row_format format = {.dtype = TZ_DTYPE_FLOAT32,
+                                  .bits = 32,
+                                  .sample_format = 3,
+                                  .samples = SAMPLES,
+                                  .predictor = 3,
+                                  .width = WIDTH};
+    uint8_t scratch[COUNT * 4];
+    memcpy(out, tz_row_prepare(&format, row, 3, scratch), sizeof out);
+    assert_memory_equal(out, values, sizeof out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_half_is_exact_and_comes_back),
+        cmocka_unit_test(halves_round_once_and_to_even),
+        cmocka_unit_test(floats_become_integers_by_the_rules),
+        cmocka_unit_test(integers_of_64_bits_saturate_exactly),
+        cmocka_unit_test(nodata_of_64_bits_is_compared_exactly),
+        cmocka_unit_test(complex_and_real),
+        cmocka_unit_test(bits_of_every_width),
+        cmocka_unit_test(predictor_2_is_undone_in_both_orders),
+        cmocka_unit_test(predictor_3_is_undone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
