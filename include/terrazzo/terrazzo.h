@@ -555,6 +555,92 @@ TZ_API TZ_NODISCARD tz_result tz_level_stored_size(const tz_file *file, uint32_t
                                                    tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
+ * Reading pixels
+ * ------------------------------------------------------------------------------------------ */
+
+/* A rectangle of a level, in its pixels. */
+typedef struct tz_window {
+    int64_t column;
+    int64_t row;
+    uint32_t width;
+    uint32_t height;
+} tz_window;
+
+/* Memory for pixels, described so that any array can be: a sample of band b, row r, column c is at
+ * data + b*band_stride + r*row_stride + c*column_stride. All three 0: packed, band after band. */
+typedef struct tz_buffer {
+    void *data;
+    tz_dtype dtype;
+    uint32_t bands;
+    uint32_t height;
+    uint32_t width;
+    int64_t band_stride; /* bytes, also negative */
+    int64_t row_stride;
+    int64_t column_stride;
+} tz_buffer;
+
+/* One piece to read: a window of some bands of one level of one file, into one buffer of just that
+ * shape. mask.data may be NULL; else mask is of dtype uint8 and of the same shape, and gets 255
+ * where a pixel is valid and 0 where it is not (nodata, the file's own mask, or outside the image).
+ */
+typedef struct tz_item {
+    const tz_file *file;
+    uint32_t level;
+    tz_window window;      /* width 0: the whole level */
+    const uint32_t *bands; /* counted from 0, in any order; NULL: all */
+    uint32_t band_count;   /* 0 with bands NULL */
+    tz_buffer into;
+    tz_buffer mask;
+} tz_item;
+
+/* How to read. Zero in any member means the default. */
+typedef struct tz_read_options {
+    size_t struct_size;
+    bool scaled;         /* apply each band's scale and offset */
+    bool nodata_to_nan;  /* buffers of a floating-point type get NaN for nodata */
+    bool boundless;      /* windows may reach beyond the level; there pixels are the fill value */
+    double fill;         /* of boundless reads */
+    uint32_t threads;    /* 0: as many as there are cores for this process */
+    uint64_t max_memory; /* beyond the buffers; 0: 1 GiB */
+    tz_progress progress;
+} tz_read_options;
+/* clang-format off */
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, 0.0, 0, 0, {0}}
+/* clang-format on */
+
+/* What a read costs, or cost. */
+typedef struct tz_report {
+    uint64_t tiles;         /* that the windows touch, each once */
+    uint64_t tiles_sparse;  /* of these: not in the file */
+    uint64_t tiles_decoded; /* of these: read and decoded */
+    uint64_t tiles_shared;  /* tiles saved because several items want the same one */
+    uint64_t requests;      /* reads of compressed data */
+    uint64_t bytes_read;    /* compressed */
+    uint64_t bytes_decoded;
+    uint64_t largest_tile; /* decoded bytes */
+    uint64_t peak_memory;  /* beyond the buffers */
+    uint32_t threads;
+    uint32_t waves;
+} tz_report;
+
+/* Read items: each tile that any of them touches is read and decoded once. All or nothing: after an
+ * error the buffers hold undefined pixels. Values are as stored, cast to the buffer's type by the
+ * rules of doc/numerics.md; YCbCr in JPEG becomes RGB. Rows are as stored: tz_info.orientation is
+ * for the caller to apply. how, report and err may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
+                                            const tz_read_options *how, tz_report *report,
+                                            tz_error *err);
+
+/* One item. */
+TZ_API TZ_NODISCARD tz_result tz_read(const tz_item *item, const tz_read_options *how,
+                                      tz_report *report, tz_error *err);
+
+/* The same checks and the same tile tables, but no pixels: what it would cost. */
+TZ_API TZ_NODISCARD tz_result tz_plan_read(const tz_item *items, size_t count,
+                                           const tz_read_options *how, tz_report *report,
+                                           tz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
  * Cloud Optimized GeoTIFF
  * ------------------------------------------------------------------------------------------ */
 
