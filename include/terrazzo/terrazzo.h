@@ -579,18 +579,51 @@ typedef struct tz_buffer {
     int64_t column_stride;
 } tz_buffer;
 
-/* One piece to read: a window of some bands of one level of one file, into one buffer of just that
- * shape. mask.data may be NULL; else mask is of dtype uint8 and of the same shape, and gets 255
- * where a pixel is valid and 0 where it is not (nodata, the file's own mask, or outside the image).
- */
+/* Instead of a level: the coarsest one that is as fine as the buffer asks for. The window is then
+ * in pixels of level 0. */
+#define TZ_LEVEL_AUTO 0x7fffffffu
+
+/* How a window becomes a buffer of another size; the rules are in doc/numerics.md. */
+typedef enum tz_resampling {
+    TZ_RESAMPLE_NEAREST = 0,
+    TZ_RESAMPLE_AVERAGE = 1, /* of all pixels under the new one, by area */
+    TZ_RESAMPLE_BILINEAR = 2 /* a triangle as wide as two of the larger pixels */
+} tz_resampling;
+TZ_API const char *tz_resampling_name(tz_resampling method); /* "nearest", ...; never NULL */
+
+/* What became of one tile. */
+typedef struct tz_tile_status {
+    uint64_t tile;  /* its number in the level */
+    uint32_t level; /* with TZ_MASK_OF for a tile of the mask */
+    tz_result result;
+    tz_cause cause;
+} tz_tile_status;
+
+/* What became of an item. The caller may give a list for its tiles: then a tile that cannot be read
+ * or decoded is noted there and is no error; its pixels are nodata (or 0) and masked. */
+typedef struct tz_outcome {
+    tz_tile_status *tiles; /* the caller's; NULL: any bad tile is an error of the whole read */
+    uint64_t tile_room;    /* length of tiles; tz_plan_read says how many there will be */
+    uint64_t tile_count;   /* tiles under the window, those of the mask included */
+    uint64_t tiles_failed;
+    uint32_t level;   /* that was read */
+    bool resampled;   /* the buffer has another resolution than that level */
+    tz_window window; /* the pixels of that level that were needed */
+} tz_outcome;
+
+/* One piece to read: a window of some bands of one level of one file, into one buffer. A buffer of
+ * another size than the window gets it resampled. mask.data may be NULL; else mask is of dtype
+ * uint8 and of the buffer's shape, and gets 255 where a pixel is valid and 0 where it is not: by
+ * the file's own mask, else by nodata, else by its alpha band; and outside the image. */
 typedef struct tz_item {
     const tz_file *file;
-    uint32_t level;
-    tz_window window;      /* width 0: the whole level */
+    uint32_t level;        /* or TZ_LEVEL_AUTO, or TZ_MASK_OF(level) to read a mask's own samples */
+    tz_window window;      /* width and height 0: the whole level */
     const uint32_t *bands; /* counted from 0, in any order; NULL: all */
     uint32_t band_count;   /* 0 with bands NULL */
     tz_buffer into;
     tz_buffer mask;
+    tz_outcome *outcome; /* may be NULL */
 } tz_item;
 
 /* How to read. Zero in any member means the default. */
@@ -599,34 +632,50 @@ typedef struct tz_read_options {
     bool scaled;         /* apply each band's scale and offset */
     bool nodata_to_nan;  /* buffers of a floating-point type get NaN for nodata */
     bool boundless;      /* windows may reach beyond the level; there pixels are the fill value */
+    bool oriented;       /* turn the image as tz_info.orientation says; windows and buffers are then
+                            those of the upright image */
     double fill;         /* of boundless reads */
     uint32_t threads;    /* 0: as many as there are cores for this process */
     uint64_t max_memory; /* beyond the buffers; 0: 1 GiB */
     tz_progress progress;
+    tz_resampling resampling;
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, 0.0, 0, 0, {0}}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NEAREST}
 /* clang-format on */
 
-/* What a read costs, or cost. */
+#define TZ_REPORT_WARNINGS 4
+
+/* What a read costs, or cost, stage by stage. */
 typedef struct tz_report {
-    uint64_t tiles;         /* that the windows touch, each once */
-    uint64_t tiles_sparse;  /* of these: not in the file */
-    uint64_t tiles_decoded; /* of these: read and decoded */
-    uint64_t tiles_shared;  /* tiles saved because several items want the same one */
-    uint64_t requests;      /* reads of compressed data */
-    uint64_t bytes_read;    /* compressed */
-    uint64_t bytes_decoded;
+    /* plan */
+    uint64_t tiles;        /* that the windows touch, each once */
+    uint64_t tiles_sparse; /* of these: not in the file */
+    uint64_t tiles_shared; /* tiles saved because several items want the same one */
     uint64_t largest_tile; /* decoded bytes */
     uint64_t peak_memory;  /* beyond the buffers */
     uint32_t threads;
     uint32_t waves;
+    /* fetch */
+    uint64_t requests;         /* reads of tile data; neighbours in the file are read together */
+    uint64_t bytes_read;       /* by these, with what lies between tiles */
+    uint64_t bytes_compressed; /* of the tiles themselves */
+    /* decode and place: the way each tile went */
+    uint64_t tiles_copied;  /* uncompressed */
+    uint64_t tiles_direct;  /* decoded straight into the buffer */
+    uint64_t tiles_decoded; /* decoded, then placed row by row */
+    uint64_t tiles_failed;  /* noted in an outcome; 0 in a plan */
+    uint64_t bytes_decoded; /* pixels of all these tiles */
+    /* what is wrong with tiles but could be read, each kind once, with counts; of a read only */
+    uint32_t warning_count;
+    uint64_t warnings_dropped; /* distinct ones that found no room */
+    tz_error warnings[TZ_REPORT_WARNINGS];
 } tz_report;
 
-/* Read items: each tile that any of them touches is read and decoded once. All or nothing: after an
- * error the buffers hold undefined pixels. Values are as stored, cast to the buffer's type by the
- * rules of doc/numerics.md; YCbCr in JPEG becomes RGB. Rows are as stored: tz_info.orientation is
- * for the caller to apply. how, report and err may be NULL. */
+/* Read items: each tile that any of them touches is read and decoded once. All or nothing, unless
+ * an item's outcome has a list for tiles: after an error the buffers hold undefined pixels. Values
+ * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr becomes RGB. Rows
+ * are as stored unless how->oriented is set. how, report and err may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
                                             const tz_read_options *how, tz_report *report,
                                             tz_error *err);
