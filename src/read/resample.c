@@ -49,6 +49,7 @@ typedef struct batch {
     size_t count;
     uint64_t room;        /* for all blocks */
     uint64_t bytes;       /* that they take */
+    uint64_t cost;        /* the same with what planning them takes */
     uint64_t row_bytes;   /* of one row_memory */
     uint64_t *first_rows; /* of each block among all rows */
     uint64_t rows;
@@ -486,6 +487,7 @@ static tz_result flush(batch *ba, bool dry, tz_report *report)
     ba->done += ba->count > 0 ? ba->rows : 0;
     ba->count = 0;
     ba->bytes = 0;
+    ba->cost = 0;
     ba->row_bytes = 0;
     return result;
 }
@@ -514,14 +516,26 @@ static tz_result reset_outcome(batch *ba, const tz_view *view)
     return result;
 }
 
+/* What the plan takes for a block: targets of pixels and mask, and their tiles. */
+static uint64_t plan_bytes(const block *b)
+{
+    const tz_level *level = &b->view->layer.shape;
+    const uint64_t tiles = ((uint64_t)b->source.width / level->tile_width + 2) *
+                           ((uint64_t)b->source.height / level->tile_height + 2);
+    return 2 * (sizeof(tz_target) + sizeof(tz_view)) +
+           (tiles < TZ_WAVE_UNITS ? tiles : TZ_WAVE_UNITS) * tz_wave_unit_bytes();
+}
+
 static tz_result add_block(batch *ba, const block *b, bool dry, tz_report *report)
 {
     const uint64_t bytes = block_bytes(b, ba->how);
+    const uint64_t cost = bytes + plan_bytes(b);
     const uint64_t row_bytes = row_memory_bytes(b, ba->how);
-    if (ba->count == MAX_BLOCKS || ba->bytes + bytes > ba->room)
+    if (ba->count == MAX_BLOCKS || ba->cost + cost > ba->room)
         TZ_TRY(flush(ba, dry, report));
     ba->blocks[ba->count++] = *b;
     ba->bytes += bytes;
+    ba->cost += cost;
     if (row_bytes > ba->row_bytes)
         ba->row_bytes = row_bytes;
     return TZ_OK;
