@@ -166,6 +166,8 @@ static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t s
         find_nodata(how, chunk, kind, nodata, count);
     if (mask)
         write_mask(nodata, mask, mask_step, count);
+    if (!dst)
+        return;
     if (how->scaled || how->nodata_to_nan) {
         change_values(how, chunk, kind, nodata, count);
         kind = WIDE_F64;
@@ -219,6 +221,8 @@ static void place_imaginary(const tz_placement *how, const uint8_t *src, ptrdiff
 void tz_row_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                   ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step)
 {
+    if (!dst && !mask)
+        return;
     if (how->from == how->to && !how->scaled && !how->nodata_to_nan && !mask) {
         copy_row(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
         return;
@@ -226,11 +230,12 @@ void tz_row_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_ste
     for (size_t done = 0; done < count;) {
         const size_t some = count - done < CHUNK ? count - done : CHUNK;
         place_chunk(how, src, src_step, dst, dst_step, some, mask, mask_step);
-        if (types[how->to].is_complex)
+        if (dst && types[how->to].is_complex)
             place_imaginary(how, src, src_step, dst, dst_step, some);
         done += some;
         src += src_step * (ptrdiff_t)some;
-        dst += dst_step * (ptrdiff_t)some;
+        if (dst)
+            dst += dst_step * (ptrdiff_t)some;
         if (mask)
             mask += mask_step * (ptrdiff_t)some;
     }

@@ -38,74 +38,75 @@ size_t tz_row_bytes(const tz_row_format *format)
     return (size_t)(((uint64_t)format->width * format->samples * format->bits + 7) / 8);
 }
 
+size_t tz_row_prepared_bytes(const tz_row_format *format)
+{
+    return (size_t)format->width * format->samples * tz_dtype_size(format->dtype);
+}
+
+/* 24-bit floats are joined there before they are widened. */
 size_t tz_row_scratch_bytes(const tz_row_format *format)
 {
-    const size_t samples = (size_t)format->width * format->samples;
-    if (format->predictor == 3 && format->bits == 24)
-        return samples * 3 + samples * tz_dtype_size(format->dtype);
-    if (format->predictor == 3 || !is_whole(format->bits))
-        return samples * tz_dtype_size(format->dtype);
-    return 0;
+    const bool joins = format->predictor == 3 && format->bits == 24;
+    return joins ? (size_t)format->width * format->samples * 3 : 0;
 }
 
-#define SWAP_ROW(name, type)                                                                       \
-    static void swap_row_##name(void *row, uint32_t count)                                         \
-    {                                                                                              \
-        type *words = row;                                                                         \
-        for (uint32_t i = 0; i < count; i++)                                                       \
-            words[i] = tz_swap_##name(words[i]);                                                   \
-    }
-SWAP_ROW(u16, tz_u16)
-SWAP_ROW(u32, tz_u32)
-SWAP_ROW(u64, tz_u64)
-
-static void swap_row(void *row, uint32_t count, unsigned width)
+static void swap_row(const uint8_t *row, uint8_t *out, size_t count, unsigned width)
 {
     if (width == 2)
-        swap_row_u16(row, count);
+        tz_swap_row_u16(row, out, count);
     else if (width == 4)
-        swap_row_u32(row, count);
-    else if (width == 8)
-        swap_row_u64(row, count);
-}
-
-static void undo_predictor2(void *row, uint32_t count, uint32_t stride, unsigned width)
-{
-    if (width == 1)
-        tz_undo_predictor2_u8(row, count, stride);
-    else if (width == 2)
-        tz_undo_predictor2_u16(row, count, stride);
-    else if (width == 4)
-        tz_undo_predictor2_u32(row, count, stride);
+        tz_swap_row_u32(row, out, count);
     else
-        tz_undo_predictor2_u64(row, count, stride);
+        tz_swap_row_u64(row, out, count);
 }
 
-static const uint8_t *prepare_whole(const tz_row_format *format, uint8_t *row, uint32_t pixels)
+static void undo_predictor2(const tz_row_format *format, const uint8_t *row, uint8_t *out,
+                            size_t count)
+{
+    const uint32_t stride = words_of(format, 1);
+    switch (word_bytes(format)) {
+    case 1:
+        tz_undo_predictor2_u8(row, out, count, stride, format->swap);
+        break;
+    case 2:
+        tz_undo_predictor2_u16(row, out, count, stride, format->swap);
+        break;
+    case 4:
+        tz_undo_predictor2_u32(row, out, count, stride, format->swap);
+        break;
+    default:
+        tz_undo_predictor2_u64(row, out, count, stride, format->swap);
+        break;
+    }
+}
+
+static const uint8_t *prepare_whole(const tz_row_format *format, const uint8_t *row,
+                                    uint32_t pixels, uint8_t *out)
 {
     const uint32_t count = words_of(format, pixels);
     const unsigned width = word_bytes(format);
-    if (format->swap)
-        swap_row(row, count, width);
     if (format->predictor == 2)
-        undo_predictor2(row, count, words_of(format, 1), width);
-    return row;
+        undo_predictor2(format, row, out, count);
+    else if (format->swap && width > 1)
+        swap_row(row, out, count, width);
+    else
+        return row;
+    return out;
 }
 
 static void unpack_row(const tz_row_format *format, const uint8_t *row, uint32_t count,
                        uint8_t *out)
 {
     const bool sign = format->sample_format == 2;
-    void *to = out;
     switch (tz_dtype_size(format->dtype)) {
     case 1:
-        (sign ? tz_unpack_signed_u8 : tz_unpack_u8)(row, to, 0, count, format->bits);
+        (sign ? tz_unpack_signed_u8 : tz_unpack_u8)(row, out, 0, count, format->bits);
         break;
     case 2:
-        (sign ? tz_unpack_signed_u16 : tz_unpack_u16)(row, to, 0, count, format->bits);
+        (sign ? tz_unpack_signed_u16 : tz_unpack_u16)(row, out, 0, count, format->bits);
         break;
     default:
-        (sign ? tz_unpack_signed_u32 : tz_unpack_u32)(row, to, 0, count, format->bits);
+        (sign ? tz_unpack_signed_u32 : tz_unpack_u32)(row, out, 0, count, format->bits);
         break;
     }
 }
@@ -120,9 +121,9 @@ static uint32_t load_24(const uint8_t *p, bool little_endian)
 
 static void widen_f24(const uint8_t *row, uint32_t count, bool little_endian, uint8_t *out)
 {
-    uint32_t *to = (uint32_t *)(void *)out;
     for (uint32_t i = 0; i < count; i++)
-        to[i] = tz_f24_to_f32_bits(load_24(row + (size_t)i * 3, little_endian));
+        tz_store_u32(out + (size_t)i * 4,
+                     tz_f24_to_f32_bits(load_24(row + (size_t)i * 3, little_endian)));
 }
 
 static bool host_is_little_endian(void)
@@ -134,34 +135,31 @@ static bool host_is_little_endian(void)
 }
 
 /* Predictor 3 mixes the bytes of a whole row, whatever part of it is wanted. */
-static const uint8_t *prepare_predictor3(const tz_row_format *format, uint8_t *row,
-                                         uint8_t *scratch)
+static void prepare_predictor3(const tz_row_format *format, uint8_t *row, uint32_t wanted,
+                               uint8_t *out, uint8_t *scratch)
 {
-    const uint32_t count = format->width * format->samples;
+    const size_t count = (size_t)format->width * format->samples;
     const unsigned width = format->bits / 8u;
-    if (width == 3) {
-        uint8_t *packed = scratch + (size_t)count * tz_dtype_size(format->dtype);
-        tz_undo_predictor3(row, packed, count, width, format->samples);
-        widen_f24(packed, count, true, scratch);
-        return scratch;
-    }
-    tz_undo_predictor3(row, scratch, count, width, format->samples);
-    if (!host_is_little_endian())
-        swap_row(scratch, count, width);
-    return scratch;
+    uint8_t *joined = width == 3 ? scratch : out;
+    tz_sum_bytes(row, count * (width - 1) + wanted, format->samples);
+    tz_join_planes(row, joined, count, wanted, width);
+    if (width == 3)
+        widen_f24(scratch, wanted, true, out);
+    else if (!host_is_little_endian())
+        swap_row(out, out, wanted, width);
 }
 
 const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_t pixels,
-                              uint8_t *scratch)
+                              uint8_t *out, uint8_t *scratch)
 {
-    if (format->predictor == 3)
-        return prepare_predictor3(format, row, scratch);
-    if (is_whole(format->bits))
-        return prepare_whole(format, row, pixels);
     const uint32_t count = pixels * format->samples;
-    if (format->bits == 24 && format->sample_format == 3)
-        widen_f24(row, count, host_is_little_endian() != format->swap, scratch);
+    if (format->predictor == 3)
+        prepare_predictor3(format, row, count, out, scratch);
+    else if (is_whole(format->bits))
+        return prepare_whole(format, row, pixels, out);
+    else if (format->bits == 24 && format->sample_format == 3)
+        widen_f24(row, count, host_is_little_endian() != format->swap, out);
     else
-        unpack_row(format, row, count, scratch);
-    return scratch;
+        unpack_row(format, row, count, out);
+    return out;
 }

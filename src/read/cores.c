@@ -174,7 +174,8 @@ static void place_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint3
     const size_t stride = tz_row_bytes(&job->target->row);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *samples =
-            tz_row_prepare(&job->target->row, rows + i * stride, job->columns, job->w->scratch);
+            tz_row_prepare(&job->target->row, rows + i * stride, job->columns, job->w->scratch,
+                           job->w->scratch + tz_row_prepared_bytes(&job->target->row));
         place_for_all(job, first + i, samples, false);
     }
 }

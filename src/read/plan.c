@@ -161,7 +161,7 @@ static size_t raw_piece(const tz_target *target)
 static void measure_target(tz_plan *plan, const tz_target *target)
 {
     const size_t tile = tz_row_bytes(&target->row) * target->tile.height;
-    const size_t scratch = tz_row_scratch_bytes(&target->row);
+    const size_t scratch = tz_row_prepared_bytes(&target->row) + tz_row_scratch_bytes(&target->row);
     const size_t input = tz_target_is_raw(target) ? raw_piece(target) : 0;
     if (tile > plan->report.largest_tile)
         plan->report.largest_tile = tile;
