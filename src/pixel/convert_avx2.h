@@ -70,18 +70,21 @@ TZ_AVX2_INLINE eight load_eight(tz_dtype from, const uint8_t *p)
 /* ---- and out ---- */
 
 /* Nearest, ties away from zero, within bounds; NaN becomes 0. The part behind the point is exact,
- * as in kernels/convert.h. */
+ * as in kernels/convert.h. With a lowest of 0, max does what is done about NaN (it drops its first
+ * operand) and about negative parts. */
 TZ_AVX2_INLINE __m256d whole_of(__m256d v, double lowest, double highest)
 {
     const __m256d one = _mm256_set1_pd(1.0);
     const __m256d half = _mm256_set1_pd(0.5);
-    v = _mm256_and_pd(v, _mm256_cmp_pd(v, v, _CMP_ORD_Q));
+    if (lowest < 0)
+        v = _mm256_and_pd(v, _mm256_cmp_pd(v, v, _CMP_ORD_Q));
     v = _mm256_min_pd(_mm256_max_pd(v, _mm256_set1_pd(lowest)), _mm256_set1_pd(highest));
     const __m256d whole = _mm256_round_pd(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
     const __m256d part = _mm256_sub_pd(v, whole);
     const __m256d up = _mm256_and_pd(_mm256_cmp_pd(part, half, _CMP_GE_OQ), one);
-    const __m256d down = _mm256_and_pd(
-        _mm256_cmp_pd(part, _mm256_sub_pd(_mm256_setzero_pd(), half), _CMP_LE_OQ), one);
+    if (lowest == 0)
+        return _mm256_add_pd(whole, up);
+    const __m256d down = _mm256_and_pd(_mm256_cmp_pd(part, _mm256_set1_pd(-0.5), _CMP_LE_OQ), one);
     return _mm256_sub_pd(_mm256_add_pd(whole, up), down);
 }
 

@@ -43,21 +43,22 @@ static change change_of(const tz_placement *how)
 
 TZ_AVX2_INLINE __m256d change_four(__m256d v, const change *c)
 {
-    const __m256d nodata = _mm256_set1_pd(c->nodata);
-    const __m256d found =
-        c->nan_is_nodata ? _mm256_cmp_pd(v, v, _CMP_UNORD_Q) : _mm256_cmp_pd(v, nodata, _CMP_EQ_OQ);
+    __m256d found = _mm256_setzero_pd();
+    if (c->to_nan)
+        found = c->nan_is_nodata ? _mm256_cmp_pd(v, v, _CMP_UNORD_Q)
+                                 : _mm256_cmp_pd(v, _mm256_set1_pd(c->nodata), _CMP_EQ_OQ);
     if (c->scaled)
         v = _mm256_add_pd(_mm256_mul_pd(v, _mm256_set1_pd(c->scale)), _mm256_set1_pd(c->offset));
     return c->to_nan ? _mm256_blendv_pd(v, _mm256_set1_pd((double)NAN), found) : v;
 }
 
 TZ_AVX2_INLINE void convert_wide(tz_dtype from, size_t from_size, tz_dtype to, size_t to_size,
-                                 const change *c, const uint8_t *src, uint8_t *dst, size_t count)
+                                 change c, const uint8_t *src, uint8_t *dst, size_t count)
 {
     for (size_t i = 0; i < count; i += 8) {
         eight x = load_eight(from, src + i * from_size);
-        x.low = change_four(x.low, c);
-        x.high = change_four(x.high, c);
+        x.low = change_four(x.low, &c);
+        x.high = change_four(x.high, &c);
         store_eight(to, dst + i * to_size, x);
     }
 }
@@ -88,7 +89,7 @@ typedef void (*convert_fn)(const change *c, const uint8_t *src, uint8_t *dst, si
     TZ_AVX2 static void name##_to_f64(const change *c, const uint8_t *src, uint8_t *dst,           \
                                       size_t count)                                                \
     {                                                                                              \
-        convert_wide(from, size, TZ_DTYPE_FLOAT64, 8, c, src, dst, count);                         \
+        convert_wide(from, size, TZ_DTYPE_FLOAT64, 8, *c, src, dst, count);                        \
     }                                                                                              \
     TZ_AVX2 static void name##_to_f32(const change *c, const uint8_t *src, uint8_t *dst,           \
                                       size_t count)                                                \
@@ -96,7 +97,7 @@ typedef void (*convert_fn)(const change *c, const uint8_t *src, uint8_t *dst, si
         if (!c->scaled && ((size) < 4 || (from) == TZ_DTYPE_FLOAT32))                              \
             convert_f32(from, size, c, src, dst, count);                                           \
         else                                                                                       \
-            convert_wide(from, size, TZ_DTYPE_FLOAT32, 4, c, src, dst, count);                     \
+            convert_wide(from, size, TZ_DTYPE_FLOAT32, 4, *c, src, dst, count);                    \
     }                                                                                              \
     TZ_AVX2 static void wide_to_##name(const uint8_t *src, uint8_t *dst, size_t count)             \
     {                                                                                              \
@@ -178,13 +179,23 @@ static const type_loops loops[TZ_DTYPE_COMPLEX_FLOAT64 + 1] = {
     [TZ_DTYPE_FLOAT64] = {f64_to_f32, f64_to_f64, wide_to_f64, NULL, 8},
 };
 
+static void convert_through_wide(const type_loops *from, const type_loops *to, const change *c,
+                                 const uint8_t *src, uint8_t *dst, size_t count)
+{
+    uint8_t wide[CHUNK * WIDEST];
+    for (size_t done = 0; done < count; done += CHUNK) {
+        const size_t some = count - done < CHUNK ? count - done : CHUNK;
+        from->to_f64(c, src + done * from->size, wide, some);
+        to->of_f64(wide, dst + done * to->size, some);
+    }
+}
+
 static void convert(const tz_placement *how, const change *c, const uint8_t *src, uint8_t *dst,
                     size_t count)
 {
     const type_loops *from = &loops[how->from];
     const type_loops *to = &loops[how->to];
     const bool as_it_is = !c->scaled && !c->to_nan;
-    uint8_t wide[CHUNK * WIDEST];
     if (how->to == TZ_DTYPE_FLOAT32)
         from->to_f32(c, src, dst, count);
     else if (how->to == TZ_DTYPE_FLOAT64)
@@ -195,10 +206,8 @@ static void convert(const tz_placement *how, const change *c, const uint8_t *src
         from->to_u8(src, dst, count);
     else if (how->from == TZ_DTYPE_UINT8 && how->to == TZ_DTYPE_UINT16 && as_it_is)
         u8_to_u16(src, dst, count);
-    else {
-        from->to_f64(c, src, wide, count);
-        to->of_f64(wide, dst, count);
-    }
+    else
+        convert_through_wide(from, to, c, src, dst, count);
 }
 
 /* ---- masks ---- */
@@ -335,7 +344,8 @@ static void end(place *at, const uint8_t *written, size_t count)
     at->data += at->step * (ptrdiff_t)count;
 }
 
-/* At most CHUNK samples: whole blocks, or fewer than one, which are done as one block elsewhere. */
+/* Whole blocks, or fewer samples than one has, which are done as a block elsewhere; at most CHUNK
+ * samples, unless nothing has to be gathered or spread. */
 static void place_chunk(const tz_placement *how, const change *c, const uint8_t *src,
                         ptrdiff_t src_step, place *dst, place *mask, size_t count)
 {
@@ -372,8 +382,11 @@ void tz_avx2_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_st
     const change c = change_of(how);
     place to = {dst, dst_step, loops[how->to].size};
     place flags = {mask, mask_step, 1};
+    const bool together = src_step == loops[how->from].size &&
+                          (!dst || dst_step == (ptrdiff_t)to.size) && (!mask || mask_step == 1);
     while (count > 0) {
-        const size_t some = count >= CHUNK ? CHUNK : count >= BLOCK ? count / BLOCK * BLOCK : count;
+        const size_t most = !together && count > CHUNK ? CHUNK : count;
+        const size_t some = most >= BLOCK ? most / BLOCK * BLOCK : most;
         place_chunk(how, &c, src, src_step, &to, &flags, some);
         src += src_step * (ptrdiff_t)some;
         count -= some;

@@ -8,27 +8,33 @@
 
 /* ---- predictor 2 ---- */
 
-/* Pixels of more than 32 bytes: what is added is already behind, by more than one register. */
+enum { LARGEST_KEPT = 1024 };
+
+/* Pixels of more than 32 bytes, a register at a time: what is added is behind by one pixel. It is
+ * kept apart where it would have to be read from stores that are still on their way. */
 TZ_AVX2_INLINE void sum_large(const uint8_t *row, uint8_t *out, size_t size, unsigned word,
                               size_t group, bool swap)
 {
     const __m256i order = load_twice(swap_orders[swap ? word : 1]);
-    for (size_t at = 0; at < size; at += VECTOR) {
-        __m256i v = _mm256_shuffle_epi8(load_full(row + at), order);
-        if (at >= group) {
-            v = add_words(v, load_full(out + at - group), word);
-        } else if (at + VECTOR > group) { /* the first pixel ends in this register */
-            uint8_t left[VECTOR] = {0};
-            const size_t none = group - at;
-            memcpy(left + none, out, VECTOR - none);
-            v = add_words(v, load_full(left), word);
-        }
-        if (size - at >= VECTOR) {
-            store_full(out + at, v);
-        } else {
-            uint8_t end[VECTOR];
-            store_full(end, v);
-            memcpy(out + at, end, size - at);
+    const bool keep = group <= LARGEST_KEPT;
+    uint8_t kept[LARGEST_KEPT + VECTOR] = {0};
+    for (size_t pixel = 0; pixel < size; pixel += group) {
+        for (size_t i = 0; i < group; i += VECTOR) {
+            const size_t at = pixel + i;
+            __m256i v = _mm256_shuffle_epi8(load_full(row + at), order);
+            if (keep) {
+                v = add_words(v, load_full(kept + i), word);
+                store_full(kept + i, v);
+            } else if (pixel > 0) {
+                v = add_words(v, load_full(out + at - group), word);
+            }
+            if (size - at >= VECTOR) {
+                store_full(out + at, v);
+            } else {
+                uint8_t end[VECTOR];
+                store_full(end, v);
+                memcpy(out + at, end, size - at);
+            }
         }
     }
 }
@@ -54,18 +60,17 @@ TZ_UNDO2(u64, 8)
 /* Byte planes are joined to samples first, and the sums taken over those: fewer steps than sums
  * over bytes. For that, each plane has to know what the planes before it add up to. */
 
-enum { JOINED = 2048 }; /* bytes that are joined, then summed */
-
-/* 32 samples of width bytes, from planes that lie plane bytes apart, the highest first. */
-TZ_AVX2_INLINE void join_2(const uint8_t *row, size_t plane, uint8_t *out)
+/* 32 samples of width bytes, as width registers, from planes that lie plane bytes apart, the
+ * highest first. */
+TZ_AVX2_INLINE void join_2(const uint8_t *row, size_t plane, __m256i *v)
 {
     const __m256i high = _mm256_permute4x64_epi64(load_full(row), 0xD8);
     const __m256i low = _mm256_permute4x64_epi64(load_full(row + plane), 0xD8);
-    store_full(out, _mm256_unpacklo_epi8(low, high));
-    store_full(out + 32, _mm256_unpackhi_epi8(low, high));
+    v[0] = _mm256_unpacklo_epi8(low, high);
+    v[1] = _mm256_unpackhi_epi8(low, high);
 }
 
-TZ_AVX2_INLINE void join_4(const uint8_t *row, size_t plane, uint8_t *out)
+TZ_AVX2_INLINE void join_4(const uint8_t *row, size_t plane, __m256i *v)
 {
     /* In units of four samples, so that what the unpacking takes from both lanes are neighbours. */
     const __m256i apart = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
@@ -77,14 +82,13 @@ TZ_AVX2_INLINE void join_4(const uint8_t *row, size_t plane, uint8_t *out)
     const __m256i low1 = _mm256_unpackhi_epi8(p3, p2);
     const __m256i high0 = _mm256_unpacklo_epi8(p1, p0);
     const __m256i high1 = _mm256_unpackhi_epi8(p1, p0);
-    store_full(out, _mm256_unpacklo_epi16(low0, high0));
-    store_full(out + 32, _mm256_unpackhi_epi16(low0, high0));
-    store_full(out + 64, _mm256_unpacklo_epi16(low1, high1));
-    store_full(out + 96, _mm256_unpackhi_epi16(low1, high1));
+    v[0] = _mm256_unpacklo_epi16(low0, high0);
+    v[1] = _mm256_unpackhi_epi16(low0, high0);
+    v[2] = _mm256_unpacklo_epi16(low1, high1);
+    v[3] = _mm256_unpackhi_epi16(low1, high1);
 }
 
-/* A lane of eight planes: 16 samples of 8 bytes. */
-TZ_AVX2_INLINE void join_8(const uint8_t *row, size_t plane, uint8_t *out)
+TZ_AVX2_INLINE void join_8(const uint8_t *row, size_t plane, __m256i *v)
 {
     __m256i words[8]; /* of two planes each, samples 0 to 7 and 8 to 15 of a lane */
     for (int i = 0; i < 4; i++) {
@@ -101,25 +105,22 @@ TZ_AVX2_INLINE void join_8(const uint8_t *row, size_t plane, uint8_t *out)
         const __m256i joined[4] = {
             _mm256_unpacklo_epi32(low0, high0), _mm256_unpackhi_epi32(low0, high0),
             _mm256_unpacklo_epi32(low1, high1), _mm256_unpackhi_epi32(low1, high1)};
-        for (int i = 0; i < 4; i += 2) {
-            uint8_t *to = out + 64 * half + 16 * i;
-            store_full(to, _mm256_permute2x128_si256(joined[i], joined[i + 1], 0x20));
-            store_full(to + 128, _mm256_permute2x128_si256(joined[i], joined[i + 1], 0x31));
+        for (int i = 0; i < 2; i++) {
+            const __m256i *pair = joined + 2 * i;
+            v[2 * half + i] = _mm256_permute2x128_si256(pair[0], pair[1], 0x20);
+            v[2 * half + i + 4] = _mm256_permute2x128_si256(pair[0], pair[1], 0x31);
         }
     }
 }
 
-TZ_AVX2_INLINE void join(const uint8_t *row, size_t plane, uint8_t *out, size_t samples,
-                         unsigned width)
+TZ_AVX2_INLINE void join(const uint8_t *row, size_t plane, __m256i *v, unsigned width)
 {
-    for (size_t i = 0; i < samples; i += 32) {
-        if (width == 2)
-            join_2(row + i, plane, out + i * 2);
-        else if (width == 4)
-            join_4(row + i, plane, out + i * 4);
-        else
-            join_8(row + i, plane, out + i * 8);
-    }
+    if (width == 2)
+        join_2(row, plane, v);
+    else if (width == 4)
+        join_4(row, plane, v);
+    else
+        join_8(row, plane, v);
 }
 
 /* Adds up the bytes of a plane by sample of the pixel, modulo 256. */
@@ -160,7 +161,7 @@ TZ_AVX2_INLINE __m256i first_carry(const uint8_t *row, size_t count, unsigned wi
         for (uint32_t s = 0; s < stride; s++)
             carry[s * width + (width - 1 - plane)] = totals[s];
     }
-    if (group <= 8 && group != 5 && group != 7) {
+    if (group_repeats(group)) {
         for (size_t i = group; i < LANE; i++)
             carry[i] = carry[i - group];
         return load_twice(carry);
@@ -168,8 +169,28 @@ TZ_AVX2_INLINE __m256i first_carry(const uint8_t *row, size_t count, unsigned wi
     return load_full(carry);
 }
 
-TZ_AVX2_INLINE void undo3(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,
-                          unsigned width, uint32_t stride)
+/* Pixels of 2, 4, 8 or 16 bytes are summed in the registers they were joined in. */
+TZ_AVX2_INLINE void undo3_fused(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,
+                                unsigned width, unsigned group)
+{
+    const __m256i last = load_twice(last_groups[group]);
+    __m256i carry = first_carry(row, count, width, group / width);
+    for (size_t at = 0; at < wanted; at += 32) {
+        uint8_t end[32 * 8];
+        uint8_t *to = wanted - at >= 32 ? out + at * width : end;
+        __m256i v[8];
+        join(row + at, count, v, width);
+        for (unsigned i = 0; i < width; i++)
+            store_full(to + 32 * i, sum_block(v[i], &carry, last, 1, group));
+        if (to == end)
+            memcpy(out + at * width, end, (wanted - at) * width);
+    }
+}
+
+enum { JOINED = 2048 }; /* bytes that are joined, then summed */
+
+TZ_AVX2_INLINE void undo3_chunks(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,
+                                 unsigned width, uint32_t stride)
 {
     const size_t group = (size_t)width * stride;
     const size_t chunk = JOINED / (32 * group) * (32 * stride);
@@ -177,9 +198,27 @@ TZ_AVX2_INLINE void undo3(const uint8_t *row, uint8_t *out, size_t count, size_t
     __m256i carry = first_carry(row, count, width, stride);
     for (size_t at = 0; at < wanted; at += chunk) {
         const size_t some = wanted - at < chunk ? wanted - at : chunk;
-        join(row + at, count, joined, some, width);
+        for (size_t i = 0; i < some; i += 32) {
+            __m256i v[8];
+            join(row + at + i, count, v, width);
+            for (unsigned k = 0; k < width; k++)
+                store_full(joined + i * width + 32 * k, v[k]);
+        }
         carry = sum_groups(joined, out + at * width, some * width, carry, 1, group, false);
     }
+}
+
+TZ_AVX2_INLINE void undo3(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,
+                          unsigned width, uint32_t stride)
+{
+    if (stride == 1)
+        undo3_fused(row, out, count, wanted, width, width);
+    else if (stride == 2)
+        undo3_fused(row, out, count, wanted, width, 2 * width);
+    else if (stride == 4 && width < 8)
+        undo3_fused(row, out, count, wanted, width, 4 * width);
+    else
+        undo3_chunks(row, out, count, wanted, width, stride);
 }
 
 TZ_AVX2 void tz_avx2_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,

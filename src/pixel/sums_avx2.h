@@ -26,7 +26,7 @@ static const uint8_t swap_orders[9][LANE] = {
     [8] = {7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8},
 };
 
-/* ---- groups of 1, 2, 3, 4, 6 and 8 bytes: several in a lane ---- */
+/* ---- groups of 1, 2, 3, 4, 6, 8 and 16 bytes: whole ones in a lane ---- */
 
 /* How much of a lane whole groups fill. */
 TZ_AVX2_INLINE unsigned lane_bytes(unsigned group)
@@ -35,13 +35,14 @@ TZ_AVX2_INLINE unsigned lane_bytes(unsigned group)
 }
 
 /* The last group of a lane, all over the lane. */
-static const uint8_t last_groups[9][LANE] = {
+static const uint8_t last_groups[17][LANE] = {
     [1] = {15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15},
     [2] = {14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15},
     [3] = {12, 13, 14, 12, 13, 14, 12, 13, 14, 12, 13, 14, 12, 13, 14, 12},
     [4] = {12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15},
     [6] = {6, 7, 8, 9, 10, 11, 6, 7, 8, 9, 10, 11, 6, 7, 8, 9},
     [8] = {8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15},
+    [16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
 };
 
 /* Sums within each lane, in as many steps as the number of groups has bits. */
@@ -60,7 +61,9 @@ TZ_AVX2_INLINE __m256i sum_lanes(__m256i v, unsigned word, unsigned group)
         v = add_words(v, _mm256_slli_si256(v, 2), word);
     if (group <= 4)
         v = add_words(v, _mm256_slli_si256(v, 4), word);
-    return add_words(v, _mm256_slli_si256(v, 8), word);
+    if (group <= 8)
+        v = add_words(v, _mm256_slli_si256(v, 8), word);
+    return v;
 }
 
 /* One block: the low lane's total goes to the high lane, and the carry to both. carry is the last
@@ -145,8 +148,14 @@ TZ_AVX2_INLINE __m256i sum_medium(const uint8_t *row, uint8_t *out, size_t size,
     return carry;
 }
 
-/* Sums from the group in carry on, which is all over both lanes for groups of at most 8 bytes;
- * group is at most 32. Returns the carry for what follows. */
+/* Sums from the group in carry on, which repeats in both lanes where group_repeats; group is at
+ * most
+ * 32. Returns the carry for what follows. */
+static inline bool group_repeats(size_t group)
+{
+    return (group <= 8 && group != 5 && group != 7) || group == 16;
+}
+
 TZ_AVX2_INLINE __m256i sum_groups(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
                                   unsigned word, size_t group, bool swap)
 {
@@ -162,6 +171,7 @@ TZ_AVX2_INLINE __m256i sum_groups(const uint8_t *row, uint8_t *out, size_t size,
         TZ_SMALL(4)
         TZ_SMALL(6)
         TZ_SMALL(8)
+        TZ_SMALL(16)
     default:
         break;
     }

@@ -49,7 +49,7 @@ TZ_AVX2_INLINE void unpack_small(const uint8_t *row, uint8_t *out, size_t count,
     }
 }
 
-/* ---- any width up to 25 bits, eight samples at a time ---- */
+/* ---- any width up to 25 bits ---- */
 
 /* Eight samples begin at a byte; each is taken as four bytes, the highest first, and shifted left
  * until nothing stands before it, then right. */
@@ -71,18 +71,22 @@ static bit_places find_places(unsigned bits)
     return places;
 }
 
-TZ_AVX2_INLINE void store_eight(uint8_t *out, __m256i v, size_t size, bool sign)
+/* 32 samples, from bits * 4 bytes, to 32 * size bytes. */
+TZ_AVX2_INLINE void store_block(uint8_t *out, const __m256i *v, size_t size, bool sign)
 {
-    const __m128i low = _mm256_castsi256_si128(v);
-    const __m128i high = _mm256_extracti128_si256(v, 1);
-    const __m128i words = sign ? _mm_packs_epi32(low, high) : _mm_packus_epi32(low, high);
-    if (size == 4)
-        store_full(out, v);
-    else if (size == 2)
-        store_half(out, words);
-    else
-        _mm_storel_epi64((__m128i *)(void *)out,
-                         sign ? _mm_packs_epi16(words, words) : _mm_packus_epi16(words, words));
+    const __m256i a = sign ? _mm256_packs_epi32(v[0], v[1]) : _mm256_packus_epi32(v[0], v[1]);
+    const __m256i b = sign ? _mm256_packs_epi32(v[2], v[3]) : _mm256_packus_epi32(v[2], v[3]);
+    if (size == 4) {
+        for (int i = 0; i < 4; i++)
+            store_full(out + 32 * i, v[i]);
+    } else if (size == 2) {
+        store_full(out, _mm256_permute4x64_epi64(a, 0xD8));
+        store_full(out + 32, _mm256_permute4x64_epi64(b, 0xD8));
+    } else {
+        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+        const __m256i bytes = sign ? _mm256_packs_epi16(a, b) : _mm256_packus_epi16(a, b);
+        store_full(out, _mm256_permutevar8x32_epi32(bytes, order));
+    }
 }
 
 TZ_AVX2_INLINE void unpack_any(const uint8_t *row, uint8_t *out, size_t count, unsigned bits,
@@ -92,17 +96,20 @@ TZ_AVX2_INLINE void unpack_any(const uint8_t *row, uint8_t *out, size_t count, u
     const __m256i bytes = load_full((const uint8_t *)places.bytes);
     const __m256i before = load_full((const uint8_t *)places.before);
     const __m128i behind = _mm_cvtsi32_si128((int)(32 - bits));
-    for (size_t done = 0; done < count; done += 8, row += bits, out += 8 * size) {
-        __m256i v = _mm256_shuffle_epi8(load_lanes(row, row + places.high), bytes);
-        v = _mm256_sllv_epi32(v, before);
-        v = sign ? _mm256_sra_epi32(v, behind) : _mm256_srl_epi32(v, behind);
-        if (count - done >= 8) {
-            store_eight(out, v, size, sign);
-        } else {
-            uint8_t end[32];
-            store_eight(end, v, size, sign);
-            memcpy(out, end, (count - done) * size);
+    for (size_t done = 0; done < count; done += 32, row += 4 * (size_t)bits, out += 32 * size) {
+        uint8_t end[32 * 4];
+        uint8_t *to = count - done >= 32 ? out : end;
+        __m256i v[4];
+        for (size_t i = 0; i < 4; i++) {
+            const size_t first = done + 8 * i < count ? i * bits : 0;
+            const uint8_t *p = row + first;
+            v[i] = _mm256_shuffle_epi8(load_lanes(p, p + places.high), bytes);
+            v[i] = _mm256_sllv_epi32(v[i], before);
+            v[i] = sign ? _mm256_sra_epi32(v[i], behind) : _mm256_srl_epi32(v[i], behind);
         }
+        store_block(to, v, size, sign);
+        if (to == end)
+            memcpy(out, end, (count - done) * size);
     }
 }
 
