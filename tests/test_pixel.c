@@ -179,7 +179,7 @@ static void bits_of_every_width(void **state)
     for (uint16_t bits = 1; bits <= 32; bits++) {
         const uint32_t count = 67;
         uint32_t values[67];
-        uint8_t row[67 * 4 + 8] = {0};
+        uint8_t row[67 * 4 + TZ_ROW_SLACK] = {0};
         uint8_t scratch[67 * 4];
         for (uint32_t i = 0; i < count; i++) {
             values[i] = (i * 2654435761u) & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
@@ -215,7 +215,7 @@ static void predictor_2_is_undone_in_both_orders(void **state)
         for (int swap = 0; swap < 2; swap++) {
             enum { SAMPLES = 3, WIDTH = 21, COUNT = SAMPLES * WIDTH };
             uint64_t values[COUNT];
-            uint8_t row[COUNT * 8];
+            uint8_t row[COUNT * 8 + TZ_ROW_SLACK];
             uint64_t limit = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
             for (int i = 0; i < COUNT; i++)
                 values[i] = ((uint64_t)i * UINT64_C(0x9E3779B97F4A7C15)) & limit;
@@ -253,7 +253,7 @@ static void predictor_3_is_undone(void **state)
     (void)state;
     enum { SAMPLES = 2, WIDTH = 9, COUNT = SAMPLES * WIDTH };
     float values[COUNT];
-    uint8_t row[COUNT * 4];
+    uint8_t row[COUNT * 4 + TZ_ROW_SLACK] = {0};
     float out[COUNT];
     for (int i = 0; i < COUNT; i++)
         values[i] = sinf((float)i) * 1e6f;

@@ -32,14 +32,15 @@ TZ_FN void tz_sum_bytes(TZ_GLOBAL tz_u8 *row, tz_u64 size, tz_u32 stride)
         row[i] = (tz_u8)(row[i] + row[i - stride]);
 }
 
-/* And this the sorting, of the first wanted of count samples: width bytes each, in little-endian
- * order. */
+/* And this the sorting, of the first wanted of count samples of width bytes each. */
 TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count,
-                          tz_u64 wanted, tz_u32 width)
+                          tz_u64 wanted, tz_u32 width, tz_u32 little_endian)
 {
     for (tz_u64 i = 0; i < wanted; i++) {
-        for (tz_u32 byte = 0; byte < width; byte++)
-            out[i * width + byte] = row[(width - 1 - byte) * count + i];
+        for (tz_u32 byte = 0; byte < width; byte++) {
+            const tz_u32 plane = little_endian ? width - 1 - byte : byte;
+            out[i * width + byte] = row[plane * count + i];
+        }
     }
 }
 

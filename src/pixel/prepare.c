@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows as the file has them to rows of plain samples. */
-#include "kernels/predictor.h"
 #include "kernels/unpack.h"
-#include "pixel/pixel.h"
+#include "pixel/row_ops.h"
 
 static bool is_whole(uint16_t bits)
 {
@@ -16,10 +15,10 @@ static unsigned word_bytes(const tz_row_format *format)
     return format->sample_format == 5 || format->sample_format == 6 ? bytes / 2 : bytes;
 }
 
-static uint32_t words_of(const tz_row_format *format, uint32_t pixels)
+static size_t words_of(const tz_row_format *format, uint32_t pixels)
 {
-    const uint32_t parts = format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
-    return pixels * format->samples * parts;
+    const size_t parts = format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
+    return pixels * parts * format->samples;
 }
 
 const char *tz_row_unsupported(const tz_row_format *format)
@@ -56,65 +55,25 @@ size_t tz_row_scratch_bytes(const tz_row_format *format)
     return joins ? (size_t)format->width * format->samples * 3 : 0;
 }
 
-static void swap_row(const uint8_t *row, uint8_t *out, size_t count, unsigned width)
+/* The index of a word's size in tz_row_ops. */
+static unsigned word_index(const tz_row_format *format)
 {
-    if (width == 2)
-        tz_swap_row_u16(row, out, count);
-    else if (width == 4)
-        tz_swap_row_u32(row, out, count);
-    else
-        tz_swap_row_u64(row, out, count);
+    const unsigned bytes = word_bytes(format);
+    return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
 }
 
-static void undo_predictor2(const tz_row_format *format, const uint8_t *row, uint8_t *out,
-                            size_t count)
+static const uint8_t *prepare_whole(const tz_row_ops *ops, const tz_row_format *format,
+                                    const uint8_t *row, uint32_t pixels, uint8_t *out)
 {
-    const uint32_t stride = words_of(format, 1);
-    switch (word_bytes(format)) {
-    case 1:
-        tz_undo_predictor2_u8(row, out, count, stride, format->swap);
-        break;
-    case 2:
-        tz_undo_predictor2_u16(row, out, count, stride, format->swap);
-        break;
-    case 4:
-        tz_undo_predictor2_u32(row, out, count, stride, format->swap);
-        break;
-    default:
-        tz_undo_predictor2_u64(row, out, count, stride, format->swap);
-        break;
-    }
-}
-
-static const uint8_t *prepare_whole(const tz_row_format *format, const uint8_t *row,
-                                    uint32_t pixels, uint8_t *out)
-{
-    const uint32_t count = words_of(format, pixels);
-    const unsigned width = word_bytes(format);
+    const size_t count = words_of(format, pixels);
+    const unsigned index = word_index(format);
     if (format->predictor == 2)
-        undo_predictor2(format, row, out, count);
-    else if (format->swap && width > 1)
-        swap_row(row, out, count, width);
+        ops->undo2[index](row, out, count, (uint32_t)words_of(format, 1), format->swap);
+    else if (format->swap && ops->swap[index])
+        ops->swap[index](row, out, count);
     else
         return row;
     return out;
-}
-
-static void unpack_row(const tz_row_format *format, const uint8_t *row, uint32_t count,
-                       uint8_t *out)
-{
-    const bool sign = format->sample_format == 2;
-    switch (tz_dtype_size(format->dtype)) {
-    case 1:
-        (sign ? tz_unpack_signed_u8 : tz_unpack_u8)(row, out, 0, count, format->bits);
-        break;
-    case 2:
-        (sign ? tz_unpack_signed_u16 : tz_unpack_u16)(row, out, 0, count, format->bits);
-        break;
-    default:
-        (sign ? tz_unpack_signed_u32 : tz_unpack_u32)(row, out, 0, count, format->bits);
-        break;
-    }
 }
 
 /* Floats of 24 bits are whole bytes, in the file's byte order; all other odd widths are a stream of
@@ -125,11 +84,10 @@ static uint32_t load_24(const uint8_t *p, bool little_endian)
                          : (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
 }
 
-static void widen_f24(const uint8_t *row, uint32_t count, bool little_endian, uint8_t *out)
+static void widen_f24(const uint8_t *row, size_t count, bool little_endian, uint8_t *out)
 {
-    for (uint32_t i = 0; i < count; i++)
-        tz_store_u32(out + (size_t)i * 4,
-                     tz_f24_to_f32_bits(load_24(row + (size_t)i * 3, little_endian)));
+    for (size_t i = 0; i < count; i++)
+        tz_store_u32(out + i * 4, tz_f24_to_f32_bits(load_24(row + i * 3, little_endian)));
 }
 
 static bool host_is_little_endian(void)
@@ -141,31 +99,32 @@ static bool host_is_little_endian(void)
 }
 
 /* Predictor 3 mixes the bytes of a whole row, whatever part of it is wanted. */
-static void prepare_predictor3(const tz_row_format *format, uint8_t *row, uint32_t wanted,
-                               uint8_t *out, uint8_t *scratch)
+static void prepare_predictor3(const tz_row_ops *ops, const tz_row_format *format, uint8_t *row,
+                               size_t wanted, uint8_t *out, uint8_t *scratch)
 {
     const size_t count = (size_t)format->width * format->samples;
     const unsigned width = format->bits / 8u;
-    uint8_t *joined = width == 3 ? scratch : out;
-    tz_sum_bytes(row, count * (width - 1) + wanted, format->samples);
-    tz_join_planes(row, joined, count, wanted, width);
-    if (width == 3)
-        widen_f24(scratch, wanted, true, out);
-    else if (!host_is_little_endian())
-        swap_row(out, out, wanted, width);
+    if (width == 3) {
+        tz_plain_undo3(row, scratch, count, wanted, width, format->samples);
+        widen_f24(scratch, wanted, host_is_little_endian(), out);
+    } else {
+        ops->undo3(row, out, count, wanted, width, format->samples);
+    }
 }
 
 const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_t pixels,
                               uint8_t *out, uint8_t *scratch)
 {
-    const uint32_t count = pixels * format->samples;
+    const tz_row_ops *ops = tz_row_ops_get();
+    const size_t count = (size_t)pixels * format->samples;
     if (format->predictor == 3)
-        prepare_predictor3(format, row, count, out, scratch);
+        prepare_predictor3(ops, format, row, count, out, scratch);
     else if (is_whole(format->bits))
-        return prepare_whole(format, row, pixels, out);
+        return prepare_whole(ops, format, row, pixels, out);
     else if (format->bits == 24 && format->sample_format == 3)
         widen_f24(row, count, host_is_little_endian() != format->swap, out);
     else
-        unpack_row(format, row, count, out);
+        ops->unpack(row, out, count, format->bits, tz_dtype_size(format->dtype),
+                    format->sample_format == 2);
     return out;
 }
