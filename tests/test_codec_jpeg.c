@@ -266,6 +266,22 @@ static void tables_apart_are_used(void **state)
     check_round_trip((recipe){.width = 40, .height = 40, GREY, .apart = true});
 }
 
+/* FillOrder 2 turns no bits: libtiff's streams are the same with either. */
+static void the_fill_order_does_not_apply(void **state)
+{
+    (void)state;
+    assert_true(tz_codec_jpeg.flags & TZ_CODEC_ANY_FILL);
+    fixture f;
+    begin(&f, (recipe){.width = 40, .height = 24, YCBCR, .apart = true});
+    uint8_t *expected = reference(&f.recipe, &f.s);
+    f.format.fill_order = 2;
+    uint8_t *out = run_decode(&f.run, &f.format, f.s.data, f.s.size);
+    assert_memory_equal(out, expected, tz_tile_bytes(&f.format));
+    free(out);
+    free(expected);
+    end(&f);
+}
+
 static void restart_intervals_are_read(void **state)
 {
     (void)state;
@@ -898,6 +914,7 @@ int main(void)
         cmocka_unit_test(odd_sizes_give_libjpegs_pixels),
         cmocka_unit_test(progressive_and_separate_scans_are_read),
         cmocka_unit_test(tables_apart_are_used),
+        cmocka_unit_test(the_fill_order_does_not_apply),
         cmocka_unit_test(restart_intervals_are_read),
         cmocka_unit_test(tables_of_one_tile_do_not_reach_the_next),
         cmocka_unit_test(other_tables_at_the_same_address_are_noticed),
