@@ -199,7 +199,7 @@ typedef struct tz_limits {
     uint64_t max_image_bytes;    /* one request where the library allocates: 4 GiB */
     uint64_t max_handle_bytes;   /* metadata held by one handle: 1 GiB */
     uint64_t max_jpeg_scans;     /* scans of a progressive JPEG: 100 */
-    uint64_t max_codec_bytes;    /* scratch memory of one codec call: 64 MiB */
+    uint64_t max_codec_bytes;    /* scratch memory of one codec call: 128 MiB */
     uint64_t max_xml_bytes;      /* GDAL metadata: 8 MiB */
     uint64_t max_xml_depth;      /* nesting of GDAL metadata: 64 */
     uint64_t max_metadata_items; /* items of GDAL metadata: 65,536 */
