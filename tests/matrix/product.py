@@ -106,8 +106,8 @@ RULES = [
     ("tifffile's JPEG 2000, JPEG XL and LERC are little-endian",
      lambda c: c.writer == "tifffile" and c.order == "big" and SAMPLES[c.dtype].bits > 8
      and c.codec in ["jpeg2000", "jxl"] + LERC_CODECS),
-    ("tifffile's JPEG has no four bands together",
-     lambda c: c.writer == "tifffile" and c.codec == "jpeg" and c.planar == 1 and c.bands == 4),
+    ("tifffile's JPEG has three bands together",
+     lambda c: c.writer == "tifffile" and c.codec == "jpeg" and (c.planar == 2 or c.bands != 3)),
     ("tifffile's predictor 2 is for integers",
      lambda c: c.writer == "tifffile" and c.predictor == 2 and c.dtype not in IS_INT),
 ]
