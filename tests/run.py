@@ -59,8 +59,10 @@ def suites():
         Suite("fuzz-replay", run_programs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
+        Suite("matrix", run_matrix, {"preset": "asan", "arguments": []}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),
+        Suite("matrix-long", run_matrix, {"preset": "unit", "arguments": ["--whole"]}, long=True),
         Suite("mutation-long", run_programs, {"preset": "asan", "label": "mutation"}, long=True),
     ]
 
@@ -165,6 +167,14 @@ def run_script(context, script):
     env = dict(context.env, TERRAZZO_BUILD_ROOT=str(context.build_root))
     code, out, err = call(command, env, context.hang_seconds)
     return parse_tap(pathlib.Path(script).stem, code, out, err)
+
+
+def run_matrix(context, preset, arguments):
+    """Files written now by other software, read by us and by it."""
+    program = build(context, preset) / "tests" / "pixel_dump"
+    code, out, err = call([str(ROOT / ".venv/bin/python"), "tests/matrix/check_matrix.py",
+                           str(program), *arguments], context.env, context.hang_seconds)
+    return parse_tap("matrix", code, out, err)
 
 
 def run_pytest(context, preset, folder):
