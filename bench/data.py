@@ -4,9 +4,10 @@
 
     data.py FOLDER SIZE NAME...     writes FOLDER/NAME.tif where it is missing
 
-A NAME says what is in the file: DATA-CODEC-pPREDICTOR-tTILE, for example dem_i16-deflate-p2-t256; or -strips,
-or -planar at the end. The rasters are synthetic landscapes from fixed seeds, SIZE x SIZE pixels, kept beside the
-files as .npy. Needs numpy and rasterio.
+A NAME says what is in the file: DATA-CODEC-pPREDICTOR-tTILE, for example dem_i16-deflate-p2-t256, or -strips in
+place of the tile. A word may follow: -planar, -half (a quarter of the pixels), -mirrored (four times as many) or -cropN
+(1024 x 1024 of them from somewhere). The rasters are synthetic landscapes from fixed seeds, SIZE x SIZE pixels,
+kept beside the files as .npy. Needs numpy and rasterio.
 """
 
 import pathlib
@@ -165,7 +166,22 @@ CODECS = {  # name: options of GDAL's driver GTiff
     "webp": {"compress": "webp"}, "webpll": {"compress": "webp", "webp_lossless": True},
 }
 NAME = re.compile(r"(?P<data>\w+)-(?P<codec>\w+)-p(?P<predictor>\d)"
-                  r"(-t(?P<tile>\d+)|-strips)(?P<planar>-planar)?")
+                  r"(-t(?P<tile>\d+)|-strips)(-(?P<word>planar|half|mirrored|crop\d+))?")
+CROP = 1024
+
+
+def cut(array, word):
+    """What the last word of a name wants."""
+    size = array.shape[0]
+    if word == "half":
+        return array[:size // 2, :size // 2]
+    if word == "mirrored":
+        return np.concatenate([np.concatenate([array, array[:, ::-1]], 1),
+                               np.concatenate([array[::-1], array[::-1, ::-1]], 1)])
+    if word and word.startswith("crop"):
+        y, x = np.random.default_rng(int(word[4:])).integers(0, size - CROP + 1, 2)
+        return array[y:y + CROP, x:x + CROP]
+    return array
 
 
 def write_tiff(path, array, codec, predictor=1, tile=None, planar=False):
@@ -205,10 +221,11 @@ def main():
         if path.exists():
             continue
         kind = NAME.fullmatch(name)
-        print(f"making {path}", file=sys.stderr)
-        write_tiff(path, np.asarray(load(folder, size, kind["data"])), kind["codec"],
-                   int(kind["predictor"]), kind["tile"] and int(kind["tile"]),
-                   kind["planar"] is not None)
+        if not re.search(r"crop\d*[1-9]$", name):  # one in ten of these
+            print(f"making {path.name}", file=sys.stderr)
+        write_tiff(path, cut(np.asarray(load(folder, size, kind["data"])), kind["word"]),
+                   kind["codec"], int(kind["predictor"]), kind["tile"] and int(kind["tile"]),
+                   kind["word"] == "planar")
 
 
 if __name__ == "__main__":
