@@ -224,7 +224,7 @@ static void print_crs(const info_file *f)
     const char *name = f->crs != NULL ? tz_crs_name(f->crs) : geo->citation;
     label("CRS");
     if (name != NULL)
-        text_put_string(stdout, name, f->settings->verbose ? 0 : VALUE_COLUMNS - 14);
+        text_put_string(stdout, name, f->settings->common.verbose ? 0 : VALUE_COLUMNS - 14);
     if (epsg != 0)
         printf(name != NULL ? " (EPSG:%d)" : "EPSG:%d", epsg);
     if (name == NULL && epsg == 0)
@@ -340,7 +340,7 @@ static void print_place(info_file *f)
         print_bounds(corners);
         info_print_corners(f, corners);
     }
-    if (f->settings->verbose && f->crs != NULL)
+    if (f->settings->common.verbose && f->crs != NULL)
         print_wkt(tz_crs_wkt(f->crs));
 }
 

@@ -26,7 +26,7 @@ static void heading(const char *text)
 
 static size_t page_room(const info_file *f)
 {
-    return f->settings->verbose ? 0 : PAGE_COLUMNS;
+    return f->settings->common.verbose ? 0 : PAGE_COLUMNS;
 }
 
 static void note_more(uint64_t count, const char *what)
@@ -94,7 +94,7 @@ void info_print_gcps(const info_file *f)
     if (geo->gcp_count == 0)
         return;
     uint32_t shown = geo->gcp_count;
-    if (!f->settings->verbose && shown > GCPS_SHOWN)
+    if (!f->settings->common.verbose && shown > GCPS_SHOWN)
         shown = GCPS_SHOWN;
     table t;
     putchar('\n');
@@ -177,7 +177,7 @@ static void print_pages(const info_file *f)
     if (info->page_count <= 1)
         return;
     uint32_t shown = info->page_count;
-    if (!f->settings->verbose && shown > PAGES_SHOWN)
+    if (!f->settings->common.verbose && shown > PAGES_SHOWN)
         shown = PAGES_SHOWN;
     heading("Pages");
     table t;
@@ -274,7 +274,7 @@ static void print_bands(const info_file *f)
         for (uint32_t first = 0; first < f->info->bands; first = end) {
             tz_band band;
             uint32_t last;
-            if ((rows++ == ROWS_SHOWN && !f->settings->verbose) ||
+            if ((rows++ == ROWS_SHOWN && !f->settings->common.verbose) ||
                 !band_group(f, first, &band, &last))
                 break;
             band_row(&t, first, last, &band);
@@ -332,7 +332,8 @@ static void print_metadata(const info_file *f)
         tz_metadata_item item;
         uint32_t rows = tag_rows(f, &t);
         at = 0;
-        while ((rows++ < ROWS_SHOWN || f->settings->verbose) && meta_next(&f->metadata, &at, &item))
+        while ((rows++ < ROWS_SHOWN || f->settings->common.verbose) &&
+               meta_next(&f->metadata, &at, &item))
             item_row(&t, &item);
     }
     note_more(f->metadata.count - at, "items");
@@ -356,7 +357,8 @@ static bool print_tag(void *user, info_file *f, const tz_tag *tag)
     (void)user;
     printf("  %5u  %-25s  %-9s  %7" PRIu64 "  ", (unsigned)tag->tag, name != NULL ? name : "",
            type != NULL ? type : "?", tag->count);
-    if (tag_print(stdout, f->file, tag, f->settings->verbose ? SIZE_MAX : 24, &err) != TZ_OK) {
+    if (tag_print(stdout, f->file, tag, f->settings->common.verbose ? SIZE_MAX : 24, &err) !=
+        TZ_OK) {
         fputs("?", stdout);
         info_problem(f, &err, false);
     }

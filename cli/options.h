@@ -22,6 +22,8 @@ typedef struct cli_command {
     const char *examples;              /* lines of "command", a tab, "what it does" */
     const cli_option *options;         /* ended by a NULL name */
     int (*run)(int argc, char **argv); /* without the names of program and command */
+    bool to_output;     /* its second argument is written to; '-' is standard output */
+    const char *code_3; /* what exit code 3 means; NULL: it has none */
 } cli_command;
 
 /* Options of every command, for the end of its table. */
