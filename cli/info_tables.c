@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "info.h"
+#include "page.h"
 #include "table.h"
 #include "tag_values.h"
 #include "terminal.h"
@@ -16,13 +17,6 @@
 #define PAGES_SHOWN   12
 #define GCPS_SHOWN    6
 #define SIDECAR_OF(l) ((l)->sidecar == TZ_SIDECAR_OVR ? "ovr " : (l)->sidecar ? "msk " : "")
-
-static void heading(const char *text)
-{
-    putchar('\n');
-    term_put(TERM_HEADING, text);
-    putchar('\n');
-}
 
 static size_t page_room(const info_file *f)
 {
@@ -142,7 +136,7 @@ static void print_levels(info_file *f)
         {"codec", false, 0}, {"stored", true, 0}, {"ratio", true, 0}, {"directory", false, 0}};
     if (f->info->level_count == 1 && f->info->masks == NULL)
         return;
-    heading("Levels");
+    page_heading("Levels");
     table t;
     for (table_start(&t, columns, 8, 0); table_pass(&t);) {
         for (uint32_t i = 0; i < f->info->level_count; i++) {
@@ -179,7 +173,7 @@ static void print_pages(const info_file *f)
     uint32_t shown = info->page_count;
     if (!f->settings->common.verbose && shown > PAGES_SHOWN)
         shown = PAGES_SHOWN;
-    heading("Pages");
+    page_heading("Pages");
     table t;
     for (table_start(&t, columns, 5, 0); table_pass(&t);) {
         for (uint32_t i = 0; i < shown; i++)
@@ -266,7 +260,7 @@ static void print_bands(const info_file *f)
                                            {"offset", true, 0}, {"description", false, 0}};
     if (!any_words(f))
         return;
-    heading("Bands");
+    page_heading("Bands");
     table t;
     uint32_t end = 0;
     for (table_start(&t, columns, 6, page_room(f)); table_pass(&t);) {
@@ -326,7 +320,7 @@ static void print_metadata(const info_file *f)
     uint32_t tags = tag_rows(f, &t);
     if (tags == 0 && f->metadata.count == 0)
         return;
-    heading("Metadata");
+    page_heading("Metadata");
     uint32_t at = 0;
     for (table_start(&t, columns, 2, page_room(f)); table_pass(&t);) {
         tz_metadata_item item;
@@ -370,7 +364,7 @@ static void print_tags(info_file *f, const char *what, uint64_t ifd_offset)
 {
     char title[80];
     snprintf(title, sizeof title, "Tags of %s, directory at byte %" PRIu64, what, ifd_offset);
-    heading(title);
+    page_heading(title);
     info_each_tag(f, ifd_offset, print_tag, NULL);
 }
 
@@ -421,7 +415,7 @@ void info_print_details(info_file *f)
         print_all_tags(f);
     if (!f->settings->tiles)
         return;
-    heading("Tiles");
+    page_heading("Tiles");
     term_begin(TERM_DIM);
     printf("  %-7s%10s%8s%8s%7s%16s%12s\n", "level", "tile", "row", "column", "band", "offset",
            "size");

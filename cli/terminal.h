@@ -17,6 +17,9 @@ bool term_set_color(const char *mode);
 /* No warnings from now on. */
 void term_set_quiet(void);
 
+/* Whether progress is shown: on a terminal that can go back to the start of a line. */
+bool term_shows_progress(void);
+
 /* Whether output has failed and there is no use in producing more. */
 bool term_is_broken(void);
 /* Write out what is left. Returns status, or EXIT_FAILED with a message when that does not work. */
