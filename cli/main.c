@@ -4,12 +4,14 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
+#include "diff.h"
 #include "info.h"
 #include "options.h"
 #include "read_command.h"
 #include "terminal.h"
 
-static const cli_command *const commands[] = {&info_command, &read_command, &plan_command, NULL};
+static const cli_command *const commands[] = {&info_command, &read_command, &plan_command,
+                                              &diff_command, NULL};
 
 static int run_help(int argc, char **argv);
 static int run_version(void);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "info.h"
 #include "page.h"
 #include "problem.h"
 #include "terminal.h"
@@ -20,12 +21,7 @@ static uint32_t level_of(const report *p)
 
 static const char *codec_of(const report *p, char *buffer)
 {
-    const tz_level *level = &p->r->info->levels[level_of(p)];
-    const char *name = tz_compression_name(level->compression);
-    if (name != NULL)
-        return name;
-    snprintf(buffer, TEXT_NUMBER, "compression %u", (unsigned)level->compression);
-    return buffer;
+    return info_codec(&p->r->info->levels[level_of(p)], buffer);
 }
 
 /* For people ----------------------------------------------------------------------------------- */
