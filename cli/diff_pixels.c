@@ -194,7 +194,8 @@ static tz_result compare_block(comparison *c, const block *where, tz_error *err)
         progress_next(&c->progress, (uint64_t)where->bands * where->height * where->width);
     tz_result result = tz_read_batch(items, 2, &c->how, NULL, err);
     if (result != TZ_OK)
-        return result;
+        return problem_memory(err, c->d->settings->memory - c->how.max_memory,
+                              c->d->settings->memory);
     compare_planes(c, where, c->pixels, c->dtype, false);
     if (c->level->has_mask)
         compare_planes(c, where, c->masks, TZ_DTYPE_UINT8, true);

@@ -6,8 +6,9 @@
 
 #include "terminal.h"
 
-#define LONGEST_NAME 40 /* of commands, options and limits */
-#define HELP_COLUMN  24
+#define LONGEST_NAME    40 /* of commands, options and limits */
+#define HELP_COLUMN     24
+#define EXAMPLE_COLUMNS 44
 
 /* Suggestions ---------------------------------------------------------------------------------- */
 
@@ -197,7 +198,7 @@ static void print_examples(const char *line)
     while (*line != '\0') {
         size_t command = strcspn(line, "\t");
         size_t all = strcspn(line, "\n");
-        printf("  %-*.*s%.*s\n", 42, (int)command, line, (int)(all - command - 1),
+        printf("  %-*.*s%.*s\n", EXAMPLE_COLUMNS, (int)command, line, (int)(all - command - 1),
                line + command + 1);
         line += all + (line[all] == '\n');
     }

@@ -20,8 +20,8 @@ const cli_command plan_command = {
     .arguments = "IN",
     .summary = "tells what reading pixels would cost, without reading any",
     .examples = "terrazzo plan a.tif\tthe whole image\n"
-                "terrazzo plan --window 0,0,512,512 a.tif\ttiles, requests and bytes of a window\n"
-                "terrazzo plan --size 1024x0 a.tif\twhich overview a thumbnail comes from",
+                "terrazzo plan --window 0,0,512,512 a.tif\ttiles, requests, bytes of a part\n"
+                "terrazzo plan --size 1024x0 a.tif\twhich overview a picture needs",
     .options = plan_options,
     .run = run,
 };

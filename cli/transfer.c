@@ -164,22 +164,6 @@ static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcom
     return item;
 }
 
-/* The library names its own option; people have another. */
-static tz_result explain(const transfer *t, tz_result result, tz_error *err)
-{
-    char needed[TEXT_NUMBER];
-    char given[TEXT_NUMBER];
-    if (result == TZ_ERR_CANCELLED)
-        return progress_cancelled(err);
-    if (result != TZ_ERR_LIMIT || err->limit == NULL || strcmp(err->limit, "max_memory") != 0)
-        return result;
-    uint64_t total = t->result->buffer_bytes + err->found;
-    snprintf(err->message, sizeof err->message,
-             "reading takes at least %s of memory, and --memory allows %s; raise it",
-             text_bytes(needed, total), text_bytes(given, t->r->settings->memory));
-    return result;
-}
-
 static tz_result carry(transfer *t, const block *where, tz_error *err)
 {
     tz_report part = {0};
@@ -193,7 +177,9 @@ static tz_result carry(transfer *t, const block *where, tz_error *err)
     tz_result result =
         t->dry ? tz_plan_read(&item, 1, &t->how, &part, err) : tz_read(&item, &t->how, &part, err);
     if (result != TZ_OK)
-        return explain(t, result, err);
+        return result == TZ_ERR_CANCELLED
+                   ? progress_cancelled(err)
+                   : problem_memory(err, t->result->buffer_bytes, t->r->settings->memory);
     t->result->block_count++;
     add_report(&t->result->report, &part);
     return t->dry ? TZ_OK : t->sink->put(t->sink->user, where, &item.into, &item.mask, err);
