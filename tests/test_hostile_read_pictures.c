@@ -166,7 +166,8 @@ static void case_49_jpeg_tables_of_100_megabytes(void **state)
     memcpy(tables, "\xFF\xD8", 2);
     wanted_tables = tables;
     tf_done_refuses(tf_new(TB_CLASSIC, grey, 2, 1, describe_tables), grey,
-                    DEFECT(LIMIT, LIMIT, .tag = TZ_TAG_JPEG_TABLES, .limit = "max_codec_bytes"));
+                    DEFECT(FORMAT, CODEC, .tag = TZ_TAG_JPEG_TABLES, .expected = 1 << 20,
+                           .found = wanted_tables_size));
     free(tables);
 }
 
