@@ -109,8 +109,13 @@ static tz_result run_fetch(run *r, tz_worker *w, const tz_span *fetch, tz_error 
     const tz_result result = read_bytes(r, w, unit, fetch->offset, fetch->size, err);
     if (result != TZ_OK)
         return notes_any(r->plan, fetch) ? run_apart(r, w, fetch, err) : result;
-    for (size_t i = 0; i < fetch->count; i++)
-        TZ_TRY(run_piece(r, w, &pieces[i], w->input + (pieces[i].offset - fetch->offset), err));
+    for (size_t i = 0; i < fetch->count;) {
+        const size_t joined =
+            tz_tile_place_joined(r->plan, w, pieces + i, fetch->count - i, fetch, err);
+        if (joined == 0)
+            TZ_TRY(run_piece(r, w, &pieces[i], w->input + (pieces[i].offset - fetch->offset), err));
+        i += joined ? joined : 1;
+    }
     return TZ_OK;
 }
 
