@@ -28,11 +28,6 @@ static const tz_target *target_of(const tz_plan *plan, const tz_unit *unit)
     return &plan->targets[plan->wave.wanted[unit->first].target];
 }
 
-static tz_source *source_of(const tz_target *target)
-{
-    return target->file->containers[target->layer.tables.container].source;
-}
-
 /* A tile that failed: an error of the read, or noted by all who want it. */
 static tz_result settle(run *r, tz_worker *w, const tz_unit *unit, tz_result result,
                         const tz_error *err)
@@ -66,7 +61,7 @@ static tz_result read_bytes(const run *r, tz_worker *w, const tz_unit *unit, uin
     const tz_target *target = target_of(r->plan, unit);
     tz_context ctx = tz_file_context(target->file, err);
     ctx.ifd = target->layer.shape.ifd;
-    return tz_source_read(source_of(target), offset, (size_t)size, w->input, &ctx);
+    return tz_source_read(tz_target_source(target), offset, (size_t)size, w->input, &ctx);
 }
 
 static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t *bytes,
@@ -162,18 +157,6 @@ static tz_result run_waves(run *r)
     return TZ_OK;
 }
 
-/* Are these still the files that were opened? */
-static tz_result check_unchanged(const tz_plan *plan)
-{
-    for (size_t i = 0; i < plan->target_count; i++) {
-        tz_context ctx = plan->ctx;
-        ctx.name = plan->targets[i].file->info.name;
-        if (plan->targets[i].group == i)
-            TZ_TRY(tz_source_check(source_of(&plan->targets[i]), &ctx));
-    }
-    return TZ_OK;
-}
-
 /* ---- report ---- */
 
 static void take_warning(tz_report *report, const tz_error *warning, const char *format,
@@ -232,7 +215,7 @@ static tz_result read_all(run *r)
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)
         tz_target_fill_outside(&plan->targets[i], plan->options.fill);
     TZ_TRY(run_waves(r));
-    TZ_TRY(check_unchanged(plan));
+    TZ_TRY(tz_plan_check_unchanged(plan));
     finish_report(r);
     return TZ_OK;
 }
