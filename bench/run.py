@@ -61,7 +61,7 @@ def main():
     if arguments.build is None:
         arguments.build = BUILD
         build(BUILD)
-    missed = []
+    problems, missed = [], []
     for section in arguments.only:
         report.start(section)
         if section == "open":
@@ -70,16 +70,17 @@ def main():
             wanted = [cell for cell in cells.all_cells(arguments.quick)
                       if re.search(arguments.cells, cell[1])]
             measure_read.show_versions()
-            missed += measure_read.measure_whole(arguments, wanted)
+            wrong, slow = measure_read.measure_whole(arguments, wanted)
+            problems, missed = problems + wrong, missed + slow
         elif section == "latency":
-            measure_read.measure_latency(arguments)
+            problems += measure_read.measure_latency(arguments)
         else:
-            measure_read.measure_batch(arguments)
+            problems += measure_read.measure_batch(arguments)
     if arguments.write:
         write_readme()
-    for text in missed:
+    for text in problems + missed if arguments.check else problems:
         print(text, file=sys.stderr)
-    return 1 if missed and arguments.check else 0
+    return 1 if problems or (missed and arguments.check) else 0
 
 
 if __name__ == "__main__":
