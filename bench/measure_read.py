@@ -338,12 +338,13 @@ def measure_latency(arguments):
 
 def measure_batch(arguments):
     """What is wrong."""
-    names = [f"dem_i16-deflate-p2-t256-crop{number:03d}" for number in range(100)]
+    file_count, window_count = (20, 200) if arguments.quick else (100, 1000)
+    names = [f"dem_i16-deflate-p2-t256-crop{number:03d}" for number in range(file_count)]
     make_data(arguments, names)
     folder, pick = folder_of(arguments), random.Random(2)
     windows = sorted((pick.randrange(len(names)), pick.randrange(1024 - 256),
-                      pick.randrange(1024 - 256)) for _ in range(1000))
-    listing = folder / "windows.txt"
+                      pick.randrange(1024 - 256)) for _ in range(window_count))
+    listing = folder / f"windows-{window_count}.txt"
     listing.write_text("".join(f"{column} {row} 256 256 {folder / names[number]}.tif\n"
                                for number, column, row in windows))
     team = start_readers(arguments, ["rasterio"])
@@ -352,8 +353,9 @@ def measure_batch(arguments):
     times = take_turns(entrants, arguments.rounds, lambda entrant: entrant[0].ask(
         "batch", listing, entrant[1], "pixel", repeats[entrant])[:2])
     cell = Cell("batch", "windows", 0, times)
-    show("1,000 random windows of 256 x 256 pixels from 100 files of 1024 x 1024 (int16, deflate p2, tiles of 256), "
-         "opened and closed each time; peers: a thread for each core, each takes one file after the other:")
+    show(f"{window_count:,} random windows of 256 x 256 pixels from {file_count} files of 1024 x 1024 (int16, deflate "
+         "p2, tiles of 256), opened and closed each time; peers: a thread for each core, each takes one file after the "
+         "other:")
     show()
     report.table(["reader", "milliseconds", "time / terrazzo's", "middle half"],
                  [[reader.name, f"{cell.median(reader.name) * 1e3:.1f}",
