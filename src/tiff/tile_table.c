@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where tiles are. The tables stay in the file: what is asked for is read in pages, every time. A
- * table may be as long as the image has tiles, and most callers want a few of them. */
+ * Where tiles are. The tables stay in the file: what is asked for is read in pages. A table may be
+ * as long as the image has tiles, and most callers want a few of them. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -91,7 +91,8 @@ static tz_result read_values(const table_reader *table, const tz_value *value, u
         const size_t fit = PAGE_SIZE / width;
         const size_t some = count - done < fit ? count - done : fit;
         const uint64_t at = value->offset + (first + done) * width;
-        TZ_TRY(tz_source_read(table->container->source, at, some * width, page, &table->ctx));
+        TZ_TRY(tz_table_read(table->file->cache, table->container->source, table->container->size,
+                             table->layer->tables.container, at, some * width, page, &table->ctx));
         for (size_t i = 0; i < some; i++) {
             uint64_t number = 0;
             if (!tz_integer_at(page + i * width, value->type, table->container->big_endian,
