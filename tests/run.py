@@ -59,6 +59,7 @@ def suites():
         Suite("fuzz-replay", run_programs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
+        Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),
         Suite("mutation-long", run_programs, {"preset": "asan", "label": "mutation"}, long=True),
