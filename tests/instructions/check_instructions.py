@@ -35,7 +35,7 @@ def count(program, folder, what, image):
     """Instructions per byte, or a text that says why there is no count."""
     out = folder / f"{what}-{image}.callgrind"
     done = subprocess.run(
-        ["valgrind", "--tool=callgrind", f"--toggle-collect=measured_{what}",
+        ["valgrind", "--tool=callgrind", f"--toggle-collect=measured_{what}*",
          f"--callgrind-out-file={out}",
          program, what, str(folder / f"{image}.tif")], capture_output=True, text=True)
     if done.returncode != 0:

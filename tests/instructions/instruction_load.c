@@ -43,7 +43,7 @@ static void *must_alloc(size_t size)
     return block;
 }
 
-__attribute__((noinline, noclone)) static void measured_lzw(const image *im)
+__attribute__((noinline)) static void measured_lzw(const image *im)
 {
     const tz_tile_format format = {.width = im->row.width,
                                    .height = im->height,
@@ -59,7 +59,7 @@ __attribute__((noinline, noclone)) static void measured_lzw(const image *im)
     }
 }
 
-__attribute__((noinline, noclone)) static void measured_predictor(const image *im)
+__attribute__((noinline)) static void measured_predictor(const image *im)
 {
     const size_t row = tz_row_bytes(&im->row);
     const size_t stride = row * im->across;
