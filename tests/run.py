@@ -60,6 +60,7 @@ def suites():
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
         Suite("matrix", run_matrix, {"preset": "asan", "arguments": []}),
+        Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),
         Suite("matrix-long", run_matrix, {"preset": "unit", "arguments": ["--whole"]}, long=True),
