@@ -3,7 +3,7 @@
 # Installs what a target of the Makefile needs and is not there yet. Each argument is a group:
 #   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++, valgrind
 #   python  the project's own Python environment, .venv  fuzz    clang with libFuzzer
-#   format  clang-format
+#   format  clang-format                                 bundled nasm, patch, pip: a bundled build
 # Prints nothing when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -64,6 +64,12 @@ need_format() {
     need clang-format-14 clang-format-14 --version
 }
 
+need_bundled() {
+    need nasm nasm --version
+    need patch patch --version
+    need python3-pip python3 -m pip --version
+}
+
 need_python() {
     need python3 python3 --version
     need python3-venv python3 -c 'import ensurepip, venv'
@@ -111,7 +117,7 @@ make_venv() {
 wants_python=no
 for group in "$@"; do
     case $group in
-    build | test | fuzz | format) "need_$group" ;;
+    build | test | fuzz | format | bundled) "need_$group" ;;
     python)
         need_python
         wants_python=yes
