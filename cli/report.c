@@ -24,6 +24,13 @@ static const char *codec_of(const report *p, char *buffer)
     return info_codec(&p->r->info->levels[level_of(p)], buffer);
 }
 
+/* Which way tiles go shows when they go it: a plan may not know. */
+static bool knows_way(const report *p)
+{
+    const tz_report *t = &p->result->report;
+    return p->output != NULL || t->tiles_copied + t->tiles_direct + t->tiles_decoded > 0;
+}
+
 /* For people ----------------------------------------------------------------------------------- */
 
 static void print_bands(const request *r)
@@ -68,10 +75,12 @@ static void print_tiles(const report *p)
     putchar('\n');
     page_label("Decoder");
     printf("%s, largest tile %s\n", codec_of(p, a), text_bytes(b, t->largest_tile));
-    page_label("Way");
-    printf("%s copied, ", text_count(a, t->tiles_copied));
-    printf("%s straight to the result, ", text_count(a, t->tiles_direct));
-    printf("%s by rows\n", text_count(a, t->tiles_decoded));
+    if (knows_way(p)) {
+        page_label("Way");
+        printf("%s copied, ", text_count(a, t->tiles_copied));
+        printf("%s straight to the result, ", text_count(a, t->tiles_direct));
+        printf("%s by rows\n", text_count(a, t->tiles_decoded));
+    }
     page_label("Pixel bytes");
     printf("%s\n", text_bytes(a, t->bytes_decoded));
 }
@@ -163,9 +172,9 @@ static void write_cost(json *j, const report *p)
     json_object_end(j);
     json_object(j, "decode");
     json_text(j, "codec", codec_of(p, codec));
-    json_uint(j, "tiles_copied", t->tiles_copied);
-    json_uint(j, "tiles_direct", t->tiles_direct);
-    json_uint(j, "tiles_decoded", t->tiles_decoded);
+    json_uint_or_null(j, "tiles_copied", t->tiles_copied, knows_way(p));
+    json_uint_or_null(j, "tiles_direct", t->tiles_direct, knows_way(p));
+    json_uint_or_null(j, "tiles_decoded", t->tiles_decoded, knows_way(p));
     json_uint(j, "bytes_decoded", t->bytes_decoded);
     json_object_end(j);
 }
