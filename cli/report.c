@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "info.h"
 #include "page.h"
@@ -93,8 +94,8 @@ static void print_cost(const report *p)
     page_heading("Cost");
     page_label("Requests");
     printf("%s, %s in all", text_count(a, t->requests), text_bytes(b, t->bytes_read));
-    if (t->bytes_compressed > 0 && t->bytes_compressed != t->bytes_read)
-        printf(", %s of it tiles", text_bytes(a, t->bytes_compressed));
+    if (strcmp(text_bytes(a, t->bytes_compressed), b) != 0)
+        printf(", %s of it tiles", a);
     putchar('\n');
     page_label("Blocks");
     printf("%s, in %s wave%s\n", text_count(a, p->result->block_count), text_count(b, t->waves),

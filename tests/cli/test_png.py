@@ -218,6 +218,27 @@ def test_min_is_white(png, save):
     np.testing.assert_array_equal(png(save(data[:-48] + array.tobytes())), 255 - array)
 
 
+def interleaved(save, array, *tags):
+    bands, height, width = array.shape
+    data = tiff([Image(width, height, bands=bands, tags=list(tags))])
+    return save(data[:-array.size] + array.transpose(1, 2, 0).tobytes())
+
+
+def test_cmyk(png, save):
+    array = noise(4, 30, 40)
+    path = interleaved(save, array, (262, SHORT, [5]), (338, SHORT, None))
+    ink, black = 255 - array[:3].astype(int), 255 - array[3].astype(int)
+    np.testing.assert_array_equal(png(path), (ink * black + 127) // 255)
+
+
+def test_ycbcr(png, save):
+    array = noise(3, 30, 40)
+    path = interleaved(save, array, (262, SHORT, [6]), (530, SHORT, [1, 1]))
+    with rasterio.open(path) as file:
+        expected = file.read().astype(int)  # libtiff converts
+    assert np.abs(png(path).astype(int) - expected).max() <= 1
+
+
 def test_many_bands_show_the_first(png, raster):
     array = noise(7, 30, 40)
     np.testing.assert_array_equal(png(raster(array, photometric="minisblack")), array[:1])
