@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "info.h"
 #include "page.h"
@@ -22,6 +23,13 @@ static uint32_t level_of(const report *p)
 static const char *codec_of(const report *p, char *buffer)
 {
     return info_codec(&p->r->info->levels[level_of(p)], buffer);
+}
+
+/* Which way tiles go shows when they go it: a plan may not know. */
+static bool knows_way(const report *p)
+{
+    const tz_report *t = &p->result->report;
+    return p->output != NULL || t->tiles_copied + t->tiles_direct + t->tiles_decoded > 0;
 }
 
 /* For people ----------------------------------------------------------------------------------- */
@@ -68,10 +76,12 @@ static void print_tiles(const report *p)
     putchar('\n');
     page_label("Decoder");
     printf("%s, largest tile %s\n", codec_of(p, a), text_bytes(b, t->largest_tile));
-    page_label("Way");
-    printf("%s copied, ", text_count(a, t->tiles_copied));
-    printf("%s straight to the result, ", text_count(a, t->tiles_direct));
-    printf("%s by rows\n", text_count(a, t->tiles_decoded));
+    if (knows_way(p)) {
+        page_label("Way");
+        printf("%s copied, ", text_count(a, t->tiles_copied));
+        printf("%s straight to the result, ", text_count(a, t->tiles_direct));
+        printf("%s by rows\n", text_count(a, t->tiles_decoded));
+    }
     page_label("Pixel bytes");
     printf("%s\n", text_bytes(a, t->bytes_decoded));
 }
@@ -84,8 +94,8 @@ static void print_cost(const report *p)
     page_heading("Cost");
     page_label("Requests");
     printf("%s, %s in all", text_count(a, t->requests), text_bytes(b, t->bytes_read));
-    if (t->bytes_compressed > 0 && t->bytes_compressed != t->bytes_read)
-        printf(", %s of it tiles", text_bytes(a, t->bytes_compressed));
+    if (strcmp(text_bytes(a, t->bytes_compressed), b) != 0)
+        printf(", %s of it tiles", a);
     putchar('\n');
     page_label("Blocks");
     printf("%s, in %s wave%s\n", text_count(a, p->result->block_count), text_count(b, t->waves),
@@ -163,9 +173,9 @@ static void write_cost(json *j, const report *p)
     json_object_end(j);
     json_object(j, "decode");
     json_text(j, "codec", codec_of(p, codec));
-    json_uint(j, "tiles_copied", t->tiles_copied);
-    json_uint(j, "tiles_direct", t->tiles_direct);
-    json_uint(j, "tiles_decoded", t->tiles_decoded);
+    json_uint_or_null(j, "tiles_copied", t->tiles_copied, knows_way(p));
+    json_uint_or_null(j, "tiles_direct", t->tiles_direct, knows_way(p));
+    json_uint_or_null(j, "tiles_decoded", t->tiles_decoded, knows_way(p));
     json_uint(j, "bytes_decoded", t->bytes_decoded);
     json_object_end(j);
 }
