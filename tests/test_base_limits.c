@@ -41,7 +41,7 @@ static void defaults_are_the_agreed_numbers(void **state)
     assert_int_equal(limits.max_image_bytes, 4294967296);
     assert_int_equal(limits.max_handle_bytes, 1073741824);
     assert_int_equal(limits.max_jpeg_scans, 100);
-    assert_int_equal(limits.max_codec_bytes, 67108864);
+    assert_int_equal(limits.max_codec_bytes, 134217728);
     assert_int_equal(limits.max_xml_bytes, 8388608);
     assert_int_equal(limits.max_xml_depth, 64);
     assert_int_equal(limits.max_metadata_items, 65536);

@@ -510,6 +510,72 @@ static void case_56_impossible_coding_styles(void **state)
     end(&f);
 }
 
+static void insert(stream *s, size_t at, const void *bytes, size_t size)
+{
+    uint8_t *grown = run_alloc(s->size + size);
+    memcpy(grown, s->data, at);
+    memcpy(grown + at, bytes, size);
+    memcpy(grown + at + size, s->data + at, s->size - at);
+    free(s->data);
+    s->data = grown;
+    s->size += size;
+}
+
+/* A style for one component counts as much as the one for all. */
+static void case_56_coding_styles_of_components(void **state)
+{
+    (void)state;
+    static const uint8_t coc[] = {0xFF, 0x53, 0, 9, 0, 0, 3, 4, 4, 0, 1};
+    fixture f;
+    begin(&f, (recipe){.width = 64, .height = 64, .components = 1});
+    size_t quantization = find_marker(&f.s, 0x5C);
+    insert(&f.s, quantization, coc, sizeof coc);
+    uint8_t *out = run_decode(&f.run, &f.format, f.s.data, f.s.size);
+    assert_int_equal(out[65], sample_of(&f.recipe, 0, 1, 1));
+    free(out);
+    f.s.data[quantization + 4] = 1; /* no such component */
+    run_refuses(&f.run, &f.format, f.s.data, f.s.size, REFUSED_CODEC);
+    f.s.data[quantization + 4] = 0;
+    f.s.data[quantization + 7] = f.s.data[quantization + 8] = 0; /* code blocks of 4 x 4 */
+    f.run.bench.limits.max_codec_bytes = 64 * 64 * 4 + 20000;
+    run_refuses(&f.run, &f.format, f.s.data, f.s.size, REFUSED_LIMIT);
+    end(&f);
+}
+
+static void main_headers_without_style_or_with_two_sizes(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, (recipe){.width = 64, .height = 64, .components = 1});
+    size_t cod = find_marker(&f.s, COD);
+    f.s.data[cod + 1] = 0x64; /* a comment */
+    run_refuses_saying(&f.run, &f.format, f.s.data, f.s.size, REFUSED_CODEC, "coding style");
+    f.s.data[cod + 1] = SIZ;
+    run_refuses_saying(&f.run, &f.format, f.s.data, f.s.size, REFUSED_CODEC, "two size");
+    end(&f);
+}
+
+static void boxes_of_any_length_are_read(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, (recipe){.width = 32, .height = 24, .components = 1, .boxes = true});
+    size_t box = find_marker(&f.s, 0x4F) - 8;
+    assert_memory_equal(f.s.data + box + 4, "jp2c", 4);
+    put32(&f.s, box, 0); /* up to the end */
+    free(run_decode(&f.run, &f.format, f.s.data, f.s.size));
+    uint8_t longer[8] = {0};
+    insert(&f.s, box + 8, longer, 8);
+    put32(&f.s, box, 1); /* 64 bits follow */
+    put32(&f.s, box + 12, (uint32_t)(f.s.size - box));
+    free(run_decode(&f.run, &f.format, f.s.data, f.s.size));
+    put32(&f.s, box + 8, 1);
+    run_refuses(&f.run, &f.format, f.s.data, f.s.size, REFUSED_CODEC);
+    put32(&f.s, box, 7);
+    run_refuses(&f.run, &f.format, f.s.data, f.s.size, REFUSED_CODEC);
+    end(&f);
+}
+
 static void extensions_are_named_and_refused(void **state)
 {
     (void)state;
@@ -616,6 +682,9 @@ int main(void)
         cmocka_unit_test(case_56_precision_and_sign),
         cmocka_unit_test(case_56_coding_styles_beyond_memory),
         cmocka_unit_test(case_56_impossible_coding_styles),
+        cmocka_unit_test(case_56_coding_styles_of_components),
+        cmocka_unit_test(main_headers_without_style_or_with_two_sizes),
+        cmocka_unit_test(boxes_of_any_length_are_read),
         cmocka_unit_test(extensions_are_named_and_refused),
         cmocka_unit_test(a_missing_tile_is_an_error),
         cmocka_unit_test(tile_parts_with_impossible_lengths),

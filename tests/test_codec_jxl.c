@@ -9,6 +9,11 @@
 #include <cmocka.h>
 #include <jxl/decode.h>
 #include <jxl/encode.h>
+#ifdef TZ_HAVE_JPEG
+#include <stdio.h>
+
+#include <jpeglib.h>
+#endif
 
 #include "codec/jxl_headers.h"
 #include "support/codec_run.h"
@@ -325,6 +330,66 @@ static void every_way_to_encode_gives_libjxls_pixels(void **state)
     }
 }
 
+#ifdef TZ_HAVE_JPEG
+/* A JPEG file within, with coarser chroma: YCbCr, and blocks that are not square. */
+static stream wrap_jpeg(unsigned width, unsigned height, int h, int v)
+{
+    struct jpeg_compress_struct c;
+    struct jpeg_error_mgr errors;
+    uint8_t *pixels = run_picture(width, height, 3), *jpeg = NULL;
+    unsigned long jpeg_size = 0;
+    memset(&c, 0, sizeof c);
+    c.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&c);
+    jpeg_mem_dest(&c, &jpeg, &jpeg_size);
+    c.image_width = width;
+    c.image_height = height;
+    c.input_components = 3;
+    c.in_color_space = JCS_RGB;
+    jpeg_set_defaults(&c);
+    c.comp_info[0].h_samp_factor = h;
+    c.comp_info[0].v_samp_factor = v;
+    jpeg_start_compress(&c, TRUE);
+    while (c.next_scanline < height) {
+        JSAMPROW row = pixels + (size_t)c.next_scanline * width * 3;
+        jpeg_write_scanlines(&c, &row, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+    stream s = {run_alloc(1 << 20), 1 << 20};
+    JxlEncoder *encoder = JxlEncoderCreate(NULL);
+    JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(encoder, NULL);
+    assert_int_equal(JxlEncoderAddJPEGFrame(settings, jpeg, jpeg_size), JXL_ENC_SUCCESS);
+    JxlEncoderCloseInput(encoder);
+    uint8_t *next = s.data;
+    size_t left = s.size;
+    assert_int_equal(JxlEncoderProcessOutput(encoder, &next, &left), JXL_ENC_SUCCESS);
+    s.size -= left;
+    JxlEncoderDestroy(encoder);
+    free(pixels);
+    free(jpeg);
+    return s;
+}
+
+static void jpeg_files_within_give_libjxls_pixels(void **state)
+{
+    (void)state;
+    static const int sampling[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}};
+    for (size_t i = 0; i < 4; i++) {
+        fixture f;
+        begin(&f, (recipe){530, 300, 3, BYTES});
+        free(f.s.data);
+        f.s = wrap_jpeg(530, 300, sampling[i][0], sampling[i][1]);
+        uint8_t *expected = reference(&f);
+        uint8_t *out = run_decode(&f.run, &f.format, f.s.data, f.s.size);
+        assert_memory_equal(out, expected, tz_tile_bytes(&f.format));
+        free(out);
+        free(expected);
+        end(&f);
+    }
+}
+#endif
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -491,6 +556,58 @@ static void case_56_frames_larger_than_the_image(void **state)
     run_close(&run);
 }
 
+/* Splines, extensions: refused by name before libjxl sees them. */
+static void frames_with_splines_or_extensions(void **state)
+{
+    (void)state;
+    codec_run run;
+    run_open(&run, &tz_codec_jxl);
+    writer splines = {{0}, 0};
+    put(&splines, 0, 1), put(&splines, 0, 2), put(&splines, 1, 1);
+    put(&splines, 1, 2), put(&splines, 15, 4); /* flags: 16 */
+    put(&splines, 0, 1), put(&splines, 0, 2), put(&splines, 1, 2), put(&splines, 0, 2);
+    put(&splines, 0, 1), put(&splines, 0, 2), put(&splines, 1, 1), put(&splines, 0, 2);
+    put(&splines, 1, 1), put(&splines, 0, 2);
+    assert_int_equal(check_frames(&run, &splines, sizeof splines.data), TZ_ERR_UNSUPPORTED);
+    assert_non_null(strstr(run.bench.err.message, "splines"));
+    writer extended = {{0}, 0};
+    put(&extended, 0, 1), put(&extended, 0, 2), put(&extended, 1, 1), put(&extended, 0, 2);
+    put(&extended, 0, 1), put(&extended, 0, 2), put(&extended, 1, 2), put(&extended, 0, 2);
+    put(&extended, 0, 1), put(&extended, 0, 2), put(&extended, 1, 1), put(&extended, 0, 2);
+    put(&extended, 0, 1);                       /* a filter of its own: */
+    put(&extended, 1, 1), put(&extended, 1, 1); /* with weights */
+    for (int i = 0; i < 6; i++)
+        put(&extended, 0x3C00, 16);
+    put(&extended, 1, 2); /* and with edges: weights, sigmas */
+    put(&extended, 1, 1);
+    for (int i = 0; i < 5; i++)
+        put(&extended, 0x3C00, 16);
+    put(&extended, 1, 1);
+    for (int i = 0; i < 4; i++)
+        put(&extended, 0x3C00, 16);
+    put(&extended, 0, 2); /* no extension of the filter */
+    put(&extended, 3, 2), put(&extended, 5, 12), put(&extended, 0, 1);
+    assert_int_equal(check_frames(&run, &extended, sizeof extended.data), TZ_ERR_UNSUPPORTED);
+    assert_non_null(strstr(run.bench.err.message, "extensions"));
+    run_close(&run);
+}
+
+static void codestreams_in_several_boxes_are_refused(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, (recipe){40, 30, 3, BYTES, .container = true});
+    size_t at = 0;
+    while (at + 4 < f.s.size && memcmp(f.s.data + at, "jxlc", 4) != 0)
+        at++;
+    assert_true(at + 4 < f.s.size);
+    f.s.data[at + 3] = 'p';
+    run_refuses_saying(&f.run, &f.format, f.s.data, f.s.size, REFUSED_UNSUPPORTED, "boxes");
+    f.s.data[at + 3] = 'x';
+    run_refuses_saying(&f.run, &f.format, f.s.data, f.s.size, REFUSED_CODEC, "boxes");
+    end(&f);
+}
+
 static void frames_without_end(void **state)
 {
     (void)state;
@@ -561,6 +678,9 @@ int main(void)
         cmocka_unit_test(extra_channels_come_back),
         cmocka_unit_test(containers_are_read),
         cmocka_unit_test(every_way_to_encode_gives_libjxls_pixels),
+#ifdef TZ_HAVE_JPEG
+        cmocka_unit_test(jpeg_files_within_give_libjxls_pixels),
+#endif
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(case_56_sizes_that_are_not_the_tiles),
         cmocka_unit_test(case_56_the_largest_image_there_is),
@@ -568,6 +688,8 @@ int main(void)
         cmocka_unit_test(turned_pixels_are_refused),
         cmocka_unit_test(memory_beyond_the_limit),
         cmocka_unit_test(case_56_frames_larger_than_the_image),
+        cmocka_unit_test(frames_with_splines_or_extensions),
+        cmocka_unit_test(codestreams_in_several_boxes_are_refused),
         cmocka_unit_test(frames_without_end),
         cmocka_unit_test(streams_cut_short_are_errors),
         cmocka_unit_test(damaged_bytes_never_show_what_the_buffer_held),

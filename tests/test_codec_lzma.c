@@ -167,12 +167,21 @@ static void case_45_a_dictionary_of_4_gib(void **state)
     check_comes_back(f);
 }
 
+static void case_45_what_xz_preset_9_makes_is_within_the_default_limit(void **state)
+{
+    fixture *f = *state;
+    set_dictionary(f, 28); /* 64 MiB: a little more in all */
+    check_comes_back(f);
+    f->run.bench.limits.max_codec_bytes = UINT64_C(64) << 20;
+    run_refuses(&f->run, &f->format, f->stream, f->size, REFUSED_LIMIT);
+}
+
 static void case_45_the_limit_can_be_raised(void **state)
 {
     fixture *f = *state;
-    set_dictionary(f, 28); /* 64 MiB, preset 9: a little more in all */
+    set_dictionary(f, 30); /* 128 MiB */
     run_refuses(&f->run, &f->format, f->stream, f->size, REFUSED_LIMIT);
-    f->run.bench.limits.max_codec_bytes = UINT64_C(66) << 20;
+    f->run.bench.limits.max_codec_bytes = UINT64_C(130) << 20;
     check_comes_back(f);
 }
 
@@ -235,6 +244,7 @@ int main(void)
         TEST(memory_is_kept_between_tiles),
         TEST(memory_may_run_out),
         TEST(case_45_a_dictionary_of_4_gib),
+        TEST(case_45_what_xz_preset_9_makes_is_within_the_default_limit),
         TEST(case_45_the_limit_can_be_raised),
         TEST(case_45_streams_cut_off_anywhere),
         TEST(case_45_no_xz_stream),

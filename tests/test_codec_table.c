@@ -32,7 +32,7 @@ static void every_codec_is_found_by_each_of_its_numbers(void **state)
             count++;
         }
     }
-    assert_true(count >= 6);
+    assert_true(count >= 7);
     bench_deinit(&b);
 }
 
@@ -47,10 +47,9 @@ static void what_a_build_lacks_is_named(void **state)
         {8, "Deflate (8) needs libdeflate"},         {32946, "Deflate (32946) needs libdeflate"},
         {50000, "ZSTD (50000) needs libzstd"},       {34925, "LZMA (34925) needs liblzma"},
         {50004, "LZ4 (50004) needs liblz4"},         {7, "JPEG (7) needs libjpeg-turbo"},
-        {50001, "WebP (50001) needs libwebp"},       {34887, "LERC (34887) needs liblerc"},
-        {34712, "JPEG 2000 (34712) needs OpenJPEG"}, {33003, "JPEG 2000 (33003) needs OpenJPEG"},
-        {33005, "JPEG 2000 (33005) needs OpenJPEG"}, {50002, "JPEG XL (50002) needs libjxl"},
-        {52546, "JPEG XL (52546) needs libjxl"},
+        {50001, "WebP (50001) needs libwebp"},       {34712, "JPEG 2000 (34712) needs OpenJPEG"},
+        {33003, "JPEG 2000 (33003) needs OpenJPEG"}, {33005, "JPEG 2000 (33005) needs OpenJPEG"},
+        {50002, "JPEG XL (50002) needs libjxl"},     {52546, "JPEG XL (52546) needs libjxl"},
     };
     bench b;
     bench_init(&b);
@@ -86,6 +85,51 @@ static void case_57_what_has_no_decoder_is_named(void **state)
         assert_non_null(strstr(b.err.message, codecs[i].text));
     }
     bench_deinit(&b);
+}
+
+/* LERC needs no library: 4 x 4 pixels that are all 5, as a blob of version 2. */
+static const uint8_t lerc_blob[] = {'L', 'e', 'r', 'c', '2', ' ', 2,  0,    0, 0, /* version */
+                                    4,   0,   0,   0,   4,   0,   0,  0, /* height, width */
+                                    16,  0,   0,   0,   8,   0,   0,  0, /* valid pixels, block */
+                                    62,  0,   0,   0,   1,   0,   0,  0, /* bytes, type */
+                                    0,   0,   0,   0,   0,   0,   0,  0x3f, /* error */
+                                    0,   0,   0,   0,   0,   0,   20, 0x40, /* minimum: 5 */
+                                    0,   0,   0,   0,   0,   0,   20, 0x40, /* maximum: 5 */
+                                    0,   0,   0,   0};                      /* bytes of the mask */
+
+static void lerc_is_in_every_build(void **state)
+{
+    (void)state;
+    codec_run run;
+    run_open(&run, &tz_codec_lerc);
+    tz_tile_format format = make_format(4, 4, 34887);
+    uint8_t *out = run_decode(&run, &format, lerc_blob, sizeof lerc_blob);
+    for (size_t i = 0; i < 16; i++)
+        assert_int_equal(out[i], 5);
+    free(out);
+    bench_silent(&run.bench);
+    run_close(&run);
+}
+
+/* With Deflate or ZSTD around it, it needs these. */
+static void what_lerc_lacks_is_named(void **state)
+{
+    (void)state;
+    codec_run run;
+    run_open(&run, &tz_codec_lerc);
+    tz_tile_format format = make_format(4, 4, 34887);
+    static const char *const parts[] = {"libdeflate", "zstd"};
+    static const char *const texts[] = {"LERC with deflate needs libdeflate",
+                                        "LERC with zstd needs libzstd"};
+    for (uint16_t i = 0; i < 2; i++) {
+        format.lerc_compression = (uint16_t)(i + 1);
+        if (tz_build_feature(parts[i]))
+            run_refuses(&run, &format, lerc_blob, sizeof lerc_blob, REFUSED_CODEC);
+        else
+            run_refuses_saying(&run, &format, lerc_blob, sizeof lerc_blob, REFUSED_UNSUPPORTED,
+                               texts[i]);
+    }
+    run_close(&run);
 }
 
 static void state_that_was_never_used_can_be_released(void **state)
@@ -325,6 +369,8 @@ int main(void)
         cmocka_unit_test(every_codec_is_found_by_each_of_its_numbers),
         cmocka_unit_test(what_a_build_lacks_is_named),
         cmocka_unit_test(case_57_what_has_no_decoder_is_named),
+        cmocka_unit_test(lerc_is_in_every_build),
+        cmocka_unit_test(what_lerc_lacks_is_named),
         cmocka_unit_test(state_that_was_never_used_can_be_released),
         cmocka_unit_test(bits_are_turned_in_every_byte),
         cmocka_unit_test(case_38_stored_sizes_have_a_bound),

@@ -199,7 +199,7 @@ typedef struct tz_limits {
     uint64_t max_image_bytes;    /* one request where the library allocates: 4 GiB */
     uint64_t max_handle_bytes;   /* metadata held by one handle: 1 GiB */
     uint64_t max_jpeg_scans;     /* scans of a progressive JPEG: 100 */
-    uint64_t max_codec_bytes;    /* scratch memory of one codec call: 64 MiB */
+    uint64_t max_codec_bytes;    /* scratch memory of one codec call: 128 MiB */
     uint64_t max_xml_bytes;      /* GDAL metadata: 8 MiB */
     uint64_t max_xml_depth;      /* nesting of GDAL metadata: 64 */
     uint64_t max_metadata_items; /* items of GDAL metadata: 65,536 */
@@ -585,11 +585,12 @@ typedef struct tz_buffer {
 
 /* How a window becomes a buffer of another size; the rules are in doc/numerics.md. */
 typedef enum tz_resampling {
-    TZ_RESAMPLE_NEAREST = 0,
-    TZ_RESAMPLE_AVERAGE = 1, /* of all pixels under the new one, by area */
-    TZ_RESAMPLE_BILINEAR = 2 /* a triangle as wide as two of the larger pixels */
+    TZ_RESAMPLE_NONE = 0, /* another size is an error */
+    TZ_RESAMPLE_NEAREST = 1,
+    TZ_RESAMPLE_AVERAGE = 2, /* of all pixels under the new one, by area */
+    TZ_RESAMPLE_BILINEAR = 3 /* a triangle as wide as two of the larger pixels */
 } tz_resampling;
-TZ_API const char *tz_resampling_name(tz_resampling method); /* "nearest", ...; never NULL */
+TZ_API const char *tz_resampling_name(tz_resampling method); /* "none", "nearest", ... */
 
 /* What became of one tile. */
 typedef struct tz_tile_status {
@@ -612,9 +613,10 @@ typedef struct tz_outcome {
 } tz_outcome;
 
 /* One piece to read: a window of some bands of one level of one file, into one buffer. A buffer of
- * another size than the window gets it resampled. mask.data may be NULL; else mask is of dtype
- * uint8 and of the buffer's shape, and gets 255 where a pixel is valid and 0 where it is not: by
- * the file's own mask, else by nodata, else by its alpha band; and outside the image. */
+ * another size than the window gets it resampled, as tz_read_options.resampling says. mask.data may
+ * be NULL; else mask is of dtype uint8 and of the buffer's shape, and gets 255 where a pixel is
+ * valid and 0 where it is not: by the file's own mask, else by nodata, else by its alpha band; and
+ * outside the image. */
 typedef struct tz_item {
     const tz_file *file;
     uint32_t level;        /* or TZ_LEVEL_AUTO, or TZ_MASK_OF(level) to read a mask's own samples */
@@ -641,7 +643,7 @@ typedef struct tz_read_options {
     tz_resampling resampling;
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NEAREST}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4

@@ -23,7 +23,7 @@ static const tz_limit_info table[] = {
     LIMIT(max_image_bytes, 4 * GIB, "bytes of one request where the library allocates"),
     LIMIT(max_handle_bytes, 1 * GIB, "bytes of metadata held by one handle"),
     LIMIT(max_jpeg_scans, 100, "scans of a progressive JPEG"),
-    LIMIT(max_codec_bytes, 64 * MIB, "bytes of scratch memory of one codec call"),
+    LIMIT(max_codec_bytes, 128 * MIB, "bytes of scratch memory of one codec call"),
     LIMIT(max_xml_bytes, 8 * MIB, "bytes of GDAL metadata"),
     LIMIT(max_xml_depth, 64, "nesting of GDAL metadata"),
     LIMIT(max_metadata_items, 65536, "items of GDAL metadata"),

@@ -12,6 +12,7 @@ const tz_codec *const tz_codecs[] = {
     &tz_codec_packbits,
     &tz_codec_lzw,
     &tz_codec_ccitt,
+    &tz_codec_lerc,
 #ifdef TZ_HAVE_LIBDEFLATE
     &tz_codec_deflate,
 #endif
@@ -29,9 +30,6 @@ const tz_codec *const tz_codecs[] = {
 #endif
 #ifdef TZ_HAVE_WEBP
     &tz_codec_webp,
-#endif
-#ifdef TZ_HAVE_LERC
-    &tz_codec_lerc,
 #endif
 #ifdef TZ_HAVE_OPENJPEG
     &tz_codec_jp2,
@@ -53,10 +51,9 @@ static const optional_codec optional_codecs[] = {
     {8, "Deflate", "libdeflate"},     {32946, "Deflate", "libdeflate"},
     {50000, "ZSTD", "libzstd"},       {34925, "LZMA", "liblzma"},
     {50004, "LZ4", "liblz4"},         {7, "JPEG", "libjpeg-turbo"},
-    {50001, "WebP", "libwebp"},       {34887, "LERC", "liblerc"},
-    {34712, "JPEG 2000", "OpenJPEG"}, {33003, "JPEG 2000", "OpenJPEG"},
-    {33005, "JPEG 2000", "OpenJPEG"}, {50002, "JPEG XL", "libjxl"},
-    {52546, "JPEG XL", "libjxl"},
+    {50001, "WebP", "libwebp"},       {34712, "JPEG 2000", "OpenJPEG"},
+    {33003, "JPEG 2000", "OpenJPEG"}, {33005, "JPEG 2000", "OpenJPEG"},
+    {50002, "JPEG XL", "libjxl"},     {52546, "JPEG XL", "libjxl"},
 };
 
 static bool serves(const tz_codec *codec, uint16_t compression)

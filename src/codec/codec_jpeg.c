@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JPEG (compression 7), by libjpeg-turbo. A tile is a complete stream, or one without tables that
  * relies on tag JPEGTables. What the stream says of itself is compared with the tile before libjpeg
- * sees it; colour comes from the photometric interpretation, never from markers.
+ * sees it; colour comes from the photometric interpretation, never from markers. FillOrder does not
+ * apply: a JPEG stream has an order of its own.
  *
  * The decompressor and the tables of JPEGTables are kept from tile to tile. Settings are libjpeg's
  * defaults (accurate integer DCT, smooth upsampling), which other TIFF readers use too. */
@@ -425,7 +426,8 @@ const tz_codec tz_codec_jpeg = {
     .name = "jpeg",
     .library = "libjpeg-turbo",
     .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB,
+    .flags =
+        TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB | TZ_CODEC_ANY_FILL,
     .state_size = sizeof(jpeg_state),
     .decode = decode,
     .deinit = deinit,

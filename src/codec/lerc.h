@@ -102,9 +102,11 @@ bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous);
  * lerc_bits.c
  * ------------------------------------------------------------------------------------------ */
 
-/* At most max whole numbers, each in a fixed number of bits, perhaps by way of a table. false when
- * there are more or when they are cut off. bytes behind the cursor's end may be read, by 8. */
-bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t max, size_t *count);
+/* At most max whole numbers, each of the same number of bits (*width, below 32), perhaps by way of
+ * a table. false when there are more or when they are cut off. Some bytes behind the cursor's end
+ * may be read: the slack of an input. */
+bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t max, size_t *count,
+                     unsigned *width);
 
 #define TZ_LERC_QUICK_BITS 12
 
@@ -128,8 +130,36 @@ typedef struct tz_lerc_huffman {
 /* Read the table of codes, then be ready for what follows it. */
 bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t version);
 
+/* A symbol whose code is not in the quick table; -1 when there is none. */
+int tz_lerc_huffman_search(tz_lerc_huffman *huffman);
+
+/* At least 32 bits, with zeros behind the end. */
+static inline void tz_lerc_huffman_refill(tz_lerc_huffman *huffman)
+{
+    if (huffman->held > 32 || huffman->word_count == 0)
+        return;
+    huffman->bits |= (uint64_t)tz_load_le32(huffman->words) << (32 - huffman->held);
+    huffman->words += 4;
+    huffman->word_count--;
+    huffman->held += 32;
+}
+
+static inline void tz_lerc_huffman_skip(tz_lerc_huffman *huffman, unsigned count)
+{
+    huffman->bits <<= count;
+    huffman->held -= (int)count;
+}
+
 /* The next symbol; -1 when no code fits. */
-int tz_lerc_huffman_next(tz_lerc_huffman *huffman);
+static inline int tz_lerc_huffman_next(tz_lerc_huffman *huffman)
+{
+    tz_lerc_huffman_refill(huffman);
+    uint16_t quick = huffman->quick[huffman->bits >> (64 - TZ_LERC_QUICK_BITS)];
+    if (quick == 0)
+        return tz_lerc_huffman_search(huffman);
+    tz_lerc_huffman_skip(huffman, quick >> 8);
+    return huffman->held < 0 ? -1 : quick & 255;
+}
 
 /* ---------------------------------------------------------------------------------------------
  * The ways to store values

@@ -8,13 +8,56 @@
  * Bit stuffing
  * ------------------------------------------------------------------------------------------ */
 
+/* Number i of those that are packed in bits bits from data on. */
+static inline uint32_t packed_at(const uint8_t *data, size_t i, unsigned bits)
+{
+    size_t position = i * bits;
+    return (uint32_t)(tz_load_le64(data + position / 8) >> (position % 8)) &
+           ((UINT32_C(1) << bits) - 1);
+}
+
+/* Eight numbers take as many bytes as one takes bits: with a constant number of bits all shifts and
+ * offsets are constant too. */
+#define UNPACK_EIGHTS(bits)                                                                        \
+    case bits:                                                                                     \
+        for (; i + 8 <= count; i += 8, data += bits) {                                             \
+            out[i] = packed_at(data, 0, bits);                                                     \
+            out[i + 1] = packed_at(data, 1, bits);                                                 \
+            out[i + 2] = packed_at(data, 2, bits);                                                 \
+            out[i + 3] = packed_at(data, 3, bits);                                                 \
+            out[i + 4] = packed_at(data, 4, bits);                                                 \
+            out[i + 5] = packed_at(data, 5, bits);                                                 \
+            out[i + 6] = packed_at(data, 6, bits);                                                 \
+            out[i + 7] = packed_at(data, 7, bits);                                                 \
+        }                                                                                          \
+        break;
+
 /* Since version 3: the lowest bit first. */
 static void unpack_low_first(const uint8_t *data, unsigned bits, uint32_t *out, size_t count)
 {
-    uint32_t mask = (UINT32_C(1) << bits) - 1;
-    size_t position = 0;
-    for (size_t i = 0; i < count; i++, position += bits)
-        out[i] = (uint32_t)(tz_load_le64(data + position / 8) >> (position % 8)) & mask;
+    size_t i = 0;
+    switch (bits) {
+        UNPACK_EIGHTS(1)
+        UNPACK_EIGHTS(2)
+        UNPACK_EIGHTS(3)
+        UNPACK_EIGHTS(4)
+        UNPACK_EIGHTS(5)
+        UNPACK_EIGHTS(6)
+        UNPACK_EIGHTS(7)
+        UNPACK_EIGHTS(8)
+        UNPACK_EIGHTS(9)
+        UNPACK_EIGHTS(10)
+        UNPACK_EIGHTS(11)
+        UNPACK_EIGHTS(12)
+        UNPACK_EIGHTS(13)
+        UNPACK_EIGHTS(14)
+        UNPACK_EIGHTS(15)
+        UNPACK_EIGHTS(16)
+    default: /* the rest of a block, and numbers of more bits */
+        break;
+    }
+    for (size_t k = 0; i < count; i++, k++)
+        out[i] = packed_at(data, k, bits);
 }
 
 /* Up to version 2: words of 32 bits, the highest bit first; of the last word only the high bytes
@@ -74,7 +117,8 @@ static bool unpack_by_table(tz_cursor *cursor, uint32_t version, unsigned bits, 
     return true;
 }
 
-bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t max, size_t *count)
+bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t max, size_t *count,
+                     unsigned *width)
 {
     uint8_t how = tz_cursor_u8(cursor);
     uint32_t number = 0;
@@ -91,6 +135,7 @@ bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t 
     if (cursor->overrun || number > max)
         return false;
     *count = number;
+    *width = bits;
     if (how & 32)
         return unpack_by_table(cursor, version, bits, out, number);
     if (bits > 0)
@@ -109,23 +154,6 @@ static void start_bits(tz_lerc_huffman *huffman, const tz_cursor *cursor)
     huffman->word_count = tz_cursor_left(cursor) / 4;
     huffman->bits = 0;
     huffman->held = 0;
-}
-
-/* At least 32 bits, with zeros behind the end. */
-static inline void refill(tz_lerc_huffman *huffman)
-{
-    if (huffman->held > 32 || huffman->word_count == 0)
-        return;
-    huffman->bits |= (uint64_t)tz_load_le32(huffman->words) << (32 - huffman->held);
-    huffman->words += 4;
-    huffman->word_count--;
-    huffman->held += 32;
-}
-
-static inline void skip(tz_lerc_huffman *huffman, unsigned count)
-{
-    huffman->bits <<= count;
-    huffman->held -= (int)count;
 }
 
 static void add_code(tz_lerc_huffman *huffman, tz_lerc_code code)
@@ -150,11 +178,11 @@ static bool read_codes(tz_lerc_huffman *huffman, tz_cursor *cursor, const uint32
             continue;
         if (lengths[i] > 32)
             return false;
-        refill(huffman);
+        tz_lerc_huffman_refill(huffman);
         uint32_t symbol = first + i < size ? first + i : first + i - size;
         tz_lerc_code code = {(uint32_t)(huffman->bits >> (64 - lengths[i])), (uint8_t)lengths[i],
                              (uint8_t)symbol};
-        skip(huffman, lengths[i]);
+        tz_lerc_huffman_skip(huffman, lengths[i]);
         if (huffman->held < 0)
             return false;
         add_code(huffman, code);
@@ -176,25 +204,20 @@ bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t 
         first >= size || end <= first || end - first > size)
         return false;
     size_t count;
-    if (!tz_lerc_unstuff(cursor, version, lengths, end - first, &count) || count != end - first ||
-        !read_codes(huffman, cursor, lengths, first, end - first, size))
+    unsigned width;
+    if (!tz_lerc_unstuff(cursor, version, lengths, end - first, &count, &width) ||
+        count != end - first || !read_codes(huffman, cursor, lengths, first, end - first, size))
         return false;
     start_bits(huffman, cursor);
     return true;
 }
 
-int tz_lerc_huffman_next(tz_lerc_huffman *huffman)
+int tz_lerc_huffman_search(tz_lerc_huffman *huffman)
 {
-    refill(huffman);
-    uint16_t quick = huffman->quick[huffman->bits >> (64 - TZ_LERC_QUICK_BITS)];
-    if (quick != 0) {
-        skip(huffman, quick >> 8);
-        return huffman->held < 0 ? -1 : quick & 255;
-    }
     for (unsigned i = 0; i < huffman->longer_count; i++) {
         const tz_lerc_code *code = &huffman->longer[i];
         if (huffman->bits >> (64 - code->length) == code->bits) {
-            skip(huffman, code->length);
+            tz_lerc_huffman_skip(huffman, code->length);
             return huffman->held < 0 ? -1 : code->symbol;
         }
     }

@@ -14,6 +14,7 @@ typedef struct square {
 /* How to make values of what a block stores. */
 typedef struct recipe {
     const uint32_t *steps; /* one for each valid pixel; NULL: all 0 */
+    unsigned width;        /* bits of each */
     double offset;
     double scale;
     double maximum;
@@ -61,46 +62,75 @@ static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *
 }
 
 /* Quantized blocks without mask and differences, which is nearly all of them: one function for each
- * type, with the conversion in the loop. */
-#define PLACE_QUANTIZED(name, type, convert)                                                       \
+ * type, with the conversion in the loop. Steps have at most 31 bits. */
+#define PLACE_QUANTIZED(name, type, number, highest, convert)                                      \
     static void name(const tz_lerc_blob *blob, const square *at, const recipe *how)                \
     {                                                                                              \
         const uint32_t *step = how->steps;                                                         \
-        const double offset = how->offset, scale = how->scale, maximum = how->maximum;             \
+        const number offset = (number)how->offset, scale = (number)how->scale;                     \
+        const number maximum =                                                                     \
+            how->maximum < (double)(highest) ? (number)how->maximum : (highest);                   \
         const size_t width = at->x1 - at->x0, pixel = blob->target.step;                           \
+        type row[TZ_LERC_MAX_BLOCK];                                                               \
         for (uint32_t y = at->y0; y < at->y1; y++, step += width) {                                \
             uint8_t *out = square_row(blob, at, y);                                                \
             for (size_t x = 0; x < width; x++) {                                                   \
-                double value = offset + step[x] * scale;                                           \
+                number value = offset + (number)(int32_t)step[x] * scale;                          \
                 value = maximum < value ? maximum : value;                                         \
-                type stored = convert;                                                             \
-                memcpy(out + x * pixel, &stored, sizeof stored);                                   \
+                row[x] = (type)(convert);                                                          \
             }                                                                                      \
+            if (pixel == sizeof *row && width == 8)                                                \
+                memcpy(out, row, 8 * sizeof *row);                                                 \
+            else                                                                                   \
+                for (size_t x = 0; x < width; x++)                                                 \
+                    memcpy(out + x * pixel, &row[x], sizeof *row);                                 \
         }                                                                                          \
     }
-#define SATURATED(type, low, high)                                                                 \
-    (type)(value >= (double)(low) ? value <= (double)(high) ? value : (double)(high)               \
-                                  : (double)(low))
+#define AT_LEAST(low) (value < (low) ? (low) : value)
+#define IN_RANGE(low, high)                                                                        \
+    (value >= (double)(low) ? value <= (double)(high) ? value : (double)(high) : (double)(low))
 
-PLACE_QUANTIZED(place_int8, int8_t, SATURATED(int8_t, INT8_MIN, INT8_MAX))
-PLACE_QUANTIZED(place_uint8, uint8_t, SATURATED(uint8_t, 0, UINT8_MAX))
-PLACE_QUANTIZED(place_int16, int16_t, SATURATED(int16_t, INT16_MIN, INT16_MAX))
-PLACE_QUANTIZED(place_uint16, uint16_t, SATURATED(uint16_t, 0, UINT16_MAX))
-PLACE_QUANTIZED(place_int32, int32_t, SATURATED(int32_t, INT32_MIN, INT32_MAX))
-PLACE_QUANTIZED(place_uint32, uint32_t, SATURATED(uint32_t, 0, UINT32_MAX))
-PLACE_QUANTIZED(place_float, float, (float)value)
-PLACE_QUANTIZED(place_double, double, value)
+PLACE_QUANTIZED(place_int8, int8_t, double, __builtin_inf(), IN_RANGE(INT8_MIN, INT8_MAX))
+PLACE_QUANTIZED(place_uint8, uint8_t, double, __builtin_inf(), IN_RANGE(0, UINT8_MAX))
+PLACE_QUANTIZED(place_int16, int16_t, double, __builtin_inf(), IN_RANGE(INT16_MIN, INT16_MAX))
+PLACE_QUANTIZED(place_uint16, uint16_t, double, __builtin_inf(), IN_RANGE(0, UINT16_MAX))
+PLACE_QUANTIZED(place_int32, int32_t, double, __builtin_inf(), IN_RANGE(INT32_MIN, INT32_MAX))
+PLACE_QUANTIZED(place_uint32, uint32_t, double, __builtin_inf(), IN_RANGE(0, UINT32_MAX))
+PLACE_QUANTIZED(place_float, float, double, __builtin_inf(), value)
+PLACE_QUANTIZED(place_double, double, double, __builtin_inf(), value)
+
+PLACE_QUANTIZED(place_whole_int8, int8_t, int32_t, INT8_MAX, AT_LEAST(INT8_MIN))
+PLACE_QUANTIZED(place_whole_uint8, uint8_t, int32_t, UINT8_MAX, AT_LEAST(0))
+PLACE_QUANTIZED(place_whole_int16, int16_t, int32_t, INT16_MAX, AT_LEAST(INT16_MIN))
+PLACE_QUANTIZED(place_whole_uint16, uint16_t, int32_t, UINT16_MAX, AT_LEAST(0))
+
+typedef void place_function(const tz_lerc_blob *blob, const square *at, const recipe *how);
+
+/* Whether all of it can be computed in 32-bit integers, with the same result: everything is a whole
+ * number, and none is too large. */
+static bool is_whole(const recipe *how)
+{
+    const double most = 1 << 29; /* the sum of two is in range too */
+    double largest = (double)((UINT32_C(1) << how->width) - 1);
+    return how->offset >= -most && how->scale >= 0 && how->scale <= most && how->maximum >= -most &&
+           how->maximum <= most && how->offset + largest * how->scale <= most && largest <= most &&
+           how->scale == (double)(int32_t)how->scale &&
+           how->maximum == (double)(int32_t)how->maximum;
+}
 
 static void place(const tz_lerc_blob *blob, const square *at, const recipe *how)
 {
-    static void (*const by_type[TZ_LERC_TYPES])(const tz_lerc_blob *, const square *,
-                                                const recipe *) = {
-        place_int8,  place_uint8,  place_int16, place_uint16,
-        place_int32, place_uint32, place_float, place_double};
-    if (how->steps && !how->differences && !blob->mask)
-        by_type[blob->header.type](blob, at, how);
-    else
+    static place_function *const whole[] = {place_whole_int8, place_whole_uint8, place_whole_int16,
+                                            place_whole_uint16};
+    static place_function *const any[TZ_LERC_TYPES] = {place_int8,   place_uint8, place_int16,
+                                                       place_uint16, place_int32, place_uint32,
+                                                       place_float,  place_double};
+    if (!how->steps || how->differences || blob->mask)
         place_any(blob, at, how);
+    else if (blob->header.type <= TZ_LERC_UINT16 && is_whole(how))
+        whole[blob->header.type](blob, at, how);
+    else
+        any[blob->header.type](blob, at, how);
 }
 
 static bool place_raw(tz_lerc_blob *blob, const square *at)
@@ -176,7 +206,7 @@ static bool place_computed(tz_lerc_blob *blob, const square *at, uint8_t first, 
 {
     uint32_t steps[TZ_LERC_MAX_BLOCK * TZ_LERC_MAX_BLOCK];
     size_t size = tz_lerc_type_size(blob->header.type);
-    recipe how = {NULL, 0, 2 * blob->header.max_error, blob->header.maximum, differences};
+    recipe how = {NULL, 0, 0, 2 * blob->header.max_error, blob->header.maximum, differences};
     if (!read_offset(blob, first >> 6, differences, &how.offset))
         return false;
     if (blob->maxima && blob->header.depth > 1)
@@ -184,7 +214,7 @@ static bool place_computed(tz_lerc_blob *blob, const square *at, uint8_t first, 
     size_t count;
     if ((first & 3) == QUANTIZED) {
         if (!tz_lerc_unstuff(&blob->data, blob->header.version, steps, sizeof steps / sizeof *steps,
-                             &count) ||
+                             &count, &how.width) ||
             count != count_valid(blob, at))
             return tz_lerc_broken(blob, "the numbers of a block");
         how.steps = steps;

@@ -140,8 +140,28 @@ static uint8_t predict(const tz_lerc_blob *blob, size_t x, size_t y, uint32_t d,
     return last;
 }
 
+/* The same with all pixels valid. */
+static bool read_all_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint32_t d)
+{
+    uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
+    for (size_t y = 0; y < blob->header.height; y++) {
+        uint8_t *out = pixel_at(blob, 0, y) + d;
+        uint8_t last = y > 0 ? pixel_at(blob, 0, y - 1)[d] : 0;
+        for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step) {
+            int symbol = tz_lerc_huffman_next(huffman);
+            if (symbol < 0)
+                return false;
+            last = (uint8_t)(symbol - bias + last);
+            *out = last;
+        }
+    }
+    return true;
+}
+
 static bool read_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint32_t d)
 {
+    if (!blob->mask)
+        return read_all_differences(blob, huffman, d);
     uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
     uint8_t last = 0;
     for (size_t y = 0; y < blob->header.height; y++) {
