@@ -572,5 +572,6 @@ int main(void)
         CASE(case_82_wrong_arguments_cost_no_read),
         CASE(case_82_unaligned_buffers_are_fine),
     };
+    tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

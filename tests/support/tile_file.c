@@ -67,6 +67,20 @@ tz_file *tf_open_at(const tb *b, const char *file, int line)
     return opened;
 }
 
+void tf_warm_up(void)
+{
+    tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_NONE], 8, 8, NULL);
+    tz_file *file = tf_open(b);
+    uint8_t *pixels;
+    for (uint32_t threads = 0; threads < 3; threads++) {
+        if (tf_read(file, (tz_window){0}, threads, 0, &pixels, NULL, NULL) != TZ_OK)
+            abort();
+        free(pixels);
+    }
+    tz_close(file);
+    tb_free(b);
+}
+
 tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8_t poison,
                   uint8_t **pixels, tz_report *report, tz_error *err)
 {

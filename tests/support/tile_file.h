@@ -34,6 +34,9 @@ tb *tf_new(unsigned format, const tile_stream *stream, uint32_t across, uint32_t
 /* Other bytes for a tile: appended to the file. */
 void tf_put(tb *b, uint64_t tile, const void *bytes, size_t size);
 
+/* Make what a process makes once, its shared threads: call it before memory is counted. */
+void tf_warm_up(void);
+
 /* Open the bytes; must succeed. */
 #define tf_open(b) tf_open_at(b, __FILE__, __LINE__)
 tz_file *tf_open_at(const tb *b, const char *file, int line);
