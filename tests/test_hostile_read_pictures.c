@@ -169,7 +169,8 @@ static void case_49_jpeg_tables_of_megabytes(void **state)
                     DEFECT(FORMAT, CODEC, .tag = ANY_INT, .tile = 0, .text = "JPEGTables"));
     wanted_tables_size = 200u << 20;
     tf_done_refuses(tf_new(TB_CLASSIC, grey, 2, 1, describe_tables), grey,
-                    DEFECT(LIMIT, LIMIT, .tag = TZ_TAG_JPEG_TABLES, .limit = "max_codec_bytes"));
+                    DEFECT(FORMAT, CODEC, .tag = TZ_TAG_JPEG_TABLES, .expected = 1 << 20,
+                           .found = wanted_tables_size));
     free(tables);
 }
 

@@ -77,6 +77,16 @@ static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t 
     return result == TZ_OK ? TZ_OK : settle(r, w, unit, result, err);
 }
 
+static bool notes_any(const tz_plan *plan, const tz_span *fetch)
+{
+    for (size_t i = 0; i < fetch->count; i++) {
+        if (tz_unit_takes_failures(plan,
+                                   &plan->wave.units[plan->wave.pieces[fetch->first + i].index]))
+            return true;
+    }
+    return false;
+}
+
 /* The common read failed: each tile on its own, so that only those fail that must. */
 static tz_result run_apart(run *r, tz_worker *w, const tz_span *fetch, tz_error *err)
 {
@@ -96,8 +106,9 @@ static tz_result run_fetch(run *r, tz_worker *w, const tz_span *fetch, tz_error 
 {
     const tz_piece *pieces = &r->plan->wave.pieces[fetch->first];
     const tz_unit *unit = &r->plan->wave.units[pieces[0].index];
-    if (read_bytes(r, w, unit, fetch->offset, fetch->size, err) != TZ_OK)
-        return run_apart(r, w, fetch, err);
+    const tz_result result = read_bytes(r, w, unit, fetch->offset, fetch->size, err);
+    if (result != TZ_OK)
+        return notes_any(r->plan, fetch) ? run_apart(r, w, fetch, err) : result;
     for (size_t i = 0; i < fetch->count; i++)
         TZ_TRY(run_piece(r, w, &pieces[i], w->input + (pieces[i].offset - fetch->offset), err));
     return TZ_OK;
@@ -182,17 +193,23 @@ static void take_warning(tz_report *report, const tz_error *warning, const char 
     report->warnings[report->warning_count++] = *warning;
 }
 
+static void take_warnings(tz_report *report, const tz_warnings *warnings, const char **formats)
+{
+    report->warnings_dropped += warnings->dropped;
+    for (uint32_t i = 0; i < warnings->count; i++)
+        take_warning(report, &warnings->list[i], warnings->formats[i], formats);
+}
+
 static void finish_report(const run *r)
 {
     tz_report *report = &r->plan->report;
     const char *formats[TZ_REPORT_WARNINGS];
+    take_warnings(report, &r->plan->warnings, formats);
     for (unsigned i = 0; i < r->worker_count; i++) {
         const tz_worker *w = &r->workers[i];
         report->tiles_direct += w->tiles_direct;
         report->tiles_decoded += w->tiles_decoded;
-        report->warnings_dropped += w->warnings.dropped;
-        for (uint32_t k = 0; k < w->warnings.count; k++)
-            take_warning(report, &w->warnings.list[k], w->warnings.formats[k], formats);
+        take_warnings(report, &w->warnings, formats);
     }
     report->tiles_copied = report->tiles - report->tiles_sparse - report->tiles_direct -
                            report->tiles_decoded - report->tiles_failed;

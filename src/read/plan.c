@@ -47,9 +47,8 @@ static uint32_t find_group(const tz_plan *plan, const group_table *table, const 
 static tz_result add_target(tz_plan *plan, const group_table *table, const tz_view *view,
                             tz_target_kind kind)
 {
-    tz_context ctx = plan->ctx;
-    ctx.name = view->file->info.name;
-    ctx.limits = &view->file->limits;
+    tz_context ctx = tz_file_context(view->file, plan->ctx.err);
+    ctx.warnings = &plan->warnings;
     tz_target *target = &plan->targets[plan->target_count];
     const uint32_t level = kind == TZ_TARGET_MASK ? TZ_MASK_OF(view->level) : view->level;
     const uint32_t group = find_group(plan, table, view->file, level);
@@ -260,5 +259,6 @@ tz_result tz_plan_make(tz_plan *plan, const tz_view *views, size_t count,
 void tz_plan_deinit(tz_plan *plan)
 {
     tz_wave_deinit(&plan->wave);
+    tz_warnings_deinit(&plan->warnings);
     tz_arena_deinit(&plan->arena);
 }

@@ -60,6 +60,7 @@ typedef struct tz_plan {
     size_t state_size;   /* codec contexts */
     unsigned threads;
     tz_report report;
+    tz_warnings warnings;
     uint64_t last_tile; /* while tiles are counted */
     uint32_t last_group;
 } tz_plan;
@@ -86,6 +87,9 @@ size_t tz_wave_unit_bytes(void);
 
 /* Where a unit's data is. */
 tz_piece tz_unit_piece(const tz_plan *plan, const tz_unit *unit);
+
+/* Whether all who want a unit have a list for tiles that fail. */
+bool tz_unit_takes_failures(const tz_plan *plan, const tz_unit *unit);
 
 /* Note in the outcomes' lists that a tile could not be had; false when someone who wants it has no
  * such list, or the failure is not the tile's. *is_new: it was not known of another part. */

@@ -16,6 +16,9 @@
 /* A window this much narrower than the rows of a strip is read row by row. */
 enum { NARROW_ROW = 16384, NARROW_FACTOR = 4 };
 
+/* All tables that JPEG knows, 8 to 64 KiB each by the length of their segments. */
+#define MAX_JPEG_TABLES ((uint64_t)1 << 20)
+
 /* Buffers from this size on are written past the cache. */
 #define STREAM_FROM ((uint64_t)1 << 23)
 
@@ -126,9 +129,11 @@ static tz_result load_tables(tz_target *target, tz_arena *arena, const tz_contex
     const tz_container *container = &target->file->containers[target->layer.tables.container];
     if (value->count == 0)
         return TZ_OK;
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_codec_bytes),
-                          tz_at_tag(TZ_TAG_JPEG_TABLES, value->offset), value->count,
-                          "bytes of JPEG tables"));
+    if (value->count > MAX_JPEG_TABLES)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                       tz_expecting(tz_at_tag(TZ_TAG_JPEG_TABLES, value->offset), MAX_JPEG_TABLES,
+                                    value->count),
+                       "more bytes than JPEG tables can have");
     uint8_t *bytes = tz_arena_alloc(arena, (size_t)value->count + TZ_CODEC_SLACK);
     if (!bytes)
         return tz_fail_nomem(ctx, value->count);
@@ -200,8 +205,13 @@ static tz_result set_format(tz_target *target, const tz_context *ctx)
     target->row.swap = container->big_endian != host_is_big_endian();
     if (target->codec->flags & TZ_CODEC_NATIVE)
         target->row.swap = false;
-    if (target->codec->flags & TZ_CODEC_NO_PREDICTOR)
+    if (target->codec->flags & TZ_CODEC_NO_PREDICTOR && level->predictor != 1) {
         target->row.predictor = 1;
+        TZ_TRY(tz_warn(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, level->ifd_offset), 1, level->predictor),
+            "a predictor that does not go with the compression is ignored"));
+    }
     const char *unsupported = is_subsampled(target) ? set_subsampled(target) : NULL;
     if (!unsupported)
         unsupported = tz_row_unsupported(&target->row);

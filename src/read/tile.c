@@ -325,6 +325,16 @@ static void place_raw(const tile_job *job, uint8_t *bytes)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
 }
 
+/* Bytes behind the pixels of an uncompressed tile; its first part tells. */
+static tz_result warn_of_more(const tile_job *job)
+{
+    const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
+    const uint64_t needed = tz_layer_tile_bytes(&job->target->layer, job->wanted->tile);
+    if (job->wanted->span.size <= needed || job->wanted->part > 0)
+        return TZ_OK;
+    return tz_codec_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
+}
+
 /* A strip is cut at the lower edge of the image, a tile is not; some writers do the one or the
  * other all the same, and the codec is told. */
 static tz_tile_format format_of(const tile_job *job)
@@ -429,7 +439,7 @@ tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *u
     TZ_TRY(warn_oddities(&job));
     if (tz_target_is_raw(target)) {
         place_raw(&job, bytes);
-        return TZ_OK;
+        return warn_of_more(&job);
     }
     const size_t size = (size_t)job.wanted->span.size;
     const bool turned = target->tile.fill_order == 2 && !(target->codec->flags & TZ_CODEC_ANY_FILL);

@@ -217,7 +217,7 @@ static void make_units(tz_plan *plan)
     }
 }
 
-static bool takes_failures(const tz_plan *plan, const tz_unit *unit)
+bool tz_unit_takes_failures(const tz_plan *plan, const tz_unit *unit)
 {
     for (uint32_t i = 0; i < unit->count; i++) {
         const uint32_t target = plan->wave.wanted[unit->first + i].target;
@@ -246,7 +246,7 @@ bool tz_unit_note(const tz_plan *plan, const tz_unit *unit, tz_result result, tz
     *is_new = false;
     const bool is_the_tiles = result == TZ_ERR_FORMAT || result == TZ_ERR_LIMIT ||
                               result == TZ_ERR_UNSUPPORTED || result == TZ_ERR_IO;
-    if (!is_the_tiles || !takes_failures(plan, unit))
+    if (!is_the_tiles || !tz_unit_takes_failures(plan, unit))
         return false;
     for (uint32_t i = 0; i < unit->count; i++) {
         const tz_wanted *wanted = &plan->wave.wanted[unit->first + i];
