@@ -414,29 +414,11 @@ static tz_result decode(const tile_job *job, const uint8_t *bytes)
     return TZ_OK;
 }
 
-/* What can be read but should not be there. */
-static tz_result warn_oddities(const tile_job *job)
-{
-    const tz_target *target = job->target;
-    const uint16_t predictor = target->layer.shape.predictor;
-    const uint64_t whole = tz_layer_tile_bytes(&target->layer, job->wanted->tile);
-    if (tz_target_is_raw(target) && job->wanted->part == 0 && job->wanted->span.size > whole)
-        return tz_warn(&job->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                       tz_expecting(job->place, whole, job->wanted->span.size),
-                       "bytes after the pixels of the tile are ignored");
-    if ((target->codec->flags & TZ_CODEC_NO_PREDICTOR) && predictor != 1)
-        return tz_warn(&job->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->place,
-                       "predictor %u means nothing to %s and is ignored", predictor,
-                       target->codec->name);
-    return TZ_OK;
-}
-
 tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, uint8_t *bytes,
                         tz_error *err)
 {
     const tile_job job = make_job(plan, worker, unit, err);
     const tz_target *target = job.target;
-    TZ_TRY(warn_oddities(&job));
     if (tz_target_is_raw(target)) {
         place_raw(&job, bytes);
         return warn_of_more(&job);
