@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/reference.h"
 #include "support/tile_file.h"
 
 static uint64_t seed = 1;
@@ -23,35 +24,25 @@ typedef struct layout {
     tb_spec spec;
     unsigned format;
     tz_dtype dtype;
-    const char *nodata; /* NULL: none */
+    const char *nodata;   /* NULL: none */
+    uint16_t orientation; /* 0: no tag */
 } layout;
 
 #define SIZED .width = 53, .height = 41
 /* clang-format off */
 static const layout layouts[] = {
-    {{SIZED, .tile_width = 16, .tile_height = 32, .bits = 8, .samples = 3}, TB_CLASSIC, TZ_DTYPE_UINT8, NULL},
-    {{SIZED, .rows_per_strip = 7, .bits = 16, .sample_format = 2, .samples = 2, .planar = 2}, TB_BIG_ENDIAN, TZ_DTYPE_INT16, "-3"},
-    {{SIZED, .tile_width = 32, .tile_height = 16, .bits = 16, .compression = 32773, .samples = 4}, TB_BIGTIFF, TZ_DTYPE_UINT16, "5"},
-    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 32, .sample_format = 3, .compression = 32773, .planar = 2, .samples = 3}, TB_BIG_ENDIAN | TB_BIGTIFF, TZ_DTYPE_FLOAT32, "nan"},
-    {{SIZED, .rows_per_strip = 41, .bits = 64, .sample_format = 3}, TB_CLASSIC, TZ_DTYPE_FLOAT64, "2.5"},
-    {{SIZED, .tile_width = 64, .tile_height = 64, .bits = 64, .sample_format = 2, .compression = 32773}, TB_BIG_ENDIAN, TZ_DTYPE_INT64, "-9223372036854775808"},
-    {{SIZED, .rows_per_strip = 1, .bits = 32, .samples = 5}, TB_BIGTIFF, TZ_DTYPE_UINT32, "0"},
-    {{SIZED, .rows_per_strip = 9, .bits = 8, .sample_format = 2, .compression = 32773, .samples = 3}, TB_CLASSIC, TZ_DTYPE_INT8, NULL},
-    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 64, .samples = 2, .planar = 2}, TB_CLASSIC, TZ_DTYPE_UINT64, "18446744073709551615"},
+    {{SIZED, .tile_width = 16, .tile_height = 32, .bits = 8, .samples = 3}, TB_CLASSIC, TZ_DTYPE_UINT8, NULL, 0},
+    {{SIZED, .rows_per_strip = 7, .bits = 16, .sample_format = 2, .samples = 2, .planar = 2}, TB_BIG_ENDIAN, TZ_DTYPE_INT16, "-3", 1},
+    {{SIZED, .tile_width = 32, .tile_height = 16, .bits = 16, .compression = 32773, .samples = 4}, TB_BIGTIFF, TZ_DTYPE_UINT16, "5", 2},
+    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 32, .sample_format = 3, .compression = 32773, .planar = 2, .samples = 3}, TB_BIG_ENDIAN | TB_BIGTIFF, TZ_DTYPE_FLOAT32, "nan", 3},
+    {{SIZED, .rows_per_strip = 41, .bits = 64, .sample_format = 3}, TB_CLASSIC, TZ_DTYPE_FLOAT64, "2.5", 4},
+    {{SIZED, .tile_width = 64, .tile_height = 64, .bits = 64, .sample_format = 2, .compression = 32773}, TB_BIG_ENDIAN, TZ_DTYPE_INT64, "-9223372036854775808", 5},
+    {{SIZED, .rows_per_strip = 1, .bits = 32, .samples = 5}, TB_BIGTIFF, TZ_DTYPE_UINT32, "0", 6},
+    {{SIZED, .rows_per_strip = 9, .bits = 8, .sample_format = 2, .compression = 32773, .samples = 3}, TB_CLASSIC, TZ_DTYPE_INT8, NULL, 7},
+    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 64, .samples = 2, .planar = 2}, TB_CLASSIC, TZ_DTYPE_UINT64, "18446744073709551615", 8},
 };
 /* clang-format on */
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0], LEVELS = 2 };
-
-static bool is_float(tz_dtype dtype)
-{
-    return dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_FLOAT64;
-}
-
-static bool is_signed(tz_dtype dtype)
-{
-    return dtype == TZ_DTYPE_INT8 || dtype == TZ_DTYPE_INT16 || dtype == TZ_DTYPE_INT32 ||
-           dtype == TZ_DTYPE_INT64;
-}
 
 /* The bits of a sample: small values, values of all sizes, and the ends of the range. */
 static uint64_t sample_bits(const layout *l, uint32_t level, uint32_t band, uint32_t row,
@@ -65,7 +56,7 @@ static uint64_t sample_bits(const layout *l, uint32_t level, uint32_t band, uint
     const unsigned kind = (unsigned)(hash % 8);
     const unsigned bits = l->spec.bits;
     const int64_t small = (int64_t)(hash >> 8 & 15) - 8;
-    if (is_float(l->dtype)) {
+    if (ref_is_float(l->dtype)) {
         double value = kind < 2   ? (double)small / 2
                        : kind < 6 ? ldexp((double)(int64_t)hash, (int)(hash & 63) - 75)
                                   : (double)(int32_t)(hash >> 16);
@@ -156,6 +147,8 @@ static tb *write_image(const layout *l)
         b->ifds[ifd].spec = spec;
         if (l->nodata)
             tb_set_text(b, ifd, TZ_TAG_GDAL_NODATA, l->nodata);
+        if (l->orientation)
+            TB_SHORTS(b, ifd, TZ_TAG_ORIENTATION, l->orientation);
         spec.width = (spec.width + 1) / 2;
         spec.height = (spec.height + 1) / 2;
         spec.rows_per_strip = spec.rows_per_strip > spec.height ? spec.height : spec.rows_per_strip;
@@ -183,7 +176,7 @@ static long double value_of(const layout *l, uint64_t bits)
         memcpy(&value, &bits, sizeof value);
         return value;
     }
-    if (!is_signed(l->dtype))
+    if (!ref_is_signed(l->dtype))
         return bits;
     const unsigned shift = 64u - l->spec.bits;
     return (int64_t)(bits << shift) >> shift;
@@ -197,99 +190,6 @@ static bool is_nodata(const layout *l, uint64_t bits)
     if (strcmp(l->nodata, "nan") == 0)
         return isnan(value);
     return value == strtold(l->nodata, NULL);
-}
-
-/* The nearest float16, ties to even, as a number. */
-static long double to_half(long double value)
-{
-    if (isnan(value) || isinf(value) || value == 0)
-        return value;
-    const int exponent = ilogbl(value) < -14 ? -14 : ilogbl(value);
-    const long double quantum = ldexpl(1, exponent - 10);
-    const long double rounded = rintl(value / quantum) * quantum;
-    return fabsl(rounded) >= 65536 ? copysignl(HUGE_VALL, value) : rounded;
-}
-
-static long double from_half(uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31;
-    const long double mantissa = bits & 1023;
-    long double value = exponent == 31  ? (mantissa > 0 ? (long double)NAN : HUGE_VALL)
-                        : exponent == 0 ? ldexpl(mantissa, -24)
-                                        : ldexpl(mantissa + 1024, exponent - 25);
-    return bits & 0x8000 ? -value : value;
-}
-
-static long double clamp(long double value, bool from_float, int bits, bool with_sign)
-{
-    if (isnan(value))
-        return 0;
-    const long double low = with_sign ? -ldexpl(1, bits - 1) : 0;
-    const long double high = ldexpl(1, with_sign ? bits - 1 : bits) - 1;
-    const long double whole = from_float ? roundl(value) : value;
-    return whole < low ? low : whole > high ? high : whole;
-}
-
-/* What a value becomes in a buffer of this type. */
-static long double cast(long double value, bool from_float, tz_dtype to)
-{
-    switch (to) {
-    case TZ_DTYPE_FLOAT16:
-        return to_half(value);
-    case TZ_DTYPE_FLOAT32:
-    case TZ_DTYPE_COMPLEX_FLOAT32:
-        return (float)value;
-    case TZ_DTYPE_FLOAT64:
-        return (double)value;
-    default:
-        return clamp(value, from_float, (int)tz_dtype_size(to) * 8, is_signed(to));
-    }
-}
-
-static long double load(const uint8_t *p, tz_dtype dtype)
-{
-    union {
-        uint8_t u8;
-        int8_t i8;
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        uint64_t u64;
-        int64_t i64;
-        float f32;
-        double f64;
-    } v = {.u64 = 0};
-    memcpy(&v, p, dtype == TZ_DTYPE_COMPLEX_FLOAT32 ? 4 : tz_dtype_size(dtype));
-    switch (dtype) {
-    case TZ_DTYPE_UINT8:
-        return v.u8;
-    case TZ_DTYPE_INT8:
-        return v.i8;
-    case TZ_DTYPE_UINT16:
-        return v.u16;
-    case TZ_DTYPE_INT16:
-        return v.i16;
-    case TZ_DTYPE_UINT32:
-        return v.u32;
-    case TZ_DTYPE_INT32:
-        return v.i32;
-    case TZ_DTYPE_UINT64:
-        return v.u64;
-    case TZ_DTYPE_INT64:
-        return v.i64;
-    case TZ_DTYPE_FLOAT16:
-        return from_half(v.u16);
-    case TZ_DTYPE_FLOAT64:
-        return v.f64;
-    default:
-        return v.f32;
-    }
-}
-
-static bool same(long double a, long double b)
-{
-    return isnan(a) ? isnan(b) : a == b;
 }
 
 /* ---- buffers ---- */
@@ -364,6 +264,8 @@ static void check_rest(room *r)
 
 typedef struct request {
     const layout *l;
+    unsigned turn;          /* orientation that counts */
+    uint32_t width, height; /* of the level, upright */
     tz_item item;
     uint32_t bands[6];
     room pixels, mask;
@@ -379,18 +281,22 @@ static int64_t random_start(uint32_t size, bool boundless)
     return boundless ? (int64_t)below(2 * size) - size / 2 : below(size);
 }
 
-static void make_request(request *q, const layout *l, const tz_file *file, bool boundless)
+static void make_request(request *q, const layout *l, const tz_file *file,
+                         const tz_read_options *how)
 {
+    const bool boundless = how->boundless;
     const tz_info *info = tz_file_info(file);
     *q = (request){.l = l, .item = {.file = file, .level = below(LEVELS)}};
     const tz_level *level = &info->levels[q->item.level];
-    tz_window w = {.column = random_start(level->width, boundless),
-                   .row = random_start(level->height, boundless)};
-    w.width = 1 + below(boundless ? 60 : level->width - (uint32_t)w.column);
-    w.height = 1 + below(boundless ? 50 : level->height - (uint32_t)w.row);
-    const bool whole = below(8) == 0;
-    if (whole)
-        w = (tz_window){0, 0, level->width, level->height};
+    q->turn = how->oriented && l->orientation ? l->orientation : 1;
+    q->width = q->turn > 4 ? level->height : level->width;
+    q->height = q->turn > 4 ? level->width : level->height;
+    tz_window w = {.column = random_start(q->width, boundless),
+                   .row = random_start(q->height, boundless)};
+    w.width = 1 + below(boundless ? 60 : q->width - (uint32_t)w.column);
+    w.height = 1 + below(boundless ? 50 : q->height - (uint32_t)w.row);
+    if (below(8) == 0)
+        w = (tz_window){0, 0, q->width, q->height};
     q->item.window = w;
     uint32_t count = info->bands;
     if (below(3) > 0) {
@@ -413,32 +319,44 @@ static void make_request(request *q, const layout *l, const tz_file *file, bool 
     }
 }
 
+/* The stored pixel that an upright one is, by the words of TIFF 6.0: which sides of the picture the
+ * first row and the first column are. */
+static uint64_t upright_bits(const request *q, uint32_t band, uint32_t x, uint32_t y)
+{
+    const bool first_row_is_last = q->turn == 3 || q->turn == 4 || q->turn == 6 || q->turn == 7;
+    const bool first_column_is_last = q->turn == 2 || q->turn == 3 || q->turn == 7 || q->turn == 8;
+    const uint32_t across = q->turn > 4 ? y : x, down = q->turn > 4 ? x : y;
+    const uint32_t width = q->turn > 4 ? q->height : q->width;
+    const uint32_t height = q->turn > 4 ? q->width : q->height;
+    return sample_bits(q->l, q->item.level, band, first_row_is_last ? height - 1 - down : down,
+                       first_column_is_last ? width - 1 - across : across);
+}
+
 static void check_sample(request *q, const tz_read_options *how, uint32_t i, uint32_t row,
                          uint32_t column)
 {
     const tz_item *item = &q->item;
-    const tz_level *level = &tz_file_info(item->file)->levels[item->level];
     const int64_t x = item->window.column + column, y = item->window.row + row;
-    const bool inside = x >= 0 && y >= 0 && x < level->width && y < level->height;
+    const bool inside = x >= 0 && y >= 0 && x < q->width && y < q->height;
     const uint32_t band = item->bands ? item->bands[i] : i;
     const tz_dtype to = item->into.dtype;
     bool valid = false;
-    long double wanted = cast((long double)how->fill, true, to);
+    long double wanted = ref_cast((long double)how->fill, true, to);
     if (inside) {
-        const uint64_t bits = sample_bits(q->l, item->level, band, (uint32_t)y, (uint32_t)x);
+        const uint64_t bits = upright_bits(q, band, (uint32_t)x, (uint32_t)y);
         valid = !is_nodata(q->l, bits);
-        wanted = cast(value_of(q->l, bits), is_float(q->l->dtype), to);
-        if (!valid && how->nodata_to_nan && is_float(to))
+        wanted = ref_cast(value_of(q->l, bits), ref_is_float(q->l->dtype), to);
+        if (!valid && how->nodata_to_nan && ref_is_float(to))
             wanted = (long double)NAN;
     }
     const uint8_t *p = sample_in(&item->into, &q->pixels, i, row, column);
-    const long double found = load(p, to);
-    if (!same(found, wanted))
+    const long double found = ref_load(p, to);
+    if (!ref_same(found, wanted))
         fail_msg("%s to %s, level %u, band %u, row %lld, column %lld: %.20Lg, not %.20Lg",
                  tz_dtype_name(q->l->dtype), tz_dtype_name(to), item->level, band, (long long)y,
                  (long long)x, found, wanted);
     if (to == TZ_DTYPE_COMPLEX_FLOAT32)
-        assert_true(load(p + 4, TZ_DTYPE_FLOAT32) == 0);
+        assert_true(ref_load(p + 4, TZ_DTYPE_FLOAT32) == 0);
     if (item->mask.data)
         assert_int_equal(*sample_in(&item->mask, &q->mask, i, row, column), valid ? 255 : 0);
 }
@@ -500,10 +418,11 @@ static void run_rounds(unsigned rounds, unsigned most_items, bool boundless)
         how.boundless = boundless;
         how.fill = (double)below(2000) / 4 - 100;
         how.nodata_to_nan = below(2);
+        how.oriented = below(3) == 0;
         how.threads = 1 + below(3);
         for (size_t i = 0; i < count; i++) {
             const size_t which = below(2) ? favourite : below(LAYOUTS);
-            make_request(&requests[i], &layouts[which], opened[which].file, boundless);
+            make_request(&requests[i], &layouts[which], opened[which].file, &how);
             items[i] = requests[i].item;
         }
         if (tz_read_batch(items, count, &how, NULL, &err) != TZ_OK)
@@ -546,7 +465,7 @@ static void a_batch_is_the_same_with_any_number_of_threads(void **state)
             tz_read_options how = TZ_READ_OPTIONS_INIT;
             seed = 1000 + round;
             const size_t which = below(LAYOUTS);
-            make_request(&q, &layouts[which], opened[which].file, false);
+            make_request(&q, &layouts[which], opened[which].file, &how);
             how.threads = threads;
             assert_int_equal(tz_read(&q.item, &how, NULL, NULL), TZ_OK);
             if (threads == 1) {
