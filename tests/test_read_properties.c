@@ -4,6 +4,7 @@
  * padding, casts, nodata and masks, several items of several files at once. The reference knows
  * nothing of tiles: it asks a function what a pixel is. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,20 +27,21 @@ typedef struct layout {
     tz_dtype dtype;
     const char *nodata;   /* NULL: none */
     uint16_t orientation; /* 0: no tag */
+    bool scaled;          /* bands have a scale and an offset */
 } layout;
 
 #define SIZED .width = 53, .height = 41
 /* clang-format off */
 static const layout layouts[] = {
-    {{SIZED, .tile_width = 16, .tile_height = 32, .bits = 8, .samples = 3}, TB_CLASSIC, TZ_DTYPE_UINT8, NULL, 0},
-    {{SIZED, .rows_per_strip = 7, .bits = 16, .sample_format = 2, .samples = 2, .planar = 2}, TB_BIG_ENDIAN, TZ_DTYPE_INT16, "-3", 1},
-    {{SIZED, .tile_width = 32, .tile_height = 16, .bits = 16, .compression = 32773, .samples = 4}, TB_BIGTIFF, TZ_DTYPE_UINT16, "5", 2},
-    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 32, .sample_format = 3, .compression = 32773, .planar = 2, .samples = 3}, TB_BIG_ENDIAN | TB_BIGTIFF, TZ_DTYPE_FLOAT32, "nan", 3},
-    {{SIZED, .rows_per_strip = 41, .bits = 64, .sample_format = 3}, TB_CLASSIC, TZ_DTYPE_FLOAT64, "2.5", 4},
-    {{SIZED, .tile_width = 64, .tile_height = 64, .bits = 64, .sample_format = 2, .compression = 32773}, TB_BIG_ENDIAN, TZ_DTYPE_INT64, "-9223372036854775808", 5},
-    {{SIZED, .rows_per_strip = 1, .bits = 32, .samples = 5}, TB_BIGTIFF, TZ_DTYPE_UINT32, "0", 6},
-    {{SIZED, .rows_per_strip = 9, .bits = 8, .sample_format = 2, .compression = 32773, .samples = 3}, TB_CLASSIC, TZ_DTYPE_INT8, NULL, 7},
-    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 64, .samples = 2, .planar = 2}, TB_CLASSIC, TZ_DTYPE_UINT64, "18446744073709551615", 8},
+    {{SIZED, .tile_width = 16, .tile_height = 32, .bits = 8, .samples = 3}, TB_CLASSIC, TZ_DTYPE_UINT8, NULL, 0, false},
+    {{SIZED, .rows_per_strip = 7, .bits = 16, .sample_format = 2, .samples = 2, .planar = 2}, TB_BIG_ENDIAN, TZ_DTYPE_INT16, "-3", 1, true},
+    {{SIZED, .tile_width = 32, .tile_height = 16, .bits = 16, .compression = 32773, .samples = 4}, TB_BIGTIFF, TZ_DTYPE_UINT16, "5", 2, false},
+    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 32, .sample_format = 3, .compression = 32773, .planar = 2, .samples = 3}, TB_BIG_ENDIAN | TB_BIGTIFF, TZ_DTYPE_FLOAT32, "nan", 3, true},
+    {{SIZED, .rows_per_strip = 41, .bits = 64, .sample_format = 3}, TB_CLASSIC, TZ_DTYPE_FLOAT64, "2.5", 4, false},
+    {{SIZED, .tile_width = 64, .tile_height = 64, .bits = 64, .sample_format = 2, .compression = 32773}, TB_BIG_ENDIAN, TZ_DTYPE_INT64, "-9223372036854775808", 5, true},
+    {{SIZED, .rows_per_strip = 1, .bits = 32, .samples = 5}, TB_BIGTIFF, TZ_DTYPE_UINT32, "0", 6, false},
+    {{SIZED, .rows_per_strip = 9, .bits = 8, .sample_format = 2, .compression = 32773, .samples = 3}, TB_CLASSIC, TZ_DTYPE_INT8, NULL, 7, true},
+    {{SIZED, .tile_width = 16, .tile_height = 16, .bits = 64, .samples = 2, .planar = 2}, TB_CLASSIC, TZ_DTYPE_UINT64, "18446744073709551615", 8, false},
 };
 /* clang-format on */
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0], LEVELS = 2 };
@@ -135,6 +137,21 @@ static void write_tile(tb *b, const layout *l, int ifd, uint64_t tile)
     free(data);
 }
 
+/* Scale (band + 1) / 8 and offset band - 1.25. */
+static void set_scales(tb *b, int ifd, unsigned bands)
+{
+    char text[2048] = "<GDALMetadata>";
+    for (unsigned i = 0; i < bands; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used,
+                 "<Item name=\"SCALE\" sample=\"%u\" role=\"scale\">%.3f</Item>"
+                 "<Item name=\"OFFSET\" sample=\"%u\" role=\"offset\">%.2f</Item>",
+                 i, (i + 1) / 8.0, i, i - 1.25);
+    }
+    strcat(text, "</GDALMetadata>");
+    tb_set_text(b, ifd, TZ_TAG_GDAL_METADATA, text);
+}
+
 static tb *write_image(const layout *l)
 {
     tb *b = tb_new(l->format);
@@ -147,6 +164,8 @@ static tb *write_image(const layout *l)
         b->ifds[ifd].spec = spec;
         if (l->nodata)
             tb_set_text(b, ifd, TZ_TAG_GDAL_NODATA, l->nodata);
+        if (l->scaled)
+            set_scales(b, ifd, spec.samples);
         if (l->orientation)
             TB_SHORTS(b, ifd, TZ_TAG_ORIENTATION, l->orientation);
         spec.width = (spec.width + 1) / 2;
@@ -345,7 +364,11 @@ static void check_sample(request *q, const tz_read_options *how, uint32_t i, uin
     if (inside) {
         const uint64_t bits = upright_bits(q, band, (uint32_t)x, (uint32_t)y);
         valid = !is_nodata(q->l, bits);
-        wanted = ref_cast(value_of(q->l, bits), ref_is_float(q->l->dtype), to);
+        const long double value = value_of(q->l, bits);
+        const volatile double product = (double)value * ((band + 1) / 8.0);
+        const bool scaled = how->scaled && q->l->scaled && tz_build_feature("expat");
+        wanted = scaled ? ref_cast(product + (band - 1.25), true, to)
+                        : ref_cast(value, ref_is_float(q->l->dtype), to);
         if (!valid && how->nodata_to_nan && ref_is_float(to))
             wanted = (long double)NAN;
     }
@@ -419,6 +442,7 @@ static void run_rounds(unsigned rounds, unsigned most_items, bool boundless)
         how.fill = (double)below(2000) / 4 - 100;
         how.nodata_to_nan = below(2);
         how.oriented = below(3) == 0;
+        how.scaled = below(2);
         how.threads = 1 + below(3);
         for (size_t i = 0; i < count; i++) {
             const size_t which = below(2) ? favourite : below(LAYOUTS);
