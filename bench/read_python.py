@@ -9,6 +9,7 @@ the warm buffer; xarray-spatial always makes an array of its own, on as many thr
 import concurrent.futures
 import itertools
 import mmap
+import os
 import sys
 import time
 
@@ -104,7 +105,8 @@ class XarraySpatial:
         self.open = open_geotiff
 
     def whole(self, path, threads, by_pixel):
-        return self.open(path, allow_experimental_codecs=True, allow_internal_only_jpeg=True).values
+        pixels = self.open(path, allow_experimental_codecs=True, allow_internal_only_jpeg=True).values
+        return pixels if by_pixel else pixels.transpose(2, 0, 1)
 
 
 def read_list(path):
@@ -130,12 +132,14 @@ def answer(library, request):
 def main():
     library = {"tifffile": Tifffile, "rasterio": Rasterio,
                "xarray-spatial": XarraySpatial}[sys.argv[1]]()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # some libraries print
     for request in sys.stdin:
         try:
             line = answer(library, request)
         except Exception as error:  # whatever a library raises is its answer
             line = "failed " + " ".join(str(error).split())[:300]
-        print(line, flush=True)
+        print(line, file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -26,11 +26,13 @@ SECTIONS = ("open", "read", "latency", "batch")
 def write_readme():
     """Each section that was measured replaces what is between its marks."""
     text = README.read_text()
+    command = " ".join(["bench/run.py", *sys.argv[1:]])
     for section, lines in report.sections.items():
         start, end = f"<!-- results: {section} -->\n", f"<!-- end: {section} -->\n"
         before, rest = text.split(start)
         _, after = rest.split(end)
-        text = before + start + "\n" + "".join(lines).strip("\n") + "\n\n" + end + after
+        body = f"`{command}`:\n\n" + "".join(lines).strip("\n")
+        text = before + start + "\n" + body + "\n\n" + end + after
     README.write_text(text)
 
 
@@ -50,6 +52,8 @@ def parse():
     parser.add_argument("--check", action="store_true", help="fail when a target is missed")
     parser.add_argument("--write", action="store_true", help="put the tables into the README")
     arguments = parser.parse_args()
+    if arguments.write and (arguments.quick or arguments.cells):
+        parser.error("the README wants the whole measurement")
     arguments.only = arguments.only or (SECTIONS[1:] if arguments.quick else SECTIONS)
     arguments.size = arguments.size or (2048 if arguments.quick else 4096)
     arguments.rounds = arguments.rounds or (5 if arguments.quick else 9)
@@ -61,7 +65,7 @@ def main():
     if arguments.build is None:
         arguments.build = BUILD
         build(BUILD)
-    missed = []
+    problems, missed = [], []
     for section in arguments.only:
         report.start(section)
         if section == "open":
@@ -70,16 +74,17 @@ def main():
             wanted = [cell for cell in cells.all_cells(arguments.quick)
                       if re.search(arguments.cells, cell[1])]
             measure_read.show_versions()
-            missed += measure_read.measure_whole(arguments, wanted)
+            wrong, slow = measure_read.measure_whole(arguments, wanted)
+            problems, missed = problems + wrong, missed + slow
         elif section == "latency":
-            measure_read.measure_latency(arguments)
+            problems += measure_read.measure_latency(arguments)
         else:
-            measure_read.measure_batch(arguments)
+            problems += measure_read.measure_batch(arguments)
     if arguments.write:
         write_readme()
-    for text in missed:
+    for text in problems + missed if arguments.check else problems:
         print(text, file=sys.stderr)
-    return 1 if missed and arguments.check else 0
+    return 1 if problems or (missed and arguments.check) else 0
 
 
 if __name__ == "__main__":

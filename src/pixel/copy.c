@@ -11,7 +11,7 @@
 /* ---- whole rows ---- */
 
 #if defined(__x86_64__)
-enum { LINE = 64, LEAST_STREAMED = 1024 };
+enum { LINE = 64 };
 
 /* A cache line at a time, so that it leaves the write-combining buffer whole. */
 static void stream_lines(uint8_t *dst, const uint8_t *src, size_t size)
@@ -32,7 +32,7 @@ static void stream_lines(uint8_t *dst, const uint8_t *src, size_t size)
 
 void tz_row_copy(uint8_t *dst, const uint8_t *src, size_t size, bool stream)
 {
-    if (stream && size >= LEAST_STREAMED) {
+    if (stream && size >= 2 * LINE) {
         const size_t head = (LINE - (uintptr_t)dst % LINE) % LINE;
         const size_t body = (size - head) / LINE * LINE;
         memcpy(dst, src, head);

@@ -28,11 +28,6 @@ static const tz_target *target_of(const tz_plan *plan, const tz_unit *unit)
     return &plan->targets[plan->wave.wanted[unit->first].target];
 }
 
-static tz_source *source_of(const tz_target *target)
-{
-    return target->file->containers[target->layer.tables.container].source;
-}
-
 /* A tile that failed: an error of the read, or noted by all who want it. */
 static tz_result settle(run *r, tz_worker *w, const tz_unit *unit, tz_result result,
                         const tz_error *err)
@@ -66,7 +61,7 @@ static tz_result read_bytes(const run *r, tz_worker *w, const tz_unit *unit, uin
     const tz_target *target = target_of(r->plan, unit);
     tz_context ctx = tz_file_context(target->file, err);
     ctx.ifd = target->layer.shape.ifd;
-    return tz_source_read(source_of(target), offset, (size_t)size, w->input, &ctx);
+    return tz_source_read(tz_target_source(target), offset, (size_t)size, w->input, &ctx);
 }
 
 static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t *bytes,
@@ -109,8 +104,13 @@ static tz_result run_fetch(run *r, tz_worker *w, const tz_span *fetch, tz_error 
     const tz_result result = read_bytes(r, w, unit, fetch->offset, fetch->size, err);
     if (result != TZ_OK)
         return notes_any(r->plan, fetch) ? run_apart(r, w, fetch, err) : result;
-    for (size_t i = 0; i < fetch->count; i++)
-        TZ_TRY(run_piece(r, w, &pieces[i], w->input + (pieces[i].offset - fetch->offset), err));
+    for (size_t i = 0; i < fetch->count;) {
+        const size_t joined =
+            tz_tile_place_joined(r->plan, w, pieces + i, fetch->count - i, fetch, err);
+        if (joined == 0)
+            TZ_TRY(run_piece(r, w, &pieces[i], w->input + (pieces[i].offset - fetch->offset), err));
+        i += joined ? joined : 1;
+    }
     return TZ_OK;
 }
 
@@ -153,18 +153,6 @@ static tz_result run_waves(run *r)
     for (; r->at1 < r->plan->unit_count; r->at0 = r->at1) {
         TZ_TRY(tz_wave_next(r->plan, &r->at1));
         TZ_TRY(run_wave(r));
-    }
-    return TZ_OK;
-}
-
-/* Are these still the files that were opened? */
-static tz_result check_unchanged(const tz_plan *plan)
-{
-    for (size_t i = 0; i < plan->target_count; i++) {
-        tz_context ctx = plan->ctx;
-        ctx.name = plan->targets[i].file->info.name;
-        if (plan->targets[i].group == i)
-            TZ_TRY(tz_source_check(source_of(&plan->targets[i]), &ctx));
     }
     return TZ_OK;
 }
@@ -227,7 +215,7 @@ static tz_result read_all(run *r)
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)
         tz_target_fill_outside(&plan->targets[i], plan->options.fill);
     TZ_TRY(run_waves(r));
-    TZ_TRY(check_unchanged(plan));
+    TZ_TRY(tz_plan_check_unchanged(plan));
     finish_report(r);
     return TZ_OK;
 }

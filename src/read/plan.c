@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "io/source.h"
 
 /* Neighbouring tiles are read together up to this size, which the second cache holds until they are
  * decoded; less where there would be too few reads to keep all threads busy. */
@@ -232,6 +233,17 @@ tz_result tz_plan_outcomes(const tz_plan *plan)
     for (size_t i = 0; i < plan->target_count; i++) {
         if (plan->targets[i].outcome)
             TZ_TRY(tz_target_set_outcome(&plan->targets[i], &plan->ctx));
+    }
+    return TZ_OK;
+}
+
+tz_result tz_plan_check_unchanged(const tz_plan *plan)
+{
+    for (size_t i = 0; i < plan->target_count; i++) {
+        tz_context ctx = plan->ctx;
+        ctx.name = plan->targets[i].file->info.name;
+        if (plan->targets[i].group == i)
+            TZ_TRY(tz_source_check(tz_target_source(&plan->targets[i]), &ctx));
     }
     return TZ_OK;
 }

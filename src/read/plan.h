@@ -73,6 +73,9 @@ tz_result tz_plan_make(tz_plan *plan, const tz_view *views, size_t count,
                        const tz_read_options *how, tz_error *err);
 void tz_plan_deinit(tz_plan *plan); /* zeroed state is fine */
 
+/* Are these still the files that were opened? */
+tz_result tz_plan_check_unchanged(const tz_plan *plan);
+
 /* Say in the items' outcomes how many tiles there are, and reset their lists. */
 tz_result tz_plan_outcomes(const tz_plan *plan);
 

@@ -78,8 +78,8 @@ static tz_result read_plain(request *r, bool dry)
     result = tz_plan_make(&plan, r->views, r->plain_count, &r->how, r->ctx.err);
     if (result == TZ_OK)
         result = tz_plan_outcomes(&plan);
-    if (result == TZ_OK && !dry)
-        result = tz_cores_read(&plan);
+    if (result == TZ_OK)
+        result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
     r->report = plan.report;
     tz_plan_deinit(&plan);
     return result;

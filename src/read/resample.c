@@ -434,8 +434,8 @@ static tz_result read_blocks(batch *ba, bool dry, tz_report *report)
             views[count++] = block_view(&ba->blocks[i]);
     }
     tz_result result = tz_plan_make(&plan, views, count, &how, ba->ctx.err);
-    if (result == TZ_OK && !dry)
-        result = tz_cores_read(&plan);
+    if (result == TZ_OK)
+        result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
     plan.report.peak_memory += ba->bytes + plan.threads * ba->row_bytes;
     if (result == TZ_OK)
         tz_report_add(report, &plan.report);

@@ -70,6 +70,11 @@ uint64_t tz_target_status_count(const tz_target *target);
 /* Say in the outcome how many tiles there are, and reset its list. */
 tz_result tz_target_set_outcome(const tz_target *target, const tz_context *ctx);
 
+static inline tz_source *tz_target_source(const tz_target *target)
+{
+    return target->file->containers[target->layer.tables.container].source;
+}
+
 bool tz_dtype_is_float(tz_dtype dtype);
 
 /* Whether a tile's data is used as it is in the file: such tiles are read in parts. */

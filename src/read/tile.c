@@ -192,11 +192,6 @@ static void place_row(const tile_job *job, const tz_target *target, uint32_t til
                    &part);
         return;
     }
-    if (job->band != NO_BAND && !repeat) {
-        tz_row_copy(sample_at(&target->into, job->band, part.row, part.column), from,
-                    part.count * pixel, target->stream);
-        return;
-    }
     for (uint32_t i = 0; i < target->band_count; i++) {
         const uint32_t band = target->bands ? target->bands[i] : i;
         if (target->planes && band != job->plane)
@@ -213,15 +208,39 @@ static void place_for_all(const tile_job *job, uint32_t tile_row, const uint8_t 
                   repeat);
 }
 
-/* Where a row may be prepared so that it need not be placed: in the buffer itself. NULL: nowhere.
- */
-static uint8_t *row_in_buffer(const tile_job *job, uint32_t tile_row)
+/* Shorter stretches are better left to the cache. */
+enum { LEAST_STREAMED = 512 };
+
+/* The unit's first wanted pixel in row tile_row, where its rows are rows of the buffer. */
+static uint8_t *place_in_buffer(const tile_job *job, uint32_t tile_row)
 {
     const tz_target *target = job->target;
-    row_part part;
-    if (job->band == NO_BAND || target->x0 > job->x || !find_part(job, target, tile_row, &part))
-        return NULL;
-    return sample_at(&target->into, job->band, part.row, part.column);
+    return sample_at(&target->into, job->band, (int64_t)job->y + tile_row - target->row_shift,
+                     (int64_t)job->x + job->unit->column0 - target->column_shift);
+}
+
+/* Rows that are the buffer's once they are prepared: straight to their place. */
+static void move_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint32_t count)
+{
+    const tz_target *target = job->target;
+    const tz_unit *unit = job->unit;
+    const size_t stride = tz_row_bytes(&target->row);
+    const size_t pixel = tz_dtype_size(target->row.dtype) * target->row.samples;
+    const size_t skipped = unit->column0 * pixel;
+    const size_t wanted = (unit->column1 - unit->column0) * pixel;
+    uint8_t *dst = place_in_buffer(job, first);
+    uint8_t *own = skipped == 0 && !target->straight ? dst : NULL;
+    const bool stream = target->stream && wanted >= LEAST_STREAMED;
+    for (uint32_t i = 0; i < count; i++, rows += stride, dst += target->into.row_stride) {
+        const uint8_t *samples = rows;
+        if (!target->straight)
+            samples = tz_row_prepare(&target->row, rows, unit->column1, own ? dst : job->w->row,
+                                     job->w->scratch);
+        if (!own)
+            tz_row_copy(dst, samples + skipped, wanted, stream);
+    }
+    if (stream)
+        tz_row_copy_end();
 }
 
 /* Rows of the tile as they were decoded, the first of them row number first. */
@@ -229,15 +248,15 @@ static void place_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint3
 {
     const tz_row_format *format = &job->target->row;
     const size_t stride = tz_row_bytes(format);
-    for (uint32_t i = 0; i < count; i++) {
-        uint8_t *own = row_in_buffer(job, first + i);
-        const uint8_t *samples = tz_row_prepare(format, rows + i * stride, job->unit->column1,
-                                                own ? own : job->w->row, job->w->scratch);
-        if (samples != own)
-            place_for_all(job, first + i, samples, 0, false);
+    if (job->band != NO_BAND) {
+        move_rows(job, rows, first, count);
+        return;
     }
-    if (job->target->stream)
-        tz_row_copy_end();
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *samples = tz_row_prepare(format, rows + i * stride, job->unit->column1,
+                                                job->w->row, job->w->scratch);
+        place_for_all(job, first + i, samples, 0, false);
+    }
 }
 
 /* ---- tiles without data ---- */
@@ -367,9 +386,9 @@ static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format
                            (uint64_t)job->x + format->width <= target->x1 &&
                            (uint64_t)job->y + format->height <= target->y1;
     if (!target->straight || !is_inside || target->subsampled || format->image_rows ||
-        !(target->codec->flags & needed) || target->into.row_stride < 0)
+        !(target->codec->flags & needed) || target->into.row_stride < 0 || job->band == NO_BAND)
         return NULL;
-    return row_in_buffer(job, 0);
+    return place_in_buffer(job, 0);
 }
 
 static void place_subsampled(const tile_job *job)
@@ -431,6 +450,68 @@ tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *u
     if (turned)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
     return result;
+}
+
+/* ---- uncompressed neighbours ---- */
+
+enum { MOST_JOINED = 16 };
+
+/* Whether rows of the job's tile only have to be copied. */
+static bool is_only_copied(const tile_job *job)
+{
+    const tz_target *target = job->target;
+    return tz_target_is_raw(target) && target->straight && job->band != NO_BAND &&
+           target->tile.fill_order != 2 && target->part_rows > 1;
+}
+
+/* Whether next lies right of job in the buffer, with the same rows. */
+static bool is_beside(const tile_job *job, const tile_job *next)
+{
+    return next->target == job->target && next->y == job->y && next->plane == job->plane &&
+           next->x == job->x + job->target->tile.width && next->unit->row0 == job->unit->row0 &&
+           next->unit->row1 == job->unit->row1;
+}
+
+/* Row by row across all tiles: long stretches of the buffer are written one after the other. */
+static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_t count)
+{
+    const tz_target *target = jobs[0].target;
+    const size_t stride = tz_row_bytes(&target->row);
+    const size_t pixel = tz_dtype_size(target->row.dtype) * target->row.samples;
+    const uint32_t rows = jobs[0].unit->row1 - jobs[0].unit->row0;
+    uint8_t *row = place_in_buffer(&jobs[0], jobs[0].unit->row0);
+    const bool stream = target->stream && (stride >= LEAST_STREAMED || stride % 64 == 0);
+    for (uint32_t i = 0; i < rows; i++, row += target->into.row_stride) {
+        uint8_t *dst = row;
+        for (size_t k = 0; k < count; k++) {
+            const tz_unit *unit = jobs[k].unit;
+            const size_t wanted = (unit->column1 - unit->column0) * pixel;
+            tz_row_copy(dst, bytes[k] + i * stride + unit->column0 * pixel, wanted, stream);
+            dst += wanted;
+        }
+    }
+    if (stream)
+        tz_row_copy_end();
+}
+
+size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,
+                            size_t count, const tz_span *fetch, tz_error *err)
+{
+    tile_job jobs[MOST_JOINED];
+    const uint8_t *bytes[MOST_JOINED];
+    size_t joined = 0;
+    while (joined < count && joined < MOST_JOINED) {
+        const tz_piece *piece = &pieces[joined];
+        jobs[joined] = make_job(plan, worker, &plan->wave.units[piece->index], err);
+        bytes[joined] = worker->input + (piece->offset - fetch->offset);
+        if (!is_only_copied(&jobs[joined]) || warn_of_more(&jobs[joined]) != TZ_OK ||
+            (joined > 0 && !is_beside(&jobs[joined - 1], &jobs[joined])))
+            break;
+        joined++;
+    }
+    if (joined > 1)
+        copy_joined(jobs, bytes, joined);
+    return joined > 1 ? joined : 0;
 }
 
 /* ---- boundless ---- */

@@ -28,6 +28,11 @@ void tz_worker_deinit(tz_worker *worker); /* zeroed state is fine */
 tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, uint8_t *bytes,
                         tz_error *err);
 
+/* Uncompressed tiles that lie side by side in the file and in the buffer are copied together: how
+ * many of the pieces of a fetch, whose bytes are worker->input; 0: none. */
+size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,
+                            size_t count, const tz_span *fetch, tz_error *err);
+
 /* A unit without bytes: nodata, or 0, for a tile that the file does not have; the error of one
  * whose entry in the table is wrong. */
 tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,

@@ -80,24 +80,26 @@ static bool touches_part(const tz_target *target, const tz_wanted *wanted)
 /* A defect of the table's entry is the tile's: fatal, unless the outcome's list takes it. */
 static tz_result check_entry(const tz_plan *plan, const tz_target *target, tz_wanted *wanted)
 {
-    tz_error error = {.result = TZ_OK};
+    tz_error error;
     tz_context ctx = plan->ctx;
     ctx.err = &error;
     ctx.name = target->file->info.name;
     ctx.ifd = target->layer.shape.ifd;
-    tz_result result =
-        tz_tile_check(target->file, target->level, wanted->tile, &wanted->span, &error);
+    tz_result result = tz_tile_check(target->file, target->level, &target->layer, wanted->tile,
+                                     &wanted->span, &error);
     const uint64_t bound = tz_codec_max_input(&target->tile);
     if (result == TZ_OK && wanted->span.size > bound && !tz_target_is_raw(target))
         result = tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
                          tz_expecting(tz_at_tile(target->level, wanted->tile, wanted->span.offset),
                                       bound, wanted->span.size),
                          "the tile claims far more compressed bytes than its pixels can need");
+    if (result == TZ_OK)
+        return TZ_OK;
     wanted->result = (uint16_t)result;
     wanted->cause = (uint16_t)error.cause;
     const bool is_noted = target->outcome && target->outcome->tiles &&
                           (result == TZ_ERR_FORMAT || result == TZ_ERR_LIMIT);
-    if (result == TZ_OK || is_noted)
+    if (is_noted)
         return TZ_OK;
     if (plan->ctx.err)
         *plan->ctx.err = error;
@@ -117,7 +119,8 @@ static tz_result locate(const tz_plan *plan, const tz_target *target, tz_wanted 
                wanted[done + run].tile <= wanted[done + run - 1].tile + 1)
             run++;
         const size_t tiles = (size_t)(wanted[done + run - 1].tile - first) + 1;
-        TZ_TRY(tz_tile_spans(target->file, target->level, first, tiles, spans, plan->ctx.err));
+        TZ_TRY(tz_layer_spans(target->file, target->level, &target->layer, first, tiles, spans,
+                              plan->ctx.err));
         for (size_t i = done; i < done + run; i++) {
             wanted[i].span = spans[wanted[i].tile - first];
             TZ_TRY(check_entry(plan, target, &wanted[i]));
