@@ -464,5 +464,6 @@ int main(void)
 #endif
         CASE(damaged_bytes_are_errors_or_the_same_pixels_over_any_poison),
     };
+    tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -524,5 +524,6 @@ int main(void)
         CASE(case_48_predictors_on_one_pixel_of_65535_samples),
         CASE(case_57_compressions_without_a_decoder),
     };
+    tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,5 +245,6 @@ int main(void)
         CASE(memory_does_not_grow_with_the_image),
         CASE(the_callers_limit_holds),
     };
+    tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

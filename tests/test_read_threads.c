@@ -229,5 +229,6 @@ int main(void)
         CASE(failing_reads_beside_good_ones),
         CASE(a_read_is_cancelled_at_every_call),
     };
+    tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

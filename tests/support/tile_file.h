@@ -34,6 +34,9 @@ tb *tf_new(unsigned format, const tile_stream *stream, uint32_t across, uint32_t
 /* Other bytes for a tile: appended to the file. */
 void tf_put(tb *b, uint64_t tile, const void *bytes, size_t size);
 
+/* Make what a process makes once, its shared threads: call it before memory is counted. */
+void tf_warm_up(void);
+
 /* Open the bytes; must succeed. */
 #define tf_open(b) tf_open_at(b, __FILE__, __LINE__)
 tz_file *tf_open_at(const tb *b, const char *file, int line);
@@ -43,8 +46,9 @@ tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8
                   uint8_t **pixels, tz_report *report, tz_error *err);
 
 /* Reading the file whole fails with this defect, again and again, with one thread and with several,
- * and in a batch; everything is released; and the first tile can still be read from the same
- * handle. The file has at least two tiles and the first one is good. */
+ * and everything is released. When it is a tile other than the first that fails, the first can still
+ * be read from the same handle; and with a list for tiles, the read succeeds with that one failure
+ * noted, its pixels 0 and masked, and all others right. */
 #define tf_refuses(b, stream, defect) tf_refuses_at(b, stream, defect, __FILE__, __LINE__)
 void tf_refuses_at(const tb *b, const tile_stream *stream, const check_defect *defect,
                    const char *file, int line);
