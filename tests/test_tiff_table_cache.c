@@ -101,7 +101,7 @@ static void a_page_is_read_once(void **state)
     counting *c = new_source();
     tz_table_cache cache;
     tz_table_cache_init(&cache);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 70; i++)
         check(&cache, c, 0, 8192, 8); /* the first few go to the file */
     const unsigned before = c->reads;
     for (int i = 0; i < 500; i++)
@@ -120,7 +120,7 @@ static void sources_of_one_handle_are_told_apart(void **state)
         b->bytes[i] = (uint8_t)~a->bytes[i];
     tz_table_cache cache;
     tz_table_cache_init(&cache);
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 100; i++) {
         check(&cache, a, 0, 12345, 16);
         check(&cache, b, 1, 12345, 16);
     }
@@ -135,7 +135,7 @@ static void a_failed_read_is_an_error_and_leaves_no_page(void **state)
     counting *c = new_source();
     tz_table_cache cache;
     tz_table_cache_init(&cache);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 70; i++)
         check(&cache, c, 0, 0, 8);
     c->fail = 1;
     uint8_t found[8];
@@ -156,14 +156,14 @@ static void without_memory_and_while_busy_the_file_is_read(void **state)
     tz_table_cache_init(&cache);
     alloc_hook_install();
     alloc_hook_fail_at(1, true);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 100; i++)
         check(&cache, c, 0, 4090, 16);
     alloc_hook_remove();
-    assert_int_equal(c->reads, 10);
+    assert_int_equal(c->reads, 100);
     pthread_mutex_lock(&cache.lock);
     check(&cache, c, 0, 4090, 16);
     pthread_mutex_unlock(&cache.lock);
-    assert_int_equal(c->reads, 11);
+    assert_int_equal(c->reads, 101);
     tz_table_cache_deinit(&cache);
     free_source(c);
 }

@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "io/source.h"
 
-/* Longer pieces come from callers who want many tiles at once, and do not come back. */
-enum { MOST_BYTES = 64, FIRST_USES = 4 };
+/* Longer pieces come from callers who want many tiles at once, and most handles are asked a few
+ * times only: neither is worth the memory. */
+enum { MOST_BYTES = 64, FIRST_USES = 64 };
 
 void tz_table_cache_init(tz_table_cache *cache)
 {
@@ -73,7 +74,7 @@ tz_result tz_table_read(tz_table_cache *cache, tz_source *source, uint64_t sourc
 {
     bool done = false;
     tz_result result = TZ_OK;
-    if (size <= MOST_BYTES &&
+    if (cache && size <= MOST_BYTES &&
         atomic_fetch_add_explicit(&cache->uses, 1, memory_order_relaxed) >= FIRST_USES &&
         pthread_mutex_trylock(&cache->lock) == 0) {
         result = read_cached(cache, source, source_size, container, offset, size, dst, &done, ctx);

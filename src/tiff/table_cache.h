@@ -25,7 +25,7 @@ void tz_table_cache_init(tz_table_cache *cache);
 void tz_table_cache_deinit(tz_table_cache *cache);
 
 /* size bytes at offset of a source of source_size bytes, which lie within it. container tells the
- * sources of one handle apart. */
+ * sources of one handle apart. cache may be NULL. */
 tz_result tz_table_read(tz_table_cache *cache, tz_source *source, uint64_t source_size,
                         unsigned container, uint64_t offset, size_t size, uint8_t *dst,
                         const tz_context *ctx);
