@@ -234,11 +234,9 @@ static void every_pread_fails_in_turn(void **state)
                 const tz_result result = read_with_faults(file, &tile_streams[s], &err);
                 if (faults.preads < at) {
                     assert_int_equal(result, TZ_OK);
-                    assert_true(at > 2);
+                    assert_true(at > 1); /* the tile table may be known already */
                     break;
                 }
-                if (result == TZ_OK && !goes_on)
-                    continue; /* tiles that were read together were read again, one by one */
                 assert_int_equal(result, TZ_ERR_IO);
                 assert_int_equal(err.cause, TZ_CAUSE_IO);
                 assert_int_equal(err.system_error, numbers[i]);
