@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JPEG XL (compression 50002, and 52546 of DNG), by libjxl: unsigned samples of 8 and 16 bits,
  * floats of 16 and 32. Samples beyond grey or RGB are extra channels. All headers are read here
- * before libjxl decodes a frame (jxl_headers.h). */
+ * before libjxl decodes a frame (jxl_headers.h).
+ *
+ * Some builds of libjxl, Debian's 0.7 among them, print to stderr when entropy-coded data is
+ * damaged. It has no switch for that, and damage shows only while it decodes; what can be checked
+ * before, is. */
 #include "codec/codec.h"
 
 #ifdef TZ_HAVE_JXL
