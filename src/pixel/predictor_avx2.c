@@ -55,7 +55,7 @@ TZ_AVX2_INLINE void sum_large(const uint8_t *row, uint8_t *out, size_t size, uns
         if (group_repeats(group))                                                                  \
             sum_functions[word][group](row, out, count * (word), _mm256_setzero_si256(), swap);    \
         else                                                                                       \
-            undo2_others_##name(row, out, count *(word), group, swap);                             \
+            undo2_others_##name(row, out, (word)*count, group, swap);                              \
     }
 TZ_UNDO2(u8, 1)
 TZ_UNDO2(u16, 2)
@@ -133,8 +133,7 @@ TZ_AVX2_INLINE void join(const uint8_t *row, size_t plane, __m256i *v, unsigned 
 /* Adds up the bytes of a plane by sample of the pixel, modulo 256. */
 TZ_AVX2_INLINE void add_plane(const uint8_t *plane, size_t size, uint32_t stride, uint8_t *totals)
 {
-    const size_t step =
-        VECTOR / stride * stride; /* what lies behind it in a register is not used */
+    const size_t step = VECTOR / stride * stride; /* the rest of a register is not used */
     uint8_t parts[VECTOR];
     __m256i sum = _mm256_setzero_si256();
     size_t at = 0;

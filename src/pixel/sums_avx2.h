@@ -142,23 +142,16 @@ TZ_AVX2_INLINE __m256i sum_small(const uint8_t *row, uint8_t *out, size_t size, 
 TZ_AVX2_INLINE __m256i sum_medium(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
                                   unsigned word, size_t group, bool swap)
 {
-    const __m256i order = load_twice(swap_orders[word]);
-    size_t at = 0;
-    for (; at + VECTOR <= size; at += group) {
-        __m256i v = load_full(row + at);
-        if (swap)
-            v = _mm256_shuffle_epi8(v, order);
-        carry = add_words(carry, v, word);
-        store_full(out + at, carry);
-    }
-    for (; at < size; at += group) {
-        uint8_t end[VECTOR];
-        __m256i v = load_full(row + at);
-        if (swap)
-            v = _mm256_shuffle_epi8(v, order);
-        carry = add_words(carry, v, word);
-        store_full(end, carry);
-        memcpy(out + at, end, group);
+    const __m256i order = load_twice(swap_orders[swap ? word : 1]);
+    for (size_t at = 0; at < size; at += group) {
+        carry = add_words(carry, _mm256_shuffle_epi8(load_full(row + at), order), word);
+        if (size - at >= VECTOR) {
+            store_full(out + at, carry);
+        } else {
+            uint8_t end[VECTOR];
+            store_full(end, carry);
+            memcpy(out + at, end, group);
+        }
     }
     return carry;
 }
