@@ -309,6 +309,8 @@ def test_wrong_usage(run, arguments, message):
     (["--bbox", "990,1950,1050,1990"], "(columns -1 to 4, rows 1 to 4) reaches beyond"),
     (["--bbox", "1e300,0,2e300,1"], "too far away"),
     (["--memory", "100"], "--memory allows 100"),
+    (["--boundless", "--window", "0,0,4294967295,4294967295", "--dtype", "complex128"],
+     "the result is larger than a file can be"),
     (["--limit", "max_tile_bytes=10"], "max_tile_bytes")])
 def test_what_the_file_cannot_give(run, gray, tmp_path, arguments, message):
     for command in (["read", *arguments, gray, str(tmp_path / "b.npy")], ["plan", *arguments, gray]):
