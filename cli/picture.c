@@ -114,8 +114,12 @@ typedef struct painter {
     bool ycbcr;
     bool inverted;
     bool stretched;
+    bool may_be_nan;
+    const void *planes[MOST_BANDS];
+    const unsigned char *masks[MOST_BANDS];
     stretch range[MOST_BANDS];
-    bool transparent; /* the picture has an alpha channel */
+    unsigned char bytes[MOST_BANDS][256]; /* what samples of 8 bits become */
+    bool transparent;                     /* the picture has an alpha channel */
     unsigned channels;
 } painter;
 
@@ -127,15 +131,22 @@ static const void *plane_of(const tz_buffer *buffer, unsigned band)
 
 static double value_at(const painter *p, unsigned band, size_t index)
 {
-    return sample_real(p->pixels->dtype, plane_of(p->pixels, band), index);
+    return sample_real(p->pixels->dtype, p->planes[band], index);
+}
+
+/* 0 to 255. */
+static unsigned char byte_at(const painter *p, unsigned band, size_t index)
+{
+    if (p->pixels->dtype == TZ_DTYPE_UINT8)
+        return p->bytes[band][((const unsigned char *)p->planes[band])[index]];
+    return stretch_apply(&p->range[band], value_at(p, band, index));
 }
 
 /* A pixel is seen where all of its colours are valid. */
 static bool is_valid(const painter *p, size_t index)
 {
     for (unsigned band = 0; band < p->colors; band++) {
-        const unsigned char *mask = plane_of(p->mask, band);
-        if (mask[index] == 0 || isnan(value_at(p, band, index)))
+        if (p->masks[band][index] == 0 || (p->may_be_nan && isnan(value_at(p, band, index))))
             return false;
     }
     return true;
@@ -143,14 +154,12 @@ static bool is_valid(const painter *p, size_t index)
 
 static unsigned char alpha_at(const painter *p, size_t index)
 {
-    double alpha = p->has_alpha ? value_at(p, p->colors, index) : 255;
+    unsigned char alpha = p->has_alpha ? byte_at(p, p->colors, index) : 255;
     /* the mask of a file without another one is made of its alpha, and alpha says more */
     if (p->has_alpha && !p->r->info->levels[0].has_mask &&
         p->r->info->nodata.kind == TZ_NODATA_NONE)
-        return stretch_apply(&p->range[p->colors], alpha);
-    if (!is_valid(p, index))
-        return 0;
-    return p->has_alpha ? stretch_apply(&p->range[p->colors], alpha) : 255;
+        return alpha;
+    return is_valid(p, index) ? alpha : 0;
 }
 
 static void paint_palette(const painter *p, size_t index, unsigned char *to)
@@ -166,7 +175,7 @@ static void paint_palette(const painter *p, size_t index, unsigned char *to)
 
 static unsigned char paint_color(const painter *p, unsigned band, size_t index, unsigned char alpha)
 {
-    unsigned char color = stretch_apply(&p->range[band], value_at(p, band, index));
+    unsigned char color = byte_at(p, band, index);
     if (p->inverted)
         color = (unsigned char)(255 - color);
     if (!p->premultiplied || alpha == 0)
@@ -227,6 +236,11 @@ static void paint_pixel(const painter *p, size_t index, unsigned char *to)
 static bool is_anything_transparent(const painter *p)
 {
     size_t count = (size_t)p->pixels->height * p->pixels->width;
+    bool masked = false;
+    for (unsigned band = 0; band < p->colors; band++)
+        masked = masked || memchr(p->masks[band], 0, count) != NULL;
+    if (!masked && !p->may_be_nan && !p->has_alpha)
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (alpha_at(p, i) < 255)
             return true;
@@ -250,14 +264,22 @@ static void set_ranges(painter *p)
     for (unsigned band = 0; band < MOST_BANDS; band++)
         p->range[band] = (stretch){0, full};
     for (unsigned band = 0; p->stretched && band < p->colors; band++)
-        p->range[band] = stretch_measure(p->pixels->dtype, plane_of(p->pixels, band),
-                                         plane_of(p->mask, band), count);
+        p->range[band] = stretch_measure(p->pixels->dtype, p->planes[band], p->masks[band], count);
+    for (unsigned band = 0; band < MOST_BANDS; band++) {
+        for (unsigned value = 0; value < 256; value++)
+            p->bytes[band][value] = stretch_apply(&p->range[band], value);
+    }
 }
 
 static void prepare(painter *p, bool stretched)
 {
     const request *r = p->r;
     const tz_info *info = r->info;
+    p->may_be_nan = r->dtype >= TZ_DTYPE_FLOAT16;
+    for (unsigned band = 0; band < r->band_count; band++) {
+        p->planes[band] = plane_of(p->pixels, band);
+        p->masks[band] = plane_of(p->mask, band);
+    }
     p->has_alpha = ends_in_alpha(r);
     p->colors = r->band_count - p->has_alpha;
     p->palette = info->color_map != NULL && info->photometric == PALETTE && p->colors == 1 &&

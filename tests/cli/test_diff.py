@@ -3,13 +3,14 @@
 
 import json
 import pathlib
+import subprocess
 
 import jsonschema
 import numpy as np
 import pytest
 import rasterio
 
-from conftest import call
+from conftest import COMMAND, call, plain_environment
 from tiffmaker import ASCII, LONG, SHORT, Image, geo_keys, north_up, tiff
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -303,6 +304,21 @@ def test_a_damaged_tile_is_a_failure(run, info, raster, tmp_path):
     done = run("diff", good, str(tmp_path / "bad.tif"))
     assert done.returncode == 1 and "tile 1" in done.stderr
     assert run("diff", "--tags-only", "--layout-only", good, str(tmp_path / "bad.tif")).returncode == 0
+
+
+def test_every_allocation_may_fail(raster):
+    program = COMMAND.parent / "tests" / "terrazzo_nomem"
+    if not program.is_file():
+        pytest.skip("terrazzo_nomem was not built")
+    array = numbers(2, 20, 20)
+    a, b = raster(array, "a.tif", nodata=3, **TILED), raster(array + 1, "b.tif", **PLACE)
+    for count in range(1, 1000):
+        done = subprocess.run([program, "diff", "--threads", "1", a, b], capture_output=True, text=True,
+                              env=plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count)))
+        if done.returncode == 3:
+            break
+        assert done.returncode == 1 and done.stderr.count("error: ") == 1, done.stderr
+    assert 5 < count < 999
 
 
 def test_warnings_go_to_standard_error(run, save):

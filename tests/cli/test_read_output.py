@@ -158,6 +158,46 @@ def test_a_damaged_tile_leaves_no_file(run, info, raster, tmp_path):
     assert names(tmp_path) == ["a.tif"]
 
 
+@pytest.mark.parametrize("memory", ["256M", "150K"])
+def test_salvage(run, info, raster, tmp_path, memory):
+    """What is left of a file with a broken tile and one whose place is past the end."""
+    array = np.random.default_rng(1).integers(0, 250, (1, 512, 256)).astype("uint8")
+    path = raster(array, compress="lzw", tiled=True, blockxsize=64, blockysize=64, nodata=255, **PLACE)
+    tiles = info("--tiles", path)["terrazzo"]["tiles"]
+    data = bytearray(pathlib.Path(path).read_bytes())
+    data[tiles[3]["offset"]:tiles[3]["offset"] + 200] = b"\xff" * 200
+    place = tiles[21]["offset"].to_bytes(4, "little")
+    assert data.count(place) == 1
+    data[data.index(place):data.index(place) + 4] = b"\xff\xff\xff\x0f"
+    (tmp_path / "a.tif").write_bytes(data)
+    out = str(tmp_path / "b.npy")
+    done = run("read", path, out)
+    assert done.returncode == 1 and "b.npy" not in names(tmp_path)
+    done = run("read", "--salvage", "--masked", "--json", "--memory", memory, path, out)
+    assert done.returncode == 0
+    expected = array[0].copy()
+    expected[0:64, 192:256] = expected[320:384, 64:128] = 255
+    np.testing.assert_array_equal(np.load(out), expected)
+    np.testing.assert_array_equal(np.load(tmp_path / "b.mask.npy"), np.where(expected == 255, 0, 255))
+    answer = check(done.stdout)
+    assert answer["decode"]["tiles_failed"] == 2
+    assert [(tile["tile"], tile["cause"]) for tile in answer["damaged"]] == [
+        (3, "CODEC"), (21, "TRUNCATED")]
+    assert "warning: tile 3 of level 0 could not be read (format, CODEC)\n" in done.stderr
+    assert "warning: tile 21 of level 0 could not be read" in done.stderr
+
+
+def test_salvage_of_many_tiles(run, save, tmp_path):
+    """More tiles than the first list has room for, and more bad ones than are told one by one."""
+    data = tiff([Image(640, 640, tile=(16, 16))])
+    path = save(data[:-256 * 100])
+    done = run("read", "--salvage", "--json", path, str(tmp_path / "b.raw"))
+    assert done.returncode == 0
+    answer = check(done.stdout)
+    assert answer["decode"]["tiles_failed"] == 100 and len(answer["damaged"]) == 16
+    assert "warning: further tiles could not be read (84 times)\n" in done.stderr
+
+
 # Standard output --------------------------------------------------------------------------------
 
 
@@ -309,6 +349,8 @@ def test_wrong_usage(run, arguments, message):
     (["--bbox", "990,1950,1050,1990"], "(columns -1 to 4, rows 1 to 4) reaches beyond"),
     (["--bbox", "1e300,0,2e300,1"], "too far away"),
     (["--memory", "100"], "--memory allows 100"),
+    (["--boundless", "--window", "0,0,4294967295,4294967295", "--dtype", "complex128"],
+     "the result is larger than a file can be"),
     (["--limit", "max_tile_bytes=10"], "max_tile_bytes")])
 def test_what_the_file_cannot_give(run, gray, tmp_path, arguments, message):
     for command in (["read", *arguments, gray, str(tmp_path / "b.npy")], ["plan", *arguments, gray]):
