@@ -76,11 +76,12 @@ static int run_help(int argc, char **argv)
 
 static int run_version(void)
 {
-    static const char *const features[] = {"expat", "proj"};
+    static const char *const features[] = {"expat", "proj", "libdeflate", "zstd",     "lzma",
+                                           "lz4",   "jpeg", "webp",       "openjpeg", "jxl"};
     printf("terrazzo %s\n", tz_version());
     for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
         const char *version = tz_build_feature(features[i]);
-        printf("  %-7s %s\n", features[i], version != NULL ? version : "left out");
+        printf("  %-10s %s\n", features[i], version != NULL ? version : "left out");
     }
     return EXIT_OK;
 }

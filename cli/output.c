@@ -13,6 +13,16 @@
 #include "problem.h"
 #include "progress.h"
 
+static tz_result fail_write(const output *o, tz_error *err, int reason)
+{
+    if (strcmp(o->path, "-") != 0)
+        return problem_io(err, "write", o->path, reason);
+    problem_make(err, TZ_ERR_IO, TZ_CAUSE_IO, "cannot write to standard output: %s",
+                 strerror(reason));
+    err->system_error = reason;
+    return TZ_ERR_IO;
+}
+
 /* Opening -------------------------------------------------------------------------------------- */
 
 static tz_result open_stream(output *o, tz_error *err)
@@ -28,8 +38,7 @@ static tz_result open_stream(output *o, tz_error *err)
     }
     if (o->fd >= 0)
         return TZ_OK;
-    return progress_is_cancelled() ? progress_cancelled(err)
-                                   : problem_io(err, "write", o->path, errno);
+    return progress_is_cancelled() ? progress_cancelled(err) : fail_write(o, err, errno);
 }
 
 static tz_result check_existing(const output *o, const struct stat *found, const char *input,
@@ -37,7 +46,7 @@ static tz_result check_existing(const output *o, const struct stat *found, const
 {
     struct stat in;
     if (S_ISDIR(found->st_mode))
-        return problem_io(err, "write", o->path, EISDIR);
+        return fail_write(o, err, EISDIR);
     if (stat(input, &in) == 0 && in.st_dev == found->st_dev && in.st_ino == found->st_ino)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG, "'%.400s' is the file that is read",
                             o->path);
@@ -57,7 +66,7 @@ static tz_result open_temporary(output *o, tz_error *err)
     snprintf(o->temporary, size, "%s.XXXXXX", o->target);
     o->fd = mkstemp(o->temporary);
     if (o->fd < 0) {
-        tz_result result = problem_io(err, "write", o->path, errno);
+        tz_result result = fail_write(o, err, errno);
         free(o->temporary);
         o->temporary = NULL;
         return result;
@@ -104,7 +113,7 @@ tz_result output_write(output *o, uint64_t offset, const void *bytes, size_t siz
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return problem_io(err, "write", o->path, errno);
+            return fail_write(o, err, errno);
         from += done;
         size -= (size_t)done;
         offset += (uint64_t)done;
@@ -138,9 +147,9 @@ tz_result output_commit(output *o, tz_error *err)
     int fd = o->fd;
     o->fd = -1;
     if (close(fd) != 0 && errno != EINTR)
-        return problem_io(err, "write", o->path, errno);
+        return fail_write(o, err, errno);
     if (o->temporary != NULL && move_into_place(o) != 0)
-        return problem_io(err, "write", o->path, errno);
+        return fail_write(o, err, errno);
     free(o->temporary);
     o->temporary = NULL;
     return TZ_OK;

@@ -13,6 +13,7 @@
 
 #define MIN_IS_WHITE 0
 #define PALETTE      3
+#define MOST_BANDS   5 /* of a picture: CMYK and alpha */
 
 /* Bands ---------------------------------------------------------------------------------------- */
 
@@ -34,17 +35,34 @@ static uint32_t find_color(const request *r, tz_color color)
     return UINT32_MAX;
 }
 
+/* Colours that make a picture together. */
+static const tz_color models[][4] = {
+    {TZ_COLOR_RED, TZ_COLOR_GREEN, TZ_COLOR_BLUE, TZ_COLOR_UNDEFINED},
+    {TZ_COLOR_Y, TZ_COLOR_CB, TZ_COLOR_CR, TZ_COLOR_UNDEFINED},
+    {TZ_COLOR_CYAN, TZ_COLOR_MAGENTA, TZ_COLOR_YELLOW, TZ_COLOR_BLACK},
+};
+
+/* The bands of a model; 0 if one is missing. */
+static uint32_t find_model(const request *r, const tz_color model[4], uint32_t *bands)
+{
+    uint32_t count = 0;
+    for (; count < 4 && model[count] != TZ_COLOR_UNDEFINED; count++) {
+        bands[count] = find_color(r, model[count]);
+        if (bands[count] == UINT32_MAX)
+            return 0;
+    }
+    return count;
+}
+
 static tz_result choose_by_color(request *r, tz_error *err)
 {
-    static const tz_color wanted[] = {TZ_COLOR_RED, TZ_COLOR_GREEN, TZ_COLOR_BLUE};
-    uint32_t *bands = malloc(4 * sizeof *bands);
+    uint32_t *bands = malloc(MOST_BANDS * sizeof *bands);
     if (bands == NULL)
         return problem_nomem(err, "the list of bands");
     r->bands = bands;
-    for (int i = 0; i < 3; i++)
-        bands[i] = find_color(r, wanted[i]);
-    r->band_count = 3;
-    if (bands[0] == UINT32_MAX || bands[1] == UINT32_MAX || bands[2] == UINT32_MAX) {
+    for (size_t i = 0; i < sizeof models / sizeof models[0] && r->band_count == 0; i++)
+        r->band_count = find_model(r, models[i], bands);
+    if (r->band_count == 0) {
         bands[0] = 0;
         r->band_count = 1;
     }
@@ -59,6 +77,12 @@ static bool ends_in_alpha(const request *r)
     return r->band_count > 1 && color_of(r, r->bands[r->band_count - 1]) == TZ_COLOR_ALPHA;
 }
 
+static bool is_cmyk(const request *r, uint32_t colors)
+{
+    return colors == 4 && color_of(r, r->bands[0]) == TZ_COLOR_CYAN &&
+           color_of(r, r->bands[3]) == TZ_COLOR_BLACK;
+}
+
 tz_result picture_choose_bands(request *r, tz_error *err)
 {
     if (r->settings->bands == NULL)
@@ -68,7 +92,7 @@ tz_result picture_choose_bands(request *r, tz_error *err)
     if (result != TZ_OK)
         return result;
     uint32_t colors = r->band_count - ends_in_alpha(r);
-    if (colors == 1 || colors == 3)
+    if (colors == 1 || colors == 3 || is_cmyk(r, colors))
         return TZ_OK;
     return problem_make(
         err, TZ_ERR_ARG, TZ_CAUSE_ARG,
@@ -82,14 +106,20 @@ typedef struct painter {
     const tz_buffer *pixels;
     const tz_buffer *mask;
     const request *r;
-    unsigned colors; /* bands of colour: 1 or 3 */
+    unsigned colors; /* bands of colour: 1, 3, or 4 of CMYK */
     bool has_alpha;  /* a band of alpha behind them */
     bool premultiplied;
     bool palette;
+    bool cmyk;
+    bool ycbcr;
     bool inverted;
     bool stretched;
-    stretch range[4];
-    bool transparent; /* the picture has an alpha channel */
+    bool may_be_nan;
+    const void *planes[MOST_BANDS];
+    const unsigned char *masks[MOST_BANDS];
+    stretch range[MOST_BANDS];
+    unsigned char bytes[MOST_BANDS][256]; /* what samples of 8 bits become */
+    bool transparent;                     /* the picture has an alpha channel */
     unsigned channels;
 } painter;
 
@@ -101,15 +131,22 @@ static const void *plane_of(const tz_buffer *buffer, unsigned band)
 
 static double value_at(const painter *p, unsigned band, size_t index)
 {
-    return sample_real(p->pixels->dtype, plane_of(p->pixels, band), index);
+    return sample_real(p->pixels->dtype, p->planes[band], index);
+}
+
+/* 0 to 255. */
+static unsigned char byte_at(const painter *p, unsigned band, size_t index)
+{
+    if (p->pixels->dtype == TZ_DTYPE_UINT8)
+        return p->bytes[band][((const unsigned char *)p->planes[band])[index]];
+    return stretch_apply(&p->range[band], value_at(p, band, index));
 }
 
 /* A pixel is seen where all of its colours are valid. */
 static bool is_valid(const painter *p, size_t index)
 {
     for (unsigned band = 0; band < p->colors; band++) {
-        const unsigned char *mask = plane_of(p->mask, band);
-        if (mask[index] == 0 || isnan(value_at(p, band, index)))
+        if (p->masks[band][index] == 0 || (p->may_be_nan && isnan(value_at(p, band, index))))
             return false;
     }
     return true;
@@ -117,14 +154,12 @@ static bool is_valid(const painter *p, size_t index)
 
 static unsigned char alpha_at(const painter *p, size_t index)
 {
-    double alpha = p->has_alpha ? value_at(p, p->colors, index) : 255;
+    unsigned char alpha = p->has_alpha ? byte_at(p, p->colors, index) : 255;
     /* the mask of a file without another one is made of its alpha, and alpha says more */
     if (p->has_alpha && !p->r->info->levels[0].has_mask &&
         p->r->info->nodata.kind == TZ_NODATA_NONE)
-        return stretch_apply(&p->range[p->colors], alpha);
-    if (!is_valid(p, index))
-        return 0;
-    return p->has_alpha ? stretch_apply(&p->range[p->colors], alpha) : 255;
+        return alpha;
+    return is_valid(p, index) ? alpha : 0;
 }
 
 static void paint_palette(const painter *p, size_t index, unsigned char *to)
@@ -140,13 +175,41 @@ static void paint_palette(const painter *p, size_t index, unsigned char *to)
 
 static unsigned char paint_color(const painter *p, unsigned band, size_t index, unsigned char alpha)
 {
-    unsigned char color = stretch_apply(&p->range[band], value_at(p, band, index));
+    unsigned char color = byte_at(p, band, index);
     if (p->inverted)
         color = (unsigned char)(255 - color);
     if (!p->premultiplied || alpha == 0)
         return color;
     unsigned whole = (color * 255u + alpha / 2u) / alpha;
     return (unsigned char)(whole < 255 ? whole : 255);
+}
+
+/* The plain rule, without a profile: each ink, and black, takes its part of the light. */
+static void paint_cmyk(const painter *p, size_t index, unsigned char alpha, unsigned char *to)
+{
+    unsigned black = paint_color(p, 3, index, alpha);
+    for (unsigned band = 0; band < 3; band++) {
+        unsigned ink = paint_color(p, band, index, alpha);
+        to[band] = (unsigned char)(((255 - ink) * (255 - black) + 127) / 255);
+    }
+}
+
+static unsigned char to_byte(double value)
+{
+    return (unsigned char)(value <= 0 ? 0 : value >= 255 ? 255 : value + 0.5);
+}
+
+/* By the coefficients of ITU-R BT.601 over the full range, the default of TIFF and the rule of
+ * JPEG.
+ */
+static void paint_ycbcr(const painter *p, size_t index, unsigned char alpha, unsigned char *to)
+{
+    double y = paint_color(p, 0, index, alpha);
+    double blue = paint_color(p, 1, index, alpha) - 128.0;
+    double red = paint_color(p, 2, index, alpha) - 128.0;
+    to[0] = to_byte(y + 1.402 * red);
+    to[1] = to_byte(y - 0.344136 * blue - 0.714136 * red);
+    to[2] = to_byte(y + 1.772 * blue);
 }
 
 static void paint_pixel(const painter *p, size_t index, unsigned char *to)
@@ -159,6 +222,10 @@ static void paint_pixel(const painter *p, size_t index, unsigned char *to)
         memset(to, 0, colors); /* what is not seen has no colour */
     else if (p->palette)
         paint_palette(p, index, to);
+    else if (p->cmyk)
+        paint_cmyk(p, index, alpha, to);
+    else if (p->ycbcr)
+        paint_ycbcr(p, index, alpha, to);
     else
         for (unsigned band = 0; band < colors; band++)
             to[band] = paint_color(p, band, index, alpha);
@@ -169,6 +236,11 @@ static void paint_pixel(const painter *p, size_t index, unsigned char *to)
 static bool is_anything_transparent(const painter *p)
 {
     size_t count = (size_t)p->pixels->height * p->pixels->width;
+    bool masked = false;
+    for (unsigned band = 0; band < p->colors; band++)
+        masked = masked || memchr(p->masks[band], 0, count) != NULL;
+    if (!masked && !p->may_be_nan && !p->has_alpha)
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (alpha_at(p, i) < 255)
             return true;
@@ -189,21 +261,32 @@ static void set_ranges(painter *p)
 {
     size_t count = (size_t)p->pixels->height * p->pixels->width;
     double full = full_of(p->r);
-    for (unsigned band = 0; band < 4; band++)
+    for (unsigned band = 0; band < MOST_BANDS; band++)
         p->range[band] = (stretch){0, full};
     for (unsigned band = 0; p->stretched && band < p->colors; band++)
-        p->range[band] = stretch_measure(p->pixels->dtype, plane_of(p->pixels, band),
-                                         plane_of(p->mask, band), count);
+        p->range[band] = stretch_measure(p->pixels->dtype, p->planes[band], p->masks[band], count);
+    for (unsigned band = 0; band < MOST_BANDS; band++) {
+        for (unsigned value = 0; value < 256; value++)
+            p->bytes[band][value] = stretch_apply(&p->range[band], value);
+    }
 }
 
 static void prepare(painter *p, bool stretched)
 {
     const request *r = p->r;
     const tz_info *info = r->info;
+    p->may_be_nan = r->dtype >= TZ_DTYPE_FLOAT16;
+    for (unsigned band = 0; band < r->band_count; band++) {
+        p->planes[band] = plane_of(p->pixels, band);
+        p->masks[band] = plane_of(p->mask, band);
+    }
     p->has_alpha = ends_in_alpha(r);
     p->colors = r->band_count - p->has_alpha;
     p->palette = info->color_map != NULL && info->photometric == PALETTE && p->colors == 1 &&
                  r->bands[0] == 0 && !stretched && !r->how.scaled;
+    p->cmyk = is_cmyk(r, p->colors);
+    p->ycbcr = p->colors == 3 && color_of(r, r->bands[0]) == TZ_COLOR_Y &&
+               color_of(r, r->bands[2]) == TZ_COLOR_CR && !stretched;
     p->inverted = info->photometric == MIN_IS_WHITE && p->colors == 1;
     p->stretched = !p->palette && (stretched || r->dtype != TZ_DTYPE_UINT8);
     uint32_t extra = info->extra_sample_count;
@@ -211,7 +294,7 @@ static void prepare(painter *p, bool stretched)
         p->has_alpha && extra > 0 && !p->stretched && info->extra_samples[extra - 1] == 1;
     set_ranges(p);
     p->transparent = is_anything_transparent(p) || p->has_alpha;
-    p->channels = (p->palette ? 3 : p->colors) + p->transparent;
+    p->channels = (p->palette || p->cmyk ? 3 : p->colors) + p->transparent;
 }
 
 tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,

@@ -58,6 +58,7 @@ static int plan(const request_settings *settings, const char *path)
     else
         report_print(&shown);
     problem_print_warnings(r.info);
+    report_warn(&result);
     request_close(&r);
     return EXIT_OK;
 }

@@ -16,7 +16,8 @@ struct png_writer {
     size_t row_size;
     unsigned channels;
     uint32_t crc_table[256];
-    unsigned char *above;             /* the row before, zeros at first */
+    unsigned char *row;               /* behind a pixel of zeros */
+    unsigned char *above;             /* the row before, so too; zeros at first */
     unsigned char *filtered[FILTERS]; /* each a byte for the filter, then the row */
 };
 
@@ -80,55 +81,83 @@ static tz_result put_header(png_writer *p, uint32_t width, uint32_t height, tz_e
 
 /* Filters -------------------------------------------------------------------------------------- */
 
-/* The one of left, above and the one between them that is nearest to their plane. */
-static int paeth(int left, int up, int corner)
+/* All filters see the row and the one above with zeros before the first pixel. */
+typedef struct neighbours {
+    const unsigned char *here, *left, *above, *corner;
+} neighbours;
+
+static unsigned char plain(neighbours n, size_t i)
 {
-    int from_left = abs(up - corner);
-    int from_up = abs(left - corner);
-    int from_corner = abs(left + up - 2 * corner);
-    if (from_left <= from_up && from_left <= from_corner)
-        return left;
-    return from_up <= from_corner ? up : corner;
+    return n.here[i];
 }
 
-static int predict(int filter, int left, int up, int corner)
+static unsigned char sub(neighbours n, size_t i)
 {
-    switch (filter) {
-    case 1:
-        return left;
-    case 2:
-        return up;
-    case 3:
-        return (left + up) / 2;
-    case 4:
-        return paeth(left, up, corner);
-    default:
-        return 0;
-    }
+    return (unsigned char)(n.here[i] - n.left[i]);
 }
 
-/* The row behind a filter, and how far from 0 it is: the usual guess at what compresses best. */
-static uint64_t apply_filter(const png_writer *p, int filter, const unsigned char *row)
+static unsigned char up(neighbours n, size_t i)
 {
-    unsigned char *to = p->filtered[filter];
-    uint64_t sum = 0;
-    *to++ = (unsigned char)filter;
-    for (size_t i = 0; i < p->row_size; i++) {
-        bool inside = i >= p->channels;
-        int left = inside ? row[i - p->channels] : 0;
-        int corner = inside ? p->above[i - p->channels] : 0;
-        to[i] = (unsigned char)(row[i] - predict(filter, left, p->above[i], corner));
-        sum += to[i] < 128 ? to[i] : 256u - to[i];
+    return (unsigned char)(n.here[i] - n.above[i]);
+}
+
+static unsigned char average(neighbours n, size_t i)
+{
+    return (unsigned char)(n.here[i] - (n.left[i] + n.above[i]) / 2);
+}
+
+/* From the one of left, above and corner that is nearest to their plane. */
+static unsigned char paeth(neighbours n, size_t i)
+{
+    int left = n.left[i];
+    int above = n.above[i];
+    int corner = n.corner[i];
+    int from_left = abs(above - corner);
+    int from_above = abs(left - corner);
+    int from_corner = abs(left + above - 2 * corner);
+    int nearest = from_above <= from_corner ? above : corner;
+    if (from_left <= from_above && from_left <= from_corner)
+        nearest = left;
+    return (unsigned char)(n.here[i] - nearest);
+}
+
+/* A row behind a filter, and how far from 0 it is: the usual guess at what compresses best. One
+ * loop for each filter, so that the compiler can make it a wide one. */
+#define FILTER_ROW(name)                                                                           \
+    static uint64_t name##_row(neighbours n, unsigned char *to, size_t size)                       \
+    {                                                                                              \
+        uint64_t sum = 0;                                                                          \
+        for (size_t i = 0; i < size; i++)                                                          \
+            to[i] = name(n, i);                                                                    \
+        for (size_t i = 0; i < size; i++)                                                          \
+            sum += to[i] < 128 ? to[i] : 256u - to[i];                                             \
+        return sum;                                                                                \
     }
-    return sum;
+FILTER_ROW(plain)
+FILTER_ROW(sub)
+FILTER_ROW(up)
+FILTER_ROW(average)
+FILTER_ROW(paeth)
+
+static uint64_t apply_filter(const png_writer *p, int filter)
+{
+    static uint64_t (*const rows[FILTERS])(neighbours, unsigned char *, size_t) = {
+        plain_row, sub_row, up_row, average_row, paeth_row};
+    const neighbours n = {.here = p->row + p->channels,
+                          .left = p->row,
+                          .above = p->above + p->channels,
+                          .corner = p->above};
+    p->filtered[filter][0] = (unsigned char)filter;
+    return rows[filter](n, p->filtered[filter] + 1, p->row_size);
 }
 
 /* The whole ------------------------------------------------------------------------------------ */
 
 static bool take_memory(png_writer *p)
 {
-    p->above = calloc(p->row_size, 1);
-    bool all = p->above != NULL;
+    p->row = calloc(p->row_size + p->channels, 1);
+    p->above = calloc(p->row_size + p->channels, 1);
+    bool all = p->row != NULL && p->above != NULL;
     for (int i = 0; i < FILTERS; i++) {
         p->filtered[i] = malloc(p->row_size + 1);
         all = all && p->filtered[i] != NULL;
@@ -165,14 +194,17 @@ tz_result png_row(png_writer *p, const unsigned char *row, tz_error *err)
 {
     int best = 0;
     uint64_t least = UINT64_MAX;
+    memcpy(p->row + p->channels, row, p->row_size);
     for (int i = 0; i < FILTERS; i++) {
-        uint64_t sum = apply_filter(p, i, row);
+        uint64_t sum = apply_filter(p, i);
         if (sum < least) {
             least = sum;
             best = i;
         }
     }
-    memcpy(p->above, row, p->row_size);
+    unsigned char *done = p->above;
+    p->above = p->row;
+    p->row = done;
     return zlib_write(p->zlib, p->filtered[best], p->row_size + 1, err);
 }
 
@@ -189,6 +221,7 @@ void png_close(png_writer *p)
     zlib_close(p->zlib);
     for (int i = 0; i < FILTERS; i++)
         free(p->filtered[i]);
+    free(p->row);
     free(p->above);
     free(p);
 }

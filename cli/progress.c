@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* SIGXFSZ */
 #include "progress.h"
 
 #include <signal.h>
@@ -18,6 +19,7 @@ static void note_signal(int number)
 void progress_catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    signal(SIGXFSZ, SIG_IGN); /* too large a file is an error of writing like others */
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction old;
         struct sigaction new = {.sa_handler = note_signal};

@@ -176,8 +176,7 @@ static void tell(const reading *w, const transfer_result *result)
     else if (s->request.common.verbose && strcmp(s->output, "-") != 0)
         report_print(&shown);
     problem_print_warnings(w->r->info);
-    for (uint32_t i = 0; i < result->report.warning_count; i++)
-        term_warning(result->report.warnings[i].message, result->report.warnings[i].count);
+    report_warn(result);
 }
 
 static tz_result carry_out(const read_settings *settings, const request *r, tz_error *err)

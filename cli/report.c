@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "info.h"
 #include "page.h"
@@ -11,6 +12,7 @@
 #include "text.h"
 
 #define BANDS_SHOWN 16
+#define MASK_BIT    TZ_MASK_OF(0u)
 
 /* The level that was read, or that a plan chose. */
 static uint32_t level_of(const report *p)
@@ -22,6 +24,13 @@ static uint32_t level_of(const report *p)
 static const char *codec_of(const report *p, char *buffer)
 {
     return info_codec(&p->r->info->levels[level_of(p)], buffer);
+}
+
+/* Which way tiles go shows when they go it: a plan may not know. */
+static bool knows_way(const report *p)
+{
+    const tz_report *t = &p->result->report;
+    return p->output != NULL || t->tiles_copied + t->tiles_direct + t->tiles_decoded > 0;
 }
 
 /* For people ----------------------------------------------------------------------------------- */
@@ -68,10 +77,16 @@ static void print_tiles(const report *p)
     putchar('\n');
     page_label("Decoder");
     printf("%s, largest tile %s\n", codec_of(p, a), text_bytes(b, t->largest_tile));
-    page_label("Way");
-    printf("%s copied, ", text_count(a, t->tiles_copied));
-    printf("%s straight to the result, ", text_count(a, t->tiles_direct));
-    printf("%s by rows\n", text_count(a, t->tiles_decoded));
+    if (knows_way(p)) {
+        page_label("Way");
+        printf("%s copied, ", text_count(a, t->tiles_copied));
+        printf("%s straight to the result, ", text_count(a, t->tiles_direct));
+        printf("%s by rows\n", text_count(a, t->tiles_decoded));
+    }
+    if (t->tiles_failed > 0) {
+        page_label("Damaged");
+        printf("%s\n", text_count(a, t->tiles_failed));
+    }
     page_label("Pixel bytes");
     printf("%s\n", text_bytes(a, t->bytes_decoded));
 }
@@ -84,8 +99,8 @@ static void print_cost(const report *p)
     page_heading("Cost");
     page_label("Requests");
     printf("%s, %s in all", text_count(a, t->requests), text_bytes(b, t->bytes_read));
-    if (t->bytes_compressed > 0 && t->bytes_compressed != t->bytes_read)
-        printf(", %s of it tiles", text_bytes(a, t->bytes_compressed));
+    if (strcmp(text_bytes(a, t->bytes_compressed), b) != 0)
+        printf(", %s of it tiles", a);
     putchar('\n');
     page_label("Blocks");
     printf("%s, in %s wave%s\n", text_count(a, p->result->block_count), text_count(b, t->waves),
@@ -163,11 +178,28 @@ static void write_cost(json *j, const report *p)
     json_object_end(j);
     json_object(j, "decode");
     json_text(j, "codec", codec_of(p, codec));
-    json_uint(j, "tiles_copied", t->tiles_copied);
-    json_uint(j, "tiles_direct", t->tiles_direct);
-    json_uint(j, "tiles_decoded", t->tiles_decoded);
+    json_uint_or_null(j, "tiles_copied", t->tiles_copied, knows_way(p));
+    json_uint_or_null(j, "tiles_direct", t->tiles_direct, knows_way(p));
+    json_uint_or_null(j, "tiles_decoded", t->tiles_decoded, knows_way(p));
+    json_uint(j, "tiles_failed", t->tiles_failed);
     json_uint(j, "bytes_decoded", t->bytes_decoded);
     json_object_end(j);
+}
+
+static void write_damaged(json *j, const transfer_result *result)
+{
+    json_array(j, "damaged");
+    for (uint32_t i = 0; i < result->damaged_count; i++) {
+        const tz_tile_status *status = &result->damaged[i];
+        json_object_row(j, NULL);
+        json_uint(j, "level", status->level & ~MASK_BIT);
+        json_bool(j, "of_mask", (status->level & MASK_BIT) != 0);
+        json_uint(j, "tile", status->tile);
+        json_text(j, "result", tz_result_name(status->result));
+        json_text(j, "cause", tz_cause_name(status->cause));
+        json_object_end(j);
+    }
+    json_array_end(j);
 }
 
 void report_write(const report *p)
@@ -181,12 +213,31 @@ void report_write(const report *p)
     json_text(&j, "format", request_format_name(p->r->format));
     write_what(&j, p);
     write_cost(&j, p);
+    write_damaged(&j, p->result);
     json_array(&j, "warnings");
     problem_write_each(&j, p->r->info->warnings, p->r->info->warning_count);
     problem_write_each(&j, p->result->report.warnings, p->result->report.warning_count);
     json_array_end(&j);
     json_object_end(&j);
     json_close(&j);
+}
+
+void report_warn(const transfer_result *result)
+{
+    const tz_report *r = &result->report;
+    for (uint32_t i = 0; i < r->warning_count; i++)
+        term_warning(r->warnings[i].message, r->warnings[i].count);
+    for (uint32_t i = 0; i < result->damaged_count; i++) {
+        const tz_tile_status *status = &result->damaged[i];
+        char message[128];
+        snprintf(message, sizeof message,
+                 "%stile %" PRIu64 " of level %" PRIu32 " could not be read (%s, %s)",
+                 status->level & MASK_BIT ? "mask " : "", status->tile, status->level & ~MASK_BIT,
+                 tz_result_name(status->result), tz_cause_name(status->cause));
+        term_warning(message, 1);
+    }
+    if (r->tiles_failed > result->damaged_count)
+        term_warning("further tiles could not be read", r->tiles_failed - result->damaged_count);
 }
 
 void report_write_error(const char *input, const tz_error *err)

@@ -16,6 +16,8 @@ typedef struct report {
 
 void report_print(const report *p);
 void report_write(const report *p);
+/* What was wrong with tiles, on standard error. */
+void report_warn(const transfer_result *result);
 /* {"input": ..., "error": ...} */
 void report_write_error(const char *input, const tz_error *err);
 

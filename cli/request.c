@@ -183,6 +183,32 @@ static tz_result choose_dtype(request *r, tz_error *err)
     return TZ_OK;
 }
 
+/* Offsets in the output are then free of overflow, whatever the format adds. */
+static tz_result check_size(const request *r, tz_error *err)
+{
+    uint64_t most = (uint64_t)INT64_MAX / 2 / r->band_count / tz_dtype_size(r->dtype);
+    if ((uint64_t)r->width * r->height <= most)
+        return TZ_OK;
+    return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                        "the result is larger than a file can be");
+}
+
+static tz_result resolve(request *r, tz_error *err)
+{
+    tz_result result = choose_level(r, err);
+    if (result == TZ_OK)
+        result = choose_window(r, err);
+    if (result == TZ_OK)
+        result = choose_bands(r, err);
+    if (result == TZ_OK)
+        result = choose_dtype(r, err);
+    if (result == TZ_OK)
+        choose_size(r);
+    if (r->settings->has_size && r->how.resampling == TZ_RESAMPLE_NONE)
+        r->how.resampling = TZ_RESAMPLE_NEAREST;
+    return result == TZ_OK ? check_size(r, err) : result;
+}
+
 tz_result request_open(request *r, const request_settings *settings, const char *path,
                        request_format format, tz_error *err)
 {
@@ -194,15 +220,10 @@ tz_result request_open(request *r, const request_settings *settings, const char 
     if (result != TZ_OK)
         return result;
     r->info = tz_file_info(r->file);
-    if ((result = choose_level(r, err)) != TZ_OK || (result = choose_window(r, err)) != TZ_OK ||
-        (result = choose_bands(r, err)) != TZ_OK || (result = choose_dtype(r, err)) != TZ_OK) {
+    result = resolve(r, err);
+    if (result != TZ_OK)
         request_close(r);
-        return result;
-    }
-    choose_size(r);
-    if (settings->has_size && r->how.resampling == TZ_RESAMPLE_NONE)
-        r->how.resampling = TZ_RESAMPLE_NEAREST;
-    return TZ_OK;
+    return result;
 }
 
 void request_close(request *r)

@@ -28,6 +28,7 @@ typedef struct request_settings {
     request_format format;  /* FORMAT_NONE: by the name */
     bool masked;
     bool has_fill;
+    bool salvage; /* tiles that cannot be read are no error */
     uint64_t memory;
     tz_read_options how;
 } request_settings;
@@ -40,8 +41,8 @@ typedef struct request_settings {
 enum {
     REQUEST_WINDOW = 101, REQUEST_BBOX, REQUEST_BANDS, REQUEST_LEVEL, REQUEST_SIZE,
     REQUEST_RESAMPLING, REQUEST_DTYPE, REQUEST_MASKED, REQUEST_SCALED, REQUEST_NAN,
-    REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_FORMAT, REQUEST_THREADS,
-    REQUEST_MEMORY
+    REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
+    REQUEST_THREADS, REQUEST_MEMORY
 };
 #define REQUEST_OPTIONS                                                                            \
     {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
@@ -64,6 +65,8 @@ enum {
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},     \
     {"boundless", 0, REQUEST_BOUNDLESS, NULL, "the window may reach beyond the image"},            \
     {"fill", 0, REQUEST_FILL, "VALUE", "what is there then; 0 by default"},                        \
+    {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
+                                          "not valid; a warning tells them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
     {"threads", 0, REQUEST_THREADS, "N", "0, the default: all cores"},                             \
     {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"}

@@ -203,6 +203,9 @@ bool request_apply(request_settings *s, int id, const char *value)
     case REQUEST_BOUNDLESS:
         s->how.boundless = true;
         return true;
+    case REQUEST_SALVAGE:
+        s->salvage = true;
+        return true;
     case REQUEST_FILL:
         return set_fill(s, value);
     case REQUEST_FORMAT:

@@ -8,6 +8,8 @@
 #include "progress.h"
 #include "text.h"
 
+#define FIRST_STATUSES 256
+
 /* One transfer under way. */
 typedef struct transfer {
     const request *r;
@@ -15,7 +17,9 @@ typedef struct transfer {
     bool dry;
     tz_read_options how;
     void *pixels;
-    void *mask; /* NULL: none */
+    void *mask;               /* NULL: none */
+    tz_tile_status *statuses; /* room for what became of a block's tiles, to salvage */
+    uint64_t status_room;
     progress progress;
     transfer_result *result;
 } transfer;
@@ -164,6 +168,53 @@ static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcom
     return item;
 }
 
+static tz_result read_once(const transfer *t, const tz_item *item, tz_report *part, tz_error *err)
+{
+    return t->dry ? tz_plan_read(item, 1, &t->how, part, err) : tz_read(item, &t->how, part, err);
+}
+
+static bool grow_statuses(transfer *t, uint64_t room)
+{
+    if (room > SIZE_MAX / sizeof *t->statuses)
+        return false;
+    tz_tile_status *grown = realloc(t->statuses, (size_t)room * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    t->statuses = grown;
+    t->status_room = room;
+    return true;
+}
+
+static void note_damaged(transfer *t)
+{
+    transfer_result *to = t->result;
+    for (uint64_t i = 0; i < to->outcome.tile_count; i++) {
+        if (t->statuses[i].result != TZ_OK && to->damaged_count < TRANSFER_DAMAGED)
+            to->damaged[to->damaged_count++] = t->statuses[i];
+    }
+}
+
+/* With a list for tiles. How long it must be shows when it is too short: planning without a list
+ * would fail where the table of tiles is damaged. */
+static tz_result salvage(transfer *t, const tz_item *item, tz_report *part, tz_error *err)
+{
+    tz_outcome *outcome = item->outcome;
+    uint64_t room = t->status_room > 0 ? t->status_room : FIRST_STATUSES;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (room > t->status_room && !grow_statuses(t, room))
+            return problem_nomem(err, "the list of tiles");
+        outcome->tiles = t->statuses;
+        outcome->tile_room = t->status_room;
+        tz_result result = read_once(t, item, part, err);
+        if (result == TZ_OK)
+            note_damaged(t);
+        if (result != TZ_ERR_ARG || outcome->tile_count <= t->status_room)
+            return result;
+        room = outcome->tile_count;
+    }
+    return TZ_ERR_ARG;
+}
+
 static tz_result carry(transfer *t, const block *where, tz_error *err)
 {
     tz_report part = {0};
@@ -175,7 +226,7 @@ static tz_result carry(transfer *t, const block *where, tz_error *err)
     if (progress_is_cancelled())
         return progress_cancelled(err);
     tz_result result =
-        t->dry ? tz_plan_read(&item, 1, &t->how, &part, err) : tz_read(&item, &t->how, &part, err);
+        t->r->settings->salvage ? salvage(t, &item, &part, err) : read_once(t, &item, &part, err);
     if (result != TZ_OK)
         return result == TZ_ERR_CANCELLED
                    ? progress_cancelled(err)
@@ -201,5 +252,6 @@ tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, tr
     progress_end(&t.progress);
     free(t.pixels);
     free(t.mask);
+    free(t.statuses);
     return result;
 }

@@ -15,11 +15,16 @@ typedef struct transfer_sink {
     bool whole;    /* it wants one block */
 } transfer_sink;
 
+/* Of the tiles that could not be read, as many are told one by one. */
+#define TRANSFER_DAMAGED 16
+
 typedef struct transfer_result {
     tz_report report;   /* of all blocks together */
     tz_outcome outcome; /* level and whether it was resampled */
     uint64_t block_count;
     uint64_t buffer_bytes; /* memory of the largest block */
+    tz_tile_status damaged[TRANSFER_DAMAGED];
+    uint32_t damaged_count; /* of these; report.tiles_failed counts all */
 } transfer_result;
 
 /* dry: nothing is read and the sink gets nothing. */

@@ -61,6 +61,7 @@ def suites():
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
         Suite("matrix", run_matrix, {"preset": "asan", "runs": [("check_matrix", "pixel_dump"),
                                                                 ("check_levels", "level_dump")]}),
+        Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),
         Suite("matrix-long", run_matrix,

@@ -98,6 +98,30 @@ static void packets_may_cross_rows(void **state)
     bench_silent(&packbits.bench);
 }
 
+/* Rows of every size, packets that end with them or cross several: run_decode looks between the
+ * rows. */
+static void rows_may_be_apart(void **state)
+{
+    (void)state;
+    assert_true(tz_codec_packbits.flags & TZ_CODEC_ROWS);
+    static uint8_t data[11 * 400], in[3 * sizeof data];
+    for (size_t width = 1; width <= 400; width += width < 140 ? 1 : 13) {
+        make_data(data, 11 * width, width % 2 ? 30 : 200);
+        tz_tile_format format = rows_format(width, 11);
+        size_t stored = encode(data, 11 * width, 128, in);
+        uint8_t *out = run_decode(&packbits, &format, in, stored);
+        assert_memory_equal(out, data, 11 * width);
+        free(out);
+        stored = 0;
+        for (size_t row = 0; row < 11; row++)
+            stored += encode(data + row * width, width, 128, in + stored);
+        out = run_decode(&packbits, &format, in, stored);
+        assert_memory_equal(out, data, 11 * width);
+        free(out);
+    }
+    bench_silent(&packbits.bench);
+}
+
 static void every_packet_there_is_comes_back(void **state)
 {
     (void)state;
@@ -235,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_every_size_come_back),
         cmocka_unit_test(packets_may_cross_rows),
+        cmocka_unit_test(rows_may_be_apart),
         cmocka_unit_test(every_packet_there_is_comes_back),
         cmocka_unit_test(streams_of_libtiff_decode),
         cmocka_unit_test(bytes_after_the_tile_are_a_warning),

@@ -389,6 +389,76 @@ static void a_forced_form_is_used_and_released(void **state)
     assert_ptr_equal(tz_row_ops_get(), forms[1]);
 }
 
+/* Any row that tz_row_unsupported has nothing against. */
+static tz_row_format random_format(void)
+{
+    static const struct {
+        tz_dtype dtype;
+        uint16_t bits, sample_format;
+    } kinds[] = {
+        {TZ_DTYPE_UINT8, 8, 1},
+        {TZ_DTYPE_INT8, 8, 2},
+        {TZ_DTYPE_UINT16, 16, 1},
+        {TZ_DTYPE_INT32, 32, 2},
+        {TZ_DTYPE_UINT64, 64, 1},
+        {TZ_DTYPE_FLOAT16, 16, 3},
+        {TZ_DTYPE_FLOAT32, 32, 3},
+        {TZ_DTYPE_FLOAT32, 24, 3},
+        {TZ_DTYPE_FLOAT64, 64, 3},
+        {TZ_DTYPE_COMPLEX_INT16, 32, 5},
+        {TZ_DTYPE_COMPLEX_INT32, 64, 5},
+        {TZ_DTYPE_COMPLEX_FLOAT32, 64, 6},
+        {TZ_DTYPE_COMPLEX_FLOAT64, 128, 6},
+        {TZ_DTYPE_UINT8, 1, 1},
+        {TZ_DTYPE_UINT16, 12, 1},
+        {TZ_DTYPE_INT16, 11, 2},
+        {TZ_DTYPE_UINT32, 27, 1},
+    };
+    for (;;) {
+        const size_t kind = random_below(sizeof kinds / sizeof kinds[0]);
+        const tz_row_format format = {.dtype = kinds[kind].dtype,
+                                      .bits = kinds[kind].bits,
+                                      .sample_format = kinds[kind].sample_format,
+                                      .samples = (uint16_t)(1 + random_below(5)),
+                                      .predictor = (uint16_t)(1 + random_below(3)),
+                                      .swap = random_below(2),
+                                      .width = (uint32_t)random_below(300)};
+        if (!tz_row_unsupported(&format))
+            return format;
+    }
+}
+
+static void rows_are_prepared_alike(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        const tz_row_format format = random_format();
+        const uint32_t pixels = (uint32_t)random_below(format.width + 1);
+        const size_t size = pixels * format.samples * tz_dtype_size(format.dtype);
+        input row = make_input(tz_row_bytes(&format) + TZ_ROW_SLACK);
+        input scratch = make_input(tz_row_scratch_bytes(&format));
+        outputs out = make_outputs(size);
+        for (int form = 0; form < 2; form++) {
+            input copy = copy_input(&row);
+            tz_row_ops_force(forms[form]);
+            const uint8_t *found =
+                tz_row_prepare(&format, copy.data, pixels, out.data[form], scratch.data);
+            if (found == copy.data) {
+                for (size_t k = 0; k < size; k++)
+                    assert_int_equal(out.data[form][k], UNTOUCHED);
+                memcpy(out.data[form], found, size);
+            } else {
+                assert_ptr_equal(found, out.data[form]);
+            }
+            free(copy.block);
+        }
+        tz_row_ops_force(NULL);
+        compare_outputs(&out);
+        free(row.block);
+        free(scratch.block);
+    }
+}
+
 static void one_sample_everywhere(void **state)
 {
     (void)state;
@@ -435,6 +505,7 @@ int main(void)
         cmocka_unit_test(bands),
         cmocka_unit_test(every_pair_of_types),
         cmocka_unit_test(a_forced_form_is_used_and_released),
+        cmocka_unit_test(rows_are_prepared_alike),
         cmocka_unit_test(one_sample_everywhere),
         cmocka_unit_test(rows_are_copied_and_streamed),
     };

@@ -78,7 +78,7 @@ static bool read_with_failure(const tz_file *file, uint64_t n, bool persistent, 
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
     free(pixels);
-    assert_int_equal(stats.live_bytes, 0);
+    assert_true(alloc_hook_kept_nothing(&stats));
     if (result != TZ_OK) {
         assert_int_equal(result, TZ_ERR_NOMEM);
         assert_int_equal(err.result, TZ_ERR_NOMEM);
@@ -127,7 +127,7 @@ static void plans_fail_cleanly_too(void **state)
         const tz_result result = tz_plan_read(&item, 1, NULL, NULL, NULL);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
-        assert_int_equal(stats.live_bytes, 0);
+        assert_true(alloc_hook_kept_nothing(&stats));
         if (stats.failures == 0) {
             assert_int_equal(result, TZ_OK);
             break;
@@ -207,7 +207,7 @@ static tz_result read_with_faults(const tz_file *file, const tile_stream *stream
     tz_source_set_calls(NULL);
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
-    assert_int_equal(stats.live_bytes, 0);
+    assert_true(alloc_hook_kept_nothing(&stats));
     assert_int_equal(err->result, result);
     if (result == TZ_OK)
         check_pixels(pixels, stream);
@@ -234,11 +234,9 @@ static void every_pread_fails_in_turn(void **state)
                 const tz_result result = read_with_faults(file, &tile_streams[s], &err);
                 if (faults.preads < at) {
                     assert_int_equal(result, TZ_OK);
-                    assert_true(at > 2);
+                    assert_true(at > 1); /* the tile table may be known already */
                     break;
                 }
-                if (result == TZ_OK && !goes_on)
-                    continue; /* tiles that were read together were read again, one by one */
                 assert_int_equal(result, TZ_ERR_IO);
                 assert_int_equal(err.cause, TZ_CAUSE_IO);
                 assert_int_equal(err.system_error, numbers[i]);
@@ -369,7 +367,7 @@ static void every_call_of_a_source_fails_in_turn(void **state)
                 const tz_result result = read_much(file, threads, pixels, &err);
                 const alloc_stats stats = alloc_hook_stats();
                 alloc_hook_remove();
-                assert_int_equal(stats.live_bytes, 0);
+                assert_true(alloc_hook_kept_nothing(&stats));
                 assert_int_equal(moody.pending, 0);
                 if (moody.calls < at) {
                     assert_int_equal(result, TZ_OK);

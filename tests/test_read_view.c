@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "codec/codec.h"
 #include "support/known_image.h"
+#include "support/tile_file.h"
 
 /* ---- orientation ---- */
 
@@ -437,6 +439,58 @@ static void tiles_may_share_bytes(void **state)
     close_image(&i);
 }
 
+/* Codecs that can write rows do so in the buffer itself: next to other pixels, which they leave
+ * alone, and up to its very end. */
+static void check_straight(const tile_stream *stream, uint32_t across, bool is_direct)
+{
+    tb *b = tf_new(TB_CLASSIC, stream, across, 2, NULL);
+    tz_file *file = tf_open(b);
+    const uint32_t width = across * TILE;
+    const size_t row = (size_t)width * stream->bands;
+    const size_t pad = across > 1 ? 5 : 0;
+    uint8_t *pixels = malloc(32 * (row + pad));
+    const tz_item item = {.file = file,
+                          .into = {.data = pixels,
+                                   .dtype = TZ_DTYPE_UINT8,
+                                   .bands = stream->bands,
+                                   .height = 32,
+                                   .width = width,
+                                   .band_stride = 1,
+                                   .row_stride = (int64_t)(row + pad),
+                                   .column_stride = stream->bands}};
+    tz_report report;
+    memset(pixels, 0xA5, 32 * (row + pad));
+    read_ok(&item, NULL, &report);
+    assert_int_equal(report.tiles_direct, is_direct ? across * 2 : 0);
+    for (uint32_t y = 0; y < 32; y++) {
+        for (size_t k = 0; k < row; k++) {
+            const uint32_t x = (uint32_t)(k / stream->bands);
+            assert_int_equal(pixels[y * (row + pad) + k],
+                             tf_pixel(stream, (uint32_t)(k % stream->bands), y % TILE, x % TILE));
+        }
+        for (size_t k = row; k < row + pad; k++)
+            assert_int_equal(pixels[y * (row + pad) + k], 0xA5);
+    }
+    free(pixels);
+    tz_close(file);
+    tb_free(b);
+}
+
+static void codecs_decode_straight_into_the_buffer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        const tile_stream *stream = &tile_streams[i];
+        const tz_context ctx = {.ifd = -1};
+        const tz_codec *codec = NULL;
+        if (!tf_available(stream) || i == STREAM_NONE)
+            continue;
+        assert_int_equal(tz_codec_find(stream->compression, &ctx, &codec), TZ_OK);
+        check_straight(stream, 3, codec->flags & TZ_CODEC_ROWS);
+        check_straight(stream, 1, codec->flags & TZ_CODEC_EXACT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +505,7 @@ int main(void)
         cmocka_unit_test(neighbours_in_the_file_are_read_together),
         cmocka_unit_test(narrow_windows_read_narrow_parts),
         cmocka_unit_test(tiles_may_share_bytes),
+        cmocka_unit_test(codecs_decode_straight_into_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what a target of the Makefile needs and is not there yet. Each argument is a group:
-#   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++
+#   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++, valgrind
 #   python  the project's own Python environment, .venv  fuzz    clang with libFuzzer
-#   format  clang-format
+#   format  clang-format                                 bundled nasm, patch, pip: a bundled build
 # Prints nothing when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -51,6 +51,7 @@ need_test() {
     need clang clang --version
     need_library libcmocka-dev cmocka
     need_library liblerc-dev Lerc
+    need valgrind valgrind --version
     need locales test -e /usr/share/i18n/locales/de_DE  # a test makes a locale of its own
 }
 
@@ -61,6 +62,12 @@ need_fuzz() {
 
 need_format() {
     need clang-format-14 clang-format-14 --version
+}
+
+need_bundled() {
+    need nasm nasm --version
+    need patch patch --version
+    need python3-pip python3 -m pip --version
 }
 
 need_python() {
@@ -110,7 +117,7 @@ make_venv() {
 wants_python=no
 for group in "$@"; do
     case $group in
-    build | test | fuzz | format) "need_$group" ;;
+    build | test | fuzz | format | bundled) "need_$group" ;;
     python)
         need_python
         wants_python=yes

@@ -676,7 +676,7 @@ typedef struct tz_report {
 
 /* Read items: each tile that any of them touches is read and decoded once. All or nothing, unless
  * an item's outcome has a list for tiles: after an error the buffers hold undefined pixels. Values
- * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr becomes RGB. Rows
+ * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes RGB. Rows
  * are as stored unless how->oriented is set. how, report and err may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
                                             const tz_read_options *how, tz_report *report,

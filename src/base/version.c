@@ -24,6 +24,9 @@ static const feature features[] = {
 #ifdef TZ_HAVE_LIBDEFLATE
     {"libdeflate", TZ_LIBDEFLATE_VERSION},
 #endif
+#ifdef TZ_HAVE_ISAL
+    {"isal", TZ_ISAL_VERSION},
+#endif
 #ifdef TZ_HAVE_ZSTD
     {"zstd", TZ_ZSTD_VERSION},
 #endif

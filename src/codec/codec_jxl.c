@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JPEG XL (compression 50002, and 52546 of DNG), by libjxl: unsigned samples of 8 and 16 bits,
  * floats of 16 and 32. Samples beyond grey or RGB are extra channels. All headers are read here
- * before libjxl decodes a frame (jxl_headers.h). */
+ * before libjxl decodes a frame (jxl_headers.h).
+ *
+ * Some builds of libjxl, Debian's 0.7 among them, print to stderr when entropy-coded data is
+ * damaged. It has no switch for that, and damage shows only while it decodes; what can be checked
+ * before, is. */
 #include "codec/codec.h"
 
 #ifdef TZ_HAVE_JXL
@@ -275,7 +279,7 @@ const tz_codec tz_codec_jxl = {
     .name = "jpegxl",
     .library = "libjxl",
     .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
     .state_size = sizeof(jxl_state),
     .decode = decode,
     .deinit = deinit,

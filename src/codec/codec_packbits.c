@@ -3,7 +3,6 @@
  * stands for 257 - n of the same; 128 means nothing. Packets may cross the ends of rows. A packet
  * that runs past the end of the tile or of the input is an error; bytes after the last packet are
  * ignored with a warning, unless all of them are 128. */
-#include <assert.h>
 #include <string.h>
 
 #include "codec/codec.h"
@@ -82,23 +81,62 @@ static tz_result decode_packet(const uint8_t **in, const uint8_t *in_end, uint8_
     return TZ_OK;
 }
 
+/* Packets until at least wanted bytes came out, of the left ones that the tile of size bytes still
+ * needs; *made says how many, up to one packet more. */
+static tz_result decode_part(const uint8_t **in, const uint8_t *in_end, uint8_t *out, size_t wanted,
+                             size_t left, size_t size, size_t *made, const tz_codec_call *call)
+{
+    uint8_t *to = out;
+    const uint8_t *const end = out + (left - wanted < LONGEST ? left : wanted + LONGEST);
+    *in = decode_middle(*in, in_end, &to, end);
+    while (to < out + wanted) {
+        if (*in == in_end)
+            return tz_codec_fail_size(call, size, size - left + (size_t)(to - out),
+                                      "PackBits data ends too early");
+        TZ_TRY(decode_packet(in, in_end, &to, end, call));
+    }
+    *made = (size_t)(to - out);
+    return TZ_OK;
+}
+
+/* Rows that are apart, by way of a piece that stays in the cache: packets are written in steps,
+ * which rows have no room for. */
+static tz_result decode_apart(const tz_tile_format *format, const uint8_t **in,
+                              const uint8_t *in_end, uint8_t *out, size_t stride,
+                              const tz_codec_call *call)
+{
+    enum { PIECE = 8192 };
+    uint8_t piece[PIECE + LONGEST + TZ_CODEC_SLACK];
+    size_t row_bytes = tz_tile_row_bytes(format);
+    size_t size = tz_tile_bytes(format);
+    size_t column = 0;
+    for (size_t left = size, made; left > 0; left -= made) {
+        TZ_TRY(
+            decode_part(in, in_end, piece, left < PIECE ? left : PIECE, left, size, &made, call));
+        for (size_t done = 0, some; done < made; done += some) {
+            some = row_bytes - column < made - done ? row_bytes - column : made - done;
+            memcpy(out + column, piece + done, some);
+            column += some;
+            if (column == row_bytes) {
+                column = 0;
+                out += stride;
+            }
+        }
+    }
+    return TZ_OK;
+}
+
 static tz_result packbits_decode(void *state, const tz_tile_format *format, const uint8_t *in,
                                  size_t in_size, uint8_t *out, size_t stride,
                                  const tz_codec_call *call)
 {
     (void)state;
-    (void)stride;
-    assert(stride == tz_tile_row_bytes(format));
-    size_t size = tz_tile_bytes(format);
-    const uint8_t *in_end = in + in_size;
-    uint8_t *to = out;
-    const uint8_t *at = decode_middle(in, in_end, &to, out + size);
-    while (to < out + size) {
-        if (at == in_end)
-            return tz_codec_fail_size(call, size, (size_t)(to - out),
-                                      "PackBits data ends too early");
-        TZ_TRY(decode_packet(&at, in_end, &to, out + size, call));
-    }
+    size_t size = tz_tile_bytes(format), made;
+    const uint8_t *at = in, *const in_end = in + in_size;
+    if (stride == tz_tile_row_bytes(format))
+        TZ_TRY(decode_part(&at, in_end, out, size, size, size, &made, call));
+    else
+        TZ_TRY(decode_apart(format, &at, in_end, out, stride, call));
     while (at < in_end && *at == 128)
         at++;
     return tz_codec_end(call, (size_t)(at - in), in_size);
@@ -110,5 +148,6 @@ const tz_codec tz_codec_packbits = {
     .name = "packbits",
     .library = "terrazzo",
     .compressions = packbits_compressions,
+    .flags = TZ_CODEC_ROWS,
     .decode = packbits_decode,
 };

@@ -116,49 +116,58 @@ typedef struct tz_lerc_code {
     uint8_t symbol;
 } tz_lerc_code;
 
+/* Codes that are read one after the other. Loops keep a copy of their own, so that it stays in
+ * registers. */
+typedef struct tz_lerc_bits {
+    const uint8_t *words; /* what is left, in words of 32 bits, the highest bit first */
+    size_t word_count;
+    uint64_t next; /* the next bits, at the top */
+    int held;      /* of them; negative: more was used than there is */
+} tz_lerc_bits;
+
 /* Codes of bytes. */
 typedef struct tz_lerc_huffman {
     uint16_t quick[1 << TZ_LERC_QUICK_BITS]; /* length << 8 | symbol; 0: a longer code, or none */
     tz_lerc_code longer[256];
     unsigned longer_count;
-    const uint8_t *words; /* what is left, in words of 32 bits, the highest bit first */
-    size_t word_count;
-    uint64_t bits; /* the next ones, at the top */
-    int held;      /* negative: more was used than there is */
+    tz_lerc_bits bits;
 } tz_lerc_huffman;
 
 /* Read the table of codes, then be ready for what follows it. */
 bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t version);
 
-/* A symbol whose code is not in the quick table; -1 when there is none. */
-int tz_lerc_huffman_search(tz_lerc_huffman *huffman);
+/* Length << 8 | symbol of a code that is not in the quick table, where these are the next bits; 0
+ * when there is none. */
+uint32_t tz_lerc_huffman_search(const tz_lerc_huffman *huffman, uint64_t next);
 
 /* At least 32 bits, with zeros behind the end. */
-static inline void tz_lerc_huffman_refill(tz_lerc_huffman *huffman)
+static inline void tz_lerc_bits_refill(tz_lerc_bits *bits)
 {
-    if (huffman->held > 32 || huffman->word_count == 0)
+    if (bits->held > 32 || bits->word_count == 0)
         return;
-    huffman->bits |= (uint64_t)tz_load_le32(huffman->words) << (32 - huffman->held);
-    huffman->words += 4;
-    huffman->word_count--;
-    huffman->held += 32;
+    bits->next |= (uint64_t)tz_load_le32(bits->words) << (32 - bits->held);
+    bits->words += 4;
+    bits->word_count--;
+    bits->held += 32;
 }
 
-static inline void tz_lerc_huffman_skip(tz_lerc_huffman *huffman, unsigned count)
+static inline void tz_lerc_bits_skip(tz_lerc_bits *bits, unsigned count)
 {
-    huffman->bits <<= count;
-    huffman->held -= (int)count;
+    bits->next <<= count;
+    bits->held -= (int)count;
 }
 
 /* The next symbol; -1 when no code fits. */
-static inline int tz_lerc_huffman_next(tz_lerc_huffman *huffman)
+static inline int tz_lerc_huffman_next(const tz_lerc_huffman *huffman, tz_lerc_bits *bits)
 {
-    tz_lerc_huffman_refill(huffman);
-    uint16_t quick = huffman->quick[huffman->bits >> (64 - TZ_LERC_QUICK_BITS)];
-    if (quick == 0)
-        return tz_lerc_huffman_search(huffman);
-    tz_lerc_huffman_skip(huffman, quick >> 8);
-    return huffman->held < 0 ? -1 : quick & 255;
+    tz_lerc_bits_refill(bits);
+    uint32_t entry = huffman->quick[bits->next >> (64 - TZ_LERC_QUICK_BITS)];
+    if (entry == 0)
+        entry = tz_lerc_huffman_search(huffman, bits->next);
+    if (entry == 0)
+        return -1;
+    tz_lerc_bits_skip(bits, entry >> 8);
+    return bits->held < 0 ? -1 : (int)(entry & 255);
 }
 
 /* ---------------------------------------------------------------------------------------------

@@ -148,12 +148,9 @@ bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t 
  * Huffman codes
  * ------------------------------------------------------------------------------------------ */
 
-static void start_bits(tz_lerc_huffman *huffman, const tz_cursor *cursor)
+static tz_lerc_bits bits_at(const tz_cursor *cursor)
 {
-    huffman->words = cursor->at;
-    huffman->word_count = tz_cursor_left(cursor) / 4;
-    huffman->bits = 0;
-    huffman->held = 0;
+    return (tz_lerc_bits){cursor->at, tz_cursor_left(cursor) / 4, 0, 0};
 }
 
 static void add_code(tz_lerc_huffman *huffman, tz_lerc_code code)
@@ -171,23 +168,23 @@ static void add_code(tz_lerc_huffman *huffman, tz_lerc_code code)
 static bool read_codes(tz_lerc_huffman *huffman, tz_cursor *cursor, const uint32_t *lengths,
                        uint32_t first, uint32_t count, uint32_t size)
 {
-    size_t words_before = tz_cursor_left(cursor) / 4;
-    start_bits(huffman, cursor);
+    tz_lerc_bits bits = bits_at(cursor);
+    size_t words_before = bits.word_count;
     for (uint32_t i = 0; i < count; i++) {
         if (lengths[i] == 0)
             continue;
         if (lengths[i] > 32)
             return false;
-        tz_lerc_huffman_refill(huffman);
+        tz_lerc_bits_refill(&bits);
         uint32_t symbol = first + i < size ? first + i : first + i - size;
-        tz_lerc_code code = {(uint32_t)(huffman->bits >> (64 - lengths[i])), (uint8_t)lengths[i],
+        tz_lerc_code code = {(uint32_t)(bits.next >> (64 - lengths[i])), (uint8_t)lengths[i],
                              (uint8_t)symbol};
-        tz_lerc_huffman_skip(huffman, lengths[i]);
-        if (huffman->held < 0)
+        tz_lerc_bits_skip(&bits, lengths[i]);
+        if (bits.held < 0)
             return false;
         add_code(huffman, code);
     }
-    size_t words_used = words_before - huffman->word_count - (size_t)(huffman->held / 32);
+    size_t words_used = words_before - bits.word_count - (size_t)(bits.held / 32);
     return tz_cursor_take(cursor, words_used * 4) != NULL;
 }
 
@@ -208,18 +205,16 @@ bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t 
     if (!tz_lerc_unstuff(cursor, version, lengths, end - first, &count, &width) ||
         count != end - first || !read_codes(huffman, cursor, lengths, first, end - first, size))
         return false;
-    start_bits(huffman, cursor);
+    huffman->bits = bits_at(cursor);
     return true;
 }
 
-int tz_lerc_huffman_search(tz_lerc_huffman *huffman)
+uint32_t tz_lerc_huffman_search(const tz_lerc_huffman *huffman, uint64_t next)
 {
     for (unsigned i = 0; i < huffman->longer_count; i++) {
         const tz_lerc_code *code = &huffman->longer[i];
-        if (huffman->bits >> (64 - code->length) == code->bits) {
-            tz_lerc_huffman_skip(huffman, code->length);
-            return huffman->held < 0 ? -1 : code->symbol;
-        }
+        if (next >> (64 - code->length) == code->bits)
+            return (uint32_t)code->length << 8 | code->symbol;
     }
-    return -1;
+    return 0;
 }

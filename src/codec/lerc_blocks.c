@@ -62,8 +62,26 @@ static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *
 }
 
 /* Quantized blocks without mask and differences, which is nearly all of them: one function for each
- * type, with the conversion in the loop. Steps have at most 31 bits. */
+ * type, with the conversion in the loop, and copies of it for rows of 8 values, which nearly all
+ * have. Steps have at most 31 bits. */
 #define PLACE_QUANTIZED(name, type, number, highest, convert)                                      \
+    __attribute__((always_inline)) static inline void name##_row(                                  \
+        uint8_t *out, size_t pixel, const uint32_t *step, size_t width, number offset,             \
+        number scale, number maximum)                                                              \
+    {                                                                                              \
+        type row[TZ_LERC_MAX_BLOCK];                                                               \
+        for (size_t x = 0; x < width; x++) {                                                       \
+            number value = offset + (number)(int32_t)step[x] * scale;                              \
+            value = maximum < value ? maximum : value;                                             \
+            row[x] = (type)(convert);                                                              \
+        }                                                                                          \
+        if (pixel == sizeof *row) {                                                                \
+            memcpy(out, row, width * sizeof *row);                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        _Pragma("GCC unroll 8") for (size_t x = 0; x < width; x++)                                 \
+            memcpy(out + x * pixel, &row[x], sizeof *row);                                         \
+    }                                                                                              \
     static void name(const tz_lerc_blob *blob, const square *at, const recipe *how)                \
     {                                                                                              \
         const uint32_t *step = how->steps;                                                         \
@@ -71,19 +89,14 @@ static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *
         const number maximum =                                                                     \
             how->maximum < (double)(highest) ? (number)how->maximum : (highest);                   \
         const size_t width = at->x1 - at->x0, pixel = blob->target.step;                           \
-        type row[TZ_LERC_MAX_BLOCK];                                                               \
-        for (uint32_t y = at->y0; y < at->y1; y++, step += width) {                                \
-            uint8_t *out = square_row(blob, at, y);                                                \
-            for (size_t x = 0; x < width; x++) {                                                   \
-                number value = offset + (number)(int32_t)step[x] * scale;                          \
-                value = maximum < value ? maximum : value;                                         \
-                row[x] = (type)(convert);                                                          \
-            }                                                                                      \
-            if (pixel == sizeof *row && width == 8)                                                \
-                memcpy(out, row, 8 * sizeof *row);                                                 \
+        uint8_t *out = square_row(blob, at, at->y0);                                               \
+        for (uint32_t y = at->y0; y < at->y1; y++, step += width, out += blob->target.stride) {    \
+            if (width == 8 && scale == 1)                                                          \
+                name##_row(out, pixel, step, 8, offset, 1, maximum);                               \
+            else if (width == 8)                                                                   \
+                name##_row(out, pixel, step, 8, offset, scale, maximum);                           \
             else                                                                                   \
-                for (size_t x = 0; x < width; x++)                                                 \
-                    memcpy(out + x * pixel, &row[x], sizeof *row);                                 \
+                name##_row(out, pixel, step, width, offset, scale, maximum);                       \
         }                                                                                          \
     }
 #define AT_LEAST(low) (value < (low) ? (low) : value)

@@ -54,21 +54,27 @@ static bool unpack_runs(tz_cursor packed, uint8_t *plane, size_t count)
     return filled == count;
 }
 
+static bool unpack_codes(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *plane, size_t count)
+{
+    if (packed.overrun || !tz_lerc_huffman_read(huffman, &packed, 5))
+        return false;
+    tz_lerc_bits bits = huffman->bits;
+    for (size_t i = 0; i < count; i++) {
+        int symbol = tz_lerc_huffman_next(huffman, &bits);
+        if (symbol < 0)
+            return false;
+        plane[i] = (uint8_t)symbol;
+    }
+    return true;
+}
+
 static bool unpack_plane(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *plane, size_t count)
 {
     const uint8_t *data;
     uint8_t value;
     switch (tz_cursor_u8(&packed)) {
     case HUFFMAN:
-        if (packed.overrun || !tz_lerc_huffman_read(huffman, &packed, 5))
-            return false;
-        for (size_t i = 0; i < count; i++) {
-            int symbol = tz_lerc_huffman_next(huffman);
-            if (symbol < 0)
-                return false;
-            plane[i] = (uint8_t)symbol;
-        }
-        return true;
+        return unpack_codes(packed, huffman, plane, count);
     case REPEATED:
         value = tz_cursor_u8(&packed);
         if (tz_cursor_le32(&packed) != count || packed.overrun)

@@ -143,18 +143,21 @@ static uint8_t predict(const tz_lerc_blob *blob, size_t x, size_t y, uint32_t d,
 /* The same with all pixels valid. */
 static bool read_all_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint32_t d)
 {
+    tz_lerc_bits bits = huffman->bits;
+    const size_t width = blob->header.width, step = blob->target.step;
     uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
     for (size_t y = 0; y < blob->header.height; y++) {
         uint8_t *out = pixel_at(blob, 0, y) + d;
         uint8_t last = y > 0 ? pixel_at(blob, 0, y - 1)[d] : 0;
-        for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step) {
-            int symbol = tz_lerc_huffman_next(huffman);
+        for (size_t x = 0; x < width; x++, out += step) {
+            int symbol = tz_lerc_huffman_next(huffman, &bits);
             if (symbol < 0)
                 return false;
             last = (uint8_t)(symbol - bias + last);
             *out = last;
         }
     }
+    huffman->bits = bits;
     return true;
 }
 
@@ -169,7 +172,7 @@ static bool read_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint3
         for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step) {
             if (!tz_lerc_is_valid(blob, y * blob->header.width + x))
                 continue;
-            int symbol = tz_lerc_huffman_next(huffman);
+            int symbol = tz_lerc_huffman_next(huffman, &huffman->bits);
             if (symbol < 0)
                 return false;
             last = (uint8_t)(symbol - bias + predict(blob, x, y, d, last));
@@ -188,7 +191,7 @@ static bool read_plain(tz_lerc_blob *blob, tz_lerc_huffman *huffman)
             if (!tz_lerc_is_valid(blob, y * blob->header.width + x))
                 continue;
             for (uint32_t d = 0; d < blob->header.depth; d++) {
-                int symbol = tz_lerc_huffman_next(huffman);
+                int symbol = tz_lerc_huffman_next(huffman, &huffman->bits);
                 if (symbol < 0)
                     return false;
                 out[d] = (uint8_t)(symbol - bias);

@@ -6,17 +6,19 @@
 #include "kernels/kernel.h"
 
 /* Predictor 2: every sample is the difference to the one of the pixel before, modulo its width.
- * count is in samples, stride the samples of a pixel; swap: row is in the other byte order. */
+ * count is in samples, stride the samples of a pixel; swap: row is in the other byte order. One
+ * sample of the pixel after the other, so that the sum stays in a register. */
 #define TZ_PREDICTOR2(name, type)                                                                  \
     TZ_FN void tz_undo_predictor2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,         \
                                          tz_u64 count, tz_u32 stride, tz_u32 swap)                 \
     {                                                                                              \
-        for (tz_u64 i = 0; i < count; i++) {                                                       \
-            const type x = tz_load_##name(row + i * sizeof(type));                                 \
-            const type left =                                                                      \
-                (type)(i < stride ? 0 : tz_load_##name(out + (i - stride) * sizeof(type)));        \
-            tz_store_##name(out + i * sizeof(type),                                                \
-                            (type)((swap ? tz_swap_##name(x) : x) + left));                        \
+        for (tz_u32 sample = 0; sample < stride; sample++) {                                       \
+            type sum = 0;                                                                          \
+            for (tz_u64 i = sample; i < count; i += stride) {                                      \
+                const type x = tz_load_##name(row + i * sizeof(type));                             \
+                sum = (type)(sum + (swap ? tz_swap_##name(x) : x));                                \
+                tz_store_##name(out + i * sizeof(type), sum);                                      \
+            }                                                                                      \
         }                                                                                          \
     }
 TZ_PREDICTOR2(u8, tz_u8)
@@ -28,8 +30,7 @@ TZ_PREDICTOR2(u64, tz_u64)
  * bytes. This undoes the differences, of the first size bytes and in place. */
 TZ_FN void tz_sum_bytes(TZ_GLOBAL tz_u8 *row, tz_u64 size, tz_u32 stride)
 {
-    for (tz_u64 i = stride; i < size; i++)
-        row[i] = (tz_u8)(row[i] + row[i - stride]);
+    tz_undo_predictor2_u8(row, row, size, stride, 0);
 }
 
 /* And this the sorting, of the first wanted of count samples of width bytes each. */

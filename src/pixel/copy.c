@@ -65,7 +65,8 @@ void tz_row_copy_end(void)
     static void copy_steps_##bytes(const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,           \
                                    ptrdiff_t dst_step, size_t count)                               \
     {                                                                                              \
-        for (size_t i = 0; i < count; i++, src += src_step, dst += dst_step)                       \
+        _Pragma("GCC unroll 4") for (size_t i = 0; i < count;                                      \
+                                     i++, src += src_step, dst += dst_step)                        \
             memcpy(dst, src, bytes);                                                               \
     }
 COPY_STEPS(1)

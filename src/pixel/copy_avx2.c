@@ -12,7 +12,8 @@
 #define SOURCE(j, size, step) ((j) / (size) * (size) * (step) + (j) % (size))
 #define BEGIN(k, size, step)  ((k) < (step)-1 ? 16 * (k) : (16 - (size)) * ((step)-1))
 #define PICK(j, k, size, step)                                                                     \
-    (SOURCE(j, size, step) / 16 == (k) ? SOURCE(j, size, step) - BEGIN(k, size, step) : 0x80)
+    (uint8_t)(SOURCE(j, size, step) / 16 == (k) ? SOURCE(j, size, step) - BEGIN(k, size, step)     \
+                                                : 0x80)
 #define PICKS(k, size, step)                                                                       \
     {                                                                                              \
         PICK(0, k, size, step), PICK(1, k, size, step), PICK(2, k, size, step),                    \

@@ -40,15 +40,22 @@ TZ_AVX2_INLINE void sum_large(const uint8_t *row, uint8_t *out, size_t size, uns
 }
 
 #define TZ_UNDO2(name, word)                                                                       \
+    TZ_AVX2 __attribute__((noinline)) static void undo2_others_##name(                             \
+        const uint8_t *row, uint8_t *out, size_t size, size_t group, bool swap)                    \
+    {                                                                                              \
+        if (group > VECTOR)                                                                        \
+            sum_large(row, out, size, word, group, swap);                                          \
+        else                                                                                       \
+            sum_medium(row, out, size, _mm256_setzero_si256(), word, group, swap);                 \
+    }                                                                                              \
     TZ_AVX2 void tz_avx2_undo2_##name(const uint8_t *row, uint8_t *out, size_t count,              \
                                       uint32_t stride, bool swap)                                  \
     {                                                                                              \
         const size_t group = (size_t)stride * (word);                                              \
-        if (group > VECTOR)                                                                        \
-            sum_large(row, out, count *(word), word, group, swap && (word) > 1);                   \
+        if (group_repeats(group))                                                                  \
+            sum_functions[word][group](row, out, count * (word), _mm256_setzero_si256(), swap);    \
         else                                                                                       \
-            sum_groups(row, out, count *(word), _mm256_setzero_si256(), word, group,               \
-                       swap && (word) > 1);                                                        \
+            undo2_others_##name(row, out, (word)*count, group, swap);                              \
     }
 TZ_UNDO2(u8, 1)
 TZ_UNDO2(u16, 2)
@@ -126,27 +133,19 @@ TZ_AVX2_INLINE void join(const uint8_t *row, size_t plane, __m256i *v, unsigned 
 /* Adds up the bytes of a plane by sample of the pixel, modulo 256. */
 TZ_AVX2_INLINE void add_plane(const uint8_t *plane, size_t size, uint32_t stride, uint8_t *totals)
 {
-    const size_t step = VECTOR / stride * stride;
-    uint8_t sums[VECTOR];
+    const size_t step = VECTOR / stride * stride; /* the rest of a register is not used */
+    uint8_t parts[VECTOR];
     __m256i sum = _mm256_setzero_si256();
     size_t at = 0;
     for (; at + VECTOR <= size; at += step)
         sum = _mm256_add_epi8(sum, load_full(plane + at));
-    if (stride == 1) {
-        const __m256i parts = _mm256_sad_epu8(sum, _mm256_setzero_si256());
-        const __m128i pair =
-            _mm_add_epi64(_mm256_castsi256_si128(parts), _mm256_extracti128_si256(parts, 1));
-        totals[0] = (uint8_t)(totals[0] + _mm_cvtsi128_si32(pair) +
-                              _mm_cvtsi128_si32(_mm_srli_si128(pair, 8)));
-    } else {
-        store_full(sums, sum);
-        for (size_t i = 0; i < step; i += stride)
-            for (uint32_t s = 0; s < stride; s++)
-                totals[s] = (uint8_t)(totals[s] + sums[i + s]);
+    store_full(parts, sum);
+    for (uint32_t s = 0; s < stride; s++) {
+        for (size_t i = s; i < step; i += stride)
+            totals[s] = (uint8_t)(totals[s] + parts[i]);
+        for (size_t i = at + s; i < size; i += stride)
+            totals[s] = (uint8_t)(totals[s] + plane[i]);
     }
-    for (; at < size; at += stride)
-        for (uint32_t s = 0; s < stride; s++)
-            totals[s] = (uint8_t)(totals[s] + plane[at + s]);
 }
 
 /* What stands before the first pixel: in every byte of a sample, the total of the planes above. */
@@ -161,29 +160,85 @@ TZ_AVX2_INLINE __m256i first_carry(const uint8_t *row, size_t count, unsigned wi
         for (uint32_t s = 0; s < stride; s++)
             carry[s * width + (width - 1 - plane)] = totals[s];
     }
-    if (group_repeats(group)) {
-        for (size_t i = group; i < LANE; i++)
-            carry[i] = carry[i - group];
-        return load_twice(carry);
+    for (size_t i = group; group_repeats(group) && i < LANE; i++)
+        carry[i] = carry[i - group];
+    return group_repeats(group) ? load_twice(carry) : load_full(carry);
+}
+
+static const uint8_t first_bytes[2 * VECTOR] = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+
+/* The totals of stride samples, in the first bytes, of sums of all bytes of a plane. */
+TZ_AVX2_INLINE __m128i fold_sum(__m256i sum, uint32_t stride)
+{
+    __m128i v = _mm_add_epi8(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    v = _mm_add_epi8(v, _mm_srli_si128(v, 8));
+    v = _mm_add_epi8(v, _mm_srli_si128(v, 4));
+    if (stride <= 2)
+        v = _mm_add_epi8(v, _mm_srli_si128(v, 2));
+    if (stride <= 1)
+        v = _mm_add_epi8(v, _mm_srli_si128(v, 1));
+    return v;
+}
+
+/* The same for a stride of 1, 2 or 4: all planes but the last are added up side by side, and their
+ * totals joined like samples. */
+TZ_AVX2_INLINE __m256i first_carry_fused(const uint8_t *row, size_t count, unsigned width,
+                                         unsigned group)
+{
+    __m256i sums[8];
+    __m128i before[8];
+    for (unsigned p = 0; p < width; p++)
+        sums[p] = _mm256_setzero_si256();
+    size_t at = 0;
+    for (; at + VECTOR <= count; at += VECTOR) {
+        for (unsigned p = 0; p + 1 < width; p++)
+            sums[p] = _mm256_add_epi8(sums[p], load_full(row + p * count + at));
     }
-    return load_full(carry);
+    if (at < count) {
+        const __m256i rest = load_full(first_bytes + VECTOR - (count - at));
+        for (unsigned p = 0; p + 1 < width; p++)
+            sums[p] =
+                _mm256_add_epi8(sums[p], _mm256_and_si256(rest, load_full(row + p * count + at)));
+    }
+    before[0] = _mm_setzero_si128();
+    for (unsigned p = 1; p < width; p++)
+        before[p] = _mm_add_epi8(before[p - 1], fold_sum(sums[p - 1], group / width));
+    /* pairs of planes, then pairs of pairs: the lower one first */
+    for (unsigned pairs = width / 2, bytes = 1; pairs > 0; pairs /= 2, bytes *= 2) {
+        for (unsigned i = 0; i < pairs; i++)
+            before[i] = bytes == 1   ? _mm_unpacklo_epi8(before[2 * i + 1], before[2 * i])
+                        : bytes == 2 ? _mm_unpacklo_epi16(before[2 * i + 1], before[2 * i])
+                                     : _mm_unpacklo_epi32(before[2 * i + 1], before[2 * i]);
+    }
+    const __m128i repeat =
+        _mm_sub_epi8(load_half(last_groups[group]), _mm_set1_epi8((int8_t)(LANE - group)));
+    return _mm256_broadcastsi128_si256(_mm_shuffle_epi8(before[0], repeat));
 }
 
 /* Pixels of 2, 4, 8 or 16 bytes are summed in the registers they were joined in. */
+TZ_AVX2_INLINE void undo3_step(const uint8_t *row, size_t count, uint8_t *out, __m256i *carry,
+                               __m256i last, unsigned width, unsigned group)
+{
+    __m256i v[8];
+    join(row, count, v, width);
+    for (unsigned i = 0; i < width; i++)
+        store_full(out + 32 * i, sum_block(v[i], carry, last, 1, group));
+}
+
 TZ_AVX2_INLINE void undo3_fused(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,
                                 unsigned width, unsigned group)
 {
     const __m256i last = load_twice(last_groups[group]);
-    __m256i carry = first_carry(row, count, width, group / width);
-    for (size_t at = 0; at < wanted; at += 32) {
+    __m256i carry = first_carry_fused(row, count, width, group);
+    size_t at = 0;
+    for (; at + 32 <= wanted; at += 32)
+        undo3_step(row + at, count, out + at * width, &carry, last, width, group);
+    if (at < wanted) {
         uint8_t end[32 * 8];
-        uint8_t *to = wanted - at >= 32 ? out + at * width : end;
-        __m256i v[8];
-        join(row + at, count, v, width);
-        for (unsigned i = 0; i < width; i++)
-            store_full(to + 32 * i, sum_block(v[i], &carry, last, 1, group));
-        if (to == end)
-            memcpy(out + at * width, end, (wanted - at) * width);
+        undo3_step(row + at, count, end, &carry, last, width, group);
+        memcpy(out + at * width, end, (wanted - at) * width);
     }
 }
 
@@ -204,34 +259,56 @@ TZ_AVX2_INLINE void undo3_chunks(const uint8_t *row, uint8_t *out, size_t count,
             for (unsigned k = 0; k < width; k++)
                 store_full(joined + i * width + 32 * k, v[k]);
         }
-        carry = sum_groups(joined, out + at * width, some * width, carry, 1, group, false);
+        carry = group_repeats(group)
+                    ? sum_functions[1][group](joined, out + at * width, some * width, carry, false)
+                    : sum_medium(joined, out + at * width, some * width, carry, 1, group, false);
     }
 }
 
-TZ_AVX2_INLINE void undo3(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,
-                          unsigned width, uint32_t stride)
-{
-    if (stride == 1)
-        undo3_fused(row, out, count, wanted, width, width);
-    else if (stride == 2)
-        undo3_fused(row, out, count, wanted, width, 2 * width);
-    else if (stride == 4 && width < 8)
-        undo3_fused(row, out, count, wanted, width, 4 * width);
-    else
-        undo3_chunks(row, out, count, wanted, width, stride);
-}
+#define TZ_UNDO3(width)                                                                            \
+    TZ_AVX2 __attribute__((noinline)) static void undo3_##width##_one(                             \
+        const uint8_t *row, uint8_t *out, size_t count, size_t wanted)                             \
+    {                                                                                              \
+        undo3_fused(row, out, count, wanted, width, width);                                        \
+    }                                                                                              \
+    TZ_AVX2 __attribute__((noinline)) static void undo3_##width##_two(                             \
+        const uint8_t *row, uint8_t *out, size_t count, size_t wanted)                             \
+    {                                                                                              \
+        undo3_fused(row, out, count, wanted, width, 2 * (width));                                  \
+    }                                                                                              \
+    TZ_AVX2 __attribute__((noinline)) static void undo3_##width##_any(                             \
+        const uint8_t *row, uint8_t *out, size_t count, size_t wanted, uint32_t stride)            \
+    {                                                                                              \
+        if (stride == 4 && (width) < 8)                                                            \
+            undo3_fused(row, out, count, wanted, width, (width) < 8 ? 4 * (width) : 8);            \
+        else                                                                                       \
+            undo3_chunks(row, out, count, wanted, width, stride);                                  \
+    }                                                                                              \
+    static void undo3_##width(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,       \
+                              uint32_t stride)                                                     \
+    {                                                                                              \
+        if (stride == 1)                                                                           \
+            undo3_##width##_one(row, out, count, wanted);                                          \
+        else if (stride == 2)                                                                      \
+            undo3_##width##_two(row, out, count, wanted);                                          \
+        else                                                                                       \
+            undo3_##width##_any(row, out, count, wanted, stride);                                  \
+    }
+TZ_UNDO3(2)
+TZ_UNDO3(4)
+TZ_UNDO3(8)
 
-TZ_AVX2 void tz_avx2_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
-                           uint32_t stride)
+void tz_avx2_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
+                   uint32_t stride)
 {
     if ((size_t)width * stride > VECTOR)
         tz_plain_undo3(row, out, count, wanted, width, stride);
     else if (width == 2)
-        undo3(row, out, count, wanted, 2, stride);
+        undo3_2(row, out, count, wanted, stride);
     else if (width == 4)
-        undo3(row, out, count, wanted, 4, stride);
+        undo3_4(row, out, count, wanted, stride);
     else
-        undo3(row, out, count, wanted, 8, stride);
+        undo3_8(row, out, count, wanted, stride);
 }
 
 /* ---- byte order ---- */

@@ -3,22 +3,21 @@
 #include "kernels/unpack.h"
 #include "pixel/row_ops.h"
 
+/* Whole bytes, and a power of two of them. */
 static bool is_whole(uint16_t bits)
 {
-    return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128;
+    return bits >= 8 && (bits & (bits - 1u)) == 0;
 }
 
-/* Bytes of what a predictor or a swap works on: complex samples are pairs. */
+/* Complex samples are pairs of what a predictor or a swap works on. */
+static bool is_pair(const tz_row_format *format)
+{
+    return format->sample_format == 5 || format->sample_format == 6;
+}
+
 static unsigned word_bytes(const tz_row_format *format)
 {
-    const unsigned bytes = format->bits / 8u;
-    return format->sample_format == 5 || format->sample_format == 6 ? bytes / 2 : bytes;
-}
-
-static size_t words_of(const tz_row_format *format, uint32_t pixels)
-{
-    const size_t parts = format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
-    return pixels * parts * format->samples;
+    return format->bits >> (is_pair(format) ? 4 : 3);
 }
 
 const char *tz_row_unsupported(const tz_row_format *format)
@@ -55,22 +54,16 @@ size_t tz_row_scratch_bytes(const tz_row_format *format)
     return joins ? (size_t)format->width * format->samples * 3 : 0;
 }
 
-/* The index of a word's size in tz_row_ops. */
-static unsigned word_index(const tz_row_format *format)
-{
-    const unsigned bytes = word_bytes(format);
-    return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
-}
-
 static const uint8_t *prepare_whole(const tz_row_ops *ops, const tz_row_format *format,
                                     const uint8_t *row, uint32_t pixels, uint8_t *out)
 {
-    const size_t count = words_of(format, pixels);
-    const unsigned index = word_index(format);
+    const uint32_t stride = is_pair(format) ? format->samples * 2u : format->samples;
+    const unsigned bytes = word_bytes(format);
+    const unsigned index = bytes == 8 ? 3 : bytes / 2;
     if (format->predictor == 2)
-        ops->undo2[index](row, out, count, (uint32_t)words_of(format, 1), format->swap);
+        ops->undo2[index](row, out, (size_t)pixels * stride, stride, format->swap);
     else if (format->swap && ops->swap[index])
-        ops->swap[index](row, out, count);
+        ops->swap[index](row, out, (size_t)pixels * stride);
     else
         return row;
     return out;

@@ -98,28 +98,43 @@ TZ_AVX2_INLINE void store_block(uint8_t *p, __m256i v, unsigned group)
     }
 }
 
+/* What the sums of a row need beside the row. */
+typedef struct sum_state {
+    __m256i carry;
+    __m256i last;
+    __m256i order;
+    bool swap;
+} sum_state;
+
+TZ_AVX2_INLINE void sum_step(const uint8_t *row, uint8_t *out, sum_state *s, unsigned word,
+                             unsigned group)
+{
+    __m256i v = load_block(row, group);
+    if (s->swap)
+        v = _mm256_shuffle_epi8(v, s->order);
+    store_block(out, sum_block(v, &s->carry, s->last, word, group), group);
+}
+
 TZ_AVX2_INLINE __m256i sum_small(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
                                  unsigned word, unsigned group, bool swap)
 {
     const size_t block = 2 * (size_t)lane_bytes(group);
-    const __m256i last = load_twice(last_groups[group]);
-    const __m256i order = load_twice(swap_orders[word]);
+    sum_state s = {carry, load_twice(last_groups[group]), load_twice(swap_orders[word]), swap};
     size_t at = 0;
-    for (; at + VECTOR <= size; at += block) {
-        __m256i v = load_block(row + at, group);
-        if (swap)
-            v = _mm256_shuffle_epi8(v, order);
-        store_block(out + at, sum_block(v, &carry, last, word, group), group);
+    while (at + 3 * block + VECTOR <= size) {
+        for (int i = 0; i < 4; i++, at += block)
+            sum_step(row + at, out + at, &s, word, group);
     }
     for (; at < size; at += block) {
         uint8_t end[VECTOR];
-        __m256i v = load_block(row + at, group);
-        if (swap)
-            v = _mm256_shuffle_epi8(v, order);
-        store_block(end, sum_block(v, &carry, last, word, group), group);
-        memcpy(out + at, end, size - at < block ? size - at : block);
+        if (at + VECTOR <= size) {
+            sum_step(row + at, out + at, &s, word, group);
+        } else {
+            sum_step(row + at, end, &s, word, group);
+            memcpy(out + at, end, size - at < block ? size - at : block);
+        }
     }
-    return carry;
+    return s.carry;
 }
 
 /* ---- other groups of up to 32 bytes: one in a register ---- */
@@ -127,56 +142,67 @@ TZ_AVX2_INLINE __m256i sum_small(const uint8_t *row, uint8_t *out, size_t size, 
 TZ_AVX2_INLINE __m256i sum_medium(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
                                   unsigned word, size_t group, bool swap)
 {
-    const __m256i order = load_twice(swap_orders[word]);
-    size_t at = 0;
-    for (; at + VECTOR <= size; at += group) {
-        __m256i v = load_full(row + at);
-        if (swap)
-            v = _mm256_shuffle_epi8(v, order);
-        carry = add_words(carry, v, word);
-        store_full(out + at, carry);
-    }
-    for (; at < size; at += group) {
-        uint8_t end[VECTOR];
-        __m256i v = load_full(row + at);
-        if (swap)
-            v = _mm256_shuffle_epi8(v, order);
-        carry = add_words(carry, v, word);
-        store_full(end, carry);
-        memcpy(out + at, end, group);
+    const __m256i order = load_twice(swap_orders[swap ? word : 1]);
+    for (size_t at = 0; at < size; at += group) {
+        carry = add_words(carry, _mm256_shuffle_epi8(load_full(row + at), order), word);
+        if (size - at >= VECTOR) {
+            store_full(out + at, carry);
+        } else {
+            uint8_t end[VECTOR];
+            store_full(end, carry);
+            memcpy(out + at, end, group);
+        }
     }
     return carry;
 }
 
-/* Sums from the group in carry on, which repeats in both lanes where group_repeats; group is at
- * most
- * 32. Returns the carry for what follows. */
+/* ---- a function for each loop, so that none lacks registers ---- */
+
+#define TZ_SUM(word, group)                                                                        \
+    TZ_AVX2 __attribute__((noinline)) static __m256i sum_##word##_##group(                         \
+        const uint8_t *row, uint8_t *out, size_t size, __m256i carry, bool swap)                   \
+    {                                                                                              \
+        return swap && (word) > 1 ? sum_small(row, out, size, carry, word, group, true)            \
+                                  : sum_small(row, out, size, carry, word, group, false);          \
+    }
+TZ_SUM(1, 1)
+TZ_SUM(1, 2)
+TZ_SUM(1, 3)
+TZ_SUM(1, 4)
+TZ_SUM(1, 6)
+TZ_SUM(1, 8)
+TZ_SUM(1, 16)
+TZ_SUM(2, 2)
+TZ_SUM(2, 4)
+TZ_SUM(2, 6)
+TZ_SUM(2, 8)
+TZ_SUM(2, 16)
+TZ_SUM(4, 4)
+TZ_SUM(4, 8)
+TZ_SUM(4, 16)
+TZ_SUM(8, 8)
+TZ_SUM(8, 16)
+
+typedef __m256i (*sum_function)(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
+                                bool swap);
+
+static const sum_function sum_functions[9][17] = {
+    [1] = {[1] = sum_1_1,
+           [2] = sum_1_2,
+           [3] = sum_1_3,
+           [4] = sum_1_4,
+           [6] = sum_1_6,
+           [8] = sum_1_8,
+           [16] = sum_1_16},
+    [2] = {[2] = sum_2_2, [4] = sum_2_4, [6] = sum_2_6, [8] = sum_2_8, [16] = sum_2_16},
+    [4] = {[4] = sum_4_4, [8] = sum_4_8, [16] = sum_4_16},
+    [8] = {[8] = sum_8_8, [16] = sum_8_16},
+};
+
+/* Whether the carry of such groups is the group again and again, in both lanes. */
 static inline bool group_repeats(size_t group)
 {
-    return (group <= 8 && group != 5 && group != 7) || group == 16;
-}
-
-TZ_AVX2_INLINE __m256i sum_groups(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
-                                  unsigned word, size_t group, bool swap)
-{
-#define TZ_SMALL(bytes)                                                                            \
-    case bytes:                                                                                    \
-        if (bytes % word == 0)                                                                     \
-            return sum_small(row, out, size, carry, word, bytes, swap);                            \
-        break;
-    switch (group) {
-        TZ_SMALL(1)
-        TZ_SMALL(2)
-        TZ_SMALL(3)
-        TZ_SMALL(4)
-        TZ_SMALL(6)
-        TZ_SMALL(8)
-        TZ_SMALL(16)
-    default:
-        break;
-    }
-#undef TZ_SMALL
-    return sum_medium(row, out, size, carry, word, group, swap);
+    return group <= 16 && sum_functions[1][group];
 }
 
 #endif

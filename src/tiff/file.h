@@ -11,6 +11,7 @@
 #include "tiff/ifd.h"
 #include "tiff/layout.h"
 #include "tiff/metadata.h"
+#include "tiff/table_cache.h"
 
 #define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
 
@@ -25,7 +26,8 @@ struct tz_file {
     tz_page *pages;
     tz_metadata metadata;
     tz_warnings warnings;
-    uint64_t loaded; /* bytes of tag data taken from the file */
+    uint64_t loaded;       /* bytes of tag data taken from the file */
+    tz_table_cache *cache; /* of this handle; the one part that changes after opening */
 };
 
 /* The layer that a public level number names (TZ_MASK_OF included); TZ_ERR_ARG when there is none.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where tiles are. The tables stay in the file: what is asked for is read in pages, every time. A
- * table may be as long as the image has tiles, and most callers want a few of them. */
+ * Where tiles are. The tables stay in the file: what is asked for is read in pages. A table may be
+ * as long as the image has tiles, and most callers want a few of them. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -20,6 +20,7 @@ typedef struct table_reader {
     const tz_layer *layer;
     const tz_container *container;
     uint32_t level;
+    bool cached; /* on behalf of a reader of pixels, who may come back for more */
     tz_context ctx;
 } table_reader;
 
@@ -91,7 +92,9 @@ static tz_result read_values(const table_reader *table, const tz_value *value, u
         const size_t fit = PAGE_SIZE / width;
         const size_t some = count - done < fit ? count - done : fit;
         const uint64_t at = value->offset + (first + done) * width;
-        TZ_TRY(tz_source_read(table->container->source, at, some * width, page, &table->ctx));
+        TZ_TRY(tz_table_read(table->cached ? table->file->cache : NULL, table->container->source,
+                             table->container->size, table->layer->tables.container, at,
+                             some * width, page, &table->ctx));
         for (size_t i = 0; i < some; i++) {
             uint64_t number = 0;
             if (!tz_integer_at(page + i * width, value->type, table->container->big_endian,
@@ -148,7 +151,8 @@ tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, siz
 tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
                          size_t count, tz_tile_span *out, tz_error *err)
 {
-    const table_reader table = reader_of(file, level, layer, err);
+    table_reader table = reader_of(file, level, layer, err);
+    table.cached = true;
     return read_spans(&table, first, count, out);
 }
 

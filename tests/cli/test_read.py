@@ -264,7 +264,7 @@ def turned(array, orientation, tile):
 def test_little_memory_and_a_turned_image(run, save, tmp_path, orientation):
     path = save(turned(numbers(1, 291, 403, "uint8")[0], orientation, (32, 16)))
     tiles = []
-    for memory, name in (("256M", "one.npy"), ("60K", "many.npy")):
+    for memory, name in (("256M", "one.npy"), ("100K", "many.npy")):
         done = run("read", "--json", "--oriented", "--memory", memory, "--threads", "1", path,
                    str(tmp_path / name))
         assert done.returncode == 0, done.stderr
@@ -277,7 +277,7 @@ def test_blocks_follow_tiles(run, raster):
     """No tile is read twice where a row of tiles fits in memory, or one tile."""
     path = raster(numbers(1, 512, 512, "uint8"), tiled=True, blockxsize=64, blockysize=64,
                   compress="deflate")
-    for arguments in (["--memory", "200K"], ["--memory", "60K"],
+    for arguments in (["--memory", "200K"], ["--memory", "120K"],
                       ["--memory", "200K", "--window", "3,5,505,500"]):
         plan = json.loads(run("plan", "--json", "--threads", "1", path, *arguments).stdout)["plan"]
         assert plan["blocks"] > 1
@@ -297,8 +297,7 @@ def test_to_standard_output(raster):
 def test_pages_and_sidecars(read, raster, tmp_path):
     with rasterio.Env(TIFF_USE_OVR=True):
         path = raster(numbers(1, 64, 64), overviews=[2])
-    assert (tmp_path / "a.tif.ovr").exists()
-    with rasterio.open(path, overview_level=0) as file:
+    with rasterio.open(path + ".ovr") as file:
         expected = file.read(1)
     assert same(read(path, "--sidecars", "--level", "1"), expected)
     two = tiff([Image(4, 3), Image(2, 2, tags=[(254, LONG, [0])])])

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "tiff/table_cache.h"
 
 static atomic_uint_fast64_t allocations;
 static atomic_uint_fast64_t failures;
@@ -66,4 +67,11 @@ alloc_stats alloc_hook_stats(void)
                          .live_bytes = atomic_load(&live_bytes),
                          .peak_bytes = atomic_load(&peak_bytes),
                          .total_bytes = atomic_load(&total_bytes)};
+}
+
+bool alloc_hook_kept_nothing(const alloc_stats *stats)
+{
+    const int64_t pages = (int64_t)TZ_TABLE_PAGES * TZ_TABLE_PAGE; /* and what malloc adds */
+    const int64_t live = (int64_t)stats->live_bytes;
+    return live == 0 || (live >= pages && live < pages + 2 * TZ_TABLE_PAGE);
 }
