@@ -16,14 +16,14 @@ typedef struct bytes {
     size_t size;
 } bytes;
 
-static void add(bytes *b, const void *data, size_t size)
+static inline void add(bytes *b, const void *data, size_t size)
 {
     assert_true(size <= sizeof b->data - b->size);
     memcpy(b->data + b->size, data, size);
     b->size += size;
 }
 
-static void add_number(bytes *b, uint64_t value, size_t size, bool big_endian)
+static inline void add_number(bytes *b, uint64_t value, size_t size, bool big_endian)
 {
     for (size_t i = 0; i < size; i++) {
         const uint8_t byte = (uint8_t)(value >> 8 * (big_endian ? size - 1 - i : i));
@@ -31,7 +31,7 @@ static void add_number(bytes *b, uint64_t value, size_t size, bool big_endian)
     }
 }
 
-static bytes copy_of(const tile_stream *stream)
+static inline bytes copy_of(const tile_stream *stream)
 {
     bytes b = {.size = 0};
     add(&b, stream->data, stream->size);
@@ -39,34 +39,34 @@ static bytes copy_of(const tile_stream *stream)
 }
 
 /* Tile 1 of 2 has these bytes. */
-static tb *with_tile(unsigned format, const tile_stream *stream, const bytes *data)
+static inline tb *with_tile(unsigned format, const tile_stream *stream, const bytes *data)
 {
     tb *b = tf_new(format, stream, 2, 1, NULL);
     tf_put(b, 1, data->data, data->size);
     return b;
 }
 
-static void refuse(const tile_stream *stream, const bytes *data, const char *text)
+static inline void refuse(const tile_stream *stream, const bytes *data, const char *text)
 {
     FORMATS(f)
     tf_done_refuses(with_tile(f, stream, data), stream,
                     DEFECT(FORMAT, CODEC, .tile = 1, .text = text));
 }
 
-static void refuse_limit(const tile_stream *stream, const bytes *data)
+static inline void refuse_limit(const tile_stream *stream, const bytes *data)
 {
     FORMATS(f)
     tf_done_refuses(with_tile(f, stream, data), stream,
                     DEFECT(LIMIT, LIMIT, .tile = 1, .limit = "max_codec_bytes"));
 }
 
-static void accept(const tile_stream *stream, const bytes *data, uint32_t warnings)
+static inline void accept(const tile_stream *stream, const bytes *data, uint32_t warnings)
 {
     FORMATS(f)
     tf_done_reads(with_tile(f, stream, data), stream, warnings);
 }
 
-static void refuse_when_cut(const tile_stream *stream)
+static inline void refuse_when_cut(const tile_stream *stream)
 {
     for (size_t size = 1; size < stream->size; size += 1 + stream->size / 12) {
         bytes cut = copy_of(stream);

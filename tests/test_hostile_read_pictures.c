@@ -14,7 +14,7 @@ typedef struct bytes {
     size_t size;
 } bytes;
 
-static bytes copy_of(const tile_stream *stream)
+static inline bytes copy_of(const tile_stream *stream)
 {
     bytes b = {malloc(stream->size), stream->size};
     assert_non_null(b.data);
@@ -22,7 +22,7 @@ static bytes copy_of(const tile_stream *stream)
     return b;
 }
 
-static void insert(bytes *b, size_t at, const void *more, size_t size)
+static inline void insert(bytes *b, size_t at, const void *more, size_t size)
 {
     b->data = realloc(b->data, b->size + size);
     assert_non_null(b->data);
@@ -31,19 +31,19 @@ static void insert(bytes *b, size_t at, const void *more, size_t size)
     b->size += size;
 }
 
-static void cut(bytes *b, size_t at, size_t size)
+static inline void cut(bytes *b, size_t at, size_t size)
 {
     memmove(b->data + at, b->data + at + size, b->size - at - size);
     b->size -= size;
 }
 
-static void set16(bytes *b, size_t at, unsigned value)
+static inline void set16(bytes *b, size_t at, unsigned value)
 {
     b->data[at] = (uint8_t)(value >> 8);
     b->data[at + 1] = (uint8_t)value;
 }
 
-static tb *with_tile(unsigned format, const tile_stream *stream, const bytes *data)
+static inline tb *with_tile(unsigned format, const tile_stream *stream, const bytes *data)
 {
     tb *b = tf_new(format, stream, 2, 1, NULL);
     tf_put(b, 1, data->data, data->size);
@@ -51,7 +51,7 @@ static tb *with_tile(unsigned format, const tile_stream *stream, const bytes *da
 }
 
 /* Refused in tile 1, whatever the file's format; the bytes are freed. */
-static void refuse(const tile_stream *stream, bytes data, tz_result result, const char *text)
+static inline void refuse(const tile_stream *stream, bytes data, tz_result result, const char *text)
 {
     FORMATS(f)
     {
@@ -68,7 +68,7 @@ static void refuse(const tile_stream *stream, bytes data, tz_result result, cons
 }
 
 /* An error, or pixels that are the tile's or 0: never what memory held. */
-static void bear(const tile_stream *stream, bytes data)
+static inline void bear(const tile_stream *stream, bytes data)
 {
     tb *b = with_tile(TB_CLASSIC, stream, &data);
     tz_file *file = tf_open(b);
@@ -85,7 +85,7 @@ static void bear(const tile_stream *stream, bytes data)
     free(data.data);
 }
 
-static void refuse_when_cut(const tile_stream *stream, size_t least_missing)
+static inline void refuse_when_cut(const tile_stream *stream, size_t least_missing)
 {
     for (size_t size = 1; size + least_missing < stream->size; size += 1 + stream->size / 12) {
         bytes b = copy_of(stream);

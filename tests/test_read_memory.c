@@ -231,6 +231,11 @@ static void the_callers_limit_holds(void **state)
                 *(c.result == TZ_OK ? &read : &refused) += 1;
             }
             assert_true(refused > 0 && read > 0);
+            /* what one thread can do with is enough for whoever wants more */
+            const cost one = cost_of(file, PART, 1, 0);
+            const cost many = cost_of(file, PART, 8, one.plan.peak_memory);
+            assert_int_equal(many.result, TZ_OK);
+            assert_true(many.plan.threads >= 1 && many.plan.threads < 8);
             tz_close(file);
             tb_free(b);
         }

@@ -94,13 +94,15 @@ tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8
     memset(memory, poison, size);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.threads = threads;
+    tz_outcome outcome = {.tiles = NULL}; /* without a list a bad tile is an error all the same */
     const tz_item item = {.file = file,
                           .window = window,
                           .into = {.data = memory,
                                    .dtype = TZ_DTYPE_UINT8,
                                    .bands = info->bands,
                                    .height = window.height,
-                                   .width = window.width}};
+                                   .width = window.width},
+                          .outcome = &outcome};
     *pixels = memory;
     return tz_read(&item, &how, report, err);
 }

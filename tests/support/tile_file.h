@@ -46,9 +46,9 @@ tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8
                   uint8_t **pixels, tz_report *report, tz_error *err);
 
 /* Reading the file whole fails with this defect, again and again, with one thread and with several,
- * and everything is released. When it is a tile other than the first that fails, the first can still
- * be read from the same handle; and with a list for tiles, the read succeeds with that one failure
- * noted, its pixels 0 and masked, and all others right. */
+ * and everything is released. When it is a tile other than the first that fails, the first can
+ * still be read from the same handle; and with a list for tiles, the read succeeds with that one
+ * failure noted, its pixels 0 and masked, and all others right. */
 #define tf_refuses(b, stream, defect) tf_refuses_at(b, stream, defect, __FILE__, __LINE__)
 void tf_refuses_at(const tb *b, const tile_stream *stream, const check_defect *defect,
                    const char *file, int line);
