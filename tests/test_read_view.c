@@ -462,6 +462,11 @@ static void check_straight(const tile_stream *stream, uint32_t across, bool is_d
     memset(pixels, 0xA5, 32 * (row + pad));
     read_ok(&item, NULL, &report);
     assert_int_equal(report.tiles_direct, is_direct ? across * 2 : 0);
+    tz_report planned;
+    assert_int_equal(tz_plan_read(&item, 1, NULL, &planned, NULL), TZ_OK);
+    assert_int_equal(planned.tiles_direct, report.tiles_direct);
+    assert_int_equal(planned.tiles_decoded, report.tiles_decoded);
+    assert_int_equal(planned.requests, report.requests);
     for (uint32_t y = 0; y < 32; y++) {
         for (size_t k = 0; k < row; k++) {
             const uint32_t x = (uint32_t)(k / stream->bands);

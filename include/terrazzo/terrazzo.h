@@ -604,8 +604,9 @@ typedef struct tz_tile_status {
  * or decoded is noted there and is no error; its pixels are nodata (or 0) and masked. */
 typedef struct tz_outcome {
     tz_tile_status *tiles; /* the caller's; NULL: any bad tile is an error of the whole read */
-    uint64_t tile_room;    /* length of tiles; tz_plan_read says how many there will be */
-    uint64_t tile_count;   /* tiles under the window, those of the mask included */
+    uint64_t
+        tile_room; /* length of tiles; where it is too short, TZ_ERR_ARG comes with tile_count */
+    uint64_t tile_count; /* tiles under the window, those of the mask included */
     uint64_t tiles_failed;
     uint32_t level;   /* that was read */
     bool resampled;   /* the buffer has another resolution than that level */
@@ -676,8 +677,8 @@ typedef struct tz_report {
 
 /* Read items: each tile that any of them touches is read and decoded once. All or nothing, unless
  * an item's outcome has a list for tiles: after an error the buffers hold undefined pixels. Values
- * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes RGB. Rows
- * are as stored unless how->oriented is set. how, report and err may be NULL. */
+ * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes
+ * RGB. Rows are as stored unless how->oriented is set. how, report and err may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
                                             const tz_read_options *how, tz_report *report,
                                             tz_error *err);

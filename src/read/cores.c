@@ -196,6 +196,8 @@ static void finish_report(const run *r)
 {
     tz_report *report = &r->plan->report;
     const char *formats[TZ_REPORT_WARNINGS];
+    report->tiles_direct = 0; /* planned; now what happened */
+    report->tiles_decoded = 0;
     take_warnings(report, &r->plan->warnings, formats);
     for (unsigned i = 0; i < r->worker_count; i++) {
         const tz_worker *w = &r->workers[i];

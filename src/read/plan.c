@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "io/source.h"
+#include "read/tile.h"
 
 /* Neighbouring tiles are read together up to this size, which the second cache holds until they are
  * decoded; less where there would be too few reads to keep all threads busy. */
@@ -142,6 +143,12 @@ static void measure_unit(tz_plan *plan, const tz_unit *unit)
         return;
     }
     report->bytes_decoded += tz_layer_tile_bytes(&target->layer, wanted->tile);
+    if (tz_target_is_raw(target))
+        report->tiles_copied++;
+    else if (tz_tile_is_direct(plan, unit))
+        report->tiles_direct++;
+    else
+        report->tiles_decoded++;
 }
 
 static void measure_wave(tz_plan *plan)

@@ -116,7 +116,7 @@ static tile_job make_job(const tz_plan *plan, tz_worker *worker, const tz_unit *
     job.band = unit->count == 1 ? only_band(target, job.plane) : NO_BAND;
     job.ctx = tz_file_context(target->file, err);
     job.ctx.ifd = level->ifd;
-    job.ctx.warnings = &worker->warnings;
+    job.ctx.warnings = worker ? &worker->warnings : NULL;
     job.place = tz_at_tile(target->level, wanted->tile, wanted->span.offset);
     return job;
 }
@@ -395,6 +395,13 @@ static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format
         !(target->codec->flags & needed) || target->into.row_stride < 0 || job->band == NO_BAND)
         return NULL;
     return place_in_buffer(job, 0);
+}
+
+bool tz_tile_is_direct(const tz_plan *plan, const tz_unit *unit)
+{
+    const tile_job job = make_job(plan, NULL, unit, NULL);
+    const tz_tile_format format = format_of(&job);
+    return tile_in_buffer(&job, &format) != NULL;
 }
 
 static void place_subsampled(const tile_job *job)

@@ -37,6 +37,9 @@ uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span
 size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,
                             size_t count, const tz_span *fetch, tz_error *err);
 
+/* Whether a compressed tile can be decoded straight into the buffer. */
+bool tz_tile_is_direct(const tz_plan *plan, const tz_unit *unit);
+
 /* A unit without bytes: nodata, or 0, for a tile that the file does not have; the error of one
  * whose entry in the table is wrong. */
 tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
