@@ -83,12 +83,30 @@ static bool is_cmyk(const request *r, uint32_t colors)
            color_of(r, r->bands[3]) == TZ_COLOR_BLACK;
 }
 
+static bool has_palette(const request *r)
+{
+    return r->info->color_map != NULL && r->info->photometric == PALETTE && r->bands[0] == 0 &&
+           !r->how.scaled;
+}
+
+/* Between two entries of a colour map there is nothing. */
+static tz_result check_resampling(const request *r, tz_error *err)
+{
+    if (r->how.resampling <= TZ_RESAMPLE_NEAREST || !has_palette(r))
+        return TZ_OK;
+    return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                        "the %s of numbers in a colour map is no colour; use --resampling nearest",
+                        r->how.resampling == TZ_RESAMPLE_AVERAGE ? "average" : "mean");
+}
+
 tz_result picture_choose_bands(request *r, tz_error *err)
 {
-    if (r->settings->bands == NULL)
-        return choose_by_color(r, err);
-    tz_result result =
-        band_list_read(r->settings->bands, r->info->bands, &r->bands, &r->band_count, err);
+    const char *asked = r->settings->bands;
+    tz_result result = asked == NULL
+                           ? choose_by_color(r, err)
+                           : band_list_read(asked, r->info->bands, &r->bands, &r->band_count, err);
+    if (result == TZ_OK)
+        result = check_resampling(r, err);
     if (result != TZ_OK)
         return result;
     uint32_t colors = r->band_count - ends_in_alpha(r);
@@ -282,8 +300,7 @@ static void prepare(painter *p, bool stretched)
     }
     p->has_alpha = ends_in_alpha(r);
     p->colors = r->band_count - p->has_alpha;
-    p->palette = info->color_map != NULL && info->photometric == PALETTE && p->colors == 1 &&
-                 r->bands[0] == 0 && !stretched && !r->how.scaled;
+    p->palette = has_palette(r) && p->colors == 1 && !stretched;
     p->cmyk = is_cmyk(r, p->colors);
     p->ycbcr = p->colors == 3 && color_of(r, r->bands[0]) == TZ_COLOR_Y &&
                color_of(r, r->bands[2]) == TZ_COLOR_CR && !stretched;

@@ -193,6 +193,22 @@ static void large_tiles_come_back(void **state)
     }
 }
 
+/* Strings of about so many bytes, which are copied in steps of 16 or 32: the end of the tile falls
+ * on every place in a string. */
+static void long_strings_come_back(void **state)
+{
+    (void)state;
+    static uint8_t data[9000];
+    for (size_t run = 8; run <= 120; run += 7) {
+        for (size_t i = 0; i < sizeof data; i++)
+            data[i] = (uint8_t)(i / run * 37 >> 4 & 3);
+        for (size_t size = 5000; size < 5000 + 2 * run; size++)
+            check_round_trip(data, size, false, USUAL_CLEAR);
+        check_round_trip(data, sizeof data, false, 200);
+    }
+    bench_silent(&lzw.bench);
+}
+
 static void the_longest_string_comes_back(void **state)
 {
     (void)state;
@@ -494,6 +510,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_every_size_come_back),
         cmocka_unit_test(large_tiles_come_back),
+        cmocka_unit_test(long_strings_come_back),
         cmocka_unit_test(the_longest_string_comes_back),
         cmocka_unit_test(a_clear_may_come_early_or_as_late_as_possible),
         cmocka_unit_test(old_files_come_back),

@@ -87,6 +87,27 @@ static void case_57_what_has_no_decoder_is_named(void **state)
     bench_deinit(&b);
 }
 
+/* Readers decode these straight into the caller's rows. That nothing between the rows is touched is
+ * checked by run_decode, in the tests of each codec. */
+static void codecs_that_write_rows_apart_say_so(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"none", "packbits", "ccitt",    "lerc",
+                                        "jpeg", "webp",     "jpeg2000", "jpegxl"};
+    unsigned found = 0, by_name = 0;
+    for (const tz_codec *const *codec = tz_codecs; *codec; codec++) {
+        found += (*codec)->flags & TZ_CODEC_ROWS ? 1 : 0;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            if (strcmp((*codec)->name, names[i]) != 0)
+                continue;
+            by_name++;
+            assert_true((*codec)->flags & TZ_CODEC_ROWS);
+        }
+    }
+    assert_int_equal(found, by_name);
+    assert_true(by_name >= 4);
+}
+
 /* LERC needs no library: 4 x 4 pixels that are all 5, as a blob of version 2. */
 static const uint8_t lerc_blob[] = {'L', 'e', 'r', 'c', '2', ' ', 2,  0,    0, 0, /* version */
                                     4,   0,   0,   0,   4,   0,   0,  0, /* height, width */
@@ -369,6 +390,7 @@ int main(void)
         cmocka_unit_test(every_codec_is_found_by_each_of_its_numbers),
         cmocka_unit_test(what_a_build_lacks_is_named),
         cmocka_unit_test(case_57_what_has_no_decoder_is_named),
+        cmocka_unit_test(codecs_that_write_rows_apart_say_so),
         cmocka_unit_test(lerc_is_in_every_build),
         cmocka_unit_test(what_lerc_lacks_is_named),
         cmocka_unit_test(state_that_was_never_used_can_be_released),

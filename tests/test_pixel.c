@@ -248,6 +248,60 @@ static void predictor_2_is_undone_in_both_orders(void **state)
     }
 }
 
+/* libtiff, and so GDAL, takes the differences of whole samples: a pair of 16-bit parts is one
+ * number of 32 bits, and what the lower part carries goes to the upper one. */
+static void predictor_2_takes_complex_samples_as_one_number(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        const int16_t expected[3][2] = {{-1, 5}, {1, 5}, {300, -7}};
+        uint32_t numbers[3];
+        uint8_t row[12 + TZ_ROW_SLACK] = {0};
+        uint8_t out[12];
+        memcpy(numbers, expected, sizeof numbers);
+        for (int i = 0; i < 3; i++) {
+            const uint32_t difference = numbers[i] - (i > 0 ? numbers[i - 1] : 0);
+            for (int k = 0; k < 4; k++)
+                row[4 * i + (swap ? 3 - k : k)] = (uint8_t)(difference >> 8 * k);
+        }
+        const tz_row_format format = {.dtype = TZ_DTYPE_COMPLEX_INT16,
+                                      .bits = 32,
+                                      .sample_format = 5,
+                                      .samples = 1,
+                                      .predictor = 2,
+                                      .swap = swap,
+                                      .width = 3};
+        assert_null(tz_row_unsupported(&format));
+        assert_ptr_equal(tz_row_prepare(&format, row, 3, out, NULL), out);
+        assert_memory_equal(out, expected, sizeof expected);
+    }
+    const tz_row_format pair_of_doubles = {.dtype = TZ_DTYPE_COMPLEX_FLOAT64,
+                                           .bits = 128,
+                                           .sample_format = 6,
+                                           .samples = 1,
+                                           .predictor = 2,
+                                           .width = 3};
+    assert_non_null(tz_row_unsupported(&pair_of_doubles));
+}
+
+/* Without a predictor, each part has its own byte order. */
+static void complex_samples_are_swapped_part_by_part(void **state)
+{
+    (void)state;
+    uint8_t row[8 + TZ_ROW_SLACK] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const uint8_t expected[8] = {2, 1, 4, 3, 6, 5, 8, 7};
+    uint8_t out[8];
+    const tz_row_format format = {.dtype = TZ_DTYPE_COMPLEX_INT16,
+                                  .bits = 32,
+                                  .sample_format = 5,
+                                  .samples = 1,
+                                  .predictor = 1,
+                                  .swap = true,
+                                  .width = 2};
+    assert_ptr_equal(tz_row_prepare(&format, row, 2, out, NULL), out);
+    assert_memory_equal(out, expected, sizeof expected);
+}
+
 static void predictor_3_is_undone(void **state)
 {
     (void)state;
@@ -295,6 +349,8 @@ int main(void)
         cmocka_unit_test(complex_and_real),
         cmocka_unit_test(bits_of_every_width),
         cmocka_unit_test(predictor_2_is_undone_in_both_orders),
+        cmocka_unit_test(predictor_2_takes_complex_samples_as_one_number),
+        cmocka_unit_test(complex_samples_are_swapped_part_by_part),
         cmocka_unit_test(predictor_3_is_undone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

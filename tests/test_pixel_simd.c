@@ -377,6 +377,43 @@ static void every_pair_of_types(void **state)
     }
 }
 
+static void place_doubles(const double *values, size_t count, tz_dtype to)
+{
+    const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = to};
+    const size_t size = tz_dtype_size(to);
+    outputs out = make_outputs(count * size);
+    for (int form = 0; form < 2; form++)
+        forms[form]->place(&how, (const uint8_t *)values, 8, out.data[form], (ptrdiff_t)size, count,
+                           NULL, 0);
+    compare_outputs(&out);
+}
+
+/* Ties of every size, and their nearest neighbours; the same as floats. */
+static void ties(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 33000; k++) {
+        const double whole =
+            k < 500 ? k : floor(ldexp((double)random_bits(), -(int)random_below(64)));
+        const double tie = whole + 0.5;
+        const float float_tie = (float)whole + 0.5f;
+        double values[32] = {tie,       nextafter(tie, 0),        nextafter(tie, INFINITY),
+                             float_tie, nextafterf(float_tie, 0), nextafterf(float_tie, INFINITY)};
+        float floats[32];
+        for (int i = 0; i < 6; i++)
+            values[i + 6] = -values[i];
+        for (int i = 0; i < 32; i++)
+            floats[i] = (float)values[i];
+        for (tz_dtype to = TZ_DTYPE_UINT8; to <= TZ_DTYPE_INT32; to++)
+            place_doubles(values, 32, to);
+        const tz_placement how = {.from = TZ_DTYPE_FLOAT32, .to = TZ_DTYPE_UINT8};
+        uint8_t out[2][32];
+        for (int form = 0; form < 2; form++)
+            forms[form]->place(&how, (const uint8_t *)floats, 4, out[form], 1, 32, NULL, 0);
+        assert_memory_equal(out[0], out[1], 32);
+    }
+}
+
 /* ---- all of it, as it is called ---- */
 
 static void a_forced_form_is_used_and_released(void **state)
@@ -504,6 +541,7 @@ int main(void)
         cmocka_unit_test(odd_widths),
         cmocka_unit_test(bands),
         cmocka_unit_test(every_pair_of_types),
+        cmocka_unit_test(ties),
         cmocka_unit_test(a_forced_form_is_used_and_released),
         cmocka_unit_test(rows_are_prepared_alike),
         cmocka_unit_test(one_sample_everywhere),

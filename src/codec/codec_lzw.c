@@ -5,9 +5,9 @@
  *
  * The table does not hold strings but where they are: the string of a new code is the one before
  * it and the byte that follows there, so every string lies in the output already, one byte longer
- * than the string it extends. A code is then a copy of a few bytes, done in one step of 16 for
- * almost all of them. Four codes are taken from one load of 64 bits, and what could go wrong is
- * checked once for all four where that is possible.
+ * than the string it extends. A code is then a copy of a few bytes, done in one step for almost all
+ * of them: of 16 bytes, or of 32 where strings are long. Four codes are taken from one load of 64
+ * bits, and what could go wrong is checked once for all four where that is possible.
  *
  * The first code must be 256. Data without 257 is taken with a warning when the tile is complete;
  * so is what comes after the tile's last byte. A string that would pass the end of the tile, a code
@@ -26,9 +26,11 @@ enum {
     MAX_WIDTH = 12,
     MAX_CODES = 4096,
     STEP = 16, /* bytes copied at a time, also behind the end of a string */
-    GROUP = 4  /* codes from one load: up to 7 + 4 * 12 bits */
+    LONG_STEP = 32,
+    LONG_STRINGS = 6, /* bytes of a tile for each stored byte, where the long step is faster */
+    GROUP = 4         /* codes from one load: up to 7 + 4 * 12 bits */
 };
-_Static_assert(STEP <= TZ_CODEC_SLACK, "a step at the end of the tile stays within the slack");
+_Static_assert(LONG_STEP <= TZ_CODEC_SLACK, "a step at the end of the tile stays within the slack");
 
 /* Where a string is: at bytes behind base, or for codes below 256 in the list of literals. */
 typedef struct string {
@@ -39,7 +41,7 @@ typedef struct string {
 
 typedef struct lzw_state {
     string table[MAX_CODES];
-    uint8_t literals[256 + STEP];
+    uint8_t literals[256 + LONG_STEP];
 } lzw_state;
 
 /* A tile at work. Positions in the output count from base, which is where the output was at the
@@ -56,6 +58,16 @@ typedef struct lzw_run {
     unsigned next;  /* the code that is defined next */
     string pending; /* the string it gets, complete with the first byte of the next code's */
 } lzw_run;
+
+static lzw_run start_run(const uint8_t *in, size_t in_size, uint8_t *out, size_t size)
+{
+    return (lzw_run){.in = in,
+                     .bit_end = (uint64_t)in_size * 8,
+                     .base = out,
+                     .end = size,
+                     .width = MIN_WIDTH,
+                     .next = FIRST};
+}
 
 static inline uint64_t load_bits(const uint8_t *in, uint64_t bit, bool low_first)
 {
@@ -78,26 +90,44 @@ static inline unsigned width_limit(unsigned width, bool low_first)
 
 /* Through a register: from may be less than a step before to. Such bytes are behind the string's
  * end. */
-static inline void copy_step(uint8_t *to, const uint8_t *from)
+static inline void copy_short_step(uint8_t *to, const uint8_t *from)
 {
     uint8_t step[STEP];
     memcpy(step, from, STEP);
     memcpy(to, step, STEP);
 }
 
+static inline void copy_long_step(uint8_t *to, const uint8_t *from)
+{
+    uint8_t step[LONG_STEP];
+    memcpy(step, from, LONG_STEP);
+    memcpy(to, step, LONG_STEP);
+}
+
+__attribute__((always_inline)) static inline void copy_step(uint8_t *to, const uint8_t *from,
+                                                            const unsigned step)
+{
+    if (step == STEP)
+        copy_short_step(to, from);
+    else
+        copy_long_step(to, from);
+}
+
 /* Decodes groups of codes while there are enough codes of this width and enough room in the tile,
  * and nothing out of the ordinary comes: a Clear, an END, an error. Long for the sake of speed: all
  * that changes stays in registers, and each width has a copy of the loop with constant shifts. */
-__attribute__((always_inline)) static inline void
-decode_groups(lzw_state *state, lzw_run *run, const unsigned width, const bool low_first)
+__attribute__((always_inline)) static inline void decode_groups(lzw_state *state, lzw_run *run,
+                                                                const unsigned width,
+                                                                const bool low_first,
+                                                                const unsigned step)
 {
     string *const table = state->table;
     const uint8_t *const literals = state->literals;
     uint8_t *const base = run->base;
     const size_t end = run->end;
-    if (end < GROUP * STEP)
+    if (end < GROUP * step)
         return;
-    const size_t pos_limit = end - GROUP * STEP;
+    const size_t pos_limit = end - GROUP * step;
     size_t pos = run->pos;
     uint64_t bit = run->bit;
     unsigned next = run->next;
@@ -123,16 +153,16 @@ decode_groups(lzw_state *state, lzw_run *run, const unsigned width, const bool l
             const string found = table[code];
             const uint8_t *from = (code < CLEAR ? literals : base) + found.at;
             uint8_t *to = base + pos;
-            copy_step(to, from);
-            if (found.size > STEP) {
-                if (found.size >= NO_STRING || found.size + GROUP * STEP > end - pos) {
+            copy_step(to, from, step);
+            if (found.size > step) {
+                if (found.size >= NO_STRING || found.size + GROUP * step > end - pos) {
                     left = GROUP - i;
                     goto leave;
                 }
-                copy_step(to + STEP, from + STEP);
-                for (size_t done = 2 * STEP; done < found.size; done += 2 * STEP) {
-                    copy_step(to + done, from + done);
-                    copy_step(to + done + STEP, from + done + STEP);
+                copy_step(to + step, from + step, step);
+                for (size_t done = 2 * step; done < found.size; done += 2 * step) {
+                    copy_step(to + done, from + done, step);
+                    copy_step(to + done + step, from + done + step, step);
                 }
             }
             pending = (string){(uint32_t)pos, found.size + 1};
@@ -147,21 +177,21 @@ leave:
     run->pending = pending;
 }
 
-__attribute__((always_inline)) static inline void decode_most(lzw_state *state, lzw_run *run,
-                                                              const bool low_first)
+__attribute__((always_inline)) static inline void
+decode_most(lzw_state *state, lzw_run *run, const bool low_first, const unsigned step)
 {
     switch (run->width) {
     case 9:
-        decode_groups(state, run, 9, low_first);
+        decode_groups(state, run, 9, low_first, step);
         break;
     case 10:
-        decode_groups(state, run, 10, low_first);
+        decode_groups(state, run, 10, low_first, step);
         break;
     case 11:
-        decode_groups(state, run, 11, low_first);
+        decode_groups(state, run, 11, low_first, step);
         break;
     default:
-        decode_groups(state, run, 12, low_first);
+        decode_groups(state, run, 12, low_first, step);
         break;
     }
 }
@@ -263,6 +293,7 @@ static tz_result finish(lzw_run *run, size_t in_size, bool low_first, const tz_c
 
 __attribute__((always_inline)) static inline tz_result decode_run(lzw_state *state, lzw_run *run,
                                                                   size_t in_size, bool low_first,
+                                                                  const unsigned step,
                                                                   const tz_codec_call *call)
 {
     const uint8_t *out = run->base;
@@ -270,7 +301,7 @@ __attribute__((always_inline)) static inline tz_result decode_run(lzw_state *sta
         return tz_codec_fail(call, "LZW data does not begin with a Clear");
     TZ_TRY(restart(run, out, low_first, call));
     while (run->pos < run->end) {
-        decode_most(state, run, low_first);
+        decode_most(state, run, low_first, step);
         if (run->pos < run->end)
             TZ_TRY(decode_code(state, run, out, low_first, call));
     }
@@ -280,7 +311,17 @@ __attribute__((always_inline)) static inline tz_result decode_run(lzw_state *sta
 static tz_result decode_high_first(lzw_state *state, lzw_run *run, size_t in_size,
                                    const tz_codec_call *call)
 {
-    return decode_run(state, run, in_size, false, call);
+    return decode_run(state, run, in_size, false, STEP, call);
+}
+
+/* With a run of its own: otherwise the loops for short strings lose registers to it. */
+__attribute__((noinline)) static tz_result decode_long_strings(lzw_state *state, const uint8_t *in,
+                                                               size_t in_size, uint8_t *out,
+                                                               size_t size,
+                                                               const tz_codec_call *call)
+{
+    lzw_run run = start_run(in, in_size, out, size);
+    return decode_run(state, &run, in_size, false, LONG_STEP, call);
 }
 
 static tz_result decode_low_first(lzw_state *state, lzw_run *run, size_t in_size,
@@ -288,7 +329,7 @@ static tz_result decode_low_first(lzw_state *state, lzw_run *run, size_t in_size
 {
     TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
                    "LZW data in the old bit order, lowest bit first"));
-    return decode_run(state, run, in_size, true, call);
+    return decode_run(state, run, in_size, true, STEP, call);
 }
 
 static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
@@ -296,14 +337,12 @@ static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const ui
 {
     (void)stride;
     assert(stride == tz_tile_row_bytes(format));
-    lzw_run run = {.in = in,
-                   .bit_end = (uint64_t)in_size * 8,
-                   .base = out,
-                   .end = tz_tile_bytes(format),
-                   .width = MIN_WIDTH,
-                   .next = FIRST};
     /* A Clear of the old kind is 0 and an odd byte; of the new kind, 128. */
     bool low_first = in_size >= 2 && in[0] == 0 && (in[1] & 1) != 0;
+    size_t size = tz_tile_bytes(format);
+    if (!low_first && size / LONG_STRINGS > in_size)
+        return decode_long_strings(opaque, in, in_size, out, size, call);
+    lzw_run run = start_run(in, in_size, out, size);
     return low_first ? decode_low_first(opaque, &run, in_size, call)
                      : decode_high_first(opaque, &run, in_size, call);
 }

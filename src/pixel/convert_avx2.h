@@ -69,41 +69,40 @@ TZ_AVX2_INLINE eight load_eight(tz_dtype from, const uint8_t *p)
 
 /* ---- and out ---- */
 
-/* Nearest, ties away from zero, within bounds; NaN becomes 0. The part behind the point is exact,
- * as in kernels/convert.h. With a lowest of 0, max does what is done about NaN (it drops its first
- * operand) and about negative parts. */
-TZ_AVX2_INLINE __m256d whole_of(__m256d v, double lowest, double highest)
+/* A number whose whole part is v rounded to nearest, ties away from zero, within bounds; NaN
+ * becomes 0. What is added is the largest double below 0.5: a tie still comes to the next whole
+ * number, by rounding, and what is less than a tie does not. With a lowest of 0, max does what is
+ * done about NaN, of which it takes its second operand, and about the sign. */
+TZ_AVX2_INLINE __m256d round_away(__m256d v, double lowest, double highest)
 {
-    const __m256d one = _mm256_set1_pd(1.0);
-    const __m256d half = _mm256_set1_pd(0.5);
-    if (lowest < 0)
+    __m256d nearly_half = _mm256_set1_pd(0.49999999999999994);
+    if (lowest < 0) {
         v = _mm256_and_pd(v, _mm256_cmp_pd(v, v, _CMP_ORD_Q));
+        nearly_half = _mm256_or_pd(nearly_half, _mm256_and_pd(v, _mm256_set1_pd(-0.0)));
+    }
     v = _mm256_min_pd(_mm256_max_pd(v, _mm256_set1_pd(lowest)), _mm256_set1_pd(highest));
-    const __m256d whole = _mm256_round_pd(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    const __m256d part = _mm256_sub_pd(v, whole);
-    const __m256d up = _mm256_and_pd(_mm256_cmp_pd(part, half, _CMP_GE_OQ), one);
-    if (lowest == 0)
-        return _mm256_add_pd(whole, up);
-    const __m256d down = _mm256_and_pd(_mm256_cmp_pd(part, _mm256_set1_pd(-0.5), _CMP_LE_OQ), one);
-    return _mm256_sub_pd(_mm256_add_pd(whole, up), down);
+    return _mm256_add_pd(v, nearly_half);
 }
 
 TZ_AVX2_INLINE __m256i i32_of(eight x, double lowest, double highest)
 {
-    const __m128i low = _mm256_cvttpd_epi32(whole_of(x.low, lowest, highest));
-    const __m128i high = _mm256_cvttpd_epi32(whole_of(x.high, lowest, highest));
+    const __m128i low = _mm256_cvttpd_epi32(round_away(x.low, lowest, highest));
+    const __m128i high = _mm256_cvttpd_epi32(round_away(x.high, lowest, highest));
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+TZ_AVX2_INLINE __m128i u32_of_four(__m256d v)
+{
+    const __m256d whole =
+        _mm256_round_pd(round_away(v, 0.0, 4294967295.0), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    return _mm_xor_si128(_mm256_cvttpd_epi32(_mm256_sub_pd(whole, _mm256_set1_pd(2147483648.0))),
+                         _mm_set1_epi32(INT32_MIN));
 }
 
 TZ_AVX2_INLINE __m256i u32_of(eight x)
 {
-    const __m256d half = _mm256_set1_pd(2147483648.0);
-    const __m128i low =
-        _mm256_cvttpd_epi32(_mm256_sub_pd(whole_of(x.low, 0.0, 4294967295.0), half));
-    const __m128i high =
-        _mm256_cvttpd_epi32(_mm256_sub_pd(whole_of(x.high, 0.0, 4294967295.0), half));
-    return _mm256_xor_si256(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1),
-                            _mm256_set1_epi32(INT32_MIN));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(u32_of_four(x.low)), u32_of_four(x.high),
+                                   1);
 }
 
 /* Words of 32 bits that fit into 16, as such. */

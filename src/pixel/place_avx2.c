@@ -143,18 +143,22 @@ TZ_AVX2 static void i16_to_u8(const uint8_t *src, uint8_t *dst, size_t count)
         store_full(dst + i, pack_bytes(load_full(src + 2 * i), load_full(src + 2 * i + 32)));
 }
 
-/* In f32: what lies between 0 and 255 has an exact part behind the point there too. The first
- * operand of max is the one that is dropped when it is NaN. */
+/* In f32, where the same holds as for doubles: see round_away. */
+TZ_AVX2_INLINE __m256i u8_of_floats(const uint8_t *p)
+{
+    const __m256 v =
+        _mm256_min_ps(_mm256_max_ps(load_floats(p), _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
+    return _mm256_cvttps_epi32(_mm256_add_ps(v, _mm256_set1_ps(0.49999997f)));
+}
+
 TZ_AVX2 static void f32_to_u8(const uint8_t *src, uint8_t *dst, size_t count)
 {
-    const __m256 half = _mm256_set1_ps(0.5f);
-    for (size_t i = 0; i < count; i += 8) {
-        const __m256 v = _mm256_min_ps(_mm256_max_ps(load_floats(src + 4 * i), _mm256_setzero_ps()),
-                                       _mm256_set1_ps(255.0f));
-        const __m256i whole = _mm256_cvttps_epi32(v);
-        const __m256 part = _mm256_sub_ps(v, _mm256_cvtepi32_ps(whole));
-        const __m256i up = _mm256_castps_si256(_mm256_cmp_ps(part, half, _CMP_GE_OQ));
-        store_bytes(dst + i, pack_words(_mm256_sub_epi32(whole, up), true), false);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (size_t i = 0; i < count; i += 32) {
+        const uint8_t *p = src + 4 * i;
+        const __m256i a = _mm256_packs_epi32(u8_of_floats(p), u8_of_floats(p + 32));
+        const __m256i b = _mm256_packs_epi32(u8_of_floats(p + 64), u8_of_floats(p + 96));
+        store_full(dst + i, _mm256_permutevar8x32_epi32(_mm256_packus_epi16(a, b), order));
     }
 }
 

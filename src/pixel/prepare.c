@@ -9,22 +9,11 @@ static bool is_whole(uint16_t bits)
     return bits >= 8 && (bits & (bits - 1u)) == 0;
 }
 
-/* Complex samples are pairs of what a predictor or a swap works on. */
-static bool is_pair(const tz_row_format *format)
-{
-    return format->sample_format == 5 || format->sample_format == 6;
-}
-
-static unsigned word_bytes(const tz_row_format *format)
-{
-    return format->bits >> (is_pair(format) ? 4 : 3);
-}
-
 const char *tz_row_unsupported(const tz_row_format *format)
 {
     if (format->dtype == TZ_DTYPE_NONE)
         return "samples of this depth and format";
-    if (format->predictor == 2 && !(is_whole(format->bits) && word_bytes(format) <= 8))
+    if (format->predictor == 2 && !(is_whole(format->bits) && format->bits <= 64))
         return "predictor 2 with samples that are not of 8, 16, 32 or 64 bits";
     if (format->predictor == 3 && (format->sample_format != 3 || format->bits < 16))
         return "predictor 3 with samples that are not floating-point";
@@ -34,7 +23,7 @@ const char *tz_row_unsupported(const tz_row_format *format)
 bool tz_row_is_plain(const tz_row_format *format)
 {
     return is_whole(format->bits) && format->predictor == 1 &&
-           !(format->swap && word_bytes(format) > 1);
+           !(format->swap && format->bits > 8);
 }
 
 size_t tz_row_bytes(const tz_row_format *format)
@@ -54,16 +43,23 @@ size_t tz_row_scratch_bytes(const tz_row_format *format)
     return joins ? (size_t)format->width * format->samples * 3 : 0;
 }
 
+static unsigned word_index(unsigned bits)
+{
+    return bits == 64 ? 3 : bits / 16;
+}
+
+/* Complex samples are pairs of numbers, each with its own byte order. For predictor 2 they are one
+ * number all the same: that is how libtiff writes them. */
 static const uint8_t *prepare_whole(const tz_row_ops *ops, const tz_row_format *format,
                                     const uint8_t *row, uint32_t pixels, uint8_t *out)
 {
-    const uint32_t stride = is_pair(format) ? format->samples * 2u : format->samples;
-    const unsigned bytes = word_bytes(format);
-    const unsigned index = bytes == 8 ? 3 : bytes / 2;
+    const size_t count = (size_t)pixels * format->samples;
+    const unsigned parts = format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
+    const unsigned index = word_index(parts == 2 ? format->bits / 2u : format->bits);
     if (format->predictor == 2)
-        ops->undo2[index](row, out, (size_t)pixels * stride, stride, format->swap);
+        ops->undo2[word_index(format->bits)](row, out, count, format->samples, format->swap);
     else if (format->swap && ops->swap[index])
-        ops->swap[index](row, out, (size_t)pixels * stride);
+        ops->swap[index](row, out, count * parts);
     else
         return row;
     return out;

@@ -55,13 +55,13 @@ static tz_result run_empty(run *r, tz_worker *w, size_t first, tz_error *err)
     return TZ_OK;
 }
 
-static tz_result read_bytes(const run *r, tz_worker *w, const tz_unit *unit, uint64_t offset,
-                            uint64_t size, tz_error *err)
+static tz_result read_bytes(const run *r, const tz_unit *unit, uint64_t offset, uint64_t size,
+                            uint8_t *dst, tz_error *err)
 {
     const tz_target *target = target_of(r->plan, unit);
     tz_context ctx = tz_file_context(target->file, err);
     ctx.ifd = target->layer.shape.ifd;
-    return tz_source_read(tz_target_source(target), offset, (size_t)size, w->input, &ctx);
+    return tz_source_read(tz_target_source(target), offset, (size_t)size, dst, &ctx);
 }
 
 static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t *bytes,
@@ -88,7 +88,7 @@ static tz_result run_apart(run *r, tz_worker *w, const tz_span *fetch, tz_error 
     for (size_t i = 0; i < fetch->count; i++) {
         const tz_piece *piece = &r->plan->wave.pieces[fetch->first + i];
         const tz_unit *unit = &r->plan->wave.units[piece->index];
-        const tz_result result = read_bytes(r, w, unit, piece->offset, piece->size, err);
+        const tz_result result = read_bytes(r, unit, piece->offset, piece->size, w->input, err);
         if (result != TZ_OK)
             TZ_TRY(settle(r, w, unit, result, err));
         else
@@ -101,9 +101,13 @@ static tz_result run_fetch(run *r, tz_worker *w, const tz_span *fetch, tz_error 
 {
     const tz_piece *pieces = &r->plan->wave.pieces[fetch->first];
     const tz_unit *unit = &r->plan->wave.units[pieces[0].index];
-    const tz_result result = read_bytes(r, w, unit, fetch->offset, fetch->size, err);
+    uint8_t *in_place = tz_tiles_in_place(r->plan, w, fetch);
+    const tz_result result =
+        read_bytes(r, unit, fetch->offset, fetch->size, in_place ? in_place : w->input, err);
     if (result != TZ_OK)
         return notes_any(r->plan, fetch) ? run_apart(r, w, fetch, err) : result;
+    if (in_place)
+        return TZ_OK;
     for (size_t i = 0; i < fetch->count;) {
         const size_t joined =
             tz_tile_place_joined(r->plan, w, pieces + i, fetch->count - i, fetch, err);

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "kernels/resample.h"
-#include "pixel/resample.h"
+#include "kernels/weigh.h"
+#include "pixel/axis.h"
 #include "read/cores.h"
 
 /* Blocks are read this many bytes at a time: enough that few tiles are decoded twice at the seams.

@@ -345,11 +345,17 @@ static void place_raw(const tile_job *job, uint8_t *bytes)
 }
 
 /* Bytes behind the pixels of an uncompressed tile; its first part tells. */
+static bool has_more(const tile_job *job)
+{
+    return job->wanted->part == 0 &&
+           job->wanted->span.size > tz_layer_tile_bytes(&job->target->layer, job->wanted->tile);
+}
+
 static tz_result warn_of_more(const tile_job *job)
 {
     const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
     const uint64_t needed = tz_layer_tile_bytes(&job->target->layer, job->wanted->tile);
-    if (job->wanted->span.size <= needed || job->wanted->part > 0)
+    if (!has_more(job))
         return TZ_OK;
     return tz_codec_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
 }
@@ -492,6 +498,30 @@ static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_
     }
     if (stream)
         tz_row_copy_end();
+}
+
+uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span *fetch)
+{
+    const tz_piece *pieces = &plan->wave.pieces[fetch->first];
+    uint8_t *first = NULL;
+    for (size_t i = 0; i < fetch->count; i++) {
+        const tz_unit *unit = &plan->wave.units[pieces[i].index];
+        const tile_job job = make_job(plan, worker, unit, NULL);
+        const tz_target *target = job.target;
+        const size_t row = tz_row_bytes(&target->row);
+        if (!is_only_copied(&job) || unit->column0 != 0 || unit->column1 != target->tile.width ||
+            target->into.row_stride != (int64_t)row || has_more(&job))
+            return NULL;
+        uint8_t *place = place_in_buffer(&job, unit->row0);
+        if (i == 0)
+            first = place;
+        /* what is one piece of the file must be one piece of the buffer */
+        if (place - first != (ptrdiff_t)(pieces[i].offset - fetch->offset))
+            return NULL;
+        if (i + 1 < fetch->count && pieces[i + 1].offset != pieces[i].offset + pieces[i].size)
+            return NULL;
+    }
+    return first;
 }
 
 size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,

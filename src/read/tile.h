@@ -28,6 +28,10 @@ void tz_worker_deinit(tz_worker *worker); /* zeroed state is fine */
 tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, uint8_t *bytes,
                         tz_error *err);
 
+/* Where in the buffer the bytes of a fetch may be read to, because they are its pixels already, in
+ * one piece; NULL: nowhere. */
+uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span *fetch);
+
 /* Uncompressed tiles that lie side by side in the file and in the buffer are copied together: how
  * many of the pieces of a fetch, whose bytes are worker->input; 0: none. */
 size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,

@@ -206,6 +206,18 @@ def test_color_map(png, raster):
     np.testing.assert_array_equal(plain[3], np.where(array[0] == 3, 0, 255))
 
 
+def test_color_maps_are_not_averaged(run, png, raster, tmp_path):
+    array = noise(1, 30, 40, most=3)
+    colors = {0: (0, 0, 0, 255), 1: (255, 0, 0, 255), 2: (0, 255, 0, 255)}
+    path = raster(array, photometric="palette", colormap=colors)
+    for how in ("average", "bilinear"):
+        done = run("read", "--size", "20x15", "--resampling", how, path, str(tmp_path / "x.png"))
+        assert done.returncode == 1 and "use --resampling nearest" in done.stderr
+    table = np.array([colors[i][:3] for i in range(3)], "uint8")
+    found = png(path, "--size", "80x60")
+    np.testing.assert_array_equal(found, table[array[0].repeat(2, 0).repeat(2, 1)].transpose(2, 0, 1))
+
+
 @pytest.mark.parametrize("bits", [1, 2, 4])
 def test_few_bits_fill_the_range(png, raster, bits):
     array = noise(1, 30, 40, most=1 << bits)

@@ -112,6 +112,17 @@ def test_bbox_grows_to_whole_pixels(read, raster, step, south_up):
         assert same(read(path, "--bbox", box(*edges)), array[0, top:bottom, left:right])
 
 
+def test_bbox_on_edges_that_binary_numbers_miss(run, raster):
+    """Multiples of a tenth are not exact; a box of whole pixels must not grow for that."""
+    transform = rasterio.Affine(0.1, 0, 0.3, 0, -0.1, 47.7)
+    path = raster(numbers(1, 60, 60), transform=transform, crs="EPSG:4326")
+    for i in range(0, 60, 4):
+        x, y = 0.3 + 0.1 * i, 47.7 - 0.1 * i
+        box = f"{x:.1f},{y - 0.1:.1f},{x + 0.1:.1f},{y:.1f}"
+        done = run("plan", "--json", "--bbox", box, path)
+        assert json.loads(done.stdout)["window"] == [i, i, 1, 1], box
+
+
 def test_bbox_of_a_level(read, raster):
     path = raster(numbers(1, 64, 64), transform=from_origin(0, 640, 10, 10), overviews=[2])
     with rasterio.open(path, overview_level=0) as file:
@@ -248,6 +259,24 @@ def test_little_memory_makes_no_difference(run, raster, tmp_path, layout, argume
     assert len(outputs) > (0 if layout == {} else 1)
     for other in outputs[1:]:
         assert same(other, outputs[0])
+
+
+@pytest.mark.parametrize("interleave", ["pixel", "band"])
+@pytest.mark.parametrize("arguments", [[], ["--window", "33,9,2900,150"]])
+def test_blocks_may_be_narrower_than_the_image(run, raster, tmp_path, interleave, arguments):
+    """Where not even one row of tiles fits in memory, and no tile is read twice for it."""
+    path = raster(numbers(3, 170, 3000), nodata=3, tiled=True, blockxsize=64, blockysize=64,
+                  compress="lzw", interleave=interleave)
+    answers = []
+    for memory in ("256M", "600K"):
+        done = run("read", "--masked", "--memory", memory, "--threads", "1", "--json", path,
+                   str(tmp_path / f"{memory}.npy"), *arguments)
+        assert done.returncode == 0, done.stderr
+        answers.append(json.loads(done.stdout)["plan"])
+    assert answers[1]["blocks"] > 3 * answers[0]["blocks"]
+    assert answers[1]["tiles"] == answers[0]["tiles"]
+    assert same(np.load(tmp_path / "600K.npy"), np.load(tmp_path / "256M.npy"))
+    assert same(np.load(tmp_path / "600K.mask.npy"), np.load(tmp_path / "256M.mask.npy"))
 
 
 def turned(array, orientation, tile):

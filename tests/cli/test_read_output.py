@@ -112,6 +112,14 @@ def test_a_place_that_cannot_be_written(run, gray, tmp_path, out, reason):
     assert names(tmp_path) == ["a.tif", "folder.npy"]
 
 
+def test_escape_sequences_in_names_do_not_reach_the_terminal(run, gray, tmp_path):
+    done = run("read", gray, str(tmp_path / "no\x1b[31m\nwhere" / "b.npy"))
+    assert done.returncode == 1 and "\x1b" not in done.stderr and done.stderr.count("\n") == 1
+    out = str(tmp_path / "b\x1b[31m.npy")
+    done = run("read", "-v", gray, out)
+    assert done.returncode == 0 and "\x1b" not in done.stdout
+
+
 def test_a_mask_that_cannot_be_written_leaves_nothing(run, gray, tmp_path):
     (tmp_path / "b.mask.npy").write_text("mine")
     done = run("read", "--masked", gray, str(tmp_path / "b.npy"))

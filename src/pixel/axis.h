@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which samples make a new pixel, and with which weights, along one axis. */
-#ifndef TZ_PIXEL_RESAMPLE_H
-#define TZ_PIXEL_RESAMPLE_H
+#ifndef TZ_PIXEL_AXIS_H
+#define TZ_PIXEL_AXIS_H
 
 #include <stddef.h>
 #include <terrazzo/terrazzo.h>

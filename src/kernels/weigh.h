@@ -2,8 +2,8 @@
  * Weighted sums of valid samples: the rules of doc/numerics.md. Weights are tables made on the
  * host, so that every device multiplies by the same numbers; sums run by column within a row, then
  * by row. */
-#ifndef TZ_KERNELS_RESAMPLE_H
-#define TZ_KERNELS_RESAMPLE_H
+#ifndef TZ_KERNELS_WEIGH_H
+#define TZ_KERNELS_WEIGH_H
 
 #include "kernels/kernel.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pixel/resample.h"
+#include "pixel/axis.h"
 
 #include <math.h>
 
