@@ -44,6 +44,7 @@ DIMENSIONS = {
     "size": [(1, 1), (15, 17), (33, 49), (130, 67)],  # width, height
     "bands": [1, 3, 4],
     "bigtiff": [False, True],
+    "fill": [1, 2],  # FillOrder: 2 has the lowest bit of every byte first
 }
 Case = collections.namedtuple("Case", DIMENSIONS)
 
@@ -52,7 +53,8 @@ def name_of(case):
     width, height = case.size
     return "-".join([case.writer, case.dtype, case.codec, f"p{case.predictor}", case.order,
                      "pixel" if case.planar == 1 else "band", case.layout, f"{width}x{height}",
-                     f"{case.bands}b", "bigtiff" if case.bigtiff else "classic"])
+                     f"{case.bands}b", "bigtiff" if case.bigtiff else "classic"]
+                    + (["turned"] if case.fill == 2 else []))
 
 
 # Rules: (reason, whether it strikes). Those of the format first, then those of one writer. The
@@ -75,6 +77,8 @@ LERC_TYPES = {"uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", 
 
 RULES = [
     ("one band is stored in one way", lambda c: c.bands == 1 and c.planar == 2),
+    ("bits are turned here, in files of tifffile with a codec of bytes",
+     lambda c: c.fill == 2 and (c.writer != "tifffile" or c.codec not in BYTE_CODECS)),
     ("a fax has one bit and one band",
      lambda c: c.codec in FAX_CODECS and (c.dtype != "bits1" or c.bands != 1)),
     ("JPEG has 8 bits", lambda c: c.codec == "jpeg" and c.dtype != "uint8"),

@@ -183,6 +183,8 @@ def tifffile_options(case):
         options["rowsperstrip"] = rows_per_strip(case)
     if case.predictor > 1:
         options["predictor"] = case.predictor
+    if case.fill == 2:
+        options["extratags"] = [(265, 3, 1, 2, True)]  # becomes 266, which tifffile does not write
     if case.dtype.startswith("bits"):
         options["bitspersample"] = SAMPLES[case.dtype].bits
     return options
@@ -199,9 +201,24 @@ def patch_tag(path, tag, value):
         file.pages[0].tags[tag].overwrite(value)
 
 
+def turn_bits(path, order):
+    """The bits of every byte of every tile the other way round."""
+    with tifffile.TiffFile(path) as file:
+        places = list(zip(file.pages[0].dataoffsets, file.pages[0].databytecounts))
+        entry = file.pages[0].tags[265].offset
+    with open(path, "r+b") as raw:
+        raw.seek(entry)
+        raw.write((266).to_bytes(2, order))
+        for offset, size in places:
+            raw.seek(offset)
+            data = numpy.frombuffer(raw.read(size), "u1")
+            raw.seek(offset)
+            raw.write(numpy.packbits(numpy.unpackbits(data, bitorder="little")).tobytes())
+
+
 def write_lz4(case, path, data, options):
     """tifffile has no LZ4: its uncompressed tiles, compressed here."""
-    plain = dict(options)
+    plain = {name: value for name, value in options.items() if name != "extratags"}
     predictor = plain.pop("predictor", 1)
     if predictor > 1:
         plain |= {"compression": 8, "predictor": predictor}
@@ -230,6 +247,8 @@ def write_tifffile(case, pixels, path):
         write_lz4(case, path, data, options)
     else:
         write_with(case, path, data, options)
+    if case.fill == 2:
+        turn_bits(path, case.order)
     if SAMPLES[case.dtype].pair:
         patch_tag(path, 339, (5,) * case.bands if case.bands > 1 else 5)
 

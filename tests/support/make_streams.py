@@ -5,7 +5,8 @@
     .venv/bin/python tests/support/make_streams.py
 
 Pixel (row, column) of band b is 20 * (column / 4) + 11 * (row / 2) + 50 * b; of the lossy streams
-everything is 100. Streams of other versions of imagecodecs may have other bytes; these are as good.
+everything is 100. Streams of other versions of imagecodecs may have other bytes, and the last bits of
+LERC are whatever memory held; all are as good. Run tools/make_read_seeds.py after it.
 """
 import pathlib
 
