@@ -100,49 +100,6 @@ static tz_result take_memory(transfer *t, const blocks *b, tz_error *err)
     return TZ_OK;
 }
 
-/* Reports -------------------------------------------------------------------------------------- */
-
-static void add_warning(tz_report *sum, const tz_error *warning)
-{
-    for (uint32_t i = 0; i < sum->warning_count; i++) {
-        if (strcmp(sum->warnings[i].message, warning->message) == 0) {
-            sum->warnings[i].count += warning->count;
-            return;
-        }
-    }
-    if (sum->warning_count < TZ_REPORT_WARNINGS)
-        sum->warnings[sum->warning_count++] = *warning;
-    else
-        sum->warnings_dropped++;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static void add_report(tz_report *sum, const tz_report *part)
-{
-    sum->tiles += part->tiles;
-    sum->tiles_sparse += part->tiles_sparse;
-    sum->tiles_shared += part->tiles_shared;
-    sum->largest_tile = larger(sum->largest_tile, part->largest_tile);
-    sum->peak_memory = larger(sum->peak_memory, part->peak_memory);
-    sum->threads = (uint32_t)larger(sum->threads, part->threads);
-    sum->waves += part->waves;
-    sum->requests += part->requests;
-    sum->bytes_read += part->bytes_read;
-    sum->bytes_compressed += part->bytes_compressed;
-    sum->tiles_copied += part->tiles_copied;
-    sum->tiles_direct += part->tiles_direct;
-    sum->tiles_decoded += part->tiles_decoded;
-    sum->tiles_failed += part->tiles_failed;
-    sum->bytes_decoded += part->bytes_decoded;
-    for (uint32_t i = 0; i < part->warning_count; i++)
-        add_warning(sum, &part->warnings[i]);
-    sum->warnings_dropped += part->warnings_dropped;
-}
-
 /* Blocks --------------------------------------------------------------------------------------- */
 
 static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcome)
@@ -232,7 +189,7 @@ static tz_result carry(transfer *t, const block *where, tz_error *err)
                    ? progress_cancelled(err)
                    : problem_memory(err, t->result->buffer_bytes, t->r->settings->memory);
     t->result->block_count++;
-    add_report(&t->result->report, &part);
+    tz_report_add(&t->result->report, &part);
     return t->dry ? TZ_OK : t->sink->put(t->sink->user, where, &item.into, &item.mask, err);
 }
 

@@ -675,6 +675,9 @@ typedef struct tz_report {
     tz_error warnings[TZ_REPORT_WARNINGS];
 } tz_report;
 
+/* Add what a further read cost: sums, but the larger of largest_tile, peak_memory and threads. */
+TZ_API void tz_report_add(tz_report *sum, const tz_report *more);
+
 /* Read items: each tile that any of them touches is read and decoded once. All or nothing, unless
  * an item's outcome has a list for tiles: after an error the buffers hold undefined pixels. Values
  * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes

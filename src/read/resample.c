@@ -144,23 +144,11 @@ static tz_result next_block(batch *ba, const tz_view *view, uint32_t column, uin
 
 /* ---- one row ---- */
 
-static const uint8_t *sample_at(const tz_buffer *buffer, uint32_t band, int64_t row, int64_t column)
-{
-    return (const uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
-           row * buffer->row_stride + column * buffer->column_stride;
-}
-
-static uint8_t *place_at(const tz_buffer *buffer, uint32_t band, int64_t row, int64_t column)
-{
-    return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
-           row * buffer->row_stride + column * buffer->column_stride;
-}
-
 static void pick_nearest(const block *b, uint32_t band, int64_t source_row, const row_memory *m)
 {
     const size_t size = sample_size(b->view);
-    const uint8_t *row = sample_at(&b->samples, band, source_row, 0);
-    const uint8_t *valid = b->valid.data ? sample_at(&b->valid, band, source_row, 0) : NULL;
+    const uint8_t *row = tz_buffer_at(&b->samples, band, source_row, 0);
+    const uint8_t *valid = b->valid.data ? tz_buffer_at(&b->valid, band, source_row, 0) : NULL;
     for (uint32_t i = 0; i < b->width; i++) {
         if (b->across.count[i] == 0) {
             memset(m->picked + i * size, 0, size);
@@ -176,7 +164,7 @@ static void pick_nearest(const block *b, uint32_t band, int64_t source_row, cons
 static void load_row(const block *b, uint32_t band, uint32_t source_row, double *out)
 {
     const tz_placement to_double = {.from = b->view->layer.tables.dtype, .to = TZ_DTYPE_FLOAT64};
-    tz_row_place(&to_double, sample_at(&b->samples, band, source_row, 0),
+    tz_row_place(&to_double, tz_buffer_at(&b->samples, band, source_row, 0),
                  (ptrdiff_t)sample_size(b->view), (uint8_t *)out, sizeof *out, b->source.width,
                  NULL, 0);
 }
@@ -184,7 +172,7 @@ static void load_row(const block *b, uint32_t band, uint32_t source_row, double 
 static void add_row(const block *b, uint32_t band, uint32_t source_row, double weight,
                     const row_memory *m)
 {
-    const uint8_t *valid = b->valid.data ? sample_at(&b->valid, band, source_row, 0) : NULL;
+    const uint8_t *valid = b->valid.data ? tz_buffer_at(&b->valid, band, source_row, 0) : NULL;
     load_row(b, band, source_row, m->samples);
     for (uint32_t i = 0; i < b->width; i++) {
         const size_t at = (size_t)(b->across.first[i] - b->source.column);
@@ -232,10 +220,11 @@ static void fill_outside(const block *b, const tz_axis *down, double fill, uint3
     for (uint32_t i = 0; i < b->width; i++) {
         if (down->count[0] > 0 && b->across.count[i] > 0)
             continue;
-        tz_row_fill(into->dtype, &value, place_at(into, band, b->row + row, b->column + i), 0, 1);
+        tz_row_fill(into->dtype, &value, tz_buffer_at(into, band, b->row + row, b->column + i), 0,
+                    1);
         if (mask->data)
-            tz_row_fill(TZ_DTYPE_UINT8, &invalid, place_at(mask, band, b->row + row, b->column + i),
-                        0, 1);
+            tz_row_fill(TZ_DTYPE_UINT8, &invalid,
+                        tz_buffer_at(mask, band, b->row + row, b->column + i), 0, 1);
     }
 }
 
@@ -250,11 +239,11 @@ static void place_band(const block *b, uint32_t band, uint32_t row, const uint8_
         how.offset = b->scales[2 * (size_t)band + 1];
     }
     tz_row_place(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
-                 place_at(into, band, b->row + row, b->column), (ptrdiff_t)into->column_stride,
+                 tz_buffer_at(into, band, b->row + row, b->column), (ptrdiff_t)into->column_stride,
                  b->width, NULL, 0);
     const tz_placement as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
     if (mask->data)
-        tz_row_place(&as_is, valid, 1, place_at(mask, band, b->row + row, b->column),
+        tz_row_place(&as_is, valid, 1, tz_buffer_at(mask, band, b->row + row, b->column),
                      (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
 }
 

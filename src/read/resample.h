@@ -10,7 +10,4 @@
 tz_result tz_resample_read(const tz_view *views, size_t count, const tz_read_options *how, bool dry,
                            tz_report *report, tz_error *err);
 
-/* Add what a further read cost. */
-void tz_report_add(tz_report *sum, const tz_report *more);
-
 #endif

@@ -121,12 +121,6 @@ static tile_job make_job(const tz_plan *plan, tz_worker *worker, const tz_unit *
     return job;
 }
 
-static uint8_t *sample_at(const tz_buffer *buffer, uint32_t band, int64_t row, int64_t column)
-{
-    return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
-           row * buffer->row_stride + column * buffer->column_stride;
-}
-
 /* The part of a row that one target wants. */
 typedef struct row_part {
     uint32_t x0, count;  /* in the level */
@@ -155,7 +149,7 @@ static void place_mask(const tz_target *target, const uint8_t *samples, ptrdiff_
 {
     for (uint32_t band = 0; band < target->band_count; band++)
         tz_row_place(&target->how, samples, step, NULL, 0, part->count,
-                     sample_at(&target->mask, band, part->row, part->column),
+                     tz_buffer_at(&target->mask, band, part->row, part->column),
                      (ptrdiff_t)target->mask.column_stride);
 }
 
@@ -169,8 +163,8 @@ static void place_band(const tz_target *target, uint32_t band, const uint8_t *sa
         how.offset = target->scales[2 * (size_t)band + 1];
     }
     uint8_t *mask =
-        target->mask.data ? sample_at(&target->mask, band, part->row, part->column) : NULL;
-    tz_row_place(&how, samples, step, sample_at(&target->into, band, part->row, part->column),
+        target->mask.data ? tz_buffer_at(&target->mask, band, part->row, part->column) : NULL;
+    tz_row_place(&how, samples, step, tz_buffer_at(&target->into, band, part->row, part->column),
                  (ptrdiff_t)target->into.column_stride, part->count, mask,
                  (ptrdiff_t)target->mask.column_stride);
 }
@@ -215,8 +209,8 @@ enum { LEAST_STREAMED = 512 };
 static uint8_t *place_in_buffer(const tile_job *job, uint32_t tile_row)
 {
     const tz_target *target = job->target;
-    return sample_at(&target->into, job->band, (int64_t)job->y + tile_row - target->row_shift,
-                     (int64_t)job->x + job->unit->column0 - target->column_shift);
+    return tz_buffer_at(&target->into, job->band, (int64_t)job->y + tile_row - target->row_shift,
+                        (int64_t)job->x + job->unit->column0 - target->column_shift);
 }
 
 /* Rows that are the buffer's once they are prepared: straight to their place. */
@@ -302,7 +296,7 @@ static void mask_row(const tz_target *target, const row_part *part)
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
     for (uint32_t band = 0; band < target->band_count; band++)
         tz_row_fill(TZ_DTYPE_UINT8, &invalid,
-                    sample_at(&target->mask, band, part->row, part->column),
+                    tz_buffer_at(&target->mask, band, part->row, part->column),
                     (ptrdiff_t)target->mask.column_stride, part->count);
 }
 
@@ -560,10 +554,10 @@ static void fill_part(const tz_target *target, double fill, uint32_t row, uint32
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
     for (uint32_t band = 0; count > 0 && band < target->band_count; band++) {
         if (!target->to_mask)
-            tz_row_fill(target->into.dtype, &value, sample_at(&target->into, band, row, column),
+            tz_row_fill(target->into.dtype, &value, tz_buffer_at(&target->into, band, row, column),
                         (ptrdiff_t)target->into.column_stride, count);
         if (target->mask.data)
-            tz_row_fill(TZ_DTYPE_UINT8, &invalid, sample_at(&target->mask, band, row, column),
+            tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&target->mask, band, row, column),
                         (ptrdiff_t)target->mask.column_stride, count);
     }
 }
