@@ -13,7 +13,7 @@ RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:
 FORMATTED = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] \
 	fuzz/*.[ch] bench/*.[ch] tools/*/*.[ch] examples/*.c examples/*/*.c)
 
-.PHONY: all demo test test-long fuzz bench install format check-format coverage clean help
+.PHONY: all demo test test-long fuzz bench bench-quick install format check-format coverage clean help
 
 all: ## build the library and the command (build/release)
 	@tools/setup.sh build
@@ -35,9 +35,13 @@ fuzz: ## run each fuzz target for SECONDS (60)
 	@tools/setup.sh build fuzz
 	@tools/fuzz.sh $(SECONDS)
 
-bench: ## measure; see bench/README.md
+bench: ## measure beside other libraries, a quarter of an hour; see bench/README.md
 	@tools/setup.sh build python
 	@python3 bench/run.py
+
+bench-quick: ## a part of it, under a minute once its files are made
+	@tools/setup.sh build python
+	@python3 bench/run.py --quick
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -88,10 +88,11 @@ def write_small_files(folder, count):
     return paths
 
 
-def write_cog(path, tiles, level_count=None, tile=256, tile_bytes=1000):
+def write_cog(path, tiles, level_count=None, tile=256, tile_bytes=1000, compression=8):
     """A BigTIFF COG of tiles x tiles tiles of uint8, as GDAL lays one out: ghost area, all
     directories, all tables, then the tiles from the smallest level to the largest. The tiles
-    themselves are a hole in the file."""
+    themselves are a hole in the file: to be read they must be uncompressed, and tile_bytes their
+    size."""
     sizes = [tiles * tile]
     while sizes[-1] > tile if level_count is None else len(sizes) < level_count:
         sizes.append(max(1, (sizes[-1] + 1) // 2))
@@ -103,7 +104,7 @@ def write_cog(path, tiles, level_count=None, tile=256, tile_bytes=1000):
             [(254, LONG, [1])]
         place = [(324, LONG8, counts[index], offsets_at), (325, LONG, counts[index], sizes_at)]
         return [(256, LONG, [sizes[index]]), (257, LONG, [sizes[index]]), (258, SHORT, [8]),
-                (259, SHORT, [8]), (262, SHORT, [1]), (277, SHORT, [1]), (284, SHORT, [1]),
+                (259, SHORT, [compression]), (262, SHORT, [1]), (277, SHORT, [1]), (284, SHORT, [1]),
                 (322, SHORT, [tile]), (323, SHORT, [tile]), (339, SHORT, [1]), *place, *more]
 
     def directories(tables):

@@ -6,20 +6,18 @@
 
 #include <terrazzo/terrazzo.h>
 
+#include "common.h"
 #include "crs_text.h"
 #include "json.h"
 #include "metadata.h"
-#include "options.h"
 
 extern const cli_command info_command;
 
 typedef struct info_settings {
-    tz_open_options open;
-    bool json;
+    common_settings common;
     bool tiles;
     bool tags;
     bool limits;
-    bool verbose;
     bool no_crs;
 } info_settings;
 
@@ -63,8 +61,6 @@ void info_write_metadata(json *j, info_file *f);
 void info_write_band_metadata(json *j, const info_file *f, uint32_t band);
 void info_write_statistics(json *j, const info_file *f, uint32_t band);
 void info_write_error(json *j, const tz_error *err, const char *path);
-/* The members of one error or warning. */
-void info_write_problem(json *j, const tz_error *err);
 
 /* Facts that page and JSON share (info_facts.c) ----------------------------------------------- */
 

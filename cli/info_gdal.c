@@ -4,23 +4,16 @@
 #include <string.h>
 
 #include "info.h"
+#include "problem.h"
 
 void info_write_error(json *j, const tz_error *err, const char *path)
 {
     json_object(j, NULL);
     json_text(j, "description", path);
     json_object(j, "error");
-    info_write_problem(j, err);
+    problem_write(j, err);
     json_object_end(j);
     json_object_end(j);
-}
-
-static void write_size(json *j, const char *key, uint32_t width, uint32_t height)
-{
-    json_array_row(j, key);
-    json_uint(j, NULL, width);
-    json_uint(j, NULL, height);
-    json_array_end(j);
 }
 
 /* A file that is used besides the named one. */
@@ -184,7 +177,7 @@ static void write_overviews(json *j, const info_file *f, bool of_mask)
         if (level == NULL)
             continue;
         json_object_row(j, NULL);
-        write_size(j, "size", level->width, level->height);
+        json_pair(j, "size", level->width, level->height);
         json_object_end(j);
     }
     json_array_end(j);
@@ -276,7 +269,7 @@ static void write_band(json *j, const info_file *f, uint32_t index)
         band = (tz_band){.scale = 1};
     json_object(j, NULL);
     json_uint(j, "band", (uint64_t)index + 1);
-    write_size(j, "block", info->levels[0].tile_width, info->levels[0].tile_height);
+    json_pair(j, "block", info->levels[0].tile_width, info->levels[0].tile_height);
     json_text(j, "type", gdal_type(info->dtype));
     json_text(j, "colorInterpretation",
               band.color_text != NULL ? band.color_text : tz_color_name(band.color));
@@ -302,7 +295,7 @@ void info_write_json(json *j, info_file *f)
     json_text(j, "driverShortName", "GTiff");
     json_text(j, "driverLongName", "GeoTIFF");
     write_files(j, f);
-    write_size(j, "size", info->width, info->height);
+    json_pair(j, "size", info->width, info->height);
     write_place(j, f);
     info_write_metadata(j, f);
     write_corners(j, f);

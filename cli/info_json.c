@@ -5,68 +5,18 @@
 
 #include "info.h"
 #include "limits.h"
+#include "problem.h"
 #include "tag_values.h"
 #include "terminal.h"
 #include "text.h"
 
-/* A number, or null where there is none. */
-static void write_or_null(json *j, const char *key, uint64_t value, bool is_there)
-{
-    if (is_there)
-        json_uint(j, key, value);
-    else
-        json_null(j, key);
-}
-
-static void write_text_or_null(json *j, const char *key, const char *text)
-{
-    if (text != NULL)
-        json_text(j, key, text);
-    else
-        json_null(j, key);
-}
-
-static void write_pair(json *j, const char *key, uint64_t a, uint64_t b)
-{
-    json_array_row(j, key);
-    json_uint(j, NULL, a);
-    json_uint(j, NULL, b);
-    json_array_end(j);
-}
-
-/* Errors and warnings -------------------------------------------------------------------------- */
-
-void info_write_problem(json *j, const tz_error *err)
-{
-    json_text(j, "result", tz_result_name(err->result));
-    json_text(j, "cause", tz_cause_name(err->cause));
-    write_or_null(j, "ifd", (uint64_t)err->ifd, err->ifd >= 0);
-    write_or_null(j, "tag", (uint64_t)err->tag, err->tag >= 0);
-    write_or_null(j, "level", (uint64_t)err->level, err->level >= 0);
-    write_or_null(j, "tile", (uint64_t)err->tile, err->tile >= 0);
-    write_or_null(j, "offset", err->offset, err->offset != TZ_NONE);
-    write_or_null(j, "expected", err->expected, err->expected != TZ_NONE);
-    write_or_null(j, "found", err->found, err->found != TZ_NONE);
-    json_uint(j, "count", err->count);
-    write_text_or_null(j, "limit", err->limit);
-    write_or_null(j, "system_error", (uint64_t)err->system_error, err->system_error > 0);
-    json_text(j, "message", err->message);
-}
-
-static void write_warning(json *j, const tz_error *err)
-{
-    json_object(j, NULL);
-    info_write_problem(j, err);
-    json_object_end(j);
-}
+/* Warnings ------------------------------------------------------------------------------------- */
 
 static void write_warnings(json *j, const info_file *f)
 {
     json_array(j, "warnings");
-    for (uint32_t i = 0; i < f->info->warning_count; i++)
-        write_warning(j, &f->info->warnings[i]);
-    for (unsigned i = 0; i < f->problem_count; i++)
-        write_warning(j, &f->problems[i]);
+    problem_write_each(j, f->info->warnings, f->info->warning_count);
+    problem_write_each(j, f->problems, f->problem_count);
     json_array_end(j);
     json_uint(j, "warnings_dropped", f->info->warnings_dropped);
 }
@@ -94,7 +44,7 @@ static void write_pages(json *j, const tz_info *info)
     for (uint32_t i = 0; i < info->page_count; i++) {
         const tz_page *page = &info->pages[i];
         json_object_row(j, NULL);
-        write_pair(j, "size", page->width, page->height);
+        json_pair(j, "size", page->width, page->height);
         json_uint(j, "bands", page->bands);
         json_uint(j, "bits_per_sample", page->bits_per_sample);
         json_int(j, "ifd", page->ifd);
@@ -153,9 +103,9 @@ static void write_tag(json *j, info_file *f, const tz_tag *tag)
     tz_error err;
     json_object_row(j, NULL);
     json_uint(j, "tag", tag->tag);
-    write_text_or_null(j, "name", tz_tag_name(tag->tag));
+    json_text_or_null(j, "name", tz_tag_name(tag->tag));
     json_uint(j, "type", tag->type);
-    write_text_or_null(j, "type_name", tz_tag_type_name(tag->type));
+    json_text_or_null(j, "type_name", tz_tag_type_name(tag->type));
     json_uint(j, "count", tag->count);
     json_uint(j, "size", tag->size);
     json_uint(j, "offset", tag->offset);
@@ -183,7 +133,7 @@ static void write_embedded(json *j, info_file *f)
     for (size_t i = 0; i < INFO_EMBEDDED; i++) {
         tz_tag tag = {0};
         bool found = tag_find(f->file, &f->info->levels[0], info_embedded_kinds[i].tag, &tag);
-        write_or_null(j, info_embedded_kinds[i].key, tag.size, found);
+        json_uint_or_null(j, info_embedded_kinds[i].key, tag.size, found);
     }
     json_object_end(j);
     if (f->settings->tags && f->info->exif_ifd != TZ_NONE)
@@ -197,8 +147,8 @@ static void write_stored(json *j, info_file *f, uint32_t number, const tz_level 
     uint64_t bytes;
     uint64_t sparse;
     bool known = info_stored_size(f, number, &bytes, &sparse);
-    write_or_null(j, "stored_size", bytes, known);
-    write_or_null(j, "sparse_tiles", sparse, known);
+    json_uint_or_null(j, "stored_size", bytes, known);
+    json_uint_or_null(j, "sparse_tiles", sparse, known);
     if (known && bytes > 0)
         json_double(j, "compression_ratio",
                     round(info_raw_size(level) / (double)bytes * 1e4) / 1e4);
@@ -227,17 +177,17 @@ static void write_level(json *j, info_file *f, uint32_t number, const tz_level *
     static const char *const sidecars[] = {"", "ovr", "msk"};
     json_object(j, NULL);
     json_uint(j, "level", number & ~TZ_MASK_OF(0u));
-    write_pair(j, "size", level->width, level->height);
+    json_pair(j, "size", level->width, level->height);
     json_bool(j, "tiled", level->tiled);
-    write_pair(j, "tile_size", level->tile_width, level->tile_height);
-    write_pair(j, "tiles", level->tiles_across, level->tiles_down);
+    json_pair(j, "tile_size", level->tile_width, level->tile_height);
+    json_pair(j, "tiles", level->tiles_across, level->tiles_down);
     json_uint(j, "tile_count", level->tile_count);
     write_codec(j, level);
     write_stored(j, f, number, level);
     json_bool(j, "has_mask", level->has_mask);
     json_bool(j, "readable", level->readable);
-    write_text_or_null(
-        j, "sidecar", level->sidecar == 1 || level->sidecar == 2 ? sidecars[level->sidecar] : NULL);
+    json_text_or_null(j, "sidecar",
+                      level->sidecar == 1 || level->sidecar == 2 ? sidecars[level->sidecar] : NULL);
     json_int(j, "ifd", level->ifd);
     json_uint(j, "ifd_offset", level->ifd_offset);
     json_int(j, "tag_count", level->tag_count);
@@ -282,18 +232,18 @@ static void write_image(json *j, const tz_info *info)
     json_uint(j, "bits_per_sample", info->bits_per_sample);
     json_uint(j, "sample_format", info->sample_format);
     json_uint(j, "photometric", info->photometric);
-    write_text_or_null(j, "photometric_name", tz_photometric_name(info->photometric));
+    json_text_or_null(j, "photometric_name", tz_photometric_name(info->photometric));
     json_uint(j, "planar", info->planar);
     json_uint(j, "orientation", info->orientation);
     json_uint(j, "fill_order", info->fill_order);
-    write_pair(j, "ycbcr_subsampling", info->ycbcr_subsampling[0], info->ycbcr_subsampling[1]);
+    json_pair(j, "ycbcr_subsampling", info->ycbcr_subsampling[0], info->ycbcr_subsampling[1]);
     json_array_row(j, "extra_samples");
     for (uint32_t i = 0; i < info->extra_sample_count; i++)
         json_uint(j, NULL, info->extra_samples[i]);
     json_array_end(j);
     json_uint(j, "color_map_size", info->color_map != NULL ? info->color_map_size : 0);
-    write_or_null(j, "exif_ifd", info->exif_ifd, info->exif_ifd != TZ_NONE);
-    write_or_null(j, "gps_ifd", info->gps_ifd, info->gps_ifd != TZ_NONE);
+    json_uint_or_null(j, "exif_ifd", info->exif_ifd, info->exif_ifd != TZ_NONE);
+    json_uint_or_null(j, "gps_ifd", info->gps_ifd, info->gps_ifd != TZ_NONE);
 }
 
 static void write_nodata(json *j, const tz_info *info)
@@ -310,7 +260,7 @@ static void write_nodata(json *j, const tz_info *info)
         json_double(j, "value", nodata->value.f);
     else
         json_null(j, "value");
-    write_text_or_null(j, "text", info->nodata_text);
+    json_text_or_null(j, "text", info->nodata_text);
     json_object_end(j);
 }
 
@@ -320,8 +270,8 @@ static void write_key(json *j, const tz_geo_key *key)
 {
     json_object_row(j, NULL);
     json_uint(j, "id", key->id);
-    write_text_or_null(j, "name", tz_geo_key_name(key->id));
-    write_text_or_null(j, "type", tz_tag_type_name(key->type));
+    json_text_or_null(j, "name", tz_geo_key_name(key->id));
+    json_text_or_null(j, "type", tz_tag_type_name(key->type));
     if (key->type == 2) {
         json_text_sized(j, "value", key->value.text, key->count);
     } else {
@@ -348,17 +298,17 @@ static void write_geo(json *j, const info_file *f)
     json_uint(j, "model_type", geo->model_type);
     json_uint(j, "epsg", geo->epsg);
     json_uint(j, "epsg_vertical", geo->epsg_vertical);
-    write_text_or_null(j, "citation", geo->citation);
-    write_text_or_null(j, "crs_name", f->crs != NULL ? tz_crs_name(f->crs) : NULL);
-    write_or_null(j, "crs_epsg", f->crs != NULL ? (uint64_t)tz_crs_epsg(f->crs) : 0,
-                  f->crs != NULL && tz_crs_epsg(f->crs) > 0);
+    json_text_or_null(j, "citation", geo->citation);
+    json_text_or_null(j, "crs_name", f->crs != NULL ? tz_crs_name(f->crs) : NULL);
+    json_uint_or_null(j, "crs_epsg", f->crs != NULL ? (uint64_t)tz_crs_epsg(f->crs) : 0,
+                      f->crs != NULL && tz_crs_epsg(f->crs) > 0);
     if (isnan(geo->coordinate_epoch))
         json_null(j, "coordinate_epoch");
     else
         json_double(j, "coordinate_epoch", geo->coordinate_epoch);
     json_uint(j, "gcp_count", geo->gcp_count);
     json_bool(j, "rpc", geo->rpc != NULL);
-    write_pair(j, "key_version", geo->key_revision, geo->key_minor);
+    json_pair(j, "key_version", geo->key_revision, geo->key_minor);
     json_array(j, "keys");
     for (uint32_t i = 0; i < geo->key_count; i++)
         write_key(j, &geo->keys[i]);
@@ -386,7 +336,7 @@ void info_write_terrazzo(json *j, info_file *f)
         json_array_end(j);
     }
     if (f->settings->limits)
-        limits_write(j, &f->settings->open.limits);
+        limits_write(j, &f->settings->common.open.limits);
     write_warnings(j, f);
     json_object_end(j);
 }

@@ -6,30 +6,12 @@
 #include <string.h>
 
 #include "info.h"
+#include "page.h"
 #include "tag_values.h"
 #include "terminal.h"
 #include "text.h"
 
-#define LABEL_COLUMNS 14
 #define VALUE_COLUMNS 62
-
-static void heading(const char *text)
-{
-    putchar('\n');
-    term_put(TERM_HEADING, text);
-    putchar('\n');
-}
-
-static void label(const char *name)
-{
-    printf("  %-*s", LABEL_COLUMNS, name);
-}
-
-static void line(const char *name, const char *value)
-{
-    label(name);
-    printf("%s\n", value);
-}
 
 /* Title ---------------------------------------------------------------------------------------- */
 
@@ -60,7 +42,7 @@ static void print_title(const info_file *f)
 static void print_size(const tz_info *info)
 {
     char number[TEXT_NUMBER];
-    label("Size");
+    page_label("Size");
     printf("%" PRIu32 " x %" PRIu32 " pixels, %s band%s of %s", info->width, info->height,
            text_count(number, info->bands), text_plural(info->bands), tz_dtype_name(info->dtype));
     if (info->dtype == TZ_DTYPE_NONE || info->bits_per_sample != 8 * tz_dtype_size(info->dtype))
@@ -87,7 +69,7 @@ static void print_extra(const tz_info *info)
 static void print_colour(const tz_info *info)
 {
     const char *name = tz_photometric_name(info->photometric);
-    label("Colour");
+    page_label("Colour");
     if (name != NULL)
         fputs(name, stdout);
     else
@@ -110,7 +92,7 @@ static void print_orientation(const tz_info *info)
         "row 0 left, column 0 bottom"};
     if (info->orientation < 2 || info->orientation > 8)
         return;
-    label("Orientation");
+    page_label("Orientation");
     printf("%u: %s\n", (unsigned)info->orientation, words[info->orientation - 2]);
 }
 
@@ -118,7 +100,7 @@ static void print_layout(const info_file *f)
 {
     const tz_level *level = &f->info->levels[0];
     char number[TEXT_NUMBER];
-    label("Layout");
+    page_label("Layout");
     if (level->tiled)
         printf("%s tile%s of %" PRIu32 " x %" PRIu32, text_count(number, level->tile_count),
                text_plural(level->tile_count), level->tile_width, level->tile_height);
@@ -139,7 +121,7 @@ static void print_compression(const tz_level *level)
 {
     static const char *const names[] = {"", "", " (horizontal)", " (floating point)"};
     char codec[TEXT_NUMBER];
-    label("Compression");
+    page_label("Compression");
     fputs(level->compression == 1 ? "none" : info_codec(level, codec), stdout);
     if (level->predictor != 1)
         printf(", predictor %u%s", (unsigned)level->predictor,
@@ -156,7 +138,7 @@ static void print_stored(info_file *f)
     uint64_t sparse;
     if (!info_stored_size(f, 0, &bytes, &sparse))
         return;
-    label("Stored");
+    page_label("Stored");
     fputs(text_bytes(a, bytes), stdout);
     double raw = info_raw_size(level);
     if (level->compression != 1 && bytes > 0 && raw < 1e18)
@@ -172,7 +154,7 @@ static void print_nodata(const info_file *f)
     char number[TEXT_NUMBER];
     if (nodata->kind == TZ_NODATA_NONE && f->info->nodata_text == NULL)
         return;
-    label("Nodata");
+    page_label("Nodata");
     if (nodata->kind == TZ_NODATA_NONE) {
         fputs("none; not understood: ", stdout);
         text_put_string(stdout, f->info->nodata_text, VALUE_COLUMNS - 22);
@@ -194,7 +176,7 @@ static void print_mask(const tz_info *info)
         count += info->levels[i].has_mask;
     if (count == 0 || info->masks == NULL)
         return;
-    label("Mask");
+    page_label("Mask");
     if (info->levels[0].has_mask)
         printf("%u bit%s, ", (unsigned)info->masks[0].bits_per_sample,
                text_plural(info->masks[0].bits_per_sample));
@@ -204,7 +186,7 @@ static void print_mask(const tz_info *info)
 
 static void print_image(info_file *f)
 {
-    heading("Image");
+    page_heading("Image");
     print_size(f->info);
     print_colour(f->info);
     print_orientation(f->info);
@@ -222,21 +204,21 @@ static void print_crs(const info_file *f)
     const tz_geo *geo = &f->info->geo;
     int epsg = f->crs != NULL ? tz_crs_epsg(f->crs) : geo->epsg != 32767 ? geo->epsg : 0;
     const char *name = f->crs != NULL ? tz_crs_name(f->crs) : geo->citation;
-    label("CRS");
+    page_label("CRS");
     if (name != NULL)
-        text_put_string(stdout, name, f->settings->verbose ? 0 : VALUE_COLUMNS - 14);
+        text_put_string(stdout, name, f->settings->common.verbose ? 0 : VALUE_COLUMNS - 14);
     if (epsg != 0)
         printf(name != NULL ? " (EPSG:%d)" : "EPSG:%d", epsg);
     if (name == NULL && epsg == 0)
         fputs(geo->has_crs ? "defined by its keys, without a name" : "none", stdout);
     putchar('\n');
     if (geo->epsg_vertical != 0 && geo->epsg_vertical != 32767) {
-        label("Vertical CRS");
+        page_label("Vertical CRS");
         printf("EPSG:%u\n", (unsigned)geo->epsg_vertical);
     }
     if (!isnan(geo->coordinate_epoch)) {
         char number[TEXT_NUMBER];
-        line("Epoch", text_double(number, geo->coordinate_epoch));
+        page_line("Epoch", text_double(number, geo->coordinate_epoch));
     }
 }
 
@@ -254,17 +236,17 @@ static void print_transform(const info_file *f)
     const double *t = f->info->geo.transform;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
-    label("Pixel size");
+    page_label("Pixel size");
     printf("%s x %s%s%s%s\n", text_double(a, hypot(t[1], t[4])), text_double(b, hypot(t[2], t[5])),
            f->axes.unit[0] != '\0' ? " " : "", f->axes.unit, rotation_words(t));
-    label("Origin");
+    page_label("Origin");
     printf("%s, %s (upper left corner)\n", text_double(a, t[0]), text_double(b, t[3]));
     if (t[2] != 0 || t[4] != 0) {
-        label("Transform");
+        page_label("Transform");
         for (int i = 0; i < 6; i++) {
             fputs(i == 0 ? "" : i == 3 ? ",\n" : ", ", stdout);
             if (i == 3)
-                label("");
+                page_label("");
             fputs(text_double(a, t[i]), stdout);
         }
         putchar('\n');
@@ -285,7 +267,7 @@ static void print_bounds(const info_corner corners[INFO_CORNERS])
     for (int i = 0; i < 2; i++) {
         char a[TEXT_NUMBER];
         char b[TEXT_NUMBER];
-        label(i == 0 ? "Bounds" : "");
+        page_label(i == 0 ? "Bounds" : "");
         printf("%c  %s to %s\n", "xy"[i], text_rounded(a, low[i], 9), text_rounded(b, high[i], 9));
     }
 }
@@ -296,12 +278,12 @@ static void print_points(const info_file *f)
     char number[TEXT_NUMBER];
     char other[TEXT_NUMBER];
     if (geo->gcp_count > 0) {
-        label("GCPs");
+        page_label("GCPs");
         printf("%s ground control point%s\n", text_count(number, geo->gcp_count),
                text_plural(geo->gcp_count));
     }
     if (geo->rpc != NULL) {
-        label("RPC");
+        page_label("RPC");
         printf("rational polynomials around %s, %s (longitude, latitude)\n",
                text_double(number, geo->rpc[5]), text_double(other, geo->rpc[4]));
     }
@@ -309,7 +291,7 @@ static void print_points(const info_file *f)
 
 static void print_wkt(const char *wkt)
 {
-    heading("WKT");
+    page_heading("WKT");
     while (*wkt != '\0') {
         size_t size = strcspn(wkt, "\n");
         fputs("  ", stdout);
@@ -322,7 +304,7 @@ static void print_wkt(const char *wkt)
 static void print_place(info_file *f)
 {
     const tz_geo *geo = &f->info->geo;
-    heading("Georeferencing");
+    page_heading("Georeferencing");
     if (!is_georeferenced(geo)) {
         printf("  none\n");
         return;
@@ -331,7 +313,7 @@ static void print_place(info_file *f)
     if (geo->has_transform)
         print_transform(f);
     if (geo->raster_type == TZ_RASTER_PIXEL_IS_POINT)
-        line("Pixel is", "a point; coordinates here are of its cell's corners");
+        page_line("Pixel is", "a point; coordinates here are of its cell's corners");
     print_points(f);
     info_print_gcps(f);
     if (geo->has_transform) {
@@ -340,7 +322,7 @@ static void print_place(info_file *f)
         print_bounds(corners);
         info_print_corners(f, corners);
     }
-    if (f->settings->verbose && f->crs != NULL)
+    if (f->settings->common.verbose && f->crs != NULL)
         print_wkt(tz_crs_wkt(f->crs));
 }
 
@@ -351,7 +333,7 @@ static void print_place_of(const char *name, uint64_t offset)
     char number[TEXT_NUMBER];
     if (offset == TZ_NONE)
         return;
-    label(name);
+    page_label(name);
     printf("at byte %s\n", text_count(number, offset));
 }
 
@@ -361,7 +343,7 @@ static void print_embedded(const info_file *f)
         tz_tag tag;
         char number[TEXT_NUMBER];
         if (tag_find(f->file, &f->info->levels[0], info_embedded_kinds[i].tag, &tag))
-            line(info_embedded_kinds[i].name, text_bytes(number, tag.size));
+            page_line(info_embedded_kinds[i].name, text_bytes(number, tag.size));
     }
     print_place_of("EXIF", f->info->exif_ifd);
     print_place_of("EXIF GPS", f->info->gps_ifd);
@@ -370,15 +352,15 @@ static void print_embedded(const info_file *f)
 static void print_directories(const tz_info *info)
 {
     char number[TEXT_NUMBER];
-    label("Format");
+    page_label("Format");
     printf("%s, %s-endian, %s byte%s\n", info->bigtiff ? "BigTIFF" : "classic TIFF",
            info->big_endian ? "big" : "little", text_count(number, info->file_size),
            text_plural(info->file_size));
-    label("Directories");
+    page_label("Directories");
     printf("%s, ", text_count(number, info->ifd_count));
     printf("in the first %s bytes%s\n", text_count(number, info->directory_end),
            info->chain_complete ? "" : "; more are out of reach");
-    label("Opening read");
+    page_label("Opening read");
     printf("%s bytes in %" PRIu32 " request%s\n", text_count(number, info->bytes_read), info->reads,
            text_plural(info->reads));
 }
@@ -387,12 +369,12 @@ static void print_ghost(const tz_ghost *ghost)
 {
     if (!ghost->present)
         return;
-    label("Ghost area");
+    page_label("Ghost area");
     printf("%" PRIu32 " bytes%s%s\n", ghost->size, ghost->ifds_before_data ? ", IFDs first" : "",
            ghost->row_major ? ", tiles in row order" : "");
     if (!ghost->leaders && !ghost->trailers && !ghost->mask_interleaved && !ghost->edited)
         return;
-    label("");
+    page_label("");
     bool first = true;
     const char *const words[] = {ghost->leaders ? "size before each tile" : "",
                                  ghost->trailers ? "trailer after each tile" : "",
@@ -409,7 +391,7 @@ static void print_ghost(const tz_ghost *ghost)
 
 static void print_cog(const info_file *f)
 {
-    label("COG");
+    page_label("COG");
     if (!f->cog_known) {
         printf("cannot be told\n");
         return;
@@ -419,7 +401,7 @@ static void print_cog(const info_file *f)
     for (uint32_t bit = 1; bit != 0 && bit <= f->cog_problems; bit <<= 1) {
         if (!(f->cog_problems & bit))
             continue;
-        label("");
+        page_label("");
         printf("%s%s\n", bit == TZ_COG_NOT_GEOREFERENCED ? "note: " : "- ",
                tz_cog_problem_text(bit));
     }
@@ -427,7 +409,7 @@ static void print_cog(const info_file *f)
 
 static void print_file(const info_file *f)
 {
-    heading("File");
+    page_heading("File");
     print_directories(f->info);
     print_ghost(&f->info->ghost);
     print_cog(f);

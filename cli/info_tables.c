@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "info.h"
+#include "page.h"
 #include "table.h"
 #include "tag_values.h"
 #include "terminal.h"
@@ -17,16 +18,9 @@
 #define GCPS_SHOWN    6
 #define SIDECAR_OF(l) ((l)->sidecar == TZ_SIDECAR_OVR ? "ovr " : (l)->sidecar ? "msk " : "")
 
-static void heading(const char *text)
-{
-    putchar('\n');
-    term_put(TERM_HEADING, text);
-    putchar('\n');
-}
-
 static size_t page_room(const info_file *f)
 {
-    return f->settings->verbose ? 0 : PAGE_COLUMNS;
+    return f->settings->common.verbose ? 0 : PAGE_COLUMNS;
 }
 
 static void note_more(uint64_t count, const char *what)
@@ -94,7 +88,7 @@ void info_print_gcps(const info_file *f)
     if (geo->gcp_count == 0)
         return;
     uint32_t shown = geo->gcp_count;
-    if (!f->settings->verbose && shown > GCPS_SHOWN)
+    if (!f->settings->common.verbose && shown > GCPS_SHOWN)
         shown = GCPS_SHOWN;
     table t;
     putchar('\n');
@@ -142,7 +136,7 @@ static void print_levels(info_file *f)
         {"codec", false, 0}, {"stored", true, 0}, {"ratio", true, 0}, {"directory", false, 0}};
     if (f->info->level_count == 1 && f->info->masks == NULL)
         return;
-    heading("Levels");
+    page_heading("Levels");
     table t;
     for (table_start(&t, columns, 8, 0); table_pass(&t);) {
         for (uint32_t i = 0; i < f->info->level_count; i++) {
@@ -177,9 +171,9 @@ static void print_pages(const info_file *f)
     if (info->page_count <= 1)
         return;
     uint32_t shown = info->page_count;
-    if (!f->settings->verbose && shown > PAGES_SHOWN)
+    if (!f->settings->common.verbose && shown > PAGES_SHOWN)
         shown = PAGES_SHOWN;
-    heading("Pages");
+    page_heading("Pages");
     table t;
     for (table_start(&t, columns, 5, 0); table_pass(&t);) {
         for (uint32_t i = 0; i < shown; i++)
@@ -266,7 +260,7 @@ static void print_bands(const info_file *f)
                                            {"offset", true, 0}, {"description", false, 0}};
     if (!any_words(f))
         return;
-    heading("Bands");
+    page_heading("Bands");
     table t;
     uint32_t end = 0;
     for (table_start(&t, columns, 6, page_room(f)); table_pass(&t);) {
@@ -274,7 +268,7 @@ static void print_bands(const info_file *f)
         for (uint32_t first = 0; first < f->info->bands; first = end) {
             tz_band band;
             uint32_t last;
-            if ((rows++ == ROWS_SHOWN && !f->settings->verbose) ||
+            if ((rows++ == ROWS_SHOWN && !f->settings->common.verbose) ||
                 !band_group(f, first, &band, &last))
                 break;
             band_row(&t, first, last, &band);
@@ -326,13 +320,14 @@ static void print_metadata(const info_file *f)
     uint32_t tags = tag_rows(f, &t);
     if (tags == 0 && f->metadata.count == 0)
         return;
-    heading("Metadata");
+    page_heading("Metadata");
     uint32_t at = 0;
     for (table_start(&t, columns, 2, page_room(f)); table_pass(&t);) {
         tz_metadata_item item;
         uint32_t rows = tag_rows(f, &t);
         at = 0;
-        while ((rows++ < ROWS_SHOWN || f->settings->verbose) && meta_next(&f->metadata, &at, &item))
+        while ((rows++ < ROWS_SHOWN || f->settings->common.verbose) &&
+               meta_next(&f->metadata, &at, &item))
             item_row(&t, &item);
     }
     note_more(f->metadata.count - at, "items");
@@ -356,7 +351,8 @@ static bool print_tag(void *user, info_file *f, const tz_tag *tag)
     (void)user;
     printf("  %5u  %-25s  %-9s  %7" PRIu64 "  ", (unsigned)tag->tag, name != NULL ? name : "",
            type != NULL ? type : "?", tag->count);
-    if (tag_print(stdout, f->file, tag, f->settings->verbose ? SIZE_MAX : 24, &err) != TZ_OK) {
+    if (tag_print(stdout, f->file, tag, f->settings->common.verbose ? SIZE_MAX : 24, &err) !=
+        TZ_OK) {
         fputs("?", stdout);
         info_problem(f, &err, false);
     }
@@ -368,7 +364,7 @@ static void print_tags(info_file *f, const char *what, uint64_t ifd_offset)
 {
     char title[80];
     snprintf(title, sizeof title, "Tags of %s, directory at byte %" PRIu64, what, ifd_offset);
-    heading(title);
+    page_heading(title);
     info_each_tag(f, ifd_offset, print_tag, NULL);
 }
 
@@ -419,7 +415,7 @@ void info_print_details(info_file *f)
         print_all_tags(f);
     if (!f->settings->tiles)
         return;
-    heading("Tiles");
+    page_heading("Tiles");
     term_begin(TERM_DIM);
     printf("  %-7s%10s%8s%8s%7s%16s%12s\n", "level", "tile", "row", "column", "band", "offset",
            "size");

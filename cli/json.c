@@ -189,6 +189,30 @@ void json_text_sized(json *j, const char *key, const char *bytes, size_t size)
     put_text(j, bytes, size);
 }
 
+void json_uint_or_null(json *j, const char *key, uint64_t value, bool is_there)
+{
+    if (is_there)
+        json_uint(j, key, value);
+    else
+        json_null(j, key);
+}
+
+void json_text_or_null(json *j, const char *key, const char *text)
+{
+    if (text != NULL)
+        json_text(j, key, text);
+    else
+        json_null(j, key);
+}
+
+void json_pair(json *j, const char *key, uint64_t a, uint64_t b)
+{
+    json_array_row(j, key);
+    json_uint(j, NULL, a);
+    json_uint(j, NULL, b);
+    json_array_end(j);
+}
+
 void json_text_begin(json *j, const char *key)
 {
     begin_value(j, key);

@@ -35,6 +35,11 @@ void json_uint(json *j, const char *key, uint64_t value);
 void json_double(json *j, const char *key, double value);
 void json_text(json *j, const char *key, const char *text);
 void json_text_sized(json *j, const char *key, const char *bytes, size_t size);
+/* null where there is nothing to tell. */
+void json_uint_or_null(json *j, const char *key, uint64_t value, bool is_there);
+void json_text_or_null(json *j, const char *key, const char *text);
+/* [a, b] on one line. */
+void json_pair(json *j, const char *key, uint64_t a, uint64_t b);
 
 /* A long text in parts. A part may end within a character only if more is false; the return value
  * says how much of it was used, the rest belongs to the next part. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "parse.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -40,32 +41,14 @@ static const tz_limit_info *find_limit(const char *name, size_t size)
     return NULL;
 }
 
-static unsigned suffix_shift(char suffix)
-{
-    static const char letters[] = "kKmMgGtT";
-    const char *found = suffix != '\0' ? strchr(letters, suffix) : NULL;
-    return found != NULL ? 10 * (unsigned)((found - letters) / 2 + 1) : 0;
-}
-
-/* Digits and at most one of K, M, G, T; 0 and "off" take a limit away. */
+/* 0 and "off" take a limit away. */
 static bool parse_value(const char *text, uint64_t *out)
 {
-    if (strcmp(text, "off") == 0) {
-        *out = TZ_UNLIMITED;
-        return true;
-    }
-    uint64_t value = 0;
-    const char *c = text;
-    for (; *c >= '0' && *c <= '9'; c++) {
-        uint64_t digit = (uint64_t)(*c - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    unsigned shift = suffix_shift(*c);
-    if (c == text || c[shift != 0] != '\0' || value > UINT64_MAX >> shift)
+    bool off = strcmp(text, "off") == 0;
+    if (!off && !parse_bytes(text, out))
         return false;
-    *out = value == 0 ? TZ_UNLIMITED : value << shift;
+    if (off || *out == 0)
+        *out = TZ_UNLIMITED;
     return true;
 }
 

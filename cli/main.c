@@ -4,11 +4,14 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
+#include "diff.h"
 #include "info.h"
 #include "options.h"
+#include "read_command.h"
 #include "terminal.h"
 
-static const cli_command *const commands[] = {&info_command, NULL};
+static const cli_command *const commands[] = {&info_command, &read_command, &plan_command,
+                                              &diff_command, NULL};
 
 static int run_help(int argc, char **argv);
 static int run_version(void);
@@ -47,7 +50,8 @@ static int print_overview(void)
     printf(" %s: GeoTIFF and Cloud Optimized GeoTIFF\n\n", tz_version());
     term_put(TERM_HEADING, "Examples");
     printf("\n  terrazzo info elevation.tif\n"
-           "  terrazzo info --json elevation.tif\n\n");
+           "  terrazzo info --json elevation.tif\n"
+           "  terrazzo read --size 1024x0 elevation.tif picture.png\n\n");
     term_put(TERM_HEADING, "Commands");
     putchar('\n');
     for (size_t i = 0; commands[i] != NULL; i++)
@@ -72,11 +76,12 @@ static int run_help(int argc, char **argv)
 
 static int run_version(void)
 {
-    static const char *const features[] = {"expat", "proj"};
+    static const char *const features[] = {"expat", "proj", "libdeflate", "zstd",     "lzma",
+                                           "lz4",   "jpeg", "webp",       "openjpeg", "jxl"};
     printf("terrazzo %s\n", tz_version());
     for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
         const char *version = tz_build_feature(features[i]);
-        printf("  %-7s %s\n", features[i], version != NULL ? version : "left out");
+        printf("  %-10s %s\n", features[i], version != NULL ? version : "left out");
     }
     return EXIT_OK;
 }

@@ -6,8 +6,9 @@
 
 #include "terminal.h"
 
-#define LONGEST_NAME 40 /* of commands, options and limits */
-#define HELP_COLUMN  24
+#define LONGEST_NAME    40 /* of commands, options and limits */
+#define HELP_COLUMN     24
+#define EXAMPLE_COLUMNS 44
 
 /* Suggestions ---------------------------------------------------------------------------------- */
 
@@ -157,13 +158,13 @@ static int parse_name(option_parser *parser, const char *word)
 /* One argument; OPTION_END when it was no option. */
 static int parse_word(option_parser *parser, char *word)
 {
-    if (strcmp(word, "-") == 0) {
+    if (strcmp(word, "-") == 0 && !(parser->command->to_output && parser->operand_count == 1)) {
         term_usage("cannot read", word,
                    " (standard input): a TIFF is read in any order; for a file of that name, "
                    "write './-'");
         return OPTION_WRONG;
     }
-    if (parser->operands_only || word[0] != '-') {
+    if (parser->operands_only || word[0] != '-' || word[1] == '\0') {
         parser->argv[parser->operand_count++] = word;
         return OPTION_END;
     }
@@ -197,7 +198,7 @@ static void print_examples(const char *line)
     while (*line != '\0') {
         size_t command = strcspn(line, "\t");
         size_t all = strcspn(line, "\n");
-        printf("  %-*.*s%.*s\n", 42, (int)command, line, (int)(all - command - 1),
+        printf("  %-*.*s%.*s\n", EXAMPLE_COLUMNS, (int)command, line, (int)(all - command - 1),
                line + command + 1);
         line += all + (line[all] == '\n');
     }
@@ -238,7 +239,8 @@ void option_print_help(const cli_command *command)
     putchar('\n');
     for (const cli_option *option = command->options; option->name != NULL; option++)
         print_option(option);
-    printf("\nExit code: 0 all went well, 1 something failed, 2 the command line is wrong.\n");
+    printf("\nExit code: 0 all went well, 1 something failed, 2 the command line is wrong%s%s.\n",
+           command->code_3 != NULL ? ",\n3 " : "", command->code_3 != NULL ? command->code_3 : "");
 }
 
 int option_hint(const cli_command *command)

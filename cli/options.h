@@ -22,14 +22,16 @@ typedef struct cli_command {
     const char *examples;              /* lines of "command", a tab, "what it does" */
     const cli_option *options;         /* ended by a NULL name */
     int (*run)(int argc, char **argv); /* without the names of program and command */
+    bool to_output;     /* its second argument is written to; '-' is standard output */
+    const char *code_3; /* what exit code 3 means; NULL: it has none */
 } cli_command;
 
 /* Options of every command, for the end of its table. */
 enum { OPTION_HELP = 1001, OPTION_QUIET, OPTION_VERBOSE, OPTION_COLOR };
 /* clang-format off */
 #define COMMON_OPTIONS                                                                             \
-    {"quiet", 'q', OPTION_QUIET, NULL, "no warnings"},                                             \
-    {"verbose", 'v', OPTION_VERBOSE, NULL, "shorten nothing"},                                     \
+    {"quiet", 'q', OPTION_QUIET, NULL, "no warnings, no progress"},                                             \
+    {"verbose", 'v', OPTION_VERBOSE, NULL, "tell more and shorten nothing"},                                     \
     {"color", 0, OPTION_COLOR, "WHEN", "auto, always or never; auto: on a terminal, unless\n"      \
                                        "NO_COLOR is set or TERM is dumb"},                         \
     {"help", 'h', OPTION_HELP, NULL, "this text"},                                                 \

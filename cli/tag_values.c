@@ -69,6 +69,26 @@ static tz_result read_part(const tz_file *file, const tz_tag *tag, uint64_t firs
     return tz_tag_read(file, &part, buffer, size, err);
 }
 
+tz_result tag_same_values(const tz_file *a, const tz_tag *tag_a, const tz_file *b,
+                          const tz_tag *tag_b, bool *same, tz_error *err)
+{
+    char x[4096];
+    char y[4096];
+    uint64_t each = value_size(tag_a);
+    uint64_t most = each > 0 ? sizeof x / each : 0;
+    *same = true;
+    for (uint64_t at = 0; each > 0 && at < tag_a->count && *same; at += most) {
+        uint64_t count = tag_a->count - at < most ? tag_a->count - at : most;
+        tz_result result = read_part(a, tag_a, at, count, x, sizeof x, err);
+        if (result == TZ_OK)
+            result = read_part(b, tag_b, at, count, y, sizeof y, err);
+        if (result != TZ_OK)
+            return result;
+        *same = memcmp(x, y, (size_t)(count * each)) == 0;
+    }
+    return TZ_OK;
+}
+
 #define LOAD(type, target)                                                                         \
     do {                                                                                           \
         type loaded_;                                                                              \

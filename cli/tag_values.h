@@ -18,6 +18,10 @@ bool tag_first_number(const tz_file *file, const tz_tag *tag, double *out);
 tz_result tag_read_text(const tz_file *file, const tz_tag *tag, char *text, size_t size,
                         tz_error *err);
 
+/* Whether two tags of the same type and count, of two files, have the same values. */
+tz_result tag_same_values(const tz_file *a, const tz_tag *tag_a, const tz_file *b,
+                          const tz_tag *tag_b, bool *same, tz_error *err);
+
 /* A tag's values in at most room columns. */
 tz_result tag_print(FILE *out, const tz_file *file, const tz_tag *tag, size_t room, tz_error *err);
 

@@ -33,15 +33,17 @@ static void fill_descriptor(int fd, int flags)
         close(got);
 }
 
+/* A terminal that knows more than to print. */
+static bool is_capable(FILE *stream)
+{
+    const char *kind = getenv("TERM");
+    return kind != NULL && strcmp(kind, "dumb") != 0 && isatty(fileno(stream)) == 1;
+}
+
 static bool wants_color(FILE *stream)
 {
     const char *no_color = getenv("NO_COLOR");
-    const char *kind = getenv("TERM");
-    if (no_color != NULL && no_color[0] != '\0')
-        return false;
-    if (kind == NULL || strcmp(kind, "dumb") == 0)
-        return false;
-    return isatty(fileno(stream)) == 1;
+    return (no_color == NULL || no_color[0] == '\0') && is_capable(stream);
 }
 
 void term_open(void)
@@ -68,6 +70,11 @@ bool term_set_color(const char *mode)
 void term_set_quiet(void)
 {
     term.quiet = true;
+}
+
+bool term_shows_progress(void)
+{
+    return !term.quiet && is_capable(stderr);
 }
 
 bool term_is_broken(void)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_DIFFERENT = 3 };
 
 /* Before anything is opened or written. */
 void term_open(void);
@@ -16,6 +16,9 @@ void term_open(void);
 bool term_set_color(const char *mode);
 /* No warnings from now on. */
 void term_set_quiet(void);
+
+/* Whether progress is shown: on a terminal that can go back to the start of a line. */
+bool term_shows_progress(void);
 
 /* Whether output has failed and there is no use in producing more. */
 bool term_is_broken(void);

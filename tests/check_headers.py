@@ -28,9 +28,15 @@ def check_header(tap, header):
         tap.check(f"{name} alone as {language}", passed, output)
 
 
+# Sources for libraries that only a bundled build has.
+BUNDLED_ONLY = {"inflate_isal.c"}
+
+
 def check_bare(tap):
     failures = []
     for source in sorted((ROOT / "src").rglob("*.c")):
+        if source.name in BUNDLED_ONLY:
+            continue
         done = subprocess.run(["cc", "-Iinclude", "-Isrc", '-DTZ_VERSION_STRING="0"',
                                "-fsyntax-only", str(source)], cwd=ROOT, capture_output=True,
                               text=True)

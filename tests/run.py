@@ -59,8 +59,13 @@ def suites():
         Suite("fuzz-replay", run_programs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
+        Suite("matrix", run_matrix, {"preset": "asan", "runs": [("check_matrix", "pixel_dump"),
+                                                                ("check_levels", "level_dump")]}),
+        Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),
+        Suite("matrix-long", run_matrix,
+              {"preset": "unit", "runs": [("check_matrix", "pixel_dump", "--whole")]}, long=True),
         Suite("mutation-long", run_programs, {"preset": "asan", "label": "mutation"}, long=True),
     ]
 
@@ -165,6 +170,19 @@ def run_script(context, script):
     env = dict(context.env, TERRAZZO_BUILD_ROOT=str(context.build_root))
     code, out, err = call(command, env, context.hang_seconds)
     return parse_tap(pathlib.Path(script).stem, code, out, err)
+
+
+def run_matrix(context, preset, runs):
+    """Files written now by other software, read by us and by it; a run is a script of tests/matrix,
+    a program of tests/ and further arguments."""
+    folder = build(context, preset)
+    cases = []
+    for script, program, *arguments in runs:
+        code, out, err = call([str(ROOT / ".venv/bin/python"), f"tests/matrix/{script}.py",
+                               str(folder / "tests" / program), *arguments], context.env,
+                              context.hang_seconds)
+        cases += parse_tap(script, code, out, err)
+    return cases
 
 
 def run_pytest(context, preset, folder):

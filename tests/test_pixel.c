@@ -137,6 +137,22 @@ static void nodata_of_64_bits_is_compared_exactly(void **state)
     assert_true(out[0] == values[0] && out[1] == values[1]);
 }
 
+static void a_mask_alone(void **state)
+{
+    (void)state;
+    int16_t values[600];
+    uint8_t mask[600];
+    const tz_placement how = {.from = TZ_DTYPE_INT16,
+                              .to = TZ_DTYPE_COMPLEX_FLOAT32,
+                              .nodata = {.kind = TZ_NODATA_INT, .value = {.i = -3}}};
+    for (int i = 0; i < 600; i++)
+        values[i] = (int16_t)(i % 7 == 0 ? -3 : i);
+    tz_row_place(&how, (const uint8_t *)values, 2, NULL, 0, 600, mask, 1);
+    for (int i = 0; i < 600; i++)
+        assert_int_equal(mask[i], i % 7 == 0 ? 0 : 255);
+    tz_row_place(&how, (const uint8_t *)values, 2, NULL, 0, 600, NULL, 0);
+}
+
 static void complex_and_real(void **state)
 {
     (void)state;
@@ -163,7 +179,7 @@ static void bits_of_every_width(void **state)
     for (uint16_t bits = 1; bits <= 32; bits++) {
         const uint32_t count = 67;
         uint32_t values[67];
-        uint8_t row[67 * 4 + 8] = {0};
+        uint8_t row[67 * 4 + TZ_ROW_SLACK] = {0};
         uint8_t scratch[67 * 4];
         for (uint32_t i = 0; i < count; i++) {
             values[i] = (i * 2654435761u) & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
@@ -183,7 +199,7 @@ static void bits_of_every_width(void **state)
                                       .predictor = 1,
                                       .swap = bits == 16 || bits == 32,
                                       .width = count};
-        const uint8_t *out = tz_row_prepare(&format, row, count, scratch);
+        const uint8_t *out = tz_row_prepare(&format, row, count, scratch, NULL);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t found = 0;
             memcpy(&found, out + i * tz_dtype_size(dtype), tz_dtype_size(dtype));
@@ -199,7 +215,7 @@ static void predictor_2_is_undone_in_both_orders(void **state)
         for (int swap = 0; swap < 2; swap++) {
             enum { SAMPLES = 3, WIDTH = 21, COUNT = SAMPLES * WIDTH };
             uint64_t values[COUNT];
-            uint8_t row[COUNT * 8];
+            uint8_t row[COUNT * 8 + TZ_ROW_SLACK];
             uint64_t limit = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
             for (int i = 0; i < COUNT; i++)
                 values[i] = ((uint64_t)i * UINT64_C(0x9E3779B97F4A7C15)) & limit;
@@ -221,7 +237,8 @@ static void predictor_2_is_undone_in_both_orders(void **state)
                                           .predictor = 2,
                                           .swap = swap,
                                           .width = WIDTH};
-            const uint8_t *out = tz_row_prepare(&format, row, WIDTH, NULL);
+            uint8_t prepared[COUNT * 8];
+            const uint8_t *out = tz_row_prepare(&format, row, WIDTH, prepared, NULL);
             for (int i = 0; i < COUNT; i++) {
                 uint64_t found = 0;
                 memcpy(&found, out + (unsigned)i * bytes, bytes);
@@ -231,12 +248,66 @@ static void predictor_2_is_undone_in_both_orders(void **state)
     }
 }
 
+/* libtiff, and so GDAL, takes the differences of whole samples: a pair of 16-bit parts is one
+ * number of 32 bits, and what the lower part carries goes to the upper one. */
+static void predictor_2_takes_complex_samples_as_one_number(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        const int16_t expected[3][2] = {{-1, 5}, {1, 5}, {300, -7}};
+        uint32_t numbers[3];
+        uint8_t row[12 + TZ_ROW_SLACK] = {0};
+        uint8_t out[12];
+        memcpy(numbers, expected, sizeof numbers);
+        for (int i = 0; i < 3; i++) {
+            const uint32_t difference = numbers[i] - (i > 0 ? numbers[i - 1] : 0);
+            for (int k = 0; k < 4; k++)
+                row[4 * i + (swap ? 3 - k : k)] = (uint8_t)(difference >> 8 * k);
+        }
+        const tz_row_format format = {.dtype = TZ_DTYPE_COMPLEX_INT16,
+                                      .bits = 32,
+                                      .sample_format = 5,
+                                      .samples = 1,
+                                      .predictor = 2,
+                                      .swap = swap,
+                                      .width = 3};
+        assert_null(tz_row_unsupported(&format));
+        assert_ptr_equal(tz_row_prepare(&format, row, 3, out, NULL), out);
+        assert_memory_equal(out, expected, sizeof expected);
+    }
+    const tz_row_format pair_of_doubles = {.dtype = TZ_DTYPE_COMPLEX_FLOAT64,
+                                           .bits = 128,
+                                           .sample_format = 6,
+                                           .samples = 1,
+                                           .predictor = 2,
+                                           .width = 3};
+    assert_non_null(tz_row_unsupported(&pair_of_doubles));
+}
+
+/* Without a predictor, each part has its own byte order. */
+static void complex_samples_are_swapped_part_by_part(void **state)
+{
+    (void)state;
+    uint8_t row[8 + TZ_ROW_SLACK] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const uint8_t expected[8] = {2, 1, 4, 3, 6, 5, 8, 7};
+    uint8_t out[8];
+    const tz_row_format format = {.dtype = TZ_DTYPE_COMPLEX_INT16,
+                                  .bits = 32,
+                                  .sample_format = 5,
+                                  .samples = 1,
+                                  .predictor = 1,
+                                  .swap = true,
+                                  .width = 2};
+    assert_ptr_equal(tz_row_prepare(&format, row, 2, out, NULL), out);
+    assert_memory_equal(out, expected, sizeof expected);
+}
+
 static void predictor_3_is_undone(void **state)
 {
     (void)state;
     enum { SAMPLES = 2, WIDTH = 9, COUNT = SAMPLES * WIDTH };
     float values[COUNT];
-    uint8_t row[COUNT * 4];
+    uint8_t row[COUNT * 4 + TZ_ROW_SLACK] = {0};
     float out[COUNT];
     for (int i = 0; i < COUNT; i++)
         values[i] = sinf((float)i) * 1e6f;
@@ -254,9 +325,16 @@ static void predictor_3_is_undone(void **state)
                                   .samples = SAMPLES,
                                   .predictor = 3,
                                   .width = WIDTH};
-    uint8_t scratch[COUNT * 4];
-    memcpy(out, tz_row_prepare(&format, row, 3, scratch), sizeof out);
-    assert_memory_equal(out, values, sizeof out);
+    for (uint32_t wanted = 0; wanted <= WIDTH; wanted++) {
+        uint8_t copy[sizeof row];
+        memcpy(copy, row, sizeof copy);
+        memset(out, 0xA5, sizeof out);
+        const size_t size = wanted * SAMPLES * sizeof out[0];
+        tz_row_prepare(&format, copy, wanted, (uint8_t *)out, NULL);
+        assert_memory_equal(out, values, size);
+        for (size_t i = size; i < sizeof out; i++)
+            assert_int_equal(((const uint8_t *)out)[i], 0xA5);
+    }
 }
 
 int main(void)
@@ -267,9 +345,12 @@ int main(void)
         cmocka_unit_test(floats_become_integers_by_the_rules),
         cmocka_unit_test(integers_of_64_bits_saturate_exactly),
         cmocka_unit_test(nodata_of_64_bits_is_compared_exactly),
+        cmocka_unit_test(a_mask_alone),
         cmocka_unit_test(complex_and_real),
         cmocka_unit_test(bits_of_every_width),
         cmocka_unit_test(predictor_2_is_undone_in_both_orders),
+        cmocka_unit_test(predictor_2_takes_complex_samples_as_one_number),
+        cmocka_unit_test(complex_samples_are_swapped_part_by_part),
         cmocka_unit_test(predictor_3_is_undone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

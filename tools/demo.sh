@@ -21,6 +21,16 @@ show info --json terrain.tif '| cut -c 1-100 | head -n 24'
 python3 -m json.tool terrain.json >/dev/null
 cut -c 1-100 terrain.json | head -n 24
 
+show plan --size 512x0 terrain.tif '    # which tiles a picture takes'
+"$command" plan --size 512x0 terrain.tif
+
+show read --size 512x0 --resampling average terrain.tif terrain.png
+"$command" read --overwrite --size 512x0 --resampling average terrain.tif terrain.png
+ls -l terrain.png | awk '{ print "(" $5 " bytes)" }'
+
+show diff terrain.tif terrain.tif
+"$command" diff terrain.tif terrain.tif
+
 show info damaged.tif '    # the first 300 bytes of the same file'
 status=0
 "$command" info damaged.tif 2>&1 || status=$?

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what a target of the Makefile needs and is not there yet. Each argument is a group:
-#   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++
+#   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++, valgrind
 #   python  the project's own Python environment, .venv  fuzz    clang with libFuzzer
 #   format  clang-format                                 bundled nasm, patch, pip: a bundled build
 # Prints nothing when nothing is missing.
@@ -51,6 +51,7 @@ need_test() {
     need clang clang --version
     need_library libcmocka-dev cmocka
     need_library liblerc-dev Lerc
+    need valgrind valgrind --version
     need locales test -e /usr/share/i18n/locales/de_DE  # a test makes a locale of its own
 }
 

@@ -585,11 +585,12 @@ typedef struct tz_buffer {
 
 /* How a window becomes a buffer of another size; the rules are in doc/numerics.md. */
 typedef enum tz_resampling {
-    TZ_RESAMPLE_NEAREST = 0,
-    TZ_RESAMPLE_AVERAGE = 1, /* of all pixels under the new one, by area */
-    TZ_RESAMPLE_BILINEAR = 2 /* a triangle as wide as two of the larger pixels */
+    TZ_RESAMPLE_NONE = 0, /* another size is an error */
+    TZ_RESAMPLE_NEAREST = 1,
+    TZ_RESAMPLE_AVERAGE = 2, /* of all pixels under the new one, by area */
+    TZ_RESAMPLE_BILINEAR = 3 /* a triangle as wide as two of the larger pixels */
 } tz_resampling;
-TZ_API const char *tz_resampling_name(tz_resampling method); /* "nearest", ...; never NULL */
+TZ_API const char *tz_resampling_name(tz_resampling method); /* "none", "nearest", ... */
 
 /* What became of one tile. */
 typedef struct tz_tile_status {
@@ -603,8 +604,9 @@ typedef struct tz_tile_status {
  * or decoded is noted there and is no error; its pixels are nodata (or 0) and masked. */
 typedef struct tz_outcome {
     tz_tile_status *tiles; /* the caller's; NULL: any bad tile is an error of the whole read */
-    uint64_t tile_room;    /* length of tiles; tz_plan_read says how many there will be */
-    uint64_t tile_count;   /* tiles under the window, those of the mask included */
+    uint64_t
+        tile_room; /* length of tiles; where it is too short, TZ_ERR_ARG comes with tile_count */
+    uint64_t tile_count; /* tiles under the window, those of the mask included */
     uint64_t tiles_failed;
     uint32_t level;   /* that was read */
     bool resampled;   /* the buffer has another resolution than that level */
@@ -612,9 +614,10 @@ typedef struct tz_outcome {
 } tz_outcome;
 
 /* One piece to read: a window of some bands of one level of one file, into one buffer. A buffer of
- * another size than the window gets it resampled. mask.data may be NULL; else mask is of dtype
- * uint8 and of the buffer's shape, and gets 255 where a pixel is valid and 0 where it is not: by
- * the file's own mask, else by nodata, else by its alpha band; and outside the image. */
+ * another size than the window gets it resampled, as tz_read_options.resampling says. mask.data may
+ * be NULL; else mask is of dtype uint8 and of the buffer's shape, and gets 255 where a pixel is
+ * valid and 0 where it is not: by the file's own mask, else by nodata, else by its alpha band; and
+ * outside the image. */
 typedef struct tz_item {
     const tz_file *file;
     uint32_t level;        /* or TZ_LEVEL_AUTO, or TZ_MASK_OF(level) to read a mask's own samples */
@@ -641,7 +644,7 @@ typedef struct tz_read_options {
     tz_resampling resampling;
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NEAREST}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4
@@ -674,8 +677,8 @@ typedef struct tz_report {
 
 /* Read items: each tile that any of them touches is read and decoded once. All or nothing, unless
  * an item's outcome has a list for tiles: after an error the buffers hold undefined pixels. Values
- * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr becomes RGB. Rows
- * are as stored unless how->oriented is set. how, report and err may be NULL. */
+ * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes
+ * RGB. Rows are as stored unless how->oriented is set. how, report and err may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
                                             const tz_read_options *how, tz_report *report,
                                             tz_error *err);

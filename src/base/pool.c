@@ -31,15 +31,17 @@ struct run {
     uint64_t failed;  /* the lowest index that failed; TZ_NONE: none */
     tz_result result; /* of that index */
     tz_error error;
-    bool stopped; /* hands out no more */
-    run *later;   /* in the queue */
+    bool stopped;                      /* hands out no more */
+    run *later;                        /* in the queue */
+    unsigned limit;                    /* threads that may work on it, the caller among them */
+    unsigned active;                   /* of the crew's threads: those that do */
+    uint64_t places[MAX_THREADS / 64]; /* numbers of those at work; 0 is the caller's */
 };
 
 typedef struct crew crew;
 
 typedef struct worker {
     crew *crew;
-    unsigned number; /* from 1: 0 is the caller */
     pthread_t thread;
 } worker;
 
@@ -160,19 +162,41 @@ static void drop(crew *c, const run *r)
         *at = r->later;
 }
 
-/* The first run of the queue that has an index. It goes to the end, so that the runs of several
- * callers get the crew's help in turn; runs without indices leave. */
+/* The first run of the queue that has an index and may have one more thread. It goes to the end, so
+ * that the runs of several callers get the crew's help in turn; runs without indices leave. */
 static run *next_run(crew *c)
 {
-    while (c->queue) {
-        run *first = c->queue;
-        c->queue = first->later;
-        if (has_index(first)) {
-            append(c, first);
-            return first;
+    for (run **at = &c->queue; *at;) {
+        run *r = *at;
+        const bool has_work = has_index(r);
+        if (has_work && r->active + 1 >= r->limit) {
+            at = &r->later;
+            continue;
+        }
+        *at = r->later;
+        if (has_work) {
+            append(c, r);
+            return r;
         }
     }
     return NULL;
+}
+
+/* A number below the run's limit that no other thread at work on it has. */
+static unsigned take_place(run *r)
+{
+    unsigned number = 1;
+    while (r->places[number / 64] >> number % 64 & 1)
+        number++;
+    r->places[number / 64] |= UINT64_C(1) << number % 64;
+    r->active++;
+    return number;
+}
+
+static void leave_place(run *r, unsigned number)
+{
+    r->places[number / 64] &= ~(UINT64_C(1) << number % 64);
+    r->active--;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -188,6 +212,8 @@ static void work_on(crew *c, run *r, unsigned number)
     pthread_mutex_unlock(&c->lock);
     run_index(r, index, number, &result, &error);
     pthread_mutex_lock(&c->lock);
+    if (number > 0)
+        leave_place(r, number); /* before note_end: an idle run may be gone when the lock is free */
     note_end(r, index, result, &error);
     if (!has_index(r) && is_idle(r))
         pthread_cond_broadcast(&c->ended);
@@ -200,10 +226,11 @@ static void *worker_main(void *argument)
     pthread_mutex_lock(&c->lock);
     while (!c->closing) {
         run *r = next_run(c);
-        if (r)
-            work_on(c, r, self->number);
-        else
+        if (r) {
+            work_on(c, r, take_place(r));
+        } else {
             pthread_cond_wait(&c->work, &c->lock);
+        }
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;
@@ -238,7 +265,7 @@ static void start_workers(crew *c, unsigned count)
     block_signals(&before);
     while (c->started < count) {
         worker *w = &c->workers[c->started];
-        *w = (worker){.crew = c, .number = c->started + 1};
+        *w = (worker){.crew = c};
         if (atomic_load(&thread_start)(&w->thread, NULL, worker_main, w) != 0)
             break; /* fewer then; the next run tries again */
         c->started++;
@@ -420,13 +447,13 @@ static tz_result run_alone(run *r, const tz_progress *progress, const tz_context
     return TZ_OK;
 }
 
-tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
-                      const tz_progress *progress, const tz_context *ctx)
+static tz_result run_with(tz_pool *pool, unsigned threads, uint64_t count, tz_job job, void *user,
+                          const tz_progress *progress, const tz_context *ctx)
 {
-    run r = {.job = job, .user = user, .count = count, .failed = TZ_NONE};
-    crew *c = pool->threads > 1 && count > 1 ? our_crew(pool) : NULL;
+    run r = {.job = job, .user = user, .count = count, .failed = TZ_NONE, .limit = threads};
+    crew *c = threads > 1 && count > 1 ? our_crew(pool) : NULL;
     tz_result result =
-        c ? run_with_crew(c, &r, pool->threads, progress, ctx) : run_alone(&r, progress, ctx);
+        c ? run_with_crew(c, &r, threads, progress, ctx) : run_alone(&r, progress, ctx);
     if (r.failed != TZ_NONE) {
         if (ctx->err)
             *ctx->err = r.error;
@@ -435,4 +462,53 @@ tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
     if (result != TZ_OK || count == 0)
         return result;
     return tz_check_progress(ctx, progress, r.done, count);
+}
+
+tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
+                      const tz_progress *progress, const tz_context *ctx)
+{
+    return run_with(pool, pool->threads, count, job, user, progress, ctx);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The shared pool: made when it is first needed, never closed. Its threads sleep between runs, and
+ * a process that ends, ends them.
+ * ------------------------------------------------------------------------------------------ */
+
+static _Atomic(tz_pool *) shared_pool;
+
+static tz_pool *get_shared(const tz_context *ctx)
+{
+    tz_pool *pool = atomic_load(&shared_pool);
+    tz_pool *made = NULL;
+    if (pool || tz_pool_open(&made, 0, ctx) != TZ_OK)
+        return pool;
+    if (atomic_compare_exchange_strong(&shared_pool, &pool, made))
+        return made;
+    tz_pool_close(made); /* another thread was faster */
+    return pool;
+}
+
+unsigned tz_pool_shared_threads(void)
+{
+    const tz_context quiet = {.ifd = -1};
+    const tz_pool *pool = get_shared(&quiet);
+    return pool ? pool->threads : 1;
+}
+
+tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_job job, void *user,
+                             const tz_progress *progress, const tz_context *ctx)
+{
+    tz_pool *pool = NULL;
+    if (threads <= 1 || count <= 1)
+        return run_with(NULL, 1, count, job, user, progress, ctx);
+    pool = get_shared(ctx);
+    if (!pool)
+        return TZ_ERR_NOMEM;
+    if (threads <= pool->threads)
+        return run_with(pool, threads, count, job, user, progress, ctx);
+    TZ_TRY(tz_pool_open(&pool, threads, ctx)); /* more than there are cores for */
+    const tz_result result = run_with(pool, pool->threads, count, job, user, progress, ctx);
+    tz_pool_close(pool);
+    return result;
 }

@@ -36,6 +36,13 @@ typedef tz_result (*tz_job)(void *user, uint64_t index, unsigned worker, tz_erro
 tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
                       const tz_progress *progress, const tz_context *ctx);
 
+/* The same on the pool that all of the process shares, with at most so many of its threads (numbers
+ * of workers are below threads). It is made when it is first needed, with a thread for each core.
+ * Asking for more threads than that makes a pool for this run. */
+tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_job job, void *user,
+                             const tz_progress *progress, const tz_context *ctx);
+unsigned tz_pool_shared_threads(void);
+
 /* Threads are started through this function, so that tests can make it fail. NULL restores
  * pthread_create. */
 typedef int (*tz_thread_start)(pthread_t *thread, const pthread_attr_t *attributes,

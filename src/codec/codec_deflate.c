@@ -159,6 +159,7 @@ const tz_codec tz_codec_deflate = {
     .name = "deflate",
     .library = "libdeflate",
     .compressions = deflate_compressions,
+    .flags = TZ_CODEC_EXACT,
     .state_size = sizeof(deflate_state),
     .init = deflate_init,
     .deinit = deflate_deinit,

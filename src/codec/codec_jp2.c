@@ -344,7 +344,8 @@ const tz_codec tz_codec_jp2 = {
     .name = "jpeg2000",
     .library = "OpenJPEG",
     .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB,
+    .flags =
+        TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB,
     .decode = decode,
 };
 

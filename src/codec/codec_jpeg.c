@@ -465,8 +465,8 @@ const tz_codec tz_codec_jpeg = {
     .name = "jpeg",
     .library = "libjpeg-turbo",
     .compressions = compressions,
-    .flags =
-        TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB | TZ_CODEC_ANY_FILL,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR |
+             TZ_CODEC_RGB | TZ_CODEC_ANY_FILL,
     .state_size = sizeof(jpeg_state),
     .decode = decode,
     .deinit = deinit,

@@ -309,6 +309,23 @@ static tz_result read_band(lerc_state *state, tz_lerc_blob *blob, tz_cursor *in,
     return TZ_OK;
 }
 
+/* libtiff turns the bytes of every sample before it encodes for a file of the other byte order, so
+ * that blobs in big-endian files hold turned values: GDAL writes and reads them so. */
+static void turn_samples(const tz_tile_format *format, uint8_t *out, size_t stride)
+{
+    const size_t size = format->bits / 8u;
+    const size_t count = (size_t)format->width * format->samples;
+    for (size_t y = 0; y < format->height; y++) {
+        for (uint8_t *at = out + y * stride, *end = at + count * size; at < end; at += size) {
+            for (size_t i = 0; i < size / 2; i++) {
+                const uint8_t byte = at[i];
+                at[i] = at[size - 1 - i];
+                at[size - 1 - i] = byte;
+            }
+        }
+    }
+}
+
 static tz_result check_end(const tz_cursor *in, size_t whole, const tz_codec_call *call)
 {
     if (tz_cursor_left(in) >= 6 && memcmp(in->at, "Lerc2 ", 6) == 0)
@@ -339,6 +356,8 @@ static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_
         blob.target = (tz_lerc_target){out + band * size, stride, format->samples * size};
         TZ_TRY(read_band(state, &blob, &in, &samples, band, call));
     }
+    if (format->big_endian)
+        turn_samples(format, out, stride);
     return check_end(&in, whole, call);
 }
 
@@ -365,7 +384,7 @@ const tz_codec tz_codec_lerc = {
     .name = "lerc",
     .library = "terrazzo",
     .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
     .state_size = sizeof(lerc_state),
     .decode = decode,
     .deinit = deinit,

@@ -242,5 +242,6 @@ const tz_codec tz_codec_lz4 = {
     .name = "lz4",
     .library = "liblz4",
     .compressions = lz4_compressions,
+    .flags = TZ_CODEC_EXACT,
     .decode = lz4_decode,
 };

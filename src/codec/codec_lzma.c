@@ -135,6 +135,7 @@ const tz_codec tz_codec_lzma = {
     .name = "lzma",
     .library = "liblzma",
     .compressions = lzma_compressions,
+    .flags = TZ_CODEC_EXACT,
     .state_size = sizeof(lzma_state),
     .deinit = lzma_deinit,
     .decode = lzma_decode,

@@ -27,6 +27,6 @@ const tz_codec tz_codec_none = {
     .name = "none",
     .library = "terrazzo",
     .compressions = none_compressions,
-    .flags = TZ_CODEC_ROWS,
+    .flags = TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
     .decode = none_decode,
 };

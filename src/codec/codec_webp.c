@@ -114,7 +114,7 @@ const tz_codec tz_codec_webp = {
     .name = "webp",
     .library = "libwebp",
     .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_NO_PREDICTOR,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
     .decode = decode,
 };
 

@@ -186,6 +186,7 @@ const tz_codec tz_codec_zstd = {
     .name = "zstd",
     .library = "libzstd",
     .compressions = zstd_compressions,
+    .flags = TZ_CODEC_EXACT,
     .state_size = sizeof(zstd_state),
     .init = zstd_init,
     .deinit = zstd_deinit,

@@ -68,4 +68,49 @@ static inline tz_f32 tz_f32_of_bits(tz_u32 bits)
 }
 #endif
 
+/* Words at any byte address. The samples of a tile and of a caller's raster need not be aligned. */
+#if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
+#define TZ_LOAD_STORE(name, type)                                                                  \
+    TZ_FN type tz_load_##name(const TZ_GLOBAL tz_u8 *p)                                            \
+    {                                                                                              \
+        type x = 0;                                                                                \
+        for (tz_u32 i = 0; i < sizeof(type); i++)                                                  \
+            x |= (type)((type)p[i] << 8 * i);                                                      \
+        return x;                                                                                  \
+    }                                                                                              \
+    TZ_FN void tz_store_##name(TZ_GLOBAL tz_u8 *p, type x)                                         \
+    {                                                                                              \
+        for (tz_u32 i = 0; i < sizeof(type); i++)                                                  \
+            p[i] = (tz_u8)(x >> 8 * i);                                                            \
+    }
+#else
+#define TZ_LOAD_STORE(name, type)                                                                  \
+    TZ_FN type tz_load_##name(const tz_u8 *p)                                                      \
+    {                                                                                              \
+        type x;                                                                                    \
+        memcpy(&x, p, sizeof x);                                                                   \
+        return x;                                                                                  \
+    }                                                                                              \
+    TZ_FN void tz_store_##name(tz_u8 *p, type x)                                                   \
+    {                                                                                              \
+        memcpy(p, &x, sizeof x);                                                                   \
+    }
+#endif
+TZ_LOAD_STORE(u8, tz_u8)
+TZ_LOAD_STORE(u16, tz_u16)
+TZ_LOAD_STORE(u32, tz_u32)
+TZ_LOAD_STORE(u64, tz_u64)
+
+/* ---- byte order ---- */
+
+#define TZ_SWAP(name, type, expression)                                                            \
+    TZ_FN type tz_swap_##name(type x)                                                              \
+    {                                                                                              \
+        return (type)(expression);                                                                 \
+    }
+TZ_SWAP(u8, tz_u8, x)
+TZ_SWAP(u16, tz_u16, x >> 8 | x << 8)
+TZ_SWAP(u32, tz_u32, x >> 24 | (x >> 8 & 0xff00u) | (x << 8 & 0xff0000u) | x << 24)
+TZ_SWAP(u64, tz_u64, (tz_u64)tz_swap_u32((tz_u32)x) << 32 | tz_swap_u32((tz_u32)(x >> 32)))
+
 #endif

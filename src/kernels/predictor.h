@@ -6,12 +6,20 @@
 #include "kernels/kernel.h"
 
 /* Predictor 2: every sample is the difference to the one of the pixel before, modulo its width.
- * count is in samples, stride the samples of a pixel. */
+ * count is in samples, stride the samples of a pixel; swap: row is in the other byte order. One
+ * sample of the pixel after the other, so that the sum stays in a register. */
 #define TZ_PREDICTOR2(name, type)                                                                  \
-    TZ_FN void tz_undo_predictor2_##name(TZ_GLOBAL type *row, tz_u32 count, tz_u32 stride)         \
+    TZ_FN void tz_undo_predictor2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,         \
+                                         tz_u64 count, tz_u32 stride, tz_u32 swap)                 \
     {                                                                                              \
-        for (tz_u32 i = stride; i < count; i++)                                                    \
-            row[i] = (type)(row[i] + row[i - stride]);                                             \
+        for (tz_u32 sample = 0; sample < stride; sample++) {                                       \
+            type sum = 0;                                                                          \
+            for (tz_u64 i = sample; i < count; i += stride) {                                      \
+                const type x = tz_load_##name(row + i * sizeof(type));                             \
+                sum = (type)(sum + (swap ? tz_swap_##name(x) : x));                                \
+                tz_store_##name(out + i * sizeof(type), sum);                                      \
+            }                                                                                      \
+        }                                                                                          \
     }
 TZ_PREDICTOR2(u8, tz_u8)
 TZ_PREDICTOR2(u16, tz_u16)
@@ -19,17 +27,21 @@ TZ_PREDICTOR2(u32, tz_u32)
 TZ_PREDICTOR2(u64, tz_u64)
 
 /* Predictor 3: the bytes of a row are sorted by significance, highest first, and differenced as
- * bytes. row holds count samples of width bytes and is used up; out gets them in little-endian
- * order. */
-TZ_FN void tz_undo_predictor3(TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u32 count,
-                              tz_u32 width, tz_u32 stride)
+ * bytes. This undoes the differences, of the first size bytes and in place. */
+TZ_FN void tz_sum_bytes(TZ_GLOBAL tz_u8 *row, tz_u64 size, tz_u32 stride)
 {
-    const tz_u64 bytes = (tz_u64)count * width;
-    for (tz_u64 i = stride; i < bytes; i++)
-        row[i] = (tz_u8)(row[i] + row[i - stride]);
-    for (tz_u32 i = 0; i < count; i++) {
-        for (tz_u32 byte = 0; byte < width; byte++)
-            out[(tz_u64)i * width + byte] = row[(tz_u64)(width - 1 - byte) * count + i];
+    tz_undo_predictor2_u8(row, row, size, stride, 0);
+}
+
+/* And this the sorting, of the first wanted of count samples of width bytes each. */
+TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count,
+                          tz_u64 wanted, tz_u32 width, tz_u32 little_endian)
+{
+    for (tz_u64 i = 0; i < wanted; i++) {
+        for (tz_u32 byte = 0; byte < width; byte++) {
+            const tz_u32 plane = little_endian ? width - 1 - byte : byte;
+            out[i * width + byte] = row[plane * count + i];
+        }
     }
 }
 

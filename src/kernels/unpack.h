@@ -25,17 +25,18 @@ TZ_FN tz_i32 tz_sign_extend(tz_u32 sample, tz_u32 bits)
 }
 
 #define TZ_UNPACK(name, type)                                                                      \
-    TZ_FN void tz_unpack_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL type *out, tz_u64 first,     \
+    TZ_FN void tz_unpack_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 first,    \
                                 tz_u64 count, tz_u32 bits)                                         \
     {                                                                                              \
         for (tz_u64 i = 0; i < count; i++)                                                         \
-            out[i] = (type)tz_unpack_sample(row, first + i, bits);                                 \
+            tz_store_##name(out + i * sizeof(type), (type)tz_unpack_sample(row, first + i, bits)); \
     }                                                                                              \
-    TZ_FN void tz_unpack_signed_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL type *out,            \
+    TZ_FN void tz_unpack_signed_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,           \
                                        tz_u64 first, tz_u64 count, tz_u32 bits)                    \
     {                                                                                              \
         for (tz_u64 i = 0; i < count; i++)                                                         \
-            out[i] = (type)tz_sign_extend(tz_unpack_sample(row, first + i, bits), bits);           \
+            tz_store_##name(out + i * sizeof(type),                                                \
+                            (type)tz_sign_extend(tz_unpack_sample(row, first + i, bits), bits));   \
     }
 TZ_UNPACK(u8, tz_u8)
 TZ_UNPACK(u16, tz_u16)
@@ -62,13 +63,14 @@ TZ_FN tz_u32 tz_f24_to_f32_bits(tz_u32 sample)
     return sign | (exponent + 64u) << 23 | mantissa << 7;
 }
 
-#define TZ_SWAP(name, type, expression)                                                            \
-    TZ_FN type tz_swap_##name(type x)                                                              \
+#define TZ_SWAP_ROW(name, type)                                                                    \
+    TZ_FN void tz_swap_row_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count)  \
     {                                                                                              \
-        return (type)(expression);                                                                 \
+        for (tz_u64 i = 0; i < count * sizeof(type); i += sizeof(type))                            \
+            tz_store_##name(out + i, tz_swap_##name(tz_load_##name(row + i)));                     \
     }
-TZ_SWAP(u16, tz_u16, x >> 8 | x << 8)
-TZ_SWAP(u32, tz_u32, x >> 24 | (x >> 8 & 0xff00u) | (x << 8 & 0xff0000u) | x << 24)
-TZ_SWAP(u64, tz_u64, (tz_u64)tz_swap_u32((tz_u32)x) << 32 | tz_swap_u32((tz_u32)(x >> 32)))
+TZ_SWAP_ROW(u16, tz_u16)
+TZ_SWAP_ROW(u32, tz_u32)
+TZ_SWAP_ROW(u64, tz_u64)
 
 #endif

@@ -22,14 +22,30 @@ typedef struct tz_row_format {
 /* Whether there is a way to read such rows; NULL, or what is wrong with them. */
 const char *tz_row_unsupported(const tz_row_format *format);
 
-/* Bytes of one row in the tile, and of the scratch that tz_row_prepare needs. */
+/* Whether decoded rows are samples of format->dtype already, so that nothing has to be prepared. */
+bool tz_row_is_plain(const tz_row_format *format);
+
+/* How many bytes must be readable behind the end of a row. */
+#define TZ_ROW_SLACK 64
+
+/* Bytes of one row in the tile, of one prepared row, and of the scratch that tz_row_prepare needs
+ * (0 for nearly all formats: scratch may then be NULL). */
 size_t tz_row_bytes(const tz_row_format *format);
+size_t tz_row_prepared_bytes(const tz_row_format *format);
 size_t tz_row_scratch_bytes(const tz_row_format *format);
 
-/* The first pixels of a row as samples of format->dtype, in row itself or in scratch. row is
- * changed. */
+/* The first pixels of a row as samples of format->dtype. They are written to out, exactly pixels *
+ * samples * size of dtype bytes and none behind, so that out may be the caller's raster; or, where
+ * nothing has to be done to them, row itself is returned and out is left alone. row holds a whole
+ * row of the tile, may be changed, and does not overlap out; neither has to be aligned. */
 const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_t pixels,
-                              uint8_t *scratch);
+                              uint8_t *out, uint8_t *scratch);
+
+/* Copy the bytes of a row. stream: the destination is a large raster that is not read soon, and is
+ * written around the caches where that pays. tz_row_copy_end makes streamed bytes visible to other
+ * threads; call it after the last row of a tile. */
+void tz_row_copy(uint8_t *dst, const uint8_t *src, size_t size, bool stream);
+void tz_row_copy_end(void);
 
 /* What happens to samples on their way. */
 typedef struct tz_placement {
@@ -43,7 +59,7 @@ typedef struct tz_placement {
 } tz_placement;
 
 /* Place count samples: steps are in bytes from one to the next. mask, if not NULL, gets 0 for
- * nodata and 255 for all else. */
+ * nodata and 255 for all else. dst may be NULL: then only the mask is written. */
 void tz_row_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                   ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "kernels/convert.h"
-#include "pixel/pixel.h"
+#include "pixel/row_ops.h"
 
 enum { CHUNK = 256 };
 
@@ -152,6 +152,17 @@ static void change_values(const tz_placement *how, wide *chunk, wide_kind kind, 
     }
 }
 
+/* NaN where there is nodata, all else as it is. */
+static void put_nan(const type_ops *to, const bool *nodata, uint8_t *dst, ptrdiff_t step,
+                    size_t count)
+{
+    const wide nan = {.f = (double)NAN};
+    for (size_t i = 0; i < count; i++, dst += step) {
+        if (nodata[i])
+            to->store(&nan, WIDE_F64, dst, step, 1);
+    }
+}
+
 static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step,
                         uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
                         ptrdiff_t mask_step)
@@ -166,42 +177,19 @@ static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t s
         find_nodata(how, chunk, kind, nodata, count);
     if (mask)
         write_mask(nodata, mask, mask_step, count);
+    if (!dst)
+        return;
+    if (how->from == how->to && !how->scaled) { /* not through a double: the bits of a NaN stay */
+        tz_plain_copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
+        if (how->nodata_to_nan)
+            put_nan(to, nodata, dst, dst_step, count);
+        return;
+    }
     if (how->scaled || how->nodata_to_nan) {
         change_values(how, chunk, kind, nodata, count);
         kind = WIDE_F64;
     }
     to->store(chunk, kind, dst, dst_step, count);
-}
-
-/* ---- rows ---- */
-
-#define COPY_STEPS(bytes)                                                                          \
-    static void copy_steps_##bytes(const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,           \
-                                   ptrdiff_t dst_step, size_t count)                               \
-    {                                                                                              \
-        for (size_t i = 0; i < count; i++, src += src_step, dst += dst_step)                       \
-            memcpy(dst, src, bytes);                                                               \
-    }
-COPY_STEPS(1)
-COPY_STEPS(2)
-COPY_STEPS(4)
-COPY_STEPS(8)
-COPY_STEPS(16)
-
-static void copy_row(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
-                     ptrdiff_t dst_step, size_t count)
-{
-    if (src_step == (ptrdiff_t)size && dst_step == (ptrdiff_t)size) {
-        memcpy(dst, src, size * count);
-        return;
-    }
-    void (*const copy)(const uint8_t *, ptrdiff_t, uint8_t *, ptrdiff_t, size_t) =
-        size == 1   ? copy_steps_1
-        : size == 2 ? copy_steps_2
-        : size == 4 ? copy_steps_4
-        : size == 8 ? copy_steps_8
-                    : copy_steps_16;
-    copy(src, src_step, dst, dst_step, count);
 }
 
 /* The second part of complex samples: converted like the first, or 0 where there is none. */
@@ -216,24 +204,51 @@ static void place_imaginary(const tz_placement *how, const uint8_t *src, ptrdiff
     to->store(chunk, from->kind, dst + to->size, dst_step, count);
 }
 
-void tz_row_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
-                  ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step)
+void tz_plain_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                    ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step)
 {
-    if (how->from == how->to && !how->scaled && !how->nodata_to_nan && !mask) {
-        copy_row(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
-        return;
-    }
     for (size_t done = 0; done < count;) {
         const size_t some = count - done < CHUNK ? count - done : CHUNK;
         place_chunk(how, src, src_step, dst, dst_step, some, mask, mask_step);
-        if (types[how->to].is_complex)
+        if (dst && types[how->to].is_complex)
             place_imaginary(how, src, src_step, dst, dst_step, some);
         done += some;
         src += src_step * (ptrdiff_t)some;
-        dst += dst_step * (ptrdiff_t)some;
+        if (dst)
+            dst += dst_step * (ptrdiff_t)some;
         if (mask)
             mask += mask_step * (ptrdiff_t)some;
     }
+}
+
+/* ---- rows ---- */
+
+/* The same sample everywhere: one is placed, and then repeated. */
+static void place_same(const tz_row_ops *ops, const tz_placement *how, const uint8_t *src,
+                       uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
+                       ptrdiff_t mask_step)
+{
+    uint8_t sample[16];
+    uint8_t flag;
+    ops->place(how, src, 0, sample, sizeof sample, 1, &flag, 0);
+    if (dst)
+        ops->copy(tz_dtype_size(how->to), sample, 0, dst, dst_step, count);
+    if (mask)
+        ops->copy(1, &flag, 0, mask, mask_step, count);
+}
+
+void tz_row_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                  ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step)
+{
+    const tz_row_ops *ops = tz_row_ops_get();
+    if (!dst && !mask)
+        return;
+    if (src_step == 0)
+        place_same(ops, how, src, dst, dst_step, count, mask, mask_step);
+    else if (how->from == how->to && !how->scaled && !how->nodata_to_nan && !mask)
+        ops->copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
+    else
+        ops->place(how, src, src_step, dst, dst_step, count, mask, mask_step);
 }
 
 void tz_row_fill(tz_dtype dtype, const tz_nodata *value, uint8_t *dst, ptrdiff_t dst_step,

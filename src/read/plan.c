@@ -1,243 +1,197 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "read/target.h"
+#include "io/source.h"
+#include "read/tile.h"
 
-#define DEFAULT_MEMORY ((uint64_t)1 << 30)
-#define RAW_PIECE      ((size_t)1 << 20) /* uncompressed tiles are read in pieces of about this size */
-
-/* ---- options ---- */
-
-static tz_result take_options(tz_read_options *out, const tz_read_options *given,
-                              const tz_context *ctx)
-{
-    *out = (tz_read_options)TZ_READ_OPTIONS_INIT;
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                           tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
-                           "options->struct_size is wrong; use TZ_READ_OPTIONS_INIT");
-        memcpy(out, given, given->struct_size);
-    }
-    if (out->max_memory == 0)
-        out->max_memory = DEFAULT_MEMORY;
-    return TZ_OK;
-}
+/* Neighbouring tiles are read together up to this size, which the second cache holds until they are
+ * decoded; less where there would be too few reads to keep all threads busy. */
+enum { FETCH_MAX = 1 << 18, FETCH_MIN = 1 << 14, FETCHES_PER_THREAD = 4 };
 
 /* ---- targets ---- */
 
-static bool needs_mask(const tz_item *item)
+/* Groups by file and level: where to look for one, by open addressing. */
+typedef struct group_table {
+    uint32_t *slots; /* target + 1; 0: free */
+    size_t mask;
+} group_table;
+
+static tz_result make_table(group_table *table, size_t targets, tz_arena *arena,
+                            const tz_context *ctx)
 {
-    const tz_info *info = tz_file_info(item->file);
-    return item->mask.data && item->level < info->level_count && info->levels[item->level].has_mask;
+    size_t slots = 2;
+    while (slots < 2 * targets)
+        slots *= 2;
+    table->mask = slots - 1;
+    table->slots = tz_arena_array(arena, slots, sizeof *table->slots);
+    return table->slots ? TZ_OK : tz_fail_nomem(ctx, slots * sizeof *table->slots);
 }
 
-static uint32_t find_group(const tz_plan *plan, size_t index)
+/* The first target of file and level; the new one itself when there is none yet. */
+static uint32_t find_group(const tz_plan *plan, const group_table *table, const tz_file *file,
+                           uint32_t level)
 {
-    const tz_target *target = &plan->targets[index];
-    for (size_t i = 0; i < index; i++) {
-        if (plan->targets[i].file == target->file && plan->targets[i].level == target->level)
-            return (uint32_t)i;
+    const uint64_t key = ((uint64_t)(uintptr_t)file ^ level) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t slot = (size_t)(key >> 32) & table->mask;
+    for (; table->slots[slot]; slot = (slot + 1) & table->mask) {
+        const tz_target *target = &plan->targets[table->slots[slot] - 1];
+        if (target->file == file && target->level == level)
+            return table->slots[slot] - 1;
     }
-    return (uint32_t)index;
+    table->slots[slot] = (uint32_t)plan->target_count + 1;
+    return (uint32_t)plan->target_count;
 }
 
-static tz_result add_target(tz_plan *plan, const tz_item *item, uint32_t level)
+static tz_result add_target(tz_plan *plan, const group_table *table, const tz_view *view,
+                            tz_target_kind kind)
 {
-    tz_context ctx = plan->ctx;
-    ctx.name = item->file->info.name;
-    ctx.limits = &item->file->limits;
+    tz_context ctx = tz_file_context(view->file, plan->ctx.err);
+    ctx.warnings = &plan->warnings;
     tz_target *target = &plan->targets[plan->target_count];
-    TZ_TRY(tz_target_make(plan, item, level, target, &ctx));
-    target->group = find_group(plan, plan->target_count);
+    const uint32_t level = kind == TZ_TARGET_MASK ? TZ_MASK_OF(view->level) : view->level;
+    const uint32_t group = find_group(plan, table, view->file, level);
+    const tz_target *shared = group < plan->target_count ? &plan->targets[group] : NULL;
+    TZ_TRY(tz_target_make(target, view, kind, shared, &plan->options, &plan->arena, &ctx));
+    target->group = group;
     plan->target_count++;
-    plan->tile_count += target->tile_count;
+    plan->unit_count += target->unit_count;
     return TZ_OK;
 }
 
-static tz_result make_targets(tz_plan *plan, const tz_item *items, size_t count)
+static tz_result add_view(tz_plan *plan, const group_table *table, const tz_view *view)
 {
-    if (count > UINT32_MAX / 4)
-        return tz_fail(&plan->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), UINT32_MAX / 4, count), "too many items");
+    const size_t first = plan->target_count;
+    const tz_target_kind mask = view->mask.data ? tz_mask_source(view) : TZ_TARGET_PIXELS;
+    TZ_TRY(add_target(plan, table, view, TZ_TARGET_PIXELS));
+    if (mask != TZ_TARGET_PIXELS) {
+        TZ_TRY(add_target(plan, table, view, mask));
+        plan->targets[first + 1].status_first = tz_target_status_count(&plan->targets[first]);
+    }
+    return TZ_OK;
+}
+
+static tz_result add_views(tz_plan *plan, const tz_view *views, size_t count)
+{
+    group_table table;
     plan->targets = tz_arena_array(&plan->arena, count * 2, sizeof *plan->targets);
     if (!plan->targets)
         return tz_fail_nomem(&plan->ctx, count * 2 * sizeof *plan->targets);
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].file)
-            return tz_fail(&plan->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
-                           "item %zu has no file", i);
-        TZ_TRY(add_target(plan, &items[i], items[i].level));
-        if (needs_mask(&items[i]))
-            TZ_TRY(add_target(plan, &items[i], TZ_MASK_OF(items[i].level)));
-    }
-    return TZ_OK;
-}
-
-/* ---- tiles ---- */
-
-/* Tile number of position index within the target: row by row of the window, plane by plane. */
-static uint64_t tile_at(const tz_target *target, uint64_t index)
-{
-    const tz_level *level = &target->layer.shape;
-    const uint64_t across = target->tile_x1 - target->tile_x0;
-    const uint64_t per_plane = across * (target->tile_y1 - target->tile_y0);
-    const uint64_t plane = target->planes ? target->planes[index / per_plane] : 0;
-    const uint64_t within = index % per_plane;
-    const uint64_t y = target->tile_y0 + within / across;
-    const uint64_t x = target->tile_x0 + within % across;
-    return (plane * level->tiles_down + y) * level->tiles_across + x;
-}
-
-static int by_group_and_tile(const void *a, const void *b)
-{
-    const tz_plan_tile *x = a;
-    const tz_plan_tile *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->tile != y->tile)
-        return x->tile < y->tile ? -1 : 1;
-    return x->target < y->target ? -1 : x->target > y->target;
-}
-
-/* Spans of a run of neighbouring tiles, with one read of the table. */
-static tz_result locate_run(const tz_target *target, tz_plan_tile *tiles, size_t count,
-                            const tz_context *ctx)
-{
-    tz_tile_span spans[256];
-    for (size_t done = 0; done < count;) {
-        size_t run = 1;
-        while (done + run < count && run < 256 &&
-               tiles[done + run].tile == tiles[done + run - 1].tile + 1)
-            run++;
-        TZ_TRY(tz_tile_spans(target->file, target->level, tiles[done].tile, run, spans, ctx->err));
-        for (size_t i = 0; i < run; i++) {
-            tiles[done + i].span = spans[i];
-            TZ_TRY(tz_tile_check(target->file, target->level, tiles[done + i].tile,
-                                 &tiles[done + i].span, ctx->err));
-        }
-        done += run;
-    }
-    return TZ_OK;
-}
-
-tz_result tz_plan_wave(const tz_plan *plan, uint64_t *at, tz_plan_tile *tiles, size_t *count,
-                       const tz_context *ctx)
-{
-    uint64_t before = 0;
-    *count = 0;
-    for (size_t t = 0; t < plan->target_count && *count < TZ_WAVE_TILES; t++) {
-        const tz_target *target = &plan->targets[t];
-        const uint64_t end = before + target->tile_count;
-        const size_t first = *count;
-        while (*at >= before && *at < end && *count < TZ_WAVE_TILES) {
-            tiles[*count] = (tz_plan_tile){.tile = tile_at(target, *at - before),
-                                           .group = target->group,
-                                           .target = (uint32_t)t};
-            (*count)++;
-            (*at)++;
-        }
-        TZ_TRY(locate_run(target, tiles + first, *count - first, ctx));
-        before = end;
-    }
-    qsort(tiles, *count, sizeof *tiles, by_group_and_tile);
+    TZ_TRY(make_table(&table, count * 2, &plan->arena, &plan->ctx));
+    for (size_t i = 0; i < count; i++)
+        TZ_TRY(add_view(plan, &table, &views[i]));
     return TZ_OK;
 }
 
 /* ---- cost ---- */
 
-static size_t raw_piece(const tz_target *target)
+static void grow(size_t *size, size_t least)
 {
-    const size_t row = tz_row_bytes(&target->row);
-    const size_t tile = row * target->tile.height;
-    return tile < RAW_PIECE ? tile : row > RAW_PIECE ? row : RAW_PIECE;
+    if (*size < least)
+        *size = least;
 }
 
 static void measure_target(tz_plan *plan, const tz_target *target)
 {
-    const size_t tile = tz_row_bytes(&target->row) * target->tile.height;
-    const size_t scratch = tz_row_scratch_bytes(&target->row);
-    const size_t input = tz_target_is_raw(target) ? raw_piece(target) : 0;
+    const size_t tile = tz_tile_bytes(&target->tile);
+    if (target->unit_count == 0)
+        return;
     if (tile > plan->report.largest_tile)
         plan->report.largest_tile = tile;
-    if (!tz_target_is_raw(target) && tile > plan->output_size)
-        plan->output_size = tile;
-    if (scratch > plan->scratch_size)
-        plan->scratch_size = scratch;
-    if (input > plan->input_size)
-        plan->input_size = input;
+    if (!tz_target_is_raw(target))
+        grow(&plan->output_size, tz_tile_bytes(&target->stored));
+    grow(&plan->row_size, tz_row_prepared_bytes(&target->row));
+    grow(&plan->scratch_size, tz_row_scratch_bytes(&target->row));
 }
 
-/* A tile that claims more than any encoder would need is a lie, or a bomb. */
-static tz_result check_compressed(const tz_target *target, const tz_plan_tile *tile,
-                                  const tz_context *ctx)
+static void measure_codecs(tz_plan *plan)
 {
-    const uint64_t bound = tz_codec_max_input(&target->tile);
-    if (tile->span.size <= bound || tz_target_is_raw(target))
-        return TZ_OK;
-    tz_place place = tz_at_tile(target->level & ~TZ_MASK_OF(0u), tile->tile, tile->span.offset);
-    return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(place, bound, tile->span.size),
-                   "the tile claims far more compressed bytes than its pixels can need");
-}
-
-static tz_result measure_tile(tz_plan *plan, const tz_plan_tile *tile)
-{
-    const tz_target *target = &plan->targets[tile->target];
-    tz_context ctx = plan->ctx;
-    ctx.name = target->file->info.name;
-    ctx.ifd = target->layer.shape.ifd;
-    TZ_TRY(check_compressed(target, tile, &ctx));
-    plan->report.tiles++;
-    if (tile->span.size == 0) {
-        plan->report.tiles_sparse++;
-        return TZ_OK;
+    for (size_t c = 0; tz_codecs[c]; c++) {
+        for (size_t t = 0; t < plan->target_count; t++) {
+            if (plan->targets[t].codec == tz_codecs[c]) {
+                plan->state_size += tz_codecs[c]->state_size;
+                break;
+            }
+        }
     }
-    plan->report.bytes_decoded += tz_layer_tile_bytes(&target->layer, tile->tile);
-    plan->report.bytes_read += tile->span.size;
-    plan->report.requests++;
-    plan->report.tiles_decoded++;
-    if (!tz_target_is_raw(target) && tile->span.size > plan->input_size)
-        plan->input_size = (size_t)tile->span.size;
-    return TZ_OK;
 }
 
-static tz_result measure_tiles(tz_plan *plan, tz_plan_tile *tiles)
+/* Several units may be parts of one tile, also across waves: the first of them counts it. */
+static bool starts_tile(tz_plan *plan, const tz_wanted *wanted)
+{
+    const bool repeats = plan->report.tiles > 0 && plan->last_group == wanted->group &&
+                         plan->last_tile == wanted->tile;
+    plan->last_group = wanted->group;
+    plan->last_tile = wanted->tile;
+    return !repeats;
+}
+
+static void measure_unit(tz_plan *plan, const tz_unit *unit)
+{
+    tz_report *report = &plan->report;
+    const tz_wanted *wanted = &plan->wave.wanted[unit->first];
+    const tz_target *target = &plan->targets[wanted->target];
+    report->tiles_shared += unit->count - 1;
+    if (!starts_tile(plan, wanted))
+        return;
+    report->tiles++;
+    if (wanted->result == TZ_OK && wanted->span.size == 0) {
+        report->tiles_sparse++;
+        return;
+    }
+    report->bytes_decoded += tz_layer_tile_bytes(&target->layer, wanted->tile);
+    if (tz_target_is_raw(target))
+        report->tiles_copied++;
+    else if (tz_tile_is_direct(plan, unit))
+        report->tiles_direct++;
+    else
+        report->tiles_decoded++;
+}
+
+static void measure_wave(tz_plan *plan)
+{
+    const tz_wave *wave = &plan->wave;
+    plan->report.waves++;
+    for (size_t i = 0; i < wave->unit_count; i++)
+        measure_unit(plan, &wave->units[i]);
+    for (size_t i = 0; i < wave->fetch_count; i++) {
+        const tz_span *fetch = &wave->fetches[i];
+        plan->report.requests++;
+        plan->report.bytes_read += fetch->size;
+        grow(&plan->input_size, (size_t)fetch->size);
+        for (size_t p = 0; p < fetch->count; p++)
+            plan->report.bytes_compressed += wave->pieces[fetch->first + p].size;
+    }
+}
+
+static tz_result measure_waves(tz_plan *plan)
 {
     uint64_t at = 0;
     for (;;) {
-        size_t count = 0;
-        TZ_TRY(tz_plan_wave(plan, &at, tiles, &count, &plan->ctx));
-        if (count == 0)
+        TZ_TRY(tz_wave_next(plan, &at));
+        if (plan->wave.unit_count == 0)
             return TZ_OK;
-        plan->report.waves++;
-        for (size_t i = 0; i < count; i++) {
-            if (tz_plan_tile_repeats(tiles, i))
-                plan->report.tiles_shared++;
-            else
-                TZ_TRY(measure_tile(plan, &tiles[i]));
-        }
+        measure_wave(plan);
+        plan->one_wave = plan->report.waves == 1 && at >= plan->unit_count;
+        if (at >= plan->unit_count)
+            return TZ_OK;
     }
 }
 
 static uint64_t memory_of(const tz_plan *plan, uint64_t threads)
 {
-    const uint64_t wave = plan->tile_count < TZ_WAVE_TILES ? plan->tile_count : TZ_WAVE_TILES;
-    const uint64_t worker = (uint64_t)plan->input_size + plan->output_size + plan->scratch_size +
-                            plan->state_size + 3 * TZ_CODEC_SLACK;
-    return plan->arena.held + wave * sizeof(tz_plan_tile) + threads * worker;
+    const uint64_t worker = (uint64_t)plan->input_size + plan->output_size + plan->row_size +
+                            plan->scratch_size + plan->state_size + TZ_WORKER_SLACK;
+    return plan->arena.held + plan->wave_room * tz_wave_unit_bytes() + threads * worker;
 }
 
 /* The one guard: fewer threads where memory is short, an error where even one has no room. */
 static tz_result check_memory(tz_plan *plan)
 {
-    uint64_t threads = plan->options.threads ? plan->options.threads : tz_pool_cores();
-    if (threads > plan->tile_count)
-        threads = plan->tile_count > 0 ? plan->tile_count : 1;
+    uint64_t threads = plan->threads;
     while (threads > 1 && memory_of(plan, threads) > plan->options.max_memory)
         threads--;
     plan->threads = (unsigned)threads;
@@ -254,41 +208,76 @@ static tz_result check_memory(tz_plan *plan)
     return result;
 }
 
-static void measure_codecs(tz_plan *plan)
+static unsigned wanted_threads(const tz_plan *plan)
 {
-    for (size_t c = 0; tz_codecs[c]; c++) {
-        for (size_t t = 0; t < plan->target_count; t++) {
-            if (plan->targets[t].codec == tz_codecs[c]) {
-                plan->state_size += tz_codecs[c]->state_size;
-                break;
-            }
-        }
-    }
+    uint64_t threads = plan->options.threads;
+    if (plan->unit_count <= 1)
+        return 1;
+    if (threads == 0)
+        threads = tz_pool_shared_threads();
+    return (unsigned)(threads < plan->unit_count ? threads : plan->unit_count);
 }
 
-tz_result tz_plan_make(tz_plan *plan, const tz_item *items, size_t count,
+/* Decoded bytes are what there is to do; compressed ones follow them. */
+static void set_fetch_size(tz_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < plan->target_count; i++) {
+        const tz_target *target = &plan->targets[i];
+        const uint64_t tiles = target->unit_count / target->parts;
+        uint64_t some;
+        if (!tz_mul(tiles, tz_tile_bytes(&target->tile), &some) || !tz_add(bytes, some, &bytes))
+            bytes = UINT64_MAX;
+    }
+    const uint64_t share = bytes / (plan->threads * FETCHES_PER_THREAD);
+    plan->fetch_size = (size_t)(share > FETCH_MAX   ? FETCH_MAX
+                                : share < FETCH_MIN ? FETCH_MIN
+                                                    : share);
+}
+
+tz_result tz_plan_outcomes(const tz_plan *plan)
+{
+    for (size_t i = 0; i < plan->target_count; i++) {
+        if (plan->targets[i].outcome)
+            TZ_TRY(tz_target_set_outcome(&plan->targets[i], &plan->ctx));
+    }
+    return TZ_OK;
+}
+
+tz_result tz_plan_check_unchanged(const tz_plan *plan)
+{
+    for (size_t i = 0; i < plan->target_count; i++) {
+        tz_context ctx = plan->ctx;
+        ctx.name = plan->targets[i].file->info.name;
+        if (plan->targets[i].group == i)
+            TZ_TRY(tz_source_check(tz_target_source(&plan->targets[i]), &ctx));
+    }
+    return TZ_OK;
+}
+
+/* ---- */
+
+tz_result tz_plan_make(tz_plan *plan, const tz_view *views, size_t count,
                        const tz_read_options *how, tz_error *err)
 {
-    *plan = (tz_plan){.ctx = {.err = err, .ifd = -1}};
-    TZ_TRY(take_options(&plan->options, how, &plan->ctx));
-    if (!items && count > 0)
-        return tz_fail(&plan->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "items is NULL");
-    TZ_TRY(make_targets(plan, items, count));
+    *plan = (tz_plan){.ctx = {.err = err, .ifd = -1}, .options = *how};
+    TZ_TRY(add_views(plan, views, count));
     for (size_t i = 0; i < plan->target_count; i++)
         measure_target(plan, &plan->targets[i]);
     measure_codecs(plan);
+    plan->wave_room = (size_t)(plan->unit_count < TZ_WAVE_UNITS ? plan->unit_count : TZ_WAVE_UNITS);
+    plan->threads = wanted_threads(plan);
+    set_fetch_size(plan);
     /* Whatever else it takes, it takes this: a file that lies about its tiles ends here. */
     TZ_TRY(check_memory(plan));
-    const uint64_t wave = plan->tile_count < TZ_WAVE_TILES ? plan->tile_count : TZ_WAVE_TILES;
-    tz_plan_tile *tiles = tz_alloc_array((size_t)wave, sizeof *tiles);
-    if (!tiles)
-        return tz_fail_nomem(&plan->ctx, wave * sizeof *tiles);
-    const tz_result result = measure_tiles(plan, tiles);
-    tz_free(tiles);
-    return result == TZ_OK ? check_memory(plan) : result;
+    TZ_TRY(tz_wave_init(plan));
+    TZ_TRY(measure_waves(plan));
+    return check_memory(plan);
 }
 
 void tz_plan_deinit(tz_plan *plan)
 {
+    tz_wave_deinit(&plan->wave);
+    tz_warnings_deinit(&plan->warnings);
     tz_arena_deinit(&plan->arena);
 }

@@ -1,57 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a request to a plan: what is wanted, checked and resolved; which tiles that takes; what it
- * costs. Nothing is read but tile tables, and nothing is allocated but the plan. */
+ * From views to a plan: which tiles it takes, which reads, which memory. Nothing is read but tile
+ * tables, and nothing is allocated but the plan. */
 #ifndef TZ_READ_PLAN_H
 #define TZ_READ_PLAN_H
 
-#include <terrazzo/terrazzo.h>
+#include "io/spans.h"
+#include "read/target.h"
 
-#include "base/arena.h"
-#include "codec/codec.h"
-#include "pixel/pixel.h"
-#include "tiff/file.h"
-
-/* One item, or the mask of one: a window of one grid of tiles and where it goes. */
-typedef struct tz_target {
-    const tz_file *file;
-    uint32_t level; /* with TZ_MASK_OF for a mask */
-    uint32_t group; /* the first target of the same file and level: they share tiles */
-    tz_layer layer;
-    const tz_codec *codec;
-    tz_tile_format tile; /* of a full tile */
-    tz_row_format row;
-    uint8_t *tables; /* JPEGTables */
-
-    uint32_t x0, y0, x1, y1;   /* the window within the level */
-    uint32_t tile_x0, tile_x1; /* columns of tiles it touches, the last one excluded */
-    uint32_t tile_y0, tile_y1;
-    uint64_t tile_count;
-    int64_t column_shift, row_shift; /* buffer position = level position - shift */
-
-    tz_buffer into;        /* strides resolved */
-    tz_buffer mask;        /* data NULL: none */
-    bool to_mask;          /* samples become 0 or 255 in every band of mask */
-    const uint32_t *bands; /* NULL: 0, 1, 2, ... */
-    uint32_t band_count;
-    uint32_t *planes;     /* stored by band: the different ones of bands, ascending */
-    uint32_t plane_count; /* 1 when stored by pixel */
-    tz_placement how;
-    double *scales; /* scale and offset of each wanted band; NULL: none */
-} tz_target;
-
-typedef struct tz_plan_tile {
+/* A tile, or a part of one, that a target wants. */
+typedef struct tz_wanted {
     uint64_t tile;
-    tz_tile_span span;
-    uint32_t group; /* equal group and tile: the same data */
+    tz_tile_span span; /* of the whole tile */
+    uint32_t part;
+    uint32_t group; /* equal group, tile and part: the same data */
     uint32_t target;
-} tz_plan_tile;
+    uint16_t result; /* of its entry in the tile table; the outcome's list takes bad ones */
+    uint16_t cause;
+} tz_wanted;
 
-/* Whether a tile of a sorted wave is the same as the one before it. */
-static inline bool tz_plan_tile_repeats(const tz_plan_tile *tiles, size_t index)
-{
-    return index > 0 && tiles[index].group == tiles[index - 1].group &&
-           tiles[index].tile == tiles[index - 1].tile;
-}
+/* The same tile or part, for all who want it. */
+typedef struct tz_unit {
+    uint32_t first; /* of wanted */
+    uint32_t count;
+    uint32_t row0, row1;       /* wanted rows of the tile */
+    uint32_t column0, column1; /* and pixels of a row */
+} tz_unit;
+
+/* The part of a plan whose tiles are listed at once. */
+typedef struct tz_wave {
+    tz_wanted *wanted;
+    size_t wanted_count;
+    tz_unit *units;
+    size_t unit_count;
+    tz_piece *pieces; /* of the file, one for every unit that has data; index is the unit */
+    tz_span *fetches; /* of pieces: one read each */
+    size_t fetch_count;
+    uint32_t *empty; /* units without data: sparse or bad */
+    size_t empty_count;
+} tz_wave;
+
+/* So many units at a time, so that their list stays small. */
+#define TZ_WAVE_UNITS 16384u
 
 typedef struct tz_plan {
     tz_context ctx;
@@ -59,28 +48,55 @@ typedef struct tz_plan {
     tz_arena arena;
     tz_target *targets;
     size_t target_count;
-    uint64_t tile_count; /* of all targets, shared ones as often as they are wanted */
-    size_t input_size;   /* largest piece of compressed data one worker holds */
+    uint64_t unit_count; /* of all targets, shared ones as often as they are wanted */
+    size_t wave_room;    /* units of a wave */
+    tz_wave wave;
+    bool one_wave;       /* it holds the whole plan already */
+    size_t fetch_size;   /* neighbouring tiles are read together up to this size */
+    size_t input_size;   /* largest read */
     size_t output_size;  /* largest decoded tile */
-    size_t scratch_size; /* largest prepared row */
+    size_t row_size;     /* largest prepared row */
+    size_t scratch_size; /* what preparing it takes */
     size_t state_size;   /* codec contexts */
     unsigned threads;
     tz_report report;
+    tz_warnings warnings;
+    uint64_t last_tile; /* while tiles are counted */
+    uint32_t last_group;
 } tz_plan;
 
-/* Tiles are handled in waves of at most this many, so that their list stays small. */
-#define TZ_WAVE_TILES 65536u
+/* Between and behind the parts of a worker's memory. */
+#define TZ_WORKER_SLACK (5 * (TZ_CODEC_SLACK + 64))
 
-tz_result tz_plan_make(tz_plan *plan, const tz_item *items, size_t count,
+/* how is complete (see tz_read_options_take). The plan is to be released also after a failure. */
+tz_result tz_plan_make(tz_plan *plan, const tz_view *views, size_t count,
                        const tz_read_options *how, tz_error *err);
 void tz_plan_deinit(tz_plan *plan); /* zeroed state is fine */
 
-/* The next tiles of the plan, from position *at on (0 first): at most TZ_WAVE_TILES, sorted so that
- * equal ones stand together. *count is 0 at the end. */
-tz_result tz_plan_wave(const tz_plan *plan, uint64_t *at, tz_plan_tile *tiles, size_t *count,
-                       const tz_context *ctx);
+/* Are these still the files that were opened? */
+tz_result tz_plan_check_unchanged(const tz_plan *plan);
 
-/* Whether a tile's data is used as it is in the file: such tiles are read in parts. */
-bool tz_target_is_raw(const tz_target *target);
+/* Say in the items' outcomes how many tiles there are, and reset their lists. */
+tz_result tz_plan_outcomes(const tz_plan *plan);
+
+/* Fill plan->wave with the next units, from position *at on (0 first); none are left when its
+ * unit_count is 0. */
+tz_result tz_wave_next(tz_plan *plan, uint64_t *at);
+tz_result tz_wave_init(tz_plan *plan);
+void tz_wave_deinit(tz_wave *wave);
+
+/* Bytes that the lists of a wave take for each unit. */
+size_t tz_wave_unit_bytes(void);
+
+/* Where a unit's data is. */
+tz_piece tz_unit_piece(const tz_plan *plan, const tz_unit *unit);
+
+/* Whether all who want a unit have a list for tiles that fail. */
+bool tz_unit_takes_failures(const tz_plan *plan, const tz_unit *unit);
+
+/* Note in the outcomes' lists that a tile could not be had; false when someone who wants it has no
+ * such list, or the failure is not the tile's. *is_new: it was not known of another part. */
+bool tz_unit_note(const tz_plan *plan, const tz_unit *unit, tz_result result, tz_cause cause,
+                  bool *is_new);
 
 #endif

@@ -1,33 +1,177 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The public calls: plan, then carry it out. */
-#include "read/cores.h"
+ * The public calls: items to views, plan, then carry it out. */
+#include <string.h>
 
-static tz_result plan_and_run(const tz_item *items, size_t count, const tz_read_options *how,
-                              bool dry, tz_report *report, tz_error *err)
+#include "base/mem.h"
+#include "read/cores.h"
+#include "read/resample.h"
+
+#define DEFAULT_MEMORY ((uint64_t)1 << 30)
+
+const char *tz_resampling_name(tz_resampling method)
 {
-    tz_plan plan;
-    tz_result result = tz_plan_make(&plan, items, count, how, err);
-    if (result == TZ_OK && !dry)
-        result = tz_cores_read(&plan);
-    if (result == TZ_OK && report)
-        *report = plan.report;
+    static const char *const names[] = {"none", "nearest", "average", "bilinear"};
+    return (unsigned)method < sizeof names / sizeof names[0] ? names[method] : "unknown";
+}
+
+typedef struct request {
+    tz_context ctx;
+    tz_read_options how;
+    tz_view *views; /* those that are resampled stand last */
+    size_t plain_count;
+    size_t count;
+    tz_report report;
+} request;
+
+static tz_result take_options(tz_read_options *out, const tz_read_options *given,
+                              const tz_context *ctx)
+{
+    *out = (tz_read_options)TZ_READ_OPTIONS_INIT;
+    if (given) {
+        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                           tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                           "options->struct_size is wrong; use TZ_READ_OPTIONS_INIT");
+        memcpy(out, given, given->struct_size);
+    }
+    if (out->max_memory == 0)
+        out->max_memory = DEFAULT_MEMORY;
+    return TZ_OK;
+}
+
+static void set_outcome(const tz_view *view)
+{
+    tz_outcome *outcome = view->outcome;
+    if (!outcome)
+        return;
+    outcome->level = view->level;
+    outcome->resampled = view->resampled;
+    outcome->tile_count = 0;
+    outcome->tiles_failed = 0;
+    (void)tz_window_clip(&view->window, &view->layer.shape, &outcome->window);
+}
+
+static tz_result make_views(request *r, const tz_item *items, size_t count)
+{
+    size_t last = count;
+    for (size_t i = 0; i < count; i++) {
+        tz_view view;
+        tz_context ctx = r->ctx;
+        if (!items[i].file)
+            return tz_fail(&r->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                           "item %zu has no file", i);
+        ctx.name = items[i].file->info.name;
+        TZ_TRY(tz_view_make(&view, &items[i], &r->how, &ctx));
+        set_outcome(&view);
+        r->views[view.resampled ? --last : r->plain_count++] = view;
+    }
+    r->count = count;
+    return TZ_OK;
+}
+
+static tz_result read_plain(request *r, bool dry)
+{
+    tz_plan plan = {0};
+    tz_result result = TZ_OK;
+    if (r->plain_count == 0 && r->count > 0)
+        return TZ_OK;
+    result = tz_plan_make(&plan, r->views, r->plain_count, &r->how, r->ctx.err);
+    if (result == TZ_OK)
+        result = tz_plan_outcomes(&plan);
+    if (result == TZ_OK)
+        result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
+    r->report = plan.report;
     tz_plan_deinit(&plan);
+    return result;
+}
+
+static tz_result run(request *r, const tz_item *items, size_t count, bool dry)
+{
+    TZ_TRY(make_views(r, items, count));
+    TZ_TRY(read_plain(r, dry));
+    if (r->plain_count == count)
+        return TZ_OK;
+    return tz_resample_read(r->views + r->plain_count, count - r->plain_count, &r->how, dry,
+                            &r->report, r->ctx.err);
+}
+
+static tz_result read_items(const tz_item *items, size_t count, const tz_read_options *how,
+                            bool dry, tz_report *report, tz_error *err)
+{
+    request r = {.ctx = {.err = err, .ifd = -1}};
+    TZ_TRY(take_options(&r.how, how, &r.ctx));
+    if (!items && count > 0)
+        return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "items is NULL");
+    if (count > UINT32_MAX / 4)
+        return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), UINT32_MAX / 4, count), "too many items");
+    r.views = tz_alloc_array(count, sizeof *r.views);
+    if (!r.views)
+        return tz_fail_nomem(&r.ctx, count * sizeof *r.views);
+    const tz_result result = run(&r, items, count, dry);
+    tz_free(r.views);
+    if (result == TZ_OK && report)
+        *report = r.report;
     return result;
 }
 
 tz_result tz_read_batch(const tz_item *items, size_t count, const tz_read_options *how,
                         tz_report *report, tz_error *err)
 {
-    return plan_and_run(items, count, how, false, report, err);
+    return read_items(items, count, how, false, report, err);
 }
 
 tz_result tz_read(const tz_item *item, const tz_read_options *how, tz_report *report, tz_error *err)
 {
-    return plan_and_run(item, 1, how, false, report, err);
+    return read_items(item, 1, how, false, report, err);
 }
 
 tz_result tz_plan_read(const tz_item *items, size_t count, const tz_read_options *how,
                        tz_report *report, tz_error *err)
 {
-    return plan_and_run(items, count, how, true, report, err);
+    return read_items(items, count, how, true, report, err);
+}
+
+/* ---- reports ---- */
+
+static void add_warning(tz_report *sum, const tz_error *warning)
+{
+    for (uint32_t i = 0; i < sum->warning_count; i++) {
+        if (strcmp(sum->warnings[i].message, warning->message) == 0) {
+            sum->warnings[i].count += warning->count;
+            return;
+        }
+    }
+    if (sum->warning_count < TZ_REPORT_WARNINGS)
+        sum->warnings[sum->warning_count++] = *warning;
+    else
+        sum->warnings_dropped++;
+}
+
+static void take_larger(uint64_t *sum, uint64_t more)
+{
+    if (more > *sum)
+        *sum = more;
+}
+
+void tz_report_add(tz_report *sum, const tz_report *more)
+{
+    sum->tiles += more->tiles;
+    sum->tiles_sparse += more->tiles_sparse;
+    sum->tiles_shared += more->tiles_shared;
+    take_larger(&sum->largest_tile, more->largest_tile);
+    take_larger(&sum->peak_memory, more->peak_memory);
+    sum->threads = more->threads > sum->threads ? more->threads : sum->threads;
+    sum->waves += more->waves;
+    sum->requests += more->requests;
+    sum->bytes_read += more->bytes_read;
+    sum->bytes_compressed += more->bytes_compressed;
+    sum->tiles_copied += more->tiles_copied;
+    sum->tiles_direct += more->tiles_direct;
+    sum->tiles_decoded += more->tiles_decoded;
+    sum->tiles_failed += more->tiles_failed;
+    sum->bytes_decoded += more->bytes_decoded;
+    sum->warnings_dropped += more->warnings_dropped;
+    for (uint32_t i = 0; i < more->warning_count; i++)
+        add_warning(sum, &more->warnings[i]);
 }

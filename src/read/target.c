@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * One item of a request: checked, clipped, and bound to a grid of tiles and a codec. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "read/target.h"
 
 #include <stdlib.h>
@@ -10,121 +9,63 @@
 #include "tiff/compression.h"
 #include "tiff/tags.h"
 
-static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expected,
-                          uint64_t found)
-{
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_at_nowhere(), expected, found),
-                   "%s", text);
-}
+/* Uncompressed tiles are read in parts of about this size: it stays in the second cache until it
+ * has been placed, and gives several threads something to do in one large strip. */
+#define RAW_PART ((size_t)1 << 18)
 
-/* ---- where pixels go ---- */
+/* A window this much narrower than the rows of a strip is read row by row. */
+enum { NARROW_ROW = 16384, NARROW_FACTOR = 4 };
 
-static bool is_float(tz_dtype dtype)
+/* All tables that JPEG knows, 8 to 64 KiB each by the length of their segments. */
+#define MAX_JPEG_TABLES ((uint64_t)1 << 20)
+
+/* Buffers from this size on are written past the cache. */
+#define STREAM_FROM ((uint64_t)1 << 23)
+
+bool tz_dtype_is_float(tz_dtype dtype)
 {
     return dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_FLOAT64;
 }
 
-/* Strides of a packed buffer where the caller gave none. */
-static tz_result resolve_buffer(tz_buffer *buffer, const tz_context *ctx)
-{
-    const size_t size = tz_dtype_size(buffer->dtype);
-    if (size == 0)
-        return fail_arg(ctx, "the buffer has no dtype", TZ_NONE, (uint64_t)buffer->dtype);
-    if (buffer->band_stride || buffer->row_stride || buffer->column_stride)
-        return TZ_OK;
-    uint64_t row = 0;
-    uint64_t band = 0;
-    if (!tz_mul(buffer->width, size, &row) || !tz_mul(row, buffer->height, &band) ||
-        band > INT64_MAX)
-        return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NONE);
-    buffer->column_stride = (int64_t)size;
-    buffer->row_stride = (int64_t)row;
-    buffer->band_stride = (int64_t)band;
-    return TZ_OK;
-}
+/* ---- which tiles ---- */
 
-static tz_result check_shape(const tz_buffer *buffer, uint32_t bands, uint32_t height,
-                             uint32_t width, const tz_context *ctx)
-{
-    if (!buffer->data)
-        return fail_arg(ctx, "the buffer has no memory", TZ_NONE, TZ_NONE);
-    if (buffer->bands != bands)
-        return fail_arg(ctx, "the buffer has another number of bands than are read", bands,
-                        buffer->bands);
-    if (buffer->height != height)
-        return fail_arg(ctx, "the buffer has another height than the window", height,
-                        buffer->height);
-    if (buffer->width != width)
-        return fail_arg(ctx, "the buffer has another width than the window", width, buffer->width);
-    return TZ_OK;
-}
-
-static tz_result set_buffers(tz_target *target, const tz_item *item, const tz_window *window,
-                             const tz_context *ctx)
-{
-    target->into = item->into;
-    target->mask = item->mask;
-    TZ_TRY(check_shape(&target->into, target->band_count, window->height, window->width, ctx));
-    TZ_TRY(resolve_buffer(&target->into, ctx));
-    if (!target->mask.data)
-        return TZ_OK;
-    TZ_TRY(check_shape(&target->mask, target->band_count, window->height, window->width, ctx));
-    if (target->mask.dtype != TZ_DTYPE_UINT8)
-        return fail_arg(ctx, "the mask's buffer is not of type uint8", TZ_DTYPE_UINT8,
-                        (uint64_t)target->mask.dtype);
-    return resolve_buffer(&target->mask, ctx);
-}
-
-/* ---- which pixels ---- */
-
-static tz_result set_window(tz_target *target, const tz_window *window, bool boundless,
-                            const tz_context *ctx)
+static void set_window(tz_target *target, const tz_window *window)
 {
     const tz_level *level = &target->layer.shape;
-    if (window->column < -(int64_t)UINT32_MAX || window->column > (int64_t)UINT32_MAX ||
-        window->row < -(int64_t)UINT32_MAX || window->row > (int64_t)UINT32_MAX)
-        return fail_arg(ctx, "the window is too far away", TZ_NONE, TZ_NONE);
-    const int64_t right = window->column + window->width;
-    const int64_t bottom = window->row + window->height;
-    if (window->width == 0 || window->height == 0)
-        return fail_arg(ctx, "the window is empty", TZ_NONE, 0);
-    if (!boundless &&
-        (window->column < 0 || window->row < 0 || right > level->width || bottom > level->height))
-        return fail_arg(ctx, "the window reaches beyond the level; boundless reads may",
-                        right > level->width ? level->width : level->height,
-                        (uint64_t)(right > level->width ? right : bottom));
+    tz_window clipped;
     target->column_shift = window->column;
     target->row_shift = window->row;
-    const int64_t x0 = window->column < 0 ? 0 : window->column;
-    const int64_t y0 = window->row < 0 ? 0 : window->row;
-    const int64_t x1 = right < level->width ? right : level->width;
-    const int64_t y1 = bottom < level->height ? bottom : level->height;
-    if (x0 >= x1 || y0 >= y1)
-        return TZ_OK; /* nothing of it is inside: no tiles */
-    target->x0 = (uint32_t)x0;
-    target->y0 = (uint32_t)y0;
-    target->x1 = (uint32_t)x1;
-    target->y1 = (uint32_t)y1;
+    if (!tz_window_clip(window, level, &clipped))
+        return; /* nothing of it is inside: no tiles */
+    target->x0 = (uint32_t)clipped.column;
+    target->y0 = (uint32_t)clipped.row;
+    target->x1 = target->x0 + clipped.width;
+    target->y1 = target->y0 + clipped.height;
     target->tile_x0 = target->x0 / level->tile_width;
     target->tile_y0 = target->y0 / level->tile_height;
     target->tile_x1 = (target->x1 - 1) / level->tile_width + 1;
     target->tile_y1 = (target->y1 - 1) / level->tile_height + 1;
-    return TZ_OK;
 }
 
-static tz_result set_bands(tz_target *target, const tz_item *item, const tz_context *ctx)
+/* The outcome's list goes by the tiles of the whole item. */
+static void set_status_grid(tz_target *target, const tz_view *view)
 {
-    const uint32_t bands = target->file->info.bands;
-    target->bands = item->bands;
-    target->band_count = item->bands ? item->band_count : bands;
-    if (target->band_count == 0)
-        return fail_arg(ctx, "no bands are asked for", TZ_NONE, 0);
-    for (uint32_t i = 0; item->bands && i < item->band_count; i++) {
-        if (item->bands[i] >= bands)
-            return fail_arg(ctx, "there is no such band; bands are counted from 0", bands,
-                            item->bands[i]);
-    }
-    return TZ_OK;
+    const tz_level *level = &target->layer.shape;
+    tz_window whole;
+    target->outcome = view->outcome;
+    if (!tz_window_clip(&view->whole, level, &whole))
+        return;
+    const int64_t x1 = (whole.column + whole.width - 1) / level->tile_width + 1;
+    const int64_t y1 = (whole.row + whole.height - 1) / level->tile_height + 1;
+    target->status_x0 = (uint32_t)(whole.column / level->tile_width);
+    target->status_y0 = (uint32_t)(whole.row / level->tile_height);
+    target->status_across = (uint32_t)(x1 - target->status_x0);
+    target->status_down = (uint32_t)(y1 - target->status_y0);
+}
+
+uint64_t tz_target_status_count(const tz_target *target)
+{
+    return (uint64_t)target->status_across * target->status_down * target->plane_count;
 }
 
 static int by_number(const void *a, const void *b)
@@ -134,26 +75,42 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The different planes that the bands are in. */
-static tz_result set_planes(tz_plan *plan, tz_target *target, const tz_context *ctx)
+/* The different planes that the wanted samples are in. */
+static tz_result set_planes(tz_target *target, tz_arena *arena, const tz_context *ctx)
 {
+    const uint32_t wanted = target->to_mask ? 1 : target->band_count;
     target->plane_count = 1;
-    if (target->layer.tables.planar != 2 || target->to_mask)
+    if (target->layer.tables.planar != 2)
         return TZ_OK;
-    uint32_t *planes = tz_arena_array(&plan->arena, target->band_count, sizeof *planes);
+    uint32_t *planes = tz_arena_array(arena, wanted, sizeof *planes);
     if (!planes)
-        return tz_fail_nomem(ctx, (uint64_t)target->band_count * sizeof *planes);
-    for (uint32_t i = 0; i < target->band_count; i++)
-        planes[i] = target->bands ? target->bands[i] : i;
-    qsort(planes, target->band_count, sizeof *planes, by_number);
+        return tz_fail_nomem(ctx, (uint64_t)wanted * sizeof *planes);
+    for (uint32_t i = 0; i < wanted; i++)
+        planes[i] = target->to_mask ? target->mask_sample : target->bands ? target->bands[i] : i;
+    qsort(planes, wanted, sizeof *planes, by_number);
     uint32_t count = 1;
-    for (uint32_t i = 1; i < target->band_count; i++) {
+    for (uint32_t i = 1; i < wanted; i++) {
         if (planes[i] != planes[count - 1])
             planes[count++] = planes[i];
     }
     target->planes = planes;
     target->plane_count = count;
     return TZ_OK;
+}
+
+/* Who shares tiles must cut them alike. */
+static void set_parts(tz_target *target, const tz_target *shared)
+{
+    const uint32_t rows = target->tile.height;
+    const size_t row_bytes = tz_row_bytes(&target->row);
+    target->part_rows = shared ? shared->part_rows : rows;
+    if (!shared && tz_target_is_raw(target) && row_bytes > 0) {
+        const uint64_t wanted = (uint64_t)(target->x1 - target->x0) * NARROW_FACTOR;
+        const bool narrow = row_bytes >= NARROW_ROW && wanted < target->tile.width;
+        const size_t fit = row_bytes < RAW_PART ? RAW_PART / row_bytes : 1;
+        target->part_rows = narrow ? 1 : fit < rows ? (uint32_t)fit : rows;
+    }
+    target->parts = (rows - 1) / target->part_rows + 1;
 }
 
 /* ---- how tiles become pixels ---- */
@@ -166,28 +123,56 @@ static bool host_is_big_endian(void)
     return first == 0;
 }
 
-static tz_result load_tables(tz_plan *plan, tz_target *target, const tz_context *ctx)
+static tz_result load_tables(tz_target *target, tz_arena *arena, const tz_context *ctx)
 {
     const tz_value *value = &target->layer.tables.jpeg_tables;
     const tz_container *container = &target->file->containers[target->layer.tables.container];
     if (value->count == 0)
         return TZ_OK;
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_codec_bytes),
-                          tz_at_tag(TZ_TAG_JPEG_TABLES, value->offset), value->count,
-                          "bytes of JPEG tables"));
-    target->tables = tz_arena_alloc(&plan->arena, (size_t)value->count + TZ_CODEC_SLACK);
-    if (!target->tables)
+    if (value->count > MAX_JPEG_TABLES)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                       tz_expecting(tz_at_tag(TZ_TAG_JPEG_TABLES, value->offset), MAX_JPEG_TABLES,
+                                    value->count),
+                       "more bytes than JPEG tables can have");
+    uint8_t *bytes = tz_arena_alloc(arena, (size_t)value->count + TZ_CODEC_SLACK);
+    if (!bytes)
         return tz_fail_nomem(ctx, value->count);
-    TZ_TRY(tz_source_read(container->source, value->offset, (size_t)value->count, target->tables,
-                          ctx));
-    target->tile.tables = target->tables;
+    TZ_TRY(tz_source_read(container->source, value->offset, (size_t)value->count, bytes, ctx));
+    target->tile.tables = bytes;
     target->tile.tables_size = (size_t)value->count;
+    target->stored.tables = bytes;
+    target->stored.tables_size = (size_t)value->count;
     return TZ_OK;
 }
 
 static bool ends_with_alpha(const tz_info *info)
 {
     return info->extra_sample_count > 0 && info->extra_samples[info->extra_sample_count - 1] == 2;
+}
+
+static bool is_subsampled(const tz_target *target)
+{
+    const uint16_t *step = target->layer.tables.subsampling;
+    return target->layer.shape.photometric == 6 && target->layer.tables.planar != 2 &&
+           !(target->codec->flags & TZ_CODEC_RGB) && (step[0] > 1 || step[1] > 1);
+}
+
+/* The tile is stored as clumps of luminance with one pair of colours each: rows of bytes, as far as
+ * the codec is concerned. NULL, or what is wrong with it. */
+static const char *set_subsampled(tz_target *target)
+{
+    const uint16_t *step = target->tile.subsampling;
+    if (target->row.bits != 8 || target->row.samples != 3 || target->row.predictor != 1)
+        return "subsampled YCbCr other than three samples of 8 bits without predictor";
+    const uint64_t clumps = tz_ceil_div(target->tile.width, step[0]);
+    const uint64_t width = clumps * (step[0] * step[1] + 2u);
+    if (width > UINT32_MAX)
+        return "subsampled YCbCr of this width";
+    target->subsampled = true;
+    target->stored.width = (uint32_t)width;
+    target->stored.samples = 1;
+    target->stored.height = (uint32_t)tz_ceil_div(target->tile.height, step[1]);
+    return NULL;
 }
 
 static tz_result set_format(tz_target *target, const tz_context *ctx)
@@ -208,8 +193,9 @@ static tz_result set_format(tz_target *target, const tz_context *ctx)
                                     .lerc_compression = level->lerc_compression,
                                     .fax_options = tables->fax_options,
                                     .big_endian = container->big_endian,
-                                    .alpha = tables->planar != 2 && !target->to_mask &&
+                                    .alpha = tables->planar != 2 && !target->layer.is_mask &&
                                              ends_with_alpha(&target->file->info)};
+    target->stored = target->tile;
     target->row = (tz_row_format){.dtype = tables->dtype,
                                   .bits = level->bits_per_sample,
                                   .sample_format = tables->sample_format,
@@ -219,39 +205,20 @@ static tz_result set_format(tz_target *target, const tz_context *ctx)
     target->row.swap = container->big_endian != host_is_big_endian();
     if (target->codec->flags & TZ_CODEC_NATIVE)
         target->row.swap = false;
-    if (target->codec->flags & TZ_CODEC_NO_PREDICTOR)
+    if (target->codec->flags & TZ_CODEC_NO_PREDICTOR && level->predictor != 1) {
         target->row.predictor = 1;
-    const char *unsupported = tz_row_unsupported(&target->row);
+        TZ_TRY(tz_warn(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, level->ifd_offset), 1, level->predictor),
+            "a predictor that does not go with the compression is ignored"));
+    }
+    const char *unsupported = is_subsampled(target) ? set_subsampled(target) : NULL;
+    if (!unsupported)
+        unsupported = tz_row_unsupported(&target->row);
     if (unsupported)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
                        tz_at_tag(TZ_TAG_PREDICTOR, level->ifd_offset), "cannot read %s",
                        unsupported);
-    return TZ_OK;
-}
-
-static tz_result set_placement(tz_plan *plan, tz_target *target, const tz_context *ctx)
-{
-    const tz_info *info = &target->file->info;
-    target->how = (tz_placement){.from = target->row.dtype,
-                                 .to = target->into.dtype,
-                                 .nodata = info->nodata,
-                                 .nodata_to_nan = plan->options.nodata_to_nan &&
-                                                  is_float(target->into.dtype) &&
-                                                  info->nodata.kind != TZ_NODATA_NONE};
-    if (!plan->options.scaled)
-        return TZ_OK;
-    double *scales = tz_arena_array(&plan->arena, target->band_count, 2 * sizeof *scales);
-    bool any = false;
-    if (!scales)
-        return tz_fail_nomem(ctx, (uint64_t)target->band_count * 2 * sizeof *scales);
-    for (uint32_t i = 0; i < target->band_count; i++) {
-        tz_band band;
-        TZ_TRY(tz_band_info(target->file, target->bands ? target->bands[i] : i, &band, ctx->err));
-        scales[2 * (size_t)i] = band.scale;
-        scales[2 * (size_t)i + 1] = band.offset;
-        any = any || band.has_scale || band.has_offset;
-    }
-    target->scales = any ? scales : NULL;
     return TZ_OK;
 }
 
@@ -278,37 +245,185 @@ static tz_result check_readable(const tz_target *target, const tz_context *ctx)
                    "this level cannot be read; the file's warnings say why");
 }
 
-tz_result tz_target_make(tz_plan *plan, const tz_item *item, uint32_t level, tz_target *out,
+/* ---- where pixels go ---- */
+
+static tz_result set_scales(double **out, const tz_view *view, tz_arena *arena,
+                            const tz_context *ctx)
+{
+    double *scales = tz_arena_array(arena, view->band_count, 2 * sizeof *scales);
+    bool any = false;
+    if (!scales)
+        return tz_fail_nomem(ctx, (uint64_t)view->band_count * 2 * sizeof *scales);
+    for (uint32_t i = 0; i < view->band_count; i++) {
+        tz_band band;
+        TZ_TRY(tz_band_info(view->file, view->bands ? view->bands[i] : i, &band, ctx->err));
+        scales[2 * (size_t)i] = band.scale;
+        scales[2 * (size_t)i + 1] = band.offset;
+        any = any || band.has_scale || band.has_offset;
+    }
+    *out = any ? scales : NULL;
+    return TZ_OK;
+}
+
+tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_placement *out,
+                            double **scales, tz_arena *arena, const tz_context *ctx)
+{
+    const tz_nodata *nodata = &view->file->info.nodata;
+    *scales = NULL;
+    *out = (tz_placement){.from = view->layer.tables.dtype, .to = view->into.dtype};
+    if (view->layer.is_mask)
+        return TZ_OK;
+    out->nodata = *nodata;
+    out->nodata_to_nan =
+        how->nodata_to_nan && tz_dtype_is_float(view->into.dtype) && nodata->kind != TZ_NODATA_NONE;
+    return how->scaled ? set_scales(scales, view, arena, ctx) : TZ_OK;
+}
+
+static bool is_every_band_in_order(const tz_target *target)
+{
+    if (target->band_count != target->row.samples)
+        return false;
+    for (uint32_t i = 0; target->bands && i < target->band_count; i++) {
+        if (target->bands[i] != i)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a row of the tile is a row of the buffer, sample for sample. */
+static bool has_same_rows(const tz_target *target)
+{
+    const tz_placement *how = &target->how;
+    const int64_t size = (int64_t)tz_dtype_size(how->to);
+    if (target->to_mask || target->mask.data || how->from != how->to || how->nodata_to_nan ||
+        target->scales)
+        return false;
+    if (target->row.samples == 1)
+        return target->into.column_stride == size && (target->planes || target->band_count == 1);
+    return is_every_band_in_order(target) && target->into.band_stride == size &&
+           target->into.column_stride == size * target->row.samples;
+}
+
+static void set_ways(tz_target *target)
+{
+    uint64_t bytes = 0;
+    if (!tz_mul((uint64_t)target->into.width * target->into.height,
+                target->band_count * tz_dtype_size(target->into.dtype), &bytes))
+        bytes = UINT64_MAX;
+    target->stream = bytes >= STREAM_FROM;
+    target->same_rows = has_same_rows(target);
+    target->straight = target->same_rows && tz_row_is_plain(&target->row);
+}
+
+static tz_result set_placement(tz_target *target, const tz_view *view, const tz_read_options *how,
+                               tz_arena *arena, const tz_context *ctx)
+{
+    target->bands = view->bands;
+    target->band_count = view->band_count;
+    target->into = view->into;
+    target->mask = view->mask;
+    if (target->to_mask) {
+        target->how = (tz_placement){.from = target->row.dtype, .to = target->row.dtype};
+        target->how.nodata.kind = TZ_NODATA_UINT; /* 0 */
+        return TZ_OK;
+    }
+    if (tz_mask_source(view) != TZ_TARGET_PIXELS)
+        target->mask.data = NULL; /* another target fills it */
+    return tz_view_placement(view, how, &target->how, &target->scales, arena, ctx);
+}
+
+/* ---- masks ---- */
+
+/* The first extra sample that is alpha; TZ_NO_BAND: none. */
+#define TZ_NO_BAND UINT32_MAX
+static uint32_t alpha_band(const tz_info *info)
+{
+    for (uint32_t i = 0; i < info->extra_sample_count && i < info->bands; i++) {
+        if (info->extra_samples[i] == 1 || info->extra_samples[i] == 2)
+            return info->bands - info->extra_sample_count + i;
+    }
+    return TZ_NO_BAND;
+}
+
+tz_target_kind tz_mask_source(const tz_view *view)
+{
+    const tz_info *info = &view->file->info;
+    if (view->layer.is_mask)
+        return TZ_TARGET_PIXELS;
+    if (info->levels[view->level].has_mask)
+        return TZ_TARGET_MASK;
+    return info->nodata.kind == TZ_NODATA_NONE && alpha_band(info) < info->bands ? TZ_TARGET_ALPHA
+                                                                                 : TZ_TARGET_PIXELS;
+}
+
+static void share_format(tz_target *target, const tz_target *from)
+{
+    target->codec = from->codec;
+    target->tile = from->tile;
+    target->stored = from->stored;
+    target->subsampled = from->subsampled;
+    target->row = from->row;
+}
+
+/* ---- outcomes ---- */
+
+tz_result tz_target_set_outcome(const tz_target *target, const tz_context *ctx)
+{
+    tz_outcome *outcome = target->outcome;
+    const tz_level *level = &target->layer.shape;
+    const uint64_t count = tz_target_status_count(target);
+    outcome->tile_count = target->status_first + count;
+    if (!outcome->tiles)
+        return TZ_OK;
+    if (outcome->tile_room < outcome->tile_count)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), outcome->tile_count, outcome->tile_room),
+                       "the outcome's list has too little room for the item's tiles");
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t plane =
+            target->planes ? target->planes[i / target->status_across / target->status_down] : 0;
+        const uint64_t y = target->status_y0 + i / target->status_across % target->status_down;
+        const uint64_t x = target->status_x0 + i % target->status_across;
+        outcome->tiles[target->status_first + i] =
+            (tz_tile_status){.tile = (plane * level->tiles_down + y) * level->tiles_across + x,
+                             .level = target->level};
+    }
+    return TZ_OK;
+}
+
+tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kind,
+                         const tz_target *shared, const tz_read_options *how, tz_arena *arena,
                          const tz_context *ctx)
 {
     tz_context at_level = *ctx;
-    const tz_file *file = item->file;
-    *out = (tz_target){.file = file, .level = level};
-    out->to_mask = level != item->level;
-    TZ_TRY(tz_file_layer(file, level, ctx, &out->layer));
+    const uint32_t level = kind == TZ_TARGET_MASK ? TZ_MASK_OF(view->level) : view->level;
+    *out = (tz_target){.file = view->file, .level = level, .layer = view->layer};
+    out->to_mask = kind != TZ_TARGET_PIXELS;
+    if (kind == TZ_TARGET_MASK)
+        TZ_TRY(tz_file_layer(view->file, level, ctx, &out->layer));
+    if (kind == TZ_TARGET_ALPHA)
+        out->mask_sample = alpha_band(&view->file->info);
     at_level.ifd = out->layer.shape.ifd;
-    TZ_TRY(check_readable(out, &at_level));
-    TZ_TRY(tz_codec_find(out->layer.shape.compression, &at_level, &out->codec));
-    tz_window window = item->window;
-    if (window.width == 0 && window.height == 0)
-        window = (tz_window){0, 0, out->layer.shape.width, out->layer.shape.height};
-    TZ_TRY(set_window(out, &window, plan->options.boundless, &at_level));
-    TZ_TRY(set_bands(out, item, &at_level));
-    TZ_TRY(set_buffers(out, item, &window, &at_level));
-    TZ_TRY(set_planes(plan, out, &at_level));
-    TZ_TRY(set_format(out, &at_level));
-    TZ_TRY(load_tables(plan, out, &at_level));
-    TZ_TRY(set_placement(plan, out, &at_level));
-    if (out->to_mask)
-        out->into = out->mask;
-    else if (file->info.levels[level].has_mask)
-        out->mask.data = NULL; /* the file's own mask fills it */
-    out->tile_count =
-        (uint64_t)(out->tile_x1 - out->tile_x0) * (out->tile_y1 - out->tile_y0) * out->plane_count;
+    if (shared) {
+        share_format(out, shared);
+    } else {
+        TZ_TRY(check_readable(out, &at_level));
+        TZ_TRY(tz_codec_find(out->layer.shape.compression, &at_level, &out->codec));
+        TZ_TRY(set_format(out, &at_level));
+        TZ_TRY(load_tables(out, arena, &at_level));
+    }
+    set_window(out, &view->window);
+    TZ_TRY(set_placement(out, view, how, arena, &at_level));
+    TZ_TRY(set_planes(out, arena, &at_level));
+    set_ways(out);
+    set_parts(out, shared);
+    set_status_grid(out, view);
+    out->unit_count = (uint64_t)(out->tile_x1 - out->tile_x0) * (out->tile_y1 - out->tile_y0) *
+                      out->plane_count * out->parts;
     return TZ_OK;
 }
 
 bool tz_target_is_raw(const tz_target *target)
 {
-    return target->layer.shape.compression == TZ_COMPRESSION_NONE;
+    return target->layer.shape.compression == TZ_COMPRESSION_NONE && !target->subsampled;
 }

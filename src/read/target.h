@@ -1,11 +1,83 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * One grid of tiles and where the pixels under a window of it go: an item, or the mask of one. */
 #ifndef TZ_READ_TARGET_H
 #define TZ_READ_TARGET_H
 
-#include "read/plan.h"
+#include "base/arena.h"
+#include "codec/codec.h"
+#include "pixel/pixel.h"
+#include "read/view.h"
 
-/* Resolve and check one item; level with TZ_MASK_OF makes the target that fills its mask. */
-tz_result tz_target_make(tz_plan *plan, const tz_item *item, uint32_t level, tz_target *out,
+typedef struct tz_target {
+    const tz_file *file;
+    uint32_t level; /* with TZ_MASK_OF for a mask */
+    uint32_t group; /* the first target of the same file and level: they share tiles */
+    tz_layer layer;
+    const tz_codec *codec;
+    tz_tile_format tile;   /* of a full tile */
+    tz_tile_format stored; /* the same as the codec sees it */
+    bool subsampled;       /* YCbCr in clumps */
+    tz_row_format row;
+
+    uint32_t x0, y0, x1, y1;   /* the window within the level */
+    uint32_t tile_x0, tile_x1; /* columns of tiles it touches, the last one excluded */
+    uint32_t tile_y0, tile_y1;
+    uint32_t *planes;     /* stored by band: the different ones that are wanted, ascending */
+    uint32_t plane_count; /* 1 when stored by pixel */
+    uint32_t part_rows;   /* uncompressed tiles are read in parts of this many rows; else all */
+    uint32_t parts;       /* of one tile */
+    uint64_t unit_count;  /* parts of all tiles under the window */
+    int64_t column_shift, row_shift; /* buffer position = level position - shift */
+
+    tz_buffer into;        /* strides resolved */
+    tz_buffer mask;        /* data NULL: none */
+    bool to_mask;          /* samples become 0 or 255 in every band of mask, into is not used */
+    uint32_t mask_sample;  /* of a pixel, that says so */
+    const uint32_t *bands; /* NULL: 0, 1, 2, ... */
+    uint32_t band_count;
+    tz_placement how;
+    double *scales; /* scale and offset of each wanted band; NULL: none */
+    bool same_rows; /* prepared rows are the buffer's: same samples, in the same order */
+    bool straight;  /* and so are decoded ones */
+    bool stream;    /* the buffer is too large to stay in the cache */
+
+    tz_outcome *outcome;   /* NULL, or without a list: a bad tile is an error */
+    uint64_t status_first; /* of this target's tiles in the outcome's list */
+    uint32_t status_x0, status_y0, status_across, status_down; /* grid of tiles that it covers */
+} tz_target;
+
+typedef enum tz_target_kind {
+    TZ_TARGET_PIXELS,
+    TZ_TARGET_MASK, /* the file's own mask */
+    TZ_TARGET_ALPHA /* a band that says what is valid */
+} tz_target_kind;
+
+/* Which target fills the view's mask buffer. */
+tz_target_kind tz_mask_source(const tz_view *view);
+
+/* What happens to the samples of a view on their way to its buffer; scales as in tz_target. */
+tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_placement *out,
+                            double **scales, tz_arena *arena, const tz_context *ctx);
+
+/* shared is the first target of the same file and level, or NULL. */
+tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kind,
+                         const tz_target *shared, const tz_read_options *how, tz_arena *arena,
                          const tz_context *ctx);
+
+/* Tiles under the view's whole window, of pixels or of the mask: places in an outcome's list. */
+uint64_t tz_target_status_count(const tz_target *target);
+
+/* Say in the outcome how many tiles there are, and reset its list. */
+tz_result tz_target_set_outcome(const tz_target *target, const tz_context *ctx);
+
+static inline tz_source *tz_target_source(const tz_target *target)
+{
+    return target->file->containers[target->layer.tables.container].source;
+}
+
+bool tz_dtype_is_float(tz_dtype dtype);
+
+/* Whether a tile's data is used as it is in the file: such tiles are read in parts. */
+bool tz_target_is_raw(const tz_target *target);
 
 #endif

@@ -11,6 +11,7 @@
 #include "tiff/ifd.h"
 #include "tiff/layout.h"
 #include "tiff/metadata.h"
+#include "tiff/table_cache.h"
 
 #define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
 
@@ -25,7 +26,8 @@ struct tz_file {
     tz_page *pages;
     tz_metadata metadata;
     tz_warnings warnings;
-    uint64_t loaded; /* bytes of tag data taken from the file */
+    uint64_t loaded;       /* bytes of tag data taken from the file */
+    tz_table_cache *cache; /* of this handle; the one part that changes after opening */
 };
 
 /* The layer that a public level number names (TZ_MASK_OF included); TZ_ERR_ARG when there is none.
@@ -35,10 +37,13 @@ tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *c
 /* A context for calls on an open file. */
 tz_context tz_file_context(const tz_file *file, tz_error *err);
 
-/* tile_table.c: the checks of tz_tile_locate on a span that tz_tile_spans gave; the size may come
- * from a leader. */
-tz_result tz_tile_check(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *span,
-                        tz_error *err);
+/* tile_table.c: tz_tile_spans for a layer at hand, without a look whether the file has changed. */
+tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
+                         size_t count, tz_tile_span *out, tz_error *err);
+
+/* The checks of tz_tile_locate on a span of the table; the size may come from a leader. */
+tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t tile,
+                        tz_tile_span *span, tz_error *err);
 
 /* load.c: fill the parts of info that come from the base directory's other tags. */
 tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx);

@@ -259,14 +259,23 @@ static tz_result fill(tz_file *file, const char *path, const char *name,
     return result;
 }
 
+/* What a tz_file lives in. */
+typedef struct handle {
+    tz_file file;
+    tz_table_cache cache;
+} handle;
+
 static tz_result open_source(tz_file **out, tz_source *source, const char *path, const char *name,
                              const tz_open_options *options, const tz_context *ctx)
 {
-    tz_file *file = tz_alloc_zeroed(1, sizeof *file);
-    if (!file) {
+    handle *made = tz_alloc_zeroed(1, sizeof *made);
+    if (!made) {
         tz_source_close(source);
-        return tz_fail_nomem(ctx, sizeof *file);
+        return tz_fail_nomem(ctx, sizeof *made);
     }
+    tz_file *file = &made->file;
+    tz_table_cache_init(&made->cache);
+    file->cache = &made->cache;
     file->containers[0].source = source;
     file->container_count = 1;
     const tz_result result = fill(file, path, name, options, ctx->err);
@@ -347,7 +356,8 @@ void tz_close(tz_file *file)
     tz_warnings_deinit(&file->warnings);
     tz_free(file->pages);
     tz_arena_deinit(&file->arena);
-    tz_free(file);
+    tz_table_cache_deinit(file->cache);
+    tz_free(file); /* the first member of its handle */
 }
 
 const tz_info *tz_file_info(const tz_file *file)

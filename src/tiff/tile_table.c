@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where tiles are. The tables stay in the file: what is asked for is read in pages, every time. A
- * table may be as long as the image has tiles, and most callers want a few of them. */
+ * Where tiles are. The tables stay in the file: what is asked for is read in pages. A table may be
+ * as long as the image has tiles, and most callers want a few of them. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,15 +17,16 @@ enum { PAGE_SIZE = 4096 };
 /* One layer of one file, on behalf of one call. */
 typedef struct table_reader {
     const tz_file *file;
-    tz_layer layer;
+    const tz_layer *layer;
     const tz_container *container;
     uint32_t level;
+    bool cached; /* on behalf of a reader of pixels, who may come back for more */
     tz_context ctx;
 } table_reader;
 
 static uint16_t table_tag(const table_reader *table, bool offsets)
 {
-    if (table->layer.shape.tiled)
+    if (table->layer->shape.tiled)
         return offsets ? TZ_TAG_TILE_OFFSETS : TZ_TAG_TILE_BYTE_COUNTS;
     return offsets ? TZ_TAG_STRIP_OFFSETS : TZ_TAG_STRIP_BYTE_COUNTS;
 }
@@ -38,29 +39,42 @@ static tz_place at_tile(const table_reader *table, uint64_t tile, uint64_t offse
     return place;
 }
 
-static tz_result open_table(table_reader *table, const tz_file *file, uint32_t level, tz_error *err)
+static table_reader reader_of(const tz_file *file, uint32_t level, const tz_layer *layer,
+                              tz_error *err)
 {
-    *table = (table_reader){.file = file, .level = level, .ctx = tz_file_context(file, err)};
-    TZ_TRY(tz_file_layer(file, level, &table->ctx, &table->layer));
-    table->container = &file->containers[table->layer.tables.container];
-    table->ctx.ifd = table->layer.shape.ifd;
+    table_reader table = {.file = file,
+                          .layer = layer,
+                          .container = &file->containers[layer->tables.container],
+                          .level = level,
+                          .ctx = tz_file_context(file, err)};
+    table.ctx.ifd = layer->shape.ifd;
+    return table;
+}
+
+/* layer is where the level's is kept while the table is read. */
+static tz_result open_table(table_reader *table, tz_layer *layer, const tz_file *file,
+                            uint32_t level, tz_error *err)
+{
+    const tz_context ctx = tz_file_context(file, err);
+    TZ_TRY(tz_file_layer(file, level, &ctx, layer));
+    *table = reader_of(file, level, layer, err);
     return TZ_OK;
 }
 
 static tz_result check_range(const table_reader *table, uint64_t first, uint64_t count)
 {
-    const tz_level *shape = &table->layer.shape;
+    const tz_level *shape = &table->layer->shape;
     if (!(first <= shape->tile_count && count <= shape->tile_count - first))
         return tz_fail(&table->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(at_tile(table, first, TZ_NONE, true), shape->tile_count, first),
                        "there are no such tiles");
-    if (table->layer.tables.offsets.count < shape->tile_count)
+    if (table->layer->tables.offsets.count < shape->tile_count)
         return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
                        tz_expecting(at_tile(table, first, shape->ifd_offset, true),
-                                    shape->tile_count, table->layer.tables.offsets.count),
+                                    shape->tile_count, table->layer->tables.offsets.count),
                        "the table of tile offsets cannot be used");
-    const uint64_t sizes = table->layer.tables.sizes.count;
-    if (sizes < shape->tile_count && !tz_layer_derives_sizes(&table->layer))
+    const uint64_t sizes = table->layer->tables.sizes.count;
+    if (sizes < shape->tile_count && !tz_layer_derives_sizes(table->layer))
         return tz_fail(
             &table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
             tz_expecting(at_tile(table, first, shape->ifd_offset, false), shape->tile_count, sizes),
@@ -78,7 +92,9 @@ static tz_result read_values(const table_reader *table, const tz_value *value, u
         const size_t fit = PAGE_SIZE / width;
         const size_t some = count - done < fit ? count - done : fit;
         const uint64_t at = value->offset + (first + done) * width;
-        TZ_TRY(tz_source_read(table->container->source, at, some * width, page, &table->ctx));
+        TZ_TRY(tz_table_read(table->cached ? table->file->cache : NULL, table->container->source,
+                             table->container->size, table->layer->tables.container, at,
+                             some * width, page, &table->ctx));
         for (size_t i = 0; i < some; i++) {
             uint64_t number = 0;
             if (!tz_integer_at(page + i * width, value->type, table->container->big_endian,
@@ -104,8 +120,8 @@ static void derive_sizes(const table_reader *table, uint64_t first, size_t count
         const uint64_t rest = offset < table->container->size ? table->container->size - offset : 0;
         if (offset == 0)
             out[i].size = 0;
-        else if (table->layer.shape.compression == TZ_COMPRESSION_NONE)
-            out[i].size = tz_layer_tile_bytes(&table->layer, first + i);
+        else if (table->layer->shape.compression == TZ_COMPRESSION_NONE)
+            out[i].size = tz_layer_tile_bytes(table->layer, first + i);
         else
             out[i].size = rest;
     }
@@ -115,9 +131,9 @@ static tz_result read_spans(const table_reader *table, uint64_t first, size_t co
                             tz_tile_span *out)
 {
     TZ_TRY(check_range(table, first, count));
-    TZ_TRY(read_values(table, &table->layer.tables.offsets, first, count, true, out));
-    if (table->layer.tables.sizes.count > 0)
-        return read_values(table, &table->layer.tables.sizes, first, count, false, out);
+    TZ_TRY(read_values(table, &table->layer->tables.offsets, first, count, true, out));
+    if (table->layer->tables.sizes.count > 0)
+        return read_values(table, &table->layer->tables.sizes, first, count, false, out);
     derive_sizes(table, first, count, out);
     return TZ_OK;
 }
@@ -125,10 +141,19 @@ static tz_result read_spans(const table_reader *table, uint64_t first, size_t co
 tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, size_t count,
                         tz_tile_span *out, tz_error *err)
 {
+    tz_layer layer;
     table_reader table;
-    TZ_TRY(open_table(&table, file, level, err));
+    TZ_TRY(open_table(&table, &layer, file, level, err));
     TZ_TRY(read_spans(&table, first, count, out));
     return tz_source_check(table.container->source, &table.ctx);
+}
+
+tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
+                         size_t count, tz_tile_span *out, tz_error *err)
+{
+    table_reader table = reader_of(file, level, layer, err);
+    table.cached = true;
+    return read_spans(&table, first, count, out);
 }
 
 /* A COG's leader tells the size when the table does not; leader and trailer must both be right. */
@@ -185,11 +210,10 @@ static tz_result check_span(const table_reader *table, uint64_t tile, const tz_t
     return TZ_OK;
 }
 
-tz_result tz_tile_check(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *span,
-                        tz_error *err)
+tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t tile,
+                        tz_tile_span *span, tz_error *err)
 {
-    table_reader table;
-    TZ_TRY(open_table(&table, file, level, err));
+    const table_reader table = reader_of(file, level, layer, err);
     if (span->offset != 0 && span->size == 0)
         TZ_TRY(size_from_leader(&table, tile, span));
     return check_span(&table, tile, span);
@@ -199,8 +223,11 @@ tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_
                          tz_error *err)
 {
     tz_tile_span span = {0, 0};
+    tz_layer layer;
+    table_reader table;
+    TZ_TRY(open_table(&table, &layer, file, level, err));
     TZ_TRY(tz_tile_spans(file, level, tile, 1, &span, err));
-    TZ_TRY(tz_tile_check(file, level, tile, &span, err));
+    TZ_TRY(tz_tile_check(file, level, &layer, tile, &span, err));
     *out = span;
     return TZ_OK;
 }
@@ -208,13 +235,14 @@ tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_
 tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *bytes,
                                uint64_t *sparse_tiles, tz_error *err)
 {
+    tz_layer layer;
     table_reader table;
     tz_tile_span spans[PAGE_SIZE / sizeof(tz_tile_span)];
     const size_t fit = sizeof spans / sizeof spans[0];
     uint64_t sum = 0;
     uint64_t sparse = 0;
-    TZ_TRY(open_table(&table, file, level, err));
-    const uint64_t tiles = table.layer.shape.tile_count;
+    TZ_TRY(open_table(&table, &layer, file, level, err));
+    const uint64_t tiles = table.layer->shape.tile_count;
     for (uint64_t first = 0; first < tiles; first += fit) {
         const size_t some = tiles - first < fit ? (size_t)(tiles - first) : fit;
         TZ_TRY(read_spans(&table, first, some, spans));

@@ -80,3 +80,26 @@ def features():
     lines = call("--version").stdout.splitlines()[1:]
     pairs = [line.split(maxsplit=1) for line in lines]
     return {name: None if version == "left out" else version for name, version in pairs}
+
+
+@pytest.fixture
+def raster(tmp_path):
+    """Writes an array of (bands, rows, columns) with rasterio, and returns the path."""
+    import rasterio
+
+    def write(array, name="a.tif", tags=None, colormap=None, overviews=None, mask=None, **profile):
+        path = str(tmp_path / name)
+        bands, height, width = array.shape
+        profile = {"driver": "GTiff", "dtype": array.dtype.name} | profile
+        with rasterio.open(path, "w", count=bands, height=height, width=width, **profile) as file:
+            file.write(array)
+            file.update_tags(**(tags or {}))
+            if colormap:
+                file.write_colormap(1, colormap)
+            if mask is not None:
+                file.write_mask(mask)
+        if overviews:
+            with rasterio.open(path, "r+") as file:
+                file.build_overviews(overviews, rasterio.enums.Resampling.average)
+        return path
+    return write

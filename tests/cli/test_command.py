@@ -9,6 +9,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
+COMMANDS = ["info", "read", "plan", "diff"]
+
+
 def option_names(help_text):
     return set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", help_text, re.MULTILINE))
 
@@ -17,7 +20,7 @@ def option_names(help_text):
 def test_overview_lists_the_commands(run, arguments):
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(r"^  info +\w", done.stdout, re.MULTILINE)
+    assert re.findall(r"^  (\w+)  +\w", done.stdout, re.MULTILINE) == COMMANDS + ["help"]
     assert done.stdout.index("Examples") < done.stdout.index("Commands")
 
 
@@ -32,15 +35,16 @@ def test_help_of_a_command_starts_with_examples(run, arguments):
 
 
 def test_help_fits_80_columns(run):
-    for arguments in (["help"], ["info", "-h"]):
+    for arguments in (["help"], *([name, "-h"] for name in COMMANDS)):
         assert max(map(len, run(*arguments).stdout.splitlines())) <= 80
 
 
 def test_man_page_and_help_have_the_same_options(run):
     page = (ROOT / "doc" / "terrazzo.1").read_text().replace("\\-", "-")
-    options = page[page.index(".SH OPTIONS"):page.index(".SH EXIT STATUS")]
-    in_page = set(re.findall(r"^\.(?:B|BI|BR) (?:-\w \", \" )?(--[a-z-]+)", options, re.MULTILINE))
-    assert in_page == option_names(run("info", "-h").stdout)
+    options = page[page.index(".SH OPTIONS"):page.index(".SH FILES")]
+    in_page = re.findall(r"^\.T[PQ]\n\.(?:B|BI|BR) (?:-\w \", \" )?(--[a-z-]+)", options, re.MULTILINE)
+    assert len(in_page) == len(set(in_page))
+    assert set(in_page) == set().union(*(option_names(run(name, "-h").stdout) for name in COMMANDS))
 
 
 def test_man_page_has_the_version_of_the_project():

@@ -36,7 +36,7 @@ def dump_all(program, names):
         line = process.stdout.readline().decode(errors="replace").rstrip("\n")
         word, _, rest = line.partition(" ")
         if word == "ok":
-            pixels = process.stdout.read(int(rest))
+            pixels = process.stdout.read(int(rest.split()[0]))
             found[name] = hashlib.sha256(pixels).hexdigest()
         else:
             found[name] = f"error: {rest}" if word == "error" else "the program ended"

@@ -37,4 +37,7 @@ void alloc_hook_fail_at(uint64_t n, bool persistent);
 
 alloc_stats alloc_hook_stats(void);
 
+/* Nothing is left of a call, but the pages of a tile table that a handle may keep. */
+bool alloc_hook_kept_nothing(const alloc_stats *stats);
+
 #endif

@@ -50,7 +50,8 @@ static inline tz_result run_once(codec_run *run, const tz_tile_format *format, c
                                  size_t in_size, size_t stride, uint8_t poison, uint8_t **out)
 {
     size_t row = tz_tile_row_bytes(format);
-    size_t slack = stride == row ? TZ_CODEC_SLACK : 0;
+    const bool exact = run->codec->flags & TZ_CODEC_EXACT;
+    size_t slack = stride == row && !exact ? TZ_CODEC_SLACK : 0;
     size_t size = (format->height - 1u) * stride + row + slack;
     uint8_t *input = run_alloc(in_size + TZ_CODEC_SLACK);
     if (in_size > 0)

@@ -4,6 +4,7 @@
 #define TZ_ORACLE_GDAL_API_H
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,9 @@
     F(GDALGetRasterBandYSize, int, (void *))                                                       \
     F(GDALGetGCPCount, int, (void *))                                                              \
     F(GDALGetProjectionRef, const char *, (void *))                                                \
+    F(GDALDatasetRasterIOEx, int,                                                                  \
+      (void *, int, int, int, int, int, void *, int, int, int, int, const int *, int64_t, int64_t, \
+       int64_t, void *))                                                                           \
     F(CPLSetConfigOption, void, (const char *, const char *))                                      \
     F(CPLPushErrorHandler, void, (void (*)(int, int, const char *)))                               \
     F(CPLGetLastErrorMsg, const char *, (void))

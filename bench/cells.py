@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files are read whole, by groups, and what is wanted of each group. Names are those of data.py."""
+
+# group: data-codec-predictor, and the sizes of tiles
+CELLS = {
+    "none": [("dem_f32-none-p1", (256, 512)), ("dem_i16-none-p1", (256, 512)),
+             ("ls_u16-none-p1", (256, 512)), ("rgb_u8-none-p1", (256, 512)),
+             ("lc_u8-none-p1", (256, 512))],
+    "deflate": [("dem_f32-deflate-p1", (256, 512)), ("dem_f32-deflate-p2", (256,)),
+                ("dem_f32-deflate-p3", (256, 512)), ("dem_f32q-deflate-p3", (256,)),
+                ("dem_i16-deflate-p1", (256,)), ("dem_i16-deflate-p2", (256, 512)),
+                ("ls_u16-deflate-p2", (256, 512)), ("rgb_u8-deflate-p1", (256,)),
+                ("rgb_u8-deflate-p2", (256, 512)), ("lc_u8-deflate-p1", (256, 512)),
+                ("ls_u16-deflate-p2", ("256-planar",))],
+    "zstd": [("dem_f32-zstd-p1", (256,)), ("dem_f32-zstd-p3", (256, 512)),
+             ("dem_i16-zstd-p2", (256, 512)), ("ls_u16-zstd-p2", (256, 512)),
+             ("rgb_u8-zstd-p2", (256, 512)), ("lc_u8-zstd-p1", (256, 512))],
+    "lzw": [("dem_f32-lzw-p1", (256,)), ("dem_f32-lzw-p3", (256, 512)), ("dem_i16-lzw-p1", (256,)),
+            ("dem_i16-lzw-p2", (256, 512)), ("ls_u16-lzw-p2", (256, 512)),
+            ("rgb_u8-lzw-p2", (256, 512)), ("lc_u8-lzw-p1", (256, 512))],
+    "packbits": [("dem_i16-packbits-p1", (256,)), ("rgb_u8-packbits-p1", (256,)),
+                 ("lc_u8-packbits-p1", (256, 512))],
+    "lerc": [("dem_f32-lerc-p1", (256, 512)), ("dem_i16-lerc-p1", (256,)),
+             ("ls_u16-lerc-p1", (256,)), ("dem_f32-lerc_zstd-p1", (256,)),
+             ("dem_f32-lerc_deflate-p1", (256,))],
+    "lzma": [("dem_f32-lzma-p3", ("256-half",)), ("lc_u8-lzma-p1", ("256-half",))],
+    "jpeg": [("rgb_u8-jpeg-p1", (256, 512))],
+    "webp": [("rgb_u8-webp-p1", ("256-half",)), ("rgb_u8-webpll-p1", ("256-half",))],
+    "strips": [("dem_i16-none-p1", ("strips",)), ("dem_i16-deflate-p2", ("strips",)),
+               ("rgb_u8-deflate-p2", ("strips",))],
+}
+
+# The same data in ever smaller tiles.
+SHRINKING = [f"dem_i16-{codec}" for codec in ("none-p1", "deflate-p2", "lzw-p2", "zstd-p2")]
+SMALL_TILES = (64, 128)
+
+# group: times the best peer, times GDAL's GTiff on all threads
+TARGETS = {"none": (1.35, 2.1), "deflate": (1.10, 1.35), "zstd": (1.20, 1.70), "lzw": (2.2, 2.6),
+           "packbits": (1.65, 2.85), "lerc": (1.05, 1.25), "lzma": (1.04, 1.12),
+           "jpeg": (1.25, 1.40), "webp": (1.06, 1.12)}
+
+QUICK = {"dem_i16-none-p1-t256", "rgb_u8-none-p1-t256", "dem_f32-deflate-p3-t256",
+         "dem_i16-deflate-p2-t256", "ls_u16-deflate-p2-t256", "rgb_u8-deflate-p2-t256",
+         "lc_u8-deflate-p1-t256", "dem_f32-zstd-p3-t256", "dem_i16-zstd-p2-t256",
+         "rgb_u8-zstd-p2-t256", "dem_f32-lzw-p3-t256", "dem_i16-lzw-p2-t256",
+         "rgb_u8-lzw-p2-t256", "dem_i16-packbits-p1-t256", "lc_u8-packbits-p1-t256",
+         "dem_f32-lerc-p1-t256", "dem_i16-lerc-p1-t256", "lc_u8-lzma-p1-t256-half",
+         "rgb_u8-jpeg-p1-t256", "rgb_u8-webp-p1-t256-half", "dem_i16-deflate-p2-strips",
+         *(f"{name}-t64" for name in SHRINKING)}
+
+LOSSY = ("-jpeg-", "-webp-")
+
+
+def all_cells(quick):
+    """(group, name) of every file that is read whole."""
+    found = [(group, f"{name}-{'' if tile == 'strips' else 't'}{tile}")
+             for group, kinds in CELLS.items() for name, tiles in kinds for tile in tiles]
+    found += [("small tiles", f"{name}-t{tile}") for name in SHRINKING for tile in SMALL_TILES]
+    return [cell for cell in found if not quick or cell[1] in QUICK]

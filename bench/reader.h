@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The loop that times reading, the same for every reader. A program that includes this fills in a
+ * reader and calls reader_main. A line on stdin is a request:
+ *
+ *     whole THREADS REPEATS CHECK LAYOUT PATH   open, read all, close
+ *     each  THREADS REPEATS CHECK LAYOUT LIST   one window after the other: open, read, close
+ *     kept  THREADS REPEATS CHECK LAYOUT LIST   the same with the file open all the time
+ *     batch THREADS REPEATS CHECK LAYOUT LIST   all windows, however the reader does it best
+ *
+ * LAYOUT is `pixel` or `band`: what lies side by side in the buffer, as in the file, so that nobody
+ * has to transpose. A LIST has lines `COLUMN ROW WIDTH HEIGHT PATH`, sorted by path. The answer is
+ * `SECONDS CPU SUM BYTES`: the time of one repeat on the wall and of all cores, a checksum of all
+ * pixels (CHECK 1; else 0), and their size; or `failed MESSAGE`. Pixels go to a buffer that is warm
+ * and on huge pages. */
+#ifndef TZ_BENCH_READER_H
+#define TZ_BENCH_READER_H
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { MAX_THREADS = 256, MAX_LINE = 4096 };
+
+typedef struct shape {
+    uint32_t width, height, bands;
+    size_t sample_size;
+} shape;
+
+typedef struct window {
+    uint32_t column, row, width, height;
+} window;
+
+typedef struct piece {
+    window window;
+    char *path;
+    size_t offset; /* of its pixels among those of the list */
+    uint8_t *into;
+} piece;
+
+/* What a program fills in. Functions give NULL or false after failed(...). */
+typedef struct reader {
+    void *(*open)(const char *path, unsigned threads, shape *what);
+    bool (*read)(void *file, const window *where, bool by_pixel, unsigned threads, uint8_t *into);
+    void (*close)(void *file);
+    /* NULL: each thread takes one file after the other and reads its windows. */
+    bool (*batch)(const piece *pieces, size_t count, bool by_pixel, unsigned threads);
+} reader;
+
+static char failure[512];
+
+/* Notes why; the last one is shown. */
+static bool failed(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(failure, sizeof failure, format, list);
+    va_end(list);
+    return false;
+}
+
+/* Seconds, on the wall and of all threads together. */
+typedef struct stopwatch {
+    double wall, cpu;
+} stopwatch;
+
+static double seconds_of(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static stopwatch start_watch(void)
+{
+    return (stopwatch){seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+static stopwatch stop_watch(stopwatch start, unsigned repeats)
+{
+    const stopwatch end = start_watch();
+    return (stopwatch){(end.wall - start.wall) / repeats, (end.cpu - start.cpu) / repeats};
+}
+
+/* The one buffer. Grows, and is touched when it does. */
+static uint8_t *buffer;
+static size_t buffer_room;
+
+static uint8_t *warm_buffer(size_t size)
+{
+    const size_t huge = (size_t)2 << 20;
+    if (size > buffer_room) {
+        free(buffer);
+        buffer_room = (size + huge - 1) / huge * huge;
+        buffer = aligned_alloc(huge, buffer_room);
+        if (buffer == NULL)
+            abort();
+        madvise(buffer, buffer_room, MADV_HUGEPAGE);
+        memset(buffer, 0x5a, buffer_room);
+    }
+    return buffer;
+}
+
+/* Depends on every byte and on its place; what is left after whole words is not part of it. */
+static uint64_t checksum(const uint8_t *bytes, size_t size)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < size / 8; i++) {
+        uint64_t word;
+        memcpy(&word, bytes + 8 * i, 8);
+        sum += word * (2 * i + 1);
+    }
+    return sum;
+}
+
+static size_t window_bytes(const window *w, const shape *what)
+{
+    return (size_t)w->width * w->height * what->bands * what->sample_size;
+}
+
+/* ---- whole images ---- */
+
+static bool read_whole(const reader *r, const char *path, bool by_pixel, unsigned threads,
+                       size_t *size)
+{
+    shape what;
+    void *file = r->open(path, threads, &what);
+    if (file == NULL)
+        return false;
+    const window all = {0, 0, what.width, what.height};
+    *size = window_bytes(&all, &what);
+    const bool done = r->read(file, &all, by_pixel, threads, warm_buffer(*size));
+    r->close(file);
+    return done;
+}
+
+/* ---- windows ---- */
+
+typedef struct piece_list {
+    piece *pieces;
+    size_t count;
+    size_t size; /* bytes of all pixels */
+} piece_list;
+
+static bool measure_pieces(const reader *r, piece_list *list)
+{
+    shape what = {0};
+    for (size_t i = 0; i < list->count; i++) {
+        piece *p = &list->pieces[i];
+        if (i == 0 || strcmp(p->path, p[-1].path) != 0) {
+            void *file = r->open(p->path, 1, &what);
+            if (file == NULL)
+                return false;
+            r->close(file);
+        }
+        p->offset = list->size;
+        list->size += window_bytes(&p->window, &what);
+    }
+    return true;
+}
+
+static void place_pieces(piece_list *list)
+{
+    uint8_t *base = warm_buffer(list->size);
+    for (size_t i = 0; i < list->count; i++)
+        list->pieces[i].into = base + list->pieces[i].offset;
+}
+
+/* The list stays in memory until another one is asked for. */
+static bool load_list(const reader *r, const char *path, piece_list *list)
+{
+    FILE *file = fopen(path, "r");
+    char line[MAX_LINE], name[MAX_LINE];
+    size_t room = 0;
+    window w;
+    memset(list, 0, sizeof *list);
+    if (file == NULL)
+        return failed("%s: cannot open", path);
+    while (fgets(line, sizeof line, file) != NULL &&
+           sscanf(line, "%u %u %u %u %4095[^\n]", &w.column, &w.row, &w.width, &w.height, name) ==
+               5) {
+        if (list->count == room) {
+            room = room > 0 ? 2 * room : 1024;
+            list->pieces = realloc(list->pieces, room * sizeof *list->pieces);
+            if (list->pieces == NULL)
+                abort();
+        }
+        list->pieces[list->count++] = (piece){.window = w, .path = strdup(name)};
+    }
+    fclose(file);
+    return measure_pieces(r, list);
+}
+
+static void free_list(piece_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->pieces[i].path);
+    free(list->pieces);
+}
+
+static bool read_each(const reader *r, const piece_list *list, bool by_pixel, unsigned threads)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const piece *p = &list->pieces[i];
+        shape what;
+        void *file = r->open(p->path, threads, &what);
+        if (file == NULL)
+            return false;
+        const bool done = r->read(file, &p->window, by_pixel, threads, p->into);
+        r->close(file);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+static bool read_kept(const reader *r, const piece_list *list, bool by_pixel, unsigned threads,
+                      void *file)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const piece *p = &list->pieces[i];
+        if (!r->read(file, &p->window, by_pixel, threads, p->into))
+            return false;
+    }
+    return true;
+}
+
+typedef struct batch {
+    const reader *r;
+    const piece_list *list;
+    bool by_pixel;
+    const size_t *starts; /* of each file in the list, and the end */
+    size_t file_count;
+    atomic_size_t next;
+    atomic_bool failed;
+} batch;
+
+static void *run_batch(void *user)
+{
+    batch *b = user;
+    size_t at;
+    while ((at = atomic_fetch_add(&b->next, 1)) < b->file_count) {
+        const piece *pieces = b->list->pieces + b->starts[at];
+        const piece_list some = {(piece *)(uintptr_t)pieces, b->starts[at + 1] - b->starts[at], 0};
+        shape what;
+        void *file = b->r->open(pieces->path, 1, &what);
+        if (file == NULL || !read_kept(b->r, &some, b->by_pixel, 1, file))
+            atomic_store(&b->failed, true);
+        if (file != NULL)
+            b->r->close(file);
+    }
+    return NULL;
+}
+
+static bool read_batch(const reader *r, const piece_list *list, bool by_pixel, unsigned threads)
+{
+    if (r->batch != NULL)
+        return r->batch(list->pieces, list->count, by_pixel, threads);
+    size_t *starts = malloc((list->count + 1) * sizeof *starts);
+    pthread_t helpers[MAX_THREADS];
+    batch b = {.r = r, .list = list, .by_pixel = by_pixel, .starts = starts};
+    if (starts == NULL)
+        abort();
+    for (size_t i = 0; i < list->count; i++) {
+        if (i == 0 || strcmp(list->pieces[i].path, list->pieces[i - 1].path) != 0)
+            starts[b.file_count++] = i;
+    }
+    starts[b.file_count] = list->count;
+    for (unsigned i = 1; i < threads; i++)
+        pthread_create(&helpers[i], NULL, run_batch, &b);
+    run_batch(&b);
+    for (unsigned i = 1; i < threads; i++)
+        pthread_join(helpers[i], NULL);
+    free(starts);
+    return !atomic_load(&b.failed);
+}
+
+/* ---- requests ---- */
+
+typedef struct request {
+    char mode[16], layout[16], path[MAX_LINE];
+    unsigned threads, repeats, check;
+} request;
+
+static bool answer_whole(const reader *r, const request *q, stopwatch *time, size_t *size)
+{
+    const bool by_pixel = strcmp(q->layout, "pixel") == 0;
+    const stopwatch start = start_watch();
+    for (unsigned i = 0; i < q->repeats; i++) {
+        if (!read_whole(r, q->path, by_pixel, q->threads, size))
+            return false;
+    }
+    *time = stop_watch(start, q->repeats);
+    return true;
+}
+
+static bool answer_list(const reader *r, const request *q, stopwatch *time, size_t *size)
+{
+    static char loaded[MAX_LINE];
+    static piece_list list;
+    const bool by_pixel = strcmp(q->layout, "pixel") == 0;
+    const bool kept = strcmp(q->mode, "kept") == 0;
+    const bool in_batch = strcmp(q->mode, "batch") == 0;
+    if (strcmp(loaded, q->path) != 0) {
+        free_list(&list);
+        loaded[0] = '\0';
+        if (!load_list(r, q->path, &list))
+            return false;
+        strcpy(loaded, q->path);
+    }
+    place_pieces(&list);
+    shape what;
+    void *file = kept ? r->open(list.pieces[0].path, q->threads, &what) : NULL;
+    if (kept && file == NULL)
+        return false;
+    /* What a reader loads when it first needs it belongs to opening. */
+    bool done = !kept || r->read(file, &list.pieces[0].window, by_pixel, q->threads, buffer);
+    const stopwatch start = start_watch();
+    for (unsigned i = 0; done && i < q->repeats; i++) {
+        done = kept       ? read_kept(r, &list, by_pixel, q->threads, file)
+               : in_batch ? read_batch(r, &list, by_pixel, q->threads)
+                          : read_each(r, &list, by_pixel, q->threads);
+    }
+    *time = stop_watch(start, q->repeats);
+    if (kept)
+        r->close(file);
+    *size = list.size;
+    return done;
+}
+
+static int reader_main(const reader *r)
+{
+    char line[MAX_LINE];
+    request q;
+    while (fgets(line, sizeof line, stdin) != NULL &&
+           sscanf(line, "%15s %u %u %u %15s %4095[^\n]", q.mode, &q.threads, &q.repeats, &q.check,
+                  q.layout, q.path) == 6) {
+        stopwatch time = {0, 0};
+        size_t size = 0;
+        if (q.check && buffer != NULL) /* what is not written must show */
+            memset(buffer, 0x5a, buffer_room);
+        const bool done = strcmp(q.mode, "whole") == 0 ? answer_whole(r, &q, &time, &size)
+                                                       : answer_list(r, &q, &time, &size);
+        if (done)
+            printf("%.9f %.9f %" PRIx64 " %zu\n", time.wall, time.cpu,
+                   q.check ? checksum(warm_buffer(size), size) : 0, size);
+        else
+            printf("failed %s\n", failure);
+        fflush(stdout);
+    }
+    return 0;
+}
+
+#endif

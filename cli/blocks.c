@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "blocks.h"
+
+static uint32_t at_most(uint64_t value, uint32_t most)
+{
+    return value < most ? (uint32_t)value : most;
+}
+
+/* How much of a side fits: whole tiles if one fits at all, at least one pixel. */
+static uint32_t fitting(uint64_t room, uint32_t tile, uint32_t side)
+{
+    if (room >= side)
+        return side;
+    if (room >= tile)
+        return (uint32_t)(room / tile * tile);
+    return room > 0 ? (uint32_t)room : 1;
+}
+
+void blocks_start(blocks *b, const block_shape *shape, uint64_t room)
+{
+    const block_shape *s = shape;
+    uint64_t samples = room / s->sample_size;
+    uint64_t plane = (uint64_t)s->width * s->height;
+    *b = (blocks){.shape = *shape, .band_step = s->bands};
+    if (samples / s->bands < plane && s->bands > 1 && (s->by_band || s->in_order))
+        b->band_step = plane > 0 && samples / plane > 1 ? at_most(samples / plane, s->bands) : 1;
+    samples /= b->band_step;
+    uint32_t tile_rows = at_most(s->tile_height, s->height);
+    b->column_step = s->in_order ? s->width : fitting(samples / tile_rows, s->tile_width, s->width);
+    b->row_step = fitting(samples / b->column_step, s->tile_height, s->height);
+}
+
+/* From a place to the edge of a tile that a step leads to. A step that is no multiple of the tile
+ * or ends before the first edge is taken as it is. */
+static uint32_t step_from(uint32_t at, uint32_t step, uint32_t side, uint32_t tile, int64_t phase)
+{
+    uint32_t left = side - at;
+    if (step >= left)
+        return left;
+    if (step % tile != 0)
+        return step;
+    uint32_t into = (uint32_t)((((int64_t)at + phase) % tile + tile) % tile);
+    return step - into;
+}
+
+static void set_columns(blocks *b)
+{
+    const block_shape *s = &b->shape;
+    b->now.width =
+        step_from(b->now.column, b->column_step, s->width, s->tile_width, s->column_phase);
+}
+
+static void set_rows(blocks *b)
+{
+    const block_shape *s = &b->shape;
+    b->now.height = step_from(b->now.row, b->row_step, s->height, s->tile_height, s->row_phase);
+}
+
+bool blocks_next(blocks *b, block *out)
+{
+    const block_shape *s = &b->shape;
+    block *now = &b->now;
+    if (now->bands == 0) {
+        now->bands = b->band_step;
+        set_rows(b);
+    } else if ((now->column += now->width) == s->width) {
+        now->column = 0;
+        if ((now->row += now->height) == s->height) {
+            now->row = 0;
+            if ((now->band += now->bands) == s->bands)
+                return false;
+            now->bands = at_most(b->band_step, s->bands - now->band);
+        }
+        set_rows(b);
+    }
+    set_columns(b);
+    *out = *now;
+    return true;
+}
+
+uint64_t blocks_largest(const blocks *b)
+{
+    return (uint64_t)b->band_step * b->row_step * b->column_step;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common.h"
+
+#include "limits.h"
+#include "parse.h"
+#include "terminal.h"
+
+static bool set_page(tz_open_options *open, const char *text)
+{
+    uint64_t value;
+    const char *at = text;
+    if (!parse_uint(&at, UINT32_MAX - 1, &value) || *at != '\0') {
+        term_usage("--page needs a number from 0 on, not", text, "");
+        return false;
+    }
+    open->page = (uint32_t)value;
+    return true;
+}
+
+static bool set_color(const char *text)
+{
+    if (term_set_color(text))
+        return true;
+    term_usage("--color is auto, always or never, not", text, "");
+    return false;
+}
+
+bool common_apply(common_settings *settings, int id, const char *value)
+{
+    switch (id) {
+    case COMMON_PAGE:
+        return set_page(&settings->open, value);
+    case COMMON_SIDECARS:
+        settings->open.sidecars = TZ_SIDECAR_OVR | TZ_SIDECAR_MSK;
+        return true;
+    case COMMON_STRICT:
+        settings->open.strict = true;
+        return true;
+    case COMMON_LIMIT:
+        return limits_set(&settings->open.limits, value);
+    case COMMON_JSON:
+        settings->json = true;
+        return true;
+    case OPTION_COLOR:
+        return set_color(value);
+    case OPTION_QUIET:
+        term_set_quiet();
+        return true;
+    case OPTION_VERBOSE:
+        settings->verbose = true;
+        return true;
+    default: /* OPTION_HELP */
+        return true;
+    }
+}
+
+int common_parse(const cli_command *command, int argc, char **argv, common_settings *common,
+                 bool (*apply)(void *settings, int id, const char *value), void *settings,
+                 int *status)
+{
+    option_parser parser;
+    option_start(&parser, command, argc, argv);
+    bool help = false;
+    int id;
+    while ((id = option_next(&parser)) != OPTION_END) {
+        bool right = id != OPTION_WRONG && (id < 1000 ? apply(settings, id, parser.value)
+                                                      : common_apply(common, id, parser.value));
+        if (!right) {
+            *status = option_hint(command);
+            return -1;
+        }
+        help = help || id == OPTION_HELP;
+    }
+    if (help)
+        option_print_help(command);
+    *status = help ? EXIT_OK : EXIT_USAGE;
+    return help ? -1 : parser.operand_count;
+}
+
+int common_wrong_operands(const cli_command *command, const char *message, const char *word)
+{
+    term_usage(message, word, "");
+    return option_hint(command);
+}

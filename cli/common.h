@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The options that commands share, and what they set. */
+#ifndef CLI_COMMON_H
+#define CLI_COMMON_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "options.h"
+
+typedef struct common_settings {
+    tz_open_options open;
+    bool json;
+    bool verbose;
+} common_settings;
+
+/* For the end of a command's table: how files are opened, then what every command has. */
+enum { COMMON_PAGE = 2001, COMMON_SIDECARS, COMMON_STRICT, COMMON_LIMIT, COMMON_JSON };
+/* clang-format off */
+#define OPENING_OPTIONS                                                                            \
+    {"page", 0, COMMON_PAGE, "N", "take the N-th full-resolution image; 0 is the first"},          \
+    {"sidecars", 0, COMMON_SIDECARS, NULL, "use FILE.ovr and FILE.msk"},                           \
+    {"strict", 0, COMMON_STRICT, NULL, "every warning is an error"},                               \
+    {"limit", 0, COMMON_LIMIT, "NAME=VALUE", "set a limit; K, M, G, T: each 1024 times the one\n"  \
+                                             "before, 0 or off is no limit"}
+/* clang-format on */
+
+/* Takes an option of this header or of COMMON_OPTIONS. false when its value is wrong; then a
+ * message was printed. */
+bool common_apply(common_settings *settings, int id, const char *value);
+
+/* All options of a command; apply gets those of its own, below 1000. Returns the number of
+ * operands, now at the front of argv, or -1 when the command ends here with *status. */
+int common_parse(const cli_command *command, int argc, char **argv, common_settings *common,
+                 bool (*apply)(void *settings, int id, const char *value), void *settings,
+                 int *status);
+
+/* The message for a wrong number of operands. Returns EXIT_USAGE. */
+int common_wrong_operands(const cli_command *command, const char *message, const char *word);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pixels are compared block by block. Rows that are the same bytes are done with at once; only in
+ * the others each sample is looked at. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocks.h"
+#include "diff.h"
+#include "problem.h"
+#include "progress.h"
+#include "sample.h"
+#include "text.h"
+
+/* Sizes and types ------------------------------------------------------------------------------ */
+
+static tz_result compare_sizes(diff *d, tz_error *err)
+{
+    const tz_info *infos[2] = {d->sides[0].info, d->sides[1].info};
+    diff_fact bands = {.part = DIFF_PIXELS, .level = DIFF_NONE, .what = "bands"};
+    diff_fact type = {.part = DIFF_PIXELS, .level = DIFF_NONE, .what = "type"};
+    diff_fact levels = {.part = DIFF_PIXELS, .level = DIFF_NONE, .what = "levels"};
+    for (int i = 0; i < 2; i++) {
+        diff_text(&bands, i, "%" PRIu32, infos[i]->bands);
+        diff_text(&type, i, "%s", tz_dtype_name(infos[i]->dtype));
+        diff_text(&levels, i, "%" PRIu32, infos[i]->level_count);
+    }
+    tz_result result = diff_add_fact(d, &bands, err);
+    if (result == TZ_OK)
+        result = diff_add_fact(d, &type, err);
+    if (result == TZ_OK)
+        result = diff_add_fact(d, &levels, err);
+    for (uint32_t l = 0; result == TZ_OK && l < infos[0]->level_count && l < infos[1]->level_count;
+         l++) {
+        diff_fact size = {.part = DIFF_PIXELS, .level = l, .what = "size"};
+        diff_fact mask = {.part = DIFF_PIXELS, .level = l, .what = "mask"};
+        for (int i = 0; i < 2; i++) {
+            text_pair(size.texts[i], infos[i]->levels[l].width, infos[i]->levels[l].height);
+            diff_text(&mask, i, "%s", infos[i]->levels[l].has_mask ? "yes" : "no");
+        }
+        result = diff_add_fact(d, &size, err);
+        if (result == TZ_OK)
+            result = diff_add_fact(d, &mask, err);
+    }
+    return result;
+}
+
+static bool is_unsigned(tz_dtype dtype)
+{
+    return dtype == TZ_DTYPE_UINT8 || dtype == TZ_DTYPE_UINT16 || dtype == TZ_DTYPE_UINT32 ||
+           dtype == TZ_DTYPE_UINT64;
+}
+
+static bool is_long(tz_dtype dtype)
+{
+    return dtype == TZ_DTYPE_UINT64 || dtype == TZ_DTYPE_INT64;
+}
+
+/* A type that holds every value of both; TZ_DTYPE_NONE where there is none. */
+static tz_dtype common_type(tz_dtype a, tz_dtype b)
+{
+    if (a == b)
+        return a;
+    if (is_long(a) || is_long(b)) {
+        if (is_unsigned(a) && is_unsigned(b))
+            return TZ_DTYPE_UINT64;
+        bool integers = a < TZ_DTYPE_FLOAT16 && b < TZ_DTYPE_FLOAT16;
+        bool fits = a != TZ_DTYPE_UINT64 && b != TZ_DTYPE_UINT64;
+        return integers && fits ? TZ_DTYPE_INT64 : TZ_DTYPE_NONE;
+    }
+    return sample_is_complex(a) || sample_is_complex(b) ? TZ_DTYPE_COMPLEX_FLOAT64
+                                                        : TZ_DTYPE_FLOAT64;
+}
+
+/* Whether a file says of some pixels that they are not valid. */
+static bool says_validity(const tz_info *info, uint32_t level)
+{
+    if (info->levels[level].has_mask || info->nodata.kind != TZ_NODATA_NONE)
+        return true;
+    for (uint32_t i = 0; i < info->extra_sample_count; i++) {
+        if (info->extra_samples[i] != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Samples -------------------------------------------------------------------------------------- */
+
+static double distance_of_longs(const void *a, const void *b, size_t index, bool is_signed)
+{
+    const uint64_t x = ((const uint64_t *)a)[index];
+    const uint64_t y = ((const uint64_t *)b)[index];
+    bool less = is_signed ? (int64_t)x < (int64_t)y : x < y;
+    return (double)(less ? y - x : x - y);
+}
+
+/* 0 for equal values, infinite where only one of them is a number. */
+static double distance(tz_dtype dtype, const void *a, const void *b, size_t index)
+{
+    if (is_long(dtype))
+        return distance_of_longs(a, b, index, dtype == TZ_DTYPE_INT64);
+    double x = sample_real(dtype, a, index);
+    double y = sample_real(dtype, b, index);
+    if (isnan(x) || isnan(y))
+        return isnan(x) && isnan(y) ? 0 : INFINITY;
+    return !(x < y) && !(x > y) ? 0 : fabs(x - y);
+}
+
+static void count_sample(diff_count *count, double by, uint32_t column, uint32_t row)
+{
+    bool first =
+        count->different == 0 || row < count->row || (row == count->row && column < count->column);
+    if (first) {
+        count->column = column;
+        count->row = row;
+    }
+    count->different++;
+    if (by > count->largest)
+        count->largest = by;
+}
+
+/* Two rows of one band. */
+typedef struct row_pair {
+    const char *a;
+    const char *b;
+    tz_dtype dtype;
+    uint32_t column, row, width;
+} row_pair;
+
+static void compare_row(diff_count *count, const row_pair *pair, double tolerance)
+{
+    if (memcmp(pair->a, pair->b, pair->width * tz_dtype_size(pair->dtype)) == 0)
+        return;
+    bool is_pair = sample_is_complex(pair->dtype);
+    tz_dtype part = sample_part(pair->dtype);
+    for (uint32_t i = 0; i < pair->width; i++) {
+        double by = distance(part, pair->a, pair->b, is_pair ? 2 * (size_t)i : i);
+        if (is_pair)
+            by = fmax(by, distance(part, pair->a, pair->b, 2 * (size_t)i + 1));
+        if (by > tolerance)
+            count_sample(count, by, pair->column + i, pair->row);
+    }
+}
+
+/* Blocks --------------------------------------------------------------------------------------- */
+
+/* Comparing one level. */
+typedef struct comparison {
+    diff *d;
+    diff_level *level;
+    tz_dtype dtype;
+    uint32_t *bands; /* 0, 1, 2, ... */
+    char *pixels[2];
+    char *masks[2]; /* NULL: not compared */
+    tz_read_options how;
+    progress progress;
+} comparison;
+
+static void compare_planes(const comparison *c, const block *where, char *const data[2],
+                           tz_dtype dtype, bool is_mask)
+{
+    size_t row_size = where->width * tz_dtype_size(dtype);
+    for (uint32_t band = 0; band < where->bands; band++) {
+        diff_count *count = is_mask ? &c->level->mask : &c->level->bands[where->band + band];
+        for (uint32_t row = 0; row < where->height; row++) {
+            size_t offset = ((size_t)band * where->height + row) * row_size;
+            const row_pair pair = {data[0] + offset, data[1] + offset, dtype,
+                                   where->column,    where->row + row, where->width};
+            compare_row(count, &pair, is_mask ? 0 : c->d->settings->tolerance);
+        }
+    }
+}
+
+static tz_result compare_block(comparison *c, const block *where, tz_error *err)
+{
+    tz_item items[2];
+    for (int i = 0; i < 2; i++) {
+        items[i] = (tz_item){.file = c->d->sides[i].file,
+                             .level = c->level->level,
+                             .window = {where->column, where->row, where->width, where->height},
+                             .bands = c->bands + where->band,
+                             .band_count = where->bands,
+                             .into = {.data = c->pixels[i],
+                                      .dtype = c->dtype,
+                                      .bands = where->bands,
+                                      .height = where->height,
+                                      .width = where->width}};
+        items[i].mask = items[i].into;
+        items[i].mask.data = c->masks[i];
+        items[i].mask.dtype = TZ_DTYPE_UINT8;
+    }
+    c->how.progress =
+        progress_next(&c->progress, (uint64_t)where->bands * where->height * where->width);
+    tz_result result = tz_read_batch(items, 2, &c->how, NULL, err);
+    if (result != TZ_OK)
+        return problem_memory(err, c->d->settings->memory - c->how.max_memory,
+                              c->d->settings->memory);
+    compare_planes(c, where, c->pixels, c->dtype, false);
+    if (c->level->has_mask)
+        compare_planes(c, where, c->masks, TZ_DTYPE_UINT8, true);
+    return TZ_OK;
+}
+
+/* Blocks follow the tiles of the file that has the larger ones. */
+static block_shape shape_of(const comparison *c)
+{
+    const tz_info *a = c->d->sides[0].info;
+    const tz_info *b = c->d->sides[1].info;
+    const tz_level *x = &a->levels[c->level->level];
+    const tz_level *y = &b->levels[c->level->level];
+    const tz_level *tiles = y->tile_height > x->tile_height ? y : x;
+    return (block_shape){.bands = a->bands,
+                         .height = x->height,
+                         .width = x->width,
+                         .tile_height = tiles->tile_height,
+                         .tile_width = tiles->tile_width,
+                         .sample_size = 2 * (tz_dtype_size(c->dtype) + c->level->has_mask),
+                         .by_band = a->planar == 2 && b->planar == 2};
+}
+
+static tz_result take_memory(comparison *c, const blocks *b, tz_error *err)
+{
+    uint64_t samples = blocks_largest(b);
+    uint64_t bytes = samples * b->shape.sample_size;
+    uint64_t memory = c->d->settings->memory;
+    char needed[TEXT_NUMBER];
+    char given[TEXT_NUMBER];
+    if (bytes >= memory)
+        return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                            "comparing takes at least %s of memory, and --memory allows %s",
+                            text_bytes(needed, bytes), text_bytes(given, memory));
+    c->how.max_memory = memory - bytes;
+    bool all = true;
+    for (int i = 0; i < 2; i++) {
+        c->pixels[i] = malloc((size_t)samples * tz_dtype_size(c->dtype));
+        c->masks[i] = c->level->has_mask ? malloc((size_t)samples) : NULL;
+        all = all && c->pixels[i] != NULL && (c->masks[i] != NULL || !c->level->has_mask);
+    }
+    c->bands = malloc(b->shape.bands * sizeof *c->bands);
+    c->level->bands = calloc(b->shape.bands, sizeof *c->level->bands);
+    if (!all || c->bands == NULL || c->level->bands == NULL)
+        return problem_nomem(err, "the pixels");
+    for (uint32_t i = 0; i < b->shape.bands; i++)
+        c->bands[i] = i;
+    return TZ_OK;
+}
+
+static tz_result compare_blocks(comparison *c, tz_error *err)
+{
+    blocks b;
+    block where;
+    const block_shape shape = shape_of(c);
+    blocks_start(&b, &shape, c->d->settings->memory / 2);
+    progress_start(&c->progress, (uint64_t)shape.bands * shape.height * shape.width);
+    tz_result result = take_memory(c, &b, err);
+    while (result == TZ_OK && blocks_next(&b, &where))
+        result = compare_block(c, &where, err);
+    progress_end(&c->progress);
+    for (int i = 0; i < 2; i++) {
+        free(c->pixels[i]);
+        free(c->masks[i]);
+    }
+    free(c->bands);
+    return result;
+}
+
+/* Levels --------------------------------------------------------------------------------------- */
+
+static bool differs(const diff_level *level)
+{
+    for (uint32_t i = 0; i < level->band_count; i++) {
+        if (level->bands[i].different > 0)
+            return true;
+    }
+    return level->mask.different > 0;
+}
+
+static tz_result compare_level(diff *d, uint32_t index, tz_dtype dtype, tz_error *err)
+{
+    const tz_info *a = d->sides[0].info;
+    const tz_info *b = d->sides[1].info;
+    void *levels = d->levels;
+    diff_level *level = diff_grow(&levels, &d->level_count, sizeof *level);
+    d->levels = levels;
+    if (level == NULL)
+        return problem_nomem(err, "the list of levels");
+    *level = (diff_level){.level = index,
+                          .band_count = a->bands,
+                          .has_mask = says_validity(a, index) || says_validity(b, index)};
+    comparison c = {.d = d, .level = level, .dtype = dtype, .how = TZ_READ_OPTIONS_INIT};
+    c.how.threads = d->settings->threads;
+    tz_result result = compare_blocks(&c, err);
+    if (result == TZ_OK && differs(level))
+        d->different |= DIFF_PIXELS;
+    return result;
+}
+
+tz_result diff_compare_pixels(diff *d, tz_error *err)
+{
+    const tz_info *a = d->sides[0].info;
+    const tz_info *b = d->sides[1].info;
+    tz_dtype dtype = common_type(a->dtype, b->dtype);
+    tz_result result = compare_sizes(d, err);
+    if (a->bands != b->bands)
+        d->not_compared = "not the same number of bands";
+    else if (a->width != b->width || a->height != b->height)
+        d->not_compared = "not the same size";
+    else if (a->dtype == TZ_DTYPE_NONE || b->dtype == TZ_DTYPE_NONE)
+        d->not_compared = "samples without a type that can be read";
+    else if (dtype == TZ_DTYPE_NONE)
+        d->not_compared = "no type holds the values of both";
+    if (result != TZ_OK || d->not_compared != NULL)
+        return result;
+    uint32_t count = a->level_count < b->level_count ? a->level_count : b->level_count;
+    for (uint32_t i = 0; i < (d->settings->all_levels ? count : 1) && result == TZ_OK; i++) {
+        const tz_level *x = &a->levels[i];
+        const tz_level *y = &b->levels[i];
+        if (x->width == y->width && x->height == y->height)
+            result = compare_level(d, i, dtype, err);
+    }
+    return result;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "diff.h"
+#include "problem.h"
+#include "tag_values.h"
+
+/* Tags whose value is a place in the file: having one or not is all that can be compared. */
+static bool is_place(uint16_t number)
+{
+    return number == 330 || number == 34665 || number == 34853;
+}
+
+/* Tags that pixels and layout are compared by: sizes, types, tiles and where they are. */
+static bool is_layout(uint16_t number)
+{
+    static const uint16_t numbers[] = {256, 257, 258, 259, 273, 277, 278, 279, 284,
+                                       288, 289, 317, 322, 323, 324, 325, 339};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i] == number)
+            return true;
+    }
+    return false;
+}
+
+/* The tags of a directory, in memory of malloc. */
+typedef struct tag_list {
+    tz_tag *tags;
+    uint32_t count;
+} tag_list;
+
+static tz_result load_tags(tag_list *list, const diff_side *side, const tz_level *level,
+                           tz_error *err)
+{
+    uint32_t count = (uint32_t)level->tag_count;
+    list->tags = malloc(((size_t)count + 1) * sizeof *list->tags);
+    if (list->tags == NULL)
+        return problem_nomem(err, "the tags");
+    for (; list->count < count; list->count++) {
+        tz_result result =
+            tz_tag_get(side->file, level->ifd_offset, list->count, &list->tags[list->count], err);
+        if (result != TZ_OK)
+            return result;
+    }
+    return TZ_OK;
+}
+
+static const tz_tag *find_tag(const tag_list *list, uint16_t number)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->tags[i].tag == number)
+            return &list->tags[i];
+    }
+    return NULL;
+}
+
+static tz_result note(diff *d, uint32_t level, const tz_tag *a, const tz_tag *b, tz_error *err)
+{
+    void *tags = d->tags;
+    diff_tag *added = diff_grow(&tags, &d->tag_count, sizeof *added);
+    d->tags = tags;
+    if (added == NULL)
+        return problem_nomem(err, "the list of differences");
+    *added = (diff_tag){
+        .level = level, .number = a != NULL ? a->tag : b->tag, .present = {a != NULL, b != NULL}};
+    if (a != NULL)
+        added->tags[0] = *a;
+    if (b != NULL)
+        added->tags[1] = *b;
+    d->different |= DIFF_TAGS;
+    return TZ_OK;
+}
+
+static tz_result compare_tag(diff *d, uint32_t level, const tz_tag *a, const tz_tag *b,
+                             tz_error *err)
+{
+    bool same = a != NULL && b != NULL;
+    tz_result result = TZ_OK;
+    if (same && !is_place(a->tag)) {
+        same = a->type == b->type && a->count == b->count && a->size == b->size;
+        if (same)
+            result = tag_same_values(d->sides[0].file, a, d->sides[1].file, b, &same, err);
+    }
+    return result != TZ_OK || same ? result : note(d, level, a, b, err);
+}
+
+static tz_result compare_lists(diff *d, uint32_t level, const tag_list *a, const tag_list *b,
+                               tz_error *err)
+{
+    tz_result result = TZ_OK;
+    for (uint32_t i = 0; i < a->count && result == TZ_OK; i++) {
+        if (!is_layout(a->tags[i].tag))
+            result = compare_tag(d, level, &a->tags[i], find_tag(b, a->tags[i].tag), err);
+    }
+    for (uint32_t i = 0; i < b->count && result == TZ_OK; i++) {
+        if (!is_layout(b->tags[i].tag) && find_tag(a, b->tags[i].tag) == NULL)
+            result = compare_tag(d, level, NULL, &b->tags[i], err);
+    }
+    return result;
+}
+
+/* Directories beside the file cannot be asked for their tags. */
+static tz_result compare_directories(diff *d, uint32_t level, const tz_level *a, const tz_level *b,
+                                     tz_error *err)
+{
+    tag_list lists[2] = {{0}, {0}};
+    if (a->sidecar != 0 || b->sidecar != 0)
+        return TZ_OK;
+    tz_result result = load_tags(&lists[0], &d->sides[0], a, err);
+    if (result == TZ_OK)
+        result = load_tags(&lists[1], &d->sides[1], b, err);
+    if (result == TZ_OK)
+        result = compare_lists(d, level, &lists[0], &lists[1], err);
+    free(lists[0].tags);
+    free(lists[1].tags);
+    return result;
+}
+
+tz_result diff_compare_tags(diff *d, tz_error *err)
+{
+    const tz_info *a = d->sides[0].info;
+    const tz_info *b = d->sides[1].info;
+    tz_result result = TZ_OK;
+    for (uint32_t i = 0; i < a->level_count && i < b->level_count && result == TZ_OK; i++) {
+        result = compare_directories(d, i, &a->levels[i], &b->levels[i], err);
+        if (result == TZ_OK && a->levels[i].has_mask && b->levels[i].has_mask)
+            result = compare_directories(d, TZ_MASK_OF(i), &a->masks[i], &b->masks[i], err);
+    }
+    return result;
+}

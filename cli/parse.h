@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Numbers that were typed. Each function takes a number off the front of *at and leaves *at behind
+ * it; false, with *at unchanged, when there is none or it does not fit. */
+#ifndef CLI_PARSE_H
+#define CLI_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool parse_uint(const char **at, uint64_t most, uint64_t *out);
+/* With a minus sign, or without. */
+bool parse_int(const char **at, int64_t most, int64_t *out);
+/* What strtod takes, in the C locale; also "nan" and "inf". */
+bool parse_real(const char **at, double *out);
+/* Takes off one character if it is this one. */
+bool parse_char(const char **at, char wanted);
+
+/* A whole text: digits and at most one of K, M, G, T, each 1024 times the one before. */
+bool parse_bytes(const char *text, uint64_t *out);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "band_list.h"
+#include "png.h"
+#include "problem.h"
+#include "sample.h"
+#include "stretch.h"
+
+#define MIN_IS_WHITE 0
+#define PALETTE      3
+#define MOST_BANDS   5 /* of a picture: CMYK and alpha */
+
+/* Bands ---------------------------------------------------------------------------------------- */
+
+static tz_color color_of(const request *r, uint32_t band)
+{
+    tz_band info;
+    tz_error err;
+    return tz_band_info(r->file, band, &info, &err) == TZ_OK ? info.color : TZ_COLOR_UNDEFINED;
+}
+
+/* The first band of a colour, or UINT32_MAX. Colours stand at the front or not at all. */
+static uint32_t find_color(const request *r, tz_color color)
+{
+    uint32_t most = r->info->bands < 16 ? r->info->bands : 16;
+    for (uint32_t i = 0; i < most; i++) {
+        if (color_of(r, i) == color)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+/* Colours that make a picture together. */
+static const tz_color models[][4] = {
+    {TZ_COLOR_RED, TZ_COLOR_GREEN, TZ_COLOR_BLUE, TZ_COLOR_UNDEFINED},
+    {TZ_COLOR_Y, TZ_COLOR_CB, TZ_COLOR_CR, TZ_COLOR_UNDEFINED},
+    {TZ_COLOR_CYAN, TZ_COLOR_MAGENTA, TZ_COLOR_YELLOW, TZ_COLOR_BLACK},
+};
+
+/* The bands of a model; 0 if one is missing. */
+static uint32_t find_model(const request *r, const tz_color model[4], uint32_t *bands)
+{
+    uint32_t count = 0;
+    for (; count < 4 && model[count] != TZ_COLOR_UNDEFINED; count++) {
+        bands[count] = find_color(r, model[count]);
+        if (bands[count] == UINT32_MAX)
+            return 0;
+    }
+    return count;
+}
+
+static tz_result choose_by_color(request *r, tz_error *err)
+{
+    uint32_t *bands = malloc(MOST_BANDS * sizeof *bands);
+    if (bands == NULL)
+        return problem_nomem(err, "the list of bands");
+    r->bands = bands;
+    for (size_t i = 0; i < sizeof models / sizeof models[0] && r->band_count == 0; i++)
+        r->band_count = find_model(r, models[i], bands);
+    if (r->band_count == 0) {
+        bands[0] = 0;
+        r->band_count = 1;
+    }
+    uint32_t alpha = find_color(r, TZ_COLOR_ALPHA);
+    if (alpha != UINT32_MAX && alpha != bands[0])
+        bands[r->band_count++] = alpha;
+    return TZ_OK;
+}
+
+static bool ends_in_alpha(const request *r)
+{
+    return r->band_count > 1 && color_of(r, r->bands[r->band_count - 1]) == TZ_COLOR_ALPHA;
+}
+
+static bool is_cmyk(const request *r, uint32_t colors)
+{
+    return colors == 4 && color_of(r, r->bands[0]) == TZ_COLOR_CYAN &&
+           color_of(r, r->bands[3]) == TZ_COLOR_BLACK;
+}
+
+static bool has_palette(const request *r)
+{
+    return r->info->color_map != NULL && r->info->photometric == PALETTE && r->bands[0] == 0 &&
+           !r->how.scaled;
+}
+
+/* Between two entries of a colour map there is nothing. */
+static tz_result check_resampling(const request *r, tz_error *err)
+{
+    if (r->how.resampling <= TZ_RESAMPLE_NEAREST || !has_palette(r))
+        return TZ_OK;
+    return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                        "the %s of numbers in a colour map is no colour; use --resampling nearest",
+                        r->how.resampling == TZ_RESAMPLE_AVERAGE ? "average" : "mean");
+}
+
+tz_result picture_choose_bands(request *r, tz_error *err)
+{
+    const char *asked = r->settings->bands;
+    tz_result result = asked == NULL
+                           ? choose_by_color(r, err)
+                           : band_list_read(asked, r->info->bands, &r->bands, &r->band_count, err);
+    if (result == TZ_OK)
+        result = check_resampling(r, err);
+    if (result != TZ_OK)
+        return result;
+    uint32_t colors = r->band_count - ends_in_alpha(r);
+    if (colors == 1 || colors == 3 || is_cmyk(r, colors))
+        return TZ_OK;
+    return problem_make(
+        err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+        "a PNG shows one band or three, and alpha behind them; choose with --bands");
+}
+
+/* Colours -------------------------------------------------------------------------------------- */
+
+/* How samples become bytes of a row. */
+typedef struct painter {
+    const tz_buffer *pixels;
+    const tz_buffer *mask;
+    const request *r;
+    unsigned colors; /* bands of colour: 1, 3, or 4 of CMYK */
+    bool has_alpha;  /* a band of alpha behind them */
+    bool premultiplied;
+    bool palette;
+    bool cmyk;
+    bool ycbcr;
+    bool inverted;
+    bool stretched;
+    bool may_be_nan;
+    const void *planes[MOST_BANDS];
+    const unsigned char *masks[MOST_BANDS];
+    stretch range[MOST_BANDS];
+    unsigned char bytes[MOST_BANDS][256]; /* what samples of 8 bits become */
+    bool transparent;                     /* the picture has an alpha channel */
+    unsigned channels;
+} painter;
+
+static const void *plane_of(const tz_buffer *buffer, unsigned band)
+{
+    size_t plane = (size_t)buffer->height * buffer->width * tz_dtype_size(buffer->dtype);
+    return (const char *)buffer->data + band * plane;
+}
+
+static double value_at(const painter *p, unsigned band, size_t index)
+{
+    return sample_real(p->pixels->dtype, p->planes[band], index);
+}
+
+/* 0 to 255. */
+static unsigned char byte_at(const painter *p, unsigned band, size_t index)
+{
+    if (p->pixels->dtype == TZ_DTYPE_UINT8)
+        return p->bytes[band][((const unsigned char *)p->planes[band])[index]];
+    return stretch_apply(&p->range[band], value_at(p, band, index));
+}
+
+/* A pixel is seen where all of its colours are valid. */
+static bool is_valid(const painter *p, size_t index)
+{
+    for (unsigned band = 0; band < p->colors; band++) {
+        if (p->masks[band][index] == 0 || (p->may_be_nan && isnan(value_at(p, band, index))))
+            return false;
+    }
+    return true;
+}
+
+static unsigned char alpha_at(const painter *p, size_t index)
+{
+    unsigned char alpha = p->has_alpha ? byte_at(p, p->colors, index) : 255;
+    /* the mask of a file without another one is made of its alpha, and alpha says more */
+    if (p->has_alpha && !p->r->info->levels[0].has_mask &&
+        p->r->info->nodata.kind == TZ_NODATA_NONE)
+        return alpha;
+    return is_valid(p, index) ? alpha : 0;
+}
+
+static void paint_palette(const painter *p, size_t index, unsigned char *to)
+{
+    const tz_info *info = p->r->info;
+    double value = value_at(p, 0, index);
+    for (uint32_t i = 0; i < 3; i++) {
+        bool known = value >= 0 && value < info->color_map_size;
+        size_t entry = known ? (size_t)value : 0;
+        to[i] = known ? (unsigned char)(info->color_map[i * info->color_map_size + entry] >> 8) : 0;
+    }
+}
+
+static unsigned char paint_color(const painter *p, unsigned band, size_t index, unsigned char alpha)
+{
+    unsigned char color = byte_at(p, band, index);
+    if (p->inverted)
+        color = (unsigned char)(255 - color);
+    if (!p->premultiplied || alpha == 0)
+        return color;
+    unsigned whole = (color * 255u + alpha / 2u) / alpha;
+    return (unsigned char)(whole < 255 ? whole : 255);
+}
+
+/* The plain rule, without a profile: each ink, and black, takes its part of the light. */
+static void paint_cmyk(const painter *p, size_t index, unsigned char alpha, unsigned char *to)
+{
+    unsigned black = paint_color(p, 3, index, alpha);
+    for (unsigned band = 0; band < 3; band++) {
+        unsigned ink = paint_color(p, band, index, alpha);
+        to[band] = (unsigned char)(((255 - ink) * (255 - black) + 127) / 255);
+    }
+}
+
+static unsigned char to_byte(double value)
+{
+    return (unsigned char)(value <= 0 ? 0 : value >= 255 ? 255 : value + 0.5);
+}
+
+/* By the coefficients of ITU-R BT.601 over the full range, the default of TIFF and the rule of
+ * JPEG.
+ */
+static void paint_ycbcr(const painter *p, size_t index, unsigned char alpha, unsigned char *to)
+{
+    double y = paint_color(p, 0, index, alpha);
+    double blue = paint_color(p, 1, index, alpha) - 128.0;
+    double red = paint_color(p, 2, index, alpha) - 128.0;
+    to[0] = to_byte(y + 1.402 * red);
+    to[1] = to_byte(y - 0.344136 * blue - 0.714136 * red);
+    to[2] = to_byte(y + 1.772 * blue);
+}
+
+static void paint_pixel(const painter *p, size_t index, unsigned char *to)
+{
+    unsigned char alpha = p->transparent ? alpha_at(p, index) : 255;
+    unsigned colors = p->channels - p->transparent;
+    if (p->transparent)
+        to[colors] = alpha;
+    if (alpha == 0)
+        memset(to, 0, colors); /* what is not seen has no colour */
+    else if (p->palette)
+        paint_palette(p, index, to);
+    else if (p->cmyk)
+        paint_cmyk(p, index, alpha, to);
+    else if (p->ycbcr)
+        paint_ycbcr(p, index, alpha, to);
+    else
+        for (unsigned band = 0; band < colors; band++)
+            to[band] = paint_color(p, band, index, alpha);
+}
+
+/* Preparation ---------------------------------------------------------------------------------- */
+
+static bool is_anything_transparent(const painter *p)
+{
+    size_t count = (size_t)p->pixels->height * p->pixels->width;
+    bool masked = false;
+    for (unsigned band = 0; band < p->colors; band++)
+        masked = masked || memchr(p->masks[band], 0, count) != NULL;
+    if (!masked && !p->may_be_nan && !p->has_alpha)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (alpha_at(p, i) < 255)
+            return true;
+    }
+    return false;
+}
+
+/* The largest sample, for types that have one a picture can use. */
+static double full_of(const request *r)
+{
+    unsigned bits = r->info->bits_per_sample;
+    if (r->dtype == r->info->dtype && r->info->sample_format == 1 && bits < 32)
+        return (double)(((uint64_t)1 << bits) - 1);
+    return r->dtype == TZ_DTYPE_UINT8 ? 255 : r->dtype == TZ_DTYPE_UINT16 ? 65535 : 1;
+}
+
+static void set_ranges(painter *p)
+{
+    size_t count = (size_t)p->pixels->height * p->pixels->width;
+    double full = full_of(p->r);
+    for (unsigned band = 0; band < MOST_BANDS; band++)
+        p->range[band] = (stretch){0, full};
+    for (unsigned band = 0; p->stretched && band < p->colors; band++)
+        p->range[band] = stretch_measure(p->pixels->dtype, p->planes[band], p->masks[band], count);
+    for (unsigned band = 0; band < MOST_BANDS; band++) {
+        for (unsigned value = 0; value < 256; value++)
+            p->bytes[band][value] = stretch_apply(&p->range[band], value);
+    }
+}
+
+static void prepare(painter *p, bool stretched)
+{
+    const request *r = p->r;
+    const tz_info *info = r->info;
+    p->may_be_nan = r->dtype >= TZ_DTYPE_FLOAT16;
+    for (unsigned band = 0; band < r->band_count; band++) {
+        p->planes[band] = plane_of(p->pixels, band);
+        p->masks[band] = plane_of(p->mask, band);
+    }
+    p->has_alpha = ends_in_alpha(r);
+    p->colors = r->band_count - p->has_alpha;
+    p->palette = has_palette(r) && p->colors == 1 && !stretched;
+    p->cmyk = is_cmyk(r, p->colors);
+    p->ycbcr = p->colors == 3 && color_of(r, r->bands[0]) == TZ_COLOR_Y &&
+               color_of(r, r->bands[2]) == TZ_COLOR_CR && !stretched;
+    p->inverted = info->photometric == MIN_IS_WHITE && p->colors == 1;
+    p->stretched = !p->palette && (stretched || r->dtype != TZ_DTYPE_UINT8);
+    uint32_t extra = info->extra_sample_count;
+    p->premultiplied =
+        p->has_alpha && extra > 0 && !p->stretched && info->extra_samples[extra - 1] == 1;
+    set_ranges(p);
+    p->transparent = is_anything_transparent(p) || p->has_alpha;
+    p->channels = (p->palette || p->cmyk ? 3 : p->colors) + p->transparent;
+}
+
+tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
+                        const tz_buffer *mask, bool stretched, tz_error *err)
+{
+    painter p = {.pixels = pixels, .mask = mask, .r = r};
+    png_writer *png = NULL;
+    prepare(&p, stretched);
+    unsigned char *row = malloc((size_t)pixels->width * p.channels);
+    tz_result result = row != NULL
+                           ? png_open(&png, to, pixels->width, pixels->height, p.channels, err)
+                           : problem_nomem(err, "a row");
+    for (size_t y = 0; y < pixels->height && result == TZ_OK; y++) {
+        for (size_t x = 0; x < pixels->width; x++)
+            paint_pixel(&p, y * pixels->width + x, row + x * p.channels);
+        result = png_row(png, row, err);
+    }
+    if (result == TZ_OK)
+        result = png_finish(png, err);
+    png_close(png);
+    free(row);
+    return result;
+}

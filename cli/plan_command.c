@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "problem.h"
+#include "read_command.h"
+#include "report.h"
+#include "terminal.h"
+
+/* clang-format off */
+static const cli_option plan_options[] = {
+    REQUEST_OPTIONS,
+    {"json", 0, COMMON_JSON, NULL, "as JSON"},
+    OPENING_OPTIONS,
+    COMMON_OPTIONS
+};
+/* clang-format on */
+
+static int run(int argc, char **argv);
+
+const cli_command plan_command = {
+    .name = "plan",
+    .arguments = "IN",
+    .summary = "tells what reading pixels would cost, without reading any",
+    .examples = "terrazzo plan a.tif\tthe whole image\n"
+                "terrazzo plan --window 0,0,512,512 a.tif\ttiles, requests, bytes of a part\n"
+                "terrazzo plan --size 1024x0 a.tif\twhich overview a picture needs",
+    .options = plan_options,
+    .run = run,
+};
+
+static bool apply(void *user, int id, const char *value)
+{
+    return request_apply(user, id, value);
+}
+
+static int fail(const request_settings *settings, const char *path, const tz_error *err)
+{
+    if (settings->common.json)
+        report_write_error(path, err);
+    term_error(err->message);
+    return EXIT_FAILED;
+}
+
+static int plan(const request_settings *settings, const char *path)
+{
+    static transfer_result result; /* too large for a small stack */
+    request r;
+    tz_error err;
+    request_format format = settings->format != FORMAT_NONE ? settings->format : FORMAT_NPY;
+    const transfer_sink sink = {.whole = format == FORMAT_PNG};
+    if (request_open(&r, settings, path, format, &err) != TZ_OK)
+        return fail(settings, path, &err);
+    if (transfer_run(&r, &sink, true, &result, &err) != TZ_OK) {
+        request_close(&r);
+        return fail(settings, path, &err);
+    }
+    const report shown = {.input = path, .r = &r, .result = &result};
+    if (settings->common.json)
+        report_write(&shown);
+    else
+        report_print(&shown);
+    problem_print_warnings(r.info);
+    report_warn(&result);
+    request_close(&r);
+    return EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    request_settings settings = REQUEST_SETTINGS_INIT;
+    int status;
+    int count =
+        common_parse(&plan_command, argc, argv, &settings.common, apply, &settings, &status);
+    if (count < 0)
+        return status;
+    if (count != 1)
+        return common_wrong_operands(&plan_command, count == 0 ? "no IN given" : "one IN, not also",
+                                     count == 0 ? NULL : argv[1]);
+    if (!request_check(&settings))
+        return option_hint(&plan_command);
+    return plan(&settings, argv[0]);
+}

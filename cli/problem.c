@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "problem.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "terminal.h"
+#include "text.h"
+
+tz_result problem_make(tz_error *err, tz_result result, tz_cause cause, const char *format, ...)
+{
+    va_list arguments;
+    *err = (tz_error){.result = result,
+                      .cause = cause,
+                      .ifd = -1,
+                      .tag = -1,
+                      .level = -1,
+                      .tile = -1,
+                      .offset = TZ_NONE,
+                      .expected = TZ_NONE,
+                      .found = TZ_NONE,
+                      .count = 1};
+    va_start(arguments, format);
+    vsnprintf(err->message, sizeof err->message, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+tz_result problem_io(tz_error *err, const char *verb, const char *path, int reason)
+{
+    problem_make(err, TZ_ERR_IO, TZ_CAUSE_IO, "cannot %s '%.400s': %s", verb, path,
+                 strerror(reason));
+    err->system_error = reason;
+    return TZ_ERR_IO;
+}
+
+tz_result problem_nomem(tz_error *err, const char *what)
+{
+    return problem_make(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, "out of memory for %s", what);
+}
+
+/* The library names its own option; people have another. */
+tz_result problem_memory(tz_error *err, uint64_t buffers, uint64_t allowed)
+{
+    char needed[TEXT_NUMBER];
+    char given[TEXT_NUMBER];
+    if (err->result == TZ_ERR_LIMIT && err->limit != NULL && strcmp(err->limit, "max_memory") == 0)
+        snprintf(err->message, sizeof err->message,
+                 "reading takes %s bytes of memory, and --memory allows %s",
+                 text_count(needed, buffers + err->found), text_count(given, allowed));
+    return err->result;
+}
+
+void problem_print_warnings(const tz_info *info)
+{
+    for (uint32_t i = 0; i < info->warning_count; i++)
+        term_warning(info->warnings[i].message, info->warnings[i].count);
+    if (info->warnings_dropped > 0)
+        term_warning("there are further kinds of warnings", info->warnings_dropped);
+}
+
+void problem_write(json *j, const tz_error *err)
+{
+    json_text(j, "result", tz_result_name(err->result));
+    json_text(j, "cause", tz_cause_name(err->cause));
+    json_uint_or_null(j, "ifd", (uint64_t)err->ifd, err->ifd >= 0);
+    json_uint_or_null(j, "tag", (uint64_t)err->tag, err->tag >= 0);
+    json_uint_or_null(j, "level", (uint64_t)err->level, err->level >= 0);
+    json_uint_or_null(j, "tile", (uint64_t)err->tile, err->tile >= 0);
+    json_uint_or_null(j, "offset", err->offset, err->offset != TZ_NONE);
+    json_uint_or_null(j, "expected", err->expected, err->expected != TZ_NONE);
+    json_uint_or_null(j, "found", err->found, err->found != TZ_NONE);
+    json_uint(j, "count", err->count);
+    json_text_or_null(j, "limit", err->limit);
+    json_uint_or_null(j, "system_error", (uint64_t)err->system_error, err->system_error > 0);
+    json_text(j, "message", err->message);
+}
+
+void problem_write_each(json *j, const tz_error *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(j, NULL);
+        problem_write(j, &list[i]);
+        json_object_end(j);
+    }
+}

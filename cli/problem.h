@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Errors and warnings: made by the command itself, shown, and written as JSON. */
+#ifndef CLI_PROBLEM_H
+#define CLI_PROBLEM_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "json.h"
+
+/* An error of the command's own, in the shape of the library's. Returns result. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+tz_result
+problem_make(tz_error *err, tz_result result, tz_cause cause, const char *format, ...);
+/* "cannot VERB 'PATH': what errno says". */
+tz_result problem_io(tz_error *err, const char *verb, const char *path, int reason);
+tz_result problem_nomem(tz_error *err, const char *what);
+
+/* After a read that failed: where it was short of memory, what --memory would have to be, given
+ * what buffers take and what was allowed. Other errors stay as they are. Returns the error's
+ * result. */
+tz_result problem_memory(tz_error *err, uint64_t buffers, uint64_t allowed);
+
+/* What is wrong with a file that could be opened, on standard error. */
+void problem_print_warnings(const tz_info *info);
+
+/* The members of one error or warning. */
+void problem_write(json *j, const tz_error *err);
+/* Each of them as an object, into an array that was begun. */
+void problem_write_each(json *j, const tz_error *list, uint32_t count);
+
+#endif

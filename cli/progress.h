@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How far a long command is, on standard error when that is a terminal; and the signals that ask it
+ * to stop, which end it through the same callback so that it can clean up. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <terrazzo/terrazzo.h>
+
+typedef struct progress {
+    uint64_t before; /* work done by earlier calls, in the caller's unit */
+    uint64_t now;    /* work of the call under way */
+    uint64_t total;
+    bool shown; /* a line is on the terminal */
+    int percent;
+} progress;
+
+/* From here on SIGINT, SIGTERM and SIGHUP no longer end the process but cancel; a second one ends
+ * it. For commands that have something to clean up. */
+void progress_catch_signals(void);
+
+void progress_start(progress *p, uint64_t total);
+/* For the next call of the library, which does this much of the work. */
+tz_progress progress_next(progress *p, uint64_t work);
+/* Takes the line away. */
+void progress_end(progress *p);
+
+/* Whether a signal came. */
+bool progress_is_cancelled(void);
+/* The error of a call that a signal ended. */
+tz_result progress_cancelled(tz_error *err);
+/* When everything is cleaned up: ends by the signal that came, as if it had not been caught. */
+void progress_end_by_signal(void);
+
+#endif

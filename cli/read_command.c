@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array_file.h"
+#include "picture.h"
+#include "problem.h"
+#include "progress.h"
+#include "report.h"
+#include "terminal.h"
+
+/* Options -------------------------------------------------------------------------------------- */
+
+enum { STRETCH = 1, OVERWRITE };
+
+/* clang-format off */
+static const cli_option read_options[] = {
+    REQUEST_OPTIONS,
+    {"stretch", 0, STRETCH, NULL, "PNG: 2 to 98 % of the valid pixels of each band fill the\n"
+                                  "range, as always for types other than uint8"},
+    {"overwrite", 0, OVERWRITE, NULL, "replace OUT if it exists"},
+    {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},
+    OPENING_OPTIONS,
+    COMMON_OPTIONS
+};
+/* clang-format on */
+
+static int run(int argc, char **argv);
+
+const cli_command read_command = {
+    .name = "read",
+    .arguments = "IN OUT",
+    .summary = "reads pixels into a .npy, .raw or .png file",
+    .examples = "terrazzo read a.tif a.npy\tall bands, for numpy.load\n"
+                "terrazzo read --size 1024x0 a.tif a.png\ta picture, 1024 pixels wide\n"
+                "terrazzo read --bands 3,2,1 a.tif a.png\tthree bands as red, green, blue\n"
+                "terrazzo read --window 0,0,9,9 a.tif b.raw\t9 x 9 pixels from the upper left\n"
+                "terrazzo read --format raw a.tif - | xxd\tto standard output",
+    .options = read_options,
+    .run = run,
+    .to_output = true,
+};
+
+typedef struct read_settings {
+    request_settings request;
+    bool stretch;
+    bool overwrite;
+    const char *input;
+    const char *output;
+} read_settings;
+
+static bool apply(void *user, int id, const char *value)
+{
+    read_settings *settings = user;
+    if (id == STRETCH)
+        settings->stretch = true;
+    else if (id == OVERWRITE)
+        settings->overwrite = true;
+    else
+        return request_apply(&settings->request, id, value);
+    return true;
+}
+
+/* What only holds together with the name of the output; false after a message. */
+static bool check_output(read_settings *settings)
+{
+    request_settings *asked = &settings->request;
+    const char *out = settings->output;
+    bool to_stdout = strcmp(out, "-") == 0;
+    if (asked->format == FORMAT_NONE)
+        asked->format = request_format_of(out);
+    if (asked->format == FORMAT_NONE)
+        term_usage("cannot tell a format from the name", out, ": give --format npy, raw or png");
+    else if (to_stdout && asked->common.json)
+        term_usage("--json and the pixels cannot both go to standard output", NULL, "");
+    else if (to_stdout && asked->masked && asked->format != FORMAT_PNG)
+        term_usage("--masked makes a second file, which standard output cannot be", NULL, "");
+    else if (settings->stretch && asked->format != FORMAT_PNG)
+        term_usage("--stretch is for PNG", NULL, "");
+    else
+        return request_check(asked);
+    return false;
+}
+
+/* Writing -------------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    const read_settings *settings;
+    const request *r;
+    output out;
+    output mask_out;
+    char *mask_path; /* NULL: no second file */
+    array_file array;
+    array_file mask_array;
+} reading;
+
+static tz_result put_array(void *user, const block *where, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err)
+{
+    reading *w = user;
+    tz_result result = array_file_put(&w->array, where, pixels, err);
+    if (result == TZ_OK && w->mask_path != NULL)
+        result = array_file_put(&w->mask_array, where, mask, err);
+    return result;
+}
+
+static tz_result put_picture(void *user, const block *where, const tz_buffer *pixels,
+                             const tz_buffer *mask, tz_error *err)
+{
+    reading *w = user;
+    (void)where; /* it is all of it */
+    return picture_write(&w->out, w->r, pixels, mask, w->settings->stretch, err);
+}
+
+/* NAME.mask.npy for NAME.npy: in place of the ending, if the last part of the path has one. */
+static char *mask_path_of(const char *path, request_format format)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t stem = dot != NULL && dot > name ? (size_t)(dot - path) : strlen(path);
+    size_t size = stem + sizeof ".mask.npy";
+    char *result = malloc(size);
+    if (result != NULL)
+        snprintf(result, size, "%.*s.mask.%s", (int)stem, path, request_format_name(format));
+    return result;
+}
+
+static tz_result open_mask(reading *w, tz_error *err)
+{
+    const read_settings *s = w->settings;
+    if (!s->request.masked || w->r->format == FORMAT_PNG)
+        return TZ_OK;
+    w->mask_path = mask_path_of(s->output, w->r->format);
+    if (w->mask_path == NULL)
+        return problem_nomem(err, "a name");
+    tz_result result = output_open(&w->mask_out, w->mask_path, s->overwrite, s->input, err);
+    if (result != TZ_OK)
+        return result;
+    return array_file_start(&w->mask_array, &w->mask_out, w->r, TZ_DTYPE_UINT8, err);
+}
+
+static tz_result open_outputs(reading *w, tz_error *err)
+{
+    const read_settings *s = w->settings;
+    tz_result result = output_open(&w->out, s->output, s->overwrite, s->input, err);
+    if (result == TZ_OK)
+        result = open_mask(w, err);
+    if (result == TZ_OK && w->r->format != FORMAT_PNG)
+        result = array_file_start(&w->array, &w->out, w->r, w->r->dtype, err);
+    return result;
+}
+
+/* The mask first: where OUT is, all of it is there. */
+static tz_result commit(reading *w, tz_error *err)
+{
+    tz_result result = w->mask_path != NULL ? output_commit(&w->mask_out, err) : TZ_OK;
+    return result == TZ_OK ? output_commit(&w->out, err) : result;
+}
+
+/* The command ---------------------------------------------------------------------------------- */
+
+static void tell(const reading *w, const transfer_result *result)
+{
+    const read_settings *s = w->settings;
+    const report shown = {.input = s->input,
+                          .output = s->output,
+                          .mask_output = w->mask_path,
+                          .r = w->r,
+                          .result = result};
+    if (s->request.common.json)
+        report_write(&shown);
+    else if (s->request.common.verbose && strcmp(s->output, "-") != 0)
+        report_print(&shown);
+    problem_print_warnings(w->r->info);
+    report_warn(result);
+}
+
+static tz_result carry_out(const read_settings *settings, const request *r, tz_error *err)
+{
+    static transfer_result result; /* too large for a small stack */
+    reading w = {.settings = settings, .r = r, .out = {.fd = -1}, .mask_out = {.fd = -1}};
+    bool picture = r->format == FORMAT_PNG;
+    tz_result status = open_outputs(&w, err);
+    const transfer_sink sink = {.put = picture ? put_picture : put_array,
+                                .user = &w,
+                                .in_order = w.out.is_stream || w.mask_out.is_stream,
+                                .whole = picture};
+    if (status == TZ_OK)
+        status = transfer_run(r, &sink, false, &result, err);
+    if (status == TZ_OK && progress_is_cancelled())
+        status = progress_cancelled(err);
+    if (status == TZ_OK)
+        status = commit(&w, err);
+    if (status == TZ_OK)
+        tell(&w, &result);
+    output_close(&w.mask_out);
+    output_close(&w.out);
+    free(w.mask_path);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    read_settings settings = {.request = REQUEST_SETTINGS_INIT};
+    request r = {0};
+    tz_error err;
+    int status;
+    int count = common_parse(&read_command, argc, argv, &settings.request.common, apply, &settings,
+                             &status);
+    if (count < 0)
+        return status;
+    if (count != 2)
+        return common_wrong_operands(&read_command,
+                                     count == 0   ? "no IN given"
+                                     : count == 1 ? "no OUT given"
+                                                  : "one OUT, not also",
+                                     count > 2 ? argv[2] : NULL);
+    settings.input = argv[0];
+    settings.output = argv[1];
+    if (!check_output(&settings))
+        return option_hint(&read_command);
+    progress_catch_signals();
+    tz_result result =
+        request_open(&r, &settings.request, settings.input, settings.request.format, &err);
+    if (result == TZ_OK)
+        result = carry_out(&settings, &r, &err);
+    request_close(&r);
+    if (result == TZ_OK)
+        return EXIT_OK;
+    if (settings.request.common.json)
+        report_write_error(settings.input, &err);
+    term_error(err.message);
+    progress_end_by_signal();
+    return EXIT_FAILED;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo read: pixels to a file; terrazzo plan: what that would cost. */
+#ifndef CLI_READ_COMMAND_H
+#define CLI_READ_COMMAND_H
+
+#include "options.h"
+
+extern const cli_command read_command;
+extern const cli_command plan_command;
+
+#endif

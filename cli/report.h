@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a read did, or a plan would do: for people, and as JSON (doc/read.schema.json). */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "json.h"
+#include "transfer.h"
+
+typedef struct report {
+    const char *input;
+    const char *output; /* NULL: a plan */
+    const char *mask_output;
+    const request *r;
+    const transfer_result *result;
+} report;
+
+void report_print(const report *p);
+void report_write(const report *p);
+/* What was wrong with tiles, on standard error. */
+void report_warn(const transfer_result *result);
+/* {"input": ..., "error": ...} */
+void report_write_error(const char *input, const tz_error *err);
+
+#endif

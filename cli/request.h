@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which pixels are asked for: what was typed, and what it means for one file. `read` and `plan`
+ * take the same words. */
+#ifndef CLI_REQUEST_H
+#define CLI_REQUEST_H
+
+#include "common.h"
+
+/* What comes out. */
+typedef enum request_format { FORMAT_NONE, FORMAT_NPY, FORMAT_RAW, FORMAT_PNG } request_format;
+const char *request_format_name(request_format format);
+/* By the ending of a name; FORMAT_NONE when it says nothing. */
+request_format request_format_of(const char *path);
+
+/* As typed. */
+typedef struct request_settings {
+    common_settings common;
+    bool has_window;
+    tz_window window;
+    bool has_bbox;
+    double bbox[4];    /* x and y of the least, x and y of the greatest corner */
+    const char *bands; /* a list that was found to be one; NULL: all */
+    bool has_level;
+    uint32_t level;
+    bool has_size;
+    uint32_t width, height; /* 0 for one of them: in proportion */
+    tz_dtype dtype;         /* TZ_DTYPE_NONE: the file's */
+    request_format format;  /* FORMAT_NONE: by the name */
+    bool masked;
+    bool has_fill;
+    bool salvage; /* tiles that cannot be read are no error */
+    uint64_t memory;
+    tz_read_options how;
+} request_settings;
+#define REQUEST_DEFAULT_MEMORY ((uint64_t)256 << 20)
+/* clang-format off */
+#define REQUEST_SETTINGS_INIT                                                                      \
+    {.common = {.open = TZ_OPEN_OPTIONS_INIT}, .memory = REQUEST_DEFAULT_MEMORY,                   \
+     .how = TZ_READ_OPTIONS_INIT}
+
+enum {
+    REQUEST_WINDOW = 101, REQUEST_BBOX, REQUEST_BANDS, REQUEST_LEVEL, REQUEST_SIZE,
+    REQUEST_RESAMPLING, REQUEST_DTYPE, REQUEST_MASKED, REQUEST_SCALED, REQUEST_NAN,
+    REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
+    REQUEST_THREADS, REQUEST_MEMORY
+};
+#define REQUEST_OPTIONS                                                                            \
+    {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
+    {"bbox", 0, REQUEST_BBOX, "XMIN,YMIN,XMAX,YMAX",                                               \
+     "in the file's CRS, outward to whole pixels"},                                                \
+    {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4; the first band is 1"},              \
+    {"level", 0, REQUEST_LEVEL, "N", "0 is full resolution, 1 its first overview; --window\n"      \
+                                     "is then in pixels of that level"},                           \
+    {"size", 0, REQUEST_SIZE, "WxH", "resample to this size, from the overview that fits;\n"       \
+                                     "0 for one of them: in proportion"},                          \
+    {"resampling", 0, REQUEST_RESAMPLING, "HOW", "nearest (the default), average or bilinear; with\n"              \
+                                                 "--size"},     \
+    {"dtype", 0, REQUEST_DTYPE, "TYPE", "uint8, int16, float32, ...; casts as doc/numerics.md\n"   \
+                                        "says"},                                                   \
+    {"masked", 0, REQUEST_MASKED, NULL, "also which pixels are valid, beside OUT: NAME.mask.npy,\n"\
+                                        "255 or 0; a PNG always shows it by transparency"},        \
+    {"scaled", 0, REQUEST_SCALED, NULL, "apply each band's scale and offset; integers become\n"    \
+                                        "floats unless --dtype says otherwise"},                   \
+    {"nodata-to-nan", 0, REQUEST_NAN, NULL, "NaN for nodata; integers become floats"},             \
+    {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},     \
+    {"boundless", 0, REQUEST_BOUNDLESS, NULL, "the window may reach beyond the image"},            \
+    {"fill", 0, REQUEST_FILL, "VALUE", "what is there then; 0 by default"},                        \
+    {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
+                                          "not valid; a warning tells them"},                      \
+    {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
+    {"threads", 0, REQUEST_THREADS, "N", "0, the default: all cores"},                             \
+    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"}
+/* clang-format on */
+
+/* Takes one of these options. false when the value is wrong; then a message was printed. */
+bool request_apply(request_settings *settings, int id, const char *value);
+/* Whether the options go together; else a message was printed. */
+bool request_check(const request_settings *settings);
+
+/* For one file. */
+typedef struct request {
+    const request_settings *settings;
+    tz_file *file;
+    const tz_info *info;
+    uint32_t level;         /* or TZ_LEVEL_AUTO */
+    tz_window window;       /* of that level */
+    uint32_t width, height; /* what comes out */
+    uint32_t *bands;        /* counted from 0 */
+    uint32_t band_count;
+    tz_dtype dtype;
+    bool masked; /* the mask is read, too */
+    request_format format;
+    tz_read_options how;
+} request;
+/* Opens the file. settings must stay. */
+tz_result request_open(request *r, const request_settings *settings, const char *path,
+                       request_format format, tz_error *err);
+void request_close(request *r); /* zeroed state is fine */
+
+/* Rows and columns of the output are those of the level that is read. */
+bool request_is_resampled(const request *r);
+/* The level whose tiles are read when it is not resampled. */
+const tz_level *request_level(const request *r);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What was typed. */
+#include <math.h>
+#include <string.h>
+
+#include "band_list.h"
+#include "parse.h"
+#include "request.h"
+#include "terminal.h"
+
+static const char *const format_names[] = {"", "npy", "raw", "png"};
+
+const char *request_format_name(request_format format)
+{
+    return format_names[format];
+}
+
+/* Letters of ASCII alone: names of files are no text of a language. */
+static bool same_letters(const char *a, const char *b)
+{
+    for (; *a != '\0' && *b != '\0'; a++, b++) {
+        char lower = *a >= 'A' && *a <= 'Z' ? (char)(*a - 'A' + 'a') : *a;
+        if (lower != *b)
+            return false;
+    }
+    return *a == *b;
+}
+
+static request_format format_by_name(const char *name)
+{
+    for (int i = FORMAT_NPY; i <= FORMAT_PNG; i++) {
+        if (same_letters(name, format_names[i]))
+            return (request_format)i;
+    }
+    return FORMAT_NONE;
+}
+
+request_format request_format_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL ? format_by_name(dot + 1) : FORMAT_NONE;
+}
+
+/* Values --------------------------------------------------------------------------------------- */
+
+static bool wrong(const char *before, const char *value)
+{
+    term_usage(before, value, "");
+    return false;
+}
+
+static bool set_window(request_settings *s, const char *text)
+{
+    const int64_t most = UINT32_MAX;
+    const char *at = text;
+    int64_t n[4];
+    for (int i = 0; i < 4; i++) {
+        if ((i > 0 && !parse_char(&at, ',')) || !parse_int(&at, most, &n[i]))
+            return wrong("--window needs column, row, width and height, such as 0,0,512,512; not",
+                         text);
+    }
+    if (*at != '\0' || n[2] <= 0 || n[3] <= 0)
+        return wrong("--window needs column, row, width and height, such as 0,0,512,512; not",
+                     text);
+    s->window = (tz_window){n[0], n[1], (uint32_t)n[2], (uint32_t)n[3]};
+    s->has_window = true;
+    return true;
+}
+
+static bool set_bbox(request_settings *s, const char *text)
+{
+    const char *at = text;
+    for (int i = 0; i < 4; i++) {
+        if ((i > 0 && !parse_char(&at, ',')) || !parse_real(&at, &s->bbox[i]) ||
+            !isfinite(s->bbox[i]))
+            return wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
+    }
+    if (*at != '\0')
+        return wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
+    if (!(s->bbox[0] < s->bbox[2] && s->bbox[1] < s->bbox[3]))
+        return wrong("--bbox: XMIN must be less than XMAX and YMIN less than YMAX in", text);
+    s->has_bbox = true;
+    return true;
+}
+
+static bool set_size(request_settings *s, const char *text)
+{
+    const char *at = text;
+    uint64_t width;
+    uint64_t height;
+    if (!parse_uint(&at, UINT32_MAX, &width) || !(parse_char(&at, 'x') || parse_char(&at, 'X')) ||
+        !parse_uint(&at, UINT32_MAX, &height) || *at != '\0' || (width == 0 && height == 0))
+        return wrong("--size needs width and height, such as 1024x768 or 1024x0; not", text);
+    s->width = (uint32_t)width;
+    s->height = (uint32_t)height;
+    s->has_size = true;
+    return true;
+}
+
+static bool set_bands(request_settings *s, const char *text)
+{
+    if (!band_list_is_valid(text))
+        return wrong("--bands needs numbers from 1 on, such as 3,2,1 or 1-4; not", text);
+    s->bands = text;
+    return true;
+}
+
+static bool set_number(uint32_t *out, uint64_t most, const char *before, const char *text)
+{
+    uint64_t value;
+    const char *at = text;
+    if (!parse_uint(&at, most, &value) || *at != '\0')
+        return wrong(before, text);
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool set_resampling(request_settings *s, const char *text)
+{
+    for (int i = TZ_RESAMPLE_NEAREST; i <= TZ_RESAMPLE_BILINEAR; i++) {
+        if (strcmp(tz_resampling_name((tz_resampling)i), text) == 0) {
+            s->how.resampling = (tz_resampling)i;
+            return true;
+        }
+    }
+    return wrong("--resampling is nearest, average or bilinear, not", text);
+}
+
+static const char *dtype_name(const void *list, size_t index)
+{
+    (void)list;
+    return index + 1 <= TZ_DTYPE_COMPLEX_FLOAT64 ? tz_dtype_name((tz_dtype)(index + 1)) : NULL;
+}
+
+static bool set_dtype(request_settings *s, const char *text)
+{
+    const char *name = strcmp(text, "complex64") == 0    ? "complex_float32"
+                       : strcmp(text, "complex128") == 0 ? "complex_float64"
+                                                         : text;
+    for (size_t i = 0; dtype_name(NULL, i) != NULL; i++) {
+        if (strcmp(dtype_name(NULL, i), name) == 0) {
+            s->dtype = (tz_dtype)(i + 1);
+            return true;
+        }
+    }
+    usage_unknown("unknown type", text, "", suggest(text, dtype_name, NULL));
+    return false;
+}
+
+static bool set_fill(request_settings *s, const char *text)
+{
+    const char *at = text;
+    if (!parse_real(&at, &s->how.fill) || *at != '\0')
+        return wrong("--fill needs a number, not", text);
+    s->has_fill = true;
+    return true;
+}
+
+static bool set_format(request_settings *s, const char *text)
+{
+    s->format = format_by_name(text);
+    return s->format != FORMAT_NONE || wrong("--format is npy, raw or png, not", text);
+}
+
+static bool set_memory(request_settings *s, const char *text)
+{
+    if (parse_bytes(text, &s->memory) && s->memory > 0)
+        return true;
+    return wrong("--memory needs a number of bytes, also with K, M, G or T; not", text);
+}
+
+bool request_apply(request_settings *s, int id, const char *value)
+{
+    switch (id) {
+    case REQUEST_WINDOW:
+        return set_window(s, value);
+    case REQUEST_BBOX:
+        return set_bbox(s, value);
+    case REQUEST_BANDS:
+        return set_bands(s, value);
+    case REQUEST_LEVEL:
+        s->has_level = true;
+        return set_number(&s->level, TZ_LEVEL_AUTO - 1, "--level needs a number from 0 on, not",
+                          value);
+    case REQUEST_SIZE:
+        return set_size(s, value);
+    case REQUEST_RESAMPLING:
+        return set_resampling(s, value);
+    case REQUEST_DTYPE:
+        return set_dtype(s, value);
+    case REQUEST_MASKED:
+        s->masked = true;
+        return true;
+    case REQUEST_SCALED:
+        s->how.scaled = true;
+        return true;
+    case REQUEST_NAN:
+        s->how.nodata_to_nan = true;
+        return true;
+    case REQUEST_ORIENTED:
+        s->how.oriented = true;
+        return true;
+    case REQUEST_BOUNDLESS:
+        s->how.boundless = true;
+        return true;
+    case REQUEST_SALVAGE:
+        s->salvage = true;
+        return true;
+    case REQUEST_FILL:
+        return set_fill(s, value);
+    case REQUEST_FORMAT:
+        return set_format(s, value);
+    case REQUEST_THREADS:
+        return set_number(&s->how.threads, 65536, "--threads needs a number up to 65536, not",
+                          value);
+    default: /* REQUEST_MEMORY */
+        return set_memory(s, value);
+    }
+}
+
+bool request_check(const request_settings *s)
+{
+    const char *problem = NULL;
+    bool is_float = s->dtype == TZ_DTYPE_NONE || s->dtype >= TZ_DTYPE_FLOAT16;
+    if (s->has_window && s->has_bbox)
+        problem = "--window and --bbox do not go together";
+    else if (s->has_fill && !s->how.boundless)
+        problem = "--fill needs --boundless";
+    else if (s->how.resampling != TZ_RESAMPLE_NONE && !s->has_size)
+        problem = "--resampling needs --size";
+    else if (s->how.nodata_to_nan && !is_float)
+        problem = "--nodata-to-nan needs a floating-point --dtype";
+    if (problem != NULL)
+        term_usage(problem, NULL, "");
+    return problem == NULL;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transfer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem.h"
+#include "progress.h"
+#include "text.h"
+
+#define FIRST_STATUSES 256
+
+/* One transfer under way. */
+typedef struct transfer {
+    const request *r;
+    const transfer_sink *sink;
+    bool dry;
+    tz_read_options how;
+    void *pixels;
+    void *mask;               /* NULL: none */
+    tz_tile_status *statuses; /* room for what became of a block's tiles, to salvage */
+    uint64_t status_room;
+    progress progress;
+    transfer_result *result;
+} transfer;
+
+/* Sizes ---------------------------------------------------------------------------------------- */
+
+static uint64_t sample_bytes(const request *r)
+{
+    return tz_dtype_size(r->dtype) + (r->masked ? 1 : 0);
+}
+
+/* Where in a tile the window begins, counted from the side that the image was turned to. */
+static int64_t phase(int64_t from, uint32_t side, uint32_t tile, bool mirrored)
+{
+    return mirrored ? from - side % tile : from;
+}
+
+static block_shape shape_of(const request *r, const transfer_sink *sink)
+{
+    const tz_level *level = request_level(r);
+    unsigned turn = r->how.oriented ? r->info->orientation : 1;
+    bool swapped = turn >= 5 && turn <= 8;
+    bool from_right = turn == 2 || turn == 3 || turn == 6 || turn == 7;
+    bool from_bottom = turn == 3 || turn == 4 || turn == 7 || turn == 8;
+    uint32_t tile_width = swapped ? level->tile_height : level->tile_width;
+    uint32_t tile_height = swapped ? level->tile_width : level->tile_height;
+    uint32_t width = swapped ? level->height : level->width;
+    uint32_t height = swapped ? level->width : level->height;
+    return (block_shape){.bands = r->band_count,
+                         .height = r->height,
+                         .width = r->width,
+                         .tile_height = tile_height,
+                         .tile_width = tile_width,
+                         .row_phase = phase(r->window.row, height, tile_height, from_bottom),
+                         .column_phase = phase(r->window.column, width, tile_width, from_right),
+                         .sample_size = sample_bytes(r),
+                         .by_band = r->info->planar == 2,
+                         .in_order = sink->in_order};
+}
+
+/* Half of the memory is for blocks, half for reading; one block that must be whole may take more.
+ */
+static tz_result cut(transfer *t, blocks *b, tz_error *err)
+{
+    const request *r = t->r;
+    const uint64_t memory = r->settings->memory;
+    const bool whole = t->sink->whole || request_is_resampled(r);
+    const block_shape shape = shape_of(r, t->sink);
+    char needed[TEXT_NUMBER] = "more than the address space";
+    char given[TEXT_NUMBER];
+    blocks_start(b, &shape, whole ? UINT64_MAX : memory / 2);
+    uint64_t plane = (uint64_t)b->row_step * b->column_step;
+    bool fits = plane <= UINT64_MAX / b->band_step / shape.sample_size;
+    uint64_t bytes = fits ? blocks_largest(b) * shape.sample_size : UINT64_MAX;
+    if (fits && bytes < memory) {
+        t->result->buffer_bytes = bytes;
+        t->how.max_memory = memory - bytes;
+        return TZ_OK;
+    }
+    if (fits)
+        text_bytes(needed, bytes);
+    return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                        "%s takes %s of memory, and --memory allows %s; %sraise --memory",
+                        whole ? "the result" : "one row", needed, text_bytes(given, memory),
+                        whole ? "choose a smaller --size or window, or " : "");
+}
+
+static tz_result take_memory(transfer *t, const blocks *b, tz_error *err)
+{
+    uint64_t samples = blocks_largest(b);
+    uint64_t size = samples * tz_dtype_size(t->r->dtype);
+    if (size > SIZE_MAX)
+        return problem_nomem(err, "the pixels");
+    t->pixels = malloc((size_t)size);
+    t->mask = t->r->masked ? malloc((size_t)samples) : NULL;
+    if (t->pixels == NULL || (t->r->masked && t->mask == NULL))
+        return problem_nomem(err, "the pixels");
+    return TZ_OK;
+}
+
+/* Reports -------------------------------------------------------------------------------------- */
+
+static void add_warning(tz_report *sum, const tz_error *warning)
+{
+    for (uint32_t i = 0; i < sum->warning_count; i++) {
+        if (strcmp(sum->warnings[i].message, warning->message) == 0) {
+            sum->warnings[i].count += warning->count;
+            return;
+        }
+    }
+    if (sum->warning_count < TZ_REPORT_WARNINGS)
+        sum->warnings[sum->warning_count++] = *warning;
+    else
+        sum->warnings_dropped++;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_report(tz_report *sum, const tz_report *part)
+{
+    sum->tiles += part->tiles;
+    sum->tiles_sparse += part->tiles_sparse;
+    sum->tiles_shared += part->tiles_shared;
+    sum->largest_tile = larger(sum->largest_tile, part->largest_tile);
+    sum->peak_memory = larger(sum->peak_memory, part->peak_memory);
+    sum->threads = (uint32_t)larger(sum->threads, part->threads);
+    sum->waves += part->waves;
+    sum->requests += part->requests;
+    sum->bytes_read += part->bytes_read;
+    sum->bytes_compressed += part->bytes_compressed;
+    sum->tiles_copied += part->tiles_copied;
+    sum->tiles_direct += part->tiles_direct;
+    sum->tiles_decoded += part->tiles_decoded;
+    sum->tiles_failed += part->tiles_failed;
+    sum->bytes_decoded += part->bytes_decoded;
+    for (uint32_t i = 0; i < part->warning_count; i++)
+        add_warning(sum, &part->warnings[i]);
+    sum->warnings_dropped += part->warnings_dropped;
+}
+
+/* Blocks --------------------------------------------------------------------------------------- */
+
+static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcome)
+{
+    const request *r = t->r;
+    tz_item item = {.file = r->file,
+                    .level = r->level,
+                    .window = r->window,
+                    .bands = r->bands + where->band,
+                    .band_count = where->bands,
+                    .into = {.data = t->pixels,
+                             .dtype = r->dtype,
+                             .bands = where->bands,
+                             .height = where->height,
+                             .width = where->width},
+                    .outcome = outcome};
+    if (!request_is_resampled(r))
+        item.window = (tz_window){r->window.column + where->column, r->window.row + where->row,
+                                  where->width, where->height};
+    item.mask = item.into;
+    item.mask.dtype = TZ_DTYPE_UINT8;
+    item.mask.data = t->mask;
+    return item;
+}
+
+static tz_result read_once(const transfer *t, const tz_item *item, tz_report *part, tz_error *err)
+{
+    return t->dry ? tz_plan_read(item, 1, &t->how, part, err) : tz_read(item, &t->how, part, err);
+}
+
+static bool grow_statuses(transfer *t, uint64_t room)
+{
+    if (room > SIZE_MAX / sizeof *t->statuses)
+        return false;
+    tz_tile_status *grown = realloc(t->statuses, (size_t)room * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    t->statuses = grown;
+    t->status_room = room;
+    return true;
+}
+
+static void note_damaged(transfer *t)
+{
+    transfer_result *to = t->result;
+    for (uint64_t i = 0; i < to->outcome.tile_count; i++) {
+        if (t->statuses[i].result != TZ_OK && to->damaged_count < TRANSFER_DAMAGED)
+            to->damaged[to->damaged_count++] = t->statuses[i];
+    }
+}
+
+/* With a list for tiles. How long it must be shows when it is too short: planning without a list
+ * would fail where the table of tiles is damaged. */
+static tz_result salvage(transfer *t, const tz_item *item, tz_report *part, tz_error *err)
+{
+    tz_outcome *outcome = item->outcome;
+    uint64_t room = t->status_room > 0 ? t->status_room : FIRST_STATUSES;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (room > t->status_room && !grow_statuses(t, room))
+            return problem_nomem(err, "the list of tiles");
+        outcome->tiles = t->statuses;
+        outcome->tile_room = t->status_room;
+        tz_result result = read_once(t, item, part, err);
+        if (result == TZ_OK)
+            note_damaged(t);
+        if (result != TZ_ERR_ARG || outcome->tile_count <= t->status_room)
+            return result;
+        room = outcome->tile_count;
+    }
+    return TZ_ERR_ARG;
+}
+
+static tz_result carry(transfer *t, const block *where, tz_error *err)
+{
+    tz_report part = {0};
+    tz_outcome *outcome = &t->result->outcome;
+    *outcome = (tz_outcome){.level = t->r->level};
+    const tz_item item = item_of(t, where, outcome);
+    t->how.progress =
+        progress_next(&t->progress, (uint64_t)where->bands * where->height * where->width);
+    if (progress_is_cancelled())
+        return progress_cancelled(err);
+    tz_result result =
+        t->r->settings->salvage ? salvage(t, &item, &part, err) : read_once(t, &item, &part, err);
+    if (result != TZ_OK)
+        return result == TZ_ERR_CANCELLED
+                   ? progress_cancelled(err)
+                   : problem_memory(err, t->result->buffer_bytes, t->r->settings->memory);
+    t->result->block_count++;
+    add_report(&t->result->report, &part);
+    return t->dry ? TZ_OK : t->sink->put(t->sink->user, where, &item.into, &item.mask, err);
+}
+
+tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, transfer_result *out,
+                       tz_error *err)
+{
+    transfer t = {.r = r, .sink = sink, .dry = dry, .how = r->how, .result = out};
+    blocks b;
+    block where;
+    *out = (transfer_result){0};
+    tz_result result = cut(&t, &b, err);
+    if (result == TZ_OK)
+        result = take_memory(&t, &b, err);
+    progress_start(&t.progress, (uint64_t)r->band_count * r->height * r->width);
+    while (result == TZ_OK && blocks_next(&b, &where))
+        result = carry(&t, &where, err);
+    progress_end(&t.progress);
+    free(t.pixels);
+    free(t.mask);
+    free(t.statuses);
+    return result;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Carries out a request in blocks that fit in memory, or tells what that would cost. */
+#ifndef CLI_TRANSFER_H
+#define CLI_TRANSFER_H
+
+#include "blocks.h"
+#include "request.h"
+
+/* Gets each block. mask->data is NULL unless a mask was asked for. */
+typedef struct transfer_sink {
+    tz_result (*put)(void *user, const block *where, const tz_buffer *pixels, const tz_buffer *mask,
+                     tz_error *err);
+    void *user;
+    bool in_order; /* it can only append */
+    bool whole;    /* it wants one block */
+} transfer_sink;
+
+/* Of the tiles that could not be read, as many are told one by one. */
+#define TRANSFER_DAMAGED 16
+
+typedef struct transfer_result {
+    tz_report report;   /* of all blocks together */
+    tz_outcome outcome; /* level and whether it was resampled */
+    uint64_t block_count;
+    uint64_t buffer_bytes; /* memory of the largest block */
+    tz_tile_status damaged[TRANSFER_DAMAGED];
+    uint32_t damaged_count; /* of these; report.tiles_failed counts all */
+} transfer_result;
+
+/* dry: nothing is read and the sink gets nothing. */
+tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, transfer_result *out,
+                       tz_error *err);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Opens the input as a file in memory and reads a window of it, twice, over different poison. The
+ * last bytes of the input, which are still part of the file, choose the window, bands, type and
+ * options: a plain TIFF file is an input as it is. */
+#include <stdlib.h>
+#include <string.h>
+#include <terrazzo/terrazzo.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { CHOICES = 10, MOST_BANDS = 4, MOST_SIDE = 64, SAMPLE = 16, TILE_ROOM = 256 };
+enum { MOST_BYTES = MOST_BANDS * MOST_SIDE * MOST_SIDE * SAMPLE };
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* What the last bytes ask for. */
+typedef struct read_wish {
+    tz_item item;
+    tz_read_options how;
+    uint32_t bands[MOST_BANDS];
+    bool masked;
+    bool lenient; /* with a list for tiles */
+} read_wish;
+
+static tz_window make_window(const tz_level *level, const uint8_t *c, bool boundless)
+{
+    tz_window w = {.column = c[0] * (int64_t)level->width / 256,
+                   .row = c[1] * (int64_t)level->height / 256,
+                   .width = 1u + c[2] % MOST_SIDE,
+                   .height = 1u + c[3] % MOST_SIDE};
+    if (boundless) {
+        w.column -= w.width / 2;
+        w.row -= w.height / 2;
+        return w;
+    }
+    if (w.width > level->width - (uint32_t)w.column)
+        w.width = level->width - (uint32_t)w.column;
+    if (w.height > level->height - (uint32_t)w.row)
+        w.height = level->height - (uint32_t)w.row;
+    return w;
+}
+
+static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
+{
+    const tz_info *info = tz_file_info(file);
+    *wish = (read_wish){.how = TZ_READ_OPTIONS_INIT};
+    wish->item.file = file;
+    wish->item.level = c[4] % info->level_count;
+    const tz_level *level = &info->levels[wish->item.level];
+    if ((c[4] & 0x40) && level->has_mask)
+        wish->item.level = TZ_MASK_OF(wish->item.level);
+    const bool mask_itself = wish->item.level >= TZ_MASK_OF(0u);
+    wish->how.boundless = c[5] & 1;
+    wish->how.scaled = c[5] & 2;
+    wish->how.nodata_to_nan = c[5] & 4;
+    wish->how.threads = c[5] & 8 ? 2 : 1;
+    wish->how.fill = c[5] / 3.0;
+    wish->how.max_memory = 32u << 20;
+    wish->how.resampling = (tz_resampling)(c[6] >> 6);
+    wish->masked = c[5] & 16 && !mask_itself;
+    wish->lenient = c[5] & 32;
+    wish->how.oriented = c[5] & 64;
+    wish->item.window = make_window(level, c, wish->how.boundless);
+    wish->item.band_count = mask_itself ? 1 : 1u + c[7] % MOST_BANDS;
+    for (uint32_t i = 0; i < wish->item.band_count; i++)
+        wish->bands[i] = mask_itself ? 0 : (c[7] / 4u + i * c[8]) % info->bands;
+    wish->item.bands = wish->bands;
+    const tz_dtype dtype = (tz_dtype)(1 + c[6] % TZ_DTYPE_COMPLEX_FLOAT64);
+    wish->item.into = (tz_buffer){.dtype = c[6] & 32 && info->dtype ? info->dtype : dtype,
+                                  .bands = wish->item.band_count,
+                                  .height = wish->item.window.height,
+                                  .width = wish->item.window.width};
+    if (wish->how.resampling != TZ_RESAMPLE_NONE) {
+        wish->item.into.width = 1u + c[8] % MOST_SIDE;
+        wish->item.into.height = 1u + c[9] % MOST_SIDE;
+    }
+}
+
+/* One read of a wish and all that it gave. */
+typedef struct answer {
+    uint8_t *pixels;
+    uint8_t *mask;
+    tz_result result;
+    tz_error err;
+    tz_outcome outcome;
+    tz_tile_status tiles[TILE_ROOM];
+} answer;
+
+static size_t bytes_of(const tz_buffer *buffer)
+{
+    return (size_t)buffer->bands * buffer->height * buffer->width * tz_dtype_size(buffer->dtype);
+}
+
+static void ask(answer *a, const read_wish *wish, uint8_t poison)
+{
+    tz_item item = wish->item;
+    const size_t size = bytes_of(&item.into);
+    check(size <= MOST_BYTES);
+    *a = (answer){.pixels = malloc(size), .mask = malloc(size)};
+    check(a->pixels && a->mask);
+    memset(a->pixels, poison, size);
+    memset(a->mask, poison, size);
+    item.into.data = a->pixels;
+    if (wish->masked) {
+        item.mask = item.into;
+        item.mask.dtype = TZ_DTYPE_UINT8;
+        item.mask.data = a->mask;
+    }
+    item.outcome = &a->outcome;
+    if (wish->lenient) {
+        a->outcome.tiles = a->tiles;
+        a->outcome.tile_room = TILE_ROOM;
+    }
+    tz_report report;
+    tz_report plan;
+    a->result = tz_read(&item, &wish->how, &report, &a->err);
+    const bool told = a->err.result == a->result && a->err.message[0] != '\0';
+    check(a->result == TZ_OK || (told && a->result != TZ_ERR_INTERNAL && a->result != TZ_ERR_IO));
+    if (a->result != TZ_OK)
+        return;
+    check(a->outcome.tiles_failed <= a->outcome.tile_count);
+    check(tz_plan_read(&item, 1, &wish->how, &plan, NULL) == TZ_OK);
+    check(plan.tiles == report.tiles && plan.bytes_read == report.bytes_read);
+}
+
+static void forget(answer *a)
+{
+    free(a->pixels);
+    free(a->mask);
+}
+
+static void read_twice(const tz_file *file, const uint8_t *choices)
+{
+    read_wish wish;
+    answer first, second;
+    make_wish(&wish, file, choices);
+    ask(&first, &wish, 0x00);
+    ask(&second, &wish, 0xFF);
+    check(first.result == second.result && first.err.cause == second.err.cause);
+    check(strcmp(first.err.message, second.err.message) == 0);
+    check(first.outcome.tiles_failed == second.outcome.tiles_failed);
+    if (first.result == TZ_OK) {
+        const size_t size = bytes_of(&wish.item.into);
+        check(memcmp(first.pixels, second.pixels, size) == 0);
+        check(!wish.masked ||
+              memcmp(first.mask, second.mask, size / tz_dtype_size(wish.item.into.dtype)) == 0);
+    }
+    forget(&first);
+    forget(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tz_open_options options = TZ_OPEN_OPTIONS_INIT;
+    tz_file *file = NULL;
+    options.limits.max_tile_bytes = 4u << 20;
+    options.limits.max_codec_bytes = 8u << 20;
+    if (size < CHOICES || tz_open_memory(&file, data, size, &options, NULL) != TZ_OK)
+        return 0;
+    read_twice(file, data + size - CHOICES);
+    tz_close(file);
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of AVX2 loops share. A 256-bit register is two lanes of 16 bytes. */
+#ifndef TZ_PIXEL_AVX2_H
+#define TZ_PIXEL_AVX2_H
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#include <string.h>
+
+#include "pixel/row_ops.h"
+
+#define TZ_AVX2        __attribute__((target("avx2")))
+#define TZ_AVX2_INLINE static inline __attribute__((always_inline, target("avx2")))
+
+TZ_AVX2_INLINE __m128i load_half(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+TZ_AVX2_INLINE void store_half(uint8_t *p, __m128i v)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, v);
+}
+
+TZ_AVX2_INLINE __m256i load_full(const uint8_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+TZ_AVX2_INLINE void store_full(uint8_t *p, __m256i v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, v);
+}
+
+/* Two lanes from two places. */
+TZ_AVX2_INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(low)), load_half(high), 1);
+}
+
+/* The same 16 bytes in both lanes. */
+TZ_AVX2_INLINE __m256i load_twice(const uint8_t *p)
+{
+    return _mm256_broadcastsi128_si256(load_half(p));
+}
+
+void tz_avx2_undo2_u8(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_undo2_u16(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_undo2_u32(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_undo2_u64(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
+                   uint32_t stride);
+void tz_avx2_swap_u16(const uint8_t *row, uint8_t *out, size_t count);
+void tz_avx2_swap_u32(const uint8_t *row, uint8_t *out, size_t count);
+void tz_avx2_swap_u64(const uint8_t *row, uint8_t *out, size_t count);
+void tz_avx2_unpack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size,
+                    bool sign);
+void tz_avx2_copy(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                  ptrdiff_t dst_step, size_t count);
+void tz_avx2_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                   ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which samples make a new pixel, and with which weights, along one axis. */
+#ifndef TZ_PIXEL_AXIS_H
+#define TZ_PIXEL_AXIS_H
+
+#include <stddef.h>
+#include <terrazzo/terrazzo.h>
+
+/* New pixel i takes samples first[i] to first[i] + count[i] - 1 with weights[start[i]] and on;
+ * count 0: it lies outside. */
+typedef struct tz_axis {
+    int64_t *first;
+    uint32_t *count;
+    size_t *start;
+    double *weights;
+} tz_axis;
+
+/* How new pixels lie over the old ones: new pixel i covers origin + i * scale to
+ * origin + (i + 1) * scale, of samples low to high - 1. */
+typedef struct tz_axis_map {
+    tz_resampling method;
+    double origin;
+    double scale;
+    int64_t low;
+    int64_t high;
+} tz_axis_map;
+
+/* Old samples that new pixels first to first + count - 1 look at, as low and high (excluded); equal
+ * when there are none. */
+void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64_t *low,
+                   int64_t *high);
+
+/* Bytes of a table for so many new pixels, and the table in that memory. */
+uint64_t tz_axis_bytes(const tz_axis_map *map, uint32_t count);
+void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t count,
+                  void *memory);
+
+#endif

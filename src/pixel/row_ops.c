@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The plain table, and the choice of a table. */
+#include "pixel/row_ops.h"
+
+#include <stdatomic.h>
+
+#include "kernels/predictor.h"
+#include "kernels/unpack.h"
+#include "pixel/avx2.h"
+
+#define TZ_PLAIN_UNDO2(name)                                                                       \
+    static void undo2_##name(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,      \
+                             bool swap)                                                            \
+    {                                                                                              \
+        tz_undo_predictor2_##name(row, out, count, stride, swap);                                  \
+    }
+TZ_PLAIN_UNDO2(u8)
+TZ_PLAIN_UNDO2(u16)
+TZ_PLAIN_UNDO2(u32)
+TZ_PLAIN_UNDO2(u64)
+
+#define TZ_PLAIN_SWAP(name)                                                                        \
+    static void swap_##name(const uint8_t *row, uint8_t *out, size_t count)                        \
+    {                                                                                              \
+        tz_swap_row_##name(row, out, count);                                                       \
+    }
+TZ_PLAIN_SWAP(u16)
+TZ_PLAIN_SWAP(u32)
+TZ_PLAIN_SWAP(u64)
+
+void tz_plain_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
+                    uint32_t stride)
+{
+    const uint16_t probe = 1;
+    const bool little_endian = *(const uint8_t *)&probe == 1;
+    tz_sum_bytes(row, count * (width - 1) + wanted, stride);
+    if (width == 4) /* a constant makes a better loop */
+        tz_join_planes(row, out, count, wanted, 4, little_endian);
+    else
+        tz_join_planes(row, out, count, wanted, width, little_endian);
+}
+
+void tz_plain_unpack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size,
+                     bool sign)
+{
+    if (size == 1)
+        (sign ? tz_unpack_signed_u8 : tz_unpack_u8)(row, out, 0, count, bits);
+    else if (size == 2)
+        (sign ? tz_unpack_signed_u16 : tz_unpack_u16)(row, out, 0, count, bits);
+    else
+        (sign ? tz_unpack_signed_u32 : tz_unpack_u32)(row, out, 0, count, bits);
+}
+
+const tz_row_ops tz_row_ops_plain = {
+    .undo2 = {undo2_u8, undo2_u16, undo2_u32, undo2_u64},
+    .undo3 = tz_plain_undo3,
+    .swap = {NULL, swap_u16, swap_u32, swap_u64},
+    .unpack = tz_plain_unpack,
+    .copy = tz_plain_copy,
+    .place = tz_plain_place,
+};
+
+#if defined(__x86_64__)
+const tz_row_ops tz_row_ops_avx2 = {
+    .undo2 = {tz_avx2_undo2_u8, tz_avx2_undo2_u16, tz_avx2_undo2_u32, tz_avx2_undo2_u64},
+    .undo3 = tz_avx2_undo3,
+    .swap = {NULL, tz_avx2_swap_u16, tz_avx2_swap_u32, tz_avx2_swap_u64},
+    .unpack = tz_avx2_unpack,
+    .copy = tz_avx2_copy,
+    .place = tz_avx2_place,
+};
+#endif
+
+/* NULL but in tests. */
+static _Atomic(const tz_row_ops *) forced;
+
+const tz_row_ops *tz_row_ops_get(void)
+{
+    const tz_row_ops *ops = atomic_load_explicit(&forced, memory_order_relaxed);
+    if (ops)
+        return ops;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2"))
+        return &tz_row_ops_avx2;
+#endif
+    return &tz_row_ops_plain;
+}
+
+void tz_row_ops_force(const tz_row_ops *ops)
+{
+    atomic_store_explicit(&forced, ops, memory_order_relaxed);
+}

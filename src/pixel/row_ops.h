@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The loops of pixel work, as a table: the plain form of kernels/, and forms for instruction sets
+ * that give the same bytes faster. Nothing here is ever written behind the last sample asked for.
+ */
+#ifndef TZ_PIXEL_ROW_OPS_H
+#define TZ_PIXEL_ROW_OPS_H
+
+#include "pixel/pixel.h"
+
+/* A sample or its part: 1, 2, 4 or 8 bytes, as the index 0 to 3. */
+enum { TZ_WORD_SIZES = 4 };
+
+typedef struct tz_row_ops {
+    /* Predictor 2 by word size: count words, stride of them in a pixel. Reads TZ_ROW_SLACK bytes
+     * behind row. */
+    void (*undo2[TZ_WORD_SIZES])(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                                 bool swap);
+    /* Predictor 3: the first wanted of count samples of width bytes, in the machine's byte order.
+     * Uses up row. */
+    void (*undo3)(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
+                  uint32_t stride);
+    /* The other byte order, by word size; row and out may be the same. */
+    void (*swap[TZ_WORD_SIZES])(const uint8_t *row, uint8_t *out, size_t count);
+    /* Samples of 1 to 31 bits to integers of size bytes. Reads TZ_ROW_SLACK bytes behind row. */
+    void (*unpack)(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size,
+                   bool sign);
+    /* Samples of size bytes (1, 2, 4, 8 or 16) from one step to another. */
+    void (*copy)(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                 ptrdiff_t dst_step, size_t count);
+    /* tz_row_place, where there is more to do than to copy. */
+    void (*place)(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                  ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+} tz_row_ops;
+
+extern const tz_row_ops tz_row_ops_plain;
+#if defined(__x86_64__)
+extern const tz_row_ops tz_row_ops_avx2;
+#endif
+
+/* What runs here: the best that the processor has. */
+const tz_row_ops *tz_row_ops_get(void);
+
+/* For tests: use this table from now on, or the best one again (NULL). */
+void tz_row_ops_force(const tz_row_ops *ops);
+
+/* What the plain table is made of. */
+void tz_plain_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
+                    uint32_t stride);
+void tz_plain_unpack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size,
+                     bool sign);
+void tz_plain_copy(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                   ptrdiff_t dst_step, size_t count);
+void tz_plain_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                    ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+
+#endif

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The buffer is cut into blocks of rows (and of columns, where memory is short). The pixels that a
+ * block looks at are read as they are stored, many blocks at a time in one plan, so that tiles
+ * which several of them need are decoded once; then all rows of these blocks are resampled. */
+#include "read/resample.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "kernels/weigh.h"
+#include "pixel/axis.h"
+#include "read/cores.h"
+
+/* Blocks are read this many bytes at a time: enough that few tiles are decoded twice at the seams.
+ */
+#define BATCH_BYTES ((uint64_t)64 << 20)
+/* Rows of a block, by nearest: each looks at one row of the level only. */
+enum { MAX_BLOCKS = 4096 };
+
+typedef struct block {
+    const tz_view *view;
+    uint32_t column, row, width, height; /* of the buffer */
+    tz_window source;                    /* of the level; width 0: nothing there */
+    tz_buffer samples;                   /* what was read: source, all wanted bands */
+    tz_buffer valid;                     /* data NULL: all are */
+    tz_axis across;
+    void *across_memory;
+    tz_placement how;
+    double *scales;
+} block;
+
+/* One thread's memory. */
+typedef struct row_memory {
+    double *samples; /* one row of the level, of one band */
+    double *sums;    /* by new pixel */
+    double *weights;
+    uint8_t *picked; /* samples by nearest */
+    uint8_t *valid;  /* by new pixel */
+    void *down;      /* table of one row */
+} row_memory;
+
+typedef struct batch {
+    const tz_read_options *how;
+    tz_context ctx;
+    tz_arena arena;
+    block *blocks;
+    size_t count;
+    uint64_t room;        /* for all blocks */
+    uint64_t bytes;       /* that they take */
+    uint64_t cost;        /* the same with what planning them takes */
+    uint64_t row_bytes;   /* of one row_memory */
+    uint64_t *first_rows; /* of each block among all rows */
+    uint64_t rows;
+    row_memory *memories;
+    uint64_t done, total; /* rows of all views, for progress */
+} batch;
+
+/* ---- geometry ---- */
+
+static tz_axis_map map_across(const tz_view *view, tz_resampling method)
+{
+    return (tz_axis_map){.method = method,
+                         .origin = view->x0,
+                         .scale = (view->x1 - view->x0) / view->into.width,
+                         .high = view->layer.shape.width};
+}
+
+static tz_axis_map map_down(const tz_view *view, tz_resampling method)
+{
+    return (tz_axis_map){.method = method,
+                         .origin = view->y0,
+                         .scale = (view->y1 - view->y0) / view->into.height,
+                         .high = view->layer.shape.height};
+}
+
+static bool needs_valid(const tz_view *view, const tz_read_options *how)
+{
+    return view->mask.data || (how->resampling != TZ_RESAMPLE_NEAREST &&
+                               (view->file->info.nodata.kind != TZ_NODATA_NONE ||
+                                tz_mask_source(view) != TZ_TARGET_PIXELS || view->outcome));
+}
+
+static size_t sample_size(const tz_view *view)
+{
+    return tz_dtype_size(view->layer.tables.dtype);
+}
+
+static void set_source(block *b, const tz_read_options *how)
+{
+    const tz_axis_map across = map_across(b->view, how->resampling);
+    const tz_axis_map down = map_down(b->view, how->resampling);
+    int64_t x0, x1, y0, y1;
+    tz_axis_range(&across, b->column, b->width, &x0, &x1);
+    tz_axis_range(&down, b->row, b->height, &y0, &y1);
+    b->source = (tz_window){0};
+    if (x0 < x1 && y0 < y1)
+        b->source = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
+}
+
+/* Bytes that a block's pixels take while it is worked on; UINT64_MAX: more than that. */
+static uint64_t block_bytes(const block *b, const tz_read_options *how)
+{
+    const tz_axis_map across = map_across(b->view, how->resampling);
+    const uint64_t each = sample_size(b->view) + needs_valid(b->view, how);
+    uint64_t bytes;
+    if (!tz_mul((uint64_t)b->source.width * b->source.height, each * b->view->band_count, &bytes) ||
+        !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+/* The next block of a view, from (column, row) of the buffer on: as many rows as fit a batch, or
+ * fewer columns where a single row does not fit half of the memory. */
+static tz_result next_block(batch *ba, const tz_view *view, uint32_t column, uint32_t row,
+                            block *out)
+{
+    const uint64_t most = ba->how->max_memory / 2;
+    const tz_axis_map down = map_down(view, ba->how->resampling);
+    const bool by_row = ba->how->resampling == TZ_RESAMPLE_NEAREST && down.scale >= 2;
+    *out = (block){.view = view, .column = column, .row = row};
+    out->width = view->into.width - column;
+    out->height = column > 0 || by_row ? 1 : view->into.height - row;
+    for (;;) {
+        set_source(out, ba->how);
+        if (block_bytes(out, ba->how) <= (out->height > 1 ? ba->room : most))
+            return TZ_OK;
+        if (out->height > 1)
+            out->height = (out->height + 1) / 2;
+        else if (out->width > 1)
+            out->width = (out->width + 1) / 2;
+        else
+            break;
+    }
+    const tz_result result =
+        tz_fail(&ba->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                tz_expecting(tz_at_nowhere(), most, block_bytes(out, ba->how)),
+                "resampling needs more memory than tz_read_options.max_memory allows");
+    if (ba->ctx.err)
+        ba->ctx.err->limit = "max_memory";
+    return result;
+}
+
+/* ---- one row ---- */
+
+static const uint8_t *sample_at(const tz_buffer *buffer, uint32_t band, int64_t row, int64_t column)
+{
+    return (const uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
+           row * buffer->row_stride + column * buffer->column_stride;
+}
+
+static uint8_t *place_at(const tz_buffer *buffer, uint32_t band, int64_t row, int64_t column)
+{
+    return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
+           row * buffer->row_stride + column * buffer->column_stride;
+}
+
+static void pick_nearest(const block *b, uint32_t band, int64_t source_row, const row_memory *m)
+{
+    const size_t size = sample_size(b->view);
+    const uint8_t *row = sample_at(&b->samples, band, source_row, 0);
+    const uint8_t *valid = b->valid.data ? sample_at(&b->valid, band, source_row, 0) : NULL;
+    for (uint32_t i = 0; i < b->width; i++) {
+        if (b->across.count[i] == 0) {
+            memset(m->picked + i * size, 0, size);
+            m->valid[i] = 0;
+            continue;
+        }
+        const size_t at = (size_t)(b->across.first[i] - b->source.column);
+        memcpy(m->picked + i * size, row + at * size, size);
+        m->valid[i] = valid ? valid[at] : 255;
+    }
+}
+
+static void load_row(const block *b, uint32_t band, uint32_t source_row, double *out)
+{
+    const tz_placement to_double = {.from = b->view->layer.tables.dtype, .to = TZ_DTYPE_FLOAT64};
+    tz_row_place(&to_double, sample_at(&b->samples, band, source_row, 0),
+                 (ptrdiff_t)sample_size(b->view), (uint8_t *)out, sizeof *out, b->source.width,
+                 NULL, 0);
+}
+
+static void add_row(const block *b, uint32_t band, uint32_t source_row, double weight,
+                    const row_memory *m)
+{
+    const uint8_t *valid = b->valid.data ? sample_at(&b->valid, band, source_row, 0) : NULL;
+    load_row(b, band, source_row, m->samples);
+    for (uint32_t i = 0; i < b->width; i++) {
+        const size_t at = (size_t)(b->across.first[i] - b->source.column);
+        double s = 0;
+        double w = 0;
+        tz_weigh_row(m->samples + at, valid ? valid + at : NULL, valid != NULL,
+                     b->across.weights + b->across.start[i], b->across.count[i], &s, &w);
+        m->sums[i] += weight * s;
+        m->weights[i] += weight * w;
+    }
+}
+
+/* Sums become means; where nothing was valid, nodata (or NaN, or 0). */
+static void finish_row(const block *b, const row_memory *m)
+{
+    const tz_nodata *nodata = &b->how.nodata;
+    double none = tz_dtype_is_float(b->view->layer.tables.dtype) ? (double)NAN : 0;
+    if (b->how.nodata_to_nan)
+        none = (double)NAN;
+    else if (nodata->kind != TZ_NODATA_NONE)
+        tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
+    for (uint32_t i = 0; i < b->width; i++) {
+        m->valid[i] = m->weights[i] > 0 ? 255 : 0;
+        m->sums[i] = m->weights[i] > 0 ? m->sums[i] / m->weights[i] : none;
+    }
+}
+
+static void weigh_rows(const block *b, const tz_axis *down, uint32_t band, const row_memory *m)
+{
+    memset(m->sums, 0, b->width * sizeof *m->sums);
+    memset(m->weights, 0, b->width * sizeof *m->weights);
+    for (uint32_t k = 0; k < down->count[0]; k++)
+        add_row(b, band, (uint32_t)(down->first[0] + k - b->source.row), down->weights[k], m);
+    finish_row(b, m);
+}
+
+/* New pixels that lie outside of the level get the fill value. */
+static void fill_outside(const block *b, const tz_axis *down, double fill, uint32_t band,
+                         uint32_t row)
+{
+    const tz_nodata value = {.kind = TZ_NODATA_FLOAT, .value = {.f = fill}};
+    const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
+    const tz_buffer *into = &b->view->into;
+    const tz_buffer *mask = &b->view->mask;
+    for (uint32_t i = 0; i < b->width; i++) {
+        if (down->count[0] > 0 && b->across.count[i] > 0)
+            continue;
+        tz_row_fill(into->dtype, &value, place_at(into, band, b->row + row, b->column + i), 0, 1);
+        if (mask->data)
+            tz_row_fill(TZ_DTYPE_UINT8, &invalid, place_at(mask, band, b->row + row, b->column + i),
+                        0, 1);
+    }
+}
+
+static void place_band(const block *b, uint32_t band, uint32_t row, const uint8_t *samples,
+                       tz_placement how, const uint8_t *valid)
+{
+    const tz_buffer *into = &b->view->into;
+    const tz_buffer *mask = &b->view->mask;
+    if (b->scales) {
+        how.scaled = true;
+        how.scale = b->scales[2 * (size_t)band];
+        how.offset = b->scales[2 * (size_t)band + 1];
+    }
+    tz_row_place(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
+                 place_at(into, band, b->row + row, b->column), (ptrdiff_t)into->column_stride,
+                 b->width, NULL, 0);
+    const tz_placement as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
+    if (mask->data)
+        tz_row_place(&as_is, valid, 1, place_at(mask, band, b->row + row, b->column),
+                     (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
+}
+
+static void resample_row(const batch *ba, const block *b, uint32_t row, const row_memory *m)
+{
+    const tz_axis_map map = map_down(b->view, ba->how->resampling);
+    tz_axis down;
+    tz_axis_make(&down, &map, b->row + row, 1, m->down);
+    for (uint32_t band = 0; band < b->view->band_count; band++) {
+        if (b->source.width == 0 || down.count[0] == 0) {
+            memset(m->picked, 0, b->width * sample_size(b->view));
+            memset(m->sums, 0, b->width * sizeof *m->sums);
+            memset(m->valid, 0, b->width);
+        } else if (map.method == TZ_RESAMPLE_NEAREST) {
+            pick_nearest(b, band, down.first[0] - b->source.row, m);
+        } else {
+            weigh_rows(b, &down, band, m);
+        }
+        if (map.method == TZ_RESAMPLE_NEAREST) {
+            place_band(b, band, row, m->picked, b->how, m->valid);
+        } else {
+            const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
+            place_band(b, band, row, (const uint8_t *)m->sums, how, m->valid);
+        }
+        if (ba->how->boundless)
+            fill_outside(b, &down, ba->how->fill, band, row);
+    }
+}
+
+static tz_result run_row(void *user, uint64_t index, unsigned worker, tz_error *err)
+{
+    const batch *ba = user;
+    size_t low = 0;
+    size_t high = ba->count; /* the block: first_rows[low] <= index */
+    (void)err;
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if (ba->first_rows[middle] <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    resample_row(ba, &ba->blocks[low], (uint32_t)(index - ba->first_rows[low]),
+                 &ba->memories[worker]);
+    return TZ_OK;
+}
+
+/* ---- memory of a batch ---- */
+
+static uint64_t row_memory_bytes(const block *b, const tz_read_options *how)
+{
+    const tz_axis_map down = map_down(b->view, how->resampling);
+    return b->source.width * sizeof(double) +
+           b->width * (2 * sizeof(double) + sample_size(b->view) + 1) + tz_axis_bytes(&down, 1) +
+           6 * 64;
+}
+
+static void *part_of(uint8_t **at, size_t size)
+{
+    uint8_t *part = *at;
+    *at += (size + 63) / 64 * 64;
+    return part;
+}
+
+static tz_result make_row_memory(batch *ba, row_memory *m)
+{
+    uint8_t *at = tz_arena_alloc(&ba->arena, (size_t)ba->row_bytes);
+    uint32_t width = 0;
+    uint32_t source = 0;
+    size_t size = 0;
+    if (!at)
+        return tz_fail_nomem(&ba->ctx, ba->row_bytes);
+    for (size_t i = 0; i < ba->count; i++) {
+        const block *b = &ba->blocks[i];
+        width = b->width > width ? b->width : width;
+        source = b->source.width > source ? b->source.width : source;
+        size = sample_size(b->view) > size ? sample_size(b->view) : size;
+    }
+    m->samples = part_of(&at, source * sizeof(double));
+    m->sums = part_of(&at, width * sizeof(double));
+    m->weights = part_of(&at, width * sizeof(double));
+    m->picked = part_of(&at, width * size);
+    m->valid = part_of(&at, width);
+    m->down = at;
+    return TZ_OK;
+}
+
+static void set_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uint8_t *data)
+{
+    const int64_t size = (int64_t)tz_dtype_size(dtype);
+    *out = (tz_buffer){.data = data,
+                       .dtype = dtype,
+                       .bands = b->view->band_count,
+                       .height = b->source.height,
+                       .width = b->source.width,
+                       .column_stride = size};
+    out->row_stride = size * b->source.width;
+    out->band_stride = out->row_stride * b->source.height;
+}
+
+/* Only planned: buffers that are described, but not there. */
+static void describe_block(const batch *ba, block *b)
+{
+    static uint8_t nowhere;
+    set_buffer(&b->samples, b, b->view->layer.tables.dtype, &nowhere);
+    if (needs_valid(b->view, ba->how))
+        set_buffer(&b->valid, b, TZ_DTYPE_UINT8, &nowhere);
+}
+
+static tz_result allocate_block(batch *ba, block *b)
+{
+    const tz_axis_map across = map_across(b->view, ba->how->resampling);
+    const uint64_t samples = (uint64_t)b->source.width * b->source.height * b->view->band_count;
+    const uint64_t axis = tz_axis_bytes(&across, b->width);
+    const size_t size = sample_size(b->view);
+    uint8_t *data = tz_arena_alloc(&ba->arena, (size_t)(samples * size));
+    b->across_memory = tz_arena_alloc(&ba->arena, (size_t)axis);
+    if (!data || !b->across_memory)
+        return tz_fail_nomem(&ba->ctx, samples * size);
+    set_buffer(&b->samples, b, b->view->layer.tables.dtype, data);
+    if (needs_valid(b->view, ba->how)) {
+        uint8_t *valid = tz_arena_alloc(&ba->arena, (size_t)samples);
+        if (!valid)
+            return tz_fail_nomem(&ba->ctx, samples);
+        set_buffer(&b->valid, b, TZ_DTYPE_UINT8, valid);
+    }
+    tz_axis_make(&b->across, &across, b->column, b->width, b->across_memory);
+    tz_context ctx = ba->ctx;
+    ctx.name = b->view->file->info.name;
+    return tz_view_placement(b->view, ba->how, &b->how, &b->scales, &ba->arena, &ctx);
+}
+
+/* ---- running a batch ---- */
+
+/* A batch's progress as that of its rows among all. */
+static bool report_progress(void *user, uint64_t done, uint64_t total)
+{
+    const batch *ba = user;
+    const double part = total > 0 ? (double)done / (double)total : 1;
+    return ba->how->progress.call(ba->how->progress.user,
+                                  ba->done + (uint64_t)(part * (double)ba->rows), ba->total);
+}
+
+static tz_view block_view(const block *b)
+{
+    tz_view view = *b->view;
+    view.window = b->source;
+    view.into = b->samples;
+    view.mask = b->valid;
+    view.resampled = false;
+    return view;
+}
+
+static tz_read_options plain_options(batch *ba)
+{
+    tz_read_options how = *ba->how;
+    how.scaled = false;
+    how.nodata_to_nan = false;
+    how.boundless = false;
+    how.max_memory -= ba->bytes; /* the batch is within half of it */
+    how.progress = (tz_progress){0};
+    if (ba->how->progress.call)
+        how.progress = (tz_progress){report_progress, ba};
+    return how;
+}
+
+static tz_result read_blocks(batch *ba, bool dry, tz_report *report)
+{
+    const tz_read_options how = plain_options(ba);
+    tz_view *views = tz_arena_array(&ba->arena, ba->count, sizeof *views);
+    size_t count = 0;
+    tz_plan plan = {0};
+    if (!views)
+        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *views);
+    for (size_t i = 0; i < ba->count; i++) {
+        if (ba->blocks[i].source.width > 0)
+            views[count++] = block_view(&ba->blocks[i]);
+    }
+    tz_result result = tz_plan_make(&plan, views, count, &how, ba->ctx.err);
+    if (result == TZ_OK)
+        result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
+    plan.report.peak_memory += ba->bytes + plan.threads * ba->row_bytes;
+    if (result == TZ_OK)
+        tz_report_add(report, &plan.report);
+    tz_plan_deinit(&plan);
+    return result;
+}
+
+static tz_result resample_blocks(batch *ba, unsigned threads)
+{
+    ba->memories = tz_arena_array(&ba->arena, threads, sizeof *ba->memories);
+    if (!ba->memories)
+        return tz_fail_nomem(&ba->ctx, threads * sizeof *ba->memories);
+    for (unsigned i = 0; i < threads; i++)
+        TZ_TRY(make_row_memory(ba, &ba->memories[i]));
+    return tz_pool_run_shared(threads, ba->rows, run_row, ba, NULL, &ba->ctx);
+}
+
+static tz_result run_batch(batch *ba, bool dry, tz_report *report)
+{
+    unsigned threads = ba->how->threads ? ba->how->threads : tz_pool_shared_threads();
+    ba->first_rows = tz_arena_array(&ba->arena, ba->count, sizeof *ba->first_rows);
+    if (!ba->first_rows)
+        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *ba->first_rows);
+    ba->rows = 0;
+    for (size_t i = 0; i < ba->count; i++) {
+        ba->first_rows[i] = ba->rows;
+        ba->rows += ba->blocks[i].height;
+        if (dry)
+            describe_block(ba, &ba->blocks[i]);
+        else
+            TZ_TRY(allocate_block(ba, &ba->blocks[i]));
+    }
+    TZ_TRY(read_blocks(ba, dry, report));
+    if (dry)
+        return TZ_OK;
+    if (threads > ba->rows)
+        threads = (unsigned)ba->rows;
+    const uint64_t spare = ba->how->max_memory / 4 / (ba->row_bytes + 1);
+    if (threads > spare)
+        threads = spare > 0 ? (unsigned)spare : 1;
+    return resample_blocks(ba, threads);
+}
+
+static tz_result flush(batch *ba, bool dry, tz_report *report)
+{
+    const tz_result result = ba->count > 0 ? run_batch(ba, dry, report) : TZ_OK;
+    tz_arena_deinit(&ba->arena);
+    ba->arena = (tz_arena){0};
+    ba->done += ba->count > 0 ? ba->rows : 0;
+    ba->count = 0;
+    ba->bytes = 0;
+    ba->cost = 0;
+    ba->row_bytes = 0;
+    return result;
+}
+
+/* ---- views ---- */
+
+static tz_result reset_outcome(batch *ba, const tz_view *view)
+{
+    const tz_target_kind mask =
+        needs_valid(view, ba->how) ? tz_mask_source(view) : TZ_TARGET_PIXELS;
+    tz_target targets[2];
+    tz_view whole = *view;
+    tz_arena arena = {0};
+    whole.into.dtype = view->layer.tables.dtype;
+    tz_result result =
+        tz_target_make(&targets[0], &whole, TZ_TARGET_PIXELS, NULL, ba->how, &arena, &ba->ctx);
+    if (result == TZ_OK)
+        result = tz_target_set_outcome(&targets[0], &ba->ctx);
+    if (result == TZ_OK && mask != TZ_TARGET_PIXELS) {
+        result = tz_target_make(&targets[1], &whole, mask, NULL, ba->how, &arena, &ba->ctx);
+        targets[1].status_first = tz_target_status_count(&targets[0]);
+        if (result == TZ_OK)
+            result = tz_target_set_outcome(&targets[1], &ba->ctx);
+    }
+    tz_arena_deinit(&arena);
+    return result;
+}
+
+/* What the plan takes for a block: targets of pixels and mask, and their tiles. */
+static uint64_t plan_bytes(const block *b)
+{
+    const tz_level *level = &b->view->layer.shape;
+    const uint64_t tiles = ((uint64_t)b->source.width / level->tile_width + 2) *
+                           ((uint64_t)b->source.height / level->tile_height + 2);
+    return 2 * (sizeof(tz_target) + sizeof(tz_view)) +
+           (tiles < TZ_WAVE_UNITS ? tiles : TZ_WAVE_UNITS) * tz_wave_unit_bytes();
+}
+
+static tz_result add_block(batch *ba, const block *b, bool dry, tz_report *report)
+{
+    const uint64_t bytes = block_bytes(b, ba->how);
+    const uint64_t cost = bytes + plan_bytes(b);
+    const uint64_t row_bytes = row_memory_bytes(b, ba->how);
+    if (ba->count == MAX_BLOCKS || ba->cost + cost > ba->room)
+        TZ_TRY(flush(ba, dry, report));
+    ba->blocks[ba->count++] = *b;
+    ba->bytes += bytes;
+    ba->cost += cost;
+    if (row_bytes > ba->row_bytes)
+        ba->row_bytes = row_bytes;
+    return TZ_OK;
+}
+
+static tz_result add_view(batch *ba, const tz_view *view, bool dry, tz_report *report)
+{
+    ba->ctx.name = view->file->info.name;
+    ba->ctx.limits = &view->file->limits;
+    if (view->outcome)
+        TZ_TRY(reset_outcome(ba, view));
+    for (uint32_t row = 0; row < view->into.height;) {
+        block b = {0};
+        for (uint32_t column = 0; column < view->into.width; column += b.width) {
+            TZ_TRY(next_block(ba, view, column, row, &b));
+            TZ_TRY(add_block(ba, &b, dry, report));
+        }
+        row += b.height;
+    }
+    return TZ_OK;
+}
+
+tz_result tz_resample_read(const tz_view *views, size_t count, const tz_read_options *how, bool dry,
+                           tz_report *report, tz_error *err)
+{
+    batch ba = {.how = how, .ctx = {.err = err, .ifd = -1}, .room = how->max_memory / 2};
+    tz_result result = TZ_OK;
+    if (ba.room > BATCH_BYTES)
+        ba.room = BATCH_BYTES;
+    for (size_t i = 0; i < count; i++)
+        ba.total += views[i].into.height;
+    ba.blocks = tz_alloc_array(MAX_BLOCKS, sizeof *ba.blocks);
+    if (!ba.blocks)
+        return tz_fail_nomem(&ba.ctx, MAX_BLOCKS * sizeof *ba.blocks);
+    for (size_t i = 0; result == TZ_OK && i < count; i++)
+        result = add_view(&ba, &views[i], dry, report);
+    if (result == TZ_OK)
+        result = flush(&ba, dry, report);
+    tz_arena_deinit(&ba.arena);
+    tz_free(ba.blocks);
+    return result;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Views whose buffers have other pixels than the file: blocks of the level are read into memory and
+ * resampled from there. */
+#ifndef TZ_READ_RESAMPLE_H
+#define TZ_READ_RESAMPLE_H
+
+#include "read/plan.h"
+
+/* dry: only plan. The report gets the sum of all reads. */
+tz_result tz_resample_read(const tz_view *views, size_t count, const tz_read_options *how, bool dry,
+                           tz_report *report, tz_error *err);
+
+/* Add what a further read cost. */
+void tz_report_add(tz_report *sum, const tz_report *more);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One tile: from the bytes of the file to the pixels of everyone who wants it. */
+#ifndef TZ_READ_TILE_H
+#define TZ_READ_TILE_H
+
+#include "read/plan.h"
+
+enum { TZ_MAX_CODECS = 32 };
+
+/* What one thread works with; all of it is taken before the first tile. */
+typedef struct tz_worker {
+    uint8_t *memory;             /* one block for the parts below */
+    uint8_t *input;              /* what was read */
+    uint8_t *output;             /* a decoded tile */
+    uint8_t *row;                /* a prepared row */
+    uint8_t *scratch;            /* what preparing it takes */
+    void *states[TZ_MAX_CODECS]; /* by place in tz_codecs; NULL: not needed */
+    tz_warnings warnings;
+    uint64_t tiles_direct;
+    uint64_t tiles_decoded;
+} tz_worker;
+
+tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan);
+void tz_worker_deinit(tz_worker *worker); /* zeroed state is fine */
+
+/* Decode a unit's bytes, which may be changed on the way but are as before when it returns, and
+ * place its pixels. TZ_CODEC_SLACK bytes behind them are readable. */
+tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, uint8_t *bytes,
+                        tz_error *err);
+
+/* Where in the buffer the bytes of a fetch may be read to, because they are its pixels already, in
+ * one piece; NULL: nowhere. */
+uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span *fetch);
+
+/* Uncompressed tiles that lie side by side in the file and in the buffer are copied together: how
+ * many of the pieces of a fetch, whose bytes are worker->input; 0: none. */
+size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,
+                            size_t count, const tz_span *fetch, tz_error *err);
+
+/* Whether a compressed tile can be decoded straight into the buffer. */
+bool tz_tile_is_direct(const tz_plan *plan, const tz_unit *unit);
+
+/* A unit without bytes: nodata, or 0, for a tile that the file does not have; the error of one
+ * whose entry in the table is wrong. */
+tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+                              tz_error *err);
+
+/* The pixels of a tile that could not be had: nodata, or 0, and masked. */
+void tz_tile_place_failed(const tz_plan *plan, tz_worker *worker, const tz_unit *unit);
+
+/* What a boundless window has outside of the level. */
+void tz_target_fill_outside(const tz_target *target, double fill);
+
+#endif

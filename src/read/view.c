@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/view.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+
+static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expected,
+                          uint64_t found)
+{
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_at_nowhere(), expected, found),
+                   "%s", text);
+}
+
+/* ---- buffers ---- */
+
+/* Strides of a packed buffer where the caller gave none. */
+static tz_result resolve_strides(tz_buffer *buffer, const tz_context *ctx)
+{
+    const size_t size = tz_dtype_size(buffer->dtype);
+    if (size == 0)
+        return fail_arg(ctx, "the buffer has no dtype", TZ_NONE, (uint64_t)buffer->dtype);
+    if (buffer->band_stride || buffer->row_stride || buffer->column_stride)
+        return TZ_OK;
+    uint64_t row = 0;
+    uint64_t band = 0;
+    if (!tz_mul(buffer->width, size, &row) || !tz_mul(row, buffer->height, &band) ||
+        band > INT64_MAX)
+        return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NONE);
+    buffer->column_stride = (int64_t)size;
+    buffer->row_stride = (int64_t)row;
+    buffer->band_stride = (int64_t)band;
+    return TZ_OK;
+}
+
+static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_context *ctx)
+{
+    if (!buffer->data)
+        return fail_arg(ctx, "the buffer has no memory", TZ_NONE, TZ_NONE);
+    if (buffer->bands != bands)
+        return fail_arg(ctx, "the buffer has another number of bands than are read", bands,
+                        buffer->bands);
+    if (buffer->width == 0 || buffer->height == 0)
+        return fail_arg(ctx, "the buffer is empty", TZ_NONE, 0);
+    return TZ_OK;
+}
+
+static tz_result set_buffers(tz_view *view, const tz_item *item, const tz_context *ctx)
+{
+    view->into = item->into;
+    view->mask = item->mask;
+    TZ_TRY(check_buffer(&view->into, view->band_count, ctx));
+    TZ_TRY(resolve_strides(&view->into, ctx));
+    if (!view->mask.data)
+        return TZ_OK;
+    TZ_TRY(check_buffer(&view->mask, view->band_count, ctx));
+    if (view->mask.width != view->into.width || view->mask.height != view->into.height)
+        return fail_arg(ctx, "the mask's buffer has another size than the one for pixels",
+                        view->into.width, view->mask.width);
+    if (view->mask.dtype != TZ_DTYPE_UINT8)
+        return fail_arg(ctx, "the mask's buffer is not of type uint8", TZ_DTYPE_UINT8,
+                        (uint64_t)view->mask.dtype);
+    return resolve_strides(&view->mask, ctx);
+}
+
+static tz_result set_bands(tz_view *view, const tz_item *item, const tz_context *ctx)
+{
+    const uint32_t bands = view->layer.shape.samples;
+    view->bands = item->bands;
+    view->band_count = item->bands ? item->band_count : bands;
+    if (view->band_count == 0)
+        return fail_arg(ctx, "no bands are asked for", TZ_NONE, 0);
+    for (uint32_t i = 0; item->bands && i < item->band_count; i++) {
+        if (item->bands[i] >= bands)
+            return fail_arg(ctx, "there is no such band; bands are counted from 0", bands,
+                            item->bands[i]);
+    }
+    return TZ_OK;
+}
+
+/* ---- orientation ---- */
+
+/* How the upright image's axes run through the stored one, by orientation 1 to 8. */
+typedef struct turn {
+    bool swaps;       /* its rows are the stored columns */
+    bool flip_column; /* stored columns run against it */
+    bool flip_row;
+} turn;
+
+static const turn turns[9] = {
+    [1] = {false, false, false}, [2] = {false, true, false}, [3] = {false, true, true},
+    [4] = {false, false, true},  [5] = {true, false, false}, [6] = {true, false, true},
+    [7] = {true, true, true},    [8] = {true, true, false},
+};
+
+static void turn_buffer(tz_buffer *buffer, turn how)
+{
+    if (!buffer->data)
+        return;
+    if (how.swaps) {
+        const uint32_t width = buffer->width;
+        const int64_t stride = buffer->column_stride;
+        buffer->width = buffer->height;
+        buffer->column_stride = buffer->row_stride;
+        buffer->height = width;
+        buffer->row_stride = stride;
+    }
+    uint8_t *first = buffer->data;
+    if (how.flip_column) {
+        first += (int64_t)(buffer->width - 1) * buffer->column_stride;
+        buffer->column_stride = -buffer->column_stride;
+    }
+    if (how.flip_row) {
+        first += (int64_t)(buffer->height - 1) * buffer->row_stride;
+        buffer->row_stride = -buffer->row_stride;
+    }
+    buffer->data = first;
+}
+
+/* A window of the upright image as one of the stored one, which has the size of level. */
+static tz_window turn_window(tz_window window, turn how, const tz_level *level)
+{
+    if (how.swaps)
+        window = (tz_window){window.row, window.column, window.height, window.width};
+    if (how.flip_column)
+        window.column = (int64_t)level->width - window.column - window.width;
+    if (how.flip_row)
+        window.row = (int64_t)level->height - window.row - window.height;
+    return window;
+}
+
+static turn turn_of(const tz_item *item, const tz_read_options *how)
+{
+    const uint16_t orientation = item->file->info.orientation;
+    return turns[how->oriented && orientation >= 1 && orientation <= 8 ? orientation : 1];
+}
+
+/* ---- levels ---- */
+
+/* Whether a level has at least the pixels that the buffer asks for. */
+static bool is_fine_enough(const tz_level *level, const tz_level *full, const tz_window *window,
+                           const tz_buffer *into)
+{
+    return (uint64_t)level->width * window->width >= (uint64_t)into->width * full->width &&
+           (uint64_t)level->height * window->height >= (uint64_t)into->height * full->height;
+}
+
+static uint32_t choose_level(const tz_file *file, const tz_window *window, const tz_buffer *into)
+{
+    const tz_info *info = &file->info;
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < info->level_count; i++) {
+        const tz_level *level = &info->levels[i];
+        if (level->readable && is_fine_enough(level, &info->levels[0], window, into) &&
+            level->width <= info->levels[best].width)
+            best = i;
+    }
+    return best;
+}
+
+static bool is_auto(const tz_item *item)
+{
+    return item->level == TZ_LEVEL_AUTO;
+}
+
+/* ---- windows ---- */
+
+double tz_resampling_reach(tz_resampling method, double scale)
+{
+    return method == TZ_RESAMPLE_BILINEAR ? (scale > 1 ? scale : 1) : 0;
+}
+
+bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *out)
+{
+    const int64_t right = window->column + window->width;
+    const int64_t bottom = window->row + window->height;
+    const int64_t x0 = window->column < 0 ? 0 : window->column;
+    const int64_t y0 = window->row < 0 ? 0 : window->row;
+    const int64_t x1 = right < level->width ? right : level->width;
+    const int64_t y1 = bottom < level->height ? bottom : level->height;
+    if (x0 >= x1 || y0 >= y1) {
+        *out = (tz_window){0};
+        return false;
+    }
+    *out = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
+    return true;
+}
+
+static tz_result check_window(const tz_window *window, const tz_level *level, bool boundless,
+                              const tz_context *ctx)
+{
+    if (window->column < -(int64_t)UINT32_MAX || window->column > (int64_t)UINT32_MAX ||
+        window->row < -(int64_t)UINT32_MAX || window->row > (int64_t)UINT32_MAX)
+        return fail_arg(ctx, "the window is too far away", TZ_NONE, TZ_NONE);
+    if (window->width == 0 || window->height == 0)
+        return fail_arg(ctx, "the window is empty", TZ_NONE, 0);
+    const int64_t right = window->column + window->width;
+    const int64_t bottom = window->row + window->height;
+    if (boundless || (window->column >= 0 && window->row >= 0 && right <= level->width &&
+                      bottom <= level->height))
+        return TZ_OK;
+    return fail_arg(ctx, "the window reaches beyond the level; boundless reads may",
+                    right > level->width ? level->width : level->height,
+                    (uint64_t)(right > level->width ? right : bottom));
+}
+
+/* The window in pixels of the level that was chosen, not rounded. */
+static void set_box(tz_view *view, const tz_window *window, const tz_level *given)
+{
+    const tz_level *level = &view->layer.shape;
+    const double sx = (double)level->width / given->width;
+    const double sy = (double)level->height / given->height;
+    view->x0 = (double)window->column * sx;
+    view->y0 = (double)window->row * sy;
+    view->x1 = (double)(window->column + window->width) * sx;
+    view->y1 = (double)(window->row + window->height) * sy;
+}
+
+static bool is_whole(double x)
+{
+    return x == floor(x);
+}
+
+static void set_resampled(tz_view *view)
+{
+    view->resampled =
+        !(is_whole(view->x0) && is_whole(view->y0) && view->x1 - view->x0 == view->into.width &&
+          view->y1 - view->y0 == view->into.height);
+}
+
+/* Outward to whole pixels; what resampling needs beyond the edge of the level is not there. */
+static void set_window(tz_view *view, tz_resampling method)
+{
+    const double rx =
+        view->resampled ? tz_resampling_reach(method, (view->x1 - view->x0) / view->into.width) : 0;
+    const double ry = view->resampled
+                          ? tz_resampling_reach(method, (view->y1 - view->y0) / view->into.height)
+                          : 0;
+    const double left = floor(view->x0 - rx);
+    const double top = floor(view->y0 - ry);
+    view->window = (tz_window){(int64_t)left, (int64_t)top,
+                               (uint32_t)fmin(ceil(view->x1 + rx) - left, UINT32_MAX),
+                               (uint32_t)fmin(ceil(view->y1 + ry) - top, UINT32_MAX)};
+    if (view->resampled)
+        (void)tz_window_clip(&view->window, &view->layer.shape, &view->window);
+    view->whole = view->window;
+}
+
+static tz_result check_resampling(const tz_view *view, const tz_read_options *how,
+                                  const tz_context *ctx)
+{
+    if ((unsigned)how->resampling > TZ_RESAMPLE_BILINEAR)
+        return fail_arg(ctx, "there is no such resampling", TZ_RESAMPLE_BILINEAR,
+                        (uint64_t)how->resampling);
+    if (!view->resampled)
+        return TZ_OK;
+    if (how->resampling == TZ_RESAMPLE_NONE)
+        return fail_arg(
+            ctx,
+            view->window.width == view->into.width
+                ? "the buffer has another height than the window, and no resampling "
+                  "is chosen"
+                : "the buffer has another width than the window, and no resampling "
+                  "is chosen",
+            view->window.width == view->into.width ? view->window.height : view->window.width,
+            view->window.width == view->into.width ? view->into.height : view->into.width);
+    if (how->resampling != TZ_RESAMPLE_NEAREST &&
+        (view->layer.tables.sample_format == 5 || view->layer.tables.sample_format == 6))
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                       "complex samples can be resampled by nearest only");
+    return TZ_OK;
+}
+
+tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
+                       const tz_context *ctx)
+{
+    const turn turned = turn_of(item, how);
+    const uint32_t asked = is_auto(item) ? 0 : item->level;
+    tz_context at_level = *ctx;
+    tz_window window = item->window;
+    *out = (tz_view){.file = item->file, .level = asked, .outcome = item->outcome};
+    TZ_TRY(tz_file_layer(item->file, asked, ctx, &out->layer));
+    const tz_level given = out->layer.shape;
+    at_level.ifd = given.ifd;
+    if (window.width == 0 && window.height == 0)
+        window = (tz_window){0, 0, given.width, given.height};
+    else
+        window = turn_window(window, turned, &given);
+    TZ_TRY(check_window(&window, &given, how->boundless, &at_level));
+    TZ_TRY(set_bands(out, item, &at_level));
+    TZ_TRY(set_buffers(out, item, &at_level));
+    turn_buffer(&out->into, turned);
+    turn_buffer(&out->mask, turned);
+    if (is_auto(item)) {
+        out->level = choose_level(item->file, &window, &out->into);
+        TZ_TRY(tz_file_layer(item->file, out->level, ctx, &out->layer));
+    }
+    set_box(out, &window, &given);
+    set_resampled(out);
+    set_window(out, how->resampling);
+    return check_resampling(out, how, &at_level);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What an item of a request means for the file: which level, which of its pixels, and buffers whose
+ * rows and columns run as the file's do. */
+#ifndef TZ_READ_VIEW_H
+#define TZ_READ_VIEW_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "base/error.h"
+#include "tiff/file.h"
+
+typedef struct tz_view {
+    const tz_file *file;
+    tz_layer layer;
+    uint32_t level;        /* with TZ_MASK_OF where a mask's own samples are wanted */
+    double x0, y0, x1, y1; /* what the buffer shows, in pixels of the level */
+    tz_window window;      /* the same in whole pixels, with what the resampling needs around */
+    tz_window whole;       /* window of the item that this view is, or is a part of */
+    bool resampled;        /* the buffer has other pixels than the level */
+    const uint32_t *bands; /* NULL: 0, 1, 2, ... */
+    uint32_t band_count;
+    tz_buffer into;      /* strides resolved, turned to the file's orientation */
+    tz_buffer mask;      /* data NULL: none */
+    tz_outcome *outcome; /* may be NULL */
+} tz_view;
+
+tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
+                       const tz_context *ctx);
+
+/* Samples on either side of a pixel that resampling looks at; scale is level pixels for one of the
+ * buffer. */
+double tz_resampling_reach(tz_resampling method, double scale);
+
+/* Where a window lies within the level: clipped, false when nothing is left. */
+bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *out);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What check_instructions.py counts the instructions of.
+ *
+ *     instruction_load predictor|lzw FILE
+ *
+ * FILE is one of make_samples.py. Its tiles are decoded, then their rows prepared into a raster;
+ * only what one of the two measured_ functions does counts. Prints the bytes that came out of it,
+ * or "plain" where the pixel loops have no form for this machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "codec/codec.h"
+#include "pixel/row_ops.h"
+
+enum { MOST_TILES = 64 };
+
+typedef struct image {
+    tz_row_format row;
+    uint32_t across; /* tiles */
+    uint32_t count;
+    uint32_t height; /* of a tile */
+    uint8_t *stored[MOST_TILES];
+    size_t stored_sizes[MOST_TILES];
+    uint8_t *tiles;
+    size_t tile_bytes;
+    uint8_t *raster;
+    void *state;
+} image;
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(1);
+}
+
+static void *must_alloc(size_t size)
+{
+    void *block = calloc(1, size);
+    if (!block)
+        stop("no memory");
+    return block;
+}
+
+__attribute__((noinline)) static void measured_lzw(const image *im)
+{
+    const tz_tile_format format = {.width = im->row.width,
+                                   .height = im->height,
+                                   .samples = im->row.samples,
+                                   .bits = im->row.bits};
+    tz_error err = {0};
+    const tz_context ctx = {.err = &err};
+    const tz_codec_call call = {.ctx = &ctx};
+    for (uint32_t i = 0; i < im->count; i++) {
+        if (tz_codec_lzw.decode(im->state, &format, im->stored[i], im->stored_sizes[i],
+                                im->tiles + i * im->tile_bytes, tz_row_bytes(&im->row), &call))
+            stop(err.message);
+    }
+}
+
+__attribute__((noinline)) static void measured_predictor(const image *im)
+{
+    const size_t row = tz_row_bytes(&im->row);
+    const size_t stride = row * im->across;
+    for (uint32_t i = 0; i < im->count; i++) {
+        uint8_t *from = im->tiles + i * im->tile_bytes;
+        uint8_t *to = im->raster + i / im->across * im->height * stride + i % im->across * row;
+        for (uint32_t y = 0; y < im->height; y++, from += row, to += stride)
+            tz_row_prepare(&im->row, from, im->row.width, to, NULL);
+    }
+}
+
+static void describe(image *im, const tz_info *info)
+{
+    const tz_level *level = &info->levels[0];
+    if (level->tile_count > MOST_TILES || level->compression != 5)
+        stop("not such a file");
+    im->row = (tz_row_format){.dtype = info->dtype,
+                              .bits = level->bits_per_sample,
+                              .sample_format = info->dtype == TZ_DTYPE_FLOAT32 ? 3 : 1,
+                              .samples = level->samples,
+                              .predictor = level->predictor,
+                              .width = level->tile_width};
+    im->across = level->tiles_across;
+    im->count = (uint32_t)level->tile_count;
+    im->height = level->tile_height;
+    im->tile_bytes = tz_row_bytes(&im->row) * im->height;
+}
+
+static void load_tiles(image *im, const tz_file *file, const char *path)
+{
+    FILE *bytes = fopen(path, "rb");
+    tz_error err;
+    for (uint32_t i = 0; i < im->count; i++) {
+        tz_tile_span span;
+        if (tz_tile_locate(file, 0, i, &span, &err))
+            stop(err.message);
+        im->stored_sizes[i] = (size_t)span.size;
+        im->stored[i] = must_alloc(im->stored_sizes[i] + TZ_CODEC_SLACK);
+        if (!bytes || fseek(bytes, (long)span.offset, SEEK_SET) ||
+            fread(im->stored[i], 1, im->stored_sizes[i], bytes) != im->stored_sizes[i])
+            stop("the file cannot be read");
+    }
+    fclose(bytes);
+}
+
+int main(int argc, char **argv)
+{
+    image im = {0};
+    tz_file *file = NULL;
+    tz_error err;
+    if (argc != 3)
+        stop("usage: instruction_load predictor|lzw FILE");
+    if (tz_row_ops_get() == &tz_row_ops_plain) {
+        puts("plain");
+        return 0;
+    }
+    if (tz_open(&file, argv[2], NULL, &err))
+        stop(err.message);
+    describe(&im, tz_file_info(file));
+    load_tiles(&im, file, argv[2]);
+    im.tiles = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);
+    im.raster = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);
+    im.state = must_alloc(tz_codec_lzw.state_size);
+    if (tz_codec_lzw.init && tz_codec_lzw.init(im.state, &(tz_context){.err = &err}))
+        stop(err.message);
+    measured_lzw(&im);
+    if (strcmp(argv[1], "predictor") == 0)
+        measured_predictor(&im);
+    printf("%zu\n", im.count * im.tile_bytes);
+    tz_close(file);
+    return 0; /* and the system takes the rest */
+}

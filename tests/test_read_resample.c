@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Buffers of another size than the window: which level is read, which pixels make a new one. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/alloc_hook.h"
+#include "support/known_image.h"
+
+/* ---- the rules once more, in the plainest words: one new pixel from a whole level in doubles ----
+ */
+
+typedef struct plane {
+    uint32_t width, height;
+    const double *values; /* NaN: not valid */
+} plane;
+
+static double weight(tz_resampling method, double start, double scale, int64_t at)
+{
+    const double middle = start + scale / 2;
+    const double half = scale > 1 ? scale : 1;
+    double w;
+    if (method == TZ_RESAMPLE_NEAREST)
+        return at == (int64_t)floor(middle) ? 1 : 0;
+    if (method == TZ_RESAMPLE_AVERAGE)
+        w = fmin(start + scale, (double)at + 1) - fmax(start, (double)at);
+    else
+        w = 1 - fabs((double)at + 0.5 - middle) / half;
+    return w < 1e-6 ? 0 : w;
+}
+
+static double resampled(const plane *p, tz_resampling method, double x, double y, double sx,
+                        double sy)
+{
+    double sum = 0;
+    double total = 0;
+    for (int64_t row = 0; row < p->height; row++) {
+        const double wy = weight(method, y, sy, row);
+        for (int64_t column = 0; wy > 0 && column < p->width; column++) {
+            const double value = p->values[row * p->width + column];
+            const double w = wy * weight(method, x, sx, column);
+            if (w > 0 && !isnan(value)) {
+                sum += w * value;
+                total += w;
+            }
+        }
+    }
+    return total > 0 ? sum / total : (double)NAN;
+}
+
+static plane level_plane(uint32_t band, uint32_t width, uint32_t height, double nodata)
+{
+    double *values = malloc(sizeof *values * width * height);
+    for (uint32_t k = 0; k < width * height; k++) {
+        values[k] = (double)pixel(band, k / width, k % width, 16);
+        if (values[k] == nodata)
+            values[k] = (double)NAN;
+    }
+    return (plane){width, height, values};
+}
+
+static void check_window(const image *i, uint32_t level, tz_window window, uint32_t width,
+                         uint32_t height, tz_resampling method, double nodata)
+{
+    double *pixels = malloc(sizeof *pixels * width * height * 3);
+    uint8_t *mask = malloc((size_t)width * height * 3);
+    const tz_item item = {
+        .file = i->file,
+        .level = level,
+        .window = window,
+        .into = {pixels, TZ_DTYPE_FLOAT64, 3, height, width, 0, 0, 0},
+        .mask = {mask, TZ_DTYPE_UINT8, 3, height, width, 0, 0, 0},
+    };
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.resampling = method;
+    how.nodata_to_nan = true;
+    how.threads = 2;
+    read_ok(&item, &how, NULL);
+    const tz_level *shape = &i->info->levels[level];
+    for (uint32_t band = 0; band < 3; band++) {
+        const plane p = level_plane(band, shape->width, shape->height, nodata);
+        for (uint32_t k = 0; k < width * height; k++) {
+            const double sx = (double)window.width / width;
+            const double sy = (double)window.height / height;
+            const double expected = resampled(&p, method, (double)window.column + k % width * sx,
+                                              (double)window.row + k / width * sy, sx, sy);
+            const double found = pixels[band * (size_t)width * height + k];
+            if (isnan(expected))
+                assert_true(isnan(found));
+            else
+                assert_true(fabs(found - expected) <= 1e-9 * fabs(expected));
+            assert_int_equal(mask[band * (size_t)width * height + k], isnan(expected) ? 0 : 255);
+        }
+        free((void *)p.values);
+    }
+    free(pixels);
+    free(mask);
+}
+
+static void every_method_at_every_scale(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][2] = {{25, 41}, {7, 5},   {1, 1},    {50, 20},
+                                        {49, 40}, {77, 90}, {100, 82}, {3, 82}};
+    for (uint32_t variant = 0; variant < 4; variant++) {
+        tb_spec spec = tiled;
+        spec.planar = variant & 1 ? 2 : 1;
+        tb *b = make_image(variant & 2 ? TB_BIG_ENDIAN : TB_CLASSIC, spec);
+        tb_set_text(b, 0, 42113, "2018"); /* band 2, row 0, column 0, and others */
+        image i = open_built(b);
+        for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_BILINEAR; method++) {
+            for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+                const tz_window all = {0, 0, 50, 41};
+                const tz_window part = {13, 7, 29, 31};
+                check_window(&i, 0, all, sizes[k][0], sizes[k][1], (tz_resampling)method, 2018);
+                check_window(&i, 0, part, sizes[k][0], sizes[k][1], (tz_resampling)method, 2018);
+            }
+        }
+        close_image(&i);
+    }
+}
+
+/* ---- levels ---- */
+
+/* 200 x 160 with overviews of 100 x 80 and 50 x 40; the pixels of each tell where they are from. */
+static image open_pyramid(void)
+{
+    tb_spec spec = {
+        .width = 200, .height = 160, .tile_width = 32, .tile_height = 32, .bits = 16, .samples = 1};
+    tb *b = make_image(TB_CLASSIC, spec);
+    for (uint32_t k = 1; k < 3; k++) {
+        tb_spec reduced = b->ifds[0].spec;
+        reduced.width = 200 >> k;
+        reduced.height = 160 >> k;
+        reduced.subfile = 1;
+        const int ifd = tb_image(b, &reduced);
+        b->ifds[ifd].spec = reduced;
+    }
+    return open_built(b);
+}
+
+static tz_outcome read_auto(const image *i, tz_window window, uint32_t width, uint32_t height,
+                            tz_resampling method, uint16_t *pixels)
+{
+    tz_outcome outcome = {0};
+    const tz_item item = {.file = i->file,
+                          .level = TZ_LEVEL_AUTO,
+                          .window = window,
+                          .into = {pixels, TZ_DTYPE_UINT16, 1, height, width, 0, 0, 0},
+                          .outcome = &outcome};
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.resampling = method;
+    read_ok(&item, &how, NULL);
+    return outcome;
+}
+
+static void the_coarsest_level_that_is_fine_enough_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t width, height, level;
+        bool resampled;
+    } cases[] = {{200, 160, 0, false}, {300, 300, 0, true}, {199, 159, 0, true}, {101, 80, 0, true},
+                 {100, 80, 1, false},  {99, 80, 1, true},   {51, 40, 1, true},   {50, 41, 1, true},
+                 {50, 40, 2, false},   {49, 40, 2, true},   {1, 1, 2, true}};
+    image i = open_pyramid();
+    assert_int_equal(i.info->level_count, 3);
+    uint16_t *pixels = malloc(sizeof *pixels * 300 * 300);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const tz_window all = {0, 0, 200, 160};
+        const tz_outcome outcome =
+            read_auto(&i, all, cases[k].width, cases[k].height, TZ_RESAMPLE_NEAREST, pixels);
+        assert_int_equal(outcome.level, cases[k].level);
+        assert_int_equal(outcome.resampled, cases[k].resampled);
+    }
+    /* a part of it that the overview has exactly */
+    const tz_window part = {40, 80, 100, 40};
+    const tz_outcome outcome = read_auto(&i, part, 25, 10, TZ_RESAMPLE_AVERAGE, pixels);
+    assert_int_equal(outcome.level, 2);
+    assert_false(outcome.resampled);
+    assert_int_equal(outcome.window.column, 10);
+    assert_int_equal(outcome.window.row, 20);
+    for (uint32_t k = 0; k < 250; k++)
+        assert_int_equal(pixels[k], pixel(0, 20 + k / 25, 10 + k % 25, 16));
+    free(pixels);
+    close_image(&i);
+}
+
+static void another_size_without_a_method_is_an_error(void **state)
+{
+    (void)state;
+    image i = open_pyramid();
+    uint16_t pixels[100];
+    const tz_item item = {.file = i.file, .into = {pixels, TZ_DTYPE_UINT16, 1, 10, 10, 0, 0, 0}};
+    read_fails(&item, NULL, TZ_ERR_ARG, TZ_CAUSE_ARG);
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.resampling = (tz_resampling)77;
+    read_fails(&item, &how, TZ_ERR_ARG, TZ_CAUSE_ARG);
+    close_image(&i);
+}
+
+/* ---- fill, memory, outcomes ---- */
+
+static void outside_of_the_level_is_fill(void **state)
+{
+    (void)state;
+    image i = open_pyramid();
+    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_BILINEAR; method++) {
+        uint16_t pixels[60 * 60];
+        uint8_t mask[60 * 60];
+        const tz_item item = {.file = i.file,
+                              .window = {-100, -100, 400, 400},
+                              .into = {pixels, TZ_DTYPE_UINT16, 1, 60, 60, 0, 0, 0},
+                              .mask = {mask, TZ_DTYPE_UINT8, 1, 60, 60, 0, 0, 0}};
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        how.resampling = (tz_resampling)method;
+        how.boundless = true;
+        how.fill = 60000;
+        read_ok(&item, &how, NULL);
+        for (uint32_t k = 0; k < 3600; k++) {
+            /* well inside or well outside: 15 to 44 across, 15 to 38 down */
+            const uint32_t x = k % 60;
+            const uint32_t y = k / 60;
+            if (x < 13 || x > 46 || y < 13 || y > 40) {
+                assert_int_equal(pixels[k], 60000);
+                assert_int_equal(mask[k], 0);
+            }
+            if (x > 15 && x < 44 && y > 15 && y < 38) {
+                assert_int_not_equal(pixels[k], 60000);
+                assert_int_equal(mask[k], 255);
+            }
+        }
+    }
+    close_image(&i);
+}
+
+static void little_memory_gives_the_same_pixels(void **state)
+{
+    (void)state;
+    image i = open_pyramid();
+    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_BILINEAR; method++) {
+        uint16_t much[40 * 30];
+        uint16_t little[40 * 30];
+        tz_item item = {.file = i.file, .into = {much, TZ_DTYPE_UINT16, 1, 30, 40, 0, 0, 0}};
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        tz_report report;
+        how.resampling = (tz_resampling)method;
+        read_ok(&item, &how, &report);
+        item.into.data = little;
+        how.max_memory = 80000;
+        how.threads = 1;
+        alloc_hook_install();
+        read_ok(&item, &how, &report);
+        alloc_hook_remove();
+        assert_memory_equal(much, little, sizeof much);
+        how.max_memory = 5000;
+        read_fails(&item, &how, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT);
+    }
+    close_image(&i);
+}
+
+static void bad_tiles_are_not_averaged(void **state)
+{
+    (void)state;
+    tb *b = make_image(TB_CLASSIC, tiled);
+    tb_finish(b);
+    tb_patch_tile(b, 0, 2, b->size - 1, 3072); /* columns 32 to 47 of the first 32 rows */
+    image i = open_built(b);
+    double pixels[3 * 25 * 20];
+    uint8_t mask[3 * 25 * 20];
+    tz_tile_status list[8];
+    tz_outcome outcome = {.tiles = list, .tile_room = 8};
+    const tz_item item = {.file = i.file,
+                          .window = {0, 0, 50, 40},
+                          .into = {pixels, TZ_DTYPE_FLOAT64, 3, 20, 25, 0, 0, 0},
+                          .mask = {mask, TZ_DTYPE_UINT8, 3, 20, 25, 0, 0, 0},
+                          .outcome = &outcome};
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.resampling = TZ_RESAMPLE_AVERAGE;
+    read_ok(&item, &how, NULL);
+    assert_int_equal(outcome.tile_count, 8);
+    assert_int_equal(outcome.tiles_failed, 1);
+    assert_int_equal(list[2].result, TZ_ERR_FORMAT);
+    for (uint32_t k = 0; k < 3 * 500; k++) {
+        const uint32_t x = k % 25;
+        const uint32_t y = k % 500 / 25;
+        const bool bad = x >= 16 && x < 24 && y < 16;
+        const double first = (double)pixel(k / 500, 2 * y, 2 * x, 16);
+        assert_int_equal(mask[k], bad ? 0 : 255);
+        if (!bad)
+            assert_true(pixels[k] == first + (131 + 17) / 2.0);
+    }
+    close_image(&i);
+}
+
+static void every_allocation_fails_in_turn(void **state)
+{
+    (void)state;
+    image i = open_pyramid();
+    uint16_t pixels[20 * 20];
+    uint8_t mask[20 * 20];
+    const tz_item item = {.file = i.file,
+                          .into = {pixels, TZ_DTYPE_UINT16, 1, 20, 20, 0, 0, 0},
+                          .mask = {mask, TZ_DTYPE_UINT8, 1, 20, 20, 0, 0, 0}};
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.resampling = TZ_RESAMPLE_AVERAGE;
+    how.threads = 1;
+    for (uint64_t n = 1;; n++) {
+        tz_error err;
+        alloc_hook_install();
+        alloc_hook_fail_at(n, true);
+        const tz_result result = tz_read(&item, &how, NULL, &err);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        assert_int_equal(stats.live_bytes, 0);
+        if (result == TZ_OK) {
+            assert_true(n > 6);
+            break;
+        }
+        assert_int_equal(result, TZ_ERR_NOMEM);
+    }
+    close_image(&i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_method_at_every_scale),
+        cmocka_unit_test(the_coarsest_level_that_is_fine_enough_is_read),
+        cmocka_unit_test(another_size_without_a_method_is_an_error),
+        cmocka_unit_test(outside_of_the_level_is_fill),
+        cmocka_unit_test(little_memory_gives_the_same_pixels),
+        cmocka_unit_test(bad_tiles_are_not_averaged),
+        cmocka_unit_test(every_allocation_fails_in_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
