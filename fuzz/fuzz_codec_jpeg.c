@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JPEG tiles. The first split * 8 bytes are JPEGTables; kind: bits 0-1 the number of samples, bit 2
- * YCbCr, bit 3 the last strip of an image. */
+ * YCbCr, bit 3 the last strip of an image, bit 4 samples of 12 bits. */
 #include "codec_lossy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tz_tile_format format = {.width = input.width + 1u,
                              .height = input.height + 1u,
                              .samples = (uint16_t)((input.kind & 3) + 1),
-                             .bits = 8,
+                             .bits = input.kind & 16 ? 12 : 8,
                              .sample_format = 1,
                              .compression = 7,
                              .photometric = input.kind & 4 ? 6 : 2,

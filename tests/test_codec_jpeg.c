@@ -188,6 +188,110 @@ static void a_deinitialised_zeroed_state_is_fine(void **state)
     free(zeroed);
 }
 
+/* ---------------------------------------------------------------------------------------------
+ * 12 bits
+ * ------------------------------------------------------------------------------------------ */
+
+#if TZ_JPEG_HAS_12_BITS
+static stream encode_12(const recipe *r)
+{
+    stream s = {0};
+    struct jpeg_compress_struct c;
+    struct jpeg_error_mgr errors;
+    memset(&c, 0, sizeof c);
+    c.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&c);
+    c.data_precision = 12;
+    set_up(&c, r);
+    jpeg_mem_dest(&c, &s.data, &s.size);
+    jpeg_start_compress(&c, TRUE);
+    J12SAMPLE row[1000];
+    J12SAMPROW rows[1] = {row};
+    uint32_t random = 3;
+    while (c.next_scanline < r->height) {
+        for (unsigned i = 0; i < r->width * r->components; i++) {
+            random = random * 1664525u + 1013904223u;
+            row[i] = (J12SAMPLE)((c.next_scanline * 40 + i * 13 + (random >> 27)) & 4095);
+        }
+        jpeg12_write_scanlines(&c, rows, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+    return s;
+}
+
+/* Every sample is compared with what libjpeg itself makes of it. */
+static void check_12(recipe r)
+{
+    stream s = encode_12(&r);
+    tz_tile_format format = format_of(&r, &s);
+    format.bits = 12;
+    codec_run run;
+    run_open(&run, &tz_codec_jpeg);
+    uint8_t *out = run_decode(&run, &format, s.data, s.size);
+    struct jpeg_decompress_struct d;
+    struct jpeg_error_mgr errors;
+    memset(&d, 0, sizeof d);
+    d.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, s.data, s.size);
+    jpeg_read_header(&d, TRUE);
+    bool ycbcr = r.stored == JCS_YCbCr;
+    d.jpeg_color_space = ycbcr ? JCS_YCbCr : JCS_UNKNOWN;
+    d.out_color_space = ycbcr ? JCS_RGB : JCS_UNKNOWN;
+    jpeg_start_decompress(&d);
+    J12SAMPLE row[1000];
+    J12SAMPROW rows[1] = {row};
+    for (size_t y = 0; y < r.height; y++) {
+        jpeg12_read_scanlines(&d, rows, 1);
+        const uint8_t *packed = out + y * tz_tile_row_bytes(&format);
+        for (size_t i = 0; i < r.width * r.components; i++) {
+            unsigned bits = (unsigned)packed[i * 12 / 8] << 8 | packed[i * 12 / 8 + 1];
+            assert_int_equal(i % 2 ? bits & 0xfff : bits >> 4, row[i]);
+        }
+    }
+    jpeg_destroy_decompress(&d);
+    assert_int_equal(run_allocations(&run, &format, s.data, s.size), 0);
+    run_damaged(&run, &format, s.data, s.size, 300);
+    free(out);
+    run_close(&run);
+    free_stream(&s);
+}
+
+static void samples_of_12_bits_are_libjpegs(void **state)
+{
+    (void)state;
+    check_12((recipe){.width = 64, .height = 40, GREY});
+    check_12((recipe){.width = 33, .height = 17, GREY});
+    check_12((recipe){.width = 1, .height = 1, GREY});
+    check_12((recipe){.width = 35, .height = 20, RGB});
+    check_12((recipe){.width = 50, .height = 35, YCBCR, .h = 2, .v = 2});
+    check_12((recipe){.width = 50, .height = 35, YCBCR, .h = 2, .v = 2, .progressive = true});
+}
+
+/* 8 and 12 bits in turn, by the same decompressor. */
+static void bits_may_change_from_tile_to_tile(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, (recipe){.width = 40, .height = 24, YCBCR, .h = 2, .v = 2});
+    stream s = encode_12(&f.recipe);
+    tz_tile_format deep = format_of(&f.recipe, &s);
+    deep.bits = 12;
+    uint8_t *expected = reference(&f.recipe, &f.s);
+    for (int i = 0; i < 3; i++) {
+        free(run_decode(&f.run, &deep, s.data, s.size));
+        uint8_t *out = run_decode(&f.run, &f.format, f.s.data, f.s.size);
+        assert_memory_equal(out, expected, tz_tile_bytes(&f.format));
+        free(out);
+    }
+    run_without_memory(&tz_codec_jpeg, &deep, s.data, s.size);
+    free(expected);
+    free_stream(&s);
+    end(&f);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +309,10 @@ int main(void)
         cmocka_unit_test(a_tile_like_the_last_needs_no_allocation),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_deinitialised_zeroed_state_is_fine),
+#if TZ_JPEG_HAS_12_BITS
+        cmocka_unit_test(samples_of_12_bits_are_libjpegs),
+        cmocka_unit_test(bits_may_change_from_tile_to_tile),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
  * sees it; colour comes from the photometric interpretation, never from markers. FillOrder does not
  * apply: a JPEG stream has an order of its own.
  *
+ * Samples of 12 bits, which libjpeg-turbo 3 decodes, come out packed as in an uncompressed TIFF.
+ *
  * The decompressor and the tables of JPEGTables are kept from tile to tile. Settings are libjpeg's
  * defaults (accurate integer DCT, smooth upsampling), which other TIFF readers use too. */
 #include "codec/codec.h"
@@ -257,7 +259,7 @@ static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *f
         here.place = tz_expecting(call->place, format->bits, info->precision);
         return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
     }
-    if (info->precision != 8)
+    if (info->precision != 8 && !(info->precision == 12 && TZ_JPEG_HAS_12_BITS))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "JPEG with %u bits a sample is not supported by libjpeg-turbo %s",
                        info->precision, TEXT_OF(LIBJPEG_TURBO_VERSION));
@@ -359,6 +361,37 @@ static void read_rows(struct jpeg_decompress_struct *decompressor, const jpeg_jo
     }
 }
 
+#if TZ_JPEG_HAS_12_BITS
+/* Two samples in three bytes, the highest bit first. */
+static void pack_12_bits(uint8_t *out, const J12SAMPLE *samples, size_t count)
+{
+    for (; count >= 2; count -= 2, samples += 2, out += 3) {
+        unsigned first = (unsigned)samples[0] & 0xfff, second = (unsigned)samples[1] & 0xfff;
+        out[0] = (uint8_t)(first >> 4);
+        out[1] = (uint8_t)(first << 4 | second >> 8);
+        out[2] = (uint8_t)second;
+    }
+    if (count > 0) {
+        out[0] = (uint8_t)(samples[0] >> 4);
+        out[1] = (uint8_t)(samples[0] << 4);
+    }
+}
+
+static void read_rows_12(struct jpeg_decompress_struct *decompressor, const jpeg_job *job)
+{
+    JDIMENSION count = decompressor->output_width * (JDIMENSION)decompressor->output_components;
+    /* of J12SAMPLE, as their number of bits is 12 */
+    J12SAMPARRAY row = (J12SAMPARRAY)decompressor->mem->alloc_sarray((j_common_ptr)decompressor,
+                                                                     JPOOL_IMAGE, count, 1);
+    while (decompressor->output_scanline < decompressor->output_height &&
+           decompressor->output_scanline < job->rows) {
+        uint8_t *out = job->out + (size_t)decompressor->output_scanline * job->stride;
+        jpeg12_read_scanlines(decompressor, row, 1);
+        pack_12_bits(out, row[0], count);
+    }
+}
+#endif
+
 static void image_step(jpeg_state *state)
 {
     struct jpeg_decompress_struct *decompressor = &state->decompressor;
@@ -367,6 +400,12 @@ static void image_step(jpeg_state *state)
     decompressor->jpeg_color_space = state->job.to_rgb ? JCS_YCbCr : JCS_UNKNOWN;
     decompressor->out_color_space = state->job.to_rgb ? JCS_RGB : JCS_UNKNOWN;
     jpeg_start_decompress(decompressor);
+#if TZ_JPEG_HAS_12_BITS
+    if (decompressor->data_precision == 12) {
+        read_rows_12(decompressor, &state->job);
+        return;
+    }
+#endif
     read_rows(decompressor, &state->job);
 }
 
@@ -374,7 +413,7 @@ static void clear_rest(const tz_jpeg_info *info, const tz_tile_format *format, u
                        size_t stride)
 {
     size_t row_size = tz_tile_row_bytes(format);
-    size_t written = (size_t)info->width * info->component_count;
+    size_t written = ((size_t)info->width * info->component_count * info->precision + 7) / 8;
     if (written < row_size) /* and then the height is not above the tile's */
         for (size_t y = 0; y < info->height; y++)
             memset(out + y * stride + written, 0, row_size - written);

@@ -131,9 +131,21 @@ static void **alloc_rows(j_common_ptr cinfo, int pool, size_t row_size, size_t c
     return rows;
 }
 
+/* Arrays of samples have the type that fits the image, whatever the pointer says. */
+static size_t sample_size(j_common_ptr cinfo)
+{
+#if TZ_JPEG_HAS_12_BITS
+    if (((j_decompress_ptr)cinfo)->data_precision > 8)
+        return sizeof(J12SAMPLE);
+#else
+    (void)cinfo;
+#endif
+    return sizeof(JSAMPLE);
+}
+
 static JSAMPARRAY alloc_samples(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
 {
-    return (JSAMPARRAY)alloc_rows(cinfo, pool, (size_t)width * sizeof(JSAMPLE), height);
+    return (JSAMPARRAY)alloc_rows(cinfo, pool, (size_t)width * sample_size(cinfo), height);
 }
 
 static JBLOCKARRAY alloc_blocks(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)

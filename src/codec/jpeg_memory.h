@@ -12,6 +12,9 @@
 
 #include "codec/codec.h"
 
+/* libjpeg-turbo 3 decodes 8 and 12 bits with the same library. */
+#define TZ_JPEG_HAS_12_BITS (LIBJPEG_TURBO_VERSION_NUMBER >= 3000000)
+
 typedef struct tz_jpeg_block tz_jpeg_block;
 
 /* A decompressor's client_data must point to its tz_jpeg_memory. */

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <jpeglib.h>
 
+#include "codec/jpeg_memory.h"
 #include "support/codec_run.h"
 
 /* ---------------------------------------------------------------------------------------------
