@@ -76,7 +76,8 @@ enum {
     TZ_CODEC_NO_PREDICTOR = 4, /* predictors do not apply: ignored with a warning */
     TZ_CODEC_RGB = 8,          /* turns YCbCr (photometric 6) into RGB */
     TZ_CODEC_ANY_FILL = 16, /* takes the bytes as they are stored, whatever the fill order says */
-    TZ_CODEC_EXACT = 32     /* writes nothing behind the last row, packed or not */
+    TZ_CODEC_EXACT = 32,    /* writes nothing behind the last row, packed or not */
+    TZ_CODEC_FAST = 64      /* waits for memory rather than for itself */
 };
 
 typedef struct tz_codec {

@@ -148,6 +148,6 @@ const tz_codec tz_codec_packbits = {
     .name = "packbits",
     .library = "terrazzo",
     .compressions = packbits_compressions,
-    .flags = TZ_CODEC_ROWS | TZ_CODEC_EXACT,
+    .flags = TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_FAST,
     .decode = packbits_decode,
 };

@@ -385,6 +385,8 @@ static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format
     const bool is_inside = target->x0 <= job->x && target->y0 <= job->y &&
                            (uint64_t)job->x + format->width <= target->x1 &&
                            (uint64_t)job->y + format->height <= target->y1;
+    if (target->stream && target->codec->flags & TZ_CODEC_FAST)
+        return NULL; /* from the cache it can be written past the cache */
     if (!target->straight || !is_inside || target->subsampled || format->image_rows ||
         !(target->codec->flags & needed) || target->into.row_stride < 0 || job->band == NO_BAND)
         return NULL;
