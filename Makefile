@@ -24,11 +24,13 @@ demo: all ## build, then show the command at work on a small raster
 	@tools/demo.sh $(BUILD)/terrazzo
 
 test: ## every suite that fits in minutes; STRICT_SKIPS=1, SUITES="unit cli"
-	@tools/setup.sh build test python
+	@tools/setup.sh build test bundled python
+	@tools/fetch_bundled.sh
 	@$(RUN_TESTS)
 
 test-long: ## the suites of make test and the long ones
-	@tools/setup.sh build test python
+	@tools/setup.sh build test bundled python
+	@tools/fetch_bundled.sh
 	@$(RUN_TESTS) --long
 
 fuzz: ## run each fuzz target for SECONDS (60)
@@ -36,11 +38,13 @@ fuzz: ## run each fuzz target for SECONDS (60)
 	@tools/fuzz.sh $(SECONDS)
 
 bench: ## measure beside other libraries, a quarter of an hour; see bench/README.md
-	@tools/setup.sh build python
+	@tools/setup.sh build bundled python
+	@tools/fetch_bundled.sh
 	@python3 bench/run.py
 
 bench-quick: ## a part of it, under a minute once its files are made
-	@tools/setup.sh build python
+	@tools/setup.sh build bundled python
+	@tools/fetch_bundled.sh
 	@python3 bench/run.py --quick
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected

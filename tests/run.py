@@ -55,6 +55,7 @@ def suites():
         Suite("asan", run_programs, {"preset": "asan", "label": "unit"}),
         Suite("tsan", run_programs, {"preset": "tsan", "label": "threads"}),
         Suite("minimal", run_programs, {"preset": "minimal", "label": "unit"}),
+        Suite("bundled", run_programs, {"preset": "bundled-unit", "label": "unit"}),
         Suite("clang", run_build, {"preset": "clang"}),
         Suite("fuzz-replay", run_programs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
