@@ -10,7 +10,7 @@
 
 #include "io/spans.h"
 
-static const tz_merge_rule generous = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+static const tz_merge_rule generous = {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -132,7 +132,7 @@ static void random_pieces_are_merged_as_the_rules_say(void **state)
         for (size_t i = 0; i < count; i++)
             given[i] = (tz_piece){next_random(&seed) % reach, next_random(&seed) % longest, i};
         const tz_merge_rule rule = {next_random(&seed) % 60, next_random(&seed) % 400,
-                                    next_random(&seed) % 150};
+                                    next_random(&seed) % 150, 0};
         memcpy(pieces, given, sizeof given);
         assert_merged_well(given, pieces, count, &rule);
 
@@ -163,15 +163,15 @@ static size_t merge_two(uint64_t size, uint64_t gap, tz_merge_rule rule)
 static void each_rule_holds_at_its_number_and_breaks_one_above(void **state)
 {
     (void)state;
-    assert_int_equal(merge_two(50, 9, (tz_merge_rule){10, 1000, 100}), 1);
-    assert_int_equal(merge_two(50, 10, (tz_merge_rule){10, 1000, 100}), 1);
-    assert_int_equal(merge_two(50, 11, (tz_merge_rule){10, 1000, 100}), 2);
-    assert_int_equal(merge_two(50, 0, (tz_merge_rule){0, 100, 0}), 1);
-    assert_int_equal(merge_two(50, 0, (tz_merge_rule){0, 99, 0}), 2);
-    assert_int_equal(merge_two(50, 1, (tz_merge_rule){0, 1000, 100}), 2);
-    assert_int_equal(merge_two(50, 25, (tz_merge_rule){1000, 1000, 25}), 1);
-    assert_int_equal(merge_two(50, 26, (tz_merge_rule){1000, 1000, 25}), 2);
-    assert_int_equal(merge_two(50, 25, (tz_merge_rule){1000, 1000, 24}), 2);
+    assert_int_equal(merge_two(50, 9, (tz_merge_rule){10, 1000, 100, 0}), 1);
+    assert_int_equal(merge_two(50, 10, (tz_merge_rule){10, 1000, 100, 0}), 1);
+    assert_int_equal(merge_two(50, 11, (tz_merge_rule){10, 1000, 100, 0}), 2);
+    assert_int_equal(merge_two(50, 0, (tz_merge_rule){0, 100, 0, 0}), 1);
+    assert_int_equal(merge_two(50, 0, (tz_merge_rule){0, 99, 0, 0}), 2);
+    assert_int_equal(merge_two(50, 1, (tz_merge_rule){0, 1000, 100, 0}), 2);
+    assert_int_equal(merge_two(50, 25, (tz_merge_rule){1000, 1000, 25, 0}), 1);
+    assert_int_equal(merge_two(50, 26, (tz_merge_rule){1000, 1000, 25, 0}), 2);
+    assert_int_equal(merge_two(50, 25, (tz_merge_rule){1000, 1000, 24, 0}), 2);
 }
 
 static void nothing_makes_no_span(void **state)
@@ -252,6 +252,24 @@ static void many_pieces_in_any_order_are_sorted(void **state)
     free(pieces);
 }
 
+static void a_span_has_no_more_pieces_than_allowed(void **state)
+{
+    (void)state;
+    tz_piece pieces[10];
+    tz_span spans[10];
+    for (size_t i = 0; i < 10; i++)
+        pieces[i] = (tz_piece){.offset = 100 * i, .size = 100, .index = i};
+    const tz_merge_rule rule = {.max_span = 100000, .max_waste = 100, .max_count = 4};
+    assert_int_equal(tz_spans_merge(pieces, 10, &rule, spans), 3);
+    assert_int_equal(spans[0].count, 4);
+    assert_int_equal(spans[0].size, 400);
+    assert_int_equal(spans[1].offset, 400);
+    assert_int_equal(spans[2].count, 2);
+    for (size_t i = 0; i < 10; i++)
+        pieces[i] = (tz_piece){.offset = 5, .size = 100, .index = i}; /* all the same */
+    assert_int_equal(tz_spans_merge(pieces, 10, &rule, spans), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +280,7 @@ int main(void)
         cmocka_unit_test(repeated_and_contained_pieces_share_a_span_of_any_size),
         cmocka_unit_test(the_largest_offsets_do_not_wrap),
         cmocka_unit_test(many_pieces_in_any_order_are_sorted),
+        cmocka_unit_test(a_span_has_no_more_pieces_than_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

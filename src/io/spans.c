@@ -84,6 +84,8 @@ static bool join(tz_span *span, uint64_t *wanted, const tz_piece *piece, const t
 {
     uint64_t end = span->offset + span->size;
     uint64_t piece_end = piece->offset + piece->size;
+    if (rule->max_count > 0 && span->count >= rule->max_count)
+        return false;
     if (piece_end > end) {
         uint64_t gap = piece->offset > end ? piece->offset - end : 0;
         uint64_t size = piece_end - span->offset;

@@ -25,7 +25,8 @@ typedef struct tz_merge_rule {
     uint64_t max_gap;  /* unwanted bytes between two pieces that are still read over */
     uint64_t max_span; /* a span grows no further than this (one larger piece stays whole) */
     uint64_t
-        max_waste; /* unwanted bytes of one span, at most this many percent of its wanted ones */
+        max_waste;    /* unwanted bytes of one span, at most this many percent of its wanted ones */
+    size_t max_count; /* pieces of one span; 0: any number */
 } tz_merge_rule;
 
 /* Sort pieces by offset (then size, then index) and merge them; overlapping pieces share a span as

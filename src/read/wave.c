@@ -298,6 +298,7 @@ tz_piece tz_unit_piece(const tz_plan *plan, const tz_unit *unit)
 static void merge_group(tz_plan *plan, size_t first, size_t end)
 {
     tz_wave *wave = &plan->wave;
+    const tz_target *target = &plan->targets[wave->wanted[wave->units[first].first].target];
     const size_t begin = wave->fetch_count > 0 ? wave->fetches[wave->fetch_count - 1].first +
                                                      wave->fetches[wave->fetch_count - 1].count
                                                : 0;
@@ -311,6 +312,9 @@ static void merge_group(tz_plan *plan, size_t first, size_t end)
     }
     tz_merge_rule rule = neighbours;
     rule.max_span = plan->fetch_size;
+    rule.max_count = plan->fetch_size / tz_tile_bytes(&target->tile);
+    if (rule.max_count == 0)
+        rule.max_count = 1;
     tz_span *fetches = wave->fetches + wave->fetch_count;
     const size_t made = tz_spans_merge(wave->pieces + begin, count, &rule, fetches);
     for (size_t i = 0; i < made; i++)
