@@ -203,7 +203,7 @@ static void repeated_and_contained_pieces_share_a_span_of_any_size(void **state)
     (void)state;
     tz_piece pieces[] = {{0, 1000, 0}, {0, 1000, 1}, {500, 100, 2}, {999, 1, 3}, {0, 1, 4}};
     tz_span spans[5];
-    const tz_merge_rule rule = {0, 10, 0}; /* one larger piece stays whole */
+    const tz_merge_rule rule = {0, 10, 0, 0}; /* one larger piece stays whole */
     size_t count = tz_spans_merge(pieces, 5, &rule, spans);
     assert_int_equal(count, 2); /* {0, 1} comes first and cannot grow to 1000 */
     assert_int_equal(spans[0].size, 1);
@@ -216,13 +216,13 @@ static void the_largest_offsets_do_not_wrap(void **state)
     (void)state;
     tz_piece pieces[] = {{UINT64_MAX - 100, 100, 0}, {UINT64_MAX - 300, 50, 1}, {0, 1, 2}};
     tz_span spans[3];
-    const tz_merge_rule near = {200, UINT64_MAX, UINT64_MAX};
+    const tz_merge_rule near = {200, UINT64_MAX, UINT64_MAX, 0};
     assert_int_equal(tz_spans_merge(pieces, 3, &near, spans), 2);
     assert_int_equal(spans[1].offset, UINT64_MAX - 300);
     assert_int_equal(spans[1].size, 300);
     assert_int_equal(tz_spans_merge(pieces, 3, &generous, spans), 1);
     assert_true(spans[0].size == UINT64_MAX);
-    const tz_merge_rule thrifty = {UINT64_MAX, UINT64_MAX, 1000000};
+    const tz_merge_rule thrifty = {UINT64_MAX, UINT64_MAX, 1000000, 0};
     assert_int_equal(tz_spans_merge(pieces, 3, &thrifty, spans), 2);
 }
 
@@ -241,7 +241,7 @@ static void many_pieces_in_any_order_are_sorted(void **state)
                                         : i % 2 * (COUNT - 1 - i) + (1 - i % 2) * i;
             pieces[i] = (tz_piece){place * 100, 60, i};
         }
-        const tz_merge_rule rule = {10, 1000, 10};
+        const tz_merge_rule rule = {10, 1000, 10, 0};
         size_t span_count = tz_spans_merge(pieces, COUNT, &rule, spans);
         for (size_t i = 1; i < COUNT; i++)
             assert_true(compare(&pieces[i - 1], &pieces[i]) < 0);
