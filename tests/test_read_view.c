@@ -316,6 +316,55 @@ static void bad_tiles_are_noted_in_the_outcome(void **state)
     close_image(&i);
 }
 
+/* The file's own mask says that all is valid; a tile that failed is not. */
+static void bad_tiles_are_masked_whatever_the_mask_says(void **state)
+{
+    (void)state;
+    for (int with_alpha = 0; with_alpha < 2; with_alpha++) {
+        tb_spec spec = tiled;
+        spec.samples = with_alpha ? 4 : 3;
+        spec.planar = with_alpha ? 2 : 1;
+        spec.photometric = 2;
+        tb *b = make_image(TB_CLASSIC, spec);
+        int mask = -1;
+        if (with_alpha)
+            TB_SHORTS(b, 0, 338, 2);
+        else
+            mask = tb_image(b, &(tb_spec){.width = 50,
+                                          .height = 41,
+                                          .tile_width = 16,
+                                          .tile_height = 32,
+                                          .bits = 1,
+                                          .photometric = 4,
+                                          .subfile = 4,
+                                          .tile_bytes = 64});
+        tb_finish(b);
+        tb_patch_tile(b, 0, 5, b->ifds[0].tile_offsets[5], 17); /* of the first band when planar */
+        if (mask >= 0)
+            b->ifds[mask].spec.sparse = true; /* filled here */
+        image i = open_built(b);
+        for (uint64_t t = 0; mask >= 0 && t < b->ifds[mask].tile_count; t++)
+            memset(b->data + tb_tile_at(b, mask, t), 0xFF, tb_tile_size(b, mask, t));
+        read_of_tiles *r = new_read(i.file);
+        tz_tile_status list[40];
+        const uint32_t bands[] = {0, 1, 2};
+        r->item.bands = bands;
+        r->item.band_count = 3;
+        r->outcome = (tz_outcome){.tiles = list, .tile_room = 40};
+        read_ok(&r->item, NULL, NULL);
+        assert_int_equal(r->outcome.tiles_failed, 1);
+        assert_int_equal(list[5].result, TZ_ERR_FORMAT);
+        for (uint32_t k = 0; k < 3 * PIXELS; k++) {
+            const uint32_t row = k % PIXELS / 50;
+            const uint32_t column = k % 50;
+            const bool failed = row / 32 == 1 && column / 16 == 1;
+            assert_int_equal(r->mask[k], failed ? 0 : 255);
+        }
+        free(r);
+        close_image(&i);
+    }
+}
+
 static void without_a_list_a_bad_tile_is_an_error(void **state)
 {
     (void)state;
@@ -504,6 +553,7 @@ int main(void)
         cmocka_unit_test(alpha_is_a_mask_where_there_is_no_nodata),
         cmocka_unit_test(clumps_of_colours_become_pixels),
         cmocka_unit_test(bad_tiles_are_noted_in_the_outcome),
+        cmocka_unit_test(bad_tiles_are_masked_whatever_the_mask_says),
         cmocka_unit_test(without_a_list_a_bad_tile_is_an_error),
         cmocka_unit_test(tiles_that_cannot_be_decoded_are_noted),
         cmocka_unit_test(the_plan_says_how_much_room_a_list_needs),

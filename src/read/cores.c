@@ -161,6 +161,24 @@ static tz_result run_waves(run *r)
     return TZ_OK;
 }
 
+/* Pixels that failed are masked, also where mask or alpha says that they are valid. A target of
+ * pixels is followed by the one of its mask, if there is one. */
+static void mask_failed_tiles(const tz_plan *plan)
+{
+    for (size_t i = 0; i + 1 < plan->target_count; i++) {
+        const tz_target *target = &plan->targets[i];
+        const tz_outcome *outcome = target->outcome;
+        if (target->to_mask || !plan->targets[i + 1].to_mask || !outcome || !outcome->tiles)
+            continue;
+        const uint64_t count = outcome->tiles_failed > 0 ? tz_target_status_count(target) : 0;
+        for (uint64_t k = 0; k < count; k++) {
+            const tz_tile_status *status = &outcome->tiles[target->status_first + k];
+            if (status->result != TZ_OK)
+                tz_target_mask_tile(target, &plan->targets[i + 1], status->tile);
+        }
+    }
+}
+
 /* ---- report ---- */
 
 static void take_warning(tz_report *report, const tz_error *warning, const char *format,
@@ -221,6 +239,7 @@ static tz_result read_all(run *r)
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)
         tz_target_fill_outside(&plan->targets[i], plan->options.fill);
     TZ_TRY(run_waves(r));
+    mask_failed_tiles(plan);
     TZ_TRY(tz_plan_check_unchanged(plan));
     finish_report(r);
     return TZ_OK;

@@ -300,6 +300,24 @@ static void mask_row(const tz_target *target, const row_part *part)
                     (ptrdiff_t)target->mask.column_stride, part->count);
 }
 
+void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_t tile)
+{
+    const tz_level *level = &target->layer.shape;
+    const uint64_t x = tile % level->tiles_across * level->tile_width;
+    const uint64_t y = tile / level->tiles_across % level->tiles_down * level->tile_height;
+    const uint64_t x0 = x > target->x0 ? x : target->x0;
+    const uint64_t y0 = y > target->y0 ? y : target->y0;
+    const uint64_t x1 = x + level->tile_width < target->x1 ? x + level->tile_width : target->x1;
+    const uint64_t y1 = y + level->tile_height < target->y1 ? y + level->tile_height : target->y1;
+    for (uint64_t row = y0; x0 < x1 && row < y1; row++) {
+        const row_part part = {.x0 = (uint32_t)x0,
+                               .count = (uint32_t)(x1 - x0),
+                               .row = (int64_t)row - target->row_shift,
+                               .column = (int64_t)x0 - target->column_shift};
+        mask_row(mask, &part);
+    }
+}
+
 void tz_tile_place_failed(const tz_plan *plan, tz_worker *worker, const tz_unit *unit)
 {
     const tile_job job = make_job(plan, worker, unit, NULL);

@@ -48,6 +48,9 @@ tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_u
 /* The pixels of a tile that could not be had: nodata, or 0, and masked. */
 void tz_tile_place_failed(const tz_plan *plan, tz_worker *worker, const tz_unit *unit);
 
+/* Where another target fills the mask: that a tile of pixels could not be had counts more. */
+void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_t tile);
+
 /* What a boundless window has outside of the level. */
 void tz_target_fill_outside(const tz_target *target, double fill);
 
