@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/source.h"
@@ -391,12 +392,40 @@ static void every_call_of_a_source_fails_in_turn(void **state)
     }
 }
 
+/* ---- a slow disk ---- */
+
+/* As slow as a disk whose bytes are not in memory: what comes next is then asked for ahead. */
+static long slow_pread(int fd, void *dst, size_t size, int64_t offset)
+{
+    struct timespec start, now;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - start.tv_sec) * 1000000000L + (now.tv_nsec - start.tv_nsec) < 200000);
+    return pread(fd, dst, size, (off_t)offset);
+}
+
+static void slow_reads_give_the_same_pixels(void **state)
+{
+    (void)state;
+    const tz_file_calls slow = {plain_open, fstat, slow_pread, plain_close};
+    char path[CHECK_PATH_SIZE];
+    for (int s = STREAM_NONE; s <= STREAM_LZW; s++) {
+        tz_file *file = open_on_disk(&tile_streams[s], path);
+        tz_source_set_calls(&slow);
+        check_much(file, &tile_streams[s]);
+        tz_source_set_calls(NULL);
+        tz_close(file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(every_allocation_fails_in_turn), CASE(plans_fail_cleanly_too),
-        CASE(every_pread_fails_in_turn),      CASE(interrupted_and_short_preads_change_nothing),
-        CASE(every_fstat_fails_in_turn),      CASE(every_call_of_a_source_fails_in_turn),
+        CASE(every_allocation_fails_in_turn),  CASE(plans_fail_cleanly_too),
+        CASE(every_pread_fails_in_turn),       CASE(interrupted_and_short_preads_change_nothing),
+        CASE(every_fstat_fails_in_turn),       CASE(every_call_of_a_source_fails_in_turn),
+        CASE(slow_reads_give_the_same_pixels),
     };
     tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);

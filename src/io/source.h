@@ -27,6 +27,9 @@ tz_result tz_source_check(tz_source *source, const tz_context *ctx);
 
 void tz_source_close(tz_source *source); /* NULL is fine */
 
+/* These bytes will be read soon: a file that is not in memory yet may start to fetch them. */
+void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size);
+
 /* For the submit of a source: TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED when a range leaves the source.
  */
 tz_result tz_source_check_ranges(const tz_source *source, const tz_request *request, tz_error *err);

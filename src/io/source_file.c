@@ -216,6 +216,13 @@ static tz_result make_source(tz_source **out, int fd, const tz_context *ctx)
     return TZ_OK;
 }
 
+void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size)
+{
+    if (source->submit == submit)
+        (void)posix_fadvise(((const file_source *)source)->fd, (off_t)offset, (off_t)size,
+                            POSIX_FADV_WILLNEED);
+}
+
 tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
                               const tz_context *ctx)
 {

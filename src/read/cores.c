@@ -5,7 +5,8 @@
 #include "read/cores.h"
 
 #include <pthread.h>
-#include <string.h>
+#include <stdatomic.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
@@ -15,12 +16,16 @@
 /* Tiles without data are quickly done: so many are one piece of work. */
 enum { EMPTY_RUN = 64 };
 
+/* Reads that are asked for ahead where the disk is the slowest part. */
+enum { READ_AHEAD = 16 };
+
 typedef struct run {
     tz_plan *plan;
     tz_worker *workers;
     unsigned worker_count;
-    pthread_mutex_t lock; /* of the outcomes */
-    uint64_t at0, at1;    /* units of the wave at hand */
+    pthread_mutex_t lock;      /* of the outcomes */
+    uint64_t at0, at1;         /* units of the wave at hand */
+    _Atomic uint64_t expected; /* fetches below this one have been asked for ahead */
 } run;
 
 static const tz_target *target_of(const tz_plan *plan, const tz_unit *unit)
@@ -97,13 +102,45 @@ static tz_result run_apart(run *r, tz_worker *w, const tz_span *fetch, tz_error 
     return TZ_OK;
 }
 
-static tz_result run_fetch(run *r, tz_worker *w, const tz_span *fetch, tz_error *err)
+static uint64_t now(void)
 {
+    struct timespec time;
+    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* A read that was slower than memory is had its bytes from the disk, and so will the next. */
+static bool was_slow(uint64_t nanoseconds, uint64_t bytes)
+{
+    return nanoseconds > 50000 + bytes;
+}
+
+/* Ask for what will be read next, each part once. */
+static void read_ahead(run *r, uint64_t index)
+{
+    const tz_wave *wave = &r->plan->wave;
+    const uint64_t end =
+        index + READ_AHEAD < wave->fetch_count ? index + READ_AHEAD : wave->fetch_count;
+    const uint64_t known = atomic_exchange_explicit(&r->expected, end, memory_order_relaxed);
+    for (uint64_t i = known > index ? known : index + 1; i < end; i++) {
+        const tz_span *fetch = &wave->fetches[i];
+        const tz_unit *unit = &wave->units[wave->pieces[fetch->first].index];
+        tz_source_expect(tz_target_source(target_of(r->plan, unit)), fetch->offset, fetch->size);
+    }
+}
+
+static tz_result run_fetch(run *r, tz_worker *w, uint64_t index, tz_error *err)
+{
+    const tz_span *fetch = &r->plan->wave.fetches[index];
     const tz_piece *pieces = &r->plan->wave.pieces[fetch->first];
     const tz_unit *unit = &r->plan->wave.units[pieces[0].index];
     uint8_t *in_place = tz_tiles_in_place(r->plan, w, fetch);
+    const uint64_t start = now();
     const tz_result result =
         read_bytes(r, unit, fetch->offset, fetch->size, in_place ? in_place : w->input, err);
+    if (was_slow(now() - start, fetch->size))
+        read_ahead(r, index);
     if (result != TZ_OK)
         return notes_any(r->plan, fetch) ? run_apart(r, w, fetch, err) : result;
     if (in_place)
@@ -124,7 +161,7 @@ static tz_result run_index(void *user, uint64_t index, unsigned worker, tz_error
     const tz_wave *wave = &r->plan->wave;
     tz_worker *w = &r->workers[worker];
     if (index < wave->fetch_count)
-        return run_fetch(r, w, &wave->fetches[index], err);
+        return run_fetch(r, w, index, err);
     return run_empty(r, w, (size_t)(index - wave->fetch_count) * EMPTY_RUN, err);
 }
 
@@ -144,6 +181,7 @@ static tz_result run_wave(run *r)
 {
     const tz_wave *wave = &r->plan->wave;
     const uint64_t count = wave->fetch_count + tz_ceil_div(wave->empty_count, EMPTY_RUN);
+    atomic_store_explicit(&r->expected, 0, memory_order_relaxed);
     const tz_progress progress = {r->plan->options.progress.call ? report_progress : NULL, r};
     return tz_pool_run_shared(r->worker_count, count, run_index, r, &progress, &r->plan->ctx);
 }
