@@ -604,9 +604,8 @@ typedef struct tz_tile_status {
  * or decoded is noted there and is no error; its pixels are nodata (or 0) and masked. */
 typedef struct tz_outcome {
     tz_tile_status *tiles; /* the caller's; NULL: any bad tile is an error of the whole read */
-    uint64_t
-        tile_room; /* length of tiles; where it is too short, TZ_ERR_ARG comes with tile_count */
-    uint64_t tile_count; /* tiles under the window, those of the mask included */
+    uint64_t tile_room;    /* its length; too short is TZ_ERR_ARG, and tile_count is set */
+    uint64_t tile_count;   /* tiles under the window, those of the mask included */
     uint64_t tiles_failed;
     uint32_t level;   /* that was read */
     bool resampled;   /* the buffer has another resolution than that level */
