@@ -86,6 +86,7 @@ typedef struct tz_codec {
     const uint16_t *compressions; /* TIFF numbers it serves, closed by 0 */
     unsigned flags;
     size_t state_size; /* scratch of one thread, zeroed by the caller; 0: none */
+    size_t later_size; /* what a thread may allocate in addition, whatever the tile */
     tz_result (*init)(void *state, const tz_context *ctx); /* may be NULL */
     void (*deinit)(void *state);                           /* may be NULL; zeroed state is fine */
     /* Exactly format->height rows of tz_tile_row_bytes(format) are written, stride bytes apart, or

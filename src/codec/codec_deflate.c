@@ -161,6 +161,7 @@ const tz_codec tz_codec_deflate = {
     .compressions = deflate_compressions,
     .flags = TZ_CODEC_EXACT,
     .state_size = sizeof(deflate_state),
+    .later_size = TZ_ISAL_BYTES,
     .init = deflate_init,
     .deinit = deflate_deinit,
     .decode = deflate_decode,

@@ -8,6 +8,7 @@
 struct tz_isal {
     struct inflate_state state;
 };
+_Static_assert(sizeof(tz_isal) <= TZ_ISAL_BYTES, "reads plan for no more");
 
 tz_isal *tz_isal_open(void)
 {

@@ -12,6 +12,8 @@ typedef struct tz_isal tz_isal; /* tables of one thread */
 
 #ifdef TZ_HAVE_ISAL
 
+enum { TZ_ISAL_BYTES = 96 << 10 }; /* of a tz_isal, at most */
+
 /* NULL when there is no memory. */
 tz_isal *tz_isal_open(void);
 void tz_isal_close(tz_isal *isal); /* NULL is fine */
@@ -22,6 +24,8 @@ bool tz_isal_inflate(tz_isal *isal, const uint8_t *in, size_t in_size, uint8_t *
                      size_t *used);
 
 #else
+
+enum { TZ_ISAL_BYTES = 0 };
 
 static inline tz_isal *tz_isal_open(void)
 {

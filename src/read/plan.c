@@ -112,7 +112,7 @@ static void measure_codecs(tz_plan *plan)
     for (size_t c = 0; tz_codecs[c]; c++) {
         for (size_t t = 0; t < plan->target_count; t++) {
             if (plan->targets[t].codec == tz_codecs[c]) {
-                plan->state_size += tz_codecs[c]->state_size;
+                plan->state_size += tz_codecs[c]->state_size + tz_codecs[c]->later_size;
                 break;
             }
         }
