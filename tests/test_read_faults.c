@@ -184,7 +184,24 @@ static int plain_close(int fd)
     return close(fd);
 }
 
-static const tz_file_calls failing = {plain_open, failing_fstat, failing_pread, plain_close};
+/* What the reader asks for ahead. It is refused: nothing may depend on it. */
+static struct {
+    unsigned calls;
+    int64_t end; /* of the last range */
+    bool again;  /* a range was asked for twice */
+} expected;
+
+static int refuse_expected(int fd, int64_t offset, int64_t size)
+{
+    (void)fd;
+    expected.calls++;
+    expected.again = expected.again || offset < expected.end;
+    expected.end = offset + size;
+    return EINVAL;
+}
+
+static const tz_file_calls failing = {plain_open, failing_fstat, failing_pread, plain_close,
+                                      refuse_expected};
 
 static tz_file *open_on_disk(const tile_stream *stream, char path[CHECK_PATH_SIZE])
 {
@@ -405,27 +422,45 @@ static long slow_pread(int fd, void *dst, size_t size, int64_t offset)
     return pread(fd, dst, size, (off_t)offset);
 }
 
-static void slow_reads_give_the_same_pixels(void **state)
+static void slow_reads_ask_ahead_for_the_next(void **state)
 {
     (void)state;
-    const tz_file_calls slow = {plain_open, fstat, slow_pread, plain_close};
+    enum { SIDE = 64 };
+    const tz_file_calls slow = {plain_open, fstat, slow_pread, plain_close, refuse_expected};
+    const tile_stream *stream = &tile_streams[STREAM_NONE];
+    const size_t size = (size_t)SIDE * TILE * SIDE * TILE;
+    tb *b = tf_new(TB_CLASSIC, stream, SIDE, SIDE, NULL);
     char path[CHECK_PATH_SIZE];
-    for (int s = STREAM_NONE; s <= STREAM_LZW; s++) {
-        tz_file *file = open_on_disk(&tile_streams[s], path);
-        tz_source_set_calls(&slow);
-        check_much(file, &tile_streams[s]);
-        tz_source_set_calls(NULL);
-        tz_close(file);
-    }
+    tz_file *file = NULL;
+    uint8_t *pixels = NULL;
+    tz_report report;
+    check_path(path, "slow.tif");
+    tb_write_file(b, path);
+    assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);
+    memset(&expected, 0, sizeof expected);
+    tz_source_set_calls(&slow);
+    assert_int_equal(
+        tf_read(file, (tz_window){0, 0, SIDE * TILE, SIDE * TILE}, 1, 0xA5, &pixels, &report, NULL),
+        TZ_OK);
+    tz_source_set_calls(NULL);
+    assert_true(report.requests > 2);
+    assert_int_equal(expected.calls, report.requests - 1); /* all but the first, */
+    assert_false(expected.again);                          /* each once */
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(pixels[i], tf_pixel(stream, 0, (uint32_t)(i / (SIDE * TILE) % TILE),
+                                             (uint32_t)(i % TILE)));
+    free(pixels);
+    tz_close(file);
+    tb_free(b);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(every_allocation_fails_in_turn),  CASE(plans_fail_cleanly_too),
-        CASE(every_pread_fails_in_turn),       CASE(interrupted_and_short_preads_change_nothing),
-        CASE(every_fstat_fails_in_turn),       CASE(every_call_of_a_source_fails_in_turn),
-        CASE(slow_reads_give_the_same_pixels),
+        CASE(every_allocation_fails_in_turn),    CASE(plans_fail_cleanly_too),
+        CASE(every_pread_fails_in_turn),         CASE(interrupted_and_short_preads_change_nothing),
+        CASE(every_fstat_fails_in_turn),         CASE(every_call_of_a_source_fails_in_turn),
+        CASE(slow_reads_ask_ahead_for_the_next),
     };
     tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,7 @@ typedef struct tz_file_calls {
     int (*fstat)(int fd, struct stat *out);
     long (*pread)(int fd, void *dst, size_t size, int64_t offset);
     int (*close)(int fd);
+    int (*expect)(int fd, int64_t offset, int64_t size); /* posix_fadvise; its failure is no harm */
 } tz_file_calls;
 void tz_source_set_calls(const tz_file_calls *calls);
 

@@ -45,7 +45,13 @@ static int real_close(int fd)
     return close(fd);
 }
 
-static const tz_file_calls real_calls = {real_open, real_fstat, real_pread, real_close};
+static int real_expect(int fd, int64_t offset, int64_t size)
+{
+    return posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+}
+
+static const tz_file_calls real_calls = {real_open, real_fstat, real_pread, real_close,
+                                         real_expect};
 static const tz_file_calls *calls = &real_calls;
 
 void tz_source_set_calls(const tz_file_calls *new_calls)
@@ -219,8 +225,7 @@ static tz_result make_source(tz_source **out, int fd, const tz_context *ctx)
 void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size)
 {
     if (source->submit == submit)
-        (void)posix_fadvise(((const file_source *)source)->fd, (off_t)offset, (off_t)size,
-                            POSIX_FADV_WILLNEED);
+        (void)calls->expect(((const file_source *)source)->fd, (int64_t)offset, (int64_t)size);
 }
 
 tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
