@@ -73,4 +73,26 @@ static inline uint32_t tz_cursor_le32(tz_cursor *cursor)
     return taken ? tz_load_le32(taken) : 0;
 }
 
+/* The next box of a JPEG 2000 or JPEG XL file: its type, and a cursor over what is in it. false
+ * when there is none, or it is not all there. */
+static inline bool tz_cursor_box(tz_cursor *cursor, uint32_t *type, tz_cursor *content)
+{
+    if (tz_cursor_left(cursor) < 8)
+        return false;
+    uint64_t length = tz_cursor_be32(cursor);
+    uint64_t head = 8;
+    *type = tz_cursor_be32(cursor);
+    if (length == 1) {
+        length = (uint64_t)tz_cursor_be32(cursor) << 32;
+        length |= tz_cursor_be32(cursor);
+        head = 16;
+    }
+    if (length == 0) /* up to the end */
+        length = tz_cursor_left(cursor) + head;
+    if (cursor->overrun || length < head || length - head > tz_cursor_left(cursor))
+        return false;
+    *content = tz_cursor_cut(cursor, (size_t)(length - head));
+    return true;
+}
+
 #endif

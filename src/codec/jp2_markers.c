@@ -68,20 +68,8 @@ static tz_result find_stream(tz_cursor *out, const uint8_t *data, size_t size,
     *out = cursor;
     if (size < sizeof jp2_signature || memcmp(data, jp2_signature, sizeof jp2_signature) != 0)
         return TZ_OK;
-    while (tz_cursor_left(&cursor) >= 8) {
-        uint64_t length = tz_cursor_be32(&cursor);
-        uint32_t type = tz_cursor_be32(&cursor);
-        uint64_t head = 8;
-        if (length == 1) {
-            length = (uint64_t)tz_cursor_be32(&cursor) << 32;
-            length |= tz_cursor_be32(&cursor);
-            head = 16;
-        }
-        if (length == 0)
-            length = tz_cursor_left(&cursor) + head;
-        if (cursor.overrun || length < head || length - head > tz_cursor_left(&cursor))
-            break;
-        *out = tz_cursor_cut(&cursor, (size_t)(length - head));
+    uint32_t type;
+    while (tz_cursor_box(&cursor, &type, out)) {
         if (type == 0x6A703263) /* jp2c */
             return TZ_OK;
     }

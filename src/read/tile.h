@@ -3,25 +3,7 @@
 #ifndef TZ_READ_TILE_H
 #define TZ_READ_TILE_H
 
-#include "read/plan.h"
-
-enum { TZ_MAX_CODECS = 32 };
-
-/* What one thread works with; all of it is taken before the first tile. */
-typedef struct tz_worker {
-    uint8_t *memory;             /* one block for the parts below */
-    uint8_t *input;              /* what was read */
-    uint8_t *output;             /* a decoded tile */
-    uint8_t *row;                /* a prepared row */
-    uint8_t *scratch;            /* what preparing it takes */
-    void *states[TZ_MAX_CODECS]; /* by place in tz_codecs; NULL: not needed */
-    tz_warnings warnings;
-    uint64_t tiles_direct;
-    uint64_t tiles_decoded;
-} tz_worker;
-
-tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan);
-void tz_worker_deinit(tz_worker *worker); /* zeroed state is fine */
+#include "read/worker.h"
 
 /* Decode a unit's bytes, which may be changed on the way but are as before when it returns, and
  * place its pixels. TZ_CODEC_SLACK bytes behind them are readable. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/worker.h"
+
+#include "base/mem.h"
+
+static size_t codec_index(const tz_codec *codec)
+{
+    size_t index = 0;
+    while (tz_codecs[index] != codec)
+        index++;
+    return index;
+}
+
+void *tz_worker_state(const tz_worker *worker, const tz_codec *codec)
+{
+    return worker->states[codec_index(codec)];
+}
+
+static tz_result init_codec(tz_worker *w, const tz_codec *codec, const tz_context *ctx)
+{
+    const size_t index = codec_index(codec);
+    if (w->states[index] || codec->state_size == 0)
+        return TZ_OK;
+    void *state = tz_alloc_zeroed(1, codec->state_size);
+    if (!state)
+        return tz_fail_nomem(ctx, codec->state_size);
+    w->states[index] = state;
+    return codec->init ? codec->init(state, ctx) : TZ_OK;
+}
+
+/* A part of the worker's block, at a multiple of 64, with slack behind it. */
+static size_t take(size_t *used, size_t size)
+{
+    const size_t at = (*used + 63) / 64 * 64;
+    *used = at + size + TZ_CODEC_SLACK;
+    return at;
+}
+
+tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan)
+{
+    size_t size = 64; /* what aligning the first part may take */
+    const size_t input = take(&size, plan->input_size);
+    const size_t output = take(&size, plan->output_size);
+    const size_t row = take(&size, plan->row_size);
+    const size_t scratch = take(&size, plan->scratch_size);
+    worker->memory = tz_alloc(size);
+    if (!worker->memory)
+        return tz_fail_nomem(&plan->ctx, size);
+    uint8_t *base = worker->memory + (64 - (uintptr_t)worker->memory % 64) % 64;
+    worker->input = base + input - 64;
+    worker->output = base + output - 64;
+    worker->row = base + row - 64;
+    worker->scratch = base + scratch - 64;
+    for (size_t i = 0; i < plan->target_count; i++)
+        TZ_TRY(init_codec(worker, plan->targets[i].codec, &plan->ctx));
+    return TZ_OK;
+}
+
+void tz_worker_deinit(tz_worker *worker)
+{
+    for (size_t i = 0; tz_codecs[i]; i++) {
+        if (worker->states[i] && tz_codecs[i]->deinit)
+            tz_codecs[i]->deinit(worker->states[i]);
+        tz_free(worker->states[i]);
+    }
+    tz_warnings_deinit(&worker->warnings);
+    tz_free(worker->memory);
+}
