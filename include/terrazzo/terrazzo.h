@@ -695,6 +695,312 @@ TZ_API TZ_NODISCARD tz_result tz_plan_read(const tz_item *items, size_t count,
                                            tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
+ * Writing pixels
+ *
+ *     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
+ *     spec.width = 10980, spec.height = 10980, spec.bands = 1, spec.dtype = TZ_DTYPE_UINT16;
+ *     tz_writer *writer = NULL;
+ *     tz_result result = tz_create(&writer, "scene.tif", &spec, NULL, &err);
+ *     while (result == TZ_OK && next_rows(&rows))
+ *         result = tz_write_rows(writer, &rows, NULL, &err);
+ *     if (result == TZ_OK)
+ *         result = tz_commit(writer, NULL, &err);
+ *     tz_discard(writer);
+ *
+ * The file appears, whole, with tz_commit; before, and after any failure, the destination is what
+ * it was. The bytes depend on the pixels and the options alone: not on threads, memory, or how many
+ * rows came at a time. A writer belongs to one thread at a time.
+ * ------------------------------------------------------------------------------------------ */
+
+typedef enum tz_compression {
+    TZ_COMPRESSION_DEFAULT = 0, /* Deflate */
+    TZ_COMPRESSION_NONE = 1,
+    TZ_COMPRESSION_LZW = 5,
+    TZ_COMPRESSION_JPEG = 7,
+    TZ_COMPRESSION_DEFLATE = 8,
+    TZ_COMPRESSION_PACKBITS = 32773,
+    TZ_COMPRESSION_JPEG2000 = 34712,
+    TZ_COMPRESSION_LERC = 34887,
+    TZ_COMPRESSION_LZMA = 34925,
+    TZ_COMPRESSION_ZSTD = 50000,
+    TZ_COMPRESSION_WEBP = 50001,
+    TZ_COMPRESSION_JXL = 50002,
+    TZ_COMPRESSION_LZ4 = 50004
+} tz_compression;
+
+/* TIFF's numbers, but for 0, which here means what suits the bands: grey, or RGB for three or four
+ * bands of uint8. */
+typedef enum tz_photometric {
+    TZ_PHOTOMETRIC_AUTO = 0,
+    TZ_PHOTOMETRIC_MIN_IS_BLACK = 1,
+    TZ_PHOTOMETRIC_RGB = 2,
+    TZ_PHOTOMETRIC_PALETTE = 3,
+    TZ_PHOTOMETRIC_MASK = 4,
+    TZ_PHOTOMETRIC_CMYK = 5,
+    TZ_PHOTOMETRIC_YCBCR = 6, /* rows are RGB all the same; JPEG only */
+    TZ_PHOTOMETRIC_CIELAB = 8,
+    TZ_PHOTOMETRIC_ICCLAB = 9,
+    TZ_PHOTOMETRIC_ITULAB = 10,
+    TZ_PHOTOMETRIC_MIN_IS_WHITE = 0x10000 /* TIFF's 0 */
+} tz_photometric;
+
+/* A tag with its values, in the machine's byte order: count values of TIFF's type. */
+typedef struct tz_tag_value {
+    uint16_t tag;
+    uint16_t type;
+    uint64_t count;
+    const void *data;
+} tz_tag_value;
+
+/* What is to be written, beside its pixels. Everything it points to must stay until tz_create
+ * returns, and no longer. */
+typedef struct tz_image_spec {
+    size_t struct_size;
+    uint32_t width;
+    uint32_t height;
+    uint32_t bands;
+    tz_dtype dtype;
+    uint16_t bits_per_sample; /* 0: those of dtype; 1 to 31 for integers: packed that narrow */
+    uint16_t orientation;     /* 0: 1, the upper left pixel first */
+    tz_photometric photometric;
+    const uint16_t *extra_samples; /* NULL: bands beyond the photometric's are unspecified, but a
+                                      fourth one of RGB is alpha */
+    uint32_t extra_sample_count;
+    const uint16_t *color_map; /* as in tz_info */
+    uint32_t color_map_size;
+    bool mask;               /* rows come with a mask, which becomes the file's own */
+    tz_nodata nodata;        /* made to fit dtype, or an error */
+    const char *nodata_text; /* how it is spelled; NULL: in the shortest way */
+    const tz_geo *geo;       /* NULL: none. Its keys are written as they are; without keys, epsg and
+                                epsg_vertical become keys */
+    const tz_metadata_item *metadata; /* of GDAL_METADATA: scale, offset, unit and description of
+                                         bands are items with a role */
+    uint32_t metadata_count;
+    const tz_tag_value *tags; /* others: ICC profile, XMP, DateTime, Software, resolution, ... Those
+                                 that the writer makes itself, and pointers into a file, are refused
+                               */
+    uint32_t tag_count;
+} tz_image_spec;
+/* clang-format off */
+#define TZ_IMAGE_SPEC_INIT {sizeof(tz_image_spec), 0, 0, 0, TZ_DTYPE_NONE, 0, 0, TZ_PHOTOMETRIC_AUTO, 0, 0, 0, 0, false, {TZ_NODATA_NONE, {0}}, 0, 0, 0, 0, 0, 0}
+/* clang-format on */
+
+/* A specification that says of an image all that a file says of its own. It is a copy that needs
+ * the file no longer. */
+TZ_API TZ_NODISCARD tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err);
+TZ_API void tz_spec_free(tz_image_spec *spec); /* NULL is fine */
+
+typedef enum tz_choice { TZ_AUTO = 0, TZ_YES = 1, TZ_NO = 2 } tz_choice;
+
+/* Which samples lie together. Band and tile are both TIFF's planar configuration 2: all tiles of a
+ * row of tiles band by band, or tile by tile all its bands. */
+typedef enum tz_interleave {
+    TZ_INTERLEAVE_PIXEL = 0,
+    TZ_INTERLEAVE_BAND = 1,
+    TZ_INTERLEAVE_TILE = 2
+} tz_interleave;
+
+/* 64-bit offsets. The decision is made by tz_commit, by the size that came about. */
+typedef enum tz_bigtiff {
+    TZ_BIGTIFF_IF_NEEDED = 0, /* beyond 4 GiB */
+    TZ_BIGTIFF_YES = 1,
+    TZ_BIGTIFF_NO = 2,      /* a larger file is an error of tz_commit */
+    TZ_BIGTIFF_IF_SAFER = 3 /* beyond 2 GiB */
+} tz_bigtiff;
+
+/* Which JPEG tables all tiles share (tag JPEGTables). Huffman tables that are not shared are made
+ * for each tile, which is smaller and slower. */
+typedef enum tz_jpeg_tables {
+    TZ_JPEG_TABLES_DEFAULT = 0, /* quantization */
+    TZ_JPEG_TABLES_QUANT = 1,
+    TZ_JPEG_TABLES_HUFFMAN = 2,
+    TZ_JPEG_TABLES_BOTH = 3,
+    TZ_JPEG_TABLES_NONE = 4
+} tz_jpeg_tables;
+
+/* What is read back before a file is published. */
+typedef enum tz_verify {
+    TZ_VERIFY_SAMPLE = 0, /* its directories and up to 16 tiles; these are decoded, and of lossless
+                             codecs compared with the pixels that were given */
+    TZ_VERIFY_ALL = 1,
+    TZ_VERIFY_NONE = 2
+} tz_verify;
+
+/* What was seen of one band, nodata, NaN and masked pixels apart. */
+typedef struct tz_statistics {
+    uint64_t valid; /* pixels; the other members are 0 when there are none */
+    double minimum;
+    double maximum;
+    double mean;
+    double deviation; /* of the whole population */
+} tz_statistics;
+
+/* tz_write_options.level */
+#define TZ_LEVEL_FAST                                                                              \
+    (-1) /* Deflate: a class of its own below 1, several times as fast, for                        \
+            continuous data with a predictor; LZMA: preset 0 */
+
+/* How to write. Zero in any member means the default. */
+typedef struct tz_write_options {
+    size_t struct_size;
+    /* layout */
+    tz_compression compression;
+    uint16_t predictor;   /* 0: what suits dtype where the codec takes one; 1 none, 2, 3 */
+    bool strips;          /* instead of tiles */
+    bool big_endian;      /* byte order of the file */
+    bool sparse;          /* tiles of nothing but nodata (or 0) are left out */
+    uint32_t tile_width;  /* a multiple of 16; 0: 256; not of strips */
+    uint32_t tile_height; /* the same; rows of a strip, 0: as many as make 64 KiB */
+    uint32_t alignment;   /* of tiles in the file: a power of two up to 65,536; 0: none */
+    tz_interleave interleave;
+    tz_bigtiff bigtiff;
+    /* codec */
+    int32_t level;             /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), JPEG XL
+                                  1 to 9 (5), or TZ_LEVEL_FAST; 0: the one in brackets */
+    uint32_t quality;          /* of JPEG, WebP and JPEG 2000, 1 to 100; 0: 75 */
+    tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */
+    double distance;           /* JPEG XL, 0.01 to 25; 0: 1 */
+    double alpha_distance;     /* 0: as distance; below 0: lossless */
+    double max_error;          /* LERC */
+    uint16_t lerc_compression; /* within LERC: 0 none, 1 Deflate, 2 ZSTD, at level */
+    tz_jpeg_tables jpeg_tables;
+    uint8_t jpeg_subsampling[2]; /* of YCbCr, across and down, 1 or 2; 0: 2 */
+    const uint8_t *discard_bits; /* low bits of samples to round away, one number or one a band */
+    uint32_t discard_count;
+    /* pixels */
+    bool keep_nan;             /* floating-point NaN stays NaN although nodata is another value */
+    bool statistics_items;     /* write STATISTICS_ items to the metadata */
+    tz_statistics *statistics; /* the caller's, one for each band; filled by tz_commit */
+    /* means */
+    uint32_t threads;      /* 0: as many as there are cores for this process */
+    uint64_t buffer_bytes; /* all memory, but a memory sink's; 0: 256 MiB. Less than it takes
+                              at least is no error: see tz_write_report.buffer_bytes */
+    tz_limits limits;
+    /* commit */
+    bool exclusive; /* a destination that exists is an error */
+    bool no_sync;   /* do not wait for the disk: after a power failure the destination
+                       may be anything */
+    tz_verify verify;
+    tz_progress progress; /* in rows */
+} tz_write_options;
+/* clang-format off */
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+/* clang-format on */
+
+/* What a write costs, or cost. */
+typedef struct tz_write_report {
+    uint64_t file_size; /* of a plan: at most */
+    uint64_t tiles;     /* the mask's included */
+    uint64_t tiles_sparse;
+    uint64_t bytes_pixels; /* of all tiles before encoding */
+    uint64_t bytes_tiles;  /* and after */
+    uint64_t buffer_bytes; /* what was allowed: options->buffer_bytes, or what it takes at least */
+    uint64_t peak_memory;  /* what was planned to be held, within buffer_bytes */
+    uint64_t swaths;
+    uint64_t writes; /* calls of the sink */
+    uint64_t tiles_verified;
+    uint32_t swath_rows; /* rows asked for at a time, at most */
+    uint32_t threads;
+    bool bigtiff;
+    uint32_t warning_count; /* what could not be honoured, each once */
+    uint64_t warnings_dropped;
+    tz_error warnings[TZ_REPORT_WARNINGS];
+} tz_write_report;
+
+/* Pieces of memory, one behind the other in the file. */
+typedef struct tz_bytes {
+    const void *data;
+    size_t size;
+} tz_bytes;
+
+/* Where bytes go: a file, memory, or anything that fills in these functions. write is given
+ * ascending offsets that may leave gaps, which are zero; the first 16 bytes come last. Not two
+ * calls at a time, but from any thread. A function that is NULL does nothing. */
+typedef struct tz_sink tz_sink;
+struct tz_sink {
+    TZ_NODISCARD tz_result (*write)(tz_sink *sink, uint64_t offset, const tz_bytes *pieces,
+                                    size_t count, tz_error *err);
+    /* For what is verified; NULL: it is not. */
+    TZ_NODISCARD tz_result (*read)(tz_sink *sink, uint64_t offset, void *dst, size_t size,
+                                   tz_error *err);
+    /* All is written, size bytes in all: make it lasting ... */
+    TZ_NODISCARD tz_result (*sync)(tz_sink *sink, uint64_t size, tz_error *err);
+    /* ... and visible. */
+    TZ_NODISCARD tz_result (*commit)(tz_sink *sink, tz_error *err);
+    /* The last call; without a commit that succeeded, nothing must be left. */
+    void (*close)(tz_sink *sink);
+};
+
+typedef struct tz_writer tz_writer;
+
+/* Begin to write. Arguments are checked before anything is created. path: a temporary file in the
+ * same directory becomes the destination at tz_commit. options and err may be NULL. *out is written
+ * only on success. */
+TZ_API TZ_NODISCARD tz_result tz_create(tz_writer **out, const char *path,
+                                        const tz_image_spec *spec, const tz_write_options *options,
+                                        tz_error *err);
+
+/* The same into memory: *into is filled by tz_commit, and released by tz_memory_free. */
+typedef struct tz_memory {
+    void *data;
+    size_t size;
+} tz_memory;
+TZ_API TZ_NODISCARD tz_result tz_create_memory(tz_writer **out, tz_memory *into,
+                                               const tz_image_spec *spec,
+                                               const tz_write_options *options, tz_error *err);
+TZ_API void tz_memory_free(tz_memory *memory); /* zeroed is fine */
+
+/* The same into a sink of the caller's, which is closed by tz_discard and also when this fails.
+ * name is shown in messages; it may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
+                                             const tz_image_spec *spec,
+                                             const tz_write_options *options, tz_error *err);
+
+/* The next rows->height rows, all bands of them, of the type of the specification. mask, of dtype
+ * uint8 and one band, is given exactly when the specification says so; what is not 0 is valid. The
+ * pixels are never changed, and may be released afterwards. After an error the writer can only be
+ * discarded. */
+TZ_API TZ_NODISCARD tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows,
+                                            const tz_buffer *mask, tz_error *err);
+
+/* Pixels on demand. read fills pixels (and mask, when the specification has one; else its data is
+ * NULL) with window; the buffers have the window's size. Every pixel is asked for once, in order of
+ * rows. Called from the thread that called tz_write_from. */
+typedef struct tz_row_source {
+    TZ_NODISCARD tz_result (*read)(void *user, const tz_window *window, const tz_buffer *pixels,
+                                   const tz_buffer *mask, tz_error *err);
+    void *user;
+    uint32_t chunk_rows; /* rows that the source would rather give together: of its own tiles; 0:
+                            it does not matter */
+    bool columns;        /* may be asked for a part of the columns, where memory is short */
+} tz_row_source;
+
+/* All rows that are left. */
+TZ_API TZ_NODISCARD tz_result tz_write_from(tz_writer *writer, const tz_row_source *source,
+                                            tz_error *err);
+
+/* Finish: directories, verification, publication. TZ_ERR_ARG when rows are missing, or when called
+ * twice. report and err may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
+
+/* Release a writer; without tz_commit nothing of the file is left. NULL is fine. */
+TZ_API void tz_discard(tz_writer *writer);
+
+/* The same checks, but nothing is created: what it would cost. source may be NULL: rows are pushed.
+ */
+TZ_API TZ_NODISCARD tz_result tz_plan_write(const tz_image_spec *spec,
+                                            const tz_write_options *options,
+                                            const tz_row_source *source, tz_write_report *report,
+                                            tz_error *err);
+
+/* Remove what writes that were killed left in a directory: temporary files of this library that no
+ * process holds and that were not written to for min_age seconds. found (may be NULL) is called for
+ * each with its path; returning false keeps it. */
+TZ_API TZ_NODISCARD tz_result tz_clean(const char *directory, uint64_t min_age,
+                                       bool (*found)(void *user, const char *path), void *user,
+                                       uint64_t *removed, tz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
  * Cloud Optimized GeoTIFF
  * ------------------------------------------------------------------------------------------ */
 

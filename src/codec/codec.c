@@ -64,7 +64,7 @@ static bool serves(const tz_codec *codec, uint16_t compression)
     return false;
 }
 
-static tz_result fail_missing(uint16_t compression, const tz_context *ctx)
+tz_result tz_codec_missing(uint16_t compression, const char *what, const tz_context *ctx)
 {
     for (size_t i = 0; i < sizeof optional_codecs / sizeof optional_codecs[0]; i++) {
         const optional_codec *codec = &optional_codecs[i];
@@ -75,7 +75,7 @@ static tz_result fail_missing(uint16_t compression, const tz_context *ctx)
     }
     const char *name = tz_compression_name(compression);
     return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
-                   "no decoder for compression %u (%s)", (unsigned)compression,
+                   "no %s for compression %u (%s)", what, (unsigned)compression,
                    name ? name : "unknown");
 }
 
@@ -87,7 +87,7 @@ tz_result tz_codec_find(uint16_t compression, const tz_context *ctx, const tz_co
             return TZ_OK;
         }
     }
-    return fail_missing(compression, ctx);
+    return tz_codec_missing(compression, "decoder", ctx);
 }
 
 static tz_result fail_at(const tz_context *ctx, tz_place place, const char *format, va_list args)

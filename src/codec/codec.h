@@ -100,6 +100,9 @@ typedef struct tz_codec {
  * ("JPEG XL (50002) needs libjxl, which this build does not have") or is unknown. */
 tz_result tz_codec_find(uint16_t compression, const tz_context *ctx, const tz_codec **out);
 
+/* The error of tz_codec_find; what is missing is a "decoder" or an "encoder". */
+tz_result tz_codec_missing(uint16_t compression, const char *what, const tz_context *ctx);
+
 /* All codecs of this build, closed by NULL. */
 extern const tz_codec *const tz_codecs[];
 

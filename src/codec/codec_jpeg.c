@@ -49,7 +49,7 @@ typedef struct jpeg_state {
     uint8_t *tables;     /* a copy of JPEGTables */
     size_t tables_size;
     size_t tables_capacity;
-    tz_jpeg_tables known; /* what they hold */
+    tz_jpeg_table_set known; /* what they hold */
 } jpeg_state;
 
 /* ---------------------------------------------------------------------------------------------
@@ -199,11 +199,11 @@ static tz_result keep_tables(jpeg_state *state, const tz_tile_format *format,
                              const tz_codec_call *call)
 {
     state->tables_size = 0;
-    state->known = (tz_jpeg_tables){0, 0, 0};
+    state->known = (tz_jpeg_table_set){0, 0, 0};
     state->tables_current = false;
     if (format->tables_size > MAX_TABLES_SIZE)
         return tz_codec_fail(call, "JPEGTables of %zu bytes", format->tables_size);
-    tz_jpeg_tables known;
+    tz_jpeg_table_set known;
     TZ_TRY(tz_jpeg_read_tables(&known, format->tables, format->tables_size, call));
     if (format->tables_size > state->tables_capacity) {
         uint8_t *grown = tz_realloc_array(state->tables, format->tables_size, 1);
@@ -225,7 +225,7 @@ static tz_result use_tables(jpeg_state *state, const tz_tile_format *format,
 {
     if (!format->tables) {
         state->tables_size = 0;
-        state->known = (tz_jpeg_tables){0, 0, 0};
+        state->known = (tz_jpeg_table_set){0, 0, 0};
         return TZ_OK;
     }
     if (state->tables_size == 0 || !same_tables(state, format))

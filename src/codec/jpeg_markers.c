@@ -35,7 +35,7 @@ enum {
 
 typedef struct parser {
     tz_cursor cursor;
-    tz_jpeg_tables tables;
+    tz_jpeg_table_set tables;
     tz_jpeg_info info;
     uint8_t covered; /* components whose scans were seen */
     bool has_frame;
@@ -309,7 +309,7 @@ static tz_result start(parser *p, const uint8_t *data, size_t size, const tz_cod
     return TZ_OK;
 }
 
-tz_result tz_jpeg_read_tables(tz_jpeg_tables *out, const uint8_t *data, size_t size,
+tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_t size,
                               const tz_codec_call *call)
 {
     parser p;
@@ -336,7 +336,7 @@ static tz_result check_covered(const parser *p)
 }
 
 tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
-                            tz_jpeg_tables tables, const tz_codec_call *call)
+                            tz_jpeg_table_set tables, const tz_codec_call *call)
 {
     parser p;
     TZ_TRY(start(&p, data, size, call));

@@ -8,11 +8,11 @@
 #define TZ_JPEG_MAX_COMPONENTS 4
 
 /* Which tables are there: bit i stands for table i. */
-typedef struct tz_jpeg_tables {
+typedef struct tz_jpeg_table_set {
     uint8_t quant;
     uint8_t dc;
     uint8_t ac;
-} tz_jpeg_tables;
+} tz_jpeg_table_set;
 
 typedef struct tz_jpeg_component {
     uint8_t id;
@@ -36,14 +36,14 @@ typedef struct tz_jpeg_info {
 
 /* An abbreviated stream for table specification (tag JPEGTables): which tables it has. Anything but
  * tables and comments in it is an error. */
-tz_result tz_jpeg_read_tables(tz_jpeg_tables *out, const uint8_t *data, size_t size,
+tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_t size,
                               const tz_codec_call *call);
 
 /* A stream with an image, given the tables known before it. Makes sure that it is a Huffman-coded
  * baseline, extended or progressive image, that every scan finds the tables it names, that all
  * components are there, and that the number of scans is within max_jpeg_scans. */
 tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
-                            tz_jpeg_tables tables, const tz_codec_call *call);
+                            tz_jpeg_table_set tables, const tz_codec_call *call);
 
 /* Bytes of all coefficients of an image with many scans. */
 uint64_t tz_jpeg_coefficient_bytes(const tz_jpeg_info *info);

@@ -72,14 +72,6 @@ enum {
     TZ_TYPE_IFD8 = 18
 };
 
-enum {
-    TZ_PHOTOMETRIC_RGB = 2,
-    TZ_PHOTOMETRIC_PALETTE = 3,
-    TZ_PHOTOMETRIC_MASK = 4,
-    TZ_PHOTOMETRIC_CMYK = 5,
-    TZ_PHOTOMETRIC_YCBCR = 6
-};
-
 /* Bytes of one value; 0 for an unknown type. */
 unsigned tz_type_size(uint16_t type);
 

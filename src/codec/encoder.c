@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of encoders: the one place that knows which of them this build has. */
+#include "codec/encoder.h"
+
+const tz_encoder *const tz_encoders[] = {
+    &tz_encoder_none,
+    NULL,
+};
+
+static bool makes(const tz_encoder *encoder, uint16_t compression)
+{
+    for (const uint16_t *number = encoder->compressions; *number; number++)
+        if (*number == compression)
+            return true;
+    return false;
+}
+
+tz_result tz_encoder_find(uint16_t compression, const tz_context *ctx, const tz_encoder **out)
+{
+    for (const tz_encoder *const *encoder = tz_encoders; *encoder; encoder++) {
+        if (makes(*encoder, compression)) {
+            *out = *encoder;
+            return TZ_OK;
+        }
+    }
+    return tz_codec_missing(compression, "encoder", ctx);
+}
+
+tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *format,
+                           tz_encode_choice *choice, const tz_context *ctx)
+{
+    const char *why = encoder->choose ? encoder->choose(format, choice) : NULL;
+    if (why)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", why);
+    why = encoder->refuse ? encoder->refuse(format, choice) : NULL;
+    if (why)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s", why);
+    return TZ_OK;
+}

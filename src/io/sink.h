@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Byte sinks: see tz_sink in the public header for the contract. */
+#ifndef TZ_IO_SINK_H
+#define TZ_IO_SINK_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "base/error.h"
+
+/* A file that appears whole or not at all. A temporary file in the destination's directory is
+ * written (one without a name where the file system has such), and commit renames it. exclusive: a
+ * destination that exists is an error, now and at commit. no_sync: neither file nor directory are
+ * forced to disk. */
+tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, bool no_sync,
+                            const tz_context *ctx);
+
+/* Memory that grows; commit moves it to *into. */
+tz_result tz_sink_open_memory(tz_sink **out, tz_memory *into, const tz_context *ctx);
+
+/* The functions of a sink; errors get ctx's name. NULL functions succeed. */
+tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
+                        const tz_context *ctx);
+tz_result tz_sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
+                       const tz_context *ctx);
+tz_result tz_sink_sync(tz_sink *sink, uint64_t size, const tz_context *ctx);
+tz_result tz_sink_commit(tz_sink *sink, const tz_context *ctx);
+void tz_sink_close(tz_sink *sink); /* NULL is fine */
+
+/* Bytes that the destination's file system has left for us; TZ_NONE: unknown. */
+uint64_t tz_sink_free_space(tz_sink *sink);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Directories to bytes, in either format and byte order. All directories with their values come
+ * first, one behind the other, then the tile tables of all. */
+#ifndef TZ_TIFF_EMIT_H
+#define TZ_TIFF_EMIT_H
+
+#include "base/error.h"
+
+/* One directory to be. Tile tables are kept apart because they may be long. */
+typedef struct tz_directory {
+    const tz_tag_value *tags; /* ascending, without the tables */
+    uint32_t tag_count;
+    bool strips;
+    uint64_t tile_count;
+    const uint64_t *tile_offsets; /* 0: sparse */
+    const uint32_t *tile_sizes;
+} tz_directory;
+
+typedef struct tz_emit {
+    bool bigtiff;
+    bool big_endian;
+    uint64_t start; /* where in the file the first directory stands: a multiple of 16 */
+} tz_emit;
+
+enum { TZ_EMIT_HEADER = 16 }; /* bytes kept for the header, in both formats */
+
+/* Bytes from start to the end of the last table. TZ_NONE: more than 64 bits count. */
+uint64_t tz_emit_size(const tz_directory *directories, size_t count, const tz_emit *how);
+
+/* Write them, from start on and without gaps, in pieces of at most room bytes (at least 64), made
+ * in buffer. */
+typedef tz_result (*tz_emit_write)(void *user, uint64_t offset, const uint8_t *data, size_t size);
+tz_result tz_emit_directories(const tz_directory *directories, size_t count, const tz_emit *how,
+                              uint8_t *buffer, size_t room, tz_emit_write write, void *user,
+                              const tz_context *ctx);
+
+/* The file's first bytes: 8 in a classic file (the other 8 are 0), 16 in BigTIFF. */
+void tz_emit_header(const tz_emit *how, uint8_t out[TZ_EMIT_HEADER]);
+
+#endif
