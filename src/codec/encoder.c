@@ -12,6 +12,12 @@ const tz_encoder *const tz_encoders[] = {
 #ifdef TZ_HAVE_ZSTD
     &tz_encoder_zstd,
 #endif
+#ifdef TZ_HAVE_LZMA
+    &tz_encoder_lzma,
+#endif
+#ifdef TZ_HAVE_LZ4
+    &tz_encoder_lz4,
+#endif
     NULL,
 };
 
