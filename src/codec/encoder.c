@@ -4,6 +4,15 @@
 
 const tz_encoder *const tz_encoders[] = {
     &tz_encoder_none,
+#ifdef TZ_HAVE_LERC
+    &tz_encoder_lerc,
+#endif
+#ifdef TZ_HAVE_JPEG
+    &tz_encoder_jpeg,
+#endif
+#ifdef TZ_HAVE_WEBP
+    &tz_encoder_webp,
+#endif
     NULL,
 };
 
