@@ -155,14 +155,14 @@ def base_cases():
         yield PLAIN._replace(**dict(zip(BASE, values)))
 
 
-def pool(each):
-    """Cases that can be written: for each combination of what codecs look at, that many choices of
-    the rest. Always the same ones."""
+def pool(each, codecs):
+    """Cases that can be written with these codecs: for each combination of what codecs look at, that
+    many choices of the rest. Always the same ones."""
     generator = random.Random(2)
     rest = [name for name in DIMENSIONS if name not in BASE]
     cases = []
     for base in base_cases():
-        if refusal(base):
+        if base.codec not in codecs or refusal(base):
             continue
         for _ in range(each):
             case = base._replace(**{name: generator.choice(DIMENSIONS[name]) for name in rest})
@@ -171,9 +171,9 @@ def pool(each):
     return cases
 
 
-def chosen_cases(together):
+def chosen_cases(together, codecs):
     """Few cases in which every two or three values occur together."""
-    return few_cases(pool(together), together, DIMENSIONS)
+    return few_cases(pool(together, codecs), together, DIMENSIONS)
 
 
 # Pixels ------------------------------------------------------------------------------------------
