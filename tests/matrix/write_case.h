@@ -50,7 +50,30 @@ typedef struct write_case {
     size_t memory_count;
 } write_case;
 
-/* Write the case to path and print "ok BYTES" or "error RESULT MESSAGE". */
+/* write_spec.c: a line each; words are what follows the first one. */
+void tell_set(write_case *c, char **words, size_t count);
+void tell_nodata(write_case *c, char **words, size_t count);
+void tell_nodata_text(write_case *c, char **words, size_t count);
+void tell_extra_samples(write_case *c, char **words, size_t count);
+void tell_color_map(write_case *c, char **words, size_t count);
+void tell_item(write_case *c, char **words, size_t count);
+void tell_tag(write_case *c, char **words, size_t count);
+void tell_transform(write_case *c, char **words, size_t count);
+void tell_gcp(write_case *c, char **words, size_t count);
+void tell_key(write_case *c, char **words, size_t count);
+void tell_rpc(write_case *c, char **words, size_t count);
+
+/* Numbers as text to a member of that type. */
+typedef enum number_type { UINT16, UINT32, INT32, UINT64, FLOAT64, BOOLEAN, ENUM } number_type;
+void store_number(void *to, number_type type, const char *text);
+
+/* The place of a word in a list that ends with NULL. */
+unsigned index_in(const char *const *names, const char *word);
+
+/* Ends the program: it was told something wrong. */
+void fail(const char *what, const char *where);
+
+/* write_run.c: write the case to path and print "ok BYTES" or "error RESULT MESSAGE". */
 void run_write(write_case *c, const char *path);
 
 /* tz_plan_write, with the same answers. */
