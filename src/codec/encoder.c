@@ -4,6 +4,29 @@
 
 const tz_encoder *const tz_encoders[] = {
     &tz_encoder_none,
+    &tz_encoder_packbits,
+    &tz_encoder_lzw,
+#ifdef TZ_HAVE_LIBDEFLATE
+    &tz_encoder_deflate,
+#endif
+#ifdef TZ_HAVE_ZSTD
+    &tz_encoder_zstd,
+#endif
+#ifdef TZ_HAVE_LZMA
+    &tz_encoder_lzma,
+#endif
+#ifdef TZ_HAVE_LZ4
+    &tz_encoder_lz4,
+#endif
+#ifdef TZ_HAVE_LERC
+    &tz_encoder_lerc,
+#endif
+#ifdef TZ_HAVE_JPEG
+    &tz_encoder_jpeg,
+#endif
+#ifdef TZ_HAVE_WEBP
+    &tz_encoder_webp,
+#endif
     NULL,
 };
 
