@@ -82,7 +82,11 @@ TZ_PLAIN_REPLACE_NAN(u64)
 
 void tz_plain_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride)
 {
-    tz_predictor3(row, out, count, width, stride, host_is_little_endian());
+    const bool little_endian = host_is_little_endian();
+    if (width == 4) /* a constant makes a better loop */
+        tz_predictor3(row, out, count, 4, stride, little_endian);
+    else
+        tz_predictor3(row, out, count, width, stride, little_endian);
 }
 
 void tz_plain_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size)

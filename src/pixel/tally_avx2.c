@@ -59,36 +59,46 @@ TZ_AVX2_INLINE __m256i valid_words(const uint8_t *flags)
     return _mm256_xor_si256(_mm256_cvtepi8_epi16(zero), _mm256_set1_epi8(-1));
 }
 
-/* To the pivot from the bias: with whole numbers, all of this is exact. */
-static void finish_whole(const whole_sums *s, int32_t bias, uint64_t all, double pivot,
-                         tz_tally_part *out)
+TZ_AVX2_INLINE int64_t add_longs(__m256i v)
 {
-    int32_t sums[8];
-    int64_t squares[4];
-    int16_t words[3][16];
-    int64_t sum = 0;
-    int64_t square = 0;
-    int64_t valid = (int64_t)all;
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_srli_si128(four, 8));
+    return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_srli_si128(two, 4)));
+}
+
+TZ_AVX2_INLINE int64_t add_quads(__m256i v)
+{
+    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    return _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_srli_si128(two, 8)));
+}
+
+/* The least of signed words; those turned by one bit less than all have the greatest first. The
+ * instruction that finds it takes them as unsigned. */
+TZ_AVX2_INLINE int32_t least_word(__m128i words, int turned)
+{
+    const __m128i turn = _mm_set1_epi16((int16_t)turned);
+    return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(words, turn))) ^ turned);
+}
+
+/* To the pivot from the bias: with whole numbers, all of this is exact. */
+TZ_AVX2_INLINE void finish_whole(const whole_sums *s, int32_t bias, size_t all, double pivot,
+                                 tz_tally_part *out)
+{
     const int64_t way = (int64_t)pivot - bias;
-    int16_t minimum = INT16_MAX;
-    int16_t maximum = INT16_MIN;
-    memcpy(sums, &s->sum, sizeof sums);
-    memcpy(squares, &s->squares, sizeof squares);
-    memcpy(words[0], &s->minimum, sizeof words[0]);
-    memcpy(words[1], &s->maximum, sizeof words[1]);
-    memcpy(words[2], &s->valid, sizeof words[2]);
-    for (int i = 0; i < 16; i++) {
-        minimum = words[0][i] < minimum ? words[0][i] : minimum;
-        maximum = words[1][i] > maximum ? words[1][i] : maximum;
-        valid -= words[2][i];
-        sum += i < 8 ? sums[i] : 0;
-        square += i < 4 ? squares[i] : 0;
-    }
-    *out = (tz_tally_part){.valid = (uint64_t)valid,
-                           .minimum = valid ? minimum + bias : (double)INFINITY,
-                           .maximum = valid ? maximum + bias : (double)-INFINITY,
-                           .sum = (double)(sum - valid * way),
-                           .squares = (double)(square - 2 * way * sum + valid * way * way)};
+    const int64_t sum = add_longs(s->sum);
+    const int64_t valid =
+        (int64_t)all - add_longs(_mm256_madd_epi16(s->valid, _mm256_set1_epi16(1)));
+    const int32_t minimum = least_word(
+        _mm_min_epi16(_mm256_castsi256_si128(s->minimum), _mm256_extracti128_si256(s->minimum, 1)),
+        INT16_MIN);
+    const int32_t maximum = least_word(
+        _mm_max_epi16(_mm256_castsi256_si128(s->maximum), _mm256_extracti128_si256(s->maximum, 1)),
+        INT16_MAX);
+    out->valid = (uint64_t)valid;
+    out->minimum = valid ? minimum + bias : (double)INFINITY;
+    out->maximum = valid ? maximum + bias : (double)-INFINITY;
+    out->sum = (double)(sum - valid * way);
+    out->squares = (double)(add_quads(s->squares) - 2 * way * sum + valid * way * way);
 }
 
 TZ_AVX2_INLINE void tally_whole(tz_dtype dtype, size_t size, const uint8_t *row,
@@ -100,7 +110,7 @@ TZ_AVX2_INLINE void tally_whole(tz_dtype dtype, size_t size, const uint8_t *row,
                     .sum = _mm256_setzero_si256(),
                     .squares = _mm256_setzero_si256(),
                     .valid = _mm256_setzero_si256()};
-    uint64_t all = 0;
+    size_t all = 0;
     size_t at = 0;
     if (flags) {
         for (; at + 16 <= count; at += 16)
@@ -129,19 +139,22 @@ typedef struct four_sums {
     __m256i valid; /* counted down */
 } four_sums;
 
-TZ_AVX2_INLINE void add_four(four_sums *s, __m256d v, __m256d valid, __m256d pivot, bool all)
+/* Four samples. valid is all ones where they count. Without flags, all do but NaN, which the
+ * minimum of NaN and something passes over by itself. */
+TZ_AVX2_INLINE void add_four(four_sums *s, __m256d v, __m256d valid, __m256d pivot, bool has_flags,
+                             bool is_float)
 {
     const __m256d lowest = _mm256_set1_pd((double)-INFINITY);
     const __m256d highest = _mm256_set1_pd((double)INFINITY);
     __m256d d = _mm256_sub_pd(v, pivot);
-    if (!all)
+    if (has_flags || is_float) {
         d = _mm256_and_pd(d, valid);
+        s->valid = _mm256_add_epi64(s->valid, _mm256_castpd_si256(valid));
+    }
     s->sum = _mm256_add_pd(s->sum, d);
     s->squares = _mm256_add_pd(s->squares, _mm256_mul_pd(d, d));
-    s->minimum = _mm256_min_pd(all ? v : _mm256_blendv_pd(highest, v, valid), s->minimum);
-    s->maximum = _mm256_max_pd(all ? v : _mm256_blendv_pd(lowest, v, valid), s->maximum);
-    if (!all)
-        s->valid = _mm256_add_epi64(s->valid, _mm256_castpd_si256(valid));
+    s->minimum = _mm256_min_pd(has_flags ? _mm256_blendv_pd(highest, v, valid) : v, s->minimum);
+    s->maximum = _mm256_max_pd(has_flags ? _mm256_blendv_pd(lowest, v, valid) : v, s->maximum);
 }
 
 /* Four flags, which are 0 or not, as masks. */
@@ -164,7 +177,7 @@ TZ_AVX2_INLINE void add_eight(four_sums *s, tz_dtype dtype, const uint8_t *p, co
         if (flags)
             valid = is_float ? _mm256_and_pd(valid, valid_four(flags + 4 * i))
                              : valid_four(flags + 4 * i);
-        add_four(&s[i], v[i], valid, pivot, !is_float && !flags);
+        add_four(&s[i], v[i], valid, pivot, flags != NULL, is_float);
     }
 }
 
@@ -176,7 +189,7 @@ TZ_AVX2_INLINE double add_lanes(__m256d first, __m256d second)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-TZ_AVX2_INLINE void finish_four(const four_sums *s, uint64_t all, tz_tally_part *out)
+TZ_AVX2_INLINE void finish_four(const four_sums *s, size_t all, tz_tally_part *out)
 {
     double extremes[2][4];
     int64_t valid[4];
@@ -214,7 +227,7 @@ TZ_AVX2_INLINE void tally_wide(tz_dtype dtype, size_t size, const uint8_t *row,
         for (; at + 8 <= count; at += 8)
             add_eight(s, dtype, row + at * size, NULL, about);
     }
-    const uint64_t all = counts_all ? at : 0;
+    const size_t all = counts_all ? at : 0;
     if (at < count) {
         uint8_t end[64] = {0};
         uint8_t end_flags[8] = {0};
