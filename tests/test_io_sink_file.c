@@ -521,15 +521,15 @@ static void only_regular_files_are_replaced(void **state)
     assert_unsafe(scratch_path("slash"), "the path of a directory");
 }
 
-/* The text of such a link names no file, or another one. */
-static void a_deleted_file_behind_proc_is_refused(void **state)
+/* The text of such a link is no path. */
+static void what_has_no_path_behind_proc_is_refused(void **state)
 {
     (void)state;
     char path[64];
     int fd = open(scratch_path("gone"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_int_equal(unlink(scratch_path("gone")), 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    assert_unsafe(path, "cannot be followed");
+    assert_unsafe(path, "was deleted");
     close(fd);
     int pipes[2];
     assert_int_equal(pipe(pipes), 0);
@@ -641,7 +641,7 @@ int main(void)
         CASE(a_loop_of_links_is_an_error),
         CASE(a_relative_path_needs_no_slash),
         CASE(only_regular_files_are_replaced),
-        CASE(a_deleted_file_behind_proc_is_refused),
+        CASE(what_has_no_path_behind_proc_is_refused),
         CASE(paths_that_cannot_be_are_refused_before_anything_is_made),
         CASE(names_of_255_bytes_are_written_and_of_256_refused),
         CASE(a_read_only_file_system_is_told_at_open),

@@ -197,6 +197,8 @@ tz_result tz_keep_access(int fd, const tz_destination *at, const tz_context *ctx
         return TZ_OK;
     int old;
     TZ_RETRY(old, tz_sink_call->openat(at->dir, at->name, flags, 0));
+    if (old < 0 && errno == ENOENT)
+        return TZ_OK; /* it went away this moment */
     if (old < 0 && !cannot_be_kept(errno))
         return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot open the file that is replaced");
     tz_result result = keep_of(old, fd, &at->status, ctx);
