@@ -25,15 +25,9 @@ static tz_error err;
 
 static int begin(void **state)
 {
-    sink_fault_install();
+    int failed = sink_fault_begin(state);
     fault.no_disk = true;
-    return scratch_begin(state);
-}
-
-static int end(void **state)
-{
-    sink_fault_remove();
-    return scratch_end(state);
+    return failed;
 }
 
 static struct stat look(const char *name)
@@ -57,28 +51,15 @@ static void make_old(unsigned mode)
 
 static void must_write(void)
 {
-    if (sink_job_run("file", false, false, &err) != TZ_OK)
-        fail_msg("%s", err.message);
-    assert_true(sink_job_is_new("file"));
+    sink_job_must_run("file");
     assert_null(scratch_other_than("file"));
 }
 
-static void fail_call(const char *call, int n, int error_number, bool persistent)
+/* From the n-th call of this name on, all of them fail. */
+static void fail_from(const char *call, int n, int error_number)
 {
-    fault.only = call;
-    fault.calls = 0;
-    fault.fail_at = n;
-    fault.error = error_number;
-    fault.persistent = persistent;
-}
-
-static void in_both_ways(void (*check)(void))
-{
-    check();
-    sink_fault_install();
-    fault.no_disk = true;
-    fault.no_unnamed = true;
-    check();
+    sink_fault_fail(call, n, error_number);
+    fault.persistent = true;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -101,7 +82,7 @@ static void check_umask(void)
 static void a_new_file_has_the_permissions_of_the_umask(void **state)
 {
     (void)state;
-    in_both_ways(check_umask);
+    sink_fault_both_ways(check_umask);
 }
 
 static void check_modes(void)
@@ -125,7 +106,7 @@ static void check_modes(void)
 static void a_replaced_file_keeps_its_permissions(void **state)
 {
     (void)state;
-    in_both_ways(check_modes);
+    sink_fault_both_ways(check_modes);
 }
 
 static void while_it_is_written_nobody_else_may_read_it(void **state)
@@ -164,7 +145,7 @@ static void check_late_change(void)
 static void what_changes_between_sync_and_commit_counts(void **state)
 {
     (void)state;
-    in_both_ways(check_late_change);
+    sink_fault_both_ways(check_late_change);
 }
 
 static void permissions_that_cannot_be_set_are_an_error_only_where_they_are_too_wide(void **state)
@@ -172,11 +153,11 @@ static void permissions_that_cannot_be_set_are_an_error_only_where_they_are_too_
     (void)state;
     fault.no_unnamed = true; /* made as 0600 */
     make_old(0644);
-    fail_call("fchmod", 1, EPERM, true);
+    fail_from("fchmod", 1, EPERM);
     must_write();
     assert_int_equal(mode_of("file"), 0600);
     make_old(0400);
-    fail_call("fchmod", 1, EPERM, true);
+    fail_from("fchmod", 1, EPERM);
     assert_int_equal(sink_job_run("file", false, false, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, EPERM);
     assert_non_null(strstr(err.message, "cannot set permissions to 400"));
@@ -186,6 +167,14 @@ static void permissions_that_cannot_be_set_are_an_error_only_where_they_are_too_
 /* ---------------------------------------------------------------------------------------------
  * Owner and group
  * ------------------------------------------------------------------------------------------ */
+
+static void need_root(void)
+{
+    if (geteuid() == 0)
+        return;
+    print_message("skip: only root can make files of other users\n");
+    skip();
+}
 
 static void make_theirs(unsigned mode)
 {
@@ -205,8 +194,8 @@ static void check_owner(void)
 static void root_keeps_owner_and_group(void **state)
 {
     (void)state;
-    if (geteuid() == 0)
-        in_both_ways(check_owner);
+    need_root();
+    sink_fault_both_ways(check_owner);
 }
 
 static void check_group_lost(void)
@@ -217,13 +206,14 @@ static void check_group_lost(void)
                  {0604, 0600}, {0777, 0707}, {0600, 0600}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         make_theirs(modes[i].old);
-        fail_call("fchown", 1, EPERM, true);
+        fail_from("fchown", 1, EPERM);
         must_write();
         assert_int_equal(look("file").st_uid, geteuid());
         assert_int_equal(mode_of("file"), modes[i].kept);
     }
     make_theirs(0664);
-    fail_call("fchown", 1, EPERM, false); /* the group alone can be kept */
+    sink_fault_fail("fchown", 1, EPERM);
+    fault.persistent = false; /* the group alone can be kept */
     must_write();
     assert_int_equal(look("file").st_uid, geteuid());
     assert_int_equal(look("file").st_gid, 2345);
@@ -233,8 +223,8 @@ static void check_group_lost(void)
 static void a_group_that_cannot_be_kept_loses_its_permissions(void **state)
 {
     (void)state;
-    if (geteuid() == 0)
-        in_both_ways(check_group_lost);
+    need_root();
+    sink_fault_both_ways(check_group_lost);
 }
 
 /* In a child that is no longer root, in a folder where it may replace files. */
@@ -269,8 +259,8 @@ static void check_others_file(void)
 static void who_replaces_a_file_of_another_becomes_its_owner(void **state)
 {
     (void)state;
-    if (geteuid() == 0)
-        in_both_ways(check_others_file);
+    need_root();
+    sink_fault_both_ways(check_others_file);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -289,8 +279,8 @@ static void check_attributes(void)
     make_old(0644);
     const char *path = scratch_path("file");
     if (setxattr(path, "user.one", "1", 1, 0) != 0 && errno == ENOTSUP) {
-        print_message("the file system has no user attributes\n");
-        return;
+        print_message("skip: the file system has no user attributes\n");
+        skip();
     }
     assert_int_equal(setxattr(path, "user.empty", "", 0, 0), 0);
     must_write();
@@ -299,12 +289,12 @@ static void check_attributes(void)
 
     make_old(0644);
     assert_int_equal(setxattr(path, "user.one", "1", 1, 0), 0);
-    fail_call("fsetxattr", 1, EPERM, true);
+    fail_from("fsetxattr", 1, EPERM);
     must_write(); /* without it */
     assert_false(has_attribute("user.one", "1", 1));
 
     assert_int_equal(setxattr(path, "user.one", "1", 1, 0), 0);
-    fail_call("fsetxattr", 1, ENOSPC, true);
+    fail_from("fsetxattr", 1, ENOSPC);
     assert_int_equal(sink_job_run("file", false, false, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, ENOSPC);
     assert_non_null(strstr(err.message, "user.one"));
@@ -315,7 +305,7 @@ static void check_attributes(void)
 static void user_attributes_are_kept_where_that_can_be(void **state)
 {
     (void)state;
-    in_both_ways(check_attributes);
+    sink_fault_both_ways(check_attributes);
 }
 
 /* Linux' form of a list: version, then tag, permissions and id of each entry. This one lets user
@@ -329,36 +319,33 @@ static const unsigned char acl[] = {
     0x20, 0, 0, 0, 0xff,        0xff,      0xff, 0xff, /* others --- */
 };
 
-/* False where the file system has no lists. */
-static bool make_old_with_acl(void)
+static void make_old_with_acl(void)
 {
     make_old(0600);
-    if (setxattr(scratch_path("file"), ACL, acl, sizeof acl, 0) == 0) {
-        assert_int_equal(mode_of("file"), 0660);
-        return true;
+    if (setxattr(scratch_path("file"), ACL, acl, sizeof acl, 0) != 0) {
+        assert_int_equal(errno, ENOTSUP);
+        print_message("skip: the file system has no access lists\n");
+        skip();
     }
-    assert_int_equal(errno, ENOTSUP);
-    print_message("the file system has no access lists\n");
-    return false;
+    assert_int_equal(mode_of("file"), 0660);
 }
 
 static void check_acl(void)
 {
-    if (!make_old_with_acl())
-        return;
+    make_old_with_acl();
     must_write();
     assert_true(has_attribute(ACL, acl, sizeof acl));
     assert_int_equal(mode_of("file"), 0660);
 
     static const int errors[] = {EPERM, ENOTSUP};
     for (size_t i = 0; i < 2; i++) {
-        assert_true(make_old_with_acl());
-        fail_call("fsetxattr", 1, errors[i], true);
+        make_old_with_acl();
+        fail_from("fsetxattr", 1, errors[i]);
         must_write();
         assert_int_equal(mode_of("file"), 0600); /* and not the group's rw- */
     }
-    assert_true(make_old_with_acl());
-    fail_call("fgetxattr", 1, ERANGE, true);
+    make_old_with_acl();
+    fail_from("fgetxattr", 1, ERANGE);
     must_write();
     assert_int_equal(mode_of("file"), 0600);
     fault.fail_at = 0;
@@ -367,16 +354,16 @@ static void check_acl(void)
 static void an_access_list_is_kept_or_nobody_else_gets_in(void **state)
 {
     (void)state;
-    in_both_ways(check_acl);
+    sink_fault_both_ways(check_acl);
 }
 
 static void an_access_list_is_lost_with_the_group(void **state)
 {
     (void)state;
-    if (geteuid() != 0 || !make_old_with_acl())
-        return;
+    need_root();
+    make_old_with_acl();
     assert_int_equal(chown(scratch_path("file"), 1234, 2345), 0);
-    fail_call("fchown", 1, EPERM, true);
+    fail_from("fchown", 1, EPERM);
     must_write();
     assert_int_equal(mode_of("file"), 0600);
     assert_false(has_attribute(ACL, acl, sizeof acl));
@@ -399,13 +386,12 @@ static void check_default_acl(void)
 static void the_list_of_the_directory_is_for_new_files_alone(void **state)
 {
     (void)state;
-    if (!make_old_with_acl())
-        return;
+    make_old_with_acl();
     assert_int_equal(setxattr(scratch_folder(), DEFAULT_ACL, acl, sizeof acl, 0), 0);
-    in_both_ways(check_default_acl);
+    sink_fault_both_ways(check_default_acl);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, begin, sink_fault_end)
 
 int main(void)
 {

@@ -21,18 +21,6 @@
 
 static tz_error err;
 
-static int begin(void **state)
-{
-    sink_fault_install();
-    return scratch_begin(state);
-}
-
-static int end(void **state)
-{
-    sink_fault_remove();
-    return scratch_end(state);
-}
-
 static void make_leftover(const char *name, time_t age)
 {
     scratch_write(name, "left", 4);
@@ -205,7 +193,7 @@ static void every_allocation_that_fails_is_nomem(void **state)
     assert_int_equal(scratch_count(), 1);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, sink_fault_begin, sink_fault_end)
 
 int main(void)
 {

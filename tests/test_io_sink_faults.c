@@ -5,10 +5,13 @@
 #define _GNU_SOURCE /* xattr */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -20,18 +23,6 @@
 #include "sink_job.h"
 
 static tz_error err;
-
-static int begin(void **state)
-{
-    sink_fault_install();
-    return scratch_begin(state);
-}
-
-static int end(void **state)
-{
-    sink_fault_remove();
-    return scratch_end(state);
-}
 
 /* The ways in which a file is made. */
 typedef struct way {
@@ -225,18 +216,10 @@ static void every_allocation_that_fails_is_nomem(void **state)
  * What the messages say
  * ------------------------------------------------------------------------------------------ */
 
-static void fail_call(const char *call, int n, int error_number)
-{
-    sink_fault_install();
-    fault.only = call;
-    fault.fail_at = n;
-    fault.error = error_number;
-}
-
 static void a_full_disk_is_told_with_what_was_needed_and_what_is_free(void **state)
 {
     (void)state;
-    fail_call("pwritev", 2, ENOSPC);
+    sink_fault_fail("pwritev", 2, ENOSPC);
     assert_int_equal(sink_job_run("file", false, false, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, ENOSPC);
     assert_int_equal(err.offset, 6000);
@@ -245,10 +228,32 @@ static void a_full_disk_is_told_with_what_was_needed_and_what_is_free(void **sta
     assert_int_equal(scratch_count(), 0);
 }
 
+/* The command ignores SIGXFSZ; the library leaves signals alone. */
+static void a_limit_on_the_size_of_files_is_efbig(void **state)
+{
+    (void)state;
+    sink_job_make_old("file");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rlimit limit = {5000, 5000};
+        if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit) != 0)
+            _exit(2);
+        tz_result result = sink_job_run("file", false, false, &err);
+        _exit(result == TZ_ERR_IO && err.system_error == EFBIG ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_true(sink_job_is_old("file"));
+    assert_null(scratch_other_than("file"));
+}
+
 static void an_error_of_close_counts_before_the_file_is_published(void **state)
 {
     (void)state;
-    fail_call("close of the copy", 1, EDQUOT);
+    sink_fault_fail("close of the copy", 1, EDQUOT);
     sink_job_make_old("file");
     assert_int_equal(sink_job_run("file", false, false, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, EDQUOT);
@@ -260,7 +265,7 @@ static void fsync_is_never_tried_again(void **state)
     (void)state;
     tz_context ctx = {.name = "n", .err = &err, .ifd = -1};
     tz_sink *sink = NULL;
-    fail_call("fsync", 1, EIO);
+    sink_fault_fail("fsync", 1, EIO);
     assert_int_equal(tz_sink_open_file(&sink, scratch_path("file"), false, false, &ctx), TZ_OK);
     assert_int_equal(sink_job_fill(sink, &ctx), TZ_ERR_IO);
     assert_non_null(strstr(err.message, "cannot bring 10000 bytes to the disk"));
@@ -274,27 +279,27 @@ static void fsync_is_never_tried_again(void **state)
 static void a_directory_that_cannot_be_synced_is_told_of_a_complete_file(void **state)
 {
     (void)state;
-    fail_call("fsync of the directory", 1, EIO);
+    sink_fault_fail("fsync of the directory", 1, EIO);
     assert_int_equal(sink_job_run("file", false, false, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, EIO);
     assert_non_null(strstr(err.message, "is complete, but may not survive a power failure"));
     assert_true(sink_job_is_new("file"));
-    fail_call("fsync of the directory", 1, EINVAL); /* the file system knows no such thing */
+    sink_fault_fail("fsync of the directory", 1, EINVAL); /* the file system knows no such thing */
     assert_int_equal(sink_job_run("file", false, false, &err), TZ_OK);
 }
 
 static void errors_may_go_unsaid(void **state)
 {
     (void)state;
-    fail_call("pwritev", 1, EIO);
+    sink_fault_fail("pwritev", 1, EIO);
     assert_int_equal(sink_job_run("file", false, false, NULL), TZ_ERR_IO);
-    fail_call("readlinkat", 1, EIO);
+    sink_fault_fail("readlinkat", 1, EIO);
     assert_int_equal(sink_job_run("file", false, false, NULL), TZ_ERR_IO);
     sink_fault_remove();
     assert_int_equal(sink_job_run(".", false, false, NULL), TZ_ERR_IO);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, sink_fault_begin, sink_fault_end)
 
 int main(void)
 {
@@ -304,6 +309,7 @@ int main(void)
         CASE(interrupted_calls_are_made_again),
         CASE(every_allocation_that_fails_is_nomem),
         CASE(a_full_disk_is_told_with_what_was_needed_and_what_is_free),
+        CASE(a_limit_on_the_size_of_files_is_efbig),
         CASE(an_error_of_close_counts_before_the_file_is_published),
         CASE(fsync_is_never_tried_again),
         CASE(a_directory_that_cannot_be_synced_is_told_of_a_complete_file),

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "io/sink_calls.h"
+#include "scratch.h"
 
 sink_fault fault;
 
@@ -226,4 +227,32 @@ void sink_fault_install(void)
 void sink_fault_remove(void)
 {
     tz_sink_set_calls(NULL);
+}
+
+int sink_fault_begin(void **state)
+{
+    sink_fault_install();
+    return scratch_begin(state);
+}
+
+int sink_fault_end(void **state)
+{
+    sink_fault_remove();
+    return scratch_end(state);
+}
+
+void sink_fault_fail(const char *call, int n, int error_number)
+{
+    fault.only = call;
+    fault.calls = 0;
+    fault.fail_at = n;
+    fault.error = error_number;
+}
+
+void sink_fault_both_ways(void (*check)(void))
+{
+    check();
+    fault.fail_at = 0;
+    fault.no_unnamed = true;
+    check();
 }

@@ -33,4 +33,14 @@ extern sink_fault fault;
 void sink_fault_install(void);
 void sink_fault_remove(void);
 
+/* Setup and teardown of cmocka: these calls, and a scratch folder. */
+int sink_fault_begin(void **state);
+int sink_fault_end(void **state);
+
+/* From now on calls of this name alone are counted, and the n-th of them fails (0: none). */
+void sink_fault_fail(const char *call, int n, int error_number);
+
+/* Run a check with files without a name, and again where there are none. */
+void sink_fault_both_ways(void (*check)(void));
+
 #endif
