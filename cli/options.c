@@ -7,7 +7,6 @@
 #include "terminal.h"
 
 #define LONGEST_NAME    40 /* of commands, options and limits */
-#define HELP_COLUMN     24
 #define EXAMPLE_COLUMNS 44
 
 /* Suggestions ---------------------------------------------------------------------------------- */
@@ -158,7 +157,9 @@ static int parse_name(option_parser *parser, const char *word)
 /* One argument; OPTION_END when it was no option. */
 static int parse_word(option_parser *parser, char *word)
 {
-    if (strcmp(word, "-") == 0 && !(parser->command->to_output && parser->operand_count == 1)) {
+    const cli_command *command = parser->command;
+    bool takes_dash = command->takes_dash || (command->to_output && parser->operand_count == 1);
+    if (strcmp(word, "-") == 0 && !takes_dash) {
         term_usage("cannot read", word,
                    " (standard input): a TIFF is read in any order; for a file of that name, "
                    "write './-'");
@@ -204,6 +205,16 @@ static void print_examples(const char *line)
     }
 }
 
+void option_print_text(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        putchar(*c);
+        if (*c == '\n')
+            printf("%*s", HELP_COLUMN, "");
+    }
+    putchar('\n');
+}
+
 static void print_option(const cli_option *option)
 {
     char left[HELP_COLUMN * 2];
@@ -215,12 +226,7 @@ static void print_option(const cli_option *option)
         printf("%s\n%*s", left, HELP_COLUMN, "");
     else
         printf("%-*s", HELP_COLUMN, left);
-    for (const char *c = option->text; *c != '\0'; c++) {
-        putchar(*c);
-        if (*c == '\n')
-            printf("%*s", HELP_COLUMN, "");
-    }
-    putchar('\n');
+    option_print_text(option->text);
 }
 
 void option_print_help(const cli_command *command)
@@ -239,6 +245,8 @@ void option_print_help(const cli_command *command)
     putchar('\n');
     for (const cli_option *option = command->options; option->name != NULL; option++)
         print_option(option);
+    if (command->print_more != NULL)
+        command->print_more();
     printf("\nExit code: 0 all went well, 1 something failed, 2 the command line is wrong%s%s.\n",
            command->code_3 != NULL ? ",\n3 " : "", command->code_3 != NULL ? command->code_3 : "");
 }
