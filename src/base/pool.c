@@ -257,20 +257,24 @@ static void block_signals(sigset_t *before)
 }
 
 /* A new thread has the signal mask of the one that starts it. */
-static void start_workers(crew *c, unsigned count)
+int tz_thread_begin(pthread_t *thread, void *(*main)(void *), void *argument)
 {
-    if (c->started >= count)
-        return;
     sigset_t before;
     block_signals(&before);
+    const int error_number = atomic_load(&thread_start)(thread, NULL, main, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error_number;
+}
+
+static void start_workers(crew *c, unsigned count)
+{
     while (c->started < count) {
         worker *w = &c->workers[c->started];
         *w = (worker){.crew = c};
-        if (atomic_load(&thread_start)(&w->thread, NULL, worker_main, w) != 0)
+        if (tz_thread_begin(&w->thread, worker_main, w) != 0)
             break; /* fewer then; the next run tries again */
         c->started++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------

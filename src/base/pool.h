@@ -43,6 +43,9 @@ tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_job job, void 
                              const tz_progress *progress, const tz_context *ctx);
 unsigned tz_pool_shared_threads(void);
 
+/* Start a thread that runs none of the host's signal handlers; an error number, or 0. */
+int tz_thread_begin(pthread_t *thread, void *(*main)(void *), void *argument);
+
 /* Threads are started through this function, so that tests can make it fail. NULL restores
  * pthread_create. */
 typedef int (*tz_thread_start)(pthread_t *thread, const pthread_attr_t *attributes,

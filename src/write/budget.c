@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "write/budget.h"
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "pixel/store.h"
+#include "write/belt.h"
+#include "write/writer.h"
+
+/* Encoded tiles that wait, for each thread: enough that a slow tile does not stop the others. */
+enum { SLOTS_PER_THREAD = 4 };
+
+/* A swath has at least so many tiles for each thread, so that few wait at its end, and at least so
+ * many bytes, so that a source is not asked for little pieces. */
+enum { TILES_PER_THREAD = 4, MAX_THREADS = 1024 };
+#define SWATH_BYTES ((uint64_t)4 << 20)
+
+/* Beside the tables: the writer itself, buffers for directories, and small things. */
+#define SMALL_THINGS ((uint64_t)256 << 10)
+
+/* The metadata is copied, made into tags, and read again when it is verified. */
+enum { METADATA_COPIES = 4 };
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product = TZ_NONE;
+    (void)tz_mul(a, b, &product);
+    return product;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    uint64_t sum = TZ_NONE;
+    (void)tz_add(a, b, &sum);
+    return sum;
+}
+
+/* ---- parts ---- */
+
+static tz_tile_way make_way(const tz_encoder *encoder, const tz_encode_choice *choice,
+                            const tz_tile_format *format, const tz_row_format *row)
+{
+    const bool packed = tz_row_bytes(row) != tz_row_prepared_bytes(row);
+    tz_tile_way way = {.encoder = encoder, .choice = choice, .format = *format};
+    way.bytes.tile = encoder->flags & TZ_ENCODER_COPY ? 0 : tz_tile_bytes(format);
+    way.bytes.row = packed ? tz_row_prepared_bytes(row) : 0;
+    way.bytes.scratch = tz_store_scratch_bytes(row);
+    way.bytes.bound = encoder->bound(format, choice);
+    return way;
+}
+
+static uint64_t worker_bytes(const tz_tile_way *way)
+{
+    const tz_encoder *encoder = way->encoder;
+    uint64_t sum = encoder->state_size;
+    sum = plus(sum, encoder->memory ? encoder->memory(&way->format, way->choice) : 0);
+    sum = plus(sum, way->bytes.tile);
+    sum = plus(sum, way->bytes.row);
+    return plus(sum, way->bytes.scratch);
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void count_parts(tz_budget *b, const tz_image *image)
+{
+    const tz_image_spec *spec = &image->spec;
+    tz_row_format row = tz_writer_row_format(image, false);
+    b->way[0] = make_way(image->encoder, &image->choice, &image->format, &row);
+    uint64_t tiles = image->tile_count;
+    size_t bound = b->way[0].bytes.bound;
+    b->worker = worker_bytes(&b->way[0]);
+    b->pixel = spec->bands * tz_dtype_size(spec->dtype);
+    if (spec->mask) {
+        row = tz_writer_row_format(image, true);
+        b->way[1] = make_way(image->mask_encoder, &image->mask_choice, &image->mask_format, &row);
+        tiles += (uint64_t)image->tiles_across * image->tiles_down;
+        bound = larger(bound, b->way[1].bytes.bound);
+        b->worker = plus(b->worker, worker_bytes(&b->way[1]));
+        b->pixel += 1;
+    }
+    b->worker = plus(b->worker, tz_encode_worker_bytes(image));
+    b->slot = bound + tz_slot_bytes(image);
+    b->fixed = times(tiles, sizeof(uint64_t) + sizeof(uint32_t));
+    b->fixed = plus(b->fixed, times(tz_verified_count(image), sizeof(uint64_t)));
+    b->fixed = plus(b->fixed, times(image->arena.held, METADATA_COPIES));
+    b->fixed = plus(b->fixed, times(spec->bands, sizeof(tz_tally)));
+    b->fixed = plus(b->fixed, SMALL_THINGS);
+}
+
+uint64_t tz_slab_bytes(const tz_budget *b, const tz_image *image)
+{
+    const uint64_t across = times(b->columns, image->tile_width);
+    const uint64_t width = across < image->spec.width ? across : image->spec.width;
+    return times(times(width, b->slab_rows), b->pixel);
+}
+
+static uint64_t total(const tz_budget *b, const tz_image *image)
+{
+    uint64_t sum = plus(b->fixed, times(b->worker, b->threads));
+    sum = plus(sum, times(b->slot, b->slots));
+    sum = plus(sum, tz_belt_bytes(b->threads, b->slots));
+    return plus(sum, times(tz_slab_bytes(b, image), b->slabs));
+}
+
+/* ---- dividing ---- */
+
+static void set_rows(tz_budget *b, const tz_image *image, uint64_t rows)
+{
+    const uint64_t tile_rows = tz_ceil_div(rows, image->tile_height);
+    const uint64_t whole = tile_rows * image->tile_height;
+    b->slab_rows = whole < image->spec.height ? (uint32_t)whole : image->spec.height;
+}
+
+/* Try another value of a member: kept when it still fits. */
+static bool try_u32(tz_budget *b, const tz_image *image, uint32_t *member, uint32_t value)
+{
+    const uint32_t before = *member;
+    *member = value;
+    if (total(b, image) <= b->allowed)
+        return true;
+    *member = before;
+    return false;
+}
+
+/* Fewer columns than all only where the order of tiles allows it: band after band of a row of tiles
+ * needs the whole row. */
+static bool may_split_rows(const tz_image *image, const tz_row_source *source)
+{
+    return source && source->columns &&
+           (image->planes == 1 || image->options.interleave != TZ_INTERLEAVE_BAND);
+}
+
+static void fit_columns(tz_budget *b, const tz_image *image)
+{
+    uint32_t low = 1, high = image->tiles_across; /* one always fits */
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+        if (try_u32(b, image, &b->columns, middle))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    b->columns = low;
+}
+
+static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
+{
+    const uint64_t tiles = (uint64_t)image->tiles_across * image->planes;
+    const uint64_t row_bytes = times(image->spec.width, b->pixel);
+    uint64_t rows =
+        tz_ceil_div((uint64_t)TILES_PER_THREAD * b->threads, tiles) * image->tile_height;
+    const uint64_t by_bytes = tz_ceil_div(SWATH_BYTES, row_bytes);
+    rows = rows > by_bytes ? rows : by_bytes;
+    rows = rows > b->chunk_rows ? rows : b->chunk_rows;
+    return rows < image->spec.height ? rows : image->spec.height;
+}
+
+/* What is left after the least: a second slab, room for tiles that wait, higher slabs. */
+static void spend_rest(tz_budget *b, const tz_image *image)
+{
+    if (b->threads > 1)
+        (void)try_u32(b, image, &b->slabs, 2);
+    for (uint32_t more = SLOTS_PER_THREAD; more > 1; more--)
+        if (try_u32(b, image, &b->slots, b->threads * more))
+            break;
+    const uint64_t wanted = wanted_rows(b, image);
+    const uint32_t least = b->slab_rows;
+    for (uint64_t rows = wanted; rows > least;
+         rows -= rows < image->tile_height + least ? rows - least : image->tile_height) {
+        set_rows(b, image, rows);
+        if (total(b, image) <= b->allowed)
+            return;
+    }
+    b->slab_rows = least;
+}
+
+static unsigned wanted_threads(const tz_image *image)
+{
+    const unsigned threads = image->options.threads ? image->options.threads : tz_pool_cores();
+    const uint64_t most = image->tile_count < MAX_THREADS ? image->tile_count : MAX_THREADS;
+    return threads < most ? threads : (unsigned)most;
+}
+
+tz_result tz_budget_make(tz_budget *out, const tz_image *image, const tz_row_source *source,
+                         const tz_context *ctx)
+{
+    tz_budget b = {.threads = 1, .slots = 1, .slabs = 1, .columns = image->tiles_across};
+    const uint64_t cap = image->options.buffer_bytes;
+    const bool split = may_split_rows(image, source);
+    count_parts(&b, image);
+    b.chunk_rows = source ? source->chunk_rows : 0;
+    set_rows(&b, image, 1);
+    b.columns = split ? 1 : image->tiles_across;
+    const uint64_t least = total(&b, image);
+    if (least > SIZE_MAX / 2)
+        return tz_fail_nomem(ctx, least);
+    b.allowed = cap > least ? cap : least;
+    if (split)
+        fit_columns(&b, image);
+    for (unsigned threads = wanted_threads(image); threads > 1; threads--) {
+        b.threads = threads;
+        b.slots = threads;
+        if (total(&b, image) <= b.allowed)
+            break;
+        b.threads = b.slots = 1;
+    }
+    if (b.columns == image->tiles_across)
+        spend_rest(&b, image);
+    b.planned = total(&b, image);
+    *out = b;
+    return TZ_OK;
+}
+
+/* ---- cutting ---- */
+
+uint32_t tz_swath_end(const tz_budget *budget, const tz_image *image, uint32_t row)
+{
+    const uint32_t height = image->spec.height;
+    if (height - row <= budget->slab_rows)
+        return height;
+    const uint32_t end = row + budget->slab_rows;
+    if (budget->chunk_rows == 0)
+        return end;
+    for (uint32_t shorter = end; shorter > row; shorter -= image->tile_height)
+        if (shorter % budget->chunk_rows == 0)
+            return shorter;
+    return end;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One tile: cut from its swath row by row, each row changed as the file wants it while it is in the
+ * first cache, then encoded. The caller's pixels are only read. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "pixel/row_ops.h"
+#include "write/writer.h"
+
+/* A tile at work. */
+typedef struct tile_job {
+    const tz_writer *writer;
+    const tz_image *image;
+    const tz_tile_way *way;
+    tz_encode_worker *worker;
+    tz_slot *slot;
+    tz_row_format row;
+    tz_tile_format format; /* the last strip has fewer rows */
+    tz_swath swath;
+    bool is_mask;
+    uint32_t plane;
+    uint32_t tile_row;
+    uint32_t tile_column;
+    uint32_t width; /* pixels and rows that the image has of it */
+    uint32_t height;
+    bool empty; /* nothing but nodata so far */
+    tz_context ctx;
+    tz_codec_call call;
+} tile_job;
+
+/* ---- which tile ---- */
+
+static tz_swath find_swath(const tz_writer *w, uint64_t number)
+{
+    unsigned long long i = atomic_load(&w->swath_count) - 1;
+    while (w->swaths[i % TZ_SWATHS].first > number)
+        i--;
+    return w->swaths[i % TZ_SWATHS];
+}
+
+/* The order of tiles in the file: see tz_interleave. The mask's tile follows the image's. */
+static void find_place(tile_job *job, uint64_t number)
+{
+    const tz_image *image = job->image;
+    const uint64_t columns = job->swath.columns;
+    const uint64_t kinds = image->planes + (image->spec.mask ? 1 : 0);
+    const uint64_t in_row = (number - job->swath.first) % (columns * kinds);
+    const uint64_t row = (number - job->swath.first) / (columns * kinds);
+    const bool by_band = image->options.interleave == TZ_INTERLEAVE_BAND;
+    const uint64_t kind = by_band ? in_row / columns : in_row % kinds;
+    const uint64_t column = by_band ? in_row % columns : in_row / kinds;
+    job->is_mask = kind == image->planes;
+    job->plane = job->is_mask ? 0 : (uint32_t)kind;
+    job->tile_row = job->swath.row / image->tile_height + (uint32_t)row;
+    job->tile_column = job->swath.column + (uint32_t)column;
+}
+
+static uint64_t place_in_tables(const tile_job *job)
+{
+    const tz_image *image = job->image;
+    const uint64_t in_plane = (uint64_t)job->tile_row * image->tiles_across + job->tile_column;
+    if (job->is_mask)
+        return image->tile_count + in_plane;
+    return (uint64_t)job->plane * image->tiles_across * image->tiles_down + in_plane;
+}
+
+static uint32_t extent(uint32_t index, uint32_t size, uint32_t end)
+{
+    const uint64_t left = end - (uint64_t)index * size;
+    return left < size ? (uint32_t)left : size;
+}
+
+static void begin_job(tile_job *job, const tz_writer *writer, uint64_t number, tz_error *err)
+{
+    const tz_image *image = &writer->image;
+    job->writer = writer;
+    job->image = image;
+    job->swath = find_swath(writer, number);
+    find_place(job, number);
+    job->way = &writer->budget.way[job->is_mask];
+    job->row = tz_writer_row_format(image, job->is_mask);
+    job->width = extent(job->tile_column, image->tile_width, image->spec.width);
+    job->height = extent(job->tile_row, image->tile_height, image->spec.height);
+    job->format = job->way->format;
+    if (image->options.strips)
+        job->format.height = job->height;
+    job->empty = image->options.sparse;
+    job->ctx = writer->ctx;
+    job->ctx.err = err;
+    job->ctx.warnings = NULL;
+    job->call = (tz_codec_call){
+        &job->ctx,
+        tz_at_tile(job->is_mask ? TZ_MASK_OF(0) : 0,
+                   place_in_tables(job) - (job->is_mask ? image->tile_count : 0), TZ_NONE)};
+}
+
+/* ---- rows ---- */
+
+static const uint8_t *at(const tz_buffer *buffer, uint32_t band, uint64_t row, uint64_t column)
+{
+    return (const uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
+           (int64_t)row * buffer->row_stride + (int64_t)column * buffer->column_stride;
+}
+
+/* The pixels of a row, packed. */
+static void gather(const tile_job *job, const tz_buffer *from, uint64_t row, uint8_t *out)
+{
+    const size_t size = tz_dtype_size(from->dtype);
+    const uint16_t samples = job->row.samples;
+    const uint64_t column =
+        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
+    const uint8_t *first = at(from, job->plane, row, column);
+    if (from->column_stride == (int64_t)(size * samples) &&
+        (samples == 1 || from->band_stride == (int64_t)size)) {
+        memcpy(out, first, size * samples * job->width);
+        return;
+    }
+    for (uint16_t s = 0; s < samples; s++)
+        tz_row_ops_get()->copy(size, first + (int64_t)s * from->band_stride,
+                               (ptrdiff_t)from->column_stride, out + s * size,
+                               (ptrdiff_t)(size * samples), job->width);
+}
+
+/* Columns behind the image's are as its last one: no surprise for predictors and transforms. */
+static void pad_columns(const tile_job *job, uint8_t *row)
+{
+    const size_t pixel = tz_dtype_size(job->row.dtype) * job->row.samples;
+    const size_t end = job->format.width * pixel;
+    for (size_t i = job->width * pixel; i < end; i++)
+        row[i] = row[i - pixel];
+}
+
+static const uint8_t *valid_row(const tile_job *job, uint64_t row)
+{
+    const tz_buffer *mask = &job->swath.mask;
+    if (!mask->data)
+        return NULL;
+    const uint64_t column =
+        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
+    if (mask->column_stride == 1)
+        return at(mask, 0, row, column);
+    tz_row_ops_get()->copy(1, at(mask, 0, row, column), (ptrdiff_t)mask->column_stride,
+                           job->worker->valid, 1, job->width);
+    return job->worker->valid;
+}
+
+static void tally_row(const tile_job *job, const uint8_t *row, uint64_t swath_row)
+{
+    const size_t size = tz_dtype_size(job->row.dtype);
+    const uint16_t samples = job->row.samples;
+    const uint8_t *valid = valid_row(job, swath_row);
+    for (uint16_t s = 0; s < samples; s++)
+        tz_tally_row(&job->slot->tallies[s], job->row.dtype, row + s * size,
+                     (ptrdiff_t)(samples * size), job->width, &job->image->spec.nodata, valid);
+}
+
+static tz_result check_fit(const tile_job *job, const uint8_t *row, uint32_t y)
+{
+    const size_t count = (size_t)job->width * job->row.samples;
+    const size_t misfit = tz_store_misfit(&job->row, row, count);
+    if (misfit == count)
+        return TZ_OK;
+    const uint64_t x =
+        (uint64_t)job->tile_column * job->image->tile_width + misfit / job->row.samples;
+    return tz_fail(&job->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, job->call.place,
+                   "the pixel in column %llu, row %llu does not fit %u bits", (unsigned long long)x,
+                   (unsigned long long)job->tile_row * job->image->tile_height + y,
+                   (unsigned)job->row.bits);
+}
+
+/* What happens to the pixels of the image, by the user's choice. */
+static tz_result treat_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_t swath_row)
+{
+    const tz_image *image = job->image;
+    const tz_nodata *nodata = &image->spec.nodata;
+    const size_t count = (size_t)job->width * job->row.samples;
+    if (image->nan_to_nodata)
+        tz_store_replace_nan(job->row.dtype, row, count, nodata->value.f);
+    if (image->options.discard_bits)
+        tz_store_discard_bits(job->row.dtype, row, job->width, job->row.samples,
+                              image->options.discard_bits + job->plane, nodata);
+    if (job->writer->tallies)
+        tally_row(job, row, swath_row);
+    if (job->empty)
+        job->empty = tz_store_is_all(job->row.dtype, nodata, row, count);
+    if (job->slot->checked != TZ_NONE)
+        job->slot->hash = tz_row_hash(job->slot->hash, row, count * tz_dtype_size(job->row.dtype));
+    return job->way->bytes.row > 0 ? check_fit(job, row, y) : TZ_OK;
+}
+
+static void treat_mask(tile_job *job, uint8_t *row)
+{
+    static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
+    for (uint32_t x = 0; x < job->width; x++)
+        row[x] = row[x] != 0;
+    if (job->empty)
+        job->empty = tz_store_is_all(TZ_DTYPE_UINT8, &zero, row, job->width);
+}
+
+static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
+{
+    uint8_t *row = job->way->bytes.row > 0 ? job->worker->row : out;
+    const uint64_t swath_row =
+        (uint64_t)job->tile_row * job->image->tile_height + y - job->swath.row;
+    gather(job, job->is_mask ? &job->swath.mask : &job->swath.pixels, swath_row, row);
+    if (job->is_mask)
+        treat_mask(job, row);
+    else
+        TZ_TRY(treat_pixels(job, row, y, swath_row));
+    pad_columns(job, row);
+    tz_store_row(&job->row, row, out, job->worker->scratch);
+    return TZ_OK;
+}
+
+/* Rows below the image's are as its last one. */
+static tz_result make_rows(tile_job *job, uint8_t *tile)
+{
+    const size_t row_bytes = tz_tile_row_bytes(&job->format);
+    for (uint32_t y = 0; y < job->height; y++)
+        TZ_TRY(make_row(job, y, tile + y * row_bytes));
+    for (uint32_t y = job->height; y < job->format.height; y++)
+        memcpy(tile + y * row_bytes, tile + (y - 1) * row_bytes, row_bytes);
+    return TZ_OK;
+}
+
+/* ---- the tile ---- */
+
+static void begin_slot(tile_job *job)
+{
+    tz_slot *slot = job->slot;
+    slot->size = 0;
+    slot->place = place_in_tables(job);
+    slot->checked = job->is_mask ? TZ_NONE : tz_verified_index(job->image, slot->place);
+    slot->hash = 0;
+    slot->band = job->plane;
+    slot->bands = job->is_mask || !job->writer->tallies ? 0 : job->row.samples;
+    if (slot->bands > 0)
+        memset(slot->tallies, 0, slot->bands * sizeof slot->tallies[0]);
+}
+
+static tz_result encode(tile_job *job, uint8_t *tile)
+{
+    const tz_encoder *encoder = job->way->encoder;
+    tz_slot *slot = job->slot;
+    if (encoder->flags & TZ_ENCODER_COPY) {
+        slot->size = tz_tile_bytes(&job->format);
+        return TZ_OK;
+    }
+    return encoder->encode(job->worker->states[job->is_mask], &job->format, job->way->choice, tile,
+                           slot->bytes, &slot->size, &job->call);
+}
+
+tz_result tz_tile_make(void *opaque, uint64_t number, unsigned worker, tz_error *err)
+{
+    tz_writer *writer = opaque;
+    tile_job job = {.worker = &writer->workers[worker],
+                    .slot = &writer->slots[number % writer->budget.slots]};
+    begin_job(&job, writer, number, err);
+    begin_slot(&job);
+    uint8_t *tile = job.way->encoder->flags & TZ_ENCODER_COPY ? job.slot->bytes : job.worker->tile;
+    TZ_TRY(make_rows(&job, tile));
+    if (job.empty)
+        return TZ_OK;
+    TZ_TRY(encode(&job, tile));
+    if (job.slot->size == 0 || job.slot->size > job.way->bytes.bound)
+        return tz_fail(&job.ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
+                       tz_expecting(job.call.place, job.way->bytes.bound, job.slot->size),
+                       "the encoder made an impossible size");
+    return TZ_OK;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading back what was written, through the normal reader, before it is published: the
+ * directories, and some or all of the tiles. Of lossless codecs, pixels are compared with those
+ * that were given, by a hash of each tile. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "write/writer.h"
+
+enum { SAMPLES = 16 };
+
+/* ---- which tiles ---- */
+
+uint64_t tz_verified_count(const tz_image *image)
+{
+    if (image->options.verify == TZ_VERIFY_NONE)
+        return 0;
+    if (image->options.verify == TZ_VERIFY_ALL || image->tile_count < SAMPLES)
+        return image->tile_count;
+    return SAMPLES;
+}
+
+/* The first one, the last one, and others at even distances. */
+static uint64_t verified_tile(const tz_image *image, uint64_t index)
+{
+    const uint64_t count = tz_verified_count(image);
+    return count == image->tile_count ? index : index * (image->tile_count - 1) / (count - 1);
+}
+
+uint64_t tz_verified_index(const tz_image *image, uint64_t tile)
+{
+    const uint64_t count = tz_verified_count(image);
+    if (count == 0)
+        return TZ_NONE;
+    if (count == image->tile_count)
+        return tile;
+    const uint64_t index = tz_ceil_div(tile * (count - 1), image->tile_count - 1);
+    return verified_tile(image, index) == tile ? index : TZ_NONE;
+}
+
+/* ---- hashes ---- */
+
+/* Eight bytes at a time, by a multiplication that spreads each of them over all bits. It finds
+ * mistakes; it is no defence against anybody who makes them on purpose. */
+uint64_t tz_row_hash(uint64_t hash, const uint8_t *row, size_t size)
+{
+    const uint64_t spread = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t word;
+    for (; size >= sizeof word; size -= sizeof word, row += sizeof word) {
+        memcpy(&word, row, sizeof word);
+        hash = (hash ^ word) * spread;
+        hash ^= hash >> 32;
+    }
+    for (; size > 0; size--, row++)
+        hash = (hash ^ *row) * spread;
+    return hash ^ hash >> 29;
+}
+
+/* ---- the sink as a source ---- */
+
+typedef struct sink_source {
+    tz_source base; /* first: the two share their address */
+    tz_sink *sink;
+} sink_source;
+
+static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
+{
+    tz_sink *sink = ((sink_source *)source)->sink;
+    tz_context ctx = {.err = err, .ifd = -1};
+    for (size_t i = 0; i < request->count; i++) {
+        const tz_range *range = &request->ranges[i];
+        uint64_t end;
+        if (!tz_add(range->offset, range->size, &end) || end > source->size)
+            return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
+                                  "the file ends too early");
+        TZ_TRY(tz_sink_read(sink, range->offset, range->dst, range->size, &ctx));
+    }
+    return TZ_OK;
+}
+
+static tz_result wait(tz_source *source, tz_request *request, tz_error *err)
+{
+    (void)source, (void)request, (void)err;
+    return TZ_OK; /* submit has done it all */
+}
+
+static void close_source(tz_source *source)
+{
+    (void)source; /* it lives on the stack of tz_writer_verify */
+}
+
+/* ---- comparing ---- */
+
+static tz_result fail_differs(const tz_writer *w, const char *what, uint64_t expected,
+                              uint64_t found)
+{
+    return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_expecting(tz_at_nowhere(), expected, found),
+                   "%s of the written file reads back differently", what);
+}
+
+static tz_result compare_info(const tz_writer *w, const tz_info *info)
+{
+    const tz_image *image = &w->image;
+    const tz_level *level = &info->levels[0];
+    if (info->width != image->spec.width)
+        return fail_differs(w, "the width", image->spec.width, info->width);
+    if (info->height != image->spec.height)
+        return fail_differs(w, "the height", image->spec.height, info->height);
+    if (info->bands != image->spec.bands)
+        return fail_differs(w, "the number of bands", image->spec.bands, info->bands);
+    if (info->dtype != image->spec.dtype)
+        return fail_differs(w, "the type", image->spec.dtype, info->dtype);
+    if (level->tile_count != image->tile_count)
+        return fail_differs(w, "the number of tiles", image->tile_count, level->tile_count);
+    if (level->has_mask != image->spec.mask)
+        return fail_differs(w, "the mask", image->spec.mask, level->has_mask);
+    return TZ_OK;
+}
+
+/* The part of a tile that the image has. */
+static tz_window tile_window(const tz_image *image, uint64_t tile, uint32_t *band)
+{
+    const uint64_t in_plane = (uint64_t)image->tiles_across * image->tiles_down;
+    const uint64_t row = tile % in_plane / image->tiles_across * image->tile_height;
+    const uint64_t column = tile % image->tiles_across * image->tile_width;
+    const uint64_t width = image->spec.width - column;
+    const uint64_t height = image->spec.height - row;
+    *band = (uint32_t)(tile / in_plane);
+    return (tz_window){.column = (int64_t)column,
+                       .row = (int64_t)row,
+                       .width = width < image->tile_width ? (uint32_t)width : image->tile_width,
+                       .height =
+                           height < image->tile_height ? (uint32_t)height : image->tile_height};
+}
+
+static tz_result read_tile(const tz_writer *w, const tz_file *file, uint64_t tile, uint8_t *memory,
+                           uint64_t *hash)
+{
+    const tz_image *image = &w->image;
+    const tz_read_options how = {.struct_size = sizeof how, .threads = 1};
+    const int64_t size = (int64_t)tz_dtype_size(image->spec.dtype);
+    const uint32_t samples = image->format.samples;
+    uint32_t band;
+    const tz_window window = tile_window(image, tile, &band);
+    const tz_item item = {.file = file,
+                          .window = window,
+                          .bands = image->planes > 1 ? &band : NULL,
+                          .band_count = image->planes > 1 ? 1 : 0,
+                          .into = {.data = memory,
+                                   .dtype = image->spec.dtype,
+                                   .bands = samples,
+                                   .height = window.height,
+                                   .width = window.width,
+                                   .band_stride = size,
+                                   .row_stride = size * samples * window.width,
+                                   .column_stride = size * samples}};
+    TZ_TRY(tz_read(&item, &how, NULL, w->ctx.err));
+    *hash = 0;
+    for (uint32_t y = 0; y < window.height; y++)
+        *hash = tz_row_hash(*hash, memory + (size_t)y * (size_t)item.into.row_stride,
+                            (size_t)item.into.row_stride);
+    return TZ_OK;
+}
+
+static tz_result compare_tiles(tz_writer *w, const tz_file *file, uint8_t *memory)
+{
+    const tz_image *image = &w->image;
+    const bool lossy =
+        image->encoder->lossy && image->encoder->lossy(&image->format, &image->choice);
+    const uint64_t count = tz_verified_count(image);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t tile = verified_tile(image, i);
+        uint64_t hash;
+        TZ_TRY(tz_check_progress(&w->ctx, &image->options.progress, image->spec.height,
+                                 image->spec.height));
+        TZ_TRY(read_tile(w, file, tile, memory, &hash));
+        w->report.tiles_verified++;
+        const bool sparse = w->sizes[tile] == 0; /* its NaN may have had other bits */
+        if (!lossy && !sparse && hash != w->hashes[i])
+            return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_tile(0, tile, w->offsets[tile]),
+                           "the pixels of the written tile read back differently");
+    }
+    return TZ_OK;
+}
+
+static tz_result compare_file(tz_writer *w, const tz_file *file)
+{
+    const tz_image *image = &w->image;
+    TZ_TRY(compare_info(w, tz_file_info(file)));
+    const uint64_t size = (uint64_t)image->tile_width * image->tile_height * image->format.samples *
+                          tz_dtype_size(image->spec.dtype);
+    uint8_t *memory = tz_alloc((size_t)size);
+    if (!memory)
+        return tz_fail_nomem(&w->ctx, size);
+    const tz_result result = compare_tiles(w, file, memory);
+    tz_free(memory);
+    return result;
+}
+
+tz_result tz_writer_verify(tz_writer *w)
+{
+    if (tz_verified_count(&w->image) == 0 || !w->sink->read)
+        return TZ_OK;
+    sink_source source = {.base = {.size = w->report.file_size,
+                                   .submit = submit,
+                                   .wait = wait,
+                                   .close = close_source},
+                          .sink = w->sink};
+    const tz_open_options how = {.struct_size = sizeof how, .limits = w->limits};
+    tz_file *file = NULL;
+    TZ_TRY(tz_open_source(&file, &source.base, w->name, &how, w->ctx.err));
+    const tz_result result = compare_file(w, file);
+    tz_close(file);
+    return result;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What threads work with, and where tiles wait: all of it is taken before the first tile. */
+#include "base/mem.h"
+#include "write/writer.h"
+
+tz_row_format tz_writer_row_format(const tz_image *image, bool mask)
+{
+    const tz_tile_format *format = mask ? &image->mask_format : &image->format;
+    const tz_encoder *encoder = mask ? image->mask_encoder : image->encoder;
+    const bool native = (encoder->flags & TZ_ENCODER_NATIVE) != 0;
+    return (tz_row_format){
+        .dtype = mask ? TZ_DTYPE_UINT8 : image->spec.dtype,
+        .bits = format->bits,
+        .sample_format = format->sample_format,
+        .samples = format->samples,
+        .predictor = mask ? 1 : image->options.predictor,
+        .swap = !native && image->options.big_endian,
+        .width = format->width,
+    };
+}
+
+/* A part of a block, at a multiple of 64, with slack behind it. */
+static size_t take(size_t *used, size_t size)
+{
+    const size_t at = *used;
+    *used = (at + size + TZ_CODEC_SLACK + 63) / 64 * 64;
+    return at;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- slots ---- */
+
+static uint32_t tallied(const tz_image *image)
+{
+    return image->options.statistics || image->options.statistics_items ? image->format.samples : 0;
+}
+
+size_t tz_slot_bytes(const tz_image *image)
+{
+    return sizeof(tz_slot) + tallied(image) * sizeof(tz_tally) + 2 * (TZ_CODEC_SLACK + 64);
+}
+
+static tz_result open_slots(tz_writer *w)
+{
+    const uint32_t count = w->budget.slots;
+    w->slots = tz_alloc_zeroed(count, sizeof *w->slots);
+    if (!w->slots)
+        return tz_fail_nomem(&w->ctx, count * sizeof *w->slots);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t size = 0;
+        const size_t tallies = take(&size, tallied(&w->image) * sizeof(tz_tally));
+        const size_t bytes =
+            take(&size, larger(w->budget.way[0].bytes.bound, w->budget.way[1].bytes.bound));
+        uint8_t *memory = tz_alloc(size);
+        if (!memory)
+            return tz_fail_nomem(&w->ctx, size);
+        w->slots[i].tallies = (tz_tally *)(void *)(memory + tallies);
+        w->slots[i].bytes = memory + bytes;
+    }
+    return TZ_OK;
+}
+
+static void close_slots(tz_writer *w)
+{
+    for (uint32_t i = 0; w->slots && i < w->budget.slots; i++)
+        tz_free(w->slots[i].tallies); /* the first part of the slot's block */
+    tz_free(w->slots);
+    w->slots = NULL;
+}
+
+/* ---- workers ---- */
+
+uint64_t tz_encode_worker_bytes(const tz_image *image)
+{
+    return sizeof(tz_encode_worker) + image->tile_width + 5 * (TZ_CODEC_SLACK + 64);
+}
+
+static tz_result open_state(tz_writer *w, tz_encode_worker *worker, unsigned which)
+{
+    const tz_tile_way *way = &w->budget.way[which];
+    const tz_encoder *encoder = way->encoder;
+    if (!encoder || encoder->state_size == 0)
+        return TZ_OK;
+    worker->states[which] = tz_alloc_zeroed(1, encoder->state_size);
+    if (!worker->states[which])
+        return tz_fail_nomem(&w->ctx, encoder->state_size);
+    return encoder->init ? encoder->init(worker->states[which], &way->format, way->choice, &w->ctx)
+                         : TZ_OK;
+}
+
+static tz_result open_worker(tz_writer *w, tz_encode_worker *worker)
+{
+    const tz_tile_way *way = w->budget.way;
+    size_t size = 0;
+    const size_t tile = take(&size, larger(way[0].bytes.tile, way[1].bytes.tile));
+    const size_t row = take(&size, larger(way[0].bytes.row, way[1].bytes.row));
+    const size_t scratch = take(&size, larger(way[0].bytes.scratch, way[1].bytes.scratch));
+    const size_t valid = take(&size, w->image.tile_width);
+    worker->memory = tz_alloc(size);
+    if (!worker->memory)
+        return tz_fail_nomem(&w->ctx, size);
+    worker->tile = worker->memory + tile;
+    worker->row = worker->memory + row;
+    worker->scratch = worker->memory + scratch;
+    worker->valid = worker->memory + valid;
+    TZ_TRY(open_state(w, worker, 0));
+    return open_state(w, worker, 1);
+}
+
+tz_result tz_workers_open(tz_writer *w)
+{
+    w->workers = tz_alloc_zeroed(w->budget.threads, sizeof *w->workers);
+    if (!w->workers)
+        return tz_fail_nomem(&w->ctx, w->budget.threads * sizeof *w->workers);
+    for (unsigned i = 0; i < w->budget.threads; i++)
+        TZ_TRY(open_worker(w, &w->workers[i]));
+    return open_slots(w);
+}
+
+static void close_worker(const tz_writer *w, tz_encode_worker *worker)
+{
+    for (unsigned which = 0; which < 2; which++) {
+        const tz_encoder *encoder = w->budget.way[which].encoder;
+        if (worker->states[which] && encoder->deinit)
+            encoder->deinit(worker->states[which]);
+        tz_free(worker->states[which]);
+    }
+    tz_free(worker->memory);
+}
+
+void tz_workers_close(tz_writer *w)
+{
+    for (unsigned i = 0; w->workers && i < w->budget.threads; i++)
+        close_worker(w, &w->workers[i]);
+    tz_free(w->workers);
+    w->workers = NULL;
+    close_slots(w);
+}

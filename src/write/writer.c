@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The public calls of the writer. */
+#include "write/writer.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "tiff/emit.h"
+
+/* ---- creating ---- */
+
+/* Before anything exists: the specification and what it takes. */
+static tz_result prepare(tz_writer *w, const char *name, const tz_image_spec *spec,
+                         const tz_write_options *options)
+{
+    if (name) {
+        w->name = tz_copy_string(name);
+        if (!w->name)
+            return tz_fail_nomem(&w->ctx, strlen(name) + 1);
+    }
+    w->ctx.name = w->name;
+    TZ_TRY(tz_image_make(&w->image, spec, options, &w->ctx));
+    w->limits = w->image.options.limits;
+    w->ctx.limits = &w->limits;
+    return TZ_OK;
+}
+
+static tz_result make_tables(tz_writer *w)
+{
+    const tz_image *image = &w->image;
+    const bool tallied = image->options.statistics || image->options.statistics_items;
+    uint64_t tiles = image->tile_count;
+    if (image->spec.mask)
+        tiles += (uint64_t)image->tiles_across * image->tiles_down;
+    w->report.tiles = tiles;
+    w->offsets = tz_alloc_zeroed((size_t)tiles, sizeof *w->offsets);
+    w->sizes = tz_alloc_zeroed((size_t)tiles, sizeof *w->sizes);
+    w->hashes = tz_alloc_zeroed((size_t)tz_verified_count(image), sizeof *w->hashes);
+    if (tallied)
+        w->tallies = tz_alloc_zeroed(image->spec.bands, sizeof *w->tallies);
+    if (!w->offsets || !w->sizes || !w->hashes || (tallied && !w->tallies))
+        return tz_fail_nomem(&w->ctx, tiles * (sizeof *w->offsets + sizeof *w->sizes));
+    w->position = TZ_EMIT_HEADER;
+    return TZ_OK;
+}
+
+/* Takes sink, also when it fails. */
+static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
+{
+    w->sink = sink;
+    if (!sink || !sink->write)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the sink has no function to write");
+    return make_tables(w);
+}
+
+static tz_result finish_create(tz_writer **out, tz_writer *w, tz_result result)
+{
+    if (result != TZ_OK) {
+        tz_discard(w);
+        return result;
+    }
+    w->ctx.err = NULL;
+    *out = w;
+    return TZ_OK;
+}
+
+static tz_writer *new_writer(tz_error *err)
+{
+    tz_writer *w = tz_alloc_zeroed(1, sizeof *w);
+    tz_context ctx = {.err = err, .ifd = -1};
+    if (!w) {
+        (void)tz_fail_nomem(&ctx, sizeof *w);
+        return NULL;
+    }
+    w->ctx = ctx;
+    w->ctx.warnings = &w->warnings;
+    w->owner = (long)getpid();
+    return w;
+}
+
+tz_result tz_create(tz_writer **out, const char *path, const tz_image_spec *spec,
+                    const tz_write_options *options, tz_error *err)
+{
+    tz_writer *w = new_writer(err);
+    if (!w)
+        return TZ_ERR_NOMEM;
+    tz_sink *sink = NULL;
+    tz_result result = prepare(w, path, spec, options);
+    if (result == TZ_OK)
+        result = tz_sink_open_file(&sink, path, w->image.options.exclusive,
+                                   w->image.options.no_sync, &w->ctx);
+    if (result == TZ_OK)
+        result = adopt_sink(w, sink);
+    return finish_create(out, w, result);
+}
+
+tz_result tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
+                           const tz_write_options *options, tz_error *err)
+{
+    tz_writer *w = new_writer(err);
+    if (!w)
+        return TZ_ERR_NOMEM;
+    tz_sink *sink = NULL;
+    tz_result result = prepare(w, NULL, spec, options);
+    if (result == TZ_OK)
+        result = tz_sink_open_memory(&sink, into, &w->ctx);
+    if (result == TZ_OK)
+        result = adopt_sink(w, sink);
+    return finish_create(out, w, result);
+}
+
+tz_result tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
+                         const tz_image_spec *spec, const tz_write_options *options, tz_error *err)
+{
+    tz_writer *w = new_writer(err);
+    if (!w) {
+        tz_sink_close(sink);
+        return TZ_ERR_NOMEM;
+    }
+    tz_result result = prepare(w, name, spec, options);
+    if (result == TZ_OK)
+        result = adopt_sink(w, sink);
+    else
+        w->sink = sink;
+    return finish_create(out, w, result);
+}
+
+/* ---- calls on a writer ---- */
+
+static tz_result fail_arg(const tz_writer *w, const char *what, uint64_t expected, uint64_t found)
+{
+    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                   tz_expecting(tz_at_nowhere(), expected, found), "%s", what);
+}
+
+/* Every call begins here. */
+static tz_result enter(tz_writer *w, tz_error *err)
+{
+    tz_context nobody = {.err = err, .ifd = -1};
+    if (!w)
+        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the writer is NULL");
+    if (w->owner != (long)getpid()) {
+        nobody.name = w->ctx.name;
+        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the writer belongs to the process that made it");
+    }
+    w->ctx.err = err;
+    if (w->state == TZ_WRITER_OPEN)
+        return TZ_OK;
+    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                   w->state == TZ_WRITER_FAILED ? "the write has failed and can only be discarded"
+                                                : "the file is committed already");
+}
+
+static tz_result leave(tz_writer *w, tz_result result)
+{
+    if (result != TZ_OK)
+        w->state = TZ_WRITER_FAILED;
+    w->ctx.err = NULL;
+    return result;
+}
+
+static tz_result tick(void *opaque, uint64_t delivered, tz_error *err)
+{
+    tz_writer *w = opaque;
+    tz_context ctx = w->ctx;
+    ctx.err = err;
+    const uint64_t height = w->image.spec.height;
+    const double part = (double)delivered / (double)w->report.tiles;
+    return tz_check_progress(&ctx, &w->image.options.progress, (uint64_t)((double)height * part),
+                             height);
+}
+
+/* The first rows are there, or asked for: now it is known how much memory goes where. */
+static tz_result get_ready(tz_writer *w, const tz_row_source *source)
+{
+    if (w->ready)
+        return TZ_OK;
+    const tz_belt_work work = {.make = tz_tile_make,
+                               .deliver = tz_tiles_deliver,
+                               .tick = w->image.options.progress.call ? tick : NULL,
+                               .user = w};
+    TZ_TRY(tz_budget_make(&w->budget, &w->image, source, &w->ctx));
+    TZ_TRY(tz_workers_open(w));
+    TZ_TRY(tz_belt_open(&w->belt, w->budget.threads, w->budget.slots, TZ_LARGEST_DELIVERY, &work,
+                        &w->ctx));
+    w->ready = true;
+    return TZ_OK;
+}
+
+/* ---- rows ---- */
+
+/* All strides 0: packed, band after band. */
+static tz_buffer with_strides(const tz_buffer *buffer)
+{
+    tz_buffer out = *buffer;
+    if (out.band_stride == 0 && out.row_stride == 0 && out.column_stride == 0) {
+        out.column_stride = (int64_t)tz_dtype_size(out.dtype);
+        out.row_stride = out.column_stride * out.width;
+        out.band_stride = out.row_stride * out.height;
+    }
+    return out;
+}
+
+static tz_result check_rows(const tz_writer *w, const tz_buffer *rows)
+{
+    const tz_image_spec *spec = &w->image.spec;
+    if (!rows || (!rows->data && rows->height > 0))
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "rows has no data");
+    if (rows->dtype != spec->dtype)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "rows are of type %s, but the image is of type %s",
+                       tz_dtype_name(rows->dtype), tz_dtype_name(spec->dtype));
+    if (rows->width != spec->width)
+        return fail_arg(w, "the rows' width is not the image's", spec->width, rows->width);
+    if (rows->bands != spec->bands)
+        return fail_arg(w, "rows have another number of bands", spec->bands, rows->bands);
+    if (rows->height > spec->height - w->next_row)
+        return fail_arg(w, "more rows than the image has", spec->height - w->next_row,
+                        rows->height);
+    return TZ_OK;
+}
+
+static tz_result check_mask(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
+{
+    if (!w->image.spec.mask && !mask)
+        return TZ_OK;
+    if (!w->image.spec.mask)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "a mask is given, but the specification has none");
+    if (!mask || (!mask->data && mask->height > 0))
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the mask of the rows is missing");
+    if (mask->dtype != TZ_DTYPE_UINT8 || mask->bands != 1)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "a mask is one band of uint8, not %u of %s", mask->bands,
+                       tz_dtype_name(mask->dtype));
+    if (mask->width != rows->width)
+        return fail_arg(w, "the mask's width is not that of the rows", rows->width, mask->width);
+    if (mask->height != rows->height)
+        return fail_arg(w, "the mask's height is not that of the rows", rows->height, mask->height);
+    return TZ_OK;
+}
+
+static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
+{
+    TZ_TRY(check_rows(w, rows));
+    TZ_TRY(check_mask(w, rows, mask));
+    if (rows->height == 0)
+        return TZ_OK;
+    TZ_TRY(get_ready(w, NULL));
+    const tz_buffer pixels = with_strides(rows);
+    tz_buffer valid = {0};
+    if (mask)
+        valid = with_strides(mask);
+    return tz_writer_push(w, &pixels, mask ? &valid : NULL);
+}
+
+tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
+                        tz_error *err)
+{
+    TZ_TRY(enter(writer, err));
+    return leave(writer, write_rows(writer, rows, mask));
+}
+
+static tz_result write_from(tz_writer *w, const tz_row_source *source)
+{
+    if (!source || !source->read)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the source has no function to read");
+    TZ_TRY(get_ready(w, source));
+    return tz_writer_pull(w, source);
+}
+
+tz_result tz_write_from(tz_writer *writer, const tz_row_source *source, tz_error *err)
+{
+    TZ_TRY(enter(writer, err));
+    return leave(writer, write_from(writer, source));
+}
+
+/* ---- the end ---- */
+
+static void release_means(tz_writer *w)
+{
+    tz_belt_close(w->belt);
+    w->belt = NULL;
+    tz_workers_close(w);
+    for (unsigned i = 0; i < 2; i++) {
+        tz_free(w->slabs[i].memory);
+        w->slabs[i].memory = NULL;
+    }
+}
+
+static uint64_t pixel_bytes(const tz_image *image)
+{
+    const uint64_t rows = image->options.strips ? image->spec.height
+                                                : (uint64_t)image->tiles_down * image->tile_height;
+    uint64_t bytes =
+        (uint64_t)tz_tile_row_bytes(&image->format) * image->tiles_across * image->planes;
+    if (image->spec.mask)
+        bytes += (uint64_t)tz_tile_row_bytes(&image->mask_format) * image->tiles_across;
+    return bytes * rows;
+}
+
+static void fill_report(tz_writer *w)
+{
+    tz_write_report *report = &w->report;
+    report->bytes_pixels = pixel_bytes(&w->image);
+    report->buffer_bytes = w->budget.allowed;
+    report->peak_memory = w->budget.planned;
+    report->threads = w->budget.threads;
+    report->warnings_dropped = w->warnings.dropped;
+    for (uint32_t i = 0; i < w->warnings.count; i++) {
+        if (i < TZ_REPORT_WARNINGS)
+            report->warnings[report->warning_count++] = w->warnings.list[i];
+        else
+            report->warnings_dropped++;
+    }
+}
+
+static tz_result commit(tz_writer *w)
+{
+    const uint32_t height = w->image.spec.height;
+    if (w->next_row < height)
+        return fail_arg(w, "rows are missing", height, w->next_row);
+    TZ_TRY(tz_belt_wait(w->belt, w->on_belt, w->ctx.err));
+    release_means(w);
+    TZ_TRY(tz_writer_finish(w));
+    TZ_TRY(tz_sink_sync(w->sink, w->report.file_size, &w->ctx));
+    TZ_TRY(tz_writer_verify(w));
+    TZ_TRY(tz_check_progress(&w->ctx, &w->image.options.progress, height, height));
+    return tz_sink_commit(w->sink, &w->ctx);
+}
+
+tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
+{
+    TZ_TRY(enter(writer, err));
+    TZ_TRY(leave(writer, commit(writer)));
+    writer->state = TZ_WRITER_COMMITTED;
+    fill_report(writer);
+    if (report)
+        *report = writer->report;
+    return TZ_OK;
+}
+
+void tz_discard(tz_writer *writer)
+{
+    if (!writer || writer->owner != (long)getpid())
+        return; /* a child has neither the threads nor the right to remove the file */
+    release_means(writer);
+    tz_sink_close(writer->sink);
+    tz_free(writer->offsets);
+    tz_free(writer->sizes);
+    tz_free(writer->hashes);
+    tz_free(writer->tallies);
+    tz_image_deinit(&writer->image);
+    tz_warnings_deinit(&writer->warnings);
+    tz_free(writer->name);
+    tz_free(writer);
+}
+
+/* ---- planning ---- */
+
+static uint64_t largest_file(const tz_writer *w)
+{
+    const tz_budget *b = &w->budget;
+    const tz_image *image = &w->image;
+    const uint64_t padding = image->options.alignment;
+    const uint64_t mask_tiles = w->report.tiles - image->tile_count;
+    return image->tile_count * (b->way[0].bytes.bound + padding) +
+           mask_tiles * (b->way[1].bytes.bound + padding) + b->fixed;
+}
+
+static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_options *options,
+                      const tz_row_source *source)
+{
+    TZ_TRY(prepare(w, NULL, spec, options));
+    const tz_image *image = &w->image;
+    w->report.tiles = image->tile_count;
+    if (image->spec.mask)
+        w->report.tiles += (uint64_t)image->tiles_across * image->tiles_down;
+    TZ_TRY(tz_budget_make(&w->budget, image, source, &w->ctx));
+    fill_report(w);
+    for (uint32_t row = 0; row < image->spec.height; w->report.swaths++) {
+        const uint32_t end = tz_swath_end(&w->budget, image, row);
+        if (end - row > w->report.swath_rows)
+            w->report.swath_rows = end - row;
+        row = end;
+    }
+    w->report.swaths *= tz_ceil_div(image->tiles_across, w->budget.columns);
+    w->report.file_size = largest_file(w);
+    w->report.bigtiff = image->options.bigtiff == TZ_BIGTIFF_YES;
+    return TZ_OK;
+}
+
+tz_result tz_plan_write(const tz_image_spec *spec, const tz_write_options *options,
+                        const tz_row_source *source, tz_write_report *report, tz_error *err)
+{
+    tz_writer *w = new_writer(err);
+    if (!w)
+        return TZ_ERR_NOMEM;
+    const tz_result result = plan(w, spec, options, source);
+    if (result == TZ_OK && report)
+        *report = w->report;
+    tz_discard(w);
+    return result;
+}
