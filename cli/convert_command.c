@@ -44,9 +44,9 @@ const cli_command convert_command = {
     .summary = "writes a GeoTIFF in another layout or compression",
     .examples =
         "terrazzo convert a.tif b.tif\tuncompressed strips\n"
-        "terrazzo convert --co COMPRESS=ZSTD --co PREDICTOR=2 --co TILED=YES a.tif b.tif\t\n"
         "terrazzo convert --dry-run a.tif b.tif\twhat it would cost\n"
-        "terrazzo convert --shape 512x512 --dtype int16 - b.tif < a.raw\tpixels alone",
+        "terrazzo convert --co COMPRESS=ZSTD --co PREDICTOR=2 --co TILED=YES a.tif b.tif\t\n"
+        "terrazzo convert --shape 512x512x3 --dtype uint8 - b.tif <rows.raw\t",
     .options = convert_options,
     .run = run,
     .takes_dash = true,

@@ -13,6 +13,7 @@
 #include "text.h"
 
 #define LONGEST_KEY 40
+#define MOST_SHOWN  1e9 /* a larger most is no news */
 
 /* Names ---------------------------------------------------------------------------------------- */
 
@@ -126,9 +127,12 @@ static void list_values(const creation_option *option, char *buffer, size_t size
     char least[TEXT_NUMBER];
     char most[TEXT_NUMBER];
     buffer[0] = '\0';
-    if (option->kind == CREATION_NUMBER || option->kind == CREATION_REAL)
-        used += (size_t)snprintf(buffer, size, "%s to %s", text_double(least, option->least),
-                                 text_double(most, option->most));
+    bool is_number = option->kind == CREATION_NUMBER || option->kind == CREATION_REAL;
+    text_double(least, option->least);
+    if (is_number && option->most < MOST_SHOWN)
+        used += (size_t)snprintf(buffer, size, "%s to %s", least, text_double(most, option->most));
+    else if (is_number)
+        used += (size_t)snprintf(buffer, size, "from %s on", least);
     for (const creation_word *word = option->words; word != NULL && word->text != NULL; word++) {
         bool known = word->refused != NULL;
         for (const creation_word *before = option->words; before != word; before++)
@@ -304,44 +308,39 @@ uint16_t creation_compression(const creation *c)
 
 /* Help ----------------------------------------------------------------------------------------- */
 
-/* Words with commas between, in lines. */
+/* The second column, cut into lines between words. */
 static void print_wrapped(const char *text)
 {
     const size_t room = HELP_COLUMNS - HELP_COLUMN;
     size_t used = 0;
-    for (const char *at = text; *at != '\0';) {
-        size_t size = strcspn(at, " ");
+    while (*text != '\0') {
+        size_t size = strcspn(text, " ");
         if (used > 0 && used + 1 + size > room) {
             printf("\n%*s", HELP_COLUMN, "");
             used = 0;
-        } else if (used > 0) {
-            putchar(' ');
-            used++;
         }
-        printf("%.*s", (int)size, at);
-        used += size;
-        at += size + (at[size] == ' ');
+        used += (size_t)printf("%s%.*s", used > 0 ? " " : "", (int)size, text);
+        text += size + (text[size] == ' ');
     }
     putchar('\n');
 }
 
 void creation_print_help(void)
 {
-    printf("\nCreation options, as of GDAL's GTiff driver:\n");
+    putchar('\n');
+    term_put(TERM_HEADING, "Creation options");
+    printf(", by the names of GDAL's GTiff driver, with defaults in brackets\n");
     for (int id = 0; id < CO_COUNT; id++) {
         const creation_option *option = &creation_options[id];
+        bool has_normal = option->normal[0] != '\0';
         char values[250];
-        char line[300];
+        char line[500];
         if (option->text == NULL)
             continue;
-        printf("  %-*s", HELP_COLUMN - 2, option->name);
-        option_print_text(option->text);
         list_values(option, values, sizeof values);
-        snprintf(line, sizeof line, "%s%s%s", values, option->normal[0] != '\0' ? "; " : "",
-                 option->normal);
-        if (values[0] == '\0')
-            continue;
-        printf("%*s", HELP_COLUMN, "");
+        snprintf(line, sizeof line, "%s%s%s%s%s%s", values, has_normal ? " [" : "", option->normal,
+                 has_normal ? "]" : "", values[0] != '\0' ? ": " : "", option->text);
+        printf("  %-*s", HELP_COLUMN - 2, option->name);
         print_wrapped(line);
     }
 }

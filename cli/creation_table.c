@@ -88,14 +88,14 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_BLOCKXSIZE] = {"BLOCKXSIZE", NULL, CREATION_NUMBER, 1, MOST_PIXELS, "256", 0,
                        "width of tiles, a multiple of 16; with TILED=YES", NULL},
     [CO_BLOCKYSIZE] = {"BLOCKYSIZE", NULL, CREATION_NUMBER, 1, MOST_PIXELS, "256", 0,
-                       "height of tiles, a multiple of 16; or rows of a strip,\n"
+                       "height of tiles, a multiple of 16; or rows of a strip, "
                        "by default as many as make 64 KiB", NULL},
     [CO_COMPRESS] = {"COMPRESS", compressions, CREATION_WORD, 0, 0, "NONE", 0, "codec", NULL},
     [CO_PREDICTOR] = {"PREDICTOR", NULL, CREATION_NUMBER, 1, 3, "1", FOR_PREDICTED,
-                      "1 none, 2 differences, 3 for floating point; of LZW,\n"
-                      "DEFLATE, ZSTD, LZMA and LZ4", NULL},
+                      "none, differences, or for floating point; with LZW, DEFLATE, "
+                      "ZSTD, LZMA or LZ4", NULL},
     [CO_ZLEVEL] = {"ZLEVEL", fast, CREATION_NUMBER, 1, 12, "6", FOR_DEFLATE | FOR_LERC_DEFLATE,
-                   "effort of DEFLATE; FAST: far below 1, for continuous\n"
+                   "effort of DEFLATE; FAST: far below 1, for continuous "
                    "data with a predictor", NULL},
     [CO_ZSTD_LEVEL] = {"ZSTD_LEVEL", NULL, CREATION_NUMBER, 1, 22, "9", FOR_ZSTD | FOR_LERC_ZSTD,
                        "effort of ZSTD", NULL},
@@ -104,7 +104,7 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_JPEG_QUALITY] = {"JPEG_QUALITY", NULL, CREATION_NUMBER, 1, 100, "75", FOR_JPEG,
                          "quality of JPEG", NULL},
     [CO_JPEGTABLESMODE] = {"JPEGTABLESMODE", NULL, CREATION_NUMBER, 0, 3, "1", FOR_JPEG,
-                           "tables that all tiles share: 0 none, 1 quantization,\n"
+                           "tables that all tiles share: 0 none, 1 quantization, "
                            "2 Huffman, 3 both", NULL},
     [CO_WEBP_LEVEL] = {"WEBP_LEVEL", NULL, CREATION_NUMBER, 1, 100, "75", FOR_WEBP,
                        "quality of WEBP", NULL},
@@ -125,9 +125,9 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_NBITS] = {"NBITS", NULL, CREATION_NUMBER, 1, 32, "", 0,
                   "bits of a sample; 16 of floating point: half floats", NULL},
     [CO_PIXELTYPE] = {"PIXELTYPE", pixel_types, CREATION_WORD, 0, 0, "DEFAULT", 0,
-                      "SIGNEDBYTE: bytes are int8", NULL},
+                      "bytes are int8", NULL},
     [CO_INTERLEAVE] = {"INTERLEAVE", interleaves, CREATION_WORD, 0, 0, "", 0,
-                       "which samples lie together; PIXEL by default, but\n"
+                       "which samples lie together; PIXEL by default, but "
                        "without COMPRESS as in the source", NULL},
     [CO_PHOTOMETRIC] = {"PHOTOMETRIC", photometrics, CREATION_WORD, 0, 0, "", 0,
                         "what bands mean; by default as in the source", NULL},
@@ -139,7 +139,7 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_NUM_THREADS] = {"NUM_THREADS", all_cpus, CREATION_NUMBER, 1, 65536, "ALL_CPUS", 0,
                         "as --threads, which wins", NULL},
     [CO_PROFILE] = {"PROFILE", profiles, CREATION_WORD, 0, 0, "GDALGeoTIFF", 0,
-                    "GeoTIFF leaves out nodata, metadata and RPC; BASELINE\n"
+                    "GeoTIFF leaves out nodata, metadata and RPC; BASELINE "
                     "also georeferencing and all that is no baseline TIFF", NULL},
     [CO_TFW] = {"TFW", yes_no, CREATION_WORD, 0, 0, "NO", 0, "also write a world file, NAME.tfw",
                 NULL},
@@ -150,7 +150,7 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_COPY_SRC_MDD] = {"COPY_SRC_MDD", copies, CREATION_WORD, 0, 0, "AUTO", 0,
                          "copy metadata, of all domains", NULL},
     [CO_SRC_MDD] = {"SRC_MDD", NULL, CREATION_TEXT, 0, 0, "", 0,
-                    "copy metadata of this domain; several times for several;\n"
+                    "copy metadata of this domain; several times for several; "
                     "_DEFAULT_ is the one without a name", NULL},
     [CO_GEOTIFF_VERSION] = {"GEOTIFF_VERSION", versions, CREATION_WORD, 0, 0, "AUTO", 0,
                             "another than the source's is an error", NULL},

@@ -205,16 +205,6 @@ static void print_examples(const char *line)
     }
 }
 
-void option_print_text(const char *text)
-{
-    for (const char *c = text; *c != '\0'; c++) {
-        putchar(*c);
-        if (*c == '\n')
-            printf("%*s", HELP_COLUMN, "");
-    }
-    putchar('\n');
-}
-
 static void print_option(const cli_option *option)
 {
     char left[HELP_COLUMN * 2];
@@ -226,7 +216,12 @@ static void print_option(const cli_option *option)
         printf("%s\n%*s", left, HELP_COLUMN, "");
     else
         printf("%-*s", HELP_COLUMN, left);
-    option_print_text(option->text);
+    for (const char *c = option->text; *c != '\0'; c++) {
+        putchar(*c);
+        if (*c == '\n')
+            printf("%*s", HELP_COLUMN, "");
+    }
+    putchar('\n');
 }
 
 void option_print_help(const cli_command *command)

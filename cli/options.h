@@ -59,9 +59,7 @@ void option_start(option_parser *parser, const cli_command *command, int argc, c
 int option_next(option_parser *parser);
 
 void option_print_help(const cli_command *command);
-/* Help is in two columns. A text of the second: \n where a line ends. */
-enum { HELP_COLUMN = 24, HELP_COLUMNS = 80 };
-void option_print_text(const char *text);
+enum { HELP_COLUMN = 24, HELP_COLUMNS = 80 }; /* where the second column begins and ends */
 /* "Try 'terrazzo COMMAND -h'." on standard error. Returns EXIT_USAGE. */
 int option_hint(const cli_command *command);
 
