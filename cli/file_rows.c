@@ -64,10 +64,14 @@ tz_row_source file_rows_source(file_rows *f)
 
 tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
 {
+    static char nowhere; /* a plan wants a place for pixels, and puts none there */
     const tz_image_spec *spec = &f->c->spec;
     const tz_window window = {.width = spec->width, .height = rows};
-    const tz_buffer pixels = {
-        .dtype = spec->dtype, .bands = spec->bands, .height = rows, .width = spec->width};
+    const tz_buffer pixels = {.data = &nowhere,
+                              .dtype = spec->dtype,
+                              .bands = spec->bands,
+                              .height = rows,
+                              .width = spec->width};
     tz_buffer mask = pixels;
     tz_item items[2];
     mask.dtype = TZ_DTYPE_UINT8;
