@@ -17,8 +17,8 @@ enum { OLDER_THAN = 1, DRY_RUN };
 
 /* clang-format off */
 static const cli_option clean_options[] = {
-    {"older-than", 0, OLDER_THAN, "AGE", "how long nothing was written to them: a number with s, m,\n"
-                                         "h or d; 1d by default"},
+    {"older-than", 0, OLDER_THAN, "AGE", "how long nothing was written to them: a number with\n"
+                                         "s, m, h or d; 1d by default"},
     {"dry-run", 0, DRY_RUN, NULL, "only list them"},
     {"json", 0, COMMON_JSON, NULL, "as JSON"},
     COMMON_OPTIONS

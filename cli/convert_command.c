@@ -42,11 +42,10 @@ const cli_command convert_command = {
     .name = "convert",
     .arguments = "IN OUT",
     .summary = "writes a GeoTIFF in another layout or compression",
-    .examples =
-        "terrazzo convert a.tif b.tif\tuncompressed strips\n"
-        "terrazzo convert --dry-run a.tif b.tif\twhat it would cost\n"
-        "terrazzo convert --co COMPRESS=LZW --co PREDICTOR=2 --co TILED=YES a.tif b.tif\t\n"
-        "terrazzo convert --shape 512x512x3 --dtype uint8 - b.tif <rows.raw\t",
+    .examples = "terrazzo convert a.tif b.tif\tuncompressed strips\n"
+                "terrazzo convert --dry-run a.tif b.tif\twhat it would cost\n"
+                "terrazzo convert --co COMPRESS=LZW --co PREDICTOR=2 --co TILED=YES a.tif b.tif\t\n"
+                "terrazzo convert --shape 512x512x3 --dtype uint8 - b.tif <rows.raw\t",
     .options = convert_options,
     .run = run,
     .takes_dash = true,

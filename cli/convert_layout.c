@@ -14,13 +14,13 @@ static bool wants_big_endian(const creation *co)
            (asked == ENDIAN_INVERTED && !native_big);
 }
 
-/* As GDAL: the source's, unless COMPRESS or INTERLEAVE is given. */
+/* As GDAL: the source's, unless it is compressed or INTERLEAVE is given. */
 static tz_interleave interleave_of(const conversion *c)
 {
     const creation *co = &c->settings->creation;
     if (co->given[CO_INTERLEAVE])
         return (tz_interleave)creation_number(co, CO_INTERLEAVE);
-    if (co->given[CO_COMPRESS] || c->info == NULL || c->info->planar != 2)
+    if (creation_compression(co) != TZ_COMPRESSION_NONE || c->info == NULL || c->info->planar != 2)
         return TZ_INTERLEAVE_PIXEL;
     return c->info->ghost.interleave == TZ_INTERLEAVE_TILE ? TZ_INTERLEAVE_TILE
                                                            : TZ_INTERLEAVE_BAND;
@@ -73,8 +73,9 @@ static void set_lossy(tz_write_options *o, const creation *co)
         o->quality = (uint32_t)creation_number(co, CO_JPEG_QUALITY);
         o->jpeg_tables = tables[creation_number(co, CO_JPEGTABLESMODE)];
     } else if (o->compression == TZ_COMPRESSION_WEBP) {
-        o->quality = (uint32_t)creation_number(co, CO_WEBP_LEVEL);
         o->lossless = co->value[CO_WEBP_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
+        if (o->lossless == TZ_NO)
+            o->quality = (uint32_t)creation_number(co, CO_WEBP_LEVEL);
     } else if (o->compression == TZ_COMPRESSION_JXL) {
         o->lossless = co->value[CO_JXL_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
         o->distance = co->given[CO_JXL_DISTANCE] ? co->value[CO_JXL_DISTANCE] : 0;

@@ -281,8 +281,11 @@ bool creation_check(creation *c)
     drop_useless(c);
     if (c->given[CO_BLOCKXSIZE] && c->value[CO_TILED] == 0)
         problem = "BLOCKXSIZE needs TILED=YES: strips are as wide as the image";
-    else if (c->given[CO_JXL_DISTANCE] && c->value[CO_JXL_LOSSLESS] != 0)
-        problem = "JXL_DISTANCE needs JXL_LOSSLESS=NO";
+    else if ((c->given[CO_JXL_DISTANCE] || c->given[CO_JXL_ALPHA_DISTANCE]) &&
+             c->value[CO_JXL_LOSSLESS] != 0)
+        problem = "JXL_DISTANCE and JXL_ALPHA_DISTANCE need JXL_LOSSLESS=NO";
+    else if (c->given[CO_WEBP_LEVEL] && c->value[CO_WEBP_LOSSLESS] != 0)
+        problem = "WEBP_LEVEL needs WEBP_LOSSLESS=NO";
     else if (c->value[CO_STATISTICS] != 0 && c->value[CO_PROFILE] != PROFILE_GDAL)
         problem = "STATISTICS=YES needs PROFILE=GDALGeoTIFF: they are GDAL metadata";
     else if (c->value[CO_TFW] != 0 && c->value[CO_WORLDFILE] != 0)

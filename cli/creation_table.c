@@ -128,7 +128,7 @@ const creation_option creation_options[CO_COUNT] = {
                       "bytes are int8", NULL},
     [CO_INTERLEAVE] = {"INTERLEAVE", interleaves, CREATION_WORD, 0, 0, "", 0,
                        "which samples lie together; PIXEL by default, but "
-                       "without COMPRESS as in the source", NULL},
+                       "without compression as in the source", NULL},
     [CO_PHOTOMETRIC] = {"PHOTOMETRIC", photometrics, CREATION_WORD, 0, 0, "", 0,
                         "what bands mean; by default as in the source", NULL},
     [CO_ALPHA] = {"ALPHA", alphas, CREATION_WORD, 0, 0, "", 0, "what the first extra band is", NULL},

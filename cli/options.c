@@ -124,7 +124,11 @@ static int parse_letter(option_parser *parser)
         usage_unknown("unknown option", shown, "", NULL);
         return OPTION_WRONG;
     }
-    return take_value(parser, option, shown);
+    if (option->value == NULL || parser->letters == NULL)
+        return take_value(parser, option, shown);
+    parser->value = parser->letters; /* as in -j8 */
+    parser->letters = NULL;
+    return option->id;
 }
 
 static int unknown_name(const option_parser *parser, const char *word, size_t size)

@@ -85,7 +85,8 @@ def test_wrong_creation_options(run, option, message):
 @pytest.mark.parametrize("options, message", [
     (["TILED=YES", "tiled=YES"], "TILED is given twice\n"),
     (["BLOCKXSIZE=256"], "BLOCKXSIZE needs TILED=YES"),
-    (["COMPRESS=JXL", "JXL_DISTANCE=2"], "JXL_DISTANCE needs JXL_LOSSLESS=NO\n"),
+    (["COMPRESS=JXL", "JXL_DISTANCE=2"], "need JXL_LOSSLESS=NO\n"),
+    (["COMPRESS=WEBP", "WEBP_LEVEL=2", "WEBP_LOSSLESS=YES"], "WEBP_LEVEL needs WEBP_LOSSLESS=NO\n"),
     (["STATISTICS=YES", "PROFILE=GeoTIFF"], "STATISTICS=YES needs PROFILE=GDALGeoTIFF"),
     (["TFW=YES", "WORLDFILE=YES"], "one world file is enough\n"),
     (["SRC_MDD=a", "COPY_SRC_MDD=NO"], "do not go together\n")])
@@ -117,6 +118,7 @@ def test_creation_options_that_do_not_go_together(run, options, message):
     (["--verify", "some", "a.tif", "b.tif"], "--verify is sample, all or none, not 'some'\n"),
     (["--memory", "lots", "a.tif", "b.tif"], "--memory needs a number of bytes"),
     (["-j", "x", "a.tif", "b.tif"], "--threads needs a number up to 65536, not 'x'\n"),
+    (["-qj8x", "a.tif", "b.tif"], "not '8x'\n"), (["a.tif", "b.tif", "-j"], "option '-j' needs a value\n"),
     (["--overwite", "a.tif", "b.tif"], "did you mean '--overwrite'?")])
 def test_wrong_usage(run, arguments, message):
     done = run("convert", *arguments)
