@@ -79,11 +79,11 @@ void tz_store_row(const tz_row_format *format, uint8_t *row, uint8_t *out, uint8
 
 /* ---- samples ---- */
 
-static bool has_misfit(const uint8_t *row, size_t count, size_t size, uint32_t bits, uint32_t half)
+static bool has_misfit(const uint8_t *row, size_t count, size_t size, uint32_t bits, uint32_t below)
 {
-    return size == 1   ? tz_misfit_u8(row, count, bits, half)
-           : size == 2 ? tz_misfit_u16(row, count, bits, half)
-                       : tz_misfit_u32(row, count, bits, half);
+    return size == 1   ? tz_misfit_u8(row, count, bits, below)
+           : size == 2 ? tz_misfit_u16(row, count, bits, below)
+                       : tz_misfit_u32(row, count, bits, below);
 }
 
 /* Whole pieces are looked at first, since hardly any row has one. */
@@ -94,12 +94,12 @@ size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t c
     const uint32_t bits = format->bits;
     if (is_whole(format))
         return count;
-    const uint32_t half = format->sample_format == 2 ? 1u << (bits - 1) : 0;
+    const uint32_t below = format->sample_format == 2 ? 1u << (bits - 1) : 0;
     for (size_t at = 0; at < count; at += PIECE) {
         const size_t some = count - at < PIECE ? count - at : PIECE;
-        if (!has_misfit(row + at * size, some, size, bits, half))
+        if (!has_misfit(row + at * size, some, size, bits, below))
             continue;
-        while (!has_misfit(row + at * size, 1, size, bits, half))
+        while (!has_misfit(row + at * size, 1, size, bits, below))
             at++;
         return at;
     }

@@ -30,9 +30,9 @@ void tz_store_replace_nan(tz_dtype dtype, uint8_t *row, size_t count, double val
  * kind NONE: are 0. */
 bool tz_store_is_all(tz_dtype dtype, const tz_nodata *value, const uint8_t *row, size_t count);
 
-/* Round the low bits of samples away as GDAL's DISCARD_LSB does: bits[s], less than the width of the
- * type, of sample s of every pixel. Samples that are nodata stay. Integer and floating-point types,
- * not complex. */
+/* Round the low bits of samples away as GDAL's DISCARD_LSB does: bits[s], less than the width of
+ * the type, of sample s of every pixel. Samples that are nodata stay. Integer and floating-point
+ * types, not complex. */
 void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t samples,
                            const uint8_t *bits, const tz_nodata *nodata);
 
