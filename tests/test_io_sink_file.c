@@ -125,6 +125,20 @@ static void commit_without_sync_is_as_safe(void **state)
     assert_true(scratch_holds("file", "\0\0ab", 4));
 }
 
+static void what_is_written_after_sync_is_synced_again(void **state)
+{
+    (void)state;
+    tz_sink *sink = sink_job_open("file", false);
+    sink_fault_fail("fsync", 0, 0);
+    assert_int_equal(put(sink, 0, "ab"), TZ_OK);
+    assert_int_equal(tz_sink_sync(sink, 2, &ctx), TZ_OK);
+    assert_int_equal(put(sink, 1, "cd"), TZ_OK);
+    assert_int_equal(tz_sink_commit(sink, &ctx), TZ_OK);
+    assert_int_equal(fault.calls, 2);
+    tz_sink_close(sink);
+    assert_true(scratch_holds("file", "acd", 3));
+}
+
 static void thousands_of_pieces_and_empty_ones_are_written_in_order(void **state)
 {
     (void)state;
@@ -153,6 +167,20 @@ static void writes_that_take_less_than_asked_are_continued(void **state)
         fault.most_written = most[i];
         sink_job_must_run("slow");
     }
+}
+
+static void a_large_piece_is_written_in_parts_of_a_gibibyte_at_most(void **state)
+{
+    (void)state;
+    char nothing = 0; /* the stand-in does not look at the bytes */
+    const tz_bytes pieces[] = {{&nothing, 10}, {&nothing, ((size_t)5 << 29) + 1}, {&nothing, 7}};
+    tz_sink *sink = sink_job_open("large", false);
+    fault.no_bytes = true;
+    sink_fault_fail("pwritev", 0, 0);
+    assert_int_equal(tz_sink_write(sink, 0, pieces, 3, &ctx), TZ_OK);
+    assert_int_equal(fault.largest_size, (size_t)1 << 30);
+    assert_int_equal(fault.calls, 3);
+    tz_sink_close(sink);
 }
 
 static void offsets_beyond_32_bits_are_exact(void **state)
@@ -260,6 +288,53 @@ static void after_commit_nothing_more_can_be_done(void **state)
     assert_int_equal(tz_sink_read(sink, 0, &byte, 1, &ctx), TZ_OK);
     tz_sink_close(sink);
     assert_true(scratch_holds("once", "once", 4));
+}
+
+static char order[64]; /* a letter for each call that matters, in the order they were made */
+
+static void note_order(const char *call)
+{
+    static const struct {
+        const char *call;
+        char letter;
+    } calls[] = {{"pwritev", 'w'},
+                 {"ftruncate", 't'},
+                 {"fchmod", 'a'},
+                 {"fsync", 's'},
+                 {"linkat", 'p'},
+                 {"rename", 'p'},
+                 {"rename_new", 'p'},
+                 {"close of the copy", 'c'},
+                 {"fsync of the directory", 'd'}};
+    size_t length = strlen(order);
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (strcmp(calls[i].call, call) == 0 && length + 1 < sizeof order)
+            order[length] = calls[i].letter;
+}
+
+static void assert_order(bool exclusive, const char *expected)
+{
+    memset(order, 0, sizeof order);
+    fault.before = note_order;
+    assert_int_equal(sink_job_run("file", exclusive, false, &err), TZ_OK);
+    fault.before = NULL;
+    assert_string_equal(order, expected);
+}
+
+/* Bytes, size and permissions are on the disk before the name is given, and the name before commit
+ * returns: what else a power failure would leave cannot be seen by any test of a running system. */
+static void the_disk_gets_bytes_before_the_name_and_the_name_before_the_end(void **state)
+{
+    (void)state;
+    mode_t before = umask(022);
+    assert_order(false, "wwwtscpd");
+    assert_int_equal(chmod(scratch_path("file"), 0640), 0);
+    assert_order(false, "wwwtascpppd"); /* a link is refused, one gets a name, rename */
+    fault.no_unnamed = true;
+    assert_order(false, "wwwtascpd");
+    assert_int_equal(unlink(scratch_path("file")), 0);
+    assert_order(true, "wwwtscpd");
+    umask(before);
 }
 
 static void check_exclusive(void)
@@ -376,8 +451,10 @@ int main(void)
         CASE(a_file_without_a_name_is_not_to_be_seen_before_commit),
         CASE(the_size_is_that_of_sync),
         CASE(commit_without_sync_is_as_safe),
+        CASE(what_is_written_after_sync_is_synced_again),
         CASE(thousands_of_pieces_and_empty_ones_are_written_in_order),
         CASE(writes_that_take_less_than_asked_are_continued),
+        CASE(a_large_piece_is_written_in_parts_of_a_gibibyte_at_most),
         CASE(offsets_beyond_32_bits_are_exact),
         CASE(an_offset_beyond_what_files_have_is_efbig),
         CASE(reading_back_more_than_was_written_is_an_error),
@@ -385,6 +462,7 @@ int main(void)
         CASE(no_sync_forces_nothing_to_the_disk),
         CASE(free_space_is_that_of_the_file_system),
         CASE(after_commit_nothing_more_can_be_done),
+        CASE(the_disk_gets_bytes_before_the_name_and_the_name_before_the_end),
         CASE(exclusive_never_replaces),
         CASE(exclusive_sees_a_file_that_appears_before_commit),
         CASE(of_two_writers_the_last_commit_wins_whole),
