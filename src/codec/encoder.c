@@ -4,6 +4,14 @@
 
 const tz_encoder *const tz_encoders[] = {
     &tz_encoder_none,
+    &tz_encoder_packbits,
+    &tz_encoder_lzw,
+#ifdef TZ_HAVE_LIBDEFLATE
+    &tz_encoder_deflate,
+#endif
+#ifdef TZ_HAVE_ZSTD
+    &tz_encoder_zstd,
+#endif
     NULL,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Undoing TIFF's predictors, one row at a time. */
+ * TIFF's predictors and how they are undone, one row at a time. */
 #ifndef TZ_KERNELS_PREDICTOR_H
 #define TZ_KERNELS_PREDICTOR_H
 
@@ -43,6 +43,40 @@ TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u
             out[i * width + byte] = row[plane * count + i];
         }
     }
+}
+
+/* ---- and the way there ---- */
+
+/* From the last to the first, so that out may be row. swap: out is in the other byte order. */
+#define TZ_DIFFERENCES(name, type)                                                                 \
+    TZ_FN void tz_predictor2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,              \
+                                    tz_u64 count, tz_u32 stride, tz_u32 swap)                      \
+    {                                                                                              \
+        for (tz_u64 left = count; left > 0; left--) {                                              \
+            const TZ_GLOBAL tz_u8 *p = row + (left - 1) * sizeof(type);                            \
+            type x = tz_load_##name(p);                                                            \
+            if (left > stride)                                                                     \
+                x = (type)(x - tz_load_##name(p - stride * sizeof(type)));                         \
+            tz_store_##name(out + (left - 1) * sizeof(type), swap ? tz_swap_##name(x) : x);        \
+        }                                                                                          \
+    }
+TZ_DIFFERENCES(u8, tz_u8)
+TZ_DIFFERENCES(u16, tz_u16)
+TZ_DIFFERENCES(u32, tz_u32)
+TZ_DIFFERENCES(u64, tz_u64)
+
+/* Predictor 3 of count samples of width bytes each; row and out do not overlap. The differences run
+ * on from plane to plane: the first pixel of a plane is taken from the last of the one before. */
+TZ_FN void tz_predictor3(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count,
+                         tz_u32 width, tz_u32 stride, tz_u32 little_endian)
+{
+    for (tz_u64 i = 0; i < count; i++) {
+        for (tz_u32 byte = 0; byte < width; byte++) {
+            const tz_u32 plane = little_endian ? width - 1 - byte : byte;
+            out[plane * count + i] = row[i * width + byte];
+        }
+    }
+    tz_predictor2_u8(out, out, count * width, stride, 0);
 }
 
 #endif

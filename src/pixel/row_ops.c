@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "kernels/nan.h"
+#include "kernels/pack.h"
 #include "kernels/predictor.h"
 #include "kernels/unpack.h"
 #include "pixel/avx2.h"
@@ -28,11 +30,16 @@ TZ_PLAIN_SWAP(u16)
 TZ_PLAIN_SWAP(u32)
 TZ_PLAIN_SWAP(u64)
 
+static bool host_is_little_endian(void)
+{
+    const uint16_t probe = 1;
+    return *(const uint8_t *)&probe == 1;
+}
+
 void tz_plain_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
                     uint32_t stride)
 {
-    const uint16_t probe = 1;
-    const bool little_endian = *(const uint8_t *)&probe == 1;
+    const bool little_endian = host_is_little_endian();
     tz_sum_bytes(row, count * (width - 1) + wanted, stride);
     if (width == 4) /* a constant makes a better loop */
         tz_join_planes(row, out, count, wanted, 4, little_endian);
@@ -51,6 +58,45 @@ void tz_plain_unpack(const uint8_t *row, uint8_t *out, size_t count, unsigned bi
         (sign ? tz_unpack_signed_u32 : tz_unpack_u32)(row, out, 0, count, bits);
 }
 
+/* ---- the way back ---- */
+
+#define TZ_PLAIN_DO2(name)                                                                         \
+    static void do2_##name(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,        \
+                           bool swap)                                                              \
+    {                                                                                              \
+        tz_predictor2_##name(row, out, count, stride, swap);                                       \
+    }
+TZ_PLAIN_DO2(u8)
+TZ_PLAIN_DO2(u16)
+TZ_PLAIN_DO2(u32)
+TZ_PLAIN_DO2(u64)
+
+#define TZ_PLAIN_REPLACE_NAN(name)                                                                 \
+    static void replace_nan_##name(uint8_t *row, size_t count, const uint8_t *value)               \
+    {                                                                                              \
+        tz_replace_nan_##name(row, count, tz_load_##name(value));                                  \
+    }
+TZ_PLAIN_REPLACE_NAN(u16)
+TZ_PLAIN_REPLACE_NAN(u32)
+TZ_PLAIN_REPLACE_NAN(u64)
+
+void tz_plain_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride)
+{
+    tz_predictor3(row, out, count, width, stride, host_is_little_endian());
+}
+
+void tz_plain_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size)
+{
+    if (size == 1)
+        tz_pack_u8(row, out, count, bits);
+    else if (size == 2)
+        tz_pack_u16(row, out, count, bits);
+    else
+        tz_pack_u32(row, out, count, bits);
+}
+
+/* ---- tables ---- */
+
 const tz_row_ops tz_row_ops_plain = {
     .undo2 = {undo2_u8, undo2_u16, undo2_u32, undo2_u64},
     .undo3 = tz_plain_undo3,
@@ -58,6 +104,11 @@ const tz_row_ops tz_row_ops_plain = {
     .unpack = tz_plain_unpack,
     .copy = tz_plain_copy,
     .place = tz_plain_place,
+    .do2 = {do2_u8, do2_u16, do2_u32, do2_u64},
+    .do3 = tz_plain_do3,
+    .pack = tz_plain_pack,
+    .replace_nan = {NULL, replace_nan_u16, replace_nan_u32, replace_nan_u64},
+    .tally = tz_plain_tally,
 };
 
 #if defined(__x86_64__)
@@ -68,6 +119,11 @@ const tz_row_ops tz_row_ops_avx2 = {
     .unpack = tz_avx2_unpack,
     .copy = tz_avx2_copy,
     .place = tz_avx2_place,
+    .do2 = {do2_u8, do2_u16, do2_u32, do2_u64},
+    .do3 = tz_plain_do3,
+    .pack = tz_plain_pack,
+    .replace_nan = {NULL, replace_nan_u16, replace_nan_u32, replace_nan_u64},
+    .tally = tz_plain_tally,
 };
 #endif
 

@@ -10,6 +10,18 @@
 /* A sample or its part: 1, 2, 4 or 8 bytes, as the index 0 to 3. */
 enum { TZ_WORD_SIZES = 4 };
 
+/* Samples that are tallied at once: few enough that sums of differences and of their squares are
+ * exact in a double for samples of up to 16 bits and a whole pivot. */
+enum { TZ_TALLY_PIECE = 1024 };
+
+typedef struct tz_tally_part {
+    uint64_t valid;
+    double minimum; /* of nothing infinite, and so is maximum */
+    double maximum;
+    double sum;
+    double squares;
+} tz_tally_part;
+
 typedef struct tz_row_ops {
     /* Predictor 2 by word size: count words, stride of them in a pixel. Reads TZ_ROW_SLACK bytes
      * behind row. */
@@ -30,11 +42,31 @@ typedef struct tz_row_ops {
     /* tz_row_place, where there is more to do than to copy. */
     void (*place)(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                   ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+
+    /* The way back. Predictor 2 by word size; row and out may be the same; swap: out is in the
+     * other byte order. Reads TZ_ROW_SLACK bytes behind row. */
+    void (*do2[TZ_WORD_SIZES])(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                               bool swap);
+    /* Predictor 3 of count samples of width bytes in the machine's byte order. Reads TZ_ROW_SLACK
+     * bytes behind row, which does not overlap out. */
+    void (*do3)(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride);
+    /* Integers of size bytes to 1 to 31 bits each; row and out may be the same. */
+    void (*pack)(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size);
+    /* NaN becomes value, which is a sample, by word size (not of bytes). */
+    void (*replace_nan[TZ_WORD_SIZES])(uint8_t *row, size_t count, const uint8_t *value);
+    /* Up to TZ_TALLY_PIECE samples that lie together. flags (NULL: all count) are 0 or not. */
+    void (*tally)(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
+                  double pivot, tz_tally_part *out);
 } tz_row_ops;
 
 extern const tz_row_ops tz_row_ops_plain;
 #if defined(__x86_64__)
 extern const tz_row_ops tz_row_ops_avx2;
+void tz_plain_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride);
+void tz_plain_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size);
+void tz_plain_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
+                    double pivot, tz_tally_part *out);
+
 #endif
 
 /* What runs here: the best that the processor has. */
@@ -52,5 +84,9 @@ void tz_plain_copy(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t 
                    ptrdiff_t dst_step, size_t count);
 void tz_plain_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                     ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+void tz_plain_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride);
+void tz_plain_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size);
+void tz_plain_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
+                    double pivot, tz_tally_part *out);
 
 #endif

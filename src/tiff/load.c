@@ -196,29 +196,11 @@ static tz_result load_color_map(loader *load)
     return TZ_OK;
 }
 
-/* Channels that the photometric interpretation itself accounts for. */
-static uint32_t color_channels(uint16_t photometric)
-{
-    switch (photometric) {
-    case TZ_PHOTOMETRIC_RGB:
-    case TZ_PHOTOMETRIC_YCBCR:
-    case 8: /* CIELab, ICCLab, ITULab */
-    case 9:
-    case 10:
-    case 32845: /* LogLuv */
-        return 3;
-    case TZ_PHOTOMETRIC_CMYK:
-        return 4;
-    default:
-        return 1;
-    }
-}
-
 static tz_result load_extra_samples(loader *load)
 {
     const tz_value *value = &load->ifd->extra_samples;
     tz_info *info = &load->file->info;
-    const uint32_t channels = color_channels(info->photometric);
+    const uint32_t channels = tz_photometric_channels(info->photometric);
     const uint64_t wanted = info->bands > channels ? info->bands - channels : 0;
     if (value->count != wanted)
         TZ_TRY(tz_warn(

@@ -20,19 +20,12 @@ tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, t
     return tz_source_check(file->containers[0].source, &ctx);
 }
 
-/* RATIONAL is two LONGs: what is swapped is smaller than a value. */
-static unsigned word_size(uint16_t type)
-{
-    const unsigned size = tz_type_size(type);
-    return type == TZ_TYPE_RATIONAL || type == TZ_TYPE_SRATIONAL ? size / 2 : size;
-}
-
 tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t size, tz_error *err)
 {
     const tz_context ctx = tz_file_context(file, err);
     tz_reader reader = tz_reader_direct(&file->containers[0]);
     const tz_place place = tz_at_tag(tag->tag, tag->offset);
-    const unsigned word = word_size(tag->type);
+    const unsigned word = tz_type_word(tag->type);
     if (tag->size > size)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(place, tag->size, size),
                        "the buffer is too small for the tag");

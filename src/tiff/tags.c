@@ -101,6 +101,29 @@ unsigned tz_type_size(uint16_t type)
     return type < COUNT(type_sizes) ? type_sizes[type] : 0;
 }
 
+unsigned tz_type_word(uint16_t type)
+{
+    const unsigned size = tz_type_size(type);
+    return type == TZ_TYPE_RATIONAL || type == TZ_TYPE_SRATIONAL ? size / 2 : size;
+}
+
+uint32_t tz_photometric_channels(uint16_t photometric)
+{
+    switch (photometric) {
+    case TZ_PHOTOMETRIC_RGB:
+    case TZ_PHOTOMETRIC_YCBCR:
+    case TZ_PHOTOMETRIC_CIELAB:
+    case TZ_PHOTOMETRIC_ICCLAB:
+    case TZ_PHOTOMETRIC_ITULAB:
+    case 32845: /* LogLuv */
+        return 3;
+    case TZ_PHOTOMETRIC_CMYK:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
 tz_place tz_at_tag(uint16_t tag, uint64_t offset)
 {
     tz_place place = tz_at_offset(offset);

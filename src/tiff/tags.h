@@ -37,6 +37,7 @@ enum {
     TZ_TAG_SAMPLE_FORMAT = 339,
     TZ_TAG_JPEG_TABLES = 347,
     TZ_TAG_YCBCR_SUBSAMPLING = 530,
+    TZ_TAG_REFERENCE_BLACK_WHITE = 532,
     TZ_TAG_XMP = 700,
     TZ_TAG_PIXEL_SCALE = 33550,
     TZ_TAG_TIEPOINTS = 33922,
@@ -74,6 +75,12 @@ enum {
 
 /* Bytes of one value; 0 for an unknown type. */
 unsigned tz_type_size(uint16_t type);
+
+/* Bytes of what is turned for another byte order: RATIONAL is two LONGs. 0 for an unknown type. */
+unsigned tz_type_word(uint16_t type);
+
+/* Channels that a photometric interpretation itself accounts for. */
+uint32_t tz_photometric_channels(uint16_t photometric);
 
 /* The place of a tag: number, name, and where in the file. */
 tz_place tz_at_tag(uint16_t tag, uint64_t offset);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of plain samples to rows as the file has them. */
+#include "pixel/store.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/nan.h"
+#include "kernels/pack.h"
+#include "pixel/row_ops.h"
+
+/* ---- whole rows ---- */
+
+static bool is_whole(const tz_row_format *format)
+{
+    return format->bits == 8 * tz_dtype_size(format->dtype);
+}
+
+const char *tz_store_unsupported(const tz_row_format *format)
+{
+    const char *unreadable = tz_row_unsupported(format);
+    if (unreadable)
+        return unreadable;
+    if (!is_whole(format) && format->sample_format != 1 && format->sample_format != 2)
+        return "floating-point samples of other than 16, 32 or 64 bits";
+    return NULL;
+}
+
+bool tz_store_is_plain(const tz_row_format *format)
+{
+    return tz_row_is_plain(format);
+}
+
+/* Predictor 3 cannot work in place: a row that becomes itself is moved there first. */
+size_t tz_store_scratch_bytes(const tz_row_format *format)
+{
+    return format->predictor == 3 ? tz_row_bytes(format) + TZ_ROW_SLACK : 0;
+}
+
+/* Of 1, 2, 4 or 8 bytes. */
+static unsigned word_index(size_t bytes)
+{
+    return bytes == 8 ? 3 : (unsigned)bytes / 2;
+}
+
+static void store_predictor3(const tz_row_ops *ops, const tz_row_format *format, const uint8_t *row,
+                             uint8_t *out, uint8_t *scratch)
+{
+    const size_t count = (size_t)format->width * format->samples;
+    if (row == out) {
+        memcpy(scratch, row, tz_row_bytes(format));
+        row = scratch;
+    }
+    ops->do3(row, out, count, format->bits / 8u, format->samples);
+}
+
+/* For predictor 2 a complex sample is one number, else two with a byte order each: the way libtiff
+ * does it. */
+static void store_whole(const tz_row_ops *ops, const tz_row_format *format, const uint8_t *row,
+                        uint8_t *out)
+{
+    const size_t count = (size_t)format->width * format->samples;
+    const size_t parts = format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
+    const size_t size = tz_dtype_size(format->dtype);
+    const unsigned part = word_index(size / parts);
+    if (format->predictor == 2)
+        ops->do2[word_index(size)](row, out, count, format->samples, format->swap);
+    else if (format->swap && ops->swap[part])
+        ops->swap[part](row, out, count * parts);
+    else if (out != row)
+        memcpy(out, row, count * size);
+}
+
+void tz_store_row(const tz_row_format *format, uint8_t *row, uint8_t *out, uint8_t *scratch)
+{
+    const tz_row_ops *ops = tz_row_ops_get();
+    if (format->predictor == 3)
+        store_predictor3(ops, format, row, out, scratch);
+    else if (is_whole(format))
+        store_whole(ops, format, row, out);
+    else
+        ops->pack(row, out, (size_t)format->width * format->samples, format->bits,
+                  tz_dtype_size(format->dtype));
+}
+
+/* ---- samples ---- */
+
+static bool has_misfit(const uint8_t *row, size_t count, size_t size, uint32_t bits, uint32_t half)
+{
+    return size == 1   ? tz_misfit_u8(row, count, bits, half)
+           : size == 2 ? tz_misfit_u16(row, count, bits, half)
+                       : tz_misfit_u32(row, count, bits, half);
+}
+
+/* Whole pieces are looked at first, since hardly any row has one. */
+size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t count)
+{
+    enum { PIECE = 256 };
+    const size_t size = tz_dtype_size(format->dtype);
+    const uint32_t bits = format->bits;
+    const uint32_t half = format->sample_format == 2 ? 1u << (bits - 1) : 0;
+    if (is_whole(format))
+        return count;
+    for (size_t at = 0; at < count; at += PIECE) {
+        const size_t some = count - at < PIECE ? count - at : PIECE;
+        if (!has_misfit(row + at * size, some, size, bits, half))
+            continue;
+        while (!has_misfit(row + at * size, 1, size, bits, half))
+            at++;
+        return at;
+    }
+    return count;
+}
+
+void tz_store_replace_nan(tz_dtype dtype, uint8_t *row, size_t count, double value)
+{
+    const tz_nodata number = {.kind = TZ_NODATA_FLOAT, .value = {.f = value}};
+    uint8_t sample[16];
+    tz_row_fill(dtype, &number, sample, sizeof sample, 1);
+    tz_row_ops_get()->replace_nan[word_index(tz_dtype_size(dtype))](row, count, sample);
+}
+
+static bool is_all_nan(tz_dtype dtype, const uint8_t *row, size_t count)
+{
+    return dtype == TZ_DTYPE_FLOAT16   ? tz_all_nan_u16(row, count)
+           : dtype == TZ_DTYPE_FLOAT32 ? tz_all_nan_u32(row, count)
+                                       : tz_all_nan_u64(row, count);
+}
+
+/* All samples equal the first when the row equals itself one sample on. */
+bool tz_store_is_all(tz_dtype dtype, const tz_nodata *value, const uint8_t *row, size_t count)
+{
+    const bool is_nan = value->kind == TZ_NODATA_FLOAT && isnan(value->value.f);
+    const size_t size = tz_dtype_size(dtype);
+    uint8_t sample[16];
+    if (count == 0)
+        return true;
+    if (is_nan && dtype >= TZ_DTYPE_FLOAT16 && dtype <= TZ_DTYPE_FLOAT64)
+        return is_all_nan(dtype, row, count);
+    tz_row_fill(dtype, value, sample, sizeof sample, 1);
+    return memcmp(row, sample, size) == 0 && memcmp(row, row + size, (count - 1) * size) == 0;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The belt: pieces are made by any thread and delivered in order, never more of them at a time than
+ * there are slots; the error of the lowest piece is the one that is told. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "support/alloc_hook.h"
+#include "support/context.h"
+#include "write/belt.h"
+
+enum { SLOTS = 5 };
+
+typedef struct log {
+    atomic_ullong made;
+    uint64_t next; /* to be delivered */
+    uint64_t deliveries;
+    uint64_t slots[SLOTS];
+    uint64_t fail_make;    /* numbers from this one on fail; TZ_NONE: none */
+    uint64_t fail_deliver; /* the same */
+    uint64_t cancel_at;
+} log;
+
+static tz_result make(void *user, uint64_t number, unsigned worker, tz_error *err)
+{
+    log *l = user;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    assert_true(worker < 8);
+    l->slots[number % SLOTS] = number;
+    atomic_fetch_add(&l->made, 1);
+    if (number >= l->fail_make)
+        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, number, TZ_NONE), "bad");
+    return TZ_OK;
+}
+
+static tz_result deliver(void *user, uint64_t first, size_t count, tz_error *err)
+{
+    log *l = user;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    assert_true(count >= 1 && count <= 3);
+    assert_int_equal(first, l->next);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(l->slots[(first + i) % SLOTS], first + i);
+    if (first + count > l->fail_deliver)
+        return tz_fail(&ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_offset(first), "full");
+    l->next += count;
+    l->deliveries++;
+    return TZ_OK;
+}
+
+static tz_result tick(void *user, uint64_t delivered, tz_error *err)
+{
+    const log *l = user;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    if (delivered < l->cancel_at)
+        return TZ_OK;
+    return tz_fail(&ctx, TZ_ERR_CANCELLED, TZ_CAUSE_CANCELLED, tz_at_nowhere(), "stopped");
+}
+
+static log new_log(void)
+{
+    return (log){.fail_make = TZ_NONE, .fail_deliver = TZ_NONE, .cancel_at = TZ_NONE};
+}
+
+static tz_belt *open_belt(log *l, unsigned threads)
+{
+    const tz_belt_work work = {make, deliver, tick, l};
+    tz_belt *belt = NULL;
+    assert_int_equal(tz_belt_open(&belt, threads, SLOTS, 3, &work, &(tz_context){.ifd = -1}),
+                     TZ_OK);
+    return belt;
+}
+
+static void pieces_arrive_in_order(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 8; threads++) {
+        log l = new_log();
+        tz_belt *belt = open_belt(&l, threads);
+        uint64_t added = 0;
+        for (uint64_t more = 1; more < 60; more++) {
+            tz_belt_add(belt, more);
+            added += more;
+            if (more % 3 == 0)
+                assert_int_equal(tz_belt_wait(belt, added - more / 2, NULL), TZ_OK);
+        }
+        assert_int_equal(tz_belt_wait(belt, added, NULL), TZ_OK);
+        assert_int_equal(l.next, added);
+        assert_int_equal(atomic_load(&l.made), added);
+        tz_belt_close(belt);
+    }
+}
+
+static void the_lowest_failure_is_told(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 8; threads++) {
+        for (uint64_t bad = 0; bad < 20; bad++) {
+            log l = new_log();
+            l.fail_make = bad;
+            tz_belt *belt = open_belt(&l, threads);
+            tz_error err = {0};
+            tz_belt_add(belt, 40);
+            assert_int_equal(tz_belt_wait(belt, 40, &err), TZ_ERR_FORMAT);
+            assert_int_equal(err.tile, bad);
+            assert_true(l.next <= bad);
+            tz_belt_close(belt);
+        }
+    }
+}
+
+static void a_failed_delivery_ends_it(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        log l = new_log();
+        l.fail_deliver = 7;
+        tz_belt *belt = open_belt(&l, threads);
+        tz_error err = {0};
+        tz_belt_add(belt, 40);
+        assert_int_equal(tz_belt_wait(belt, 40, &err), TZ_ERR_IO);
+        assert_true(l.next <= 7);
+        tz_belt_close(belt);
+    }
+}
+
+static void it_can_be_cancelled(void **state)
+{
+    (void)state;
+    log l = new_log();
+    l.cancel_at = 10;
+    tz_belt *belt = open_belt(&l, 3);
+    tz_error err = {0};
+    tz_belt_add(belt, 1000);
+    assert_int_equal(tz_belt_wait(belt, 1000, &err), TZ_ERR_CANCELLED);
+    assert_true(l.next < 1000);
+    tz_belt_close(belt);
+}
+
+static void it_can_be_closed_at_any_time(void **state)
+{
+    (void)state;
+    for (uint64_t count = 0; count < 50; count++) {
+        log l = new_log();
+        tz_belt *belt = open_belt(&l, 4);
+        tz_belt_add(belt, count);
+        tz_belt_close(belt);
+    }
+    tz_belt_close(NULL);
+}
+
+static int no_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                     void *argument)
+{
+    (void)thread, (void)attributes, (void)run, (void)argument;
+    return EAGAIN;
+}
+
+static void it_works_without_threads(void **state)
+{
+    (void)state;
+    log l = new_log();
+    tz_pool_set_thread_start(no_thread);
+    tz_belt *belt = open_belt(&l, 4);
+    tz_belt_add(belt, 30);
+    assert_int_equal(tz_belt_wait(belt, 30, NULL), TZ_OK);
+    tz_belt_close(belt);
+    tz_pool_set_thread_start(NULL);
+    assert_int_equal(l.next, 30);
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        log l = new_log();
+        const tz_belt_work work = {make, deliver, NULL, &l};
+        tz_belt *belt = NULL;
+        tz_error err = {0};
+        alloc_hook_install();
+        alloc_hook_fail_at(n, false);
+        const tz_result result =
+            tz_belt_open(&belt, 2, SLOTS, 3, &work, &(tz_context){.err = &err, .ifd = -1});
+        tz_belt_close(belt);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        assert_int_equal(stats.live_bytes, 0);
+        assert_int_equal(result, stats.failures ? TZ_ERR_NOMEM : TZ_OK);
+        if (stats.failures == 0)
+            break;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_arrive_in_order),
+        cmocka_unit_test(the_lowest_failure_is_told),
+        cmocka_unit_test(a_failed_delivery_ends_it),
+        cmocka_unit_test(it_can_be_cancelled),
+        cmocka_unit_test(it_can_be_closed_at_any_time),
+        cmocka_unit_test(it_works_without_threads),
+        cmocka_unit_test(no_memory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writing when memory runs out, at every allocation in turn; when the sink or the source fails, at
+ * every call in turn; when threads cannot be had; when the user stops it, at every call of
+ * progress: a clear error, nothing kept, nothing committed. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/pool.h"
+#include "support/alloc_hook.h"
+#include "support/raster.h"
+
+/* Everything that takes memory: metadata, a mask, statistics, bands apart. */
+static tz_write_options everything(void)
+{
+    tz_write_options options = TZ_WRITE_OPTIONS_INIT;
+    options.compression = TZ_COMPRESSION_LZW;
+    options.tile_width = options.tile_height = 32;
+    options.interleave = TZ_INTERLEAVE_BAND;
+    options.statistics_items = true;
+    return options;
+}
+
+static raster rich_raster(void)
+{
+    static const tz_metadata_item items[] = {{"", "AUTHOR", "somebody", "", -1},
+                                             {"", "DESCRIPTION", "first", "description", 0}};
+    raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 70, 90, true);
+    r.spec.metadata = items;
+    r.spec.metadata_count = 2;
+    r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
+    return r;
+}
+
+/* ---- memory ---- */
+
+static bool write_with_failure(const raster *r, const raster_way *way, uint32_t threads, uint64_t n)
+{
+    tz_write_options options = everything();
+    options.threads = threads;
+    tz_memory out = {0};
+    tz_error err = {0};
+    alloc_hook_install();
+    alloc_hook_fail_at(n, false);
+    const tz_result result = raster_try(r, &options, way, &out, NULL, &err);
+    alloc_stats stats = alloc_hook_stats();
+    if (stats.failures > 0) {
+        assert_int_equal(result, TZ_ERR_NOMEM);
+        assert_int_equal(err.cause, TZ_CAUSE_NOMEM);
+        assert_null(out.data);
+    } else {
+        assert_int_equal(result, TZ_OK);
+    }
+    tz_memory_free(&out);
+    stats = alloc_hook_stats();
+    alloc_hook_remove();
+    assert_int_equal(stats.live_bytes, 0);
+    return stats.failures > 0;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const raster_way ways[] = {{0}, {.batch = 5}, {.pull = true}};
+    raster r = rich_raster();
+    for (size_t way = 0; way < 3; way++)
+        for (uint32_t threads = 1; threads <= 2; threads++)
+            for (uint64_t n = 1; write_with_failure(&r, &ways[way], threads, n); n++)
+                ;
+    raster_free(&r);
+}
+
+/* ---- the sink ---- */
+
+typedef struct failing_sink {
+    tz_sink base;
+    uint64_t calls;
+    uint64_t fail_at;
+    bool committed;
+    unsigned closes;
+    tz_memory bytes; /* of 1 MiB */
+} failing_sink;
+
+static tz_result count_call(failing_sink *s, tz_error *err)
+{
+    if (++s->calls != s->fail_at)
+        return TZ_OK;
+    return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_IO, 77, "the sink is full");
+}
+
+static tz_result sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
+                            tz_error *err)
+{
+    failing_sink *s = (failing_sink *)sink;
+    for (size_t i = 0; i < count; i++) {
+        memcpy((uint8_t *)s->bytes.data + offset, pieces[i].data, pieces[i].size);
+        offset += pieces[i].size;
+    }
+    return count_call(s, err);
+}
+
+static tz_result sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size, tz_error *err)
+{
+    failing_sink *s = (failing_sink *)sink;
+    memcpy(dst, (uint8_t *)s->bytes.data + offset, size);
+    return count_call(s, err);
+}
+
+static tz_result sink_sync(tz_sink *sink, uint64_t size, tz_error *err)
+{
+    (void)size;
+    return count_call((failing_sink *)sink, err);
+}
+
+static tz_result sink_commit(tz_sink *sink, tz_error *err)
+{
+    failing_sink *s = (failing_sink *)sink;
+    const tz_result result = count_call(s, err);
+    s->committed = result == TZ_OK;
+    return result;
+}
+
+static void sink_close(tz_sink *sink)
+{
+    ((failing_sink *)sink)->closes++;
+}
+
+/* Returns whether a call failed. */
+static bool write_to_failing(const raster *r, uint64_t fail_at, uint32_t threads)
+{
+    tz_write_options options = everything();
+    options.threads = threads;
+    failing_sink sink = {.base = {sink_write, sink_read, sink_sync, sink_commit, sink_close},
+                         .fail_at = fail_at,
+                         .bytes = {calloc(1, 1 << 20), 1 << 20}};
+    tz_writer *writer = NULL;
+    tz_error err = {0};
+    const raster_way way = {.batch = 33};
+    tz_result result = tz_create_sink(&writer, &sink.base, "mine", &r->spec, &options, &err);
+    if (result == TZ_OK)
+        result = raster_give(writer, r, &way, &err);
+    if (result == TZ_OK)
+        result = tz_commit(writer, NULL, &err);
+    if (result != TZ_OK) {
+        assert_int_equal(result, TZ_ERR_IO);
+        assert_non_null(strstr(err.message, "mine: "));
+        assert_non_null(strstr(err.message, "the sink is full"));
+        assert_false(sink.committed);
+        const tz_result again = tz_commit(writer, NULL, &err);
+        assert_int_equal(again, TZ_ERR_ARG);
+    }
+    tz_discard(writer);
+    assert_int_equal(sink.closes, 1);
+    free(sink.bytes.data);
+    return result != TZ_OK;
+}
+
+static void every_call_of_the_sink_may_fail(void **state)
+{
+    (void)state;
+    raster r = rich_raster();
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        uint64_t n = 1;
+        while (write_to_failing(&r, n, threads))
+            n++;
+        assert_true(n > 8); /* tiles, directories, header, sync, reads, commit */
+    }
+    raster_free(&r);
+}
+
+/* A sink that changes what it was given is found out before the file is published. */
+static tz_result lying_read(tz_sink *sink, uint64_t offset, void *dst, size_t size, tz_error *err)
+{
+    failing_sink *s = (failing_sink *)sink;
+    (void)err;
+    memcpy(dst, (uint8_t *)s->bytes.data + offset, size);
+    for (size_t i = 0; i < size; i++)
+        if (offset + i == s->fail_at)
+            ((uint8_t *)dst)[i] ^= 1;
+    return TZ_OK;
+}
+
+static void what_reads_back_differently_is_not_published(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, false);
+    tz_write_options options = TZ_WRITE_OPTIONS_INIT;
+    options.compression = TZ_COMPRESSION_NONE;
+    options.tile_width = options.tile_height = 32;
+    for (uint64_t offset = 16; offset < 16 + 64 * 64; offset += 97) {
+        failing_sink sink = {.base = {sink_write, lying_read, sink_sync, sink_commit, sink_close},
+                             .bytes = {calloc(1, 1 << 20), 1 << 20}};
+        tz_writer *writer = NULL;
+        tz_error err = {0};
+        assert_int_equal(tz_create_sink(&writer, &sink.base, NULL, &r.spec, &options, &err), TZ_OK);
+        assert_int_equal(raster_give(writer, &r, NULL, &err), TZ_OK);
+        sink.fail_at = offset;
+        assert_int_equal(tz_commit(writer, NULL, &err), TZ_ERR_IO);
+        assert_non_null(strstr(err.message, "differently"));
+        assert_false(sink.committed);
+        tz_discard(writer);
+        free(sink.bytes.data);
+    }
+    raster_free(&r);
+}
+
+/* ---- the source ---- */
+
+static tz_result bad_read(void *user, const tz_window *window, const tz_buffer *pixels,
+                          const tz_buffer *mask, tz_error *err)
+{
+    (void)mask;
+    memset(pixels->data, 0, (size_t)pixels->row_stride * pixels->height);
+    if (window->row < *(const int64_t *)user)
+        return TZ_OK;
+    return tz_source_fail(err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NONE, "no more rows");
+}
+
+static void a_source_may_fail(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 400, false);
+    tz_write_options options = everything();
+    options.buffer_bytes = 1;
+    for (int64_t row = 0; row < 400; row += 50) {
+        const tz_row_source source = {bad_read, &row, 0, false};
+        tz_memory out = {0};
+        tz_writer *writer = NULL;
+        tz_error err = {0};
+        assert_int_equal(tz_create_memory(&writer, &out, &r.spec, &options, &err), TZ_OK);
+        assert_int_equal(tz_write_from(writer, &source, &err), TZ_ERR_CHANGED);
+        assert_non_null(strstr(err.message, "no more rows"));
+        tz_discard(writer);
+        assert_null(out.data);
+    }
+    raster_free(&r);
+}
+
+/* ---- progress ---- */
+
+typedef struct stopper {
+    uint64_t calls, stop_at, last, total;
+} stopper;
+
+static bool on_progress(void *user, uint64_t done, uint64_t total)
+{
+    stopper *s = user;
+    assert_true(done >= s->last && done <= total);
+    s->last = done;
+    s->total = total;
+    return ++s->calls != s->stop_at;
+}
+
+static void it_can_be_stopped_at_any_time(void **state)
+{
+    (void)state;
+    raster r = rich_raster();
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        for (uint64_t n = 1;; n++) {
+            stopper s = {.stop_at = n};
+            tz_write_options options = everything();
+            options.threads = threads;
+            options.progress = (tz_progress){on_progress, &s};
+            tz_memory out = {0};
+            tz_error err = {0};
+            const tz_result result = raster_try(&r, &options, NULL, &out, NULL, &err);
+            if (result == TZ_OK) {
+                assert_true(s.calls < n && s.last == 90 && s.total == 90 && n > 3);
+                tz_memory_free(&out);
+                break;
+            }
+            assert_int_equal(result, TZ_ERR_CANCELLED);
+            assert_null(out.data);
+        }
+    }
+    raster_free(&r);
+}
+
+/* ---- threads and processes ---- */
+
+static int no_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                     void *argument)
+{
+    (void)thread, (void)attributes, (void)run, (void)argument;
+    return EAGAIN;
+}
+
+static void it_works_without_threads(void **state)
+{
+    (void)state;
+    raster r = rich_raster();
+    tz_write_options options = everything();
+    options.threads = 1;
+    tz_memory one = raster_write(&r, &options, NULL, NULL);
+    options.threads = 4;
+    tz_pool_set_thread_start(no_thread);
+    tz_memory none = raster_write(&r, &options, NULL, NULL);
+    tz_pool_set_thread_start(NULL);
+    assert_int_equal(one.size, none.size);
+    assert_memory_equal(one.data, none.data, one.size);
+    tz_memory_free(&one);
+    tz_memory_free(&none);
+    raster_free(&r);
+}
+
+/* A child has neither the writer's threads nor its file. */
+static void a_child_leaves_the_writer_alone(void **state)
+{
+    (void)state;
+    raster r = rich_raster();
+    tz_write_options options = everything();
+    options.threads = 3;
+    tz_memory out = {0};
+    tz_writer *writer = NULL;
+    tz_error err = {0};
+    const raster_way way = {.batch = 10};
+    assert_int_equal(tz_create_memory(&writer, &out, &r.spec, &options, &err), TZ_OK);
+    assert_int_equal(raster_give(writer, &r, &way, &err), TZ_OK);
+    const pid_t child = fork();
+    if (child == 0) {
+        const tz_result result = tz_commit(writer, NULL, &err);
+        tz_discard(writer);
+        _exit(result == TZ_ERR_ARG && strstr(err.message, "process") ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
+    tz_discard(writer);
+    tz_memory_free(&out);
+    raster_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_call_of_the_sink_may_fail),
+        cmocka_unit_test(what_reads_back_differently_is_not_published),
+        cmocka_unit_test(a_source_may_fail),
+        cmocka_unit_test(it_can_be_stopped_at_any_time),
+        cmocka_unit_test(it_works_without_threads),
+        cmocka_unit_test(a_child_leaves_the_writer_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
