@@ -13,9 +13,11 @@ from contest import (Cell, Failed, Player, find_libtiff, folder_of, keep_times, 
                      note_progress, python_player, show_groups, show_losses, show_second_thread,
                      slower_cells, take_turns, warm_up)
 
-NAME = re.compile(r"(?P<data>\w+)-(?P<codec>[a-z]+)(?P<level>\d+|fast)?-p(?P<predictor>\d)"
+NAME = re.compile(r"(?P<data>\w+)-(?P<codec>[a-z]+?)(?P<level>\d+|fast)?-p(?P<predictor>\d)"
                   r"-t(?P<tile>\d+)(-(?P<word>half))?")
 PART_ROWS = 64
+CELL_SECONDS = 20  # what a cell may take, but for its first rounds
+FIRST_ROUNDS = 3
 IN_PARTS = f"terrazzo, {PART_ROWS} rows at a time"
 
 
@@ -112,7 +114,7 @@ class Checker:
 
 
 def check_all(team, checker, job, name, counts, problems):
-    """Everybody writes once: ({entrant: repeats}, {name: bytes}, {name: error})."""
+    """Everybody writes once: ({entrant: repeats}, seconds of a round, {name: bytes}, {name: error})."""
     sizes, errors, lossless = {}, {}, not any(word in name for word in cells.LOSSY)
 
     def write_and_check(player, threads):
@@ -126,28 +128,30 @@ def check_all(team, checker, job, name, counts, problems):
             problems.append(f"{name}: the file depends on the number of threads")
         return answer
 
-    _, repeats = warm_up(team, counts, write_and_check)
+    answers, repeats = warm_up(team, counts, write_and_check)
+    seconds = sum(answer[0] * repeats[entrant] for entrant, answer in answers.items())
     if sizes.get(IN_PARTS, 0) != sizes.get("terrazzo", 0):
         problems.append(f"{name}: the file depends on how many rows come at a time")
-    return repeats, sizes, errors
+    return repeats, seconds, sizes, errors
 
 
 def measure_cell(arguments, team, checker, group, name, problems):
     with tempfile.TemporaryDirectory(dir=arguments.output, prefix="terrazzo-") as folder:
         job = job_of(arguments, name, pathlib.Path(folder) / "written.tif")
         counts = [os.cpu_count()]
-        if not arguments.quick and "-t256" in name:
+        if not arguments.quick and name.endswith("-t256"):
             counts.append(1)
-        else:
+        if "-t256" not in name:
             team = [player for player in team if player.name != "xarray-spatial"]
-        repeats, sizes, errors = check_all(team, checker, job, name, counts, problems)
+        repeats, seconds, sizes, errors = check_all(team, checker, job, name, counts, problems)
+        rounds = min(arguments.rounds, max(FIRST_ROUNDS, int(CELL_SECONDS / seconds)))
 
         def run(entrant):
             player, threads = entrant
             rows = PART_ROWS if player.name == IN_PARTS else 0
             return player.ask(job.line(threads=threads, rows=rows, repeats=repeats[entrant]))[:2]
 
-        times = take_turns(list(repeats), arguments.rounds, run)
+        times = take_turns(list(repeats), rounds, run)
     return WrittenCell(group, name, job.pixel_bytes(), times, sizes, errors)
 
 
@@ -173,7 +177,7 @@ def measure_write(arguments, wanted):
 
 def show_whole(arguments, found, peers):
     show(f"Whole images of {arguments.size} x {arguments.size} pixels (half: {arguments.size // 2}), MB of pixels "
-         f"per second on all threads, {arguments.rounds} rounds:")
+         f"per second on all threads, {arguments.rounds} rounds, fewer where that takes long, but at least {FIRST_ROUNDS}:")
     show()
     rows = []
     for cell in found:

@@ -30,7 +30,7 @@ load.path = None
 
 
 class Tifffile:
-    QUALITY = {"jpeg": {"level": 75}, "webp": {"level": 75}, "webpll": {"lossless": True},
+    QUALITY = {"jpeg": {"level": 75}, "webp": {"level": 75, "lossless": False}, "webpll": {"lossless": True},
                "lerc": {"level": 0}}
 
     def __init__(self):
