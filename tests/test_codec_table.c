@@ -66,6 +66,17 @@ static void what_a_build_lacks_is_named(void **state)
     bench_deinit(&b);
 }
 
+/* Our decoder needs no library, but the encoder does. */
+static void what_only_writing_needs_is_named(void **state)
+{
+    (void)state;
+    bench b;
+    bench_init(&b);
+    assert_int_equal(tz_codec_missing(34887, "encoder", &b.ctx), TZ_ERR_UNSUPPORTED);
+    assert_non_null(strstr(b.err.message, "LERC writing (34887) needs liblerc"));
+    bench_deinit(&b);
+}
+
 static void case_57_what_has_no_decoder_is_named(void **state)
 {
     (void)state;
@@ -389,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_codec_is_found_by_each_of_its_numbers),
         cmocka_unit_test(what_a_build_lacks_is_named),
+        cmocka_unit_test(what_only_writing_needs_is_named),
         cmocka_unit_test(case_57_what_has_no_decoder_is_named),
         cmocka_unit_test(codecs_that_write_rows_apart_say_so),
         cmocka_unit_test(lerc_is_in_every_build),

@@ -22,6 +22,11 @@ static const encoder_levels table[] = {
      {0, 1, 6, 9, 12, LAST},
      {13, -2, INT32_MIN, LAST},
      "Deflate levels are 1 to 12, or fast"},
+    {"lzma",
+     {0, TZ_LEVEL_FAST, 1, 9, LAST},
+     {10, -2, INT32_MAX, LAST},
+     "LZMA levels are 1 to 9, or fast"},
+    {"lz4", {0, 1, 2, 9, 12, LAST}, {13, -1, LAST}, "LZ4 levels are 1 to 12"},
     {"zstd", {0, 1, 2, 12, 16, 22, LAST}, {23, -1, INT32_MAX, LAST}, "ZSTD levels are 1 to 22"},
 };
 
@@ -45,17 +50,21 @@ static void for_each_level(void (*call)(const tz_encoder *encoder, int32_t level
     assert_true(count >= 3);
 }
 
-/* Tiles of one size in every kind of content, in one row or in several. */
+static void check_kind(encode_run *run, encode_kind kind)
+{
+    uint8_t *rows = encode_rows(kind, tz_tile_bytes(&run->format));
+    encode_returns(run, rows);
+    free(rows);
+}
+
+/* Tiles of one size in every kind of content. */
 static void check_size(const tz_encoder *encoder, int32_t level, size_t width, size_t height)
 {
     tz_tile_format format = encode_format(encoder, width, height);
     encode_run run;
     encode_open(&run, encoder, &format, level);
-    for (encode_kind kind = 0; kind < ENCODE_KINDS; kind++) {
-        uint8_t *rows = encode_rows(kind, width * height);
-        encode_returns(&run, rows);
-        free(rows);
-    }
+    for (encode_kind kind = 0; kind < ENCODE_KINDS; kind++)
+        check_kind(&run, kind);
     encode_close(&run);
 }
 
@@ -78,8 +87,11 @@ static void check_large_sizes(const tz_encoder *encoder, int32_t level)
     check_size(encoder, level, 1021, 33);
     if (level > SLOW)
         return;
-    check_size(encoder, level, 256, 256);
-    check_size(encoder, level, 1024, 1024);
+    tz_tile_format format = encode_format(encoder, 1024, 1024);
+    encode_run run;
+    encode_open(&run, encoder, &format, level);
+    check_kind(&run, ENCODE_RUNS);
+    encode_close(&run);
 }
 
 static void large_tiles_come_back(void **state)
@@ -168,7 +180,7 @@ static void defaults_are_filled_in(void **state)
     static const struct {
         const char *name;
         int32_t level;
-    } defaults[] = {{"deflate", 6}, {"zstd", 9}};
+    } defaults[] = {{"deflate", 6}, {"zstd", 9}, {"lzma", 6}, {"lz4", 1}};
     bench b;
     bench_init(&b);
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {

@@ -42,6 +42,7 @@ need_build() {
     need_library liblz4-dev liblz4
     need_library libjpeg62-turbo-dev libjpeg
     need_library libwebp-dev libwebp
+    need_library liblerc-dev Lerc
     need_library libopenjp2-7-dev libopenjp2
     need_library libjxl-dev libjxl
 }
@@ -50,7 +51,6 @@ need_test() {
     need g++ g++ --version
     need clang clang --version
     need_library libcmocka-dev cmocka
-    need_library liblerc-dev Lerc
     need valgrind valgrind --version
     need locales test -e /usr/share/i18n/locales/de_DE  # a test makes a locale of its own
 }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 enum { NAME_MAX_BYTES = 200 }; /* longer names keep their end: it tells files apart */
 
 /* A message that grows at its end and never beyond its size. */
@@ -22,42 +24,6 @@ typedef struct line {
 /* ---------------------------------------------------------------------------------------------
  * Characters
  * ------------------------------------------------------------------------------------------ */
-
-static bool is_continuation(unsigned char byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
-/* How long the character is that starts with this byte; 0 when none does. */
-static size_t lead_length(unsigned char byte)
-{
-    if (byte < 0x80)
-        return 1;
-    if (byte < 0xc2)
-        return 0; /* a continuation, or an overlong form */
-    if (byte < 0xe0)
-        return 2;
-    if (byte < 0xf0)
-        return 3;
-    return byte < 0xf5 ? 4 : 0;
-}
-
-/* The length of the character at text, and its code; 0 when the bytes are not valid UTF-8. */
-static size_t decode(const unsigned char *text, size_t left, uint32_t *code)
-{
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = lead_length(text[0]);
-    if (length == 0 || length > left)
-        return 0;
-    *code = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if (!is_continuation(text[i]))
-            return 0;
-        *code = *code << 6 | (text[i] & 0x3f);
-    }
-    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-    return *code >= smallest[length] && *code <= 0x10ffff && !surrogate ? length : 0;
-}
 
 /* Controls, line ends and marks that turn the direction of writing: they would let a file's text
  * look like something else than a part of this line. */
@@ -72,8 +38,8 @@ static size_t whole_size(const char *text, size_t size)
 {
     for (size_t back = 1; back <= 4 && back <= size; back++) {
         unsigned char byte = (unsigned char)text[size - back];
-        if (!is_continuation(byte))
-            return lead_length(byte) > back ? size - back : size;
+        if (!tz_utf8_continues(byte))
+            return tz_utf8_lead(byte) > back ? size - back : size;
     }
     return size;
 }
@@ -88,7 +54,7 @@ static void put_bytes(line *out, const char *text, size_t size)
     const unsigned char *end = at + size;
     while (at < end) {
         uint32_t code;
-        size_t length = decode(at, (size_t)(end - at), &code);
+        size_t length = tz_utf8_decode(at, (size_t)(end - at), &code);
         bool shown = length > 0 && !is_control(code);
         size_t written = shown ? length : 1;
         if (written >= out->size - out->used)
@@ -138,7 +104,7 @@ static void put_name(line *out, const char *name)
     size_t size = strlen(name);
     if (size > NAME_MAX_BYTES) {
         name += size - NAME_MAX_BYTES;
-        while (is_continuation((unsigned char)*name))
+        while (tz_utf8_continues((unsigned char)*name))
             name++;
         put(out, "...");
     }

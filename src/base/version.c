@@ -42,6 +42,9 @@ static const feature features[] = {
 #ifdef TZ_HAVE_WEBP
     {"webp", TZ_WEBP_VERSION},
 #endif
+#ifdef TZ_HAVE_LERC
+    {"lerc", TZ_LERC_VERSION},
+#endif
 #ifdef TZ_HAVE_OPENJPEG
     {"openjpeg", TZ_OPENJPEG_VERSION},
 #endif

@@ -12,7 +12,6 @@
 
 #ifdef TZ_HAVE_JPEG
 
-#include <setjmp.h>
 #include <stdio.h> /* jpeglib.h needs it */
 #include <string.h>
 
@@ -20,8 +19,8 @@
 #include <jpeglib.h>
 
 #include "base/mem.h"
+#include "codec/jpeg_guard.h"
 #include "codec/jpeg_markers.h"
-#include "codec/jpeg_memory.h"
 
 #define MAX_TABLES_SIZE (1u << 20) /* tables take less than 3 KB; the rest is room for comments */
 #define ROWS_AT_ONCE    16
@@ -37,12 +36,9 @@ typedef struct jpeg_job {
 } jpeg_job;
 
 typedef struct jpeg_state {
-    tz_jpeg_memory memory; /* client_data points to it */
+    tz_jpeg_guard guard; /* client_data points to it */
     struct jpeg_decompress_struct decompressor;
-    struct jpeg_error_mgr errors;
     struct jpeg_source_mgr source;
-    jmp_buf jump;
-    char text[JMSG_LENGTH_MAX]; /* what libjpeg complained of; "": nothing */
     jpeg_job job;
     bool created;
     bool tables_current; /* libjpeg has the tables of `tables`, and no others on top */
@@ -52,64 +48,11 @@ typedef struct jpeg_state {
     tz_jpeg_table_set known; /* what they hold */
 } jpeg_state;
 
-/* ---------------------------------------------------------------------------------------------
- * libjpeg's way of failing
- * ------------------------------------------------------------------------------------------ */
-
-static jpeg_state *state_of(j_common_ptr cinfo)
-{
-    return cinfo->client_data; /* the memory is the first member */
-}
-
-_Noreturn static void on_error(j_common_ptr cinfo)
-{
-    jpeg_state *state = state_of(cinfo);
-    cinfo->err->format_message(cinfo, state->text);
-    longjmp(state->jump, 1);
-}
-
 /* Warnings after which some of the pixels were never in the stream. */
 static bool loses_pixels(int code)
 {
     return code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC ||
            code == JWRN_BOGUS_PROGRESSION || code == JWRN_JPEG_EOF;
-}
-
-static void on_message(j_common_ptr cinfo, int level)
-{
-    if (level >= 0)
-        return; /* a trace */
-    if (loses_pixels(cinfo->err->msg_code))
-        on_error(cinfo);
-    jpeg_state *state = state_of(cinfo);
-    if (state->text[0] == '\0')
-        cinfo->err->format_message(cinfo, state->text);
-}
-
-static void no_output(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
-
-/* Run a step that may fail in the middle of libjpeg. */
-static bool survives(jpeg_state *state, void (*step)(jpeg_state *state))
-{
-    state->text[0] = '\0';
-    if (setjmp(state->jump) != 0)
-        return false;
-    step(state);
-    return true;
-}
-
-static tz_result failure(const jpeg_state *state, const tz_codec_call *call)
-{
-    const tz_jpeg_memory *memory = &state->memory;
-    if (memory->over_limit)
-        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
-                              memory->refused, "bytes of memory for libjpeg");
-    if (memory->refused)
-        return tz_fail_nomem(call->ctx, memory->refused);
-    return tz_codec_fail(call, "JPEG: %s", state->text);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -159,8 +102,9 @@ static void set_source(jpeg_state *state, const uint8_t *data, size_t size)
  * The decompressor and its tables
  * ------------------------------------------------------------------------------------------ */
 
-static void create_step(jpeg_state *state)
+static void create_step(void *user)
 {
+    jpeg_state *state = user;
     jpeg_create_decompress(&state->decompressor);
 }
 
@@ -168,22 +112,20 @@ static tz_result create(jpeg_state *state, const tz_codec_call *call)
 {
     if (state->created)
         return TZ_OK;
-    state->decompressor.err = jpeg_std_error(&state->errors);
-    state->errors.error_exit = on_error;
-    state->errors.emit_message = on_message;
-    state->errors.output_message = no_output;
-    state->decompressor.client_data = state;
-    if (!survives(state, create_step)) {
+    tz_jpeg_guard_init(&state->guard, (j_common_ptr)&state->decompressor);
+    state->guard.is_fatal = loses_pixels;
+    if (!tz_jpeg_survives(&state->guard, create_step, state)) {
         jpeg_destroy_decompress(&state->decompressor);
         return tz_fail_nomem(call->ctx, sizeof state->decompressor);
     }
-    tz_jpeg_memory_init(&state->memory, &state->decompressor);
+    tz_jpeg_memory_init(&state->guard.memory, (j_common_ptr)&state->decompressor);
     state->created = true;
     return TZ_OK;
 }
 
-static void tables_step(jpeg_state *state)
+static void tables_step(void *user)
 {
+    jpeg_state *state = user;
     set_source(state, state->tables, state->tables_size);
     jpeg_read_header(&state->decompressor, FALSE);
 }
@@ -232,9 +174,9 @@ static tz_result use_tables(jpeg_state *state, const tz_tile_format *format,
         TZ_TRY(keep_tables(state, format, call));
     else if (state->tables_current)
         return TZ_OK;
-    if (!survives(state, tables_step)) {
+    if (!tz_jpeg_survives(&state->guard, tables_step, state)) {
         jpeg_abort_decompress(&state->decompressor);
-        return failure(state, call);
+        return tz_jpeg_failure(&state->guard, call);
     }
     state->tables_current = true;
     return TZ_OK;
@@ -392,8 +334,9 @@ static void read_rows_12(struct jpeg_decompress_struct *decompressor, const jpeg
 }
 #endif
 
-static void image_step(jpeg_state *state)
+static void image_step(void *user)
 {
+    jpeg_state *state = user;
     struct jpeg_decompress_struct *decompressor = &state->decompressor;
     set_source(state, state->job.in, state->job.in_size);
     jpeg_read_header(decompressor, TRUE);
@@ -426,7 +369,7 @@ static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_
 {
     jpeg_state *state = opaque;
     TZ_TRY(create(state, call));
-    tz_jpeg_memory_begin(&state->memory, call->ctx->limits->max_codec_bytes);
+    tz_jpeg_memory_begin(&state->guard.memory, call->ctx->limits->max_codec_bytes);
     TZ_TRY(use_tables(state, format, call));
     tz_jpeg_info info;
     TZ_TRY(tz_jpeg_read_info(&info, in, in_size, state->known, call));
@@ -437,14 +380,14 @@ static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_
     state->job =
         (jpeg_job){in,     in_size,        out,
                    stride, format->height, format->photometric == 6 && info.component_count == 3};
-    bool decoded = survives(state, image_step);
+    bool decoded = tz_jpeg_survives(&state->guard, image_step, state);
     jpeg_abort_decompress(&state->decompressor);
     if (!decoded)
-        return failure(state, call);
+        return tz_jpeg_failure(&state->guard, call);
     clear_rest(&info, format, out, stride);
-    if (state->text[0] != '\0')
+    if (state->guard.text[0] != '\0')
         return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place, "JPEG: %s",
-                       state->text);
+                       state->guard.text);
     return TZ_OK;
 }
 
@@ -452,7 +395,7 @@ static void deinit(void *opaque)
 {
     jpeg_state *state = opaque;
     if (state->created) {
-        tz_jpeg_memory_deinit(&state->memory, &state->decompressor);
+        tz_jpeg_memory_deinit(&state->guard.memory, (j_common_ptr)&state->decompressor);
         jpeg_destroy_decompress(&state->decompressor);
     }
     tz_free(state->tables);

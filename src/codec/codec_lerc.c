@@ -19,8 +19,6 @@
 #include "base/mem.h"
 #include "codec/lerc.h"
 
-enum { LERC_PLAIN = 0, LERC_DEFLATE = 1, LERC_ZSTD = 2 };
-
 typedef struct scratch {
     uint8_t *data;
     size_t capacity;
@@ -106,40 +104,29 @@ static tz_result unwrap(lerc_state *state, const tz_tile_format *format, tz_curs
                         const tz_codec_call *call)
 {
     (void)in; /* a build may have neither library */
-    if (format->lerc_compression == LERC_PLAIN)
+    if (format->lerc_compression == TZ_LERC_PLAIN)
         return TZ_OK;
-    if (format->lerc_compression > LERC_ZSTD)
+    if (format->lerc_compression > TZ_LERC_WITH_ZSTD)
         return tz_codec_fail(call, "LERC: unknown additional compression %u",
                              format->lerc_compression);
     TZ_TRY(reserve(&state->blob, largest_blob(format) + TZ_CODEC_SLACK, call));
 #ifdef TZ_HAVE_LIBDEFLATE
-    if (format->lerc_compression == LERC_DEFLATE)
+    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
         return unwrap_deflate(state, in, call);
 #endif
 #ifdef TZ_HAVE_ZSTD
-    if (format->lerc_compression == LERC_ZSTD)
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
         return unwrap_zstd(state, in, call);
 #endif
     return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                    "LERC with %s needs %s, which this build does not have",
-                   format->lerc_compression == LERC_DEFLATE ? "deflate" : "zstd",
-                   format->lerc_compression == LERC_DEFLATE ? "libdeflate" : "libzstd");
+                   format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "deflate" : "zstd",
+                   format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "libdeflate" : "libzstd");
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Blob and tile
  * ------------------------------------------------------------------------------------------ */
-
-/* TZ_LERC_TYPES when LERC has no such type. */
-static uint32_t type_of(const tz_tile_format *format)
-{
-    static const uint16_t formats[TZ_LERC_TYPES] = {2, 1, 2, 1, 2, 1, 3, 3};
-    uint32_t type = 0;
-    while (type < TZ_LERC_TYPES &&
-           (formats[type] != format->sample_format || tz_lerc_type_size(type) * 8 != format->bits))
-        type++;
-    return type;
-}
 
 /* How the samples of a tile are spread over blobs. */
 typedef struct sample_spread {
@@ -152,7 +139,9 @@ typedef struct sample_spread {
 static tz_result check_spread(sample_spread *out, const tz_lerc_header *header,
                               const tz_tile_format *format, const tz_codec_call *call)
 {
-    *out = (sample_spread){.type = type_of(format), .depth = header->depth, .bands = 1};
+    *out = (sample_spread){.type = tz_lerc_type_of(format->bits, format->sample_format),
+                           .depth = header->depth,
+                           .bands = 1};
     if (out->type == TZ_LERC_TYPES)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "LERC has no samples of %u bits and format %u", format->bits,

@@ -10,6 +10,7 @@
 
 #include "codec/codec.h"
 #include "codec/load.h"
+#include "codec/xxhash32.h"
 
 #define FRAME_MAGIC     UINT32_C(0x184D2204)
 #define SKIPPABLE_MAGIC UINT32_C(0x184D2A50) /* and the next 15 */
@@ -57,43 +58,6 @@ static tz_result fail_cut(const lz4_run *run)
     return tz_codec_fail(run->call, "LZ4 data ends too early");
 }
 
-/* xxHash 32 with seed 0, the checksum of LZ4 frames. */
-static const uint32_t prime1 = UINT32_C(0x9E3779B1);
-static const uint32_t prime2 = UINT32_C(0x85EBCA77);
-static const uint32_t prime3 = UINT32_C(0xC2B2AE3D);
-static const uint32_t prime4 = UINT32_C(0x27D4EB2F);
-static const uint32_t prime5 = UINT32_C(0x165667B1);
-
-static inline uint32_t rotate(uint32_t value, unsigned bits)
-{
-    return value << bits | value >> (32 - bits);
-}
-
-static uint32_t hash_tail(uint32_t hash, const uint8_t *at, size_t size)
-{
-    for (; size >= 4; at += 4, size -= 4)
-        hash = rotate(hash + tz_load_le32(at) * prime3, 17) * prime4;
-    for (; size > 0; at++, size--)
-        hash = rotate(hash + *at * prime5, 11) * prime1;
-    hash = (hash ^ hash >> 15) * prime2;
-    hash = (hash ^ hash >> 13) * prime3;
-    return hash ^ hash >> 16;
-}
-
-static uint32_t hash_bytes(const uint8_t *at, size_t size)
-{
-    uint32_t total = (uint32_t)size;
-    if (size < 16)
-        return hash_tail(prime5 + total, at, size);
-    uint32_t lanes[4] = {prime1 + prime2, prime2, 0, 0 - prime1};
-    for (; size >= 16; at += 16, size -= 16)
-        for (unsigned i = 0; i < 4; i++)
-            lanes[i] = rotate(lanes[i] + tz_load_le32(at + 4 * i) * prime2, 13) * prime1;
-    uint32_t hash =
-        rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
-    return hash_tail(hash + total, at, size);
-}
-
 /* The frame's header: magic, flags, block size, content size and a byte of checksum. */
 static tz_result read_header(lz4_run *run, lz4_frame *frame)
 {
@@ -106,7 +70,7 @@ static tz_result read_header(lz4_run *run, lz4_frame *frame)
                   ((frame->flags & HAS_DICTIONARY) ? 4u : 0);
     if (run->left < size)
         return fail_cut(run);
-    if (run->in[size - 1] != (hash_bytes(run->in + 4, size - 5) >> 8 & 0xff))
+    if (run->in[size - 1] != (tz_xxhash32(run->in + 4, size - 5) >> 8 & 0xff))
         return tz_codec_fail(run->call, "the checksum of the LZ4 frame header is wrong");
     if ((frame->flags & (VERSION | RESERVED)) != VERSION_1 || (block & 0x8f) != 0 || block < 0x40)
         return tz_codec_fail(run->call, "an LZ4 frame of an unknown kind: flags 0x%02x 0x%02x",
@@ -166,7 +130,7 @@ static tz_result read_block(lz4_run *run, const lz4_frame *frame, bool *last)
     size_t checksum_size = (frame->flags & HAS_BLOCK_CHECKSUMS) ? 4 : 0;
     if (run->left < checksum_size || run->left - checksum_size < size)
         return fail_cut(run);
-    if (checksum_size && tz_load_le32(run->in + size) != hash_bytes(run->in, size))
+    if (checksum_size && tz_load_le32(run->in + size) != tz_xxhash32(run->in, size))
         return tz_codec_fail(run->call, "the checksum of an LZ4 block is wrong");
     TZ_TRY(decode_block(run, frame, size, (word & STORED) != 0));
     skip(run, size + checksum_size);
@@ -183,7 +147,7 @@ static tz_result end_frame(lz4_run *run, const lz4_frame *frame)
         return TZ_OK;
     if (run->left < 4)
         return fail_cut(run);
-    if (tz_load_le32(run->in) != hash_bytes(run->out + run->frame_start, made))
+    if (tz_load_le32(run->in) != tz_xxhash32(run->out + run->frame_start, made))
         return tz_codec_fail(run->call, "the checksum of the decoded LZ4 data is wrong");
     skip(run, 4);
     return TZ_OK;

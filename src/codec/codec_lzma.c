@@ -1,91 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LZMA in an .xz stream, by liblzma, within max_codec_bytes. The stream must make exactly the bytes
- * of the tile and be whole to its footer; bytes after it are ignored with a warning.
- *
- * liblzma asks for the same few blocks of memory for every tile. They are kept between tiles: the
- * allocator it gets hands them out again. */
+ * of the tile and be whole to its footer; bytes after it are ignored with a warning. Memory that
+ * liblzma asks for is kept between tiles. */
 #include <assert.h>
 #include <lzma.h>
 
-#include "base/mem.h"
 #include "codec/codec.h"
+#include "codec/kept_memory.h"
 
-enum { MAX_KEPT = 16 };
-
-typedef struct kept_block {
-    void *block;
-    size_t size;
-    bool used;
-} kept_block;
-
-typedef struct lzma_state {
-    kept_block kept[MAX_KEPT];
-} lzma_state;
-
-/* A free block of just this size; NULL: there is none. */
-static kept_block *find_kept(lzma_state *state, size_t size)
+static void lzma_deinit(void *state)
 {
-    for (size_t i = 0; i < MAX_KEPT; i++) {
-        kept_block *kept = &state->kept[i];
-        if (kept->block && !kept->used && kept->size == size)
-            return kept;
-    }
-    return NULL;
-}
-
-/* Another size: streams are of another kind now, and what was kept for those before goes. Returns
- * an empty place; NULL: all are in use. */
-static kept_block *release_unused(lzma_state *state)
-{
-    kept_block *place = NULL;
-    for (size_t i = 0; i < MAX_KEPT; i++) {
-        kept_block *kept = &state->kept[i];
-        if (kept->used)
-            continue;
-        tz_free(kept->block);
-        *kept = (kept_block){0};
-        place = kept;
-    }
-    return place;
-}
-
-static void *keep_alloc(void *opaque, size_t count, size_t size)
-{
-    size_t bytes;
-    if (!tz_size_mul(count, size, &bytes))
-        return NULL;
-    kept_block *kept = find_kept(opaque, bytes);
-    if (!kept) {
-        kept = release_unused(opaque);
-        void *block = tz_alloc(bytes);
-        if (!kept || !block)
-            return block;
-        *kept = (kept_block){.block = block, .size = bytes};
-    }
-    kept->used = true;
-    return kept->block;
-}
-
-static void keep_free(void *opaque, void *block)
-{
-    lzma_state *state = opaque;
-    if (!block)
-        return;
-    for (size_t i = 0; i < MAX_KEPT; i++) {
-        if (state->kept[i].block == block) {
-            state->kept[i].used = false;
-            return;
-        }
-    }
-    tz_free(block);
-}
-
-static void lzma_deinit(void *opaque)
-{
-    lzma_state *state = opaque;
-    for (size_t i = 0; i < MAX_KEPT; i++)
-        tz_free(state->kept[i].block);
-    *state = (lzma_state){0};
+    tz_kept_deinit(state);
 }
 
 static tz_result fail_decode(lzma_ret result, uint64_t memory, size_t size,
@@ -115,7 +40,7 @@ static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const u
 {
     (void)stride;
     assert(stride == tz_tile_row_bytes(format));
-    lzma_allocator allocator = {keep_alloc, keep_free, opaque};
+    lzma_allocator allocator = {tz_kept_alloc, tz_kept_free, opaque};
     uint64_t memory = call->ctx->limits->max_codec_bytes;
     size_t size = tz_tile_bytes(format);
     size_t used = 0;
@@ -136,7 +61,7 @@ const tz_codec tz_codec_lzma = {
     .library = "liblzma",
     .compressions = lzma_compressions,
     .flags = TZ_CODEC_EXACT,
-    .state_size = sizeof(lzma_state),
+    .state_size = sizeof(tz_kept_memory),
     .deinit = lzma_deinit,
     .decode = lzma_decode,
 };

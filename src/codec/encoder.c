@@ -12,6 +12,20 @@ const tz_encoder *const tz_encoders[] = {
 #ifdef TZ_HAVE_ZSTD
     &tz_encoder_zstd,
 #endif
+#ifdef TZ_HAVE_LZMA
+    &tz_encoder_lzma,
+#endif
+#ifdef TZ_HAVE_LZ4
+    &tz_encoder_lz4,
+#ifdef TZ_HAVE_LERC
+    &tz_encoder_lerc,
+#endif
+#ifdef TZ_HAVE_JPEG
+    &tz_encoder_jpeg,
+#endif
+#ifdef TZ_HAVE_WEBP
+    &tz_encoder_webp,
+#endif
     NULL,
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libjpeg asks for memory in two pools: one that lives as long as the decompressor (tables), and
+ * libjpeg asks for memory in two pools: one that lives as long as its object (tables), and
  * one that is released after every image. The second is a bump allocator whose block is kept; when
  * an image needed several blocks, the next one starts with a block as large as all of them.
  *
- * The decoder asks for whole arrays only ("virtual" arrays of all coefficients, for images with
- * many scans), so these are plain arrays here too. */
+ * "Virtual" arrays of all coefficients (to decode images with many scans, and to encode with
+ * Huffman tables of their own) are asked for as a whole, so they are plain arrays here too. */
 #include "codec/codec.h"
 
 #ifdef TZ_HAVE_JPEG
@@ -135,7 +135,8 @@ static void **alloc_rows(j_common_ptr cinfo, int pool, size_t row_size, size_t c
 static size_t sample_size(j_common_ptr cinfo)
 {
 #if TZ_JPEG_HAS_12_BITS
-    if (((j_decompress_ptr)cinfo)->data_precision > 8)
+    if ((cinfo->is_decompressor ? ((j_decompress_ptr)cinfo)->data_precision
+                                : ((j_compress_ptr)cinfo)->data_precision) > 8)
         return sizeof(J12SAMPLE);
 #else
     (void)cinfo;
@@ -232,9 +233,9 @@ static void self_destruct(j_common_ptr cinfo)
     (void)cinfo; /* tz_jpeg_memory_deinit comes first */
 }
 
-void tz_jpeg_memory_init(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor)
+void tz_jpeg_memory_init(tz_jpeg_memory *memory, j_common_ptr cinfo)
 {
-    *memory = (tz_jpeg_memory){.library = decompressor->mem, .limit = UINT64_MAX};
+    *memory = (tz_jpeg_memory){.library = cinfo->mem, .limit = UINT64_MAX};
     memory->manager = (struct jpeg_memory_mgr){.alloc_small = alloc,
                                                .alloc_large = alloc,
                                                .alloc_sarray = alloc_samples,
@@ -247,7 +248,7 @@ void tz_jpeg_memory_init(tz_jpeg_memory *memory, struct jpeg_decompress_struct *
                                                .free_pool = free_pool,
                                                .self_destruct = self_destruct,
                                                .max_alloc_chunk = 1000000000L};
-    decompressor->mem = &memory->manager;
+    cinfo->mem = &memory->manager;
 }
 
 void tz_jpeg_memory_begin(tz_jpeg_memory *memory, uint64_t limit)
@@ -257,9 +258,9 @@ void tz_jpeg_memory_begin(tz_jpeg_memory *memory, uint64_t limit)
     memory->over_limit = false;
 }
 
-void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor)
+void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, j_common_ptr cinfo)
 {
-    decompressor->mem = memory->library;
+    cinfo->mem = memory->library;
     free_blocks(&memory->image);
     free_blocks(&memory->permanent);
 }

@@ -17,7 +17,7 @@
 
 typedef struct tz_jpeg_block tz_jpeg_block;
 
-/* A decompressor's client_data must point to its tz_jpeg_memory. */
+/* client_data must point to the tz_jpeg_memory. */
 typedef struct tz_jpeg_memory {
     struct jpeg_memory_mgr manager;  /* libjpeg sees this */
     struct jpeg_memory_mgr *library; /* the one it came with */
@@ -31,15 +31,15 @@ typedef struct tz_jpeg_memory {
     bool over_limit;                     /* it failed because of the limit */
 } tz_jpeg_memory;
 
-/* Put the manager in place of the one that jpeg_create_decompress made. */
-void tz_jpeg_memory_init(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor);
+/* Put the manager in place of the one that jpeg_create_compress or _decompress made. */
+void tz_jpeg_memory_init(tz_jpeg_memory *memory, j_common_ptr cinfo);
 
 /* Forget earlier failures and set the limit for the next image. */
 void tz_jpeg_memory_begin(tz_jpeg_memory *memory, uint64_t limit);
 
 /* Give all memory back and put libjpeg's own manager in place again, to be followed by
- * jpeg_destroy_decompress. */
-void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, struct jpeg_decompress_struct *decompressor);
+ * jpeg_destroy. */
+void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, j_common_ptr cinfo);
 
 #endif
 #endif

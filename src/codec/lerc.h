@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LERC blobs (Lerc2, versions 1 to 6), decoded straight into the rows of a tile. Used by
- * codec_lerc.c alone. All functions read within the blob and write within the target, whatever the
- * bytes say.
+ * codec_lerc.c; encode_lerc.c shares the types. All functions read within the blob and write within
+ * the target, whatever the bytes say.
  *
  * A blob is one band, with one or more values per pixel ("depth"): header, mask of valid pixels,
  * range of each depth, values. Values are stored in one of four ways: raw, in small square blocks,
@@ -24,6 +24,9 @@ enum {
     TZ_LERC_DOUBLE,
     TZ_LERC_TYPES
 };
+
+/* What the whole of a tile is within: LercParameters of TIFF. */
+enum { TZ_LERC_PLAIN = 0, TZ_LERC_WITH_DEFLATE = 1, TZ_LERC_WITH_ZSTD = 2 };
 
 typedef struct tz_lerc_header {
     uint32_t version;
@@ -63,6 +66,17 @@ static inline size_t tz_lerc_type_size(uint32_t type)
 {
     static const uint8_t sizes[TZ_LERC_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
     return sizes[type];
+}
+
+/* The type of such samples; TZ_LERC_TYPES when LERC has none. */
+static inline uint32_t tz_lerc_type_of(uint16_t bits, uint16_t sample_format)
+{
+    static const uint16_t formats[TZ_LERC_TYPES] = {2, 1, 2, 1, 2, 1, 3, 3};
+    uint32_t type = 0;
+    while (type < TZ_LERC_TYPES &&
+           (formats[type] != sample_format || tz_lerc_type_size(type) * 8 != bits))
+        type++;
+    return type;
 }
 
 static inline bool tz_lerc_is_valid(const tz_lerc_blob *blob, size_t pixel)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "io/file_kind.h"
 #include "io/source.h"
 
 /* One pread takes at most this much: Linux would stop a little below 2 GiB anyway, and other
@@ -146,21 +147,6 @@ static void close_file(tz_source *source)
  * Opening
  * ------------------------------------------------------------------------------------------ */
 
-static const char *kind_name(mode_t mode)
-{
-    if (S_ISDIR(mode))
-        return "a directory";
-    if (S_ISFIFO(mode))
-        return "a FIFO";
-    if (S_ISSOCK(mode))
-        return "a socket";
-    if (S_ISCHR(mode))
-        return "a character device";
-    if (S_ISBLK(mode))
-        return "a block device";
-    return "of an unknown kind";
-}
-
 static tz_result fail_unsafe(const tz_context *ctx, int error_number, const char *what)
 {
     tz_result result = tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_UNSAFE, tz_at_nowhere(),
@@ -200,7 +186,7 @@ static tz_result look_at(int fd, struct stat *out, const tz_context *ctx)
         return tz_fail_errno(ctx, tz_at_nowhere(), errno,
                              "cannot find out what kind of file it is");
     if (!S_ISREG(out->st_mode))
-        return fail_unsafe(ctx, 0, kind_name(out->st_mode));
+        return fail_unsafe(ctx, 0, tz_file_kind_name(out->st_mode));
     return TZ_OK;
 }
 

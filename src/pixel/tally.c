@@ -112,7 +112,32 @@ static double spread_of(const tz_tally *tally)
     return spread < 0.0 ? 0.0 : spread;
 }
 
-/* Chan's formula. What is merged has the mean for its pivot. Infinities that meet add up. */
+/* Chan's formula, about a new pivot at the mean. What the pivot's rounding loses stays in the sum:
+ * of large numbers close together it is what tells them apart. */
+static void merge_sums(tz_tally *sum, const tz_tally *part)
+{
+    const double valid = (double)(sum->valid + part->valid);
+    const double share = (double)part->valid / valid;
+    const double from_pivot = sum->sum / (double)sum->valid;
+    const double apart = part->pivot - sum->pivot + (part->sum / (double)part->valid - from_pivot);
+    const double spread =
+        spread_of(sum) + spread_of(part) + apart * apart * ((double)sum->valid * share);
+    const double way = from_pivot + apart * share;
+    const double pivot = sum->pivot + way;
+    const double lost = way - (pivot - sum->pivot);
+    sum->pivot = pivot;
+    sum->sum = lost * valid;
+    sum->squares = spread + lost * sum->sum;
+}
+
+/* Infinities add up to a mean, and have no deviation. */
+static void merge_infinite(tz_tally *sum, const tz_tally *part)
+{
+    sum->pivot = mean_of(sum) + mean_of(part);
+    sum->sum = 0.0;
+    sum->squares = (double)NAN;
+}
+
 void tz_tally_merge(tz_tally *sum, const tz_tally *part)
 {
     if (part->valid == 0)
@@ -121,13 +146,10 @@ void tz_tally_merge(tz_tally *sum, const tz_tally *part)
         *sum = *part;
         return;
     }
-    const double valid = (double)(sum->valid + part->valid);
-    const double share = (double)part->valid / valid;
-    const double mean = mean_of(sum);
-    const double apart = mean_of(part) - mean;
-    sum->squares = spread_of(sum) + spread_of(part) + apart * apart * ((double)sum->valid * share);
-    sum->pivot = isfinite(apart) ? mean + apart * share : mean + mean_of(part);
-    sum->sum = 0.0;
+    if (isfinite(mean_of(sum)) && isfinite(mean_of(part)))
+        merge_sums(sum, part);
+    else
+        merge_infinite(sum, part);
     sum->valid += part->valid;
     sum->minimum = part->minimum < sum->minimum ? part->minimum : sum->minimum;
     sum->maximum = part->maximum > sum->maximum ? part->maximum : sum->maximum;

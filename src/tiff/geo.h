@@ -101,6 +101,10 @@ uint16_t tz_geo_short(const tz_geo *geo, uint16_t id, uint16_t otherwise);
 double tz_geo_double(const tz_geo *geo, uint16_t id, double otherwise);
 const tz_geo_key *tz_geo_text(const tz_geo *geo, uint16_t id); /* NULL also for empty text */
 
+/* The model type (1 projected, 2 geographic, 3 geocentric) of the CRS that EPSG has under a code; 0
+ * when it is neither, or not known: few are without PROJ. */
+uint16_t tz_epsg_model_type(uint16_t code);
+
 /* False when a vertical key has a private code. */
 bool tz_geo_is_vertical_usable(const tz_geo *geo);
 

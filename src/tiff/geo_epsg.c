@@ -199,7 +199,36 @@ tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, c
     return TZ_OK;
 }
 
+static uint16_t model_type_of(const PJ *crs)
+{
+    if (proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS)
+        return 1;
+    if (!is_geodetic(crs))
+        return 0;
+    return proj_get_type(crs) == PJ_TYPE_GEOCENTRIC_CRS ? 3 : 2;
+}
+
+static uint16_t look_up_model_type(uint16_t code)
+{
+    char digits[8];
+    PJ_CONTEXT *proj = tz_proj_open();
+    if (!proj)
+        return 0;
+    snprintf(digits, sizeof digits, "%u", code);
+    PJ *crs = proj_create_from_database(proj, "EPSG", digits, PJ_CATEGORY_CRS, 0, NULL);
+    uint16_t type = crs ? model_type_of(crs) : 0;
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return type;
+}
+
 #else /* no PROJ */
+
+static uint16_t look_up_model_type(uint16_t code)
+{
+    (void)code;
+    return 0;
+}
 
 tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, char **out)
 {
@@ -215,4 +244,19 @@ tz_result tz_fail_without_proj(const tz_context *ctx)
         ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
         "this build of terrazzo is without PROJ, which coordinate reference systems need; "
         "install PROJ and build with TERRAZZO_WITH_PROJ=ON");
+}
+
+/* The codes that nearly all images have: they need no database. */
+uint16_t tz_epsg_model_type(uint16_t code)
+{
+    static const struct {
+        uint16_t first, last, type;
+    } known[] = {
+        {3857, 3857, 1},   {4258, 4258, 2},   {4267, 4267, 2},   {4269, 4269, 2},   {4326, 4326, 2},
+        {25828, 25838, 1}, {26901, 26923, 1}, {32601, 32660, 1}, {32701, 32760, 1},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (code >= known[i].first && code <= known[i].last)
+            return known[i].type;
+    return look_up_model_type(code);
 }

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "tiff/tags.h"
 
 enum {
@@ -72,26 +73,6 @@ void tz_wkt_addf(tz_wkt *wkt, const char *format, ...)
     tz_wkt_add(wkt, piece);
 }
 
-/* Bytes of the UTF-8 character at text, 0 when it is none. */
-static size_t character_size(const unsigned char *text, size_t left)
-{
-    if (text[0] < 0x80)
-        return 1;
-    size_t size = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (text[0] < 0xC2 || text[0] > 0xF4 || size > left)
-        return 0;
-    uint32_t value = text[0] & (0xFFu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-        value = value << 6 | (text[i] & 0x3Fu);
-    }
-    bool valid =
-        value >= smallest[size] && value <= 0x10FFFF && !(value >= 0xD800 && value < 0xE000);
-    return valid ? size : 0;
-}
-
 static void add_character(tz_wkt *wkt, const char *text, size_t size)
 {
     unsigned char c = (unsigned char)text[0];
@@ -110,7 +91,8 @@ void tz_wkt_add_name(tz_wkt *wkt, const char *text, size_t size)
     size_t limit = size < MAX_NAME ? size : MAX_NAME;
     tz_wkt_add(wkt, "\"");
     for (size_t i = 0; i < limit;) {
-        size_t step = character_size((const unsigned char *)text + i, size - i);
+        uint32_t code;
+        size_t step = tz_utf8_decode((const unsigned char *)text + i, size - i, &code);
         if (i + step > limit)
             break;
         add_character(wkt, text + i, step);

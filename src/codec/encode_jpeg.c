@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JPEG (compression 7), by libjpeg-turbo: baseline streams without markers of JFIF or Adobe, which
+ * have no say in a TIFF. Tables that all tiles share go to tag JPEGTables and are left out of the
+ * tiles; Huffman tables that are not shared are made for each tile.
+ *
+ * RGB becomes YCbCr when the photometric interpretation says so, subsampled or not; all other
+ * samples are encoded as they are. Samples of 12 bits, which libjpeg-turbo 3 encodes, come packed
+ * as in an uncompressed TIFF. */
+#include "codec/encoder.h"
+
+#ifdef TZ_HAVE_JPEG
+
+#include <stdio.h> /* jpeglib.h needs it */
+#include <string.h>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "base/mem.h"
+#include "codec/jpeg_guard.h"
+
+#define ROWS_AT_ONCE 16
+
+/* What is encoded at present. */
+typedef struct jpeg_job {
+    const tz_tile_format *format;
+    const tz_encode_choice *choice;
+    uint8_t *in;
+    uint8_t *out;
+    size_t out_size; /* room, and in the end what was used of it */
+    bool overflow;
+} jpeg_job;
+
+typedef struct jpeg_state {
+    tz_jpeg_guard guard; /* client_data points to it */
+    struct jpeg_compress_struct compressor;
+    struct jpeg_destination_mgr destination;
+    jpeg_job job;
+    bool created;
+} jpeg_state;
+
+/* ---------------------------------------------------------------------------------------------
+ * Choices
+ * ------------------------------------------------------------------------------------------ */
+
+static bool shares_quantization(const tz_encode_choice *choice)
+{
+    return choice->jpeg_tables == TZ_JPEG_TABLES_QUANT ||
+           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
+}
+
+static bool shares_huffman(const tz_encode_choice *choice)
+{
+    return choice->jpeg_tables == TZ_JPEG_TABLES_HUFFMAN ||
+           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
+}
+
+static bool is_ycbcr(const tz_tile_format *format)
+{
+    return format->photometric == 6;
+}
+
+static const char *choose(const tz_tile_format *format, tz_encode_choice *choice)
+{
+    if (choice->quality == 0)
+        choice->quality = 75;
+    if (choice->quality > 100)
+        return "JPEG quality is 1 to 100";
+    if (choice->jpeg_tables == TZ_JPEG_TABLES_DEFAULT)
+        choice->jpeg_tables = TZ_JPEG_TABLES_QUANT;
+    if (choice->jpeg_tables < TZ_JPEG_TABLES_QUANT || choice->jpeg_tables > TZ_JPEG_TABLES_NONE)
+        return "JPEG tables to share are quantization, Huffman, both or none";
+    if (format->bits > 8 && shares_huffman(choice))
+        return "JPEG with 12 bits cannot share Huffman tables: the standard ones are for 8 bits";
+    if (choice->lossless)
+        return "JPEG is not lossless";
+    return NULL;
+}
+
+static const char *refuse_colour(const tz_tile_format *format)
+{
+    const uint16_t across = format->subsampling[0], down = format->subsampling[1];
+    if (format->photometric == 3)
+        return "JPEG changes values a little, which a palette cannot bear";
+    if (!is_ycbcr(format))
+        return NULL;
+    if (format->samples != 3)
+        return "JPEG as YCbCr takes 3 bands, interleaved by pixel";
+    if (across < 1 || across > 2 || down < 1 || down > across)
+        return "JPEG as YCbCr is subsampled by 1 x 1, 2 x 1 or 2 x 2";
+    return NULL;
+}
+
+static unsigned factor_across(const tz_tile_format *format)
+{
+    return is_ycbcr(format) ? format->subsampling[0] : 1;
+}
+
+static unsigned factor_down(const tz_tile_format *format)
+{
+    return is_ycbcr(format) ? format->subsampling[1] : 1;
+}
+
+static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    if (format->sample_format != 1 ||
+        (format->bits != 8 && !(format->bits == 12 && TZ_JPEG_HAS_12_BITS)))
+        return TZ_JPEG_HAS_12_BITS ? "JPEG takes uint8, or unsigned samples of 12 bits"
+                                   : "JPEG takes uint8";
+    if (format->samples < 1 || format->samples > MAX_COMPS_IN_SCAN)
+        return "JPEG takes 1 to 4 bands interleaved by pixel, or any number of bands stored apart";
+    const char *why = refuse_colour(format);
+    if (why)
+        return why;
+    if (format->width > JPEG_MAX_DIMENSION || format->height > JPEG_MAX_DIMENSION)
+        return "JPEG takes up to 65,500 pixels in each direction";
+    if (format->height % (DCTSIZE * factor_down(format)) != 0)
+        return factor_down(format) == 1
+                   ? "rows of a JPEG tile or strip are a multiple of 8"
+                   : "rows of a JPEG tile or strip that is subsampled are a multiple of 16";
+    return NULL;
+}
+
+static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)format, (void)choice;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Sizes
+ * ------------------------------------------------------------------------------------------ */
+
+/* Blocks of 8 x 8 samples, with those that fill up the last units of chroma. */
+static uint64_t block_count(const tz_tile_format *format)
+{
+    const unsigned across = factor_across(format), down = factor_down(format);
+    const uint64_t units =
+        tz_ceil_div(format->width, DCTSIZE * across) * tz_ceil_div(format->height, DCTSIZE * down);
+    return units * (across * down + format->samples - 1u);
+}
+
+enum {
+    /* The energy of samples bounds that of the coefficients, and so the bits they take. With the
+     * standard tables and the finest quantization no block of 8-bit samples takes more than 160
+     * bytes, stuffing included; tables made for a tile do better still. */
+    BLOCK_BYTES = 192,
+    BLOCK_BYTES_12 = 256,
+    HEADER_BYTES = 4096 /* markers with all tables take less than half of it */
+};
+
+static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    uint64_t bytes =
+        block_count(format) * (format->bits > 8 ? BLOCK_BYTES_12 : BLOCK_BYTES) + HEADER_BYTES;
+    size_t size;
+    return tz_to_size(bytes, &size) ? size : SIZE_MAX;
+}
+
+/* All coefficients, for Huffman tables of their own; rows of samples before and after chroma is
+ * subsampled; and what the pools have left over at the end of their blocks. */
+static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    const uint64_t row = ((uint64_t)format->width + 2 * DCTSIZE + 128) * (format->bits > 8 ? 2 : 1);
+    uint64_t bytes = row * format->samples * (3 * DCTSIZE);
+    if (!shares_huffman(choice))
+        bytes += block_count(format) * sizeof(JBLOCK) + (uint64_t)format->height * sizeof(void *);
+    return bytes + (1u << 17) * (1 + (uint64_t)format->samples);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The destination: memory that does not grow
+ * ------------------------------------------------------------------------------------------ */
+
+static void start_destination(j_compress_ptr cinfo)
+{
+    jpeg_state *state = cinfo->client_data;
+    state->destination.next_output_byte = state->job.out;
+    state->destination.free_in_buffer = state->job.out_size;
+}
+
+static boolean overflow_destination(j_compress_ptr cinfo)
+{
+    jpeg_state *state = cinfo->client_data;
+    state->job.overflow = true;
+    cinfo->err->msg_code = JERR_CANT_SUSPEND;
+    cinfo->err->error_exit((j_common_ptr)cinfo);
+    return FALSE;
+}
+
+static void end_destination(j_compress_ptr cinfo)
+{
+    jpeg_state *state = cinfo->client_data;
+    state->job.out_size -= state->destination.free_in_buffer;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The compressor
+ * ------------------------------------------------------------------------------------------ */
+
+static void create_step(void *user)
+{
+    jpeg_state *state = user;
+    jpeg_create_compress(&state->compressor);
+}
+
+static void set_up_step(void *user)
+{
+    jpeg_state *state = user;
+    const tz_tile_format *format = state->job.format;
+    struct jpeg_compress_struct *compressor = &state->compressor;
+    compressor->image_width = format->width;
+    compressor->image_height = format->height;
+    compressor->input_components = format->samples;
+    compressor->in_color_space = is_ycbcr(format) ? JCS_RGB : JCS_UNKNOWN;
+    compressor->data_precision = format->bits;
+    jpeg_set_defaults(compressor);
+    jpeg_set_colorspace(compressor, is_ycbcr(format) ? JCS_YCbCr : JCS_UNKNOWN);
+    compressor->comp_info[0].h_samp_factor = (int)factor_across(format);
+    compressor->comp_info[0].v_samp_factor = (int)factor_down(format);
+    jpeg_set_quality(compressor, (int)state->job.choice->quality, FALSE);
+    compressor->write_JFIF_header = FALSE;
+    compressor->write_Adobe_marker = FALSE;
+    compressor->optimize_coding = !shares_huffman(state->job.choice);
+}
+
+static void destroy(jpeg_state *state)
+{
+    if (!state->created)
+        return;
+    tz_jpeg_memory_deinit(&state->guard.memory, (j_common_ptr)&state->compressor);
+    jpeg_destroy_compress(&state->compressor);
+    state->created = false;
+}
+
+static tz_result create(jpeg_state *state, const tz_tile_format *format,
+                        const tz_encode_choice *choice, const tz_context *ctx)
+{
+    tz_jpeg_guard_init(&state->guard, (j_common_ptr)&state->compressor);
+    if (!tz_jpeg_survives(&state->guard, create_step, state)) {
+        jpeg_destroy_compress(&state->compressor);
+        return tz_fail_nomem(ctx, sizeof state->compressor);
+    }
+    tz_jpeg_memory_init(&state->guard.memory, (j_common_ptr)&state->compressor);
+    state->created = true;
+    state->destination = (struct jpeg_destination_mgr){.init_destination = start_destination,
+                                                       .empty_output_buffer = overflow_destination,
+                                                       .term_destination = end_destination};
+    state->compressor.dest = &state->destination;
+    state->job = (jpeg_job){.format = format, .choice = choice};
+    if (tz_jpeg_survives(&state->guard, set_up_step, state))
+        return TZ_OK;
+    const tz_codec_call nowhere = {ctx, tz_at_nowhere()};
+    tz_result result = tz_jpeg_failure(&state->guard, &nowhere);
+    destroy(state);
+    return result;
+}
+
+/* A table of which sent_table is set is left out. Chroma has a second set of its own. */
+static void share_tables(struct jpeg_compress_struct *compressor, const jpeg_job *job, bool shared)
+{
+    const int sets = is_ycbcr(job->format) ? 2 : 1;
+    jpeg_suppress_tables(compressor, !shared);
+    for (int i = 0; i < sets; i++) {
+        if (shares_quantization(job->choice))
+            compressor->quant_tbl_ptrs[i]->sent_table = shared;
+        if (shares_huffman(job->choice)) {
+            compressor->dc_huff_tbl_ptrs[i]->sent_table = shared;
+            compressor->ac_huff_tbl_ptrs[i]->sent_table = shared;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Encoding
+ * ------------------------------------------------------------------------------------------ */
+
+static void write_rows(struct jpeg_compress_struct *compressor, const jpeg_job *job)
+{
+    const size_t row_size = tz_tile_row_bytes(job->format);
+    JSAMPROW rows[ROWS_AT_ONCE];
+    while (compressor->next_scanline < compressor->image_height) {
+        const JDIMENSION first = compressor->next_scanline;
+        JDIMENSION count = compressor->image_height - first;
+        count = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
+        for (JDIMENSION i = 0; i < count; i++)
+            rows[i] = job->in + (size_t)(first + i) * row_size;
+        jpeg_write_scanlines(compressor, rows, count);
+    }
+}
+
+#if TZ_JPEG_HAS_12_BITS
+/* Two samples in three bytes, the highest bit first. */
+static void unpack_12_bits(J12SAMPLE *samples, const uint8_t *in, size_t count)
+{
+    for (; count >= 2; count -= 2, samples += 2, in += 3) {
+        samples[0] = (J12SAMPLE)(in[0] << 4 | in[1] >> 4);
+        samples[1] = (J12SAMPLE)((in[1] & 15) << 8 | in[2]);
+    }
+    if (count > 0)
+        samples[0] = (J12SAMPLE)(in[0] << 4 | in[1] >> 4);
+}
+
+static void write_rows_12(struct jpeg_compress_struct *compressor, const jpeg_job *job)
+{
+    const JDIMENSION count = compressor->image_width * (JDIMENSION)compressor->input_components;
+    /* of J12SAMPLE, as their number of bits is 12 */
+    J12SAMPARRAY row = (J12SAMPARRAY)compressor->mem->alloc_sarray((j_common_ptr)compressor,
+                                                                   JPOOL_IMAGE, count, 1);
+    while (compressor->next_scanline < compressor->image_height) {
+        unpack_12_bits(row[0],
+                       job->in + (size_t)compressor->next_scanline * tz_tile_row_bytes(job->format),
+                       count);
+        jpeg12_write_scanlines(compressor, row, 1);
+    }
+}
+#endif
+
+static void image_step(void *user)
+{
+    jpeg_state *state = user;
+    struct jpeg_compress_struct *compressor = &state->compressor;
+    compressor->image_height = state->job.format->height;
+    share_tables(compressor, &state->job, true);
+    jpeg_start_compress(compressor, FALSE);
+#if TZ_JPEG_HAS_12_BITS
+    if (compressor->data_precision == 12)
+        write_rows_12(compressor, &state->job);
+    else
+#endif
+        write_rows(compressor, &state->job);
+    jpeg_finish_compress(compressor);
+}
+
+static tz_result encode(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
+                        uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
+{
+    jpeg_state *state = opaque;
+    tz_jpeg_memory_begin(&state->guard.memory, UINT64_MAX);
+    state->job = (jpeg_job){format, choice, in, out, bound(format, choice), false};
+    if (!tz_jpeg_survives(&state->guard, image_step, state)) {
+        jpeg_abort_compress(&state->compressor);
+        if (state->job.overflow)
+            return tz_codec_fail(call, "JPEG: a tile takes more than %zu bytes",
+                                 bound(format, choice));
+        return tz_jpeg_failure(&state->guard, call);
+    }
+    *out_size = state->job.out_size;
+    return TZ_OK;
+}
+
+static void tables_step(void *user)
+{
+    jpeg_state *state = user;
+    share_tables(&state->compressor, &state->job, false);
+    jpeg_write_tables(&state->compressor);
+}
+
+static tz_result tables(const tz_tile_format *format, const tz_encode_choice *choice, uint8_t *out,
+                        size_t *out_size, const tz_context *ctx)
+{
+    *out_size = 0;
+    if (choice->jpeg_tables == TZ_JPEG_TABLES_NONE)
+        return TZ_OK;
+    jpeg_state state = {.created = false};
+    TZ_TRY(create(&state, format, choice, ctx));
+    state.job.out = out;
+    state.job.out_size = bound(format, choice);
+    tz_result result = TZ_OK;
+    if (tz_jpeg_survives(&state.guard, tables_step, &state)) {
+        *out_size = state.job.out_size;
+    } else {
+        const tz_codec_call nowhere = {ctx, tz_at_nowhere()};
+        result = tz_jpeg_failure(&state.guard, &nowhere);
+    }
+    destroy(&state);
+    return result;
+}
+
+static tz_result init(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
+                      const tz_context *ctx)
+{
+    return create(opaque, format, choice, ctx);
+}
+
+static void deinit(void *opaque)
+{
+    destroy(opaque);
+}
+
+static const uint16_t compressions[] = {7, 0};
+
+const tz_encoder tz_encoder_jpeg = {
+    .name = "jpeg",
+    .library = "libjpeg-turbo",
+    .compressions = compressions,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_YCBCR | TZ_ENCODER_LOSSY,
+    .state_size = sizeof(jpeg_state),
+    .choose = choose,
+    .refuse = refuse,
+    .lossy = lossy,
+    .bound = bound,
+    .memory = memory,
+    .init = init,
+    .deinit = deinit,
+    .encode = encode,
+    .tables = tables,
+};
+
+#endif

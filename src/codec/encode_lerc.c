@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * LERC (compression 34887), by liblerc, perhaps within deflate or zstd. Blobs are of version 2.4,
+ * which every reader of such files knows.
+ *
+ * Samples of a pixel are the depth of one blob. NaN cannot be a value within a blob: pixels that
+ * are NaN in all samples are left out by the mask, and where some samples are NaN and others not,
+ * every sample has a blob and a mask of its own. NaN comes back as NaN, but the bits that tell one
+ * NaN from another are lost, and the sign of zero may be. */
+#include "codec/encoder.h"
+
+#ifdef TZ_HAVE_LERC
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include <Lerc_c_api.h>
+#ifdef TZ_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
+#ifdef TZ_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "base/mem.h"
+#include "codec/lerc.h"
+
+enum { BLOB_VERSION = 4 };
+
+typedef struct scratch {
+    uint8_t *data;
+    size_t capacity;
+} scratch;
+
+typedef struct lerc_state {
+    scratch mask;   /* a byte per pixel, or per value */
+    scratch planes; /* samples band by band */
+    scratch blob;   /* before deflate or zstd */
+#ifdef TZ_HAVE_LIBDEFLATE
+    struct libdeflate_compressor *deflater;
+#endif
+#ifdef TZ_HAVE_ZSTD
+    ZSTD_CCtx *zstd;
+#endif
+} lerc_state;
+
+/* ---------------------------------------------------------------------------------------------
+ * Choices
+ * ------------------------------------------------------------------------------------------ */
+
+static uint32_t type_of(const tz_tile_format *format)
+{
+    return tz_lerc_type_of(format->bits, format->sample_format);
+}
+
+static bool is_float(const tz_tile_format *format)
+{
+    return format->sample_format == 3;
+}
+
+/* Integers that are less than one apart are the same. */
+static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    return is_float(format) ? choice->max_error > 0 : choice->max_error >= 1;
+}
+
+static const char *choose_level(const tz_tile_format *format, tz_encode_choice *choice)
+{
+    const bool zstd = format->lerc_compression == TZ_LERC_WITH_ZSTD;
+    if (choice->level == TZ_LEVEL_FAST)
+        choice->level = 1;
+    if (choice->level == 0)
+        choice->level = zstd ? 9 : 6;
+    if (zstd)
+        return choice->level < 1 || choice->level > 22 ? "ZSTD levels within LERC are 1 to 22"
+                                                       : NULL;
+    return choice->level < 1 || choice->level > 12 ? "Deflate levels within LERC are 1 to 12"
+                                                   : NULL;
+}
+
+static const char *choose(const tz_tile_format *format, tz_encode_choice *choice)
+{
+    if (!(choice->max_error >= 0) || isinf(choice->max_error))
+        return "the largest error of LERC is a number, 0 or more";
+    if (choice->lossless && lossy(format, choice))
+        return "LERC is lossless only with a largest error of 0";
+    return format->lerc_compression == TZ_LERC_PLAIN ? NULL : choose_level(format, choice);
+}
+
+static uint64_t largest_blob(const tz_tile_format *format)
+{
+    const uint64_t pixels = (uint64_t)format->width * format->height;
+    const uint64_t mask = is_float(format) ? pixels / 8 + pixels / 128 : 0;
+    return tz_tile_bytes(format) + format->samples * (mask + 512);
+}
+
+static const char *refuse_wrapping(const tz_tile_format *format)
+{
+#ifndef TZ_HAVE_LIBDEFLATE
+    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
+        return "LERC with Deflate needs libdeflate, which this build does not have";
+#endif
+#ifndef TZ_HAVE_ZSTD
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
+        return "LERC with ZSTD needs libzstd, which this build does not have";
+#endif
+    return format->lerc_compression > TZ_LERC_WITH_ZSTD
+               ? "what is within LERC is compressed by nothing (0), Deflate (1) or ZSTD (2)"
+               : NULL;
+}
+
+static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    if (type_of(format) == TZ_LERC_TYPES)
+        return "LERC takes integers of 8, 16 and 32 bits, float32 and float64";
+    if (format->photometric == 6)
+        return "LERC stores RGB, not YCbCr";
+    if (format->big_endian && format->bits > 8)
+        return "LERC is written to little-endian files: in others, readers swap the bytes of what "
+               "they decoded";
+    if (largest_blob(format) > INT_MAX)
+        return "LERC takes tiles of less than 2 GB";
+    return refuse_wrapping(format);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Sizes
+ * ------------------------------------------------------------------------------------------ */
+
+static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    const size_t blob = (size_t)largest_blob(format);
+    if (format->lerc_compression == TZ_LERC_PLAIN)
+        return blob;
+    return blob + blob / 128 + 1024; /* more than either library asks for */
+}
+
+/* The scratch, and what liblerc and the other library hold, by measurement. */
+static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    const uint64_t values = (uint64_t)format->width * format->height * format->samples;
+    uint64_t bytes = 2 * largest_blob(format) + (1u << 20);
+    if (is_float(format))
+        bytes += values + tz_tile_bytes(format);
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
+        bytes += (choice->level > 15 ? UINT64_C(64) << 20 : UINT64_C(16) << 20);
+    else if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
+        bytes += UINT64_C(10) << 20;
+    return bytes;
+}
+
+static tz_result reserve(scratch *room, uint64_t size, const tz_codec_call *call)
+{
+    if (size <= room->capacity)
+        return TZ_OK;
+    tz_free(room->data);
+    *room = (scratch){tz_alloc((size_t)size), (size_t)size};
+    if (room->data)
+        return TZ_OK;
+    room->capacity = 0;
+    return tz_fail_nomem(call->ctx, size);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * NaN
+ * ------------------------------------------------------------------------------------------ */
+
+static bool is_nan_32(const uint8_t *sample)
+{
+    uint32_t bits;
+    memcpy(&bits, sample, sizeof bits);
+    return (bits & 0x7fffffff) > 0x7f800000;
+}
+
+static bool is_nan_64(const uint8_t *sample)
+{
+    uint64_t bits;
+    memcpy(&bits, sample, sizeof bits);
+    return (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+}
+
+static bool is_nan(const uint8_t *sample, size_t size)
+{
+    return size == 4 ? is_nan_32(sample) : is_nan_64(sample);
+}
+
+/* Most tiles have none, so this one has to be quick: no branch within the loop. */
+static bool has_nan(const tz_tile_format *format, const uint8_t *in)
+{
+    const size_t count = (size_t)format->width * format->height * format->samples;
+    unsigned found = 0;
+    if (!is_float(format))
+        return false;
+    if (format->bits == 32)
+        for (size_t i = 0; i < count; i++)
+            found |= is_nan_32(in + i * 4);
+    else
+        for (size_t i = 0; i < count; i++)
+            found |= is_nan_64(in + i * 8);
+    return found;
+}
+
+/* 0 for what is NaN, for every sample of a pixel one after the other (mask[i + s * pixels]). true
+ * when all samples of each pixel are alike. */
+static bool make_masks(uint8_t *mask, const tz_tile_format *format, const uint8_t *in)
+{
+    const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
+    bool alike = true;
+    for (size_t i = 0; i < pixels; i++) {
+        for (size_t s = 0; s < format->samples; s++, in += size) {
+            mask[i + s * pixels] = !is_nan(in, size);
+            alike = alike && mask[i + s * pixels] == mask[i];
+        }
+    }
+    return alike;
+}
+
+static void split_bands(uint8_t *out, const tz_tile_format *format, const uint8_t *in)
+{
+    const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
+    for (size_t i = 0; i < pixels; i++)
+        for (size_t s = 0; s < format->samples; s++, in += size)
+            memcpy(out + (i + s * pixels) * size, in, size);
+}
+
+/* What liblerc is given. */
+typedef struct lerc_input {
+    const uint8_t *data;
+    const uint8_t *mask;
+    int depth;
+    int bands;
+    int masks;
+} lerc_input;
+
+static tz_result prepare(lerc_input *out, lerc_state *state, const tz_tile_format *format,
+                         const uint8_t *in, const tz_codec_call *call)
+{
+    *out = (lerc_input){.data = in, .depth = format->samples, .bands = 1};
+    if (!has_nan(format, in))
+        return TZ_OK;
+    const uint64_t values = (uint64_t)format->width * format->height * format->samples;
+    TZ_TRY(reserve(&state->mask, values, call));
+    out->mask = state->mask.data;
+    out->masks = 1;
+    if (make_masks(state->mask.data, format, in))
+        return TZ_OK;
+    TZ_TRY(reserve(&state->planes, tz_tile_bytes(format), call));
+    split_bands(state->planes.data, format, in);
+    *out = (lerc_input){.data = state->planes.data,
+                        .mask = state->mask.data,
+                        .depth = 1,
+                        .bands = format->samples,
+                        .masks = format->samples};
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Encoding
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result write_blob(const lerc_input *input, const tz_tile_format *format,
+                            const tz_encode_choice *choice, uint8_t *out, size_t *out_size,
+                            const tz_codec_call *call)
+{
+    /* liblerc leaves some bytes of a blob as they were. */
+    memset(out, 0, (size_t)largest_blob(format));
+    unsigned int written = 0;
+    const lerc_status status = lerc_encodeForVersion(
+        input->data, BLOB_VERSION, type_of(format), input->depth, (int)format->width,
+        (int)format->height, input->bands, input->masks, input->mask, choice->max_error, out,
+        (unsigned int)largest_blob(format), &written);
+    *out_size = written;
+    return status == 0 ? TZ_OK
+                       : tz_codec_fail(call, "LERC: liblerc cannot encode it (status %u)", status);
+}
+
+/* The blob of the scratch to out. */
+static tz_result wrap(lerc_state *state, const tz_tile_format *format,
+                      const tz_encode_choice *choice, size_t size, uint8_t *out, size_t *out_size,
+                      const tz_codec_call *call)
+{
+    const size_t room = bound(format, choice);
+    size_t used = 0;
+    (void)state, (void)size, (void)out; /* a build may have neither library */
+#ifdef TZ_HAVE_LIBDEFLATE
+    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
+        used = libdeflate_zlib_compress(state->deflater, state->blob.data, size, out, room);
+#endif
+#ifdef TZ_HAVE_ZSTD
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD) {
+        used = ZSTD_compressCCtx(state->zstd, out, room, state->blob.data, size, choice->level);
+        if (ZSTD_isError(used))
+            return tz_codec_fail(call, "LERC: zstd: %s", ZSTD_getErrorName(used));
+    }
+#endif
+    if (used == 0)
+        return tz_codec_fail(call, "LERC: a tile takes more than %zu bytes", room);
+    *out_size = used;
+    return TZ_OK;
+}
+
+static tz_result encode(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
+                        uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
+{
+    lerc_state *state = opaque;
+    lerc_input input;
+    TZ_TRY(prepare(&input, state, format, in, call));
+    if (format->lerc_compression == TZ_LERC_PLAIN)
+        return write_blob(&input, format, choice, out, out_size, call);
+    size_t size;
+    TZ_TRY(reserve(&state->blob, largest_blob(format), call));
+    TZ_TRY(write_blob(&input, format, choice, state->blob.data, &size, call));
+    return wrap(state, format, choice, size, out, out_size, call);
+}
+
+static tz_result init(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
+                      const tz_context *ctx)
+{
+    lerc_state *state = opaque;
+    (void)state, (void)choice, (void)ctx; /* a build may have neither library */
+#ifdef TZ_HAVE_LIBDEFLATE
+    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE) {
+        state->deflater = libdeflate_alloc_compressor(choice->level);
+        if (!state->deflater)
+            return tz_fail_nomem(ctx, memory(format, choice));
+    }
+#endif
+#ifdef TZ_HAVE_ZSTD
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD) {
+        state->zstd = ZSTD_createCCtx();
+        if (!state->zstd)
+            return tz_fail_nomem(ctx, memory(format, choice));
+    }
+#endif
+    return TZ_OK;
+}
+
+static void deinit(void *opaque)
+{
+    lerc_state *state = opaque;
+    tz_free(state->mask.data);
+    tz_free(state->planes.data);
+    tz_free(state->blob.data);
+#ifdef TZ_HAVE_LIBDEFLATE
+    libdeflate_free_compressor(state->deflater);
+#endif
+#ifdef TZ_HAVE_ZSTD
+    ZSTD_freeCCtx(state->zstd);
+#endif
+    *state = (lerc_state){.mask = {NULL, 0}};
+}
+
+static const uint16_t compressions[] = {34887, 0};
+
+const tz_encoder tz_encoder_lerc = {
+    .name = "lerc",
+    .library = "liblerc",
+    .compressions = compressions,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_LOSSY,
+    .state_size = sizeof(lerc_state),
+    .choose = choose,
+    .refuse = refuse,
+    .lossy = lossy,
+    .bound = bound,
+    .memory = memory,
+    .init = init,
+    .deinit = deinit,
+    .encode = encode,
+};
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * WebP (compression 50001), by libwebp with its default settings: 3 or 4 samples of 8 bits, lossy
+ * or lossless. Lossless keeps colours under transparent pixels too. */
+#include "codec/encoder.h"
+
+#ifdef TZ_HAVE_WEBP
+
+#include <string.h>
+
+#include <webp/encode.h>
+
+#include "base/mem.h"
+
+/* One call of encode. */
+typedef struct webp_job {
+    uint8_t *out;
+    size_t room;
+    size_t used;
+    bool overflow;
+} webp_job;
+
+static const char *choose(const tz_tile_format *format, tz_encode_choice *choice)
+{
+    (void)format;
+    if (choice->quality == 0)
+        choice->quality = 75;
+    return choice->quality > 100 ? "WebP quality is 1 to 100" : NULL;
+}
+
+static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    if (format->bits != 8 || format->sample_format != 1 ||
+        (format->samples != 3 && format->samples != 4))
+        return "WebP takes 3 or 4 bands of uint8, interleaved by pixel";
+    if (format->photometric == 6)
+        return "WebP stores RGB, not YCbCr";
+    if (format->width > WEBP_MAX_DIMENSION || format->height > WEBP_MAX_DIMENSION)
+        return "WebP takes up to 16,383 pixels in each direction";
+    return NULL;
+}
+
+static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)format;
+    return !choice->lossless;
+}
+
+/* Noise in all bands takes 4 bytes a pixel when lossless, and less than that as finest lossy
+ * picture with alpha; small tiles have headers. */
+enum { PIXEL_BYTES = 8, HEADER_BYTES = 1 << 14 };
+
+static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    return (size_t)format->width * format->height * PIXEL_BYTES + HEADER_BYTES;
+}
+
+/* libwebp's own: planes of the picture, then tokens, or hash chains and several tries of backward
+ * references. Measured, and rounded up. */
+static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    const uint64_t pixels = (uint64_t)format->width * format->height;
+    return pixels * (choice->lossless ? 64 : 16) + (1u << 20);
+}
+
+static int write_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)
+{
+    webp_job *job = picture->custom_ptr;
+    job->overflow = size > job->room - job->used;
+    if (job->overflow)
+        return 0;
+    memcpy(job->out + job->used, data, size);
+    job->used += size;
+    return 1;
+}
+
+static const char *error_text(WebPEncodingError code)
+{
+    switch (code) {
+    case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
+    case VP8_ENC_ERROR_PARTITION_OVERFLOW:
+        return "a partition is larger than WebP allows: take smaller tiles or a lower quality";
+    case VP8_ENC_ERROR_INVALID_CONFIGURATION:
+        return "libwebp takes no such settings";
+    default:
+        return "cannot be encoded";
+    }
+}
+
+static tz_result failure(const WebPPicture *picture, const webp_job *job, uint64_t memory_size,
+                         const tz_codec_call *call)
+{
+    if (job->overflow)
+        return tz_codec_fail(call, "WebP: a tile takes more than %zu bytes", job->room);
+    if (picture->error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ||
+        picture->error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
+        return tz_fail_nomem(call->ctx, memory_size);
+    return tz_codec_fail(call, "WebP: %s", error_text(picture->error_code));
+}
+
+static tz_result encode(void *state, const tz_tile_format *format, const tz_encode_choice *choice,
+                        uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
+{
+    (void)state;
+    WebPConfig config;
+    WebPPicture picture;
+    if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)choice->quality) ||
+        !WebPPictureInit(&picture))
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "libwebp is not of the version this library was built for");
+    webp_job job = {.out = out, .room = bound(format, choice)};
+    config.lossless = choice->lossless;
+    config.exact = choice->lossless;
+    picture.use_argb = choice->lossless;
+    picture.width = (int)format->width;
+    picture.height = (int)format->height;
+    picture.writer = write_bytes;
+    picture.custom_ptr = &job;
+    const int stride = (int)tz_tile_row_bytes(format);
+    const bool encoded = (format->samples == 4 ? WebPPictureImportRGBA(&picture, in, stride)
+                                               : WebPPictureImportRGB(&picture, in, stride)) &&
+                         WebPEncode(&config, &picture);
+    tz_result result = TZ_OK;
+    if (encoded)
+        *out_size = job.used;
+    else
+        result = failure(&picture, &job, memory(format, choice), call);
+    WebPPictureFree(&picture);
+    return result;
+}
+
+static const uint16_t compressions[] = {50001, 0};
+
+const tz_encoder tz_encoder_webp = {
+    .name = "webp",
+    .library = "libwebp",
+    .compressions = compressions,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_LOSSY,
+    .choose = choose,
+    .refuse = refuse,
+    .lossy = lossy,
+    .bound = bound,
+    .memory = memory,
+    .encode = encode,
+};
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * System calls of the file sink: the real ones, and what stands in where a system has none. */
+#define _GNU_SOURCE       /* O_TMPFILE, renameat2, sync_file_range, pwritev */
+#define _FILE_OFFSET_BITS 64
+#include "io/sink_calls.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
+
+#include "base/mem.h"
+
+#ifndef __linux__
+static int missing(int error_number)
+{
+    errno = error_number;
+    return -1;
+}
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * Names and descriptors
+ * ------------------------------------------------------------------------------------------ */
+
+static int real_openat(int dir, const char *path, int flags, mode_t mode)
+{
+    return openat(dir, path, flags, mode);
+}
+
+static int real_open_unnamed(int dir, mode_t mode)
+{
+#ifdef O_TMPFILE
+    return openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+#else
+    (void)dir, (void)mode;
+    errno = EOPNOTSUPP;
+    return -1;
+#endif
+}
+
+static int real_fstat(int fd, struct stat *out)
+{
+    return fstat(fd, out);
+}
+
+static int real_fstatat(int dir, const char *path, struct stat *out, int flags)
+{
+    return fstatat(dir, path, out, flags);
+}
+
+static long real_readlinkat(int dir, const char *path, char *dst, size_t size)
+{
+    return readlinkat(dir, path, dst, size);
+}
+
+static int real_lock(int fd)
+{
+#ifdef LOCK_EX
+    return flock(fd, LOCK_EX | LOCK_NB);
+#else
+    (void)fd;
+    errno = ENOLCK;
+    return -1;
+#endif
+}
+
+static int real_dup(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static int real_close(int fd)
+{
+    return close(fd);
+}
+
+static int real_linkat(int from_dir, const char *from, int dir, const char *to, int flags)
+{
+    return linkat(from_dir, from, dir, to, flags);
+}
+
+static int real_rename(int dir, const char *from, const char *to)
+{
+    return renameat(dir, from, dir, to);
+}
+
+static int real_rename_new(int dir, const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    return renameat2(dir, from, dir, to, RENAME_NOREPLACE);
+#else
+    (void)dir, (void)from, (void)to;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static int real_unlinkat(int dir, const char *name)
+{
+    return unlinkat(dir, name, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Bytes
+ * ------------------------------------------------------------------------------------------ */
+
+static long real_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset)
+{
+    return pwritev(fd, pieces, count, (off_t)offset);
+}
+
+static long real_pread(int fd, void *dst, size_t size, int64_t offset)
+{
+    return pread(fd, dst, size, (off_t)offset);
+}
+
+static int real_write_back(int fd, int64_t offset, int64_t size)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    return sync_file_range(fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd, (void)offset, (void)size;
+    return 0;
+#endif
+}
+
+static int real_ftruncate(int fd, int64_t size)
+{
+    return ftruncate(fd, (off_t)size);
+}
+
+/* Where fsync stops at the drive's own cache, F_FULLFSYNC goes through it. */
+static int real_fsync(int fd)
+{
+#ifdef F_FULLFSYNC
+    if (fcntl(fd, F_FULLFSYNC) == 0)
+        return 0;
+#endif
+    return fsync(fd);
+}
+
+static int real_free_space(int fd, uint64_t *out)
+{
+    struct statvfs room;
+    if (fstatvfs(fd, &room) != 0)
+        return -1;
+    if (!tz_mul(room.f_bavail, room.f_frsize, out))
+        *out = UINT64_MAX - 1;
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Attributes
+ * ------------------------------------------------------------------------------------------ */
+
+static int real_fchmod(int fd, mode_t mode)
+{
+    return fchmod(fd, mode);
+}
+
+static int real_fchown(int fd, uid_t owner, gid_t group)
+{
+    return fchown(fd, owner, group);
+}
+
+#ifdef __linux__
+static long real_flistxattr(int fd, char *dst, size_t size)
+{
+    return flistxattr(fd, dst, size);
+}
+
+static long real_fgetxattr(int fd, const char *name, void *dst, size_t size)
+{
+    return fgetxattr(fd, name, dst, size);
+}
+
+static int real_fsetxattr(int fd, const char *name, const void *value, size_t size)
+{
+    return fsetxattr(fd, name, value, size, 0);
+}
+
+static int real_fremovexattr(int fd, const char *name)
+{
+    return fremovexattr(fd, name);
+}
+#else
+static long real_flistxattr(int fd, char *dst, size_t size)
+{
+    (void)fd, (void)dst, (void)size;
+    return missing(ENOTSUP);
+}
+
+static long real_fgetxattr(int fd, const char *name, void *dst, size_t size)
+{
+    (void)fd, (void)name, (void)dst, (void)size;
+    return missing(ENOTSUP);
+}
+
+static int real_fsetxattr(int fd, const char *name, const void *value, size_t size)
+{
+    (void)fd, (void)name, (void)value, (void)size;
+    return missing(ENOTSUP);
+}
+
+static int real_fremovexattr(int fd, const char *name)
+{
+    (void)fd, (void)name;
+    return missing(ENOTSUP);
+}
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * Directories
+ * ------------------------------------------------------------------------------------------ */
+
+static void *real_list_open(int fd)
+{
+    return fdopendir(fd);
+}
+
+static const char *real_list_next(void *list)
+{
+    errno = 0;
+    const struct dirent *entry = readdir(list);
+    return entry ? entry->d_name : NULL;
+}
+
+static int real_list_close(void *list)
+{
+    return closedir(list);
+}
+
+const tz_sink_calls tz_sink_system = {
+    .openat = real_openat,
+    .open_unnamed = real_open_unnamed,
+    .fstat = real_fstat,
+    .fstatat = real_fstatat,
+    .readlinkat = real_readlinkat,
+    .lock = real_lock,
+    .pwritev = real_pwritev,
+    .pread = real_pread,
+    .write_back = real_write_back,
+    .ftruncate = real_ftruncate,
+    .fsync = real_fsync,
+    .fchmod = real_fchmod,
+    .fchown = real_fchown,
+    .flistxattr = real_flistxattr,
+    .fgetxattr = real_fgetxattr,
+    .fsetxattr = real_fsetxattr,
+    .fremovexattr = real_fremovexattr,
+    .dup = real_dup,
+    .close = real_close,
+    .linkat = real_linkat,
+    .rename = real_rename,
+    .rename_new = real_rename_new,
+    .unlinkat = real_unlinkat,
+    .free_space = real_free_space,
+    .list_open = real_list_open,
+    .list_next = real_list_next,
+    .list_close = real_list_close,
+};
+const tz_sink_calls *tz_sink_call = &tz_sink_system;
+
+void tz_sink_set_calls(const tz_sink_calls *calls)
+{
+    tz_sink_call = calls ? calls : &tz_sink_system;
+}

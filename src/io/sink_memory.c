@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory that grows, as a sink. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "io/sink.h"
+
+/* The first room, so that a header's few bytes are not followed by many small steps. */
+#define SMALLEST_ROOM ((size_t)64 << 10)
+
+typedef struct memory_sink {
+    tz_sink base; /* first: the two share their address */
+    tz_memory *into;
+    unsigned char *data;
+    size_t size;
+    size_t room;
+    bool committed;
+} memory_sink;
+
+static tz_result fail_too_large(uint64_t offset, uint64_t size, const tz_context *ctx)
+{
+    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_offset(offset),
+                   "%llu more bytes do not fit into memory", (unsigned long long)size);
+}
+
+/* Half as much again each time: few copies, and never more than a third unused. */
+static tz_result make_room(memory_sink *sink, size_t size, const tz_context *ctx)
+{
+    if (size <= sink->room)
+        return TZ_OK;
+    size_t room = sink->room <= SIZE_MAX / 2 ? sink->room + sink->room / 2 : SIZE_MAX;
+    if (room < SMALLEST_ROOM)
+        room = SMALLEST_ROOM;
+    if (room < size)
+        room = size;
+    unsigned char *data = tz_realloc_array(sink->data, room, 1);
+    if (!data)
+        return tz_fail_nomem(ctx, room);
+    sink->data = data;
+    sink->room = room;
+    return TZ_OK;
+}
+
+/* At least size bytes; those that nobody wrote are zero. */
+static tz_result grow(memory_sink *sink, size_t size, const tz_context *ctx)
+{
+    if (size <= sink->size)
+        return TZ_OK;
+    TZ_TRY(make_room(sink, size, ctx));
+    memset(sink->data + sink->size, 0, size - sink->size);
+    sink->size = size;
+    return TZ_OK;
+}
+
+static tz_result check_open(const memory_sink *sink, const tz_context *ctx)
+{
+    if (sink->committed)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "was committed already");
+    return TZ_OK;
+}
+
+static tz_result write_piece(memory_sink *sink, uint64_t offset, const tz_bytes *piece,
+                             const tz_context *ctx)
+{
+    uint64_t end;
+    size_t size;
+    if (!tz_add(offset, piece->size, &end) || !tz_to_size(end, &size))
+        return fail_too_large(offset, piece->size, ctx);
+    TZ_TRY(make_room(sink, size, ctx));
+    if (offset > sink->size)
+        TZ_TRY(grow(sink, (size_t)offset, ctx));
+    memcpy(sink->data + offset, piece->data, piece->size);
+    if (size > sink->size)
+        sink->size = size;
+    return TZ_OK;
+}
+
+static tz_result write_memory(tz_sink *base, uint64_t offset, const tz_bytes *pieces, size_t count,
+                              tz_error *err)
+{
+    memory_sink *sink = (memory_sink *)base;
+    tz_context ctx = {.err = err, .ifd = -1};
+    TZ_TRY(check_open(sink, &ctx));
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].size == 0)
+            continue;
+        TZ_TRY(write_piece(sink, offset, &pieces[i], &ctx));
+        offset += pieces[i].size;
+    }
+    return TZ_OK;
+}
+
+static tz_result read_memory(tz_sink *base, uint64_t offset, void *dst, size_t size, tz_error *err)
+{
+    const memory_sink *sink = (const memory_sink *)base;
+    tz_context ctx = {.err = err, .ifd = -1};
+    TZ_TRY(check_open(sink, &ctx));
+    uint64_t left = offset < sink->size ? sink->size - offset : 0;
+    if (size > left)
+        return tz_fail(&ctx, TZ_ERR_IO, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(tz_at_offset(offset), size, left),
+                       "less was written than is read back");
+    if (size > 0)
+        memcpy(dst, sink->data + offset, size);
+    return TZ_OK;
+}
+
+static tz_result sync_memory(tz_sink *base, uint64_t size, tz_error *err)
+{
+    memory_sink *sink = (memory_sink *)base;
+    tz_context ctx = {.err = err, .ifd = -1};
+    size_t wanted;
+    TZ_TRY(check_open(sink, &ctx));
+    if (!tz_to_size(size, &wanted))
+        return fail_too_large(0, size, &ctx);
+    TZ_TRY(grow(sink, wanted, &ctx));
+    sink->size = wanted;
+    return TZ_OK;
+}
+
+static tz_result commit_memory(tz_sink *base, tz_error *err)
+{
+    memory_sink *sink = (memory_sink *)base;
+    tz_context ctx = {.err = err, .ifd = -1};
+    TZ_TRY(check_open(sink, &ctx));
+    /* A block that cannot be made smaller is as good as it is. */
+    void *fitting = sink->size < sink->room ? tz_realloc_array(sink->data, sink->size, 1) : NULL;
+    *sink->into = (tz_memory){fitting ? fitting : sink->data, sink->size};
+    sink->data = NULL;
+    sink->committed = true;
+    return TZ_OK;
+}
+
+static void close_memory(tz_sink *base)
+{
+    tz_free(((memory_sink *)base)->data);
+    tz_free(base);
+}
+
+tz_result tz_sink_open_memory(tz_sink **out, tz_memory *into, const tz_context *ctx)
+{
+    if (!into)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the memory to fill is NULL");
+    memory_sink *sink = tz_alloc(sizeof *sink);
+    if (!sink)
+        return tz_fail_nomem(ctx, sizeof *sink);
+    *sink = (memory_sink){.base = {.write = write_memory,
+                                   .read = read_memory,
+                                   .sync = sync_memory,
+                                   .commit = commit_memory,
+                                   .close = close_memory},
+                          .into = into};
+    *out = &sink->base;
+    return TZ_OK;
+}
+
+void tz_memory_free(tz_memory *memory)
+{
+    if (!memory)
+        return;
+    tz_free(memory->data);
+    *memory = (tz_memory){NULL, 0};
+}

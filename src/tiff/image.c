@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a specification and options to an image that can be written: the order of the checks, and
+ * those of single options. */
+#include "tiff/image.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "tiff/image_parts.h"
+
+enum { MAX_ALIGNMENT = 65536 };
+
+static bool has_size(size_t given, size_t known)
+{
+    return given >= sizeof given && given <= known;
+}
+
+static tz_result take_spec(tz_image_spec *out, const tz_image_spec *given, const tz_context *ctx)
+{
+    *out = (tz_image_spec)TZ_IMAGE_SPEC_INIT;
+    if (!given)
+        return TZ_REFUSE(ctx, "there is no specification of the image");
+    if (!has_size(given->struct_size, sizeof *given))
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       "spec->struct_size is wrong; use TZ_IMAGE_SPEC_INIT");
+    memcpy(out, given, given->struct_size);
+    return TZ_OK;
+}
+
+static tz_result take_options(tz_write_options *out, const tz_write_options *given,
+                              const tz_context *ctx)
+{
+    *out = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
+    if (given) {
+        if (!has_size(given->struct_size, sizeof *given))
+            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                           tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                           "options->struct_size is wrong; use TZ_WRITE_OPTIONS_INIT");
+        memcpy(out, given, given->struct_size);
+    }
+    if (out->compression == TZ_COMPRESSION_DEFAULT)
+        out->compression = TZ_COMPRESSION_DEFLATE;
+    const tz_limits limits = out->limits;
+    tz_limits_resolve(&out->limits, &limits);
+    return TZ_OK;
+}
+
+tz_result tz_image_copy(tz_image *image, const void *data, uint64_t count, size_t size,
+                        const char *what, const tz_context *ctx, void **out)
+{
+    uint64_t bytes;
+    size_t memory;
+    *out = NULL;
+    if (count == 0)
+        return TZ_OK;
+    if (!data)
+        return TZ_REFUSE(ctx, "%s is NULL, although its count is %llu", what,
+                         (unsigned long long)count);
+    void *copy = NULL;
+    if (tz_mul(count, size, &bytes) && tz_to_size(bytes, &memory))
+        copy = tz_arena_alloc(&image->arena, memory);
+    else
+        bytes = TZ_NONE;
+    if (!copy)
+        return tz_fail_nomem(ctx, bytes);
+    *out = memcpy(copy, data, memory);
+    return TZ_OK;
+}
+
+/* A number that must be one of a C enumeration, whose type may hold any. */
+typedef struct enum_check {
+    unsigned value;
+    unsigned last;
+    const char *name;
+} enum_check;
+
+static tz_result check_enums(const tz_write_options *options, const tz_context *ctx)
+{
+    const enum_check checks[] = {
+        {(unsigned)options->interleave, TZ_INTERLEAVE_TILE, "interleave"},
+        {(unsigned)options->bigtiff, TZ_BIGTIFF_IF_SAFER, "bigtiff"},
+        {(unsigned)options->lossless, TZ_NO, "lossless"},
+        {(unsigned)options->jpeg_tables, TZ_JPEG_TABLES_NONE, "jpeg_tables"},
+        {(unsigned)options->verify, TZ_VERIFY_NONE, "verify"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+        if (checks[i].value > checks[i].last)
+            return TZ_REFUSE(ctx, "options->%s is %u, which is none of its values", checks[i].name,
+                             checks[i].value);
+    return TZ_OK;
+}
+
+static tz_result check_alignment(const tz_write_options *options, const tz_context *ctx)
+{
+    const uint32_t alignment = options->alignment;
+    if (alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0) /* 0 passes as well */
+        return TZ_OK;
+    return TZ_REFUSE(ctx, "the alignment is %u; it must be a power of two up to %d", alignment,
+                     MAX_ALIGNMENT);
+}
+
+static tz_result take_orientation(tz_image *image, const tz_context *ctx)
+{
+    uint16_t *orientation = &image->spec.orientation;
+    if (*orientation == 0)
+        *orientation = 1;
+    if (*orientation > 8)
+        return TZ_REFUSE(ctx, "the orientation is %u; it must be 1 to 8", *orientation);
+    return TZ_OK;
+}
+
+tz_result tz_image_make(tz_image *out, const tz_image_spec *spec, const tz_write_options *options,
+                        const tz_context *ctx)
+{
+    static tz_result (*const steps[])(tz_image *, const tz_context *) = {
+        take_orientation,       tz_image_take_type,   tz_image_take_colors, tz_image_take_codec,
+        tz_image_take_tiles,    tz_image_take_choice, tz_image_take_nodata, tz_image_take_geo,
+        tz_image_take_metadata, tz_image_take_tags,
+    };
+    *out = (tz_image){0};
+    TZ_TRY(take_spec(&out->spec, spec, ctx));
+    TZ_TRY(take_options(&out->options, options, ctx));
+    TZ_TRY(check_enums(&out->options, ctx));
+    TZ_TRY(check_alignment(&out->options, ctx));
+    tz_context within = *ctx;
+    within.limits = &out->options.limits;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        TZ_TRY(steps[i](out, &within));
+    return TZ_OK;
+}
+
+void tz_image_deinit(tz_image *image)
+{
+    tz_arena_deinit(&image->arena);
+    *image = (tz_image){0};
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The georeferencing of an image to be written: checked, copied, and with keys made of codes where
+ * there are none. */
+#include <math.h>
+#include <string.h>
+
+#include "tiff/geo.h"
+#include "tiff/image_parts.h"
+#include "tiff/tags.h"
+
+enum {
+    RPC_VALUES = 92,
+    MOST_GCPS = 10922,    /* six numbers each, and readers count them in 16 bits */
+    MOST_IN_KEYS = 65535, /* SHORTs, DOUBLEs, and bytes of text */
+    MOST_MADE_KEYS = 6
+};
+
+static tz_result check_finite(const double *values, size_t count, const char *what,
+                              const tz_context *ctx)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return TZ_REFUSE(ctx, "%s: number %zu is infinite or not a number", what, i);
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Where pixels are
+ * ------------------------------------------------------------------------------------------ */
+
+/* What a reader would call a transform: see geo_transform.c. */
+static bool is_invertible(const double *t)
+{
+    const double matrix[16] = {t[1], t[2], 0, t[0], t[4], t[5], 0, t[3], 0, 0, 0, 0, 0, 0, 0, 1};
+    const tz_geo_tags tags = {.matrix = matrix, .matrix_count = 16};
+    const tz_context quiet = {.ifd = -1};
+    tz_geo read = {0};
+    return tz_geo_parse_transform(&tags, &quiet, &read) == TZ_OK && read.has_transform;
+}
+
+static tz_result check_transform(const tz_geo *geo, const tz_context *ctx)
+{
+    if (!geo->has_transform)
+        return TZ_OK;
+    if (geo->gcp_count > 0)
+        return TZ_REFUSE(ctx, "a transform and control points exclude each other");
+    TZ_TRY(check_finite(geo->transform, 6, "spec->geo->transform", ctx));
+    if (is_invertible(geo->transform))
+        return TZ_OK;
+    return TZ_REFUSE(ctx, "the transform maps the image to a line or a point");
+}
+
+static tz_result take_gcps(tz_image *image, tz_geo *geo, const tz_context *ctx)
+{
+    void *copy;
+    if (geo->gcp_count > MOST_GCPS)
+        return TZ_REFUSE(ctx, "%u control points; there may be %d at most", geo->gcp_count,
+                         MOST_GCPS);
+    TZ_TRY(tz_image_copy(image, geo->gcps, geo->gcp_count, sizeof *geo->gcps, "spec->geo->gcps",
+                         ctx, &copy));
+    geo->gcps = copy;
+    if (!copy)
+        return TZ_OK;
+    return check_finite(&geo->gcps[0].column, (size_t)geo->gcp_count * 6, "spec->geo->gcps", ctx);
+}
+
+static tz_result take_rpc(tz_image *image, tz_geo *geo, const tz_context *ctx)
+{
+    void *copy;
+    if (!geo->rpc)
+        return TZ_OK;
+    TZ_TRY(check_finite(geo->rpc, RPC_VALUES, "spec->geo->rpc", ctx));
+    TZ_TRY(
+        tz_image_copy(image, geo->rpc, RPC_VALUES, sizeof *geo->rpc, "spec->geo->rpc", ctx, &copy));
+    geo->rpc = copy;
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Keys that are given
+ * ------------------------------------------------------------------------------------------ */
+
+/* What a list of keys takes in the three tags. */
+typedef struct key_sums {
+    uint64_t shorts;
+    uint64_t doubles;
+    uint64_t text;
+} key_sums;
+
+static void add_sums(key_sums *sums, const tz_geo_key *key)
+{
+    sums->shorts += 4;
+    if (key->type == TZ_TYPE_ASCII)
+        sums->text += (uint64_t)key->count + 1;
+    else if (key->type == TZ_TYPE_DOUBLE)
+        sums->doubles += key->count;
+    else if (key->count > 1)
+        sums->shorts += key->count;
+}
+
+static tz_result check_key(const tz_geo_key *key, const tz_context *ctx)
+{
+    const bool text = key->type == TZ_TYPE_ASCII;
+    if (!text && key->type != TZ_TYPE_SHORT && key->type != TZ_TYPE_DOUBLE)
+        return TZ_REFUSE(ctx, "GeoKey %u has type %u; it must be 2, 3 or 12", key->id, key->type);
+    if (!text && key->count == 0)
+        return TZ_REFUSE(ctx, "GeoKey %u has no value", key->id);
+    if (text && key->count > 0 && key->value.text && memchr(key->value.text, '\0', key->count))
+        return TZ_REFUSE(ctx, "the text of GeoKey %u has a NUL inside", key->id);
+    return TZ_OK;
+}
+
+static tz_result copy_key(tz_image *image, tz_geo_key *key, const tz_context *ctx)
+{
+    void *copy;
+    const void *data = key->type == TZ_TYPE_ASCII    ? (const void *)key->value.text
+                       : key->type == TZ_TYPE_DOUBLE ? (const void *)key->value.doubles
+                                                     : (const void *)key->value.shorts;
+    TZ_TRY(tz_image_copy(image, data, key->count, tz_type_size(key->type), "the value of a GeoKey",
+                         ctx, &copy));
+    if (key->type == TZ_TYPE_ASCII)
+        key->value.text = copy;
+    else if (key->type == TZ_TYPE_DOUBLE)
+        key->value.doubles = copy;
+    else
+        key->value.shorts = copy;
+    return TZ_OK;
+}
+
+static tz_result take_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
+{
+    key_sums sums = {.shorts = 4};
+    void *copy;
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_geo_keys), tz_at_nowhere(), geo->key_count,
+                          "GeoKeys"));
+    TZ_TRY(tz_image_copy(image, geo->keys, geo->key_count, sizeof *geo->keys, "spec->geo->keys",
+                         ctx, &copy));
+    tz_geo_key *keys = copy;
+    geo->keys = keys;
+    for (uint32_t i = 0; i < geo->key_count; i++) {
+        if (i > 0 && keys[i].id <= keys[i - 1].id)
+            return TZ_REFUSE(ctx, "GeoKey %u comes after %u; they must ascend", keys[i].id,
+                             keys[i - 1].id);
+        TZ_TRY(check_key(&keys[i], ctx));
+        TZ_TRY(copy_key(image, &keys[i], ctx));
+        add_sums(&sums, &keys[i]);
+    }
+    if (sums.shorts > MOST_IN_KEYS || sums.doubles > MOST_IN_KEYS || sums.text > MOST_IN_KEYS)
+        return TZ_REFUSE(ctx,
+                         "the GeoKeys are too long: their directory, their doubles and their "
+                         "text may have %d values each",
+                         MOST_IN_KEYS);
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * What the keys say, and what was said beside them
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result check_same(const char *member, unsigned told, unsigned by_keys,
+                            const tz_context *ctx)
+{
+    if (told == 0 || told == by_keys)
+        return TZ_OK;
+    return TZ_REFUSE(ctx, "spec->geo->%s is %u, and its keys say %u; give one or the other", member,
+                     told, by_keys);
+}
+
+static bool has_epoch(const tz_geo *geo)
+{
+    return !isnan(geo->coordinate_epoch) && geo->coordinate_epoch != 0;
+}
+
+static tz_result agree_with_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
+{
+    tz_context quiet = *ctx; /* an oddity of keys is for readers to tell */
+    quiet.warnings = NULL;
+    quiet.strict = quiet.require_crs = false;
+    tz_geo meaning = {.keys = geo->keys,
+                      .key_count = geo->key_count,
+                      .key_revision = geo->key_revision,
+                      .key_minor = geo->key_minor,
+                      .coordinate_epoch = NAN};
+    TZ_TRY(tz_geo_read_meaning(&image->arena, &quiet, &meaning));
+    TZ_TRY(check_same("raster_type", geo->raster_type, meaning.raster_type, ctx));
+    TZ_TRY(check_same("model_type", geo->model_type, meaning.model_type, ctx));
+    TZ_TRY(check_same("epsg", geo->epsg, meaning.epsg, ctx));
+    TZ_TRY(check_same("epsg_vertical", geo->epsg_vertical, meaning.epsg_vertical, ctx));
+    if (has_epoch(geo) && geo->coordinate_epoch != meaning.coordinate_epoch)
+        return TZ_REFUSE(ctx, "spec->geo->coordinate_epoch is %g, and its keys say %g",
+                         geo->coordinate_epoch, meaning.coordinate_epoch);
+    geo->raster_type = meaning.raster_type;
+    geo->citation = meaning.citation;
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Keys that are made
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct key_maker {
+    tz_image *image;
+    tz_geo_key *keys;
+    uint32_t count;
+} key_maker;
+
+static void make_short(key_maker *maker, uint16_t id, uint16_t value)
+{
+    uint16_t *data = tz_arena_alloc(&maker->image->arena, sizeof *data);
+    if (data)
+        *data = value;
+    maker->keys[maker->count++] =
+        (tz_geo_key){.id = id, .type = TZ_TYPE_SHORT, .count = 1, .value.shorts = data};
+}
+
+static tz_result take_model_type(tz_geo *geo, const tz_context *ctx)
+{
+    if (geo->model_type == 0)
+        geo->model_type = tz_epsg_model_type(geo->epsg);
+    if (geo->model_type == 0)
+        return TZ_REFUSE(ctx,
+                         "whether EPSG:%u is projected (1), geographic (2) or geocentric (3) is "
+                         "not known; set spec->geo->model_type",
+                         geo->epsg);
+    if (geo->model_type > 3)
+        return TZ_REFUSE(ctx, "spec->geo->model_type is %u; it must be 1, 2 or 3", geo->model_type);
+    return TZ_OK;
+}
+
+static tz_result check_code(uint16_t code, const char *member, const tz_context *ctx)
+{
+    if (code == 0 || (code >= 1024 && code < TZ_GEO_USER_DEFINED))
+        return TZ_OK;
+    return TZ_REFUSE(ctx,
+                     "spec->geo->%s is %u; codes of EPSG are 1024 to 32766, and others need keys",
+                     member, code);
+}
+
+static tz_result check_codes(const tz_geo *geo, const tz_context *ctx)
+{
+    TZ_TRY(check_code(geo->epsg, "epsg", ctx));
+    TZ_TRY(check_code(geo->epsg_vertical, "epsg_vertical", ctx));
+    const bool more = geo->epsg_vertical != 0 || geo->model_type != 0 || has_epoch(geo);
+    if (geo->epsg == 0 && more)
+        return TZ_REFUSE(ctx, "spec->geo says more of a CRS, but neither epsg nor keys say which");
+    if (isinf(geo->coordinate_epoch))
+        return TZ_REFUSE(ctx, "spec->geo->coordinate_epoch is infinite");
+    return TZ_OK;
+}
+
+static tz_result check_citation(const char *text, const tz_context *ctx)
+{
+    if (strlen(text) < MOST_IN_KEYS)
+        return TZ_OK;
+    return TZ_REFUSE(ctx, "spec->geo->citation is longer than %d bytes", MOST_IN_KEYS - 1);
+}
+
+/* In the order of their ids. */
+static void make_all(key_maker *maker, tz_geo *geo)
+{
+    const uint16_t crs = geo->model_type == 1 ? TZ_KEY_PROJECTED_CRS : TZ_KEY_GEODETIC_CRS;
+    if (geo->epsg != 0)
+        make_short(maker, TZ_KEY_MODEL_TYPE, geo->model_type);
+    make_short(maker, TZ_KEY_RASTER_TYPE, (uint16_t)geo->raster_type);
+    if (geo->citation)
+        maker->keys[maker->count++] = (tz_geo_key){.id = TZ_KEY_CITATION,
+                                                   .type = TZ_TYPE_ASCII,
+                                                   .count = (uint32_t)strlen(geo->citation),
+                                                   .value.text = geo->citation};
+    if (geo->epsg != 0)
+        make_short(maker, crs, geo->epsg);
+    if (geo->epsg_vertical != 0)
+        make_short(maker, TZ_KEY_VERTICAL, geo->epsg_vertical);
+    if (has_epoch(geo))
+        maker->keys[maker->count++] = (tz_geo_key){.id = TZ_KEY_COORDINATE_EPOCH,
+                                                   .type = TZ_TYPE_DOUBLE,
+                                                   .count = 1,
+                                                   .value.doubles = &geo->coordinate_epoch};
+}
+
+static tz_result copy_citation(tz_image *image, tz_geo *geo, const tz_context *ctx)
+{
+    if (!geo->citation)
+        return TZ_OK;
+    TZ_TRY(check_citation(geo->citation, ctx));
+    geo->citation = tz_arena_text(&image->arena, geo->citation, strlen(geo->citation));
+    return geo->citation ? TZ_OK : tz_fail_nomem(ctx, MOST_IN_KEYS);
+}
+
+static tz_result make_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
+{
+    key_maker maker = {.image = image};
+    TZ_TRY(check_codes(geo, ctx));
+    if (geo->epsg == 0 && geo->raster_type == TZ_RASTER_UNDEFINED && !geo->citation)
+        return TZ_OK;
+    if (geo->epsg != 0)
+        TZ_TRY(take_model_type(geo, ctx));
+    if (geo->raster_type == TZ_RASTER_UNDEFINED)
+        geo->raster_type = TZ_RASTER_PIXEL_IS_AREA;
+    TZ_TRY(copy_citation(image, geo, ctx));
+    maker.keys = tz_arena_array(&image->arena, MOST_MADE_KEYS, sizeof *maker.keys);
+    if (!maker.keys)
+        return tz_fail_nomem(ctx, MOST_MADE_KEYS * sizeof *maker.keys);
+    make_all(&maker, geo);
+    for (uint32_t i = 0; i < maker.count; i++)
+        if (!maker.keys[i].value.shorts)
+            return tz_fail_nomem(ctx, sizeof(uint16_t));
+    geo->keys = maker.keys;
+    geo->key_count = maker.count;
+    geo->key_revision = 1;
+    geo->key_minor = geo->epsg_vertical != 0; /* vertical keys came with GeoTIFF 1.1 */
+    return TZ_OK;
+}
+
+tz_result tz_image_take_geo(tz_image *image, const tz_context *ctx)
+{
+    void *copy;
+    if (!image->spec.geo)
+        return TZ_OK;
+    TZ_TRY(
+        tz_image_copy(image, image->spec.geo, 1, sizeof *image->spec.geo, "spec->geo", ctx, &copy));
+    tz_geo *geo = copy;
+    image->spec.geo = geo;
+    if ((unsigned)geo->raster_type > TZ_RASTER_PIXEL_IS_POINT)
+        return TZ_REFUSE(ctx, "spec->geo->raster_type is %u, which is none of its values",
+                         (unsigned)geo->raster_type);
+    TZ_TRY(check_transform(geo, ctx));
+    TZ_TRY(take_gcps(image, geo, ctx));
+    TZ_TRY(take_rpc(image, geo, ctx));
+    if (geo->key_count == 0)
+        return make_keys(image, geo, ctx);
+    TZ_TRY(take_keys(image, geo, ctx));
+    return agree_with_keys(image, geo, ctx);
+}

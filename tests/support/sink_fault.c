@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * System calls of the file sink that fail when a test says so. */
+#define _POSIX_C_SOURCE 200809L
+#include "sink_fault.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "io/sink_calls.h"
+
+sink_fault fault;
+
+/* Whether this call fails. */
+static bool fails(const char *name)
+{
+    if (fault.before)
+        fault.before(name);
+    if (fault.only && strcmp(fault.only, name) != 0)
+        return false;
+    fault.calls++;
+    if (fault.calls == fault.kill_before)
+        raise(SIGKILL);
+    if (fault.fail_at == 0 || fault.calls < fault.fail_at ||
+        (fault.calls > fault.fail_at && !fault.persistent))
+        return false;
+    if (fault.failures++ == 0)
+        fault.failed = name;
+    errno = fault.error;
+    return true;
+}
+
+static void done(void)
+{
+    int error_number = errno;
+    if (fault.calls > 0 && fault.calls == fault.kill_after)
+        raise(SIGKILL);
+    errno = error_number;
+}
+
+#define WRAPPED(type, call, name, parameters, arguments)                                           \
+    static type hook_##call parameters                                                             \
+    {                                                                                              \
+        if (fails(name))                                                                           \
+            return -1;                                                                             \
+        type result = tz_sink_system.call arguments;                                               \
+        done();                                                                                    \
+        return result;                                                                             \
+    }
+
+static bool is_directory(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+WRAPPED(int, openat, "openat", (int dir, const char *path, int flags, mode_t mode),
+        (dir, path, flags, mode))
+WRAPPED(int, fstat, "fstat", (int fd, struct stat *out), (fd, out))
+WRAPPED(int, fstatat, strncmp(path, "/proc/", 6) == 0 ? "fstatat of /proc" : "fstatat",
+        (int dir, const char *path, struct stat *out, int flags), (dir, path, out, flags))
+WRAPPED(long, readlinkat, "readlinkat", (int dir, const char *path, char *dst, size_t size),
+        (dir, path, dst, size))
+WRAPPED(long, pread, "pread", (int fd, void *dst, size_t size, int64_t offset),
+        (fd, dst, size, offset))
+WRAPPED(int, write_back, "write_back", (int fd, int64_t offset, int64_t size), (fd, offset, size))
+WRAPPED(int, ftruncate, "ftruncate", (int fd, int64_t size), (fd, size))
+WRAPPED(int, fsync, is_directory(fd) ? "fsync of the directory" : "fsync", (int fd), (fd))
+WRAPPED(int, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode))
+WRAPPED(int, fchown, "fchown", (int fd, uid_t owner, gid_t group), (fd, owner, group))
+WRAPPED(long, flistxattr, "flistxattr", (int fd, char *dst, size_t size), (fd, dst, size))
+WRAPPED(long, fgetxattr, "fgetxattr", (int fd, const char *name, void *dst, size_t size),
+        (fd, name, dst, size))
+WRAPPED(int, fsetxattr, "fsetxattr", (int fd, const char *name, const void *value, size_t size),
+        (fd, name, value, size))
+WRAPPED(int, fremovexattr, "fremovexattr", (int fd, const char *name), (fd, name))
+WRAPPED(int, dup, "dup", (int fd), (fd))
+WRAPPED(int, linkat, "linkat", (int from_dir, const char *from, int dir, const char *to, int flags),
+        (from_dir, from, dir, to, flags))
+WRAPPED(int, rename, "rename", (int dir, const char *from, const char *to), (dir, from, to))
+WRAPPED(int, unlinkat, "unlinkat", (int dir, const char *name), (dir, name))
+WRAPPED(int, free_space, "free_space", (int fd, uint64_t *out), (fd, out))
+
+static int hook_open_unnamed(int dir, mode_t mode)
+{
+    if (fails("open_unnamed"))
+        return -1;
+    if (fault.no_unnamed) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    int fd = tz_sink_system.open_unnamed(dir, mode);
+    done();
+    return fd;
+}
+
+static int hook_rename_new(int dir, const char *from, const char *to)
+{
+    if (fails("rename_new"))
+        return -1;
+    if (fault.no_rename_new) {
+        errno = EINVAL;
+        return -1;
+    }
+    int failed = tz_sink_system.rename_new(dir, from, to);
+    done();
+    return failed;
+}
+
+static int hook_lock(int fd)
+{
+    if (fails("lock"))
+        return -1;
+    if (fault.no_locks) {
+        errno = ENOLCK;
+        return -1;
+    }
+    int failed = tz_sink_system.lock(fd);
+    done();
+    return failed;
+}
+
+/* A close that fails has closed all the same. */
+static int hook_close(int fd)
+{
+    bool failing = fails("close");
+    int error_number = errno;
+    int failed = tz_sink_system.close(fd);
+    done();
+    if (failing)
+        errno = error_number;
+    return failing ? -1 : failed;
+}
+
+/* As much of the pieces as one write takes. */
+static long hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset)
+{
+    if (fails("pwritev"))
+        return -1;
+    if (count > fault.largest_count)
+        fault.largest_count = count;
+    struct iovec less[1024];
+    size_t room = fault.most_written > 0 ? fault.most_written : SIZE_MAX;
+    int taken = 0;
+    for (; taken < count && taken < 1024 && room > 0; taken++) {
+        less[taken] = pieces[taken];
+        if (less[taken].iov_len > room)
+            less[taken].iov_len = room;
+        room -= less[taken].iov_len;
+    }
+    long written = tz_sink_system.pwritev(fd, less, taken, offset);
+    done();
+    return written;
+}
+
+static void *hook_list_open(int fd)
+{
+    return fails("list_open") ? NULL : tz_sink_system.list_open(fd);
+}
+
+static const char *hook_list_next(void *list)
+{
+    return fails("list_next") ? NULL : tz_sink_system.list_next(list);
+}
+
+static int hook_list_close(void *list)
+{
+    return tz_sink_system.list_close(list);
+}
+
+void sink_fault_install(void)
+{
+    static const tz_sink_calls calls = {
+        .openat = hook_openat,
+        .open_unnamed = hook_open_unnamed,
+        .fstat = hook_fstat,
+        .fstatat = hook_fstatat,
+        .readlinkat = hook_readlinkat,
+        .lock = hook_lock,
+        .pwritev = hook_pwritev,
+        .pread = hook_pread,
+        .write_back = hook_write_back,
+        .ftruncate = hook_ftruncate,
+        .fsync = hook_fsync,
+        .fchmod = hook_fchmod,
+        .fchown = hook_fchown,
+        .flistxattr = hook_flistxattr,
+        .fgetxattr = hook_fgetxattr,
+        .fsetxattr = hook_fsetxattr,
+        .fremovexattr = hook_fremovexattr,
+        .dup = hook_dup,
+        .close = hook_close,
+        .linkat = hook_linkat,
+        .rename = hook_rename,
+        .rename_new = hook_rename_new,
+        .unlinkat = hook_unlinkat,
+        .free_space = hook_free_space,
+        .list_open = hook_list_open,
+        .list_next = hook_list_next,
+        .list_close = hook_list_close,
+    };
+    fault = (sink_fault){0};
+    tz_sink_set_calls(&calls);
+}
+
+void sink_fault_remove(void)
+{
+    tz_sink_set_calls(NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * System calls of the file sink that fail, do less than asked or kill the process when a test says
+ * so, and else are the real ones. */
+#ifndef TZ_TESTS_SINK_FAULT_H
+#define TZ_TESTS_SINK_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct sink_fault {
+    int fail_at;                      /* the n-th call fails, from 1; 0: none */
+    const char *only;                 /* only calls of this name are counted; NULL: all */
+    int error;                        /* errno of those that fail */
+    bool persistent;                  /* all calls after it fail too */
+    int kill_before;                  /* this call does not come about: the process is killed */
+    int kill_after;                   /* it does, and then the process is killed */
+    bool no_unnamed;                  /* the file system has no files without a name ... */
+    bool no_rename_new;               /* ... cannot rename without replacing ... */
+    bool no_locks;                    /* ... and has no locks */
+    size_t most_written;              /* bytes that one write takes; 0: all */
+    void (*before)(const char *name); /* called before every call; may be NULL */
+    /* what was seen */
+    int calls;
+    int failures;
+    const char *failed; /* the name of the first call that failed; of fsync and close which */
+    int largest_count;  /* pieces of one write */
+} sink_fault;
+
+extern sink_fault fault;
+
+/* Start anew: nothing fails, nothing is counted yet. */
+void sink_fault_install(void);
+void sink_fault_remove(void);
+
+#endif

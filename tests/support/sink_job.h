@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One write through the file sink, as a writer makes it: pieces with a gap between them, the first
+ * bytes last, a piece read back, all brought to the disk and published. */
+#ifndef TZ_TESTS_SINK_JOB_H
+#define TZ_TESTS_SINK_JOB_H
+
+#include "io/sink.h"
+
+enum { SINK_JOB_SIZE = 10000 };
+
+/* What the file holds afterwards. */
+const unsigned char *sink_job_bytes(void);
+
+/* Of the file in the scratch folder. */
+tz_result sink_job_run(const char *name, bool exclusive, bool no_sync, tz_error *err);
+
+/* Its steps: to an open sink, all but commit and close. */
+tz_result sink_job_fill(tz_sink *sink, const tz_context *ctx);
+
+/* "OLD": what stands at the destination before. */
+void sink_job_make_old(const char *name);
+bool sink_job_is_old(const char *name);
+bool sink_job_is_new(const char *name);
+
+#endif
