@@ -17,6 +17,7 @@ const tz_encoder *const tz_encoders[] = {
 #endif
 #ifdef TZ_HAVE_LZ4
     &tz_encoder_lz4,
+#endif
 #ifdef TZ_HAVE_LERC
     &tz_encoder_lerc,
 #endif
