@@ -19,7 +19,7 @@ static const encoder_levels table[] = {
     {"packbits", {0, LAST}, {LAST}, NULL},
     {"lzw", {0, LAST}, {LAST}, NULL},
     {"deflate",
-     {0, 1, 6, 9, 12, LAST},
+     {0, TZ_LEVEL_FAST, 1, 9, 12, LAST},
      {13, -2, INT32_MIN, LAST},
      "Deflate levels are 1 to 12, or fast"},
     {"lzma",

@@ -82,8 +82,7 @@ static const photometric_colors color_rows[] = {
     {TZ_PHOTOMETRIC_YCBCR, 3, {TZ_COLOR_Y, TZ_COLOR_CB, TZ_COLOR_CR}},
 };
 
-/* YCbCr in JPEG is delivered as RGB. */
-static uint16_t delivered_photometric(const tz_info *info)
+uint16_t tz_info_delivered(const tz_info *info)
 {
     const bool jpeg = info->levels[0].compression == TZ_COMPRESSION_JPEG;
     return jpeg && info->photometric == TZ_PHOTOMETRIC_YCBCR ? TZ_PHOTOMETRIC_RGB
@@ -92,7 +91,7 @@ static uint16_t delivered_photometric(const tz_info *info)
 
 static tz_color color_of(const tz_info *info, uint32_t band)
 {
-    const uint16_t photometric = delivered_photometric(info);
+    const uint16_t photometric = tz_info_delivered(info);
     uint32_t channels = 0;
     for (size_t i = 0; i < sizeof color_rows / sizeof color_rows[0]; i++) {
         if (color_rows[i].photometric != photometric)

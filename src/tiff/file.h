@@ -37,6 +37,10 @@ tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *c
 /* A context for calls on an open file. */
 tz_context tz_file_context(const tz_file *file, tz_error *err);
 
+/* describe.c: the photometric interpretation of pixels as they are delivered: YCbCr in JPEG becomes
+ * RGB. */
+uint16_t tz_info_delivered(const tz_info *info);
+
 /* tile_table.c: tz_tile_spans for a layer at hand, without a look whether the file has changed. */
 tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
                          size_t count, tz_tile_span *out, tz_error *err);

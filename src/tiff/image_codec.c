@@ -137,8 +137,9 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
 
 static tz_encode_choice choice_of(const tz_write_options *options)
 {
-    const bool lossy_by_nature =
-        options->compression == TZ_COMPRESSION_WEBP || options->compression == TZ_COMPRESSION_JPEG;
+    const tz_compression codec = options->compression;
+    const bool lossy_by_nature = codec == TZ_COMPRESSION_WEBP || codec == TZ_COMPRESSION_JPEG ||
+                                 (codec == TZ_COMPRESSION_LERC && options->max_error != 0);
     const bool lossless =
         options->lossless == TZ_AUTO ? !lossy_by_nature : options->lossless == TZ_YES;
     return (tz_encode_choice){

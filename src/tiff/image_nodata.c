@@ -60,29 +60,35 @@ static bool fits_bits(const tz_nodata *nodata, uint16_t bits)
     return nodata->value.i >= -half && nodata->value.i < half;
 }
 
-/* What a reader makes of text, if it does so without a warning. */
-static bool reads_as(const char *text, const tz_image *image, tz_nodata *out)
+bool tz_nodata_reads(const char *text, tz_dtype dtype, uint16_t bits, tz_nodata *out)
 {
     const tz_context strict = {.strict = true, .ifd = -1};
-    return tz_nodata_parse(text, image->spec.dtype, &strict, out) == TZ_OK &&
-           out->kind != TZ_NODATA_NONE && fits_bits(out, image->spec.bits_per_sample);
+    return tz_nodata_parse(text, dtype, &strict, out) == TZ_OK && out->kind != TZ_NODATA_NONE &&
+           fits_bits(out, bits);
+}
+
+bool tz_nodata_fit(const tz_nodata *given, tz_dtype dtype, uint16_t bits, tz_nodata *out)
+{
+    char text[SPELLED];
+    spell(given, text);
+    return tz_nodata_reads(text, dtype, bits, out) && kept_integer(given, out);
 }
 
 static tz_result fit(tz_image *image, const tz_context *ctx)
 {
-    const tz_nodata *given = &image->spec.nodata;
+    tz_image_spec *spec = &image->spec;
     tz_nodata fitted;
     char text[SPELLED];
-    if ((unsigned)given->kind > TZ_NODATA_FLOAT)
+    if ((unsigned)spec->nodata.kind > TZ_NODATA_FLOAT)
         return TZ_REFUSE(ctx, "spec->nodata.kind is %u, which is none of its values",
-                         (unsigned)given->kind);
-    spell(given, text);
-    if (reads_as(text, image, &fitted) && kept_integer(given, &fitted)) {
-        image->spec.nodata = fitted;
-        return TZ_OK;
+                         (unsigned)spec->nodata.kind);
+    if (!tz_nodata_fit(&spec->nodata, spec->dtype, spec->bits_per_sample, &fitted)) {
+        spell(&spec->nodata, text);
+        return TZ_REFUSE(ctx, "nodata %s is not a value of type %s with %u bits", text,
+                         tz_dtype_name(spec->dtype), spec->bits_per_sample);
     }
-    return TZ_REFUSE(ctx, "nodata %s is not a value of type %s with %u bits", text,
-                     tz_dtype_name(image->spec.dtype), image->spec.bits_per_sample);
+    spec->nodata = fitted;
+    return TZ_OK;
 }
 
 static bool is_plain_text(const char *text)
@@ -101,7 +107,7 @@ static tz_result take_text(tz_image *image, const tz_context *ctx)
     tz_nodata told;
     if (!is_plain_text(spec->nodata_text))
         return TZ_REFUSE(ctx, "the text of nodata must be 1 to %d printable characters", LONGEST);
-    if (!reads_as(spec->nodata_text, image, &told))
+    if (!tz_nodata_reads(spec->nodata_text, spec->dtype, spec->bits_per_sample, &told))
         return TZ_REFUSE(ctx, "nodata '%s' is not a value of type %s with %u bits",
                          spec->nodata_text, tz_dtype_name(spec->dtype), spec->bits_per_sample);
     if (spec->nodata.kind != TZ_NODATA_NONE && !equal(&told, &spec->nodata))

@@ -28,6 +28,11 @@ tz_result tz_image_take_geo(tz_image *image, const tz_context *ctx);
 tz_result tz_image_take_metadata(tz_image *image, const tz_context *ctx);
 tz_result tz_image_take_tags(tz_image *image, const tz_context *ctx);
 
+/* What a reader makes of the text of nodata, and of a nodata value once it is spelled; false when
+ * it is no value of samples of so many bits. Integers stay what they are. */
+bool tz_nodata_reads(const char *text, tz_dtype dtype, uint16_t bits, tz_nodata *out);
+bool tz_nodata_fit(const tz_nodata *given, tz_dtype dtype, uint16_t bits, tz_nodata *out);
+
 /* Bytes of rows of a tile; TZ_NONE when that does not fit 64 bits. */
 uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows);
 

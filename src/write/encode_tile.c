@@ -85,9 +85,7 @@ static void begin_job(tile_job *job, const tz_writer *writer, uint64_t number, t
     if (image->options.strips)
         job->format.height = job->height;
     job->empty = image->options.sparse;
-    job->ctx = writer->ctx;
-    job->ctx.err = err;
-    job->ctx.warnings = NULL;
+    job->ctx = tz_writer_context(writer, err);
     job->call = (tz_codec_call){
         &job->ctx,
         tz_at_tile(job->is_mask ? TZ_MASK_OF(0) : 0,

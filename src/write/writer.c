@@ -166,8 +166,7 @@ static tz_result leave(tz_writer *w, tz_result result)
 static tz_result tick(void *opaque, uint64_t delivered, tz_error *err)
 {
     tz_writer *w = opaque;
-    tz_context ctx = w->ctx;
-    ctx.err = err;
+    const tz_context ctx = tz_writer_context(w, err);
     const uint64_t height = w->image.spec.height;
     const double part = (double)delivered / (double)w->report.tiles;
     return tz_check_progress(&ctx, &w->image.options.progress, (uint64_t)((double)height * part),
