@@ -75,6 +75,11 @@ def predictor_of(case):
     return 2 if SAMPLES[case.dtype].format <= 2 and whole and case.dress != "palette" else 1
 
 
+def row_step(case):
+    """Strips of JPEG have whole blocks."""
+    return {"jpeg": 8, "jpeg_both": 8, "jpeg_none": 8, "jpeg_ycbcr": 16}.get(case.codec, 1)
+
+
 def wanted_structure(case):
     sample = SAMPLES[case.dtype]
     wanted = {"bigtiff": case.bigtiff == "yes", "order": "<" if case.order == "little" else ">",
@@ -86,7 +91,7 @@ def wanted_structure(case):
     if width is None:
         wanted["tiled"] = False
         if height > 0:
-            wanted["rows"] = min(height, case.size[1])
+            wanted["rows"] = -(-min(height, case.size[1]) // row_step(case)) * row_step(case)
     else:
         wanted["tiled"] = True
         wanted["tile"] = (width or 256, height or 256)
