@@ -37,9 +37,10 @@ static inline tz_directory spec_directory(const tz_image *image, const tz_image_
 }
 
 /* An image that was made, as a file. */
-static inline tz_result spec_file_emit(emitted *out, const tz_image *image,
-                                       const tz_statistics *statistics, unsigned format,
-                                       const tz_context *ctx)
+static inline tz_result spec_file_emit_with(emitted *out, const tz_image *image,
+                                            const tz_statistics *statistics,
+                                            const tz_bytes *jpeg_tables, unsigned format,
+                                            const tz_context *ctx)
 {
     tz_arena arena = {0};
     tz_image_tags tags[2] = {{0}};
@@ -50,7 +51,7 @@ static inline tz_result spec_file_emit(emitted *out, const tz_image *image,
     tz_result result = TZ_OK;
     for (unsigned i = 0; i < parts && result == TZ_OK; i++)
         result = tz_image_tags_make(&tags[i], image, i ? TZ_PART_MASK : TZ_PART_IMAGE, statistics,
-                                    NULL, &arena, ctx);
+                                    jpeg_tables, &arena, ctx);
     const tz_directory directories[] = {
         spec_directory(image, &tags[0], image->tile_count, tables),
         spec_directory(image, &tags[1], mask_tiles, tables),
@@ -63,6 +64,13 @@ static inline tz_result spec_file_emit(emitted *out, const tz_image *image,
     free(tables.sizes);
     tz_arena_deinit(&arena);
     return result;
+}
+
+static inline tz_result spec_file_emit(emitted *out, const tz_image *image,
+                                       const tz_statistics *statistics, unsigned format,
+                                       const tz_context *ctx)
+{
+    return spec_file_emit_with(out, image, statistics, NULL, format, ctx);
 }
 
 static inline tz_result spec_file_make(emitted *out, const tz_image_spec *spec,
