@@ -232,7 +232,7 @@ static void random_specifications_come_back(void **state)
 {
     (void)state;
     if (!tz_build_feature("expat"))
-        skip();
+        return;
     for (unsigned i = 0; i < 2000; i++) {
         random_parts parts = {0};
         seed = i;
