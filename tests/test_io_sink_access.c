@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -146,6 +145,29 @@ static void what_changes_between_sync_and_commit_counts(void **state)
 {
     (void)state;
     sink_fault_both_ways(check_late_change);
+}
+
+static int opens;
+
+/* The third open of a write is that of the old file: the first two are of its directory and of a
+ * leftover. */
+static void remove_before_third_open(const char *call)
+{
+    if (strcmp(call, "openat") == 0 && ++opens == 3)
+        assert_int_equal(unlink(scratch_path("file")), 0);
+}
+
+static void an_old_file_that_goes_away_just_then_is_not_missed(void **state)
+{
+    (void)state;
+    make_old(0600);
+    opens = 0;
+    fault.before = remove_before_third_open;
+    mode_t before = umask(022);
+    must_write();
+    umask(before);
+    assert_true(opens >= 3);
+    assert_int_equal(mode_of("file"), 0644);
 }
 
 static void permissions_that_cannot_be_set_are_an_error_only_where_they_are_too_wide(void **state)
@@ -299,7 +321,10 @@ static void check_attributes(void)
     assert_int_equal(err.system_error, ENOSPC);
     assert_non_null(strstr(err.message, "user.one"));
     assert_true(has_attribute("user.one", "1", 1));
-    fault.fail_at = 0;
+    sink_fault_fail("fgetxattr", 1, ENODATA); /* it went away between list and look */
+    fault.persistent = false;
+    must_write();
+    assert_false(has_attribute("user.one", "1", 1));
 }
 
 static void user_attributes_are_kept_where_that_can_be(void **state)
@@ -348,7 +373,15 @@ static void check_acl(void)
     fail_from("fgetxattr", 1, ERANGE);
     must_write();
     assert_int_equal(mode_of("file"), 0600);
-    fault.fail_at = 0;
+    make_old_with_acl();
+    fail_from("fsetxattr", 1, EIO);
+    assert_int_equal(sink_job_run("file", false, false, &err), TZ_ERR_IO);
+    assert_int_equal(err.system_error, EIO);
+    assert_true(sink_job_is_old("file"));
+    make_old(0644); /* a list of the directory's that cannot be removed */
+    fail_from("fremovexattr", 1, EPERM);
+    must_write();
+    assert_int_equal(mode_of("file"), 0600);
 }
 
 static void an_access_list_is_kept_or_nobody_else_gets_in(void **state)
@@ -400,6 +433,7 @@ int main(void)
         CASE(a_replaced_file_keeps_its_permissions),
         CASE(while_it_is_written_nobody_else_may_read_it),
         CASE(what_changes_between_sync_and_commit_counts),
+        CASE(an_old_file_that_goes_away_just_then_is_not_missed),
         CASE(permissions_that_cannot_be_set_are_an_error_only_where_they_are_too_wide),
         CASE(root_keeps_owner_and_group),
         CASE(a_group_that_cannot_be_kept_loses_its_permissions),

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -88,6 +87,28 @@ static void young_ones_are_kept(void **state)
     assert_int_equal(cleaned(2900), 1);
     assert_int_equal(cleaned(0), 1);
     assert_int_equal(scratch_count(), 0);
+}
+
+static int opens;
+
+/* Between the look at its age and its lock: the first open is that of the directory. */
+static void write_once_more(const char *call)
+{
+    if (strcmp(call, "openat") == 0 && ++opens == 2)
+        scratch_write(".a.tz00.part", "new", 3);
+}
+
+static void one_that_is_written_to_just_then_is_kept(void **state)
+{
+    (void)state;
+    make_leftover(".a.tz00.part", 5000);
+    opens = 0;
+    fault.before = write_once_more;
+    assert_int_equal(cleaned(3600), 0);
+    assert_int_equal(opens, 2);
+    make_leftover(".a.tz00.part", 5000);
+    fault.before = NULL;
+    assert_int_equal(cleaned(3600), 1);
 }
 
 static void writes_that_live_are_kept(void **state)
@@ -202,6 +223,7 @@ int main(void)
         CASE(other_names_and_other_kinds_are_never_touched),
         CASE(folders_below_are_not_entered),
         CASE(young_ones_are_kept),
+        CASE(one_that_is_written_to_just_then_is_kept),
         CASE(writes_that_live_are_kept),
         CASE(the_caller_is_asked_for_each_and_may_keep_it),
         CASE(what_is_no_directory_is_an_error),

@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -101,8 +100,7 @@ static void check_outcome(const way *how, tz_result result, int n)
 }
 
 /* The failure of any of these is bearable: there is another way, or nothing depends on it.
- *   open_unnamed, fstat and fstatat of /proc: the way with a name is taken;
- *   lock: then the file is never taken for a leftover;
+ *   open_unnamed, and lock, fstat and fstatat of /proc after it: the way with a name is taken;
  *   close: of what was only read, or is on the disk already;
  *   unlinkat: the second name of a file that was published by a link stays. */
 static const char *const bearable[] = {"open_unnamed", "fstat", "fstatat of /proc", "lock", "close",
@@ -276,6 +274,24 @@ static void fsync_is_never_tried_again(void **state)
     assert_int_equal(scratch_count(), 0);
 }
 
+static void a_lock_that_fails_is_an_error_unless_there_are_none(void **state)
+{
+    (void)state;
+    fault.no_unnamed = true;
+    sink_fault_fail("lock", 1, EIO);
+    assert_int_equal(sink_job_run("file", false, false, &err), TZ_ERR_IO);
+    assert_int_equal(err.system_error, EIO);
+    assert_int_equal(scratch_count(), 0);
+    static const int errors[] = {ENOLCK, ENOTSUP, ENOSYS};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        sink_fault_fail("lock", 1, errors[i]);
+        fault.persistent = true;
+        fault.no_unnamed = i % 2 == 0;
+        sink_job_must_run("file");
+        assert_null(scratch_other_than("file"));
+    }
+}
+
 static void a_directory_that_cannot_be_synced_is_told_of_a_complete_file(void **state)
 {
     (void)state;
@@ -312,6 +328,7 @@ int main(void)
         CASE(a_limit_on_the_size_of_files_is_efbig),
         CASE(an_error_of_close_counts_before_the_file_is_published),
         CASE(fsync_is_never_tried_again),
+        CASE(a_lock_that_fails_is_an_error_unless_there_are_none),
         CASE(a_directory_that_cannot_be_synced_is_told_of_a_complete_file),
         CASE(errors_may_go_unsaid),
     };

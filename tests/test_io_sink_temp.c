@@ -134,6 +134,18 @@ static void a_leftover_is_removed_when_the_next_write_begins(void **state)
     }
 }
 
+static void a_leftover_that_is_read_only_is_removed_too(void **state)
+{
+    (void)state;
+    scratch_write(FIRST, "left", 4);
+    sink_fault_fail("openat", 2, EACCES); /* after the directory; root would be let in */
+    tz_sink *sink = sink_job_open("file", false);
+    assert_int_equal(fault.failures, 1);
+    assert_false(scratch_exists(SECOND));
+    sink_job_finish(sink);
+    assert_null(scratch_other_than("file"));
+}
+
 static void a_living_write_is_left_alone(void **state)
 {
     (void)state;
@@ -396,6 +408,7 @@ int main(void)
         CASE(long_names_are_cut_between_characters),
         CASE(long_names_that_begin_alike_do_not_meet),
         CASE(a_leftover_is_removed_when_the_next_write_begins),
+        CASE(a_leftover_that_is_read_only_is_removed_too),
         CASE(a_living_write_is_left_alone),
         CASE(without_locks_nothing_is_taken_for_a_leftover),
         CASE(what_is_no_regular_file_is_left_alone),

@@ -289,8 +289,6 @@ static tz_result commit_steps(file_sink *file, const tz_context *ctx)
 {
     bool changed;
     TZ_TRY(look_again(file, &changed, ctx));
-    if (file->exclusive && file->at.exists)
-        return tz_fail_exists(ctx);
     if (changed || !file->synced)
         TZ_TRY(make_lasting(file, file->end, ctx));
     TZ_TRY(close_once(file, ctx));

@@ -111,6 +111,14 @@ static int lock(int fd)
     return failed ? errno : 0;
 }
 
+/* Nobody can lock files here, so nobody takes ours for a leftover. (ENOLCK may also be a shortage
+ * of the moment: the check before a file is published is for that.) */
+static bool has_no_locks(int error_number)
+{
+    return error_number == ENOLCK || error_number == ENOTSUP || error_number == ENOSYS ||
+           error_number == EINVAL;
+}
+
 /* Some systems lock only what may be written to; and one that was killed may have been made
  * read-only just before, as the file that it was to replace is. */
 static int open_leftover(int dir, const char *name)
@@ -196,11 +204,13 @@ static int make_named(tz_temporary *temporary, const tz_destination *at)
     if (fd < 0)
         return errno;
     temporary->fd = fd;
-    if (lock(fd) == EWOULDBLOCK) {
+    int failed = lock(fd);
+    if (failed == EWOULDBLOCK) {
         (void)tz_sink_call->close(fd); /* its name is for who has the lock to remove */
         return EAGAIN;
     }
-    int failed = tz_temporary_check(temporary, at->dir);
+    if (failed == 0 || has_no_locks(failed))
+        failed = tz_temporary_check(temporary, at->dir);
     if (failed)
         tz_temporary_close(temporary, at->dir);
     return failed == ENOENT ? EAGAIN : failed;
@@ -226,11 +236,13 @@ static bool open_unnamed(tz_temporary *out, const tz_destination *at)
     if (fd < 0)
         return false;
     tz_temporary_proc_name(proc_name, fd);
-    if (check_name(AT_FDCWD, proc_name, 0, fd) != 0) {
+    int failed = lock(fd);
+    if (failed == 0 || has_no_locks(failed))
+        failed = check_name(AT_FDCWD, proc_name, 0, fd);
+    if (failed) {
         (void)tz_sink_call->close(fd);
         return false;
     }
-    (void)lock(fd); /* without locks it cannot be taken for a leftover either */
     *out = (tz_temporary){.fd = fd};
     return true;
 }

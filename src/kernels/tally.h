@@ -57,9 +57,9 @@ TZ_FN tz_u64 tz_tally_piece(const TZ_GLOBAL tz_f64 *samples, const TZ_GLOBAL tz_
         lanes.valid[i] = 0;
     }
     for (tz_u32 i = 0; i < whole; i += TZ_TALLY_LANES)
-        tz_tally_lanes(&lanes, samples + i, flags + (has_flags ? i : 0), has_flags, TZ_TALLY_LANES,
-                       pivot);
-    tz_tally_lanes(&lanes, samples + whole, flags + (has_flags ? whole : 0), has_flags,
+        tz_tally_lanes(&lanes, samples + i, has_flags ? flags + i : flags, has_flags,
+                       TZ_TALLY_LANES, pivot);
+    tz_tally_lanes(&lanes, samples + whole, has_flags ? flags + whole : flags, has_flags,
                    count - whole, pivot);
     for (tz_u32 i = 0; i < TZ_TALLY_LANES; i++) {
         *minimum = lanes.lowest[i] < *minimum ? lanes.lowest[i] : *minimum;

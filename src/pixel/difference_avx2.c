@@ -26,19 +26,17 @@ TZ_AVX2_INLINE void differences_small(const uint8_t *row, uint8_t *out, size_t s
     uint8_t end[VECTOR];
     store_full(front + VECTOR, load_full(row));
     __m256i before = load_full(front + VECTOR - group);
-    for (size_t at = 0; at < size; at += VECTOR) {
-        const __m256i next = load_full(row + at + VECTOR - group);
-        __m256i v = subtract_words(load_full(row + at), before, word);
-        before = next;
-        if (swap)
-            v = _mm256_shuffle_epi8(v, order);
-        if (size - at >= VECTOR) {
-            store_full(out + at, v);
-        } else {
-            store_full(end, v);
-            memcpy(out + at, end, size - at);
-        }
+    const uint8_t *next = row + VECTOR - group;
+    size_t at = 0;
+    _Pragma("GCC unroll 4") for (; at + VECTOR <= size; at += VECTOR)
+    {
+        const __m256i v = subtract_words(load_full(row + at), before, word);
+        before = load_full(next + at);
+        store_full(out + at, swap ? _mm256_shuffle_epi8(v, order) : v);
     }
+    const __m256i last = subtract_words(load_full(row + at), before, word);
+    store_full(end, swap ? _mm256_shuffle_epi8(last, order) : last);
+    memcpy(out + at, end, size - at);
 }
 
 /* Larger ones, from the end to the front; says how many bytes there are left. */
@@ -144,9 +142,10 @@ TZ_AVX2_INLINE void split_block(const uint8_t *p, size_t group, uint8_t *out, si
 TZ_AVX2_INLINE void split_edge(const uint8_t *row, size_t at, size_t some, size_t group,
                                uint8_t *out, size_t plane, unsigned width)
 {
-    uint8_t in[2 * BLOCK * WIDEST] = {0};
+    uint8_t in[2 * BLOCK * WIDEST];
     uint8_t planes[BLOCK * WIDEST];
     const size_t before = at > 0 ? group : 0;
+    memset(in, 0, 2 * BLOCK * (size_t)width);
     memcpy(in + group - before, row + at * width - before, before + some * width);
     split_block(in + group, group, planes, BLOCK, width);
     for (size_t p = 0; p < width; p++)

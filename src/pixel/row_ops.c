@@ -30,16 +30,10 @@ TZ_PLAIN_SWAP(u16)
 TZ_PLAIN_SWAP(u32)
 TZ_PLAIN_SWAP(u64)
 
-static bool host_is_little_endian(void)
-{
-    const uint16_t probe = 1;
-    return *(const uint8_t *)&probe == 1;
-}
-
 void tz_plain_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
                     uint32_t stride)
 {
-    const bool little_endian = host_is_little_endian();
+    const bool little_endian = tz_host_is_little_endian();
     tz_sum_bytes(row, count * (width - 1) + wanted, stride);
     if (width == 4) /* a constant makes a better loop */
         tz_join_planes(row, out, count, wanted, 4, little_endian);
@@ -82,7 +76,7 @@ TZ_PLAIN_REPLACE_NAN(u64)
 
 void tz_plain_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride)
 {
-    const bool little_endian = host_is_little_endian();
+    const bool little_endian = tz_host_is_little_endian();
     if (width == 4) /* a constant makes a better loop */
         tz_predictor3(row, out, count, 4, stride, little_endian);
     else

@@ -10,6 +10,23 @@
 
 #include "pixel/convert_avx2.h"
 
+/* The samples that fill no block, in a block of which the others do not count. */
+typedef struct row_end {
+    uint8_t samples[64];
+    uint8_t flags[16];
+} row_end;
+
+static row_end end_of(const uint8_t *row, const uint8_t *flags, size_t count, size_t size)
+{
+    row_end end = {{0}, {0}};
+    memcpy(end.samples, row, count * size);
+    if (flags)
+        memcpy(end.flags, flags, count);
+    else
+        memset(end.flags, 1, count);
+    return end;
+}
+
 /* ---- integers of 8 and 16 bits ---- */
 
 typedef struct whole_sums {
@@ -72,9 +89,10 @@ TZ_AVX2_INLINE int64_t add_quads(__m256i v)
     return _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_srli_si128(two, 8)));
 }
 
-/* The least of signed words; those turned by one bit less than all have the greatest first. The
- * instruction that finds it takes them as unsigned. */
-TZ_AVX2_INLINE int32_t least_word(__m128i words, int turned)
+/* The least of signed words, or the greatest: the instruction finds the least of unsigned ones,
+ * which they become in their order when their sign is turned, and in the opposite one when all else
+ * is. */
+TZ_AVX2_INLINE int32_t extreme_word(__m128i words, int turned)
 {
     const __m128i turn = _mm_set1_epi16((int16_t)turned);
     return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(words, turn))) ^ turned);
@@ -88,10 +106,10 @@ TZ_AVX2_INLINE void finish_whole(const whole_sums *s, int32_t bias, size_t all, 
     const int64_t sum = add_longs(s->sum);
     const int64_t valid =
         (int64_t)all - add_longs(_mm256_madd_epi16(s->valid, _mm256_set1_epi16(1)));
-    const int32_t minimum = least_word(
+    const int32_t minimum = extreme_word(
         _mm_min_epi16(_mm256_castsi256_si128(s->minimum), _mm256_extracti128_si256(s->minimum, 1)),
         INT16_MIN);
-    const int32_t maximum = least_word(
+    const int32_t maximum = extreme_word(
         _mm_max_epi16(_mm256_castsi256_si128(s->maximum), _mm256_extracti128_si256(s->maximum, 1)),
         INT16_MAX);
     out->valid = (uint64_t)valid;
@@ -121,13 +139,8 @@ TZ_AVX2_INLINE void tally_whole(tz_dtype dtype, size_t size, const uint8_t *row,
         all = at;
     }
     if (at < count) {
-        uint8_t end[32] = {0};
-        uint8_t end_flags[16] = {0};
-        memcpy(end, row + at * size, (count - at) * size);
-        memset(end_flags, 1, count - at);
-        if (flags)
-            memcpy(end_flags, flags + at, count - at);
-        add_words_to(&s, load_words(dtype, end), valid_words(end_flags), false);
+        const row_end end = end_of(row + at * size, flags ? flags + at : NULL, count - at, size);
+        add_words_to(&s, load_words(dtype, end.samples), valid_words(end.flags), false);
     }
     finish_whole(&s, bias_of(dtype), all, pivot, out);
 }
@@ -229,13 +242,8 @@ TZ_AVX2_INLINE void tally_wide(tz_dtype dtype, size_t size, const uint8_t *row,
     }
     const size_t all = counts_all ? at : 0;
     if (at < count) {
-        uint8_t end[64] = {0};
-        uint8_t end_flags[8] = {0};
-        memcpy(end, row + at * size, (count - at) * size);
-        memset(end_flags, 1, count - at);
-        if (flags)
-            memcpy(end_flags, flags + at, count - at);
-        add_eight(s, dtype, end, end_flags, about);
+        const row_end end = end_of(row + at * size, flags ? flags + at : NULL, count - at, size);
+        add_eight(s, dtype, end.samples, end.flags, about);
     }
     finish_four(s, all, out);
 }

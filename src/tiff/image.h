@@ -17,7 +17,7 @@ typedef struct tz_image {
     uint16_t planar;
     uint16_t subsampling[2]; /* of YCbCr */
     uint32_t tile_width;     /* strips: the image's width */
-    uint32_t tile_height;
+    uint32_t tile_height;    /* strips: at most the image's, but whole blocks of JPEG */
     uint32_t tiles_across;
     uint32_t tiles_down;
     uint32_t planes;       /* 1, or bands when planar is 2 */

@@ -76,6 +76,7 @@ enum {
     ZSTD = 32,
     WEBP = 64,
     JXL = 128,
+    LZ4 = 256,
 };
 
 static unsigned codec_bit(tz_compression compression)
@@ -97,13 +98,15 @@ static unsigned codec_bit(tz_compression compression)
         return WEBP;
     case TZ_COMPRESSION_JXL:
         return JXL;
+    case TZ_COMPRESSION_LZ4:
+        return LZ4;
     default:
         return 0;
     }
 }
 
 /* An option that was given, and who can use it. Warnings are told apart by their text, so that each
- * option has one of its own. */
+ * option has one of its own. That a codec is to be lossless is never ignored: it is, or refuses. */
 typedef struct use {
     bool given;
     unsigned codecs;
@@ -118,9 +121,9 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
     const bool subsampled = o->jpeg_subsampling[0] != 0 || o->jpeg_subsampling[1] != 0;
     const unsigned level_of_lerc = o->lerc_compression != 0 ? LERC : 0;
     const use uses[] = {
-        {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | level_of_lerc, "%s: level is ignored"},
+        {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | LZ4 | level_of_lerc, "%s: level is ignored"},
         {o->quality != 0, JPEG | (lossy_only & (JP2 | WEBP)), "%s: quality is ignored"},
-        {o->lossless != TZ_AUTO, JP2 | WEBP | JXL, "%s: lossless is ignored"},
+        {o->lossless == TZ_NO, JPEG | JP2 | LERC | WEBP | JXL, "%s: lossless is ignored"},
         {o->distance != 0, lossy_only & JXL, "%s: distance is ignored"},
         {o->alpha_distance != 0, lossy_only & JXL, "%s: alpha_distance is ignored"},
         {o->max_error != 0, LERC, "%s: max_error is ignored"},
@@ -137,11 +140,10 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
 
 static tz_encode_choice choice_of(const tz_write_options *options)
 {
-    const tz_compression codec = options->compression;
-    const bool lossy_by_nature = codec == TZ_COMPRESSION_WEBP || codec == TZ_COMPRESSION_JPEG ||
-                                 (codec == TZ_COMPRESSION_LERC && options->max_error != 0);
+    const bool lossless_unless_told = options->compression == TZ_COMPRESSION_JPEG2000 ||
+                                      options->compression == TZ_COMPRESSION_JXL;
     const bool lossless =
-        options->lossless == TZ_AUTO ? !lossy_by_nature : options->lossless == TZ_YES;
+        options->lossless == TZ_AUTO ? lossless_unless_told : options->lossless == TZ_YES;
     return (tz_encode_choice){
         .level = options->level,
         .quality = options->quality,

@@ -104,6 +104,14 @@ static uint32_t default_rows(const tz_image *image)
     return rows <= step ? step : (uint32_t)(rows / step) * step;
 }
 
+/* A strip that holds all rows; JPEG wants whole blocks here too, and gets fewer rows to encode. */
+static uint32_t all_rows(const tz_image *image)
+{
+    const uint64_t rows =
+        tz_ceil_div(image->spec.height, row_step(image)) * (uint64_t)row_step(image);
+    return rows <= UINT32_MAX ? (uint32_t)rows : image->spec.height;
+}
+
 static tz_result take_strip_size(tz_image *image, const tz_context *ctx)
 {
     const tz_image_spec *spec = &image->spec;
@@ -114,11 +122,11 @@ static tz_result take_strip_size(tz_image *image, const tz_context *ctx)
                          options->tile_width);
     image->tile_height = options->tile_height ? options->tile_height : default_rows(image);
     if (image->tile_height >= spec->height)
-        image->tile_height = spec->height;
-    else if (image->tile_height % row_step(image) != 0)
-        return TZ_REFUSE(ctx, "JPEG strips of %u rows; here they must be a multiple of %u",
-                         image->tile_height, row_step(image));
-    return TZ_OK;
+        image->tile_height = all_rows(image);
+    if (image->tile_height % row_step(image) == 0)
+        return TZ_OK;
+    return TZ_REFUSE(ctx, "JPEG strips of %u rows; here they must be a multiple of %u",
+                     image->tile_height, row_step(image));
 }
 
 /* Sizes in tile tables have 32 bits. */

@@ -46,7 +46,7 @@ static void find_place(tile_job *job, uint64_t number)
     const uint64_t kinds = image->planes + (image->spec.mask ? 1 : 0);
     const uint64_t in_row = (number - job->swath.first) % (columns * kinds);
     const uint64_t row = (number - job->swath.first) / (columns * kinds);
-    const bool by_band = image->options.interleave == TZ_INTERLEAVE_BAND;
+    const bool by_band = image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;
     const uint64_t kind = by_band ? in_row / columns : in_row % kinds;
     const uint64_t column = by_band ? in_row % columns : in_row / kinds;
     job->is_mask = kind == image->planes;

@@ -158,8 +158,15 @@ static long hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t 
 {
     if (fails("pwritev"))
         return -1;
+    size_t size = 0;
+    for (int i = 0; i < count; i++)
+        size += pieces[i].iov_len;
     if (count > fault.largest_count)
         fault.largest_count = count;
+    if (size > fault.largest_size)
+        fault.largest_size = size;
+    if (fault.no_bytes)
+        return (long)size;
     struct iovec less[1024];
     size_t room = fault.most_written > 0 ? fault.most_written : SIZE_MAX;
     int taken = 0;

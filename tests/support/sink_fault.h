@@ -20,11 +20,13 @@ typedef struct sink_fault {
     bool no_disk;        /* fsync does nothing: for tests that make hundreds of files */
     size_t most_written; /* bytes that one write takes; 0: all */
     void (*before)(const char *name); /* called before every call; may be NULL */
+    bool no_bytes;                    /* writes take all that they are given, and write nothing */
     /* what was seen */
     int calls;
     int failures;
-    const char *failed; /* the name of the first call that failed; of fsync and close which */
-    int largest_count;  /* pieces of one write */
+    const char *failed;  /* the name of the first call that failed; of fsync and close which */
+    size_t largest_size; /* bytes of one write */
+    int largest_count;   /* pieces of one write */
 } sink_fault;
 
 extern sink_fault fault;
