@@ -56,8 +56,8 @@ static void print_image(const conversion *c, const convert_result *result)
     if (c->settings->dry_run || w->file_size == 0)
         return;
     page_label("Ratio");
-    printf("%s, of %s of pixels\n", text_ratio(a, (double)w->bytes_pixels, w->file_size),
-           text_bytes(b, w->bytes_pixels));
+    printf("%s, of %s of pixels\n", text_ratio(a, (double)conversion_bytes(c), w->file_size),
+           text_bytes(b, conversion_bytes(c)));
 }
 
 static void print_cost(const conversion *c, const convert_result *result)

@@ -10,7 +10,8 @@
 typedef struct tz_image {
     tz_image_spec spec;       /* what it points to is in arena; bits_per_sample, orientation,
                                  nodata and extra_samples are resolved */
-    tz_write_options options; /* compression, predictor, tile size resolved */
+    tz_write_options options; /* compression, predictor, tile size, discard_bits (one a band)
+                                 resolved */
     tz_arena arena;
     uint16_t photometric; /* TIFF's number */
     uint16_t sample_format;
@@ -22,6 +23,7 @@ typedef struct tz_image {
     uint32_t tiles_down;
     uint32_t planes;       /* 1, or bands when planar is 2 */
     uint64_t tile_count;   /* without the mask's */
+    bool *documents;       /* of items of spec.metadata: whether they are XML themselves */
     bool nan_to_nodata;    /* the gate: nodata declared, not NaN, floating-point, not keep_nan */
     tz_tile_format format; /* of a whole tile */
     const tz_encoder *encoder;
