@@ -33,7 +33,7 @@ from compare import Listed, attempt  # noqa: E402
 from write_program import WriteProgram  # noqa: E402
 
 SHOWN = 30
-SAMPLE = 6  # one of so many files, without --whole
+SAMPLE = 12  # one of so many files, without --whole
 WAYS = {
     "tiles": {"compression": 8},
     "strips": {"compression": 5, "strips": 1, "big_endian": 1, "bigtiff": 1, "interleave": 1},
