@@ -249,6 +249,11 @@ static void metadata(void **state)
                spec.metadata_count = 65537);
     REFUSED_BY(TZ_ERR_LIMIT, "max_xml_bytes", set_item("a", "0123456789", NULL, -1),
                options.limits.max_xml_bytes = 32);
+    /* Statistics are made when it is too late to refuse. */
+    REFUSED_BY(TZ_ERR_LIMIT, "max_metadata_items", spec.bands = 14000,
+               options.interleave = TZ_INTERLEAVE_BAND, options.statistics_items = true);
+    REFUSED_BY(TZ_ERR_LIMIT, "max_xml_bytes", options.statistics_items = true,
+               options.limits.max_xml_bytes = 300);
 }
 
 /* ---- tags ---- */

@@ -25,8 +25,9 @@ static bool is_clean(const char *text, bool lines)
     while (left > 0) {
         uint32_t code;
         const size_t size = tz_utf8_decode(at, left, &code);
-        const bool line = code == '\n' || code == '\t' || code == '\r';
-        if (size == 0 || (code < 0x20 && !(lines && line)) || code == 0xFFFE || code == 0xFFFF)
+        if (size == 0 || code == 0xFFFE || code == 0xFFFF)
+            return false;
+        if (code < 0x20 && !(lines && (code == '\n' || code == '\t' || code == '\r')))
             return false;
         at += size;
         left -= size;
@@ -159,6 +160,8 @@ static const char *const statistics_names[] = {
     "STATISTICS_APPROXIMATE", "STATISTICS_MAXIMUM", "STATISTICS_MEAN",
     "STATISTICS_MINIMUM",     "STATISTICS_STDDEV",  "STATISTICS_VALID_PERCENT"};
 
+enum { STATISTICS = 5, LONGEST_STATISTIC = 96 }; /* of a band, and bytes of one as XML */
+
 static bool is_statistic(const tz_metadata_item *item)
 {
     if (item->domain[0] != '\0' || item->band < 0)
@@ -218,24 +221,30 @@ static void put_document(xml *x, const tz_image *image, const tz_statistics *sta
 }
 
 /* The length of the document, the closing NUL not counted; 0: there are no items. */
-static tz_result measure(const tz_image *image, const tz_statistics *statistics,
-                         const tz_context *ctx, uint64_t *size)
+static uint64_t measure(const tz_image *image, const tz_statistics *statistics)
 {
     static const size_t empty = sizeof "<GDALMetadata>\n</GDALMetadata>\n" - 1;
     xml x = {0};
     put_document(&x, image, statistics);
-    *size = x.size > empty ? x.size : 0;
-    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_at_nowhere(), *size + 1,
+    return x.size > empty ? x.size : 0;
+}
+
+/* What readers take by default; statistics, which come later, are reckoned at their largest. */
+static tz_result check_limits(const tz_image *image, const tz_context *ctx)
+{
+    const uint64_t bands = image->options.statistics_items ? image->spec.bands : 0;
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
+                          image->spec.metadata_count + bands * STATISTICS, "items of metadata"));
+    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_at_nowhere(),
+                          measure(image, NULL) + 1 + bands * STATISTICS * LONGEST_STATISTIC,
                           "bytes of GDAL metadata");
 }
 
 void tz_image_add_metadata(tz_tag_list *tags, const tz_image *image,
                            const tz_statistics *statistics)
 {
-    uint64_t size;
-    if (tags->result == TZ_OK)
-        tags->result = measure(image, statistics, tags->ctx, &size);
-    if (tags->result != TZ_OK || size == 0)
+    const uint64_t size = measure(image, statistics);
+    if (size == 0)
         return;
     xml x = {.out = tz_tag_list_room(tags, (size_t)size + 1, 1)};
     if (!x.out)
@@ -296,22 +305,25 @@ static tz_result copy_items(tz_image *image, const tz_metadata_item **order, con
     return TZ_OK;
 }
 
-tz_result tz_image_take_metadata(tz_image *image, const tz_context *ctx)
+static tz_result take_items(tz_image *image, const tz_context *ctx)
 {
-    tz_image_spec *spec = &image->spec;
-    uint64_t size;
-    if (spec->metadata_count == 0)
-        return TZ_OK;
+    const tz_image_spec *spec = &image->spec;
     if (!spec->metadata)
         return TZ_REFUSE(ctx, "spec->metadata is NULL, although its count is %u",
                          spec->metadata_count);
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
-                          spec->metadata_count, "items of metadata"));
     const tz_metadata_item **order = tz_alloc_array(spec->metadata_count, sizeof *order);
     if (!order)
         return tz_fail_nomem(ctx, spec->metadata_count * sizeof *order);
     const tz_result result = copy_items(image, order, ctx);
     tz_free(order);
-    TZ_TRY(result);
-    return measure(image, NULL, ctx, &size);
+    return result;
+}
+
+tz_result tz_image_take_metadata(tz_image *image, const tz_context *ctx)
+{
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
+                          image->spec.metadata_count, "items of metadata"));
+    if (image->spec.metadata_count > 0)
+        TZ_TRY(take_items(image, ctx));
+    return check_limits(image, ctx);
 }
