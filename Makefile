@@ -37,12 +37,12 @@ fuzz: ## run each fuzz target for SECONDS (60)
 	@tools/setup.sh build fuzz
 	@tools/fuzz.sh $(SECONDS)
 
-bench: ## measure beside other libraries, a quarter of an hour; see bench/README.md
+bench: ## measure beside other libraries, half an hour; see bench/README.md
 	@tools/setup.sh build bundled python
 	@tools/fetch_bundled.sh
 	@python3 bench/run.py
 
-bench-quick: ## a part of it, under a minute once its files are made
+bench-quick: ## a part of it, two minutes once its files are made
 	@tools/setup.sh build bundled python
 	@tools/fetch_bundled.sh
 	@python3 bench/run.py --quick

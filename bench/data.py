@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the rasters that are read in the benchmarks, and the files of them.
+"""Makes the rasters of the benchmarks, and the files of them that are read.
 
     data.py FOLDER SIZE NAME...     writes FOLDER/NAME.tif where it is missing
 
 A NAME says what is in the file: DATA-CODEC-pPREDICTOR-tTILE, for example dem_i16-deflate-p2-t256, or -strips in
 place of the tile. A word may follow: -planar, -half (a quarter of the pixels), -mirrored (four times as many) or -cropN
 (1024 x 1024 of them from somewhere). The rasters are synthetic landscapes from fixed seeds, SIZE x SIZE pixels,
-kept beside the files as .npy. Needs numpy and rasterio.
+kept beside the files as .npy; a NAME that is DATA alone, or DATA-half, wants that. Needs numpy and rasterio.
 """
 
 import pathlib
@@ -167,6 +167,7 @@ CODECS = {  # name: options of GDAL's driver GTiff
 }
 NAME = re.compile(r"(?P<data>\w+)-(?P<codec>\w+)-p(?P<predictor>\d)"
                   r"(-t(?P<tile>\d+)|-strips)(-(?P<word>planar|half|mirrored|crop\d+))?")
+RASTER = re.compile(r"(?P<data>[a-z0-9_]+)(-(?P<word>half))?")
 CROP = 1024
 
 
@@ -213,10 +214,22 @@ def load(folder, size, name):
 load.landscapes = {}
 
 
+def keep_raster(folder, size, name, word):
+    """A raster as .npy, without a TIFF of it."""
+    path = folder / (f"{name}-{word}.npy" if word else f"{name}.npy")
+    whole = load(folder, size, name)
+    if not path.exists():
+        np.save(path, np.ascontiguousarray(cut(whole, word)))
+
+
 def main():
     folder, size = pathlib.Path(sys.argv[1]), int(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[3:]:
+        raster = RASTER.fullmatch(name)
+        if raster:
+            keep_raster(folder, size, raster["data"], raster["word"])
+            continue
         path = folder / f"{name}.tif"
         if path.exists():
             continue

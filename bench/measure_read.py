@@ -1,157 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading, side by side: whole images, single tiles, many windows of many files."""
 
-import ctypes
-import json
 import os
 import pathlib
 import random
-import statistics
-import subprocess
-import sys
 
 import cells
 import make_files
-from common import (ROOT, geometric_mean, gdal, median_ratio, peers_python, report, show, spread)
+from common import gdal, report, show, spread
+from contest import (Cell, Player, find_libtiff, folder_of, keep_times, make_data, note_progress,
+                     python_player, show_groups, show_losses, show_second_thread, slower_cells,
+                     take_turns, warm_up)
 
-TIE = 0.05            # ratios this close to 1 are ties
-SHORTEST = 0.02       # seconds: faster reads are repeated within one timing
-DATA = ROOT / "build" / "bench-data"
 GDAL_PEERS = ("GTiff", "LIBERTIFF")
-
-
-class Failed(Exception):
-    pass
-
-
-class Reader:
-    """A process that reads what it is told to; see reader.h."""
-
-    def __init__(self, name, command, env):
-        self.name = name
-        self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, env=env)
-
-    def ask(self, mode, path, threads, layout="pixel", repeats=1, check=False):
-        """(seconds, seconds of all cores, checksum, bytes)"""
-        self.process.stdin.write(f"{mode} {threads} {repeats} {int(check)} {layout} {path}\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        fields = line.split()
-        if not fields:
-            sys.exit(f"{self.name} ended at {path}")
-        if fields[0] == "failed":
-            raise Failed(line[7:].strip())
-        return float(fields[0]), float(fields[1]), fields[2], int(fields[3])
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def start_readers(arguments, python_peers):
     library, env = gdal()
-    [libtiff] = pathlib.Path(library).parent.glob("libtiff*")
     folder = pathlib.Path(arguments.build)
-    team = [Reader("terrazzo", [folder / "read_terrazzo"], os.environ)]
-    team += [Reader(driver, [folder / "read_gdal", library, driver], env) for driver in GDAL_PEERS]
-    team.append(Reader("libtiff", [folder / "read_libtiff", libtiff], os.environ))
-    quiet = dict(os.environ, PYTHONWARNINGS="ignore")
-    team += [Reader(name, [peers_python(), ROOT / "bench/read_python.py", name], quiet)
+    team = [Player("terrazzo", [folder / "read_terrazzo"])]
+    team += [Player(driver, [folder / "read_gdal", library, driver], env) for driver in GDAL_PEERS]
+    team.append(Player("libtiff", [folder / "read_libtiff", find_libtiff()]))
+    team += [python_player("read_python.py", name, one_count=name == "xarray-spatial")
              for name in python_peers]
     return team
 
 
-def show_versions():
-    library, _ = gdal()
-    wanted = ["GDAL " + ".".join(library.split(".")[-3:])]
-    names = ("rasterio", "tifffile", "imagecodecs", "xarray-spatial", "numpy")
-    script = ("import sys, importlib.metadata as m; print('Python', sys.version.split()[0]);"
-              f"[print(n, m.version(n)) for n in {names}]")
-    lines = subprocess.run([peers_python(), "-c", script], capture_output=True, text=True).stdout
-    [libtiff] = pathlib.Path(library).parent.glob("libtiff*")
-    version = ctypes.CDLL(str(libtiff)).TIFFGetVersion
-    version.restype = ctypes.c_char_p
-    words = version().decode().splitlines()[0].replace("LIBTIFF, Version", "libtiff")
-    wanted += [words, *lines.splitlines()]
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT,
-                            capture_output=True, text=True).stdout.strip()
-    show(f"terrazzo {commit}; " + ", ".join(wanted) + f"; {os.cpu_count()} cores.")
-    show()
+def request(mode, path, threads, layout="pixel", repeats=1, check=False):
+    return f"{mode} {threads} {repeats} {int(check)} {layout} {path}"
 
 
-def make_data(arguments, names):
-    subprocess.run([peers_python(), str(ROOT / "bench/data.py"), str(folder_of(arguments)),
-                    str(arguments.size), *names], check=True)
-
-
-def folder_of(arguments):
-    return DATA / str(arguments.size)
-
-
-# ---- turns -----------------------------------------------------------------------------------
-
-def take_turns(entrants, rounds, run):
-    """{entrant: [(seconds, of all cores) of each round]}; a different one starts each round."""
-    times = {entrant: [] for entrant in entrants}
-    for turn in range(rounds):
-        first = turn % len(entrants)
-        for entrant in entrants[first:] + entrants[:first]:
-            times[entrant].append(run(entrant))
-    return times
-
-
-def warm_up(team, mode, path, layout, thread_counts, problems, lossless=True):
-    """Everybody reads once with a check: ([entrant], {entrant: repeats}, bytes)."""
-    entrants, repeats, sums, size = [], {}, {}, 0
-    for reader in team:
-        for threads in thread_counts[:1] if reader.name == "xarray-spatial" else thread_counts:
-            try:
-                seconds, _, sum_text, size = reader.ask(mode, path, threads, layout, check=True)
-            except Failed as error:
-                print(f"  {reader.name}: {error}", file=sys.stderr)
-                break
-            entrants.append((reader, threads))
-            repeats[reader, threads] = max(1, round(SHORTEST / seconds))
-            sums.setdefault(sum_text, []).append(f"{reader.name} ({threads})")
+def check_all(team, mode, path, layout, thread_counts, problems, lossless=True):
+    """Everybody reads once, with a check: ([entrant], {entrant: repeats}, bytes)."""
+    answers, repeats = warm_up(team, thread_counts, lambda player, threads: player.ask(
+        request(mode, path, threads, layout, check=True)))
+    sums = {}
+    for (player, threads), answer in answers.items():
+        sums.setdefault(answer[2], []).append(f"{player.name} ({threads})")
     if lossless and len(sums) > 1:
         problems.append(f"{path.name}: the readers do not see the same pixels: " +
                         "; ".join(map(", ".join, sums.values())))
-    return entrants, repeats, size
+    return list(answers), repeats, next(iter(answers.values()))[3]
+
+
+def race(entrants, repeats, rounds, mode, path, layout="pixel"):
+    return take_turns(entrants, rounds, lambda entrant: entrant[0].ask(
+        request(mode, path, entrant[1], layout, repeats[entrant]))[:2])
 
 
 # ---- whole images ----------------------------------------------------------------------------
-
-class Cell:
-    """Times of one file, by reader and number of threads."""
-
-    def __init__(self, group, name, size, times):
-        self.group, self.name, self.size = group, name, size
-        self.times, self.cpu = ({(reader.name, threads): [pair[which] for pair in found]
-                                 for (reader, threads), found in times.items()} for which in (0, 1))
-        self.most = max(threads for _, threads in self.times)
-        rivals = [name for name, threads in self.times if threads == self.most and name != "terrazzo"]
-        self.best = min(rivals, key=self.median, default=None)
-
-    def median(self, reader, threads=None):
-        return statistics.median(self.times[reader, threads or self.most])
-
-    def speed(self, reader):
-        """MB/s, on all threads."""
-        if (reader, self.most) not in self.times:
-            return "-"
-        return f"{self.size / self.median(reader) / 1e6:.0f}"
-
-    def against(self, peer):
-        return median_ratio(self.times["terrazzo", self.most], self.times[peer, self.most])
-
-    def cpu_against(self, peer):
-        return median_ratio(self.cpu["terrazzo", self.most], self.cpu[peer, self.most])
-
-    def each(self, peer):
-        pairs = zip(self.times[peer, self.most], self.times["terrazzo", self.most])
-        return [theirs / ours for theirs, ours in pairs]
-
 
 def measure_cell(arguments, team, group, name, problems):
     path = folder_of(arguments) / f"{name}.tif"
@@ -162,10 +59,8 @@ def measure_cell(arguments, team, group, name, problems):
     else:
         team = [reader for reader in team if reader.name != "xarray-spatial"]
     lossless = not any(word in name for word in cells.LOSSY)
-    entrants, repeats, size = warm_up(team, "whole", path, layout, counts, problems, lossless)
-    times = take_turns(entrants, arguments.rounds, lambda entrant: entrant[0].ask(
-        "whole", path, entrant[1], layout, repeats[entrant])[:2])
-    return Cell(group, name, size, times)
+    entrants, repeats, size = check_all(team, "whole", path, layout, counts, problems, lossless)
+    return Cell(group, name, size, race(entrants, repeats, arguments.rounds, "whole", path, layout))
 
 
 def measure_whole(arguments, wanted):
@@ -175,24 +70,13 @@ def measure_whole(arguments, wanted):
     team = start_readers(arguments, peers)
     found, problems = [], []
     for group, name in wanted:
-        cell = measure_cell(arguments, team, group, name, problems)
-        found.append(cell)
-        print(f"  {name}: {cell.speed('terrazzo')} MB/s, {cell.against(cell.best):.2f} of "
-              f"{cell.best}, {cell.against('GTiff'):.2f} of GTiff", file=sys.stderr, flush=True)
+        found.append(measure_cell(arguments, team, group, name, problems))
+        note_progress(found[-1])
     for reader in team:
         reader.close()
-    keep_times(arguments, found)
+    keep_times(arguments, found, "times.json")
     show_whole(arguments, found, [reader.name for reader in team[1:]])
-    missed = [f"{cell.name}: {cell.against(cell.best):.2f} of {cell.best}; at least 1 wanted"
-              for cell in found if cell.against(cell.best) < 1 - TIE]
-    return problems, missed
-
-
-def keep_times(arguments, found):
-    """Every single time, for whoever wants to look closer."""
-    raw = {cell.name: {f"{name} {threads}": {"wall": wall, "cpu": cell.cpu[name, threads]}
-                       for (name, threads), wall in cell.times.items()} for cell in found}
-    (folder_of(arguments) / "times.json").write_text(json.dumps(raw, indent=1))
+    return problems, slower_cells(found)
 
 
 def show_whole(arguments, found, peers):
@@ -206,55 +90,10 @@ def show_whole(arguments, found, peers):
                      f"{cell.cpu_against(cell.best):.2f}", f"{cell.against('GTiff'):.2f}"])
     report.table(["file", "terrazzo", *peers, "best peer", "x best peer", "middle half", "by CPU",
                   "x GTiff"], rows)
-    show_groups(found)
+    show_groups(found, cells.TARGETS, apart="small tiles")
     show_losses(found)
     show_second_thread(found)
     show_small_tiles(found, peers)
-
-
-def show_groups(found):
-    rows, groups = [], {}
-    for cell in found:
-        groups.setdefault(cell.group, []).append(cell)
-        if cell.group != "small tiles":
-            groups.setdefault("all but small tiles", []).append(cell)
-    for group, mine in sorted(groups.items(), key=lambda pair: pair[0] == "all but small tiles"):
-        target = cells.TARGETS.get(group, ("-", "-"))
-        cpu = geometric_mean(cell.cpu_against(cell.best) for cell in mine)
-        peer = geometric_mean(cell.against(cell.best) for cell in mine)
-        gtiff = geometric_mean(cell.against("GTiff") for cell in mine)
-        rows.append([group, len(mine), f"{peer:.2f}", target[0], f"{cpu:.2f}", f"{gtiff:.2f}",
-                     target[1]])
-    show("Geometric means by group:")
-    show()
-    report.table(["group", "files", "x best peer", "target", "by CPU", "x GTiff", "target"], rows)
-
-
-def show_losses(found):
-    lost = sorted((cell.against(cell.best), cell) for cell in found
-                  if cell.against(cell.best) < 1 - TIE)
-    ties = [cell for cell in found if abs(cell.against(cell.best) - 1) <= TIE]
-    show(f"Won: {len(found) - len(lost) - len(ties)}; ties within {TIE:.0%}: {len(ties)}; "
-         f"lost: {len(lost)}." + (" Worst first:" if lost else ""))
-    show()
-    for ratio, cell in lost:
-        show(f"- {cell.name}: {ratio:.2f} of {cell.best}")
-    if lost:
-        show()
-
-
-def show_second_thread(found):
-    gains = {}
-    for cell in found:
-        for name, threads in cell.times:
-            if threads != cell.most and threads == 1:
-                gains.setdefault(name, []).append(cell.median(name, 1) / cell.median(name))
-    if not gains:
-        return
-    show("All threads against one, geometric mean and worst:")
-    show()
-    report.table(["reader", "gain", "worst"],
-                 [[name, f"{geometric_mean(g):.2f}", f"{min(g):.2f}"] for name, g in gains.items()])
 
 
 def show_small_tiles(found, peers):
@@ -318,12 +157,11 @@ def measure_latency(arguments):
     for label, path, across, tile in files:
         listing, tiles = tile_list(folder_of(arguments), path, across, tile, count)
         for mode, words in (("each", "open, read, close"), ("kept", "kept open")):
-            entrants, repeats, _ = warm_up(team, mode, listing, "pixel", [1], problems)
+            entrants, repeats, _ = check_all(team, mode, listing, "pixel", [1], problems)
             if mode == "kept":  # a second time a cache would answer
                 repeats = dict.fromkeys(repeats, 1)
-            times = take_turns(entrants, arguments.rounds, lambda entrant: entrant[0].ask(
-                mode, listing, 1, "pixel", repeats[entrant])[:2])
-            cell = Cell("latency", label, 0, times)
+            cell = Cell("latency", label, 0,
+                        race(entrants, repeats, arguments.rounds, mode, listing))
             rows.append([label, words, *(f"{cell.median(reader.name) / tiles * 1e6:.1f}"
                                          for reader in team), cell.best,
                          f"**{cell.against(cell.best):.2f}**", f"{cell.against('GTiff'):.2f}"])
@@ -349,10 +187,8 @@ def measure_batch(arguments):
                                for number, column, row in windows))
     team = start_readers(arguments, ["rasterio"])
     problems = []
-    entrants, repeats, _ = warm_up(team, "batch", listing, "pixel", [os.cpu_count()], problems)
-    times = take_turns(entrants, arguments.rounds, lambda entrant: entrant[0].ask(
-        "batch", listing, entrant[1], "pixel", repeats[entrant])[:2])
-    cell = Cell("batch", "windows", 0, times)
+    entrants, repeats, _ = check_all(team, "batch", listing, "pixel", [os.cpu_count()], problems)
+    cell = Cell("batch", "windows", 0, race(entrants, repeats, arguments.rounds, "batch", listing))
     show(f"{window_count:,} random windows of 256 x 256 pixels from {file_count} files of 1024 x 1024 (int16, deflate "
          "p2, tiles of 256), opened and closed each time; peers: a thread for each core, each takes one file after the "
          "other:")

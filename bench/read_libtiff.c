@@ -1,66 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Times a given libtiff in the plainest fast loop: a handle for each thread, which takes the next
  * tile, has it decoded into memory of its own and copies its rows; see reader.h. */
-#include <dlfcn.h>
-
+#include "libtiff_api.h"
 #include "reader.h"
-
-/* Of tiff.h and tiffio.h, found in the library at run time. */
-#define TIFF_FUNCTIONS(F)                                                                          \
-    F(TIFFOpen, void *, (const char *, const char *))                                              \
-    F(TIFFClose, void, (void *))                                                                   \
-    F(TIFFGetField, int, (void *, uint32_t, ...))                                                  \
-    F(TIFFGetFieldDefaulted, int, (void *, uint32_t, ...))                                         \
-    F(TIFFSetField, int, (void *, uint32_t, ...))                                                  \
-    F(TIFFIsTiled, int, (void *))                                                                  \
-    F(TIFFTileSize, int64_t, (void *))                                                             \
-    F(TIFFStripSize, int64_t, (void *))                                                            \
-    F(TIFFReadEncodedTile, int64_t, (void *, uint32_t, void *, int64_t))                           \
-    F(TIFFReadEncodedStrip, int64_t, (void *, uint32_t, void *, int64_t))                          \
-    F(TIFFSetErrorHandler, void *, (void *))                                                       \
-    F(TIFFSetWarningHandler, void *, (void *))
-
-enum {
-    TAG_WIDTH = 256,
-    TAG_HEIGHT = 257,
-    TAG_BITS = 258,
-    TAG_COMPRESSION = 259,
-    TAG_PHOTOMETRIC = 262,
-    TAG_SAMPLES = 277,
-    TAG_ROWS_PER_STRIP = 278,
-    TAG_PLANAR = 284,
-    TAG_TILE_WIDTH = 322,
-    TAG_TILE_HEIGHT = 323,
-    TAG_JPEG_COLOR_MODE = 65538,
-    COMPRESSION_JPEG = 7,
-    PHOTOMETRIC_YCBCR = 6,
-    JPEG_COLOR_MODE_RGB = 1
-};
-
-static struct {
-#define TIFF_MEMBER(name, result, parameters) result(*name) parameters;
-    TIFF_FUNCTIONS(TIFF_MEMBER)
-#undef TIFF_MEMBER
-} tiff;
-
-static bool tiff_load(const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        return failed("%s", dlerror());
-#define TIFF_FIND(name, result, parameters)                                                        \
-    {                                                                                              \
-        void *symbol = dlsym(library, #name);                                                      \
-        if (symbol == NULL)                                                                        \
-            return failed("%s has no %s", path, #name);                                            \
-        memcpy(&tiff.name, &symbol, sizeof symbol);                                                \
-    }
-    TIFF_FUNCTIONS(TIFF_FIND)
-#undef TIFF_FIND
-    tiff.TIFFSetErrorHandler(NULL);
-    tiff.TIFFSetWarningHandler(NULL);
-    return true;
-}
 
 typedef struct image {
     void *handle;

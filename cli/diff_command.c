@@ -10,6 +10,7 @@
 #include "problem.h"
 #include "request.h"
 #include "terminal.h"
+#include "value.h"
 
 /* Options -------------------------------------------------------------------------------------- */
 
@@ -22,7 +23,7 @@ static const cli_option diff_options[] = {
     {"layout-only", 0, LAYOUT_ONLY, NULL, "compare tiles, compression, byte order, overviews, ..."},
     {"all-levels", 0, ALL_LEVELS, NULL, "also the pixels of the overviews"},
     {"tolerance", 0, TOLERANCE, "T", "pixels that differ by at most T are equal; 0 by default"},
-    {"threads", 0, THREADS, "N", "0, the default: all cores"},
+    {"threads", 'j', THREADS, "N", "0, the default: all cores"},
     {"memory", 0, MEMORY, "SIZE", "how much to use at most; 256M by default"},
     {"json", 0, COMMON_JSON, NULL, "as JSON"},
     OPENING_OPTIONS,
@@ -44,28 +45,12 @@ const cli_command diff_command = {
     .code_3 = "the files differ",
 };
 
-static bool wrong(const char *before, const char *value)
-{
-    term_usage(before, value, "");
-    return false;
-}
-
 static bool set_tolerance(diff_settings *settings, const char *text)
 {
     const char *at = text;
     if (parse_real(&at, &settings->tolerance) && *at == '\0' && settings->tolerance >= 0)
         return true;
-    return wrong("--tolerance needs a number from 0 on, not", text);
-}
-
-static bool set_threads(diff_settings *settings, const char *text)
-{
-    uint64_t value;
-    const char *at = text;
-    if (!parse_uint(&at, 65536, &value) || *at != '\0')
-        return wrong("--threads needs a number up to 65536, not", text);
-    settings->threads = (uint32_t)value;
-    return true;
+    return value_wrong("--tolerance needs a number from 0 on, not", text);
 }
 
 static bool apply(void *user, int id, const char *value)
@@ -87,11 +72,9 @@ static bool apply(void *user, int id, const char *value)
     case TOLERANCE:
         return set_tolerance(settings, value);
     case THREADS:
-        return set_threads(settings, value);
+        return value_threads(&settings->threads, value);
     default: /* MEMORY */
-        if (parse_bytes(value, &settings->memory) && settings->memory > 0)
-            return true;
-        return wrong("--memory needs a number of bytes, also with K, M, G or T; not", value);
+        return value_memory(&settings->memory, value);
     }
 }
 

@@ -252,7 +252,8 @@ static tz_result compare_blocks(comparison *c, tz_error *err)
     block where;
     const block_shape shape = shape_of(c);
     blocks_start(&b, &shape, c->d->settings->memory / 2);
-    progress_start(&c->progress, (uint64_t)shape.bands * shape.height * shape.width);
+    uint64_t samples = (uint64_t)shape.bands * shape.height * shape.width;
+    progress_start(&c->progress, samples, samples * shape.sample_size);
     tz_result result = take_memory(c, &b, err);
     while (result == TZ_OK && blocks_next(&b, &where))
         result = compare_block(c, &where, err);

@@ -4,14 +4,17 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
+#include "clean_command.h"
+#include "convert.h"
 #include "diff.h"
 #include "info.h"
 #include "options.h"
 #include "read_command.h"
 #include "terminal.h"
 
-static const cli_command *const commands[] = {&info_command, &read_command, &plan_command,
-                                              &diff_command, NULL};
+static const cli_command *const commands[] = {&info_command, &read_command,    &plan_command,
+                                              &diff_command, &convert_command, &clean_command,
+                                              NULL};
 
 static int run_help(int argc, char **argv);
 static int run_version(void);
@@ -51,7 +54,8 @@ static int print_overview(void)
     term_put(TERM_HEADING, "Examples");
     printf("\n  terrazzo info elevation.tif\n"
            "  terrazzo info --json elevation.tif\n"
-           "  terrazzo read --size 1024x0 elevation.tif picture.png\n\n");
+           "  terrazzo read --size 1024x0 elevation.tif picture.png\n"
+           "  terrazzo convert --co COMPRESS=ZSTD --co TILED=YES elevation.tif small.tif\n\n");
     term_put(TERM_HEADING, "Commands");
     putchar('\n');
     for (size_t i = 0; commands[i] != NULL; i++)

@@ -7,7 +7,6 @@
 #include "terminal.h"
 
 #define LONGEST_NAME    40 /* of commands, options and limits */
-#define HELP_COLUMN     24
 #define EXAMPLE_COLUMNS 44
 
 /* Suggestions ---------------------------------------------------------------------------------- */
@@ -125,7 +124,11 @@ static int parse_letter(option_parser *parser)
         usage_unknown("unknown option", shown, "", NULL);
         return OPTION_WRONG;
     }
-    return take_value(parser, option, shown);
+    if (option->value == NULL || parser->letters == NULL)
+        return take_value(parser, option, shown);
+    parser->value = parser->letters; /* as in -j8 */
+    parser->letters = NULL;
+    return option->id;
 }
 
 static int unknown_name(const option_parser *parser, const char *word, size_t size)
@@ -158,7 +161,9 @@ static int parse_name(option_parser *parser, const char *word)
 /* One argument; OPTION_END when it was no option. */
 static int parse_word(option_parser *parser, char *word)
 {
-    if (strcmp(word, "-") == 0 && !(parser->command->to_output && parser->operand_count == 1)) {
+    const cli_command *command = parser->command;
+    bool takes_dash = command->takes_dash || (command->to_output && parser->operand_count == 1);
+    if (strcmp(word, "-") == 0 && !takes_dash) {
         term_usage("cannot read", word,
                    " (standard input): a TIFF is read in any order; for a file of that name, "
                    "write './-'");
@@ -239,6 +244,8 @@ void option_print_help(const cli_command *command)
     putchar('\n');
     for (const cli_option *option = command->options; option->name != NULL; option++)
         print_option(option);
+    if (command->print_more != NULL)
+        command->print_more();
     printf("\nExit code: 0 all went well, 1 something failed, 2 the command line is wrong%s%s.\n",
            command->code_3 != NULL ? ",\n3 " : "", command->code_3 != NULL ? command->code_3 : "");
 }

@@ -22,8 +22,10 @@ typedef struct cli_command {
     const char *examples;              /* lines of "command", a tab, "what it does" */
     const cli_option *options;         /* ended by a NULL name */
     int (*run)(int argc, char **argv); /* without the names of program and command */
-    bool to_output;     /* its second argument is written to; '-' is standard output */
-    const char *code_3; /* what exit code 3 means; NULL: it has none */
+    bool to_output;           /* its second argument is written to; '-' is standard output */
+    bool takes_dash;          /* it judges '-' itself, wherever it stands */
+    const char *code_3;       /* what exit code 3 means; NULL: it has none */
+    void (*print_more)(void); /* help behind its options; NULL: there is none */
 } cli_command;
 
 /* Options of every command, for the end of its table. */
@@ -57,6 +59,7 @@ void option_start(option_parser *parser, const cli_command *command, int argc, c
 int option_next(option_parser *parser);
 
 void option_print_help(const cli_command *command);
+enum { HELP_COLUMN = 24, HELP_COLUMNS = 80 }; /* where the second column begins and ends */
 /* "Try 'terrazzo COMMAND -h'." on standard error. Returns EXIT_USAGE. */
 int option_hint(const cli_command *command);
 

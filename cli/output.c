@@ -41,6 +41,31 @@ static tz_result open_stream(output *o, tz_error *err)
     return progress_is_cancelled() ? progress_cancelled(err) : fail_write(o, err, errno);
 }
 
+static tz_result fail_exists(const char *path, tz_error *err)
+{
+    return problem_make(err, TZ_ERR_IO, TZ_CAUSE_IO, "'%.400s' exists; --overwrite replaces it",
+                        path);
+}
+
+tz_result output_check_new(const char *path, tz_error *err)
+{
+    struct stat found;
+    return lstat(path, &found) == 0 ? fail_exists(path, err) : TZ_OK;
+}
+
+char *output_beside(const char *path, const char *ending)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t stem = dot != NULL && dot > name ? (size_t)(dot - path) : strlen(path);
+    size_t size = stem + strlen(ending) + 1;
+    char *result = malloc(size);
+    if (result != NULL)
+        snprintf(result, size, "%.*s%s", (int)stem, path, ending);
+    return result;
+}
+
 static tz_result check_existing(const output *o, const struct stat *found, const char *input,
                                 tz_error *err)
 {
@@ -50,10 +75,7 @@ static tz_result check_existing(const output *o, const struct stat *found, const
     if (stat(input, &in) == 0 && in.st_dev == found->st_dev && in.st_ino == found->st_ino)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG, "'%.400s' is the file that is read",
                             o->path);
-    if (o->overwrite)
-        return TZ_OK;
-    return problem_make(err, TZ_ERR_IO, TZ_CAUSE_IO, "'%.400s' exists; --overwrite replaces it",
-                        o->path);
+    return o->overwrite ? TZ_OK : fail_exists(o->path, err);
 }
 
 /* A file of an unlikely name in the same folder, with the permissions of any new file. */

@@ -19,6 +19,12 @@ typedef struct output {
     char *temporary; /* the name until it is whole */
 } output;
 
+/* "'PATH' exists; --overwrite replaces it", if it does. */
+tz_result output_check_new(const char *path, tz_error *err);
+/* The name of a file beside another: its ending in place of the other's, if the last part of the
+ * path has one; to be freed. NULL: no memory. */
+char *output_beside(const char *path, const char *ending);
+
 /* An existing file is an error unless overwrite is set, and so is one that is the same as input. */
 tz_result output_open(output *o, const char *path, bool overwrite, const char *input,
                       tz_error *err);

@@ -5,9 +5,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "problem.h"
 #include "terminal.h"
+#include "text.h"
+
+#define SECONDS_TO_RATE 0.5
 
 static volatile sig_atomic_t caught; /* the signal; 0: none */
 
@@ -30,20 +34,53 @@ void progress_catch_signals(void)
     }
 }
 
-void progress_start(progress *p, uint64_t total)
+double progress_clock(void)
 {
-    *p = (progress){.total = total > 0 ? total : 1, .percent = -1};
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+void progress_start(progress *p, uint64_t total, uint64_t bytes)
+{
+    *p = (progress){
+        .total = total > 0 ? total : 1, .bytes = bytes, .percent = -1, .started = progress_clock()};
+}
+
+/* "  42 %, 310 MiB/s, 1:05 left"; the rate when there has been time to see one. */
+static int describe(const progress *p, double part, double seconds, char *line, size_t size)
+{
+    char rate[TEXT_NUMBER];
+    int used = snprintf(line, size, "%3d %%", (int)(100 * part));
+    if (seconds < SECONDS_TO_RATE || part <= 0)
+        return used;
+    double left = seconds / part - seconds;
+    unsigned long whole = left < 1e6 ? (unsigned long)left : 1000000;
+    text_bytes(rate, (uint64_t)((double)p->bytes * part / seconds));
+    used += snprintf(line + used, size - (size_t)used, ", %s/s, ", rate);
+    if (whole >= 3600)
+        used += snprintf(line + used, size - (size_t)used, "%lu:%02lu:%02lu left", whole / 3600,
+                         whole / 60 % 60, whole % 60);
+    else
+        used +=
+            snprintf(line + used, size - (size_t)used, "%lu:%02lu left", whole / 60, whole % 60);
+    return used;
+}
+
+/* A line when the percentage changes, and after a second. */
 static void show(progress *p, double part)
 {
+    char line[100];
+    double now = progress_clock();
     int percent = (int)(100 * part);
-    if (percent == p->percent || !term_shows_progress())
+    if ((percent == p->percent && now - p->looked < 1) || !term_shows_progress())
         return;
-    p->percent = percent;
-    p->shown = true;
-    fprintf(stderr, "\r%3d %%", percent);
+    int width = describe(p, part, now - p->started, line, sizeof line);
+    fprintf(stderr, "\r%-*s", p->width, line);
     fflush(stderr);
+    p->percent = percent;
+    p->looked = now;
+    p->width = width > p->width ? width : p->width;
 }
 
 static bool advance(void *user, uint64_t done, uint64_t total)
@@ -61,11 +98,24 @@ tz_progress progress_next(progress *p, uint64_t work)
     return (tz_progress){.call = advance, .user = p};
 }
 
+static bool watch(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    (void)done;
+    (void)total;
+    return caught == 0;
+}
+
+tz_progress progress_watch(void)
+{
+    return (tz_progress){.call = watch};
+}
+
 void progress_end(progress *p)
 {
-    if (p->shown)
-        fputs("\r     \r", stderr);
-    p->shown = false;
+    if (p->width > 0)
+        fprintf(stderr, "\r%*s\r", p->width, "");
+    p->width = 0;
 }
 
 bool progress_is_cancelled(void)

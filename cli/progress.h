@@ -12,19 +12,27 @@ typedef struct progress {
     uint64_t before; /* work done by earlier calls, in the caller's unit */
     uint64_t now;    /* work of the call under way */
     uint64_t total;
-    bool shown; /* a line is on the terminal */
-    int percent;
+    uint64_t bytes; /* all of it in bytes, for the rate */
+    double started; /* seconds */
+    double looked;  /* when the line was last written */
+    int percent;    /* as last written */
+    int width;      /* of the line on the terminal; 0: there is none */
 } progress;
 
 /* From here on SIGINT, SIGTERM and SIGHUP no longer end the process but cancel; a second one ends
  * it. For commands that have something to clean up. */
 void progress_catch_signals(void);
 
-void progress_start(progress *p, uint64_t total);
+void progress_start(progress *p, uint64_t total, uint64_t bytes);
 /* For the next call of the library, which does this much of the work. */
 tz_progress progress_next(progress *p, uint64_t work);
+/* For calls within such a call: cancels, but shows nothing. */
+tz_progress progress_watch(void);
 /* Takes the line away. */
 void progress_end(progress *p);
+
+/* Seconds of a clock that only goes forward. */
+double progress_clock(void);
 
 /* Whether a signal came. */
 bool progress_is_cancelled(void);

@@ -115,26 +115,14 @@ static tz_result put_picture(void *user, const block *where, const tz_buffer *pi
     return picture_write(&w->out, w->r, pixels, mask, w->settings->stretch, err);
 }
 
-/* NAME.mask.npy for NAME.npy: in place of the ending, if the last part of the path has one. */
-static char *mask_path_of(const char *path, request_format format)
-{
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(path, '.');
-    const char *name = slash != NULL ? slash + 1 : path;
-    size_t stem = dot != NULL && dot > name ? (size_t)(dot - path) : strlen(path);
-    size_t size = stem + sizeof ".mask.npy";
-    char *result = malloc(size);
-    if (result != NULL)
-        snprintf(result, size, "%.*s.mask.%s", (int)stem, path, request_format_name(format));
-    return result;
-}
-
 static tz_result open_mask(reading *w, tz_error *err)
 {
     const read_settings *s = w->settings;
+    char ending[16];
     if (!s->request.masked || w->r->format == FORMAT_PNG)
         return TZ_OK;
-    w->mask_path = mask_path_of(s->output, w->r->format);
+    snprintf(ending, sizeof ending, ".mask.%s", request_format_name(w->r->format));
+    w->mask_path = output_beside(s->output, ending);
     if (w->mask_path == NULL)
         return problem_nomem(err, "a name");
     tz_result result = output_open(&w->mask_out, w->mask_path, s->overwrite, s->input, err);

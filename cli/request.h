@@ -68,7 +68,7 @@ enum {
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
                                           "not valid; a warning tells them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
-    {"threads", 0, REQUEST_THREADS, "N", "0, the default: all cores"},                             \
+    {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},                             \
     {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"}
 /* clang-format on */
 

@@ -7,6 +7,7 @@
 #include "parse.h"
 #include "request.h"
 #include "terminal.h"
+#include "value.h"
 
 static const char *const format_names[] = {"", "npy", "raw", "png"};
 
@@ -43,12 +44,6 @@ request_format request_format_of(const char *path)
 
 /* Values --------------------------------------------------------------------------------------- */
 
-static bool wrong(const char *before, const char *value)
-{
-    term_usage(before, value, "");
-    return false;
-}
-
 static bool set_window(request_settings *s, const char *text)
 {
     const int64_t most = UINT32_MAX;
@@ -56,12 +51,12 @@ static bool set_window(request_settings *s, const char *text)
     int64_t n[4];
     for (int i = 0; i < 4; i++) {
         if ((i > 0 && !parse_char(&at, ',')) || !parse_int(&at, most, &n[i]))
-            return wrong("--window needs column, row, width and height, such as 0,0,512,512; not",
-                         text);
+            return value_wrong(
+                "--window needs column, row, width and height, such as 0,0,512,512; not", text);
     }
     if (*at != '\0' || n[2] <= 0 || n[3] <= 0)
-        return wrong("--window needs column, row, width and height, such as 0,0,512,512; not",
-                     text);
+        return value_wrong("--window needs column, row, width and height, such as 0,0,512,512; not",
+                           text);
     s->window = (tz_window){n[0], n[1], (uint32_t)n[2], (uint32_t)n[3]};
     s->has_window = true;
     return true;
@@ -73,12 +68,12 @@ static bool set_bbox(request_settings *s, const char *text)
     for (int i = 0; i < 4; i++) {
         if ((i > 0 && !parse_char(&at, ',')) || !parse_real(&at, &s->bbox[i]) ||
             !isfinite(s->bbox[i]))
-            return wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
+            return value_wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
     }
     if (*at != '\0')
-        return wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
+        return value_wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
     if (!(s->bbox[0] < s->bbox[2] && s->bbox[1] < s->bbox[3]))
-        return wrong("--bbox: XMIN must be less than XMAX and YMIN less than YMAX in", text);
+        return value_wrong("--bbox: XMIN must be less than XMAX and YMIN less than YMAX in", text);
     s->has_bbox = true;
     return true;
 }
@@ -90,7 +85,7 @@ static bool set_size(request_settings *s, const char *text)
     uint64_t height;
     if (!parse_uint(&at, UINT32_MAX, &width) || !(parse_char(&at, 'x') || parse_char(&at, 'X')) ||
         !parse_uint(&at, UINT32_MAX, &height) || *at != '\0' || (width == 0 && height == 0))
-        return wrong("--size needs width and height, such as 1024x768 or 1024x0; not", text);
+        return value_wrong("--size needs width and height, such as 1024x768 or 1024x0; not", text);
     s->width = (uint32_t)width;
     s->height = (uint32_t)height;
     s->has_size = true;
@@ -100,18 +95,8 @@ static bool set_size(request_settings *s, const char *text)
 static bool set_bands(request_settings *s, const char *text)
 {
     if (!band_list_is_valid(text))
-        return wrong("--bands needs numbers from 1 on, such as 3,2,1 or 1-4; not", text);
+        return value_wrong("--bands needs numbers from 1 on, such as 3,2,1 or 1-4; not", text);
     s->bands = text;
-    return true;
-}
-
-static bool set_number(uint32_t *out, uint64_t most, const char *before, const char *text)
-{
-    uint64_t value;
-    const char *at = text;
-    if (!parse_uint(&at, most, &value) || *at != '\0')
-        return wrong(before, text);
-    *out = (uint32_t)value;
     return true;
 }
 
@@ -123,35 +108,14 @@ static bool set_resampling(request_settings *s, const char *text)
             return true;
         }
     }
-    return wrong("--resampling is nearest, average or bilinear, not", text);
-}
-
-static const char *dtype_name(const void *list, size_t index)
-{
-    (void)list;
-    return index + 1 <= TZ_DTYPE_COMPLEX_FLOAT64 ? tz_dtype_name((tz_dtype)(index + 1)) : NULL;
-}
-
-static bool set_dtype(request_settings *s, const char *text)
-{
-    const char *name = strcmp(text, "complex64") == 0    ? "complex_float32"
-                       : strcmp(text, "complex128") == 0 ? "complex_float64"
-                                                         : text;
-    for (size_t i = 0; dtype_name(NULL, i) != NULL; i++) {
-        if (strcmp(dtype_name(NULL, i), name) == 0) {
-            s->dtype = (tz_dtype)(i + 1);
-            return true;
-        }
-    }
-    usage_unknown("unknown type", text, "", suggest(text, dtype_name, NULL));
-    return false;
+    return value_wrong("--resampling is nearest, average or bilinear, not", text);
 }
 
 static bool set_fill(request_settings *s, const char *text)
 {
     const char *at = text;
     if (!parse_real(&at, &s->how.fill) || *at != '\0')
-        return wrong("--fill needs a number, not", text);
+        return value_wrong("--fill needs a number, not", text);
     s->has_fill = true;
     return true;
 }
@@ -159,14 +123,7 @@ static bool set_fill(request_settings *s, const char *text)
 static bool set_format(request_settings *s, const char *text)
 {
     s->format = format_by_name(text);
-    return s->format != FORMAT_NONE || wrong("--format is npy, raw or png, not", text);
-}
-
-static bool set_memory(request_settings *s, const char *text)
-{
-    if (parse_bytes(text, &s->memory) && s->memory > 0)
-        return true;
-    return wrong("--memory needs a number of bytes, also with K, M, G or T; not", text);
+    return s->format != FORMAT_NONE || value_wrong("--format is npy, raw or png, not", text);
 }
 
 bool request_apply(request_settings *s, int id, const char *value)
@@ -180,14 +137,14 @@ bool request_apply(request_settings *s, int id, const char *value)
         return set_bands(s, value);
     case REQUEST_LEVEL:
         s->has_level = true;
-        return set_number(&s->level, TZ_LEVEL_AUTO - 1, "--level needs a number from 0 on, not",
-                          value);
+        return value_number(&s->level, TZ_LEVEL_AUTO - 1, "--level needs a number from 0 on, not",
+                            value);
     case REQUEST_SIZE:
         return set_size(s, value);
     case REQUEST_RESAMPLING:
         return set_resampling(s, value);
     case REQUEST_DTYPE:
-        return set_dtype(s, value);
+        return value_dtype(&s->dtype, value);
     case REQUEST_MASKED:
         s->masked = true;
         return true;
@@ -211,10 +168,9 @@ bool request_apply(request_settings *s, int id, const char *value)
     case REQUEST_FORMAT:
         return set_format(s, value);
     case REQUEST_THREADS:
-        return set_number(&s->how.threads, 65536, "--threads needs a number up to 65536, not",
-                          value);
+        return value_threads(&s->how.threads, value);
     default: /* REQUEST_MEMORY */
-        return set_memory(s, value);
+        return value_memory(&s->memory, value);
     }
 }
 

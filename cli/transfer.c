@@ -203,7 +203,8 @@ tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, tr
     tz_result result = cut(&t, &b, err);
     if (result == TZ_OK)
         result = take_memory(&t, &b, err);
-    progress_start(&t.progress, (uint64_t)r->band_count * r->height * r->width);
+    uint64_t samples = (uint64_t)r->band_count * r->height * r->width;
+    progress_start(&t.progress, samples, samples * tz_dtype_size(r->dtype));
     while (result == TZ_OK && blocks_next(&b, &where))
         result = carry(&t, &where, err);
     progress_end(&t.progress);

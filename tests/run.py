@@ -61,14 +61,22 @@ def suites():
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
         Suite("matrix", run_matrix, {"preset": "asan", "runs": [("check_matrix", "pixel_dump"),
-                                                                ("check_levels", "level_dump"),
-                                                                ("check_spec",
-                                                                 "spec_copy_dump")]}),
+                                                                ("check_levels", "level_dump")]}),
+        Suite("written", run_matrix, {"preset": "asan", "runs": [("check_written", "write_case"),
+                                                                 ("check_copies", "write_case"),
+                                                                 ("check_spec",
+                                                                  "spec_copy_dump")]}),
         Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),
         Suite("matrix-long", run_matrix,
               {"preset": "unit", "runs": [("check_matrix", "pixel_dump", "--whole")]}, long=True),
+        Suite("written-long", run_matrix,
+              {"preset": "unit", "runs": [("check_written", "write_case", "--whole"),
+                                          ("check_copies", "write_case", "--whole")]},
+              long=True),
+        Suite("sizes-long", run_matrix,
+              {"preset": "bundled-unit", "runs": [("check_sizes", "write_case")]}, long=True),
         Suite("mutation-long", run_programs, {"preset": "asan", "label": "mutation"}, long=True),
     ]
 
@@ -176,8 +184,8 @@ def run_script(context, script):
 
 
 def run_matrix(context, preset, runs):
-    """Files written now by other software, read by us and by it; a run is a script of tests/matrix,
-    a program of tests/ and further arguments."""
+    """Files written now by other software or by us, read by us and by it; a run is a script of
+    tests/matrix, a program of tests/ and further arguments."""
     folder = build(context, preset)
     cases = []
     for script, program, *arguments in runs:

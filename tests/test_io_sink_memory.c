@@ -3,7 +3,6 @@
  * what the functions of a sink do when the sink has none. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

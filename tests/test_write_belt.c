@@ -135,7 +135,7 @@ static void it_can_be_cancelled(void **state)
     tz_error err = {0};
     tz_belt_add(belt, 1000);
     assert_int_equal(tz_belt_wait(belt, 1000, &err), TZ_ERR_CANCELLED);
-    assert_true(l.next < 1000);
+    assert_true(l.next >= 10);
     tz_belt_close(belt);
 }
 

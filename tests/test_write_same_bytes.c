@@ -101,7 +101,10 @@ static void nor_with_strips(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 147, 205, true);
-    tz_write_options options = TZ_WRITE_OPTIONS_INIT;
+    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    options.interleave = TZ_INTERLEAVE_BAND; /* of one band: nothing to keep apart */
+    check_ways(&r, options, NAN);
+    options = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
     options.strips = true;
     options.tile_height = 13;
     options.compression = TZ_COMPRESSION_PACKBITS;

@@ -857,7 +857,8 @@ typedef struct tz_write_options {
     tz_interleave interleave;
     tz_bigtiff bigtiff;
     /* codec */
-    int32_t level;             /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), JPEG XL
+    int32_t level;             /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), LZ4
+                                  1 to 12 (1), JPEG XL
                                   1 to 9 (5), or TZ_LEVEL_FAST; 0: the one in brackets */
     uint32_t quality;          /* of JPEG, WebP and JPEG 2000, 1 to 100; 0: 75 */
     tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Deflate in a zlib frame, by libdeflate. */
+ * Deflate in a zlib frame: levels 1 to 12 by libdeflate, and the fast class by ourselves. Tiles
+ * that would lose too much by the latter are encoded at level 1. */
 #include <libdeflate.h>
 
 #include "base/mem.h"
+#include "codec/deflate_choice.h"
+#include "codec/deflate_fast.h"
 #include "codec/encoder.h"
+#include "codec/put.h"
 
-enum { DEFAULT_LEVEL = 6, MAX_LEVEL = 12, FIRST_OPTIMAL_LEVEL = 10 };
+enum { DEFAULT_LEVEL = 6, MAX_LEVEL = 12, FIRST_OPTIMAL_LEVEL = 10, HEADER = 2, CHECKSUM = 4 };
 
 typedef struct deflate_state {
     struct libdeflate_compressor *compressor;
@@ -16,7 +20,7 @@ static const char *deflate_choose(const tz_tile_format *format, tz_encode_choice
     (void)format;
     if (choice->level == 0)
         choice->level = DEFAULT_LEVEL;
-    if (choice->level < 1 || choice->level > MAX_LEVEL)
+    if (choice->level != TZ_LEVEL_FAST && (choice->level < 1 || choice->level > MAX_LEVEL))
         return "Deflate levels are 1 to 12, or fast";
     return NULL;
 }
@@ -38,7 +42,7 @@ static tz_result deflate_init(void *opaque, const tz_tile_format *format,
 {
     (void)format;
     deflate_state *state = opaque;
-    state->compressor = alloc_compressor(choice->level);
+    state->compressor = alloc_compressor(choice->level == TZ_LEVEL_FAST ? 1 : choice->level);
     if (!state->compressor)
         return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
                        "out of memory for a libdeflate compressor");
@@ -54,8 +58,10 @@ static void deflate_deinit(void *opaque)
 
 static size_t deflate_bound(const tz_tile_format *format, const tz_encode_choice *choice)
 {
-    (void)choice;
-    return libdeflate_zlib_compress_bound(NULL, tz_tile_bytes(format));
+    size_t size = tz_tile_bytes(format);
+    size_t bound = libdeflate_zlib_compress_bound(NULL, size);
+    size_t fast = HEADER + tz_deflate_fast_bound(size) + CHECKSUM;
+    return choice->level == TZ_LEVEL_FAST && fast > bound ? fast : bound;
 }
 
 /* libdeflate does not say what it takes. These are what its versions 1.14 to 1.26 take, and a tenth
@@ -68,13 +74,27 @@ static uint64_t deflate_memory(const tz_tile_format *format, const tz_encode_cho
     return choice->level < FIRST_OPTIMAL_LEVEL ? 720 << 10 : 9680 << 10;
 }
 
+static size_t encode_fast(const uint8_t *in, size_t size, uint8_t *out)
+{
+    out[0] = 0x78; /* Deflate with a window of 32 KiB, by the fastest encoder */
+    out[1] = 0x01;
+    size_t end = HEADER + tz_deflate_fast(in, size, out + HEADER);
+    tz_put_be32(out + end, libdeflate_adler32(1, in, size));
+    return end + CHECKSUM;
+}
+
 static tz_result deflate_encode(void *opaque, const tz_tile_format *format,
                                 const tz_encode_choice *choice, uint8_t *in, uint8_t *out,
                                 size_t *out_size, const tz_codec_call *call)
 {
     const deflate_state *state = opaque;
-    *out_size = libdeflate_zlib_compress(state->compressor, in, tz_tile_bytes(format), out,
-                                         deflate_bound(format, choice));
+    size_t size = tz_tile_bytes(format);
+    if (choice->level == TZ_LEVEL_FAST && !tz_deflate_wants_matches(in, size)) {
+        *out_size = encode_fast(in, size, out);
+        return TZ_OK;
+    }
+    *out_size =
+        libdeflate_zlib_compress(state->compressor, in, size, out, deflate_bound(format, choice));
     if (*out_size == 0)
         return tz_codec_fail(call, "libdeflate needs more than the room it asked for");
     return TZ_OK;

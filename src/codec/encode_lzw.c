@@ -4,7 +4,7 @@
  *
  * A string is its prefix's code and a byte, and the table finds its code by a hash of both. A slot
  * holds the code alone; what string that is, is looked up beside, off the path from one code to the
- * next. So the slots take 32 KiB, which stay in the nearest cache and are zeroed in no time. */
+ * next. So there can be eight slots for a code in 64 KiB, which are zeroed in no time. */
 #include <string.h>
 
 #include "codec/encoder.h"
@@ -17,10 +17,11 @@ enum {
     MIN_WIDTH = 9,
     MAX_WIDTH = 12,
     FULL = 4094, /* when this would be the next code, the table is cleared */
-    SLOT_BITS = 14,
+    SLOT_BITS = 15,
     SLOTS = 1 << SLOT_BITS,
     CODE_SHIFT = SLOT_BITS - MAX_WIDTH
 };
+#define SPREAD 0x278Du /* tried with rasters: one string in thirty meets another in its slot */
 
 typedef struct lzw_state {
     uint16_t slots[SLOTS];  /* a code, or 0: free */
@@ -67,10 +68,10 @@ static inline void count_code(lzw_run *run)
         run->width++;
 }
 
-/* A slot for every code and byte: codes four apart, and bytes spread over all of them. */
+/* Codes are eight slots apart, and bytes spread over all of them. */
 static inline size_t slot_of(unsigned code, unsigned byte)
 {
-    return (size_t)code << CODE_SHIFT ^ (byte * 0x9E37u >> 2 & (SLOTS - 1));
+    return (size_t)code << CODE_SHIFT ^ (byte * SPREAD & (SLOTS - 1));
 }
 
 /* The code of a string; 0, and the slot where it belongs, when the table does not have it. */

@@ -71,13 +71,21 @@ static inline const uint8_t *put_literal(const uint8_t *at, const uint8_t *end, 
     return end;
 }
 
+/* Where the literal packet from at ends: before a run, or when it is full. Two equal bytes are not
+ * cut through by that: the next packet takes both. */
+static inline const uint8_t *literal_end(const uint8_t *at, const uint8_t *end)
+{
+    if (end - at <= LONGEST)
+        return find_run(at, end, end);
+    const uint8_t *stop = find_run(at, at + LONGEST, end);
+    return stop == at + LONGEST && stop[-1] == stop[0] ? stop - 1 : stop;
+}
+
 static uint8_t *encode_row(const uint8_t *at, const uint8_t *end, uint8_t *out)
 {
     while (at < end) {
         const uint8_t *run = run_end(at, end);
-        const uint8_t *limit = end - at < LONGEST ? end : at + LONGEST;
-        at = run - at >= 2 ? put_run(at, run, &out)
-                           : put_literal(at, find_run(at, limit, end), &out);
+        at = run - at >= 2 ? put_run(at, run, &out) : put_literal(at, literal_end(at, end), &out);
     }
     return out;
 }
@@ -95,8 +103,8 @@ static tz_result packbits_encode(void *state, const tz_tile_format *format,
     return TZ_OK;
 }
 
-/* A literal packet that is not full is followed by a run, which saves its head, or by the end of
- * the row. Steps of a copy reach behind the end. */
+/* A literal packet is followed by a run that saves its head, or by the end of the row, or it and
+ * the run of two that may follow are 128 bytes or more. Steps of a copy reach behind the end. */
 static size_t packbits_bound(const tz_tile_format *format, const tz_encode_choice *choice)
 {
     (void)choice;

@@ -89,16 +89,18 @@ static const level_tables tables_of_levels[] = {
  * hash, and for a block its literals, sequences and statistics. */
 static uint64_t zstd_memory(const tz_tile_format *format, const tz_encode_choice *choice)
 {
-    enum { SMALLEST_LOG = 10, BLOCK_MEMORY = 1 << 20 };
+    enum { SMALLEST_LOG = 10, LARGEST_LOG = 27, BLOCK_LOG = 17, FIXED = 200 << 10 };
     unsigned window_log = SMALLEST_LOG;
-    while (window_log < 27 && tz_tile_bytes(format) >> window_log != 0)
+    while (window_log < LARGEST_LOG && (tz_tile_bytes(format) - 1) >> window_log != 0)
         window_log++;
     const level_tables *tables = tables_of_levels;
     while (choice->level > tables->last_level)
         tables++;
     unsigned hash_log = window_log + 1 < tables->hash_log ? window_log + 1 : tables->hash_log;
     unsigned chain_log = window_log + 1 < tables->chain_log ? window_log + 1 : tables->chain_log;
-    return (UINT64_C(6) << hash_log) + (UINT64_C(4) << chain_log) + BLOCK_MEMORY;
+    unsigned block_log = window_log < BLOCK_LOG ? window_log : BLOCK_LOG;
+    return (UINT64_C(6) << hash_log) + (UINT64_C(4) << chain_log) + (UINT64_C(5) << block_log) +
+           FIXED;
 }
 
 static tz_result zstd_encode(void *opaque, const tz_tile_format *format,

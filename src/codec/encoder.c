@@ -27,6 +27,12 @@ const tz_encoder *const tz_encoders[] = {
 #ifdef TZ_HAVE_WEBP
     &tz_encoder_webp,
 #endif
+#ifdef TZ_HAVE_OPENJPEG
+    &tz_encoder_jp2,
+#endif
+#ifdef TZ_HAVE_JXL
+    &tz_encoder_jxl,
+#endif
     NULL,
 };
 

@@ -46,12 +46,17 @@ static tz_result keep_attribute(int old, int fd, const char *name, void *value,
     return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot keep attribute %s", name);
 }
 
+static tz_result fail_list(const tz_context *ctx)
+{
+    return tz_fail_errno(ctx, tz_at_nowhere(), errno,
+                         "cannot list the attributes of the file that is replaced");
+}
+
 static tz_result keep_listed(int old, int fd, char *names, void *value, const tz_context *ctx)
 {
     long size = tz_sink_call->flistxattr(old, names, LARGEST_LIST);
     if (size < 0)
-        return tz_fail_errno(ctx, tz_at_nowhere(), errno,
-                             "cannot list the attributes of the file that is replaced");
+        return fail_list(ctx);
     for (const char *name = names; name < names + size; name += strlen(name) + 1)
         if (strncmp(name, USER_ATTRIBUTES, strlen(USER_ATTRIBUTES)) == 0)
             TZ_TRY(keep_attribute(old, fd, name, value, ctx));
@@ -61,7 +66,9 @@ static tz_result keep_listed(int old, int fd, char *names, void *value, const tz
 static tz_result keep_attributes(int old, int fd, const tz_context *ctx)
 {
     long size = tz_sink_call->flistxattr(old, NULL, 0);
-    if (size == 0 || (size < 0 && cannot_be_kept(errno)))
+    if (size < 0)
+        return cannot_be_kept(errno) ? TZ_OK : fail_list(ctx);
+    if (size == 0)
         return TZ_OK;
     char *names = tz_alloc(LARGEST_LIST);
     char *value = tz_alloc(LARGEST_LIST);
@@ -190,6 +197,8 @@ tz_result tz_keep_access(int fd, const tz_destination *at, const tz_context *ctx
         return TZ_OK;
     int old;
     TZ_RETRY(old, tz_sink_call->openat(at->dir, at->name, flags, 0));
+    if (old < 0 && errno == ENOENT)
+        return TZ_OK; /* it went away this moment */
     if (old < 0 && !cannot_be_kept(errno))
         return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot open the file that is replaced");
     tz_result result = keep_of(old, fd, &at->status, ctx);

@@ -239,17 +239,21 @@ static tz_result sync_file(tz_sink *sink, uint64_t size, tz_error *err)
     return remember(file, make_lasting(file, size, &ctx));
 }
 
+/* Times of change are no finer than a tick, or a second: what matters most is compared itself. */
+static bool differs(const struct stat *a, const struct stat *b)
+{
+    return !tz_same_file(a, b) || a->st_mode != b->st_mode || a->st_uid != b->st_uid ||
+           a->st_gid != b->st_gid || a->st_ctim.tv_sec != b->st_ctim.tv_sec ||
+           a->st_ctim.tv_nsec != b->st_ctim.tv_nsec;
+}
+
 /* Whether the destination is no longer the file whose permissions were taken over. */
 static tz_result look_again(file_sink *file, bool *changed, const tz_context *ctx)
 {
-    tz_destination before = file->at;
+    bool existed = file->at.exists;
+    struct stat before = file->at.status;
     TZ_TRY(tz_destination_look(&file->at, ctx));
-    const struct stat *old = &before.status;
-    const struct stat *now = &file->at.status;
-    *changed = file->at.exists != before.exists;
-    if (file->at.exists && before.exists)
-        *changed = !tz_same_file(old, now) || old->st_ctim.tv_sec != now->st_ctim.tv_sec ||
-                   old->st_ctim.tv_nsec != now->st_ctim.tv_nsec;
+    *changed = file->at.exists != existed || (existed && differs(&before, &file->at.status));
     return TZ_OK;
 }
 
@@ -285,8 +289,6 @@ static tz_result commit_steps(file_sink *file, const tz_context *ctx)
 {
     bool changed;
     TZ_TRY(look_again(file, &changed, ctx));
-    if (file->exclusive && file->at.exists)
-        return tz_fail_exists(ctx);
     if (changed || !file->synced)
         TZ_TRY(make_lasting(file, file->end, ctx));
     TZ_TRY(close_once(file, ctx));

@@ -57,8 +57,8 @@ tz_result tz_temporary_open(tz_temporary *out, const tz_destination *at, const t
 tz_result tz_temporary_link(tz_temporary *temporary, const tz_destination *at,
                             const tz_context *ctx);
 
-/* Whether its name still is its own. */
-bool tz_temporary_is_there(const tz_temporary *temporary, int dir);
+/* 0 when its name still is its own, ENOENT when it is gone or another's, else errno. */
+int tz_temporary_check(const tz_temporary *temporary, int dir);
 
 /* Close it, and remove its name when it has one. */
 void tz_temporary_close(tz_temporary *temporary, int dir);

@@ -88,12 +88,13 @@ static tz_result read_link(const tz_destination *at, char out[PATH_SIZE], const 
     return TZ_OK;
 }
 
-static tz_result follow(tz_destination *at, const char *path, const tz_context *ctx)
+static tz_result follow(tz_destination *at, const char *path, bool *is_link, const tz_context *ctx)
 {
     char target[PATH_SIZE];
     TZ_TRY(enter(at, path, ctx));
     for (int links = 0; links < MOST_LINKS; links++) {
         TZ_TRY(read_link(at, target, ctx));
+        *is_link = links > 0;
         if (*target == '\0')
             return TZ_OK;
         TZ_TRY(enter(at, target, ctx));
@@ -101,21 +102,22 @@ static tz_result follow(tz_destination *at, const char *path, const tz_context *
     return tz_fail_errno(ctx, tz_at_nowhere(), ELOOP, "cannot follow links");
 }
 
-/* The system itself follows the path first: it knows loops, and devices behind links of /proc whose
- * text is no path. What it finds must be what the links said. */
+/* The system itself follows the path first: it knows loops, and what is behind links of /proc whose
+ * text is no path. A file that was deleted and is still open somewhere can be reached by such. */
 static tz_result find_destination(tz_destination *at, const char *path, const tz_context *ctx)
 {
     struct stat found;
+    bool is_link;
     int failed;
     TZ_RETRY(failed, tz_sink_call->fstatat(AT_FDCWD, path, &found, 0));
     if (failed && errno != ENOENT)
         return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot find out what is there");
     if (!failed)
         TZ_TRY(check_regular(&found, ctx));
-    TZ_TRY(follow(at, path, ctx));
+    TZ_TRY(follow(at, path, &is_link, ctx));
     TZ_TRY(tz_destination_look(at, ctx));
-    if (!failed && (!at->exists || !tz_same_file(&found, &at->status)))
-        return fail_unsafe(ctx, 0, "a link that cannot be followed by its text");
+    if (!failed && found.st_nlink == 0 && is_link && !at->exists)
+        return fail_unsafe(ctx, 0, "a file that was deleted");
     return TZ_OK;
 }
 

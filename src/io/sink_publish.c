@@ -40,11 +40,12 @@ static int rename_new(const char *from, const tz_destination *at)
 static tz_result publish_named(tz_temporary *temporary, const tz_destination *at, bool exclusive,
                                const tz_context *ctx)
 {
-    if (!tz_temporary_is_there(temporary, at->dir))
-        return tz_fail_errno(ctx, tz_at_nowhere(), ENOENT, "somebody removed the temporary file %s",
+    int failed = tz_temporary_check(temporary, at->dir);
+    if (failed)
+        return tz_fail_errno(ctx, tz_at_nowhere(), failed, "the temporary file %s is lost",
                              temporary->name);
-    int failed = exclusive ? rename_new(temporary->name, at)
-                           : tz_sink_call->rename(at->dir, temporary->name, at->name);
+    failed = exclusive ? rename_new(temporary->name, at)
+                       : tz_sink_call->rename(at->dir, temporary->name, at->name);
     if (failed)
         return fail_publish(errno, exclusive, ctx);
     temporary->name[0] = '\0';

@@ -97,7 +97,9 @@ static int check_name(int dir, const char *name, int flags, int fd)
 {
     struct stat named;
     struct stat held;
-    if (tz_sink_call->fstatat(dir, name, &named, flags) != 0 || tz_sink_call->fstat(fd, &held) != 0)
+    int failed;
+    TZ_RETRY(failed, tz_sink_call->fstatat(dir, name, &named, flags));
+    if (failed || tz_sink_call->fstat(fd, &held) != 0)
         return errno;
     return tz_same_file(&named, &held) ? 0 : ENOENT;
 }
@@ -107,6 +109,14 @@ static int lock(int fd)
     int failed;
     TZ_RETRY(failed, tz_sink_call->lock(fd));
     return failed ? errno : 0;
+}
+
+/* Nobody can lock files here, so nobody takes ours for a leftover. (ENOLCK may also be a shortage
+ * of the moment: the check before a file is published is for that.) */
+static bool has_no_locks(int error_number)
+{
+    return error_number == ENOLCK || error_number == ENOTSUP || error_number == ENOSYS ||
+           error_number == EINVAL;
 }
 
 /* Some systems lock only what may be written to; and one that was killed may have been made
@@ -121,13 +131,19 @@ static int open_leftover(int dir, const char *name)
     return fd;
 }
 
+/* The administrator's may have got the owner of the file that they were to replace. */
+static bool is_ours(const struct stat *status)
+{
+    uid_t user = geteuid();
+    return S_ISREG(status->st_mode) && (status->st_uid == user || user == 0);
+}
+
 int tz_claim_leftover(int dir, const char *name, struct stat *status)
 {
     int fd = open_leftover(dir, name);
     if (fd < 0)
         return -1;
-    if (tz_sink_call->fstat(fd, status) == 0 && S_ISREG(status->st_mode) &&
-        status->st_uid == geteuid() && lock(fd) == 0 &&
+    if (tz_sink_call->fstat(fd, status) == 0 && is_ours(status) && lock(fd) == 0 &&
         check_name(dir, name, AT_SYMLINK_NOFOLLOW, fd) == 0)
         return fd;
     (void)tz_sink_call->close(fd);
@@ -188,11 +204,13 @@ static int make_named(tz_temporary *temporary, const tz_destination *at)
     if (fd < 0)
         return errno;
     temporary->fd = fd;
-    if (lock(fd) == EWOULDBLOCK) {
+    int failed = lock(fd);
+    if (failed == EWOULDBLOCK) {
         (void)tz_sink_call->close(fd); /* its name is for who has the lock to remove */
         return EAGAIN;
     }
-    int failed = check_name(at->dir, temporary->name, AT_SYMLINK_NOFOLLOW, fd);
+    if (failed == 0 || has_no_locks(failed))
+        failed = tz_temporary_check(temporary, at->dir);
     if (failed)
         tz_temporary_close(temporary, at->dir);
     return failed == ENOENT ? EAGAIN : failed;
@@ -218,17 +236,30 @@ static bool open_unnamed(tz_temporary *out, const tz_destination *at)
     if (fd < 0)
         return false;
     tz_temporary_proc_name(proc_name, fd);
-    if (check_name(AT_FDCWD, proc_name, 0, fd) != 0) {
+    int failed = lock(fd);
+    if (failed == 0 || has_no_locks(failed))
+        failed = check_name(AT_FDCWD, proc_name, 0, fd);
+    if (failed) {
         (void)tz_sink_call->close(fd);
         return false;
     }
-    (void)lock(fd); /* without locks it cannot be taken for a leftover either */
     *out = (tz_temporary){.fd = fd};
     return true;
 }
 
+/* What an earlier write left may fill the disk: it goes first, also when no name is needed now. */
+static void remove_leftovers(const tz_destination *at)
+{
+    char name[TZ_LONGEST_TEMPORARY + 1];
+    unsigned number = 0;
+    do {
+        make_name(name, at->name, number++);
+    } while (number < NUMBERS && remove_leftover(at->dir, name));
+}
+
 tz_result tz_temporary_open(tz_temporary *out, const tz_destination *at, const tz_context *ctx)
 {
+    remove_leftovers(at);
     return open_unnamed(out, at) ? TZ_OK : find_name(out, at, make_named, ctx);
 }
 
@@ -238,14 +269,14 @@ tz_result tz_temporary_link(tz_temporary *temporary, const tz_destination *at,
     return find_name(temporary, at, link_unnamed, ctx);
 }
 
-bool tz_temporary_is_there(const tz_temporary *temporary, int dir)
+int tz_temporary_check(const tz_temporary *temporary, int dir)
 {
-    return check_name(dir, temporary->name, AT_SYMLINK_NOFOLLOW, temporary->fd) == 0;
+    return check_name(dir, temporary->name, AT_SYMLINK_NOFOLLOW, temporary->fd);
 }
 
 void tz_temporary_close(tz_temporary *temporary, int dir)
 {
-    if (temporary->name[0] != '\0' && tz_temporary_is_there(temporary, dir))
+    if (temporary->name[0] != '\0' && tz_temporary_check(temporary, dir) == 0)
         (void)tz_sink_call->unlinkat(dir, temporary->name);
     (void)tz_sink_call->close(temporary->fd);
 }

@@ -13,8 +13,8 @@
     {                                                                                              \
         const type unit = (type)((type)1 << bits);                                                 \
         const type kept = (type)(x & ~(type)(unit - 1));                                           \
-        const type half = (type)(bits > 1 ? unit >> 1 : 0);                                        \
-        return (x & half) && kept <= (type)(highest - unit) ? (type)(kept + unit) : kept;          \
+        const type tie = (type)(bits > 1 ? unit >> 1 : 0);                                         \
+        return (x & tie) && kept <= (type)(highest - unit) ? (type)(kept + unit) : kept;           \
     }
 TZ_ROUND_BITS(u8, tz_u8)
 TZ_ROUND_BITS(u16, tz_u16)
@@ -24,9 +24,9 @@ TZ_ROUND_BITS(u64, tz_u64)
 /* The largest byte is alpha's "opaque": it stays, and is what too large ones become. */
 TZ_FN tz_u8 tz_discard_u8(tz_u8 x, tz_u32 bits)
 {
-    const tz_u8 half = (tz_u8)(bits > 1 ? 1u << (bits - 1) : 0);
+    const tz_u8 tie = (tz_u8)(bits > 1 ? 1u << (bits - 1) : 0);
     const tz_u8 top = (tz_u8)(255u << bits);
-    return x == 255u || (x >= top && (x & half)) ? (tz_u8)255u : tz_round_bits_u8(x, bits, 255u);
+    return x == 255u || (x >= top && (x & tie)) ? (tz_u8)255u : tz_round_bits_u8(x, bits, 255u);
 }
 
 #define TZ_DISCARD_UNSIGNED(name, type)                                                            \

@@ -26,15 +26,15 @@ TZ_PACK(u8, tz_u8)
 TZ_PACK(u16, tz_u16)
 TZ_PACK(u32, tz_u32)
 
-/* Whether any of count samples does not fit into bits. half is 0, or of signed ones 2 to the bits -
- * 1: with it added, all that fit are from 0 to 2 to the bits. */
+/* Whether any of count samples does not fit into bits. below is how many numbers under 0 fit: with
+ * it added, all that fit are from 0 to 2 to the bits, that one left out. */
 #define TZ_MISFIT(name, type)                                                                      \
     TZ_FN tz_u32 tz_misfit_##name(const TZ_GLOBAL tz_u8 *row, tz_u64 count, tz_u32 bits,           \
-                                  tz_u32 half)                                                     \
+                                  tz_u32 below)                                                    \
     {                                                                                              \
         type over = 0;                                                                             \
         for (tz_u64 i = 0; i < count; i++)                                                         \
-            over |= (type)((type)(tz_load_##name(row + i * sizeof(type)) + half) >> bits);         \
+            over |= (type)((type)(tz_load_##name(row + i * sizeof(type)) + below) >> bits);        \
         return over != 0;                                                                          \
     }
 TZ_MISFIT(u8, tz_u8)

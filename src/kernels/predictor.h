@@ -47,17 +47,18 @@ TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u
 
 /* ---- and the way there ---- */
 
-/* From the last to the first, so that out may be row. swap: out is in the other byte order. */
+/* From the last to the first, so that out may be row; the samples of the first pixel stay as they
+ * are. swap: out is in the other byte order. */
 #define TZ_DIFFERENCES(name, type)                                                                 \
     TZ_FN void tz_predictor2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,              \
                                     tz_u64 count, tz_u32 stride, tz_u32 swap)                      \
     {                                                                                              \
         for (tz_u64 left = count; left > 0; left--) {                                              \
-            const TZ_GLOBAL tz_u8 *p = row + (left - 1) * sizeof(type);                            \
-            type x = tz_load_##name(p);                                                            \
-            if (left > stride)                                                                     \
-                x = (type)(x - tz_load_##name(p - stride * sizeof(type)));                         \
-            tz_store_##name(out + (left - 1) * sizeof(type), swap ? tz_swap_##name(x) : x);        \
+            const tz_u64 at = (left - 1) * sizeof(type);                                           \
+            const type before =                                                                    \
+                left > stride ? tz_load_##name(row + at - stride * sizeof(type)) : (type)0;        \
+            const type x = (type)(tz_load_##name(row + at) - before);                              \
+            tz_store_##name(out + at, swap ? tz_swap_##name(x) : x);                               \
         }                                                                                          \
     }
 TZ_DIFFERENCES(u8, tz_u8)

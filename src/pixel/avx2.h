@@ -12,6 +12,16 @@
 #define TZ_AVX2        __attribute__((target("avx2")))
 #define TZ_AVX2_INLINE static inline __attribute__((always_inline, target("avx2")))
 
+enum { VECTOR = 32, LANE = 16 };
+
+/* Bytes of a lane in the other order, by size of word. */
+static const uint8_t swap_orders[9][LANE] = {
+    [1] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+    [2] = {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14},
+    [4] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12},
+    [8] = {7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8},
+};
+
 TZ_AVX2_INLINE __m128i load_half(const uint8_t *p)
 {
     return _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -59,6 +69,18 @@ void tz_avx2_copy(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *
                   ptrdiff_t dst_step, size_t count);
 void tz_avx2_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                    ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+
+void tz_avx2_do2_u8(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_do2_u16(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_do2_u32(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_do2_u64(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
+void tz_avx2_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride);
+void tz_avx2_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size);
+void tz_avx2_replace_nan_u16(uint8_t *row, size_t count, const uint8_t *value);
+void tz_avx2_replace_nan_u32(uint8_t *row, size_t count, const uint8_t *value);
+void tz_avx2_replace_nan_u64(uint8_t *row, size_t count, const uint8_t *value);
+void tz_avx2_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
+                   double pivot, tz_tally_part *out);
 #endif
 
 #endif

@@ -12,8 +12,11 @@ typedef void discard_function(uint8_t *row, size_t pixels, uint32_t samples, uin
                                const uint8_t *nodata)                                              \
     {                                                                                              \
         const tz_##width value = nodata ? tz_load_##width(nodata) : 0;                             \
-        tz_discard_row_##name(row, pixels, samples, bits, nodata != NULL, value,                   \
-                              tz_beside_##name(value, bits));                                      \
+        const tz_##width beside = tz_beside_##name(value, bits);                                   \
+        if (samples == 1) /* a constant makes a better loop */                                     \
+            tz_discard_row_##name(row, pixels, 1, bits, nodata != NULL, value, beside);            \
+        else                                                                                       \
+            tz_discard_row_##name(row, pixels, samples, bits, nodata != NULL, value, beside);      \
     }
 TZ_DISCARD(u8, u8)
 TZ_DISCARD(i8, u8)

@@ -22,8 +22,7 @@ const char *tz_row_unsupported(const tz_row_format *format)
 
 bool tz_row_is_plain(const tz_row_format *format)
 {
-    return is_whole(format->bits) && format->predictor == 1 &&
-           !(format->swap && format->bits > 8);
+    return is_whole(format->bits) && format->predictor == 1 && !(format->swap && format->bits > 8);
 }
 
 size_t tz_row_bytes(const tz_row_format *format)
@@ -43,21 +42,17 @@ size_t tz_row_scratch_bytes(const tz_row_format *format)
     return joins ? (size_t)format->width * format->samples * 3 : 0;
 }
 
-static unsigned word_index(unsigned bits)
-{
-    return bits == 64 ? 3 : bits / 16;
-}
-
 /* Complex samples are pairs of numbers, each with its own byte order. For predictor 2 they are one
  * number all the same: that is how libtiff writes them. */
 static const uint8_t *prepare_whole(const tz_row_ops *ops, const tz_row_format *format,
                                     const uint8_t *row, uint32_t pixels, uint8_t *out)
 {
     const size_t count = (size_t)pixels * format->samples;
-    const unsigned parts = format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
-    const unsigned index = word_index(parts == 2 ? format->bits / 2u : format->bits);
+    const unsigned parts = tz_row_parts(format);
+    const unsigned index = tz_word_index(format->bits / 8u / parts);
     if (format->predictor == 2)
-        ops->undo2[word_index(format->bits)](row, out, count, format->samples, format->swap);
+        ops->undo2[tz_word_index(format->bits / 8u)](row, out, count, format->samples,
+                                                     format->swap);
     else if (format->swap && ops->swap[index])
         ops->swap[index](row, out, count * parts);
     else
@@ -79,14 +74,6 @@ static void widen_f24(const uint8_t *row, size_t count, bool little_endian, uint
         tz_store_u32(out + i * 4, tz_f24_to_f32_bits(load_24(row + i * 3, little_endian)));
 }
 
-static bool host_is_little_endian(void)
-{
-    const uint16_t probe = 1;
-    uint8_t first;
-    memcpy(&first, &probe, 1);
-    return first == 1;
-}
-
 /* Predictor 3 mixes the bytes of a whole row, whatever part of it is wanted. */
 static void prepare_predictor3(const tz_row_ops *ops, const tz_row_format *format, uint8_t *row,
                                size_t wanted, uint8_t *out, uint8_t *scratch)
@@ -95,7 +82,7 @@ static void prepare_predictor3(const tz_row_ops *ops, const tz_row_format *forma
     const unsigned width = format->bits / 8u;
     if (width == 3) {
         tz_plain_undo3(row, scratch, count, wanted, width, format->samples);
-        widen_f24(scratch, wanted, host_is_little_endian(), out);
+        widen_f24(scratch, wanted, tz_host_is_little_endian(), out);
     } else {
         ops->undo3(row, out, count, wanted, width, format->samples);
     }
@@ -111,7 +98,7 @@ const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_
     else if (is_whole(format->bits))
         return prepare_whole(ops, format, row, pixels, out);
     else if (format->bits == 24 && format->sample_format == 3)
-        widen_f24(row, count, host_is_little_endian() != format->swap, out);
+        widen_f24(row, count, tz_host_is_little_endian() != format->swap, out);
     else
         ops->unpack(row, out, count, format->bits, tz_dtype_size(format->dtype),
                     format->sample_format == 2);

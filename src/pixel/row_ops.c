@@ -30,16 +30,10 @@ TZ_PLAIN_SWAP(u16)
 TZ_PLAIN_SWAP(u32)
 TZ_PLAIN_SWAP(u64)
 
-static bool host_is_little_endian(void)
-{
-    const uint16_t probe = 1;
-    return *(const uint8_t *)&probe == 1;
-}
-
 void tz_plain_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
                     uint32_t stride)
 {
-    const bool little_endian = host_is_little_endian();
+    const bool little_endian = tz_host_is_little_endian();
     tz_sum_bytes(row, count * (width - 1) + wanted, stride);
     if (width == 4) /* a constant makes a better loop */
         tz_join_planes(row, out, count, wanted, 4, little_endian);
@@ -82,7 +76,11 @@ TZ_PLAIN_REPLACE_NAN(u64)
 
 void tz_plain_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride)
 {
-    tz_predictor3(row, out, count, width, stride, host_is_little_endian());
+    const bool little_endian = tz_host_is_little_endian();
+    if (width == 4) /* a constant makes a better loop */
+        tz_predictor3(row, out, count, 4, stride, little_endian);
+    else
+        tz_predictor3(row, out, count, width, stride, little_endian);
 }
 
 void tz_plain_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size)
@@ -119,11 +117,12 @@ const tz_row_ops tz_row_ops_avx2 = {
     .unpack = tz_avx2_unpack,
     .copy = tz_avx2_copy,
     .place = tz_avx2_place,
-    .do2 = {do2_u8, do2_u16, do2_u32, do2_u64},
-    .do3 = tz_plain_do3,
-    .pack = tz_plain_pack,
-    .replace_nan = {NULL, replace_nan_u16, replace_nan_u32, replace_nan_u64},
-    .tally = tz_plain_tally,
+    .do2 = {tz_avx2_do2_u8, tz_avx2_do2_u16, tz_avx2_do2_u32, tz_avx2_do2_u64},
+    .do3 = tz_avx2_do3,
+    .pack = tz_avx2_pack,
+    .replace_nan = {NULL, tz_avx2_replace_nan_u16, tz_avx2_replace_nan_u32,
+                    tz_avx2_replace_nan_u64},
+    .tally = tz_avx2_tally,
 };
 #endif
 

@@ -10,6 +10,23 @@
 /* A sample or its part: 1, 2, 4 or 8 bytes, as the index 0 to 3. */
 enum { TZ_WORD_SIZES = 4 };
 
+static inline unsigned tz_word_index(size_t bytes)
+{
+    return bytes == 8 ? 3 : (unsigned)bytes / 2;
+}
+
+/* Complex samples are two numbers. */
+static inline unsigned tz_row_parts(const tz_row_format *format)
+{
+    return format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
+}
+
+static inline bool tz_host_is_little_endian(void)
+{
+    const uint16_t probe = 1;
+    return *(const uint8_t *)&probe == 1;
+}
+
 /* Samples that are tallied at once: few enough that sums of differences and of their squares are
  * exact in a double for samples of up to 16 bits and a whole pivot. */
 enum { TZ_TALLY_PIECE = 1024 };

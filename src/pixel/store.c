@@ -37,12 +37,6 @@ size_t tz_store_scratch_bytes(const tz_row_format *format)
     return format->predictor == 3 ? tz_row_bytes(format) + TZ_ROW_SLACK : 0;
 }
 
-/* Of 1, 2, 4 or 8 bytes. */
-static unsigned word_index(size_t bytes)
-{
-    return bytes == 8 ? 3 : (unsigned)bytes / 2;
-}
-
 static void store_predictor3(const tz_row_ops *ops, const tz_row_format *format, const uint8_t *row,
                              uint8_t *out, uint8_t *scratch)
 {
@@ -60,11 +54,11 @@ static void store_whole(const tz_row_ops *ops, const tz_row_format *format, cons
                         uint8_t *out)
 {
     const size_t count = (size_t)format->width * format->samples;
-    const size_t parts = format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
+    const unsigned parts = tz_row_parts(format);
     const size_t size = tz_dtype_size(format->dtype);
-    const unsigned part = word_index(size / parts);
+    const unsigned part = tz_word_index(size / parts);
     if (format->predictor == 2)
-        ops->do2[word_index(size)](row, out, count, format->samples, format->swap);
+        ops->do2[tz_word_index(size)](row, out, count, format->samples, format->swap);
     else if (format->swap && ops->swap[part])
         ops->swap[part](row, out, count * parts);
     else if (out != row)
@@ -85,11 +79,11 @@ void tz_store_row(const tz_row_format *format, uint8_t *row, uint8_t *out, uint8
 
 /* ---- samples ---- */
 
-static bool has_misfit(const uint8_t *row, size_t count, size_t size, uint32_t bits, uint32_t half)
+static bool has_misfit(const uint8_t *row, size_t count, size_t size, uint32_t bits, uint32_t below)
 {
-    return size == 1   ? tz_misfit_u8(row, count, bits, half)
-           : size == 2 ? tz_misfit_u16(row, count, bits, half)
-                       : tz_misfit_u32(row, count, bits, half);
+    return size == 1   ? tz_misfit_u8(row, count, bits, below)
+           : size == 2 ? tz_misfit_u16(row, count, bits, below)
+                       : tz_misfit_u32(row, count, bits, below);
 }
 
 /* Whole pieces are looked at first, since hardly any row has one. */
@@ -98,14 +92,14 @@ size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t c
     enum { PIECE = 256 };
     const size_t size = tz_dtype_size(format->dtype);
     const uint32_t bits = format->bits;
-    const uint32_t half = format->sample_format == 2 ? 1u << (bits - 1) : 0;
     if (is_whole(format))
         return count;
+    const uint32_t below = format->sample_format == 2 ? 1u << (bits - 1) : 0;
     for (size_t at = 0; at < count; at += PIECE) {
         const size_t some = count - at < PIECE ? count - at : PIECE;
-        if (!has_misfit(row + at * size, some, size, bits, half))
+        if (!has_misfit(row + at * size, some, size, bits, below))
             continue;
-        while (!has_misfit(row + at * size, 1, size, bits, half))
+        while (!has_misfit(row + at * size, 1, size, bits, below))
             at++;
         return at;
     }
@@ -117,7 +111,7 @@ void tz_store_replace_nan(tz_dtype dtype, uint8_t *row, size_t count, double val
     const tz_nodata number = {.kind = TZ_NODATA_FLOAT, .value = {.f = value}};
     uint8_t sample[16];
     tz_row_fill(dtype, &number, sample, sizeof sample, 1);
-    tz_row_ops_get()->replace_nan[word_index(tz_dtype_size(dtype))](row, count, sample);
+    tz_row_ops_get()->replace_nan[tz_word_index(tz_dtype_size(dtype))](row, count, sample);
 }
 
 static bool is_all_nan(tz_dtype dtype, const uint8_t *row, size_t count)

@@ -15,8 +15,8 @@ bool tz_store_is_plain(const tz_row_format *format);
 /* One row of samples of format->dtype to tz_row_bytes(format) bytes as they are stored: packed to
  * odd widths, with the predictor's differences, in the file's byte order. It undoes what
  * tz_row_prepare does. row is used up; out may be row itself; TZ_ROW_SLACK bytes behind both may be
- * read, and none behind out is written. scratch holds tz_store_scratch_bytes (0 for nearly all
- * formats: it may then be NULL). */
+ * read, and none behind out is written. scratch holds tz_store_scratch_bytes (0 but with predictor
+ * 3); where that is 0, or out is not row, it may be NULL. */
 void tz_store_row(const tz_row_format *format, uint8_t *row, uint8_t *out, uint8_t *scratch);
 size_t tz_store_scratch_bytes(const tz_row_format *format);
 
@@ -30,8 +30,9 @@ void tz_store_replace_nan(tz_dtype dtype, uint8_t *row, size_t count, double val
  * kind NONE: are 0. */
 bool tz_store_is_all(tz_dtype dtype, const tz_nodata *value, const uint8_t *row, size_t count);
 
-/* Round the low bits of samples away as GDAL's DISCARD_LSB does: bits[s] of sample s of every
- * pixel. Samples that are nodata stay. Integer and floating-point types, not complex. */
+/* Round the low bits of samples away as GDAL's DISCARD_LSB does: bits[s], less than the width of
+ * the type, of sample s of every pixel. Samples that are nodata stay. Integer and floating-point
+ * types, not complex. */
 void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t samples,
                            const uint8_t *bits, const tz_nodata *nodata);
 

@@ -8,8 +8,6 @@
 
 #if defined(__x86_64__)
 
-enum { VECTOR = 32, LANE = 16 };
-
 TZ_AVX2_INLINE __m256i add_words(__m256i a, __m256i b, unsigned word)
 {
     return word == 1   ? _mm256_add_epi8(a, b)
@@ -17,14 +15,6 @@ TZ_AVX2_INLINE __m256i add_words(__m256i a, __m256i b, unsigned word)
            : word == 4 ? _mm256_add_epi32(a, b)
                        : _mm256_add_epi64(a, b);
 }
-
-/* Bytes of a lane in the other order, by size of word. */
-static const uint8_t swap_orders[9][LANE] = {
-    [1] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
-    [2] = {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14},
-    [4] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12},
-    [8] = {7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8},
-};
 
 /* ---- groups of 1, 2, 3, 4, 6, 8 and 16 bytes: whole ones in a lane ---- */
 

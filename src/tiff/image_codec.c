@@ -76,6 +76,7 @@ enum {
     ZSTD = 32,
     WEBP = 64,
     JXL = 128,
+    LZ4 = 256,
 };
 
 static unsigned codec_bit(tz_compression compression)
@@ -97,6 +98,8 @@ static unsigned codec_bit(tz_compression compression)
         return WEBP;
     case TZ_COMPRESSION_JXL:
         return JXL;
+    case TZ_COMPRESSION_LZ4:
+        return LZ4;
     default:
         return 0;
     }
@@ -118,7 +121,7 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
     const bool subsampled = o->jpeg_subsampling[0] != 0 || o->jpeg_subsampling[1] != 0;
     const unsigned level_of_lerc = o->lerc_compression != 0 ? LERC : 0;
     const use uses[] = {
-        {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | level_of_lerc, "%s: level is ignored"},
+        {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | LZ4 | level_of_lerc, "%s: level is ignored"},
         {o->quality != 0, JPEG | (lossy_only & (JP2 | WEBP)), "%s: quality is ignored"},
         {o->lossless == TZ_NO, JPEG | JP2 | LERC | WEBP | JXL, "%s: lossless is ignored"},
         {o->distance != 0, lossy_only & JXL, "%s: distance is ignored"},

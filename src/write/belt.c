@@ -195,6 +195,7 @@ static void tick(tz_belt *belt)
 tz_result tz_belt_wait(tz_belt *belt, uint64_t number, tz_error *err)
 {
     pthread_mutex_lock(&belt->lock);
+    tick(belt);
     while (belt->failed == TZ_OK && belt->delivered < number) {
         if (!step(belt, 0))
             pthread_cond_wait(&belt->moved, &belt->lock);

@@ -49,8 +49,7 @@ static void count_tile(tz_writer *w, const tz_slot *slot)
 tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error *err)
 {
     tz_writer *w = opaque;
-    tz_context ctx = w->ctx;
-    ctx.err = err;
+    const tz_context ctx = tz_writer_context(w, err);
     delivery d = {.start = w->position, .end = w->position};
     for (size_t i = 0; i < count; i++) {
         const tz_slot *slot = &w->slots[(first + i) % w->budget.slots];

@@ -7,17 +7,22 @@
 #include "base/mem.h"
 #include "write/writer.h"
 
-enum { SAMPLES = 16 };
+/* One tile in so many is read back, but not fewer than the first and the last one. */
+enum { MOST_SAMPLES = 16, LEAST_SAMPLES = 2, TILES_PER_SAMPLE = 64 };
 
 /* ---- which tiles ---- */
 
 uint64_t tz_verified_count(const tz_image *image)
 {
+    const uint64_t tiles = image->tile_count;
     if (image->options.verify == TZ_VERIFY_NONE)
         return 0;
-    if (image->options.verify == TZ_VERIFY_ALL || image->tile_count < SAMPLES)
-        return image->tile_count;
-    return SAMPLES;
+    if (image->options.verify == TZ_VERIFY_ALL || tiles <= LEAST_SAMPLES)
+        return tiles;
+    const uint64_t samples = tiles / TILES_PER_SAMPLE;
+    return samples < LEAST_SAMPLES  ? LEAST_SAMPLES
+           : samples > MOST_SAMPLES ? MOST_SAMPLES
+                                    : samples;
 }
 
 /* The first one, the last one, and others at even distances. */

@@ -95,6 +95,12 @@ struct tz_writer {
     tz_write_report report;
 };
 
+/* What threads report to: never the error of the call at hand, which may have ended. */
+static inline tz_context tz_writer_context(const tz_writer *writer, tz_error *err)
+{
+    return (tz_context){.name = writer->name, .limits = &writer->limits, .err = err, .ifd = -1};
+}
+
 /* worker_memory.c */
 tz_row_format tz_writer_row_format(const tz_image *image, bool mask);
 size_t tz_slot_bytes(const tz_image *image);            /* beside its tile */

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import signal
 import stat
@@ -247,7 +248,7 @@ def test_progress_on_a_terminal_only(run, save, tmp_path):
     path = save([Image(2000, 2000, tile=(64, 64))])
     out = str(tmp_path / "b.raw")
     shown = run_on_terminal(["read", "--overwrite", path, out])
-    assert "%" in shown and shown.endswith("\r     \r")
+    assert "%" in shown and re.search(r"\r +\r$", shown)
     assert run_on_terminal(["read", "--overwrite", "-q", path, out]) == ""
     assert run_on_terminal(["read", "--overwrite", path, out], TERM="dumb") == ""
     assert run("read", "--overwrite", path, out).stderr == ""

@@ -26,6 +26,8 @@ TOLERANCE = 1.05
 LIMITS = {
     ("predictor", "f32"): 0.66, ("predictor", "i16"): 0.61, ("predictor", "ls"): 0.40,
     ("predictor", "rgb"): 0.75,
+    ("store", "f32"): 0.64, ("store", "i16"): 0.33, ("store", "ls"): 0.21, ("store", "rgb"): 0.27,
+    ("tally", "f32"): 0.98, ("tally", "i16"): 0.77, ("tally", "ls"): 1.50, ("tally", "rgb"): 2.20,
     ("lzw", "f32"): 18.6, ("lzw", "i16"): 13.4, ("lzw", "ls"): 15.7, ("lzw", "rgb"): 13.6,
     ("lzw", "lc"): 2.62,
 }

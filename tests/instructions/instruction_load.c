@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What check_instructions.py counts the instructions of.
  *
- *     instruction_load predictor|lzw FILE
+ *     instruction_load predictor|lzw|store|tally FILE
  *
- * FILE is one of make_samples.py. Its tiles are decoded, then their rows prepared into a raster;
- * only what one of the two measured_ functions does counts. Prints the bytes that came out of it,
- * or "plain" where the pixel loops have no form for this machine. */
+ * FILE is one of make_samples.py. Its tiles are decoded, then their rows prepared into a raster,
+ * from which they are stored again and tallied; only what one of the measured_ functions does
+ * counts. Prints the bytes that went through it, or "plain" where the pixel loops have no form for
+ * this machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "codec/codec.h"
 #include "pixel/row_ops.h"
+#include "pixel/store.h"
 
 enum { MOST_TILES = 64 };
 
@@ -71,6 +73,29 @@ __attribute__((noinline)) static void measured_predictor(const image *im)
     }
 }
 
+/* The raster's rows are used up. */
+__attribute__((noinline)) static void measured_store(const image *im)
+{
+    const size_t row = tz_row_bytes(&im->row);
+    const uint32_t rows = im->count / im->across * im->height;
+    for (uint32_t i = 0; i < rows * im->across; i++)
+        tz_store_row(&im->row, im->raster + i * row, im->tiles + i * row, NULL);
+}
+
+__attribute__((noinline)) static void measured_tally(const image *im)
+{
+    const tz_nodata none = {.kind = TZ_NODATA_NONE};
+    const size_t row = tz_row_bytes(&im->row);
+    const size_t size = tz_dtype_size(im->row.dtype);
+    const uint32_t rows = im->count / im->across * im->height;
+    tz_tally tallies[4] = {{0}};
+    for (uint32_t i = 0; i < rows * im->across; i++) {
+        for (uint32_t s = 0; s < im->row.samples; s++)
+            tz_tally_row(&tallies[s % 4], im->row.dtype, im->raster + i * row + s * size,
+                         (ptrdiff_t)(size * im->row.samples), im->row.width, &none, NULL);
+    }
+}
+
 static void describe(image *im, const tz_info *info)
 {
     const tz_level *level = &info->levels[0];
@@ -111,7 +136,7 @@ int main(int argc, char **argv)
     tz_file *file = NULL;
     tz_error err;
     if (argc != 3)
-        stop("usage: instruction_load predictor|lzw FILE");
+        stop("usage: instruction_load predictor|lzw|store|tally FILE");
     if (tz_row_ops_get() == &tz_row_ops_plain) {
         puts("plain");
         return 0;
@@ -126,8 +151,12 @@ int main(int argc, char **argv)
     if (tz_codec_lzw.init && tz_codec_lzw.init(im.state, &(tz_context){.err = &err}))
         stop(err.message);
     measured_lzw(&im);
-    if (strcmp(argv[1], "predictor") == 0)
+    if (strcmp(argv[1], "lzw") != 0)
         measured_predictor(&im);
+    if (strcmp(argv[1], "tally") == 0)
+        measured_tally(&im);
+    if (strcmp(argv[1], "store") == 0)
+        measured_store(&im);
     printf("%zu\n", im.count * im.tile_bytes);
     tz_close(file);
     return 0; /* and the system takes the rest */

@@ -12,7 +12,6 @@ within the bounds of product.py. What differs is listed in differences.tsv, with
 reads each file in several ways that must agree. Prints TAP; needs .venv.
 """
 import collections
-import fnmatch
 import pathlib
 import subprocess
 import sys
@@ -34,6 +33,7 @@ except ImportError as error:
     sys.exit(0)
 
 import writers  # noqa: E402
+from compare import Listed, attempt, difference  # noqa: E402
 from product import (DECODERS_DIFFER, LOSSY, SAMPLES, few_cases, name_of,  # noqa: E402
                      possible_cases)
 
@@ -72,41 +72,6 @@ class Dump:
         return self.process.wait()
 
 
-def difference(found, wanted, largest, mean):
-    """What is wrong, or None."""
-    if isinstance(found, str):
-        return found
-    if found.shape != wanted.shape:
-        return f"shape {found.shape}, not {wanted.shape}"
-    if largest == 0:
-        same = numpy.ascontiguousarray(found).astype(wanted.dtype, copy=False)
-        a, b = same.tobytes(), numpy.ascontiguousarray(wanted).tobytes()
-        if a == b or (wanted.dtype.kind in "fc" and equal_but_nan_bits(same, wanted)):
-            return None
-        return f"{int((same != wanted).sum())} of {wanted.size} values differ"
-    gap = numpy.abs(found.astype("f8") - wanted.astype("f8"))
-    if gap.max() > largest or gap.mean() > mean:
-        return f"differs by {gap.max():g}, {gap.mean():.2f} in the mean"
-    return None
-
-
-def equal_but_nan_bits(found, wanted):
-    """NaN may lose its payload where a reader goes through another type."""
-    parts = f"f{wanted.dtype.itemsize // (2 if wanted.dtype.kind == 'c' else 1)}"
-    a, b = numpy.ascontiguousarray(found).view(parts), numpy.ascontiguousarray(wanted).view(parts)
-    nan = numpy.isnan(b)
-    return bool((numpy.isnan(a) == nan).all()) and a[~nan].tobytes() == b[~nan].tobytes()
-
-
-def attempt(read, path, case):
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return read(path, case)
-    except Exception as error:  # whatever a reader raises is its answer
-        return f"{type(error).__name__}: {error}".splitlines()[0]
-
-
 def check_case(case, path, dump):
     """[(reader, problem)] of one file."""
     pixels = writers.pixels_of(case)
@@ -133,34 +98,6 @@ def check_case(case, path, dump):
     return [(name, problem) for name, problem in problems if problem]
 
 
-class Listed:
-    """differences.tsv: pattern of names, reader, reason."""
-
-    def __init__(self):
-        self.rows = []
-        for line in (HERE / "differences.tsv").read_text().splitlines():
-            if line and not line.startswith("#"):
-                self.rows.append(line.split("\t"))
-        self.met = collections.Counter()
-        self.needed = collections.Counter()
-
-    def covers(self, name, reader):
-        """Counts and tells whether a difference is a known one."""
-        for pattern, who, _ in self.rows:
-            if who == reader and fnmatch.fnmatchcase(name, pattern):
-                self.needed[pattern, who] += 1
-                return True
-        return False
-
-    def meet(self, name):
-        for pattern, who, _ in self.rows:
-            self.met[pattern, who] += fnmatch.fnmatchcase(name, pattern)
-
-    def unneeded(self):
-        return [f"{pattern} ({who})" for pattern, who, _ in self.rows
-                if self.met[pattern, who] and not self.needed[pattern, who]]
-
-
 def run(cases, dump, listed):
     """{reader: [lines of what is wrong and not listed]}"""
     wrong = collections.defaultdict(list)
@@ -184,7 +121,7 @@ def main():
         cases = possible[::int(sys.argv[3])]
     else:
         cases = few_cases(possible, 3)
-    listed = Listed()
+    listed = Listed(HERE / "differences.tsv")
     dump = Dump(sys.argv[1])
     print(f"# {len(cases)} files of {len(possible)} possible ones")
     for reason, count in skipped.items():

@@ -137,15 +137,14 @@ def possible_cases():
     return possible, skipped
 
 
-def few_cases(possible, together, tries=12):
+def few_cases(possible, together, dimensions=DIMENSIONS, tries=12):
     """Few cases with every combination of that many values that any possible case has. Always the
     same ones."""
     generator = random.Random(1)
-    indexes = {name: {value: i for i, value in enumerate(values)}
-               for name, values in DIMENSIONS.items()}
-    table = numpy.array([[indexes[name][getattr(case, name)] for name in DIMENSIONS]
+    indexes = [{value: i for i, value in enumerate(values)} for values in dimensions.values()]
+    table = numpy.array([[index[value] for index, value in zip(indexes, case)]
                          for case in possible], numpy.int64)
-    groups = list(itertools.combinations(range(len(DIMENSIONS)), together))
+    groups = list(itertools.combinations(range(len(dimensions)), together))
     # Each combination is a number: the group's in the upper bits, its values' below.
     codes = numpy.stack([sum(table[:, column] << 6 * i for i, column in enumerate(group))
                          + (k << 6 * together) for k, group in enumerate(groups)], 1)

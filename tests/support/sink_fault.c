@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "io/sink_calls.h"
+#include "scratch.h"
 
 sink_fault fault;
 
@@ -66,7 +67,6 @@ WRAPPED(long, pread, "pread", (int fd, void *dst, size_t size, int64_t offset),
         (fd, dst, size, offset))
 WRAPPED(int, write_back, "write_back", (int fd, int64_t offset, int64_t size), (fd, offset, size))
 WRAPPED(int, ftruncate, "ftruncate", (int fd, int64_t size), (fd, size))
-WRAPPED(int, fsync, is_directory(fd) ? "fsync of the directory" : "fsync", (int fd), (fd))
 WRAPPED(int, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode))
 WRAPPED(int, fchown, "fchown", (int fd, uid_t owner, gid_t group), (fd, owner, group))
 WRAPPED(long, flistxattr, "flistxattr", (int fd, char *dst, size_t size), (fd, dst, size))
@@ -75,12 +75,20 @@ WRAPPED(long, fgetxattr, "fgetxattr", (int fd, const char *name, void *dst, size
 WRAPPED(int, fsetxattr, "fsetxattr", (int fd, const char *name, const void *value, size_t size),
         (fd, name, value, size))
 WRAPPED(int, fremovexattr, "fremovexattr", (int fd, const char *name), (fd, name))
-WRAPPED(int, dup, "dup", (int fd), (fd))
 WRAPPED(int, linkat, "linkat", (int from_dir, const char *from, int dir, const char *to, int flags),
         (from_dir, from, dir, to, flags))
 WRAPPED(int, rename, "rename", (int dir, const char *from, const char *to), (dir, from, to))
 WRAPPED(int, unlinkat, "unlinkat", (int dir, const char *name), (dir, name))
 WRAPPED(int, free_space, "free_space", (int fd, uint64_t *out), (fd, out))
+
+static int hook_fsync(int fd)
+{
+    if (fails(is_directory(fd) ? "fsync of the directory" : "fsync"))
+        return -1;
+    int failed = fault.no_disk ? 0 : tz_sink_system.fsync(fd);
+    done();
+    return failed;
+}
 
 static int hook_open_unnamed(int dir, mode_t mode)
 {
@@ -121,10 +129,22 @@ static int hook_lock(int fd)
     return failed;
 }
 
+static int copy = -1; /* the descriptor that dup gave */
+
+static int hook_dup(int fd)
+{
+    if (fails("dup"))
+        return -1;
+    copy = tz_sink_system.dup(fd);
+    done();
+    return copy;
+}
+
 /* A close that fails has closed all the same. */
 static int hook_close(int fd)
 {
-    bool failing = fails("close");
+    bool failing = fails(fd == copy ? "close of the copy" : "close");
+    copy = fd == copy ? -1 : copy;
     int error_number = errno;
     int failed = tz_sink_system.close(fd);
     done();
@@ -138,8 +158,15 @@ static long hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t 
 {
     if (fails("pwritev"))
         return -1;
+    size_t size = 0;
+    for (int i = 0; i < count; i++)
+        size += pieces[i].iov_len;
     if (count > fault.largest_count)
         fault.largest_count = count;
+    if (size > fault.largest_size)
+        fault.largest_size = size;
+    if (fault.no_bytes)
+        return (long)size;
     struct iovec less[1024];
     size_t room = fault.most_written > 0 ? fault.most_written : SIZE_MAX;
     int taken = 0;
@@ -207,4 +234,32 @@ void sink_fault_install(void)
 void sink_fault_remove(void)
 {
     tz_sink_set_calls(NULL);
+}
+
+int sink_fault_begin(void **state)
+{
+    sink_fault_install();
+    return scratch_begin(state);
+}
+
+int sink_fault_end(void **state)
+{
+    sink_fault_remove();
+    return scratch_end(state);
+}
+
+void sink_fault_fail(const char *call, int n, int error_number)
+{
+    fault.only = call;
+    fault.calls = 0;
+    fault.fail_at = n;
+    fault.error = error_number;
+}
+
+void sink_fault_both_ways(void (*check)(void))
+{
+    check();
+    fault.fail_at = 0;
+    fault.no_unnamed = true;
+    check();
 }

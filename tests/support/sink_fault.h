@@ -8,22 +8,25 @@
 #include <stddef.h>
 
 typedef struct sink_fault {
-    int fail_at;                      /* the n-th call fails, from 1; 0: none */
-    const char *only;                 /* only calls of this name are counted; NULL: all */
-    int error;                        /* errno of those that fail */
-    bool persistent;                  /* all calls after it fail too */
-    int kill_before;                  /* this call does not come about: the process is killed */
-    int kill_after;                   /* it does, and then the process is killed */
-    bool no_unnamed;                  /* the file system has no files without a name ... */
-    bool no_rename_new;               /* ... cannot rename without replacing ... */
-    bool no_locks;                    /* ... and has no locks */
-    size_t most_written;              /* bytes that one write takes; 0: all */
+    int fail_at;         /* the n-th call fails, from 1; 0: none */
+    const char *only;    /* only calls of this name are counted; NULL: all */
+    int error;           /* errno of those that fail */
+    bool persistent;     /* all calls after it fail too */
+    int kill_before;     /* this call does not come about: the process is killed */
+    int kill_after;      /* it does, and then the process is killed */
+    bool no_unnamed;     /* the file system has no files without a name ... */
+    bool no_rename_new;  /* ... cannot rename without replacing ... */
+    bool no_locks;       /* ... and has no locks */
+    bool no_disk;        /* fsync does nothing: for tests that make hundreds of files */
+    size_t most_written; /* bytes that one write takes; 0: all */
     void (*before)(const char *name); /* called before every call; may be NULL */
+    bool no_bytes;                    /* writes take all that they are given, and write nothing */
     /* what was seen */
     int calls;
     int failures;
-    const char *failed; /* the name of the first call that failed; of fsync and close which */
-    int largest_count;  /* pieces of one write */
+    const char *failed;  /* the name of the first call that failed; of fsync and close which */
+    size_t largest_size; /* bytes of one write */
+    int largest_count;   /* pieces of one write */
 } sink_fault;
 
 extern sink_fault fault;
@@ -31,5 +34,15 @@ extern sink_fault fault;
 /* Start anew: nothing fails, nothing is counted yet. */
 void sink_fault_install(void);
 void sink_fault_remove(void);
+
+/* Setup and teardown of cmocka: these calls, and a scratch folder. */
+int sink_fault_begin(void **state);
+int sink_fault_end(void **state);
+
+/* From now on calls of this name alone are counted, and the n-th of them fails (0: none). */
+void sink_fault_fail(const char *call, int n, int error_number);
+
+/* Run a check with files without a name, and again where there are none. */
+void sink_fault_both_ways(void (*check)(void));
 
 #endif

@@ -2,7 +2,11 @@
  * One write through the file sink, as a writer makes it. */
 #include "sink_job.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "scratch.h"
 
@@ -53,6 +57,34 @@ tz_result sink_job_run(const char *name, bool exclusive, bool no_sync, tz_error 
     tz_result result = fill_and_commit(sink, &ctx);
     tz_sink_close(sink);
     return result;
+}
+
+void sink_job_must_run(const char *name)
+{
+    tz_error err;
+    if (sink_job_run(name, false, false, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    assert_true(sink_job_is_new(name));
+}
+
+tz_sink *sink_job_open(const char *name, bool exclusive)
+{
+    tz_error err;
+    tz_context ctx = {.name = name, .err = &err, .ifd = -1};
+    tz_sink *sink = NULL;
+    if (tz_sink_open_file(&sink, scratch_path(name), exclusive, false, &ctx) != TZ_OK)
+        fail_msg("%s", err.message);
+    return sink;
+}
+
+void sink_job_finish(tz_sink *sink)
+{
+    tz_error err;
+    tz_context ctx = {.name = "finish", .err = &err, .ifd = -1};
+    tz_result result = fill_and_commit(sink, &ctx);
+    tz_sink_close(sink);
+    if (result != TZ_OK)
+        fail_msg("%s", err.message);
 }
 
 void sink_job_make_old(const char *name)

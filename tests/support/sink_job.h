@@ -17,6 +17,15 @@ tz_result sink_job_run(const char *name, bool exclusive, bool no_sync, tz_error 
 /* Its steps: to an open sink, all but commit and close. */
 tz_result sink_job_fill(tz_sink *sink, const tz_context *ctx);
 
+/* The same, and it must succeed. */
+void sink_job_must_run(const char *name);
+
+/* A sink for this file of the scratch folder; it must open. */
+tz_sink *sink_job_open(const char *name, bool exclusive);
+
+/* Fill, commit and close; all must succeed. */
+void sink_job_finish(tz_sink *sink);
+
 /* "OLD": what stands at the destination before. */
 void sink_job_make_old(const char *name);
 bool sink_job_is_old(const char *name);

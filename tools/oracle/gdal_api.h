@@ -17,6 +17,7 @@
     F(GDALGetDriverByName, void *, (const char *))                                                 \
     F(GDALOpenEx, void *,                                                                          \
       (const char *, unsigned, const char *const *, const char *const *, const char *const *))     \
+    F(GDALCreate, void *, (void *, const char *, int, int, int, int, const char *const *))         \
     F(GDALClose, int, (void *))                                                                    \
     F(GDALGetRasterXSize, int, (void *))                                                           \
     F(GDALGetRasterYSize, int, (void *))                                                           \

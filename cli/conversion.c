@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conversion.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void describe_raw(conversion *c)
+{
+    const raw_settings *raw = &c->settings->raw;
+    c->spec.width = raw->width;
+    c->spec.height = raw->height;
+    c->spec.bands = raw->bands;
+    c->spec.dtype = raw->dtype;
+    c->spec.nodata = raw->nodata;
+    c->spec.nodata_text = raw->nodata_text;
+    c->geo = (tz_geo){.has_transform = raw->has_transform,
+                      .epsg = raw->epsg,
+                      .has_crs = raw->epsg != 0,
+                      .coordinate_epoch = NAN};
+    memcpy(c->geo.transform, raw->transform, sizeof c->geo.transform);
+    if (raw->has_transform || raw->epsg != 0)
+        c->spec.geo = &c->geo;
+}
+
+static tz_result describe_file(conversion *c, tz_error *err)
+{
+    const convert_settings *s = c->settings;
+    tz_result result = tz_open(&c->file, s->input, &s->common.open, err);
+    if (result != TZ_OK)
+        return result;
+    c->info = tz_file_info(c->file);
+    result = tz_spec_of(&c->base, c->file, err);
+    if (result == TZ_OK)
+        c->spec = *c->base;
+    return result;
+}
+
+tz_result conversion_open(conversion *c, const convert_settings *settings, tz_error *err)
+{
+    tz_result result = TZ_OK;
+    *c = (conversion){
+        .settings = settings, .spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
+    if (convert_is_raw(settings))
+        describe_raw(c);
+    else
+        result = describe_file(c, err);
+    c->read_as = c->spec.dtype;
+    if (result == TZ_OK)
+        result = conversion_set_spec(c, err);
+    if (result == TZ_OK)
+        result = conversion_set_options(c, err);
+    if (result != TZ_OK)
+        conversion_close(c);
+    return result;
+}
+
+void conversion_close(conversion *c)
+{
+    free(c->extra_samples);
+    free(c->metadata);
+    free(c->tags);
+    free(c->statistics);
+    tz_spec_free(c->base);
+    tz_close(c->file);
+    *c = (conversion){0};
+}
+
+uint64_t conversion_bytes(const conversion *c)
+{
+    return (uint64_t)c->spec.width * c->spec.height * c->spec.bands * tz_dtype_size(c->spec.dtype);
+}
+
+const double *conversion_transform(const conversion *c)
+{
+    const tz_geo *geo = c->info != NULL ? &c->info->geo : &c->geo;
+    return geo->has_transform ? geo->transform : NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What terrazzo convert means for one image. */
+#ifndef CLI_CONVERSION_H
+#define CLI_CONVERSION_H
+
+#include "convert.h"
+
+typedef struct conversion {
+    const convert_settings *settings;
+    tz_file *file;       /* NULL: standard input */
+    const tz_info *info; /* of file */
+    tz_image_spec *base; /* as in the file */
+    tz_image_spec spec;
+    tz_write_options options;
+    tz_dtype read_as; /* the type to read into the memory of spec.dtype */
+    tz_geo geo;
+    uint16_t *extra_samples;
+    tz_metadata_item *metadata;
+    tz_tag_value *tags;
+    tz_statistics *statistics; /* NULL: not asked for */
+} conversion;
+
+/* settings must stay. */
+tz_result conversion_open(conversion *c, const convert_settings *settings, tz_error *err);
+void conversion_close(conversion *c); /* zeroed state is fine */
+
+/* Bytes of all pixels, without the mask. */
+uint64_t conversion_bytes(const conversion *c);
+/* Of the image as it came, whatever is written of it; NULL: it has none. */
+const double *conversion_transform(const conversion *c);
+
+/* The two halves of conversion_open, once the source is known. */
+tz_result conversion_set_spec(conversion *c, tz_error *err);
+tz_result conversion_set_options(conversion *c, tz_error *err);
+
+#endif

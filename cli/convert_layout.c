@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How the image is written, from creation options and others. */
+#include <stdlib.h>
+
+#include "conversion.h"
+#include "problem.h"
+
+static bool wants_big_endian(const creation *co)
+{
+    const uint16_t one = 1;
+    bool native_big = *(const unsigned char *)&one == 0;
+    int64_t asked = creation_number(co, CO_ENDIANNESS);
+    return asked == ENDIAN_BIG || (asked == ENDIAN_NATIVE && native_big) ||
+           (asked == ENDIAN_INVERTED && !native_big);
+}
+
+/* As GDAL: the source's, unless it is compressed or INTERLEAVE is given. */
+static tz_interleave interleave_of(const conversion *c)
+{
+    const creation *co = &c->settings->creation;
+    if (co->given[CO_INTERLEAVE])
+        return (tz_interleave)creation_number(co, CO_INTERLEAVE);
+    if (creation_compression(co) != TZ_COMPRESSION_NONE || c->info == NULL || c->info->planar != 2)
+        return TZ_INTERLEAVE_PIXEL;
+    return c->info->ghost.interleave == TZ_INTERLEAVE_TILE ? TZ_INTERLEAVE_TILE
+                                                           : TZ_INTERLEAVE_BAND;
+}
+
+static void set_layout(tz_write_options *o, const conversion *c)
+{
+    const creation *co = &c->settings->creation;
+    o->strips = co->value[CO_TILED] == 0;
+    if (!o->strips)
+        o->tile_width = (uint32_t)creation_number(co, CO_BLOCKXSIZE);
+    if (!o->strips || co->given[CO_BLOCKYSIZE])
+        o->tile_height = (uint32_t)creation_number(co, CO_BLOCKYSIZE);
+    o->alignment = co->given[CO_ALIGN] ? (uint32_t)creation_number(co, CO_ALIGN) : 0;
+    o->big_endian = wants_big_endian(co);
+    o->interleave = interleave_of(c);
+    o->bigtiff = (tz_bigtiff)creation_number(co, CO_BIGTIFF);
+    o->sparse = co->value[CO_SPARSE_OK] != 0;
+}
+
+/* The effort is one number for all codecs; which option sets it depends on the codec. */
+static int32_t level_of(const creation *co)
+{
+    switch (creation_number(co, CO_COMPRESS)) {
+    case TZ_COMPRESSION_DEFLATE:
+    case CREATION_LERC_DEFLATE:
+        return creation_number(co, CO_ZLEVEL) == CREATION_FAST
+                   ? TZ_LEVEL_FAST
+                   : (int32_t)creation_number(co, CO_ZLEVEL);
+    case TZ_COMPRESSION_ZSTD:
+    case CREATION_LERC_ZSTD:
+        return (int32_t)creation_number(co, CO_ZSTD_LEVEL);
+    case TZ_COMPRESSION_LZMA:
+        return creation_number(co, CO_LZMA_PRESET) == 0
+                   ? TZ_LEVEL_FAST
+                   : (int32_t)creation_number(co, CO_LZMA_PRESET);
+    case TZ_COMPRESSION_JXL:
+        return (int32_t)creation_number(co, CO_JXL_EFFORT);
+    default:
+        return 0;
+    }
+}
+
+static void set_lossy(tz_write_options *o, const creation *co)
+{
+    static const tz_jpeg_tables tables[] = {TZ_JPEG_TABLES_NONE, TZ_JPEG_TABLES_QUANT,
+                                            TZ_JPEG_TABLES_HUFFMAN, TZ_JPEG_TABLES_BOTH};
+    double alpha = co->value[CO_JXL_ALPHA_DISTANCE];
+    if (o->compression == TZ_COMPRESSION_JPEG) {
+        o->quality = (uint32_t)creation_number(co, CO_JPEG_QUALITY);
+        o->jpeg_tables = tables[creation_number(co, CO_JPEGTABLESMODE)];
+    } else if (o->compression == TZ_COMPRESSION_WEBP) {
+        o->lossless = co->value[CO_WEBP_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
+        if (o->lossless == TZ_NO)
+            o->quality = (uint32_t)creation_number(co, CO_WEBP_LEVEL);
+    } else if (o->compression == TZ_COMPRESSION_JXL) {
+        o->lossless = co->value[CO_JXL_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
+        o->distance = co->given[CO_JXL_DISTANCE] ? co->value[CO_JXL_DISTANCE] : 0;
+        o->alpha_distance = alpha < 0 ? 0 : alpha == 0 ? -1 : alpha;
+    }
+}
+
+static void set_codec(tz_write_options *o, const creation *co)
+{
+    int64_t named = creation_number(co, CO_COMPRESS);
+    o->compression = (tz_compression)creation_compression(co);
+    o->predictor = (uint16_t)creation_number(co, CO_PREDICTOR);
+    o->level = level_of(co);
+    o->max_error = co->value[CO_MAX_Z_ERROR];
+    o->lerc_compression = named == CREATION_LERC_DEFLATE ? 1 : named == CREATION_LERC_ZSTD ? 2 : 0;
+    set_lossy(o, co);
+    if (co->discard_count > 0) {
+        o->discard_bits = co->discard;
+        o->discard_count = co->discard_count;
+    }
+}
+
+tz_result conversion_set_options(conversion *c, tz_error *err)
+{
+    const convert_settings *s = c->settings;
+    tz_write_options *o = &c->options;
+    set_layout(o, c);
+    set_codec(o, &s->creation);
+    o->keep_nan = true; /* pixels stay what they are */
+    o->statistics_items = s->creation.value[CO_STATISTICS] != 0;
+    o->threads =
+        s->has_threads ? s->threads : (uint32_t)creation_number(&s->creation, CO_NUM_THREADS);
+    o->limits = s->common.open.limits;
+    o->exclusive = !s->overwrite;
+    o->no_sync = s->no_sync;
+    o->verify = s->verify;
+    if (!s->statistics)
+        return TZ_OK;
+    c->statistics = calloc((size_t)c->spec.bands + 1, sizeof *c->statistics);
+    o->statistics = c->statistics;
+    return c->statistics != NULL ? TZ_OK : problem_nomem(err, "the statistics");
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What was typed. */
+#include <math.h>
+#include <string.h>
+
+#include "convert.h"
+#include "parse.h"
+#include "terminal.h"
+#include "value.h"
+
+bool convert_is_raw(const convert_settings *s)
+{
+    return strcmp(s->input, "-") == 0;
+}
+
+/* Standard input ------------------------------------------------------------------------------- */
+
+static bool set_shape(raw_settings *raw, const char *text)
+{
+    static const char needs[] = "--shape needs rows, columns and bands, such as 512x1024x3; not";
+    const char *at = text;
+    uint64_t n[3] = {0, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        if (i > 0 && !parse_char(&at, 'x') && !parse_char(&at, 'X'))
+            return i == 2 && *at == '\0' ? true : value_wrong(needs, text);
+        if (!parse_uint(&at, i < 2 ? UINT32_MAX : UINT16_MAX, &n[i]) || n[i] == 0)
+            return value_wrong(needs, text);
+        raw->height = (uint32_t)n[0];
+        raw->width = (uint32_t)n[1];
+        raw->bands = (uint32_t)n[2];
+    }
+    return *at == '\0' || value_wrong(needs, text);
+}
+
+static bool set_order(raw_settings *raw, const char *text)
+{
+    static const char *const names[] = {"pixel", "row", "band"};
+    for (int i = ORDER_PIXEL; i <= ORDER_BAND; i++) {
+        if (strcmp(names[i], text) == 0) {
+            raw->order = (raw_order)i;
+            return true;
+        }
+    }
+    return value_wrong("--order is pixel, row or band, not", text);
+}
+
+/* Integers exactly, up to 64 bits. */
+static bool set_nodata(raw_settings *raw, const char *text)
+{
+    const char *at = text;
+    raw->nodata_text = text;
+    if (parse_uint(&at, UINT64_MAX, &raw->nodata.value.u) && *at == '\0') {
+        raw->nodata.kind = TZ_NODATA_UINT;
+        return true;
+    }
+    at = text;
+    if (parse_int(&at, INT64_MAX, &raw->nodata.value.i) && *at == '\0') {
+        raw->nodata.kind = TZ_NODATA_INT;
+        return true;
+    }
+    at = text;
+    raw->nodata.kind = TZ_NODATA_FLOAT;
+    return (parse_real(&at, &raw->nodata.value.f) && *at == '\0') ||
+           value_wrong("--nodata needs a number, not", text);
+}
+
+static bool set_epsg(raw_settings *raw, const char *text)
+{
+    const char *at = text;
+    uint64_t value;
+    if (!parse_uint(&at, 32766, &value) || *at != '\0' || value == 0)
+        return value_wrong("--epsg needs the number of a CRS, such as 32632; not", text);
+    raw->epsg = (uint16_t)value;
+    return true;
+}
+
+static bool set_transform(raw_settings *raw, const char *text)
+{
+    const char *at = text;
+    for (int i = 0; i < 6; i++) {
+        if ((i > 0 && !parse_char(&at, ',')) || !parse_real(&at, &raw->transform[i]) ||
+            !isfinite(raw->transform[i]))
+            return value_wrong("--transform needs six numbers in GDAL's order, not", text);
+    }
+    raw->has_transform = true;
+    return *at == '\0' || value_wrong("--transform needs six numbers in GDAL's order, not", text);
+}
+
+static bool apply_raw(raw_settings *raw, int id, const char *value)
+{
+    switch (id) {
+    case CONVERT_SHAPE:
+        return set_shape(raw, value);
+    case CONVERT_DTYPE:
+        return value_dtype(&raw->dtype, value);
+    case CONVERT_ORDER:
+        return set_order(raw, value);
+    case CONVERT_NODATA:
+        return set_nodata(raw, value);
+    case CONVERT_EPSG:
+        return set_epsg(raw, value);
+    default: /* CONVERT_TRANSFORM */
+        return set_transform(raw, value);
+    }
+}
+
+/* The rest ------------------------------------------------------------------------------------- */
+
+static bool set_verify(convert_settings *s, const char *text)
+{
+    static const char *const names[] = {"sample", "all", "none"};
+    for (int i = TZ_VERIFY_SAMPLE; i <= TZ_VERIFY_NONE; i++) {
+        if (strcmp(names[i], text) == 0) {
+            s->verify = (tz_verify)i;
+            return true;
+        }
+    }
+    return value_wrong("--verify is sample, all or none, not", text);
+}
+
+bool convert_apply(void *user, int id, const char *value)
+{
+    convert_settings *s = user;
+    switch (id) {
+    case CONVERT_CREATION:
+        return creation_set(&s->creation, value);
+    case CONVERT_OVERWRITE:
+        s->overwrite = true;
+        return true;
+    case CONVERT_DRY_RUN:
+        s->dry_run = true;
+        return true;
+    case CONVERT_VERIFY:
+        return set_verify(s, value);
+    case CONVERT_NO_SYNC:
+        s->no_sync = true;
+        return true;
+    case CONVERT_STATISTICS:
+        s->statistics = true;
+        return true;
+    case CONVERT_THREADS:
+        s->has_threads = true;
+        return value_threads(&s->threads, value);
+    case CONVERT_MEMORY:
+        return value_memory(&s->memory, value);
+    default:
+        s->raw.given = true;
+        return apply_raw(&s->raw, id, value);
+    }
+}
+
+bool convert_check(convert_settings *s)
+{
+    const char *problem = NULL;
+    if (strcmp(s->output, "-") == 0)
+        problem = "OUT cannot be standard output: the first bytes of a TIFF are written last";
+    else if (convert_is_raw(s) && (s->raw.width == 0 || s->raw.dtype == TZ_DTYPE_NONE))
+        problem = "standard input needs --shape and --dtype";
+    else if (!convert_is_raw(s) && s->raw.given)
+        problem = "--shape, --dtype, --order, --nodata, --epsg and --transform are for standard "
+                  "input, '-'";
+    if (problem != NULL)
+        term_usage(problem, NULL, "");
+    return problem == NULL && creation_check(&s->creation);
+}

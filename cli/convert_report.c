@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "convert_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json.h"
+#include "page.h"
+#include "problem.h"
+#include "table.h"
+#include "terminal.h"
+#include "text.h"
+
+static const char *codec_name(const conversion *c)
+{
+    static const char *const lerc[] = {"LERC", "LERC_DEFLATE", "LERC_ZSTD"};
+    const tz_write_options *o = &c->options;
+    if (o->compression == TZ_COMPRESSION_LERC)
+        return lerc[o->lerc_compression];
+    const char *name = tz_compression_name((uint16_t)o->compression);
+    return name != NULL ? name : "unknown";
+}
+
+static const char *interleave_name(const conversion *c)
+{
+    static const char *const names[] = {"pixel", "band", "tile"};
+    return names[c->options.interleave];
+}
+
+static double rate(const conversion *c, const convert_result *result)
+{
+    return result->seconds > 0 ? (double)conversion_bytes(c) / result->seconds : 0;
+}
+
+/* For people ----------------------------------------------------------------------------------- */
+
+static void print_image(const conversion *c, const convert_result *result)
+{
+    const tz_write_report *w = &result->writing;
+    char a[TEXT_NUMBER];
+    char b[TEXT_NUMBER];
+    page_heading("Image");
+    page_label("Size");
+    printf("%s pixels, %" PRIu32 " band%s of %s\n", text_pair(a, c->spec.width, c->spec.height),
+           c->spec.bands, text_plural(c->spec.bands), tz_dtype_name(c->spec.dtype));
+    page_label("Compression");
+    printf("%s, by %s%s\n", codec_name(c), interleave_name(c), c->spec.mask ? ", with a mask" : "");
+    page_label(c->options.strips ? "Strips" : "Tiles");
+    printf("%s", text_count(a, w->tiles));
+    if (!c->settings->dry_run || w->tiles_sparse > 0)
+        printf(", %s sparse", text_count(b, w->tiles_sparse));
+    putchar('\n');
+    page_label("File");
+    printf("%s%s, %s\n", c->settings->dry_run ? "at most " : "", text_bytes(a, w->file_size),
+           w->bigtiff ? "BigTIFF" : "classic TIFF");
+    if (c->settings->dry_run || w->file_size == 0)
+        return;
+    page_label("Ratio");
+    printf("%s, of %s of pixels\n", text_ratio(a, (double)conversion_bytes(c), w->file_size),
+           text_bytes(b, conversion_bytes(c)));
+}
+
+static void print_cost(const conversion *c, const convert_result *result)
+{
+    const tz_write_report *w = &result->writing;
+    char a[TEXT_NUMBER];
+    char b[TEXT_NUMBER];
+    page_heading("Cost");
+    page_label("Swaths");
+    printf("%s, of %" PRIu32 " row%s\n", text_count(a, w->swaths), w->swath_rows,
+           text_plural(w->swath_rows));
+    page_label("Threads");
+    printf("%" PRIu32 "\n", w->threads);
+    page_label("Memory");
+    printf("%s for writing, %s for reading\n", text_bytes(a, w->peak_memory),
+           text_bytes(b, c->file != NULL ? result->reading.peak_memory : result->input_memory));
+    if (w->buffer_bytes + result->input_memory > c->settings->memory) {
+        page_label("");
+        printf("(more than --memory allows: it takes %s)\n",
+               text_bytes(a, w->buffer_bytes + result->input_memory));
+    }
+    if (c->settings->dry_run)
+        return;
+    page_label("Verified");
+    printf("%s tile%s\n", text_count(a, w->tiles_verified), text_plural(w->tiles_verified));
+    page_label("Time");
+    printf("%s s, %s/s of pixels\n", text_rounded(a, result->seconds, 2),
+           text_bytes(b, (uint64_t)rate(c, result)));
+}
+
+static void print_statistics(const conversion *c)
+{
+    static const table_column columns[] = {{"Band", true, 0},      {"Minimum", true, 0},
+                                           {"Maximum", true, 0},   {"Mean", true, 0},
+                                           {"Deviation", true, 0}, {"Valid", true, 0}};
+    table t;
+    page_heading("Statistics");
+    for (table_start(&t, columns, 6, 0); table_pass(&t);) {
+        for (uint32_t i = 0; i < c->spec.bands; i++) {
+            const tz_statistics *s = &c->statistics[i];
+            char cells[6][TEXT_NUMBER];
+            const char *row[6];
+            text_count(cells[0], i + 1);
+            text_double(cells[1], s->minimum);
+            text_double(cells[2], s->maximum);
+            text_double(cells[3], s->mean);
+            text_double(cells[4], s->deviation);
+            text_count(cells[5], s->valid);
+            for (size_t k = 0; k < 6; k++)
+                row[k] = cells[k];
+            table_row(&t, row);
+        }
+    }
+}
+
+void convert_report_print(const conversion *c, const convert_result *result)
+{
+    const convert_settings *s = c->settings;
+    if (s->dry_run || s->common.verbose) {
+        term_begin(TERM_TITLE);
+        text_put_string(stdout, s->input, 0);
+        term_end();
+        fputs(" -> ", stdout);
+        text_put_string(stdout, s->output, 0);
+        putchar('\n');
+        print_image(c, result);
+        print_cost(c, result);
+    }
+    if (c->statistics != NULL && !s->dry_run)
+        print_statistics(c);
+}
+
+/* As JSON -------------------------------------------------------------------------------------- */
+
+static void write_image(json *j, const conversion *c, const convert_result *result)
+{
+    const tz_write_report *w = &result->writing;
+    json_pair(j, "size", c->spec.width, c->spec.height);
+    json_uint(j, "bands", c->spec.bands);
+    json_text(j, "dtype", tz_dtype_name(c->spec.dtype));
+    json_text(j, "compression", codec_name(c));
+    json_text(j, "interleave", interleave_name(c));
+    json_bool(j, "tiled", !c->options.strips);
+    json_bool(j, "mask", c->spec.mask);
+    json_bool(j, "bigtiff", w->bigtiff);
+    json_uint(j, "file_size", w->file_size);
+    json_uint(j, "tiles", w->tiles);
+}
+
+static void write_cost(json *j, const conversion *c, const convert_result *result)
+{
+    const tz_write_report *w = &result->writing;
+    bool done = !c->settings->dry_run;
+    json_object(j, "plan");
+    json_uint(j, "swaths", w->swaths);
+    json_uint(j, "swath_rows", w->swath_rows);
+    json_uint(j, "threads", w->threads);
+    json_uint(j, "memory", w->buffer_bytes + result->input_memory);
+    json_uint(j, "write_memory", w->peak_memory);
+    json_uint(j, "read_memory",
+              c->file != NULL ? result->reading.peak_memory : result->input_memory);
+    json_uint(j, "bytes_pixels", w->bytes_pixels);
+    json_object_end(j);
+    json_object(j, "done");
+    json_uint_or_null(j, "tiles_sparse", w->tiles_sparse, done);
+    json_uint_or_null(j, "tiles_verified", w->tiles_verified, done);
+    json_uint_or_null(j, "bytes_tiles", w->bytes_tiles, done);
+    json_uint_or_null(j, "bytes_read", result->reading.bytes_read, done);
+    json_uint_or_null(j, "writes", w->writes, done);
+    if (done)
+        json_double(j, "seconds", result->seconds);
+    else
+        json_null(j, "seconds");
+    json_object_end(j);
+}
+
+static void write_statistics(json *j, const conversion *c)
+{
+    if (c->statistics == NULL || c->settings->dry_run) {
+        json_null(j, "statistics");
+        return;
+    }
+    json_array(j, "statistics");
+    for (uint32_t i = 0; i < c->spec.bands; i++) {
+        const tz_statistics *s = &c->statistics[i];
+        json_object_row(j, NULL);
+        json_uint(j, "valid", s->valid);
+        json_double(j, "minimum", s->minimum);
+        json_double(j, "maximum", s->maximum);
+        json_double(j, "mean", s->mean);
+        json_double(j, "deviation", s->deviation);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+void convert_report_write(const conversion *c, const convert_result *result)
+{
+    json j;
+    json_open(&j, stdout);
+    json_object(&j, NULL);
+    json_text(&j, "input", c->settings->input);
+    json_text(&j, "output", c->settings->output);
+    json_bool(&j, "dry_run", c->settings->dry_run);
+    write_image(&j, c, result);
+    write_cost(&j, c, result);
+    write_statistics(&j, c);
+    json_array(&j, "warnings");
+    if (c->info != NULL)
+        problem_write_each(&j, c->info->warnings, c->info->warning_count);
+    problem_write_each(&j, result->reading.warnings, result->reading.warning_count);
+    problem_write_each(&j, result->writing.warnings, result->writing.warning_count);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_close(&j);
+}
+
+/* Warnings ------------------------------------------------------------------------------------- */
+
+static void warn_each(const tz_error *list, uint32_t count, uint64_t dropped)
+{
+    for (uint32_t i = 0; i < count; i++)
+        term_warning(list[i].message, list[i].count);
+    if (dropped > 0)
+        term_warning("there are further kinds of warnings", dropped);
+}
+
+void convert_report_warn(const conversion *c, const convert_result *result)
+{
+    const tz_report *r = &result->reading;
+    const tz_write_report *w = &result->writing;
+    if (c->info != NULL)
+        problem_print_warnings(c->info);
+    warn_each(r->warnings, r->warning_count, r->warnings_dropped);
+    warn_each(w->warnings, w->warning_count, w->warnings_dropped);
+}

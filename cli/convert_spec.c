@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the image is: as in the source, but for what creation options say otherwise. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conversion.h"
+#include "problem.h"
+
+/* Samples -------------------------------------------------------------------------------------- */
+
+static tz_result set_signed(conversion *c, tz_error *err)
+{
+    if (creation_number(&c->settings->creation, CO_PIXELTYPE) == 0)
+        return TZ_OK;
+    if (c->spec.dtype != TZ_DTYPE_UINT8 && c->spec.dtype != TZ_DTYPE_INT8)
+        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                            "PIXELTYPE=SIGNEDBYTE is for uint8, not %s",
+                            tz_dtype_name(c->spec.dtype));
+    c->spec.dtype = TZ_DTYPE_INT8; /* the same bits, read as another number */
+    return TZ_OK;
+}
+
+static tz_result set_bits(conversion *c, tz_error *err)
+{
+    const creation *co = &c->settings->creation;
+    tz_dtype dtype = c->spec.dtype;
+    uint16_t bits = (uint16_t)creation_number(co, CO_NBITS);
+    if (!co->given[CO_NBITS])
+        return TZ_OK;
+    if (bits == 8 * tz_dtype_size(dtype)) {
+        c->spec.bits_per_sample = 0;
+    } else if (dtype <= TZ_DTYPE_INT64) {
+        c->spec.bits_per_sample = bits;
+    } else if (dtype == TZ_DTYPE_FLOAT32 && bits == 16) {
+        c->spec.dtype = TZ_DTYPE_FLOAT16;
+        c->read_as = TZ_DTYPE_FLOAT16;
+        c->spec.bits_per_sample = 0;
+    } else {
+        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG, "NBITS=%u is not for %s", (unsigned)bits,
+                            tz_dtype_name(dtype));
+    }
+    return TZ_OK;
+}
+
+/* Colours -------------------------------------------------------------------------------------- */
+
+/* Bands that the photometric interpretation speaks of; others are extra. */
+static uint32_t color_bands(const tz_image_spec *spec)
+{
+    bool picture = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
+    switch (spec->photometric) {
+    case TZ_PHOTOMETRIC_AUTO:
+        return picture ? 3 : 1;
+    case TZ_PHOTOMETRIC_RGB:
+    case TZ_PHOTOMETRIC_YCBCR:
+    case TZ_PHOTOMETRIC_CIELAB:
+    case TZ_PHOTOMETRIC_ICCLAB:
+    case TZ_PHOTOMETRIC_ITULAB:
+        return 3;
+    case TZ_PHOTOMETRIC_CMYK:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+/* Bands that were extra and still are mean what they meant. */
+static tz_result set_extra_samples(conversion *c, tz_error *err)
+{
+    const creation *co = &c->settings->creation;
+    tz_image_spec *spec = &c->spec;
+    uint32_t colors = color_bands(spec);
+    uint32_t count = spec->bands > colors ? spec->bands - colors : 0;
+    c->extra_samples = calloc((size_t)count + 1, sizeof *c->extra_samples);
+    if (c->extra_samples == NULL)
+        return problem_nomem(err, "the meaning of bands");
+    for (uint32_t i = 0; i < count && i < spec->extra_sample_count; i++)
+        c->extra_samples[count - 1 - i] = spec->extra_samples[spec->extra_sample_count - 1 - i];
+    if (co->given[CO_ALPHA])
+        c->extra_samples[0] = (uint16_t)creation_number(co, CO_ALPHA);
+    spec->extra_samples = count > 0 ? c->extra_samples : NULL;
+    spec->extra_sample_count = count;
+    return TZ_OK;
+}
+
+static tz_result set_colors(conversion *c, tz_error *err)
+{
+    const creation *co = &c->settings->creation;
+    tz_image_spec *spec = &c->spec;
+    bool ycbcr = spec->photometric == TZ_PHOTOMETRIC_YCBCR;
+    if (co->given[CO_PHOTOMETRIC])
+        spec->photometric = (tz_photometric)creation_number(co, CO_PHOTOMETRIC);
+    else if (ycbcr && c->info->levels[0].compression == TZ_COMPRESSION_JPEG)
+        spec->photometric = TZ_PHOTOMETRIC_RGB; /* as it is delivered */
+    else if (ycbcr)
+        return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                            "YCbCr can be written in JPEG only; PHOTOMETRIC=MINISBLACK takes its "
+                            "bands as they are");
+    if (spec->photometric != TZ_PHOTOMETRIC_PALETTE && co->given[CO_PHOTOMETRIC]) {
+        spec->color_map = NULL;
+        spec->color_map_size = 0;
+    }
+    if (co->given[CO_PHOTOMETRIC] || co->given[CO_ALPHA])
+        return set_extra_samples(c, err);
+    return TZ_OK;
+}
+
+/* Metadata ------------------------------------------------------------------------------------- */
+
+/* Whether statistics of the source would not be those of the result. */
+static bool outdates_statistics(const creation *co)
+{
+    return co->value[CO_STATISTICS] != 0 || co->given[CO_DISCARD_LSB] || co->given[CO_NBITS] ||
+           co->value[CO_PIXELTYPE] != 0 || co->value[CO_MAX_Z_ERROR] != 0;
+}
+
+static bool wants_domain(const creation *co, const char *domain)
+{
+    for (uint32_t i = 0; i < co->domain_count; i++) {
+        if (strcmp(co->domains[i], domain) == 0)
+            return true;
+    }
+    return co->domain_count == 0 && co->value[CO_COPY_SRC_MDD] != 0;
+}
+
+static bool keeps_item(const creation *co, const tz_metadata_item *item)
+{
+    static const char statistics[] = "STATISTICS_";
+    if (strcmp(item->role, "colorinterp") == 0)
+        return !co->given[CO_PHOTOMETRIC] && !co->given[CO_ALPHA];
+    if (item->role[0] != '\0') /* what bands are, not what is told about them */
+        return true;
+    if (strncmp(item->name, statistics, sizeof statistics - 1) == 0 && outdates_statistics(co))
+        return false;
+    return wants_domain(co, item->domain);
+}
+
+static tz_result set_metadata(conversion *c, tz_error *err)
+{
+    tz_image_spec *spec = &c->spec;
+    uint32_t kept = 0;
+    c->metadata = malloc(((size_t)spec->metadata_count + 1) * sizeof *c->metadata);
+    if (c->metadata == NULL)
+        return problem_nomem(err, "the metadata");
+    for (uint32_t i = 0; i < spec->metadata_count; i++) {
+        if (keeps_item(&c->settings->creation, &spec->metadata[i]))
+            c->metadata[kept++] = spec->metadata[i];
+    }
+    spec->metadata = c->metadata;
+    spec->metadata_count = kept;
+    return TZ_OK;
+}
+
+/* Tags of TIFF 6.0, part 1, that say something about an image. */
+static bool is_baseline(uint16_t tag)
+{
+    static const uint16_t known[] = {263, 264, 265, 270, 271, 272, 280, 281, 282,
+                                     283, 290, 291, 296, 305, 306, 315, 316, 33432};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i] == tag)
+            return true;
+    }
+    return false;
+}
+
+static tz_result keep_baseline(conversion *c, tz_error *err)
+{
+    tz_image_spec *spec = &c->spec;
+    uint32_t kept = 0;
+    c->tags = malloc(((size_t)spec->tag_count + 1) * sizeof *c->tags);
+    if (c->tags == NULL)
+        return problem_nomem(err, "the tags");
+    for (uint32_t i = 0; i < spec->tag_count; i++) {
+        if (is_baseline(spec->tags[i].tag))
+            c->tags[kept++] = spec->tags[i];
+    }
+    spec->tags = c->tags;
+    spec->tag_count = kept;
+    spec->geo = NULL;
+    return TZ_OK;
+}
+
+static tz_result set_profile(conversion *c, tz_error *err)
+{
+    int64_t profile = creation_number(&c->settings->creation, CO_PROFILE);
+    tz_image_spec *spec = &c->spec;
+    if (profile == PROFILE_GDAL)
+        return set_metadata(c, err);
+    spec->metadata = NULL;
+    spec->metadata_count = 0;
+    spec->nodata = (tz_nodata){.kind = TZ_NODATA_NONE};
+    spec->nodata_text = NULL;
+    if (profile == PROFILE_BASELINE)
+        return keep_baseline(c, err);
+    if (spec->geo != NULL) {
+        c->geo = *spec->geo;
+        c->geo.rpc = NULL;
+        spec->geo = &c->geo;
+    }
+    return TZ_OK;
+}
+
+static tz_result check_geo(const conversion *c, tz_error *err)
+{
+    const creation *co = &c->settings->creation;
+    const tz_geo *geo = c->spec.geo;
+    int64_t version = creation_number(co, CO_GEOTIFF_VERSION);
+    bool world_file = co->value[CO_TFW] != 0 || co->value[CO_WORLDFILE] != 0;
+    if (world_file && conversion_transform(c) == NULL)
+        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                            "a world file needs a transform, and the image has none");
+    if (version >= 0 && geo != NULL && geo->key_count > 0 && geo->key_minor != version)
+        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                            "GEOTIFF_VERSION=1.%d: the keys of the source are of version 1.%u and "
+                            "are written as they are",
+                            (int)version, (unsigned)geo->key_minor);
+    return TZ_OK;
+}
+
+/* Offsets in the output are then free of overflow. */
+static tz_result check_size(const conversion *c, tz_error *err)
+{
+    const tz_image_spec *spec = &c->spec;
+    uint64_t most = (uint64_t)INT64_MAX / 2;
+    if (spec->bands > 0 && spec->dtype != TZ_DTYPE_NONE &&
+        (uint64_t)spec->width * spec->height > most / spec->bands / tz_dtype_size(spec->dtype))
+        return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                            "the result is larger than a file can be");
+    return TZ_OK;
+}
+
+tz_result conversion_set_spec(conversion *c, tz_error *err)
+{
+    tz_result result = check_size(c, err);
+    if (result == TZ_OK)
+        result = set_signed(c, err);
+    if (result == TZ_OK)
+        result = set_bits(c, err);
+    if (result == TZ_OK)
+        result = set_colors(c, err);
+    if (result == TZ_OK)
+        result = set_profile(c, err);
+    return result == TZ_OK ? check_geo(c, err) : result;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Carries out a conversion, or tells what it would cost. */
+#ifndef CLI_CONVERT_WORK_H
+#define CLI_CONVERT_WORK_H
+
+#include "conversion.h"
+
+typedef struct convert_result {
+    tz_write_report writing;
+    tz_report reading;     /* of a TIFF; in a plan of its first rows alone */
+    uint64_t input_memory; /* for reading, beside what writing takes */
+    double seconds;
+} convert_result;
+
+tz_result convert_plan(conversion *c, convert_result *out, tz_error *err);
+tz_result convert_carry_out(conversion *c, convert_result *out, tz_error *err);
+
+#endif

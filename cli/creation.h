@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * --co KEY=VALUE: the creation options of GDAL's GTiff driver, and a few of our own. One table
+ * knows their names, values and defaults; parsing, suggestions and help are made from it. */
+#ifndef CLI_CREATION_H
+#define CLI_CREATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum creation_id {
+    CO_TILED,
+    CO_BLOCKXSIZE,
+    CO_BLOCKYSIZE,
+    CO_COMPRESS,
+    CO_PREDICTOR,
+    CO_ZLEVEL,
+    CO_ZSTD_LEVEL,
+    CO_LZMA_PRESET,
+    CO_JPEG_QUALITY,
+    CO_JPEGTABLESMODE,
+    CO_WEBP_LEVEL,
+    CO_WEBP_LOSSLESS,
+    CO_JXL_LOSSLESS,
+    CO_JXL_EFFORT,
+    CO_JXL_DISTANCE,
+    CO_JXL_ALPHA_DISTANCE,
+    CO_MAX_Z_ERROR,
+    CO_DISCARD_LSB,
+    CO_NBITS,
+    CO_PIXELTYPE,
+    CO_INTERLEAVE,
+    CO_PHOTOMETRIC,
+    CO_ALPHA,
+    CO_BIGTIFF,
+    CO_SPARSE_OK,
+    CO_NUM_THREADS,
+    CO_PROFILE,
+    CO_TFW,
+    CO_WORLDFILE,
+    CO_ENDIANNESS,
+    CO_COPY_SRC_MDD,
+    CO_SRC_MDD,
+    CO_GEOTIFF_VERSION,
+    CO_ALIGN,
+    CO_STATISTICS,
+    /* from here on only their defaults are taken */
+    CO_COPY_SRC_OVERVIEWS,
+    CO_STREAMABLE_OUTPUT,
+    CO_APPEND_SUBDATASET,
+    CO_RPB,
+    CO_RPCTXT,
+    CO_GEOTIFF_KEYS_FLAVOR,
+    CO_COLOR_TABLE_MULTIPLIER,
+    CO_JPEG_DIRECT_COPY,
+    CO_MAX_Z_ERROR_OVERVIEW,
+    CO_SOURCE_ICC_PROFILE,
+    CO_SOURCE_PRIMARIES_RED,
+    CO_SOURCE_PRIMARIES_GREEN,
+    CO_SOURCE_PRIMARIES_BLUE,
+    CO_SOURCE_WHITEPOINT,
+    CO_TRANSFERFUNCTION_RED,
+    CO_TRANSFERFUNCTION_GREEN,
+    CO_TRANSFERFUNCTION_BLUE,
+    CO_TRANSFERRANGE_BLACK,
+    CO_TRANSFERRANGE_WHITE,
+    CO_COUNT
+} creation_id;
+
+/* Values that are words of their own. */
+enum { CREATION_LERC_DEFLATE = 100001, CREATION_LERC_ZSTD }; /* of COMPRESS */
+enum { CREATION_FAST = -1 };                                 /* of ZLEVEL */
+enum { PROFILE_GDAL, PROFILE_GEOTIFF, PROFILE_BASELINE };
+enum { ENDIAN_NATIVE, ENDIAN_INVERTED, ENDIAN_LITTLE, ENDIAN_BIG };
+
+#define CREATION_LIST    64 /* values of DISCARD_LSB */
+#define CREATION_DOMAINS 16 /* times SRC_MDD may be given */
+
+/* What was given; what was not has its default. */
+typedef struct creation {
+    bool given[CO_COUNT];
+    double value[CO_COUNT];
+    uint8_t discard[CREATION_LIST];
+    uint32_t discard_count;
+    const char *domains[CREATION_DOMAINS];
+    uint32_t domain_count;
+} creation;
+
+void creation_start(creation *c);
+/* Take "KEY=VALUE"; text must stay. false, with a message, when it is not understood or refused. */
+bool creation_set(creation *c, const char *text);
+/* Whether the options go together; else a message was printed. Warns of those that the chosen
+ * compression has no use for, and takes them away. */
+bool creation_check(creation *c);
+
+/* A value that is a whole number. */
+int64_t creation_number(const creation *c, creation_id id);
+/* As TIFF's number: LERC with something within is LERC. */
+uint16_t creation_compression(const creation *c);
+
+void creation_print_help(void);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "creation_table.h"
+
+#include <terrazzo/terrazzo.h>
+
+#define MOST_PIXELS 2147483647
+
+/* Words. The second word of a value is another name for it, which help leaves out. */
+
+static const creation_word yes_no[] = {{"YES", 1, NULL},   {"NO", 0, NULL}, {"TRUE", 1, NULL},
+                                       {"FALSE", 0, NULL}, {"ON", 1, NULL}, {"OFF", 0, NULL},
+                                       {"1", 1, NULL},     {"0", 0, NULL},  {NULL, 0, NULL}};
+
+static const char no_ccitt[] = "CCITT codes are read, not written";
+
+static const creation_word compressions[] = {{"NONE", TZ_COMPRESSION_NONE, NULL},
+                                             {"LZW", TZ_COMPRESSION_LZW, NULL},
+                                             {"DEFLATE", TZ_COMPRESSION_DEFLATE, NULL},
+                                             {"ZSTD", TZ_COMPRESSION_ZSTD, NULL},
+                                             {"LZMA", TZ_COMPRESSION_LZMA, NULL},
+                                             {"PACKBITS", TZ_COMPRESSION_PACKBITS, NULL},
+                                             {"JPEG", TZ_COMPRESSION_JPEG, NULL},
+                                             {"WEBP", TZ_COMPRESSION_WEBP, NULL},
+                                             {"JXL", TZ_COMPRESSION_JXL, NULL},
+                                             {"LERC", TZ_COMPRESSION_LERC, NULL},
+                                             {"LERC_DEFLATE", CREATION_LERC_DEFLATE, NULL},
+                                             {"LERC_ZSTD", CREATION_LERC_ZSTD, NULL},
+                                             {"JPEG2000", TZ_COMPRESSION_JPEG2000, NULL},
+                                             {"LZ4", TZ_COMPRESSION_LZ4, NULL},
+                                             {"CCITTRLE", 0, no_ccitt},
+                                             {"CCITTFAX3", 0, no_ccitt},
+                                             {"CCITTFAX4", 0, no_ccitt},
+                                             {NULL, 0, NULL}};
+
+static const creation_word fast[] = {{"FAST", CREATION_FAST, NULL}, {NULL, 0, NULL}};
+static const creation_word all_cpus[] = {{"ALL_CPUS", 0, NULL}, {NULL, 0, NULL}};
+static const creation_word pixel_types[] = {
+    {"DEFAULT", 0, NULL}, {"SIGNEDBYTE", 1, NULL}, {NULL, 0, NULL}};
+static const creation_word interleaves[] = {{"PIXEL", TZ_INTERLEAVE_PIXEL, NULL},
+                                            {"BAND", TZ_INTERLEAVE_BAND, NULL},
+                                            {"TILE", TZ_INTERLEAVE_TILE, NULL},
+                                            {NULL, 0, NULL}};
+static const creation_word photometrics[] = {{"MINISBLACK", TZ_PHOTOMETRIC_MIN_IS_BLACK, NULL},
+                                             {"MINISWHITE", TZ_PHOTOMETRIC_MIN_IS_WHITE, NULL},
+                                             {"RGB", TZ_PHOTOMETRIC_RGB, NULL},
+                                             {"PALETTE", TZ_PHOTOMETRIC_PALETTE, NULL},
+                                             {"CMYK", TZ_PHOTOMETRIC_CMYK, NULL},
+                                             {"YCBCR", TZ_PHOTOMETRIC_YCBCR, NULL},
+                                             {"CIELAB", TZ_PHOTOMETRIC_CIELAB, NULL},
+                                             {"ICCLAB", TZ_PHOTOMETRIC_ICCLAB, NULL},
+                                             {"ITULAB", TZ_PHOTOMETRIC_ITULAB, NULL},
+                                             {NULL, 0, NULL}};
+/* ExtraSamples' numbers */
+static const creation_word alphas[] = {
+    {"NON-PREMULTIPLIED", 2, NULL}, {"YES", 2, NULL}, {"PREMULTIPLIED", 1, NULL},
+    {"UNSPECIFIED", 0, NULL},       {"NO", 0, NULL},  {NULL, 0, NULL}};
+static const creation_word bigtiffs[] = {{"IF_NEEDED", TZ_BIGTIFF_IF_NEEDED, NULL},
+                                         {"IF_SAFER", TZ_BIGTIFF_IF_SAFER, NULL},
+                                         {"YES", TZ_BIGTIFF_YES, NULL},
+                                         {"NO", TZ_BIGTIFF_NO, NULL},
+                                         {"TRUE", TZ_BIGTIFF_YES, NULL},
+                                         {"FALSE", TZ_BIGTIFF_NO, NULL},
+                                         {NULL, 0, NULL}};
+static const creation_word profiles[] = {{"GDALGeoTIFF", PROFILE_GDAL, NULL},
+                                         {"GeoTIFF", PROFILE_GEOTIFF, NULL},
+                                         {"BASELINE", PROFILE_BASELINE, NULL},
+                                         {NULL, 0, NULL}};
+static const creation_word byte_orders[] = {{"NATIVE", ENDIAN_NATIVE, NULL},
+                                            {"INVERTED", ENDIAN_INVERTED, NULL},
+                                            {"LITTLE", ENDIAN_LITTLE, NULL},
+                                            {"BIG", ENDIAN_BIG, NULL},
+                                            {NULL, 0, NULL}};
+static const creation_word copies[] = {
+    {"AUTO", 1, NULL}, {"YES", 1, NULL}, {"NO", 0, NULL}, {NULL, 0, NULL}};
+static const creation_word versions[] = {
+    {"AUTO", -1, NULL}, {"1.0", 0, NULL}, {"1.1", 1, NULL}, {NULL, 0, NULL}};
+static const creation_word flavors[] = {
+    {"STANDARD", 0, NULL},
+    {"ESRI_PE", 1, "the keys of the source are written as they are"},
+    {NULL, 0, NULL}};
+
+static const char no_colour[] =
+    "an ICC profile and its like are copied from the source as they are";
+
+/* clang-format off */
+const creation_option creation_options[CO_COUNT] = {
+    [CO_TILED] = {"TILED", yes_no, CREATION_WORD, 0, 0, "NO", 0, "tiles instead of strips", NULL},
+    [CO_BLOCKXSIZE] = {"BLOCKXSIZE", NULL, CREATION_NUMBER, 1, MOST_PIXELS, "256", 0,
+                       "width of tiles, a multiple of 16; with TILED=YES", NULL},
+    [CO_BLOCKYSIZE] = {"BLOCKYSIZE", NULL, CREATION_NUMBER, 1, MOST_PIXELS, "256", 0,
+                       "height of tiles, a multiple of 16; or rows of a strip, "
+                       "by default as many as make 64 KiB", NULL},
+    [CO_COMPRESS] = {"COMPRESS", compressions, CREATION_WORD, 0, 0, "NONE", 0, "codec", NULL},
+    [CO_PREDICTOR] = {"PREDICTOR", NULL, CREATION_NUMBER, 1, 3, "1", FOR_PREDICTED,
+                      "none, differences, or for floating point; with LZW, DEFLATE, "
+                      "ZSTD, LZMA or LZ4", NULL},
+    [CO_ZLEVEL] = {"ZLEVEL", fast, CREATION_NUMBER, 1, 12, "6", FOR_DEFLATE | FOR_LERC_DEFLATE,
+                   "effort of DEFLATE; FAST: far below 1, for continuous "
+                   "data with a predictor", NULL},
+    [CO_ZSTD_LEVEL] = {"ZSTD_LEVEL", NULL, CREATION_NUMBER, 1, 22, "9", FOR_ZSTD | FOR_LERC_ZSTD,
+                       "effort of ZSTD", NULL},
+    [CO_LZMA_PRESET] = {"LZMA_PRESET", NULL, CREATION_NUMBER, 0, 9, "6", FOR_LZMA,
+                        "effort of LZMA", NULL},
+    [CO_JPEG_QUALITY] = {"JPEG_QUALITY", NULL, CREATION_NUMBER, 1, 100, "75", FOR_JPEG,
+                         "quality of JPEG", NULL},
+    [CO_JPEGTABLESMODE] = {"JPEGTABLESMODE", NULL, CREATION_NUMBER, 0, 3, "1", FOR_JPEG,
+                           "tables that all tiles share: 0 none, 1 quantization, "
+                           "2 Huffman, 3 both", NULL},
+    [CO_WEBP_LEVEL] = {"WEBP_LEVEL", NULL, CREATION_NUMBER, 1, 100, "75", FOR_WEBP,
+                       "quality of WEBP", NULL},
+    [CO_WEBP_LOSSLESS] = {"WEBP_LOSSLESS", yes_no, CREATION_WORD, 0, 0, "NO", FOR_WEBP,
+                          "WEBP without loss", NULL},
+    [CO_JXL_LOSSLESS] = {"JXL_LOSSLESS", yes_no, CREATION_WORD, 0, 0, "YES", FOR_JXL,
+                         "JXL without loss", NULL},
+    [CO_JXL_EFFORT] = {"JXL_EFFORT", NULL, CREATION_NUMBER, 1, 9, "5", FOR_JXL, "effort of JXL",
+                       NULL},
+    [CO_JXL_DISTANCE] = {"JXL_DISTANCE", NULL, CREATION_REAL, 0.01, 25, "1", FOR_JXL,
+                         "loss of JXL; with JXL_LOSSLESS=NO", NULL},
+    [CO_JXL_ALPHA_DISTANCE] = {"JXL_ALPHA_DISTANCE", NULL, CREATION_REAL, -1, 25, "-1", FOR_JXL,
+                               "the same for alpha: -1 as the others, 0 no loss", NULL},
+    [CO_MAX_Z_ERROR] = {"MAX_Z_ERROR", NULL, CREATION_REAL, 0, 1e300, "0", FOR_ANY_LERC,
+                        "how far LERC may be off", NULL},
+    [CO_DISCARD_LSB] = {"DISCARD_LSB", NULL, CREATION_BITS, 0, 63, "", 0,
+                        "low bits to round away: a number, or one for each band", NULL},
+    [CO_NBITS] = {"NBITS", NULL, CREATION_NUMBER, 1, 32, "", 0,
+                  "bits of a sample; 16 of floating point: half floats", NULL},
+    [CO_PIXELTYPE] = {"PIXELTYPE", pixel_types, CREATION_WORD, 0, 0, "DEFAULT", 0,
+                      "bytes are int8", NULL},
+    [CO_INTERLEAVE] = {"INTERLEAVE", interleaves, CREATION_WORD, 0, 0, "", 0,
+                       "which samples lie together; PIXEL by default, but "
+                       "without compression as in the source", NULL},
+    [CO_PHOTOMETRIC] = {"PHOTOMETRIC", photometrics, CREATION_WORD, 0, 0, "", 0,
+                        "what bands mean; by default as in the source", NULL},
+    [CO_ALPHA] = {"ALPHA", alphas, CREATION_WORD, 0, 0, "", 0, "what the first extra band is", NULL},
+    [CO_BIGTIFF] = {"BIGTIFF", bigtiffs, CREATION_WORD, 0, 0, "IF_NEEDED", 0,
+                    "64-bit offsets; beyond 4 GiB, IF_SAFER beyond 2 GiB", NULL},
+    [CO_SPARSE_OK] = {"SPARSE_OK", yes_no, CREATION_WORD, 0, 0, "NO", 0,
+                      "leave out tiles of nothing but nodata (or 0)", NULL},
+    [CO_NUM_THREADS] = {"NUM_THREADS", all_cpus, CREATION_NUMBER, 1, 65536, "ALL_CPUS", 0,
+                        "as --threads, which wins", NULL},
+    [CO_PROFILE] = {"PROFILE", profiles, CREATION_WORD, 0, 0, "GDALGeoTIFF", 0,
+                    "GeoTIFF leaves out nodata, metadata and RPC; BASELINE "
+                    "also georeferencing and all that is no baseline TIFF", NULL},
+    [CO_TFW] = {"TFW", yes_no, CREATION_WORD, 0, 0, "NO", 0, "also write a world file, NAME.tfw",
+                NULL},
+    [CO_WORLDFILE] = {"WORLDFILE", yes_no, CREATION_WORD, 0, 0, "NO", 0,
+                      "also write a world file, NAME.wld", NULL},
+    [CO_ENDIANNESS] = {"ENDIANNESS", byte_orders, CREATION_WORD, 0, 0, "NATIVE", 0,
+                       "byte order of the file", NULL},
+    [CO_COPY_SRC_MDD] = {"COPY_SRC_MDD", copies, CREATION_WORD, 0, 0, "AUTO", 0,
+                         "copy metadata, of all domains", NULL},
+    [CO_SRC_MDD] = {"SRC_MDD", NULL, CREATION_TEXT, 0, 0, "", 0,
+                    "copy metadata of this domain; several times for several; "
+                    "_DEFAULT_ is the one without a name", NULL},
+    [CO_GEOTIFF_VERSION] = {"GEOTIFF_VERSION", versions, CREATION_WORD, 0, 0, "AUTO", 0,
+                            "another than the source's is an error", NULL},
+    [CO_ALIGN] = {"ALIGN", NULL, CREATION_NUMBER, 1, 65536, "1", 0,
+                  "tiles begin at multiples of this power of two", NULL},
+    [CO_STATISTICS] = {"STATISTICS", yes_no, CREATION_WORD, 0, 0, "NO", 0,
+                       "write each band's statistics to the metadata", NULL},
+    [CO_COPY_SRC_OVERVIEWS] = {"COPY_SRC_OVERVIEWS", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
+                               "overviews are not written"},
+    [CO_STREAMABLE_OUTPUT] = {"STREAMABLE_OUTPUT", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
+                              "the directory is written last, when all is known"},
+    [CO_APPEND_SUBDATASET] = {"APPEND_SUBDATASET", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
+                              "files are replaced, never changed"},
+    [CO_RPB] = {"RPB", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
+                "RPC is written to its tag, not beside the file"},
+    [CO_RPCTXT] = {"RPCTXT", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
+                   "RPC is written to its tag, not beside the file"},
+    [CO_GEOTIFF_KEYS_FLAVOR] = {"GEOTIFF_KEYS_FLAVOR", flavors, CREATION_WORD, 0, 0, "STANDARD", 0,
+                                NULL, NULL},
+    [CO_COLOR_TABLE_MULTIPLIER] = {"COLOR_TABLE_MULTIPLIER", NULL, CREATION_NUMBER, 1, 257, "257",
+                                   0, NULL, "colour maps have 16 bits and are copied as they are"},
+    [CO_JPEG_DIRECT_COPY] = {"JPEG_DIRECT_COPY", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
+                             "tiles are always decoded and encoded"},
+    [CO_MAX_Z_ERROR_OVERVIEW] = {"MAX_Z_ERROR_OVERVIEW", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                                 "overviews are not written"},
+    [CO_SOURCE_ICC_PROFILE] = {"SOURCE_ICC_PROFILE", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                               no_colour},
+    [CO_SOURCE_PRIMARIES_RED] = {"SOURCE_PRIMARIES_RED", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                                 no_colour},
+    [CO_SOURCE_PRIMARIES_GREEN] = {"SOURCE_PRIMARIES_GREEN", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                                   no_colour},
+    [CO_SOURCE_PRIMARIES_BLUE] = {"SOURCE_PRIMARIES_BLUE", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                                  no_colour},
+    [CO_SOURCE_WHITEPOINT] = {"SOURCE_WHITEPOINT", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                              no_colour},
+    [CO_TRANSFERFUNCTION_RED] = {"TIFFTAG_TRANSFERFUNCTION_RED", NULL, CREATION_TEXT, 0, 0, "", 0,
+                                 NULL, no_colour},
+    [CO_TRANSFERFUNCTION_GREEN] = {"TIFFTAG_TRANSFERFUNCTION_GREEN", NULL, CREATION_TEXT, 0, 0, "",
+                                   0, NULL, no_colour},
+    [CO_TRANSFERFUNCTION_BLUE] = {"TIFFTAG_TRANSFERFUNCTION_BLUE", NULL, CREATION_TEXT, 0, 0, "", 0,
+                                  NULL, no_colour},
+    [CO_TRANSFERRANGE_BLACK] = {"TIFFTAG_TRANSFERRANGE_BLACK", NULL, CREATION_TEXT, 0, 0, "", 0,
+                                NULL, no_colour},
+    [CO_TRANSFERRANGE_WHITE] = {"TIFFTAG_TRANSFERRANGE_WHITE", NULL, CREATION_TEXT, 0, 0, "", 0,
+                                NULL, no_colour},
+};
+/* clang-format on */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of creation options. */
+#ifndef CLI_CREATION_TABLE_H
+#define CLI_CREATION_TABLE_H
+
+#include "creation.h"
+
+/* A word that may be a value. */
+typedef struct creation_word {
+    const char *text; /* NULL ends a list */
+    double value;
+    const char *refused; /* why it is not taken; NULL: it is */
+} creation_word;
+
+/* Kinds of values besides words. */
+typedef enum creation_kind {
+    CREATION_WORD,   /* words only */
+    CREATION_NUMBER, /* also a whole number from least to most */
+    CREATION_REAL,   /* also any number from least to most */
+    CREATION_BITS,   /* whole numbers with commas between */
+    CREATION_TEXT    /* any text */
+} creation_kind;
+
+/* Bits of creation_option.codecs. */
+enum {
+    FOR_LZW = 1,
+    FOR_DEFLATE = 2,
+    FOR_ZSTD = 4,
+    FOR_LZMA = 8,
+    FOR_LZ4 = 16,
+    FOR_JPEG = 32,
+    FOR_WEBP = 64,
+    FOR_JXL = 128,
+    FOR_LERC = 256,
+    FOR_LERC_DEFLATE = 512,
+    FOR_LERC_ZSTD = 1024,
+    FOR_PREDICTED = FOR_LZW | FOR_DEFLATE | FOR_ZSTD | FOR_LZMA | FOR_LZ4,
+    FOR_ANY_LERC = FOR_LERC | FOR_LERC_DEFLATE | FOR_LERC_ZSTD
+};
+
+typedef struct creation_option {
+    const char *name;
+    const creation_word *words; /* NULL: none */
+    creation_kind kind;
+    double least, most;
+    const char *normal;  /* the default, as it would be typed; "": none */
+    unsigned codecs;     /* that it is for; 0: all */
+    const char *text;    /* what it is, for help; NULL: not shown */
+    const char *refused; /* why nothing but the default is taken; NULL: others are */
+} creation_option;
+
+extern const creation_option creation_options[CO_COUNT];
+
+#endif

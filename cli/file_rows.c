@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "file_rows.h"
+
+#include <string.h>
+
+#include "progress.h"
+
+void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
+{
+    *f = (file_rows){.c = c, .how = TZ_READ_OPTIONS_INIT};
+    f->how.threads = c->options.threads;
+    f->how.max_memory = memory > 0 ? memory : 1;
+    f->how.progress = progress_watch();
+}
+
+/* The pixels, and the file's own mask where the image has one. */
+static size_t items_of(const file_rows *f, const tz_window *window, const tz_buffer *pixels,
+                       const tz_buffer *mask, tz_item items[2])
+{
+    items[0] = (tz_item){.file = f->c->file, .window = *window, .into = *pixels};
+    items[0].into.dtype = f->c->read_as;
+    if (!f->c->spec.mask)
+        return 1;
+    items[1] =
+        (tz_item){.file = f->c->file, .level = TZ_MASK_OF(0u), .window = *window, .into = *mask};
+    return 2;
+}
+
+/* What a tile takes is not known before: too little memory is raised to what it takes at least, as
+ * the writer does. */
+static bool may_raise(file_rows *f, const tz_error *err)
+{
+    bool short_of_memory =
+        err->result == TZ_ERR_LIMIT && err->limit != NULL && strcmp(err->limit, "max_memory") == 0;
+    if (!short_of_memory || err->found == TZ_NONE || err->found <= f->how.max_memory)
+        return false;
+    f->how.max_memory = err->found;
+    return true;
+}
+
+static tz_result read_rows(void *user, const tz_window *window, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err)
+{
+    file_rows *f = user;
+    tz_item items[2];
+    tz_report part = {0};
+    size_t count = items_of(f, window, pixels, mask, items);
+    tz_result result;
+    do {
+        result = tz_read_batch(items, count, &f->how, &part, err);
+    } while (result != TZ_OK && may_raise(f, err));
+    if (result == TZ_OK)
+        tz_report_add(&f->report, &part);
+    return result;
+}
+
+tz_row_source file_rows_source(file_rows *f)
+{
+    return (tz_row_source){.read = read_rows,
+                           .user = f,
+                           .chunk_rows = f->c->info->levels[0].tile_height,
+                           .columns = true};
+}
+
+tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
+{
+    static char nowhere; /* a plan wants a place for pixels, and puts none there */
+    const tz_image_spec *spec = &f->c->spec;
+    const tz_window window = {.width = spec->width, .height = rows};
+    const tz_buffer pixels = {.data = &nowhere,
+                              .dtype = spec->dtype,
+                              .bands = spec->bands,
+                              .height = rows,
+                              .width = spec->width};
+    tz_buffer mask = pixels;
+    tz_item items[2];
+    mask.dtype = TZ_DTYPE_UINT8;
+    mask.bands = 1;
+    size_t count = items_of(f, &window, &pixels, &mask, items);
+    tz_result result;
+    do {
+        result = tz_plan_read(items, count, &f->how, &f->report, err);
+    } while (result != TZ_OK && may_raise(f, err));
+    return result;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of a TIFF for a writer that asks for them. */
+#ifndef CLI_FILE_ROWS_H
+#define CLI_FILE_ROWS_H
+
+#include "conversion.h"
+
+typedef struct file_rows {
+    const conversion *c;
+    tz_read_options how; /* max_memory grows where a tile takes more */
+    tz_report report;    /* of all windows together */
+} file_rows;
+
+void file_rows_start(file_rows *f, const conversion *c, uint64_t memory);
+tz_row_source file_rows_source(file_rows *f); /* f must stay where it is */
+/* What it takes to read so many rows, into report, without reading them. */
+tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "value.h"
+
+#include <string.h>
+
+#include "options.h"
+#include "parse.h"
+#include "terminal.h"
+
+bool value_wrong(const char *before, const char *text)
+{
+    term_usage(before, text, "");
+    return false;
+}
+
+bool value_number(uint32_t *out, uint64_t most, const char *before, const char *text)
+{
+    uint64_t value;
+    const char *at = text;
+    if (!parse_uint(&at, most, &value) || *at != '\0')
+        return value_wrong(before, text);
+    *out = (uint32_t)value;
+    return true;
+}
+
+static const char *dtype_name(const void *list, size_t index)
+{
+    (void)list;
+    return index + 1 <= TZ_DTYPE_COMPLEX_FLOAT64 ? tz_dtype_name((tz_dtype)(index + 1)) : NULL;
+}
+
+bool value_dtype(tz_dtype *out, const char *text)
+{
+    const char *name = strcmp(text, "complex64") == 0    ? "complex_float32"
+                       : strcmp(text, "complex128") == 0 ? "complex_float64"
+                                                         : text;
+    for (size_t i = 0; dtype_name(NULL, i) != NULL; i++) {
+        if (strcmp(dtype_name(NULL, i), name) == 0) {
+            *out = (tz_dtype)(i + 1);
+            return true;
+        }
+    }
+    usage_unknown("unknown type", text, "", suggest(text, dtype_name, NULL));
+    return false;
+}
+
+bool value_threads(uint32_t *out, const char *text)
+{
+    return value_number(out, 65536, "--threads needs a number up to 65536, not", text);
+}
+
+bool value_memory(uint64_t *out, const char *text)
+{
+    if (parse_bytes(text, out) && *out > 0)
+        return true;
+    return value_wrong("--memory needs a number of bytes, also with K, M, G or T; not", text);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Lossless encoders: the first four bytes of the input choose the tile and the level, the rest is
+ * its rows, again and again. Every encoder gets the tile twice, with a state that has encoded other
+ * tiles and with a new one: both must make the same bytes within the bound, of which the decoder
+ * makes the rows. */
+#include "codec/encoder.h"
+#include "codec_target.h"
+
+typedef struct encoding {
+    const tz_encoder *encoder;
+    tz_tile_format format;
+    tz_encode_choice choice;
+    const uint8_t *rows;
+} encoding;
+
+/* Levels from -1, the fast one, to 22; encoders that have fewer get their default. */
+static bool choose(encoding *e, uint8_t wish)
+{
+    e->choice = (tz_encode_choice){.level = wish % 24 - 1};
+    if (e->encoder->choose && e->encoder->choose(&e->format, &e->choice)) {
+        e->choice.level = 0;
+        target_check(e->encoder->choose(&e->format, &e->choice) == NULL);
+    }
+    return !e->encoder->refuse || !e->encoder->refuse(&e->format, &e->choice);
+}
+
+static uint8_t *encode(const encoding *e, void *state, size_t *size)
+{
+    size_t in_size = tz_tile_bytes(&e->format);
+    size_t bound = e->encoder->bound(&e->format, &e->choice);
+    uint8_t *in = target_alloc(in_size + TZ_CODEC_SLACK);
+    uint8_t *out = target_alloc(bound + TZ_CODEC_SLACK); /* slack for the decoder, later */
+    memcpy(in, e->rows, in_size);
+    memset(out + bound, 0xC3, TZ_CODEC_SLACK);
+    tz_error err = {.result = TZ_OK};
+    tz_context ctx = {.name = "fuzz", .err = &err, .ifd = -1};
+    tz_codec_call call = {&ctx, tz_at_tile(0, 1, 2)};
+    target_check(e->encoder->encode(state, &e->format, &e->choice, in, out, size, &call) == TZ_OK);
+    target_check(*size <= bound);
+    for (size_t i = 0; i < TZ_CODEC_SLACK; i++)
+        target_check(out[bound + i] == 0xC3);
+    free(in);
+    return out;
+}
+
+static void *open_state(const encoding *e)
+{
+    tz_context ctx = {.name = "fuzz", .ifd = -1};
+    void *state = target_alloc(e->encoder->state_size);
+    if (e->encoder->init)
+        target_check(e->encoder->init(state, &e->format, &e->choice, &ctx) == TZ_OK);
+    return state;
+}
+
+static void close_state(const encoding *e, void *state)
+{
+    if (e->encoder->deinit)
+        e->encoder->deinit(state);
+    free(state);
+}
+
+/* Another tile, so that the state is not new. */
+static void use_state(const encoding *e, void *state)
+{
+    encoding other = *e;
+    size_t size = tz_tile_bytes(&e->format);
+    uint8_t *rows = target_alloc(size);
+    for (size_t i = 0; i < size; i++)
+        rows[i] = (uint8_t)(i * i >> 5);
+    other.rows = rows;
+    free(encode(&other, state, &size));
+    free(rows);
+}
+
+static void check_decoded(const encoding *e, const uint8_t *in, size_t in_size)
+{
+    const tz_codec *codec = NULL;
+    tz_context ctx = {.name = "fuzz", .ifd = -1};
+    target decoder;
+    uint8_t *out;
+    target_check(tz_codec_find(e->format.compression, &ctx, &codec) == TZ_OK);
+    target_open(&decoder, codec);
+    decoder.limits.max_codec_bytes = UINT64_C(1) << 30;
+    size_t row = tz_tile_row_bytes(&e->format);
+    target_check(target_decode(&decoder, &e->format, in, in_size, row, 0x5A, &out) == TZ_OK);
+    target_check(decoder.warnings.count == 0);
+    target_check(memcmp(out, e->rows, tz_tile_bytes(&e->format)) == 0);
+    free(out);
+    target_close(&decoder);
+}
+
+static void check_encoder(encoding *e)
+{
+    size_t size, again;
+    void *fresh = open_state(e), *used = open_state(e);
+    use_state(e, used);
+    uint8_t *first = encode(e, fresh, &size);
+    uint8_t *second = encode(e, used, &again);
+    target_check(size == again && memcmp(first, second, size) == 0);
+    check_decoded(e, first, size);
+    free(first);
+    free(second);
+    close_state(e, fresh);
+    close_state(e, used);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size <= TARGET_HEAD)
+        return 0;
+    encoding e = {.format = target_format(&tz_codec_none, data)};
+    size_t tile = tz_tile_bytes(&e.format);
+    uint8_t *rows = target_alloc(tile);
+    for (size_t i = 0; i < tile; i++)
+        rows[i] = data[TARGET_HEAD + i % (size - TARGET_HEAD)];
+    e.rows = rows;
+    for (const tz_encoder *const *encoder = tz_encoders; *encoder; encoder++) {
+        e.encoder = *encoder;
+        e.format.compression = (*encoder)->compressions[0];
+        if (!((*encoder)->flags & TZ_ENCODER_LOSSY) && choose(&e, data[3]))
+            check_encoder(&e);
+    }
+    free(rows);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which of two encoders suits the bytes of a tile: the one that looks for runs alone (see
+ * deflate_fast.h), or one that looks for matches. */
+#ifndef TZ_CODEC_DEFLATE_CHOICE_H
+#define TZ_CODEC_DEFLATE_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What some bytes of the tile take by either, in bits. */
+typedef struct tz_deflate_estimate {
+    uint64_t bytes;
+    uint64_t by_runs;
+    uint64_t by_matches;
+} tz_deflate_estimate;
+
+/* size is not 0. */
+tz_deflate_estimate tz_deflate_estimate_of(const uint8_t *in, size_t size);
+
+/* Whether looking for matches makes the bytes smaller by more than a twelfth. */
+bool tz_deflate_wants_matches(const uint8_t *in, size_t size);
+
+#endif

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files of the corpus, copied: specification and pixels of each go into a new file.
+
+    check_copies.py WRITE_CASE           some files, each in one of several ways
+    check_copies.py WRITE_CASE --whole   every file, in every way
+
+A copy must have the same pixels, and `terrazzo info --json` and GDAL must tell the same of it, but
+for what depends on how a file is stored. What differs is listed in copies_differences.tsv, with the
+reason. The command lies beside the folder of WRITE_CASE. Prints TAP; needs .venv.
+"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CORPUS = pathlib.Path(os.environ.get("TERRAZZO_CORPUS", HERE.parents[2] / "shared" / "corpus"))
+sys.path.insert(0, str(HERE.parent))
+from tap import Tap  # noqa: E402
+
+try:
+    import rasterio
+except ImportError as error:
+    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
+          "not ok 1 # SKIP copies\n1..1")
+    sys.exit(0)
+
+from compare import Listed, attempt  # noqa: E402
+from write_program import WriteProgram  # noqa: E402
+
+SHOWN = 30
+SAMPLE = 6  # one of so many files, without --whole
+WAYS = {
+    "tiles": {"compression": 8},
+    "strips": {"compression": 5, "strips": 1, "big_endian": 1, "bigtiff": 1, "interleave": 1},
+    "aligned": {"compression": 50000, "tile_width": 64, "tile_height": 32, "interleave": 2,
+                "alignment": 512, "predictor": 1, "sparse": 1},
+    "plain": {"compression": 1, "strips": 1, "tile_height": 7, "big_endian": 1},
+}
+
+# What a copy need not have, by its name in the JSON.
+OF_THE_FILE = {"description", "files", "file_size", "bigtiff", "big_endian", "bytes_read", "reads",
+               "directory_end", "ifd_count", "chain_complete", "page", "pages", "page_count",
+               "levels", "masks", "ghost", "cog", "warnings", "warnings_dropped", "exif_ifd",
+               "gps_ifd", "fill_order", "planar", "ycbcr_subsampling", "block", "overviews",
+               "IMAGE_STRUCTURE", "offset", "format", "ifd", "ifd_offset"}
+
+
+def facts(value):
+    """The JSON without what is of the file alone."""
+    if isinstance(value, dict):
+        return {name: facts(part) for name, part in value.items() if name not in OF_THE_FILE}
+    if isinstance(value, list):
+        return [facts(part) for part in value]
+    return value
+
+
+def flat(value, name=""):
+    """{path: plain value}"""
+    if isinstance(value, dict) and value:
+        return {key: leaf for part, inner in value.items()
+                for key, leaf in flat(inner, f"{name}.{part}").items()}
+    if isinstance(value, list) and any(isinstance(part, (dict, list)) for part in value):
+        return {key: leaf for number, inner in enumerate(value)
+                for key, leaf in flat(inner, f"{name}[{number}]").items()}
+    return {name: value}
+
+
+def differing(old, new):
+    """A few lines about what is not the same."""
+    old, new = flat(old), flat(new)
+    names = [name for name in {**old, **new} if repr(old.get(name)) != repr(new.get(name))]
+    lines = [f"{name[1:]}: {str(old.get(name))[:60]!r} became {str(new.get(name))[:60]!r}"
+             for name in names[:4]]
+    return "; ".join(lines) + (f"; {len(names)} in all" if len(names) > 4 else "") or None
+
+
+# Readers -----------------------------------------------------------------------------------------
+
+
+class PixelDump:
+    """Our reader: one process for all files."""
+
+    def __init__(self, path):
+        self.process = subprocess.Popen([path, "native"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def read(self, path):
+        """(what they are, their bytes), or the error as text."""
+        self.process.stdin.write(os.fsencode(path) + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline().decode(errors="replace").rstrip("\n")
+        word, _, rest = line.partition(" ")
+        if word != "ok":
+            return rest or "the program ended"
+        return rest, self.process.stdout.read(int(rest.split()[0]))
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait()
+
+
+def info_of(command, path):
+    done = subprocess.run([command, "info", "--json", "--quiet", path], capture_output=True)
+    return facts(json.loads(done.stdout)) if done.stdout else {"error": done.stderr.decode()}
+
+
+def gdal_of(path):
+    """What GDAL tells beside pixels."""
+    with rasterio.open(path) as file:
+        points, crs = file.gcps
+        domains = [domain for domain in file.tag_namespaces()
+                   if domain not in ("IMAGE_STRUCTURE", "DERIVED_SUBDATASETS", "SUBDATASETS")]
+        return {
+            "transform": list(file.transform), "crs": file.crs.to_wkt() if file.crs else None,
+            "nodata": list(file.nodatavals), "dtypes": list(file.dtypes),
+            "descriptions": list(file.descriptions), "scales": list(file.scales),
+            "offsets": list(file.offsets), "units": list(file.units),
+            "colours": [color.name for color in file.colorinterp],
+            "tags": file.tags(), "domains": {name: file.tags(ns=name) for name in domains},
+            "band tags": [file.tags(band) for band in file.indexes],
+            "gcps": [[p.col, p.row, p.x, p.y, p.z] for p in points],
+            "crs of gcps": crs.to_wkt() if crs else None,
+            "masks": [[flag.name for flag in flags] for flags in file.mask_flag_enums],
+            "palette": attempt(file.colormap, 1),
+        }
+
+
+# Copying -----------------------------------------------------------------------------------------
+
+
+class Copier:
+    def __init__(self, program):
+        folder = pathlib.Path(program).resolve().parent
+        self.command = str(folder.parent / "terrazzo")
+        self.program = WriteProgram(program)
+        self.dump = PixelDump(str(folder / "pixel_dump"))
+        self.unreadable = collections.Counter()
+
+    def begin(self, path):
+        """Whether the file can be copied; the program knows it then."""
+        self.program.say("new")
+        result, _ = self.program.ask("like", path)
+        if result != "ok":
+            self.unreadable[result] += 1
+        return result == "ok"
+
+    def copy(self, path, way, folder):
+        """[(reader, problem)] of one copy."""
+        made = f"{folder}/copy.tif"
+        self.program.say("new")
+        self.program.ask("like", path)
+        for name, value in {**WAYS[way], "no_sync": 1, "verify": 1}.items():
+            self.program.say("set", name, value)
+        result, message = self.program.ask("write", made)
+        if result != "ok":
+            return [("writer", f"{result}: {message}")]
+        old, new = self.dump.read(path), self.dump.read(made)
+        pixels = None if old == new else f"{old[0]} became {new[0]}" if old[0] != new[0] else \
+            "other pixels"
+        ours = differing(info_of(self.command, path), info_of(self.command, made))
+        before, after = attempt(gdal_of, path), attempt(gdal_of, made)
+        theirs = None if isinstance(before, str) else after if isinstance(after, str) \
+            else differing(before, after)
+        return [(name, problem) for name, problem in
+                (("pixels", pixels), ("info", ours), ("gdal", theirs)) if problem]
+
+    def end(self):
+        return self.program.end(), self.dump.end()
+
+
+def run(copier, names, whole, listed):
+    """({reader: [lines of what is wrong and not listed]}, number of copies)"""
+    wrong, count = collections.defaultdict(list), 0
+    for number, name in enumerate(names):
+        path = str(CORPUS / name)
+        if not copier.begin(path):
+            continue
+        for way in WAYS if whole else [list(WAYS)[number % len(WAYS)]]:
+            count += 1
+            case = f"{name}:{way}"
+            listed.meet(case)
+            with tempfile.TemporaryDirectory() as folder:
+                problems = copier.copy(path, way, folder)
+            wrong_here = [(reader, problem) for reader, problem in problems
+                          if not listed.covers(case, reader)]
+            for reader, problem in wrong_here:
+                wrong[reader].append(f"{case}: {problem}")
+    return wrong, count
+
+
+def main():
+    tap = Tap()
+    if not CORPUS.is_dir():
+        tap.skip("copies", "no corpus at TERRAZZO_CORPUS or ../shared/corpus, so that none of its "
+                           "files is copied")
+        return tap.finish()
+    whole = sys.argv[2:3] == ["--whole"]
+    lines = (CORPUS / "MANIFEST.tsv").read_text().splitlines()[1:]
+    names = sorted(line.split("\t")[0] for line in lines)[::1 if whole else SAMPLE]
+    listed = Listed(HERE / "copies_differences.tsv")
+    copier = Copier(sys.argv[1])
+    with rasterio.Env(GDAL_PAM_ENABLED="NO", GDAL_NUM_THREADS="1",
+                      GDAL_DISABLE_READDIR_ON_OPEN="EMPTY_DIR"):
+        wrong, count = run(copier, names, whole, listed)
+    for result, times in sorted(copier.unreadable.items()):
+        print(f"# {times} of {len(names)} files are not copied: {result}")
+    for (pattern, who), times in sorted(listed.needed.items()):
+        print(f"# {times} known differences: {who} on {pattern}")
+    tap.check("the programs ended well", copier.end() == (0, 0))
+    for reader, claim in (("writer", f"every file can be copied ({count} copies)"),
+                          ("pixels", "copies have the same pixels"),
+                          ("info", "terrazzo info tells the same of them"),
+                          ("gdal", "GDAL tells the same of them")):
+        problems = wrong[reader]
+        tap.check(claim, not problems,
+                  "\n".join(problems[:SHOWN] + [f"{len(problems)} in all"]))
+    tap.check("every listed difference is still one", not (whole and listed.unneeded()),
+              "\n".join(listed.unneeded()))
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
