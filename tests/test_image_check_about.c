@@ -57,6 +57,8 @@ static void text_of_nodata(void **state)
     memset(text, '0', 255);
     REFUSED("'7', is another value than nodata itself", spec.nodata = of_uint(8),
             spec.nodata_text = "7");
+    REFUSED("'nan', is another value than nodata itself", spec.dtype = TZ_DTYPE_FLOAT32,
+            spec.nodata = of_uint(8), spec.nodata_text = "nan");
     REFUSED("nodata 'none' is not a value", spec.nodata_text = "none");
     REFUSED("nodata '7x' is not a value", spec.nodata = of_uint(7), spec.nodata_text = "7x");
     REFUSED("1 to 254 printable characters", spec.nodata_text = "7\n");
