@@ -190,6 +190,9 @@ static void geo_keys(void **state)
             geo.raster_type = TZ_RASTER_PIXEL_IS_POINT);
     REFUSED("spec->geo->coordinate_epoch is 2020, and its keys say nan",
             set_key(keys, 3072, TZ_TYPE_SHORT, 1, code), geo.coordinate_epoch = 2020);
+    ACCEPTED(area, set_key(keys, 3072, TZ_TYPE_SHORT, 1, code),
+             geo.raster_type = TZ_RASTER_PIXEL_IS_AREA);
+    tz_image_deinit(&area);
     ACCEPTED(longest, set_key(keys, 1026, TZ_TYPE_ASCII, 65534, text));
     tz_image_deinit(&longest);
 }
