@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "codec/jpeg_guard.h"
+#include "codec/jpeg_recode.h"
 
 #define ROWS_AT_ONCE 16
 
@@ -37,6 +38,9 @@ typedef struct jpeg_state {
     struct jpeg_destination_mgr destination;
     jpeg_job job;
     bool created;
+    tz_jpeg_code_reader readers[TZ_JPEG_CODES]; /* of the standard Huffman tables */
+    uint8_t *standard;                          /* a tile that was coded with them */
+    uint32_t *tokens;                           /* and its symbols */
 } jpeg_state;
 
 /* ---------------------------------------------------------------------------------------------
@@ -53,6 +57,12 @@ static bool shares_huffman(const tz_encode_choice *choice)
 {
     return choice->jpeg_tables == TZ_JPEG_TABLES_HUFFMAN ||
            choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
+}
+
+/* Huffman tables of a tile's own are made from standard ones, where these will do. */
+static bool recodes(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    return !shares_huffman(choice) && format->bits == 8;
 }
 
 static bool is_ycbcr(const tz_tile_format *format)
@@ -132,13 +142,21 @@ static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
  * Sizes
  * ------------------------------------------------------------------------------------------ */
 
-/* Blocks of 8 x 8 samples, with those that fill up the last units of chroma. */
-static uint64_t block_count(const tz_tile_format *format)
+/* Blocks of 8 x 8 samples, by the tables they use: chroma has the second set. */
+static tz_jpeg_scan scan_of(const tz_tile_format *format)
 {
     const unsigned across = factor_across(format), down = factor_down(format);
-    const uint64_t units =
-        tz_ceil_div(format->width, DCTSIZE * across) * tz_ceil_div(format->height, DCTSIZE * down);
-    return units * (across * down + format->samples - 1u);
+    tz_jpeg_scan scan = {.units = tz_ceil_div(format->width, DCTSIZE * across) *
+                                  tz_ceil_div(format->height, DCTSIZE * down)};
+    scan.blocks[0] = is_ycbcr(format) ? across * down : format->samples;
+    scan.blocks[1] = is_ycbcr(format) ? 2 : 0;
+    return scan;
+}
+
+static uint64_t block_count(const tz_tile_format *format)
+{
+    const tz_jpeg_scan scan = scan_of(format);
+    return scan.units * (scan.blocks[0] + scan.blocks[1]);
 }
 
 enum {
@@ -159,13 +177,17 @@ static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice
     return tz_to_size(bytes, &size) ? size : SIZE_MAX;
 }
 
-/* All coefficients, for Huffman tables of their own; rows of samples before and after chroma is
- * subsampled; and what the pools have left over at the end of their blocks. */
+/* Rows of samples before and after chroma is subsampled; what Huffman tables of a tile's own take:
+ * a tile with standard ones and its symbols, or all coefficients; and what the pools have left over
+ * at the end of their blocks. */
 static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
 {
     const uint64_t row = ((uint64_t)format->width + 2 * DCTSIZE + 128) * (format->bits > 8 ? 2 : 1);
     uint64_t bytes = row * format->samples * (3 * DCTSIZE);
-    if (!shares_huffman(choice))
+    if (recodes(format, choice))
+        bytes += bound(format, choice) + TZ_JPEG_RECODE_SLACK +
+                 block_count(format) * TZ_JPEG_BLOCK_TOKENS * sizeof(uint32_t);
+    else if (!shares_huffman(choice))
         bytes += block_count(format) * sizeof(JBLOCK) + (uint64_t)format->height * sizeof(void *);
     return bytes + (1u << 17) * (1 + (uint64_t)format->samples);
 }
@@ -223,7 +245,8 @@ static void set_up_step(void *user)
     jpeg_set_quality(compressor, (int)state->job.choice->quality, FALSE);
     compressor->write_JFIF_header = FALSE;
     compressor->write_Adobe_marker = FALSE;
-    compressor->optimize_coding = !shares_huffman(state->job.choice);
+    compressor->optimize_coding =
+        !shares_huffman(state->job.choice) && !recodes(format, state->job.choice);
 }
 
 static void destroy(jpeg_state *state)
@@ -232,6 +255,10 @@ static void destroy(jpeg_state *state)
         return;
     tz_jpeg_memory_deinit(&state->guard.memory, (j_common_ptr)&state->compressor);
     jpeg_destroy_compress(&state->compressor);
+    tz_free(state->standard);
+    tz_free(state->tokens);
+    state->standard = NULL;
+    state->tokens = NULL;
     state->created = false;
 }
 
@@ -259,16 +286,17 @@ static tz_result create(jpeg_state *state, const tz_tile_format *format,
 }
 
 /* A table of which sent_table is set is left out. Chroma has a second set of its own. */
-static void share_tables(struct jpeg_compress_struct *compressor, const jpeg_job *job, bool shared)
+static void set_sent(struct jpeg_compress_struct *compressor, const jpeg_job *job, boolean sent,
+                     bool quantization, bool huffman)
 {
     const int sets = is_ycbcr(job->format) ? 2 : 1;
-    jpeg_suppress_tables(compressor, !shared);
+    jpeg_suppress_tables(compressor, !sent);
     for (int i = 0; i < sets; i++) {
-        if (shares_quantization(job->choice))
-            compressor->quant_tbl_ptrs[i]->sent_table = shared;
-        if (shares_huffman(job->choice)) {
-            compressor->dc_huff_tbl_ptrs[i]->sent_table = shared;
-            compressor->ac_huff_tbl_ptrs[i]->sent_table = shared;
+        if (quantization)
+            compressor->quant_tbl_ptrs[i]->sent_table = sent;
+        if (huffman) {
+            compressor->dc_huff_tbl_ptrs[i]->sent_table = sent;
+            compressor->ac_huff_tbl_ptrs[i]->sent_table = sent;
         }
     }
 }
@@ -323,7 +351,8 @@ static void image_step(void *user)
     jpeg_state *state = user;
     struct jpeg_compress_struct *compressor = &state->compressor;
     compressor->image_height = state->job.format->height;
-    share_tables(compressor, &state->job, true);
+    set_sent(compressor, &state->job, TRUE, shares_quantization(state->job.choice),
+             shares_huffman(state->job.choice) || recodes(state->job.format, state->job.choice));
     jpeg_start_compress(compressor, FALSE);
 #if TZ_JPEG_HAS_12_BITS
     if (compressor->data_precision == 12)
@@ -338,23 +367,29 @@ static tz_result encode(void *opaque, const tz_tile_format *format, const tz_enc
                         uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
 {
     jpeg_state *state = opaque;
+    const bool recode = recodes(format, choice);
+    const size_t room = bound(format, choice);
     tz_jpeg_memory_begin(&state->guard.memory, UINT64_MAX);
-    state->job = (jpeg_job){format, choice, in, out, bound(format, choice), false};
+    state->job = (jpeg_job){format, choice, in, recode ? state->standard : out, room, false};
     if (!tz_jpeg_survives(&state->guard, image_step, state)) {
         jpeg_abort_compress(&state->compressor);
-        if (state->job.overflow)
-            return tz_codec_fail(call, "JPEG: a tile takes more than %zu bytes",
-                                 bound(format, choice));
-        return tz_jpeg_failure(&state->guard, call);
+        if (!state->job.overflow)
+            return tz_jpeg_failure(&state->guard, call);
     }
     *out_size = state->job.out_size;
+    const tz_jpeg_scan scan = scan_of(format);
+    if (state->job.overflow ||
+        (recode && !tz_jpeg_recode(state->readers, &scan, state->standard, state->job.out_size,
+                                   state->tokens, out, room, out_size)))
+        return tz_codec_fail(call, "JPEG: a tile takes more than %zu bytes", room);
     return TZ_OK;
 }
 
 static void tables_step(void *user)
 {
     jpeg_state *state = user;
-    share_tables(&state->compressor, &state->job, false);
+    set_sent(&state->compressor, &state->job, FALSE, shares_quantization(state->job.choice),
+             shares_huffman(state->job.choice));
     jpeg_write_tables(&state->compressor);
 }
 
@@ -379,10 +414,34 @@ static tz_result tables(const tz_tile_format *format, const tz_encode_choice *ch
     return result;
 }
 
+static void read_standard_code(tz_jpeg_code_reader *reader, const JHUFF_TBL *table)
+{
+    tz_jpeg_code code;
+    memcpy(code.counts, table->bits, sizeof code.counts);
+    memcpy(code.symbols, table->huffval, sizeof code.symbols);
+    tz_jpeg_code_reader_init(reader, &code);
+}
+
 static tz_result init(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
                       const tz_context *ctx)
 {
-    return create(opaque, format, choice, ctx);
+    jpeg_state *state = opaque;
+    TZ_TRY(create(state, format, choice, ctx));
+    if (!recodes(format, choice))
+        return TZ_OK;
+    size_t count;
+    state->standard = tz_alloc(bound(format, choice) + TZ_JPEG_RECODE_SLACK);
+    if (tz_to_size(block_count(format), &count))
+        state->tokens = tz_alloc_array(count, TZ_JPEG_BLOCK_TOKENS * sizeof *state->tokens);
+    if (!state->standard || !state->tokens) {
+        destroy(state);
+        return tz_fail_nomem(ctx, memory(format, choice));
+    }
+    for (unsigned i = 0; i < TZ_JPEG_CODES; i++)
+        read_standard_code(&state->readers[i], i % 2 == 0
+                                                   ? state->compressor.dc_huff_tbl_ptrs[i / 2]
+                                                   : state->compressor.ac_huff_tbl_ptrs[i / 2]);
+    return TZ_OK;
 }
 
 static void deinit(void *opaque)
