@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The best Huffman code for given symbols: a tree built from two queues, of which only the number
  * of leaves at each depth matters, then limited to 16 bits as ITU-T T.81 Annex K does it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "codec/jpeg_recode.h"
 
 enum {
@@ -25,10 +22,16 @@ static unsigned symbol_of(leaf value)
     return RESERVED - (unsigned)(value & 0xffff);
 }
 
-static int compare_leaves(const void *a, const void *b)
+/* Few, and often in order already. */
+static void sort_leaves(leaf *leaves, unsigned count)
 {
-    const leaf *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
+    for (unsigned i = 1; i < count; i++) {
+        const leaf moving = leaves[i];
+        unsigned to = i;
+        for (; to > 0 && leaves[to - 1] > moving; to--)
+            leaves[to] = leaves[to - 1];
+        leaves[to] = moving;
+    }
 }
 
 static unsigned collect_leaves(leaf *leaves, const uint64_t occurrences[256])
@@ -38,7 +41,7 @@ static unsigned collect_leaves(leaf *leaves, const uint64_t occurrences[256])
     for (unsigned symbol = 0; symbol < 256; symbol++)
         if (occurrences[symbol] > 0)
             leaves[count++] = leaf_of(occurrences[symbol], symbol);
-    qsort(leaves, count, sizeof *leaves, compare_leaves);
+    sort_leaves(leaves, count);
     return count;
 }
 

@@ -172,17 +172,20 @@ static inline uint32_t next_token(bit_reader *in, const tz_jpeg_code_reader *rea
     return found == 0 ? 0 : value | symbol << 16 | code << 24 | TOKEN_FOUND;
 }
 
-/* One block; where its tokens end, or NULL. */
-static inline uint32_t *split_block(uint32_t *tokens, bit_reader *in,
+/* One block; where its tokens end, or NULL. Counting costs nothing here, where reading waits for
+ * itself. */
+static inline uint32_t *split_block(uint32_t *tokens, uint64_t *occurrences, bit_reader *in,
                                     const tz_jpeg_code_reader *readers, unsigned set)
 {
     const unsigned dc = 2 * set, ac = dc + 1;
     *tokens = next_token(in, &readers[dc], dc);
+    occurrences[TOKEN_CODE(*tokens)]++;
     bool found = *tokens++ != 0;
     for (unsigned sample = 1; found && sample < BLOCK_SAMPLES;) {
         const uint32_t token = next_token(in, &readers[ac], ac);
         const unsigned symbol = token >> 16 & 255;
         *tokens++ = token;
+        occurrences[TOKEN_CODE(token)]++;
         found = token != 0;
         if (symbol == 0)
             break; /* the rest of the block is 0 */
@@ -192,14 +195,14 @@ static inline uint32_t *split_block(uint32_t *tokens, bit_reader *in,
 }
 
 /* All tokens of a scan; how many, or 0. */
-static size_t split_scan(uint32_t *tokens, const tz_jpeg_scan *scan,
+static size_t split_scan(uint32_t *tokens, uint64_t *occurrences, const tz_jpeg_scan *scan,
                          const tz_jpeg_code_reader *readers, const uint8_t *data, size_t size)
 {
     bit_reader in = {.next = data};
     uint32_t *next = tokens;
     for (uint64_t unit = 0; unit < scan->units; unit++) {
         for (unsigned block = 0; block < scan->blocks[0] + scan->blocks[1]; block++) {
-            next = split_block(next, &in, readers, block >= scan->blocks[0]);
+            next = split_block(next, occurrences, &in, readers, block >= scan->blocks[0]);
             if (!next || in.next > data + size + sizeof in.word)
                 return 0;
         }
@@ -268,11 +271,8 @@ static uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, size_t size)
 
 /* Codes made for the tokens, as segments of the stream and for writing. */
 static uint8_t *put_codes(uint8_t *out, written_code *codes, const tz_jpeg_scan *scan,
-                          const uint32_t *tokens, size_t token_count)
+                          const uint64_t *occurrences)
 {
-    uint64_t occurrences[TZ_JPEG_CODES * 256] = {0};
-    for (size_t i = 0; i < token_count; i++)
-        occurrences[TOKEN_CODE(tokens[i])]++;
     for (unsigned i = 0; i < TZ_JPEG_CODES; i++) {
         tz_jpeg_code code;
         if (scan->blocks[i / 2] == 0)
@@ -296,12 +296,13 @@ bool tz_jpeg_recode(const tz_jpeg_code_reader readers[TZ_JPEG_CODES], const tz_j
     if (data_at >= in_size || room < data_at + TZ_JPEG_CODES * CODE_SEGMENT)
         return false;
     const size_t data_size = unstuff(in + data_at, in_size - data_at);
-    const size_t count = split_scan(tokens, scan, readers, in + data_at, data_size);
+    uint64_t occurrences[TZ_JPEG_CODES * 256] = {0};
+    const size_t count = split_scan(tokens, occurrences, scan, readers, in + data_at, data_size);
     if (count == 0)
         return false;
     written_code codes[TZ_JPEG_CODES * 256];
     uint8_t *next = put_bytes(out, in, scan_at);
-    next = put_codes(next, codes, scan, tokens, count);
+    next = put_codes(next, codes, scan, occurrences);
     next = put_bytes(next, in + scan_at, data_at - scan_at);
     bit_writer writer = {.out = next, .end = out + room};
     if (!write_tokens(&writer, codes, tokens, count) || !put_end(&writer) ||
