@@ -6,7 +6,8 @@
  * What versions of libjxl get wrong stays out of files: before 0.12, levels 8 and 9 may end the
  * process; float16 loses NaN and its smallest numbers; and float32 in the smallest of tiles, or
  * integers at level 1, may come back as others, so that these tiles are decoded again and compared.
- * libjxl takes most of its memory past the manager it is given. */
+ * libjxl takes most of its memory past the manager it is given, and its arithmetic is that of the
+ * processor's widest instructions: on another kind of processor a tile may take other bytes. */
 #include "codec/encoder.h"
 
 #ifdef TZ_HAVE_JXL
