@@ -82,6 +82,9 @@ def test_rows_with_a_place_on_earth(tmp_path):
     with rasterio.open(tmp_path / "c.tif") as file:
         assert file.crs.to_epsg() == 4326
     assert tags_of(tmp_path / "c.tif")["GDAL_NODATA"] == "-9223372036854775807"
+    done = convert_bytes(bytes(100), "--shape", "10x10", "--dtype", "uint8", "--epsg", "32632", "--co",
+                         "GEOTIFF_VERSION=1.1", "-", tmp_path / "d.tif")
+    assert done.returncode == 1 and b"GEOTIFF_VERSION=1.1" in done.stderr
 
 
 @pytest.mark.parametrize("size, message", [
