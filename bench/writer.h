@@ -98,30 +98,35 @@ static bool parse_job(char *line, job *what)
            failed("an incomplete job");
 }
 
+/* Of a .npy file: its header says in two bytes how long the rest of it is. */
+static bool read_npy(FILE *file, size_t *size)
+{
+    enum { HEAD = 10 };
+    uint8_t head[HEAD];
+    struct stat about;
+    if (fstat(fileno(file), &about) != 0 || fread(head, 1, HEAD, file) != HEAD)
+        return false;
+    const size_t start = HEAD + head[8] + 256u * head[9];
+    *size = (size_t)about.st_size - start;
+    return fseek(file, (long)start, SEEK_SET) == 0 &&
+           fread(warm_buffer(*size), 1, *size, file) == *size;
+}
+
 /* The pixels of the raster, in the warm buffer; the last one stays. */
 static const uint8_t *load_raster(const char *path, size_t *size)
 {
     static char loaded[MAX_LINE];
     static size_t loaded_size;
     if (strcmp(path, loaded) != 0) {
-        uint8_t head[10];
         FILE *file = fopen(path, "rb");
-        struct stat about;
-        loaded[0] = '\0';
-        if (file == NULL || fstat(fileno(file), &about) != 0 || fread(head, 1, 10, file) != 10) {
+        const bool done = file != NULL && read_npy(file, &loaded_size);
+        if (file != NULL)
+            fclose(file);
+        snprintf(loaded, sizeof loaded, "%s", done ? path : "");
+        if (!done) {
             failed("%s: cannot read", path);
             return NULL;
         }
-        const size_t start = 10u + head[8] + 256u * head[9];
-        loaded_size = (size_t)about.st_size - start;
-        fseek(file, (long)start, SEEK_SET);
-        const size_t got = fread(warm_buffer(loaded_size), 1, loaded_size, file);
-        fclose(file);
-        if (got != loaded_size) {
-            failed("%s: too short", path);
-            return NULL;
-        }
-        snprintf(loaded, sizeof loaded, "%s", path);
     }
     *size = loaded_size;
     return buffer;

@@ -71,8 +71,10 @@ def suites():
               {"preset": "unit", "runs": [("check_matrix", "pixel_dump", "--whole")]}, long=True),
         Suite("written-long", run_matrix,
               {"preset": "unit", "runs": [("check_written", "write_case", "--whole"),
-                                          ("check_copies", "write_case", "--whole"),
-                                          ("check_sizes", "write_case")]}, long=True),
+                                          ("check_copies", "write_case", "--whole")]},
+              long=True),
+        Suite("sizes-long", run_matrix,
+              {"preset": "bundled-unit", "runs": [("check_sizes", "write_case")]}, long=True),
         Suite("mutation-long", run_programs, {"preset": "asan", "label": "mutation"}, long=True),
     ]
 

@@ -293,7 +293,7 @@ static void other_tags(void **state)
     REFUSED("a tag of 4 GiB and more", set_tag(700, TZ_TYPE_BYTE, UINT64_C(1) << 32, "x"),
             options.limits.max_tag_bytes = TZ_UNLIMITED);
     REFUSED_BY(TZ_ERR_LIMIT, "max_ifd_entries", set_tag(700, TZ_TYPE_BYTE, 1, "x"),
-               spec.tag_count = 4097);
+               spec.tag_count = 4065);
 }
 
 /* ---- memory ---- */
@@ -363,7 +363,7 @@ static void every_allocation_may_fail(void **state)
         if (n > 0)
             emitted_free(&file);
         if (n > 0 && stats.failures == 0) {
-            assert_true(n > 10);
+            assert_true(n > 5);
             break;
         }
     }
@@ -386,7 +386,7 @@ static void nothing_of_the_caller_is_kept(void **state)
     assert_string_equal(info->geo.citation, "here");
     assert_true(info->geo.rpc[0] == 1);
     assert_int_equal(info->extra_samples[1], 2);
-    assert_int_equal(info->metadata_count, 2);
+    assert_int_equal(info->metadata_count, tz_build_feature("expat") ? 2 : 0);
     assert_int_equal(check_find_tag(handle, 305).size, 3);
     tz_close(handle);
     emitted_free(&file);

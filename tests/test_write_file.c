@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/sink_calls.h"
 #include "scratch.h"
 #include "sink_fault.h"
 #include "support/raster.h"
@@ -248,6 +249,32 @@ static void bad_places_are_refused_before_anything_is_made(void **state)
     raster_free(&r);
 }
 
+static int little_space(int fd, uint64_t *out)
+{
+    (void)fd;
+    *out = 1000;
+    return 0;
+}
+
+static void too_little_space_is_found_out_at_once(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 50, false);
+    tz_sink_calls calls = tz_sink_system;
+    calls.free_space = little_space;
+    tz_write_options options = small_tiles(1);
+    options.compression = TZ_COMPRESSION_NONE;
+    tz_writer *writer = NULL;
+    tz_error err = {0};
+    tz_sink_set_calls(&calls);
+    assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &r.spec, &options, &err), TZ_ERR_IO);
+    tz_sink_set_calls(NULL);
+    assert_int_equal(err.system_error, ENOSPC);
+    assert_non_null(strstr(err.message, "takes 3072 bytes, and there is room for 1000"));
+    assert_int_equal(scratch_count(), 0);
+    raster_free(&r);
+}
+
 static void discarding_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -273,6 +300,7 @@ int main(void)
         FILE_TEST(it_may_die_at_every_system_call),
         FILE_TEST(it_may_die_at_any_instant_of_a_large_write),
         FILE_TEST(bad_places_are_refused_before_anything_is_made),
+        FILE_TEST(too_little_space_is_found_out_at_once),
         FILE_TEST(discarding_leaves_the_old_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

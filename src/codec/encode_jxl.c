@@ -123,7 +123,7 @@ static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice
 static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
 {
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
-    return samples * (choice->level > 7 ? 256 : 128) + tz_tile_bytes(format) + (8u << 20);
+    return samples * (choice->level > 7 ? 128 : 64) + tz_tile_bytes(format) + (8u << 20);
 }
 
 /* ---------------------------------------------------------------------------------------------

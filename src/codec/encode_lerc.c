@@ -137,7 +137,14 @@ static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice
     return blob + blob / 128 + 1024; /* more than either library asks for */
 }
 
-/* The scratch, and what liblerc and the other library hold, by measurement. */
+/* The tables of zstd grow with what it compresses, those of the lower levels up to a point. */
+static uint64_t zstd_memory(uint64_t size, int32_t level)
+{
+    const uint64_t tables = 13 * size, enough = UINT64_C(24) << 20;
+    return level <= 9 && tables > enough ? enough : tables;
+}
+
+/* The scratch, and what liblerc and the other library hold, by measurement and rounded up. */
 static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
 {
     const uint64_t values = (uint64_t)format->width * format->height * format->samples;
@@ -145,7 +152,7 @@ static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *cho
     if (is_float(format))
         bytes += values + tz_tile_bytes(format);
     if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
-        bytes += (choice->level > 15 ? UINT64_C(64) << 20 : UINT64_C(16) << 20);
+        bytes += zstd_memory(largest_blob(format), choice->level);
     else if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
         bytes += UINT64_C(10) << 20;
     return bytes;

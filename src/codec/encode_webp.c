@@ -56,12 +56,17 @@ static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice
     return (size_t)format->width * format->height * PIXEL_BYTES + HEADER_BYTES;
 }
 
-/* libwebp's own: planes of the picture, then tokens, or hash chains and several tries of backward
- * references. Measured, and rounded up. */
+/* libwebp's own, by measurement and rounded up: planes of the picture and tokens; for alpha and
+ * when lossless, hash chains and backward references too, and small tiles are tried in more ways.
+ */
 static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
 {
     const uint64_t pixels = (uint64_t)format->width * format->height;
-    return pixels * (choice->lossless ? 64 : 16) + (1u << 20);
+    const uint64_t tried = pixels < 1u << 17 ? pixels : 1u << 17;
+    const uint64_t planes = 2u << 20;
+    if (choice->lossless)
+        return planes + pixels * 96 + tried * 224;
+    return planes + pixels * (format->samples == 4 ? 48 : 20);
 }
 
 static int write_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)

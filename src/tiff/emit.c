@@ -12,7 +12,7 @@
 
 /* Directories, values and tables begin at multiples of this, in both formats: BigTIFF asks for it,
  * and classic files are even then. */
-enum { ALIGNMENT = 8, TABLES = 2 };
+enum { ALIGNMENT = 8, TABLES = 2, AT_ONCE = 256 };
 
 /* Sizes that differ between the formats. */
 typedef struct format_sizes {
@@ -221,18 +221,39 @@ static void put_values(out *o, const tz_tag_value *tag)
     put_words(o, tag->data, tag->count * (tz_type_size(tag->type) / word), word);
 }
 
+/* Offsets of a classic file, and small sizes, are narrower than they are kept. */
+static void put_narrow_offsets(out *o, const uint64_t *offsets, uint64_t count)
+{
+    uint32_t some[AT_ONCE];
+    for (uint64_t i = 0; i < count && o->result == TZ_OK; i += AT_ONCE) {
+        const unsigned now = count - i < AT_ONCE ? (unsigned)(count - i) : AT_ONCE;
+        for (unsigned k = 0; k < now; k++)
+            some[k] = (uint32_t)offsets[i + k];
+        put_words(o, some, now, sizeof some[0]);
+    }
+}
+
+static void put_narrow_sizes(out *o, const uint32_t *sizes, uint64_t count)
+{
+    uint16_t some[AT_ONCE];
+    for (uint64_t i = 0; i < count && o->result == TZ_OK; i += AT_ONCE) {
+        const unsigned now = count - i < AT_ONCE ? (unsigned)(count - i) : AT_ONCE;
+        for (unsigned k = 0; k < now; k++)
+            some[k] = (uint16_t)sizes[i + k];
+        put_words(o, some, now, sizeof some[0]);
+    }
+}
+
 static void put_table(out *o, const tz_directory *directory, const tile_table *table)
 {
-    if (!table->offsets && table->type == TZ_TYPE_LONG) {
+    if (table->type == TZ_TYPE_LONG8)
+        put_words(o, directory->tile_offsets, table->count, sizeof(uint64_t));
+    else if (table->offsets)
+        put_narrow_offsets(o, directory->tile_offsets, table->count);
+    else if (table->type == TZ_TYPE_LONG)
         put_words(o, directory->tile_sizes, table->count, sizeof(uint32_t));
-        return;
-    }
-    for (uint64_t i = 0; i < table->count && o->result == TZ_OK; i++) {
-        if (table->offsets)
-            put_offset(o, directory->tile_offsets[i]);
-        else
-            put_u16(o, (uint16_t)directory->tile_sizes[i]);
-    }
+    else
+        put_narrow_sizes(o, directory->tile_sizes, table->count);
 }
 
 /* ---------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@
 #include "tiff/image_parts.h"
 #include "tiff/tags.h"
 
-enum { TAG_GLOBAL_IFD = 400, TAG_INTEROPERABILITY_IFD = 40965 };
+/* MOST_OWN: a directory has no more tags than these beside the caller's. */
+enum { MOST_OWN = 32, TAG_GLOBAL_IFD = 400, TAG_INTEROPERABILITY_IFD = 40965 };
 
 /* clang-format off */
 /* Made from the specification or the options, or about compressions that are not written. */
@@ -91,7 +92,7 @@ tz_result tz_image_take_tags(tz_image *image, const tz_context *ctx)
     tz_image_spec *spec = &image->spec;
     void *copy;
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_at_nowhere(),
-                          spec->tag_count, "tags"));
+                          (uint64_t)spec->tag_count + MOST_OWN, "tags"));
     TZ_TRY(tz_image_copy(image, spec->tags, spec->tag_count, sizeof *spec->tags, "spec->tags", ctx,
                          &copy));
     tz_tag_value *tags = copy;

@@ -312,6 +312,21 @@ static tz_result make_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
     return TZ_OK;
 }
 
+static tz_result take_crs(tz_image *image, tz_geo *geo, const tz_context *ctx)
+{
+    if (geo->key_count == 0)
+        return make_keys(image, geo, ctx);
+    if (geo->key_revision == 0)
+        geo->key_revision = 1;
+    TZ_TRY(take_keys(image, geo, ctx));
+    return agree_with_keys(image, geo, ctx);
+}
+
+static bool says_nothing(const tz_geo *geo)
+{
+    return !geo->has_transform && geo->gcp_count == 0 && geo->key_revision == 0 && !geo->rpc;
+}
+
 tz_result tz_image_take_geo(tz_image *image, const tz_context *ctx)
 {
     void *copy;
@@ -327,8 +342,8 @@ tz_result tz_image_take_geo(tz_image *image, const tz_context *ctx)
     TZ_TRY(check_transform(geo, ctx));
     TZ_TRY(take_gcps(image, geo, ctx));
     TZ_TRY(take_rpc(image, geo, ctx));
-    if (geo->key_count == 0)
-        return make_keys(image, geo, ctx);
-    TZ_TRY(take_keys(image, geo, ctx));
-    return agree_with_keys(image, geo, ctx);
+    TZ_TRY(take_crs(image, geo, ctx));
+    if (says_nothing(geo))
+        image->spec.geo = NULL;
+    return TZ_OK;
 }

@@ -155,7 +155,7 @@ static void add_keys(tz_tag_list *tags, const tz_geo *geo)
         return;
     put_keys(&out, geo);
     out.directory[0] = 1; /* the version of the directory */
-    out.directory[1] = geo->key_revision ? geo->key_revision : 1;
+    out.directory[1] = geo->key_revision;
     out.directory[2] = geo->key_minor;
     out.directory[3] = (uint16_t)geo->key_count;
     tz_tag_list_add(tags, TZ_TAG_GEO_KEYS, TZ_TYPE_SHORT, out.directory_count, out.directory);
@@ -175,7 +175,7 @@ void tz_image_add_geo_tags(tz_tag_list *tags, const tz_geo *geo)
         add_transform(tags, geo);
     else if (geo->gcp_count > 0)
         add_gcps(tags, geo);
-    if (geo->key_count > 0 || geo->key_revision != 0)
+    if (geo->key_revision != 0)
         add_keys(tags, geo);
     if (geo->rpc)
         tz_tag_list_add(tags, TZ_TAG_RPC, TZ_TYPE_DOUBLE, RPC_VALUES, geo->rpc);

@@ -71,8 +71,6 @@ static tz_result check_item(const tz_metadata_item *item, uint32_t bands, const 
 typedef struct xml {
     char *out; /* NULL: count */
     uint64_t size;
-    const tz_context *ctx;
-    tz_result result;
 } xml;
 
 static void put_bytes(xml *x, const char *text, size_t size)
@@ -147,43 +145,7 @@ static void put_value(xml *x, const char *value)
     }
 }
 
-/* Whether a reader gets the value back when it stands there as markup. */
-static tz_result reads_back(const char *value, const tz_context *ctx, bool *out)
-{
-    static const char front[] = "<GDALMetadata><Item name=\"x\">";
-    static const char back[] = "</Item></GDALMetadata>";
-    tz_metadata_parser *parser;
-    tz_metadata read;
-    tz_metadata_item item;
-    tz_context quiet = {.limits = ctx->limits, .ifd = -1};
-    const size_t size = strlen(value);
-    *out = false;
-    TZ_TRY(tz_metadata_begin(&parser, sizeof front + size + sizeof back, 1, &quiet));
-    tz_result result = tz_metadata_feed(parser, front, sizeof front - 1);
-    if (result == TZ_OK)
-        result = tz_metadata_feed(parser, value, size);
-    if (result == TZ_OK)
-        result = tz_metadata_feed(parser, back, sizeof back - 1);
-    const tz_result finished = tz_metadata_finish(parser, result == TZ_OK, &read);
-    if (finished == TZ_OK)
-        *out = read.count == 1 && tz_metadata_at(&read, 0, &item) && strcmp(item.value, value) == 0;
-    tz_metadata_deinit(&read);
-    return result != TZ_OK ? result : finished;
-}
-
-/* Domains named xml: hold a document, which stands in the XML as it is: if it is one. */
-static bool is_document(xml *x, const tz_metadata_item *item)
-{
-    bool document = false;
-    if (strncmp(item->domain, "xml:", 4) != 0 || item->value[0] != '<' || x->result != TZ_OK)
-        return false;
-    x->result = reads_back(item->value, x->ctx, &document);
-    if (x->result != TZ_OK)
-        (void)tz_fail_nomem(x->ctx, strlen(item->value)); /* nothing else fails there */
-    return document;
-}
-
-static void put_item(xml *x, const tz_metadata_item *item)
+static void put_item(xml *x, const tz_metadata_item *item, bool document)
 {
     char sample[16];
     put(x, "  <Item");
@@ -197,7 +159,7 @@ static void put_item(xml *x, const tz_metadata_item *item)
     if (item->domain[0] != '\0')
         put_attribute(x, "domain", item->domain);
     put(x, ">");
-    if (is_document(x, item))
+    if (document)
         put(x, item->value);
     else
         put_value(x, item->value);
@@ -233,11 +195,11 @@ static void put_statistics(xml *x, const tz_image *image, const tz_statistics *b
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         item.name = statistics_names[i + 1];
         tz_format_double(values[i], text, sizeof text);
-        put_item(x, &item);
+        put_item(x, &item, false);
     }
     item.name = statistics_names[5];
     tz_format_double(100 * (double)band->valid / pixels, text, sizeof text);
-    put_item(x, &item);
+    put_item(x, &item, false);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -252,7 +214,7 @@ static void put_band(xml *x, const tz_image *image, int32_t band, bool replaced,
     for (; *next < spec->metadata_count && spec->metadata[*next].band == band; ++*next) {
         const tz_metadata_item *item = &spec->metadata[*next];
         if (!replaced || !is_statistic(item))
-            put_item(x, item);
+            put_item(x, item, image->documents[*next]);
     }
 }
 
@@ -275,10 +237,9 @@ static tz_result measure(const tz_image *image, const tz_statistics *statistics,
                          const tz_context *ctx, uint64_t *size)
 {
     static const size_t empty = sizeof "<GDALMetadata>\n</GDALMetadata>\n" - 1;
-    xml x = {.ctx = ctx};
+    xml x = {0};
     put_document(&x, image, statistics);
     *size = x.size > empty ? x.size : 0;
-    TZ_TRY(x.result);
     return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_at_nowhere(), *size + 1,
                           "bytes of GDAL metadata");
 }
@@ -291,18 +252,52 @@ void tz_image_add_metadata(tz_tag_list *tags, const tz_image *image,
         tags->result = measure(image, statistics, tags->ctx, &size);
     if (tags->result != TZ_OK || size == 0)
         return;
-    xml x = {.out = tz_tag_list_room(tags, (size_t)size + 1, 1), .ctx = tags->ctx};
+    xml x = {.out = tz_tag_list_room(tags, (size_t)size + 1, 1)};
     if (!x.out)
         return;
     put_document(&x, image, statistics);
-    if (x.result != TZ_OK)
-        tags->result = x.result;
     tz_tag_list_add(tags, TZ_TAG_GDAL_METADATA, TZ_TYPE_ASCII, size + 1, x.out);
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Copies
  * ------------------------------------------------------------------------------------------ */
+
+/* What a reader makes of an item with this value as markup. */
+static tz_result read_back(const char *value, const tz_context *ctx, tz_metadata *out)
+{
+    static const char front[] = "<GDALMetadata><Item name=\"x\">";
+    static const char back[] = "</Item></GDALMetadata>";
+    tz_metadata_parser *parser;
+    const size_t size = strlen(value);
+    TZ_TRY(tz_metadata_begin(&parser, sizeof front + size + sizeof back, 1, ctx));
+    tz_result result = tz_metadata_feed(parser, front, sizeof front - 1);
+    if (result == TZ_OK)
+        result = tz_metadata_feed(parser, value, size);
+    if (result == TZ_OK)
+        result = tz_metadata_feed(parser, back, sizeof back - 1);
+    const tz_result finished = tz_metadata_finish(parser, result == TZ_OK, out);
+    return result != TZ_OK ? result : finished;
+}
+
+/* Domains named xml: hold a document, which stands in the XML as it is, where a reader gets it back
+ * like that. Else it is text. */
+static tz_result is_document(const tz_metadata_item *item, const tz_context *ctx, bool *out)
+{
+    tz_context quiet = *ctx;
+    tz_metadata read = {0};
+    tz_metadata_item back;
+    *out = false;
+    if (strncmp(item->domain, "xml:", 4) != 0 || item->value[0] != '<')
+        return TZ_OK;
+    quiet.warnings = NULL;
+    quiet.strict = false;
+    const tz_result result = read_back(item->value, &quiet, &read);
+    *out = result == TZ_OK && read.count == 1 && tz_metadata_at(&read, 0, &back) &&
+           strcmp(back.value, item->value) == 0;
+    tz_metadata_deinit(&read);
+    return result;
+}
 
 /* By band, then as they were given: the pointers go into one array. */
 static int by_band(const void *a, const void *b)
@@ -320,7 +315,8 @@ static bool copy_text(tz_image *image, const char **text)
     return *text != NULL;
 }
 
-static tz_result copy_item(tz_image *image, tz_metadata_item *item, const tz_context *ctx)
+static tz_result copy_item(tz_image *image, tz_metadata_item *item, bool *document,
+                           const tz_context *ctx)
 {
     if (!item->name || !item->value)
         return TZ_REFUSE(ctx, "a metadata item has no name, or no value");
@@ -329,6 +325,7 @@ static tz_result copy_item(tz_image *image, tz_metadata_item *item, const tz_con
     if (!item->role)
         item->role = "";
     TZ_TRY(check_item(item, image->spec.bands, ctx));
+    TZ_TRY(is_document(item, ctx, document));
     if (copy_text(image, &item->domain) && copy_text(image, &item->name) &&
         copy_text(image, &item->value) && copy_text(image, &item->role))
         return TZ_OK;
@@ -339,14 +336,15 @@ static tz_result copy_items(tz_image *image, const tz_metadata_item **order, con
 {
     tz_image_spec *spec = &image->spec;
     tz_metadata_item *items = tz_arena_array(&image->arena, spec->metadata_count, sizeof *items);
-    if (!items)
-        return tz_fail_nomem(ctx, spec->metadata_count * sizeof *items);
+    image->documents = tz_arena_array(&image->arena, spec->metadata_count, sizeof(bool));
+    if (!items || !image->documents)
+        return tz_fail_nomem(ctx, spec->metadata_count * (sizeof *items + 1));
     for (uint32_t i = 0; i < spec->metadata_count; i++)
         order[i] = &spec->metadata[i];
     qsort(order, spec->metadata_count, sizeof *order, by_band);
     for (uint32_t i = 0; i < spec->metadata_count; i++) {
         items[i] = *order[i];
-        TZ_TRY(copy_item(image, &items[i], ctx));
+        TZ_TRY(copy_item(image, &items[i], &image->documents[i], ctx));
     }
     spec->metadata = items;
     return TZ_OK;

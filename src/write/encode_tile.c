@@ -210,12 +210,30 @@ static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
     return TZ_OK;
 }
 
+/* Rows of a tile lie far apart in a wide swath, where the processor does not foresee the next. */
+static void expect_row(const tile_job *job, uint32_t y)
+{
+    enum { LINE = 64, MOST = 4096 };
+    const tz_buffer *from = job->is_mask ? &job->swath.mask : &job->swath.pixels;
+    const uint64_t column =
+        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
+    const uint64_t row = (uint64_t)job->tile_row * job->image->tile_height + y - job->swath.row;
+    const uint8_t *first = at(from, job->plane, row, column);
+    const uint64_t size = job->width * tz_dtype_size(from->dtype) * job->row.samples;
+    for (uint64_t i = 0; i < size && i < MOST; i += LINE)
+        __builtin_prefetch(first + i);
+}
+
 /* Rows below the image's are as its last one. */
 static tz_result make_rows(tile_job *job, uint8_t *tile)
 {
+    enum { AHEAD = 3 };
     const size_t row_bytes = tz_tile_row_bytes(&job->format);
-    for (uint32_t y = 0; y < job->height; y++)
+    for (uint32_t y = 0; y < job->height; y++) {
+        if (y + AHEAD < job->height)
+            expect_row(job, y + AHEAD);
         TZ_TRY(make_row(job, y, tile + y * row_bytes));
+    }
     for (uint32_t y = job->height; y < job->format.height; y++)
         memcpy(tile + y * row_bytes, tile + (y - 1) * row_bytes, row_bytes);
     return TZ_OK;

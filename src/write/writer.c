@@ -2,6 +2,7 @@
  * The public calls of the writer. */
 #include "write/writer.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,6 +47,34 @@ static tz_result make_tables(tz_writer *w)
     return TZ_OK;
 }
 
+/* Of all tiles before encoding. */
+static uint64_t pixel_bytes(const tz_image *image)
+{
+    const uint64_t rows = image->options.strips ? image->spec.height
+                                                : (uint64_t)image->tiles_down * image->tile_height;
+    uint64_t bytes =
+        (uint64_t)tz_tile_row_bytes(&image->format) * image->tiles_across * image->planes;
+    if (image->spec.mask)
+        bytes += (uint64_t)tz_tile_row_bytes(&image->mask_format) * image->tiles_across;
+    return bytes * rows;
+}
+
+/* Pixels that are stored as they are cannot take less: better say so now than when the disk is
+ * full.
+ */
+static tz_result check_space(const tz_writer *w)
+{
+    const tz_image *image = &w->image;
+    const bool exact = (image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse;
+    const uint64_t needed = exact ? pixel_bytes(image) : 0;
+    const uint64_t space = needed > 0 ? tz_sink_free_space(w->sink) : TZ_NONE;
+    if (needed <= space)
+        return TZ_OK;
+    return tz_fail_errno(&w->ctx, tz_at_nowhere(), ENOSPC,
+                         "the file takes %llu bytes, and there is room for %llu",
+                         (unsigned long long)needed, (unsigned long long)space);
+}
+
 /* Takes sink, also when it fails. */
 static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
 {
@@ -53,6 +82,7 @@ static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
     if (!sink || !sink->write)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "the sink has no function to write");
+    TZ_TRY(check_space(w));
     return make_tables(w);
 }
 
@@ -291,17 +321,6 @@ static void release_means(tz_writer *w)
         tz_free(w->slabs[i].memory);
         w->slabs[i].memory = NULL;
     }
-}
-
-static uint64_t pixel_bytes(const tz_image *image)
-{
-    const uint64_t rows = image->options.strips ? image->spec.height
-                                                : (uint64_t)image->tiles_down * image->tile_height;
-    uint64_t bytes =
-        (uint64_t)tz_tile_row_bytes(&image->format) * image->tiles_across * image->planes;
-    if (image->spec.mask)
-        bytes += (uint64_t)tz_tile_row_bytes(&image->mask_format) * image->tiles_across;
-    return bytes * rows;
 }
 
 static void fill_report(tz_writer *w)

@@ -34,7 +34,6 @@ from write_program import WriteProgram  # noqa: E402
 
 SHOWN = 30
 SAMPLE = 6  # one of so many files, without --whole
-MOST_PIXELS = 1 << 26  # bytes
 WAYS = {
     "tiles": {"compression": 8},
     "strips": {"compression": 5, "strips": 1, "big_endian": 1, "bigtiff": 1, "interleave": 1},
@@ -48,7 +47,7 @@ OF_THE_FILE = {"description", "files", "file_size", "bigtiff", "big_endian", "by
                "directory_end", "ifd_count", "chain_complete", "page", "pages", "page_count",
                "levels", "masks", "ghost", "cog", "warnings", "warnings_dropped", "exif_ifd",
                "gps_ifd", "fill_order", "planar", "ycbcr_subsampling", "block", "overviews",
-               "IMAGE_STRUCTURE", "offset", "ifd", "ifd_offset"}
+               "IMAGE_STRUCTURE", "offset", "format", "ifd", "ifd_offset"}
 
 
 def facts(value):
@@ -145,11 +144,10 @@ class Copier:
     def begin(self, path):
         """Whether the file can be copied; the program knows it then."""
         self.program.say("new")
-        result, message = self.program.ask("like", path)
-        if result == "ok" and message <= MOST_PIXELS:
-            return True
-        self.unreadable[result if result != "ok" else "too large"] += 1
-        return False
+        result, _ = self.program.ask("like", path)
+        if result != "ok":
+            self.unreadable[result] += 1
+        return result == "ok"
 
     def copy(self, path, way, folder):
         """[(reader, problem)] of one copy."""

@@ -29,7 +29,7 @@
 
 #include "write_case.h"
 
-enum { MOST_WORDS = 1 << 16 };
+enum { MOST_WORDS = 1 << 16, MOST_COPIED = 1 << 26 };
 
 static const char *const givings[] = {"pushed", "ragged", "pulled", "columns", NULL};
 static const char *const lyings[] = {"packed", "band", "pixel", "flipped", NULL};
@@ -104,6 +104,8 @@ static tz_result read_image(write_case *c, const tz_file *file, tz_error *err)
         return result;
     tz_image_spec *s = &c->spec;
     *s = *c->copied;
+    if ((double)s->width * s->height * s->bands > MOST_COPIED)
+        return tz_source_fail(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, TZ_NONE, "too large to be copied");
     c->pixels = checked_malloc(image_bytes(s));
     c->mask = checked_malloc(pixel_count(s));
     tz_item item = {.file = file,

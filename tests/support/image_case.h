@@ -71,4 +71,41 @@ static inline bool has_encoder(tz_compression compression)
     return tz_encoder_find((uint16_t)compression, &ctx, &encoder) == TZ_OK;
 }
 
+/* The file of the specification as it stands, opened without a warning. */
+typedef struct made_file {
+    emitted file;
+    tz_file *handle;
+    const tz_info *info;
+} made_file;
+
+static inline made_file made_with(const tz_statistics *statistics, const tz_bytes *jpeg_tables,
+                                  unsigned format)
+{
+    bench b;
+    tz_image image;
+    made_file m;
+    bench_init(&b);
+    options.big_endian = (format & TB_BIG_ENDIAN) != 0;
+    if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK ||
+        spec_file_emit_with(&m.file, &image, statistics, jpeg_tables, format, &b.ctx) != TZ_OK)
+        fail_msg("%s", b.err.message);
+    bench_silent(&b);
+    tz_image_deinit(&image);
+    bench_deinit(&b);
+    m.handle = spec_file_open(&m.file);
+    m.info = tz_file_info(m.handle);
+    return m;
+}
+
+static inline made_file made(unsigned format)
+{
+    return made_with(NULL, NULL, format);
+}
+
+static inline void made_close(made_file *m)
+{
+    tz_close(m->handle);
+    emitted_free(&m->file);
+}
+
 #endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A specification taken from a file, and files made of it: random ones come back as they were. */
+#include <math.h>
+
+#include "alloc_hook.h"
+#include "check.h"
+#include "image_case.h"
+#include "spec_equal.h"
+
+static tz_image_spec *spec_of(const tz_file *handle)
+{
+    tz_image_spec *read = NULL;
+    tz_error err;
+    if (tz_spec_of(&read, handle, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    return read;
+}
+
+/* The specification of the file that a builder describes. */
+static tz_image_spec *spec_of_built(tb *b)
+{
+    tz_file *handle = NULL;
+    tz_error err;
+    tb_finish(b);
+    if (tz_open_memory(&handle, b->data, b->size, NULL, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    tz_image_spec *read = spec_of(handle);
+    tz_close(handle);
+    tb_free(b);
+    return read;
+}
+
+/* ---- random specifications ---- */
+
+static uint64_t seed;
+
+static uint32_t number(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((seed >> 33) % below);
+}
+
+static double fraction(double size)
+{
+    return (number(1u << 30) * 0x1p-30 - 0.5) * size * (1 + number(1000) * 0x1p-50);
+}
+
+/* Memory of one random specification. */
+typedef struct random_parts {
+    uint16_t extra[8];
+    uint16_t map[3 * 256];
+    tz_geo place;
+    tz_gcp gcps[5];
+    tz_geo_key keys[6];
+    uint16_t shorts[4];
+    double doubles[92];
+    tz_metadata_item items[6];
+    tz_tag_value tags[6];
+    uint8_t bytes[256];
+    char text[64];
+} random_parts;
+
+static void random_type(void)
+{
+    spec.width = 1 + number(70);
+    spec.height = 1 + number(70);
+    spec.bands = 1 + number(6);
+    spec.dtype = (tz_dtype)(1 + number(16));
+    if (spec.dtype == TZ_DTYPE_UINT8 && number(2))
+        spec.bits_per_sample = (uint16_t)(1 + number(8));
+    if (spec.dtype == TZ_DTYPE_INT32 && number(2))
+        spec.bits_per_sample = (uint16_t)(17 + number(16));
+    spec.orientation = (uint16_t)number(9);
+    spec.mask = number(4) == 0;
+    options.strips = number(2);
+    options.interleave = (tz_interleave)number(3);
+    options.tile_height = options.strips ? number(100) : 16 * number(4);
+}
+
+static void random_colors(random_parts *parts)
+{
+    static const tz_photometric choices[] = {
+        TZ_PHOTOMETRIC_AUTO, TZ_PHOTOMETRIC_MIN_IS_WHITE, TZ_PHOTOMETRIC_MIN_IS_BLACK,
+        TZ_PHOTOMETRIC_RGB,  TZ_PHOTOMETRIC_CMYK,         TZ_PHOTOMETRIC_ICCLAB};
+    const uint32_t channels[] = {1, 1, 1, 3, 4, 3};
+    const uint32_t choice = number(6);
+    if (spec.bands < channels[choice])
+        return;
+    spec.photometric = choices[choice];
+    if (choice > 0 && number(2)) {
+        spec.extra_sample_count = spec.bands - channels[choice];
+        spec.extra_samples = parts->extra;
+        for (unsigned i = 0; i < spec.extra_sample_count; i++)
+            parts->extra[i] = (uint16_t)number(3);
+    }
+    if (spec.dtype == TZ_DTYPE_UINT8 && spec.bands == 1 && choice == 0) {
+        spec.color_map_size = 1u << (spec.bits_per_sample ? spec.bits_per_sample : 8);
+        spec.color_map = parts->map;
+        for (unsigned i = 0; i < 3 * spec.color_map_size; i++)
+            parts->map[i] = (uint16_t)number(65536);
+    }
+}
+
+static void random_nodata(void)
+{
+    const bool real = (spec.dtype >= TZ_DTYPE_FLOAT16 && spec.dtype <= TZ_DTYPE_FLOAT64) ||
+                      spec.dtype >= TZ_DTYPE_COMPLEX_FLOAT16;
+    static const double values[] = {NAN, INFINITY, -INFINITY, 0.1, -9999, 1.5, -0.0, 65504};
+    if (number(2))
+        spec.nodata = real ? (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = values[number(8)]}
+                           : (tz_nodata){.kind = TZ_NODATA_INT, .value.i = number(2)};
+}
+
+static void random_keys(random_parts *parts)
+{
+    const uint16_t ids[] = {1026, 2051, 2057, 3073, 40000, 65535};
+    parts->place.key_count = 1 + number(6);
+    parts->place.keys = parts->keys;
+    for (unsigned i = 0; i < parts->place.key_count; i++) {
+        tz_geo_key *key = &parts->keys[i];
+        *key = (tz_geo_key){.id = ids[i]};
+        if (ids[i] == 1026 || ids[i] == 3073) {
+            key->type = TZ_TYPE_ASCII, key->count = number(10), key->value.text = "text|of|keys";
+        } else if (ids[i] == 2057) {
+            key->type = TZ_TYPE_DOUBLE, key->count = 1 + number(3);
+            key->value.doubles = parts->doubles;
+        } else {
+            key->type = TZ_TYPE_SHORT, key->count = ids[i] == 2051 ? 1 : 1 + number(4);
+            key->value.shorts = parts->shorts;
+        }
+    }
+}
+
+static void random_place(random_parts *parts)
+{
+    tz_geo *place = &parts->place;
+    *place = (tz_geo){.coordinate_epoch = NAN};
+    spec.geo = place;
+    for (unsigned i = 0; i < 92; i++)
+        parts->doubles[i] = fraction(1e6);
+    for (unsigned i = 0; i < 4; i++)
+        parts->shorts[i] = (uint16_t)number(65536);
+    if (number(2)) {
+        place->has_transform = true;
+        const bool turned = number(2);
+        const double t[] = {fraction(1e7), 1 + number(9) / 7.0, turned ? 0.3 : 0,
+                            fraction(1e7), turned ? -0.2 : 0,   -1 - number(9) / 7.0};
+        memcpy(place->transform, t, sizeof t);
+    } else if (number(2)) {
+        place->gcp_count = 1 + number(5);
+        place->gcps = parts->gcps;
+        for (unsigned i = 0; i < place->gcp_count; i++)
+            parts->gcps[i] =
+                (tz_gcp){number(100), number(100) + 0.25, 0, fraction(1e6), fraction(1e6), 0};
+    }
+    if (number(2)) {
+        random_keys(parts);
+    } else if (number(2)) {
+        place->epsg = number(2) ? 32633 : 4326;
+        place->epsg_vertical = number(2) ? 5773 : 0;
+        place->raster_type = (tz_raster_type)number(2);
+    }
+    if (number(3) == 0)
+        place->rpc = parts->doubles;
+}
+
+static void random_words(random_parts *parts)
+{
+    static const char *const words[] = {"plain",      "a<b>&\"c\"", "\xc3\xa4\xc3\xb6",
+                                        "two\nlines", " spaces ",   "<doc><a/></doc>"};
+    spec.metadata = parts->items;
+    spec.metadata_count = number(7);
+    for (unsigned i = 0; i < spec.metadata_count; i++)
+        parts->items[i] =
+            (tz_metadata_item){number(2) ? "" : "xml:d", words[number(3)], words[number(6)], "",
+                               (int32_t)number(spec.bands + 1) - 1};
+    static const uint16_t ids[] = {270, 305, 282, 700, 34675, 65001};
+    static const uint16_t types[] = {2, 2, 5, 1, 7, 12};
+    spec.tags = parts->tags;
+    spec.tag_count = number(7);
+    for (unsigned i = 0; i < sizeof parts->bytes; i++)
+        parts->bytes[i] = (uint8_t)number(256);
+    for (unsigned i = 0; i < spec.tag_count; i++) {
+        const uint64_t count = 1 + number(16);
+        parts->tags[i] = (tz_tag_value){ids[i], types[i], count, parts->bytes};
+        if (types[i] == TZ_TYPE_ASCII)
+            parts->tags[i] = (tz_tag_value){ids[i], types[i], 6, words[0]};
+    }
+}
+
+static void random_spec(random_parts *parts)
+{
+    start();
+    random_type();
+    random_colors(parts);
+    random_nodata();
+    if (number(3))
+        random_place(parts);
+    random_words(parts);
+}
+
+/* Made, read, and made again of what was read: the same specification, and the same bytes. */
+static void check_round_trip(unsigned format)
+{
+    bench b;
+    tz_image image;
+    emitted first = {0}, second = {0};
+    tz_file *handle = NULL;
+    tz_error err;
+    bench_init(&b);
+    options.big_endian = (format & TB_BIG_ENDIAN) != 0;
+    if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, b.err.message);
+    assert_int_equal(spec_file_emit(&first, &image, NULL, format, &b.ctx), TZ_OK);
+    assert_int_equal(tz_open_memory(&handle, first.data, first.size, NULL, &err), TZ_OK);
+    tz_image_spec *read = spec_of(handle);
+    tz_close(handle); /* what was read needs it no longer */
+    const char *what = spec_differs(&image.spec, read);
+    if (what)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, what);
+    assert_int_equal(spec_file_make(&second, read, &options, format, &b.ctx), TZ_OK);
+    assert_int_equal(second.size, first.size);
+    assert_memory_equal(second.data, first.data, first.size);
+    tz_spec_free(read);
+    tz_image_deinit(&image);
+    emitted_free(&first);
+    emitted_free(&second);
+    bench_deinit(&b);
+}
+
+static void random_specifications_come_back(void **state)
+{
+    (void)state;
+    if (!tz_build_feature("expat"))
+        return;
+    for (unsigned i = 0; i < 2000; i++) {
+        random_parts parts = {0};
+        seed = i;
+        random_spec(&parts);
+        check_round_trip(i % TB_FORMATS);
+    }
+}
+
+/* ---- what is left out or changed ---- */
+
+static void pointers_are_left_out(void **state)
+{
+    (void)state;
+    tb *b = tb_new(TB_BIG_ENDIAN);
+    const int image = tb_gray(b, 16, 16);
+    TB_SET(b, image, 40965, TZ_TYPE_LONG, 8);
+    TB_SET(b, image, 65001, TZ_TYPE_LONG, 8);  /* unknown, and may be an offset */
+    TB_SET(b, image, 65002, TZ_TYPE_SHORT, 8); /* too narrow for one */
+    TB_SET(b, image, 33723, TZ_TYPE_LONG, 8);  /* IPTC, which is known to be data */
+    tz_image_spec *read = spec_of_built(b);
+    assert_int_equal(read->tag_count, 2);
+    assert_int_equal(read->tags[0].tag, 33723);
+    assert_int_equal(read->tags[1].tag, 65002);
+    tz_spec_free(read);
+}
+
+static void text_gets_its_closing_nul(void **state)
+{
+    (void)state;
+    tb *b = tb_new(0);
+    tb_set_bytes(b, tb_gray(b, 16, 16), 305, TZ_TYPE_ASCII, 4, "abcd", 4);
+    tz_image_spec *read = spec_of_built(b);
+    assert_int_equal(read->tag_count, 1);
+    assert_true(read->tags[0].count == 5);
+    assert_memory_equal(read->tags[0].data, "abcd", 5);
+    tz_spec_free(read);
+}
+
+static void check_nodata(const char *text, tz_nodata_kind kind, const char *kept)
+{
+    tb *b = tb_new(0);
+    tb_set_text(b, tb_gray(b, 16, 16), TZ_TAG_GDAL_NODATA, text);
+    tz_image_spec *read = spec_of_built(b);
+    assert_int_equal(read->nodata.kind, kind);
+    assert_true(same_text(read->nodata_text, kept));
+    tz_spec_free(read);
+}
+
+static void nodata_that_no_pixel_has_is_left_out(void **state)
+{
+    (void)state;
+    check_nodata("-9999", TZ_NODATA_NONE, NULL);
+    check_nodata("nan", TZ_NODATA_NONE, NULL);
+    check_nodata("255", TZ_NODATA_UINT, "255");
+    check_nodata("7.000", TZ_NODATA_UINT, "7.000");
+    check_nodata("7 metres", TZ_NODATA_UINT, NULL);
+}
+
+static void ycbcr_of_jpeg_becomes_rgb(void **state)
+{
+    (void)state;
+    tb *b = tb_new(0);
+    tb_image(
+        b, &(tb_spec){.width = 16, .height = 16, .samples = 3, .photometric = 6, .compression = 7});
+    tz_image_spec *read = spec_of_built(b);
+    assert_int_equal(read->photometric, TZ_PHOTOMETRIC_RGB);
+    tz_spec_free(read);
+}
+
+static void odd_colors_become_grey(void **state)
+{
+    (void)state;
+    static const uint16_t numbers[] = {4, 6, 32803, 34892, 3, 5};
+    for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        tb *b = tb_new(0);
+        tb_image(b, &(tb_spec){.width = 16, .height = 16, .samples = 3, .photometric = numbers[i]});
+        tz_image_spec *read = spec_of_built(b);
+        assert_int_equal(read->photometric, TZ_PHOTOMETRIC_MIN_IS_BLACK);
+        assert_int_equal(read->extra_sample_count, 2);
+        tz_spec_free(read);
+    }
+}
+
+static void samples_without_a_type_are_an_error(void **state)
+{
+    (void)state;
+    tb *b = tb_new(0);
+    tb_image(b, &(tb_spec){.width = 16, .height = 16, .bits = 33});
+    tb_finish(b);
+    tz_file *handle = NULL;
+    tz_image_spec *read = NULL;
+    tz_error err;
+    assert_int_equal(tz_open_memory(&handle, b->data, b->size, NULL, &err), TZ_OK);
+    assert_int_equal(tz_spec_of(&read, handle, &err), TZ_ERR_UNSUPPORTED);
+    assert_null(read);
+    tz_close(handle);
+    tb_free(b);
+    tz_spec_free(NULL);
+}
+
+/* Many tags of one large piece must not cost many times the file. */
+static void shared_data_is_bounded(void **state)
+{
+    (void)state;
+    tb *b = tb_new(0);
+    const int image = tb_gray(b, 16, 16);
+    for (uint16_t tag = 65001; tag < 65041; tag++)
+        tb_set_raw(b, image, tag, TZ_TYPE_BYTE, 500, 8);
+    tb_finish(b);
+    tz_file *handle = NULL;
+    tz_image_spec *read = NULL;
+    tz_error err;
+    assert_int_equal(tz_open_memory(&handle, b->data, b->size, NULL, &err), TZ_OK);
+    assert_int_equal(tz_spec_of(&read, handle, &err), TZ_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "the tags share their data"));
+    tz_close(handle);
+    tb_free(b);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    random_parts parts = {0};
+    tz_error err;
+    seed = 7;
+    random_spec(&parts);
+    bench b;
+    emitted file;
+    bench_init(&b);
+    assert_int_equal(spec_file_make(&file, &spec, &options, 0, &b.ctx), TZ_OK);
+    tz_file *handle = NULL;
+    assert_int_equal(tz_open_memory(&handle, file.data, file.size, NULL, &err), TZ_OK);
+    for (uint64_t n = 1;; n++) {
+        tz_image_spec *read = NULL;
+        alloc_hook_install();
+        alloc_hook_fail_at(n, false);
+        const tz_result result = tz_spec_of(&read, handle, &err);
+        tz_spec_free(read);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        assert_int_equal(stats.live_bytes, 0);
+        assert_int_equal(result, stats.failures ? TZ_ERR_NOMEM : TZ_OK);
+        if (stats.failures == 0)
+            break;
+    }
+    tz_close(handle);
+    emitted_free(&file);
+    bench_deinit(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(random_specifications_come_back),     CASE(pointers_are_left_out),
+        CASE(text_gets_its_closing_nul),           CASE(nodata_that_no_pixel_has_is_left_out),
+        CASE(ycbcr_of_jpeg_becomes_rgb),           CASE(odd_colors_become_grey),
+        CASE(samples_without_a_type_are_an_error), CASE(shared_data_is_bounded),
+        CASE(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
