@@ -14,6 +14,7 @@ import rasterio.rpc
 import rasterio.shutil
 import tifffile
 
+pytestmark = pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMA = json.loads((ROOT / "doc" / "convert.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
