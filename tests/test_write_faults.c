@@ -198,6 +198,7 @@ static void what_reads_back_differently_is_not_published(void **state)
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.compression = TZ_COMPRESSION_NONE;
     options.tile_width = options.tile_height = 32;
+    options.verify = TZ_VERIFY_ALL;
     for (uint64_t offset = 16; offset < 16 + 64 * 64; offset += 97) {
         failing_sink sink = {.base = {sink_write, lying_read, sink_sync, sink_commit, sink_close},
                              .bytes = {calloc(1, 1 << 20), 1 << 20}};
