@@ -105,7 +105,8 @@ class PixelDump:
 
 
 def info_of(command, path):
-    done = subprocess.run([command, "info", "--json", "--quiet", path], capture_output=True)
+    done = subprocess.run([command, "info", "--json", "--quiet", "--no-crs", path],
+                          capture_output=True)
     return facts(json.loads(done.stdout)) if done.stdout else {"error": done.stderr.decode()}
 
 
@@ -147,7 +148,13 @@ class Copier:
         result, _ = self.program.ask("like", path)
         if result != "ok":
             self.unreadable[result] += 1
-        return result == "ok"
+            return False
+        self.old = self.look_at(path)
+        return True
+
+    def look_at(self, path):
+        """What our reader, our command and GDAL say of a file."""
+        return self.dump.read(path), info_of(self.command, path), attempt(gdal_of, path)
 
     def copy(self, path, way, folder):
         """[(reader, problem)] of one copy."""
@@ -159,15 +166,15 @@ class Copier:
         result, message = self.program.ask("write", made)
         if result != "ok":
             return [("writer", f"{result}: {message}")]
-        old, new = self.dump.read(path), self.dump.read(made)
-        pixels = None if old == new else f"{old[0]} became {new[0]}" if old[0] != new[0] else \
-            "other pixels"
-        ours = differing(info_of(self.command, path), info_of(self.command, made))
-        before, after = attempt(gdal_of, path), attempt(gdal_of, made)
-        theirs = None if isinstance(before, str) else after if isinstance(after, str) \
-            else differing(before, after)
-        return [(name, problem) for name, problem in
-                (("pixels", pixels), ("info", ours), ("gdal", theirs)) if problem]
+        (old, old_info, old_gdal), (new, new_info, new_gdal) = self.old, self.look_at(made)
+        pixels = None
+        if old != new:
+            pixels = "other pixels" if old[0] == new[0] else f"{old[0]} became {new[0]}"
+        gdal = None
+        if not isinstance(old_gdal, str):
+            gdal = new_gdal if isinstance(new_gdal, str) else differing(old_gdal, new_gdal)
+        problems = (("pixels", pixels), ("info", differing(old_info, new_info)), ("gdal", gdal))
+        return [(name, problem) for name, problem in problems if problem]
 
     def end(self):
         return self.program.end(), self.dump.end()
