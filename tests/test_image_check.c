@@ -251,6 +251,54 @@ static void useless_options(void **state)
             options.compression = TZ_COMPRESSION_JPEG);
 }
 
+/* What each codec has a use for is no warning, and what it has none for is one. */
+static void options_of_codecs(void **state)
+{
+    (void)state;
+    static const struct {
+        tz_compression compression;
+        bool level, quality, distance;
+    } codecs[] = {
+        {TZ_COMPRESSION_DEFLATE, true, false, false},  {TZ_COMPRESSION_ZSTD, true, false, false},
+        {TZ_COMPRESSION_LZMA, true, false, false},     {TZ_COMPRESSION_LZW, false, false, false},
+        {TZ_COMPRESSION_JPEG, false, true, false},     {TZ_COMPRESSION_WEBP, false, true, false},
+        {TZ_COMPRESSION_JPEG2000, false, true, false}, {TZ_COMPRESSION_JXL, true, false, true},
+        {TZ_COMPRESSION_LERC, false, false, false},    {TZ_COMPRESSION_LZ4, true, false, false},
+    };
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+        if (!has_encoder(codecs[i].compression))
+            continue;
+        const bool lossy = codecs[i].quality || codecs[i].distance;
+        bench b;
+        tz_image image;
+        bench_init(&b);
+        start();
+        spec.bands = 3;
+        options.compression = codecs[i].compression;
+        options.lossless = lossy ? TZ_NO : TZ_AUTO;
+        options.level = 5, options.quality = 60, options.distance = 2;
+        if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK)
+            fail_msg("%s", b.err.message);
+        assert_int_equal(bench_find(&b, ": level is ignored") == NULL, codecs[i].level);
+        assert_int_equal(bench_find(&b, ": quality is ignored") == NULL, codecs[i].quality);
+        assert_int_equal(bench_find(&b, ": distance is ignored") == NULL, codecs[i].distance);
+        tz_image_deinit(&image);
+        bench_deinit(&b);
+    }
+}
+
+static void jpeg_xl_is_lossless_unless_told(void **state)
+{
+    (void)state;
+    if (!has_encoder(TZ_COMPRESSION_JXL))
+        return;
+    REFUSED("a distance only when it is not lossless", options.distance = 2,
+            options.compression = TZ_COMPRESSION_JXL);
+    ACCEPTED(image, options.compression = TZ_COMPRESSION_JXL);
+    assert_true(image.choice.lossless);
+    tz_image_deinit(&image);
+}
+
 static void a_lossy_choice_is_kept(void **state)
 {
     (void)state;
@@ -401,6 +449,8 @@ int main(void)
         CASE(compressions),
         CASE(predictors),
         CASE(useless_options),
+        CASE(options_of_codecs),
+        CASE(jpeg_xl_is_lossless_unless_told),
         CASE(a_lossy_choice_is_kept),
         CASE(discarded_bits),
         CASE(masks),

@@ -57,6 +57,8 @@ static void text_of_nodata(void **state)
     memset(text, '0', 255);
     REFUSED("'7', is another value than nodata itself", spec.nodata = of_uint(8),
             spec.nodata_text = "7");
+    REFUSED("'nan', is another value than nodata itself", spec.dtype = TZ_DTYPE_FLOAT32,
+            spec.nodata = of_uint(8), spec.nodata_text = "nan");
     REFUSED("nodata 'none' is not a value", spec.nodata_text = "none");
     REFUSED("nodata '7x' is not a value", spec.nodata = of_uint(7), spec.nodata_text = "7x");
     REFUSED("1 to 254 printable characters", spec.nodata_text = "7\n");
@@ -188,6 +190,9 @@ static void geo_keys(void **state)
             geo.raster_type = TZ_RASTER_PIXEL_IS_POINT);
     REFUSED("spec->geo->coordinate_epoch is 2020, and its keys say nan",
             set_key(keys, 3072, TZ_TYPE_SHORT, 1, code), geo.coordinate_epoch = 2020);
+    ACCEPTED(area, set_key(keys, 3072, TZ_TYPE_SHORT, 1, code),
+             geo.raster_type = TZ_RASTER_PIXEL_IS_AREA);
+    tz_image_deinit(&area);
     ACCEPTED(longest, set_key(keys, 1026, TZ_TYPE_ASCII, 65534, text));
     tz_image_deinit(&longest);
 }
@@ -249,6 +254,11 @@ static void metadata(void **state)
                spec.metadata_count = 65537);
     REFUSED_BY(TZ_ERR_LIMIT, "max_xml_bytes", set_item("a", "0123456789", NULL, -1),
                options.limits.max_xml_bytes = 32);
+    /* Statistics are made when it is too late to refuse. */
+    REFUSED_BY(TZ_ERR_LIMIT, "max_metadata_items", spec.bands = 14000,
+               options.interleave = TZ_INTERLEAVE_BAND, options.statistics_items = true);
+    REFUSED_BY(TZ_ERR_LIMIT, "max_xml_bytes", options.statistics_items = true,
+               options.limits.max_xml_bytes = 300);
 }
 
 /* ---- tags ---- */

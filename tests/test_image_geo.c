@@ -85,6 +85,19 @@ static void pixel_centres_come_back(void **state)
     }
 }
 
+/* A corner that no number of the tags leads to is missed by its last bit at most. */
+static void pixel_centres_are_as_near_as_can_be(void **state)
+{
+    (void)state;
+    start();
+    set_transform(0.1, 1, 0, 0.1, 0, -1);
+    geo.raster_type = TZ_RASTER_PIXEL_IS_POINT;
+    made_file m = made(0);
+    assert_true(fabs(m.info->geo.transform[0] - 0.1) < 0x1p-52);
+    assert_true(fabs(m.info->geo.transform[3] - 0.1) < 0x1p-52);
+    made_close(&m);
+}
+
 /* ---- keys ---- */
 
 static void check_key(const tz_geo *read, uint32_t index, uint16_t id, uint16_t value)
@@ -233,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(transforms_come_back),
         CASE(pixel_centres_come_back),
+        CASE(pixel_centres_are_as_near_as_can_be),
         CASE(codes_become_keys),
         CASE(model_types_are_known),
         CASE(keys_of_every_kind_come_back),

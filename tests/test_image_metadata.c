@@ -110,34 +110,27 @@ static void awkward_texts_come_back(void **state)
     }
 }
 
-/* A document stands in the XML as such, so that GDAL finds it; what is none is text. */
-static void documents_come_back(void **state)
+/* A document in a domain of its own is text like any other, which is how GDAL finds it. */
+static void documents_are_text(void **state)
 {
     (void)state;
     static const tz_metadata_item items[] = {
         {"xml:A", "doc", "<a x=\"1\"> <b>&lt;</b>\n</a>", "", -1},
-        {"xml:B", "doc", "<a></b>", "", -1},
-        {"xml:C", "doc", "</Item><Item name=\"smuggled\">x", "", -1},
-        {"xml:D", "doc", "<a/></Item><Item name=\"smuggled\">x</Item><Item name=\"more\"><b/>", "",
-         -1},
-        {"xml:E", "doc", "no document", "", -1},
-        {"xml:F", "doc", "<a/>text &amp; more", "", -1},
-        {"other", "doc", "<a/>", "", -1},
+        {"xml:B", "doc", "</Item><Item name=\"smuggled\">x", "", -1},
     };
-    if (!tz_build_feature("expat"))
-        return;
     start();
     ITEMS(items);
     made_file m = made(0);
-    check_items(m.handle, items, sizeof items / sizeof items[0]);
+    if (tz_build_feature("expat"))
+        check_items(m.handle, items, sizeof items / sizeof items[0]);
+    check_text(m.handle,
+               "<GDALMetadata>\n"
+               "  <Item name=\"doc\" domain=\"xml:A\">&amp;lt;a x=&amp;quot;1&amp;quot;&amp;gt; "
+               "&amp;lt;b&amp;gt;&amp;amp;lt;&amp;lt;/b&amp;gt;\n&amp;lt;/a&amp;gt;</Item>\n"
+               "  <Item name=\"doc\" domain=\"xml:B\">&amp;lt;/Item&amp;gt;&amp;lt;Item "
+               "name=&amp;quot;smuggled&amp;quot;&amp;gt;x</Item>\n"
+               "</GDALMetadata>\n");
     made_close(&m);
-    set_items(items, 1);
-    made_file one = made(0);
-    check_text(one.handle, "<GDALMetadata>\n"
-                           "  <Item name=\"doc\" domain=\"xml:A\"><a x=\"1\"> <b>&lt;</b>\n</a>"
-                           "</Item>\n"
-                           "</GDALMetadata>\n");
-    made_close(&one);
 }
 
 static void statistics_replace_older_ones(void **state)
@@ -188,8 +181,10 @@ static void without_items_there_is_no_tag(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(it_is_the_text_of_gdal),        CASE(awkward_texts_come_back),
-        CASE(documents_come_back),           CASE(statistics_replace_older_ones),
+        CASE(it_is_the_text_of_gdal),
+        CASE(awkward_texts_come_back),
+        CASE(documents_are_text),
+        CASE(statistics_replace_older_ones),
         CASE(without_items_there_is_no_tag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,6 +244,21 @@ static void other_tags_are_sorted_in(void **state)
     }
 }
 
+static void many_tags_find_room(void **state)
+{
+    (void)state;
+    static tz_tag_value list[200];
+    for (uint16_t i = 0; i < 200; i++)
+        list[i] = (tz_tag_value){(uint16_t)(60199 - i), TZ_TYPE_ASCII, 5, "many"};
+    start();
+    spec.tags = list, spec.tag_count = 200;
+    made_file m = made(0);
+    assert_int_equal(m.info->levels[0].tag_count, 212);
+    assert_string_equal(data_of(m.handle, 60000, TZ_TYPE_ASCII, 5), "many");
+    assert_string_equal(data_of(m.handle, 60199, TZ_TYPE_ASCII, 5), "many");
+    made_close(&m);
+}
+
 static void nodata_comes_back(void **state)
 {
     (void)state;
@@ -265,7 +280,7 @@ int main(void)
         CASE(colors_come_back),         CASE(a_mask_is_a_directory_of_its_own),
         CASE(ycbcr_tells_its_range),    CASE(lerc_tells_its_parameters),
         CASE(predictor_is_told),        CASE(other_tags_are_sorted_in),
-        CASE(nodata_comes_back),
+        CASE(many_tags_find_room),      CASE(nodata_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -770,9 +770,10 @@ typedef struct tz_image_spec {
     uint32_t color_map_size;
     bool mask;               /* rows come with a mask, which becomes the file's own */
     tz_nodata nodata;        /* made to fit dtype, or an error */
-    const char *nodata_text; /* how it is spelled; NULL: in the shortest way */
+    const char *nodata_text; /* how it is spelled; NULL: in the shortest way. Without nodata: the
+                                value as well */
     const tz_geo *geo;       /* NULL: none. Its keys are written as they are; without keys, epsg and
-                                epsg_vertical become keys */
+                                epsg_vertical become keys, by model_type where PROJ does not know */
     const tz_metadata_item *metadata; /* of GDAL_METADATA: scale, offset, unit and description of
                                          bands are items with a role */
     uint32_t metadata_count;
@@ -785,8 +786,9 @@ typedef struct tz_image_spec {
 #define TZ_IMAGE_SPEC_INIT {sizeof(tz_image_spec), 0, 0, 0, TZ_DTYPE_NONE, 0, 0, TZ_PHOTOMETRIC_AUTO, 0, 0, 0, 0, false, {TZ_NODATA_NONE, {0}}, 0, 0, 0, 0, 0, 0}
 /* clang-format on */
 
-/* A specification that says of an image all that a file says of its own. It is a copy that needs
- * the file no longer. */
+/* A specification that says of an image all that a file says of its own, but for tags that point
+ * into the file and a nodata value that no pixel can have. It is a copy that needs the file no
+ * longer. */
 TZ_API TZ_NODISCARD tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err);
 TZ_API void tz_spec_free(tz_image_spec *spec); /* NULL is fine */
 

@@ -108,8 +108,7 @@ static void part_by_matches(const uint8_t *sample, size_t size, uint64_t literal
                             parting *parts)
 {
     uint16_t slots[1 << SLOT_BITS] = {0}; /* where four bytes were last */
-    if (size > 0)
-        parts->literals[sample[0]]++;
+    parts->literals[sample[0]]++;
     for (size_t at = 1; at < size;) {
         uint32_t four = tz_load_le32(sample + at);
         uint16_t *slot = &slots[four * UINT32_C(0x9E3779B1) >> (32 - SLOT_BITS)];

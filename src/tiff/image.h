@@ -23,7 +23,6 @@ typedef struct tz_image {
     uint32_t tiles_down;
     uint32_t planes;       /* 1, or bands when planar is 2 */
     uint64_t tile_count;   /* without the mask's */
-    bool *documents;       /* of items of spec.metadata: whether they are XML themselves */
     bool nan_to_nodata;    /* the gate: nodata declared, not NaN, floating-point, not keep_nan */
     tz_tile_format format; /* of a whole tile */
     const tz_encoder *encoder;

@@ -117,15 +117,15 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
 {
     const tz_write_options *o = &image->options;
     const bool ycbcr = image->photometric == TZ_PHOTOMETRIC_YCBCR;
-    const unsigned lossy_only = image->choice.lossless ? 0 : JP2 | WEBP | JXL;
+    const unsigned lossy_webp = image->choice.lossless ? 0 : WEBP; /* others refuse themselves */
     const bool subsampled = o->jpeg_subsampling[0] != 0 || o->jpeg_subsampling[1] != 0;
     const unsigned level_of_lerc = o->lerc_compression != 0 ? LERC : 0;
     const use uses[] = {
         {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | LZ4 | level_of_lerc, "%s: level is ignored"},
-        {o->quality != 0, JPEG | (lossy_only & (JP2 | WEBP)), "%s: quality is ignored"},
+        {o->quality != 0, JPEG | JP2 | lossy_webp, "%s: quality is ignored"},
         {o->lossless == TZ_NO, JPEG | JP2 | LERC | WEBP | JXL, "%s: lossless is ignored"},
-        {o->distance != 0, lossy_only & JXL, "%s: distance is ignored"},
-        {o->alpha_distance != 0, lossy_only & JXL, "%s: alpha_distance is ignored"},
+        {o->distance != 0, JXL, "%s: distance is ignored"},
+        {o->alpha_distance != 0, JXL, "%s: alpha_distance is ignored"},
         {o->max_error != 0, LERC, "%s: max_error is ignored"},
         {o->lerc_compression != 0, LERC, "%s: lerc_compression is ignored"},
         {o->jpeg_tables != TZ_JPEG_TABLES_DEFAULT, JPEG, "%s: jpeg_tables is ignored"},

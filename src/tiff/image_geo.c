@@ -182,7 +182,9 @@ static tz_result agree_with_keys(tz_image *image, tz_geo *geo, const tz_context 
                       .key_minor = geo->key_minor,
                       .coordinate_epoch = NAN};
     TZ_TRY(tz_geo_read_meaning(&image->arena, &quiet, &meaning));
-    TZ_TRY(check_same("raster_type", geo->raster_type, meaning.raster_type, ctx));
+    const bool area = geo->raster_type == TZ_RASTER_PIXEL_IS_AREA;
+    if (!area || meaning.raster_type != TZ_RASTER_UNDEFINED) /* area is what no key means */
+        TZ_TRY(check_same("raster_type", geo->raster_type, meaning.raster_type, ctx));
     TZ_TRY(check_same("model_type", geo->model_type, meaning.model_type, ctx));
     TZ_TRY(check_same("epsg", geo->epsg, meaning.epsg, ctx));
     TZ_TRY(check_same("epsg_vertical", geo->epsg_vertical, meaning.epsg_vertical, ctx));

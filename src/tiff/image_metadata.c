@@ -11,7 +11,6 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "tiff/image_parts.h"
-#include "tiff/metadata.h"
 #include "tiff/tags.h"
 
 /* ---------------------------------------------------------------------------------------------
@@ -26,8 +25,9 @@ static bool is_clean(const char *text, bool lines)
     while (left > 0) {
         uint32_t code;
         const size_t size = tz_utf8_decode(at, left, &code);
-        const bool line = code == '\n' || code == '\t' || code == '\r';
-        if (size == 0 || (code < 0x20 && !(lines && line)) || code == 0xFFFE || code == 0xFFFF)
+        if (size == 0 || code == 0xFFFE || code == 0xFFFF)
+            return false;
+        if (code < 0x20 && !(lines && (code == '\n' || code == '\t' || code == '\r')))
             return false;
         at += size;
         left -= size;
@@ -119,21 +119,10 @@ static void put_attribute(xml *x, const char *name, const char *value)
     put(x, "\"");
 }
 
-/* Escaped twice, as GDAL does and undoes it: the first escape is text like any other for the
- * second. A space at the front is escaped too, which GDAL would lose. */
+/* Escaped twice, as GDAL does and undoes it, documents in domains named xml: included. The first
+ * escape is text like any other for the second. */
 static void put_value(xml *x, const char *value)
 {
-    static const struct {
-        char space;
-        const char *escaped;
-    } fronts[] = {{' ', "&amp;#32;"}, {'\t', "&amp;#9;"}, {'\n', "&amp;#10;"}};
-    for (size_t i = 0; i < sizeof fronts / sizeof fronts[0]; i++) {
-        if (value[0] == fronts[i].space) {
-            put(x, fronts[i].escaped);
-            value++;
-            break;
-        }
-    }
     for (; *value; value++) {
         const char *once = entity(*value);
         if (once) {
@@ -145,7 +134,7 @@ static void put_value(xml *x, const char *value)
     }
 }
 
-static void put_item(xml *x, const tz_metadata_item *item, bool document)
+static void put_item(xml *x, const tz_metadata_item *item)
 {
     char sample[16];
     put(x, "  <Item");
@@ -159,10 +148,7 @@ static void put_item(xml *x, const tz_metadata_item *item, bool document)
     if (item->domain[0] != '\0')
         put_attribute(x, "domain", item->domain);
     put(x, ">");
-    if (document)
-        put(x, item->value);
-    else
-        put_value(x, item->value);
+    put_value(x, item->value);
     put(x, "</Item>\n");
 }
 
@@ -173,6 +159,8 @@ static void put_item(xml *x, const tz_metadata_item *item, bool document)
 static const char *const statistics_names[] = {
     "STATISTICS_APPROXIMATE", "STATISTICS_MAXIMUM", "STATISTICS_MEAN",
     "STATISTICS_MINIMUM",     "STATISTICS_STDDEV",  "STATISTICS_VALID_PERCENT"};
+
+enum { STATISTICS = 5, LONGEST_STATISTIC = 96 }; /* of a band, and bytes of one as XML */
 
 static bool is_statistic(const tz_metadata_item *item)
 {
@@ -195,11 +183,11 @@ static void put_statistics(xml *x, const tz_image *image, const tz_statistics *b
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         item.name = statistics_names[i + 1];
         tz_format_double(values[i], text, sizeof text);
-        put_item(x, &item, false);
+        put_item(x, &item);
     }
     item.name = statistics_names[5];
     tz_format_double(100 * (double)band->valid / pixels, text, sizeof text);
-    put_item(x, &item, false);
+    put_item(x, &item);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -214,7 +202,7 @@ static void put_band(xml *x, const tz_image *image, int32_t band, bool replaced,
     for (; *next < spec->metadata_count && spec->metadata[*next].band == band; ++*next) {
         const tz_metadata_item *item = &spec->metadata[*next];
         if (!replaced || !is_statistic(item))
-            put_item(x, item, image->documents[*next]);
+            put_item(x, item);
     }
 }
 
@@ -233,24 +221,30 @@ static void put_document(xml *x, const tz_image *image, const tz_statistics *sta
 }
 
 /* The length of the document, the closing NUL not counted; 0: there are no items. */
-static tz_result measure(const tz_image *image, const tz_statistics *statistics,
-                         const tz_context *ctx, uint64_t *size)
+static uint64_t measure(const tz_image *image, const tz_statistics *statistics)
 {
     static const size_t empty = sizeof "<GDALMetadata>\n</GDALMetadata>\n" - 1;
     xml x = {0};
     put_document(&x, image, statistics);
-    *size = x.size > empty ? x.size : 0;
-    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_at_nowhere(), *size + 1,
+    return x.size > empty ? x.size : 0;
+}
+
+/* What readers take by default; statistics, which come later, are reckoned at their largest. */
+static tz_result check_limits(const tz_image *image, const tz_context *ctx)
+{
+    const uint64_t bands = image->options.statistics_items ? image->spec.bands : 0;
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
+                          image->spec.metadata_count + bands * STATISTICS, "items of metadata"));
+    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_at_nowhere(),
+                          measure(image, NULL) + 1 + bands * STATISTICS * LONGEST_STATISTIC,
                           "bytes of GDAL metadata");
 }
 
 void tz_image_add_metadata(tz_tag_list *tags, const tz_image *image,
                            const tz_statistics *statistics)
 {
-    uint64_t size;
-    if (tags->result == TZ_OK)
-        tags->result = measure(image, statistics, tags->ctx, &size);
-    if (tags->result != TZ_OK || size == 0)
+    const uint64_t size = measure(image, statistics);
+    if (size == 0)
         return;
     xml x = {.out = tz_tag_list_room(tags, (size_t)size + 1, 1)};
     if (!x.out)
@@ -262,42 +256,6 @@ void tz_image_add_metadata(tz_tag_list *tags, const tz_image *image,
 /* ---------------------------------------------------------------------------------------------
  * Copies
  * ------------------------------------------------------------------------------------------ */
-
-/* What a reader makes of an item with this value as markup. */
-static tz_result read_back(const char *value, const tz_context *ctx, tz_metadata *out)
-{
-    static const char front[] = "<GDALMetadata><Item name=\"x\">";
-    static const char back[] = "</Item></GDALMetadata>";
-    tz_metadata_parser *parser;
-    const size_t size = strlen(value);
-    TZ_TRY(tz_metadata_begin(&parser, sizeof front + size + sizeof back, 1, ctx));
-    tz_result result = tz_metadata_feed(parser, front, sizeof front - 1);
-    if (result == TZ_OK)
-        result = tz_metadata_feed(parser, value, size);
-    if (result == TZ_OK)
-        result = tz_metadata_feed(parser, back, sizeof back - 1);
-    const tz_result finished = tz_metadata_finish(parser, result == TZ_OK, out);
-    return result != TZ_OK ? result : finished;
-}
-
-/* Domains named xml: hold a document, which stands in the XML as it is, where a reader gets it back
- * like that. Else it is text. */
-static tz_result is_document(const tz_metadata_item *item, const tz_context *ctx, bool *out)
-{
-    tz_context quiet = *ctx;
-    tz_metadata read = {0};
-    tz_metadata_item back;
-    *out = false;
-    if (strncmp(item->domain, "xml:", 4) != 0 || item->value[0] != '<')
-        return TZ_OK;
-    quiet.warnings = NULL;
-    quiet.strict = false;
-    const tz_result result = read_back(item->value, &quiet, &read);
-    *out = result == TZ_OK && read.count == 1 && tz_metadata_at(&read, 0, &back) &&
-           strcmp(back.value, item->value) == 0;
-    tz_metadata_deinit(&read);
-    return result;
-}
 
 /* By band, then as they were given: the pointers go into one array. */
 static int by_band(const void *a, const void *b)
@@ -315,8 +273,7 @@ static bool copy_text(tz_image *image, const char **text)
     return *text != NULL;
 }
 
-static tz_result copy_item(tz_image *image, tz_metadata_item *item, bool *document,
-                           const tz_context *ctx)
+static tz_result copy_item(tz_image *image, tz_metadata_item *item, const tz_context *ctx)
 {
     if (!item->name || !item->value)
         return TZ_REFUSE(ctx, "a metadata item has no name, or no value");
@@ -325,7 +282,6 @@ static tz_result copy_item(tz_image *image, tz_metadata_item *item, bool *docume
     if (!item->role)
         item->role = "";
     TZ_TRY(check_item(item, image->spec.bands, ctx));
-    TZ_TRY(is_document(item, ctx, document));
     if (copy_text(image, &item->domain) && copy_text(image, &item->name) &&
         copy_text(image, &item->value) && copy_text(image, &item->role))
         return TZ_OK;
@@ -336,36 +292,38 @@ static tz_result copy_items(tz_image *image, const tz_metadata_item **order, con
 {
     tz_image_spec *spec = &image->spec;
     tz_metadata_item *items = tz_arena_array(&image->arena, spec->metadata_count, sizeof *items);
-    image->documents = tz_arena_array(&image->arena, spec->metadata_count, sizeof(bool));
-    if (!items || !image->documents)
-        return tz_fail_nomem(ctx, spec->metadata_count * (sizeof *items + 1));
+    if (!items)
+        return tz_fail_nomem(ctx, spec->metadata_count * sizeof *items);
     for (uint32_t i = 0; i < spec->metadata_count; i++)
         order[i] = &spec->metadata[i];
     qsort(order, spec->metadata_count, sizeof *order, by_band);
     for (uint32_t i = 0; i < spec->metadata_count; i++) {
         items[i] = *order[i];
-        TZ_TRY(copy_item(image, &items[i], &image->documents[i], ctx));
+        TZ_TRY(copy_item(image, &items[i], ctx));
     }
     spec->metadata = items;
     return TZ_OK;
 }
 
-tz_result tz_image_take_metadata(tz_image *image, const tz_context *ctx)
+static tz_result take_items(tz_image *image, const tz_context *ctx)
 {
-    tz_image_spec *spec = &image->spec;
-    uint64_t size;
-    if (spec->metadata_count == 0)
-        return TZ_OK;
+    const tz_image_spec *spec = &image->spec;
     if (!spec->metadata)
         return TZ_REFUSE(ctx, "spec->metadata is NULL, although its count is %u",
                          spec->metadata_count);
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
-                          spec->metadata_count, "items of metadata"));
     const tz_metadata_item **order = tz_alloc_array(spec->metadata_count, sizeof *order);
     if (!order)
         return tz_fail_nomem(ctx, spec->metadata_count * sizeof *order);
     const tz_result result = copy_items(image, order, ctx);
     tz_free(order);
-    TZ_TRY(result);
-    return measure(image, NULL, ctx, &size);
+    return result;
+}
+
+tz_result tz_image_take_metadata(tz_image *image, const tz_context *ctx)
+{
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
+                          image->spec.metadata_count, "items of metadata"));
+    if (image->spec.metadata_count > 0)
+        TZ_TRY(take_items(image, ctx));
+    return check_limits(image, ctx);
 }

@@ -7,6 +7,8 @@
 #include "write/belt.h"
 #include "write/writer.h"
 
+#define DEFAULT_BUFFER ((uint64_t)256 << 20)
+
 /* Encoded tiles that wait, for each thread: enough that a slow tile does not stop the others. */
 enum { SLOTS_PER_THREAD = 4 };
 
@@ -188,7 +190,8 @@ tz_result tz_budget_make(tz_budget *out, const tz_image *image, const tz_row_sou
                          const tz_context *ctx)
 {
     tz_budget b = {.threads = 1, .slots = 1, .slabs = 1, .columns = image->tiles_across};
-    const uint64_t cap = image->options.buffer_bytes;
+    const uint64_t given = image->options.buffer_bytes;
+    const uint64_t cap = given > 0 ? given : DEFAULT_BUFFER;
     const bool split = may_split_rows(image, source);
     count_parts(&b, image);
     b.chunk_rows = source ? source->chunk_rows : 0;
