@@ -75,9 +75,9 @@ def tell_case(program, case):
     program.say("image", *case.size, case.bands, LIBRARY_NAMES.get(case.dtype, case.dtype))
     for name, value in settings.items():
         program.say("set", name, value)
-    if case.bands == 4:
+    if case.bands == 4 and case.dress != "rgba":
         program.say("set", "photometric", settings.get("photometric", 1))
-        program.say("extra_samples", 0, 0, 0)  # an alpha band would take others with it
+        program.say("extra_samples", 0, 0, 0)  # a fourth band of uint8 would be alpha
     nodata = nodata_of(case)
     if nodata is not None:
         whole = {1: "uint", 2: "int", 5: "int"}.get(SAMPLES[case.dtype].format, "float")

@@ -55,6 +55,7 @@ void tell_set(write_case *c, char **words, size_t count);
 void tell_nodata(write_case *c, char **words, size_t count);
 void tell_nodata_text(write_case *c, char **words, size_t count);
 void tell_extra_samples(write_case *c, char **words, size_t count);
+void tell_discard_bits(write_case *c, char **words, size_t count);
 void tell_color_map(write_case *c, char **words, size_t count);
 void tell_item(write_case *c, char **words, size_t count);
 void tell_tag(write_case *c, char **words, size_t count);
@@ -64,7 +65,16 @@ void tell_key(write_case *c, char **words, size_t count);
 void tell_rpc(write_case *c, char **words, size_t count);
 
 /* Numbers as text to a member of that type. */
-typedef enum number_type { UINT16, UINT32, INT32, UINT64, FLOAT64, BOOLEAN, ENUM } number_type;
+typedef enum number_type {
+    UINT8,
+    UINT16,
+    UINT32,
+    INT32,
+    UINT64,
+    FLOAT64,
+    BOOLEAN,
+    ENUM
+} number_type;
 void store_number(void *to, number_type type, const char *text);
 
 /* The place of a word in a list that ends with NULL. */

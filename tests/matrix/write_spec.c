@@ -75,6 +75,8 @@ static const number numbers[] = {
     MEMBER(options, max_error, FLOAT64),
     MEMBER(options, lerc_compression, UINT16),
     MEMBER(options, jpeg_tables, ENUM),
+    MEMBER(options, jpeg_subsampling[0], UINT8),
+    MEMBER(options, jpeg_subsampling[1], UINT8),
     MEMBER(options, keep_nan, BOOLEAN),
     MEMBER(options, statistics_items, BOOLEAN),
     MEMBER(options, threads, UINT32),
@@ -92,6 +94,9 @@ void store_number(void *to, number_type type, const char *text)
     const long long whole = strtoll(text, NULL, 10);
     const double real = strtod(text, NULL);
     switch (type) {
+    case UINT8:
+        memcpy(to, &(uint8_t){(uint8_t)whole}, sizeof(uint8_t));
+        break;
     case UINT16:
         memcpy(to, &(uint16_t){(uint16_t)whole}, sizeof(uint16_t));
         break;
@@ -162,6 +167,12 @@ void tell_extra_samples(write_case *c, char **words, size_t count)
 {
     c->spec.extra_samples = list_of(c, words, count, UINT16, sizeof(uint16_t));
     c->spec.extra_sample_count = (uint32_t)count;
+}
+
+void tell_discard_bits(write_case *c, char **words, size_t count)
+{
+    c->options.discard_bits = list_of(c, words, count, UINT8, sizeof(uint8_t));
+    c->options.discard_count = (uint32_t)count;
 }
 
 void tell_color_map(write_case *c, char **words, size_t count)

@@ -29,6 +29,8 @@ CODECS = {
     "jpeg": (7, {"quality": 95}), "jpeg_both": (7, {"quality": 95, "jpeg_tables": 3}),
     "jpeg_none": (7, {"quality": 95, "jpeg_tables": 4}),
     "jpeg_ycbcr": (7, {"quality": 95, "photometric": 6}),
+    "jpeg_ycbcr_11": (7, {"quality": 95, "photometric": 6, "jpeg_subsampling[0]": 1,
+                          "jpeg_subsampling[1]": 1}),
     "webp": (50001, {"lossless": 1}), "webp_lossy": (50001, {"quality": 95}),
     "lerc": (34887, {}), "lerc_deflate": (34887, {"lerc_compression": 1}),
     "lerc_zstd": (34887, {"lerc_compression": 2}), "lerc_lossy": (34887, {"max_error": 0.5}),
@@ -37,10 +39,12 @@ CODECS = {
 }
 # How far pixels may be from what was written: the largest difference, and the mean one.
 LOSSY = {"jpeg": (20, 3), "jpeg_both": (20, 3), "jpeg_none": (20, 3), "jpeg_ycbcr": (70, 5),
-         "webp_lossy": (60, 5), "lerc_lossy": (0.5, 0.5), "jpeg2000_lossy": (80, 16),
+         "jpeg_ycbcr_11": (40, 5), "webp_lossy": (60, 5), "lerc_lossy": (0.5, 0.5),
+         "jpeg2000_lossy": (80, 16),
          "jxl_lossy": (70, 6)}
 # And how far the pixels of two decoders of the same bytes.
-DECODERS_DIFFER = {"jpeg": 1, "jpeg_both": 1, "jpeg_none": 1, "jpeg_ycbcr": 2, "webp_lossy": 2,
+DECODERS_DIFFER = {"jpeg": 1, "jpeg_both": 1, "jpeg_none": 1, "jpeg_ycbcr": 2, "jpeg_ycbcr_11": 2,
+                   "webp_lossy": 2,
                    "jpeg2000_lossy": 1, "jxl_lossy": 1}
 PREDICTED = {"lzw", "deflate", "deflate_fast", "deflate_12", "zstd", "zstd_1", "lzma", "lzma_fast"}
 
@@ -64,7 +68,7 @@ DIMENSIONS = {
     "sparse": [False, True],
     "alignment": [0, 16, 512],
     "dress": ["bare", "north", "turned", "point", "gcps", "keys", "items", "tags", "palette",
-              "statistics"],
+              "statistics", "heights", "rpc", "rgba"],
 }
 Case = collections.namedtuple("Case", DIMENSIONS)
 PLAIN = Case("uint8", "none", 0, "pixel", 1, "little", "tiles16", (15, 17), "if_needed", False,
@@ -109,7 +113,7 @@ REFUSED = [
      lambda c: c.dtype != "uint8"),
     ("JPEG has up to 4 bands together", lambda c: c.codec in ("jpeg", "jpeg_both", "jpeg_none"),
      lambda c: tile_samples(c) > 4),
-    ("YCbCr is made of 3 bands together", lambda c: c.codec == "jpeg_ycbcr",
+    ("YCbCr is made of 3 bands together", lambda c: c.codec.startswith("jpeg_ycbcr"),
      lambda c: tile_samples(c) != 3),
     ("WebP has 3 or 4 bands of 8 bits together", lambda c: c.codec.startswith("webp"),
      lambda c: c.dtype != "uint8" or tile_samples(c) not in (3, 4)),
@@ -135,6 +139,9 @@ NONE = [
      and (c.bands > 1 or c.codec in LOSSY or c.dtype not in ("uint8", "bits1", "bits2", "bits4"))),
     ("libjxl 0.7 cannot give back low pictures of floats, which are refused then",
      lambda c: c.codec == "jxl" and is_float(c) and LAYOUTS[c.layout][0] is None),
+    ("red, green, blue and alpha are of 8 or 16 bits; what is transparent may lose its colours",
+     lambda c: c.dress == "rgba" and (c.bands != 4 or c.dtype not in ("uint8", "uint16")
+                                      or (c.sparse and c.codec in LOSSY))),
     ("JPEG strips have whole blocks",
      lambda c: c.codec.startswith("jpeg") and not c.codec.startswith("jpeg2000")
      and c.layout in ("strips1", "strips5")),
@@ -201,7 +208,10 @@ def smooth(case):
     """A picture that lossy codecs like."""
     width, height = case.size
     band, row, column = numpy.ogrid[:case.bands, :height, :width]
-    return 20 * band + 60 + 50 * numpy.sin(column / 9) * numpy.cos(row / 7)
+    values = 20 * band + 60 + 50 * numpy.sin(column / 9) * numpy.cos(row / 7)
+    if case.dress == "rgba":
+        values[3] = 255
+    return values
 
 
 def scale_of(case):

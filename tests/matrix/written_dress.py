@@ -222,12 +222,54 @@ def wrong_statistics(file, case, pixels):
     return [] if close else [f"statistics {found}, not {wanted}"]
 
 
+def tell_heights(program, _case):
+    program.say("transform", *NORTH)
+    program.say("set", "epsg", 32633)
+    program.say("set", "epsg_vertical", 5773)
+
+
+def wrong_heights(file, _case, _pixels):
+    wkt = file.crs.to_wkt() if file.crs else ""
+    parts = [name in wkt for name in ("COMPD_CS", '"WGS 84 / UTM zone 33N"', '"EGM96 height"')]
+    return wrong_transform(file, NORTH) + told([True] * 3, parts, "parts of the crs")
+
+
+RPC_NAMES = ["ERR_BIAS", "ERR_RAND", "LINE_OFF", "SAMP_OFF", "LAT_OFF", "LONG_OFF", "HEIGHT_OFF",
+             "LINE_SCALE", "SAMP_SCALE", "LAT_SCALE", "LONG_SCALE", "HEIGHT_SCALE"]
+RPC_LISTS = ["LINE_NUM_COEFF", "LINE_DEN_COEFF", "SAMP_NUM_COEFF", "SAMP_DEN_COEFF"]
+RPC = [1.5 + number / 8 for number in range(92)]
+
+
+def tell_rpc(program, _case):
+    program.say("rpc", *RPC)
+
+
+def wrong_rpc(file, _case, _pixels):
+    tags = file.tags(ns="RPC")
+    found = [float(tags.get(name, "nan")) for name in RPC_NAMES]
+    for name in RPC_LISTS:
+        found += [float(value) for value in tags.get(name, "").split()]
+    return told(RPC, found, "rpc")
+
+
+def tell_rgba(program, _case):
+    program.say("set", "photometric", 2)
+    program.say("extra_samples", 2)
+
+
+def wrong_rgba(file, _case, _pixels):
+    return told(["red", "green", "blue", "alpha"], [color.name for color in file.colorinterp],
+                "colour interpretation")
+
+
 DRESSES = {
     "bare": (tell_bare, wrong_bare), "north": (tell_north, wrong_north),
     "turned": (tell_turned, wrong_turned), "point": (tell_point, wrong_points),
     "gcps": (tell_gcps, wrong_gcps), "keys": (tell_keys, wrong_keys),
     "items": (tell_items, wrong_items), "tags": (tell_tags, wrong_tags),
     "palette": (tell_palette, wrong_palette), "statistics": (tell_statistics, wrong_statistics),
+    "heights": (tell_heights, wrong_heights), "rpc": (tell_rpc, wrong_rpc),
+    "rgba": (tell_rgba, wrong_rgba),
 }
 
 
