@@ -12,7 +12,6 @@
  *     nodata KIND VALUE    KIND is int, uint or float
  *     nodata_text TEXT
  *     extra_samples VALUE...
- *     discard_bits VALUE...
  *     color_map VALUE...
  *     item BAND DOMAIN NAME ROLE VALUE
  *     tag NUMBER TYPE COUNT HEX
@@ -191,7 +190,6 @@ static const struct line {
     {"nodata", 2, tell_nodata},
     {"nodata_text", 1, tell_nodata_text},
     {"extra_samples", 0, tell_extra_samples},
-    {"discard_bits", 1, tell_discard_bits},
     {"color_map", 1, tell_color_map},
     {"item", 5, tell_item},
     {"tag", 4, tell_tag},

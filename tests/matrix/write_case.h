@@ -55,7 +55,6 @@ void tell_set(write_case *c, char **words, size_t count);
 void tell_nodata(write_case *c, char **words, size_t count);
 void tell_nodata_text(write_case *c, char **words, size_t count);
 void tell_extra_samples(write_case *c, char **words, size_t count);
-void tell_discard_bits(write_case *c, char **words, size_t count);
 void tell_color_map(write_case *c, char **words, size_t count);
 void tell_item(write_case *c, char **words, size_t count);
 void tell_tag(write_case *c, char **words, size_t count);

@@ -169,12 +169,6 @@ void tell_extra_samples(write_case *c, char **words, size_t count)
     c->spec.extra_sample_count = (uint32_t)count;
 }
 
-void tell_discard_bits(write_case *c, char **words, size_t count)
-{
-    c->options.discard_bits = list_of(c, words, count, UINT8, sizeof(uint8_t));
-    c->options.discard_count = (uint32_t)count;
-}
-
 void tell_color_map(write_case *c, char **words, size_t count)
 {
     c->spec.color_map = list_of(c, words, count, UINT16, sizeof(uint16_t));
