@@ -120,8 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; tz_encoders[i]; i++) {
         e.encoder = tz_encoders[i];
         e.format.compression = e.encoder->compressions[0];
-        if ((which == 0 || which == i + 1) && !(e.encoder->flags & TZ_ENCODER_LOSSY) &&
-            choose(&e, data[3]))
+        if ((which == 0 || which == i + 1) && !e.encoder->lossy && choose(&e, data[3]))
             check_encoder(&e);
     }
     free(rows);

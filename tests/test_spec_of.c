@@ -318,6 +318,18 @@ static void nodata_that_no_pixel_has_is_left_out(void **state)
     check_nodata("255", TZ_NODATA_UINT, "255");
     check_nodata("7.000", TZ_NODATA_UINT, "7.000");
     check_nodata("7 metres", TZ_NODATA_UINT, NULL);
+    check_nodata("7\x01", TZ_NODATA_UINT, NULL);
+}
+
+static void an_orientation_that_is_none_is_the_usual(void **state)
+{
+    (void)state;
+    tb *b = tb_new(0);
+    const int image = tb_gray(b, 16, 16);
+    TB_SHORTS(b, image, TZ_TAG_ORIENTATION, 9);
+    tz_image_spec *read = spec_of_built(b);
+    assert_int_equal(read->orientation, 1);
+    tz_spec_free(read);
 }
 
 static void ycbcr_of_jpeg_becomes_rgb(void **state)
@@ -440,6 +452,7 @@ int main(void)
         CASE(pointers_are_left_out),
         CASE(text_gets_its_closing_nul),
         CASE(odd_keys_are_mended),
+        CASE(an_orientation_that_is_none_is_the_usual),
         CASE(nodata_that_no_pixel_has_is_left_out),
         CASE(ycbcr_of_jpeg_becomes_rgb),
         CASE(odd_colors_become_grey),

@@ -155,3 +155,10 @@ bool tz_deflate_wants_matches(const uint8_t *in, size_t size)
     tz_deflate_estimate bits = tz_deflate_estimate_of(in, size);
     return bits.by_runs * 12 > bits.by_matches * 13;
 }
+
+bool tz_deflate_matches_gain_nothing(const uint8_t *in, size_t size)
+{
+    enum { BUSY_BITS = 4 }; /* of a byte; where less comes out, samples say little */
+    tz_deflate_estimate bits = tz_deflate_estimate_of(in, size);
+    return bits.by_runs * 500 <= bits.by_matches * 501 && bits.by_runs >= bits.bytes * BUSY_BITS;
+}

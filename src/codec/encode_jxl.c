@@ -59,10 +59,10 @@ static const char *choose_distance(tz_encode_choice *choice)
         choice->distance = 1;
     if (!(choice->distance >= 0.01 && choice->distance <= 25) || !(choice->alpha_distance <= 25))
         return "a distance of JPEG XL is 0.01 to 25";
-    if (choice->alpha_distance > 0 && !HAS_CHANNEL_DISTANCE)
-        return "a distance of alpha needs libjxl 0.9; with this one alpha is lossless";
+    if (choice->alpha_distance != 0 && !HAS_CHANNEL_DISTANCE)
+        return "a distance of alpha other than that of colours needs libjxl 0.9";
     if (choice->alpha_distance == 0)
-        choice->alpha_distance = HAS_CHANNEL_DISTANCE ? choice->distance : -1;
+        choice->alpha_distance = choice->distance;
     return NULL;
 }
 
@@ -318,8 +318,9 @@ static tz_result check(const jxl_job *job, const uint8_t *in, const uint8_t *out
                                tz_tile_row_bytes(format), &unlimited));
     if (memcmp(state->scratch, in, size) == 0)
         return TZ_OK;
-    return tz_codec_fail(call, "JPEG XL: libjxl does not give back the samples of this tile; "
-                               "larger tiles or another level may help");
+    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_CODEC, call->place,
+                   "JPEG XL: libjxl does not give back the samples of this tile; larger tiles or "
+                   "another level may help");
 }
 
 static bool needs_check(const tz_tile_format *format, const tz_encode_choice *choice)
@@ -381,7 +382,7 @@ const tz_encoder tz_encoder_jxl = {
     .name = "jpegxl",
     .library = "libjxl",
     .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_LOSSY,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR,
     .state_size = sizeof(jxl_state),
     .choose = choose,
     .refuse = refuse,

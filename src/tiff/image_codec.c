@@ -151,7 +151,7 @@ static tz_encode_choice choice_of(const tz_write_options *options)
         .distance = options->distance,
         .alpha_distance = options->alpha_distance,
         .max_error = options->max_error,
-        .jpeg_tables = options->jpeg_tables == TZ_JPEG_TABLES_DEFAULT ? TZ_JPEG_TABLES_QUANT
+        .jpeg_tables = options->jpeg_tables == TZ_JPEG_TABLES_DEFAULT ? TZ_JPEG_TABLES_BOTH
                                                                       : options->jpeg_tables,
     };
 }

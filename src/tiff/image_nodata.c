@@ -60,11 +60,20 @@ static bool fits_bits(const tz_nodata *nodata, uint16_t bits)
     return nodata->value.i >= -half && nodata->value.i < half;
 }
 
+static bool is_plain_text(const char *text)
+{
+    size_t size = 0;
+    for (; text[size] != '\0'; size++)
+        if (text[size] < ' ' || text[size] > '~' || size == LONGEST)
+            return false;
+    return size > 0;
+}
+
 bool tz_nodata_reads(const char *text, tz_dtype dtype, uint16_t bits, tz_nodata *out)
 {
     const tz_context strict = {.strict = true, .ifd = -1};
-    return tz_nodata_parse(text, dtype, &strict, out) == TZ_OK && out->kind != TZ_NODATA_NONE &&
-           fits_bits(out, bits);
+    return is_plain_text(text) && tz_nodata_parse(text, dtype, &strict, out) == TZ_OK &&
+           out->kind != TZ_NODATA_NONE && fits_bits(out, bits);
 }
 
 bool tz_nodata_fit(const tz_nodata *given, tz_dtype dtype, uint16_t bits, tz_nodata *out)
@@ -89,15 +98,6 @@ static tz_result fit(tz_image *image, const tz_context *ctx)
     }
     spec->nodata = fitted;
     return TZ_OK;
-}
-
-static bool is_plain_text(const char *text)
-{
-    size_t size = 0;
-    for (; text[size] != '\0'; size++)
-        if (text[size] < ' ' || text[size] > '~' || size == LONGEST)
-            return false;
-    return size > 0;
 }
 
 /* Text alone is the value as well. */

@@ -61,7 +61,7 @@ static tz_result copy_type(spec_holder *holder)
     spec->bits_per_sample = (uint16_t)(tz_dtype_size(info->dtype) * 8);
     if (info->sample_format <= 2 || info->sample_format == 4)
         spec->bits_per_sample = info->bits_per_sample;
-    spec->orientation = info->orientation;
+    spec->orientation = info->orientation <= 8 ? info->orientation : 1;
     spec->mask = info->levels[0].has_mask;
     return TZ_OK;
 }

@@ -148,6 +148,26 @@ static void fit_columns(tz_budget *b, const tz_image *image)
     b->columns = low;
 }
 
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+    while (y != 0) {
+        const uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return times(a / x, b);
+}
+
+/* Up to where both a row of tiles and a chunk of the source end, unless that is far. */
+static uint64_t to_end_of_chunk(const tz_budget *b, const tz_image *image, uint64_t rows)
+{
+    enum { FAR = 8 };
+    const uint64_t both = b->chunk_rows ? common_multiple(image->tile_height, b->chunk_rows) : 1;
+    const uint64_t up = times(tz_ceil_div(rows, both), both);
+    return up / FAR <= rows ? up : rows;
+}
+
 static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
 {
     const uint64_t tiles = (uint64_t)image->tiles_across * image->planes;
@@ -156,7 +176,7 @@ static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
         tz_ceil_div((uint64_t)TILES_PER_THREAD * b->threads, tiles) * image->tile_height;
     const uint64_t by_bytes = tz_ceil_div(SWATH_BYTES, row_bytes);
     rows = rows > by_bytes ? rows : by_bytes;
-    rows = rows > b->chunk_rows ? rows : b->chunk_rows;
+    rows = to_end_of_chunk(b, image, rows > b->chunk_rows ? rows : b->chunk_rows);
     return rows < image->spec.height ? rows : image->spec.height;
 }
 
