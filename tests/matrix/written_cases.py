@@ -43,7 +43,7 @@ LOSSY = {"jpeg": (20, 3), "jpeg_both": (20, 3), "jpeg_none": (20, 3), "jpeg_ycbc
          "jpeg2000_lossy": (80, 16),
          "jxl_lossy": (70, 6)}
 # And how far the pixels of two decoders of the same bytes.
-DECODERS_DIFFER = {"jpeg": 1, "jpeg_both": 1, "jpeg_none": 1, "jpeg_ycbcr": 2, "jpeg_ycbcr_11": 2,
+DECODERS_DIFFER = {"jpeg": 1, "jpeg_both": 1, "jpeg_none": 1, "jpeg_ycbcr": 8, "jpeg_ycbcr_11": 2,
                    "webp_lossy": 2,
                    "jpeg2000_lossy": 1, "jxl_lossy": 1}
 PREDICTED = {"lzw", "deflate", "deflate_fast", "deflate_12", "zstd", "zstd_1", "lzma", "lzma_fast"}
@@ -142,6 +142,8 @@ NONE = [
     ("red, green, blue and alpha are of 8 or 16 bits; what is transparent may lose its colours",
      lambda c: c.dress == "rgba" and (c.bands != 4 or c.dtype not in ("uint8", "uint16")
                                       or (c.sparse and c.codec in LOSSY))),
+    ("WebP takes a fourth band for alpha; what is transparent may lose its colours",
+     lambda c: c.codec == "webp_lossy" and c.bands == 4 and c.sparse),
     ("JPEG strips have whole blocks",
      lambda c: c.codec.startswith("jpeg") and not c.codec.startswith("jpeg2000")
      and c.layout in ("strips1", "strips5")),
