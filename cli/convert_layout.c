@@ -57,6 +57,8 @@ static int32_t level_of(const creation *co)
         return creation_number(co, CO_LZMA_PRESET) == 0
                    ? TZ_LEVEL_FAST
                    : (int32_t)creation_number(co, CO_LZMA_PRESET);
+    case TZ_COMPRESSION_LZ4:
+        return (int32_t)creation_number(co, CO_LZ4_LEVEL);
     case TZ_COMPRESSION_JXL:
         return (int32_t)creation_number(co, CO_JXL_EFFORT);
     default:
@@ -76,6 +78,10 @@ static void set_lossy(tz_write_options *o, const creation *co)
         o->lossless = co->value[CO_WEBP_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
         if (o->lossless == TZ_NO)
             o->quality = (uint32_t)creation_number(co, CO_WEBP_LEVEL);
+    } else if (o->compression == TZ_COMPRESSION_JPEG2000) {
+        o->lossless = co->value[CO_JPEG2000_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
+        if (o->lossless == TZ_NO)
+            o->quality = (uint32_t)creation_number(co, CO_JPEG2000_QUALITY);
     } else if (o->compression == TZ_COMPRESSION_JXL) {
         o->lossless = co->value[CO_JXL_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
         o->distance = co->given[CO_JXL_DISTANCE] ? co->value[CO_JXL_DISTANCE] : 0;

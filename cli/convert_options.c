@@ -15,33 +15,38 @@ bool convert_is_raw(const convert_settings *s)
 
 /* Standard input ------------------------------------------------------------------------------- */
 
+static bool parse_side(const char **at, uint64_t most, uint32_t *out)
+{
+    uint64_t value;
+    if (!parse_uint(at, most, &value) || value == 0)
+        return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool parse_times(const char **at)
+{
+    return parse_char(at, 'x') || parse_char(at, 'X');
+}
+
 static bool set_shape(raw_settings *raw, const char *text)
 {
-    static const char needs[] = "--shape needs rows, columns and bands, such as 512x1024x3; not";
     const char *at = text;
-    uint64_t n[3] = {0, 0, 1};
-    for (int i = 0; i < 3; i++) {
-        if (i > 0 && !parse_char(&at, 'x') && !parse_char(&at, 'X'))
-            return i == 2 && *at == '\0' ? true : value_wrong(needs, text);
-        if (!parse_uint(&at, i < 2 ? UINT32_MAX : UINT16_MAX, &n[i]) || n[i] == 0)
-            return value_wrong(needs, text);
-        raw->height = (uint32_t)n[0];
-        raw->width = (uint32_t)n[1];
-        raw->bands = (uint32_t)n[2];
-    }
-    return *at == '\0' || value_wrong(needs, text);
+    bool right = parse_side(&at, UINT32_MAX, &raw->height) && parse_times(&at) &&
+                 parse_side(&at, UINT32_MAX, &raw->width);
+    raw->bands = 1;
+    if (right && *at != '\0')
+        right = parse_times(&at) && parse_side(&at, UINT16_MAX, &raw->bands) && *at == '\0';
+    return right ||
+           value_wrong("--shape needs rows, columns and bands, such as 512x1024x3; not", text);
 }
 
 static bool set_order(raw_settings *raw, const char *text)
 {
-    static const char *const names[] = {"pixel", "row", "band"};
-    for (int i = ORDER_PIXEL; i <= ORDER_BAND; i++) {
-        if (strcmp(names[i], text) == 0) {
-            raw->order = (raw_order)i;
-            return true;
-        }
-    }
-    return value_wrong("--order is pixel, row or band, not", text);
+    static const char *const names[] = {"pixel", "row", "band", NULL};
+    int chosen = value_choice(names, "--order is pixel, row or band, not", text);
+    raw->order = (raw_order)chosen;
+    return chosen >= 0;
 }
 
 /* Integers exactly, up to 64 bits. */
@@ -108,14 +113,10 @@ static bool apply_raw(raw_settings *raw, int id, const char *value)
 
 static bool set_verify(convert_settings *s, const char *text)
 {
-    static const char *const names[] = {"sample", "all", "none"};
-    for (int i = TZ_VERIFY_SAMPLE; i <= TZ_VERIFY_NONE; i++) {
-        if (strcmp(names[i], text) == 0) {
-            s->verify = (tz_verify)i;
-            return true;
-        }
-    }
-    return value_wrong("--verify is sample, all or none, not", text);
+    static const char *const names[] = {"sample", "all", "none", NULL};
+    int chosen = value_choice(names, "--verify is sample, all or none, not", text);
+    s->verify = (tz_verify)chosen;
+    return chosen >= 0;
 }
 
 bool convert_apply(void *user, int id, const char *value)

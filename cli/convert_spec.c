@@ -209,7 +209,8 @@ static tz_result check_geo(const conversion *c, tz_error *err)
     if (world_file && conversion_transform(c) == NULL)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "a world file needs a transform, and the image has none");
-    if (version >= 0 && geo != NULL && geo->key_count > 0 && geo->key_minor != version)
+    bool has_keys = geo != NULL && (geo->key_count > 0 || geo->epsg != 0);
+    if (version >= 0 && has_keys && geo->key_minor != version)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "GEOTIFF_VERSION=1.%d: the keys of the source are of version 1.%u and "
                             "are written as they are",

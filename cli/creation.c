@@ -233,11 +233,17 @@ static unsigned codec_bit(const creation *c)
     static const struct {
         int compression;
         unsigned bit;
-    } bits[] = {{TZ_COMPRESSION_LZW, FOR_LZW},      {TZ_COMPRESSION_DEFLATE, FOR_DEFLATE},
-                {TZ_COMPRESSION_ZSTD, FOR_ZSTD},    {TZ_COMPRESSION_LZMA, FOR_LZMA},
-                {TZ_COMPRESSION_LZ4, FOR_LZ4},      {TZ_COMPRESSION_JPEG, FOR_JPEG},
-                {TZ_COMPRESSION_WEBP, FOR_WEBP},    {TZ_COMPRESSION_JXL, FOR_JXL},
-                {TZ_COMPRESSION_LERC, FOR_LERC},    {CREATION_LERC_DEFLATE, FOR_LERC_DEFLATE},
+    } bits[] = {{TZ_COMPRESSION_LZW, FOR_LZW},
+                {TZ_COMPRESSION_DEFLATE, FOR_DEFLATE},
+                {TZ_COMPRESSION_ZSTD, FOR_ZSTD},
+                {TZ_COMPRESSION_LZMA, FOR_LZMA},
+                {TZ_COMPRESSION_LZ4, FOR_LZ4},
+                {TZ_COMPRESSION_JPEG, FOR_JPEG},
+                {TZ_COMPRESSION_WEBP, FOR_WEBP},
+                {TZ_COMPRESSION_JXL, FOR_JXL},
+                {TZ_COMPRESSION_JPEG2000, FOR_JPEG2000},
+                {TZ_COMPRESSION_LERC, FOR_LERC},
+                {CREATION_LERC_DEFLATE, FOR_LERC_DEFLATE},
                 {CREATION_LERC_ZSTD, FOR_LERC_ZSTD}};
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
         if (bits[i].compression == creation_number(c, CO_COMPRESS))
@@ -286,6 +292,8 @@ bool creation_check(creation *c)
         problem = "JXL_DISTANCE and JXL_ALPHA_DISTANCE need JXL_LOSSLESS=NO";
     else if (c->given[CO_WEBP_LEVEL] && c->value[CO_WEBP_LOSSLESS] != 0)
         problem = "WEBP_LEVEL needs WEBP_LOSSLESS=NO";
+    else if (c->given[CO_JPEG2000_QUALITY] && c->value[CO_JPEG2000_LOSSLESS] != 0)
+        problem = "JPEG2000_QUALITY needs JPEG2000_LOSSLESS=NO";
     else if (c->value[CO_STATISTICS] != 0 && c->value[CO_PROFILE] != PROFILE_GDAL)
         problem = "STATISTICS=YES needs PROFILE=GDALGeoTIFF: they are GDAL metadata";
     else if (c->value[CO_TFW] != 0 && c->value[CO_WORLDFILE] != 0)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "progress.h"
 
 #define MOST_MEMORY ((uint64_t)4 << 20)
+#define LOOK_AFTER  100 /* milliseconds, for a signal while there is no input */
 
 typedef struct raw_rows {
     const conversion *c;
@@ -87,19 +89,31 @@ static tz_result wrong_size(const raw_rows *r, bool too_few, uint64_t found, tz_
     return err->result;
 }
 
+/* Until there is something to read, or a signal came: one that comes just before read would not
+ * end it. */
+static void wait_for_input(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    int ready = 0;
+    while (!progress_is_cancelled() && (ready == 0 || (ready < 0 && errno == EINTR)))
+        ready = poll(&input, 1, LOOK_AFTER);
+}
+
 /* Up to size bytes, fewer at the end alone; from a place of a file, or the next ones. */
 static tz_result read_bytes(char *to, uint64_t size, int64_t place, uint64_t *got, tz_error *err)
 {
     for (*got = 0; *got < size;) {
         size_t left = (size_t)(size - *got);
+        if (place < 0)
+            wait_for_input();
+        if (progress_is_cancelled())
+            return progress_cancelled(err);
         ssize_t done = place >= 0
                            ? pread(STDIN_FILENO, to + *got, left, (off_t)(place + (int64_t)*got))
                            : read(STDIN_FILENO, to + *got, left);
-        if (progress_is_cancelled())
-            return progress_cancelled(err);
         if (done == 0)
             return TZ_OK;
-        if (done < 0 && errno != EINTR)
+        if (done < 0 && errno != EINTR && errno != EAGAIN)
             return fail_read(err, errno);
         *got += done > 0 ? (uint64_t)done : 0;
     }

@@ -13,6 +13,16 @@ bool value_wrong(const char *before, const char *text)
     return false;
 }
 
+int value_choice(const char *const *names, const char *before, const char *text)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], text) == 0)
+            return i;
+    }
+    value_wrong(before, text);
+    return -1;
+}
+
 bool value_number(uint32_t *out, uint64_t most, const char *before, const char *text)
 {
     uint64_t value;

@@ -11,6 +11,9 @@
 /* The message "BEFORE 'TEXT'". Returns false. */
 bool value_wrong(const char *before, const char *text);
 
+/* Which of the names, up to NULL, the text is; -1, with a message, for none. */
+int value_choice(const char *const *names, const char *before, const char *text);
+
 bool value_number(uint32_t *out, uint64_t most, const char *before, const char *text);
 bool value_dtype(tz_dtype *out, const char *text);
 bool value_threads(uint32_t *out, const char *text);

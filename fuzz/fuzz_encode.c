@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lossless encoders: the first four bytes of the input choose the tile and the level, the rest is
- * its rows, again and again. Every encoder gets the tile twice, with a state that has encoded other
- * tiles and with a new one: both must make the same bytes within the bound, of which the decoder
- * makes the rows. */
+ * Lossless encoders: the first four bytes of the input choose the tile, the level, and one encoder
+ * or all, the rest is the tile's rows, again and again. It is encoded twice, with a state that has
+ * encoded other tiles and with a new one: both must make the same bytes within the bound, of which
+ * the decoder makes the rows. */
 #include "codec/encoder.h"
 #include "codec_target.h"
 
@@ -13,10 +13,12 @@ typedef struct encoding {
     const uint8_t *rows;
 } encoding;
 
-/* Levels from -1, the fast one, to 22; encoders that have fewer get their default. */
+enum { LEVELS = 24 }; /* from -1, the fast one, to 22 */
+
+/* Encoders that have fewer levels get their default. */
 static bool choose(encoding *e, uint8_t wish)
 {
-    e->choice = (tz_encode_choice){.level = wish % 24 - 1};
+    e->choice = (tz_encode_choice){.level = wish % LEVELS - 1};
     if (e->encoder->choose && e->encoder->choose(&e->format, &e->choice)) {
         e->choice.level = 0;
         target_check(e->encoder->choose(&e->format, &e->choice) == NULL);
@@ -114,10 +116,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < tile; i++)
         rows[i] = data[TARGET_HEAD + i % (size - TARGET_HEAD)];
     e.rows = rows;
-    for (const tz_encoder *const *encoder = tz_encoders; *encoder; encoder++) {
-        e.encoder = *encoder;
-        e.format.compression = (*encoder)->compressions[0];
-        if (!((*encoder)->flags & TZ_ENCODER_LOSSY) && choose(&e, data[3]))
+    unsigned which = data[3] / LEVELS; /* 0: all */
+    for (unsigned i = 0; tz_encoders[i]; i++) {
+        e.encoder = tz_encoders[i];
+        e.format.compression = e.encoder->compressions[0];
+        if ((which == 0 || which == i + 1) && !e.encoder->lossy && choose(&e, data[3]))
             check_encoder(&e);
     }
     free(rows);

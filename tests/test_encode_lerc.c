@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LERC tiles: what liblerc and our decoder make of them, NaN, errors within their bound, and what
- * the encoder does not take. */
+ * the encoder does not take. The linker puts two functions in front of the libraries':
+ * --wrap=libdeflate_alloc_compressor --wrap=ZSTD_createCCtx. */
 #include <Lerc_c_api.h>
 #include <libdeflate.h>
 #include <zstd.h>
@@ -323,6 +324,49 @@ static void memory_may_run_out(void **state)
     }
 }
 
+/* ---------------------------------------------------------------------------------------------
+ * Contexts of libraries
+ * ------------------------------------------------------------------------------------------ */
+
+static bool no_memory;
+
+/* Shared libraries that use libdeflate or libzstd themselves must find them too. */
+#define SEEN_BY_ALL __attribute__((visibility("default")))
+
+struct libdeflate_compressor *__real_libdeflate_alloc_compressor(int level);
+SEEN_BY_ALL struct libdeflate_compressor *__wrap_libdeflate_alloc_compressor(int level);
+ZSTD_CCtx *__real_ZSTD_createCCtx(void);
+SEEN_BY_ALL ZSTD_CCtx *__wrap_ZSTD_createCCtx(void);
+
+struct libdeflate_compressor *__wrap_libdeflate_alloc_compressor(int level)
+{
+    return no_memory ? NULL : __real_libdeflate_alloc_compressor(level);
+}
+
+ZSTD_CCtx *__wrap_ZSTD_createCCtx(void)
+{
+    return no_memory ? NULL : __real_ZSTD_createCCtx();
+}
+
+static void libraries_may_have_no_memory(void **state)
+{
+    (void)state;
+    for (uint16_t wrapping = TZ_LERC_WITH_DEFLATE; wrapping <= TZ_LERC_WITH_ZSTD; wrapping++) {
+        encode_run run = {.encoder = &tz_encoder_lerc,
+                          .format = make_format(TZ_LERC_FLOAT, 64, 64, 1)};
+        bench_init(&run.bench);
+        run.format.lerc_compression = wrapping;
+        assert_int_equal(tz_encoder_check(run.encoder, &run.format, &run.choice, &run.bench.ctx),
+                         TZ_OK);
+        no_memory = true;
+        assert_int_equal(encode_start(&run), TZ_ERR_NOMEM);
+        no_memory = false;
+        assert_int_equal(run.bench.err.cause, TZ_CAUSE_NOMEM);
+        encode_stop(&run);
+        bench_deinit(&run.bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +379,7 @@ int main(void)
         cmocka_unit_test(what_lerc_does_not_take_is_named),
         cmocka_unit_test(choices_that_cannot_be_are_named),
         cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(libraries_may_have_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,9 @@ static void what_webp_does_not_take_is_named(void **state)
     const tz_encode_choice choice = {0};
     const tz_encoder *webp = &tz_encoder_webp;
     tz_tile_format format = make_format(64, 64, 1);
-    encode_refuses(webp, format, choice, TZ_ERR_UNSUPPORTED, "3 or 4 bands of uint8");
+    encode_refuses(webp, format, choice, TZ_ERR_UNSUPPORTED,
+                   "3 or 4 bands of uint8, interleaved by pixel; tiles here are 64 x 64 pixels of "
+                   "1 x uint8");
     encode_refuses(webp, make_format(64, 64, 5), choice, TZ_ERR_UNSUPPORTED, "3 or 4 bands");
     format = make_format(64, 64, 3);
     format.bits = 16;

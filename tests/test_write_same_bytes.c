@@ -285,6 +285,30 @@ static void empty_tiles_are_left_out_when_asked(void **state)
     raster_free(&r);
 }
 
+static void low_bits_are_discarded_of_all_bands(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT16, 3, 70, 50, false);
+    static const uint8_t one[] = {3}, each[] = {3, 3, 3}, first[] = {3, 0, 0};
+    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    for (int apart = 0; apart < 2; apart++) {
+        options.interleave = apart ? TZ_INTERLEAVE_BAND : TZ_INTERLEAVE_PIXEL;
+        options.discard_bits = one;
+        options.discard_count = 1;
+        tz_memory all = raster_write(&r, &options, NULL, NULL);
+        options.discard_bits = each;
+        options.discard_count = 3;
+        tz_memory by_band = raster_write(&r, &options, NULL, NULL);
+        check_same(&all, &by_band, "one number for all bands");
+        options.discard_bits = first;
+        tz_memory some = raster_write(&r, &options, NULL, NULL);
+        assert_true(some.size > all.size); /* less is left to compress */
+        tz_memory_free(&some);
+        tz_memory_free(&all);
+    }
+    raster_free(&r);
+}
+
 /* ---- statistics ---- */
 
 static void statistics_are_those_of_the_pixels(void **state)
@@ -334,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_sink_of_ones_own_gets_the_same),
         cmocka_unit_test(tiles_are_aligned_when_asked),
         cmocka_unit_test(empty_tiles_are_left_out_when_asked),
+        cmocka_unit_test(low_bits_are_discarded_of_all_bands),
         cmocka_unit_test(statistics_are_those_of_the_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -813,7 +813,7 @@ typedef enum tz_bigtiff {
 /* Which JPEG tables all tiles share (tag JPEGTables). Huffman tables that are not shared are made
  * for each tile, which is smaller and slower. */
 typedef enum tz_jpeg_tables {
-    TZ_JPEG_TABLES_DEFAULT = 0, /* quantization */
+    TZ_JPEG_TABLES_DEFAULT = 0, /* both */
     TZ_JPEG_TABLES_QUANT = 1,
     TZ_JPEG_TABLES_HUFFMAN = 2,
     TZ_JPEG_TABLES_BOTH = 3,

@@ -108,8 +108,7 @@ static void part_by_matches(const uint8_t *sample, size_t size, uint64_t literal
                             parting *parts)
 {
     uint16_t slots[1 << SLOT_BITS] = {0}; /* where four bytes were last */
-    if (size > 0)
-        parts->literals[sample[0]]++;
+    parts->literals[sample[0]]++;
     for (size_t at = 1; at < size;) {
         uint32_t four = tz_load_le32(sample + at);
         uint16_t *slot = &slots[four * UINT32_C(0x9E3779B1) >> (32 - SLOT_BITS)];
@@ -155,4 +154,11 @@ bool tz_deflate_wants_matches(const uint8_t *in, size_t size)
 {
     tz_deflate_estimate bits = tz_deflate_estimate_of(in, size);
     return bits.by_runs * 12 > bits.by_matches * 13;
+}
+
+bool tz_deflate_matches_gain_nothing(const uint8_t *in, size_t size)
+{
+    enum { BUSY_BITS = 4 }; /* of a byte; where less comes out, samples say little */
+    tz_deflate_estimate bits = tz_deflate_estimate_of(in, size);
+    return bits.by_runs * 500 <= bits.by_matches * 501 && bits.by_runs >= bits.bytes * BUSY_BITS;
 }

@@ -18,7 +18,10 @@ typedef struct tz_deflate_estimate {
 /* size is not 0. */
 tz_deflate_estimate tz_deflate_estimate_of(const uint8_t *in, size_t size);
 
-/* Whether looking for matches makes the bytes smaller by more than a twelfth. */
+/* Whether runs alone make the bytes larger than matches would, by more than a twelfth. */
 bool tz_deflate_wants_matches(const uint8_t *in, size_t size);
+
+/* Whether it makes them hardly any smaller, in bytes that are far from empty. */
+bool tz_deflate_matches_gain_nothing(const uint8_t *in, size_t size);
 
 #endif

@@ -14,8 +14,7 @@
 /* No input of size bytes takes more room than this, what is stored behind the end included. */
 size_t tz_deflate_fast_bound(size_t size);
 
-/* A raw Deflate stream (RFC 1951) of size bytes, not 0. in has 8 readable bytes behind its end.
- * Returns the size of what out got. */
+/* A raw Deflate stream (RFC 1951) of size bytes, not 0. Returns the size of what out got. */
 size_t tz_deflate_fast(const uint8_t *in, size_t size, uint8_t *out);
 
 #endif

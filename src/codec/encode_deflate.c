@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Deflate in a zlib frame: levels 1 to 12 by libdeflate, and the fast class by ourselves. Tiles
- * that would lose too much by the latter are encoded at level 1. */
+ * that would lose too much by the latter are encoded at level 1. Of the lower levels, tiles in
+ * which matches gain nothing are made by the fast class: noise that predictors leave of pictures
+ * comes out smaller so, and many times as fast. */
 #include <libdeflate.h>
 
 #include "base/mem.h"
@@ -9,7 +11,14 @@
 #include "codec/encoder.h"
 #include "codec/put.h"
 
-enum { DEFAULT_LEVEL = 6, MAX_LEVEL = 12, FIRST_OPTIMAL_LEVEL = 10, HEADER = 2, CHECKSUM = 4 };
+enum {
+    DEFAULT_LEVEL = 6,
+    LAST_MIXED_LEVEL = 6,
+    FIRST_OPTIMAL_LEVEL = 10,
+    MAX_LEVEL = 12,
+    HEADER = 2,
+    CHECKSUM = 4
+};
 
 typedef struct deflate_state {
     struct libdeflate_compressor *compressor;
@@ -61,7 +70,7 @@ static size_t deflate_bound(const tz_tile_format *format, const tz_encode_choice
     size_t size = tz_tile_bytes(format);
     size_t bound = libdeflate_zlib_compress_bound(NULL, size);
     size_t fast = HEADER + tz_deflate_fast_bound(size) + CHECKSUM;
-    return choice->level == TZ_LEVEL_FAST && fast > bound ? fast : bound;
+    return choice->level <= LAST_MIXED_LEVEL && fast > bound ? fast : bound;
 }
 
 /* libdeflate does not say what it takes. These are what its versions 1.14 to 1.26 take, and a tenth
@@ -83,13 +92,20 @@ static size_t encode_fast(const uint8_t *in, size_t size, uint8_t *out)
     return end + CHECKSUM;
 }
 
+static bool suits_fast(int32_t level, const uint8_t *in, size_t size)
+{
+    if (level == TZ_LEVEL_FAST)
+        return !tz_deflate_wants_matches(in, size);
+    return level <= LAST_MIXED_LEVEL && tz_deflate_matches_gain_nothing(in, size);
+}
+
 static tz_result deflate_encode(void *opaque, const tz_tile_format *format,
                                 const tz_encode_choice *choice, uint8_t *in, uint8_t *out,
                                 size_t *out_size, const tz_codec_call *call)
 {
     const deflate_state *state = opaque;
     size_t size = tz_tile_bytes(format);
-    if (choice->level == TZ_LEVEL_FAST && !tz_deflate_wants_matches(in, size)) {
+    if (suits_fast(choice->level, in, size)) {
         *out_size = encode_fast(in, size, out);
         return TZ_OK;
     }

@@ -17,6 +17,7 @@
 #include <jpeglib.h>
 
 #include "base/mem.h"
+#include "codec/jpeg_choice.h"
 #include "codec/jpeg_guard.h"
 
 #define ROWS_AT_ONCE 16
@@ -37,138 +38,10 @@ typedef struct jpeg_state {
     struct jpeg_destination_mgr destination;
     jpeg_job job;
     bool created;
+    tz_jpeg_code_reader readers[TZ_JPEG_CODES]; /* of the standard Huffman tables */
+    uint8_t *standard;                          /* a tile that was coded with them */
+    uint32_t *tokens;                           /* and its symbols */
 } jpeg_state;
-
-/* ---------------------------------------------------------------------------------------------
- * Choices
- * ------------------------------------------------------------------------------------------ */
-
-static bool shares_quantization(const tz_encode_choice *choice)
-{
-    return choice->jpeg_tables == TZ_JPEG_TABLES_QUANT ||
-           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
-}
-
-static bool shares_huffman(const tz_encode_choice *choice)
-{
-    return choice->jpeg_tables == TZ_JPEG_TABLES_HUFFMAN ||
-           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
-}
-
-static bool is_ycbcr(const tz_tile_format *format)
-{
-    return format->photometric == 6;
-}
-
-static const char *choose(const tz_tile_format *format, tz_encode_choice *choice)
-{
-    if (choice->quality == 0)
-        choice->quality = 75;
-    if (choice->quality > 100)
-        return "JPEG quality is 1 to 100";
-    if (choice->jpeg_tables == TZ_JPEG_TABLES_DEFAULT)
-        choice->jpeg_tables = TZ_JPEG_TABLES_QUANT;
-    if (choice->jpeg_tables < TZ_JPEG_TABLES_QUANT || choice->jpeg_tables > TZ_JPEG_TABLES_NONE)
-        return "JPEG tables to share are quantization, Huffman, both or none";
-    if (format->bits > 8 && shares_huffman(choice))
-        return "JPEG with 12 bits cannot share Huffman tables: the standard ones are for 8 bits";
-    if (choice->lossless)
-        return "JPEG is not lossless";
-    return NULL;
-}
-
-static const char *refuse_colour(const tz_tile_format *format)
-{
-    const uint16_t across = format->subsampling[0], down = format->subsampling[1];
-    if (format->photometric == 3)
-        return "JPEG changes values a little, which a palette cannot bear";
-    if (!is_ycbcr(format))
-        return NULL;
-    if (format->samples != 3)
-        return "JPEG as YCbCr takes 3 bands, interleaved by pixel";
-    if (across < 1 || across > 2 || down < 1 || down > across)
-        return "JPEG as YCbCr is subsampled by 1 x 1, 2 x 1 or 2 x 2";
-    return NULL;
-}
-
-static unsigned factor_across(const tz_tile_format *format)
-{
-    return is_ycbcr(format) ? format->subsampling[0] : 1;
-}
-
-static unsigned factor_down(const tz_tile_format *format)
-{
-    return is_ycbcr(format) ? format->subsampling[1] : 1;
-}
-
-static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
-{
-    (void)choice;
-    if (format->sample_format != 1 ||
-        (format->bits != 8 && !(format->bits == 12 && TZ_JPEG_HAS_12_BITS)))
-        return TZ_JPEG_HAS_12_BITS ? "JPEG takes uint8, or unsigned samples of 12 bits"
-                                   : "JPEG takes uint8";
-    if (format->samples < 1 || format->samples > MAX_COMPS_IN_SCAN)
-        return "JPEG takes 1 to 4 bands interleaved by pixel, or any number of bands stored apart";
-    const char *why = refuse_colour(format);
-    if (why)
-        return why;
-    if (format->width > JPEG_MAX_DIMENSION || format->height > JPEG_MAX_DIMENSION)
-        return "JPEG takes up to 65,500 pixels in each direction";
-    if (format->height % (DCTSIZE * factor_down(format)) != 0)
-        return factor_down(format) == 1
-                   ? "rows of a JPEG tile or strip are a multiple of 8"
-                   : "rows of a JPEG tile or strip that is subsampled are a multiple of 16";
-    return NULL;
-}
-
-static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
-{
-    (void)format, (void)choice;
-    return true;
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Sizes
- * ------------------------------------------------------------------------------------------ */
-
-/* Blocks of 8 x 8 samples, with those that fill up the last units of chroma. */
-static uint64_t block_count(const tz_tile_format *format)
-{
-    const unsigned across = factor_across(format), down = factor_down(format);
-    const uint64_t units =
-        tz_ceil_div(format->width, DCTSIZE * across) * tz_ceil_div(format->height, DCTSIZE * down);
-    return units * (across * down + format->samples - 1u);
-}
-
-enum {
-    /* The energy of samples bounds that of the coefficients, and so the bits they take. With the
-     * standard tables and the finest quantization no block of 8-bit samples takes more than 160
-     * bytes, stuffing included; tables made for a tile do better still. */
-    BLOCK_BYTES = 192,
-    BLOCK_BYTES_12 = 256,
-    HEADER_BYTES = 4096 /* markers with all tables take less than half of it */
-};
-
-static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice)
-{
-    (void)choice;
-    uint64_t bytes =
-        block_count(format) * (format->bits > 8 ? BLOCK_BYTES_12 : BLOCK_BYTES) + HEADER_BYTES;
-    size_t size;
-    return tz_to_size(bytes, &size) ? size : SIZE_MAX;
-}
-
-/* All coefficients, for Huffman tables of their own; rows of samples before and after chroma is
- * subsampled; and what the pools have left over at the end of their blocks. */
-static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
-{
-    const uint64_t row = ((uint64_t)format->width + 2 * DCTSIZE + 128) * (format->bits > 8 ? 2 : 1);
-    uint64_t bytes = row * format->samples * (3 * DCTSIZE);
-    if (!shares_huffman(choice))
-        bytes += block_count(format) * sizeof(JBLOCK) + (uint64_t)format->height * sizeof(void *);
-    return bytes + (1u << 17) * (1 + (uint64_t)format->samples);
-}
 
 /* ---------------------------------------------------------------------------------------------
  * The destination: memory that does not grow
@@ -214,16 +87,17 @@ static void set_up_step(void *user)
     compressor->image_width = format->width;
     compressor->image_height = format->height;
     compressor->input_components = format->samples;
-    compressor->in_color_space = is_ycbcr(format) ? JCS_RGB : JCS_UNKNOWN;
+    compressor->in_color_space = tz_jpeg_is_ycbcr(format) ? JCS_RGB : JCS_UNKNOWN;
     compressor->data_precision = format->bits;
     jpeg_set_defaults(compressor);
-    jpeg_set_colorspace(compressor, is_ycbcr(format) ? JCS_YCbCr : JCS_UNKNOWN);
-    compressor->comp_info[0].h_samp_factor = (int)factor_across(format);
-    compressor->comp_info[0].v_samp_factor = (int)factor_down(format);
+    jpeg_set_colorspace(compressor, tz_jpeg_is_ycbcr(format) ? JCS_YCbCr : JCS_UNKNOWN);
+    compressor->comp_info[0].h_samp_factor = (int)tz_jpeg_factor_across(format);
+    compressor->comp_info[0].v_samp_factor = (int)tz_jpeg_factor_down(format);
     jpeg_set_quality(compressor, (int)state->job.choice->quality, FALSE);
     compressor->write_JFIF_header = FALSE;
     compressor->write_Adobe_marker = FALSE;
-    compressor->optimize_coding = !shares_huffman(state->job.choice);
+    compressor->optimize_coding =
+        !tz_jpeg_shares_huffman(state->job.choice) && !tz_jpeg_recodes(format, state->job.choice);
 }
 
 static void destroy(jpeg_state *state)
@@ -232,6 +106,10 @@ static void destroy(jpeg_state *state)
         return;
     tz_jpeg_memory_deinit(&state->guard.memory, (j_common_ptr)&state->compressor);
     jpeg_destroy_compress(&state->compressor);
+    tz_free(state->standard);
+    tz_free(state->tokens);
+    state->standard = NULL;
+    state->tokens = NULL;
     state->created = false;
 }
 
@@ -259,16 +137,17 @@ static tz_result create(jpeg_state *state, const tz_tile_format *format,
 }
 
 /* A table of which sent_table is set is left out. Chroma has a second set of its own. */
-static void share_tables(struct jpeg_compress_struct *compressor, const jpeg_job *job, bool shared)
+static void set_sent(struct jpeg_compress_struct *compressor, const jpeg_job *job, boolean sent,
+                     bool quantization, bool huffman)
 {
-    const int sets = is_ycbcr(job->format) ? 2 : 1;
-    jpeg_suppress_tables(compressor, !shared);
+    const int sets = tz_jpeg_is_ycbcr(job->format) ? 2 : 1;
+    jpeg_suppress_tables(compressor, !sent);
     for (int i = 0; i < sets; i++) {
-        if (shares_quantization(job->choice))
-            compressor->quant_tbl_ptrs[i]->sent_table = shared;
-        if (shares_huffman(job->choice)) {
-            compressor->dc_huff_tbl_ptrs[i]->sent_table = shared;
-            compressor->ac_huff_tbl_ptrs[i]->sent_table = shared;
+        if (quantization)
+            compressor->quant_tbl_ptrs[i]->sent_table = sent;
+        if (huffman) {
+            compressor->dc_huff_tbl_ptrs[i]->sent_table = sent;
+            compressor->ac_huff_tbl_ptrs[i]->sent_table = sent;
         }
     }
 }
@@ -323,7 +202,9 @@ static void image_step(void *user)
     jpeg_state *state = user;
     struct jpeg_compress_struct *compressor = &state->compressor;
     compressor->image_height = state->job.format->height;
-    share_tables(compressor, &state->job, true);
+    set_sent(compressor, &state->job, TRUE, tz_jpeg_shares_quantization(state->job.choice),
+             tz_jpeg_shares_huffman(state->job.choice) ||
+                 tz_jpeg_recodes(state->job.format, state->job.choice));
     jpeg_start_compress(compressor, FALSE);
 #if TZ_JPEG_HAS_12_BITS
     if (compressor->data_precision == 12)
@@ -338,23 +219,29 @@ static tz_result encode(void *opaque, const tz_tile_format *format, const tz_enc
                         uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
 {
     jpeg_state *state = opaque;
+    const bool recode = tz_jpeg_recodes(format, choice);
+    const size_t room = tz_jpeg_bound(format, choice);
     tz_jpeg_memory_begin(&state->guard.memory, UINT64_MAX);
-    state->job = (jpeg_job){format, choice, in, out, bound(format, choice), false};
+    state->job = (jpeg_job){format, choice, in, recode ? state->standard : out, room, false};
     if (!tz_jpeg_survives(&state->guard, image_step, state)) {
         jpeg_abort_compress(&state->compressor);
-        if (state->job.overflow)
-            return tz_codec_fail(call, "JPEG: a tile takes more than %zu bytes",
-                                 bound(format, choice));
-        return tz_jpeg_failure(&state->guard, call);
+        if (!state->job.overflow)
+            return tz_jpeg_failure(&state->guard, call);
     }
     *out_size = state->job.out_size;
+    const tz_jpeg_scan scan = tz_jpeg_scan_of(format);
+    if (state->job.overflow ||
+        (recode && !tz_jpeg_recode(state->readers, &scan, state->standard, state->job.out_size,
+                                   state->tokens, out, room, out_size)))
+        return tz_codec_fail(call, "JPEG: a tile takes more than %zu bytes", room);
     return TZ_OK;
 }
 
 static void tables_step(void *user)
 {
     jpeg_state *state = user;
-    share_tables(&state->compressor, &state->job, false);
+    set_sent(&state->compressor, &state->job, FALSE, tz_jpeg_shares_quantization(state->job.choice),
+             tz_jpeg_shares_huffman(state->job.choice));
     jpeg_write_tables(&state->compressor);
 }
 
@@ -367,7 +254,7 @@ static tz_result tables(const tz_tile_format *format, const tz_encode_choice *ch
     jpeg_state state = {.created = false};
     TZ_TRY(create(&state, format, choice, ctx));
     state.job.out = out;
-    state.job.out_size = bound(format, choice);
+    state.job.out_size = tz_jpeg_bound(format, choice);
     tz_result result = TZ_OK;
     if (tz_jpeg_survives(&state.guard, tables_step, &state)) {
         *out_size = state.job.out_size;
@@ -379,15 +266,45 @@ static tz_result tables(const tz_tile_format *format, const tz_encode_choice *ch
     return result;
 }
 
+static void read_standard_code(tz_jpeg_code_reader *reader, const JHUFF_TBL *table)
+{
+    tz_jpeg_code code;
+    memcpy(code.counts, table->bits, sizeof code.counts);
+    memcpy(code.symbols, table->huffval, sizeof code.symbols);
+    tz_jpeg_code_reader_init(reader, &code);
+}
+
 static tz_result init(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
                       const tz_context *ctx)
 {
-    return create(opaque, format, choice, ctx);
+    jpeg_state *state = opaque;
+    TZ_TRY(create(state, format, choice, ctx));
+    if (!tz_jpeg_recodes(format, choice))
+        return TZ_OK;
+    size_t count;
+    state->standard = tz_alloc(tz_jpeg_bound(format, choice) + TZ_JPEG_RECODE_SLACK);
+    if (tz_to_size(tz_jpeg_block_count(format), &count))
+        state->tokens = tz_alloc_array(count, TZ_JPEG_BLOCK_TOKENS * sizeof *state->tokens);
+    if (!state->standard || !state->tokens) {
+        destroy(state);
+        return tz_fail_nomem(ctx, tz_jpeg_memory_needed(format, choice));
+    }
+    for (unsigned i = 0; i < TZ_JPEG_CODES; i++)
+        read_standard_code(&state->readers[i], i % 2 == 0
+                                                   ? state->compressor.dc_huff_tbl_ptrs[i / 2]
+                                                   : state->compressor.ac_huff_tbl_ptrs[i / 2]);
+    return TZ_OK;
 }
 
 static void deinit(void *opaque)
 {
     destroy(opaque);
+}
+
+static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)format, (void)choice;
+    return true;
 }
 
 static const uint16_t compressions[] = {7, 0};
@@ -396,13 +313,13 @@ const tz_encoder tz_encoder_jpeg = {
     .name = "jpeg",
     .library = "libjpeg-turbo",
     .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_YCBCR | TZ_ENCODER_LOSSY,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_YCBCR,
     .state_size = sizeof(jpeg_state),
-    .choose = choose,
-    .refuse = refuse,
+    .choose = tz_jpeg_choose,
+    .refuse = tz_jpeg_refuse,
     .lossy = lossy,
-    .bound = bound,
-    .memory = memory,
+    .bound = tz_jpeg_bound,
+    .memory = tz_jpeg_memory_needed,
     .init = init,
     .deinit = deinit,
     .encode = encode,

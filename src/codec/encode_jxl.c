@@ -6,7 +6,8 @@
  * What versions of libjxl get wrong stays out of files: before 0.12, levels 8 and 9 may end the
  * process; float16 loses NaN and its smallest numbers; and float32 in the smallest of tiles, or
  * integers at level 1, may come back as others, so that these tiles are decoded again and compared.
- * libjxl takes most of its memory past the manager it is given. */
+ * libjxl takes most of its memory past the manager it is given, and its arithmetic is that of the
+ * processor's widest instructions: on another kind of processor a tile may take other bytes. */
 #include "codec/encoder.h"
 
 #ifdef TZ_HAVE_JXL
@@ -16,6 +17,7 @@
 #include <jxl/encode.h>
 #include <jxl/version.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 /* Before, extra channels are always lossless. */
@@ -57,10 +59,10 @@ static const char *choose_distance(tz_encode_choice *choice)
         choice->distance = 1;
     if (!(choice->distance >= 0.01 && choice->distance <= 25) || !(choice->alpha_distance <= 25))
         return "a distance of JPEG XL is 0.01 to 25";
-    if (choice->alpha_distance > 0 && !HAS_CHANNEL_DISTANCE)
-        return "a distance of alpha needs libjxl 0.9; with this one alpha is lossless";
+    if (choice->alpha_distance != 0 && !HAS_CHANNEL_DISTANCE)
+        return "a distance of alpha other than that of colours needs libjxl 0.9";
     if (choice->alpha_distance == 0)
-        choice->alpha_distance = HAS_CHANNEL_DISTANCE ? choice->distance : -1;
+        choice->alpha_distance = choice->distance;
     return NULL;
 }
 
@@ -305,13 +307,20 @@ static tz_result check(const jxl_job *job, const uint8_t *in, const uint8_t *out
     jxl_state *state = job->state;
     const tz_tile_format *format = job->format;
     const size_t size = tz_tile_bytes(format);
+    tz_limits limits;
+    tz_context ctx = *call->ctx;
+    const tz_codec_call unlimited = {&ctx, call->place};
+    tz_limits_resolve(&limits, NULL);
+    limits.max_codec_bytes = UINT64_MAX;
+    ctx.limits = &limits;
     TZ_TRY(reserve(state, size, call));
     TZ_TRY(tz_codec_jxl.decode(state->decoder, format, out, out_size, state->scratch,
-                               tz_tile_row_bytes(format), call));
+                               tz_tile_row_bytes(format), &unlimited));
     if (memcmp(state->scratch, in, size) == 0)
         return TZ_OK;
-    return tz_codec_fail(call, "JPEG XL: libjxl does not give back the samples of this tile; "
-                               "larger tiles or another level may help");
+    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_CODEC, call->place,
+                   "JPEG XL: libjxl does not give back the samples of this tile; larger tiles or "
+                   "another level may help");
 }
 
 static bool needs_check(const tz_tile_format *format, const tz_encode_choice *choice)
@@ -373,7 +382,7 @@ const tz_encoder tz_encoder_jxl = {
     .name = "jpegxl",
     .library = "libjxl",
     .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_LOSSY,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR,
     .state_size = sizeof(jxl_state),
     .choose = choose,
     .refuse = refuse,

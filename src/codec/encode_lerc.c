@@ -326,7 +326,7 @@ static tz_result init(void *opaque, const tz_tile_format *format, const tz_encod
                       const tz_context *ctx)
 {
     lerc_state *state = opaque;
-    (void)state, (void)choice, (void)ctx; /* a build may have neither library */
+    (void)state, (void)format, (void)choice, (void)ctx; /* a build may have neither library */
 #ifdef TZ_HAVE_LIBDEFLATE
     if (format->lerc_compression == TZ_LERC_WITH_DEFLATE) {
         state->deflater = libdeflate_alloc_compressor(choice->level);
@@ -365,7 +365,7 @@ const tz_encoder tz_encoder_lerc = {
     .name = "lerc",
     .library = "liblerc",
     .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_LOSSY,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_VALUES,
     .state_size = sizeof(lerc_state),
     .choose = choose,
     .refuse = refuse,

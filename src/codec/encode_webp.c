@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * WebP (compression 50001), by libwebp with its default settings: 3 or 4 samples of 8 bits, lossy
- * or lossless. Lossless keeps colours under transparent pixels too. */
+ * or lossless. Lossless keeps colours under transparent pixels too, and there quality is how hard
+ * libwebp tries. */
 #include "codec/encoder.h"
 
 #ifdef TZ_HAVE_WEBP
@@ -141,7 +142,7 @@ const tz_encoder tz_encoder_webp = {
     .name = "webp",
     .library = "libwebp",
     .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_LOSSY,
+    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR,
     .choose = choose,
     .refuse = refuse,
     .lossy = lossy,

@@ -55,6 +55,13 @@ tz_result tz_encoder_find(uint16_t compression, const tz_context *ctx, const tz_
     return tz_codec_missing(compression, "encoder", ctx);
 }
 
+/* What a sample is called, but for its number of bits. */
+static const char *sample_kind(uint16_t sample_format)
+{
+    static const char *const kinds[] = {"", "uint", "int", "float", "", "cint", "cfloat"};
+    return sample_format < sizeof kinds / sizeof kinds[0] ? kinds[sample_format] : "";
+}
+
 tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *format,
                            tz_encode_choice *choice, const tz_context *ctx)
 {
@@ -63,6 +70,9 @@ tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *form
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", why);
     why = encoder->refuse ? encoder->refuse(format, choice) : NULL;
     if (why)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s", why);
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                       "%s; tiles here are %u x %u pixels of %u x %s%u", why, format->width,
+                       format->height, (unsigned)format->samples,
+                       sample_kind(format->sample_format), (unsigned)format->bits);
     return TZ_OK;
 }

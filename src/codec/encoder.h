@@ -25,7 +25,8 @@ enum {
     TZ_ENCODER_NO_PREDICTOR = 2, /* predictors do not apply */
     TZ_ENCODER_COPY = 4,         /* what comes out is what goes in */
     TZ_ENCODER_YCBCR = 8,        /* takes RGB for photometric YCbCr */
-    TZ_ENCODER_LOSSY = 16        /* may change samples, by the choice: see lossy below */
+    TZ_ENCODER_VALUES = 16 /* floating-point samples keep their values, but not all their bits:
+                              signs of zero and kinds of NaN may change */
 };
 
 typedef struct tz_encoder {

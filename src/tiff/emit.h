@@ -13,7 +13,7 @@ typedef struct tz_directory {
     bool strips;
     uint64_t tile_count;
     const uint64_t *tile_offsets; /* 0: sparse */
-    const uint32_t *tile_sizes; /* both NULL for tz_emit_size: any that may come */
+    const uint32_t *tile_sizes;   /* both NULL for tz_emit_size: any that may come */
 } tz_directory;
 
 typedef struct tz_emit {

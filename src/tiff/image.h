@@ -10,7 +10,8 @@
 typedef struct tz_image {
     tz_image_spec spec;       /* what it points to is in arena; bits_per_sample, orientation,
                                  nodata and extra_samples are resolved */
-    tz_write_options options; /* compression, predictor, tile size resolved */
+    tz_write_options options; /* compression, predictor, tile size, discard_bits (one a band)
+                                 resolved */
     tz_arena arena;
     uint16_t photometric; /* TIFF's number */
     uint16_t sample_format;

@@ -151,7 +151,7 @@ static tz_encode_choice choice_of(const tz_write_options *options)
         .distance = options->distance,
         .alpha_distance = options->alpha_distance,
         .max_error = options->max_error,
-        .jpeg_tables = options->jpeg_tables == TZ_JPEG_TABLES_DEFAULT ? TZ_JPEG_TABLES_QUANT
+        .jpeg_tables = options->jpeg_tables == TZ_JPEG_TABLES_DEFAULT ? TZ_JPEG_TABLES_BOTH
                                                                       : options->jpeg_tables,
     };
 }
@@ -249,11 +249,28 @@ static unsigned most_discarded(const tz_image *image)
     }
 }
 
+/* One number for each band, also where one was given for all. */
+static tz_result copy_discard(tz_image *image, const tz_context *ctx)
+{
+    tz_write_options *options = &image->options;
+    const uint32_t bands = image->spec.bands;
+    if (!options->discard_bits)
+        return TZ_REFUSE(ctx, "options->discard_bits is NULL, although its count is %u",
+                         options->discard_count);
+    uint8_t *copy = tz_arena_alloc(&image->arena, bands);
+    if (!copy)
+        return tz_fail_nomem(ctx, bands);
+    for (uint32_t band = 0; band < bands; band++)
+        copy[band] = options->discard_bits[options->discard_count == 1 ? 0 : band];
+    options->discard_bits = copy;
+    options->discard_count = bands;
+    return TZ_OK;
+}
+
 static tz_result take_discard(tz_image *image, const tz_context *ctx)
 {
     tz_write_options *options = &image->options;
     const unsigned most = most_discarded(image);
-    void *copy;
     if (options->discard_count == 0) {
         options->discard_bits = NULL;
         return TZ_OK;
@@ -261,9 +278,7 @@ static tz_result take_discard(tz_image *image, const tz_context *ctx)
     if (options->discard_count != 1 && options->discard_count != image->spec.bands)
         return TZ_REFUSE(ctx, "%u numbers of bits to discard; there may be 1 or %u",
                          options->discard_count, image->spec.bands);
-    TZ_TRY(tz_image_copy(image, options->discard_bits, options->discard_count, 1,
-                         "options->discard_bits", ctx, &copy));
-    options->discard_bits = copy;
+    TZ_TRY(copy_discard(image, ctx));
     for (uint32_t i = 0; i < options->discard_count; i++)
         if (options->discard_bits[i] > most)
             return TZ_REFUSE(ctx, "%u bits to discard of samples of type %s; at most %u can be",

@@ -7,6 +7,8 @@
 #include "write/belt.h"
 #include "write/writer.h"
 
+#define DEFAULT_BUFFER ((uint64_t)256 << 20)
+
 /* Encoded tiles that wait, for each thread: enough that a slow tile does not stop the others. */
 enum { SLOTS_PER_THREAD = 4 };
 
@@ -146,6 +148,26 @@ static void fit_columns(tz_budget *b, const tz_image *image)
     b->columns = low;
 }
 
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+    while (y != 0) {
+        const uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return times(a / x, b);
+}
+
+/* Up to where both a row of tiles and a chunk of the source end, unless that is far. */
+static uint64_t to_end_of_chunk(const tz_budget *b, const tz_image *image, uint64_t rows)
+{
+    enum { FAR = 8 };
+    const uint64_t both = b->chunk_rows ? common_multiple(image->tile_height, b->chunk_rows) : 1;
+    const uint64_t up = times(tz_ceil_div(rows, both), both);
+    return up / FAR <= rows ? up : rows;
+}
+
 static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
 {
     const uint64_t tiles = (uint64_t)image->tiles_across * image->planes;
@@ -154,7 +176,7 @@ static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
         tz_ceil_div((uint64_t)TILES_PER_THREAD * b->threads, tiles) * image->tile_height;
     const uint64_t by_bytes = tz_ceil_div(SWATH_BYTES, row_bytes);
     rows = rows > by_bytes ? rows : by_bytes;
-    rows = rows > b->chunk_rows ? rows : b->chunk_rows;
+    rows = to_end_of_chunk(b, image, rows > b->chunk_rows ? rows : b->chunk_rows);
     return rows < image->spec.height ? rows : image->spec.height;
 }
 
@@ -188,7 +210,8 @@ tz_result tz_budget_make(tz_budget *out, const tz_image *image, const tz_row_sou
                          const tz_context *ctx)
 {
     tz_budget b = {.threads = 1, .slots = 1, .slabs = 1, .columns = image->tiles_across};
-    const uint64_t cap = image->options.buffer_bytes;
+    const uint64_t given = image->options.buffer_bytes;
+    const uint64_t cap = given > 0 ? given : DEFAULT_BUFFER;
     const bool split = may_split_rows(image, source);
     count_parts(&b, image);
     b.chunk_rows = source ? source->chunk_rows : 0;

@@ -14,6 +14,7 @@ import rasterio.rpc
 import rasterio.shutil
 import tifffile
 
+pytestmark = pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMA = json.loads((ROOT / "doc" / "convert.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -164,6 +165,31 @@ def test_codecs_that_gdal_may_not_have(run, convert, features, raster, tmp_path,
     out = convert(path, options=[f"COMPRESS={codec}", "TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=64"])
     assert f"Compression   {codec}" in run("info", out).stdout
     assert run("diff", "--pixels-only", path, out).returncode == 0
+
+
+@pytest.mark.parametrize("options, best, worst", [
+    (["COMPRESS=JXL", "JXL_LOSSLESS=NO"], "JXL_DISTANCE=0.1", "JXL_DISTANCE=10"),
+    (["COMPRESS=JPEG2000", "JPEG2000_LOSSLESS=NO"], "JPEG2000_QUALITY=95", "JPEG2000_QUALITY=5"),
+    (["COMPRESS=JPEG"], "JPEG_QUALITY=95", "JPEG_QUALITY=5"),
+    (["COMPRESS=WEBP"], "WEBP_LEVEL=95", "WEBP_LEVEL=5")])
+def test_quality_costs_bytes(convert, features, raster, options, best, worst):
+    if any(features[name] is None for name in ("jxl", "openjpeg", "jpeg", "webp")):
+        return  # the test of all codecs says so
+    path = raster(pixels_of("uint8", 3, 128, 128))
+    sizes = [pathlib.Path(convert(path, "--overwrite", options=[*options, quality])).stat().st_size
+             for quality in (best, worst)]
+    assert sizes[0] > 1.5 * sizes[1]
+
+
+@pytest.mark.parametrize("options, least, most", [
+    (["COMPRESS=DEFLATE"], "ZLEVEL=1", "ZLEVEL=12"), (["COMPRESS=ZSTD"], "ZSTD_LEVEL=1", "ZSTD_LEVEL=19"),
+    (["COMPRESS=DEFLATE"], "ZLEVEL=FAST", "ZLEVEL=6"), (["COMPRESS=LZ4"], "LZ4_LEVEL=1", "LZ4_LEVEL=12"),
+    (["COMPRESS=LZMA"], "LZMA_PRESET=0", "LZMA_PRESET=9")])
+def test_effort_saves_bytes(convert, raster, options, least, most):
+    path = raster(pixels_of("uint8", 1, 300, 300))
+    sizes = [pathlib.Path(convert(path, "--overwrite", options=[*options, effort])).stat().st_size
+             for effort in (least, most)]
+    assert sizes[0] > sizes[1]
 
 
 @pytest.mark.parametrize("bits, dtype", [(2, "uint8"), (4, "uint8"), (12, "uint16"), (16, "float32")])

@@ -87,6 +87,7 @@ def test_wrong_creation_options(run, option, message):
     (["BLOCKXSIZE=256"], "BLOCKXSIZE needs TILED=YES"),
     (["COMPRESS=JXL", "JXL_DISTANCE=2"], "need JXL_LOSSLESS=NO\n"),
     (["COMPRESS=WEBP", "WEBP_LEVEL=2", "WEBP_LOSSLESS=YES"], "WEBP_LEVEL needs WEBP_LOSSLESS=NO\n"),
+    (["COMPRESS=JPEG2000", "JPEG2000_QUALITY=2"], "JPEG2000_QUALITY needs JPEG2000_LOSSLESS=NO\n"),
     (["STATISTICS=YES", "PROFILE=GeoTIFF"], "STATISTICS=YES needs PROFILE=GDALGeoTIFF"),
     (["TFW=YES", "WORLDFILE=YES"], "one world file is enough\n"),
     (["SRC_MDD=a", "COPY_SRC_MDD=NO"], "do not go together\n")])

@@ -30,6 +30,13 @@ LIMITS = {
     ("tally", "f32"): 0.98, ("tally", "i16"): 0.77, ("tally", "ls"): 1.50, ("tally", "rgb"): 2.20,
     ("lzw", "f32"): 18.6, ("lzw", "i16"): 13.4, ("lzw", "ls"): 15.7, ("lzw", "rgb"): 13.6,
     ("lzw", "lc"): 2.62,
+    ("encode_lzw", "f32"): 48.3, ("encode_lzw", "i16"): 40.3, ("encode_lzw", "ls"): 43.8,
+    ("encode_lzw", "rgb"): 40.6, ("encode_lzw", "lc"): 22.6,
+    ("encode_packbits", "f32"): 2.25, ("encode_packbits", "i16"): 2.76,
+    ("encode_packbits", "ls"): 2.05, ("encode_packbits", "rgb"): 3.17,
+    ("encode_packbits", "lc"): 4.14,
+    ("deflate_fast", "f32"): 14.0, ("deflate_fast", "i16"): 17.2, ("deflate_fast", "ls"): 14.6,
+    ("deflate_fast", "rgb"): 17.7, ("deflate_fast", "lc"): 12.1,
 }
 
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What check_instructions.py counts the instructions of.
  *
- *     instruction_load predictor|lzw|store|tally FILE
+ *     instruction_load predictor|lzw|store|tally|encode_lzw|encode_packbits|deflate_fast FILE
  *
  * FILE is one of make_samples.py. Its tiles are decoded, then their rows prepared into a raster,
- * from which they are stored again and tallied; only what one of the measured_ functions does
- * counts. Prints the bytes that went through it, or "plain" where the pixel loops have no form for
- * this machine. */
+ * from which they are stored again and tallied, or their bytes are encoded; only what one of the
+ * measured_ functions does counts. Prints the bytes that went through it, or "plain" where the
+ * pixel loops have no form for this machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "codec/codec.h"
+#include "codec/deflate_choice.h"
+#include "codec/deflate_fast.h"
+#include "codec/encoder.h"
 #include "pixel/row_ops.h"
 #include "pixel/store.h"
 
@@ -29,6 +31,8 @@ typedef struct image {
     size_t tile_bytes;
     uint8_t *raster;
     void *state;
+    void *encoder_state;
+    uint8_t *encoded; /* room for twice a tile */
 } image;
 
 static void stop(const char *why)
@@ -45,12 +49,17 @@ static void *must_alloc(size_t size)
     return block;
 }
 
+static tz_tile_format format_of(const image *im)
+{
+    return (tz_tile_format){.width = im->row.width,
+                            .height = im->height,
+                            .samples = im->row.samples,
+                            .bits = im->row.bits};
+}
+
 __attribute__((noinline)) static void measured_lzw(const image *im)
 {
-    const tz_tile_format format = {.width = im->row.width,
-                                   .height = im->height,
-                                   .samples = im->row.samples,
-                                   .bits = im->row.bits};
+    const tz_tile_format format = format_of(im);
     tz_error err = {0};
     const tz_context ctx = {.err = &err};
     const tz_codec_call call = {.ctx = &ctx};
@@ -96,6 +105,51 @@ __attribute__((noinline)) static void measured_tally(const image *im)
     }
 }
 
+/* Bytes of one tile by one encoder, again and again to the same place. */
+static void encode_tiles(const image *im, const tz_encoder *encoder)
+{
+    const tz_tile_format format = format_of(im);
+    const tz_encode_choice choice = {0};
+    const tz_codec_call call = {0};
+    size_t size;
+    for (uint32_t i = 0; i < im->count; i++)
+        if (encoder->encode(im->encoder_state, &format, &choice, im->tiles + i * im->tile_bytes,
+                            im->encoded, &size, &call))
+            stop("a tile cannot be encoded");
+}
+
+__attribute__((noinline)) static void measured_encode_lzw(const image *im)
+{
+    encode_tiles(im, &tz_encoder_lzw);
+}
+
+__attribute__((noinline)) static void measured_encode_packbits(const image *im)
+{
+    encode_tiles(im, &tz_encoder_packbits);
+}
+
+/* The choice as well, whatever it is. */
+__attribute__((noinline)) static void measured_deflate_fast(const image *im)
+{
+    for (uint32_t i = 0; i < im->count; i++) {
+        const uint8_t *tile = im->tiles + i * im->tile_bytes;
+        (void)tz_deflate_wants_matches(tile, im->tile_bytes);
+        tz_deflate_fast(tile, im->tile_bytes, im->encoded);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*measured)(const image *im);
+} loads[] = {
+    {"predictor", measured_predictor},
+    {"store", measured_store},
+    {"tally", measured_tally},
+    {"encode_lzw", measured_encode_lzw},
+    {"encode_packbits", measured_encode_packbits},
+    {"deflate_fast", measured_deflate_fast},
+};
+
 static void describe(image *im, const tz_info *info)
 {
     const tz_level *level = &info->levels[0];
@@ -136,7 +190,7 @@ int main(int argc, char **argv)
     tz_file *file = NULL;
     tz_error err;
     if (argc != 3)
-        stop("usage: instruction_load predictor|lzw|store|tally FILE");
+        stop("usage: instruction_load WHAT FILE");
     if (tz_row_ops_get() == &tz_row_ops_plain) {
         puts("plain");
         return 0;
@@ -150,13 +204,14 @@ int main(int argc, char **argv)
     im.state = must_alloc(tz_codec_lzw.state_size);
     if (tz_codec_lzw.init && tz_codec_lzw.init(im.state, &(tz_context){.err = &err}))
         stop(err.message);
+    im.encoder_state = must_alloc(tz_encoder_lzw.state_size);
+    im.encoded = must_alloc(2 * im.tile_bytes);
     measured_lzw(&im);
-    if (strcmp(argv[1], "lzw") != 0)
-        measured_predictor(&im);
-    if (strcmp(argv[1], "tally") == 0)
-        measured_tally(&im);
-    if (strcmp(argv[1], "store") == 0)
-        measured_store(&im);
+    if (strcmp(argv[1], "store") == 0 || strcmp(argv[1], "tally") == 0)
+        measured_predictor(&im); /* makes the rows that they take */
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
+        if (strcmp(argv[1], loads[i].name) == 0)
+            loads[i].measured(&im);
     printf("%zu\n", im.count * im.tile_bytes);
     tz_close(file);
     return 0; /* and the system takes the rest */

@@ -33,7 +33,7 @@ from compare import Listed, attempt  # noqa: E402
 from write_program import WriteProgram  # noqa: E402
 
 SHOWN = 30
-SAMPLE = 6  # one of so many files, without --whole
+SAMPLE = 12  # one of so many files, without --whole
 WAYS = {
     "tiles": {"compression": 8},
     "strips": {"compression": 5, "strips": 1, "big_endian": 1, "bigtiff": 1, "interleave": 1},
@@ -50,12 +50,19 @@ OF_THE_FILE = {"description", "files", "file_size", "bigtiff", "big_endian", "by
                "IMAGE_STRUCTURE", "offset", "format", "ifd", "ifd_offset"}
 
 
-def facts(value):
-    """The JSON without what is of the file alone."""
+# The same in files of YCbCr, whose pixels are delivered as RGB, or without JPEG as plain bands.
+OF_YCBCR = {"photometric", "photometric_name", "colorInterpretation", "extra_samples", "colours"}
+YCBCR = 6
+# What lies in directories of its own, to which a copy has no pointers, and what is not the image's.
+NOT_COPIED = {"EXIF", "IMAGE_STRUCTURE", "DERIVED_SUBDATASETS", "SUBDATASETS"}
+
+
+def without(value, names):
+    """JSON without the members of these names."""
     if isinstance(value, dict):
-        return {name: facts(part) for name, part in value.items() if name not in OF_THE_FILE}
+        return {name: without(part, names) for name, part in value.items() if name not in names}
     if isinstance(value, list):
-        return [facts(part) for part in value]
+        return [without(part, names) for part in value]
     return value
 
 
@@ -105,16 +112,18 @@ class PixelDump:
 
 
 def info_of(command, path):
-    done = subprocess.run([command, "info", "--json", "--quiet", path], capture_output=True)
-    return facts(json.loads(done.stdout)) if done.stdout else {"error": done.stderr.decode()}
+    done = subprocess.run([command, "info", "--json", "--quiet", "--no-crs", path],
+                          capture_output=True)
+    if not done.stdout:
+        return {"error": done.stderr.decode(errors="replace")}
+    return without(json.loads(done.stdout), OF_THE_FILE)
 
 
 def gdal_of(path):
     """What GDAL tells beside pixels."""
     with rasterio.open(path) as file:
         points, crs = file.gcps
-        domains = [domain for domain in file.tag_namespaces()
-                   if domain not in ("IMAGE_STRUCTURE", "DERIVED_SUBDATASETS", "SUBDATASETS")]
+        domains = [domain for domain in file.tag_namespaces() if domain not in NOT_COPIED]
         return {
             "transform": list(file.transform), "crs": file.crs.to_wkt() if file.crs else None,
             "nodata": list(file.nodatavals), "dtypes": list(file.dtypes),
@@ -133,6 +142,23 @@ def gdal_of(path):
 # Copying -----------------------------------------------------------------------------------------
 
 
+def problems_of(old, new):
+    """[(reader, problem)], by what was seen of a file and of its copy."""
+    (old_pixels, old_info, old_gdal), (new_pixels, new_info, new_gdal) = old, new
+    ignored = OF_YCBCR if old_info["terrazzo"]["photometric"] == YCBCR else set()
+    pixels = None
+    if old_pixels != new_pixels:
+        same = old_pixels[0] == new_pixels[0]
+        pixels = "other pixels" if same else f"{old_pixels[0]} became {new_pixels[0]}"
+    info = differing(without(old_info, ignored), without(new_info, ignored))
+    gdal = None
+    if not isinstance(old_gdal, str):
+        gdal = new_gdal if isinstance(new_gdal, str) else \
+            differing(without(old_gdal, ignored), without(new_gdal, ignored))
+    return [(name, problem) for name, problem in
+            (("pixels", pixels), ("info", info), ("gdal", gdal)) if problem]
+
+
 class Copier:
     def __init__(self, program):
         folder = pathlib.Path(program).resolve().parent
@@ -147,27 +173,25 @@ class Copier:
         result, _ = self.program.ask("like", path)
         if result != "ok":
             self.unreadable[result] += 1
-        return result == "ok"
+            return False
+        self.old = self.look_at(path)
+        return True
+
+    def look_at(self, path):
+        """What our reader, our command and GDAL say of a file."""
+        return self.dump.read(path), info_of(self.command, path), attempt(gdal_of, path)
 
     def copy(self, path, way, folder):
         """[(reader, problem)] of one copy."""
         made = f"{folder}/copy.tif"
         self.program.say("new")
         self.program.ask("like", path)
-        for name, value in {**WAYS[way], "no_sync": 1, "verify": 1}.items():
+        for name, value in {**WAYS[way], "no_sync": 1, "verify": 1, "keep_nan": 1}.items():
             self.program.say("set", name, value)
         result, message = self.program.ask("write", made)
         if result != "ok":
             return [("writer", f"{result}: {message}")]
-        old, new = self.dump.read(path), self.dump.read(made)
-        pixels = None if old == new else f"{old[0]} became {new[0]}" if old[0] != new[0] else \
-            "other pixels"
-        ours = differing(info_of(self.command, path), info_of(self.command, made))
-        before, after = attempt(gdal_of, path), attempt(gdal_of, made)
-        theirs = None if isinstance(before, str) else after if isinstance(after, str) \
-            else differing(before, after)
-        return [(name, problem) for name, problem in
-                (("pixels", pixels), ("info", ours), ("gdal", theirs)) if problem]
+        return problems_of(self.old, self.look_at(made))
 
     def end(self):
         return self.program.end(), self.dump.end()

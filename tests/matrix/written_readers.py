@@ -3,6 +3,7 @@
 import re
 import subprocess
 
+import imagecodecs
 import numpy
 import rasterio
 import tifffile
@@ -52,12 +53,33 @@ def read_gdal(path, case):
 def read_tifffile(path, case):
     with tifffile.TiffFile(path) as file:
         page = file.pages[0]
+        if case.codec.startswith("jxl") and tile_samples(case) > 1:
+            return read_jxl(file, page, case)
         pixels = page.asarray()
     if case.bands == 1:
         pixels = pixels.reshape((1,) + pixels.shape[-2:])
     elif page.planarconfig == 1:
         pixels = numpy.moveaxis(pixels.reshape(case.size[::-1] + (case.bands,)), -1, 0)
     return pixels.reshape((case.bands,) + case.size[::-1])
+
+
+def read_jxl(file, page, case):
+    """Tile by tile, because imagecodecs gives bands that are no colours as planes, which tifffile
+    takes for rows."""
+    across = page.chunked[-1 if page.planarconfig == 2 or case.bands == 1 else -2]
+    height, width = page.chunks[:2]
+    pixels = numpy.full((case.bands, *case.size[::-1]), page.nodata, page.dtype)
+    for number, (offset, size) in enumerate(zip(page.dataoffsets, page.databytecounts)):
+        if size == 0:
+            continue
+        file.filehandle.seek(offset)
+        tile = imagecodecs.jpegxl_decode(file.filehandle.read(size))
+        if tile.shape[0] != case.bands or tile.shape[-1] == case.bands:
+            tile = numpy.moveaxis(tile, -1, 0)
+        row, column = number // across * height, number % across * width
+        room = pixels[:, row:row + height, column:column + width]
+        room[:] = tile[:, :room.shape[1], :room.shape[2]]
+    return pixels
 
 
 # What the file is made of ------------------------------------------------------------------------

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/jpeg_choice.h"
+
+#ifdef TZ_HAVE_JPEG
+
+#include "base/mem.h"
+#include "codec/jpeg_memory.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * Choices
+ * ------------------------------------------------------------------------------------------ */
+
+bool tz_jpeg_shares_quantization(const tz_encode_choice *choice)
+{
+    return choice->jpeg_tables == TZ_JPEG_TABLES_QUANT ||
+           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
+}
+
+bool tz_jpeg_shares_huffman(const tz_encode_choice *choice)
+{
+    return choice->jpeg_tables == TZ_JPEG_TABLES_HUFFMAN ||
+           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
+}
+
+bool tz_jpeg_recodes(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    return !tz_jpeg_shares_huffman(choice) && format->bits == 8;
+}
+
+bool tz_jpeg_is_ycbcr(const tz_tile_format *format)
+{
+    return format->photometric == 6;
+}
+
+const char *tz_jpeg_choose(const tz_tile_format *format, tz_encode_choice *choice)
+{
+    if (choice->quality == 0)
+        choice->quality = 75;
+    if (choice->quality > 100)
+        return "JPEG quality is 1 to 100";
+    if (choice->jpeg_tables == TZ_JPEG_TABLES_DEFAULT)
+        choice->jpeg_tables = TZ_JPEG_TABLES_QUANT;
+    if (choice->jpeg_tables < TZ_JPEG_TABLES_QUANT || choice->jpeg_tables > TZ_JPEG_TABLES_NONE)
+        return "JPEG tables to share are quantization, Huffman, both or none";
+    if (format->bits > 8 && tz_jpeg_shares_huffman(choice))
+        return "JPEG with 12 bits cannot share Huffman tables: the standard ones are for 8 bits";
+    if (choice->lossless)
+        return "JPEG is not lossless";
+    return NULL;
+}
+
+static const char *refuse_colour(const tz_tile_format *format)
+{
+    const uint16_t across = format->subsampling[0], down = format->subsampling[1];
+    if (format->photometric == 3)
+        return "JPEG changes values a little, which a palette cannot bear";
+    if (!tz_jpeg_is_ycbcr(format))
+        return NULL;
+    if (format->samples != 3)
+        return "JPEG as YCbCr takes 3 bands, interleaved by pixel";
+    if (across < 1 || across > 2 || down < 1 || down > across)
+        return "JPEG as YCbCr is subsampled by 1 x 1, 2 x 1 or 2 x 2";
+    return NULL;
+}
+
+unsigned tz_jpeg_factor_across(const tz_tile_format *format)
+{
+    return tz_jpeg_is_ycbcr(format) ? format->subsampling[0] : 1;
+}
+
+unsigned tz_jpeg_factor_down(const tz_tile_format *format)
+{
+    return tz_jpeg_is_ycbcr(format) ? format->subsampling[1] : 1;
+}
+
+const char *tz_jpeg_refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    if (format->sample_format != 1 ||
+        (format->bits != 8 && !(format->bits == 12 && TZ_JPEG_HAS_12_BITS)))
+        return TZ_JPEG_HAS_12_BITS ? "JPEG takes uint8, or unsigned samples of 12 bits"
+                                   : "JPEG takes uint8";
+    if (format->samples < 1 || format->samples > MAX_COMPS_IN_SCAN)
+        return "JPEG takes 1 to 4 bands interleaved by pixel, or any number of bands stored apart";
+    const char *why = refuse_colour(format);
+    if (why)
+        return why;
+    if (format->width > JPEG_MAX_DIMENSION || format->height > JPEG_MAX_DIMENSION)
+        return "JPEG takes up to 65,500 pixels in each direction";
+    if (format->height % (DCTSIZE * tz_jpeg_factor_down(format)) != 0)
+        return tz_jpeg_factor_down(format) == 1
+                   ? "rows of a JPEG tile or strip are a multiple of 8"
+                   : "rows of a JPEG tile or strip that is subsampled are a multiple of 16";
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Sizes
+ * ------------------------------------------------------------------------------------------ */
+
+tz_jpeg_scan tz_jpeg_scan_of(const tz_tile_format *format)
+{
+    const unsigned across = tz_jpeg_factor_across(format), down = tz_jpeg_factor_down(format);
+    tz_jpeg_scan scan = {.units = tz_ceil_div(format->width, DCTSIZE * across) *
+                                  tz_ceil_div(format->height, DCTSIZE * down)};
+    scan.blocks[0] = tz_jpeg_is_ycbcr(format) ? across * down : format->samples;
+    scan.blocks[1] = tz_jpeg_is_ycbcr(format) ? 2 : 0;
+    return scan;
+}
+
+uint64_t tz_jpeg_block_count(const tz_tile_format *format)
+{
+    const tz_jpeg_scan scan = tz_jpeg_scan_of(format);
+    return scan.units * (scan.blocks[0] + scan.blocks[1]);
+}
+
+enum {
+    /* The energy of samples bounds that of the coefficients, and so the bits they take: with the
+     * standard tables and the finest quantization no block of 8-bit samples takes more than 145
+     * bytes before stuffing. Tables made for a tile do better still. */
+    BLOCK_BYTES = 192,
+    BLOCK_BYTES_12 = 256,
+    HEADER_BYTES = 4096 /* markers with all tables take less than half of it */
+};
+
+size_t tz_jpeg_bound(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    (void)choice;
+    uint64_t bytes =
+        tz_jpeg_block_count(format) * (format->bits > 8 ? BLOCK_BYTES_12 : BLOCK_BYTES) +
+        HEADER_BYTES;
+    size_t size;
+    return tz_to_size(bytes, &size) ? size : SIZE_MAX;
+}
+
+/* Rows of samples before and after chroma is subsampled; what Huffman tables of a tile's own take:
+ * a tile with standard ones and its symbols, or all coefficients; and what the pools have left over
+ * at the end of their blocks. */
+uint64_t tz_jpeg_memory_needed(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    const uint64_t row = ((uint64_t)format->width + 2 * DCTSIZE + 128) * (format->bits > 8 ? 2 : 1);
+    uint64_t bytes = row * format->samples * (3 * DCTSIZE);
+    if (tz_jpeg_recodes(format, choice))
+        bytes += tz_jpeg_bound(format, choice) + TZ_JPEG_RECODE_SLACK +
+                 tz_jpeg_block_count(format) * TZ_JPEG_BLOCK_TOKENS * sizeof(uint32_t);
+    else if (!tz_jpeg_shares_huffman(choice))
+        bytes += tz_jpeg_block_count(format) * sizeof(JBLOCK) +
+                 (uint64_t)format->height * sizeof(void *);
+    return bytes + (1u << 17) * (1 + (uint64_t)format->samples);
+}
+
+#endif

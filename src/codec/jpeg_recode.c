@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The scan is taken apart into tokens, a symbol and the bits that follow it (the value itself),
+ * which are counted and then written again with the codes made from the counts. */
+#include "codec/jpeg_recode.h"
+
+#include <string.h>
+
+#include "codec/load.h"
+
+enum { MARKER_EOI = 0xD9, MARKER_SOI = 0xD8, MARKER_SOS = 0xDA, MARKER_DHT = 0xC4 };
+enum {
+    BLOCK_SAMPLES = 64,
+    MAX_STEP = 8 /* bytes that one step of writing takes at most */
+};
+
+/* A token: the value, the symbol << 16, the index of the code << 24, and the highest bit. */
+#define TOKEN_FOUND        0x80000000u
+#define TOKEN_VALUE(token) ((token)&0xffff)
+#define TOKEN_CODE(token)  ((token) >> 16 & 1023)
+
+/* ---------------------------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------------------------ */
+
+static uint32_t found_code(unsigned length, uint8_t symbol)
+{
+    return (length + (symbol & 15u)) << 16 | length << 8 | symbol;
+}
+
+void tz_jpeg_code_reader_init(tz_jpeg_code_reader *reader, const tz_jpeg_code *code)
+{
+    uint32_t next = 0;
+    unsigned symbol = 0;
+    *reader = (tz_jpeg_code_reader){.limits = {0}};
+    memcpy(reader->symbols, code->symbols, sizeof reader->symbols);
+    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE; length++, next <<= 1) {
+        reader->offsets[length] = symbol - next;
+        for (unsigned i = 0; i < code->counts[length]; i++, next++, symbol++) {
+            if (length > TZ_JPEG_QUICK_BITS)
+                continue;
+            const unsigned spare = TZ_JPEG_QUICK_BITS - length;
+            for (unsigned k = 0; k < 1u << spare; k++)
+                reader->quick[(next << spare) + k] = found_code(length, code->symbols[symbol]);
+        }
+        reader->limits[length] = next;
+    }
+}
+
+/* A code that is longer than the quick ones, at the top of word; 0: none. */
+static uint32_t search_code(const tz_jpeg_code_reader *reader, uint64_t word)
+{
+    for (unsigned length = TZ_JPEG_QUICK_BITS + 1; length <= TZ_JPEG_MAX_CODE; length++) {
+        const uint32_t code = (uint32_t)(word >> (64 - length));
+        if (code < reader->limits[length])
+            return found_code(length, reader->symbols[(code + reader->offsets[length]) & 255]);
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Writing
+ * ------------------------------------------------------------------------------------------ */
+
+/* Ready for the value to be put behind it. */
+typedef struct written_code {
+    uint32_t bits;
+    uint32_t length; /* with the value */
+} written_code;
+
+typedef struct bit_writer {
+    uint64_t bits; /* the lowest `held` of them are not written yet */
+    unsigned held; /* below 32 */
+    uint8_t *out;
+    const uint8_t *end;
+} bit_writer;
+
+static inline bool has_ff(uint32_t word)
+{
+    return ((~word - 0x01010101u) & word & 0x80808080u) != 0;
+}
+
+static inline void put_byte(bit_writer *writer, uint8_t byte)
+{
+    *writer->out++ = byte;
+    if (byte == 0xFF)
+        *writer->out++ = 0;
+}
+
+/* At most 32 bits; false when there is no room. */
+static inline bool put_bits(bit_writer *writer, uint32_t bits, unsigned count)
+{
+    writer->bits = writer->bits << count | bits;
+    writer->held += count;
+    if (writer->held < 32)
+        return true;
+    if (writer->end - writer->out < MAX_STEP)
+        return false;
+    writer->held -= 32;
+    const uint32_t word = (uint32_t)(writer->bits >> writer->held);
+    if (has_ff(word)) {
+        for (int shift = 24; shift >= 0; shift -= 8)
+            put_byte(writer, (uint8_t)(word >> shift));
+    } else {
+        const uint32_t stored = tz_load_be32((const uint8_t *)&word);
+        memcpy(writer->out, &stored, sizeof stored);
+        writer->out += sizeof stored;
+    }
+    return true;
+}
+
+/* The last bits, filled up with ones. */
+static bool put_end(bit_writer *writer)
+{
+    const unsigned fill = (8 - writer->held % 8) % 8;
+    if (!put_bits(writer, (1u << fill) - 1, fill) || writer->end - writer->out < MAX_STEP)
+        return false;
+    while (writer->held > 0) {
+        writer->held -= 8;
+        put_byte(writer, (uint8_t)(writer->bits >> writer->held));
+    }
+    return true;
+}
+
+static void assign_codes(written_code *out, const tz_jpeg_code *code)
+{
+    uint32_t next = 0;
+    unsigned symbol = 0;
+    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE; length++, next <<= 1) {
+        for (unsigned i = 0; i < code->counts[length]; i++, next++, symbol++) {
+            const unsigned size = code->symbols[symbol] & 15u;
+            out[code->symbols[symbol]] = (written_code){next << size, length + size};
+        }
+    }
+}
+
+static bool write_tokens(bit_writer *writer, const written_code *codes, const uint32_t *tokens,
+                         size_t count)
+{
+    bit_writer local = *writer; /* which bytes written to out cannot change */
+    bool fits = true;
+    for (size_t i = 0; fits && i < count; i++) {
+        const written_code code = codes[TOKEN_CODE(tokens[i])];
+        fits = put_bits(&local, code.bits | TOKEN_VALUE(tokens[i]), code.length);
+    }
+    *writer = local;
+    return fits;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The scan
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct bit_reader {
+    const uint8_t *next;
+    uint64_t word; /* what comes, from the highest bit on */
+    unsigned held; /* bits of it */
+} bit_reader;
+
+/* The next token; 0, which is none, when no code fits. */
+static inline uint32_t next_token(bit_reader *in, const tz_jpeg_code_reader *reader, unsigned code)
+{
+    in->word |= tz_load_be64(in->next) >> in->held;
+    in->next += (63 - in->held) >> 3;
+    in->held |= 56;
+    uint32_t found = reader->quick[in->word >> (64 - TZ_JPEG_QUICK_BITS)];
+    if (found == 0)
+        found = search_code(reader, in->word);
+    const unsigned length = found >> 8 & 255, all = found >> 16, symbol = found & 255;
+    const uint32_t value = (uint32_t)(in->word << length >> 1 >> (63 - (symbol & 15)));
+    in->word <<= all;
+    in->held -= all;
+    return found == 0 ? 0 : value | symbol << 16 | code << 24 | TOKEN_FOUND;
+}
+
+/* One block; where its tokens end, or NULL. Counting costs nothing here, where reading waits for
+ * itself. */
+static inline uint32_t *split_block(uint32_t *tokens, uint64_t *occurrences, bit_reader *in,
+                                    const tz_jpeg_code_reader *readers, unsigned set)
+{
+    const unsigned dc = 2 * set, ac = dc + 1;
+    *tokens = next_token(in, &readers[dc], dc);
+    occurrences[TOKEN_CODE(*tokens)]++;
+    bool found = *tokens++ != 0;
+    for (unsigned sample = 1; found && sample < BLOCK_SAMPLES;) {
+        const uint32_t token = next_token(in, &readers[ac], ac);
+        const unsigned symbol = token >> 16 & 255;
+        *tokens++ = token;
+        occurrences[TOKEN_CODE(token)]++;
+        found = token != 0;
+        if (symbol == 0)
+            break; /* the rest of the block is 0 */
+        sample += (symbol >> 4) + 1;
+    }
+    return found ? tokens : NULL;
+}
+
+/* All tokens of a scan; how many, or 0. */
+static size_t split_scan(uint32_t *tokens, uint64_t *occurrences, const tz_jpeg_scan *scan,
+                         const tz_jpeg_code_reader *readers, const uint8_t *data, size_t size)
+{
+    bit_reader in = {.next = data};
+    uint32_t *next = tokens;
+    for (uint64_t unit = 0; unit < scan->units; unit++) {
+        for (unsigned block = 0; block < scan->blocks[0] + scan->blocks[1]; block++) {
+            next = split_block(next, occurrences, &in, readers, block >= scan->blocks[0]);
+            if (!next || in.next > data + size + sizeof in.word)
+                return 0;
+        }
+    }
+    const uint64_t used = (uint64_t)(in.next - data) * 8 - in.held;
+    return used <= (uint64_t)size * 8 ? (size_t)(next - tokens) : 0;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The stream
+ * ------------------------------------------------------------------------------------------ */
+
+/* Where the marker of the scan is; 0: nowhere. */
+static size_t find_scan(const uint8_t *in, size_t size)
+{
+    if (size < 4 || in[0] != 0xFF || in[1] != MARKER_SOI)
+        return 0;
+    for (size_t at = 2; at + 4 <= size && in[at] == 0xFF;) {
+        if (in[at + 1] == MARKER_SOS)
+            return at;
+        at += 2 + (size_t)(in[at + 2] << 8 | in[at + 3]);
+    }
+    return 0;
+}
+
+/* Take the zeros behind bytes of all ones away, up to the marker at the end; 0 when there is
+ * another marker. */
+static size_t unstuff(uint8_t *data, size_t size)
+{
+    const uint8_t *from = data, *end = data + size;
+    uint8_t *to = data;
+    for (;;) {
+        const uint8_t *ones = memchr(from, 0xFF, (size_t)(end - from));
+        if (!ones || ones + 1 >= end)
+            return 0;
+        memmove(to, from, (size_t)(ones - from));
+        to += ones - from;
+        if (ones[1] == MARKER_EOI)
+            return (size_t)(to - data);
+        if (ones[1] != 0)
+            return 0;
+        *to++ = 0xFF;
+        from = ones + 2;
+    }
+}
+
+/* The segment that defines a code; class and number are those of JPEG. */
+static uint8_t *put_code(uint8_t *out, const tz_jpeg_code *code, unsigned index)
+{
+    const unsigned size = 2 + 1 + TZ_JPEG_MAX_CODE + code->symbol_count;
+    *out++ = 0xFF;
+    *out++ = MARKER_DHT;
+    *out++ = (uint8_t)(size >> 8);
+    *out++ = (uint8_t)size;
+    *out++ = (uint8_t)((index & 1) << 4 | index >> 1);
+    memcpy(out, code->counts + 1, TZ_JPEG_MAX_CODE);
+    memcpy(out + TZ_JPEG_MAX_CODE, code->symbols, code->symbol_count);
+    return out + TZ_JPEG_MAX_CODE + code->symbol_count;
+}
+
+static uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, size_t size)
+{
+    memcpy(out, bytes, size);
+    return out + size;
+}
+
+/* Codes made for the tokens, as segments of the stream and for writing. */
+static uint8_t *put_codes(uint8_t *out, written_code *codes, const tz_jpeg_scan *scan,
+                          const uint64_t *occurrences)
+{
+    for (unsigned i = 0; i < TZ_JPEG_CODES; i++) {
+        tz_jpeg_code code;
+        if (scan->blocks[i / 2] == 0)
+            continue;
+        tz_jpeg_code_make(&code, occurrences + (size_t)i * 256);
+        assign_codes(codes + (size_t)i * 256, &code);
+        out = put_code(out, &code, i);
+    }
+    return out;
+}
+
+bool tz_jpeg_recode(const tz_jpeg_code_reader readers[TZ_JPEG_CODES], const tz_jpeg_scan *scan,
+                    uint8_t *in, size_t in_size, uint32_t *tokens, uint8_t *out, size_t room,
+                    size_t *out_size)
+{
+    enum { CODE_SEGMENT = 2 + 2 + 1 + TZ_JPEG_MAX_CODE + 256 };
+    const size_t scan_at = find_scan(in, in_size);
+    if (scan_at == 0)
+        return false;
+    const size_t data_at = scan_at + 2 + (size_t)(in[scan_at + 2] << 8 | in[scan_at + 3]);
+    if (data_at >= in_size || room < data_at + TZ_JPEG_CODES * CODE_SEGMENT)
+        return false;
+    const size_t data_size = unstuff(in + data_at, in_size - data_at);
+    uint64_t occurrences[TZ_JPEG_CODES * 256] = {0};
+    const size_t count = split_scan(tokens, occurrences, scan, readers, in + data_at, data_size);
+    if (count == 0)
+        return false;
+    written_code codes[TZ_JPEG_CODES * 256];
+    uint8_t *next = put_bytes(out, in, scan_at);
+    next = put_codes(next, codes, scan, occurrences);
+    next = put_bytes(next, in + scan_at, data_at - scan_at);
+    bit_writer writer = {.out = next, .end = out + room};
+    if (!write_tokens(&writer, codes, tokens, count) || !put_end(&writer) ||
+        writer.end - writer.out < 2)
+        return false;
+    writer.out = put_bytes(writer.out, (const uint8_t[]){0xFF, MARKER_EOI}, 2);
+    *out_size = (size_t)(writer.out - out);
+    return true;
+}
