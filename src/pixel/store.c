@@ -65,7 +65,7 @@ static void store_whole(const tz_row_ops *ops, const tz_row_format *format, cons
         memcpy(out, row, count * size);
 }
 
-void tz_store_row(const tz_row_format *format, uint8_t *row, uint8_t *out, uint8_t *scratch)
+void tz_store_row(const tz_row_format *format, const uint8_t *row, uint8_t *out, uint8_t *scratch)
 {
     const tz_row_ops *ops = tz_row_ops_get();
     if (format->predictor == 3)

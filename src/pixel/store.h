@@ -14,10 +14,10 @@ bool tz_store_is_plain(const tz_row_format *format);
 
 /* One row of samples of format->dtype to tz_row_bytes(format) bytes as they are stored: packed to
  * odd widths, with the predictor's differences, in the file's byte order. It undoes what
- * tz_row_prepare does. row is used up; out may be row itself; TZ_ROW_SLACK bytes behind both may be
- * read, and none behind out is written. scratch holds tz_store_scratch_bytes (0 but with predictor
- * 3); where that is 0, or out is not row, it may be NULL. */
-void tz_store_row(const tz_row_format *format, uint8_t *row, uint8_t *out, uint8_t *scratch);
+ * tz_row_prepare does. out may be row itself; else row stays as it is. TZ_ROW_SLACK bytes behind
+ * both may be read, and none behind out is written. scratch holds tz_store_scratch_bytes (0 but
+ * with predictor 3); where that is 0, or out is not row, it may be NULL. */
+void tz_store_row(const tz_row_format *format, const uint8_t *row, uint8_t *out, uint8_t *scratch);
 size_t tz_store_scratch_bytes(const tz_row_format *format);
 
 /* The first of count samples that format->bits cannot hold; count when there is none. */

@@ -61,6 +61,16 @@ enum {
 };
 #define TZ_GEO_USER_DEFINED 32767u
 
+/* How many numbers make one thing of the tags. */
+enum {
+    TZ_KEY_HEADER = 4, /* of the key directory: version, revision, minor revision, keys */
+    TZ_KEY_ENTRY = 4,  /* id, location, count, value */
+    TZ_SCALE_VALUES = 3,
+    TZ_TIEPOINT_VALUES = 6,
+    TZ_MATRIX_VALUES = 16,
+    TZ_RPC_VALUES = 92
+};
+
 /* The georeferencing tags of one directory, in the machine's byte order. NULL with count 0 when a
  * tag is absent. They live as long as the tz_geo made of them, which points into them. */
 typedef struct tz_geo_tags {

@@ -12,8 +12,6 @@
 #include "tiff/geo.h"
 #include "tiff/tags.h"
 
-enum { HEADER_VALUES = 4, ENTRY_VALUES = 4 };
-
 /* The arrays that a key's location may name. */
 typedef struct key_array {
     uint16_t tag;
@@ -231,9 +229,9 @@ static tz_result check_header(const tz_geo_tags *tags, const tz_context *ctx, bo
 {
     const uint16_t *header = tags->directory;
     *usable = false;
-    if (tags->directory_count < HEADER_VALUES)
+    if (tags->directory_count < TZ_KEY_HEADER)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(at_keys(), HEADER_VALUES, tags->directory_count),
+                       tz_expecting(at_keys(), TZ_KEY_HEADER, tags->directory_count),
                        "the key directory is shorter than its header");
     if (header[0] != 1)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_expecting(at_keys(), 1, header[0]),
@@ -250,11 +248,11 @@ static tz_result check_header(const tz_geo_tags *tags, const tz_context *ctx, bo
 static tz_result count_entries(const tz_geo_tags *tags, const tz_context *ctx, uint32_t *out)
 {
     uint32_t told = tags->directory[3];
-    uint64_t whole = (tags->directory_count - HEADER_VALUES) / ENTRY_VALUES;
+    uint64_t whole = (tags->directory_count - TZ_KEY_HEADER) / TZ_KEY_ENTRY;
     *out = whole < told ? (uint32_t)whole : told;
     if (whole < told)
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(at_keys(), HEADER_VALUES + (uint64_t)ENTRY_VALUES * told,
+                       tz_expecting(at_keys(), TZ_KEY_HEADER + (uint64_t)TZ_KEY_ENTRY * told,
                                     tags->directory_count),
                        "the key directory is too short for its %u keys", told));
     tz_error err;
@@ -276,7 +274,7 @@ static tz_result read_entries(const tz_geo_tags *tags, tz_arena *arena, const tz
     if (!reader.keys)
         return tz_fail_nomem(ctx, (uint64_t)count * sizeof *reader.keys);
     for (uint32_t i = 0; i < count; i++)
-        TZ_TRY(add_key(&reader, tags->directory + HEADER_VALUES + (size_t)i * ENTRY_VALUES));
+        TZ_TRY(add_key(&reader, tags->directory + TZ_KEY_HEADER + (size_t)i * TZ_KEY_ENTRY));
     TZ_TRY(sort_if_needed(&reader));
     out->keys = reader.keys;
     out->key_count = reader.count;

@@ -8,8 +8,6 @@
 #include "tiff/geo.h"
 #include "tiff/tags.h"
 
-enum { TIEPOINT_VALUES = 6, SCALE_VALUES = 3, MATRIX_VALUES = 16, RPC_VALUES = 92 };
-
 static bool all_finite(const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -62,8 +60,8 @@ static tz_result keep_transform(const tz_context *ctx, uint16_t tag, const doubl
 static tz_result check_scale(const tz_geo_tags *tags, const tz_context *ctx, bool *usable)
 {
     *usable = false;
-    if (tags->scale_count != SCALE_VALUES)
-        TZ_TRY(warn_count(ctx, TZ_TAG_PIXEL_SCALE, SCALE_VALUES, tags->scale_count));
+    if (tags->scale_count != TZ_SCALE_VALUES)
+        TZ_TRY(warn_count(ctx, TZ_TAG_PIXEL_SCALE, TZ_SCALE_VALUES, tags->scale_count));
     if (tags->scale_count < 2)
         return TZ_OK;
     if (!all_finite(tags->scale, 2))
@@ -90,9 +88,9 @@ static tz_result read_scale(const tz_geo_tags *tags, const tz_context *ctx, tz_g
     TZ_TRY(check_scale(tags, ctx, &usable));
     if (!usable)
         return TZ_OK;
-    if (tags->tiepoint_count < TIEPOINT_VALUES)
+    if (tags->tiepoint_count < TZ_TIEPOINT_VALUES)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NONE), TIEPOINT_VALUES,
+                       tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NONE), TZ_TIEPOINT_VALUES,
                                     tags->tiepoint_count),
                        "the pixel scale has no tiepoint");
     const double *point = tags->tiepoints;
@@ -118,8 +116,8 @@ static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_
                        out->has_transform ? "scale" : "transformation"));
     if (out->has_transform)
         return TZ_OK;
-    if (tags->matrix_count != MATRIX_VALUES)
-        return warn_count(ctx, TZ_TAG_TRANSFORMATION, MATRIX_VALUES, tags->matrix_count);
+    if (tags->matrix_count != TZ_MATRIX_VALUES)
+        return warn_count(ctx, TZ_TAG_TRANSFORMATION, TZ_MATRIX_VALUES, tags->matrix_count);
     double t[6] = {m[3], m[0], m[1], m[7], m[4], m[5]};
     return keep_transform(ctx, TZ_TAG_TRANSFORMATION, t, out);
 }
@@ -129,7 +127,7 @@ static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_
  * ------------------------------------------------------------------------------------------ */
 
 /* Six numbers of the tag are one tz_gcp, so that a list of thousands needs no second copy. */
-_Static_assert(sizeof(tz_gcp) == TIEPOINT_VALUES * sizeof(double), "a tz_gcp is six doubles");
+_Static_assert(sizeof(tz_gcp) == TZ_TIEPOINT_VALUES * sizeof(double), "a tz_gcp is six doubles");
 _Static_assert(offsetof(tz_gcp, row) == sizeof(double) && offsetof(tz_gcp, x) == 3 * sizeof(double),
                "in the order of the tag");
 
@@ -146,7 +144,7 @@ static tz_result keep_finite(const tz_context *ctx, tz_gcp *list, uint32_t *coun
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < *count; i++) {
-        if (all_finite(&list[i].column, TIEPOINT_VALUES))
+        if (all_finite(&list[i].column, TZ_TIEPOINT_VALUES))
             list[kept++] = list[i];
         else
             TZ_TRY(warn_not_finite(ctx, TZ_TAG_TIEPOINTS));
@@ -159,7 +157,7 @@ static tz_result keep_finite(const tz_context *ctx, tz_gcp *list, uint32_t *coun
  * as with GDAL: a fit is for the user to ask for. */
 static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
 {
-    uint64_t whole = tags->tiepoint_count / TIEPOINT_VALUES;
+    uint64_t whole = tags->tiepoint_count / TZ_TIEPOINT_VALUES;
     uint32_t count = whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
     if (!tags->tiepoints || out->has_transform || count == 0)
         return TZ_OK;
@@ -175,10 +173,10 @@ static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_ge
 static tz_result check_tiepoints(const tz_geo_tags *tags, const tz_context *ctx)
 {
     uint64_t count = tags->tiepoint_count;
-    if (!tags->tiepoints || (count > 0 && count % TIEPOINT_VALUES == 0))
+    if (!tags->tiepoints || (count > 0 && count % TZ_TIEPOINT_VALUES == 0))
         return TZ_OK;
-    uint64_t whole = tz_ceil_div(count > 0 ? count : 1, TIEPOINT_VALUES);
-    if (!tz_mul(whole, TIEPOINT_VALUES, &whole))
+    uint64_t whole = tz_ceil_div(count > 0 ? count : 1, TZ_TIEPOINT_VALUES);
+    if (!tz_mul(whole, TZ_TIEPOINT_VALUES, &whole))
         whole = TZ_NONE;
     return warn_count(ctx, TZ_TAG_TIEPOINTS, whole, count);
 }
@@ -187,9 +185,9 @@ static tz_result read_rpc(const tz_geo_tags *tags, const tz_context *ctx, tz_geo
 {
     if (!tags->rpc)
         return TZ_OK;
-    if (tags->rpc_count != RPC_VALUES)
-        return warn_count(ctx, TZ_TAG_RPC, RPC_VALUES, tags->rpc_count);
-    if (!all_finite(tags->rpc, RPC_VALUES))
+    if (tags->rpc_count != TZ_RPC_VALUES)
+        return warn_count(ctx, TZ_TAG_RPC, TZ_RPC_VALUES, tags->rpc_count);
+    if (!all_finite(tags->rpc, TZ_RPC_VALUES))
         return warn_not_finite(ctx, TZ_TAG_RPC);
     out->rpc = tags->rpc;
     return TZ_OK;

@@ -47,26 +47,32 @@ static tz_result take_options(tz_write_options *out, const tz_write_options *giv
     return TZ_OK;
 }
 
-tz_result tz_image_copy(tz_image *image, const void *data, uint64_t count, size_t size,
-                        const char *what, const tz_context *ctx, void **out)
+tz_result tz_copy_array(tz_arena *arena, const void *data, uint64_t count, size_t size,
+                        const tz_context *ctx, void **out)
 {
     uint64_t bytes;
     size_t memory;
+    void *copy = NULL;
     *out = NULL;
     if (count == 0)
         return TZ_OK;
-    if (!data)
-        return TZ_REFUSE(ctx, "%s is NULL, although its count is %llu", what,
-                         (unsigned long long)count);
-    void *copy = NULL;
-    if (tz_mul(count, size, &bytes) && tz_to_size(bytes, &memory))
-        copy = tz_arena_alloc(&image->arena, memory);
-    else
+    if (!tz_mul(count, size, &bytes))
         bytes = TZ_NONE;
+    if (bytes != TZ_NONE && tz_to_size(bytes, &memory))
+        copy = tz_arena_alloc(arena, memory);
     if (!copy)
         return tz_fail_nomem(ctx, bytes);
     *out = memcpy(copy, data, memory);
     return TZ_OK;
+}
+
+tz_result tz_image_copy(tz_image *image, const void *data, uint64_t count, size_t size,
+                        const char *what, const tz_context *ctx, void **out)
+{
+    if (count > 0 && !data)
+        return TZ_REFUSE(ctx, "%s is NULL, although its count is %llu", what,
+                         (unsigned long long)count);
+    return tz_copy_array(&image->arena, data, count, size, ctx, out);
 }
 
 /* A number that must be one of a C enumeration, whose type may hold any. */

@@ -4,12 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "tiff/geo.h"
 #include "tiff/image_parts.h"
 #include "tiff/tags.h"
 
 enum {
-    RPC_VALUES = 92,
     MOST_GCPS = 10922,    /* six numbers each, and readers count them in 16 bits */
     MOST_IN_KEYS = 65535, /* SHORTs, DOUBLEs, and bytes of text */
     MOST_MADE_KEYS = 6
@@ -31,10 +29,11 @@ static tz_result check_finite(const double *values, size_t count, const char *wh
 /* What a reader would call a transform: see geo_transform.c. */
 static bool is_invertible(const double *t)
 {
-    const double matrix[16] = {t[1], t[2], 0, t[0], t[4], t[5], 0, t[3], 0, 0, 0, 0, 0, 0, 0, 1};
-    const tz_geo_tags tags = {.matrix = matrix, .matrix_count = 16};
+    double matrix[TZ_MATRIX_VALUES];
+    const tz_geo_tags tags = {.matrix = matrix, .matrix_count = TZ_MATRIX_VALUES};
     const tz_context quiet = {.ifd = -1};
     tz_geo read = {0};
+    tz_geo_matrix(t, t[0], t[3], matrix);
     return tz_geo_parse_transform(&tags, &quiet, &read) == TZ_OK && read.has_transform;
 }
 
@@ -61,7 +60,8 @@ static tz_result take_gcps(tz_image *image, tz_geo *geo, const tz_context *ctx)
     geo->gcps = copy;
     if (!copy)
         return TZ_OK;
-    return check_finite(&geo->gcps[0].column, (size_t)geo->gcp_count * 6, "spec->geo->gcps", ctx);
+    return check_finite(&geo->gcps[0].column, (size_t)geo->gcp_count * TZ_TIEPOINT_VALUES,
+                        "spec->geo->gcps", ctx);
 }
 
 static tz_result take_rpc(tz_image *image, tz_geo *geo, const tz_context *ctx)
@@ -69,9 +69,9 @@ static tz_result take_rpc(tz_image *image, tz_geo *geo, const tz_context *ctx)
     void *copy;
     if (!geo->rpc)
         return TZ_OK;
-    TZ_TRY(check_finite(geo->rpc, RPC_VALUES, "spec->geo->rpc", ctx));
-    TZ_TRY(
-        tz_image_copy(image, geo->rpc, RPC_VALUES, sizeof *geo->rpc, "spec->geo->rpc", ctx, &copy));
+    TZ_TRY(check_finite(geo->rpc, TZ_RPC_VALUES, "spec->geo->rpc", ctx));
+    TZ_TRY(tz_image_copy(image, geo->rpc, TZ_RPC_VALUES, sizeof *geo->rpc, "spec->geo->rpc", ctx,
+                         &copy));
     geo->rpc = copy;
     return TZ_OK;
 }

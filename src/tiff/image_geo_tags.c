@@ -3,11 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "tiff/geo.h"
 #include "tiff/image_parts.h"
 #include "tiff/tags.h"
 
-enum { HEADER_VALUES = 4, ENTRY_VALUES = 4, RPC_VALUES = 92, GCP_VALUES = 6 };
+static void add_doubles(tz_tag_list *tags, uint16_t tag, const double *values, size_t count)
+{
+    double *copy = tz_tag_list_room(tags, count, sizeof *copy);
+    if (copy)
+        tz_tag_list_add(tags, tag, TZ_TYPE_DOUBLE, count,
+                        memcpy(copy, values, count * sizeof *copy));
+}
 
 /* ---------------------------------------------------------------------------------------------
  * Transform
@@ -33,25 +38,23 @@ static bool is_north_up(const double *t)
 
 static void add_scale(tz_tag_list *tags, const double *t, double x, double y)
 {
-    double *numbers = tz_tag_list_room(tags, 3 + GCP_VALUES, sizeof *numbers);
-    if (!numbers)
-        return;
-    numbers[0] = t[1];
-    numbers[1] = -t[5];
-    numbers[3 + 3] = x;
-    numbers[3 + 4] = y;
-    tz_tag_list_add(tags, TZ_TAG_PIXEL_SCALE, TZ_TYPE_DOUBLE, 3, numbers);
-    tz_tag_list_add(tags, TZ_TAG_TIEPOINTS, TZ_TYPE_DOUBLE, GCP_VALUES, numbers + 3);
+    const double scale[TZ_SCALE_VALUES] = {t[1], -t[5], 0};
+    const double tiepoint[TZ_TIEPOINT_VALUES] = {0, 0, 0, x, y, 0};
+    add_doubles(tags, TZ_TAG_PIXEL_SCALE, scale, TZ_SCALE_VALUES);
+    add_doubles(tags, TZ_TAG_TIEPOINTS, tiepoint, TZ_TIEPOINT_VALUES);
+}
+
+void tz_geo_matrix(const double *t, double x, double y, double out[TZ_MATRIX_VALUES])
+{
+    const double matrix[] = {t[1], t[2], 0, x, t[4], t[5], 0, y, 0, 0, 0, 0, 0, 0, 0, 1};
+    memcpy(out, matrix, sizeof matrix);
 }
 
 static void add_matrix(tz_tag_list *tags, const double *t, double x, double y)
 {
-    const double matrix[16] = {t[1], t[2], 0, x, t[4], t[5], 0, y, 0, 0, 0, 0, 0, 0, 0, 1};
-    double *numbers = tz_tag_list_room(tags, 16, sizeof *numbers);
-    if (!numbers)
-        return;
-    memcpy(numbers, matrix, sizeof matrix);
-    tz_tag_list_add(tags, TZ_TAG_TRANSFORMATION, TZ_TYPE_DOUBLE, 16, numbers);
+    double matrix[TZ_MATRIX_VALUES];
+    tz_geo_matrix(t, x, y, matrix);
+    add_doubles(tags, TZ_TAG_TRANSFORMATION, matrix, TZ_MATRIX_VALUES);
 }
 
 static void add_transform(tz_tag_list *tags, const tz_geo *geo)
@@ -80,8 +83,8 @@ static void add_gcps(tz_tag_list *tags, const tz_geo *geo)
         list[i].column -= half;
         list[i].row -= half;
     }
-    tz_tag_list_add(tags, TZ_TAG_TIEPOINTS, TZ_TYPE_DOUBLE, (uint64_t)geo->gcp_count * GCP_VALUES,
-                    list);
+    tz_tag_list_add(tags, TZ_TAG_TIEPOINTS, TZ_TYPE_DOUBLE,
+                    (uint64_t)geo->gcp_count * TZ_TIEPOINT_VALUES, list);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -108,7 +111,7 @@ static uint16_t append(void *array, uint32_t *used, const void *values, uint32_t
     return (uint16_t)at;
 }
 
-static void put_key(key_arrays *out, const tz_geo_key *key, uint16_t entry[ENTRY_VALUES])
+static void put_key(key_arrays *out, const tz_geo_key *key, uint16_t entry[TZ_KEY_ENTRY])
 {
     uint16_t place = 0;
     uint16_t count = (uint16_t)key->count;
@@ -128,17 +131,17 @@ static void put_key(key_arrays *out, const tz_geo_key *key, uint16_t entry[ENTRY
         value = append(out->directory, &out->directory_count, key->value.shorts, count,
                        sizeof(uint16_t));
     }
-    const uint16_t fields[ENTRY_VALUES] = {key->id, place, count, value};
+    const uint16_t fields[TZ_KEY_ENTRY] = {key->id, place, count, value};
     memcpy(entry, fields, sizeof fields);
 }
 
 static void put_keys(key_arrays *out, const tz_geo *geo)
 {
-    uint16_t unused[ENTRY_VALUES];
-    out->directory_count = HEADER_VALUES + ENTRY_VALUES * geo->key_count;
+    uint16_t unused[TZ_KEY_ENTRY];
+    out->directory_count = TZ_KEY_HEADER + TZ_KEY_ENTRY * geo->key_count;
     for (uint32_t i = 0; i < geo->key_count; i++) {
         uint16_t *entry =
-            out->directory ? out->directory + HEADER_VALUES + (size_t)i * ENTRY_VALUES : unused;
+            out->directory ? out->directory + TZ_KEY_HEADER + (size_t)i * TZ_KEY_ENTRY : unused;
         put_key(out, &geo->keys[i], entry);
     }
 }
@@ -178,5 +181,5 @@ void tz_image_add_geo_tags(tz_tag_list *tags, const tz_geo *geo)
     if (geo->key_revision != 0)
         add_keys(tags, geo);
     if (geo->rpc)
-        tz_tag_list_add(tags, TZ_TAG_RPC, TZ_TYPE_DOUBLE, RPC_VALUES, geo->rpc);
+        tz_tag_list_add(tags, TZ_TAG_RPC, TZ_TYPE_DOUBLE, TZ_RPC_VALUES, geo->rpc);
 }

@@ -3,6 +3,7 @@
 #ifndef TZ_TIFF_IMAGE_PARTS_H
 #define TZ_TIFF_IMAGE_PARTS_H
 
+#include "tiff/geo.h"
 #include "tiff/image.h"
 
 /* The error of an argument that cannot be. */
@@ -10,6 +11,10 @@
 /* The same about one tag. */
 #define TZ_REFUSE_TAG(ctx, tag, ...)                                                               \
     tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_tag(tag, TZ_NONE), __VA_ARGS__)
+
+/* *out is a copy in arena of count things of size bytes; NULL when there are none. */
+tz_result tz_copy_array(tz_arena *arena, const void *data, uint64_t count, size_t size,
+                        const tz_context *ctx, void **out);
 
 /* *out is a copy in the image's arena of count things of size bytes; NULL when there are none.
  * what names them where data is NULL although there are some. */
@@ -53,6 +58,9 @@ void tz_tag_list_add(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t co
                      const void *data);
 /* Memory for count values of size bytes, zeroed; NULL after a failure. */
 void *tz_tag_list_room(tz_tag_list *tags, size_t count, size_t size);
+
+/* ModelTransformation of a transform, but with this corner. */
+void tz_geo_matrix(const double *t, double x, double y, double out[TZ_MATRIX_VALUES]);
 
 void tz_image_add_geo_tags(tz_tag_list *tags, const tz_geo *geo);
 void tz_image_add_metadata(tz_tag_list *tags, const tz_image *image,

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "tiff/file.h"
-#include "tiff/geo.h"
 #include "tiff/image_parts.h"
 #include "tiff/tags.h"
 
@@ -22,18 +21,7 @@ typedef struct spec_holder {
 static tz_result copy(spec_holder *holder, const void *data, uint64_t count, size_t size,
                       void **out)
 {
-    uint64_t bytes = 0;
-    size_t memory = 0;
-    void *memory_of = NULL;
-    *out = NULL;
-    if (count == 0)
-        return TZ_OK;
-    if (tz_mul(count, size, &bytes) && tz_to_size(bytes, &memory))
-        memory_of = tz_arena_alloc(&holder->arena, memory);
-    if (!memory_of)
-        return tz_fail_nomem(&holder->ctx, bytes);
-    *out = memcpy(memory_of, data, memory);
-    return TZ_OK;
+    return tz_copy_array(&holder->arena, data, count, size, &holder->ctx, out);
 }
 
 static tz_result copy_text(spec_holder *holder, const char *text, const char **out)
@@ -204,7 +192,7 @@ static tz_result copy_geo(spec_holder *holder)
     holder->spec.geo = geo;
     TZ_TRY(copy(holder, from->gcps, from->gcp_count, sizeof *from->gcps, &copied));
     geo->gcps = copied;
-    TZ_TRY(copy(holder, from->rpc, from->rpc ? 92 : 0, sizeof *from->rpc, &copied));
+    TZ_TRY(copy(holder, from->rpc, from->rpc ? TZ_RPC_VALUES : 0, sizeof *from->rpc, &copied));
     geo->rpc = copied;
     TZ_TRY(copy_text(holder, from->citation, &geo->citation));
     return copy_keys(holder);

@@ -23,7 +23,8 @@ typedef struct tile_job {
     uint32_t tile_column;
     uint32_t width; /* pixels and rows that the image has of it */
     uint32_t height;
-    bool empty; /* nothing but nodata so far */
+    bool empty;     /* nothing but nodata so far */
+    bool untreated; /* see is_untreated */
     tz_context ctx;
     tz_codec_call call;
 } tile_job;
@@ -100,16 +101,29 @@ static const uint8_t *at(const tz_buffer *buffer, uint32_t band, uint64_t row, u
            (int64_t)row * buffer->row_stride + (int64_t)column * buffer->column_stride;
 }
 
+/* Whether the samples of a row lie side by side as in the tile. */
+static bool is_packed(const tile_job *job, const tz_buffer *from)
+{
+    const int64_t size = (int64_t)tz_dtype_size(from->dtype);
+    return from->column_stride == size * job->row.samples &&
+           (job->row.samples == 1 || from->band_stride == size);
+}
+
+/* The tile's first pixel in a row of the swath. */
+static const uint8_t *first_pixel(const tile_job *job, const tz_buffer *from, uint64_t row)
+{
+    const uint64_t column =
+        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
+    return at(from, job->plane, row, column);
+}
+
 /* The pixels of a row, packed. */
 static void gather(const tile_job *job, const tz_buffer *from, uint64_t row, uint8_t *out)
 {
     const size_t size = tz_dtype_size(from->dtype);
     const uint16_t samples = job->row.samples;
-    const uint64_t column =
-        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
-    const uint8_t *first = at(from, job->plane, row, column);
-    if (from->column_stride == (int64_t)(size * samples) &&
-        (samples == 1 || from->band_stride == (int64_t)size)) {
+    const uint8_t *first = first_pixel(job, from, row);
+    if (is_packed(job, from)) {
         memcpy(out, first, size * samples * job->width);
         return;
     }
@@ -135,10 +149,11 @@ static const uint8_t *valid_row(const tile_job *job, uint64_t row)
         return NULL;
     const uint64_t column =
         (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
+    const uint8_t *first = at(mask, 0, row, column);
     if (mask->column_stride == 1)
-        return at(mask, 0, row, column);
-    tz_row_ops_get()->copy(1, at(mask, 0, row, column), (ptrdiff_t)mask->column_stride,
-                           job->worker->valid, 1, job->width);
+        return first;
+    tz_row_ops_get()->copy(1, first, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
+                           job->width);
     return job->worker->valid;
 }
 
@@ -195,12 +210,27 @@ static void treat_mask(tile_job *job, uint8_t *row)
         job->empty = tz_store_is_all(TZ_DTYPE_UINT8, &zero, row, job->width);
 }
 
+/* Whether rows of the image go into the tile just as they are. */
+static bool is_untreated(const tile_job *job)
+{
+    const tz_image *image = job->image;
+    return !job->is_mask && job->way->bytes.row == 0 && job->width == job->format.width &&
+           !image->nan_to_nodata && !image->options.discard_bits && !job->writer->tallies &&
+           !image->options.sparse && job->slot->checked == TZ_NONE &&
+           is_packed(job, &job->swath.pixels) && job->swath.pixels.row_stride >= TZ_ROW_SLACK;
+}
+
 static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
 {
     uint8_t *row = job->way->bytes.row > 0 ? job->worker->row : out;
     const uint64_t swath_row =
         (uint64_t)job->tile_row * job->image->tile_height + y - job->swath.row;
-    gather(job, job->is_mask ? &job->swath.mask : &job->swath.pixels, swath_row, row);
+    const tz_buffer *pixels = &job->swath.pixels;
+    if (job->untreated && swath_row + 1 < job->swath.rows) { /* behind it is another row */
+        tz_store_row(&job->row, first_pixel(job, pixels, swath_row), out, job->worker->scratch);
+        return TZ_OK;
+    }
+    gather(job, job->is_mask ? &job->swath.mask : pixels, swath_row, row);
     if (job->is_mask)
         treat_mask(job, row);
     else
@@ -215,10 +245,8 @@ static void expect_row(const tile_job *job, uint32_t y)
 {
     enum { LINE = 64, MOST = 4096 };
     const tz_buffer *from = job->is_mask ? &job->swath.mask : &job->swath.pixels;
-    const uint64_t column =
-        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
     const uint64_t row = (uint64_t)job->tile_row * job->image->tile_height + y - job->swath.row;
-    const uint8_t *first = at(from, job->plane, row, column);
+    const uint8_t *first = first_pixel(job, from, row);
     const uint64_t size = job->width * tz_dtype_size(from->dtype) * job->row.samples;
     for (uint64_t i = 0; i < size && i < MOST; i += LINE)
         __builtin_prefetch(first + i);
@@ -273,6 +301,7 @@ tz_result tz_tile_make(void *opaque, uint64_t number, unsigned worker, tz_error 
                     .slot = &writer->slots[number % writer->budget.slots]};
     begin_job(&job, writer, number, err);
     begin_slot(&job);
+    job.untreated = is_untreated(&job);
     uint8_t *tile = job.way->encoder->flags & TZ_ENCODER_COPY ? job.slot->bytes : job.worker->tile;
     TZ_TRY(make_rows(&job, tile));
     if (job.empty)
