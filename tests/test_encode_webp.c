@@ -92,6 +92,19 @@ static void colours_under_transparent_pixels_stay(void **state)
     free(pixels);
 }
 
+/* A fourth band that is no alpha hides nothing where it is 0. */
+static void colours_beside_a_fourth_band_stay(void **state)
+{
+    (void)state;
+    uint8_t *pixels = run_alloc(256 * 256 * 4);
+    for (size_t i = 0; i < 256 * 256 * 4; i++)
+        pixels[i] = i % 4 == 3 ? 0 : (uint8_t)(128 + 100 * sin((double)(i / 4 % 256) / 40));
+    tz_tile_format format = make_format(256, 256, 4);
+    format.alpha = false;
+    check_pixels(format, (tz_encode_choice){0}, 256, pixels, 36);
+    free(pixels);
+}
+
 static void noise_stays_within_the_bound(void **state)
 {
     (void)state;
@@ -137,6 +150,7 @@ int main(void)
         cmocka_unit_test(every_size_comes_back),
         cmocka_unit_test(lossy_pictures_are_near),
         cmocka_unit_test(colours_under_transparent_pixels_stay),
+        cmocka_unit_test(colours_beside_a_fourth_band_stay),
         cmocka_unit_test(noise_stays_within_the_bound),
         cmocka_unit_test(what_webp_does_not_take_is_named),
     };

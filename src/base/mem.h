@@ -27,6 +27,21 @@ static inline bool tz_add(uint64_t a, uint64_t b, uint64_t *out)
     return true;
 }
 
+/* The same for estimates: UINT64_MAX, which no limit allows, where it does not fit. */
+static inline uint64_t tz_mul_capped(uint64_t a, uint64_t b)
+{
+    uint64_t product = UINT64_MAX;
+    (void)tz_mul(a, b, &product);
+    return product;
+}
+
+static inline uint64_t tz_add_capped(uint64_t a, uint64_t b)
+{
+    uint64_t sum = UINT64_MAX;
+    (void)tz_add(a, b, &sum);
+    return sum;
+}
+
 /* The same for sizes in memory, which may be narrower than 64 bits. */
 static inline bool tz_size_mul(size_t a, size_t b, size_t *out)
 {

@@ -117,7 +117,7 @@ static tz_result encode(void *state, const tz_tile_format *format, const tz_enco
                        "libwebp is not of the version this library was built for");
     webp_job job = {.out = out, .room = bound(format, choice)};
     config.lossless = choice->lossless;
-    config.exact = choice->lossless;
+    config.exact = choice->lossless || !format->alpha; /* a fourth band that hides nothing */
     picture.use_argb = choice->lossless;
     picture.width = (int)format->width;
     picture.height = (int)format->height;

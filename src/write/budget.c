@@ -23,20 +23,6 @@ enum { TILES_PER_THREAD = 4, MAX_THREADS = 1024 };
 /* The metadata is copied, made into tags, and read again when it is verified. */
 enum { METADATA_COPIES = 4 };
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    uint64_t product = TZ_NONE;
-    (void)tz_mul(a, b, &product);
-    return product;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    uint64_t sum = TZ_NONE;
-    (void)tz_add(a, b, &sum);
-    return sum;
-}
-
 /* ---- parts ---- */
 
 static tz_tile_way make_way(const tz_encoder *encoder, const tz_encode_choice *choice,
@@ -55,10 +41,10 @@ static uint64_t worker_bytes(const tz_tile_way *way)
 {
     const tz_encoder *encoder = way->encoder;
     uint64_t sum = encoder->state_size;
-    sum = plus(sum, encoder->memory ? encoder->memory(&way->format, way->choice) : 0);
-    sum = plus(sum, way->bytes.tile);
-    sum = plus(sum, way->bytes.row);
-    return plus(sum, way->bytes.scratch);
+    sum = tz_add_capped(sum, encoder->memory ? encoder->memory(&way->format, way->choice) : 0);
+    sum = tz_add_capped(sum, way->bytes.tile);
+    sum = tz_add_capped(sum, way->bytes.row);
+    return tz_add_capped(sum, way->bytes.scratch);
 }
 
 static size_t larger(size_t a, size_t b)
@@ -80,31 +66,31 @@ static void count_parts(tz_budget *b, const tz_image *image)
         b->way[1] = make_way(image->mask_encoder, &image->mask_choice, &image->mask_format, &row);
         tiles += (uint64_t)image->tiles_across * image->tiles_down;
         bound = larger(bound, b->way[1].bytes.bound);
-        b->worker = plus(b->worker, worker_bytes(&b->way[1]));
+        b->worker = tz_add_capped(b->worker, worker_bytes(&b->way[1]));
         b->pixel += 1;
     }
-    b->worker = plus(b->worker, tz_encode_worker_bytes(image));
+    b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image));
     b->slot = bound + tz_slot_bytes(image);
-    b->fixed = times(tiles, sizeof(uint64_t) + sizeof(uint32_t));
-    b->fixed = plus(b->fixed, times(tz_verified_count(image), sizeof(uint64_t)));
-    b->fixed = plus(b->fixed, times(image->arena.held, METADATA_COPIES));
-    b->fixed = plus(b->fixed, times(spec->bands, sizeof(tz_tally)));
-    b->fixed = plus(b->fixed, SMALL_THINGS);
+    b->fixed = tz_mul_capped(tiles, sizeof(uint64_t) + sizeof(uint32_t));
+    b->fixed = tz_add_capped(b->fixed, tz_mul_capped(tz_verified_count(image), sizeof(uint64_t)));
+    b->fixed = tz_add_capped(b->fixed, tz_mul_capped(image->arena.held, METADATA_COPIES));
+    b->fixed = tz_add_capped(b->fixed, tz_mul_capped(spec->bands, sizeof(tz_tally)));
+    b->fixed = tz_add_capped(b->fixed, SMALL_THINGS);
 }
 
 uint64_t tz_slab_bytes(const tz_budget *b, const tz_image *image)
 {
-    const uint64_t across = times(b->columns, image->tile_width);
+    const uint64_t across = tz_mul_capped(b->columns, image->tile_width);
     const uint64_t width = across < image->spec.width ? across : image->spec.width;
-    return times(times(width, b->slab_rows), b->pixel);
+    return tz_mul_capped(tz_mul_capped(width, b->slab_rows), b->pixel);
 }
 
 static uint64_t total(const tz_budget *b, const tz_image *image)
 {
-    uint64_t sum = plus(b->fixed, times(b->worker, b->threads));
-    sum = plus(sum, times(b->slot, b->slots));
-    sum = plus(sum, tz_belt_bytes(b->threads, b->slots));
-    return plus(sum, times(tz_slab_bytes(b, image), b->slabs));
+    uint64_t sum = tz_add_capped(b->fixed, tz_mul_capped(b->worker, b->threads));
+    sum = tz_add_capped(sum, tz_mul_capped(b->slot, b->slots));
+    sum = tz_add_capped(sum, tz_belt_bytes(b->threads, b->slots));
+    return tz_add_capped(sum, tz_mul_capped(tz_slab_bytes(b, image), b->slabs));
 }
 
 /* ---- dividing ---- */
@@ -156,7 +142,7 @@ static uint64_t common_multiple(uint64_t a, uint64_t b)
         x = y;
         y = rest;
     }
-    return times(a / x, b);
+    return tz_mul_capped(a / x, b);
 }
 
 /* Up to where both a row of tiles and a chunk of the source end, unless that is far. */
@@ -164,14 +150,14 @@ static uint64_t to_end_of_chunk(const tz_budget *b, const tz_image *image, uint6
 {
     enum { FAR = 8 };
     const uint64_t both = b->chunk_rows ? common_multiple(image->tile_height, b->chunk_rows) : 1;
-    const uint64_t up = times(tz_ceil_div(rows, both), both);
+    const uint64_t up = tz_mul_capped(tz_ceil_div(rows, both), both);
     return up / FAR <= rows ? up : rows;
 }
 
 static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
 {
     const uint64_t tiles = (uint64_t)image->tiles_across * image->planes;
-    const uint64_t row_bytes = times(image->spec.width, b->pixel);
+    const uint64_t row_bytes = tz_mul_capped(image->spec.width, b->pixel);
     uint64_t rows =
         tz_ceil_div((uint64_t)TILES_PER_THREAD * b->threads, tiles) * image->tile_height;
     const uint64_t by_bytes = tz_ceil_div(SWATH_BYTES, row_bytes);

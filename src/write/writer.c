@@ -223,15 +223,20 @@ static tz_result get_ready(tz_writer *w, const tz_row_source *source)
 /* ---- rows ---- */
 
 /* All strides 0: packed, band after band. */
-static tz_buffer with_strides(const tz_buffer *buffer)
+static tz_result take_strides(const tz_writer *w, const tz_buffer *given, tz_buffer *out)
 {
-    tz_buffer out = *buffer;
-    if (out.band_stride == 0 && out.row_stride == 0 && out.column_stride == 0) {
-        out.column_stride = (int64_t)tz_dtype_size(out.dtype);
-        out.row_stride = out.column_stride * out.width;
-        out.band_stride = out.row_stride * out.height;
-    }
-    return out;
+    *out = *given;
+    if (given->band_stride != 0 || given->row_stride != 0 || given->column_stride != 0)
+        return TZ_OK;
+    const uint64_t row = tz_mul_capped(tz_dtype_size(given->dtype), given->width);
+    const uint64_t band = tz_mul_capped(row, given->height);
+    if (tz_mul_capped(band, given->bands) > INT64_MAX)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "so many rows fit no memory; give the strides of the buffer");
+    out->column_stride = (int64_t)tz_dtype_size(given->dtype);
+    out->row_stride = (int64_t)row;
+    out->band_stride = (int64_t)band;
+    return TZ_OK;
 }
 
 static tz_result check_rows(const tz_writer *w, const tz_buffer *rows)
@@ -280,11 +285,11 @@ static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer
     TZ_TRY(check_mask(w, rows, mask));
     if (rows->height == 0)
         return TZ_OK;
-    TZ_TRY(get_ready(w, NULL));
-    const tz_buffer pixels = with_strides(rows);
-    tz_buffer valid = {0};
+    tz_buffer pixels, valid = {0};
+    TZ_TRY(take_strides(w, rows, &pixels));
     if (mask)
-        valid = with_strides(mask);
+        TZ_TRY(take_strides(w, mask, &valid));
+    TZ_TRY(get_ready(w, NULL));
     return tz_writer_push(w, &pixels, mask ? &valid : NULL);
 }
 
@@ -388,8 +393,9 @@ static uint64_t largest_file(const tz_writer *w)
     const tz_image *image = &w->image;
     const uint64_t padding = image->options.alignment;
     const uint64_t mask_tiles = w->report.tiles - image->tile_count;
-    return image->tile_count * (b->way[0].bytes.bound + padding) +
-           mask_tiles * (b->way[1].bytes.bound + padding) + b->fixed;
+    const uint64_t tiles = tz_mul_capped(image->tile_count, b->way[0].bytes.bound + padding);
+    const uint64_t masks = tz_mul_capped(mask_tiles, b->way[1].bytes.bound + padding);
+    return tz_add_capped(tz_add_capped(tiles, masks), b->fixed);
 }
 
 static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_options *options,

@@ -40,6 +40,7 @@ static void store(tz_dtype dtype, double value, uint8_t *at)
     case TZ_DTYPE_UINT32:
     case TZ_DTYPE_INT32:
     case TZ_DTYPE_COMPLEX_INT16:
+    case TZ_DTYPE_COMPLEX_FLOAT16:
         STORE(uint32_t);
         break;
     case TZ_DTYPE_FLOAT32:
