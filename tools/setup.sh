@@ -43,6 +43,7 @@ need_build() {
     need_library libjpeg62-turbo-dev libjpeg
     need_library libwebp-dev libwebp
     need_library liblerc-dev Lerc
+    need libtiff-tools command -v tiffdump
     need_library libopenjp2-7-dev libopenjp2
     need_library libjxl-dev libjxl
 }
