@@ -43,7 +43,6 @@ need_build() {
     need_library libjpeg62-turbo-dev libjpeg
     need_library libwebp-dev libwebp
     need_library liblerc-dev Lerc
-    need libtiff-tools command -v tiffdump
     need_library libopenjp2-7-dev libopenjp2
     need_library libjxl-dev libjxl
 }
@@ -52,6 +51,7 @@ need_test() {
     need g++ g++ --version
     need clang clang --version
     need_library libcmocka-dev cmocka
+    need libtiff-tools command -v tiffdump
     need valgrind valgrind --version
     need locales test -e /usr/share/i18n/locales/de_DE  # a test makes a locale of its own
 }
