@@ -101,7 +101,7 @@ def wrong_gcps(file, _case, _pixels):
 
 
 def tell_keys(program, _case):
-    """Lambert's conformal conic on an ellipsoid of its own, with heights."""
+    """A projection of the user's own."""
     program.say("transform", *NORTH)
     for key in ((1024, 3, 1), (1025, 3, 1), (1026, 2, "a plane of our own"), (2048, 3, 4326),
                 (3072, 3, 32767), (3073, 2, "Lambert & Söhne"), (3074, 3, 32767), (3075, 3, 8),
@@ -156,10 +156,9 @@ def wrong_tags(file, _case, _pixels):
               "TIFFTAG_XRESOLUTION": "300", "TIFFTAG_YRESOLUTION": "300",
               "TIFFTAG_RESOLUTIONUNIT": "2 (pixels/inch)"}
     found = {name: tags.get(name) for name in wanted}
-    xmp = "".join(file.tags(ns="xml:XMP").keys())
     icc = file.tags(ns="COLOR_PROFILE").get("SOURCE_ICC_PROFILE", "")
-    return (told(wanted, found, "tags") + told(True, "W5M0MpCehiHzreSzNTczkc9d" in str(xmp) or
-                                               "W5M0" in str(file.tags(ns="xml:XMP")), "XMP")
+    return (told(wanted, found, "tags")
+            + told(XMP.decode(), file.tags(ns="xml:XMP").get("xml:XMP"), "XMP")
             + told(ICC, base64.b64decode(icc), "ICC profile"))
 
 
@@ -189,7 +188,7 @@ def tell_statistics(program, _case):
 
 
 def statistics_of(case, pixels):
-    """(valid, minimum, maximum, mean, deviation) of the first band."""
+    """(minimum, maximum, mean, deviation) of the first band, or None where nothing is valid."""
     plane = pixels[0]
     valid = mask_of(case) != 0 if case.mask else numpy.ones(plane.shape, bool)
     nodata = nodata_of(case)
