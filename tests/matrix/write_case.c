@@ -7,10 +7,9 @@
  *     image WIDTH HEIGHT BANDS DTYPE
  *     pixels FILE          packed samples, band after band
  *     mask FILE            a byte for each pixel
- *     like FILE            specification, pixels and mask of that file, in place of all these;
- * answers set NAME VALUE       a member of tz_image_spec or tz_write_options that is a number
+ *     like FILE            in place of these: all that this file has; answers
+ *     set NAME VALUE       a member of tz_image_spec, tz_geo or tz_write_options: a number
  *     nodata KIND VALUE    KIND is int, uint or float
- *     nodata_text TEXT
  *     extra_samples VALUE...
  *     color_map VALUE...
  *     item BAND DOMAIN NAME ROLE VALUE
@@ -188,7 +187,6 @@ static const struct line {
     {"like", 1, do_like},
     {"set", 2, tell_set},
     {"nodata", 2, tell_nodata},
-    {"nodata_text", 1, tell_nodata_text},
     {"extra_samples", 0, tell_extra_samples},
     {"color_map", 1, tell_color_map},
     {"item", 5, tell_item},

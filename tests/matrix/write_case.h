@@ -53,7 +53,6 @@ typedef struct write_case {
 /* write_spec.c: a line each; words are what follows the first one. */
 void tell_set(write_case *c, char **words, size_t count);
 void tell_nodata(write_case *c, char **words, size_t count);
-void tell_nodata_text(write_case *c, char **words, size_t count);
 void tell_extra_samples(write_case *c, char **words, size_t count);
 void tell_color_map(write_case *c, char **words, size_t count);
 void tell_item(write_case *c, char **words, size_t count);

@@ -157,12 +157,6 @@ void tell_nodata(write_case *c, char **words, size_t count)
         nodata->value.f = strtod(words[1], NULL);
 }
 
-void tell_nodata_text(write_case *c, char **words, size_t count)
-{
-    (void)count;
-    c->spec.nodata_text = remember_text(c, words[0]);
-}
-
 void tell_extra_samples(write_case *c, char **words, size_t count)
 {
     c->spec.extra_samples = list_of(c, words, count, UINT16, sizeof(uint16_t));
