@@ -222,6 +222,7 @@ def shown(lines):
 
 def main():
     option = sys.argv[2:3]
+    whole = option == ["--whole"]
     listed = Listed(HERE / "written_differences.tsv")
     program = WriteProgram(sys.argv[1])
     codecs = built_codecs(program)
@@ -247,7 +248,7 @@ def main():
             ("metadata", "GDAL sees the metadata that was given"),
             ("libtiff", "libtiff's tools have no complaint")):
         tap.check(claim, not wrong[reader], shown(wrong[reader]))
-    tap.check("every listed difference is still one", not (option and listed.unneeded()),
+    tap.check("every listed difference is still one", not (whole and listed.unneeded()),
               "\n".join(listed.unneeded()))
     return tap.finish()
 
