@@ -43,7 +43,7 @@ LOSSY = {"jpeg": (20, 3), "jpeg_both": (20, 3), "jpeg_none": (20, 3), "jpeg_ycbc
          "jpeg2000_lossy": (80, 16),
          "jxl_lossy": (70, 6)}
 # And how far the pixels of two decoders of the same bytes.
-DECODERS_DIFFER = {"jpeg": 1, "jpeg_both": 1, "jpeg_none": 1, "jpeg_ycbcr": 8, "jpeg_ycbcr_11": 2,
+DECODERS_DIFFER = {"jpeg": 1, "jpeg_both": 1, "jpeg_none": 1, "jpeg_ycbcr": 16, "jpeg_ycbcr_11": 2,
                    "webp_lossy": 2,
                    "jpeg2000_lossy": 1, "jxl_lossy": 1}
 PREDICTED = {"lzw", "deflate", "deflate_fast", "deflate_12", "zstd", "zstd_1", "lzma", "lzma_fast"}
@@ -168,14 +168,14 @@ def base_cases():
 
 def pool(each, codecs):
     """Cases that can be written with these codecs: for each combination of what codecs look at, that
-    many choices of the rest. Always the same ones."""
+    many choices of the rest, and more for codecs that take few of them. Always the same ones."""
     generator = random.Random(2)
     rest = [name for name in DIMENSIONS if name not in BASE]
+    bases = [base for base in base_cases() if base.codec in codecs and not refusal(base)]
+    taken = collections.Counter(base.codec for base in bases)
     cases = []
-    for base in base_cases():
-        if base.codec not in codecs or refusal(base):
-            continue
-        for _ in range(each):
+    for base in bases:
+        for _ in range(max(each, 500 // taken[base.codec])):
             case = base._replace(**{name: generator.choice(DIMENSIONS[name]) for name in rest})
             if not is_none(case):
                 cases.append(case)
