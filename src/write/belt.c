@@ -15,10 +15,13 @@ typedef struct hand {
 struct tz_belt {
     tz_belt_work work;
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* anything below has changed */
+    pthread_cond_t moved; /* there is something to do, or to see, for those who wait */
     uint64_t added;
     uint64_t next;      /* to be made */
     uint64_t delivered; /* all below it */
+    uint64_t awaited;   /* by the thread that waits; 0: by nobody */
+    bool full;          /* no slot is free; until half of them are, none is taken: waking a thread
+                           for each would cost more than it gains */
     unsigned busy;      /* threads within make or deliver */
     bool delivering;
     bool closing;
@@ -44,6 +47,13 @@ static void note_failure(tz_belt *belt, uint64_t number, tz_result result, const
 
 /* ---- one step; the lock is held before and after ---- */
 
+/* Whoever makes the piece that is due delivers it, or somebody is just delivering and will find it
+ * afterwards: so nobody needs to be woken for that. */
+static void wake(tz_belt *belt)
+{
+    pthread_cond_broadcast(&belt->moved);
+}
+
 static bool can_deliver(const tz_belt *belt)
 {
     return !belt->delivering && belt->failed == TZ_OK && belt->delivered < belt->next &&
@@ -52,8 +62,7 @@ static bool can_deliver(const tz_belt *belt)
 
 static bool can_make(const tz_belt *belt)
 {
-    return belt->failed == TZ_OK && !belt->closing && belt->next < belt->added &&
-           belt->next - belt->delivered < belt->slots;
+    return belt->failed == TZ_OK && !belt->closing && belt->next < belt->added && !belt->full;
 }
 
 static size_t ready_count(const tz_belt *belt)
@@ -77,14 +86,19 @@ static void deliver(tz_belt *belt)
     pthread_mutex_lock(&belt->lock);
     belt->busy--;
     belt->delivering = false;
+    const bool was_full = belt->full;
     if (result == TZ_OK) {
         for (size_t i = 0; i < count; i++)
             belt->made[(first + i) % belt->slots] = false;
         belt->delivered = first + count;
+        if (belt->next - belt->delivered <= belt->slots / 2)
+            belt->full = false;
     } else {
         note_failure(belt, first, result, &err);
     }
-    pthread_cond_broadcast(&belt->moved);
+    const bool arrived = belt->awaited > 0 && belt->delivered >= belt->awaited;
+    if (arrived || was_full != belt->full || belt->failed != TZ_OK)
+        wake(belt);
 }
 
 static void make(tz_belt *belt, unsigned worker)
@@ -92,6 +106,7 @@ static void make(tz_belt *belt, unsigned worker)
     const uint64_t number = belt->next++;
     tz_error err = {0};
     belt->busy++;
+    belt->full = belt->next - belt->delivered >= belt->slots;
     pthread_mutex_unlock(&belt->lock);
     const tz_result result = belt->work.make(belt->work.user, number, worker, &err);
     pthread_mutex_lock(&belt->lock);
@@ -100,7 +115,8 @@ static void make(tz_belt *belt, unsigned worker)
         belt->made[number % belt->slots] = true;
     else
         note_failure(belt, number, result, &err);
-    pthread_cond_broadcast(&belt->moved);
+    if (belt->failed != TZ_OK)
+        wake(belt);
 }
 
 /* false: there is nothing to do at present. What is made goes out first, for it frees memory. */
@@ -175,7 +191,7 @@ void tz_belt_add(tz_belt *belt, uint64_t count)
     pthread_mutex_lock(&belt->lock);
     belt->added += count;
     start_hands(belt);
-    pthread_cond_broadcast(&belt->moved);
+    wake(belt);
     pthread_mutex_unlock(&belt->lock);
 }
 
@@ -195,6 +211,7 @@ static void tick(tz_belt *belt)
 tz_result tz_belt_wait(tz_belt *belt, uint64_t number, tz_error *err)
 {
     pthread_mutex_lock(&belt->lock);
+    belt->awaited = number;
     tick(belt);
     while (belt->failed == TZ_OK && belt->delivered < number) {
         if (!step(belt, 0))
@@ -203,6 +220,8 @@ tz_result tz_belt_wait(tz_belt *belt, uint64_t number, tz_error *err)
     }
     while (belt->failed != TZ_OK && belt->busy > 0)
         pthread_cond_wait(&belt->moved, &belt->lock);
+    belt->awaited = 0;
+    wake(belt); /* others take over what this thread would have done next */
     const tz_result result = belt->failed;
     if (result != TZ_OK && err)
         *err = belt->error;
@@ -216,7 +235,7 @@ void tz_belt_close(tz_belt *belt)
         return;
     pthread_mutex_lock(&belt->lock);
     belt->closing = true;
-    pthread_cond_broadcast(&belt->moved);
+    wake(belt);
     pthread_mutex_unlock(&belt->lock);
     for (unsigned i = 0; i < belt->started; i++)
         pthread_join(belt->hands[i].thread, NULL);

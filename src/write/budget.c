@@ -9,8 +9,10 @@
 
 #define DEFAULT_BUFFER ((uint64_t)256 << 20)
 
-/* Encoded tiles that wait, for each thread: enough that a slow tile does not stop the others. */
-enum { SLOTS_PER_THREAD = 4 };
+/* Encoded tiles that wait: for each thread so many that a slow tile does not stop the others, and
+ * of small ones as many as make a write worth its call. */
+enum { SLOTS_PER_THREAD = 4, MOST_SLOTS = 64 };
+#define SLOT_BYTES ((uint64_t)2 << 20)
 
 /* A swath has at least so many tiles for each thread, so that few wait at its end, and at least so
  * many bytes, so that a source is not asked for little pieces. */
@@ -166,13 +168,21 @@ static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
     return rows < image->spec.height ? rows : image->spec.height;
 }
 
+static uint32_t wanted_slots(const tz_budget *b)
+{
+    const uint64_t by_bytes = SLOT_BYTES / b->slot;
+    const uint32_t least = b->threads * SLOTS_PER_THREAD;
+    const uint32_t most = by_bytes < MOST_SLOTS ? (uint32_t)by_bytes : MOST_SLOTS;
+    return least > most ? least : most;
+}
+
 /* What is left after the least: a second slab, room for tiles that wait, higher slabs. */
 static void spend_rest(tz_budget *b, const tz_image *image)
 {
     if (b->threads > 1)
         (void)try_u32(b, image, &b->slabs, 2);
-    for (uint32_t more = SLOTS_PER_THREAD; more > 1; more--)
-        if (try_u32(b, image, &b->slots, b->threads * more))
+    for (uint32_t slots = wanted_slots(b); slots > b->threads; slots -= slots / 4 + 1)
+        if (try_u32(b, image, &b->slots, slots))
             break;
     const uint64_t wanted = wanted_rows(b, image);
     const uint32_t least = b->slab_rows;
