@@ -37,7 +37,7 @@ fuzz: ## run each fuzz target for SECONDS (60)
 	@tools/setup.sh build fuzz
 	@tools/fuzz.sh $(SECONDS)
 
-bench: ## measure beside other libraries, half an hour; see bench/README.md
+bench: ## measure beside other libraries, most of an hour; see bench/README.md
 	@tools/setup.sh build bundled python
 	@tools/fetch_bundled.sh
 	@python3 bench/run.py

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures opening, reading and writing, side by side with other libraries; see bench/README.md.
 
-    bench/run.py                    everything, some minutes
+    bench/run.py                    everything, most of an hour
     bench/run.py --quick            reading and writing: small images, few of them, two minutes
     bench/run.py --only read --cells lzw     files whose name has "lzw" in it
     bench/run.py --build DIR        the programs of another build, made with -DTERRAZZO_BENCH=ON
