@@ -61,6 +61,11 @@ static inline bool tz_to_size(uint64_t value, size_t *out)
     return true;
 }
 
+static inline size_t tz_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ceil(a / b) without overflow; b is not 0. */
 static inline uint64_t tz_ceil_div(uint64_t a, uint64_t b)
 {

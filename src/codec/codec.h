@@ -70,6 +70,15 @@ tz_result tz_codec_end(const tz_codec_call *call, size_t used, size_t in_size);
  * and store in wide steps. */
 #define TZ_CODEC_SLACK 64
 
+/* For blocks of memory that hold several inputs or outputs: the place of the next part, at a
+ * multiple of 64 and with slack behind it; *used grows by it. */
+static inline size_t tz_codec_part(size_t *used, size_t size)
+{
+    const size_t at = (*used + 63) / 64 * 64;
+    *used = at + size + TZ_CODEC_SLACK;
+    return at;
+}
+
 enum {
     TZ_CODEC_NATIVE = 1, /* samples come out in the machine's byte order, not in the file's */
     TZ_CODEC_ROWS = 2,   /* can write rows with any stride, and then touches nothing between them */

@@ -28,21 +28,13 @@ static tz_result init_codec(tz_worker *w, const tz_codec *codec, const tz_contex
     return codec->init ? codec->init(state, ctx) : TZ_OK;
 }
 
-/* A part of the worker's block, at a multiple of 64, with slack behind it. */
-static size_t take(size_t *used, size_t size)
-{
-    const size_t at = (*used + 63) / 64 * 64;
-    *used = at + size + TZ_CODEC_SLACK;
-    return at;
-}
-
 tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan)
 {
     size_t size = 64; /* what aligning the first part may take */
-    const size_t input = take(&size, plan->input_size);
-    const size_t output = take(&size, plan->output_size);
-    const size_t row = take(&size, plan->row_size);
-    const size_t scratch = take(&size, plan->scratch_size);
+    const size_t input = tz_codec_part(&size, plan->input_size);
+    const size_t output = tz_codec_part(&size, plan->output_size);
+    const size_t row = tz_codec_part(&size, plan->row_size);
+    const size_t scratch = tz_codec_part(&size, plan->scratch_size);
     worker->memory = tz_alloc(size);
     if (!worker->memory)
         return tz_fail_nomem(&plan->ctx, size);

@@ -49,31 +49,24 @@ static uint64_t worker_bytes(const tz_tile_way *way)
     return tz_add_capped(sum, way->bytes.scratch);
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static void count_parts(tz_budget *b, const tz_image *image)
 {
     const tz_image_spec *spec = &image->spec;
     tz_row_format row = tz_writer_row_format(image, false);
     b->way[0] = make_way(image->encoder, &image->choice, &image->format, &row);
-    uint64_t tiles = image->tile_count;
     size_t bound = b->way[0].bytes.bound;
     b->worker = worker_bytes(&b->way[0]);
     b->pixel = spec->bands * tz_dtype_size(spec->dtype);
     if (spec->mask) {
         row = tz_writer_row_format(image, true);
         b->way[1] = make_way(image->mask_encoder, &image->mask_choice, &image->mask_format, &row);
-        tiles += (uint64_t)image->tiles_across * image->tiles_down;
-        bound = larger(bound, b->way[1].bytes.bound);
+        bound = tz_larger(bound, b->way[1].bytes.bound);
         b->worker = tz_add_capped(b->worker, worker_bytes(&b->way[1]));
         b->pixel += 1;
     }
     b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image));
     b->slot = bound + tz_slot_bytes(image);
-    b->fixed = tz_mul_capped(tiles, sizeof(uint64_t) + sizeof(uint32_t));
+    b->fixed = tz_mul_capped(tz_all_tiles(image), sizeof(uint64_t) + sizeof(uint32_t));
     b->fixed = tz_add_capped(b->fixed, tz_mul_capped(tz_verified_count(image), sizeof(uint64_t)));
     b->fixed = tz_add_capped(b->fixed, tz_mul_capped(image->arena.held, METADATA_COPIES));
     b->fixed = tz_add_capped(b->fixed, tz_mul_capped(spec->bands, sizeof(tz_tally)));

@@ -44,7 +44,7 @@ static void find_place(tile_job *job, uint64_t number)
 {
     const tz_image *image = job->image;
     const uint64_t columns = job->swath.columns;
-    const uint64_t kinds = image->planes + (image->spec.mask ? 1 : 0);
+    const uint64_t kinds = tz_tile_kinds(image);
     const uint64_t in_row = (number - job->swath.first) % (columns * kinds);
     const uint64_t row = (number - job->swath.first) / (columns * kinds);
     const bool by_band = image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;

@@ -70,8 +70,7 @@ static tz_result add_directory(ending *e, tz_image_part part, const tz_statistic
         (tz_directory){.tags = tags.list,
                        .tag_count = tags.count,
                        .strips = image->options.strips,
-                       .tile_count = is_mask ? (uint64_t)image->tiles_across * image->tiles_down
-                                             : image->tile_count,
+                       .tile_count = is_mask ? tz_all_tiles(image) - first : image->tile_count,
                        .tile_offsets = w->offsets + first,
                        .tile_sizes = w->sizes + first};
     return TZ_OK;

@@ -21,17 +21,17 @@ static void start_swath(tz_writer *w, const tz_swath *swath)
 {
     const tz_image *image = &w->image;
     const unsigned long long index = atomic_load(&w->swath_count);
+    const uint64_t count =
+        tz_ceil_div(swath->rows, image->tile_height) * swath->columns * tz_tile_kinds(image);
     tz_swath *place = &w->swaths[index % TZ_SWATHS];
     *place = *swath;
     place->first = w->on_belt;
-    place->count = tz_ceil_div(swath->rows, image->tile_height) * swath->columns *
-                   (image->planes + (image->spec.mask ? 1u : 0u));
-    w->on_belt += place->count;
+    w->on_belt += count;
     w->report.swaths++;
     if (swath->rows > w->report.swath_rows)
         w->report.swath_rows = swath->rows;
     atomic_store(&w->swath_count, index + 1);
-    tz_belt_add(w->belt, place->count);
+    tz_belt_add(w->belt, count);
 }
 
 static tz_result wait_for(tz_writer *w, uint64_t number)

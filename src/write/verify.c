@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/source.h"
 #include "write/writer.h"
 
 /* One tile in so many is read back, but not fewer than the first and the last one. */
@@ -82,13 +83,10 @@ typedef struct sink_source {
 static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
 {
     tz_sink *sink = ((sink_source *)source)->sink;
-    tz_context ctx = {.err = err, .ifd = -1};
+    const tz_context ctx = {.err = err, .ifd = -1};
+    TZ_TRY(tz_source_check_ranges(source, request, err));
     for (size_t i = 0; i < request->count; i++) {
         const tz_range *range = &request->ranges[i];
-        uint64_t end;
-        if (!tz_add(range->offset, range->size, &end) || end > source->size)
-            return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
-                                  "the file ends too early");
         TZ_TRY(tz_sink_read(sink, range->offset, range->dst, range->size, &ctx));
     }
     return TZ_OK;

@@ -19,19 +19,6 @@ tz_row_format tz_writer_row_format(const tz_image *image, bool mask)
     };
 }
 
-/* A part of a block, at a multiple of 64, with slack behind it. */
-static size_t take(size_t *used, size_t size)
-{
-    const size_t at = *used;
-    *used = (at + size + TZ_CODEC_SLACK + 63) / 64 * 64;
-    return at;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- slots ---- */
 
 static uint32_t tallied(const tz_image *image)
@@ -52,9 +39,9 @@ static tz_result open_slots(tz_writer *w)
         return tz_fail_nomem(&w->ctx, count * sizeof *w->slots);
     for (uint32_t i = 0; i < count; i++) {
         size_t size = 0;
-        const size_t tallies = take(&size, tallied(&w->image) * sizeof(tz_tally));
-        const size_t bytes =
-            take(&size, larger(w->budget.way[0].bytes.bound, w->budget.way[1].bytes.bound));
+        const size_t tallies = tz_codec_part(&size, tallied(&w->image) * sizeof(tz_tally));
+        const size_t bytes = tz_codec_part(
+            &size, tz_larger(w->budget.way[0].bytes.bound, w->budget.way[1].bytes.bound));
         uint8_t *memory = tz_alloc(size);
         if (!memory)
             return tz_fail_nomem(&w->ctx, size);
@@ -96,10 +83,11 @@ static tz_result open_worker(tz_writer *w, tz_encode_worker *worker)
 {
     const tz_tile_way *way = w->budget.way;
     size_t size = 0;
-    const size_t tile = take(&size, larger(way[0].bytes.tile, way[1].bytes.tile));
-    const size_t row = take(&size, larger(way[0].bytes.row, way[1].bytes.row));
-    const size_t scratch = take(&size, larger(way[0].bytes.scratch, way[1].bytes.scratch));
-    const size_t valid = take(&size, w->image.tile_width);
+    const size_t tile = tz_codec_part(&size, tz_larger(way[0].bytes.tile, way[1].bytes.tile));
+    const size_t row = tz_codec_part(&size, tz_larger(way[0].bytes.row, way[1].bytes.row));
+    const size_t scratch =
+        tz_codec_part(&size, tz_larger(way[0].bytes.scratch, way[1].bytes.scratch));
+    const size_t valid = tz_codec_part(&size, w->image.tile_width);
     worker->memory = tz_alloc(size);
     if (!worker->memory)
         return tz_fail_nomem(&w->ctx, size);

@@ -32,9 +32,7 @@ static tz_result make_tables(tz_writer *w)
 {
     const tz_image *image = &w->image;
     const bool tallied = image->options.statistics || image->options.statistics_items;
-    uint64_t tiles = image->tile_count;
-    if (image->spec.mask)
-        tiles += (uint64_t)image->tiles_across * image->tiles_down;
+    const uint64_t tiles = tz_all_tiles(image);
     w->report.tiles = tiles;
     w->offsets = tz_alloc_zeroed((size_t)tiles, sizeof *w->offsets);
     w->sizes = tz_alloc_zeroed((size_t)tiles, sizeof *w->sizes);
@@ -403,9 +401,7 @@ static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_op
 {
     TZ_TRY(prepare(w, NULL, spec, options));
     const tz_image *image = &w->image;
-    w->report.tiles = image->tile_count;
-    if (image->spec.mask)
-        w->report.tiles += (uint64_t)image->tiles_across * image->tiles_down;
+    w->report.tiles = tz_all_tiles(image);
     TZ_TRY(tz_budget_make(&w->budget, image, source, &w->ctx));
     fill_report(w);
     for (uint32_t row = 0; row < image->spec.height; w->report.swaths++) {

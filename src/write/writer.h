@@ -23,7 +23,6 @@ typedef struct tz_swath {
     uint32_t column; /* first one of tiles */
     uint32_t columns;
     uint64_t first; /* number of its first tile on the belt */
-    uint64_t count;
 } tz_swath;
 
 /* A tile that is made and waits for its turn. */
@@ -94,6 +93,18 @@ struct tz_writer {
     tz_tally *tallies; /* by band; NULL: not wanted */
     tz_write_report report;
 };
+
+/* Tiles of one place: one for each plane, and the mask's. */
+static inline uint32_t tz_tile_kinds(const tz_image *image)
+{
+    return image->planes + (image->spec.mask ? 1 : 0);
+}
+
+/* The image's tiles and its mask's. */
+static inline uint64_t tz_all_tiles(const tz_image *image)
+{
+    return (uint64_t)image->tiles_across * image->tiles_down * tz_tile_kinds(image);
+}
 
 /* What threads report to: never the error of the call at hand, which may have ended. */
 static inline tz_context tz_writer_context(const tz_writer *writer, tz_error *err)
