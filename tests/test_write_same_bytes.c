@@ -225,7 +225,8 @@ static void a_sink_of_ones_own_gets_the_same(void **state)
     options.alignment = 4096;
     tz_memory first = raster_write(&r, &options, NULL, NULL);
     callback_sink *sink = calloc(1, sizeof *sink);
-    sink->base = (tz_sink){sink_write, NULL, sink_sync, sink_commit, sink_close};
+    sink->base = (tz_sink){
+        .write = sink_write, .sync = sink_sync, .commit = sink_commit, .close = sink_close};
     tz_writer *writer = NULL;
     tz_error err = {0};
     const raster_way way = {.batch = 11};

@@ -587,8 +587,16 @@ typedef struct tz_buffer {
 typedef enum tz_resampling {
     TZ_RESAMPLE_NONE = 0, /* another size is an error */
     TZ_RESAMPLE_NEAREST = 1,
-    TZ_RESAMPLE_AVERAGE = 2, /* of all pixels under the new one, by area */
-    TZ_RESAMPLE_BILINEAR = 3 /* a triangle as wide as two of the larger pixels */
+    TZ_RESAMPLE_AVERAGE = 2,  /* of all pixels under the new one, by area */
+    TZ_RESAMPLE_BILINEAR = 3, /* a triangle as wide as two of the larger pixels */
+    TZ_RESAMPLE_CUBIC = 4,    /* Catmull-Rom's, as wide as four */
+    TZ_RESAMPLE_LANCZOS = 5,  /* a windowed sinc, as wide as six */
+    TZ_RESAMPLE_GAUSS = 6,    /* a small bell */
+    TZ_RESAMPLE_RMS = 7,      /* the root of the mean square, by area */
+    TZ_RESAMPLE_MODE = 8,     /* the value that occurs most often under the new pixel */
+    TZ_RESAMPLE_MIN = 9,
+    TZ_RESAMPLE_MAX = 10,
+    TZ_RESAMPLE_MEDIAN = 11
 } tz_resampling;
 TZ_API const char *tz_resampling_name(tz_resampling method); /* "none", "nearest", ... */
 
@@ -870,6 +878,20 @@ typedef struct tz_write_options {
     uint8_t jpeg_subsampling[2]; /* of YCbCr, across and down, 1 or 2; 0: 2 */
     const uint8_t *discard_bits; /* low bits of samples to round away, one number or one a band */
     uint32_t discard_count;
+    /* Cloud Optimized GeoTIFF: directories in front, then the tiles of all levels, the smallest
+     * first; tiles of 512 by default. Overviews are made of the rows as they pass. */
+    bool cog;
+    int32_t overview_count; /* each half the size of the one before; 0: until one fits a tile; below
+                               0: none */
+    tz_resampling overview_resampling;   /* 0: average; of palettes nearest */
+    tz_compression overview_compression; /* 0: the image's */
+    uint16_t overview_predictor;         /* this and what follows: 0 is the image's when both have
+                                            the same codec, else the default */
+    uint32_t overview_quality;
+    double overview_max_error;   /* below 0: none */
+    const char *spool_directory; /* where overviews wait until their place is known, in a file
+                                    without a name; NULL: beside the destination, or what TMPDIR
+                                    says when there is none */
     /* pixels */
     bool keep_nan;             /* floating-point NaN stays NaN although nodata is another value */
     bool statistics_items;     /* write STATISTICS_ items to the metadata */
@@ -887,7 +909,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 /* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, 0.0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
 /* clang-format on */
 
 /* What a write costs, or cost. */
@@ -902,7 +924,9 @@ typedef struct tz_write_report {
     uint64_t swaths;
     uint64_t writes; /* calls of the sink */
     uint64_t tiles_verified;
-    uint32_t swath_rows; /* rows asked for at a time, at most */
+    uint64_t spool_bytes; /* what waited on disk beside the file, at most */
+    uint32_t levels;      /* the image and its overviews */
+    uint32_t swath_rows;  /* rows asked for at a time, at most */
     uint32_t threads;
     bool bigtiff;
     uint32_t warning_count; /* what could not be honoured, each once */
@@ -926,6 +950,10 @@ struct tz_sink {
     /* For what is verified; NULL: it is not. */
     TZ_NODISCARD tz_result (*read)(tz_sink *sink, uint64_t offset, void *dst, size_t size,
                                    tz_error *err);
+    /* Make room at the front: what was written moves up by size bytes, a multiple of 4096. What is
+     * then in front may be anything, and is written next. NULL: never asked for; the writer keeps
+     * all tiles elsewhere until their places are known. */
+    TZ_NODISCARD tz_result (*insert)(tz_sink *sink, uint64_t size, tz_error *err);
     /* All is written, size bytes in all: make it lasting ... */
     TZ_NODISCARD tz_result (*sync)(tz_sink *sink, uint64_t size, tz_error *err);
     /* ... and visible. */

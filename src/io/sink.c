@@ -31,6 +31,12 @@ tz_result tz_sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
     return pass_on(sink->read(sink, offset, dst, size, &failed), &failed, ctx);
 }
 
+tz_result tz_sink_insert(tz_sink *sink, uint64_t size, const tz_context *ctx)
+{
+    tz_error failed = {.result = TZ_OK};
+    return pass_on(sink->insert(sink, size, &failed), &failed, ctx);
+}
+
 tz_result tz_sink_sync(tz_sink *sink, uint64_t size, const tz_context *ctx)
 {
     tz_error failed = {.result = TZ_OK};

@@ -17,11 +17,19 @@ tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, boo
 /* Memory that grows; commit moves it to *into. */
 tz_result tz_sink_open_memory(tz_sink **out, tz_memory *into, const tz_context *ctx);
 
+/* Bytes that wait: written and read back, never published; nothing of it is left behind, however
+ * the process ends. A file without a name in directory; where that is NULL, beside the file that
+ * sink writes, in memory when sink is memory, else where TMPDIR says. */
+tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory,
+                             const tz_context *ctx);
+
 /* The functions of a sink; errors get ctx's name. NULL functions succeed. */
 tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
                         const tz_context *ctx);
 tz_result tz_sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
                        const tz_context *ctx);
+/* Only of sinks that have the function. */
+tz_result tz_sink_insert(tz_sink *sink, uint64_t size, const tz_context *ctx);
 tz_result tz_sink_sync(tz_sink *sink, uint64_t size, const tz_context *ctx);
 tz_result tz_sink_commit(tz_sink *sink, const tz_context *ctx);
 void tz_sink_close(tz_sink *sink); /* NULL is fine */

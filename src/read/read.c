@@ -10,7 +10,9 @@
 
 const char *tz_resampling_name(tz_resampling method)
 {
-    static const char *const names[] = {"none", "nearest", "average", "bilinear"};
+    static const char *const names[] = {"none",  "nearest", "average", "bilinear",
+                                        "cubic", "lanczos", "gauss",   "rms",
+                                        "mode",  "min",     "max",     "median"};
     return (unsigned)method < sizeof names / sizeof names[0] ? names[method] : "unknown";
 }
 

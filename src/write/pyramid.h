@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The levels of a file: the image, and overviews of it, each half the size of the one before. */
+#ifndef TZ_WRITE_PYRAMID_H
+#define TZ_WRITE_PYRAMID_H
+
+#include "pixel/resample.h"
+#include "tiff/image.h"
+
+enum { TZ_MOST_LEVELS = 32 };
+
+typedef struct tz_pyramid_level {
+    tz_image image;
+    tz_reduction reduction; /* from the level before; not of the first one */
+} tz_pyramid_level;
+
+typedef struct tz_pyramid {
+    tz_pyramid_level levels[TZ_MOST_LEVELS];
+    uint32_t count; /* 1 without overviews */
+} tz_pyramid;
+
+/* Checks all that tz_image_make does, of every level. Released by tz_pyramid_deinit, also after a
+ * failure. */
+tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
+                          const tz_write_options *options, const tz_context *ctx);
+void tz_pyramid_deinit(tz_pyramid *pyramid); /* zeroed state is fine */
+
+#endif
