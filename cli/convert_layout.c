@@ -139,6 +139,20 @@ static uint16_t overview_predictor(const conversion *c)
     return c->spec.dtype >= TZ_DTYPE_FLOAT16 && c->spec.dtype <= TZ_DTYPE_FLOAT64 ? 3 : 2;
 }
 
+/* As QUALITY: 100 is no loss where a codec can do without. */
+static void set_overview_quality(tz_write_options *o, const creation *co)
+{
+    tz_compression codec = o->overview_compression != 0 ? o->overview_compression : o->compression;
+    bool either = codec == TZ_COMPRESSION_WEBP || codec == TZ_COMPRESSION_JPEG2000;
+    uint32_t quality = (uint32_t)creation_number(co, CO_OVERVIEW_QUALITY);
+    if (quality == 0)
+        return;
+    if (either)
+        o->overview_lossless = quality == 100 ? TZ_YES : TZ_NO;
+    if (!either || quality < 100)
+        o->overview_quality = quality;
+}
+
 static void set_overviews(tz_write_options *o, const conversion *c)
 {
     const creation *co = &c->settings->creation;
@@ -149,7 +163,7 @@ static void set_overviews(tz_write_options *o, const conversion *c)
     o->overview_resampling = (tz_resampling)creation_number(co, resampling);
     o->overview_compression = (tz_compression)creation_compression(co, CO_OVERVIEW_COMPRESS);
     o->overview_predictor = overview_predictor(c);
-    o->overview_quality = (uint32_t)creation_number(co, CO_OVERVIEW_QUALITY);
+    set_overview_quality(o, co);
     o->overview_max_error = co->given[CO_MAX_Z_ERROR_OVERVIEW] && error == 0 ? -1 : error;
     if (o->compression != TZ_COMPRESSION_LERC)
         o->lerc_compression = within_lerc(co, CO_OVERVIEW_COMPRESS);
