@@ -89,7 +89,7 @@ LAYOUTS = [
     ("uint8", 1, ["COMPRESS=LZW"]), ("uint8", 3, ["COMPRESS=DEFLATE", "LEVEL=9"]),
     ("uint16", 1, ["COMPRESS=LZW", "PREDICTOR=YES", "OVERVIEW_PREDICTOR=YES"]),
     ("float32", 1, ["COMPRESS=ZSTD", "LEVEL=1", "PREDICTOR=YES", "OVERVIEW_PREDICTOR=YES"]),
-    ("float32", 1, ["COMPRESS=ZSTD", "PREDICTOR=STANDARD", "OVERVIEW_PREDICTOR=NO"]),
+    ("float32", 1, ["COMPRESS=ZSTD", "PREDICTOR=STANDARD", "OVERVIEW_PREDICTOR=YES"]),
     ("float64", 1, ["COMPRESS=DEFLATE", "PREDICTOR=FLOATING_POINT", "OVERVIEW_PREDICTOR=FLOATING_POINT"]),
     ("uint16", 1, ["COMPRESS=LZW", "PREDICTOR=NO", "OVERVIEW_PREDICTOR=YES"]),
     ("int16", 3, ["COMPRESS=LZW", "PREDICTOR=2", "OVERVIEW_PREDICTOR=2"]), ("uint8", 1, ["COMPRESS=LZMA", "LEVEL=1"]),
@@ -128,6 +128,12 @@ def test_options_mean_what_they_mean_to_gdal(cog, by_gdal, raster, dtype, bands,
     with rasterio.open(ours) as x, rasterio.open(theirs) as y:
         assert (x.overviews(1), x.mask_flag_enums) == (y.overviews(1), y.mask_flag_enums)
         np.testing.assert_array_equal(x.dataset_mask(), y.dataset_mask())
+
+
+def test_no_predictor_of_overviews_alone(cog, raster):
+    """GDAL takes NO for not given."""
+    out = cog(raster(pixels_of("float32", 1, 192, 256)), options=[*SMALL, "OVERVIEW_PREDICTOR=NO"])
+    assert [page["Predictor"] for page in pages(out)] == [[3], [1], [1]]
 
 
 @pytest.mark.parametrize("profile, compression", [
