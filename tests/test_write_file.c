@@ -119,13 +119,14 @@ static bool fails_cleanly(const raster *r, const tz_memory *expected, const faul
     return failed;
 }
 
+/* Of the four kinds of destination, all for a plain file, then those that differ most. */
 static void every_call_fails(const layout *what)
 {
     static const int errors[] = {EIO, ENOSPC};
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 50, true);
     const tz_write_options options = small_tiles(what, 1);
     tz_memory expected = raster_write(&r, &options, NULL, NULL);
-    for (unsigned kind = 0; kind < 4; kind++)
+    for (unsigned kind = 0; kind < 4; kind += what->cog ? 3 : 1)
         for (size_t e = 0; e < 2; e++) {
             const fault_case c = {what, (kind & 1) != 0, (kind & 2) != 0, errors[e]};
             int n = 1;
@@ -215,7 +216,7 @@ static void check_after_death(const raster *r, const tz_memory *expected, const 
 
 static void die_at_every_call(const layout *what, unsigned kind)
 {
-    raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 50, true);
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 20, 30, true);
     const tz_write_options options = small_tiles(what, 1);
     tz_memory expected = raster_write(&r, &options, NULL, NULL);
     const fault_case c = {what, (kind & 1) != 0, (kind & 2) != 0, 0};
@@ -230,9 +231,10 @@ static void die_at_every_call(const layout *what, unsigned kind)
 static void it_may_die_at_every_system_call(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < LAYOUTS; i++)
-        for (unsigned kind = 0; kind < 4; kind++)
-            die_at_every_call(&layouts[i], kind);
+    for (unsigned kind = 0; kind < 4; kind++)
+        die_at_every_call(&layouts[0], kind);
+    die_at_every_call(&layouts[1], 0);
+    die_at_every_call(&layouts[2], 3);
 }
 
 static void die_at_any_instant(const layout *what, unsigned rounds)
