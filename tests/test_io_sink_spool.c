@@ -368,6 +368,24 @@ static bool spool_and_be_killed(bool beside, bool no_unnamed, int before, int af
     return false;
 }
 
+/* Whatever its own directory is, it bears the name of the file that it is for. */
+static void check_leftover_elsewhere(void)
+{
+    assert_int_equal(mkdir(scratch_path("wait"), 0700), 0);
+    scratch_write("wait/.file.tz00.part", "left", 4);
+    scratch_write("wait/.file.tz01.part", "left", 4);
+    tz_sink *sink = sink_job_open("file", false);
+    tz_sink_close(spool_of(sink, scratch_path("wait")));
+    tz_sink_close(sink);
+    assert_int_equal(rmdir(scratch_path("wait")), 0); /* so it is empty */
+}
+
+static void the_next_spool_removes_what_one_left_in_another_directory(void **state)
+{
+    (void)state;
+    sink_fault_both_ways(check_leftover_elsewhere);
+}
+
 static void clean(size_t left)
 {
     uint64_t removed = 0;
@@ -422,6 +440,7 @@ int main(void)
         CASE(short_writes_and_reads_are_gone_on_with),
         CASE(after_a_write_that_failed_none_succeeds),
         CASE(every_allocation_that_fails_is_nomem),
+        CASE(the_next_spool_removes_what_one_left_in_another_directory),
         CASE(what_a_kill_leaves_is_removed_by_the_next_write_and_by_cleaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

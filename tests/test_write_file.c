@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Whole writes to a path: every system call fails in turn, takes less than it was given, or is the
- * last thing the process does. The destination is absent, old or complete; no litter stays that the
- * next write would not remove. */
+ * last thing the process does; every allocation fails in turn. The destination is absent, old or
+ * complete; no litter stays that the next write would not remove. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "alloc_hook.h"
 #include "io/sink_calls.h"
 #include "scratch.h"
 #include "sink_fault.h"
@@ -143,6 +144,49 @@ static void every_system_call_may_fail(void **state)
     (void)state;
     for (size_t i = 0; i < LAYOUTS; i++)
         every_call_fails(&layouts[i]);
+}
+
+/* Returns whether an allocation was made to fail. A few only save time: then the file is complete.
+ */
+static bool runs_out_cleanly(const raster *r, const tz_memory *expected, const fault_case *c,
+                             uint64_t n)
+{
+    const tz_write_options options = small_tiles(c->what, 1);
+    tz_error err = {0};
+    set_up(c);
+    const size_t open_files = scratch_open_files();
+    alloc_hook_install();
+    alloc_hook_fail_at(n, false);
+    const tz_result result = write_file(r, &options, &err);
+    const alloc_stats stats = alloc_hook_stats();
+    alloc_hook_remove();
+    sink_fault_remove();
+    assert_int_equal(stats.live_bytes, 0);
+    assert_int_equal(scratch_open_files(), open_files);
+    assert_null(scratch_other_than("a.tif"));
+    if (result == TZ_OK) {
+        assert_true(scratch_holds("a.tif", expected->data, expected->size));
+    } else {
+        assert_true(stats.failures > 0);
+        assert_int_equal(result, TZ_ERR_NOMEM);
+        is_old_or_absent(c->old);
+    }
+    return stats.failures > 0;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 50, true);
+    for (size_t i = 0; i < LAYOUTS; i++) {
+        const tz_write_options options = small_tiles(&layouts[i], 1);
+        tz_memory expected = raster_write(&r, &options, NULL, NULL);
+        const fault_case c = {.what = &layouts[i], .old = i % 2 == 0};
+        for (uint64_t n = 1; runs_out_cleanly(&r, &expected, &c, n); n++)
+            ;
+        tz_memory_free(&expected);
+    }
+    raster_free(&r);
 }
 
 static void write_by_short_calls(const layout *what, const raster *r)
@@ -342,6 +386,7 @@ int main(void)
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, scratch_begin, scratch_end)
     const struct CMUnitTest tests[] = {
         FILE_TEST(every_system_call_may_fail),
+        FILE_TEST(every_allocation_may_fail),
         FILE_TEST(short_writes_and_reads_are_completed),
         FILE_TEST(it_may_die_at_every_system_call),
         FILE_TEST(it_may_die_at_any_instant_of_a_large_write),
