@@ -229,9 +229,8 @@ static void set_window(tz_view *view, tz_resampling method)
 {
     const double rx =
         view->resampled ? tz_axis_reach(method, (view->x1 - view->x0) / view->into.width) : 0;
-    const double ry = view->resampled
-                          ? tz_axis_reach(method, (view->y1 - view->y0) / view->into.height)
-                          : 0;
+    const double ry =
+        view->resampled ? tz_axis_reach(method, (view->y1 - view->y0) / view->into.height) : 0;
     const double left = floor(view->x0 - rx);
     const double top = floor(view->y0 - ry);
     view->window = (tz_window){(int64_t)left, (int64_t)top,
