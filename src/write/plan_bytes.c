@@ -381,13 +381,17 @@ static void all_fields(fields *f, tz_plan_value *value, tz_geo *geo)
 
 /* ---- the whole ---- */
 
-/* FNV-1a, of 64 bits. */
-static uint64_t checksum(const uint8_t *data, size_t size)
+uint64_t tz_plan_checksum(uint64_t before, const uint8_t *data, size_t size)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = before;
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ data[i]) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+static uint64_t checksum(const uint8_t *data, size_t size)
+{
+    return tz_plan_checksum(TZ_PLAN_CHECKSUM, data, size);
 }
 
 void tz_plan_seal(uint8_t *data, size_t size)

@@ -39,6 +39,10 @@ void tz_plan_seal(uint8_t *data, size_t size);
 /* What blocks name their plan by: the checksum of its bytes, which were read or written here. */
 uint64_t tz_plan_fingerprint(const uint8_t *data, size_t size);
 
+/* FNV-1a of 64 bits, goes on from the one of the bytes before. */
+#define TZ_PLAN_CHECKSUM UINT64_C(0xcbf29ce484222325)
+uint64_t tz_plan_checksum(uint64_t before, const uint8_t *data, size_t size);
+
 enum { TZ_PLAN_LEAST = 32 }; /* bytes around the fields */
 
 #endif
