@@ -3,6 +3,7 @@
  * ground: readers know that from the image. */
 #include "write/pyramid.h"
 
+#include "base/mem.h"
 #include "tiff/image_parts.h"
 
 static bool fits_tile(const tz_image *image)
