@@ -96,7 +96,7 @@ static size_t make_runs(const tz_writer *shell, const tz_cog_plan *plan, const t
     tz_run run = {.from = head->size};
     size_t count = 0;
     for (uint64_t i = 0; i < head->tiles; i++) {
-        const uint64_t place = tz_tile_place(level->image, &swath, i);
+        const uint64_t place = tz_tile_number(level->image, &swath, i);
         const uint64_t size = tz_cog_tile_bytes(level->sizes[place]);
         if (size == 0)
             continue;

@@ -144,6 +144,7 @@ static tz_result refuse(const tz_context *ctx, tz_result result, uint64_t at, ui
 tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t size,
                              const tz_context *ctx)
 {
+    *out = (tz_block_head){.at = NULL};
     if (size < TZ_BLOB_HEADER || memcmp(data, magic, sizeof magic) != 0)
         return refuse(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE, "this is no block of terrazzo");
     const uint32_t version = tz_load_le32(data + VERSION_AT);

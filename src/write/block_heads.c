@@ -135,7 +135,7 @@ static tz_result apply_block(tz_writer *shell, const tz_cog_plan *plan, const tz
     TZ_TRY(tz_plan_find_block(plan, head->level, head->block, &tiles, &shell->ctx));
     const tz_swath swath = tz_shell_swath(plan, head->level, &tiles);
     for (uint64_t i = 0; i < head->tiles; i++)
-        apply_tile(shell, head, i, tz_tile_place(image, &swath, i), &position);
+        apply_tile(shell, head, i, tz_tile_number(image, &swath, i), &position);
     return TZ_OK;
 }
 

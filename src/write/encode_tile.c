@@ -61,7 +61,7 @@ static uint64_t place_in_tables(const tile_job *job)
     return (uint64_t)job->plane * image->tiles_across * image->tiles_down + in_plane;
 }
 
-uint64_t tz_tile_place(const tz_image *image, const tz_swath *swath, uint64_t index)
+uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t index)
 {
     tile_job job = {.image = image, .swath = *swath};
     find_place(&job, index);

@@ -37,6 +37,7 @@ static uint32_t part_of(uint64_t first, uint32_t size, uint32_t end)
 tz_result tz_plan_find_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
                              tz_block_tiles *out, const tz_context *ctx)
 {
+    *out = (tz_block_tiles){.column = 0};
     TZ_TRY(tz_plan_check_level(plan, level, ctx));
     const tz_cog_level *l = &plan->levels[level];
     const uint32_t size = plan->info.block_tiles;
