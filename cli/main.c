@@ -12,9 +12,9 @@
 #include "read_command.h"
 #include "terminal.h"
 
-static const cli_command *const commands[] = {&info_command, &read_command,    &plan_command,
-                                              &diff_command, &convert_command, &clean_command,
-                                              NULL};
+static const cli_command *const commands[] = {&info_command,  &read_command, &plan_command,
+                                              &diff_command,  &cog_command,  &convert_command,
+                                              &clean_command, NULL};
 
 static int run_help(int argc, char **argv);
 static int run_version(void);
@@ -55,6 +55,7 @@ static int print_overview(void)
     printf("\n  terrazzo info elevation.tif\n"
            "  terrazzo info --json elevation.tif\n"
            "  terrazzo read --size 1024x0 elevation.tif picture.png\n"
+           "  terrazzo cog elevation.tif cloud.tif\n"
            "  terrazzo convert --co COMPRESS=ZSTD --co TILED=YES elevation.tif small.tif\n\n");
     term_put(TERM_HEADING, "Commands");
     putchar('\n');

@@ -888,6 +888,7 @@ typedef struct tz_write_options {
     uint16_t overview_predictor;         /* this and what follows: 0 is the image's when both have
                                             the same codec, else the default */
     uint32_t overview_quality;
+    tz_choice overview_lossless;
     double overview_max_error;   /* below 0: none */
     const char *spool_directory; /* where overviews wait until their place is known, in a file
                                     without a name; NULL: beside the destination, or what TMPDIR
@@ -909,7 +910,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 /* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, 0.0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
 /* clang-format on */
 
 /* What a write costs, or cost. */
