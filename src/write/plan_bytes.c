@@ -363,6 +363,7 @@ static void overview_fields(fields *f, tz_write_options *o)
     ENUMERATION(f, o->overview_compression);
     u16(f, &o->overview_predictor);
     u32(f, &o->overview_quality);
+    ENUMERATION(f, o->overview_lossless);
     real(f, &o->overview_max_error);
 }
 
