@@ -67,7 +67,7 @@ static bool has_own_codec(const tz_write_options *options)
 {
     return options->overview_compression != TZ_COMPRESSION_DEFAULT ||
            options->overview_predictor != 0 || options->overview_quality != 0 ||
-           options->overview_max_error != 0;
+           options->overview_lossless != TZ_AUTO || options->overview_max_error != 0;
 }
 
 static uint64_t table_bytes(const tz_image *image)
