@@ -49,7 +49,8 @@ NONE = [
      lambda c: c.dress == "palette" and c.method not in ("default", "nearest", "mode")),
     ("without overviews a large file is not what the validators want",
      lambda c: c.overviews < 0 and max(c.size) > 512),
-    ("an alpha band and a mask are one too many", lambda c: c.dress == "rgba" and c.mask),
+    ("an alpha band says which pixels are valid, alone",
+     lambda c: c.dress == "rgba" and (c.mask or c.nodata != "none")),
     ("tiles of 16 pixels make this large",
      lambda c: c.layout == "tiles16" and c.size[0] * c.size[1] > 100000),
 ]

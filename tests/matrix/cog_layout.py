@@ -10,7 +10,7 @@ import struct
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8,
          17: 8, 18: 8}
 NUMBERS = {1: "B", 3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
-SUBFILE, WIDTH, HEIGHT, BITS, SAMPLES, PLANAR = 254, 256, 257, 258, 277, 284
+SUBFILE, WIDTH, HEIGHT, BITS, SAMPLES, PLANAR, ITEMS = 254, 256, 257, 258, 277, 284, 42112
 TILE_WIDTH, TILE_HEIGHT, OFFSETS, COUNTS = 322, 323, 324, 325
 ALL_OF_ONE = {WIDTH: 1, HEIGHT: 1, SUBFILE: 0, SAMPLES: 1, PLANAR: 1}  # what is not there
 GEOREFERENCE = {33550, 33922, 34264, 34735, 34736, 34737, 50844}
@@ -18,7 +18,8 @@ MASK, REDUCED = 4, 1
 SIZE_LINE = 43  # bytes of the first line in front
 FIRST_ITEMS = [("LAYOUT", "IFDS_BEFORE_DATA"), ("BLOCK_ORDER", "ROW_MAJOR"),
                ("BLOCK_LEADER", "SIZE_AS_UINT4"), ("BLOCK_TRAILER", "LAST_4_BYTES_REPEATED")]
-BY_TILE = ("INTERLEAVE", "TILE")
+BY_TILE, BY_BAND = ("INTERLEAVE", "TILE"), ("INTERLEAVE", "BAND")
+TILE_ITEM = b'<Item name="INTERLEAVE" domain="IMAGE_STRUCTURE">TILE</Item>'  # what GDAL goes by
 MASK_BESIDE = ("MASK_INTERLEAVED_WITH_IMAGERY", "YES")
 FRONT_ROOM = 4096  # bytes that may lie unused before the largest level
 
@@ -77,6 +78,8 @@ class Layout:
             self.directories.append(directory)
         self.images = [d for d in self.directories if not d.is_mask]
         self.masks = [d for d in self.directories if d.is_mask]
+        items = self.images[0].entries.get(ITEMS)
+        self.by_tile = bool(items) and TILE_ITEM in self.data[items.place:items.place + items.count]
 
     def take(self, letter, at):
         return struct.unpack_from(self.order + letter, self.data, at)[0]
@@ -126,9 +129,9 @@ def wrong_items(layout):
     items, planes = list(layout.items), layout.images[0].planes
     wanted = list(FIRST_ITEMS)
     if planes > 1:
-        wanted.append(BY_TILE if BY_TILE in items else ("INTERLEAVE", "BAND"))
+        wanted.append(BY_TILE if BY_TILE in items and layout.by_tile else BY_BAND)
     wanted.append(("KNOWN_INCOMPATIBLE_EDITION", "NO"))
-    if layout.masks and (planes == 1 or (BY_TILE in items and MASK_BESIDE in items)):
+    if layout.masks and (planes == 1 or (layout.by_tile and MASK_BESIDE in items)):
         wanted.append(MASK_BESIDE)
     if items != wanted:
         yield f"in front stands {items}, not {wanted}"
@@ -197,8 +200,9 @@ def wrong_places(layout):
             if size > word:
                 (tables if tag in (OFFSETS, COUNTS) else others).append((entry.place, size))
     end = max(place if isinstance(place, int) else sum(place) for place in others)
-    if tables and min(place for place, _ in tables) < end:
-        yield f"a table of tiles at {min(place for place, _ in tables)}, before the end of directories at {end}"
+    first = min((place for place, _ in tables), default=end)
+    if first < end:
+        yield f"a table of tiles at {first}, before the end of directories at {end}"
     end = max([end] + [sum(table) for table in tables])
     if end > start:
         yield f"directories and tables end at {end}, behind the first tile at {start}"
@@ -212,8 +216,8 @@ def file_order(layout, image):
     pairs = list(zip(names, blocks))
     masks = [(f"{image.size} mask {number}", block)
              for number, block in enumerate(mask.blocks())] if mask else []
-    beside, apart = (masks, []) if MASK_BESIDE in layout.items else ([], masks)
-    if BY_TILE in layout.items or image.planes == 1:
+    beside, apart = (masks, []) if layout.by_tile or image.planes == 1 else ([], masks)
+    if beside or layout.by_tile:
         groups = [pairs[number::image.tiles] + beside[number:number + 1]
                   for number in range(image.tiles)]
         pairs = [pair for group in groups for pair in group]
