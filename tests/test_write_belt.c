@@ -21,6 +21,8 @@ typedef struct log {
     uint64_t fail_make;    /* numbers from this one on fail; TZ_NONE: none */
     uint64_t fail_deliver; /* the same */
     uint64_t cancel_at;
+    uint64_t every; /* see needs; 0: nothing is needed */
+    atomic_ullong delivered;
 } log;
 
 static tz_result make(void *user, uint64_t number, unsigned worker, tz_error *err)
@@ -30,6 +32,8 @@ static tz_result make(void *user, uint64_t number, unsigned worker, tz_error *er
     assert_true(worker < 8);
     l->slots[number % SLOTS] = number;
     atomic_fetch_add(&l->made, 1);
+    if (l->every > 0)
+        assert_true(atomic_load(&l->delivered) >= number / l->every * l->every);
     if (number >= l->fail_make)
         return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, number, TZ_NONE), "bad");
     return TZ_OK;
@@ -46,6 +50,7 @@ static tz_result deliver(void *user, uint64_t first, size_t count, tz_error *err
     if (first + count > l->fail_deliver)
         return tz_fail(&ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_offset(first), "full");
     l->next += count;
+    atomic_store(&l->delivered, l->next);
     l->deliveries++;
     return TZ_OK;
 }
@@ -59,6 +64,13 @@ static tz_result tick(void *user, uint64_t delivered, tz_error *err)
     return tz_fail(&ctx, TZ_ERR_CANCELLED, TZ_CAUSE_CANCELLED, tz_at_nowhere(), "stopped");
 }
 
+/* Pieces wait for all that came before the last multiple of every. */
+static uint64_t needs(void *user, uint64_t number)
+{
+    const log *l = user;
+    return l->every > 0 ? number / l->every * l->every : 0;
+}
+
 static log new_log(void)
 {
     return (log){.fail_make = TZ_NONE, .fail_deliver = TZ_NONE, .cancel_at = TZ_NONE};
@@ -66,7 +78,8 @@ static log new_log(void)
 
 static tz_belt *open_belt(log *l, unsigned threads)
 {
-    const tz_belt_work work = {make, deliver, tick, l};
+    const tz_belt_work work = {
+        .make = make, .deliver = deliver, .needs = needs, .tick = tick, .user = l};
     tz_belt *belt = NULL;
     assert_int_equal(tz_belt_open(&belt, threads, SLOTS, 3, &work, &(tz_context){.ifd = -1}),
                      TZ_OK);
@@ -90,6 +103,23 @@ static void pieces_arrive_in_order(void **state)
         assert_int_equal(l.next, added);
         assert_int_equal(atomic_load(&l.made), added);
         tz_belt_close(belt);
+    }
+}
+
+static void pieces_wait_for_what_they_need(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 8; threads++) {
+        for (uint64_t every = 1; every < 12; every++) {
+            log l = new_log();
+            l.every = every;
+            tz_belt *belt = open_belt(&l, threads);
+            tz_belt_add(belt, 70);
+            tz_belt_add(belt, 30);
+            assert_int_equal(tz_belt_wait(belt, 100, NULL), TZ_OK);
+            assert_int_equal(l.next, 100);
+            tz_belt_close(belt);
+        }
     }
 }
 
@@ -176,7 +206,7 @@ static void no_memory_is_an_error(void **state)
     (void)state;
     for (uint64_t n = 1;; n++) {
         log l = new_log();
-        const tz_belt_work work = {make, deliver, NULL, &l};
+        const tz_belt_work work = {.make = make, .deliver = deliver, .user = &l};
         tz_belt *belt = NULL;
         tz_error err = {0};
         alloc_hook_install();
@@ -197,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_arrive_in_order),
+        cmocka_unit_test(pieces_wait_for_what_they_need),
         cmocka_unit_test(the_lowest_failure_is_told),
         cmocka_unit_test(a_failed_delivery_ends_it),
         cmocka_unit_test(it_can_be_cancelled),

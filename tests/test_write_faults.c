@@ -141,7 +141,7 @@ static bool write_to_failing(const raster *r, uint64_t fail_at, uint32_t threads
 {
     tz_write_options options = everything();
     options.threads = threads;
-    failing_sink sink = {.base = {sink_write, sink_read, sink_sync, sink_commit, sink_close},
+    failing_sink sink = {.base = {sink_write, sink_read, NULL, sink_sync, sink_commit, sink_close},
                          .fail_at = fail_at,
                          .bytes = {calloc(1, 1 << 20), 1 << 20}};
     tz_writer *writer = NULL;
@@ -200,8 +200,9 @@ static void what_reads_back_differently_is_not_published(void **state)
     options.tile_width = options.tile_height = 32;
     options.verify = TZ_VERIFY_ALL;
     for (uint64_t offset = 16; offset < 16 + 64 * 64; offset += 97) {
-        failing_sink sink = {.base = {sink_write, lying_read, sink_sync, sink_commit, sink_close},
-                             .bytes = {calloc(1, 1 << 20), 1 << 20}};
+        failing_sink sink = {
+            .base = {sink_write, lying_read, NULL, sink_sync, sink_commit, sink_close},
+            .bytes = {calloc(1, 1 << 20), 1 << 20}};
         tz_writer *writer = NULL;
         tz_error err = {0};
         assert_int_equal(tz_create_sink(&writer, &sink.base, NULL, &r.spec, &options, &err), TZ_OK);

@@ -19,9 +19,19 @@ tz_result tz_sink_open_memory(tz_sink **out, tz_memory *into, const tz_context *
 
 /* Bytes that wait: written and read back, never published; nothing of it is left behind, however
  * the process ends. A file without a name in directory; where that is NULL, beside the file that
- * sink writes, in memory when sink is memory, else where TMPDIR says. */
+ * sink writes, in memory when sink is memory, else where TMPDIR says, or in /tmp. sink may be NULL;
+ * it is not needed any more afterwards. */
 tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory,
                              const tz_context *ctx);
+
+/* Its parts for memory. */
+bool tz_sink_is_memory(const tz_sink *sink); /* NULL is not */
+tz_result tz_sink_open_memory_spool(tz_sink **out, const tz_context *ctx);
+
+/* size bytes of one sink to another; from has the function to read. By the system alone where both
+ * are files, else through the caller's buffer of room bytes. */
+tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,
+                       uint64_t size, void *buffer, size_t room, const tz_context *ctx);
 
 /* The functions of a sink; errors get ctx's name. NULL functions succeed. */
 tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,

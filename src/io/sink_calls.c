@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * System calls of the file sink: the real ones, and what stands in where a system has none. */
-#define _GNU_SOURCE       /* O_TMPFILE, renameat2, sync_file_range, pwritev */
+#define _GNU_SOURCE       /* O_TMPFILE, renameat2, fallocate and others */
 #define _FILE_OFFSET_BITS 64
 #include "io/sink_calls.h"
 
@@ -121,6 +121,32 @@ static long real_pread(int fd, void *dst, size_t size, int64_t offset)
 {
     return pread(fd, dst, size, (off_t)offset);
 }
+
+#ifdef __linux__
+static long real_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size)
+{
+    off64_t source = from_offset;
+    off64_t target = to_offset;
+    return copy_file_range(from, &source, to, &target, size, 0);
+}
+
+static int real_insert_range(int fd, int64_t offset, int64_t size)
+{
+    return fallocate(fd, FALLOC_FL_INSERT_RANGE, (off_t)offset, (off_t)size);
+}
+#else
+static long real_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size)
+{
+    (void)from, (void)from_offset, (void)to, (void)to_offset, (void)size;
+    return missing(ENOSYS);
+}
+
+static int real_insert_range(int fd, int64_t offset, int64_t size)
+{
+    (void)fd, (void)offset, (void)size;
+    return missing(ENOSYS);
+}
+#endif
 
 static int real_write_back(int fd, int64_t offset, int64_t size)
 {
@@ -247,6 +273,8 @@ const tz_sink_calls tz_sink_system = {
     .lock = real_lock,
     .pwritev = real_pwritev,
     .pread = real_pread,
+    .copy_range = real_copy_range,
+    .insert_range = real_insert_range,
     .write_back = real_write_back,
     .ftruncate = real_ftruncate,
     .fsync = real_fsync,

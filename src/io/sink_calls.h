@@ -23,6 +23,10 @@ typedef struct tz_sink_calls {
     int (*lock)(int fd); /* for us alone, without waiting: flock */
     long (*pwritev)(int fd, const struct iovec *pieces, int count, int64_t offset);
     long (*pread)(int fd, void *dst, size_t size, int64_t offset);
+    /* Bytes of one file to another, or to another place of it that does not overlap. */
+    long (*copy_range)(int from, int64_t from_offset, int to, int64_t to_offset, size_t size);
+    /* The file gets a gap of size bytes at offset, and what was there moves up. */
+    int (*insert_range)(int fd, int64_t offset, int64_t size);
     /* Begin to bring these bytes to the disk, without waiting for them. */
     int (*write_back)(int fd, int64_t offset, int64_t size);
     int (*ftruncate)(int fd, int64_t size);

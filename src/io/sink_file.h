@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The parts of the file sink: where a file is to appear, the temporary file that becomes it, what
- * it takes over from the file it replaces, and the step that makes it visible. */
+ * The parts of the file sink: where a file is to appear, the temporary file that becomes it, its
+ * bytes, what it takes over from the file it replaces, and the step that makes it visible. */
 #ifndef TZ_IO_SINK_FILE_H
 #define TZ_IO_SINK_FILE_H
 
@@ -73,6 +73,62 @@ bool tz_is_temporary_name(const char *name);
 /* A temporary file that a write left behind, locked by us: nobody else removes it or takes it for
  * one. Returns its descriptor; -1 when it is in use, gone, not ours or not to be told. */
 int tz_claim_leftover(int dir, const char *name, struct stat *status);
+
+/* ---------------------------------------------------------------------------------------------
+ * The sink and its bytes (sink_bytes.c, sink_insert.c, sink_copy.c)
+ * ------------------------------------------------------------------------------------------ */
+
+/* A file that will be published, or one that only waits (sink_spool.c): that one never gets a name.
+ * It is as long as end says. */
+typedef struct tz_file_sink {
+    tz_sink base; /* first: the two share their address */
+    tz_destination at;
+    tz_temporary temporary;
+    const char *place;     /* for messages: of a spool; NULL: the name of the write says it */
+    uint64_t end;          /* of what was written */
+    uint64_t written_back; /* up to here the disk was asked to begin */
+    bool exclusive;
+    bool no_sync;
+    bool failed; /* some call did: what is in the file is in doubt for good */
+    bool synced;
+    bool committed;
+} tz_file_sink;
+
+/* NULL when it is no file. */
+tz_file_sink *tz_file_sink_of(tz_sink *sink);
+
+tz_context tz_file_sink_context(const tz_file_sink *file, tz_error *err);
+
+/* After a failure nothing is published any more, whatever the caller does: calls that change the
+ * file begin with the one and end with the other. */
+tz_result tz_file_sink_check(const tz_file_sink *file, const tz_context *ctx);
+tz_result tz_file_sink_remember(tz_file_sink *file, tz_result result);
+
+/* The functions of tz_sink. */
+tz_result tz_file_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
+                             tz_error *err);
+tz_result tz_file_sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size, tz_error *err);
+tz_result tz_file_sink_insert(tz_sink *sink, uint64_t size, tz_error *err);
+void tz_file_sink_close(tz_sink *sink);
+
+/* The bytes alone, whatever happened before; of those written, tz_file_sink_wrote is to take note.
+ */
+tz_result tz_file_sink_put(const tz_file_sink *file, uint64_t offset, const tz_bytes *pieces,
+                           size_t count, uint64_t *end, const tz_context *ctx);
+tz_result tz_file_sink_get(const tz_file_sink *file, uint64_t offset, void *dst, size_t size,
+                           const tz_context *ctx);
+/* Bytes were written that end here. */
+void tz_file_sink_wrote(tz_file_sink *file, uint64_t end);
+uint64_t tz_file_sink_free_space(const tz_file_sink *file); /* TZ_NONE: unknown */
+
+/* Let the system copy bytes between files, or within one when the two ranges do not overlap. *done
+ * is less than size where it does not do so (any further). */
+tz_result tz_file_sink_copy(const tz_file_sink *to, uint64_t to_offset, const tz_file_sink *from,
+                            uint64_t from_offset, uint64_t size, uint64_t *done,
+                            const tz_context *ctx);
+
+/* Whether a call failed because this system or this file system has no such thing. */
+bool tz_is_missing(int error_number);
 
 /* ---------------------------------------------------------------------------------------------
  * What is kept of a replaced file (sink_access.c)

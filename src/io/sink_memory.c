@@ -105,6 +105,25 @@ static tz_result read_memory(tz_sink *base, uint64_t offset, void *dst, size_t s
     return TZ_OK;
 }
 
+/* Without data nothing moves, as in a file. */
+static tz_result insert_memory(tz_sink *base, uint64_t size, tz_error *err)
+{
+    memory_sink *sink = (memory_sink *)base;
+    tz_context ctx = {.err = err, .ifd = -1};
+    uint64_t end;
+    size_t wanted;
+    TZ_TRY(check_open(sink, &ctx));
+    if (sink->size == 0)
+        return TZ_OK;
+    if (!tz_add(sink->size, size, &end) || !tz_to_size(end, &wanted))
+        return fail_too_large(0, size, &ctx);
+    TZ_TRY(make_room(sink, wanted, &ctx));
+    memmove(sink->data + size, sink->data, sink->size);
+    memset(sink->data, 0, (size_t)size);
+    sink->size = wanted;
+    return TZ_OK;
+}
+
 static tz_result sync_memory(tz_sink *base, uint64_t size, tz_error *err)
 {
     memory_sink *sink = (memory_sink *)base;
@@ -137,22 +156,41 @@ static void close_memory(tz_sink *base)
     tz_free(base);
 }
 
+/* A spool never gives away what it holds. */
+static tz_result open_sink(tz_sink **out, tz_memory *into, const tz_context *ctx)
+{
+    static const tz_sink spool = {
+        .write = write_memory, .read = read_memory, .close = close_memory};
+    static const tz_sink whole = {.write = write_memory,
+                                  .read = read_memory,
+                                  .insert = insert_memory,
+                                  .sync = sync_memory,
+                                  .commit = commit_memory,
+                                  .close = close_memory};
+    memory_sink *sink = tz_alloc(sizeof *sink);
+    if (!sink)
+        return tz_fail_nomem(ctx, sizeof *sink);
+    *sink = (memory_sink){.base = into ? whole : spool, .into = into};
+    *out = &sink->base;
+    return TZ_OK;
+}
+
 tz_result tz_sink_open_memory(tz_sink **out, tz_memory *into, const tz_context *ctx)
 {
     if (!into)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "the memory to fill is NULL");
-    memory_sink *sink = tz_alloc(sizeof *sink);
-    if (!sink)
-        return tz_fail_nomem(ctx, sizeof *sink);
-    *sink = (memory_sink){.base = {.write = write_memory,
-                                   .read = read_memory,
-                                   .sync = sync_memory,
-                                   .commit = commit_memory,
-                                   .close = close_memory},
-                          .into = into};
-    *out = &sink->base;
-    return TZ_OK;
+    return open_sink(out, into, ctx);
+}
+
+tz_result tz_sink_open_memory_spool(tz_sink **out, const tz_context *ctx)
+{
+    return open_sink(out, NULL, ctx);
+}
+
+bool tz_sink_is_memory(const tz_sink *sink)
+{
+    return sink && sink->write == write_memory;
 }
 
 void tz_memory_free(tz_memory *memory)

@@ -169,6 +169,14 @@ static bool remove_leftover(int dir, const char *name)
 /* Makes the file of temporary->name: 0, or errno; EAGAIN when another process was faster. */
 typedef int make_file(tz_temporary *temporary, const tz_destination *at);
 
+static tz_result fail_name(tz_temporary *temporary, int error_number, const tz_context *ctx)
+{
+    tz_result result = tz_fail_errno(ctx, tz_at_nowhere(), error_number,
+                                     "cannot create a temporary file (%s)", temporary->name);
+    temporary->name[0] = '\0';
+    return result;
+}
+
 /* The first number that can be had. */
 static tz_result find_name(tz_temporary *temporary, const tz_destination *at, make_file *make,
                            const tz_context *ctx)
@@ -179,18 +187,15 @@ static tz_result find_name(tz_temporary *temporary, const tz_destination *at, ma
             int failed = make(temporary, at);
             if (failed == 0)
                 return TZ_OK;
-            if (failed != EAGAIN && failed != EEXIST) {
-                temporary->name[0] = '\0';
-                return tz_fail_errno(ctx, tz_at_nowhere(), failed,
-                                     "cannot create a temporary file beside it");
-            }
+            if (failed != EAGAIN && failed != EEXIST)
+                return fail_name(temporary, failed, ctx);
             if (failed == EEXIST && !remove_leftover(at->dir, temporary->name))
                 break;
         }
     }
     temporary->name[0] = '\0';
     return tz_fail_errno(ctx, tz_at_nowhere(), EEXIST,
-                         "all %d names of temporary files beside it are taken", NUMBERS);
+                         "all %d names of temporary files for it are taken", NUMBERS);
 }
 
 /* One that will replace a file is for nobody else to read until it has that file's permissions. A

@@ -7,17 +7,16 @@
 
 #include "kernels/kernel.h"
 
-/* One row's share of one new pixel: sum and weight of its valid samples. NaN is never valid. valid
- * holds 0 or not 0; without one, has_valid is 0 and all samples are. */
-TZ_FN void tz_weigh_row(const TZ_GLOBAL tz_f64 *samples, const TZ_GLOBAL tz_u8 *valid,
-                        int has_valid, const TZ_GLOBAL tz_f64 *weights, tz_u32 count, tz_f64 *sum,
-                        tz_f64 *weight)
+/* One row's share of one new pixel: sum and weight of its valid samples. What is not valid is NaN.
+ */
+TZ_FN void tz_weigh_row(const TZ_GLOBAL tz_f64 *samples, const TZ_GLOBAL tz_f64 *weights,
+                        tz_u32 count, tz_f64 *sum, tz_f64 *weight)
 {
     tz_f64 s = 0.0;
     tz_f64 w = 0.0;
     for (tz_u32 i = 0; i < count; i++) {
         const tz_f64 x = samples[i];
-        if ((has_valid && !valid[i]) || x != x)
+        if (x != x)
             continue;
         s += weights[i] * x;
         w += weights[i];

@@ -23,12 +23,16 @@ typedef struct tz_axis_map {
     double scale;
     int64_t low;
     int64_t high;
+    bool overview; /* nearest takes the sample at the start of the new pixel, not in its middle */
 } tz_axis_map;
 
 /* Old samples that new pixels first to first + count - 1 look at, as low and high (excluded); equal
  * when there are none. */
 void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64_t *low,
                    int64_t *high);
+
+/* No more samples than this are looked at by so many new pixels. */
+uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count);
 
 /* Bytes of a table for so many new pixels, and the table in that memory. */
 uint64_t tz_axis_bytes(const tz_axis_map *map, uint32_t count);

@@ -8,6 +8,14 @@
 #include <stddef.h>
 #include <terrazzo/terrazzo.h>
 
+/* Where a sample of a buffer with resolved strides is. */
+static inline uint8_t *tz_buffer_at(const tz_buffer *buffer, uint32_t band, int64_t row,
+                                    int64_t column)
+{
+    return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
+           row * buffer->row_stride + column * buffer->column_stride;
+}
+
 /* How samples lie in a row of a decoded tile. */
 typedef struct tz_row_format {
     tz_dtype dtype; /* what they are once unpacked */

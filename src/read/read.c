@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "read/cores.h"
-#include "read/resample.h"
+#include "read/resampled.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 

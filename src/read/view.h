@@ -7,6 +7,7 @@
 #include <terrazzo/terrazzo.h>
 
 #include "base/error.h"
+#include "pixel/pixel.h"
 #include "tiff/file.h"
 
 typedef struct tz_view {
@@ -23,14 +24,6 @@ typedef struct tz_view {
     tz_buffer mask;      /* data NULL: none */
     tz_outcome *outcome; /* may be NULL */
 } tz_view;
-
-/* Where a sample of a buffer with resolved strides is. */
-static inline uint8_t *tz_buffer_at(const tz_buffer *buffer, uint32_t band, int64_t row,
-                                    int64_t column)
-{
-    return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
-           row * buffer->row_stride + column * buffer->column_stride;
-}
 
 tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
                        const tz_context *ctx);

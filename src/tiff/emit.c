@@ -10,8 +10,8 @@
 #include "tiff/bytes.h"
 #include "tiff/tags.h"
 
-/* Directories, values and tables begin at multiples of this, in both formats: BigTIFF asks for it,
- * and classic files are even then. */
+/* Directories, values and tables begin at multiples of this, counted from the first directory, in
+ * both formats: BigTIFF asks for it, and classic files are even then. */
 enum { ALIGNMENT = 8, TABLES = 2, AT_ONCE = 256 };
 
 /* Sizes that differ between the formats. */
@@ -211,7 +211,7 @@ static void put_zeros(out *o, uint64_t count)
 
 static void align(out *o)
 {
-    const uint64_t at = o->flushed + o->used;
+    const uint64_t at = o->flushed + o->used - o->how->start;
     put_zeros(o, aligned(at) - at);
 }
 

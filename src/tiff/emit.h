@@ -19,7 +19,8 @@ typedef struct tz_directory {
 typedef struct tz_emit {
     bool bigtiff;
     bool big_endian;
-    uint64_t start; /* where in the file the first directory stands: a multiple of 16 */
+    uint64_t start; /* where in the file the first directory stands: an even number. What follows is
+                       aligned as it is, so a multiple of 16 where nothing speaks against it */
 } tz_emit;
 
 enum { TZ_EMIT_HEADER = 16 }; /* bytes kept for the header, in both formats */

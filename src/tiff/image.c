@@ -90,6 +90,7 @@ static tz_result check_enums(const tz_write_options *options, const tz_context *
         {(unsigned)options->lossless, TZ_NO, "lossless"},
         {(unsigned)options->jpeg_tables, TZ_JPEG_TABLES_NONE, "jpeg_tables"},
         {(unsigned)options->verify, TZ_VERIFY_NONE, "verify"},
+        {(unsigned)options->overview_resampling, TZ_RESAMPLE_MEDIAN, "overview_resampling"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         if (checks[i].value > checks[i].last)
@@ -105,6 +106,18 @@ static tz_result check_alignment(const tz_write_options *options, const tz_conte
         return TZ_OK;
     return TZ_REFUSE(ctx, "the alignment is %u; it must be a power of two up to %d", alignment,
                      MAX_ALIGNMENT);
+}
+
+static tz_result check_cog(const tz_write_options *options, const tz_context *ctx)
+{
+    if (options->cog && options->strips)
+        return TZ_REFUSE(ctx, "a Cloud Optimized GeoTIFF has tiles, not strips");
+    if (options->cog && options->alignment > 1)
+        return TZ_REFUSE(ctx,
+                         "tiles of a Cloud Optimized GeoTIFF follow each other; they cannot "
+                         "be aligned to %u bytes",
+                         options->alignment);
+    return TZ_OK;
 }
 
 static tz_result take_orientation(tz_image *image, const tz_context *ctx)
@@ -130,6 +143,7 @@ tz_result tz_image_make(tz_image *out, const tz_image_spec *spec, const tz_write
     TZ_TRY(take_options(&out->options, options, ctx));
     TZ_TRY(check_enums(&out->options, ctx));
     TZ_TRY(check_alignment(&out->options, ctx));
+    TZ_TRY(check_cog(&out->options, ctx));
     tz_context within = *ctx;
     within.limits = &out->options.limits;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)

@@ -41,7 +41,12 @@ tz_result tz_image_make(tz_image *out, const tz_image_spec *spec, const tz_write
 void tz_image_deinit(tz_image *image); /* zeroed state is fine */
 
 /* The tags of a directory, ascending, without tile tables. */
-typedef enum tz_image_part { TZ_PART_IMAGE, TZ_PART_MASK } tz_image_part;
+typedef enum tz_image_part {
+    TZ_PART_IMAGE,
+    TZ_PART_MASK,
+    TZ_PART_OVERVIEW,
+    TZ_PART_OVERVIEW_MASK
+} tz_image_part;
 typedef struct tz_image_tags {
     tz_tag_value *list;
     uint32_t count;

@@ -7,7 +7,7 @@
 #include "tiff/layout.h"
 #include "tiff/tags.h"
 
-enum { DEFAULT_TILE = 256, TILE_STEP = 16, DCT_ROWS = 8 };
+enum { DEFAULT_TILE = 256, COG_TILE = 512, TILE_STEP = 16, DCT_ROWS = 8 };
 #define DEFAULT_STRIP_BYTES 65536u
 
 /* ---------------------------------------------------------------------------------------------
@@ -81,8 +81,12 @@ uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows)
 static tz_result take_tile_size(tz_image *image, const tz_context *ctx)
 {
     const tz_write_options *options = &image->options;
-    image->tile_width = options->tile_width ? options->tile_width : DEFAULT_TILE;
-    image->tile_height = options->tile_height ? options->tile_height : DEFAULT_TILE;
+    const uint32_t usual = options->cog ? COG_TILE : DEFAULT_TILE;
+    image->tile_width = options->tile_width ? options->tile_width : usual;
+    image->tile_height = options->tile_height ? options->tile_height : usual;
+    if (options->cog && image->tile_width != image->tile_height)
+        return TZ_REFUSE(ctx, "tiles of %u x %u; those of a Cloud Optimized GeoTIFF are square",
+                         image->tile_width, image->tile_height);
     if (image->tile_width % TILE_STEP == 0 && image->tile_height % TILE_STEP == 0)
         return TZ_OK;
     return TZ_REFUSE(ctx, "tiles of %u x %u; both must be multiples of %d", image->tile_width,

@@ -6,7 +6,7 @@
 #include "tiff/image_parts.h"
 #include "tiff/tags.h"
 
-enum { FIRST_ROOM = 40, LERC_VERSION = 4, MASK_SUBFILE = 4 };
+enum { FIRST_ROOM = 40, LERC_VERSION = 4, REDUCED = 1, MASK = 4 };
 
 /* ---------------------------------------------------------------------------------------------
  * Lists
@@ -166,10 +166,19 @@ static void add_image(tz_tag_list *tags, const tz_image *image, const tz_statist
                         spec->tags[i].data);
 }
 
+/* NewSubfileType; 0 need not be said. */
+static void add_part(tz_tag_list *tags, tz_image_part part)
+{
+    static const uint32_t subfiles[] = {[TZ_PART_MASK] = MASK,
+                                        [TZ_PART_OVERVIEW] = REDUCED,
+                                        [TZ_PART_OVERVIEW_MASK] = REDUCED | MASK};
+    if (subfiles[part] != 0)
+        add_longs(tags, TZ_TAG_NEW_SUBFILE_TYPE, TZ_TYPE_LONG, 1, &subfiles[part],
+                  sizeof subfiles[part]);
+}
+
 static void add_mask(tz_tag_list *tags, const tz_image *image)
 {
-    static const uint32_t subfile[] = {MASK_SUBFILE};
-    add_longs(tags, TZ_TAG_NEW_SUBFILE_TYPE, TZ_TYPE_LONG, 1, subfile, sizeof subfile);
     add_short(tags, TZ_TAG_BITS_PER_SAMPLE, 1);
     add_short(tags, TZ_TAG_COMPRESSION, image->mask_format.compression);
     add_short(tags, TZ_TAG_PHOTOMETRIC, TZ_PHOTOMETRIC_MASK);
@@ -182,8 +191,9 @@ tz_result tz_image_tags_make(tz_image_tags *out, const tz_image *image, tz_image
                              tz_arena *arena, const tz_context *ctx)
 {
     tz_tag_list tags = {.arena = arena, .ctx = ctx};
+    add_part(&tags, part);
     add_layout(&tags, image);
-    if (part == TZ_PART_MASK)
+    if (part == TZ_PART_MASK || part == TZ_PART_OVERVIEW_MASK)
         add_mask(&tags, image);
     else
         add_image(&tags, image, statistics, jpeg_tables);

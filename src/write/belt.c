@@ -17,12 +17,13 @@ struct tz_belt {
     pthread_mutex_t lock;
     pthread_cond_t moved; /* there is something to do, or to see, for those who wait */
     uint64_t added;
-    uint64_t next;      /* to be made */
-    uint64_t delivered; /* all below it */
-    uint64_t awaited;   /* by the thread that waits; 0: by nobody */
-    bool full;          /* no slot is free; until half of them are, none is taken: waking a thread
-                           for each would cost more than it gains */
-    unsigned busy;      /* threads within make or deliver */
+    uint64_t next;       /* to be made */
+    uint64_t delivered;  /* all below it */
+    uint64_t awaited;    /* by the thread that waits; 0: by nobody */
+    bool full;           /* no slot is free; until half of them are, none is taken: waking a thread
+                            for each would cost more than it gains */
+    uint64_t held_until; /* the next piece waits until all below this are delivered */
+    unsigned busy;       /* threads within make or deliver */
     bool delivering;
     bool closing;
     tz_result failed;
@@ -60,9 +61,16 @@ static bool can_deliver(const tz_belt *belt)
            belt->made[belt->delivered % belt->slots];
 }
 
-static bool can_make(const tz_belt *belt)
+static bool is_due(tz_belt *belt)
 {
-    return belt->failed == TZ_OK && !belt->closing && belt->next < belt->added && !belt->full;
+    belt->held_until = belt->work.needs ? belt->work.needs(belt->work.user, belt->next) : 0;
+    return belt->held_until <= belt->delivered;
+}
+
+static bool can_make(tz_belt *belt)
+{
+    return belt->failed == TZ_OK && !belt->closing && belt->next < belt->added && !belt->full &&
+           is_due(belt);
 }
 
 static size_t ready_count(const tz_belt *belt)
@@ -87,6 +95,7 @@ static void deliver(tz_belt *belt)
     belt->busy--;
     belt->delivering = false;
     const bool was_full = belt->full;
+    const bool was_held = belt->held_until > belt->delivered;
     if (result == TZ_OK) {
         for (size_t i = 0; i < count; i++)
             belt->made[(first + i) % belt->slots] = false;
@@ -97,7 +106,8 @@ static void deliver(tz_belt *belt)
         note_failure(belt, first, result, &err);
     }
     const bool arrived = belt->awaited > 0 && belt->delivered >= belt->awaited;
-    if (arrived || was_full != belt->full || belt->failed != TZ_OK)
+    const bool released = was_held && belt->held_until <= belt->delivered;
+    if (arrived || was_full != belt->full || released || belt->failed != TZ_OK)
         wake(belt);
 }
 

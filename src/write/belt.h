@@ -15,6 +15,9 @@ typedef struct tz_belt_work {
     tz_result (*make)(void *user, uint64_t number, unsigned worker, tz_error *err);
     /* Deliver count pieces from first on; never two calls at a time. */
     tz_result (*deliver)(void *user, uint64_t first, size_t count, tz_error *err);
+    /* Pieces below this number must have been delivered before piece number is made: at most number
+     * itself. Asked under the belt's lock. NULL: none. */
+    uint64_t (*needs)(void *user, uint64_t number);
     /* Asked between pieces, by the thread that waits, with the number of those delivered. May be
      * NULL. */
     tz_result (*tick)(void *user, uint64_t delivered, tz_error *err);

@@ -49,27 +49,56 @@ static uint64_t worker_bytes(const tz_tile_way *way)
     return tz_add_capped(sum, way->bytes.scratch);
 }
 
-static void count_parts(tz_budget *b, const tz_image *image)
+static void add_way(tz_budget *b, unsigned which, const tz_image *image)
 {
+    const bool mask = which == TZ_WAY_MASK;
+    const tz_row_format row = tz_writer_row_format(image, mask);
+    tz_tile_way *way = &b->way[which];
+    *way = mask ? make_way(image->mask_encoder, &image->mask_choice, &image->mask_format, &row)
+                : make_way(image->encoder, &image->choice, &image->format, &row);
+    b->slot = tz_larger(b->slot, way->bytes.bound);
+    b->worker = tz_add_capped(b->worker, worker_bytes(way));
+}
+
+/* Overviews are encoded by what encodes the image, unless something of it was chosen for them. */
+static bool has_own_codec(const tz_write_options *options)
+{
+    return options->overview_compression != TZ_COMPRESSION_DEFAULT ||
+           options->overview_predictor != 0 || options->overview_quality != 0 ||
+           options->overview_max_error != 0;
+}
+
+static uint64_t table_bytes(const tz_image *image)
+{
+    const size_t each =
+        sizeof(uint64_t) + sizeof(uint32_t) +
+        (image->options.cog ? sizeof(uint64_t) : 0); /* offsets, and places before */
+    return tz_add_capped(tz_mul_capped(tz_all_tiles(image), each),
+                         tz_mul_capped(tz_verified_count(image), sizeof(uint64_t)));
+}
+
+static void count_parts(tz_budget *b, const tz_pyramid *pyramid)
+{
+    const tz_image *image = &pyramid->levels[0].image;
     const tz_image_spec *spec = &image->spec;
-    tz_row_format row = tz_writer_row_format(image, false);
-    b->way[0] = make_way(image->encoder, &image->choice, &image->format, &row);
-    size_t bound = b->way[0].bytes.bound;
-    b->worker = worker_bytes(&b->way[0]);
-    b->pixel = spec->bands * tz_dtype_size(spec->dtype);
-    if (spec->mask) {
-        row = tz_writer_row_format(image, true);
-        b->way[1] = make_way(image->mask_encoder, &image->mask_choice, &image->mask_format, &row);
-        bound = tz_larger(bound, b->way[1].bytes.bound);
-        b->worker = tz_add_capped(b->worker, worker_bytes(&b->way[1]));
-        b->pixel += 1;
+    add_way(b, TZ_WAY_IMAGE, image);
+    if (spec->mask)
+        add_way(b, TZ_WAY_MASK, image);
+    if (pyramid->count > 1 && has_own_codec(&image->options))
+        add_way(b, TZ_WAY_OVERVIEW, &pyramid->levels[1].image);
+    b->pixel = spec->bands * tz_dtype_size(spec->dtype) + (spec->mask ? 1 : 0);
+    b->slot += tz_slot_bytes(image);
+    b->fixed = tz_mul_capped(spec->bands, sizeof(tz_tally));
+    for (uint32_t i = 0; i < pyramid->count; i++) {
+        const tz_pyramid_level *level = &pyramid->levels[i];
+        if (i > 0)
+            b->reduce =
+                tz_larger(b->reduce, tz_reduce_scratch_bytes(&level->reduction, image->tile_width));
+        b->fixed = tz_add_capped(b->fixed, table_bytes(&level->image));
+        b->fixed = tz_add_capped(b->fixed, tz_mul_capped(level->image.arena.held, METADATA_COPIES));
+        b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
     }
-    b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image));
-    b->slot = bound + tz_slot_bytes(image);
-    b->fixed = tz_mul_capped(tz_all_tiles(image), sizeof(uint64_t) + sizeof(uint32_t));
-    b->fixed = tz_add_capped(b->fixed, tz_mul_capped(tz_verified_count(image), sizeof(uint64_t)));
-    b->fixed = tz_add_capped(b->fixed, tz_mul_capped(image->arena.held, METADATA_COPIES));
-    b->fixed = tz_add_capped(b->fixed, tz_mul_capped(spec->bands, sizeof(tz_tally)));
+    b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image) + b->reduce);
     b->fixed = tz_add_capped(b->fixed, SMALL_THINGS);
 }
 
@@ -80,12 +109,51 @@ uint64_t tz_slab_bytes(const tz_budget *b, const tz_image *image)
     return tz_mul_capped(tz_mul_capped(width, b->slab_rows), b->pixel);
 }
 
-static uint64_t total(const tz_budget *b, const tz_image *image)
+static uint64_t rows_bytes(const tz_budget *b, const tz_image *image, uint32_t rows)
+{
+    const uint32_t height = image->spec.height;
+    return tz_mul_capped((uint64_t)image->spec.width * (rows < height ? rows : height), b->pixel);
+}
+
+uint64_t tz_overview_slab_bytes(const tz_budget *b, const tz_image *image)
+{
+    return rows_bytes(b, image, image->tile_height);
+}
+
+/* Where a new row begins and ends between old ones differs from row to row, by less than one row at
+ * either end: so a row in the middle tells how many it takes. */
+uint32_t tz_kept_rows(const tz_reduction *next)
+{
+    const uint32_t middle = next->to_height / 2;
+    const tz_extent rows = tz_reduction_rows(next, (tz_extent){middle, middle + 1});
+    return rows.end - rows.first + 2;
+}
+
+uint64_t tz_kept_bytes(const tz_budget *b, const tz_image *image, const tz_reduction *next)
+{
+    return rows_bytes(b, image, tz_kept_rows(next));
+}
+
+static uint64_t overview_bytes(const tz_budget *b, const tz_pyramid *pyramid)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 1; i < pyramid->count; i++) {
+        const tz_pyramid_level *level = &pyramid->levels[i];
+        const uint64_t slab = tz_overview_slab_bytes(b, &level->image);
+        const uint64_t kept = tz_kept_bytes(b, &pyramid->levels[i - 1].image, &level->reduction);
+        sum = tz_add_capped(sum, tz_mul_capped(slab, b->level_slabs));
+        sum = tz_add_capped(sum, tz_mul_capped(kept, 2));
+    }
+    return sum;
+}
+
+static uint64_t total(const tz_budget *b, const tz_pyramid *pyramid)
 {
     uint64_t sum = tz_add_capped(b->fixed, tz_mul_capped(b->worker, b->threads));
     sum = tz_add_capped(sum, tz_mul_capped(b->slot, b->slots));
     sum = tz_add_capped(sum, tz_belt_bytes(b->threads, b->slots));
-    return tz_add_capped(sum, tz_mul_capped(tz_slab_bytes(b, image), b->slabs));
+    sum = tz_add_capped(sum, overview_bytes(b, pyramid));
+    return tz_add_capped(sum, tz_mul_capped(tz_slab_bytes(b, &pyramid->levels[0].image), b->slabs));
 }
 
 /* ---- dividing ---- */
@@ -98,30 +166,31 @@ static void set_rows(tz_budget *b, const tz_image *image, uint64_t rows)
 }
 
 /* Try another value of a member: kept when it still fits. */
-static bool try_u32(tz_budget *b, const tz_image *image, uint32_t *member, uint32_t value)
+static bool try_u32(tz_budget *b, const tz_pyramid *pyramid, uint32_t *member, uint32_t value)
 {
     const uint32_t before = *member;
     *member = value;
-    if (total(b, image) <= b->allowed)
+    if (total(b, pyramid) <= b->allowed)
         return true;
     *member = before;
     return false;
 }
 
 /* Fewer columns than all only where the order of tiles allows it: band after band of a row of tiles
- * needs the whole row. */
-static bool may_split_rows(const tz_image *image, const tz_row_source *source)
+ * needs the whole row, and so do overviews. */
+static bool may_split_rows(const tz_pyramid *pyramid, const tz_row_source *source)
 {
-    return source && source->columns &&
+    const tz_image *image = &pyramid->levels[0].image;
+    return source && source->columns && pyramid->count == 1 &&
            (image->planes == 1 || image->options.interleave != TZ_INTERLEAVE_BAND);
 }
 
-static void fit_columns(tz_budget *b, const tz_image *image)
+static void fit_columns(tz_budget *b, const tz_pyramid *pyramid)
 {
-    uint32_t low = 1, high = image->tiles_across; /* one always fits */
+    uint32_t low = 1, high = pyramid->levels[0].image.tiles_across; /* one always fits */
     while (low < high) {
         const uint32_t middle = high - (high - low) / 2;
-        if (try_u32(b, image, &b->columns, middle))
+        if (try_u32(b, pyramid, &b->columns, middle))
             low = middle;
         else
             high = middle - 1;
@@ -169,20 +238,21 @@ static uint32_t wanted_slots(const tz_budget *b)
     return least > most ? least : most;
 }
 
-/* What is left after the least: a second slab, room for tiles that wait, higher slabs. */
-static void spend_rest(tz_budget *b, const tz_image *image)
+/* What is left after the least: second slabs, room for tiles that wait, higher slabs. */
+static void spend_rest(tz_budget *b, const tz_pyramid *pyramid)
 {
-    if (b->threads > 1)
-        (void)try_u32(b, image, &b->slabs, 2);
+    const tz_image *image = &pyramid->levels[0].image;
+    if (b->threads > 1 && try_u32(b, pyramid, &b->slabs, 2) && pyramid->count > 1)
+        (void)try_u32(b, pyramid, &b->level_slabs, 2);
     for (uint32_t slots = wanted_slots(b); slots > b->threads; slots -= slots / 4 + 1)
-        if (try_u32(b, image, &b->slots, slots))
+        if (try_u32(b, pyramid, &b->slots, slots))
             break;
     const uint64_t wanted = wanted_rows(b, image);
     const uint32_t least = b->slab_rows;
     for (uint64_t rows = wanted; rows > least;
          rows -= rows < image->tile_height + least ? rows - least : image->tile_height) {
         set_rows(b, image, rows);
-        if (total(b, image) <= b->allowed)
+        if (total(b, pyramid) <= b->allowed)
             return;
     }
     b->slab_rows = least;
@@ -195,33 +265,43 @@ static unsigned wanted_threads(const tz_image *image)
     return threads < most ? threads : (unsigned)most;
 }
 
-tz_result tz_budget_make(tz_budget *out, const tz_image *image, const tz_row_source *source,
+static void fit_threads(tz_budget *b, const tz_pyramid *pyramid)
+{
+    for (unsigned threads = wanted_threads(&pyramid->levels[0].image); threads > 1; threads--) {
+        b->threads = threads;
+        b->slots = threads;
+        if (total(b, pyramid) <= b->allowed)
+            return;
+    }
+    b->threads = b->slots = 1;
+}
+
+tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row_source *source,
                          const tz_context *ctx)
 {
-    tz_budget b = {.threads = 1, .slots = 1, .slabs = 1, .columns = image->tiles_across};
+    const tz_image *image = &pyramid->levels[0].image;
+    tz_budget b = {.threads = 1,
+                   .slots = 1,
+                   .slabs = 1,
+                   .level_slabs = 1,
+                   .columns = image->tiles_across,
+                   .chunk_rows = source ? source->chunk_rows : 0};
     const uint64_t given = image->options.buffer_bytes;
     const uint64_t cap = given > 0 ? given : DEFAULT_BUFFER;
-    const bool split = may_split_rows(image, source);
-    count_parts(&b, image);
-    b.chunk_rows = source ? source->chunk_rows : 0;
+    const bool split = may_split_rows(pyramid, source);
+    count_parts(&b, pyramid);
     set_rows(&b, image, 1);
     b.columns = split ? 1 : image->tiles_across;
-    const uint64_t least = total(&b, image);
+    const uint64_t least = total(&b, pyramid);
     if (least > SIZE_MAX / 2)
         return tz_fail_nomem(ctx, least);
     b.allowed = cap > least ? cap : least;
     if (split)
-        fit_columns(&b, image);
-    for (unsigned threads = wanted_threads(image); threads > 1; threads--) {
-        b.threads = threads;
-        b.slots = threads;
-        if (total(&b, image) <= b.allowed)
-            break;
-        b.threads = b.slots = 1;
-    }
+        fit_columns(&b, pyramid);
+    fit_threads(&b, pyramid);
     if (b.columns == image->tiles_across)
-        spend_rest(&b, image);
-    b.planned = total(&b, image);
+        spend_rest(&b, pyramid);
+    b.planned = total(&b, pyramid);
     *out = b;
     return TZ_OK;
 }

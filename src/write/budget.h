@@ -4,7 +4,7 @@
 #ifndef TZ_WRITE_BUDGET_H
 #define TZ_WRITE_BUDGET_H
 
-#include "tiff/image.h"
+#include "write/pyramid.h"
 
 /* How tiles of one kind, the image's or the mask's, are made. */
 typedef struct tz_tile_way {
@@ -19,32 +19,52 @@ typedef struct tz_tile_way {
     } bytes;
 } tz_tile_way;
 
+/* The kinds of tiles: of the image, of its mask and those of overviews, and of overviews. */
+enum { TZ_WAY_IMAGE, TZ_WAY_MASK, TZ_WAY_OVERVIEW, TZ_WAYS };
+
 typedef struct tz_budget {
-    tz_tile_way way[2]; /* of the image, and of its mask */
-    uint64_t allowed;   /* options.buffer_bytes, or what it takes at least */
-    uint64_t planned;   /* what is held at most */
-    uint64_t fixed;     /* of that, whatever the threads: tables, directories */
-    uint64_t worker;    /* and for each thread */
-    size_t slot;        /* bytes of an encoded tile with what is known of it */
-    size_t pixel;       /* bytes of one pixel of all bands, and of its mask */
+    tz_tile_way way[TZ_WAYS]; /* without an encoder: there are no such tiles, or overviews are made
+                                 like the image */
+    uint64_t allowed;         /* options.buffer_bytes, or what it takes at least */
+    uint64_t planned;         /* what is held at most */
+    uint64_t fixed;           /* of that, whatever the threads: tables, directories */
+    uint64_t worker;          /* and for each thread */
+    size_t slot;              /* bytes of an encoded tile with what is known of it */
+    size_t pixel;             /* bytes of one pixel of all bands, and of its mask */
     unsigned threads;
     uint32_t slots;
-    uint32_t slabs;      /* 1, or 2: one is filled while the other is encoded */
-    uint32_t slab_rows;  /* a multiple of the tile height, or the image's height */
-    uint32_t columns;    /* of tiles that a slab is wide */
-    uint32_t chunk_rows; /* the source's own; 0: none */
+    size_t reduce;        /* of what a thread has, that tz_reduce takes */
+    uint32_t slabs;       /* 1, or 2: one is filled while the other is encoded */
+    uint32_t level_slabs; /* the same, of each overview */
+    uint32_t slab_rows;   /* a multiple of the tile height, or the image's height */
+    uint32_t columns;     /* of tiles that a slab is wide */
+    uint32_t chunk_rows;  /* the source's own; 0: none */
 } tz_budget;
 
 /* source NULL: rows are pushed. TZ_ERR_LIMIT or NOMEM only for sizes that no memory has. */
-tz_result tz_budget_make(tz_budget *out, const tz_image *image, const tz_row_source *source,
+tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row_source *source,
                          const tz_context *ctx);
+
+/* How tiles of a level are made. */
+static inline unsigned tz_way_of(const tz_budget *budget, uint32_t level, bool is_mask)
+{
+    if (is_mask)
+        return TZ_WAY_MASK;
+    return level > 0 && budget->way[TZ_WAY_OVERVIEW].encoder ? TZ_WAY_OVERVIEW : TZ_WAY_IMAGE;
+}
 
 /* The one place where input is cut: the row behind the last one of the swath that begins at row.
  * Whole rows of tiles, as many as a slab holds, and rather up to where a chunk of the source ends,
  * so that no chunk is asked for twice. */
 uint32_t tz_swath_end(const tz_budget *budget, const tz_image *image, uint32_t row);
 
-/* Bytes of a slab. */
+/* Bytes of a slab; of an overview's: a row of its tiles. */
 uint64_t tz_slab_bytes(const tz_budget *budget, const tz_image *image);
+uint64_t tz_overview_slab_bytes(const tz_budget *budget, const tz_image *image);
+
+/* Rows that are kept of a level for those of the next one that are still to come, at most; and
+ * their bytes. */
+uint32_t tz_kept_rows(const tz_reduction *next);
+uint64_t tz_kept_bytes(const tz_budget *budget, const tz_image *image, const tz_reduction *next);
 
 #endif

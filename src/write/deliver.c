@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tiles that are made go to the sink, in order: here they get their places in the file, and what
- * was counted in them is added up. One thread at a time. */
+ * was counted in them is added up. Those of a COG that the file will not begin with wait in the
+ * spool. One thread at a time. */
+#include "write/cog_layout.h"
 #include "write/writer.h"
 
 #define MAX_ALIGNMENT 65536
 
 static const uint8_t zeros[MAX_ALIGNMENT];
 
-/* One call of the sink. */
+/* One call of a sink. */
 typedef struct delivery {
     tz_bytes pieces[2 * TZ_LARGEST_DELIVERY];
     size_t count;
@@ -23,43 +25,80 @@ static void add_piece(delivery *d, const void *data, size_t size)
     d->end += size;
 }
 
+/* The sink takes the image's tiles up to where the order of the file is no longer that in which
+ * they are made: with bands one after the other, behind the first one, and before masks. */
+bool tz_tile_waits(const tz_writer *w, uint32_t level, uint64_t place)
+{
+    const tz_image *image = tz_writer_image(w);
+    if (!image->options.cog)
+        return false;
+    if (w->all_spooled || level > 0)
+        return true;
+    if (image->planes == 1)
+        return false;
+    return place >= (image->options.interleave == TZ_INTERLEAVE_TILE
+                         ? image->tile_count
+                         : image->tile_count / image->planes);
+}
+
 static void place_tile(tz_writer *w, delivery *d, const tz_slot *slot)
 {
-    const uint64_t alignment = w->image.options.alignment;
-    w->sizes[slot->place] = (uint32_t)slot->size;
+    const tz_write_options *options = &tz_writer_image(w)->options;
+    tz_writer_level *level = &w->levels[slot->level];
+    level->sizes[slot->place] = (uint32_t)slot->size;
     if (slot->size == 0) {
         w->report.tiles_sparse++;
         return;
     }
-    if (alignment > 1)
-        add_piece(d, zeros, (size_t)((alignment - d->end % alignment) % alignment));
-    w->offsets[slot->place] = d->end;
-    add_piece(d, slot->bytes, slot->size);
     w->report.bytes_tiles += slot->size;
+    if (options->cog) {
+        level->places[slot->place] = d->end + TZ_LEADER;
+        add_piece(d, slot->bytes - TZ_LEADER, slot->size + TZ_LEADER + TZ_TRAILER);
+        return;
+    }
+    if (options->alignment > 1)
+        add_piece(
+            d, zeros,
+            (size_t)((options->alignment - d->end % options->alignment) % options->alignment));
+    level->places[slot->place] = d->end;
+    add_piece(d, slot->bytes, slot->size);
 }
 
 static void count_tile(tz_writer *w, const tz_slot *slot)
 {
+    const tz_writer_level *level = &w->levels[slot->level];
     for (uint32_t i = 0; i < slot->bands; i++)
         tz_tally_merge(&w->tallies[slot->band + i], &slot->tallies[i]);
-    if (slot->checked != TZ_NONE && w->hashes)
-        w->hashes[slot->checked] = slot->hash;
+    if (slot->checked != TZ_NONE && level->hashes)
+        level->hashes[slot->checked] = slot->hash;
+    if (slot->level == 0)
+        atomic_fetch_add(&w->tiles_done, 1);
+}
+
+static tz_result send(tz_writer *w, tz_sink *sink, const delivery *d, uint64_t *position,
+                      const tz_context *ctx)
+{
+    if (d->count == 0)
+        return TZ_OK;
+    TZ_TRY(tz_sink_write(sink, d->start, d->pieces, d->count, ctx));
+    *position = d->end;
+    w->report.writes++;
+    return TZ_OK;
 }
 
 tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error *err)
 {
     tz_writer *w = opaque;
     const tz_context ctx = tz_writer_context(w, err);
-    delivery d = {.start = w->position, .end = w->position};
+    delivery at_once = {.start = w->position, .end = w->position};
+    delivery later = {.start = w->spooled, .end = w->spooled};
     for (size_t i = 0; i < count; i++) {
         const tz_slot *slot = &w->slots[(first + i) % w->budget.slots];
-        place_tile(w, &d, slot);
+        if (!slot->tile)
+            continue;
+        place_tile(w, tz_tile_waits(w, slot->level, slot->place) ? &later : &at_once, slot);
         count_tile(w, slot);
     }
-    if (d.count == 0)
-        return TZ_OK;
-    TZ_TRY(tz_sink_write(w->sink, d.start, d.pieces, d.count, &ctx));
-    w->position = d.end;
-    w->report.writes++;
-    return TZ_OK;
+    TZ_TRY(send(w, w->sink, &at_once, &w->position, &ctx));
+    return send(w, w->spool, &later, &w->spooled, &ctx);
 }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "pixel/row_ops.h"
+#include "write/cog_layout.h"
 #include "write/writer.h"
 
 /* A tile at work. */
@@ -17,7 +18,10 @@ typedef struct tile_job {
     tz_row_format row;
     tz_tile_format format; /* the last strip has fewer rows */
     tz_swath swath;
+    uint32_t level;
+    unsigned which; /* way */
     bool is_mask;
+    bool tallied;
     uint32_t plane;
     uint32_t tile_row;
     uint32_t tile_column;
@@ -31,22 +35,14 @@ typedef struct tile_job {
 
 /* ---- which tile ---- */
 
-static tz_swath find_swath(const tz_writer *w, uint64_t number)
-{
-    unsigned long long i = atomic_load(&w->swath_count) - 1;
-    while (w->swaths[i % TZ_SWATHS].first > number)
-        i--;
-    return w->swaths[i % TZ_SWATHS];
-}
-
-/* The order of tiles in the file: see tz_interleave. The mask's tile follows the image's. */
-static void find_place(tile_job *job, uint64_t number)
+/* The order in which tiles are made: see tz_interleave. The mask's tile follows the image's. */
+static void find_place(tile_job *job, uint64_t index)
 {
     const tz_image *image = job->image;
     const uint64_t columns = job->swath.columns;
     const uint64_t kinds = tz_tile_kinds(image);
-    const uint64_t in_row = (number - job->swath.first) % (columns * kinds);
-    const uint64_t row = (number - job->swath.first) / (columns * kinds);
+    const uint64_t in_row = index % (columns * kinds);
+    const uint64_t row = index / (columns * kinds);
     const bool by_band = image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;
     const uint64_t kind = by_band ? in_row / columns : in_row % kinds;
     const uint64_t column = by_band ? in_row % columns : in_row / kinds;
@@ -71,14 +67,17 @@ static uint32_t extent(uint32_t index, uint32_t size, uint32_t end)
     return left < size ? (uint32_t)left : size;
 }
 
-static void begin_job(tile_job *job, const tz_writer *writer, uint64_t number, tz_error *err)
+static void begin_job(tile_job *job, const tz_writer *writer, const tz_batch *batch, uint64_t index,
+                      tz_error *err)
 {
-    const tz_image *image = &writer->image;
+    const tz_image *image = &writer->pyramid.levels[batch->level].image;
     job->writer = writer;
     job->image = image;
-    job->swath = find_swath(writer, number);
-    find_place(job, number);
-    job->way = &writer->budget.way[job->is_mask];
+    job->level = batch->level;
+    job->swath = batch->swath;
+    find_place(job, index);
+    job->which = tz_way_of(&writer->budget, batch->level, job->is_mask);
+    job->way = &writer->budget.way[job->which];
     job->row = tz_writer_row_format(image, job->is_mask);
     job->width = extent(job->tile_column, image->tile_width, image->spec.width);
     job->height = extent(job->tile_row, image->tile_height, image->spec.height);
@@ -89,17 +88,11 @@ static void begin_job(tile_job *job, const tz_writer *writer, uint64_t number, t
     job->ctx = tz_writer_context(writer, err);
     job->call = (tz_codec_call){
         &job->ctx,
-        tz_at_tile(job->is_mask ? TZ_MASK_OF(0) : 0,
+        tz_at_tile(job->is_mask ? TZ_MASK_OF(batch->level) : batch->level,
                    place_in_tables(job) - (job->is_mask ? image->tile_count : 0), TZ_NONE)};
 }
 
 /* ---- rows ---- */
-
-static const uint8_t *at(const tz_buffer *buffer, uint32_t band, uint64_t row, uint64_t column)
-{
-    return (const uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
-           (int64_t)row * buffer->row_stride + (int64_t)column * buffer->column_stride;
-}
 
 /* Whether the samples of a row lie side by side as in the tile. */
 static bool is_packed(const tile_job *job, const tz_buffer *from)
@@ -114,7 +107,7 @@ static const uint8_t *first_pixel(const tile_job *job, const tz_buffer *from, ui
 {
     const uint64_t column =
         (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
-    return at(from, job->plane, row, column);
+    return tz_pixel_at(from, job->plane, row, column);
 }
 
 /* The pixels of a row, packed. */
@@ -149,7 +142,7 @@ static const uint8_t *valid_row(const tile_job *job, uint64_t row)
         return NULL;
     const uint64_t column =
         (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
-    const uint8_t *first = at(mask, 0, row, column);
+    const uint8_t *first = tz_pixel_at(mask, 0, row, column);
     if (mask->column_stride == 1)
         return first;
     tz_row_ops_get()->copy(1, first, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
@@ -192,7 +185,7 @@ static tz_result treat_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_t 
     if (image->options.discard_bits)
         tz_store_discard_bits(job->row.dtype, row, job->width, job->row.samples,
                               image->options.discard_bits + job->plane, nodata);
-    if (job->writer->tallies)
+    if (job->tallied)
         tally_row(job, row, swath_row);
     if (job->empty)
         job->empty = tz_store_is_all(job->row.dtype, nodata, row, count);
@@ -215,7 +208,7 @@ static bool is_untreated(const tile_job *job)
 {
     const tz_image *image = job->image;
     return !job->is_mask && job->way->bytes.row == 0 && job->width == job->format.width &&
-           !image->nan_to_nodata && !image->options.discard_bits && !job->writer->tallies &&
+           !image->nan_to_nodata && !image->options.discard_bits && !job->tallied &&
            !image->options.sparse && job->slot->checked == TZ_NONE &&
            is_packed(job, &job->swath.pixels) && job->swath.pixels.row_stride >= TZ_ROW_SLACK;
 }
@@ -273,11 +266,13 @@ static void begin_slot(tile_job *job)
 {
     tz_slot *slot = job->slot;
     slot->size = 0;
+    slot->level = job->level;
     slot->place = place_in_tables(job);
     slot->checked = job->is_mask ? TZ_NONE : tz_verified_index(job->image, slot->place);
     slot->hash = 0;
     slot->band = job->plane;
-    slot->bands = job->is_mask || !job->writer->tallies ? 0 : job->row.samples;
+    job->tallied = job->writer->tallies && job->level == 0 && !job->is_mask;
+    slot->bands = job->tallied ? job->row.samples : 0;
     if (slot->bands > 0)
         memset(slot->tallies, 0, slot->bands * sizeof slot->tallies[0]);
 }
@@ -290,26 +285,27 @@ static tz_result encode(tile_job *job, uint8_t *tile)
         slot->size = tz_tile_bytes(&job->format);
         return TZ_OK;
     }
-    return encoder->encode(job->worker->states[job->is_mask], &job->format, job->way->choice, tile,
+    return encoder->encode(job->worker->states[job->which], &job->format, job->way->choice, tile,
                            slot->bytes, &slot->size, &job->call);
 }
 
-tz_result tz_tile_make(void *opaque, uint64_t number, unsigned worker, tz_error *err)
+tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index, unsigned worker,
+                       tz_slot *slot, tz_error *err)
 {
-    tz_writer *writer = opaque;
-    tile_job job = {.worker = &writer->workers[worker],
-                    .slot = &writer->slots[number % writer->budget.slots]};
-    begin_job(&job, writer, number, err);
+    tile_job job = {.worker = &writer->workers[worker], .slot = slot};
+    begin_job(&job, writer, batch, index, err);
     begin_slot(&job);
     job.untreated = is_untreated(&job);
-    uint8_t *tile = job.way->encoder->flags & TZ_ENCODER_COPY ? job.slot->bytes : job.worker->tile;
+    uint8_t *tile = job.way->encoder->flags & TZ_ENCODER_COPY ? slot->bytes : job.worker->tile;
     TZ_TRY(make_rows(&job, tile));
     if (job.empty)
         return TZ_OK;
     TZ_TRY(encode(&job, tile));
-    if (job.slot->size == 0 || job.slot->size > job.way->bytes.bound)
+    if (slot->size == 0 || slot->size > job.way->bytes.bound)
         return tz_fail(&job.ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
-                       tz_expecting(job.call.place, job.way->bytes.bound, job.slot->size),
+                       tz_expecting(job.call.place, job.way->bytes.bound, slot->size),
                        "the encoder made an impossible size");
+    if (job.image->options.cog)
+        tz_cog_frame(slot->bytes, slot->size);
     return TZ_OK;
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The end of a file: directories behind the tiles, then the header, which until then is zero so
- * that a torn file is no TIFF. Whether it is a BigTIFF is decided here, by the size that came
- * about. */
+ * The end of a file: directories, then the header, which until then is zero so that a torn file is
+ * no TIFF. Whether it is a BigTIFF is decided here, by the size that came about. Directories stand
+ * behind the tiles, but before them in a COG, for which room is made now; then what waited in the
+ * spool goes to its place. */
+#include <string.h>
+
 #include "base/mem.h"
-#include "tiff/emit.h"
+#include "write/cog_layout.h"
 #include "write/writer.h"
 
 #define LARGEST_CLASSIC UINT32_MAX
 #define LARGEST_SAFE    ((uint64_t)1 << 31)
 
-enum { PIECE = 65536, MAX_DIRECTORIES = 2 };
+enum { PIECE = 65536, MAX_DIRECTORIES = 2 * TZ_MOST_LEVELS };
+#define LARGEST_COPY ((uint64_t)1 << 20)
 
 /* What the directories are made of. */
 typedef struct ending {
@@ -18,14 +22,17 @@ typedef struct ending {
     tz_directory directories[MAX_DIRECTORIES];
     size_t count;
     tz_emit how;
-    uint64_t size; /* of the directories */
+    uint64_t size;                     /* of the directories */
+    uint64_t *offsets[TZ_MOST_LEVELS]; /* of tiles in the file */
+    tz_cog_layout layout;              /* of a COG */
+    uint8_t *buffer;
+    size_t room;
 } ending;
 
 /* ---- directories ---- */
 
-static tz_result make_jpeg_tables(ending *e, tz_bytes *out)
+static tz_result make_jpeg_tables(ending *e, const tz_image *image, tz_bytes *out)
 {
-    const tz_image *image = &e->writer->image;
     const tz_encoder *encoder = image->encoder;
     if (!encoder->tables)
         return TZ_OK;
@@ -41,7 +48,8 @@ static tz_result make_jpeg_tables(ending *e, tz_bytes *out)
 static tz_result make_statistics(ending *e, tz_statistics **out)
 {
     const tz_writer *w = e->writer;
-    const uint32_t bands = w->image.spec.bands;
+    const tz_image *image = tz_writer_image(w);
+    const uint32_t bands = image->spec.bands;
     *out = NULL;
     if (!w->tallies)
         return TZ_OK;
@@ -50,41 +58,52 @@ static tz_result make_statistics(ending *e, tz_statistics **out)
         return tz_fail_nomem(&w->ctx, bands * sizeof *list);
     for (uint32_t band = 0; band < bands; band++) {
         tz_tally_result(&w->tallies[band], &list[band]);
-        if (w->image.options.statistics)
-            w->image.options.statistics[band] = list[band];
+        if (image->options.statistics)
+            image->options.statistics[band] = list[band];
     }
-    *out = w->image.options.statistics_items ? list : NULL;
+    *out = image->options.statistics_items ? list : NULL;
     return TZ_OK;
 }
 
-static tz_result add_directory(ending *e, tz_image_part part, const tz_statistics *statistics,
-                               const tz_bytes *jpeg_tables)
+static tz_result add_directory(ending *e, uint32_t level, bool is_mask,
+                               const tz_statistics *statistics)
 {
-    const tz_writer *w = e->writer;
-    const tz_image *image = &w->image;
-    const bool is_mask = part == TZ_PART_MASK;
+    static const tz_image_part parts[2][2] = {{TZ_PART_IMAGE, TZ_PART_MASK},
+                                              {TZ_PART_OVERVIEW, TZ_PART_OVERVIEW_MASK}};
+    const tz_writer_level *l = &e->writer->levels[level];
+    const tz_image *image = l->image;
     const uint64_t first = is_mask ? image->tile_count : 0;
+    tz_bytes jpeg_tables = {0};
     tz_image_tags tags;
-    TZ_TRY(tz_image_tags_make(&tags, image, part, statistics, jpeg_tables, &e->arena, &w->ctx));
+    if (!is_mask)
+        TZ_TRY(make_jpeg_tables(e, image, &jpeg_tables));
+    TZ_TRY(tz_image_tags_make(&tags, image, parts[level > 0][is_mask], statistics,
+                              jpeg_tables.size > 0 ? &jpeg_tables : NULL, &e->arena,
+                              &e->writer->ctx));
     e->directories[e->count++] =
         (tz_directory){.tags = tags.list,
                        .tag_count = tags.count,
                        .strips = image->options.strips,
                        .tile_count = is_mask ? tz_all_tiles(image) - first : image->tile_count,
-                       .tile_offsets = w->offsets + first,
-                       .tile_sizes = w->sizes + first};
+                       .tile_offsets = e->offsets[level] + first,
+                       .tile_sizes = l->sizes + first};
     return TZ_OK;
 }
 
+/* The image, its mask, overviews, their masks. */
 static tz_result make_directories(ending *e)
 {
-    tz_bytes jpeg_tables = {0};
+    const uint32_t levels = e->writer->pyramid.count;
+    const bool masks = tz_writer_image(e->writer)->spec.mask;
     tz_statistics *statistics;
-    TZ_TRY(make_jpeg_tables(e, &jpeg_tables));
     TZ_TRY(make_statistics(e, &statistics));
-    TZ_TRY(add_directory(e, TZ_PART_IMAGE, statistics, jpeg_tables.size > 0 ? &jpeg_tables : NULL));
-    if (e->writer->image.spec.mask)
-        TZ_TRY(add_directory(e, TZ_PART_MASK, NULL, NULL));
+    TZ_TRY(add_directory(e, 0, false, statistics));
+    if (masks)
+        TZ_TRY(add_directory(e, 0, true, NULL));
+    for (uint32_t level = 1; level < levels; level++)
+        TZ_TRY(add_directory(e, level, false, NULL));
+    for (uint32_t level = 1; masks && level < levels; level++)
+        TZ_TRY(add_directory(e, level, true, NULL));
     return TZ_OK;
 }
 
@@ -92,25 +111,34 @@ static tz_result make_directories(ending *e)
 
 static uint64_t file_size(ending *e, bool bigtiff)
 {
-    uint64_t end;
+    const tz_writer *w = e->writer;
+    const uint32_t *sizes[TZ_MOST_LEVELS];
     e->how.bigtiff = bigtiff;
     e->size = tz_emit_size(e->directories, e->count, &e->how);
-    return tz_add(e->how.start, e->size, &end) ? end : TZ_NONE;
+    if (!tz_writer_image(w)->options.cog) {
+        e->how.start = (w->position + 15) / 16 * 16;
+        return tz_add_capped(e->how.start, e->size);
+    }
+    for (uint32_t i = 0; i < w->pyramid.count; i++)
+        sizes[i] = w->levels[i].sizes;
+    e->layout = tz_cog_layout_make(&w->pyramid, sizes, bigtiff, e->size);
+    e->how.start = e->layout.start;
+    return e->layout.size;
 }
 
-static tz_result choose_format(ending *e)
+static tz_result choose_format(ending *e, uint64_t *size)
 {
     const tz_writer *w = e->writer;
-    const tz_bigtiff wanted = w->image.options.bigtiff;
-    const uint64_t classic = file_size(e, false);
+    const tz_bigtiff wanted = tz_writer_image(w)->options.bigtiff;
     const uint64_t most = wanted == TZ_BIGTIFF_IF_SAFER ? LARGEST_SAFE : LARGEST_CLASSIC;
-    if (wanted != TZ_BIGTIFF_YES && classic <= most)
+    *size = file_size(e, false);
+    if (wanted != TZ_BIGTIFF_YES && *size <= most)
         return TZ_OK;
     if (wanted == TZ_BIGTIFF_NO)
         return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_LAYOUT,
-                       tz_expecting(tz_at_nowhere(), LARGEST_CLASSIC, classic),
+                       tz_expecting(tz_at_nowhere(), LARGEST_CLASSIC, *size),
                        "the file is too large for a classic TIFF, and BigTIFF was ruled out");
-    (void)file_size(e, true);
+    *size = file_size(e, true);
     return TZ_OK;
 }
 
@@ -127,28 +155,171 @@ static tz_result write_piece(void *opaque, uint64_t offset, const uint8_t *data,
 static tz_result write_directories(ending *e)
 {
     tz_writer *w = e->writer;
+    return tz_emit_directories(e->directories, e->count, &e->how, e->buffer, PIECE, write_piece, w,
+                               &w->ctx);
+}
+
+/* ---- COG ---- */
+
+/* Places in the file for all tiles. */
+static tz_result make_offsets(ending *e)
+{
+    tz_writer *w = e->writer;
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        tz_writer_level *level = &w->levels[i];
+        const uint64_t tiles = tz_all_tiles(level->image);
+        e->offsets[i] = level->places;
+        if (!level->image->options.cog)
+            continue;
+        e->offsets[i] = tz_arena_array(&e->arena, (size_t)tiles, sizeof *e->offsets[i]);
+        if (!e->offsets[i])
+            return tz_fail_nomem(&w->ctx, tiles * sizeof *e->offsets[i]);
+    }
+    return TZ_OK;
+}
+
+static void place_levels(ending *e)
+{
+    const tz_writer *w = e->writer;
+    uint64_t end = e->layout.overview;
+    for (uint32_t i = w->pyramid.count - 1; i > 0; i--) {
+        const tz_writer_level *level = &w->levels[i];
+        tz_cog_place_level(level->image, level->sizes, end, e->offsets[i]);
+        end += tz_cog_level_bytes(level->image, level->sizes);
+    }
+    tz_cog_place_level(w->levels[0].image, w->levels[0].sizes, e->layout.image, e->offsets[0]);
+}
+
+/* Bytes of the spool that stand one behind the other in the file as well. */
+typedef struct run {
+    uint64_t from;
+    uint64_t to;
+    uint64_t size;
+} run;
+
+static tz_result copy_run(ending *e, run *r)
+{
+    tz_writer *w = e->writer;
+    const run now = *r;
+    *r = (run){0};
+    if (now.size == 0)
+        return TZ_OK;
+    TZ_TRY(tz_check_progress(&w->ctx, &tz_writer_image(w)->options.progress,
+                             tz_writer_image(w)->spec.height, tz_writer_image(w)->spec.height));
+    w->report.writes++;
+    return tz_sink_copy(w->sink, now.to, w->spool, now.from, now.size, e->buffer, e->room, &w->ctx);
+}
+
+static tz_result copy_tile(ending *e, uint32_t level, uint64_t place, run *r)
+{
+    const tz_writer_level *l = &e->writer->levels[level];
+    const uint64_t size = tz_cog_tile_bytes(l->sizes[place]);
+    if (size == 0 || !tz_tile_waits(e->writer, level, place))
+        return TZ_OK;
+    const run tile = {l->places[place] - TZ_LEADER, e->offsets[level][place] - TZ_LEADER, size};
+    if (r->size == 0 || r->from + r->size != tile.from || r->to + r->size != tile.to) {
+        TZ_TRY(copy_run(e, r));
+        *r = tile;
+        return TZ_OK;
+    }
+    r->size += size;
+    return TZ_OK;
+}
+
+static tz_result copy_level(ending *e, uint32_t level)
+{
+    const tz_image *image = e->writer->levels[level].image;
+    const uint64_t tiles = tz_all_tiles(image);
+    run r = {0};
+    for (uint64_t n = 0; n < tiles; n++)
+        TZ_TRY(copy_tile(e, level, tz_cog_nth(image, n), &r));
+    return copy_run(e, &r);
+}
+
+/* Between the last overview and the image. */
+static tz_result write_padding(ending *e)
+{
+    uint64_t end = e->layout.overview;
+    for (uint32_t i = 1; i < e->writer->pyramid.count; i++)
+        end += tz_cog_level_bytes(e->writer->levels[i].image, e->writer->levels[i].sizes);
+    const size_t size = (size_t)(e->layout.image - end);
+    memset(e->buffer, 0, size);
+    return size > 0 ? write_piece(e->writer, end, e->buffer, size) : TZ_OK;
+}
+
+/* The first bytes: header, and what of the ghost area stands before byte 16, which is written now
+ * or, with last, at the end. */
+static tz_result write_front(ending *e, bool last)
+{
+    const tz_image *image = tz_writer_image(e->writer);
+    const size_t header = e->how.bigtiff ? TZ_EMIT_HEADER : TZ_EMIT_HEADER / 2;
+    uint8_t front[TZ_EMIT_HEADER + TZ_COG_LARGEST_GHOST] = {0};
+    tz_emit_header(&e->how, front);
+    (void)tz_cog_ghost(image, (char *)front + header);
+    if (last)
+        return write_piece(e->writer, 0, front, TZ_EMIT_HEADER);
+    return write_piece(e->writer, TZ_EMIT_HEADER, front + TZ_EMIT_HEADER,
+                       (size_t)(e->how.start - TZ_EMIT_HEADER));
+}
+
+static tz_result finish_cog(ending *e)
+{
+    tz_writer *w = e->writer;
+    place_levels(e);
+    w->report.spool_bytes = w->spooled;
+    if (!w->all_spooled)
+        TZ_TRY(tz_sink_insert(w->sink, e->layout.image, &w->ctx));
+    TZ_TRY(write_front(e, false));
+    TZ_TRY(write_directories(e));
+    for (uint32_t i = w->pyramid.count - 1; i > 0; i--)
+        TZ_TRY(copy_level(e, i));
+    TZ_TRY(write_padding(e));
+    TZ_TRY(copy_level(e, 0));
+    TZ_TRY(write_front(e, true));
+    for (uint32_t i = 0; i < w->pyramid.count; i++)
+        memcpy(w->levels[i].places, e->offsets[i],
+               (size_t)tz_all_tiles(w->levels[i].image) * sizeof *e->offsets[i]);
+    return TZ_OK;
+}
+
+/* ---- the end ---- */
+
+static tz_result finish_plain(ending *e)
+{
     uint8_t header[TZ_EMIT_HEADER];
-    uint8_t *buffer = tz_arena_alloc(&e->arena, PIECE);
-    if (!buffer)
-        return tz_fail_nomem(&w->ctx, PIECE);
-    TZ_TRY(tz_emit_directories(e->directories, e->count, &e->how, buffer, PIECE, write_piece, w,
-                               &w->ctx));
+    TZ_TRY(write_directories(e));
     tz_emit_header(&e->how, header);
-    return write_piece(w, 0, header, sizeof header);
+    return write_piece(e->writer, 0, header, sizeof header);
+}
+
+/* Memory that threads and slabs took has been given back: some of it serves to copy. */
+static tz_result make_buffer(ending *e)
+{
+    const tz_budget *budget = &e->writer->budget;
+    const uint64_t spare = budget->planned - budget->fixed;
+    const uint64_t room = spare < LARGEST_COPY ? spare : LARGEST_COPY;
+    e->room = room > PIECE && tz_writer_image(e->writer)->options.cog ? (size_t)room : PIECE;
+    e->buffer = tz_arena_alloc(&e->arena, e->room);
+    return e->buffer ? TZ_OK : tz_fail_nomem(&e->writer->ctx, e->room);
+}
+
+static tz_result finish(ending *e)
+{
+    tz_writer *w = e->writer;
+    uint64_t size;
+    TZ_TRY(make_offsets(e));
+    TZ_TRY(make_directories(e));
+    TZ_TRY(choose_format(e, &size));
+    TZ_TRY(make_buffer(e));
+    w->report.bigtiff = e->how.bigtiff;
+    w->report.file_size = size;
+    return tz_writer_image(w)->options.cog ? finish_cog(e) : finish_plain(e);
 }
 
 tz_result tz_writer_finish(tz_writer *w)
 {
-    ending e = {.writer = w};
-    e.how.big_endian = w->image.options.big_endian;
-    e.how.start = (w->position + 15) / 16 * 16;
-    tz_result result = make_directories(&e);
-    if (result == TZ_OK)
-        result = choose_format(&e);
-    if (result == TZ_OK)
-        result = write_directories(&e);
-    w->report.bigtiff = e.how.bigtiff;
-    w->report.file_size = e.how.start + e.size;
+    ending e = {.writer = w, .how = {.big_endian = tz_writer_image(w)->options.big_endian}};
+    const tz_result result = finish(&e);
     tz_arena_deinit(&e.arena);
     return result;
 }

@@ -18,6 +18,18 @@ typedef struct tz_pyramid {
     uint32_t count; /* 1 without overviews */
 } tz_pyramid;
 
+/* Tiles of one place: one for each plane, and the mask's. */
+static inline uint32_t tz_tile_kinds(const tz_image *image)
+{
+    return image->planes + (image->spec.mask ? 1 : 0);
+}
+
+/* The image's tiles and its mask's. */
+static inline uint64_t tz_all_tiles(const tz_image *image)
+{
+    return (uint64_t)image->tiles_across * image->tiles_down * tz_tile_kinds(image);
+}
+
 /* Checks all that tz_image_make does, of every level. Released by tz_pyramid_deinit, also after a
  * failure. */
 tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,

@@ -112,22 +112,30 @@ static tz_result fail_differs(const tz_writer *w, const char *what, uint64_t exp
                    "%s of the written file reads back differently", what);
 }
 
-static tz_result compare_info(const tz_writer *w, const tz_info *info)
+static tz_result compare_level(const tz_writer *w, const tz_level *level, const tz_image *image)
 {
-    const tz_image *image = &w->image;
-    const tz_level *level = &info->levels[0];
-    if (info->width != image->spec.width)
-        return fail_differs(w, "the width", image->spec.width, info->width);
-    if (info->height != image->spec.height)
-        return fail_differs(w, "the height", image->spec.height, info->height);
-    if (info->bands != image->spec.bands)
-        return fail_differs(w, "the number of bands", image->spec.bands, info->bands);
-    if (info->dtype != image->spec.dtype)
-        return fail_differs(w, "the type", image->spec.dtype, info->dtype);
+    if (level->width != image->spec.width)
+        return fail_differs(w, "the width", image->spec.width, level->width);
+    if (level->height != image->spec.height)
+        return fail_differs(w, "the height", image->spec.height, level->height);
     if (level->tile_count != image->tile_count)
         return fail_differs(w, "the number of tiles", image->tile_count, level->tile_count);
     if (level->has_mask != image->spec.mask)
         return fail_differs(w, "the mask", image->spec.mask, level->has_mask);
+    return TZ_OK;
+}
+
+static tz_result compare_info(const tz_writer *w, const tz_info *info)
+{
+    const tz_image_spec *spec = &tz_writer_image(w)->spec;
+    if (info->bands != spec->bands)
+        return fail_differs(w, "the number of bands", spec->bands, info->bands);
+    if (info->dtype != spec->dtype)
+        return fail_differs(w, "the type", spec->dtype, info->dtype);
+    if (info->level_count != w->pyramid.count)
+        return fail_differs(w, "the number of levels", w->pyramid.count, info->level_count);
+    for (uint32_t i = 0; i < info->level_count; i++)
+        TZ_TRY(compare_level(w, &info->levels[i], w->levels[i].image));
     return TZ_OK;
 }
 
@@ -147,10 +155,11 @@ static tz_window tile_window(const tz_image *image, uint64_t tile, uint32_t *ban
                            height < image->tile_height ? (uint32_t)height : image->tile_height};
 }
 
-/* Some of the tiles that are verified, read together. */
+/* Some of the tiles of a level that are verified, read together. */
 typedef struct sample {
     tz_item items[MOST_SAMPLES];
     uint32_t bands[MOST_SAMPLES];
+    uint32_t level;
     uint64_t first; /* of the verified tiles */
     size_t count;
     size_t room; /* bytes for each */
@@ -159,12 +168,13 @@ typedef struct sample {
 
 static void add_tile(const tz_writer *w, const tz_file *file, sample *s)
 {
-    const tz_image *image = &w->image;
+    const tz_image *image = w->levels[s->level].image;
     const int64_t size = (int64_t)tz_dtype_size(image->spec.dtype);
     const uint32_t samples = image->format.samples;
     const size_t i = s->count++;
     const tz_window window = tile_window(image, verified_tile(image, s->first + i), &s->bands[i]);
     s->items[i] = (tz_item){.file = file,
+                            .level = s->level,
                             .window = window,
                             .bands = image->planes > 1 ? &s->bands[i] : NULL,
                             .band_count = image->planes > 1 ? 1 : 0,
@@ -198,15 +208,17 @@ static bool keeps_bits(const tz_image *image)
 
 static tz_result compare_sample(tz_writer *w, const sample *s)
 {
-    const bool exact = keeps_bits(&w->image);
+    const tz_writer_level *level = &w->levels[s->level];
+    const bool exact = keeps_bits(level->image);
     const tz_read_options how = {.struct_size = sizeof how, .threads = w->budget.threads};
     TZ_TRY(tz_read_batch(s->items, s->count, &how, NULL, w->ctx.err));
     for (size_t i = 0; i < s->count; i++) {
-        const uint64_t tile = verified_tile(&w->image, s->first + i);
-        const bool sparse = w->sizes[tile] == 0; /* its NaN may have had other bits */
+        const uint64_t tile = verified_tile(level->image, s->first + i);
+        const bool sparse = level->sizes[tile] == 0; /* its NaN may have had other bits */
         w->report.tiles_verified++;
-        if (exact && !sparse && hash_of(&s->items[i].into) != w->hashes[s->first + i])
-            return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_tile(0, tile, w->offsets[tile]),
+        if (exact && !sparse && hash_of(&s->items[i].into) != level->hashes[s->first + i])
+            return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
+                           tz_at_tile(s->level, tile, level->places[tile]),
                            "the pixels of the written tile read back differently");
     }
     return TZ_OK;
@@ -214,8 +226,8 @@ static tz_result compare_sample(tz_writer *w, const sample *s)
 
 static tz_result compare_tiles(tz_writer *w, const tz_file *file, sample *s, size_t at_a_time)
 {
-    const tz_image *image = &w->image;
-    const uint64_t count = tz_verified_count(image);
+    const tz_image *image = tz_writer_image(w);
+    const uint64_t count = tz_verified_count(w->levels[s->level].image);
     for (s->first = 0; s->first < count; s->first += s->count) {
         TZ_TRY(tz_check_progress(&w->ctx, &image->options.progress, image->spec.height,
                                  image->spec.height));
@@ -227,11 +239,18 @@ static tz_result compare_tiles(tz_writer *w, const tz_file *file, sample *s, siz
     return TZ_OK;
 }
 
+static tz_result compare_levels(tz_writer *w, const tz_file *file, sample *s, size_t at_a_time)
+{
+    for (s->level = 0; s->level < w->pyramid.count; s->level++)
+        TZ_TRY(compare_tiles(w, file, s, at_a_time));
+    return TZ_OK;
+}
+
 /* As many tiles at a time as there are threads; a reader takes about as much memory for a tile as
  * the writer did, which has given back what it had. */
 static tz_result compare_file(tz_writer *w, const tz_file *file)
 {
-    const tz_image *image = &w->image;
+    const tz_image *image = tz_writer_image(w);
     const uint64_t room = (uint64_t)image->tile_width * image->tile_height * image->format.samples *
                           tz_dtype_size(image->spec.dtype);
     const size_t at_a_time = w->budget.threads < MOST_SAMPLES ? w->budget.threads : MOST_SAMPLES;
@@ -242,14 +261,14 @@ static tz_result compare_file(tz_writer *w, const tz_file *file)
         s.memory = tz_alloc((size_t)size);
     if (!s.memory)
         return tz_fail_nomem(&w->ctx, size);
-    const tz_result result = compare_tiles(w, file, &s, at_a_time);
+    const tz_result result = compare_levels(w, file, &s, at_a_time);
     tz_free(s.memory);
     return result;
 }
 
 tz_result tz_writer_verify(tz_writer *w)
 {
-    if (tz_verified_count(&w->image) == 0 || !w->sink->read)
+    if (tz_verified_count(tz_writer_image(w)) == 0 || !w->sink->read)
         return TZ_OK;
     sink_source source = {.base = {.size = w->report.file_size,
                                    .submit = submit,

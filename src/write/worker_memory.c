@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What threads work with, and where tiles wait: all of it is taken before the first tile. */
+#include <stddef.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "write/writer.h"
 
@@ -19,7 +22,22 @@ tz_row_format tz_writer_row_format(const tz_image *image, bool mask)
     };
 }
 
+/* The largest of the sizes at an offset in tz_tile_way, of all ways. */
+static size_t largest(const tz_writer *w, size_t member)
+{
+    size_t size = 0;
+    for (unsigned which = 0; which < TZ_WAYS; which++) {
+        size_t of_way;
+        memcpy(&of_way, (const char *)&w->budget.way[which] + member, sizeof of_way);
+        size = tz_larger(size, of_way);
+    }
+    return size;
+}
+
 /* ---- slots ---- */
+
+/* For a leader, and to keep the tile itself aligned. */
+enum { ROOM_BEFORE = 64 };
 
 static uint32_t tallied(const tz_image *image)
 {
@@ -28,7 +46,8 @@ static uint32_t tallied(const tz_image *image)
 
 size_t tz_slot_bytes(const tz_image *image)
 {
-    return sizeof(tz_slot) + tallied(image) * sizeof(tz_tally) + 2 * (TZ_CODEC_SLACK + 64);
+    return sizeof(tz_slot) + tallied(image) * sizeof(tz_tally) + ROOM_BEFORE +
+           2 * (TZ_CODEC_SLACK + 64);
 }
 
 static tz_result open_slots(tz_writer *w)
@@ -39,14 +58,15 @@ static tz_result open_slots(tz_writer *w)
         return tz_fail_nomem(&w->ctx, count * sizeof *w->slots);
     for (uint32_t i = 0; i < count; i++) {
         size_t size = 0;
-        const size_t tallies = tz_codec_part(&size, tallied(&w->image) * sizeof(tz_tally));
-        const size_t bytes = tz_codec_part(
-            &size, tz_larger(w->budget.way[0].bytes.bound, w->budget.way[1].bytes.bound));
+        const size_t tallies = tz_codec_part(&size, tallied(tz_writer_image(w)) * sizeof(tz_tally));
+        const size_t bytes =
+            tz_codec_part(&size, ROOM_BEFORE + largest(w, offsetof(tz_tile_way, bytes.bound)));
         uint8_t *memory = tz_alloc(size);
         if (!memory)
             return tz_fail_nomem(&w->ctx, size);
+        w->slots[i].memory = memory;
         w->slots[i].tallies = (tz_tally *)(void *)(memory + tallies);
-        w->slots[i].bytes = memory + bytes;
+        w->slots[i].bytes = memory + bytes + ROOM_BEFORE;
     }
     return TZ_OK;
 }
@@ -54,7 +74,7 @@ static tz_result open_slots(tz_writer *w)
 static void close_slots(tz_writer *w)
 {
     for (uint32_t i = 0; w->slots && i < w->budget.slots; i++)
-        tz_free(w->slots[i].tallies); /* the first part of the slot's block */
+        tz_free(w->slots[i].memory);
     tz_free(w->slots);
     w->slots = NULL;
 }
@@ -63,7 +83,7 @@ static void close_slots(tz_writer *w)
 
 uint64_t tz_encode_worker_bytes(const tz_image *image)
 {
-    return sizeof(tz_encode_worker) + image->tile_width + 5 * (TZ_CODEC_SLACK + 64);
+    return sizeof(tz_encode_worker) + image->tile_width + 6 * (TZ_CODEC_SLACK + 64);
 }
 
 static tz_result open_state(tz_writer *w, tz_encode_worker *worker, unsigned which)
@@ -81,13 +101,12 @@ static tz_result open_state(tz_writer *w, tz_encode_worker *worker, unsigned whi
 
 static tz_result open_worker(tz_writer *w, tz_encode_worker *worker)
 {
-    const tz_tile_way *way = w->budget.way;
     size_t size = 0;
-    const size_t tile = tz_codec_part(&size, tz_larger(way[0].bytes.tile, way[1].bytes.tile));
-    const size_t row = tz_codec_part(&size, tz_larger(way[0].bytes.row, way[1].bytes.row));
-    const size_t scratch =
-        tz_codec_part(&size, tz_larger(way[0].bytes.scratch, way[1].bytes.scratch));
-    const size_t valid = tz_codec_part(&size, w->image.tile_width);
+    const size_t tile = tz_codec_part(&size, largest(w, offsetof(tz_tile_way, bytes.tile)));
+    const size_t row = tz_codec_part(&size, largest(w, offsetof(tz_tile_way, bytes.row)));
+    const size_t scratch = tz_codec_part(&size, largest(w, offsetof(tz_tile_way, bytes.scratch)));
+    const size_t valid = tz_codec_part(&size, tz_writer_image(w)->tile_width);
+    const size_t reduce = tz_codec_part(&size, w->budget.reduce);
     worker->memory = tz_alloc(size);
     if (!worker->memory)
         return tz_fail_nomem(&w->ctx, size);
@@ -95,8 +114,10 @@ static tz_result open_worker(tz_writer *w, tz_encode_worker *worker)
     worker->row = worker->memory + row;
     worker->scratch = worker->memory + scratch;
     worker->valid = worker->memory + valid;
-    TZ_TRY(open_state(w, worker, 0));
-    return open_state(w, worker, 1);
+    worker->reduce = worker->memory + reduce;
+    for (unsigned which = 0; which < TZ_WAYS; which++)
+        TZ_TRY(open_state(w, worker, which));
+    return TZ_OK;
 }
 
 tz_result tz_workers_open(tz_writer *w)
@@ -111,7 +132,7 @@ tz_result tz_workers_open(tz_writer *w)
 
 static void close_worker(const tz_writer *w, tz_encode_worker *worker)
 {
-    for (unsigned which = 0; which < 2; which++) {
+    for (unsigned which = 0; which < TZ_WAYS; which++) {
         const tz_encoder *encoder = w->budget.way[which].encoder;
         if (worker->states[which] && encoder->deinit)
             encoder->deinit(worker->states[which]);

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "tiff/emit.h"
+#include "write/cog_layout.h"
 
 /* ---- creating ---- */
 
@@ -22,31 +23,46 @@ static tz_result prepare(tz_writer *w, const char *name, const tz_image_spec *sp
             return tz_fail_nomem(&w->ctx, strlen(name) + 1);
     }
     w->ctx.name = w->name;
-    TZ_TRY(tz_image_make(&w->image, spec, options, &w->ctx));
-    w->limits = w->image.options.limits;
+    TZ_TRY(tz_pyramid_make(&w->pyramid, spec, options, &w->ctx));
+    w->limits = tz_writer_image(w)->options.limits;
     w->ctx.limits = &w->limits;
     return TZ_OK;
 }
 
+static tz_result make_level_tables(tz_writer *w, tz_writer_level *level)
+{
+    const uint64_t tiles = tz_all_tiles(level->image);
+    w->report.tiles += tiles;
+    level->places = tz_alloc_zeroed((size_t)tiles, sizeof *level->places);
+    level->sizes = tz_alloc_zeroed((size_t)tiles, sizeof *level->sizes);
+    level->hashes = tz_alloc_zeroed((size_t)tz_verified_count(level->image), sizeof *level->hashes);
+    if (level->places && level->sizes && level->hashes)
+        return TZ_OK;
+    return tz_fail_nomem(&w->ctx, tiles * (sizeof *level->places + sizeof *level->sizes));
+}
+
 static tz_result make_tables(tz_writer *w)
 {
-    const tz_image *image = &w->image;
-    const bool tallied = image->options.statistics || image->options.statistics_items;
-    const uint64_t tiles = tz_all_tiles(image);
-    w->report.tiles = tiles;
-    w->offsets = tz_alloc_zeroed((size_t)tiles, sizeof *w->offsets);
-    w->sizes = tz_alloc_zeroed((size_t)tiles, sizeof *w->sizes);
-    w->hashes = tz_alloc_zeroed((size_t)tz_verified_count(image), sizeof *w->hashes);
-    if (tallied)
-        w->tallies = tz_alloc_zeroed(image->spec.bands, sizeof *w->tallies);
-    if (!w->offsets || !w->sizes || !w->hashes || (tallied && !w->tallies))
-        return tz_fail_nomem(&w->ctx, tiles * (sizeof *w->offsets + sizeof *w->sizes));
-    w->position = TZ_EMIT_HEADER;
+    const tz_image *image = tz_writer_image(w);
+    const uint32_t bands = image->spec.bands;
+    if (image->options.statistics || image->options.statistics_items) {
+        w->tallies = tz_alloc_zeroed(bands, sizeof *w->tallies);
+        if (!w->tallies)
+            return tz_fail_nomem(&w->ctx, bands * sizeof *w->tallies);
+    }
+    w->levels = tz_alloc_zeroed(w->pyramid.count, sizeof *w->levels);
+    if (!w->levels)
+        return tz_fail_nomem(&w->ctx, w->pyramid.count * sizeof *w->levels);
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        w->levels[i].image = &w->pyramid.levels[i].image;
+        TZ_TRY(make_level_tables(w, &w->levels[i]));
+    }
+    w->position = image->options.cog ? 0 : TZ_EMIT_HEADER;
     return TZ_OK;
 }
 
-/* Of all tiles before encoding. */
-static uint64_t pixel_bytes(const tz_image *image)
+/* Of all tiles of a level before encoding. */
+static uint64_t level_bytes(const tz_image *image)
 {
     const uint64_t rows = image->options.strips ? image->spec.height
                                                 : (uint64_t)image->tiles_down * image->tile_height;
@@ -57,20 +73,39 @@ static uint64_t pixel_bytes(const tz_image *image)
     return bytes * rows;
 }
 
+/* Of all levels from first on. */
+static uint64_t pixel_bytes(const tz_writer *w, uint32_t first)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = first; i < w->pyramid.count; i++)
+        bytes = tz_add_capped(bytes, level_bytes(&w->pyramid.levels[i].image));
+    return bytes;
+}
+
 /* Pixels that are stored as they are cannot take less: better say so now than when the disk is
- * full.
- */
+ * full. */
 static tz_result check_space(const tz_writer *w)
 {
-    const tz_image *image = &w->image;
+    const tz_image *image = tz_writer_image(w);
     const bool exact = (image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse;
-    const uint64_t needed = exact ? pixel_bytes(image) : 0;
+    const uint64_t needed = exact ? level_bytes(image) : 0;
     const uint64_t space = needed > 0 ? tz_sink_free_space(w->sink) : TZ_NONE;
     if (needed <= space)
         return TZ_OK;
     return tz_fail_errno(&w->ctx, tz_at_nowhere(), ENOSPC,
                          "the file takes %llu bytes, and there is room for %llu",
                          (unsigned long long)needed, (unsigned long long)space);
+}
+
+/* For what cannot go to its place at once: overviews; also all but the first band, where bands
+ * follow each other; and everything where the sink cannot make room. */
+static tz_result open_spool(tz_writer *w)
+{
+    const tz_image *image = tz_writer_image(w);
+    w->all_spooled = !w->sink->insert;
+    if (!image->options.cog || (w->pyramid.count == 1 && image->planes == 1 && !w->all_spooled))
+        return TZ_OK;
+    return tz_sink_open_spool(&w->spool, w->sink, image->options.spool_directory, &w->ctx);
 }
 
 /* Takes sink, also when it fails. */
@@ -81,6 +116,7 @@ static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "the sink has no function to write");
     TZ_TRY(check_space(w));
+    TZ_TRY(open_spool(w));
     return make_tables(w);
 }
 
@@ -118,8 +154,8 @@ tz_result tz_create(tz_writer **out, const char *path, const tz_image_spec *spec
     tz_sink *sink = NULL;
     tz_result result = prepare(w, path, spec, options);
     if (result == TZ_OK)
-        result = tz_sink_open_file(&sink, path, w->image.options.exclusive,
-                                   w->image.options.no_sync, &w->ctx);
+        result = tz_sink_open_file(&sink, path, tz_writer_image(w)->options.exclusive,
+                                   tz_writer_image(w)->options.no_sync, &w->ctx);
     if (result == TZ_OK)
         result = adopt_sink(w, sink);
     return finish_create(out, w, result);
@@ -194,10 +230,12 @@ static tz_result leave(tz_writer *w, tz_result result)
 static tz_result tick(void *opaque, uint64_t delivered, tz_error *err)
 {
     tz_writer *w = opaque;
+    const tz_image *image = tz_writer_image(w);
     const tz_context ctx = tz_writer_context(w, err);
-    const uint64_t height = w->image.spec.height;
-    const double part = (double)delivered / (double)w->report.tiles;
-    return tz_check_progress(&ctx, &w->image.options.progress, (uint64_t)((double)height * part),
+    const uint64_t height = image->spec.height;
+    const double part = (double)atomic_load(&w->tiles_done) / (double)tz_all_tiles(image);
+    (void)delivered;
+    return tz_check_progress(&ctx, &image->options.progress, (uint64_t)((double)height * part),
                              height);
 }
 
@@ -206,11 +244,10 @@ static tz_result get_ready(tz_writer *w, const tz_row_source *source)
 {
     if (w->ready)
         return TZ_OK;
-    const tz_belt_work work = {.make = tz_tile_make,
-                               .deliver = tz_tiles_deliver,
-                               .tick = w->image.options.progress.call ? tick : NULL,
-                               .user = w};
-    TZ_TRY(tz_budget_make(&w->budget, &w->image, source, &w->ctx));
+    tz_belt_work work = tz_writer_work;
+    work.tick = tz_writer_image(w)->options.progress.call ? tick : NULL;
+    work.user = w;
+    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, &w->ctx));
     TZ_TRY(tz_workers_open(w));
     TZ_TRY(tz_belt_open(&w->belt, w->budget.threads, w->budget.slots, TZ_LARGEST_DELIVERY, &work,
                         &w->ctx));
@@ -239,7 +276,7 @@ static tz_result take_strides(const tz_writer *w, const tz_buffer *given, tz_buf
 
 static tz_result check_rows(const tz_writer *w, const tz_buffer *rows)
 {
-    const tz_image_spec *spec = &w->image.spec;
+    const tz_image_spec *spec = &tz_writer_image(w)->spec;
     if (!rows || (!rows->data && rows->height > 0))
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "rows has no data");
     if (rows->dtype != spec->dtype)
@@ -250,17 +287,18 @@ static tz_result check_rows(const tz_writer *w, const tz_buffer *rows)
         return fail_arg(w, "the rows' width is not the image's", spec->width, rows->width);
     if (rows->bands != spec->bands)
         return fail_arg(w, "rows have another number of bands", spec->bands, rows->bands);
-    if (rows->height > spec->height - w->next_row)
-        return fail_arg(w, "more rows than the image has", spec->height - w->next_row,
+    if (rows->height > spec->height - w->levels[0].next_row)
+        return fail_arg(w, "more rows than the image has", spec->height - w->levels[0].next_row,
                         rows->height);
     return TZ_OK;
 }
 
 static tz_result check_mask(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
 {
-    if (!w->image.spec.mask && !mask)
+    const bool wanted = tz_writer_image(w)->spec.mask;
+    if (!wanted && !mask)
         return TZ_OK;
-    if (!w->image.spec.mask)
+    if (!wanted)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "a mask is given, but the specification has none");
     if (!mask || (!mask->data && mask->height > 0))
@@ -315,21 +353,30 @@ tz_result tz_write_from(tz_writer *writer, const tz_row_source *source, tz_error
 
 /* ---- the end ---- */
 
+static void release_slabs(tz_writer_level *level)
+{
+    tz_slab *const slabs[] = {&level->slabs[0], &level->slabs[1], &level->kept[0].slab,
+                              &level->kept[1].slab};
+    for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++) {
+        tz_free(slabs[i]->memory);
+        slabs[i]->memory = NULL;
+    }
+}
+
 static void release_means(tz_writer *w)
 {
     tz_belt_close(w->belt);
     w->belt = NULL;
     tz_workers_close(w);
-    for (unsigned i = 0; i < 2; i++) {
-        tz_free(w->slabs[i].memory);
-        w->slabs[i].memory = NULL;
-    }
+    for (uint32_t i = 0; w->levels && i < w->pyramid.count; i++)
+        release_slabs(&w->levels[i]);
 }
 
 static void fill_report(tz_writer *w)
 {
     tz_write_report *report = &w->report;
-    report->bytes_pixels = pixel_bytes(&w->image);
+    report->levels = w->pyramid.count;
+    report->bytes_pixels = pixel_bytes(w, 0);
     report->buffer_bytes = w->budget.allowed;
     report->peak_memory = w->budget.planned;
     report->threads = w->budget.threads;
@@ -344,15 +391,18 @@ static void fill_report(tz_writer *w)
 
 static tz_result commit(tz_writer *w)
 {
-    const uint32_t height = w->image.spec.height;
-    if (w->next_row < height)
-        return fail_arg(w, "rows are missing", height, w->next_row);
+    const tz_image *image = tz_writer_image(w);
+    const uint32_t height = image->spec.height;
+    if (w->levels[0].next_row < height)
+        return fail_arg(w, "rows are missing", height, w->levels[0].next_row);
     TZ_TRY(tz_belt_wait(w->belt, w->on_belt, w->ctx.err));
     release_means(w);
     TZ_TRY(tz_writer_finish(w));
+    tz_sink_close(w->spool);
+    w->spool = NULL;
     TZ_TRY(tz_sink_sync(w->sink, w->report.file_size, &w->ctx));
     TZ_TRY(tz_writer_verify(w));
-    TZ_TRY(tz_check_progress(&w->ctx, &w->image.options.progress, height, height));
+    TZ_TRY(tz_check_progress(&w->ctx, &image->options.progress, height, height));
     return tz_sink_commit(w->sink, &w->ctx);
 }
 
@@ -372,12 +422,16 @@ void tz_discard(tz_writer *writer)
     if (!writer || writer->owner != (long)getpid())
         return; /* a child has neither the threads nor the right to remove the file */
     release_means(writer);
+    tz_sink_close(writer->spool);
     tz_sink_close(writer->sink);
-    tz_free(writer->offsets);
-    tz_free(writer->sizes);
-    tz_free(writer->hashes);
+    for (uint32_t i = 0; writer->levels && i < writer->pyramid.count; i++) {
+        tz_free(writer->levels[i].places);
+        tz_free(writer->levels[i].sizes);
+        tz_free(writer->levels[i].hashes);
+    }
+    tz_free(writer->levels);
     tz_free(writer->tallies);
-    tz_image_deinit(&writer->image);
+    tz_pyramid_deinit(&writer->pyramid);
     tz_warnings_deinit(&writer->warnings);
     tz_free(writer->name);
     tz_free(writer);
@@ -385,24 +439,40 @@ void tz_discard(tz_writer *writer)
 
 /* ---- planning ---- */
 
-static uint64_t largest_file(const tz_writer *w)
+/* Tiles with what may stand around or before them. */
+static uint64_t largest_level(const tz_writer *w, uint32_t level)
 {
+    const tz_image *image = &w->pyramid.levels[level].image;
     const tz_budget *b = &w->budget;
-    const tz_image *image = &w->image;
-    const uint64_t padding = image->options.alignment;
-    const uint64_t mask_tiles = w->report.tiles - image->tile_count;
-    const uint64_t tiles = tz_mul_capped(image->tile_count, b->way[0].bytes.bound + padding);
-    const uint64_t masks = tz_mul_capped(mask_tiles, b->way[1].bytes.bound + padding);
-    return tz_add_capped(tz_add_capped(tiles, masks), b->fixed);
+    const uint64_t around = image->options.cog ? TZ_LEADER + TZ_TRAILER : image->options.alignment;
+    const uint64_t mask_tiles = tz_all_tiles(image) - image->tile_count;
+    const size_t bound = b->way[tz_way_of(b, level, false)].bytes.bound;
+    return tz_add_capped(tz_mul_capped(image->tile_count, bound + around),
+                         tz_mul_capped(mask_tiles, b->way[TZ_WAY_MASK].bytes.bound + around));
+}
+
+static void plan_sizes(tz_writer *w)
+{
+    tz_write_report *report = &w->report;
+    const tz_image *image = tz_writer_image(w);
+    const bool band_by_band = image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;
+    report->file_size = w->budget.fixed + (image->options.cog ? TZ_COG_ALIGNMENT : 0);
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        const uint64_t largest = largest_level(w, i);
+        report->tiles += tz_all_tiles(&w->pyramid.levels[i].image);
+        report->file_size = tz_add_capped(report->file_size, largest);
+        if (image->options.cog && (i > 0 || band_by_band))
+            report->spool_bytes = tz_add_capped(report->spool_bytes, largest);
+    }
 }
 
 static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_options *options,
                       const tz_row_source *source)
 {
     TZ_TRY(prepare(w, NULL, spec, options));
-    const tz_image *image = &w->image;
-    w->report.tiles = tz_all_tiles(image);
-    TZ_TRY(tz_budget_make(&w->budget, image, source, &w->ctx));
+    const tz_image *image = tz_writer_image(w);
+    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, &w->ctx));
+    plan_sizes(w);
     fill_report(w);
     for (uint32_t row = 0; row < image->spec.height; w->report.swaths++) {
         const uint32_t end = tz_swath_end(&w->budget, image, row);
@@ -411,7 +481,6 @@ static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_op
         row = end;
     }
     w->report.swaths *= tz_ceil_div(image->tiles_across, w->budget.columns);
-    w->report.file_size = largest_file(w);
     w->report.bigtiff = image->options.bigtiff == TZ_BIGTIFF_YES;
     return TZ_OK;
 }

@@ -2,7 +2,8 @@
  * A write on its way. Rows gather in slabs, or stay in the caller's memory; either way they are a
  * swath, whose tiles go on the belt. A tile is cut from its swath and encoded into a slot by
  * whatever thread is free, and leaves for the sink in order. Of a tile that has left, only its
- * place and size are kept. */
+ * place and size are kept. Of a file with overviews, the rows of a swath also become rows of the
+ * next smaller level, which gather in a slab of that level until they are a swath of it. */
 #ifndef TZ_WRITE_WRITER_H
 #define TZ_WRITE_WRITER_H
 
@@ -10,11 +11,11 @@
 
 #include "io/sink.h"
 #include "pixel/store.h"
-#include "tiff/image.h"
 #include "write/belt.h"
 #include "write/budget.h"
+#include "write/pyramid.h"
 
-/* Rows of the image, all of them or some columns of tiles, in memory until their tiles are made. */
+/* Rows of a level, all of them or some columns of tiles, in memory until their tiles are made. */
 typedef struct tz_swath {
     tz_buffer pixels;
     tz_buffer mask;
@@ -22,18 +23,37 @@ typedef struct tz_swath {
     uint32_t rows;
     uint32_t column; /* first one of tiles */
     uint32_t columns;
-    uint64_t first; /* number of its first tile on the belt */
 } tz_swath;
 
-/* A tile that is made and waits for its turn. */
+typedef enum tz_work {
+    TZ_WORK_ENCODE, /* the tiles of a swath, one each */
+    TZ_WORK_REDUCE, /* rows of a smaller level, some pixels each */
+    TZ_WORK_KEEP    /* rows that the next swath's reduction needs as well, in one piece */
+} tz_work;
+
+/* Pieces of work of one kind, which went on the belt together. */
+typedef struct tz_batch {
+    tz_work work;
+    uint32_t level;          /* whose tiles are encoded, whose rows are made or kept */
+    uint64_t first;          /* number of its first piece */
+    uint64_t after;          /* all pieces below are delivered before one of these is made */
+    tz_swath swath;          /* what is encoded; where new or kept rows go */
+    tz_reduce_source source; /* what these are made of */
+} tz_batch;
+
+/* A tile that is made and waits for its turn. In a COG its size stands before its bytes, and the
+ * last four of them are repeated behind. */
 typedef struct tz_slot {
-    uint8_t *bytes;
+    uint8_t *memory;
+    uint8_t *bytes;   /* TZ_LEADER bytes before, and TZ_TRAILER behind the largest tile, are ours */
     size_t size;      /* 0: sparse */
+    bool tile;        /* or another piece of work, which leaves nothing to deliver */
+    uint32_t level;   /* of the tile */
     uint64_t place;   /* in the tables */
     uint64_t checked; /* which of the verified tiles it is; TZ_NONE: none */
     uint64_t hash;    /* of its pixels, then */
     uint32_t band;    /* of its first sample */
-    uint32_t bands;   /* tallied; 0 for a mask */
+    uint32_t bands;   /* tallied; 0 for a mask or an overview */
     tz_tally *tallies;
 } tz_slot;
 
@@ -43,16 +63,42 @@ typedef struct tz_encode_worker {
     uint8_t *tile;
     uint8_t *row;
     uint8_t *scratch;
-    uint8_t *valid; /* a row of the mask, for statistics */
-    void *states[2];
+    uint8_t *valid;  /* a row of the mask, for statistics */
+    uint8_t *reduce; /* scratch of tz_reduce */
+    void *states[TZ_WAYS];
 } tz_encode_worker;
 
 /* Memory that rows gather in. */
 typedef struct tz_slab {
     uint8_t *memory;
     uint64_t
-        busy_until; /* the belt must have delivered all tiles below, before it is filled again */
+        busy_until; /* the belt must have delivered all pieces below, before it is filled again */
 } tz_slab;
+
+/* Rows that were in a swath and are needed once more. */
+typedef struct tz_kept {
+    tz_slab slab;
+    uint32_t row;
+    uint32_t rows;
+} tz_kept;
+
+/* One level on its way. */
+typedef struct tz_writer_level {
+    const tz_image *image;
+    uint64_t *places; /* of the image's tiles, then of the mask's: in the file, or before tz_commit
+                         where tz_tile_waits says */
+    uint32_t *sizes;
+    uint64_t *hashes;    /* of tiles that will be verified */
+    tz_slab slabs[2];    /* that rows gather in */
+    unsigned slab;       /* that is filled, or will be next */
+    uint32_t next_row;   /* that has to come */
+    uint32_t slab_row;   /* first one in the slab that is being filled */
+    uint32_t slab_end;   /* one behind its last; slab_row == slab_end: none is being filled */
+    uint64_t made_until; /* the belt must have delivered all pieces below, before its rows are read
+                          */
+    tz_kept kept[2];     /* for the next smaller level, in turn */
+    unsigned keeping;    /* which of them holds the rows before the swath to come */
+} tz_writer_level;
 
 typedef enum tz_writer_state {
     TZ_WRITER_OPEN,
@@ -60,56 +106,65 @@ typedef enum tz_writer_state {
     TZ_WRITER_COMMITTED
 } tz_writer_state;
 
-/* At most two swaths are on the belt at a time, so that a new one takes the place of an old one
- * that nobody looks at any more. */
-enum { TZ_SWATHS = 4, TZ_LARGEST_DELIVERY = 64 };
+/* A new batch takes the place of one whose pieces are all delivered. */
+enum { TZ_BATCHES = 64, TZ_LARGEST_DELIVERY = 64 };
 
 struct tz_writer {
-    tz_image image;
+    tz_pyramid pyramid;
     tz_context ctx; /* err is that of the call at hand */
     tz_limits limits;
     tz_warnings warnings;
     char *name;
     tz_sink *sink;
-    long owner; /* process */
+    tz_sink *spool;   /* of tiles whose place in the file is not known yet; NULL: none */
+    bool all_spooled; /* the sink cannot make room in front */
+    long owner;       /* process */
     tz_writer_state state;
     bool ready; /* budget, workers and belt are there */
     tz_budget budget;
     tz_belt *belt;
     tz_encode_worker *workers;
     tz_slot *slots;
-    tz_slab slabs[2];
-    unsigned slab;     /* that is filled, or will be next */
-    uint32_t next_row; /* that has to come */
-    uint32_t slab_row; /* first one in the slab that is being filled */
-    uint32_t slab_end; /* one behind its last; slab_row == slab_end: none is being filled */
-    uint64_t on_belt;  /* tiles so far */
-    tz_swath swaths[TZ_SWATHS]; /* the last ones, by number modulo TZ_SWATHS */
-    atomic_ullong swath_count;  /* a swath is there for other threads once it is counted */
-    uint64_t position;          /* behind the last tile in the file */
-    uint64_t *offsets;          /* of the image's tiles, then of the mask's */
-    uint32_t *sizes;
-    uint64_t *hashes;  /* of tiles that will be verified */
-    tz_tally *tallies; /* by band; NULL: not wanted */
+    tz_writer_level *levels;
+    uint64_t on_belt;             /* pieces so far */
+    tz_batch batches[TZ_BATCHES]; /* the last ones, by number modulo TZ_BATCHES */
+    atomic_ullong batch_count;    /* a batch is there for other threads once it is counted */
+    atomic_ullong tiles_done;     /* of the first level, delivered */
+    uint64_t position;            /* behind the last tile in the sink */
+    uint64_t spooled;             /* and in the spool */
+    tz_tally *tallies;            /* by band; NULL: not wanted */
     tz_write_report report;
 };
 
-/* Tiles of one place: one for each plane, and the mask's. */
-static inline uint32_t tz_tile_kinds(const tz_image *image)
+/* The image itself. */
+static inline const tz_image *tz_writer_image(const tz_writer *writer)
 {
-    return image->planes + (image->spec.mask ? 1 : 0);
-}
-
-/* The image's tiles and its mask's. */
-static inline uint64_t tz_all_tiles(const tz_image *image)
-{
-    return (uint64_t)image->tiles_across * image->tiles_down * tz_tile_kinds(image);
+    return &writer->pyramid.levels[0].image;
 }
 
 /* What threads report to: never the error of the call at hand, which may have ended. */
 static inline tz_context tz_writer_context(const tz_writer *writer, tz_error *err)
 {
     return (tz_context){.name = writer->name, .limits = &writer->limits, .err = err, .ifd = -1};
+}
+
+/* A place in a buffer. */
+static inline uint8_t *tz_pixel_at(const tz_buffer *buffer, uint32_t band, uint64_t row,
+                                   uint64_t column)
+{
+    return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
+           (int64_t)row * buffer->row_stride + (int64_t)column * buffer->column_stride;
+}
+
+/* A part of a buffer: all columns of rows from row on. */
+static inline tz_buffer tz_rows_from(const tz_buffer *buffer, uint32_t row, uint32_t rows)
+{
+    tz_buffer part = *buffer;
+    if (!buffer->data)
+        return part;
+    part.data = tz_pixel_at(buffer, 0, row, 0);
+    part.height = rows;
+    return part;
 }
 
 /* worker_memory.c */
@@ -119,17 +174,34 @@ uint64_t tz_encode_worker_bytes(const tz_image *image); /* beside what tz_tile_w
 tz_result tz_workers_open(tz_writer *writer);
 void tz_workers_close(tz_writer *writer);
 
+/* work.c: what the belt does. */
+extern const tz_belt_work tz_writer_work; /* but for tick and user */
+tz_result tz_work_add(tz_writer *writer, const tz_batch *batch, uint64_t pieces);
+tz_batch tz_work_find(const tz_writer *writer, uint64_t number);
+
 /* encode_tile.c */
-tz_result tz_tile_make(void *writer, uint64_t number, unsigned worker, tz_error *err);
+tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index, unsigned worker,
+                       tz_slot *slot, tz_error *err);
+
+/* levels.c: rows of a level are complete, and in memory until all pieces are delivered that are now
+ * on the belt. */
+tz_result tz_level_take(tz_writer *writer, uint32_t level, const tz_swath *swath);
+uint64_t tz_reduce_pieces(const tz_batch *batch);
+void tz_reduce_piece(tz_writer *writer, const tz_batch *batch, uint64_t index, unsigned worker);
+void tz_keep_piece(const tz_batch *batch);
 
 /* deliver.c */
 tz_result tz_tiles_deliver(void *writer, uint64_t first, size_t count, tz_error *err);
+bool tz_tile_waits(const tz_writer *writer, uint32_t level, uint64_t place); /* in the spool */
 
 /* swath.c */
+void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, uint32_t width,
+                     tz_swath *swath);
+void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row);
 tz_result tz_writer_push(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask);
 tz_result tz_writer_pull(tz_writer *writer, const tz_row_source *source);
 
-/* finish.c: directories and header. */
+/* finish.c: directories and header, and what waited goes to its place. */
 tz_result tz_writer_finish(tz_writer *writer);
 
 /* verify.c */

@@ -56,6 +56,11 @@ static bool is_directory(int fd)
     return fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+static size_t at_most(size_t size, size_t most)
+{
+    return most > 0 && size > most ? most : size;
+}
+
 WRAPPED(int, openat, "openat", (int dir, const char *path, int flags, mode_t mode),
         (dir, path, flags, mode))
 WRAPPED(int, fstat, "fstat", (int fd, struct stat *out), (fd, out))
@@ -64,8 +69,7 @@ WRAPPED(int, fstatat, strncmp(path, "/proc/", 6) == 0 ? "fstatat of /proc" : "fs
 WRAPPED(long, readlinkat, "readlinkat", (int dir, const char *path, char *dst, size_t size),
         (dir, path, dst, size))
 WRAPPED(long, pread, "pread", (int fd, void *dst, size_t size, int64_t offset),
-        (fd, dst, size, offset))
-WRAPPED(int, write_back, "write_back", (int fd, int64_t offset, int64_t size), (fd, offset, size))
+        (fd, dst, at_most(size, fault.most_read), offset))
 WRAPPED(int, ftruncate, "ftruncate", (int fd, int64_t size), (fd, size))
 WRAPPED(int, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode))
 WRAPPED(int, fchown, "fchown", (int fd, uid_t owner, gid_t group), (fd, owner, group))
@@ -80,6 +84,15 @@ WRAPPED(int, linkat, "linkat", (int from_dir, const char *from, int dir, const c
 WRAPPED(int, rename, "rename", (int dir, const char *from, const char *to), (dir, from, to))
 WRAPPED(int, unlinkat, "unlinkat", (int dir, const char *name), (dir, name))
 WRAPPED(int, free_space, "free_space", (int fd, uint64_t *out), (fd, out))
+
+static int hook_write_back(int fd, int64_t offset, int64_t size)
+{
+    if (fails("write_back"))
+        return -1;
+    int failed = fault.no_disk ? 0 : tz_sink_system.write_back(fd, offset, size);
+    done();
+    return failed;
+}
 
 static int hook_fsync(int fd)
 {
@@ -114,6 +127,33 @@ static int hook_rename_new(int dir, const char *from, const char *to)
     int failed = tz_sink_system.rename_new(dir, from, to);
     done();
     return failed;
+}
+
+static int hook_insert_range(int fd, int64_t offset, int64_t size)
+{
+    if (fails("insert_range"))
+        return -1;
+    if (fault.no_insert) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    int failed = tz_sink_system.insert_range(fd, offset, size);
+    done();
+    return failed;
+}
+
+static long hook_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size)
+{
+    if (fails("copy_range"))
+        return -1;
+    if (fault.no_copy) {
+        errno = EXDEV;
+        return -1;
+    }
+    size = at_most(size, fault.most_written);
+    long copied = tz_sink_system.copy_range(from, from_offset, to, to_offset, size);
+    done();
+    return copied;
 }
 
 static int hook_lock(int fd)
@@ -207,6 +247,8 @@ void sink_fault_install(void)
         .lock = hook_lock,
         .pwritev = hook_pwritev,
         .pread = hook_pread,
+        .copy_range = hook_copy_range,
+        .insert_range = hook_insert_range,
         .write_back = hook_write_back,
         .ftruncate = hook_ftruncate,
         .fsync = hook_fsync,

@@ -16,9 +16,12 @@ typedef struct sink_fault {
     int kill_after;      /* it does, and then the process is killed */
     bool no_unnamed;     /* the file system has no files without a name ... */
     bool no_rename_new;  /* ... cannot rename without replacing ... */
-    bool no_locks;       /* ... and has no locks */
-    bool no_disk;        /* fsync does nothing: for tests that make hundreds of files */
-    size_t most_written; /* bytes that one write takes; 0: all */
+    bool no_locks;       /* ... has no locks ... */
+    bool no_insert;      /* ... cannot make room within a file ... */
+    bool no_copy;        /* ... nor copy between files */
+    bool no_disk;        /* nothing waits for it: for tests that make hundreds of files */
+    size_t most_written; /* bytes that one write or copy takes; 0: all */
+    size_t most_read;    /* bytes that one read gives; 0: all */
     void (*before)(const char *name); /* called before every call; may be NULL */
     bool no_bytes;                    /* writes take all that they are given, and write nothing */
     /* what was seen */

@@ -2,15 +2,14 @@
  * The buffer is cut into blocks of rows (and of columns, where memory is short). The pixels that a
  * block looks at are read as they are stored, many blocks at a time in one plan, so that tiles
  * which several of them need are decoded once; then all rows of these blocks are resampled. */
-#include "read/resample.h"
+#include "read/resampled.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "kernels/weigh.h"
-#include "pixel/axis.h"
+#include "pixel/resample_row.h"
 #include "read/cores.h"
 
 /* Blocks are read this many bytes at a time: enough that few tiles are decoded twice at the seams.
@@ -33,13 +32,19 @@ typedef struct block {
 
 /* One thread's memory. */
 typedef struct row_memory {
-    double *samples; /* one row of the level, of one band */
-    double *sums;    /* by new pixel */
-    double *weights;
+    tz_resample_memory values;
     uint8_t *picked; /* samples by nearest */
     uint8_t *valid;  /* by new pixel */
     void *down;      /* table of one row */
 } row_memory;
+
+/* What it has to hold. */
+typedef struct row_needs {
+    uint32_t width;
+    uint32_t source;
+    size_t size;
+    uint64_t down;
+} row_needs;
 
 typedef struct batch {
     const tz_read_options *how;
@@ -47,10 +52,10 @@ typedef struct batch {
     tz_arena arena;
     block *blocks;
     size_t count;
-    uint64_t room;        /* for all blocks */
-    uint64_t bytes;       /* that they take */
-    uint64_t cost;        /* the same with what planning them takes */
-    uint64_t row_bytes;   /* of one row_memory */
+    uint64_t room;  /* for all blocks */
+    uint64_t bytes; /* that they take */
+    uint64_t cost;  /* the same with what planning them takes */
+    row_needs most;
     uint64_t *first_rows; /* of each block among all rows */
     uint64_t rows;
     row_memory *memories;
@@ -144,49 +149,35 @@ static tz_result next_block(batch *ba, const tz_view *view, uint32_t column, uin
 
 /* ---- one row ---- */
 
-static void pick_nearest(const block *b, uint32_t band, int64_t source_row, const row_memory *m)
+/* A band of a block, for its rows. */
+typedef struct band_rows {
+    const block *block;
+    uint32_t band;
+} band_rows;
+
+static tz_old_row old_row(const void *user, int64_t row)
 {
-    const size_t size = sample_size(b->view);
-    const uint8_t *row = tz_buffer_at(&b->samples, band, source_row, 0);
-    const uint8_t *valid = b->valid.data ? tz_buffer_at(&b->valid, band, source_row, 0) : NULL;
-    for (uint32_t i = 0; i < b->width; i++) {
-        if (b->across.count[i] == 0) {
-            memset(m->picked + i * size, 0, size);
-            m->valid[i] = 0;
-            continue;
-        }
-        const size_t at = (size_t)(b->across.first[i] - b->source.column);
-        memcpy(m->picked + i * size, row + at * size, size);
-        m->valid[i] = valid ? valid[at] : 255;
-    }
+    const band_rows *from = user;
+    const block *b = from->block;
+    const int64_t at = row - b->source.row;
+    return (tz_old_row){tz_buffer_at(&b->samples, from->band, at, 0), b->samples.column_stride,
+                        b->valid.data ? tz_buffer_at(&b->valid, from->band, at, 0) : NULL};
 }
 
-static void load_row(const block *b, uint32_t band, uint32_t source_row, double *out)
+static tz_resampler resampler_of(const block *b, tz_resampling method, const band_rows *from)
 {
-    const tz_placement to_double = {.from = b->view->layer.tables.dtype, .to = TZ_DTYPE_FLOAT64};
-    tz_row_place(&to_double, tz_buffer_at(&b->samples, band, source_row, 0),
-                 (ptrdiff_t)sample_size(b->view), (uint8_t *)out, sizeof *out, b->source.width,
-                 NULL, 0);
+    return (tz_resampler){.method = method,
+                          .dtype = b->view->layer.tables.dtype,
+                          .across = b->across,
+                          .width = b->width,
+                          .column = b->source.column,
+                          .old_width = b->source.width,
+                          .old_row = old_row,
+                          .user = from};
 }
 
-static void add_row(const block *b, uint32_t band, uint32_t source_row, double weight,
-                    const row_memory *m)
-{
-    const uint8_t *valid = b->valid.data ? tz_buffer_at(&b->valid, band, source_row, 0) : NULL;
-    load_row(b, band, source_row, m->samples);
-    for (uint32_t i = 0; i < b->width; i++) {
-        const size_t at = (size_t)(b->across.first[i] - b->source.column);
-        double s = 0;
-        double w = 0;
-        tz_weigh_row(m->samples + at, valid ? valid + at : NULL, valid != NULL,
-                     b->across.weights + b->across.start[i], b->across.count[i], &s, &w);
-        m->sums[i] += weight * s;
-        m->weights[i] += weight * w;
-    }
-}
-
-/* Sums become means; where nothing was valid, nodata (or NaN, or 0). */
-static void finish_row(const block *b, const row_memory *m)
+/* Where nothing was valid: nodata, or NaN, or 0. */
+static void fill_invalid(const block *b, const row_memory *m)
 {
     const tz_nodata *nodata = &b->how.nodata;
     double none = tz_dtype_is_float(b->view->layer.tables.dtype) ? (double)NAN : 0;
@@ -195,18 +186,9 @@ static void finish_row(const block *b, const row_memory *m)
     else if (nodata->kind != TZ_NODATA_NONE)
         tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
     for (uint32_t i = 0; i < b->width; i++) {
-        m->valid[i] = m->weights[i] > 0 ? 255 : 0;
-        m->sums[i] = m->weights[i] > 0 ? m->sums[i] / m->weights[i] : none;
+        if (!m->valid[i])
+            m->values.sums[i] = none;
     }
-}
-
-static void weigh_rows(const block *b, const tz_axis *down, uint32_t band, const row_memory *m)
-{
-    memset(m->sums, 0, b->width * sizeof *m->sums);
-    memset(m->weights, 0, b->width * sizeof *m->weights);
-    for (uint32_t k = 0; k < down->count[0]; k++)
-        add_row(b, band, (uint32_t)(down->first[0] + k - b->source.row), down->weights[k], m);
-    finish_row(b, m);
 }
 
 /* New pixels that lie outside of the level get the fill value. */
@@ -253,20 +235,23 @@ static void resample_row(const batch *ba, const block *b, uint32_t row, const ro
     tz_axis down;
     tz_axis_make(&down, &map, b->row + row, 1, m->down);
     for (uint32_t band = 0; band < b->view->band_count; band++) {
+        const band_rows from = {b, band};
+        const tz_resampler r = resampler_of(b, map.method, &from);
         if (b->source.width == 0 || down.count[0] == 0) {
             memset(m->picked, 0, b->width * sample_size(b->view));
-            memset(m->sums, 0, b->width * sizeof *m->sums);
+            memset(m->values.sums, 0, b->width * sizeof *m->values.sums);
             memset(m->valid, 0, b->width);
         } else if (map.method == TZ_RESAMPLE_NEAREST) {
-            pick_nearest(b, band, down.first[0] - b->source.row, m);
+            tz_resample_pick(&r, down.first[0], m->picked, m->valid);
         } else {
-            weigh_rows(b, &down, band, m);
+            tz_resample_values(&r, &down, 0, &m->values, m->valid);
+            fill_invalid(b, m);
         }
         if (map.method == TZ_RESAMPLE_NEAREST) {
             place_band(b, band, row, m->picked, b->how, m->valid);
         } else {
             const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
-            place_band(b, band, row, (const uint8_t *)m->sums, how, m->valid);
+            place_band(b, band, row, (const uint8_t *)m->values.sums, how, m->valid);
         }
         if (ba->how->boundless)
             fill_outside(b, &down, ba->how->fill, band, row);
@@ -293,12 +278,21 @@ static tz_result run_row(void *user, uint64_t index, unsigned worker, tz_error *
 
 /* ---- memory of a batch ---- */
 
-static uint64_t row_memory_bytes(const block *b, const tz_read_options *how)
+/* Blocks of a batch may be of several views: the largest of each. */
+static void widen(row_needs *most, const block *b, const tz_read_options *how)
 {
     const tz_axis_map down = map_down(b->view, how->resampling);
-    return b->source.width * sizeof(double) +
-           b->width * (2 * sizeof(double) + sample_size(b->view) + 1) + tz_axis_bytes(&down, 1) +
-           6 * 64;
+    const uint64_t down_bytes = tz_axis_bytes(&down, 1);
+    most->width = b->width > most->width ? b->width : most->width;
+    most->source = b->source.width > most->source ? b->source.width : most->source;
+    most->size = sample_size(b->view) > most->size ? sample_size(b->view) : most->size;
+    most->down = down_bytes > most->down ? down_bytes : most->down;
+}
+
+static uint64_t row_memory_bytes(const row_needs *most)
+{
+    return tz_resample_memory_bytes(most->width, most->source) + most->width * (most->size + 1) +
+           most->down + 4 * 64;
 }
 
 static void *part_of(uint8_t **at, size_t size)
@@ -310,23 +304,15 @@ static void *part_of(uint8_t **at, size_t size)
 
 static tz_result make_row_memory(batch *ba, row_memory *m)
 {
-    uint8_t *at = tz_arena_alloc(&ba->arena, (size_t)ba->row_bytes);
-    uint32_t width = 0;
-    uint32_t source = 0;
-    size_t size = 0;
+    const row_needs *most = &ba->most;
+    const uint64_t bytes = row_memory_bytes(most);
+    uint8_t *at = tz_arena_alloc(&ba->arena, (size_t)bytes);
     if (!at)
-        return tz_fail_nomem(&ba->ctx, ba->row_bytes);
-    for (size_t i = 0; i < ba->count; i++) {
-        const block *b = &ba->blocks[i];
-        width = b->width > width ? b->width : width;
-        source = b->source.width > source ? b->source.width : source;
-        size = sample_size(b->view) > size ? sample_size(b->view) : size;
-    }
-    m->samples = part_of(&at, source * sizeof(double));
-    m->sums = part_of(&at, width * sizeof(double));
-    m->weights = part_of(&at, width * sizeof(double));
-    m->picked = part_of(&at, width * size);
-    m->valid = part_of(&at, width);
+        return tz_fail_nomem(&ba->ctx, bytes);
+    tz_resample_memory_make(&m->values, most->width, most->source,
+                            part_of(&at, tz_resample_memory_bytes(most->width, most->source)));
+    m->picked = part_of(&at, most->width * most->size);
+    m->valid = part_of(&at, most->width);
     m->down = at;
     return TZ_OK;
 }
@@ -425,7 +411,7 @@ static tz_result read_blocks(batch *ba, bool dry, tz_report *report)
     tz_result result = tz_plan_make(&plan, views, count, &how, ba->ctx.err);
     if (result == TZ_OK)
         result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
-    plan.report.peak_memory += ba->bytes + plan.threads * ba->row_bytes;
+    plan.report.peak_memory += ba->bytes + plan.threads * row_memory_bytes(&ba->most);
     if (result == TZ_OK)
         tz_report_add(report, &plan.report);
     tz_plan_deinit(&plan);
@@ -462,7 +448,7 @@ static tz_result run_batch(batch *ba, bool dry, tz_report *report)
         return TZ_OK;
     if (threads > ba->rows)
         threads = (unsigned)ba->rows;
-    const uint64_t spare = ba->how->max_memory / 4 / (ba->row_bytes + 1);
+    const uint64_t spare = ba->how->max_memory / 4 / (row_memory_bytes(&ba->most) + 1);
     if (threads > spare)
         threads = spare > 0 ? (unsigned)spare : 1;
     return resample_blocks(ba, threads);
@@ -477,7 +463,7 @@ static tz_result flush(batch *ba, bool dry, tz_report *report)
     ba->count = 0;
     ba->bytes = 0;
     ba->cost = 0;
-    ba->row_bytes = 0;
+    ba->most = (row_needs){0};
     return result;
 }
 
@@ -519,14 +505,12 @@ static tz_result add_block(batch *ba, const block *b, bool dry, tz_report *repor
 {
     const uint64_t bytes = block_bytes(b, ba->how);
     const uint64_t cost = bytes + plan_bytes(b);
-    const uint64_t row_bytes = row_memory_bytes(b, ba->how);
     if (ba->count == MAX_BLOCKS || ba->cost + cost > ba->room)
         TZ_TRY(flush(ba, dry, report));
     ba->blocks[ba->count++] = *b;
     ba->bytes += bytes;
     ba->cost += cost;
-    if (row_bytes > ba->row_bytes)
-        ba->row_bytes = row_bytes;
+    widen(&ba->most, b, ba->how);
     return TZ_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Views whose buffers have other pixels than the file: blocks of the level are read into memory and
  * resampled from there. */
-#ifndef TZ_READ_RESAMPLE_H
-#define TZ_READ_RESAMPLE_H
+#ifndef TZ_READ_RESAMPLED_H
+#define TZ_READ_RESAMPLED_H
 
 #include "read/plan.h"
 

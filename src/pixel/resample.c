@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pixel/resample.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pixel/pixel.h"
+#include "pixel/resample_row.h"
+#include "pixel/row_ops.h"
+
+/* ---- geometry ---- */
+
+static tz_axis_map map_of(const tz_reduction *how, uint32_t from, uint32_t to)
+{
+    return (tz_axis_map){
+        .method = how->method, .scale = (double)from / to, .high = from, .overview = true};
+}
+
+static tz_axis_map map_across(const tz_reduction *how)
+{
+    return map_of(how, how->from_width, how->to_width);
+}
+
+static tz_axis_map map_down(const tz_reduction *how)
+{
+    return map_of(how, how->from_height, how->to_height);
+}
+
+static tz_extent extent_of(const tz_axis_map *map, tz_extent of)
+{
+    int64_t low;
+    int64_t high;
+    if (of.first >= of.end)
+        return (tz_extent){0, 0};
+    tz_axis_range(map, of.first, of.end - of.first, &low, &high);
+    return (tz_extent){(uint32_t)low, (uint32_t)high};
+}
+
+tz_extent tz_reduction_rows(const tz_reduction *how, tz_extent of)
+{
+    const tz_axis_map map = map_down(how);
+    return extent_of(&map, of);
+}
+
+tz_extent tz_reduction_columns(const tz_reduction *how, tz_extent of)
+{
+    const tz_axis_map map = map_across(how);
+    return extent_of(&map, of);
+}
+
+/* ---- types ---- */
+
+/* What each part of a complex sample is, and how many parts there are. */
+static tz_dtype part_of(tz_dtype dtype, uint32_t *parts)
+{
+    *parts = dtype >= TZ_DTYPE_COMPLEX_INT16 ? 2 : 1;
+    switch (dtype) {
+    case TZ_DTYPE_COMPLEX_INT16:
+        return TZ_DTYPE_INT16;
+    case TZ_DTYPE_COMPLEX_INT32:
+        return TZ_DTYPE_INT32;
+    case TZ_DTYPE_COMPLEX_FLOAT16:
+        return TZ_DTYPE_FLOAT16;
+    case TZ_DTYPE_COMPLEX_FLOAT32:
+        return TZ_DTYPE_FLOAT32;
+    case TZ_DTYPE_COMPLEX_FLOAT64:
+        return TZ_DTYPE_FLOAT64;
+    default:
+        return dtype;
+    }
+}
+
+static bool is_float(tz_dtype dtype)
+{
+    return dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_FLOAT64;
+}
+
+static bool is_signed(tz_dtype dtype)
+{
+    return dtype == TZ_DTYPE_INT8 || dtype == TZ_DTYPE_INT16 || dtype == TZ_DTYPE_INT32 ||
+           dtype == TZ_DTYPE_INT64;
+}
+
+/* ---- one run ---- */
+
+/* What one call works with; its memory is the scratch. */
+typedef struct run {
+    const tz_reduction *how;
+    const tz_reduce_source *from;
+    tz_dtype dtype; /* of a part of a sample */
+    uint32_t parts;
+    uint32_t part; /* what old_row gives, and of which band */
+    uint32_t band;
+    tz_resampler rows;
+    tz_axis down; /* of one row */
+    void *across_memory;
+    void *down_memory;
+    tz_resample_memory memory;
+    uint8_t *picked;    /* new samples of one row */
+    uint8_t *valid;     /* by new pixel */
+    uint8_t *unmasked;  /* by new pixel: mask and alpha leave it, whatever its samples are */
+    uint8_t *nodata;    /* by new pixel: 0 where it equals nodata */
+    uint8_t *old_valid; /* by column of the source */
+    uint8_t *old_flags;
+} run;
+
+/* The scratch: a place for all that a run needs, one behind the other. */
+static void *take(uint8_t *scratch, size_t *used, size_t size)
+{
+    uint8_t *part = scratch + *used;
+    *used += (size + 63) / 64 * 64;
+    return part;
+}
+
+static size_t axes_bytes(const tz_reduction *how, uint32_t width)
+{
+    const tz_axis_map across = map_across(how);
+    const tz_axis_map down = map_down(how);
+    return (size_t)(tz_axis_bytes(&across, width) + tz_axis_bytes(&down, 1)) + 2 * 64;
+}
+
+size_t tz_reduce_scratch_bytes(const tz_reduction *how, uint32_t width)
+{
+    const tz_axis_map across = map_across(how);
+    const uint32_t old_width = (uint32_t)tz_axis_most(&across, width);
+    return axes_bytes(how, width) + tz_resample_memory_bytes(width, old_width) +
+           width * (tz_dtype_size(how->dtype) + 3) + 2 * (size_t)old_width + 8 * 64;
+}
+
+static void lay_out(run *r, void *scratch)
+{
+    const uint32_t width = r->rows.width;
+    const uint32_t old_width = r->rows.old_width;
+    const tz_axis_map across = map_across(r->how);
+    const tz_axis_map down = map_down(r->how);
+    uint8_t *memory = (uint8_t *)scratch + (64 - (uintptr_t)scratch % 64) % 64;
+    size_t used = 0;
+    r->across_memory = take(memory, &used, (size_t)tz_axis_bytes(&across, width));
+    r->down_memory = take(memory, &used, (size_t)tz_axis_bytes(&down, 1));
+    tz_resample_memory_make(&r->memory, width, old_width,
+                            take(memory, &used, tz_resample_memory_bytes(width, old_width)));
+    r->picked = take(memory, &used, width * tz_dtype_size(r->how->dtype));
+    r->valid = take(memory, &used, width);
+    r->unmasked = take(memory, &used, width);
+    r->nodata = take(memory, &used, width);
+    r->old_valid = take(memory, &used, old_width);
+    r->old_flags = take(memory, &used, old_width);
+}
+
+/* ---- old rows ---- */
+
+static const tz_row_part *part_with(const tz_reduce_source *from, int64_t row)
+{
+    const tz_row_part *first = &from->parts[0];
+    return row < (int64_t)first->row + first->pixels.height ? first : &from->parts[1];
+}
+
+/* Flags of a row, gathered one kind after the other. */
+typedef struct flags {
+    uint8_t *all; /* 0 or 255 by column, once there is any kind */
+    uint8_t *one;
+    uint32_t count;
+    bool any;
+} flags;
+
+/* 0 where a sample is `none`. */
+static void add_flags(flags *f, tz_dtype dtype, const tz_nodata *none, const uint8_t *samples,
+                      ptrdiff_t step)
+{
+    const tz_placement find = {.from = dtype, .to = dtype, .nodata = *none};
+    uint8_t *into = f->any ? f->one : f->all;
+    tz_row_place(&find, samples, step, NULL, 0, f->count, into, 1);
+    for (uint32_t i = 0; f->any && i < f->count; i++)
+        f->all[i] = (uint8_t)(f->all[i] & f->one[i]);
+    f->any = true;
+}
+
+/* Which pixels mask and alpha leave. */
+static void flag_pixels(const run *r, const tz_row_part *part, int64_t row, flags *f)
+{
+    static const tz_nodata zero = {.kind = TZ_NODATA_INT};
+    const int64_t column = r->rows.column - r->from->column;
+    if (r->how->mask && part->mask.data)
+        add_flags(f, TZ_DTYPE_UINT8, &zero, tz_buffer_at(&part->mask, 0, row, column),
+                  (ptrdiff_t)part->mask.column_stride);
+    if (r->how->alpha > 0)
+        add_flags(f, r->how->dtype, &zero,
+                  tz_buffer_at(&part->pixels, r->how->alpha - 1, row, column),
+                  (ptrdiff_t)part->pixels.column_stride);
+}
+
+/* Which samples are not nodata. A complex sample is when its first part is; it is NaN when either
+ * is. */
+static void flag_samples(const run *r, const uint8_t *samples, ptrdiff_t step, flags *f)
+{
+    static const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
+    if (r->how->nodata.kind != TZ_NODATA_NONE)
+        add_flags(f, r->how->dtype, &r->how->nodata, samples, step);
+    if (r->parts == 2 && is_float(r->dtype)) {
+        add_flags(f, r->dtype, &nan, samples, step);
+        add_flags(f, r->dtype, &nan, samples + tz_dtype_size(r->dtype), step);
+    }
+}
+
+static tz_old_row old_samples(const void *user, int64_t row)
+{
+    const run *r = user;
+    const tz_row_part *part = part_with(r->from, row);
+    const int64_t at = row - part->row;
+    const ptrdiff_t step = (ptrdiff_t)part->pixels.column_stride;
+    const uint8_t *samples =
+        tz_buffer_at(&part->pixels, r->band, at, r->rows.column - r->from->column);
+    flags f = {r->old_valid, r->old_flags, r->rows.old_width, false};
+    if (r->how->method != TZ_RESAMPLE_NEAREST && r->how->alpha != r->band + 1) {
+        flag_pixels(r, part, at, &f);
+        flag_samples(r, samples, step, &f);
+    }
+    return (tz_old_row){samples + r->part * tz_dtype_size(r->dtype), step, f.any ? f.all : NULL};
+}
+
+/* The flags of pixels, as samples. */
+static tz_old_row old_mask(const void *user, int64_t row)
+{
+    const run *r = user;
+    const tz_row_part *part = part_with(r->from, row);
+    flags f = {r->old_valid, r->old_flags, r->rows.old_width, false};
+    flag_pixels(r, part, row - part->row, &f);
+    if (!f.any)
+        memset(f.all, 255, f.count);
+    return (tz_old_row){f.all, 1, f.all};
+}
+
+/* ---- new rows ---- */
+
+/* Integers stay within their bits, as cubic and lanczos may not. */
+static void clamp(const run *r, double *values)
+{
+    const bool sign = is_signed(r->dtype);
+    if (is_float(r->dtype) || r->how->bits >= 8 * tz_dtype_size(r->dtype))
+        return; /* the cast saturates */
+    const double high = ldexp(1, r->how->bits - sign) - 1;
+    const double low = sign ? -high - 1 : 0;
+    for (uint32_t i = 0; i < r->rows.width; i++)
+        values[i] = values[i] < low ? low : values[i] > high ? high : values[i];
+}
+
+/* What samples are where nothing was valid: nodata, else 0 where the mask says so, else NaN. */
+static void fill_invalid(const run *r)
+{
+    const size_t size = tz_dtype_size(r->how->dtype);
+    const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
+    const tz_nodata none = {.kind = TZ_NODATA_NONE};
+    for (uint32_t i = 0; i < r->rows.width; i++) {
+        const bool is_nan = is_float(r->dtype) && r->unmasked[i];
+        if (!r->valid[i])
+            tz_row_fill(r->how->dtype,
+                        r->how->nodata.kind != TZ_NODATA_NONE ? &r->how->nodata
+                        : is_nan                              ? &nan
+                                                              : &none,
+                        r->picked + i * size, 0, 1);
+    }
+}
+
+/* The sample beside nodata: one more, or one less at the top. */
+static uint64_t beside(const run *r, uint64_t bits)
+{
+    const unsigned width = (unsigned)(8 * tz_dtype_size(r->dtype));
+    const uint64_t sign = (uint64_t)1 << (width - 1);
+    if (!is_float(r->dtype)) {
+        const unsigned used = r->how->bits > 0 && r->how->bits < width ? r->how->bits : width;
+        const uint64_t top = UINT64_MAX >> (64 - used + is_signed(r->dtype));
+        return bits == top ? bits - 1 : bits + 1;
+    }
+    if (bits & sign) /* minus zero, or below: up is towards zero */
+        return bits == sign ? 1 : bits - 1;
+    const uint64_t infinity = width == 16   ? 0x7c00
+                              : width == 32 ? 0x7f800000
+                                            : UINT64_C(0x7ff0000000000000);
+    return bits + 1 >= infinity ? bits - 1 : bits + 1;
+}
+
+/* A valid sample that came to equal nodata becomes its neighbour. */
+static void avoid_nodata(const run *r)
+{
+    const size_t size = tz_dtype_size(r->dtype);
+    const size_t step = tz_dtype_size(r->how->dtype);
+    const tz_placement find = {
+        .from = r->how->dtype, .to = r->how->dtype, .nodata = r->how->nodata};
+    if (r->how->nodata.kind == TZ_NODATA_NONE || r->how->alpha == r->band + 1)
+        return;
+    tz_row_place(&find, r->picked, (ptrdiff_t)step, NULL, 0, r->rows.width, r->nodata, 1);
+    for (uint32_t i = 0; i < r->rows.width; i++) {
+        if (r->nodata[i] || !r->valid[i])
+            continue;
+        uint8_t *sample = r->picked + i * step;
+        uint64_t bits = 0;
+        memcpy((uint8_t *)&bits + (tz_host_is_little_endian() ? 0 : 8 - size), sample, size);
+        bits = beside(r, bits);
+        memcpy(sample, (uint8_t *)&bits + (tz_host_is_little_endian() ? 0 : 8 - size), size);
+    }
+}
+
+static void make_samples(run *r)
+{
+    const size_t size = tz_dtype_size(r->dtype);
+    const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = r->dtype};
+    r->rows.dtype = r->how->method == TZ_RESAMPLE_NEAREST ? r->how->dtype : r->dtype;
+    r->rows.old_row = old_samples;
+    r->part = 0;
+    if (r->how->method == TZ_RESAMPLE_NEAREST) {
+        tz_resample_pick(&r->rows, r->down.first[0], r->picked, r->valid);
+        return;
+    }
+    for (; r->part < r->parts; r->part++) {
+        tz_resample_values(&r->rows, &r->down, 0, &r->memory, r->valid);
+        clamp(r, r->memory.sums);
+        tz_row_place(&cast, (const uint8_t *)r->memory.sums, sizeof(double),
+                     r->picked + r->part * size, (ptrdiff_t)tz_dtype_size(r->how->dtype),
+                     r->rows.width, NULL, 0);
+    }
+    fill_invalid(r);
+    avoid_nodata(r);
+}
+
+static void make_mask(run *r)
+{
+    r->rows.dtype = TZ_DTYPE_UINT8;
+    r->rows.old_row = old_mask;
+    if (!r->how->mask && r->how->alpha == 0)
+        memset(r->unmasked, 255, r->rows.width);
+    else if (r->how->method == TZ_RESAMPLE_NEAREST)
+        tz_resample_pick(&r->rows, r->down.first[0], r->picked, r->unmasked);
+    else
+        tz_resample_values(&r->rows, &r->down, 0, &r->memory, r->unmasked);
+}
+
+static void store(tz_dtype dtype, const uint8_t *samples, const tz_buffer *into, uint32_t band,
+                  int64_t row)
+{
+    const tz_placement as_is = {.from = dtype, .to = dtype};
+    tz_row_place(&as_is, samples, (ptrdiff_t)tz_dtype_size(dtype), tz_buffer_at(into, band, row, 0),
+                 (ptrdiff_t)into->column_stride, into->width, NULL, 0);
+}
+
+void tz_reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_window *window,
+               const tz_buffer *pixels, const tz_buffer *mask, void *scratch)
+{
+    const tz_axis_map across = map_across(how);
+    const tz_axis_map down = map_down(how);
+    const uint32_t first = (uint32_t)window->column;
+    const tz_extent columns = tz_reduction_columns(how, (tz_extent){first, first + window->width});
+    run r = {.how = how, .from = from};
+    r.dtype = part_of(how->dtype, &r.parts);
+    r.rows = (tz_resampler){.method = how->method,
+                            .width = window->width,
+                            .column = columns.first,
+                            .old_width = columns.end - columns.first,
+                            .user = &r};
+    lay_out(&r, scratch);
+    tz_axis_make(&r.rows.across, &across, first, window->width, r.across_memory);
+    for (uint32_t row = 0; row < window->height; row++) {
+        tz_axis_make(&r.down, &down, (uint32_t)window->row + row, 1, r.down_memory);
+        make_mask(&r);
+        for (r.band = 0; r.band < how->bands; r.band++) {
+            make_samples(&r);
+            store(how->dtype, r.picked, pixels, r.band, row);
+        }
+        if (mask && mask->data)
+            store(TZ_DTYPE_UINT8, r.unmasked, mask, 0, row);
+    }
+}

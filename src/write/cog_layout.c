@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "write/cog_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { CLASSIC_HEADER = 8, BIG_HEADER = 16 };
+
+/* ---- the ghost area ---- */
+
+static const char *interleave_line(const tz_image *image)
+{
+    if (image->planes == 1)
+        return "";
+    return image->options.interleave == TZ_INTERLEAVE_BAND ? "INTERLEAVE=BAND\n"
+                                                           : "INTERLEAVE=TILE\n";
+}
+
+/* The space behind NO is room for YES, which whoever edits the file in place has to write there. */
+size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_LARGEST_GHOST])
+{
+    char items[TZ_COG_LARGEST_GHOST / 2];
+    const bool mask_beside = image->spec.mask && image->planes == 1;
+    const int size =
+        snprintf(items, sizeof items,
+                 "LAYOUT=IFDS_BEFORE_DATA\n"
+                 "BLOCK_ORDER=ROW_MAJOR\n"
+                 "BLOCK_LEADER=SIZE_AS_UINT4\n"
+                 "BLOCK_TRAILER=LAST_4_BYTES_REPEATED\n"
+                 "%s"
+                 "KNOWN_INCOMPATIBLE_EDITION=NO\n %s",
+                 interleave_line(image), mask_beside ? "MASK_INTERLEAVED_WITH_IMAGERY=YES\n" : "");
+    const int whole = snprintf(out, TZ_COG_LARGEST_GHOST,
+                               "GDAL_STRUCTURAL_METADATA_SIZE=%06d bytes\n%s", size, items);
+    return (size_t)whole;
+}
+
+uint64_t tz_cog_start(const tz_image *image, bool bigtiff)
+{
+    char ghost[TZ_COG_LARGEST_GHOST];
+    const uint64_t end = (bigtiff ? BIG_HEADER : CLASSIC_HEADER) + tz_cog_ghost(image, ghost);
+    return end + end % 2;
+}
+
+/* ---- tiles ---- */
+
+/* Of a tile of less than four bytes, zeros make up the trailer: that is how GDAL does it. */
+void tz_cog_frame(uint8_t *tile, size_t size)
+{
+    const uint32_t count = (uint32_t)size;
+    uint8_t last[TZ_TRAILER] = {0};
+    for (unsigned i = 0; i < TZ_LEADER; i++)
+        tile[(int)i - TZ_LEADER] = (uint8_t)(count >> 8 * i);
+    if (size >= TZ_TRAILER)
+        memcpy(last, tile + size - TZ_TRAILER, TZ_TRAILER);
+    else
+        memcpy(last, tile, size);
+    memcpy(tile + size, last, TZ_TRAILER);
+}
+
+uint64_t tz_cog_nth(const tz_image *image, uint64_t n)
+{
+    const uint64_t in_plane = (uint64_t)image->tiles_across * image->tiles_down;
+    if (image->planes == 1)
+        return image->spec.mask ? n / 2 + n % 2 * in_plane
+                                : n; /* a mask's tile after the image's */
+    if (image->options.interleave == TZ_INTERLEAVE_TILE && n < image->tile_count)
+        return n % image->planes * in_plane + n / image->planes;
+    return n;
+}
+
+uint64_t tz_cog_level_bytes(const tz_image *image, const uint32_t *sizes)
+{
+    const uint64_t tiles = tz_all_tiles(image);
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < tiles; i++)
+        bytes = tz_add_capped(bytes, tz_cog_tile_bytes(sizes[i]));
+    return bytes;
+}
+
+void tz_cog_place_level(const tz_image *image, const uint32_t *sizes, uint64_t start,
+                        uint64_t *offsets)
+{
+    const uint64_t tiles = tz_all_tiles(image);
+    for (uint64_t n = 0; n < tiles; n++) {
+        const uint64_t i = tz_cog_nth(image, n);
+        offsets[i] = sizes[i] > 0 ? start + TZ_LEADER : 0;
+        start += tz_cog_tile_bytes(sizes[i]);
+    }
+}
+
+/* ---- the whole ---- */
+
+tz_cog_layout tz_cog_layout_make(const tz_pyramid *pyramid, const uint32_t *const *sizes,
+                                 bool bigtiff, uint64_t directories)
+{
+    const tz_image *image = &pyramid->levels[0].image;
+    tz_cog_layout layout = {.start = tz_cog_start(image, bigtiff)};
+    layout.overview = tz_add_capped(layout.start, directories);
+    uint64_t end = layout.overview;
+    for (uint32_t i = 1; i < pyramid->count; i++)
+        end = tz_add_capped(end, tz_cog_level_bytes(&pyramid->levels[i].image, sizes[i]));
+    layout.image = tz_mul_capped(tz_ceil_div(end, TZ_COG_ALIGNMENT), TZ_COG_ALIGNMENT);
+    layout.size = tz_add_capped(layout.image, tz_cog_level_bytes(image, sizes[0]));
+    return layout;
+}

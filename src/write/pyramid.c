@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Overviews differ from the image in their size and perhaps their codec, and say nothing of the
+ * ground: readers know that from the image. */
+#include "write/pyramid.h"
+
+#include "base/mem.h"
+#include "tiff/image_parts.h"
+
+static bool fits_tile(const tz_image *image)
+{
+    return image->spec.width <= image->tile_width && image->spec.height <= image->tile_height;
+}
+
+/* Whether there is to be another level below the last one. */
+static bool goes_on(const tz_pyramid *pyramid)
+{
+    const tz_image *first = &pyramid->levels[0].image;
+    const tz_image *last = &pyramid->levels[pyramid->count - 1].image;
+    const int32_t wanted = first->options.overview_count;
+    const bool is_point = last->spec.width == 1 && last->spec.height == 1;
+    if (!first->options.cog || wanted < 0 || is_point || pyramid->count == TZ_MOST_LEVELS)
+        return false;
+    return wanted == 0 ? !fits_tile(last) : pyramid->count <= (uint32_t)wanted;
+}
+
+/* ---- what an overview is ---- */
+
+/* Options of the image that go with its codec make no sense with another one. */
+static void take_other_codec(tz_write_options *options)
+{
+    options->compression = options->overview_compression;
+    options->predictor = 0;
+    options->level = 0;
+    options->quality = 0;
+    options->lossless = TZ_AUTO;
+    options->distance = 0;
+    options->alpha_distance = 0;
+    options->max_error = 0;
+    options->jpeg_tables = TZ_JPEG_TABLES_DEFAULT;
+    options->jpeg_subsampling[0] = options->jpeg_subsampling[1] = 0;
+}
+
+static void take_codec(tz_write_options *options)
+{
+    if (options->overview_compression != TZ_COMPRESSION_DEFAULT &&
+        options->overview_compression != options->compression)
+        take_other_codec(options);
+    if (options->overview_predictor != 0)
+        options->predictor = options->overview_predictor;
+    if (options->overview_quality != 0)
+        options->quality = options->overview_quality;
+    if (options->overview_max_error != 0)
+        options->max_error = options->overview_max_error > 0 ? options->overview_max_error : 0;
+}
+
+static tz_result make_overview(tz_image *out, const tz_image *before, const tz_context *ctx)
+{
+    tz_image_spec spec = before->spec;
+    tz_write_options options = before->options;
+    spec.width = (uint32_t)tz_ceil_div(spec.width, 2);
+    spec.height = (uint32_t)tz_ceil_div(spec.height, 2);
+    spec.geo = NULL;
+    spec.metadata = NULL;
+    spec.metadata_count = 0;
+    spec.tags = NULL;
+    spec.tag_count = 0;
+    options.statistics = NULL;
+    options.statistics_items = false;
+    take_codec(&options);
+    if (options.compression != TZ_COMPRESSION_JPEG && spec.photometric == TZ_PHOTOMETRIC_YCBCR)
+        spec.photometric = TZ_PHOTOMETRIC_RGB;
+    return tz_image_make(out, &spec, &options, ctx);
+}
+
+/* ---- how it is made ---- */
+
+static tz_resampling method_of(const tz_image *image)
+{
+    const tz_resampling wanted = image->options.overview_resampling;
+    if (wanted != TZ_RESAMPLE_NONE)
+        return wanted;
+    return image->spec.color_map ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
+}
+
+/* The last band that is alpha, counted from 1; 0: none. */
+static uint32_t alpha_of(const tz_image_spec *spec)
+{
+    enum { PREMULTIPLIED = 1, STRAIGHT = 2 };
+    for (uint32_t i = spec->extra_sample_count; i > 0; i--) {
+        const uint16_t kind = spec->extra_samples[i - 1];
+        if (kind == PREMULTIPLIED || kind == STRAIGHT)
+            return spec->bands - spec->extra_sample_count + i;
+    }
+    return 0;
+}
+
+static tz_reduction reduction_of(const tz_image *from, const tz_image *to)
+{
+    const tz_image_spec *spec = &to->spec;
+    return (tz_reduction){.method = method_of(to),
+                          .dtype = spec->dtype,
+                          .bits = spec->bits_per_sample,
+                          .bands = spec->bands,
+                          .nodata = spec->nodata,
+                          .mask = spec->mask,
+                          .alpha = alpha_of(spec),
+                          .from_width = from->spec.width,
+                          .from_height = from->spec.height,
+                          .to_width = spec->width,
+                          .to_height = spec->height};
+}
+
+static tz_result check_method(const tz_image *image, const tz_context *ctx)
+{
+    const tz_resampling method = method_of(image);
+    const bool picks = method == TZ_RESAMPLE_NEAREST || method == TZ_RESAMPLE_MODE;
+    if (image->spec.color_map && !picks)
+        return TZ_REFUSE(ctx,
+                         "overviews of a palette cannot be made by %s, which mixes indices; "
+                         "nearest and mode can",
+                         tz_resampling_name(method));
+    if (image->spec.dtype >= TZ_DTYPE_COMPLEX_INT16 && method != TZ_RESAMPLE_NEAREST &&
+        method != TZ_RESAMPLE_AVERAGE)
+        return TZ_REFUSE(ctx, "overviews of %s cannot be made by %s; nearest and average can",
+                         tz_dtype_name(image->spec.dtype), tz_resampling_name(method));
+    return TZ_OK;
+}
+
+tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
+                          const tz_write_options *options, const tz_context *ctx)
+{
+    out->count = 1;
+    TZ_TRY(tz_image_make(&out->levels[0].image, spec, options, ctx));
+    while (goes_on(out)) {
+        const tz_image *before = &out->levels[out->count - 1].image;
+        tz_pyramid_level *level = &out->levels[out->count++];
+        TZ_TRY(make_overview(&level->image, before, ctx));
+        TZ_TRY(check_method(&level->image, ctx));
+        level->reduction = reduction_of(before, &level->image);
+    }
+    return TZ_OK;
+}
+
+void tz_pyramid_deinit(tz_pyramid *pyramid)
+{
+    for (uint32_t i = 0; i < pyramid->count; i++)
+        tz_image_deinit(&pyramid->levels[i].image);
+    pyramid->count = 0;
+}
