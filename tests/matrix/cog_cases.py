@@ -22,7 +22,7 @@ TILE_SIZES = {"tiles16": 16, "tiles64": 64, "tiles256": 256, "tiles": 512}
 
 DIMENSIONS = {
     "dtype": ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16",
-              "float32", "float64", "bits1", "bits4", "bits12"],
+              "float32", "float64", "bits1", "bits4", "bits12", "complex64"],
     "codec": CODEC_NAMES,
     "predictor": [0, 1, 2, 3],
     "interleave": ["pixel", "band", "tile"],
@@ -47,6 +47,8 @@ OTHER_CODEC = "lzw"
 NONE = [
     ("a palette has no colours between its colours",
      lambda c: c.dress == "palette" and c.method not in ("default", "nearest", "mode")),
+    ("complex numbers have no order",
+     lambda c: c.dtype == "complex64" and c.method not in ("default", "nearest", "average")),
     ("without overviews a large file is not what the validators want",
      lambda c: c.overviews < 0 and max(c.size) > 512),
     ("an alpha band says which pixels are valid, alone",
@@ -108,6 +110,8 @@ def raw_pixels(case, generator):
         values = values / 8
     elif sample.bits > 8:
         values = values * 10
+    if case.dtype == "complex64":
+        return (values + 1j * values[::-1] / 3).astype("c8")
     low, high = (0, (1 << min(sample.bits, 32)) - 1) if sample.format == 1 else (-1e6, 1e6)
     if case.dtype == "int8":
         low, high = -128, 127

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an overview must hold, computed anew with NumPy from the level before, by doc/numerics.md: exactly
-for some methods, within bounds for the others."""
+"""What an overview must hold, computed anew with NumPy from the level before, by doc/numerics.md:
+exactly for some methods, within bounds for the others."""
 import numpy
 
 TINY = 1e-6  # weights below are what rounding makes of a common edge
@@ -28,7 +28,18 @@ def triangles(old, new):
 
 
 def nearest(old, new):
-    return numpy.floor((numpy.arange(new) + 0.5) * (old / new)).astype(int)
+    """Overviews take the sample at the start, not in the middle."""
+    return numpy.floor(numpy.arange(new) * (old / new) + 0.5).astype(int)
+
+
+def is_valid(values, mask, nodata):
+    """What counts: neither nodata nor NaN, where the mask says so."""
+    valid = mask != 0
+    if values.dtype.kind == "f":
+        valid &= ~numpy.isnan(values)
+    if nodata is not None and nodata == nodata:
+        valid &= values != numpy.array(nodata).astype(values.dtype)
+    return valid
 
 
 def both(weights, values):
@@ -69,24 +80,26 @@ def expected(method, values, valid, size):
         found = numpy.sqrt(mean(covered, values.astype("f8") ** 2, valid))
         return found, found
     if method == "bilinear":
-        found = mean(tuple(triangles(old, new) for old, new in zip(values.shape, size)), values, valid)
+        weights = tuple(triangles(old, new) for old, new in zip(values.shape, size))
+        found = mean(weights, values, valid)
         return found, found
     least, most = (extreme(covered, values, valid, pick) for pick in (numpy.minimum, numpy.maximum))
     return {"min": (least, least), "max": (most, most), "mode": (least, most),
             "median": (least, most)}.get(method)
 
 
-def wrong_band(method, old, new, nodata):
-    """What is wrong with one band of an overview, or None. old and new are (pixels, validity)."""
-    wanted = expected(method, old[0], old[1], new[0].shape)
+def wrong_band(method, old, new, mask, nodata):
+    """What is wrong with one band of an overview, or None; mask is that of the old level."""
+    valid = is_valid(old, mask, nodata)
+    wanted = expected(method, old, valid, new.shape)
     if wanted is None:
         return None
     least, most = wanted
     there = ~numpy.isnan(least)
-    found = new[0].astype("f8")
-    bound = 0.5 if new[0].dtype.kind in "iu" and method not in ("min", "max", "nearest") else 0
-    largest = numpy.abs(old[0][old[1]].astype("f8")).max() if old[1].any() else 0
-    eps = numpy.finfo(new[0].dtype).eps if new[0].dtype.kind == "f" else 1e-9
+    found = new.astype("f8")
+    bound = 0.5 if new.dtype.kind in "iu" and method not in ("min", "max", "nearest") else 0
+    largest = numpy.abs(old[valid].astype("f8")).max() if valid.any() else 0
+    eps = numpy.finfo(new.dtype).eps if new.dtype.kind == "f" else 1e-9
     bound += 4 * eps * largest
     off = there & ~((found >= least - bound) & (found <= most + bound))
     # A mean that happens to be nodata may be moved aside.
@@ -99,8 +112,9 @@ def wrong_band(method, old, new, nodata):
     return None
 
 
-def wrong_validity(old, new, method):
-    """What is valid in the new level, or None where a method is not checked."""
+def wrong_mask(method, old, new):
+    """What is wrong with the mask of an overview, or None."""
+    old, new = old != 0, new != 0
     covered = tuple(overlaps(size, to) for size, to in zip(old.shape, new.shape))
     if method == "nearest":
         rows, columns = (nearest(size, to) for size, to in zip(old.shape, new.shape))
