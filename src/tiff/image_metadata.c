@@ -194,6 +194,17 @@ static void put_statistics(xml *x, const tz_image *image, const tz_statistics *b
  * The document
  * ------------------------------------------------------------------------------------------ */
 
+/* What GDAL calls the order of tiles where TIFF's planar configuration does not tell: true of this
+ * file only, whatever that of the source was. */
+static const tz_metadata_item tile_interleave = {
+    .domain = "IMAGE_STRUCTURE", .name = "INTERLEAVE", .value = "TILE", .role = "", .band = -1};
+
+static bool is_interleave(const tz_metadata_item *item)
+{
+    return strcmp(item->domain, tile_interleave.domain) == 0 &&
+           strcmp(item->name, tile_interleave.name) == 0;
+}
+
 /* The items of one band (-1: of the image) from *next on; those that statistics replace are left
  * out. */
 static void put_band(xml *x, const tz_image *image, int32_t band, bool replaced, uint32_t *next)
@@ -201,7 +212,7 @@ static void put_band(xml *x, const tz_image *image, int32_t band, bool replaced,
     const tz_image_spec *spec = &image->spec;
     for (; *next < spec->metadata_count && spec->metadata[*next].band == band; ++*next) {
         const tz_metadata_item *item = &spec->metadata[*next];
-        if (!replaced || !is_statistic(item))
+        if (!is_interleave(item) && (!replaced || !is_statistic(item)))
             put_item(x, item);
     }
 }
@@ -210,7 +221,10 @@ static void put_document(xml *x, const tz_image *image, const tz_statistics *sta
 {
     uint32_t next = 0;
     x->size = 0;
+    const tz_write_options *options = &image->options;
     put(x, "<GDALMetadata>\n");
+    if (options->cog && options->interleave == TZ_INTERLEAVE_TILE && image->planes > 1)
+        put_item(x, &tile_interleave);
     put_band(x, image, -1, false, &next);
     for (uint32_t band = 0; band < image->spec.bands; band++) {
         put_band(x, image, (int32_t)band, statistics != NULL, &next);

@@ -150,14 +150,15 @@ static void add_codec(tz_tag_list *tags, const tz_image *image, const tz_bytes *
                         memcpy(copy, jpeg_tables->data, jpeg_tables->size));
 }
 
-static void add_image(tz_tag_list *tags, const tz_image *image, const tz_statistics *statistics,
-                      const tz_bytes *jpeg_tables)
+static void add_image(tz_tag_list *tags, const tz_image *image, tz_image_part part,
+                      const tz_statistics *statistics, const tz_bytes *jpeg_tables)
 {
     const tz_image_spec *spec = &image->spec;
     add_samples(tags, image);
     add_codec(tags, image, jpeg_tables);
     tz_image_add_geo_tags(tags, spec->geo);
-    tz_image_add_metadata(tags, image, statistics);
+    if (part == TZ_PART_IMAGE)
+        tz_image_add_metadata(tags, image, statistics);
     if (spec->nodata_text)
         tz_tag_list_add(tags, TZ_TAG_GDAL_NODATA, TZ_TYPE_ASCII, strlen(spec->nodata_text) + 1,
                         spec->nodata_text);
@@ -196,7 +197,7 @@ tz_result tz_image_tags_make(tz_image_tags *out, const tz_image *image, tz_image
     if (part == TZ_PART_MASK || part == TZ_PART_OVERVIEW_MASK)
         add_mask(&tags, image);
     else
-        add_image(&tags, image, statistics, jpeg_tables);
+        add_image(&tags, image, part, statistics, jpeg_tables);
     if (tags.result != TZ_OK)
         return tags.result;
     qsort(tags.list, tags.count, sizeof *tags.list, tz_tag_value_order);

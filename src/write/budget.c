@@ -181,8 +181,7 @@ static bool try_u32(tz_budget *b, const tz_pyramid *pyramid, uint32_t *member, u
 static bool may_split_rows(const tz_pyramid *pyramid, const tz_row_source *source)
 {
     const tz_image *image = &pyramid->levels[0].image;
-    return source && source->columns && pyramid->count == 1 &&
-           (image->planes == 1 || image->options.interleave != TZ_INTERLEAVE_BAND);
+    return source && source->columns && pyramid->count == 1 && !tz_is_by_band(image);
 }
 
 static void fit_columns(tz_budget *b, const tz_pyramid *pyramid)

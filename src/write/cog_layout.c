@@ -14,8 +14,7 @@ static const char *interleave_line(const tz_image *image)
 {
     if (image->planes == 1)
         return "";
-    return image->options.interleave == TZ_INTERLEAVE_BAND ? "INTERLEAVE=BAND\n"
-                                                           : "INTERLEAVE=TILE\n";
+    return tz_is_by_band(image) ? "INTERLEAVE=BAND\n" : "INTERLEAVE=TILE\n";
 }
 
 /* The space behind NO is room for YES, which whoever edits the file in place has to write there. */
@@ -63,12 +62,10 @@ void tz_cog_frame(uint8_t *tile, size_t size)
 uint64_t tz_cog_nth(const tz_image *image, uint64_t n)
 {
     const uint64_t in_plane = (uint64_t)image->tiles_across * image->tiles_down;
-    if (image->planes == 1)
-        return image->spec.mask ? n / 2 + n % 2 * in_plane
-                                : n; /* a mask's tile after the image's */
-    if (image->options.interleave == TZ_INTERLEAVE_TILE && n < image->tile_count)
-        return n % image->planes * in_plane + n / image->planes;
-    return n;
+    const uint64_t kinds = tz_tile_kinds(image);
+    if (tz_is_by_band(image))
+        return n;
+    return n % kinds * in_plane + n / kinds; /* a mask's tile comes after the image's */
 }
 
 uint64_t tz_cog_level_bytes(const tz_image *image, const uint32_t *sizes)

@@ -35,8 +35,8 @@ static inline uint64_t tz_cog_tile_bytes(uint32_t size)
 /* Fill in what stands around the size bytes at tile. */
 void tz_cog_frame(uint8_t *tile, size_t size);
 
-/* The order of tiles in the file: which place in the tables (those of the image, then those of its
- * mask) the tile number n of a level has. */
+/* The order of tiles in the file: which place in the tables (those of the image, band by band,
+ * then those of its mask) the tile number n of a level has. */
 uint64_t tz_cog_nth(const tz_image *image, uint64_t n);
 
 /* Bytes of all tiles of a level. */

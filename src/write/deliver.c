@@ -26,19 +26,14 @@ static void add_piece(delivery *d, const void *data, size_t size)
 }
 
 /* The sink takes the image's tiles up to where the order of the file is no longer that in which
- * they are made: with bands one after the other, behind the first one, and before masks. */
+ * they are made: with bands one after the other, behind the first one. */
 bool tz_tile_waits(const tz_writer *w, uint32_t level, uint64_t place)
 {
     const tz_image *image = tz_writer_image(w);
     if (!image->options.cog)
         return false;
-    if (w->all_spooled || level > 0)
-        return true;
-    if (image->planes == 1)
-        return false;
-    return place >= (image->options.interleave == TZ_INTERLEAVE_TILE
-                         ? image->tile_count
-                         : image->tile_count / image->planes);
+    return w->all_spooled || level > 0 ||
+           (tz_is_by_band(image) && place >= image->tile_count / image->planes);
 }
 
 static void place_tile(tz_writer *w, delivery *d, const tz_slot *slot)

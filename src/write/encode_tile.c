@@ -43,7 +43,7 @@ static void find_place(tile_job *job, uint64_t index)
     const uint64_t kinds = tz_tile_kinds(image);
     const uint64_t in_row = index % (columns * kinds);
     const uint64_t row = index / (columns * kinds);
-    const bool by_band = image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;
+    const bool by_band = tz_is_by_band(image);
     const uint64_t kind = by_band ? in_row / columns : in_row % kinds;
     const uint64_t column = by_band ? in_row % columns : in_row / kinds;
     job->is_mask = kind == image->planes;

@@ -18,6 +18,12 @@ typedef struct tz_pyramid {
     uint32_t count; /* 1 without overviews */
 } tz_pyramid;
 
+/* Whether bands follow each other: of a row of tiles or, in a COG, of a level. */
+static inline bool tz_is_by_band(const tz_image *image)
+{
+    return image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;
+}
+
 /* Tiles of one place: one for each plane, and the mask's. */
 static inline uint32_t tz_tile_kinds(const tz_image *image)
 {

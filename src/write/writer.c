@@ -103,7 +103,8 @@ static tz_result open_spool(tz_writer *w)
 {
     const tz_image *image = tz_writer_image(w);
     w->all_spooled = !w->sink->insert;
-    if (!image->options.cog || (w->pyramid.count == 1 && image->planes == 1 && !w->all_spooled))
+    const bool needed = w->all_spooled || w->pyramid.count > 1 || tz_is_by_band(image);
+    if (!image->options.cog || !needed)
         return TZ_OK;
     return tz_sink_open_spool(&w->spool, w->sink, image->options.spool_directory, &w->ctx);
 }
@@ -455,13 +456,12 @@ static void plan_sizes(tz_writer *w)
 {
     tz_write_report *report = &w->report;
     const tz_image *image = tz_writer_image(w);
-    const bool band_by_band = image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;
     report->file_size = w->budget.fixed + (image->options.cog ? TZ_COG_ALIGNMENT : 0);
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         const uint64_t largest = largest_level(w, i);
         report->tiles += tz_all_tiles(&w->pyramid.levels[i].image);
         report->file_size = tz_add_capped(report->file_size, largest);
-        if (image->options.cog && (i > 0 || band_by_band))
+        if (image->options.cog && (i > 0 || tz_is_by_band(image)))
             report->spool_bytes = tz_add_capped(report->spool_bytes, largest);
     }
 }
