@@ -103,7 +103,8 @@ LAYOUTS = [
     ("uint16", 1, ["COMPRESS=LZW", "NBITS=12"]),
     ("uint8", 3, ["COMPRESS=JPEG"]), ("uint8", 1, ["COMPRESS=JPEG", "QUALITY=50"]),
     ("uint8", 4, ["COMPRESS=JPEG", "QUALITY=95"]),
-    ("uint8", 2, ["COMPRESS=JPEG"]), ("uint8", 3, ["COMPRESS=JPEG", "OVERVIEW_COMPRESS=LZW"])]
+    ("uint8", 2, ["COMPRESS=JPEG"]), ("uint8", 3, ["COMPRESS=JPEG", "OVERVIEW_COMPRESS=LZW"]),
+    ("uint8", 3, ["COMPRESS=LZW", "OVERVIEW_COMPRESS=JPEG"]), ("uint8", 1, ["COMPRESS=LZW", "OVERVIEW_COMPRESS=JPEG"])]
 
 
 @pytest.mark.parametrize("dtype, bands, options", LAYOUTS)
