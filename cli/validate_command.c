@@ -30,7 +30,7 @@ const cli_command validate_command = {
     .name = "validate",
     .arguments = "FILE...",
     .summary = "checks a file by the rules of TIFF, GeoTIFF, COG and GDAL",
-    .examples = "terrazzo validate scene.tif\twhether it is a valid COG, and why not\n"
+    .examples = "terrazzo validate scene.tif\tis it a valid COG, and why not\n"
                 "terrazzo validate --strict scene.tif\tas OGC has it, without any warning\n"
                 "terrazzo validate --full scene.tif\talso decode every tile\n"
                 "terrazzo validate --json *.tif\tfor scripts",

@@ -48,7 +48,7 @@ static tz_result add(tz_checker *checker, extents *all, const extent *one)
 
 static bool is_inside(const tz_checker *checker, uint64_t start, uint64_t size)
 {
-    return size > 0 && tz_inside(&checker->file->containers[0], start, size);
+    return size > 0 && start > 0 && tz_inside(&checker->file->containers[0], start, size);
 }
 
 static tz_result add_tile(tz_checker *checker, const tz_tile_view *view, void *user)

@@ -73,10 +73,20 @@ static tz_result check_edited(tz_checker *checker)
     return TZ_OK;
 }
 
-/* Levels are in order of size here; a larger overview was left out when the file was opened. */
+/* Levels are in order of size here, whatever the chain has; those that are no smaller were left out
+ * when the file was opened. */
 static tz_result check_overview_sizes(tz_checker *checker)
 {
     const tz_info *info = checker->info;
+    for (uint32_t i = 1; i < info->level_count; i++) {
+        const tz_level *level = &info->levels[i];
+        tz_place place = tz_at_offset(level->ifd_offset);
+        place.level = (int32_t)i;
+        checker->ctx.ifd = level->ifd;
+        if (!level->sidecar && level->ifd < info->levels[i - 1].ifd)
+            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, place,
+                     "the chain has the overview before a larger one");
+    }
     for (uint32_t i = 0; i < info->warning_count; i++)
         if (tz_is_large_overview(&info->warnings[i]))
             tz_checker_found(checker, TZ_CHECK_FAIL, &info->warnings[i]);
@@ -206,7 +216,7 @@ static const tz_check_row rows[] = {
      check_tiled, TZ_COG_NOT_TILED, false, false},
     {"gdal.overviews", NULL, "an image larger than 512 pixels has overviews",
      check_overviews, TZ_COG_NO_OVERVIEWS, false, false},
-    {"gdal.overview-sizes", NULL, "no overview is larger than the level before it",
+    {"gdal.overview-sizes", NULL, "each overview is smaller than the one before it",
      check_overview_sizes, 0, false, false},
     {"gdal.ifd-first", NULL, "the image's directory follows the header and the ghost area",
      check_ifd_first, TZ_COG_IFD_NOT_FIRST, false, false},

@@ -155,7 +155,7 @@ static bool is_too_much(tz_checker *checker, batch *some, const tz_tile_view *vi
         return false;
     if (!before)
         TZ_FOUND(
-            checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
             tz_expecting(tz_at_tile(view->level, view->tile, view->span.offset), size, some->input),
             "the tiles share their data and would be larger than the file; the rest was not "
             "decoded");

@@ -48,6 +48,18 @@ tz_result tz_check_tile_spans(tz_checker *checker)
     return each_layer(checker, visit_span, NULL);
 }
 
+/* A table may leave sizes to the leaders; *span is then what they say. */
+static tz_result complete(tz_checker *checker, const tz_tile_view *view, tz_tile_span *span)
+{
+    tz_error err;
+    *span = view->span;
+    if (span->size != 0)
+        return TZ_OK;
+    const tz_result result =
+        tz_tile_check(checker->file, view->level, view->layer, view->tile, span, &err);
+    return tz_is_defect(result) ? TZ_OK : tz_checker_take(checker, result, &err);
+}
+
 /* ---- leaders and trailers ---- */
 
 /* Nothing is promised, or no longer. */
@@ -95,7 +107,8 @@ static tz_result visit_trailer(tz_checker *checker, const tz_tile_view *view, vo
     uint8_t last[4] = {0};
     uint64_t end = 0;
     (void)user;
-    if (size == 0 || !tz_add(view->span.offset, size, &end) || end > main_file(checker)->size)
+    if (size == 0 || view->span.offset == 0 || !tz_add(view->span.offset, size, &end) ||
+        end > main_file(checker)->size)
         return TZ_OK;
     const tz_place place = tz_at_tile(view->level, view->tile, end);
     if (!tz_inside(main_file(checker), end, 4)) {
@@ -199,10 +212,11 @@ static tz_result visit_mask(tz_checker *checker, const tz_tile_view *view, void 
 {
     const mask_table *mask = user;
     tz_tile_span span = {0, 0};
+    tz_tile_span image;
     bool known = false;
+    TZ_TRY(complete(checker, view, &image));
     TZ_TRY(tz_checker_spans(checker, mask->level, &mask->layer, view->tile, 1, &span, &known));
-    const uint64_t expected =
-        tz_add_capped(tz_add_capped(view->span.offset, view->span.size), mask->between);
+    const uint64_t expected = tz_add_capped(tz_add_capped(image.offset, image.size), mask->between);
     if (known && span.offset != 0 && view->span.offset != 0 && span.offset != expected)
         TZ_FOUND(
             checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,

@@ -69,7 +69,7 @@ tz_result tz_checker_take(tz_checker *checker, tz_result result, const tz_error 
         return TZ_OK;
     if (!tz_is_defect(result) || !checker->arena)
         return pass_on(checker, err);
-    tz_checker_found(checker, TZ_CHECK_FAIL, err);
+    tz_checker_found(checker, result == TZ_ERR_FORMAT ? TZ_CHECK_FAIL : TZ_CHECK_WARNING, err);
     return TZ_OK;
 }
 

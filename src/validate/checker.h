@@ -76,7 +76,8 @@ tz_result tz_checker_skip(tz_checker *checker, const char *why);
 /* What is wrong with a file, rather than with the machine. */
 bool tz_is_defect(tz_result result);
 
-/* A call that returned result and filled *err: a defect becomes a finding. */
+/* A call that returned result and filled *err: a defect becomes a finding, and a failure unless it
+ * is the library's own shortcoming. */
 tz_result tz_checker_take(tz_checker *checker, tz_result result, const tz_error *err);
 
 /* Levels and masks by number, from 0 to tz_checker_layers: each level and then its mask. False
@@ -119,7 +120,8 @@ tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check 
 
 /* open_warnings.c: the findings that opening has made already for the check at hand. */
 tz_result tz_take_warnings(tz_checker *checker);
-/* Whether a warning is of an overview that was left out as it is larger than a level before it. */
+/* Whether a warning is of an overview that was left out for its size: not less than the level
+ * before it. */
 bool tz_is_large_overview(const tz_error *warning);
 
 /* check_gdal.c: from the smallest level to the largest, data must ascend. */

@@ -92,5 +92,6 @@ tz_result tz_take_warnings(tz_checker *checker)
 bool tz_is_large_overview(const tz_error *warning)
 {
     return warning->cause == TZ_CAUSE_META && warning->tag < 0 &&
-           strstr(warning->message, "is not smaller than the level above it; ignored");
+           (strstr(warning->message, "is not smaller than the level above it; ignored") ||
+            strstr(warning->message, "has the size of the level above it; ignored"));
 }
