@@ -103,5 +103,6 @@ tz_result diff_compare_layout(diff *d, tz_error *err)
         if (result != TZ_OK)
             return result;
     }
-    return compare_levels(d, err);
+    tz_result result = diff_compare_overviews(d, DIFF_LAYOUT, err);
+    return result == TZ_OK ? compare_levels(d, err) : result;
 }
