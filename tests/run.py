@@ -62,6 +62,7 @@ def suites():
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
         Suite("matrix", run_matrix, {"preset": "asan", "runs": [("check_matrix", "pixel_dump"),
                                                                 ("check_levels", "level_dump"),
+                                                                ("check_overviews", "overview_dump"),
                                                                 ("check_encoders", "encode_dump")]}),
         Suite("written", run_matrix, {"preset": "asan", "runs": [("check_written", "write_case"),
                                                                  ("check_copies", "write_case"),
