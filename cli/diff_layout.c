@@ -71,7 +71,7 @@ static void cog_words(diff_fact *fact, int side, const diff_side *s)
     if (tz_cog_problems(s->file, &problems, &err) != TZ_OK)
         diff_text(fact, side, "cannot be told");
     else
-        diff_text(fact, side, "%s", (problems & ~TZ_COG_NOT_GEOREFERENCED) == 0 ? "yes" : "no");
+        diff_text(fact, side, "%s", (problems & ~TZ_COG_REMARKS) == 0 ? "yes" : "no");
 }
 
 static void file_words(diff_fact *fact, int side, const diff_side *s)

@@ -12,11 +12,21 @@
 #include "options.h"
 #include "read_command.h"
 #include "terminal.h"
+#include "validate.h"
 
-static const cli_command *const commands[] = {
-    &info_command,         &read_command,     &view_command,    &plan_command,
-    &diff_command,         &cog_command,      &convert_command, &plan_cog_command,
-    &encode_block_command, &assemble_command, &clean_command,   NULL};
+static const cli_command *const commands[] = {&info_command,
+                                              &read_command,
+                                              &view_command,
+                                              &plan_command,
+                                              &diff_command,
+                                              &validate_command,
+                                              &cog_command,
+                                              &convert_command,
+                                              &plan_cog_command,
+                                              &encode_block_command,
+                                              &assemble_command,
+                                              &clean_command,
+                                              NULL};
 
 static int run_help(int argc, char **argv);
 static int run_version(void);

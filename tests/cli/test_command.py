@@ -9,7 +9,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-COMMANDS = ["info", "read", "view", "plan", "diff", "cog", "convert", "plan-cog", "encode-block",
+COMMANDS = ["info", "read", "view", "plan", "diff", "validate", "cog", "convert", "plan-cog", "encode-block",
             "assemble", "clean"]
 
 
