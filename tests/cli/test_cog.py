@@ -137,6 +137,20 @@ def test_no_predictor_of_overviews_alone(cog, raster):
     assert [page["Predictor"] for page in pages(out)] == [[3], [1], [1]]
 
 
+@pytest.mark.parametrize("dtype, bands, options", [
+    ("uint8", 3, []), ("float32", 1, ["COMPRESS=LERC_ZSTD", "MAX_Z_ERROR=0.1"]), ("uint8", 4, ["COMPRESS=JPEG"]),
+    ("uint16", 3, ["INTERLEAVE=BAND"]), ("uint8", 4, ["COMPRESS=WEBP"]), ("int16", 1, ["SPARSE_OK=YES"]),
+    ("uint8", 3, ["OVERVIEW_COMPRESS=JPEG"]), ("uint8", 1, ["COMPRESS=NONE", "STATISTICS=YES"]),
+    ("uint16", 2, ["INTERLEAVE=TILE", "COMPRESS=ZSTD"]), ("uint8", 1, ["OVERVIEW_COUNT=6"])])
+def test_what_is_written_is_valid(run, cog, raster, dtype, bands, options):
+    alpha = {"alpha": "yes"} if bands == 4 else {}
+    array = pixels_of(dtype, bands, 333, 517)
+    array[:, :70] = 0
+    out = cog(raster(array, **PLACE, **alpha), options=[*SMALL, *options])
+    done = run("validate", "--strict", "--full", out)
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("profile, compression", [
     ("jpeg", "JPEG"), ("webp", "WEBP"), ("zstd", "ZSTD"), ("lzw", "LZW"), ("deflate", "DEFLATE"),
     ("packbits", "PACKBITS"), ("lzma", "LZMA"), ("lerc", "LERC"), ("lerc_deflate", "LERC_DEFLATE"),
