@@ -37,9 +37,9 @@ static const way ways[] = {
     {.title = "memory", .memory = true},
     {.title = "by the file system"},
     {.title = "by copies", .no_insert = true},
-    {.title = "by short copies", .no_insert = true, .most = 300000},
+    {.title = "by short copies", .no_insert = true, .most = 500000},
     {.title = "through a buffer", .no_insert = true, .no_copy = true},
-    {.title = "in short steps", .no_insert = true, .no_copy = true, .most = 100001},
+    {.title = "in short steps", .no_insert = true, .no_copy = true, .most = 400001},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -142,7 +142,7 @@ static void what_was_written_is_found_further_up(void **state)
     (void)state;
     static const size_t sizes[] = {0,      1,       15,  4095,    4096,       4097,
                                    100000, MIB - 1, MIB, MIB + 1, 3 * MIB + 5};
-    static const size_t rooms[] = {4096, 8192, 65536, MIB, 2 * MIB + 4096, 5 * MIB};
+    static const size_t rooms[] = {4096, 65536, MIB, 2 * MIB + 4096};
     for (size_t i = 0; i < WAYS; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
             for (size_t n = 0; n < sizeof rooms / sizeof rooms[0]; n++)
@@ -201,9 +201,9 @@ static void the_first_way_that_the_system_knows_is_taken(void **state)
     assert_true(inserts == 1 && copies == 4 &&
                 reads == 0); /* the odd end first, then whole steps */
     check_job(&ways[4], &large);
-    assert_true(inserts == 1 && copies == 1 && reads == 4);
+    assert_true(inserts == 1 && copies == 1 && reads == 13);
     check_job(&ways[2], &small_step); /* 769 copies would be too many */
-    assert_true(inserts == 1 && copies == 0 && reads == 4);
+    assert_true(inserts == 1 && copies == 0 && reads == 13);
     check_job(&ways[4], &(job){.size = 0, .room = 4096}); /* nothing is there to move */
     assert_true(inserts == 0 && copies == 0 && reads == 0);
 }
@@ -318,7 +318,7 @@ static void each_call_fails_in_turn(const way *how, const job *what, int error_n
 static void every_call_that_fails_ends_the_write(void **state)
 {
     (void)state;
-    static const int errors[] = {EIO, ENOSPC, EDQUOT, EINTR};
+    static const int errors[] = {EIO, ENOSPC, EINTR};
     for (size_t i = 1; i < WAYS; i++)
         for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++) {
             each_call_fails_in_turn(&ways[i], &large, errors[k]);
@@ -335,8 +335,8 @@ static void the_message_says_what_could_not_be_done(void **state)
     } cases[] = {
         {"insert_range", "n: cannot make room for 1048576 bytes at the front", 1},
         {"copy_range", "n: cannot copy 100 bytes", 2},
-        {"pread", "n: cannot read 1048576 bytes back", 4},
-        {"pwritev", "n: cannot write 1048576 bytes", 4},
+        {"pread", "n: cannot read 262144 bytes back", 4},
+        {"pwritev", "n: cannot write 262144 bytes", 4},
     };
     unsigned char *bytes = expected_of(&large);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -353,21 +353,19 @@ static void the_message_says_what_could_not_be_done(void **state)
     free(bytes);
 }
 
-/* A system that stopped after it had begun: another try would move the bytes twice. */
-static void grow_the_file(const char *call)
+static void fail_both(const char *call)
 {
-    if (strcmp(call, "insert_range") == 0)
-        fault.fail_at = fault.calls + 1;
-    else if (strcmp(call, "fstat") == 0)
+    if (strcmp(call, "insert_range") == 0 || strcmp(call, "fstat") == 0)
         fault.fail_at = fault.calls + 1;
 }
 
+/* The system may have stopped after it had begun: another try would move the bytes twice. */
 static void an_interruption_that_may_have_moved_bytes_is_an_error(void **state)
 {
     (void)state;
     tz_sink *sink = sink_job_open("file", false);
     assert_int_equal(put(sink, 0, "abc", 3), TZ_OK);
-    fault.before = grow_the_file; /* the size cannot be told either */
+    fault.before = fail_both; /* the size cannot be told either */
     fault.error = EINTR;
     assert_int_equal(tz_sink_insert(sink, 4096, &ctx), TZ_ERR_IO);
     assert_int_equal(err.system_error, EINTR);

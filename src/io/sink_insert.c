@@ -18,7 +18,7 @@
 #include "io/sink_calls.h"
 #include "io/sink_file.h"
 
-#define LARGEST_STEP ((uint64_t)1 << 20) /* through a buffer of this size */
+#define LARGEST_STEP ((uint64_t)256 << 10) /* through a buffer of this size */
 
 /* ---------------------------------------------------------------------------------------------
  * By the file system

@@ -19,12 +19,12 @@ SCHEMA = json.loads((ROOT / "doc" / "clean.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-@pytest.fixture
-def left_behind(tmp_path):
-    """The folder, and the name of what a killed write left there."""
+@pytest.fixture(params=[".b.tif.tz00.part", ".terrazzo.tz00.part"])
+def left_behind(request, tmp_path):
+    """The folder, and the name of what a killed write left there: a file, or a spool that belongs to none."""
     (tmp_path / "mine.part").write_text("mine")
-    (tmp_path / ".b.tif.tz00.part").write_bytes(bytes(1000))
-    return tmp_path, ".b.tif.tz00.part"
+    (tmp_path / request.param).write_bytes(bytes(1000))
+    return tmp_path, request.param
 
 
 def age(path, seconds):

@@ -40,6 +40,14 @@ static void done(void)
     errno = error_number;
 }
 
+/* A call that is made and does not come about. */
+static int refuse(int error_number)
+{
+    errno = error_number;
+    done();
+    return -1;
+}
+
 #define WRAPPED(type, call, name, parameters, arguments)                                           \
     static type hook_##call parameters                                                             \
     {                                                                                              \
@@ -107,10 +115,8 @@ static int hook_open_unnamed(int dir, mode_t mode)
 {
     if (fails("open_unnamed"))
         return -1;
-    if (fault.no_unnamed) {
-        errno = EOPNOTSUPP;
-        return -1;
-    }
+    if (fault.no_unnamed)
+        return refuse(EOPNOTSUPP);
     int fd = tz_sink_system.open_unnamed(dir, mode);
     done();
     return fd;
@@ -120,10 +126,8 @@ static int hook_rename_new(int dir, const char *from, const char *to)
 {
     if (fails("rename_new"))
         return -1;
-    if (fault.no_rename_new) {
-        errno = EINVAL;
-        return -1;
-    }
+    if (fault.no_rename_new)
+        return refuse(EINVAL);
     int failed = tz_sink_system.rename_new(dir, from, to);
     done();
     return failed;
@@ -133,10 +137,8 @@ static int hook_insert_range(int fd, int64_t offset, int64_t size)
 {
     if (fails("insert_range"))
         return -1;
-    if (fault.no_insert) {
-        errno = EOPNOTSUPP;
-        return -1;
-    }
+    if (fault.no_insert)
+        return refuse(EOPNOTSUPP);
     int failed = tz_sink_system.insert_range(fd, offset, size);
     done();
     return failed;
@@ -146,10 +148,8 @@ static long hook_copy_range(int from, int64_t from_offset, int to, int64_t to_of
 {
     if (fails("copy_range"))
         return -1;
-    if (fault.no_copy) {
-        errno = EXDEV;
-        return -1;
-    }
+    if (fault.no_copy)
+        return refuse(EXDEV);
     size = at_most(size, fault.most_written);
     long copied = tz_sink_system.copy_range(from, from_offset, to, to_offset, size);
     done();
@@ -160,24 +160,24 @@ static int hook_lock(int fd)
 {
     if (fails("lock"))
         return -1;
-    if (fault.no_locks) {
-        errno = ENOLCK;
-        return -1;
-    }
+    if (fault.no_locks)
+        return refuse(ENOLCK);
     int failed = tz_sink_system.lock(fd);
     done();
     return failed;
 }
 
-static int copy = -1; /* the descriptor that dup gave */
+static int copy = -1; /* the descriptor that dup gave of a file */
 
 static int hook_dup(int fd)
 {
     if (fails("dup"))
         return -1;
-    copy = tz_sink_system.dup(fd);
+    int given = tz_sink_system.dup(fd);
     done();
-    return copy;
+    if (!is_directory(fd))
+        copy = given;
+    return given;
 }
 
 /* A close that fails has closed all the same. */
