@@ -352,3 +352,28 @@ def test_wrong_usage(run, arguments, message):
     done = run(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_every_allocation_may_fail(image, plan, encode, tmp_path):
+    program = COMMAND.parent / "tests" / "terrazzo_nomem"
+    if not program.is_file():
+        pytest.skip("terrazzo_nomem was not built")
+    path = image("uint8", bands=1, size=(150, 130), mask=True)
+    plan_path, blocks = plan(path, *SMALL)
+    blobs = encode(plan_path, blocks, path)
+    out = tmp_path / "out"
+    level, block = blocks[-1]
+    for words in (["plan-cog", "--json", *SMALL, path, out], ["assemble", "--no-sync", plan_path, out, *blobs],
+                  ["encode-block", plan_path, level, block, path, out],
+                  ["assemble", "--layout", "--json", plan_path, out, *blobs]):
+        successes = 0
+        for count in range(1, 2000):
+            done = subprocess.run([program, *words], env=plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count)),
+                                  capture_output=True, text=True)
+            assert out.exists() == (done.returncode == 0)
+            assert done.returncode == 0 or (done.returncode == 1 and done.stderr.count("error: ") == 1), done.stderr
+            out.unlink(missing_ok=True)
+            successes = successes + 1 if done.returncode == 0 else 0  # some only save time
+            if successes > 5:
+                break
+        assert 10 < count < 1999
