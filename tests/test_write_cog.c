@@ -114,7 +114,7 @@ static void five_by_five_becomes_three_by_three(void **state)
 static void methods_keep_a_flat_image(void **state)
 {
     (void)state;
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_AVERAGE; method++) {
+    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         raster r = raster_make(TZ_DTYPE_UINT8, 3, 99, 101, false);
         tz_write_options options = cog();
         options.overview_resampling = method;
@@ -324,7 +324,7 @@ static void what_makes_no_sense_is_refused(void **state)
     r.spec.color_map = colors;
     r.spec.color_map_size = 256;
     options.overview_resampling = TZ_RESAMPLE_AVERAGE;
-    refuses(&r, &options, "overviews of a palette cannot be made by average");
+    refuses(&r, &options, "overviews cannot be made by average: numbers in a colour map");
     raster_free(&r);
 }
 

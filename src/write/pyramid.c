@@ -119,17 +119,11 @@ static tz_reduction reduction_of(const tz_image *from, const tz_image *to)
 static tz_result check_method(const tz_image *image, const tz_context *ctx)
 {
     const tz_resampling method = method_of(image);
-    const bool picks = method == TZ_RESAMPLE_NEAREST || method == TZ_RESAMPLE_MODE;
-    if (image->spec.color_map && !picks)
-        return TZ_REFUSE(ctx,
-                         "overviews of a palette cannot be made by %s, which mixes indices; "
-                         "nearest and mode can",
-                         tz_resampling_name(method));
-    if (image->spec.dtype >= TZ_DTYPE_COMPLEX_INT16 && method != TZ_RESAMPLE_NEAREST &&
-        method != TZ_RESAMPLE_AVERAGE)
-        return TZ_REFUSE(ctx, "overviews of %s cannot be made by %s; nearest and average can",
-                         tz_dtype_name(image->spec.dtype), tz_resampling_name(method));
-    return TZ_OK;
+    const char *wrong =
+        tz_resampling_refusal(method, image->spec.dtype, image->spec.color_map != NULL);
+    return wrong ? TZ_REFUSE(ctx, "overviews cannot be made by %s: %s", tz_resampling_name(method),
+                             wrong)
+                 : TZ_OK;
 }
 
 tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
