@@ -110,3 +110,30 @@ def write_cells(quick):
              for group, (codec, *by_tile) in WRITE_CELLS.items()
              for tile, which in zip((256, 512), by_tile) for data in which]
     return [cell for cell in found if not quick or cell[1] in QUICK_WRITE]
+
+
+# ---- Cloud Optimized GeoTIFFs ----------------------------------------------------------------
+
+# group: codec, of which data. The fast class of Deflate stands against level 1.
+COG_CELLS = {
+    "none": ("none", RASTERS),
+    "deflate 6": ("deflate6", RASTERS),
+    "deflate fast": ("deflatefast", RASTERS),
+    "zstd 1": ("zstd1", RASTERS),
+    "jpeg": ("jpeg", ("rgb_u8",)),
+}
+COG_TILE = 512
+# (group, data): times GDAL's driver COG
+COG_TARGETS = {("none", "dem_f32"): 8.1, ("none", "rgb_u8"): 10.7, ("deflate 6", "dem_f32"): 1.6,
+               ("deflate 6", "rgb_u8"): 1.9, ("deflate fast", "dem_f32"): 9.2,
+               ("deflate fast", "rgb_u8"): 11.1, ("zstd 1", "dem_f32"): 4.5,
+               ("zstd 1", "rgb_u8"): 7.6, ("jpeg", "rgb_u8"): 10}
+QUICK_COG = {"dem_f32-none-p1-t512", "dem_f32-deflatefast-p3-t512", "dem_f32-zstd1-p3-t512",
+             "rgb_u8-deflate6-p2-t512", "rgb_u8-jpeg-p1-t512"}
+
+
+def cog_cells(quick):
+    """(group, name) of every COG that is made."""
+    found = [(group, write_name(data, codec, COG_TILE).removesuffix("-half"))
+             for group, (codec, which) in COG_CELLS.items() for data in which]
+    return [cell for cell in found if not quick or cell[1] in QUICK_COG]

@@ -63,10 +63,10 @@ def find_libtiff():
     return libtiff
 
 
-def show_versions():
+def show_versions(more=()):
     library, _ = gdal()
     wanted = ["GDAL " + ".".join(library.split(".")[-3:])]
-    names = ("rasterio", "tifffile", "imagecodecs", "xarray-spatial", "numpy")
+    names = ("rasterio", "tifffile", "imagecodecs", "xarray-spatial", "numpy", *more)
     script = ("import sys, importlib.metadata as m; print('Python', sys.version.split()[0]);"
               f"[print(n, m.version(n)) for n in {names}]")
     lines = subprocess.run([peers_python(), "-c", script], capture_output=True, text=True).stdout

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures opening, reading and writing, side by side with other libraries; see bench/README.md.
+"""Measures opening, reading, writing and making COGs, side by side with other libraries; see bench/README.md.
 
     bench/run.py                    everything, most of an hour
     bench/run.py --quick            reading and writing: small images, few of them, two minutes
@@ -17,14 +17,15 @@ import sys
 
 import cells
 import contest
+import measure_cog
 import measure_open
 import measure_read
 import measure_write
 from common import BUILD, ROOT, build, report
 
 README = ROOT / "bench" / "README.md"
-SECTIONS = ("open", "read", "latency", "batch", "write", "memory")
-QUICK_SECTIONS = ("read", "latency", "batch", "write")
+SECTIONS = ("open", "read", "latency", "batch", "write", "memory", "cog")
+QUICK_SECTIONS = ("read", "latency", "batch", "write", "cog")
 TMPFS = "/dev/shm"
 
 
@@ -82,6 +83,9 @@ def measure(section, arguments):
     if section == "write":
         contest.show_versions()
         return measure_write.measure_write(arguments, chosen(arguments, cells.write_cells(arguments.quick)))
+    if section == "cog":
+        contest.show_versions(("rio-cogeo", "pyvips-binary"))
+        return measure_cog.measure_cog(arguments, chosen(arguments, cells.cog_cells(arguments.quick)))
     alone = {"latency": measure_read.measure_latency, "batch": measure_read.measure_batch,
              "memory": measure_write.measure_memory}
     return alone[section](arguments), []

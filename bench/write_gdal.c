@@ -104,7 +104,7 @@ static bool close_file(void *file)
 
 int main(int argc, char **argv)
 {
-    const writer by_gdal = {create, write_rows, close_file};
+    const writer by_gdal = {.create = create, .write = write_rows, .close = close_file};
     if (argc != 2) {
         fprintf(stderr, "usage: write_gdal LIBGDAL\n");
         return 2;

@@ -103,6 +103,6 @@ static bool close_file(void *file)
 
 int main(void)
 {
-    const writer terrazzo = {create, write_rows, close_file};
+    const writer terrazzo = {.create = create, .write = write_rows, .close = close_file};
     return writer_main(&terrazzo);
 }

@@ -4,15 +4,17 @@
  *
  *     raster     a .npy file with the pixels; they are loaded once, and start over when the image
  *                has more of them
+ *     input      in place of a raster: a TIFF file, which is copied as a whole
  *     out        the file to write; it is removed before each repeat, outside the timing
  *     dtype, width, height, bands    of the image; pixels lie band beside band, in the file too
  *     codec, level, predictor, tile  level 0: the codec's own default; -1: below 1, where there is
  *                one, else 1
  *     threads    to write with
  *     rows       handed over at a time; 0: all at once
- *     buffer     bytes of memory to make do with, for writers that have such an option; 0: its
- * default repeats    within the timing memory     1: measure memory instead; for a process that
- * wrote nothing yet
+ *     buffer     bytes of memory to make do with, for writers that have such an option; 0:
+ *                its default
+ *     repeats    within the timing
+ *     memory     1: measure memory instead; for a process that wrote nothing yet
  *
  * The answer is `SECONDS CPU SUM BYTES`: the time of one repeat on the wall and of all cores, a
  * checksum of the pixels and the size of the file; or, of memory, `RSS ANON`: bytes that the
@@ -29,7 +31,7 @@
 #include "timing.h"
 
 typedef struct job {
-    char raster[MAX_LINE], out[MAX_LINE], dtype[MAX_LINE], codec[MAX_LINE];
+    char raster[MAX_LINE], input[MAX_LINE], out[MAX_LINE], dtype[MAX_LINE], codec[MAX_LINE];
     uint32_t width, height, bands, predictor, tile, threads, rows, repeats, memory;
     int32_t level;
     uint64_t buffer;
@@ -40,7 +42,8 @@ typedef struct job {
 typedef struct writer {
     void *(*create)(const job *what);
     bool (*write)(void *file, const job *what, uint32_t row, uint32_t rows, const uint8_t *pixels);
-    bool (*close)(void *file); /* always called; true: the file is whole */
+    bool (*close)(void *file);     /* always called; true: the file is whole */
+    bool (*copy)(const job *what); /* of jobs with an input, in place of the others */
 } writer;
 
 /* ---- jobs ---- */
@@ -58,10 +61,10 @@ static bool set_key(job *what, const char *name, const char *value)
 #name, offsetof(job, name), kind                                                           \
     }
     static const job_key keys[] = {
-        KEY(raster, JOB_TEXT),  KEY(out, JOB_TEXT),  KEY(dtype, JOB_TEXT), KEY(codec, JOB_TEXT),
-        KEY(width, JOB_32),     KEY(height, JOB_32), KEY(bands, JOB_32),   KEY(level, JOB_32),
-        KEY(predictor, JOB_32), KEY(tile, JOB_32),   KEY(threads, JOB_32), KEY(rows, JOB_32),
-        KEY(repeats, JOB_32),   KEY(memory, JOB_32), KEY(buffer, JOB_64)};
+        KEY(raster, JOB_TEXT), KEY(input, JOB_TEXT),   KEY(out, JOB_TEXT),  KEY(dtype, JOB_TEXT),
+        KEY(codec, JOB_TEXT),  KEY(width, JOB_32),     KEY(height, JOB_32), KEY(bands, JOB_32),
+        KEY(level, JOB_32),    KEY(predictor, JOB_32), KEY(tile, JOB_32),   KEY(threads, JOB_32),
+        KEY(rows, JOB_32),     KEY(repeats, JOB_32),   KEY(memory, JOB_32), KEY(buffer, JOB_64)};
 #undef KEY
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char *at = (char *)what + keys[i].offset;
@@ -162,8 +165,8 @@ static void forget_peak(void)
 /* ---- the loop ---- */
 
 /* anon: NULL, or the most that was seen. */
-static bool write_all(const writer *w, const job *what, const uint8_t *pixels, size_t size,
-                      size_t *anon)
+static bool write_rows_of(const writer *w, const job *what, const uint8_t *pixels, size_t size,
+                          size_t *anon)
 {
     const size_t row_size = what->width * what->bands * what->sample_size;
     const uint32_t step = what->rows > 0 ? what->rows : what->height;
@@ -179,6 +182,12 @@ static bool write_all(const writer *w, const job *what, const uint8_t *pixels, s
             *anon = now;
     }
     return file != NULL && w->close(file) && done;
+}
+
+static bool write_all(const writer *w, const job *what, const uint8_t *pixels, size_t size,
+                      size_t *anon)
+{
+    return what->input[0] != '\0' ? w->copy(what) : write_rows_of(w, what, pixels, size, anon);
 }
 
 static bool answer_time(const writer *w, const job *what, const uint8_t *pixels, size_t size)
@@ -219,9 +228,12 @@ static int writer_main(const writer *w)
     static job what;
     while (fgets(line, sizeof line, stdin) != NULL) {
         size_t size = 0;
-        const uint8_t *pixels = parse_job(line, &what) ? load_raster(what.raster, &size) : NULL;
-        const bool done = pixels != NULL && (what.memory ? answer_memory(w, &what, pixels, size)
-                                                         : answer_time(w, &what, pixels, size));
+        bool done = parse_job(line, &what);
+        const bool copies = done && what.input[0] != '\0';
+        const uint8_t *pixels = done && !copies ? load_raster(what.raster, &size) : NULL;
+        done = copies ? w->copy != NULL || failed("cannot copy files") : pixels != NULL;
+        done = done && (what.memory ? answer_memory(w, &what, pixels, size)
+                                    : answer_time(w, &what, pixels, size));
         if (!done)
             printf("failed %s\n", failure);
         fflush(stdout);

@@ -46,6 +46,7 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
     else
         result = describe_file(c, err);
     c->read_as = c->spec.dtype;
+    c->source_bands = c->spec.bands;
     if (result == TZ_OK)
         result = conversion_set_spec(c, err);
     if (result == TZ_OK)
@@ -64,6 +65,11 @@ void conversion_close(conversion *c)
     tz_spec_free(c->base);
     tz_close(c->file);
     *c = (conversion){0};
+}
+
+bool conversion_masks_by_alpha(const conversion *c)
+{
+    return c->source_bands > c->spec.bands;
 }
 
 uint64_t conversion_bytes(const conversion *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What terrazzo convert means for one image. */
+ * What terrazzo convert, or cog, means for one image. */
 #ifndef CLI_CONVERSION_H
 #define CLI_CONVERSION_H
 
@@ -12,7 +12,9 @@ typedef struct conversion {
     tz_image_spec *base; /* as in the file */
     tz_image_spec spec;
     tz_write_options options;
-    tz_dtype read_as; /* the type to read into the memory of spec.dtype */
+    tz_dtype read_as;      /* the type to read into the memory of spec.dtype */
+    uint32_t source_bands; /* more than spec.bands: the last one, alpha, becomes the mask */
+    bool new_statistics;   /* those of the source are about other bands, and are made anew */
     tz_geo geo;
     uint16_t *extra_samples;
     tz_metadata_item *metadata;
@@ -24,6 +26,8 @@ typedef struct conversion {
 tz_result conversion_open(conversion *c, const convert_settings *settings, tz_error *err);
 void conversion_close(conversion *c); /* zeroed state is fine */
 
+/* The mask is made of the source's alpha band. */
+bool conversion_masks_by_alpha(const conversion *c);
 /* Bytes of all pixels, without the mask. */
 uint64_t conversion_bytes(const conversion *c);
 /* Of the image as it came, whatever is written of it; NULL: it has none. */

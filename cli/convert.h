@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo convert: what was typed. */
+ * terrazzo convert and terrazzo cog: what was typed. */
 #ifndef CLI_CONVERT_H
 #define CLI_CONVERT_H
 
@@ -29,6 +29,8 @@ typedef struct convert_settings {
     raw_settings raw;
     const char *input; /* "-": standard input */
     const char *output;
+    const char *spool; /* NULL: the library's choice */
+    bool cog;
     uint64_t memory;
     uint32_t threads;
     bool has_threads;
@@ -40,8 +42,9 @@ typedef struct convert_settings {
 } convert_settings;
 
 extern const cli_command convert_command;
+extern const cli_command cog_command;
 
-/* Options of its own. */
+/* Options of their own. */
 enum {
     CONVERT_CREATION = 1,
     CONVERT_OVERWRITE,
@@ -51,6 +54,8 @@ enum {
     CONVERT_STATISTICS,
     CONVERT_THREADS,
     CONVERT_MEMORY,
+    CONVERT_PROFILE,
+    CONVERT_SPOOL,
     CONVERT_SHAPE, /* from here on: of standard input */
     CONVERT_DTYPE,
     CONVERT_ORDER,
@@ -58,10 +63,36 @@ enum {
     CONVERT_EPSG,
     CONVERT_TRANSFORM
 };
+/* clang-format off */
+#define CONVERT_OPTIONS                                                                            \
+    {"overwrite", 0, CONVERT_OVERWRITE, NULL, "replace OUT if it exists; it may be IN itself"},    \
+    {"dry-run", 0, CONVERT_DRY_RUN, NULL, "only tell what it would cost"},                         \
+    {"verify", 0, CONVERT_VERIFY, "HOW", "what is read back before OUT appears: sample (the\n"     \
+                                         "default: up to 16 tiles), all or none"},                 \
+    {"no-sync", 0, CONVERT_NO_SYNC, NULL, "do not wait for the disk; a power failure may then\n"   \
+                                          "leave anything as OUT"},                                \
+    {"stats", 0, CONVERT_STATISTICS, NULL, "tell each band's statistics"},                         \
+    {"threads", 'j', CONVERT_THREADS, "N", "0, the default: all cores"},                           \
+    {"memory", 0, CONVERT_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
+    {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "of standard input: rows, columns, bands"},         \
+    {"dtype", 0, CONVERT_DTYPE, "TYPE", "of standard input: uint8, int16, float32, ..."},          \
+    {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default), row or band\n"     \
+                                       "by band; the last only from a file"},                      \
+    {"nodata", 0, CONVERT_NODATA, "VALUE", "of standard input"},                                   \
+    {"epsg", 0, CONVERT_EPSG, "CODE", "of standard input: its CRS"},                               \
+    {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",                                             \
+     "of standard input, in GDAL's order: x, width, 0, y,\n"                                       \
+     "0, -height of the upper left pixel"},                                                        \
+    {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},                                  \
+    OPENING_OPTIONS,                                                                               \
+    COMMON_OPTIONS
+/* clang-format on */
 /* Takes one of them; false after a message. */
 bool convert_apply(void *settings, int id, const char *value);
 /* Whether the options go together; else a message was printed. */
 bool convert_check(convert_settings *settings);
+/* Either command, with all that it does. Returns its exit code. */
+int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv);
 bool convert_is_raw(const convert_settings *settings);
 
 #endif

@@ -14,26 +14,36 @@ static bool wants_big_endian(const creation *co)
            (asked == ENDIAN_INVERTED && !native_big);
 }
 
-/* As GDAL: the source's, unless it is compressed or INTERLEAVE is given. */
+/* As GDAL: the source's, unless it is compressed, INTERLEAVE is given, or it is a COG. */
 static tz_interleave interleave_of(const conversion *c)
 {
     const creation *co = &c->settings->creation;
-    if (co->given[CO_INTERLEAVE])
+    if (co->given[CO_INTERLEAVE] || c->settings->cog)
         return (tz_interleave)creation_number(co, CO_INTERLEAVE);
-    if (creation_compression(co) != TZ_COMPRESSION_NONE || c->info == NULL || c->info->planar != 2)
+    if (creation_compression(co, CO_COMPRESS) != TZ_COMPRESSION_NONE || c->info == NULL ||
+        c->info->planar != 2)
         return TZ_INTERLEAVE_PIXEL;
     return c->info->ghost.interleave == TZ_INTERLEAVE_TILE ? TZ_INTERLEAVE_TILE
                                                            : TZ_INTERLEAVE_BAND;
 }
 
+static void set_blocks(tz_write_options *o, const conversion *c)
+{
+    const creation *co = &c->settings->creation;
+    o->cog = c->settings->cog;
+    o->strips = co->value[CO_TILED] == 0;
+    if (!o->strips)
+        o->tile_width = (uint32_t)creation_number(co, o->cog ? CO_BLOCKSIZE : CO_BLOCKXSIZE);
+    if (o->cog)
+        o->tile_height = o->tile_width;
+    else if (!o->strips || co->given[CO_BLOCKYSIZE])
+        o->tile_height = (uint32_t)creation_number(co, CO_BLOCKYSIZE);
+}
+
 static void set_layout(tz_write_options *o, const conversion *c)
 {
     const creation *co = &c->settings->creation;
-    o->strips = co->value[CO_TILED] == 0;
-    if (!o->strips)
-        o->tile_width = (uint32_t)creation_number(co, CO_BLOCKXSIZE);
-    if (!o->strips || co->given[CO_BLOCKYSIZE])
-        o->tile_height = (uint32_t)creation_number(co, CO_BLOCKYSIZE);
+    set_blocks(o, c);
     o->alignment = co->given[CO_ALIGN] ? (uint32_t)creation_number(co, CO_ALIGN) : 0;
     o->big_endian = wants_big_endian(co);
     o->interleave = interleave_of(c);
@@ -89,14 +99,20 @@ static void set_lossy(tz_write_options *o, const creation *co)
     }
 }
 
+/* What is within LERC: nothing, Deflate, ZSTD. */
+static uint16_t within_lerc(const creation *co, creation_id id)
+{
+    int64_t named = creation_number(co, id);
+    return named == CREATION_LERC_DEFLATE ? 1 : named == CREATION_LERC_ZSTD ? 2 : 0;
+}
+
 static void set_codec(tz_write_options *o, const creation *co)
 {
-    int64_t named = creation_number(co, CO_COMPRESS);
-    o->compression = (tz_compression)creation_compression(co);
+    o->compression = (tz_compression)creation_compression(co, CO_COMPRESS);
     o->predictor = (uint16_t)creation_number(co, CO_PREDICTOR);
     o->level = level_of(co);
     o->max_error = co->value[CO_MAX_Z_ERROR];
-    o->lerc_compression = named == CREATION_LERC_DEFLATE ? 1 : named == CREATION_LERC_ZSTD ? 2 : 0;
+    o->lerc_compression = within_lerc(co, CO_COMPRESS);
     set_lossy(o, co);
     if (co->discard_count > 0) {
         o->discard_bits = co->discard;
@@ -104,14 +120,67 @@ static void set_codec(tz_write_options *o, const creation *co)
     }
 }
 
+/* Overviews ------------------------------------------------------------------------------------ */
+
+static int32_t overview_count(const creation *co)
+{
+    int32_t count = (int32_t)creation_number(co, CO_OVERVIEW_COUNT);
+    bool none = co->value[CO_OVERVIEWS] == OVERVIEWS_NONE;
+    return none || (co->given[CO_OVERVIEW_COUNT] && count == 0) ? -1 : count;
+}
+
+/* YES is what the image has when that was left to the type, too. */
+static uint16_t overview_predictor(const conversion *c)
+{
+    const creation *co = &c->settings->creation;
+    int64_t asked = creation_number(co, CO_OVERVIEW_PREDICTOR);
+    if (!co->given[CO_OVERVIEW_PREDICTOR] || asked != 0 || co->value[CO_PREDICTOR] == 0)
+        return (uint16_t)asked;
+    return c->spec.dtype >= TZ_DTYPE_FLOAT16 && c->spec.dtype <= TZ_DTYPE_FLOAT64 ? 3 : 2;
+}
+
+/* As QUALITY: 100 is no loss where a codec can do without. */
+static void set_overview_quality(tz_write_options *o, const creation *co)
+{
+    tz_compression codec = o->overview_compression != 0 ? o->overview_compression : o->compression;
+    bool either = codec == TZ_COMPRESSION_WEBP || codec == TZ_COMPRESSION_JPEG2000;
+    uint32_t quality = (uint32_t)creation_number(co, CO_OVERVIEW_QUALITY);
+    if (quality == 0)
+        return;
+    if (either)
+        o->overview_lossless = quality == 100 ? TZ_YES : TZ_NO;
+    if (!either || quality < 100)
+        o->overview_quality = quality;
+}
+
+static void set_overviews(tz_write_options *o, const conversion *c)
+{
+    const creation *co = &c->settings->creation;
+    double error = co->value[CO_MAX_Z_ERROR_OVERVIEW];
+    creation_id resampling =
+        co->given[CO_OVERVIEW_RESAMPLING] ? CO_OVERVIEW_RESAMPLING : CO_RESAMPLING;
+    o->overview_count = overview_count(co);
+    o->overview_resampling = (tz_resampling)creation_number(co, resampling);
+    o->overview_compression = (tz_compression)creation_compression(co, CO_OVERVIEW_COMPRESS);
+    o->overview_predictor = overview_predictor(c);
+    set_overview_quality(o, co);
+    o->overview_max_error = co->given[CO_MAX_Z_ERROR_OVERVIEW] && error == 0 ? -1 : error;
+    if (o->compression != TZ_COMPRESSION_LERC)
+        o->lerc_compression = within_lerc(co, CO_OVERVIEW_COMPRESS);
+    o->spool_directory = c->settings->spool;
+}
+
+/* The whole ------------------------------------------------------------------------------------ */
+
 tz_result conversion_set_options(conversion *c, tz_error *err)
 {
     const convert_settings *s = c->settings;
     tz_write_options *o = &c->options;
     set_layout(o, c);
     set_codec(o, &s->creation);
+    set_overviews(o, c);
     o->keep_nan = true; /* pixels stay what they are */
-    o->statistics_items = s->creation.value[CO_STATISTICS] != 0;
+    o->statistics_items = s->creation.value[CO_STATISTICS] == STATISTICS_YES || c->new_statistics;
     o->threads =
         s->has_threads ? s->threads : (uint32_t)creation_number(&s->creation, CO_NUM_THREADS);
     o->limits = s->common.open.limits;

@@ -144,6 +144,11 @@ bool convert_apply(void *user, int id, const char *value)
         return value_threads(&s->threads, value);
     case CONVERT_MEMORY:
         return value_memory(&s->memory, value);
+    case CONVERT_PROFILE:
+        return creation_set_profile(&s->creation, value);
+    case CONVERT_SPOOL:
+        s->spool = value;
+        return true;
     default:
         s->raw.given = true;
         return apply_raw(&s->raw, id, value);

@@ -45,6 +45,11 @@ static void print_image(const conversion *c, const convert_result *result)
            c->spec.bands, text_plural(c->spec.bands), tz_dtype_name(c->spec.dtype));
     page_label("Compression");
     printf("%s, by %s%s\n", codec_name(c), interleave_name(c), c->spec.mask ? ", with a mask" : "");
+    if (c->options.cog) {
+        page_label("Overviews");
+        printf("%" PRIu32 ", in tiles of %s\n", w->levels > 0 ? w->levels - 1 : 0,
+               text_pair(a, c->options.tile_width, c->options.tile_height));
+    }
     page_label(c->options.strips ? "Strips" : "Tiles");
     printf("%s", text_count(a, w->tiles));
     if (!c->settings->dry_run || w->tiles_sparse > 0)
@@ -74,6 +79,11 @@ static void print_cost(const conversion *c, const convert_result *result)
     page_label("Memory");
     printf("%s for writing, %s for reading\n", text_bytes(a, w->peak_memory),
            text_bytes(b, c->file != NULL ? result->reading.peak_memory : result->input_memory));
+    if (w->spool_bytes > 0) {
+        page_label("Disk");
+        printf("%s%s beside the file, until it is whole\n", c->settings->dry_run ? "at most " : "",
+               text_bytes(a, w->spool_bytes));
+    }
     if (w->buffer_bytes + result->input_memory > c->settings->memory) {
         page_label("");
         printf("(more than --memory allows: it takes %s)\n",
@@ -141,6 +151,8 @@ static void write_image(json *j, const conversion *c, const convert_result *resu
     json_text(j, "compression", codec_name(c));
     json_text(j, "interleave", interleave_name(c));
     json_bool(j, "tiled", !c->options.strips);
+    json_bool(j, "cog", c->options.cog);
+    json_uint(j, "levels", w->levels);
     json_bool(j, "mask", c->spec.mask);
     json_bool(j, "bigtiff", w->bigtiff);
     json_uint(j, "file_size", w->file_size);
@@ -160,6 +172,7 @@ static void write_cost(json *j, const conversion *c, const convert_result *resul
     json_uint(j, "read_memory",
               c->file != NULL ? result->reading.peak_memory : result->input_memory);
     json_uint(j, "bytes_pixels", w->bytes_pixels);
+    json_uint(j, "spool_bytes", w->spool_bytes);
     json_object_end(j);
     json_object(j, "done");
     json_uint_or_null(j, "tiles_sparse", w->tiles_sparse, done);

@@ -83,11 +83,54 @@ static tz_result set_extra_samples(conversion *c, tz_error *err)
     return TZ_OK;
 }
 
+static bool is_jpeg_cog(const conversion *c)
+{
+    const creation *co = &c->settings->creation;
+    return c->settings->cog && co->value[CO_COMPRESS] == TZ_COMPRESSION_JPEG &&
+           co->value[CO_INTERLEAVE] == TZ_INTERLEAVE_PIXEL;
+}
+
+static bool ends_in_alpha(const tz_image_spec *spec)
+{
+    if (spec->extra_sample_count > 0)
+        return spec->extra_samples[spec->extra_sample_count - 1] != 0;
+    return spec->bands == 4 && color_bands(spec) == 3; /* what the writer makes of it */
+}
+
+/* As GDAL's COG driver: an edge that JPEG blurred would be worse than a hard one. */
+static void split_alpha(conversion *c)
+{
+    tz_image_spec *spec = &c->spec;
+    if (!is_jpeg_cog(c) || (spec->bands != 2 && spec->bands != 4) || !ends_in_alpha(spec))
+        return;
+    spec->bands--;
+    spec->mask = true;
+    if (spec->extra_sample_count > 0)
+        spec->extra_sample_count--;
+    if (spec->extra_sample_count == 0)
+        spec->extra_samples = NULL;
+}
+
+/* Three bands in JPEG, as GDAL's COG driver: half of their colour is not stored. */
+static bool becomes_ycbcr(const conversion *c)
+{
+    const tz_image_spec *spec = &c->spec;
+    bool grey = spec->photometric == TZ_PHOTOMETRIC_AUTO ||
+                spec->photometric == TZ_PHOTOMETRIC_MIN_IS_BLACK;
+    return is_jpeg_cog(c) && spec->bands == 3 && spec->dtype == TZ_DTYPE_UINT8 &&
+           (grey || spec->photometric == TZ_PHOTOMETRIC_RGB ||
+            spec->photometric == TZ_PHOTOMETRIC_YCBCR);
+}
+
 static tz_result set_colors(conversion *c, tz_error *err)
 {
     const creation *co = &c->settings->creation;
     tz_image_spec *spec = &c->spec;
     bool ycbcr = spec->photometric == TZ_PHOTOMETRIC_YCBCR;
+    if (becomes_ycbcr(c)) {
+        spec->photometric = TZ_PHOTOMETRIC_YCBCR;
+        return set_extra_samples(c, err);
+    }
     if (co->given[CO_PHOTOMETRIC])
         spec->photometric = (tz_photometric)creation_number(co, CO_PHOTOMETRIC);
     else if (ycbcr && c->info->levels[0].compression == TZ_COMPRESSION_JPEG)
@@ -108,10 +151,12 @@ static tz_result set_colors(conversion *c, tz_error *err)
 /* Metadata ------------------------------------------------------------------------------------- */
 
 /* Whether statistics of the source would not be those of the result. */
-static bool outdates_statistics(const creation *co)
+static bool outdates_statistics(const conversion *c)
 {
-    return co->value[CO_STATISTICS] != 0 || co->given[CO_DISCARD_LSB] || co->given[CO_NBITS] ||
-           co->value[CO_PIXELTYPE] != 0 || co->value[CO_MAX_Z_ERROR] != 0;
+    const creation *co = &c->settings->creation;
+    return co->value[CO_STATISTICS] != STATISTICS_AUTO || conversion_masks_by_alpha(c) ||
+           co->given[CO_DISCARD_LSB] || co->given[CO_NBITS] || co->value[CO_PIXELTYPE] != 0 ||
+           co->value[CO_MAX_Z_ERROR] != 0;
 }
 
 static bool wants_domain(const creation *co, const char *domain)
@@ -123,28 +168,39 @@ static bool wants_domain(const creation *co, const char *domain)
     return co->domain_count == 0 && co->value[CO_COPY_SRC_MDD] != 0;
 }
 
-static bool keeps_item(const creation *co, const tz_metadata_item *item)
+static bool is_statistics(const tz_metadata_item *item)
 {
-    static const char statistics[] = "STATISTICS_";
+    static const char start[] = "STATISTICS_";
+    return strncmp(item->name, start, sizeof start - 1) == 0;
+}
+
+static bool keeps_item(const conversion *c, const tz_metadata_item *item)
+{
+    const creation *co = &c->settings->creation;
+    if (item->band >= 0 && (uint32_t)item->band >= c->spec.bands)
+        return false;
     if (strcmp(item->role, "colorinterp") == 0)
         return !co->given[CO_PHOTOMETRIC] && !co->given[CO_ALPHA];
     if (item->role[0] != '\0') /* what bands are, not what is told about them */
         return true;
-    if (strncmp(item->name, statistics, sizeof statistics - 1) == 0 && outdates_statistics(co))
+    if (is_statistics(item) && outdates_statistics(c))
         return false;
     return wants_domain(co, item->domain);
 }
 
 static tz_result set_metadata(conversion *c, tz_error *err)
 {
+    const creation *co = &c->settings->creation;
     tz_image_spec *spec = &c->spec;
     uint32_t kept = 0;
     c->metadata = malloc(((size_t)spec->metadata_count + 1) * sizeof *c->metadata);
     if (c->metadata == NULL)
         return problem_nomem(err, "the metadata");
     for (uint32_t i = 0; i < spec->metadata_count; i++) {
-        if (keeps_item(&c->settings->creation, &spec->metadata[i]))
+        if (keeps_item(c, &spec->metadata[i]))
             c->metadata[kept++] = spec->metadata[i];
+        else if (is_statistics(&spec->metadata[i]))
+            c->new_statistics = co->value[CO_STATISTICS] == STATISTICS_AUTO && c->settings->cog;
     }
     spec->metadata = c->metadata;
     spec->metadata_count = kept;
@@ -237,8 +293,10 @@ tz_result conversion_set_spec(conversion *c, tz_error *err)
         result = set_signed(c, err);
     if (result == TZ_OK)
         result = set_bits(c, err);
-    if (result == TZ_OK)
+    if (result == TZ_OK) {
+        split_alpha(c);
         result = set_colors(c, err);
+    }
     if (result == TZ_OK)
         result = set_profile(c, err);
     return result == TZ_OK ? check_geo(c, err) : result;

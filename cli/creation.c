@@ -34,12 +34,14 @@ static bool same_name(const char *a, size_t size, const char *b)
     return true;
 }
 
-static creation_id find_option(const char *name, size_t size)
+static creation_id find_option(const creation_driver *driver, const char *name, size_t size)
 {
-    int id = 0;
-    while (id < CO_COUNT && !same_name(name, size, creation_options[id].name))
-        id++;
-    return (creation_id)id;
+    for (int id = 0; id < CO_COUNT; id++) {
+        const char *known = driver->options[id].name;
+        if (known != NULL && same_name(name, size, known))
+            return (creation_id)id;
+    }
+    return CO_COUNT;
 }
 
 static const creation_word *find_word(const creation_option *option, const char *text)
@@ -50,10 +52,15 @@ static const creation_word *find_word(const creation_option *option, const char 
     return word != NULL && word->text != NULL ? word : NULL;
 }
 
+/* Those that there are, without gaps. */
 static const char *option_name(const void *list, size_t index)
 {
-    (void)list;
-    return index < CO_COUNT ? creation_options[index].name : NULL;
+    const creation_driver *driver = list;
+    for (int id = 0; id < CO_COUNT; id++) {
+        if (driver->options[id].name != NULL && index-- == 0)
+            return driver->options[id].name;
+    }
+    return NULL;
 }
 
 static const char *word_name(const void *list, size_t index)
@@ -103,9 +110,8 @@ static bool add_domain(creation *c, const char *text)
     return true;
 }
 
-static bool read_value(creation *c, creation_id id, const char *text)
+static bool read_value(creation *c, creation_id id, const creation_option *option, const char *text)
 {
-    const creation_option *option = &creation_options[id];
     const creation_word *word = find_word(option, text);
     if (word != NULL)
         c->value[id] = word->value;
@@ -172,37 +178,41 @@ static bool wrong_value(const creation_option *option, const char *text)
     return refuse(option, text, values);
 }
 
-static bool unknown_option(const char *text, size_t size)
+static bool unknown_option(const creation_driver *driver, const char *text, size_t size)
 {
     char name[LONGEST_KEY + 1] = "";
     if (size < sizeof name)
         memcpy(name, text, size);
     usage_unknown("unknown creation option", name[0] != '\0' ? name : text, "",
-                  nearest(text, size, option_name, NULL));
+                  nearest(text, size, option_name, driver));
     return false;
 }
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-void creation_start(creation *c)
+/* What a driver has no option for is as GTiff's default. */
+void creation_start(creation *c, const creation_driver *driver)
 {
-    *c = (creation){0};
-    for (int id = 0; id < CO_COUNT; id++) {
-        if (creation_options[id].normal[0] != '\0')
-            (void)read_value(c, (creation_id)id, creation_options[id].normal);
+    const creation_driver *const drivers[] = {&creation_gtiff, driver};
+    *c = (creation){.driver = driver};
+    for (int i = 0; i < 2 * CO_COUNT; i++) {
+        creation_id id = (creation_id)(i % CO_COUNT);
+        const creation_option *option = &drivers[i / CO_COUNT]->options[id];
+        if (option->name != NULL && option->normal[0] != '\0')
+            (void)read_value(c, id, option, option->normal);
     }
 }
 
 static bool set_value(creation *c, creation_id id, const char *text)
 {
-    const creation_option *option = &creation_options[id];
+    const creation_option *option = &c->driver->options[id];
     const creation_word *word = find_word(option, text);
     double normal = c->value[id];
     if (word != NULL && word->refused != NULL)
         return refuse(option, text, word->refused);
-    if (option->refused != NULL && option->kind == CREATION_TEXT)
+    if (option->refused != NULL && option->kind == CREATION_TEXT && word == NULL)
         return refuse(option, text, option->refused);
-    if (!read_value(c, id, text))
+    if (!read_value(c, id, option, text))
         return wrong_value(option, text);
     if (option->refused != NULL && c->value[id] != normal)
         return refuse(option, text, option->refused);
@@ -216,105 +226,47 @@ bool creation_set(creation *c, const char *text)
         term_usage("--co needs KEY=VALUE, not", text, "");
         return false;
     }
-    creation_id id = find_option(text, size);
+    creation_id id = find_option(c->driver, text, size);
     if (id == CO_COUNT)
-        return unknown_option(text, size);
+        return unknown_option(c->driver, text, size);
     if (c->given[id] && id != CO_SRC_MDD) {
-        term_usage(creation_options[id].name, NULL, " is given twice");
+        term_usage(c->driver->options[id].name, NULL, " is given twice");
         return false;
     }
     c->given[id] = true;
     return set_value(c, id, text + size + 1);
 }
 
-/* The bit of the table for the compression that was chosen. */
-static unsigned codec_bit(const creation *c)
+/* Profiles ------------------------------------------------------------------------------------- */
+
+static const creation_word profiles[] = {{"jpeg", TZ_COMPRESSION_JPEG, NULL},
+                                         {"webp", TZ_COMPRESSION_WEBP, NULL},
+                                         {"zstd", TZ_COMPRESSION_ZSTD, NULL},
+                                         {"lzw", TZ_COMPRESSION_LZW, NULL},
+                                         {"deflate", TZ_COMPRESSION_DEFLATE, NULL},
+                                         {"packbits", TZ_COMPRESSION_PACKBITS, NULL},
+                                         {"lzma", TZ_COMPRESSION_LZMA, NULL},
+                                         {"lerc", TZ_COMPRESSION_LERC, NULL},
+                                         {"lerc_deflate", CREATION_LERC_DEFLATE, NULL},
+                                         {"lerc_zstd", CREATION_LERC_ZSTD, NULL},
+                                         {"raw", TZ_COMPRESSION_NONE, NULL},
+                                         {NULL, 0, NULL}};
+static const creation_option profile_option = {"--profile", profiles, CREATION_WORD, 0,   0,
+                                               "",          0,        NULL,          NULL};
+
+bool creation_set_profile(creation *c, const char *name)
 {
-    static const struct {
-        int compression;
-        unsigned bit;
-    } bits[] = {{TZ_COMPRESSION_LZW, FOR_LZW},
-                {TZ_COMPRESSION_DEFLATE, FOR_DEFLATE},
-                {TZ_COMPRESSION_ZSTD, FOR_ZSTD},
-                {TZ_COMPRESSION_LZMA, FOR_LZMA},
-                {TZ_COMPRESSION_LZ4, FOR_LZ4},
-                {TZ_COMPRESSION_JPEG, FOR_JPEG},
-                {TZ_COMPRESSION_WEBP, FOR_WEBP},
-                {TZ_COMPRESSION_JXL, FOR_JXL},
-                {TZ_COMPRESSION_JPEG2000, FOR_JPEG2000},
-                {TZ_COMPRESSION_LERC, FOR_LERC},
-                {CREATION_LERC_DEFLATE, FOR_LERC_DEFLATE},
-                {CREATION_LERC_ZSTD, FOR_LERC_ZSTD}};
-    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
-        if (bits[i].compression == creation_number(c, CO_COMPRESS))
-            return bits[i].bit;
+    const creation_word *word = find_word(&profile_option, name);
+    if (word == NULL) {
+        const char *near = suggest(name, word_name, profiles); /* these are not in capitals */
+        if (near == NULL)
+            return wrong_value(&profile_option, name);
+        usage_unknown("--profile cannot be", name, "", near);
+        return false;
     }
-    return 0;
-}
-
-static const char *compression_word(const creation *c)
-{
-    const creation_word *word = creation_options[CO_COMPRESS].words;
-    while (word->value != c->value[CO_COMPRESS])
-        word++;
-    return word->text;
-}
-
-/* As GDAL does, options of other codecs are ignored, but not silently. */
-static void drop_useless(creation *c)
-{
-    unsigned codec = codec_bit(c);
-    creation defaults;
-    char message[128];
-    creation_start(&defaults);
-    for (int id = 0; id < CO_COUNT; id++) {
-        const creation_option *option = &creation_options[id];
-        if (option->codecs == 0 || (option->codecs & codec) != 0)
-            continue;
-        if (c->value[id] != defaults.value[id]) {
-            snprintf(message, sizeof message, "%s has no effect with COMPRESS=%s", option->name,
-                     compression_word(c));
-            term_warning(message, 1);
-        }
-        c->value[id] = defaults.value[id];
-        c->given[id] = false;
-    }
-}
-
-bool creation_check(creation *c)
-{
-    const char *problem = NULL;
-    drop_useless(c);
-    if (c->given[CO_BLOCKXSIZE] && c->value[CO_TILED] == 0)
-        problem = "BLOCKXSIZE needs TILED=YES: strips are as wide as the image";
-    else if ((c->given[CO_JXL_DISTANCE] || c->given[CO_JXL_ALPHA_DISTANCE]) &&
-             c->value[CO_JXL_LOSSLESS] != 0)
-        problem = "JXL_DISTANCE and JXL_ALPHA_DISTANCE need JXL_LOSSLESS=NO";
-    else if (c->given[CO_WEBP_LEVEL] && c->value[CO_WEBP_LOSSLESS] != 0)
-        problem = "WEBP_LEVEL needs WEBP_LOSSLESS=NO";
-    else if (c->given[CO_JPEG2000_QUALITY] && c->value[CO_JPEG2000_LOSSLESS] != 0)
-        problem = "JPEG2000_QUALITY needs JPEG2000_LOSSLESS=NO";
-    else if (c->value[CO_STATISTICS] != 0 && c->value[CO_PROFILE] != PROFILE_GDAL)
-        problem = "STATISTICS=YES needs PROFILE=GDALGeoTIFF: they are GDAL metadata";
-    else if (c->value[CO_TFW] != 0 && c->value[CO_WORLDFILE] != 0)
-        problem = "TFW and WORLDFILE: one world file is enough";
-    else if (c->domain_count > 0 && c->given[CO_COPY_SRC_MDD] && c->value[CO_COPY_SRC_MDD] == 0)
-        problem = "SRC_MDD and COPY_SRC_MDD=NO do not go together";
-    if (problem != NULL)
-        term_usage(problem, NULL, "");
-    return problem == NULL;
-}
-
-int64_t creation_number(const creation *c, creation_id id)
-{
-    return (int64_t)c->value[id];
-}
-
-uint16_t creation_compression(const creation *c)
-{
-    int64_t value = creation_number(c, CO_COMPRESS);
-    bool lerc = value == CREATION_LERC_DEFLATE || value == CREATION_LERC_ZSTD;
-    return lerc ? TZ_COMPRESSION_LERC : (uint16_t)value;
+    if (!c->given[CO_COMPRESS])
+        c->value[CO_COMPRESS] = word->value;
+    return true;
 }
 
 /* Help ----------------------------------------------------------------------------------------- */
@@ -336,18 +288,18 @@ static void print_wrapped(const char *text)
     putchar('\n');
 }
 
-void creation_print_help(void)
+void creation_print_help(const creation_driver *driver)
 {
     putchar('\n');
     term_put(TERM_HEADING, "Creation options");
-    printf(", by the names of GDAL's GTiff driver, with defaults in brackets\n");
+    printf(", by the names of GDAL's %s driver, with defaults in brackets\n", driver->name);
     for (int id = 0; id < CO_COUNT; id++) {
-        const creation_option *option = &creation_options[id];
-        bool has_normal = option->normal[0] != '\0';
+        const creation_option *option = &driver->options[id];
         char values[250];
         char line[500];
         if (option->text == NULL)
             continue;
+        bool has_normal = option->normal[0] != '\0';
         list_values(option, values, sizeof values);
         snprintf(line, sizeof line, "%s%s%s%s%s%s", values, has_normal ? " [" : "", option->normal,
                  has_normal ? "]" : "", values[0] != '\0' ? ": " : "", option->text);

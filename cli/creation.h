@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * --co KEY=VALUE: the creation options of GDAL's GTiff driver, and a few of our own. One table
- * knows their names, values and defaults; parsing, suggestions and help are made from it. */
+ * --co KEY=VALUE: the creation options of GDAL's GTiff and COG drivers, and a few of our own.
+ * Tables know their names, values and defaults; parsing, suggestions and help are made from them.
+ */
 #ifndef CLI_CREATION_H
 #define CLI_CREATION_H
 
@@ -12,7 +13,10 @@ typedef enum creation_id {
     CO_TILED,
     CO_BLOCKXSIZE,
     CO_BLOCKYSIZE,
+    CO_BLOCKSIZE,
     CO_COMPRESS,
+    CO_LEVEL,
+    CO_QUALITY,
     CO_PREDICTOR,
     CO_ZLEVEL,
     CO_ZSTD_LEVEL,
@@ -29,6 +33,14 @@ typedef enum creation_id {
     CO_JPEG2000_LOSSLESS,
     CO_JPEG2000_QUALITY,
     CO_MAX_Z_ERROR,
+    CO_MAX_Z_ERROR_OVERVIEW,
+    CO_OVERVIEWS,
+    CO_OVERVIEW_COUNT,
+    CO_OVERVIEW_RESAMPLING,
+    CO_RESAMPLING,
+    CO_OVERVIEW_COMPRESS,
+    CO_OVERVIEW_QUALITY,
+    CO_OVERVIEW_PREDICTOR,
     CO_DISCARD_LSB,
     CO_NBITS,
     CO_PIXELTYPE,
@@ -47,7 +59,7 @@ typedef enum creation_id {
     CO_GEOTIFF_VERSION,
     CO_ALIGN,
     CO_STATISTICS,
-    /* from here on only their defaults are taken */
+    /* from here on only their defaults are taken, by any driver */
     CO_COPY_SRC_OVERVIEWS,
     CO_STREAMABLE_OUTPUT,
     CO_APPEND_SUBDATASET,
@@ -56,7 +68,6 @@ typedef enum creation_id {
     CO_GEOTIFF_KEYS_FLAVOR,
     CO_COLOR_TABLE_MULTIPLIER,
     CO_JPEG_DIRECT_COPY,
-    CO_MAX_Z_ERROR_OVERVIEW,
     CO_SOURCE_ICC_PROFILE,
     CO_SOURCE_PRIMARIES_RED,
     CO_SOURCE_PRIMARIES_GREEN,
@@ -67,20 +78,37 @@ typedef enum creation_id {
     CO_TRANSFERFUNCTION_BLUE,
     CO_TRANSFERRANGE_BLACK,
     CO_TRANSFERRANGE_WHITE,
+    CO_TILING_SCHEME,
+    CO_ZOOM_LEVEL,
+    CO_ZOOM_LEVEL_STRATEGY,
+    CO_ALIGNED_LEVELS,
+    CO_TARGET_SRS,
+    CO_RES,
+    CO_EXTENT,
+    CO_WARP_RESAMPLING,
+    CO_ADD_ALPHA,
     CO_COUNT
 } creation_id;
 
 /* Values that are words of their own. */
 enum { CREATION_LERC_DEFLATE = 100001, CREATION_LERC_ZSTD }; /* of COMPRESS */
-enum { CREATION_FAST = -1 };                                 /* of ZLEVEL */
+enum { CREATION_FAST = -1 };                                 /* of ZLEVEL and LEVEL */
+enum { STATISTICS_AUTO, STATISTICS_YES, STATISTICS_NO };     /* auto: those of the source stay */
+enum { OVERVIEWS_AUTO, OVERVIEWS_NEW, OVERVIEWS_NONE };
 enum { PROFILE_GDAL, PROFILE_GEOTIFF, PROFILE_BASELINE };
 enum { ENDIAN_NATIVE, ENDIAN_INVERTED, ENDIAN_LITTLE, ENDIAN_BIG };
 
 #define CREATION_LIST    64 /* values of DISCARD_LSB */
 #define CREATION_DOMAINS 16 /* times SRC_MDD may be given */
 
+/* Which options there are. */
+typedef struct creation_driver creation_driver;
+extern const creation_driver creation_gtiff;
+extern const creation_driver creation_cog;
+
 /* What was given; what was not has its default. */
 typedef struct creation {
+    const creation_driver *driver;
     bool given[CO_COUNT];
     double value[CO_COUNT];
     uint8_t discard[CREATION_LIST];
@@ -89,18 +117,21 @@ typedef struct creation {
     uint32_t domain_count;
 } creation;
 
-void creation_start(creation *c);
+void creation_start(creation *c, const creation_driver *driver);
 /* Take "KEY=VALUE"; text must stay. false, with a message, when it is not understood or refused. */
 bool creation_set(creation *c, const char *text);
+/* Take the compression of a profile of rio-cogeo, unless COMPRESS is given. false, with a message,
+ * when there is none of that name. */
+bool creation_set_profile(creation *c, const char *name);
 /* Whether the options go together; else a message was printed. Warns of those that the chosen
  * compression has no use for, and takes them away. */
 bool creation_check(creation *c);
 
 /* A value that is a whole number. */
 int64_t creation_number(const creation *c, creation_id id);
-/* As TIFF's number: LERC with something within is LERC. */
-uint16_t creation_compression(const creation *c);
+/* A compression as TIFF's number: LERC with something within is LERC. */
+uint16_t creation_compression(const creation *c, creation_id id);
 
-void creation_print_help(void);
+void creation_print_help(const creation_driver *driver);
 
 #endif

@@ -4,6 +4,8 @@
 #include <terrazzo/terrazzo.h>
 
 #define MOST_PIXELS 2147483647
+#define FOR_LEVEL   (FOR_DEFLATE | FOR_LERC_DEFLATE | FOR_ZSTD | FOR_LERC_ZSTD | FOR_LZMA | FOR_LZ4)
+#define FOR_QUALITY (FOR_JPEG | FOR_WEBP | FOR_JPEG2000)
 
 /* Words. The second word of a value is another name for it, which help leaves out. */
 
@@ -13,24 +15,27 @@ static const creation_word yes_no[] = {{"YES", 1, NULL},   {"NO", 0, NULL}, {"TR
 
 static const char no_ccitt[] = "CCITT codes are read, not written";
 
-static const creation_word compressions[] = {{"NONE", TZ_COMPRESSION_NONE, NULL},
-                                             {"LZW", TZ_COMPRESSION_LZW, NULL},
-                                             {"DEFLATE", TZ_COMPRESSION_DEFLATE, NULL},
-                                             {"ZSTD", TZ_COMPRESSION_ZSTD, NULL},
-                                             {"LZMA", TZ_COMPRESSION_LZMA, NULL},
-                                             {"PACKBITS", TZ_COMPRESSION_PACKBITS, NULL},
-                                             {"JPEG", TZ_COMPRESSION_JPEG, NULL},
-                                             {"WEBP", TZ_COMPRESSION_WEBP, NULL},
-                                             {"JXL", TZ_COMPRESSION_JXL, NULL},
-                                             {"LERC", TZ_COMPRESSION_LERC, NULL},
-                                             {"LERC_DEFLATE", CREATION_LERC_DEFLATE, NULL},
-                                             {"LERC_ZSTD", CREATION_LERC_ZSTD, NULL},
-                                             {"JPEG2000", TZ_COMPRESSION_JPEG2000, NULL},
-                                             {"LZ4", TZ_COMPRESSION_LZ4, NULL},
-                                             {"CCITTRLE", 0, no_ccitt},
-                                             {"CCITTFAX3", 0, no_ccitt},
-                                             {"CCITTFAX4", 0, no_ccitt},
-                                             {NULL, 0, NULL}};
+static const creation_word compressions_or_auto[] = {{"AUTO", TZ_COMPRESSION_DEFAULT, NULL},
+                                                     {"NONE", TZ_COMPRESSION_NONE, NULL},
+                                                     {"LZW", TZ_COMPRESSION_LZW, NULL},
+                                                     {"DEFLATE", TZ_COMPRESSION_DEFLATE, NULL},
+                                                     {"ZSTD", TZ_COMPRESSION_ZSTD, NULL},
+                                                     {"LZMA", TZ_COMPRESSION_LZMA, NULL},
+                                                     {"PACKBITS", TZ_COMPRESSION_PACKBITS, NULL},
+                                                     {"JPEG", TZ_COMPRESSION_JPEG, NULL},
+                                                     {"WEBP", TZ_COMPRESSION_WEBP, NULL},
+                                                     {"JXL", TZ_COMPRESSION_JXL, NULL},
+                                                     {"LERC", TZ_COMPRESSION_LERC, NULL},
+                                                     {"LERC_DEFLATE", CREATION_LERC_DEFLATE, NULL},
+                                                     {"LERC_ZSTD", CREATION_LERC_ZSTD, NULL},
+                                                     {"JPEG2000", TZ_COMPRESSION_JPEG2000, NULL},
+                                                     {"LZ4", TZ_COMPRESSION_LZ4, NULL},
+                                                     {"CCITTRLE", 0, no_ccitt},
+                                                     {"CCITTFAX3", 0, no_ccitt},
+                                                     {"CCITTFAX4", 0, no_ccitt},
+                                                     {NULL, 0, NULL}};
+
+#define compressions (compressions_or_auto + 1)
 
 static const creation_word fast[] = {{"FAST", CREATION_FAST, NULL}, {NULL, 0, NULL}};
 static const creation_word all_cpus[] = {{"ALL_CPUS", 0, NULL}, {NULL, 0, NULL}};
@@ -79,11 +84,78 @@ static const creation_word flavors[] = {
     {"ESRI_PE", 1, "the keys of the source are written as they are"},
     {NULL, 0, NULL}};
 
+/* 0: what suits the type */
+static const creation_word predictors[] = {
+    {"YES", 0, NULL},  {"NO", 1, NULL}, {"STANDARD", 2, NULL}, {"FLOATING_POINT", 3, NULL},
+    {"TRUE", 0, NULL}, {"ON", 0, NULL}, {"FALSE", 1, NULL},    {"OFF", 1, NULL},
+    {"1", 1, NULL},    {"2", 2, NULL},  {"3", 3, NULL},        {NULL, 0, NULL}};
+static const creation_word resamplings[] = {{"NEAREST", TZ_RESAMPLE_NEAREST, NULL},
+                                            {"AVERAGE", TZ_RESAMPLE_AVERAGE, NULL},
+                                            {"BILINEAR", TZ_RESAMPLE_BILINEAR, NULL},
+                                            {"CUBIC", TZ_RESAMPLE_CUBIC, NULL},
+                                            {"CUBICSPLINE", 0, "of cubic ones there is CUBIC"},
+                                            {"LANCZOS", TZ_RESAMPLE_LANCZOS, NULL},
+                                            {"GAUSS", TZ_RESAMPLE_GAUSS, NULL},
+                                            {"RMS", TZ_RESAMPLE_RMS, NULL},
+                                            {"MODE", TZ_RESAMPLE_MODE, NULL},
+                                            {"MIN", TZ_RESAMPLE_MIN, NULL},
+                                            {"MAX", TZ_RESAMPLE_MAX, NULL},
+                                            {"MEDIAN", TZ_RESAMPLE_MEDIAN, NULL},
+                                            {NULL, 0, NULL}};
+static const char made_anew[] = "overviews are made of the image, not copied";
+static const creation_word overviews[] = {{"AUTO", OVERVIEWS_AUTO, NULL},
+                                          {"IGNORE_EXISTING", OVERVIEWS_NEW, NULL},
+                                          {"NONE", OVERVIEWS_NONE, NULL},
+                                          {"FORCE_USE_EXISTING", 0, made_anew},
+                                          {NULL, 0, NULL}};
+static const creation_word statistics[] = {
+    {"AUTO", STATISTICS_AUTO, NULL}, {"YES", STATISTICS_YES, NULL},
+    {"NO", STATISTICS_NO, NULL},     {"TRUE", STATISTICS_YES, NULL},
+    {"FALSE", STATISTICS_NO, NULL},  {"ON", STATISTICS_YES, NULL},
+    {"OFF", STATISTICS_NO, NULL},    {NULL, 0, NULL}};
+static const creation_word own_grid[] = {{"CUSTOM", 0, NULL}, {NULL, 0, NULL}};
+
+/* Reasons. */
+
+static const char no_overviews[] = "overviews are not written; terrazzo cog makes them";
+static const char no_warp[] = "the image keeps its own grid; nothing is reprojected";
+static const char is_blocksize[] = "tiles are square, of BLOCKSIZE pixels";
+static const char is_level[] = "for effort there is LEVEL";
+static const char is_quality[] = "for loss there is QUALITY, and 100 is none in WEBP";
 static const char no_colour[] =
     "an ICC profile and its like are copied from the source as they are";
 
 /* clang-format off */
-const creation_option creation_options[CO_COUNT] = {
+/* Of both drivers. */
+#define SHARED_OPTIONS                                                                            \
+    [CO_JXL_LOSSLESS] = {"JXL_LOSSLESS", yes_no, CREATION_WORD, 0, 0, "YES", FOR_JXL,             \
+                         "JXL without loss", NULL},                                               \
+    [CO_JXL_EFFORT] = {"JXL_EFFORT", NULL, CREATION_NUMBER, 1, 9, "5", FOR_JXL, "effort of JXL",  \
+                       NULL},                                                                     \
+    [CO_JXL_DISTANCE] = {"JXL_DISTANCE", NULL, CREATION_REAL, 0.01, 25, "1", FOR_JXL,             \
+                         "loss of JXL; with JXL_LOSSLESS=NO", NULL},                              \
+    [CO_JXL_ALPHA_DISTANCE] = {"JXL_ALPHA_DISTANCE", NULL, CREATION_REAL, -1, 25, "-1", FOR_JXL,  \
+                               "the same for alpha: -1 as the others, 0 no loss", NULL},          \
+    [CO_MAX_Z_ERROR] = {"MAX_Z_ERROR", NULL, CREATION_REAL, 0, 1e300, "0", FOR_ANY_LERC,          \
+                        "how far LERC may be off", NULL},                                         \
+    [CO_NBITS] = {"NBITS", NULL, CREATION_NUMBER, 1, 32, "", 0,                                   \
+                  "bits of a sample; 16 of floating point: half floats", NULL},                   \
+    [CO_BIGTIFF] = {"BIGTIFF", bigtiffs, CREATION_WORD, 0, 0, "IF_NEEDED", 0,                     \
+                    "64-bit offsets; beyond 4 GiB, IF_SAFER beyond 2 GiB", NULL},                 \
+    [CO_SPARSE_OK] = {"SPARSE_OK", yes_no, CREATION_WORD, 0, 0, "NO", 0,                          \
+                      "leave out tiles of nothing but nodata (or 0)", NULL},                      \
+    [CO_NUM_THREADS] = {"NUM_THREADS", all_cpus, CREATION_NUMBER, 1, 65536, "ALL_CPUS", 0,        \
+                        "as --threads, which wins", NULL},                                        \
+    [CO_COPY_SRC_MDD] = {"COPY_SRC_MDD", copies, CREATION_WORD, 0, 0, "AUTO", 0,                  \
+                         "copy metadata, of all domains", NULL},                                  \
+    [CO_SRC_MDD] = {"SRC_MDD", NULL, CREATION_TEXT, 0, 0, "", 0,                                  \
+                    "copy metadata of this domain; several times for several; "                   \
+                    "_DEFAULT_ is the one without a name", NULL},                                 \
+    [CO_GEOTIFF_VERSION] = {"GEOTIFF_VERSION", versions, CREATION_WORD, 0, 0, "AUTO", 0,          \
+                            "another than the source's is an error", NULL}
+
+static const creation_option gtiff_options[CO_COUNT] = {
+    SHARED_OPTIONS,
     [CO_TILED] = {"TILED", yes_no, CREATION_WORD, 0, 0, "NO", 0, "tiles instead of strips", NULL},
     [CO_BLOCKXSIZE] = {"BLOCKXSIZE", NULL, CREATION_NUMBER, 1, MOST_PIXELS, "256", 0,
                        "width of tiles, a multiple of 16; with TILED=YES", NULL},
@@ -112,24 +184,12 @@ const creation_option creation_options[CO_COUNT] = {
                        "quality of WEBP", NULL},
     [CO_WEBP_LOSSLESS] = {"WEBP_LOSSLESS", yes_no, CREATION_WORD, 0, 0, "NO", FOR_WEBP,
                           "WEBP without loss", NULL},
-    [CO_JXL_LOSSLESS] = {"JXL_LOSSLESS", yes_no, CREATION_WORD, 0, 0, "YES", FOR_JXL,
-                         "JXL without loss", NULL},
-    [CO_JXL_EFFORT] = {"JXL_EFFORT", NULL, CREATION_NUMBER, 1, 9, "5", FOR_JXL, "effort of JXL",
-                       NULL},
-    [CO_JXL_DISTANCE] = {"JXL_DISTANCE", NULL, CREATION_REAL, 0.01, 25, "1", FOR_JXL,
-                         "loss of JXL; with JXL_LOSSLESS=NO", NULL},
-    [CO_JXL_ALPHA_DISTANCE] = {"JXL_ALPHA_DISTANCE", NULL, CREATION_REAL, -1, 25, "-1", FOR_JXL,
-                               "the same for alpha: -1 as the others, 0 no loss", NULL},
     [CO_JPEG2000_LOSSLESS] = {"JPEG2000_LOSSLESS", yes_no, CREATION_WORD, 0, 0, "YES", FOR_JPEG2000,
                               "JPEG2000 without loss", NULL},
     [CO_JPEG2000_QUALITY] = {"JPEG2000_QUALITY", NULL, CREATION_NUMBER, 1, 100, "75", FOR_JPEG2000,
                              "quality of JPEG2000; with JPEG2000_LOSSLESS=NO", NULL},
-    [CO_MAX_Z_ERROR] = {"MAX_Z_ERROR", NULL, CREATION_REAL, 0, 1e300, "0", FOR_ANY_LERC,
-                        "how far LERC may be off", NULL},
     [CO_DISCARD_LSB] = {"DISCARD_LSB", NULL, CREATION_BITS, 0, 63, "", 0,
                         "low bits to round away: a number, or one for each band", NULL},
-    [CO_NBITS] = {"NBITS", NULL, CREATION_NUMBER, 1, 32, "", 0,
-                  "bits of a sample; 16 of floating point: half floats", NULL},
     [CO_PIXELTYPE] = {"PIXELTYPE", pixel_types, CREATION_WORD, 0, 0, "DEFAULT", 0,
                       "bytes are int8", NULL},
     [CO_INTERLEAVE] = {"INTERLEAVE", interleaves, CREATION_WORD, 0, 0, "", 0,
@@ -138,12 +198,6 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_PHOTOMETRIC] = {"PHOTOMETRIC", photometrics, CREATION_WORD, 0, 0, "", 0,
                         "what bands mean; by default as in the source", NULL},
     [CO_ALPHA] = {"ALPHA", alphas, CREATION_WORD, 0, 0, "", 0, "what the first extra band is", NULL},
-    [CO_BIGTIFF] = {"BIGTIFF", bigtiffs, CREATION_WORD, 0, 0, "IF_NEEDED", 0,
-                    "64-bit offsets; beyond 4 GiB, IF_SAFER beyond 2 GiB", NULL},
-    [CO_SPARSE_OK] = {"SPARSE_OK", yes_no, CREATION_WORD, 0, 0, "NO", 0,
-                      "leave out tiles of nothing but nodata (or 0)", NULL},
-    [CO_NUM_THREADS] = {"NUM_THREADS", all_cpus, CREATION_NUMBER, 1, 65536, "ALL_CPUS", 0,
-                        "as --threads, which wins", NULL},
     [CO_PROFILE] = {"PROFILE", profiles, CREATION_WORD, 0, 0, "GDALGeoTIFF", 0,
                     "GeoTIFF leaves out nodata, metadata and RPC; BASELINE "
                     "also georeferencing and all that is no baseline TIFF", NULL},
@@ -153,19 +207,11 @@ const creation_option creation_options[CO_COUNT] = {
                       "also write a world file, NAME.wld", NULL},
     [CO_ENDIANNESS] = {"ENDIANNESS", byte_orders, CREATION_WORD, 0, 0, "NATIVE", 0,
                        "byte order of the file", NULL},
-    [CO_COPY_SRC_MDD] = {"COPY_SRC_MDD", copies, CREATION_WORD, 0, 0, "AUTO", 0,
-                         "copy metadata, of all domains", NULL},
-    [CO_SRC_MDD] = {"SRC_MDD", NULL, CREATION_TEXT, 0, 0, "", 0,
-                    "copy metadata of this domain; several times for several; "
-                    "_DEFAULT_ is the one without a name", NULL},
-    [CO_GEOTIFF_VERSION] = {"GEOTIFF_VERSION", versions, CREATION_WORD, 0, 0, "AUTO", 0,
-                            "another than the source's is an error", NULL},
     [CO_ALIGN] = {"ALIGN", NULL, CREATION_NUMBER, 1, 65536, "1", 0,
                   "tiles begin at multiples of this power of two", NULL},
     [CO_STATISTICS] = {"STATISTICS", yes_no, CREATION_WORD, 0, 0, "NO", 0,
                        "write each band's statistics to the metadata", NULL},
-    [CO_COPY_SRC_OVERVIEWS] = {"COPY_SRC_OVERVIEWS", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
-                               "overviews are not written"},
+    [CO_COPY_SRC_OVERVIEWS] = {"COPY_SRC_OVERVIEWS", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL, no_overviews},
     [CO_STREAMABLE_OUTPUT] = {"STREAMABLE_OUTPUT", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
                               "the directory is written last, when all is known"},
     [CO_APPEND_SUBDATASET] = {"APPEND_SUBDATASET", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
@@ -181,7 +227,7 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_JPEG_DIRECT_COPY] = {"JPEG_DIRECT_COPY", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
                              "tiles are always decoded and encoded"},
     [CO_MAX_Z_ERROR_OVERVIEW] = {"MAX_Z_ERROR_OVERVIEW", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
-                                 "overviews are not written"},
+                                 no_overviews},
     [CO_SOURCE_ICC_PROFILE] = {"SOURCE_ICC_PROFILE", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
                                no_colour},
     [CO_SOURCE_PRIMARIES_RED] = {"SOURCE_PRIMARIES_RED", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
@@ -203,4 +249,74 @@ const creation_option creation_options[CO_COUNT] = {
     [CO_TRANSFERRANGE_WHITE] = {"TIFFTAG_TRANSFERRANGE_WHITE", NULL, CREATION_TEXT, 0, 0, "", 0,
                                 NULL, no_colour},
 };
+
+static const creation_option cog_options[CO_COUNT] = {
+    SHARED_OPTIONS,
+    [CO_BLOCKSIZE] = {"BLOCKSIZE", NULL, CREATION_NUMBER, 16, MOST_PIXELS, "512", 0,
+                      "width and height of tiles, a multiple of 16", NULL},
+    [CO_COMPRESS] = {"COMPRESS", compressions, CREATION_WORD, 0, 0, "DEFLATE", 0, "codec", NULL},
+    [CO_LEVEL] = {"LEVEL", fast, CREATION_NUMBER, 0, 22, "", FOR_LEVEL,
+                  "effort of DEFLATE (1 to 12, 6 by default), ZSTD (1 to 22, 9), LZMA "
+                  "(0 to 9, 6) and LZ4 (1 to 12, 1); FAST: DEFLATE far below 1", NULL},
+    [CO_QUALITY] = {"QUALITY", NULL, CREATION_NUMBER, 1, 100, "", FOR_QUALITY,
+                    "of JPEG and WEBP, 75 by default; 100 is lossless in WEBP, and the "
+                    "default of JPEG2000", NULL},
+    [CO_PREDICTOR] = {"PREDICTOR", predictors, CREATION_WORD, 0, 0, "YES", FOR_PREDICTED,
+                      "differences of neighbours, in the way that suits the type; "
+                      "with LZW, DEFLATE, ZSTD, LZMA or LZ4", NULL},
+    [CO_INTERLEAVE] = {"INTERLEAVE", interleaves, CREATION_WORD, 0, 0, "PIXEL", 0,
+                       "which samples lie together", NULL},
+    [CO_MAX_Z_ERROR_OVERVIEW] = {"MAX_Z_ERROR_OVERVIEW", NULL, CREATION_REAL, 0, 1e300, "",
+                                 FOR_ANY_LERC | FOR_OVERVIEWS,
+                                 "how far it may be off in overviews; MAX_Z_ERROR by default", NULL},
+    [CO_OVERVIEWS] = {"OVERVIEWS", overviews, CREATION_WORD, 0, 0, "AUTO", 0,
+                      "whether there are any; they are always made anew", NULL},
+    [CO_OVERVIEW_COUNT] = {"OVERVIEW_COUNT", NULL, CREATION_NUMBER, 0, 31, "", 0,
+                           "each half as wide and high as the one before; by default "
+                           "until one fits a tile", NULL},
+    [CO_OVERVIEW_RESAMPLING] = {"OVERVIEW_RESAMPLING", resamplings, CREATION_WORD, 0, 0, "", 0,
+                                "how pixels become those of overviews; AVERAGE by "
+                                "default, of palettes NEAREST", NULL},
+    [CO_RESAMPLING] = {"RESAMPLING", resamplings, CREATION_WORD, 0, 0, "", 0,
+                       "the same, where OVERVIEW_RESAMPLING is not given", NULL},
+    [CO_OVERVIEW_COMPRESS] = {"OVERVIEW_COMPRESS", compressions_or_auto, CREATION_WORD, 0, 0, "AUTO",
+                              0, "codec of overviews; AUTO: that of the image", NULL},
+    [CO_OVERVIEW_QUALITY] = {"OVERVIEW_QUALITY", NULL, CREATION_NUMBER, 1, 100, "",
+                             FOR_QUALITY | FOR_OVERVIEWS,
+                             "of overviews; QUALITY by default, if the codec is the same", NULL},
+    [CO_OVERVIEW_PREDICTOR] = {"OVERVIEW_PREDICTOR", predictors, CREATION_WORD, 0, 0, "",
+                               FOR_PREDICTED | FOR_OVERVIEWS,
+                               "of overviews; PREDICTOR by default, if the codec is the same",
+                               NULL},
+    [CO_STATISTICS] = {"STATISTICS", statistics, CREATION_WORD, 0, 0, "AUTO", 0,
+                       "each band's statistics in the metadata; AUTO: as in the source", NULL},
+    [CO_TILED] = {"TILED", yes_no, CREATION_WORD, 0, 0, "YES", 0, NULL, "a COG is tiled"},
+    [CO_BLOCKXSIZE] = {"BLOCKXSIZE", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_blocksize},
+    [CO_BLOCKYSIZE] = {"BLOCKYSIZE", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_blocksize},
+    [CO_ZLEVEL] = {"ZLEVEL", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_level},
+    [CO_ZSTD_LEVEL] = {"ZSTD_LEVEL", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_level},
+    [CO_LZMA_PRESET] = {"LZMA_PRESET", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_level},
+    [CO_LZ4_LEVEL] = {"LZ4_LEVEL", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_level},
+    [CO_JPEG_QUALITY] = {"JPEG_QUALITY", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_quality},
+    [CO_WEBP_LEVEL] = {"WEBP_LEVEL", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_quality},
+    [CO_WEBP_LOSSLESS] = {"WEBP_LOSSLESS", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, is_quality},
+    [CO_PHOTOMETRIC] = {"PHOTOMETRIC", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                        "JPEG of three bands is YCbCr, and all else as in the source"},
+    [CO_COPY_SRC_OVERVIEWS] = {"COPY_SRC_OVERVIEWS", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
+                               made_anew},
+    [CO_TILING_SCHEME] = {"TILING_SCHEME", own_grid, CREATION_TEXT, 0, 0, "CUSTOM", 0, NULL,
+                          no_warp},
+    [CO_ZOOM_LEVEL] = {"ZOOM_LEVEL", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, no_warp},
+    [CO_ZOOM_LEVEL_STRATEGY] = {"ZOOM_LEVEL_STRATEGY", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
+                                no_warp},
+    [CO_ALIGNED_LEVELS] = {"ALIGNED_LEVELS", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, no_warp},
+    [CO_TARGET_SRS] = {"TARGET_SRS", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, no_warp},
+    [CO_RES] = {"RES", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, no_warp},
+    [CO_EXTENT] = {"EXTENT", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, no_warp},
+    [CO_WARP_RESAMPLING] = {"WARP_RESAMPLING", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, no_warp},
+    [CO_ADD_ALPHA] = {"ADD_ALPHA", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL, no_warp},
+};
 /* clang-format on */
+
+const creation_driver creation_gtiff = {"GTiff", gtiff_options};
+const creation_driver creation_cog = {"COG", cog_options};

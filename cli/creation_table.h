@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of creation options. */
+ * The tables of creation options. */
 #ifndef CLI_CREATION_TABLE_H
 #define CLI_CREATION_TABLE_H
 
@@ -35,12 +35,13 @@ enum {
     FOR_LERC_DEFLATE = 512,
     FOR_LERC_ZSTD = 1024,
     FOR_JPEG2000 = 2048,
+    FOR_OVERVIEWS = 4096, /* these codecs are those of overviews */
     FOR_PREDICTED = FOR_LZW | FOR_DEFLATE | FOR_ZSTD | FOR_LZMA | FOR_LZ4,
     FOR_ANY_LERC = FOR_LERC | FOR_LERC_DEFLATE | FOR_LERC_ZSTD
 };
 
 typedef struct creation_option {
-    const char *name;
+    const char *name;           /* NULL: the driver has none of this meaning */
     const creation_word *words; /* NULL: none */
     creation_kind kind;
     double least, most;
@@ -50,6 +51,9 @@ typedef struct creation_option {
     const char *refused; /* why nothing but the default is taken; NULL: others are */
 } creation_option;
 
-extern const creation_option creation_options[CO_COUNT];
+struct creation_driver {
+    const char *name;               /* GDAL's */
+    const creation_option *options; /* CO_COUNT, by their meaning */
+};
 
 #endif

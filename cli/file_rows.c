@@ -13,6 +13,16 @@ void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
     f->how.progress = progress_watch();
 }
 
+/* Grey or RGB without the alpha behind it, which becomes the mask. */
+static void split_alpha(const conversion *c, tz_item items[2])
+{
+    static const uint32_t bands[] = {0, 1, 2, 3};
+    items[0].bands = bands;
+    items[0].band_count = c->spec.bands;
+    items[1].bands = bands + c->spec.bands;
+    items[1].band_count = 1;
+}
+
 /* The pixels, and the file's own mask where the image has one. */
 static size_t items_of(const file_rows *f, const tz_window *window, const tz_buffer *pixels,
                        const tz_buffer *mask, tz_item items[2])
@@ -21,8 +31,11 @@ static size_t items_of(const file_rows *f, const tz_window *window, const tz_buf
     items[0].into.dtype = f->c->read_as;
     if (!f->c->spec.mask)
         return 1;
-    items[1] =
-        (tz_item){.file = f->c->file, .level = TZ_MASK_OF(0u), .window = *window, .into = *mask};
+    items[1] = (tz_item){.file = f->c->file, .window = *window, .into = *mask};
+    if (conversion_masks_by_alpha(f->c))
+        split_alpha(f->c, items);
+    else
+        items[1].level = TZ_MASK_OF(0u);
     return 2;
 }
 

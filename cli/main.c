@@ -4,6 +4,7 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
+#include "block_commands.h"
 #include "clean_command.h"
 #include "convert.h"
 #include "diff.h"
@@ -12,8 +13,16 @@
 #include "read_command.h"
 #include "terminal.h"
 
-static const cli_command *const commands[] = {&info_command, &read_command,    &plan_command,
-                                              &diff_command, &convert_command, &clean_command,
+static const cli_command *const commands[] = {&info_command,
+                                              &read_command,
+                                              &plan_command,
+                                              &diff_command,
+                                              &cog_command,
+                                              &convert_command,
+                                              &plan_cog_command,
+                                              &encode_block_command,
+                                              &assemble_command,
+                                              &clean_command,
                                               NULL};
 
 static int run_help(int argc, char **argv);
@@ -55,12 +64,13 @@ static int print_overview(void)
     printf("\n  terrazzo info elevation.tif\n"
            "  terrazzo info --json elevation.tif\n"
            "  terrazzo read --size 1024x0 elevation.tif picture.png\n"
+           "  terrazzo cog elevation.tif cloud.tif\n"
            "  terrazzo convert --co COMPRESS=ZSTD --co TILED=YES elevation.tif small.tif\n\n");
     term_put(TERM_HEADING, "Commands");
     putchar('\n');
     for (size_t i = 0; commands[i] != NULL; i++)
-        printf("  %-12s%s\n", commands[i]->name, commands[i]->summary);
-    printf("  %-12s%s\n", "help", "shows this text, or that of a command");
+        printf("  %-14s%s\n", commands[i]->name, commands[i]->summary);
+    printf("  %-14s%s\n", "help", "shows this text, or that of a command");
     printf("\n'terrazzo COMMAND -h' tells more; 'terrazzo --version' says what this is.\n");
     return EXIT_OK;
 }

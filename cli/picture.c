@@ -89,14 +89,16 @@ static bool has_palette(const request *r)
            !r->how.scaled;
 }
 
-/* Between two entries of a colour map there is nothing. */
+/* Between two entries of a colour map there is nothing, and none is more than another. */
 static tz_result check_resampling(const request *r, tz_error *err)
 {
-    if (r->how.resampling <= TZ_RESAMPLE_NEAREST || !has_palette(r))
+    if (r->how.resampling <= TZ_RESAMPLE_NEAREST || r->how.resampling == TZ_RESAMPLE_MODE ||
+        !has_palette(r))
         return TZ_OK;
     return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                        "the %s of numbers in a colour map is no colour; use --resampling nearest",
-                        r->how.resampling == TZ_RESAMPLE_AVERAGE ? "average" : "mean");
+                        "by %s numbers in a colour map become no colour; use --resampling nearest "
+                        "or mode",
+                        tz_resampling_name(r->how.resampling));
 }
 
 tz_result picture_choose_bands(request *r, tz_error *err)

@@ -30,7 +30,7 @@ typedef struct raw_rows {
 
 static uint64_t all_bands_row(const conversion *c)
 {
-    return (uint64_t)c->spec.width * c->spec.bands * tz_dtype_size(c->spec.dtype);
+    return (uint64_t)c->spec.width * c->source_bands * tz_dtype_size(c->spec.dtype);
 }
 
 static uint32_t rows_at_a_time(const conversion *c)
@@ -53,7 +53,7 @@ static tz_result take_memory(raw_rows *r, tz_error *err)
     r->sample_size = tz_dtype_size(spec->dtype);
     r->row_size = r->sample_size * spec->width;
     r->rows = (tz_buffer){.dtype = spec->dtype,
-                          .bands = spec->bands,
+                          .bands = r->c->source_bands,
                           .height = rows_at_a_time(r->c),
                           .width = spec->width};
     r->rows.data = size <= SIZE_MAX ? malloc((size_t)size) : NULL;
@@ -62,9 +62,9 @@ static tz_result take_memory(raw_rows *r, tz_error *err)
     r->rows.band_stride = (int64_t)(order == ORDER_PIXEL ? r->sample_size
                                     : order == ORDER_ROW ? r->row_size
                                                          : r->row_size * r->rows.height);
-    r->rows.row_stride = (int64_t)(order == ORDER_BAND ? r->row_size : r->row_size * spec->bands);
+    r->rows.row_stride = (int64_t)(order == ORDER_BAND ? r->row_size : r->row_size * r->rows.bands);
     r->rows.column_stride =
-        (int64_t)(order == ORDER_PIXEL ? r->sample_size * spec->bands : r->sample_size);
+        (int64_t)(order == ORDER_PIXEL ? r->sample_size * r->rows.bands : r->sample_size);
     return TZ_OK;
 }
 
@@ -83,7 +83,7 @@ static tz_result wrong_size(const raw_rows *r, bool too_few, uint64_t found, tz_
     problem_make(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
                  "standard input has %s%" PRIu64 " bytes, and %" PRIu32 " x %" PRIu32 " x %" PRIu32
                  " of %s are %" PRIu64,
-                 too_few ? "" : "more than ", found, spec->height, spec->width, spec->bands,
+                 too_few ? "" : "more than ", found, spec->height, spec->width, r->c->source_bands,
                  tz_dtype_name(spec->dtype), r->expected);
     err->expected = r->expected;
     return err->result;
@@ -136,7 +136,7 @@ static tz_result take(raw_rows *r, char *to, uint64_t size, int64_t place, tz_er
 static tz_result take_bands(raw_rows *r, uint32_t row, tz_error *err)
 {
     const tz_image_spec *spec = &r->c->spec;
-    for (uint32_t band = 0; band < spec->bands; band++) {
+    for (uint32_t band = 0; band < r->rows.bands; band++) {
         uint64_t first = ((uint64_t)band * spec->height + row) * r->row_size;
         char *to = (char *)r->rows.data + (int64_t)band * r->rows.band_stride;
         tz_result result =
@@ -154,7 +154,7 @@ static tz_result take_rows(raw_rows *r, uint32_t row, tz_error *err)
         r->rows.height = spec->height - row;
     if (r->start >= 0)
         return take_bands(r, row, err);
-    return take(r, r->rows.data, r->row_size * spec->bands * r->rows.height, -1, err);
+    return take(r, r->rows.data, r->row_size * r->rows.bands * r->rows.height, -1, err);
 }
 
 /* Band after band from a pipe would take memory for the whole image. */
@@ -162,7 +162,7 @@ static tz_result find_start(raw_rows *r, tz_error *err)
 {
     struct stat found;
     r->start = -1;
-    if (r->c->settings->raw.order != ORDER_BAND || r->c->spec.bands == 1)
+    if (r->c->settings->raw.order != ORDER_BAND || r->c->source_bands == 1)
         return TZ_OK;
     if (fstat(STDIN_FILENO, &found) != 0)
         return fail_read(err, errno);
@@ -185,20 +185,33 @@ static tz_result check_end(const raw_rows *r, tz_error *err)
     return result;
 }
 
+/* Of the bands that came, the last one may be the mask. */
+static tz_result give_rows(const raw_rows *r, tz_writer *writer, tz_error *err)
+{
+    tz_buffer rows = r->rows;
+    tz_buffer mask = r->rows;
+    if (!conversion_masks_by_alpha(r->c))
+        return tz_write_rows(writer, &rows, NULL, err);
+    rows.bands--;
+    mask.bands = 1;
+    mask.data = (char *)mask.data + (int64_t)rows.bands * rows.band_stride;
+    return tz_write_rows(writer, &rows, &mask, err);
+}
+
 static tz_result write_all(raw_rows *r, tz_writer *writer, tz_error *err)
 {
     tz_result result = find_start(r, err);
     for (uint32_t row = 0; result == TZ_OK && row < r->c->spec.height; row += r->rows.height) {
         result = take_rows(r, row, err);
         if (result == TZ_OK)
-            result = tz_write_rows(writer, &r->rows, NULL, err);
+            result = give_rows(r, writer, err);
     }
     return result == TZ_OK ? check_end(r, err) : result;
 }
 
 tz_result raw_rows_write(const conversion *c, tz_writer *writer, tz_error *err)
 {
-    raw_rows r = {.c = c, .expected = conversion_bytes(c)};
+    raw_rows r = {.c = c, .expected = all_bands_row(c) * c->spec.height};
     if (isatty(STDIN_FILENO) == 1)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "standard input is a terminal: pixels are not typed");

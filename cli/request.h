@@ -53,7 +53,8 @@ enum {
                                      "is then in pixels of that level"},                           \
     {"size", 0, REQUEST_SIZE, "WxH", "resample to this size, from the overview that fits;\n"       \
                                      "0 for one of them: in proportion"},                          \
-    {"resampling", 0, REQUEST_RESAMPLING, "HOW", "nearest (the default), average or bilinear; with\n"              \
+    {"resampling", 0, REQUEST_RESAMPLING, "HOW", "nearest (the default), average, bilinear, cubic,\n"              \
+                                                 "lanczos, gauss, rms, mode, min, max or median; with\n" \
                                                  "--size"},     \
     {"dtype", 0, REQUEST_DTYPE, "TYPE", "uint8, int16, float32, ...; casts as doc/numerics.md\n"   \
                                         "says"},                                                   \

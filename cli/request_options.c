@@ -102,13 +102,16 @@ static bool set_bands(request_settings *s, const char *text)
 
 static bool set_resampling(request_settings *s, const char *text)
 {
-    for (int i = TZ_RESAMPLE_NEAREST; i <= TZ_RESAMPLE_BILINEAR; i++) {
+    for (int i = TZ_RESAMPLE_NEAREST; i <= TZ_RESAMPLE_MEDIAN; i++) {
         if (strcmp(tz_resampling_name((tz_resampling)i), text) == 0) {
             s->how.resampling = (tz_resampling)i;
             return true;
         }
     }
-    return value_wrong("--resampling is nearest, average or bilinear, not", text);
+    return value_wrong(
+        "--resampling is nearest, average, bilinear, cubic, lanczos, gauss, rms, mode, "
+        "min, max or median, not",
+        text);
 }
 
 static bool set_fill(request_settings *s, const char *text)

@@ -14,6 +14,7 @@
 
 #include "pixel/pixel.h"
 #include "pixel/resample.h"
+#include "support/resample_rules.h"
 
 /* ---- a level ---- */
 
@@ -69,53 +70,48 @@ static void free_level(level *l)
 
 /* ---- the rules ---- */
 
-static double weight(const tz_reduction *how, double scale, uint32_t i, int64_t at)
-{
-    const double start = i * scale;
-    const double end = (i + 1) * scale;
-    if (how->method == TZ_RESAMPLE_NEAREST)
-        return at == (int64_t)floor(start + 0.5);
-    return fmax(0, fmin(end, (double)at + 1) - fmax(start, (double)at));
-}
-
 static bool is_there(const tz_reduction *how, const level *l, size_t k)
 {
     const size_t pixels = (size_t)l->width * l->height;
     return l->mask[k] && (how->alpha == 0 || l->values[(how->alpha - 1) * pixels + k] != 0);
 }
 
-/* NaN: nothing is valid. */
-static double new_value(const tz_reduction *how, const level *l, uint32_t band, uint32_t row,
-                        uint32_t column, bool *there)
+/* Valid samples of a band, or 1 for pixels that are there. */
+static plane plane_of(const tz_reduction *how, const level *l, uint32_t band, bool of_mask)
 {
     const size_t pixels = (size_t)l->width * l->height;
-    double sum = 0;
-    double total = 0;
-    *there = false;
-    for (uint32_t y = 0; y < l->height; y++) {
-        const double wy = weight(how, (double)how->from_height / how->to_height, row, y);
-        double row_sum = 0;
-        double row_total = 0;
-        for (uint32_t x = 0; x < l->width; x++) {
-            const double w = weight(how, (double)how->from_width / how->to_width, column, x);
-            const size_t k = (size_t)y * l->width + x;
-            const double value = l->values[band * pixels + k];
-            if (w < 1e-6 || wy < 1e-6)
-                continue;
-            *there |= is_there(how, l, k);
-            const bool valid =
-                band + 1 == how->alpha ||
-                (is_there(how, l, k) && !isnan(value) &&
-                 (how->nodata.kind == TZ_NODATA_NONE || value != (double)how->nodata.value.i));
-            if (how->method == TZ_RESAMPLE_NEAREST)
-                return value;
-            row_sum += valid ? w * value : 0;
-            row_total += valid ? w : 0;
-        }
-        sum += wy * row_sum;
-        total += wy * row_total;
+    plane out = {l->width, l->height, malloc(pixels * sizeof(double))};
+    for (size_t k = 0; k < pixels; k++) {
+        const double value = l->values[band * pixels + k];
+        const bool nodata =
+            how->nodata.kind != TZ_NODATA_NONE && value == (double)how->nodata.value.i;
+        const bool valid = how->method == TZ_RESAMPLE_NEAREST || band + 1 == how->alpha ||
+                           (is_there(how, l, k) && !nodata);
+        out.values[k] = valid ? value : (double)NAN;
+        if (of_mask)
+            out.values[k] = is_there(how, l, k) ? 1 : (double)NAN;
     }
-    return total > 0 ? sum / total : (double)NAN;
+    return out;
+}
+
+static double new_value(const tz_reduction *how, const plane *p, uint32_t row, uint32_t column)
+{
+    const ruler across = {0, (double)how->from_width / how->to_width};
+    const ruler down = {0, (double)how->from_height / how->to_height};
+    return rule_pixel(p, how->method, true, across, down, column, row);
+}
+
+/* Of integers, as far as filters get. */
+static double lowest(tz_dtype dtype)
+{
+    const bool sign = dtype == TZ_DTYPE_INT8 || dtype == TZ_DTYPE_INT16 ||
+                      dtype == TZ_DTYPE_INT32 || dtype == TZ_DTYPE_INT64;
+    return dtype == TZ_DTYPE_INT8 ? -128 : sign ? -1e4 : 0;
+}
+
+static double highest(tz_dtype dtype)
+{
+    return dtype == TZ_DTYPE_INT8 ? 127 : dtype == TZ_DTYPE_UINT8 ? 255 : 1e4;
 }
 
 /* What is stored for it. */
@@ -128,8 +124,8 @@ static double stored(const tz_reduction *how, uint32_t band, double value, bool 
         return has_nodata ? (double)how->nodata.value.i : is_float(how->dtype) && there ? value : 0;
     if (how->dtype == TZ_DTYPE_FLOAT32)
         value = (double)(float)value;
-    else if (how->dtype != TZ_DTYPE_FLOAT64 && how->dtype != TZ_DTYPE_FLOAT16)
-        value = round(value);
+    else if (how->dtype != TZ_DTYPE_FLOAT64)
+        value = fmin(fmax(round(value), lowest(how->dtype)), highest(how->dtype));
     if (has_nodata && band + 1 != how->alpha && value == (double)how->nodata.value.i) {
         const double more =
             how->dtype == TZ_DTYPE_FLOAT32 ? (double)nextafterf(7, 8) : nextafter(7, 8);
@@ -197,9 +193,34 @@ static void free_part(tz_row_part *part)
 
 /* ---- comparing ---- */
 
+/* Sums are not taken in the same way everywhere. */
 static bool same(double a, double b)
 {
-    return (isnan(a) && isnan(b)) || a == b;
+    return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= 1e-9 * (1 + fabs(a));
+}
+
+static void check_pixels(const tz_reduction *how, const level *l, tz_window window,
+                         const tz_buffer *pixels, const tz_buffer *mask)
+{
+    const plane there = plane_of(how, l, 0, true);
+    for (uint32_t band = 0; band < how->bands; band++) {
+        const plane p = plane_of(how, l, band, false);
+        for (uint32_t k = 0; k < window.width * window.height; k++) {
+            const uint32_t row = (uint32_t)window.row + k / window.width;
+            const uint32_t column = (uint32_t)window.column + k % window.width;
+            const bool is_here = !isnan(new_value(how, &there, row, column));
+            const double expected = stored(how, band, new_value(how, &p, row, column), is_here);
+            const double found = get(pixels, band, k / window.width, k % window.width);
+            if (!same(expected, found))
+                fail_msg("%s of %s, %ux%u to %ux%u, band %u, row %u, column %u: %.17g, not %.17g",
+                         tz_resampling_name(how->method), tz_dtype_name(how->dtype),
+                         how->from_width, how->from_height, how->to_width, how->to_height, band,
+                         row, column, found, expected);
+            assert_int_equal(((uint8_t *)mask->data)[k], is_here ? 255 : 0);
+        }
+        free(p.values);
+    }
+    free(there.values);
 }
 
 /* One window, from rows cut in two parts at `cut`. */
@@ -219,29 +240,7 @@ static void check_window(const tz_reduction *how, const level *l, tz_window wind
     tz_buffer mask = make_buffer(TZ_DTYPE_UINT8, 1, window.width, window.height, false);
     void *scratch = malloc(tz_reduce_scratch_bytes(how, window.width));
     tz_reduce(how, &from, &window, &pixels, &mask, scratch);
-    for (uint32_t k = 0; k < window.width * window.height; k++) {
-        const uint32_t y = k / window.width;
-        const uint32_t x = k % window.width;
-        bool there = false;
-        for (uint32_t band = 0; band < how->bands; band++) {
-            const double value = new_value(how, l, band, top + y, left + x, &there);
-            const double expected = stored(how, band, value, there);
-            const double found = get(&pixels, band, y, x);
-            if (!same(expected, found))
-                fail_msg("%s of %s, %ux%u to %ux%u, band %u, row %u, column %u: %.17g, not %.17g",
-                         tz_resampling_name(how->method), tz_dtype_name(how->dtype),
-                         how->from_width, how->from_height, how->to_width, how->to_height, band,
-                         top + y, left + x, found, expected);
-        }
-        if (how->method == TZ_RESAMPLE_NEAREST) {
-            const uint32_t old_y =
-                (uint32_t)((top + y) * ((double)how->from_height / how->to_height) + 0.5);
-            const uint32_t old_x =
-                (uint32_t)((left + x) * ((double)how->from_width / how->to_width) + 0.5);
-            there = is_there(how, l, (size_t)old_y * l->width + old_x);
-        }
-        assert_int_equal(((uint8_t *)mask.data)[k], there ? 255 : 0);
-    }
+    check_pixels(how, l, window, &pixels, &mask);
     free(scratch);
     free(pixels.data);
     free(mask.data);
@@ -257,7 +256,7 @@ static void check_level(const tz_reduction *how, bool masked)
         check_window(how, &l, all, 0, interleaved);
         check_window(how, &l, all, 5, interleaved);
     }
-    for (uint32_t k = 0; k < 8; k++) {
+    for (uint32_t k = 0; k < 3; k++) {
         tz_window part = {random_below(how->to_width), random_below(how->to_height), 0, 0};
         part.width = 1 + random_below(how->to_width - (uint32_t)part.column);
         part.height = 1 + random_below(how->to_height - (uint32_t)part.row);
@@ -285,7 +284,7 @@ static void every_method_and_type(void **state)
     (void)state;
     static const uint32_t sizes[][2] = {{1, 1},   {2, 2},  {5, 5}, {40, 26},
                                         {67, 33}, {33, 1}, {1, 9}};
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_AVERAGE; method++) {
+    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_FLOAT64; dtype++) {
             if (dtype == TZ_DTYPE_FLOAT16)
                 continue; /* below */
@@ -310,10 +309,12 @@ static void other_scales(void **state)
     (void)state;
     static const uint32_t widths[][2] = {{50, 17}, {31, 30}, {9, 9}, {100, 7}, {13, 1}};
     for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
-        tz_reduction how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_FLOAT64, widths[k][0], 21);
-        how.to_width = widths[k][1];
-        how.nodata = seven;
-        check_level(&how, false);
+        for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+            tz_reduction how = half_of((tz_resampling)method, TZ_DTYPE_FLOAT64, widths[k][0], 21);
+            how.to_width = widths[k][1];
+            how.nodata = seven;
+            check_level(&how, false);
+        }
     }
 }
 

@@ -5,73 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/encoder.h"
-#include "support/raster.h"
-
-static void check_same(const tz_memory *a, tz_memory *b, const char *what)
-{
-    if (a->size != b->size || memcmp(a->data, b->data, a->size) != 0)
-        fail_msg("%s: other bytes (%zu and %zu of them)", what, a->size, b->size);
-    tz_memory_free(b);
-}
-
-static bool can_write(uint16_t compression)
-{
-    tz_error err;
-    const tz_context ctx = {.err = &err, .ifd = -1};
-    const tz_encoder *encoder;
-    return tz_encoder_find(compression, &ctx, &encoder) == TZ_OK;
-}
-
-/* Every way to give the rows, against one thread that gets all of them at once. */
-static void check_ways(const raster *r, tz_write_options options, double nan)
-{
-    void *interleaved = NULL, *scattered = NULL;
-    const tz_buffer by_pixel = raster_interleaved(r, &interleaved);
-    const raster_way ways[] = {
-        {.batch = 1},
-        {.batch = 24},
-        {.batch = 7, .pixels = by_pixel},
-        {.batch = 100, .pixels = raster_scattered(r, &scattered)},
-        {.pixels = by_pixel},
-        {.pull = true},
-        {.pull = true, .chunk_rows = 24},
-        {.pull = true, .columns = true},
-    };
-    static const uint32_t threads[] = {1, 2, 8};
-    static const uint64_t memory[] = {0, 1, 1 << 20};
-    options.threads = 1;
-    tz_memory first = raster_write(r, &options, NULL, NULL);
-    raster_check(r, &first, nan);
-    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++)
-        for (size_t t = 0; t < 3; t++)
-            for (size_t m = 0; m < 3; m++) {
-                options.threads = threads[t];
-                options.buffer_bytes = memory[m];
-                tz_memory other = raster_write(r, &options, &ways[w], NULL);
-                check_same(&first, &other, "another way");
-            }
-    tz_memory_free(&first);
-    free(interleaved);
-    free(scattered);
-}
-
-static tz_write_options small_tiles(tz_compression compression)
-{
-    tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = compression;
-    options.tile_width = 32;
-    options.tile_height = 32;
-    return options;
-}
+#include "support/raster_ways.h"
 
 static void bytes_do_not_depend_on_the_way(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT16, 3, 147, 205, false);
-    check_ways(&r, small_tiles(TZ_COMPRESSION_NONE), NAN);
-    if (can_write(TZ_COMPRESSION_DEFLATE))
-        check_ways(&r, small_tiles(TZ_COMPRESSION_DEFLATE), NAN);
+    raster_check_ways(&r, raster_small_tiles(TZ_COMPRESSION_NONE), NAN);
+    if (raster_can_write(TZ_COMPRESSION_DEFLATE))
+        raster_check_ways(&r, raster_small_tiles(TZ_COMPRESSION_DEFLATE), NAN);
     raster_free(&r);
 }
 
@@ -79,11 +21,11 @@ static void nor_with_bands_apart(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_INT16, 3, 147, 205, true);
-    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     options.interleave = TZ_INTERLEAVE_BAND;
-    check_ways(&r, options, NAN);
+    raster_check_ways(&r, options, NAN);
     options.interleave = TZ_INTERLEAVE_TILE;
-    check_ways(&r, options, NAN);
+    raster_check_ways(&r, options, NAN);
     raster_free(&r);
 }
 
@@ -91,9 +33,9 @@ static void nor_with_a_mask_and_statistics(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 147, 205, true);
-    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     options.statistics_items = true;
-    check_ways(&r, options, NAN);
+    raster_check_ways(&r, options, NAN);
     raster_free(&r);
 }
 
@@ -101,14 +43,14 @@ static void nor_with_strips(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 147, 205, true);
-    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     options.interleave = TZ_INTERLEAVE_BAND; /* of one band: nothing to keep apart */
-    check_ways(&r, options, NAN);
+    raster_check_ways(&r, options, NAN);
     options = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
     options.strips = true;
     options.tile_height = 13;
     options.compression = TZ_COMPRESSION_PACKBITS;
-    check_ways(&r, options, NAN);
+    raster_check_ways(&r, options, NAN);
     raster_free(&r);
 }
 
@@ -125,7 +67,7 @@ static void nor_with_holes_and_nodata(void **state)
     raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 147, 205, false);
     punch_holes(&r);
     r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
-    check_ways(&r, small_tiles(TZ_COMPRESSION_LZW), -9999);
+    raster_check_ways(&r, raster_small_tiles(TZ_COMPRESSION_LZW), -9999);
     raster_free(&r);
 }
 
@@ -139,7 +81,7 @@ static void nan_stays_where_it_should(void **state)
     const size_t size = (size_t)40 * 50 * sizeof(float);
     void *before = malloc(size);
     memcpy(before, r.pixels.data, size);
-    tz_write_options options = small_tiles(TZ_COMPRESSION_NONE);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
 
     tz_memory plain = raster_write(&r, &options, NULL, NULL); /* no nodata */
     raster_check(&r, &plain, NAN);
@@ -221,7 +163,7 @@ static void a_sink_of_ones_own_gets_the_same(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 147, 205, true);
-    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     options.alignment = 4096;
     tz_memory first = raster_write(&r, &options, NULL, NULL);
     callback_sink *sink = calloc(1, sizeof *sink);
@@ -248,7 +190,7 @@ static void tiles_are_aligned_when_asked(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 2, 100, 100, false);
-    tz_write_options options = small_tiles(TZ_COMPRESSION_NONE);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
     options.alignment = 4096;
     tz_memory memory = raster_write(&r, &options, NULL, NULL);
     tz_file *file = NULL;
@@ -271,7 +213,7 @@ static void empty_tiles_are_left_out_when_asked(void **state)
         if (i / 128 >= 32)
             pixels[i] = 7;
     r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
-    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     tz_write_report report;
     tz_memory dense = raster_write(&r, &options, NULL, &report);
     assert_int_equal(report.tiles_sparse, 0);
@@ -291,7 +233,7 @@ static void low_bits_are_discarded_of_all_bands(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT16, 3, 70, 50, false);
     static const uint8_t one[] = {3}, each[] = {3, 3, 3}, first[] = {3, 0, 0};
-    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     for (int apart = 0; apart < 2; apart++) {
         options.interleave = apart ? TZ_INTERLEAVE_BAND : TZ_INTERLEAVE_PIXEL;
         options.discard_bits = one;
@@ -300,7 +242,7 @@ static void low_bits_are_discarded_of_all_bands(void **state)
         options.discard_bits = each;
         options.discard_count = 3;
         tz_memory by_band = raster_write(&r, &options, NULL, NULL);
-        check_same(&all, &by_band, "one number for all bands");
+        raster_check_same(&all, &by_band, "one number for all bands");
         options.discard_bits = first;
         tz_memory some = raster_write(&r, &options, NULL, NULL);
         assert_true(some.size > all.size); /* less is left to compress */
@@ -317,7 +259,7 @@ static void statistics_are_those_of_the_pixels(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_INT16, 2, 100, 90, true);
     tz_statistics given[2];
-    tz_write_options options = small_tiles(TZ_COMPRESSION_LZW);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     options.statistics = given;
     options.threads = 3;
     r.spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = 4}};

@@ -888,6 +888,7 @@ typedef struct tz_write_options {
     uint16_t overview_predictor;         /* this and what follows: 0 is the image's when both have
                                             the same codec, else the default */
     uint32_t overview_quality;
+    tz_choice overview_lossless;
     double overview_max_error;   /* below 0: none */
     const char *spool_directory; /* where overviews wait until their place is known, in a file
                                     without a name; NULL: beside the destination, or what TMPDIR
@@ -909,7 +910,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 /* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, 0.0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
 /* clang-format on */
 
 /* What a write costs, or cost. */
@@ -1030,6 +1031,159 @@ TZ_API TZ_NODISCARD tz_result tz_plan_write(const tz_image_spec *spec,
 TZ_API TZ_NODISCARD tz_result tz_clean(const char *directory, uint64_t min_age,
                                        bool (*found)(void *user, const char *path), void *user,
                                        uint64_t *removed, tz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Cloud Optimized GeoTIFF by many processes
+ *
+ *     tz_cog_plan_make(&plan, &spec, &options, 0, &err);         once; tz_cog_plan_save and _load
+ *                                                                take it to other processes
+ *     tz_cog_block_get(plan, level, block, &what, &err);         for each block, anywhere and in
+ *     tz_reduce_block(plan, level, block, &source, ...);         any order; level 0 is the image
+ *     tz_encode_block(plan, level, block, &pixels, ..., &blob);
+ *     tz_assemble(&layout, plan, heads, count, &err);            once, from the blobs' heads
+ *
+ * A block is a square of tiles of one level, and is made of its own pixels alone. What it becomes,
+ * the blob, begins with a head that tells the sizes of its tiles: the file's layout follows from
+ * the heads of all blobs. The file is the one that a writer with options.cog makes of the same
+ * pixels, byte for byte. Nothing here keeps a state: every call may be made from any thread.
+ * ------------------------------------------------------------------------------------------ */
+
+/* What is to be written: a value that does not change. */
+typedef struct tz_cog_plan tz_cog_plan;
+
+/* block_tiles: tiles across and down of a block, up to 65,536; 0: 8. Of the options, those about
+ * the file count, and cog is taken as set; options may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
+                                               const tz_write_options *options,
+                                               uint32_t block_tiles, tz_error *err);
+TZ_API void tz_cog_plan_free(tz_cog_plan *plan); /* NULL is fine */
+
+/* As bytes, for tz_cog_plan_load of the same version of the library: doc/blocks.md. What others
+ * have sent may be anything, and is checked against limits (NULL: the defaults). */
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_save(const tz_cog_plan *plan, tz_memory *into,
+                                               tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_load(tz_cog_plan **out, const void *data, size_t size,
+                                               const tz_limits *limits, tz_error *err);
+
+/* One level of a plan. Blocks are counted row by row. */
+typedef struct tz_cog_level {
+    uint32_t width;
+    uint32_t height;
+    uint32_t tile_width;
+    uint32_t tile_height;
+    uint32_t tiles_across;
+    uint32_t tiles_down;
+    uint32_t blocks_across;
+    uint32_t blocks_down;
+    uint64_t block_count;
+} tz_cog_level;
+typedef struct tz_cog_info {
+    uint64_t fingerprint; /* of the plan's bytes: blobs tell by it what they belong to */
+    const tz_cog_level *levels;
+    uint32_t level_count;
+    uint32_t block_tiles;
+    uint64_t block_count; /* of all levels */
+    uint32_t bands;
+    tz_dtype dtype;
+    bool mask;       /* pixels come with a mask */
+    bool statistics; /* are gathered: statistics or statistics_items of the options were set */
+} tz_cog_info;
+TZ_API const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan); /* lives as long as plan */
+
+typedef struct tz_cog_block {
+    tz_window window; /* of the level: the pixels it has */
+    tz_window source; /* of the level before: what these are made of, with what the method of
+                         resampling sees around it; empty for level 0 */
+    uint64_t tiles;   /* the mask's included */
+} tz_cog_block;
+/* TZ_ERR_ARG when there is no such level or block. */
+TZ_API TZ_NODISCARD tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level,
+                                               uint64_t block, tz_cog_block *out, tz_error *err);
+
+/* The same source for any window of a level but 0, to go down more than one level at a time. */
+TZ_API TZ_NODISCARD tz_result tz_cog_source(const tz_cog_plan *plan, uint32_t level,
+                                            const tz_window *window, tz_window *source,
+                                            tz_error *err);
+
+/* Pixels of a window from those of its source, into buffers of the window's size; masks are given
+ * exactly when the plan has them, else NULL. tz_reduce_block: the window of a block. */
+TZ_API TZ_NODISCARD tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level,
+                                               const tz_window *window, const tz_buffer *source,
+                                               const tz_buffer *source_mask,
+                                               const tz_buffer *pixels, const tz_buffer *mask,
+                                               tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_reduce_block(const tz_cog_plan *plan, uint32_t level,
+                                              uint64_t block, const tz_buffer *source,
+                                              const tz_buffer *source_mask, const tz_buffer *pixels,
+                                              const tz_buffer *mask, tz_error *err);
+
+/* Encode a block of these pixels. *into becomes the blob, released by tz_memory_free. */
+TZ_API TZ_NODISCARD tz_result tz_encode_block(const tz_cog_plan *plan, uint32_t level,
+                                              uint64_t block, const tz_buffer *pixels,
+                                              const tz_buffer *mask, tz_memory *into,
+                                              tz_error *err);
+
+/* What a blob says of itself in its first TZ_BLOB_HEADER bytes; more may be given. */
+#define TZ_BLOB_HEADER 64
+typedef struct tz_encoded_block {
+    uint64_t fingerprint; /* of its plan */
+    uint64_t block;
+    uint32_t level;
+    uint64_t tiles;
+    uint64_t head_size; /* the first bytes, which tz_assemble needs; then come the tiles */
+    uint64_t size;      /* of the whole blob */
+} tz_encoded_block;
+TZ_API TZ_NODISCARD tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data,
+                                                    size_t size, tz_error *err);
+/* What a head tells: sizes of its tiles (0: sparse), and the statistics of each band, all 0 where
+ * none were gathered. */
+TZ_API TZ_NODISCARD tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head,
+                                                     uint32_t *sizes, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_encoded_block_statistics(const tz_cog_plan *plan,
+                                                          const tz_bytes *head,
+                                                          tz_statistics *statistics, tz_error *err);
+
+/* Bytes of a blob that belong together in the file. */
+typedef struct tz_run {
+    uint64_t offset; /* in the file */
+    uint64_t from;   /* in the blob */
+    uint64_t size;
+} tz_run;
+
+/* Where everything is. What neither front nor runs cover is zero. */
+typedef struct tz_assembly {
+    uint64_t file_size;
+    bool bigtiff;
+    tz_bytes front; /* the file's first bytes: header, directories, tile tables */
+    uint64_t tiles; /* of all levels and masks */
+    uint64_t tiles_sparse;
+    const tz_statistics *statistics; /* of each band; NULL: none were gathered */
+    size_t blob_count;
+    const size_t *run_counts;  /* of each blob, as the heads were given */
+    const tz_run *const *runs; /* ascending by from */
+} tz_assembly;
+
+/* Lay out the file from the heads of all blobs (whole blobs are fine), in any order. One that is
+ * missing, given twice, damaged or of another plan is TZ_ERR_FORMAT, and is named. */
+TZ_API TZ_NODISCARD tz_result tz_assemble(tz_assembly **out, const tz_cog_plan *plan,
+                                          const tz_bytes *heads, size_t count, tz_error *err);
+TZ_API void tz_assembly_free(tz_assembly *assembly); /* NULL is fine */
+
+/* Blobs that are somewhere: read fills dst with size bytes of one. */
+typedef struct tz_blobs {
+    size_t count;
+    TZ_NODISCARD tz_result (*read)(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
+                                   tz_error *err);
+    void *user;
+} tz_blobs;
+
+/* The same, and the file itself, which appears whole or not at all as with tz_commit. Of the
+ * options, those of the commit count, with progress in bytes, and statistics; options, report and
+ * err may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan,
+                                               const tz_blobs *blobs,
+                                               const tz_write_options *options,
+                                               tz_write_report *report, tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Cloud Optimized GeoTIFF

@@ -6,10 +6,75 @@
 /* Weights below this are what rounding leaves at an edge that two pixels share. */
 static const double least_weight = 1e-6;
 
-static double reach(const tz_axis_map *map)
+/* ---- filters: as wide as the larger of the old pixels and the new ones ---- */
+
+/* Pixels on either side of the middle; 0: no filter. */
+static double radius(tz_resampling method)
 {
-    return map->scale > 1 ? map->scale : 1;
+    switch (method) {
+    case TZ_RESAMPLE_BILINEAR:
+        return 1;
+    case TZ_RESAMPLE_CUBIC:
+        return 2;
+    case TZ_RESAMPLE_LANCZOS:
+        return 3;
+    default:
+        return 0;
+    }
 }
+
+static double unit(double scale)
+{
+    return scale > 1 ? scale : 1;
+}
+
+/* Catmull and Rom's, of x from 0 up. */
+static double cubic(double x)
+{
+    if (x < 1)
+        return (1.5 * x - 2.5) * x * x + 1;
+    return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
+}
+
+static double lanczos(double x)
+{
+    const double pi = 3.14159265358979323846;
+    if (x == 0)
+        return 1;
+    return x < 3 ? 3 * sin(pi * x) * sin(pi * x / 3) / (pi * x * pi * x) : 0;
+}
+
+static double filter(tz_resampling method, double x)
+{
+    if (method == TZ_RESAMPLE_CUBIC)
+        return cubic(x);
+    if (method == TZ_RESAMPLE_LANCZOS)
+        return lanczos(x);
+    return x < 1 ? 1 - x : 0;
+}
+
+/* ---- gauss: the binomial coefficients of 3, 5 or 7 samples ---- */
+
+static unsigned bell_size(double scale)
+{
+    const double factor = floor(scale + 0.5);
+    return factor <= 2 ? 3 : factor <= 4 ? 5 : 7;
+}
+
+static double bell_start(const tz_axis_map *map, uint32_t i)
+{
+    const double start = floor(map->origin + (double)i * map->scale + 0.5);
+    const double end = floor(map->origin + ((double)i + 1) * map->scale + 0.5) + 1;
+    return start + floor((end - start) / 2) - bell_size(map->scale) / 2;
+}
+
+static double bell(unsigned size, unsigned at)
+{
+    static const double weights[][7] = {{1, 2, 1}, {1, 4, 6, 4, 1}, {1, 6, 15, 20, 15, 6, 1}};
+    return weights[size / 2 - 1][at];
+}
+
+/* ---- one new pixel ---- */
 
 static double nearest(const tz_axis_map *map, uint32_t i)
 {
@@ -18,19 +83,32 @@ static double nearest(const tz_axis_map *map, uint32_t i)
     return floor(map->origin + ((double)i + 0.5) * map->scale);
 }
 
+/* How much of new pixel i lies over samples from low to high. */
+static double overlap(const tz_axis_map *map, uint32_t i, double low, double high)
+{
+    const double start = map->origin + (double)i * map->scale;
+    const double end = map->origin + ((double)i + 1) * map->scale;
+    return fmin(end, high) - fmax(start, low);
+}
+
 /* Samples that new pixel i may look at: a little more than those with weight. */
 static void bounds(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
 {
-    const double start = map->origin + (double)i * map->scale;
     const double middle = map->origin + ((double)i + 0.5) * map->scale;
-    double first = floor(start);
+    const double wide = radius(map->method) * unit(map->scale);
+    double first = floor(map->origin + (double)i * map->scale);
     double end = ceil(map->origin + ((double)i + 1) * map->scale);
     if (map->method == TZ_RESAMPLE_NEAREST) {
         first = nearest(map, i);
         end = first + 1;
-    } else if (map->method == TZ_RESAMPLE_BILINEAR) {
-        first = floor(middle - reach(map));
-        end = ceil(middle + reach(map));
+    } else if (overlap(map, i, (double)map->low, (double)map->high) < least_weight) {
+        end = first; /* outside, though a filter may reach the level */
+    } else if (map->method == TZ_RESAMPLE_GAUSS) {
+        first = bell_start(map, i);
+        end = first + bell_size(map->scale);
+    } else if (wide > 0) {
+        first = floor(middle - wide + 0.5);
+        end = floor(middle + wide + 0.5);
     }
     *low = first < (double)map->low ? map->low : (int64_t)first;
     *high = end > (double)map->high ? map->high : (int64_t)end;
@@ -40,25 +118,36 @@ static void bounds(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *hi
 
 static double weight_of(const tz_axis_map *map, uint32_t i, int64_t sample)
 {
-    const double start = map->origin + (double)i * map->scale;
-    const double end = map->origin + ((double)i + 1) * map->scale;
-    const double middle = map->origin + ((double)i + 0.5) * map->scale;
     const double at = (double)sample;
     if (map->method == TZ_RESAMPLE_NEAREST)
         return 1;
-    if (map->method == TZ_RESAMPLE_AVERAGE)
-        return fmin(end, at + 1) - fmax(start, at);
-    return fmax(0, 1 - fabs(at + 0.5 - middle) / reach(map));
+    if (map->method == TZ_RESAMPLE_GAUSS)
+        return bell(bell_size(map->scale), (unsigned)(at - bell_start(map, i)));
+    if (radius(map->method) > 0) {
+        const double middle = map->origin + ((double)i + 0.5) * map->scale;
+        return filter(map->method, fabs(at + 0.5 - middle) / unit(map->scale));
+    }
+    return overlap(map, i, at, at + 1);
 }
 
-/* Samples that new pixel i looks at, which are none when low is high. */
+/* Samples that new pixel i looks at, which are none when low is high. Those at the ends of a filter
+ * that is also negative stay: it goes by their number. */
 static void extent(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
 {
     bounds(map, i, low, high);
-    while (*low < *high && fabs(weight_of(map, i, *low)) < least_weight)
+    if (radius(map->method) > 1)
+        return;
+    while (*low < *high && weight_of(map, i, *low) < least_weight)
         ++*low;
-    while (*low < *high && fabs(weight_of(map, i, *high - 1)) < least_weight)
+    while (*low < *high && weight_of(map, i, *high - 1) < least_weight)
         --*high;
+}
+
+/* ---- tables ---- */
+
+double tz_axis_reach(tz_resampling method, double scale)
+{
+    return method == TZ_RESAMPLE_GAUSS ? 4 : radius(method) * unit(scale);
 }
 
 void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64_t *low,
@@ -71,14 +160,20 @@ void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64
         *high = *low;
 }
 
+/* Of one new pixel. */
 static uint64_t most_weights(const tz_axis_map *map)
 {
-    return map->method == TZ_RESAMPLE_NEAREST ? 1 : (uint64_t)(2 * reach(map)) + 3;
+    if (map->method == TZ_RESAMPLE_NEAREST)
+        return 1;
+    if (map->method == TZ_RESAMPLE_GAUSS)
+        return 7;
+    const double wide = 2 * radius(map->method) * unit(map->scale);
+    return (uint64_t)(wide > 0 ? wide : unit(map->scale)) + 3;
 }
 
 uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count)
 {
-    const uint64_t samples = (uint64_t)(map->scale * count) + most_weights(map) + 1;
+    const uint64_t samples = (uint64_t)(map->scale * (count - 1)) + most_weights(map) + 1;
     const uint64_t all = (uint64_t)(map->high - map->low);
     return samples < all ? samples : all;
 }
@@ -86,14 +181,15 @@ uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count)
 uint64_t tz_axis_bytes(const tz_axis_map *map, uint32_t count)
 {
     return count * (sizeof(int64_t) + sizeof(uint64_t) + sizeof(size_t) +
-                    most_weights(map) * sizeof(double));
+                    (most_weights(map) + 1) * sizeof(double));
 }
 
 void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t count,
                   void *memory)
 {
     out->weights = memory;
-    out->first = (int64_t *)(out->weights + most_weights(map) * count);
+    out->totals = out->weights + most_weights(map) * count;
+    out->first = (int64_t *)(out->totals + count);
     out->start = (size_t *)(out->first + count);
     out->count = (uint32_t *)(out->start + count);
     size_t used = 0;
@@ -104,7 +200,10 @@ void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t
         out->first[i] = low;
         out->count[i] = (uint32_t)(high - low);
         out->start[i] = used;
-        for (int64_t sample = low; sample < high; sample++)
-            out->weights[used++] = weight_of(map, first + i, sample);
+        out->totals[i] = 0;
+        for (int64_t sample = low; sample < high; sample++) {
+            out->weights[used] = weight_of(map, first + i, sample);
+            out->totals[i] += out->weights[used++];
+        }
     }
 }

@@ -6,13 +6,14 @@
 #include <stddef.h>
 #include <terrazzo/terrazzo.h>
 
-/* New pixel i takes samples first[i] to first[i] + count[i] - 1 with weights[start[i]] and on;
- * count 0: it lies outside. */
+/* New pixel i takes samples first[i] to first[i] + count[i] - 1 with weights[start[i]] and on,
+ * which are totals[i] together; count 0: it lies outside. */
 typedef struct tz_axis {
     int64_t *first;
     uint32_t *count;
     size_t *start;
     double *weights;
+    double *totals;
 } tz_axis;
 
 /* How new pixels lie over the old ones: new pixel i covers origin + i * scale to
@@ -26,12 +27,15 @@ typedef struct tz_axis_map {
     bool overview; /* nearest takes the sample at the start of the new pixel, not in its middle */
 } tz_axis_map;
 
+/* How many samples outside of a new pixel a method may look at, on either side. */
+double tz_axis_reach(tz_resampling method, double scale);
+
 /* Old samples that new pixels first to first + count - 1 look at, as low and high (excluded); equal
  * when there are none. */
 void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64_t *low,
                    int64_t *high);
 
-/* No more samples than this are looked at by so many new pixels. */
+/* No more samples than this are looked at by so many new pixels that lie together. */
 uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count);
 
 /* Bytes of a table for so many new pixels, and the table in that memory. */

@@ -8,6 +8,19 @@
 #include "pixel/resample_row.h"
 #include "pixel/row_ops.h"
 
+const char *tz_resampling_refusal(tz_resampling method, tz_dtype dtype, bool palette)
+{
+    if ((unsigned)method > TZ_RESAMPLE_MEDIAN || method == TZ_RESAMPLE_NONE)
+        return "there is no such resampling";
+    if (palette && method != TZ_RESAMPLE_NEAREST && method != TZ_RESAMPLE_MODE)
+        return "numbers in a colour map can be resampled by nearest and mode only";
+    if (dtype >= TZ_DTYPE_COMPLEX_INT16 && method >= TZ_RESAMPLE_RMS)
+        return "complex samples have no order; they can be resampled by nearest, average, "
+               "bilinear, "
+               "cubic, lanczos and gauss only";
+    return NULL;
+}
+
 /* ---- geometry ---- */
 
 static tz_axis_map map_of(const tz_reduction *how, uint32_t from, uint32_t to)
@@ -96,8 +109,9 @@ typedef struct run {
     void *across_memory;
     void *down_memory;
     tz_resample_memory memory;
-    uint8_t *picked;    /* new samples of one row */
-    uint8_t *valid;     /* by new pixel */
+    tz_resample_memory mask_memory; /* for flags of pixels, which go along with samples */
+    uint8_t *picked;                /* new samples of one row */
+    uint8_t *valid;                 /* by new pixel */
     uint8_t *unmasked;  /* by new pixel: mask and alpha leave it, whatever its samples are */
     uint8_t *nodata;    /* by new pixel: 0 where it equals nodata */
     uint8_t *old_valid; /* by column of the source */
@@ -112,39 +126,45 @@ static void *take(uint8_t *scratch, size_t *used, size_t size)
     return part;
 }
 
-static size_t axes_bytes(const tz_reduction *how, uint32_t width)
+static tz_resample_needs needs_of(const tz_reduction *how, uint32_t width)
 {
     const tz_axis_map across = map_across(how);
     const tz_axis_map down = map_down(how);
-    return (size_t)(tz_axis_bytes(&across, width) + tz_axis_bytes(&down, 1)) + 2 * 64;
+    return (tz_resample_needs){.width = width,
+                               .old_width = (uint32_t)tz_axis_most(&across, width),
+                               .across = (uint32_t)tz_axis_most(&across, 1),
+                               .down = (uint32_t)tz_axis_most(&down, 1)};
 }
 
 size_t tz_reduce_scratch_bytes(const tz_reduction *how, uint32_t width)
 {
     const tz_axis_map across = map_across(how);
-    const uint32_t old_width = (uint32_t)tz_axis_most(&across, width);
-    return axes_bytes(how, width) + tz_resample_memory_bytes(width, old_width) +
-           width * (tz_dtype_size(how->dtype) + 3) + 2 * (size_t)old_width + 8 * 64;
+    const tz_axis_map down = map_down(how);
+    const tz_resample_needs needs = needs_of(how, width);
+    return (size_t)(tz_axis_bytes(&across, width) + tz_axis_bytes(&down, 1) +
+                    2 * tz_resample_memory_bytes(how->method, &needs)) +
+           width * (tz_dtype_size(how->dtype) + 3) + 2 * (size_t)needs.old_width + 11 * 64;
 }
 
 static void lay_out(run *r, void *scratch)
 {
     const uint32_t width = r->rows.width;
-    const uint32_t old_width = r->rows.old_width;
     const tz_axis_map across = map_across(r->how);
     const tz_axis_map down = map_down(r->how);
+    const tz_resample_needs needs = needs_of(r->how, width);
+    const size_t rows = (size_t)tz_resample_memory_bytes(r->how->method, &needs);
     uint8_t *memory = (uint8_t *)scratch + (64 - (uintptr_t)scratch % 64) % 64;
     size_t used = 0;
     r->across_memory = take(memory, &used, (size_t)tz_axis_bytes(&across, width));
     r->down_memory = take(memory, &used, (size_t)tz_axis_bytes(&down, 1));
-    tz_resample_memory_make(&r->memory, width, old_width,
-                            take(memory, &used, tz_resample_memory_bytes(width, old_width)));
+    tz_resample_memory_make(&r->memory, r->how->method, &needs, take(memory, &used, rows));
+    tz_resample_memory_make(&r->mask_memory, r->how->method, &needs, take(memory, &used, rows));
     r->picked = take(memory, &used, width * tz_dtype_size(r->how->dtype));
     r->valid = take(memory, &used, width);
     r->unmasked = take(memory, &used, width);
     r->nodata = take(memory, &used, width);
-    r->old_valid = take(memory, &used, old_width);
-    r->old_flags = take(memory, &used, old_width);
+    r->old_valid = take(memory, &used, needs.old_width);
+    r->old_flags = take(memory, &used, needs.old_width);
 }
 
 /* ---- old rows ---- */
@@ -244,20 +264,24 @@ static void clamp(const run *r, double *values)
         values[i] = values[i] < low ? low : values[i] > high ? high : values[i];
 }
 
-/* What samples are where nothing was valid: nodata, else 0 where the mask says so, else NaN. */
+/* Whether samples become NaN where none was valid, though mask and alpha leave some. */
+static bool wants_nan(const run *r)
+{
+    return is_float(r->dtype) && r->how->nodata.kind == TZ_NODATA_NONE;
+}
+
+/* What samples are where none was valid: nodata, else 0 or NaN. */
 static void fill_invalid(const run *r)
 {
-    const size_t size = tz_dtype_size(r->how->dtype);
     const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
-    const tz_nodata none = {.kind = TZ_NODATA_NONE};
+    const size_t size = tz_dtype_size(r->dtype);
+    uint8_t none[8];
+    uint8_t missing[8];
+    tz_row_fill(r->dtype, &r->how->nodata, none, 0, 1);
+    tz_row_fill(r->dtype, wants_nan(r) ? &nan : &r->how->nodata, missing, 0, 1);
     for (uint32_t i = 0; i < r->rows.width; i++) {
-        const bool is_nan = is_float(r->dtype) && r->unmasked[i];
         if (!r->valid[i])
-            tz_row_fill(r->how->dtype,
-                        r->how->nodata.kind != TZ_NODATA_NONE ? &r->how->nodata
-                        : is_nan                              ? &nan
-                                                              : &none,
-                        r->picked + i * size, 0, 1);
+            memcpy(r->picked + i * size, wants_nan(r) && r->unmasked[i] ? missing : none, size);
     }
 }
 
@@ -283,45 +307,42 @@ static uint64_t beside(const run *r, uint64_t bits)
 static void avoid_nodata(const run *r)
 {
     const size_t size = tz_dtype_size(r->dtype);
-    const size_t step = tz_dtype_size(r->how->dtype);
-    const tz_placement find = {
-        .from = r->how->dtype, .to = r->how->dtype, .nodata = r->how->nodata};
-    if (r->how->nodata.kind == TZ_NODATA_NONE || r->how->alpha == r->band + 1)
+    const size_t skip = tz_host_is_little_endian() ? 0 : 8 - size;
+    const tz_placement find = {.from = r->dtype, .to = r->dtype, .nodata = r->how->nodata};
+    if (r->how->nodata.kind == TZ_NODATA_NONE || r->how->alpha == r->band + 1 || r->part > 0)
         return;
-    tz_row_place(&find, r->picked, (ptrdiff_t)step, NULL, 0, r->rows.width, r->nodata, 1);
+    tz_row_place(&find, r->picked, (ptrdiff_t)size, NULL, 0, r->rows.width, r->nodata, 1);
     for (uint32_t i = 0; i < r->rows.width; i++) {
+        uint64_t bits = 0;
         if (r->nodata[i] || !r->valid[i])
             continue;
-        uint8_t *sample = r->picked + i * step;
-        uint64_t bits = 0;
-        memcpy((uint8_t *)&bits + (tz_host_is_little_endian() ? 0 : 8 - size), sample, size);
+        memcpy((uint8_t *)&bits + skip, r->picked + i * size, size);
         bits = beside(r, bits);
-        memcpy(sample, (uint8_t *)&bits + (tz_host_is_little_endian() ? 0 : 8 - size), size);
+        memcpy(r->picked + i * size, (uint8_t *)&bits + skip, size);
     }
 }
 
 static void make_samples(run *r)
 {
-    const size_t size = tz_dtype_size(r->dtype);
     const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = r->dtype};
-    r->rows.dtype = r->how->method == TZ_RESAMPLE_NEAREST ? r->how->dtype : r->dtype;
     r->rows.old_row = old_samples;
-    r->part = 0;
-    if (r->how->method == TZ_RESAMPLE_NEAREST) {
-        tz_resample_pick(&r->rows, r->down.first[0], r->picked, r->valid);
-        return;
-    }
-    for (; r->part < r->parts; r->part++) {
-        tz_resample_values(&r->rows, &r->down, 0, &r->memory, r->valid);
-        clamp(r, r->memory.sums);
-        tz_row_place(&cast, (const uint8_t *)r->memory.sums, sizeof(double),
-                     r->picked + r->part * size, (ptrdiff_t)tz_dtype_size(r->how->dtype),
-                     r->rows.width, NULL, 0);
-    }
+    r->rows.dtype = r->dtype;
+    tz_resample_values(&r->rows, &r->down, 0, &r->memory, r->valid);
+    clamp(r, r->memory.values);
+    tz_row_place(&cast, (const uint8_t *)r->memory.values, sizeof(double), r->picked,
+                 (ptrdiff_t)tz_dtype_size(r->dtype), r->rows.width, NULL, 0);
     fill_invalid(r);
     avoid_nodata(r);
 }
 
+static void pick_samples(run *r)
+{
+    r->rows.old_row = old_samples;
+    r->rows.dtype = r->how->dtype;
+    tz_resample_pick(&r->rows, r->down.first[0], r->picked, r->valid);
+}
+
+/* Flags of new pixels. */
 static void make_mask(run *r)
 {
     r->rows.dtype = TZ_DTYPE_UINT8;
@@ -331,22 +352,55 @@ static void make_mask(run *r)
     else if (r->how->method == TZ_RESAMPLE_NEAREST)
         tz_resample_pick(&r->rows, r->down.first[0], r->picked, r->unmasked);
     else
-        tz_resample_values(&r->rows, &r->down, 0, &r->memory, r->unmasked);
+        tz_resample_values(&r->rows, &r->down, 0, &r->mask_memory, r->unmasked);
 }
 
-static void store(tz_dtype dtype, const uint8_t *samples, const tz_buffer *into, uint32_t band,
-                  int64_t row)
+static void store(tz_dtype dtype, const uint8_t *samples, uint32_t width, uint8_t *into,
+                  int64_t step)
 {
     const tz_placement as_is = {.from = dtype, .to = dtype};
-    tz_row_place(&as_is, samples, (ptrdiff_t)tz_dtype_size(dtype), tz_buffer_at(into, band, row, 0),
-                 (ptrdiff_t)into->column_stride, into->width, NULL, 0);
+    tz_row_place(&as_is, samples, (ptrdiff_t)tz_dtype_size(dtype), into, (ptrdiff_t)step, width,
+                 NULL, 0);
+}
+
+/* One band, or one part of its complex samples. */
+static void reduce_band(run *r, const tz_window *window, const tz_buffer *into)
+{
+    const tz_axis_map down = map_down(r->how);
+    const bool nearest = r->how->method == TZ_RESAMPLE_NEAREST;
+    const size_t offset = r->part * tz_dtype_size(r->dtype);
+    tz_resample_begin(&r->memory);
+    tz_resample_begin(&r->mask_memory);
+    for (uint32_t row = 0; row < window->height; row++) {
+        tz_axis_make(&r->down, &down, (uint32_t)window->row + row, 1, r->down_memory);
+        if (nearest) {
+            pick_samples(r);
+        } else {
+            if (wants_nan(r))
+                make_mask(r);
+            make_samples(r);
+        }
+        store(r->rows.dtype, r->picked, r->rows.width, tz_buffer_at(into, r->band, row, 0) + offset,
+              into->column_stride);
+    }
+}
+
+static void reduce_mask(run *r, const tz_window *window, const tz_buffer *into)
+{
+    const tz_axis_map down = map_down(r->how);
+    tz_resample_begin(&r->mask_memory);
+    for (uint32_t row = 0; row < window->height; row++) {
+        tz_axis_make(&r->down, &down, (uint32_t)window->row + row, 1, r->down_memory);
+        make_mask(r);
+        store(TZ_DTYPE_UINT8, r->unmasked, r->rows.width, tz_buffer_at(into, 0, row, 0),
+              into->column_stride);
+    }
 }
 
 void tz_reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_window *window,
                const tz_buffer *pixels, const tz_buffer *mask, void *scratch)
 {
     const tz_axis_map across = map_across(how);
-    const tz_axis_map down = map_down(how);
     const uint32_t first = (uint32_t)window->column;
     const tz_extent columns = tz_reduction_columns(how, (tz_extent){first, first + window->width});
     run r = {.how = how, .from = from};
@@ -358,14 +412,13 @@ void tz_reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_w
                             .user = &r};
     lay_out(&r, scratch);
     tz_axis_make(&r.rows.across, &across, first, window->width, r.across_memory);
-    for (uint32_t row = 0; row < window->height; row++) {
-        tz_axis_make(&r.down, &down, (uint32_t)window->row + row, 1, r.down_memory);
-        make_mask(&r);
-        for (r.band = 0; r.band < how->bands; r.band++) {
-            make_samples(&r);
-            store(how->dtype, r.picked, pixels, r.band, row);
-        }
-        if (mask && mask->data)
-            store(TZ_DTYPE_UINT8, r.unmasked, mask, 0, row);
+    if (how->method == TZ_RESAMPLE_NEAREST)
+        r.parts = 1;
+    for (r.band = 0; r.band < how->bands; r.band++) {
+        for (r.part = 0; r.part < r.parts; r.part++)
+            reduce_band(&r, window, pixels);
     }
+    r.band = 0;
+    if (mask && mask->data)
+        reduce_mask(&r, window, mask);
 }

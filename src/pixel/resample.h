@@ -25,6 +25,9 @@ typedef struct tz_reduction {
     uint32_t to_height;
 } tz_reduction;
 
+/* Why overviews of such samples cannot be made so; NULL: they can. */
+const char *tz_resampling_refusal(tz_resampling method, tz_dtype dtype, bool palette);
+
 /* Rows of the larger level that lie one behind the other; pixels.height of them. */
 typedef struct tz_row_part {
     uint32_t row; /* of the level: the first one */

@@ -4,30 +4,105 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/choose.h"
 #include "kernels/weigh.h"
 #include "pixel/pixel.h"
 
+/* A filter's rows are kept for the new rows that follow when they are no more than this. */
+enum { MOST_KEPT_ROWS = 32 };
+
+static bool is_filter(tz_resampling method)
+{
+    return method == TZ_RESAMPLE_BILINEAR || method == TZ_RESAMPLE_CUBIC ||
+           method == TZ_RESAMPLE_LANCZOS;
+}
+
+/* Methods that need all samples of a new pixel at once. */
+static bool is_choice(tz_resampling method)
+{
+    return method == TZ_RESAMPLE_MODE || method == TZ_RESAMPLE_MEDIAN;
+}
+
 /* ---- memory ---- */
 
-static size_t rounded(size_t size)
+void tz_resample_needs_add(tz_resample_needs *needs, const tz_resample_needs *more)
+{
+    needs->width = more->width > needs->width ? more->width : needs->width;
+    needs->old_width = more->old_width > needs->old_width ? more->old_width : needs->old_width;
+    needs->across = more->across > needs->across ? more->across : needs->across;
+    needs->down = more->down > needs->down ? more->down : needs->down;
+}
+
+static uint32_t places_of(tz_resampling method, const tz_resample_needs *needs)
+{
+    if (!is_filter(method))
+        return 0;
+    return needs->down <= MOST_KEPT_ROWS ? needs->down : 1;
+}
+
+/* Sizes of all parts of the memory, in the order of its members. */
+enum { PARTS = 9 };
+
+static void sizes_of(tz_resampling method, const tz_resample_needs *needs, uint64_t sizes[PARTS])
+{
+    const uint64_t rows = is_choice(method) ? needs->down : 1;
+    const uint64_t chosen = is_choice(method) ? (uint64_t)needs->across * needs->down : 0;
+    const uint64_t places = places_of(method, needs);
+    sizes[0] = needs->width * sizeof(double);
+    sizes[1] = is_filter(method) ? 0 : needs->width * sizeof(double);
+    sizes[2] = rows * needs->old_width * sizeof(double);
+    sizes[3] = chosen * sizeof(double);
+    sizes[4] = chosen * sizeof(uint32_t);
+    sizes[5] = is_filter(method) ? needs->width * sizeof(tz_filter) : 0;
+    sizes[6] = places * needs->width * sizeof(double);
+    sizes[7] = places * sizeof(int64_t);
+    sizes[8] = places * sizeof(bool);
+}
+
+static uint64_t rounded(uint64_t size)
 {
     return (size + 63) / 64 * 64;
 }
 
-size_t tz_resample_memory_bytes(uint32_t width, uint32_t old_width)
+uint64_t tz_resample_memory_bytes(tz_resampling method, const tz_resample_needs *needs)
 {
-    return rounded(old_width * sizeof(double)) + 2 * rounded(width * sizeof(double));
+    uint64_t sizes[PARTS];
+    uint64_t sum = 0;
+    if (is_choice(method) && (uint64_t)needs->across * needs->down > UINT32_MAX)
+        return UINT64_MAX; /* they are counted in 32 bits */
+    sizes_of(method, needs, sizes);
+    for (int i = 0; i < PARTS; i++)
+        sum += rounded(sizes[i]);
+    return sum;
 }
 
-void tz_resample_memory_make(tz_resample_memory *out, uint32_t width, uint32_t old_width,
-                             void *memory)
+void tz_resample_memory_make(tz_resample_memory *out, tz_resampling method,
+                             const tz_resample_needs *needs, void *memory)
 {
+    uint64_t sizes[PARTS];
+    uint8_t *parts[PARTS];
     uint8_t *at = memory;
-    out->samples = (double *)at;
-    at += rounded(old_width * sizeof(double));
-    out->sums = (double *)at;
-    at += rounded(width * sizeof(double));
-    out->weights = (double *)at;
+    sizes_of(method, needs, sizes);
+    for (int i = 0; i < PARTS; i++) {
+        parts[i] = at;
+        at += rounded(sizes[i]);
+    }
+    *out = (tz_resample_memory){.values = (double *)parts[0],
+                                .weights = (double *)parts[1],
+                                .samples = (double *)parts[2],
+                                .chosen = (double *)parts[3],
+                                .orders = (uint32_t *)parts[4],
+                                .filters = parts[5],
+                                .filtered = (double *)parts[6],
+                                .rows = (int64_t *)parts[7],
+                                .gaps = (bool *)parts[8],
+                                .places = places_of(method, needs)};
+}
+
+void tz_resample_begin(tz_resample_memory *m)
+{
+    for (uint32_t i = 0; i < m->places; i++)
+        m->rows[i] = -1;
 }
 
 /* ---- nearest ---- */
@@ -48,45 +123,202 @@ void tz_resample_pick(const tz_resampler *r, int64_t row, uint8_t *samples, uint
     }
 }
 
-/* ---- weighted sums ---- */
+/* ---- rows of the level ---- */
 
-/* What is not valid becomes NaN, so that all that follows knows one way to say so. */
-static void load_row(const tz_resampler *r, int64_t row, double *out)
+/* What is not valid becomes NaN, so that all that follows knows one way to say so. True if there is
+ * any. */
+static bool load_row(const tz_resampler *r, int64_t row, double *out)
 {
     const tz_placement to_double = {.from = r->dtype, .to = TZ_DTYPE_FLOAT64};
     const tz_old_row old = r->old_row(r->user, row);
+    bool gaps = false;
     tz_row_place(&to_double, old.samples, old.step, (uint8_t *)out, sizeof *out, r->old_width, NULL,
                  0);
     for (uint32_t i = 0; old.valid && i < r->old_width; i++) {
         if (!old.valid[i])
             out[i] = (double)NAN;
     }
+    for (uint32_t i = 0; i < r->old_width; i++)
+        gaps |= out[i] != out[i];
+    return gaps;
 }
+
+/* The first of the samples that new pixel i looks at. */
+static const double *samples_of(const tz_resampler *r, const double *row, uint32_t i)
+{
+    return r->across.count[i] > 0 ? row + (r->across.first[i] - r->column) : row;
+}
+
+/* ---- means by area and gauss: of all samples at once ---- */
 
 static void add_row(const tz_resampler *r, double weight, const tz_resample_memory *m)
 {
     for (uint32_t i = 0; i < r->width; i++) {
-        const size_t at = r->across.count[i] > 0 ? (size_t)(r->across.first[i] - r->column) : 0;
         double s = 0;
         double w = 0;
-        tz_weigh_row(m->samples + at, r->across.weights + r->across.start[i], r->across.count[i],
-                     &s, &w);
-        m->sums[i] += weight * s;
+        tz_weigh_row(samples_of(r, m->samples, i), r->across.weights + r->across.start[i],
+                     r->across.count[i], &s, &w);
+        m->values[i] += weight * s;
         m->weights[i] += weight * w;
     }
 }
 
-void tz_resample_values(const tz_resampler *r, const tz_axis *down, uint32_t i,
-                        const tz_resample_memory *m, uint8_t *valid)
+static void make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                       const tz_resample_memory *m)
 {
-    memset(m->sums, 0, r->width * sizeof *m->sums);
+    const bool squares = r->method == TZ_RESAMPLE_RMS;
+    memset(m->values, 0, r->width * sizeof *m->values);
     memset(m->weights, 0, r->width * sizeof *m->weights);
     for (uint32_t k = 0; k < down->count[i]; k++) {
         load_row(r, down->first[i] + k, m->samples);
+        for (uint32_t x = 0; squares && x < r->old_width; x++)
+            m->samples[x] *= m->samples[x];
         add_row(r, down->weights[down->start[i] + k], m);
     }
-    for (uint32_t k = 0; k < r->width; k++) {
-        valid[k] = m->weights[k] > 0 ? 255 : 0;
-        m->sums[k] = m->weights[k] > 0 ? m->sums[k] / m->weights[k] : (double)NAN;
+    for (uint32_t x = 0; x < r->width; x++) {
+        const double mean = m->values[x] / m->weights[x];
+        m->values[x] = !(m->weights[x] > 0) ? (double)NAN : squares ? sqrt(mean) : mean;
     }
+}
+
+/* ---- filters: along the row, then down ---- */
+
+static bool is_negative(const tz_resampler *r)
+{
+    return r->method != TZ_RESAMPLE_BILINEAR;
+}
+
+static double filter_across(const tz_resampler *r, const double *row, uint32_t i)
+{
+    const double *samples = samples_of(r, row, i);
+    const double *weights = r->across.weights + r->across.start[i];
+    const uint32_t count = r->across.count[i];
+    tz_filter f = {0};
+    for (uint32_t k = 0; k < count; k++)
+        tz_filter_add(&f, weights[k], samples[k]);
+    return tz_filter_end(&f, count, is_negative(r), (double)NAN);
+}
+
+/* The same where all samples are valid. */
+static double filter_all_across(const tz_resampler *r, const double *row, uint32_t i)
+{
+    const double *samples = samples_of(r, row, i);
+    const double *weights = r->across.weights + r->across.start[i];
+    double sum = 0;
+    for (uint32_t k = 0; k < r->across.count[i]; k++)
+        sum += weights[k] * samples[k];
+    return r->across.totals[i] > 0 ? sum / r->across.totals[i] : (double)NAN;
+}
+
+/* A row of the level, filtered; from memory if it is there. */
+static const double *filtered_row(const tz_resampler *r, int64_t row, tz_resample_memory *m,
+                                  bool *gaps)
+{
+    const uint32_t place = (uint32_t)(row % m->places);
+    double *out = m->filtered + (size_t)place * r->width;
+    if (m->rows[place] != row) {
+        bool any = load_row(r, row, m->samples);
+        for (uint32_t i = 0; i < r->width; i++)
+            out[i] = any ? filter_across(r, m->samples, i) : filter_all_across(r, m->samples, i);
+        for (uint32_t i = 0; i < r->width; i++)
+            any |= out[i] != out[i];
+        m->gaps[place] = any;
+        m->rows[place] = row;
+    }
+    *gaps |= m->gaps[place];
+    return out;
+}
+
+/* Sums for as long as there are no gaps; false: there are. */
+static bool filter_all_down(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                            tz_resample_memory *m)
+{
+    bool gaps = !(down->totals[i] > 0);
+    memset(m->values, 0, r->width * sizeof *m->values);
+    for (uint32_t k = 0; !gaps && k < down->count[i]; k++) {
+        const double *row = filtered_row(r, down->first[i] + k, m, &gaps);
+        const double weight = down->weights[down->start[i] + k];
+        for (uint32_t x = 0; x < r->width; x++)
+            m->values[x] += weight * row[x];
+    }
+    for (uint32_t x = 0; x < r->width; x++)
+        m->values[x] /= down->totals[i];
+    return !gaps;
+}
+
+static void filter_down(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                        tz_resample_memory *m)
+{
+    tz_filter *filters = m->filters;
+    bool gaps = false;
+    memset(filters, 0, r->width * sizeof *filters);
+    for (uint32_t k = 0; k < down->count[i]; k++) {
+        const double *row = filtered_row(r, down->first[i] + k, m, &gaps);
+        const double weight = down->weights[down->start[i] + k];
+        for (uint32_t x = 0; x < r->width; x++)
+            tz_filter_add(&filters[x], weight, row[x]);
+    }
+    for (uint32_t x = 0; x < r->width; x++)
+        m->values[x] = tz_filter_end(&filters[x], down->count[i], is_negative(r), (double)NAN);
+}
+
+/* ---- choices ---- */
+
+static void make_extremes(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                          const tz_resample_memory *m)
+{
+    const bool least = r->method == TZ_RESAMPLE_MIN;
+    for (uint32_t x = 0; x < r->width; x++)
+        m->values[x] = (double)NAN;
+    for (uint32_t k = 0; k < down->count[i]; k++) {
+        load_row(r, down->first[i] + k, m->samples);
+        for (uint32_t x = 0; x < r->width; x++) {
+            const double *samples = samples_of(r, m->samples, x);
+            for (uint32_t n = 0; n < r->across.count[x]; n++)
+                m->values[x] =
+                    least ? fmin(m->values[x], samples[n]) : fmax(m->values[x], samples[n]);
+        }
+    }
+}
+
+static double choose(const tz_resampler *r, uint32_t rows, uint32_t x, const tz_resample_memory *m)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < rows; k++) {
+        const double *samples = samples_of(r, m->samples + (size_t)k * r->old_width, x);
+        for (uint32_t n = 0; n < r->across.count[x]; n++) {
+            m->chosen[count] = samples[n];
+            count += samples[n] == samples[n];
+        }
+    }
+    if (count == 0)
+        return (double)NAN;
+    return r->method == TZ_RESAMPLE_MODE ? tz_choose_mode(m->chosen, m->orders, count)
+                                         : tz_choose_median(m->chosen, m->orders, count);
+}
+
+static void make_choices(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                         const tz_resample_memory *m)
+{
+    for (uint32_t k = 0; k < down->count[i]; k++)
+        load_row(r, down->first[i] + k, m->samples + (size_t)k * r->old_width);
+    for (uint32_t x = 0; x < r->width; x++)
+        m->values[x] = choose(r, down->count[i], x, m);
+}
+
+/* ---- all of them ---- */
+
+void tz_resample_values(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                        tz_resample_memory *m, uint8_t *valid)
+{
+    if (is_choice(r->method))
+        make_choices(r, down, i, m);
+    else if (r->method == TZ_RESAMPLE_MIN || r->method == TZ_RESAMPLE_MAX)
+        make_extremes(r, down, i, m);
+    else if (!is_filter(r->method))
+        make_means(r, down, i, m);
+    else if (!filter_all_down(r, down, i, m))
+        filter_down(r, down, i, m);
+    for (uint32_t x = 0; x < r->width; x++)
+        valid[x] = m->values[x] == m->values[x] ? 255 : 0;
 }

@@ -17,6 +17,8 @@
 #define BATCH_BYTES ((uint64_t)64 << 20)
 /* Rows of a block, by nearest: each looks at one row of the level only. */
 enum { MAX_BLOCKS = 4096 };
+/* Rows that a thread takes at once: a filter looks at rows that its neighbours look at too. */
+enum { STRIP_ROWS = 16 };
 
 typedef struct block {
     const tz_view *view;
@@ -40,10 +42,9 @@ typedef struct row_memory {
 
 /* What it has to hold. */
 typedef struct row_needs {
-    uint32_t width;
-    uint32_t source;
-    size_t size;
-    uint64_t down;
+    tz_resample_needs values;
+    size_t size;   /* of a sample */
+    uint64_t down; /* bytes of the table */
 } row_needs;
 
 typedef struct batch {
@@ -56,7 +57,8 @@ typedef struct batch {
     uint64_t bytes; /* that they take */
     uint64_t cost;  /* the same with what planning them takes */
     row_needs most;
-    uint64_t *first_rows; /* of each block among all rows */
+    uint64_t *first_strips; /* of each block among all strips */
+    uint64_t strips;
     uint64_t rows;
     row_memory *memories;
     uint64_t done, total; /* rows of all views, for progress */
@@ -104,14 +106,36 @@ static void set_source(block *b, const tz_read_options *how)
         b->source = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
 }
 
+static row_needs needs_of(const block *b, const tz_read_options *how)
+{
+    const tz_axis_map across = map_across(b->view, how->resampling);
+    const tz_axis_map down = map_down(b->view, how->resampling);
+    row_needs out = {.size = sample_size(b->view), .down = tz_axis_bytes(&down, 1)};
+    out.values = (tz_resample_needs){.width = b->width,
+                                     .old_width = b->source.width,
+                                     .across = (uint32_t)tz_axis_most(&across, 1),
+                                     .down = (uint32_t)tz_axis_most(&down, 1)};
+    return out;
+}
+
+/* UINT64_MAX: more than can be. */
+static uint64_t row_memory_bytes(const row_needs *most, tz_resampling method)
+{
+    const uint64_t bytes = tz_resample_memory_bytes(method, &most->values);
+    const uint64_t more = most->values.width * (most->size + 1) + most->down + 4 * 64;
+    return bytes < UINT64_MAX - more ? bytes + more : UINT64_MAX;
+}
+
 /* Bytes that a block's pixels take while it is worked on; UINT64_MAX: more than that. */
 static uint64_t block_bytes(const block *b, const tz_read_options *how)
 {
     const tz_axis_map across = map_across(b->view, how->resampling);
     const uint64_t each = sample_size(b->view) + needs_valid(b->view, how);
+    const row_needs rows = needs_of(b, how);
     uint64_t bytes;
     if (!tz_mul((uint64_t)b->source.width * b->source.height, each * b->view->band_count, &bytes) ||
-        !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes))
+        !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes) ||
+        !tz_add(bytes, row_memory_bytes(&rows, how->resampling), &bytes))
         return UINT64_MAX;
     return bytes;
 }
@@ -187,7 +211,7 @@ static void fill_invalid(const block *b, const row_memory *m)
         tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
     for (uint32_t i = 0; i < b->width; i++) {
         if (!m->valid[i])
-            m->values.sums[i] = none;
+            m->values.values[i] = none;
     }
 }
 
@@ -229,70 +253,72 @@ static void place_band(const block *b, uint32_t band, uint32_t row, const uint8_
                      (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
 }
 
-static void resample_row(const batch *ba, const block *b, uint32_t row, const row_memory *m)
+static void resample_row(const batch *ba, const tz_resampler *r, const tz_axis *down,
+                         const band_rows *from, uint32_t row, row_memory *m)
+{
+    const block *b = from->block;
+    if (b->source.width == 0 || down->count[0] == 0) {
+        memset(m->picked, 0, b->width * sample_size(b->view));
+        memset(m->values.values, 0, b->width * sizeof *m->values.values);
+        memset(m->valid, 0, b->width);
+    } else if (r->method == TZ_RESAMPLE_NEAREST) {
+        tz_resample_pick(r, down->first[0], m->picked, m->valid);
+    } else {
+        tz_resample_values(r, down, 0, &m->values, m->valid);
+        fill_invalid(b, m);
+    }
+    if (r->method == TZ_RESAMPLE_NEAREST) {
+        place_band(b, from->band, row, m->picked, b->how, m->valid);
+    } else {
+        const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
+        place_band(b, from->band, row, (const uint8_t *)m->values.values, how, m->valid);
+    }
+    if (ba->how->boundless)
+        fill_outside(b, down, ba->how->fill, from->band, row);
+}
+
+static void resample_strip(const batch *ba, const block *b, uint32_t first, row_memory *m)
 {
     const tz_axis_map map = map_down(b->view, ba->how->resampling);
-    tz_axis down;
-    tz_axis_make(&down, &map, b->row + row, 1, m->down);
+    const uint32_t end = b->height - first < STRIP_ROWS ? b->height : first + STRIP_ROWS;
     for (uint32_t band = 0; band < b->view->band_count; band++) {
         const band_rows from = {b, band};
         const tz_resampler r = resampler_of(b, map.method, &from);
-        if (b->source.width == 0 || down.count[0] == 0) {
-            memset(m->picked, 0, b->width * sample_size(b->view));
-            memset(m->values.sums, 0, b->width * sizeof *m->values.sums);
-            memset(m->valid, 0, b->width);
-        } else if (map.method == TZ_RESAMPLE_NEAREST) {
-            tz_resample_pick(&r, down.first[0], m->picked, m->valid);
-        } else {
-            tz_resample_values(&r, &down, 0, &m->values, m->valid);
-            fill_invalid(b, m);
+        tz_resample_begin(&m->values);
+        for (uint32_t row = first; row < end; row++) {
+            tz_axis down;
+            tz_axis_make(&down, &map, b->row + row, 1, m->down);
+            resample_row(ba, &r, &down, &from, row, m);
         }
-        if (map.method == TZ_RESAMPLE_NEAREST) {
-            place_band(b, band, row, m->picked, b->how, m->valid);
-        } else {
-            const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
-            place_band(b, band, row, (const uint8_t *)m->values.sums, how, m->valid);
-        }
-        if (ba->how->boundless)
-            fill_outside(b, &down, ba->how->fill, band, row);
     }
 }
 
-static tz_result run_row(void *user, uint64_t index, unsigned worker, tz_error *err)
+static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error *err)
 {
     const batch *ba = user;
     size_t low = 0;
-    size_t high = ba->count; /* the block: first_rows[low] <= index */
+    size_t high = ba->count; /* the block: first_strips[low] <= index */
     (void)err;
     while (high - low > 1) {
         const size_t middle = (low + high) / 2;
-        if (ba->first_rows[middle] <= index)
+        if (ba->first_strips[middle] <= index)
             low = middle;
         else
             high = middle;
     }
-    resample_row(ba, &ba->blocks[low], (uint32_t)(index - ba->first_rows[low]),
-                 &ba->memories[worker]);
+    resample_strip(ba, &ba->blocks[low], (uint32_t)(index - ba->first_strips[low]) * STRIP_ROWS,
+                   &ba->memories[worker]);
     return TZ_OK;
 }
 
 /* ---- memory of a batch ---- */
 
 /* Blocks of a batch may be of several views: the largest of each. */
-static void widen(row_needs *most, const block *b, const tz_read_options *how)
+static void widen(row_needs *most, const row_needs *more)
 {
-    const tz_axis_map down = map_down(b->view, how->resampling);
-    const uint64_t down_bytes = tz_axis_bytes(&down, 1);
-    most->width = b->width > most->width ? b->width : most->width;
-    most->source = b->source.width > most->source ? b->source.width : most->source;
-    most->size = sample_size(b->view) > most->size ? sample_size(b->view) : most->size;
-    most->down = down_bytes > most->down ? down_bytes : most->down;
-}
-
-static uint64_t row_memory_bytes(const row_needs *most)
-{
-    return tz_resample_memory_bytes(most->width, most->source) + most->width * (most->size + 1) +
-           most->down + 4 * 64;
+    tz_resample_needs_add(&most->values, &more->values);
+    most->size = more->size > most->size ? more->size : most->size;
+    most->down = more->down > most->down ? more->down : most->down;
 }
 
 static void *part_of(uint8_t **at, size_t size)
@@ -305,14 +331,15 @@ static void *part_of(uint8_t **at, size_t size)
 static tz_result make_row_memory(batch *ba, row_memory *m)
 {
     const row_needs *most = &ba->most;
-    const uint64_t bytes = row_memory_bytes(most);
+    const tz_resampling method = ba->how->resampling;
+    const uint64_t bytes = row_memory_bytes(most, method);
     uint8_t *at = tz_arena_alloc(&ba->arena, (size_t)bytes);
     if (!at)
         return tz_fail_nomem(&ba->ctx, bytes);
-    tz_resample_memory_make(&m->values, most->width, most->source,
-                            part_of(&at, tz_resample_memory_bytes(most->width, most->source)));
-    m->picked = part_of(&at, most->width * most->size);
-    m->valid = part_of(&at, most->width);
+    tz_resample_memory_make(&m->values, method, &most->values,
+                            part_of(&at, (size_t)tz_resample_memory_bytes(method, &most->values)));
+    m->picked = part_of(&at, most->values.width * most->size);
+    m->valid = part_of(&at, most->values.width);
     m->down = at;
     return TZ_OK;
 }
@@ -411,7 +438,8 @@ static tz_result read_blocks(batch *ba, bool dry, tz_report *report)
     tz_result result = tz_plan_make(&plan, views, count, &how, ba->ctx.err);
     if (result == TZ_OK)
         result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
-    plan.report.peak_memory += ba->bytes + plan.threads * row_memory_bytes(&ba->most);
+    plan.report.peak_memory +=
+        ba->bytes + plan.threads * row_memory_bytes(&ba->most, ba->how->resampling);
     if (result == TZ_OK)
         tz_report_add(report, &plan.report);
     tz_plan_deinit(&plan);
@@ -425,18 +453,20 @@ static tz_result resample_blocks(batch *ba, unsigned threads)
         return tz_fail_nomem(&ba->ctx, threads * sizeof *ba->memories);
     for (unsigned i = 0; i < threads; i++)
         TZ_TRY(make_row_memory(ba, &ba->memories[i]));
-    return tz_pool_run_shared(threads, ba->rows, run_row, ba, NULL, &ba->ctx);
+    return tz_pool_run_shared(threads, ba->strips, run_strip, ba, NULL, &ba->ctx);
 }
 
 static tz_result run_batch(batch *ba, bool dry, tz_report *report)
 {
     unsigned threads = ba->how->threads ? ba->how->threads : tz_pool_shared_threads();
-    ba->first_rows = tz_arena_array(&ba->arena, ba->count, sizeof *ba->first_rows);
-    if (!ba->first_rows)
-        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *ba->first_rows);
+    ba->first_strips = tz_arena_array(&ba->arena, ba->count, sizeof *ba->first_strips);
+    if (!ba->first_strips)
+        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *ba->first_strips);
+    ba->strips = 0;
     ba->rows = 0;
     for (size_t i = 0; i < ba->count; i++) {
-        ba->first_rows[i] = ba->rows;
+        ba->first_strips[i] = ba->strips;
+        ba->strips += ((uint64_t)ba->blocks[i].height + STRIP_ROWS - 1) / STRIP_ROWS;
         ba->rows += ba->blocks[i].height;
         if (dry)
             describe_block(ba, &ba->blocks[i]);
@@ -446,9 +476,10 @@ static tz_result run_batch(batch *ba, bool dry, tz_report *report)
     TZ_TRY(read_blocks(ba, dry, report));
     if (dry)
         return TZ_OK;
-    if (threads > ba->rows)
-        threads = (unsigned)ba->rows;
-    const uint64_t spare = ba->how->max_memory / 4 / (row_memory_bytes(&ba->most) + 1);
+    if (threads > ba->strips)
+        threads = (unsigned)ba->strips;
+    const uint64_t spare =
+        ba->how->max_memory / 4 / (row_memory_bytes(&ba->most, ba->how->resampling) + 1);
     if (threads > spare)
         threads = spare > 0 ? (unsigned)spare : 1;
     return resample_blocks(ba, threads);
@@ -505,12 +536,13 @@ static tz_result add_block(batch *ba, const block *b, bool dry, tz_report *repor
 {
     const uint64_t bytes = block_bytes(b, ba->how);
     const uint64_t cost = bytes + plan_bytes(b);
+    const row_needs needs = needs_of(b, ba->how);
     if (ba->count == MAX_BLOCKS || ba->cost + cost > ba->room)
         TZ_TRY(flush(ba, dry, report));
     ba->blocks[ba->count++] = *b;
     ba->bytes += bytes;
     ba->cost += cost;
-    widen(&ba->most, b, ba->how);
+    widen(&ba->most, &needs);
     return TZ_OK;
 }
 

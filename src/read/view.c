@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "pixel/axis.h"
 
 static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expected,
                           uint64_t found)
@@ -165,11 +166,6 @@ static bool is_auto(const tz_item *item)
 
 /* ---- windows ---- */
 
-double tz_resampling_reach(tz_resampling method, double scale)
-{
-    return method == TZ_RESAMPLE_BILINEAR ? (scale > 1 ? scale : 1) : 0;
-}
-
 bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *out)
 {
     const int64_t right = window->column + window->width;
@@ -232,10 +228,9 @@ static void set_resampled(tz_view *view)
 static void set_window(tz_view *view, tz_resampling method)
 {
     const double rx =
-        view->resampled ? tz_resampling_reach(method, (view->x1 - view->x0) / view->into.width) : 0;
-    const double ry = view->resampled
-                          ? tz_resampling_reach(method, (view->y1 - view->y0) / view->into.height)
-                          : 0;
+        view->resampled ? tz_axis_reach(method, (view->x1 - view->x0) / view->into.width) : 0;
+    const double ry =
+        view->resampled ? tz_axis_reach(method, (view->y1 - view->y0) / view->into.height) : 0;
     const double left = floor(view->x0 - rx);
     const double top = floor(view->y0 - ry);
     view->window = (tz_window){(int64_t)left, (int64_t)top,
@@ -249,8 +244,8 @@ static void set_window(tz_view *view, tz_resampling method)
 static tz_result check_resampling(const tz_view *view, const tz_read_options *how,
                                   const tz_context *ctx)
 {
-    if ((unsigned)how->resampling > TZ_RESAMPLE_BILINEAR)
-        return fail_arg(ctx, "there is no such resampling", TZ_RESAMPLE_BILINEAR,
+    if ((unsigned)how->resampling > TZ_RESAMPLE_MEDIAN)
+        return fail_arg(ctx, "there is no such resampling", TZ_RESAMPLE_MEDIAN,
                         (uint64_t)how->resampling);
     if (!view->resampled)
         return TZ_OK;

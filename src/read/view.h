@@ -28,10 +28,6 @@ typedef struct tz_view {
 tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
                        const tz_context *ctx);
 
-/* Samples on either side of a pixel that resampling looks at; scale is level pixels for one of the
- * buffer. */
-double tz_resampling_reach(tz_resampling method, double scale);
-
 /* Where a window lies within the level: clipped, false when nothing is left. */
 bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *out);
 

@@ -88,6 +88,7 @@ static tz_result check_enums(const tz_write_options *options, const tz_context *
         {(unsigned)options->interleave, TZ_INTERLEAVE_TILE, "interleave"},
         {(unsigned)options->bigtiff, TZ_BIGTIFF_IF_SAFER, "bigtiff"},
         {(unsigned)options->lossless, TZ_NO, "lossless"},
+        {(unsigned)options->overview_lossless, TZ_NO, "overview_lossless"},
         {(unsigned)options->jpeg_tables, TZ_JPEG_TABLES_NONE, "jpeg_tables"},
         {(unsigned)options->verify, TZ_VERIFY_NONE, "verify"},
         {(unsigned)options->overview_resampling, TZ_RESAMPLE_MEDIAN, "overview_resampling"},

@@ -120,6 +120,7 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
     const unsigned lossy_webp = image->choice.lossless ? 0 : WEBP; /* others refuse themselves */
     const bool subsampled = o->jpeg_subsampling[0] != 0 || o->jpeg_subsampling[1] != 0;
     const unsigned level_of_lerc = o->lerc_compression != 0 ? LERC : 0;
+    const bool in_lerc = o->lerc_compression != 0 && o->overview_compression != TZ_COMPRESSION_LERC;
     const use uses[] = {
         {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | LZ4 | level_of_lerc, "%s: level is ignored"},
         {o->quality != 0, JPEG | JP2 | lossy_webp, "%s: quality is ignored"},
@@ -127,7 +128,7 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
         {o->distance != 0, JXL, "%s: distance is ignored"},
         {o->alpha_distance != 0, JXL, "%s: alpha_distance is ignored"},
         {o->max_error != 0, LERC, "%s: max_error is ignored"},
-        {o->lerc_compression != 0, LERC, "%s: lerc_compression is ignored"},
+        {in_lerc, LERC, "%s: lerc_compression is ignored"},
         {o->jpeg_tables != TZ_JPEG_TABLES_DEFAULT, JPEG, "%s: jpeg_tables is ignored"},
         {subsampled && !ycbcr, 0, "%s: jpeg_subsampling is ignored"},
     };

@@ -21,6 +21,8 @@ enum { TILES_PER_THREAD = 4, MAX_THREADS = 1024 };
 
 /* Beside the tables: the writer itself, buffers for directories, and small things. */
 #define SMALL_THINGS ((uint64_t)256 << 10)
+/* And what a sink takes to make room in a COG. */
+#define ROOM_MAKER ((uint64_t)256 << 10)
 
 /* The metadata is copied, made into tags, and read again when it is verified. */
 enum { METADATA_COPIES = 4 };
@@ -65,7 +67,7 @@ static bool has_own_codec(const tz_write_options *options)
 {
     return options->overview_compression != TZ_COMPRESSION_DEFAULT ||
            options->overview_predictor != 0 || options->overview_quality != 0 ||
-           options->overview_max_error != 0;
+           options->overview_lossless != TZ_AUTO || options->overview_max_error != 0;
 }
 
 static uint64_t table_bytes(const tz_image *image)
@@ -99,7 +101,7 @@ static void count_parts(tz_budget *b, const tz_pyramid *pyramid)
         b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
     }
     b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image) + b->reduce);
-    b->fixed = tz_add_capped(b->fixed, SMALL_THINGS);
+    b->fixed = tz_add_capped(b->fixed, SMALL_THINGS + (image->options.cog ? ROOM_MAKER : 0));
 }
 
 uint64_t tz_slab_bytes(const tz_budget *b, const tz_image *image)

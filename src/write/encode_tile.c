@@ -61,6 +61,13 @@ static uint64_t place_in_tables(const tile_job *job)
     return (uint64_t)job->plane * image->tiles_across * image->tiles_down + in_plane;
 }
 
+uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t index)
+{
+    tile_job job = {.image = image, .swath = *swath};
+    find_place(&job, index);
+    return place_in_tables(&job);
+}
+
 static uint32_t extent(uint32_t index, uint32_t size, uint32_t end)
 {
     const uint64_t left = end - (uint64_t)index * size;

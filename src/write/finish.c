@@ -159,6 +159,17 @@ static tz_result write_directories(ending *e)
                                &w->ctx);
 }
 
+/* Memory that threads and slabs took has been given back: some of it serves to copy. */
+static tz_result make_buffer(ending *e)
+{
+    const tz_budget *budget = &e->writer->budget;
+    const uint64_t spare = budget->planned - budget->fixed;
+    const uint64_t room = spare < LARGEST_COPY ? spare : LARGEST_COPY;
+    e->room = room > PIECE && tz_writer_image(e->writer)->options.cog ? (size_t)room : PIECE;
+    e->buffer = tz_arena_alloc(&e->arena, e->room);
+    return e->buffer ? TZ_OK : tz_fail_nomem(&e->writer->ctx, e->room);
+}
+
 /* ---- COG ---- */
 
 /* Places in the file for all tiles. */
@@ -269,6 +280,7 @@ static tz_result finish_cog(ending *e)
     w->report.spool_bytes = w->spooled;
     if (!w->all_spooled)
         TZ_TRY(tz_sink_insert(w->sink, e->layout.image, &w->ctx));
+    TZ_TRY(make_buffer(e));
     TZ_TRY(write_front(e, false));
     TZ_TRY(write_directories(e));
     for (uint32_t i = w->pyramid.count - 1; i > 0; i--)
@@ -287,20 +299,10 @@ static tz_result finish_cog(ending *e)
 static tz_result finish_plain(ending *e)
 {
     uint8_t header[TZ_EMIT_HEADER];
+    TZ_TRY(make_buffer(e));
     TZ_TRY(write_directories(e));
     tz_emit_header(&e->how, header);
     return write_piece(e->writer, 0, header, sizeof header);
-}
-
-/* Memory that threads and slabs took has been given back: some of it serves to copy. */
-static tz_result make_buffer(ending *e)
-{
-    const tz_budget *budget = &e->writer->budget;
-    const uint64_t spare = budget->planned - budget->fixed;
-    const uint64_t room = spare < LARGEST_COPY ? spare : LARGEST_COPY;
-    e->room = room > PIECE && tz_writer_image(e->writer)->options.cog ? (size_t)room : PIECE;
-    e->buffer = tz_arena_alloc(&e->arena, e->room);
-    return e->buffer ? TZ_OK : tz_fail_nomem(&e->writer->ctx, e->room);
 }
 
 static tz_result finish(ending *e)
@@ -310,7 +312,6 @@ static tz_result finish(ending *e)
     TZ_TRY(make_offsets(e));
     TZ_TRY(make_directories(e));
     TZ_TRY(choose_format(e, &size));
-    TZ_TRY(make_buffer(e));
     w->report.bigtiff = e->how.bigtiff;
     w->report.file_size = size;
     return tz_writer_image(w)->options.cog ? finish_cog(e) : finish_plain(e);

@@ -47,10 +47,16 @@ static void take_codec(tz_write_options *options)
         take_other_codec(options);
     if (options->overview_predictor != 0)
         options->predictor = options->overview_predictor;
+    if (options->overview_lossless != TZ_AUTO) {
+        options->lossless = options->overview_lossless;
+        options->quality = 0;
+    }
     if (options->overview_quality != 0)
         options->quality = options->overview_quality;
     if (options->overview_max_error != 0)
         options->max_error = options->overview_max_error > 0 ? options->overview_max_error : 0;
+    if (options->compression != TZ_COMPRESSION_LERC)
+        options->lerc_compression = 0;
 }
 
 static tz_result make_overview(tz_image *out, const tz_image *before, const tz_context *ctx)

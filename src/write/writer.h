@@ -182,6 +182,7 @@ tz_batch tz_work_find(const tz_writer *writer, uint64_t number);
 /* encode_tile.c */
 tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index, unsigned worker,
                        tz_slot *slot, tz_error *err);
+uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t index);
 
 /* levels.c: rows of a level are complete, and in memory until all pieces are delivered that are now
  * on the belt. */

@@ -228,9 +228,9 @@ def written(child, folder):
     return max(sizes)
 
 
-def start_and_wait(arguments, folder, least, **options):
+def start_and_wait(arguments, folder, least, command="convert", **options):
     """Starts the command and returns when it has written so much."""
-    child = subprocess.Popen([COMMAND, "convert", "--no-sync", *arguments], stderr=subprocess.PIPE,
+    child = subprocess.Popen([COMMAND, command, "--no-sync", *arguments], stderr=subprocess.PIPE,
                              stdout=subprocess.PIPE, env=plain_environment(), **options)
     end = time.monotonic() + 60
     while written(child, folder) < least:
@@ -283,9 +283,9 @@ def test_progress_tells_rate_and_time_left(huge, tmp_path):
 # Memory -----------------------------------------------------------------------------------------
 
 
-def peak(arguments):
+def peak(arguments, command="convert"):
     """The most memory that the command had, in bytes."""
-    child = subprocess.Popen([COMMAND, "convert", *arguments], stdin=subprocess.DEVNULL)
+    child = subprocess.Popen([COMMAND, command, *arguments], stdin=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     assert child.returncode == 0

@@ -150,7 +150,7 @@ def test_man_page_and_help_have_the_same_creation_options(run):
     text = run("convert", "-h").stdout
     in_help = re.findall(r"^  ([A-Z][A-Z_]+) ", text[text.index("Creation options"):], re.MULTILINE)
     page = (ROOT / "doc" / "terrazzo.1").read_text()
-    page = page[page.index(".SH CREATION OPTIONS"):page.index(".SH FILES")]
+    page = page[page.index(".SH CREATION OPTIONS OF CONVERT"):page.index(".SH FILES")]
     in_page = re.findall(r"^\.(?:BI|BR) ([A-Z_]+) ?=", page, re.MULTILINE)
     assert len(in_help) > 30 and sorted(in_help) == sorted(in_page)
     refused = page[page.index(".SS Refused"):]

@@ -210,10 +210,12 @@ def test_color_maps_are_not_averaged(run, png, raster, tmp_path):
     array = noise(1, 30, 40, most=3)
     colors = {0: (0, 0, 0, 255), 1: (255, 0, 0, 255), 2: (0, 255, 0, 255)}
     path = raster(array, photometric="palette", colormap=colors)
-    for how in ("average", "bilinear"):
+    for how in ("average", "bilinear", "median"):
         done = run("read", "--size", "20x15", "--resampling", how, path, str(tmp_path / "x.png"))
         assert done.returncode == 1 and "use --resampling nearest" in done.stderr
     table = np.array([colors[i][:3] for i in range(3)], "uint8")
+    found = png(path, "--size", "20x15", "--resampling", "mode")
+    assert {tuple(color) for color in found.reshape(3, -1).T} <= {tuple(row) for row in table}
     found = png(path, "--size", "80x60")
     np.testing.assert_array_equal(found, table[array[0].repeat(2, 0).repeat(2, 1)].transpose(2, 0, 1))
 

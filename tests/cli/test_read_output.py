@@ -329,7 +329,7 @@ def test_every_allocation_may_fail(gray, tmp_path, out):
     (["--level", "-1", "a.tif", "b.npy"], "--level needs a number from 0 on, not '-1'\n"),
     (["--size", "10", "a.tif", "b.npy"], "--size needs width and height"),
     (["--size", "0x0", "a.tif", "b.npy"], "not '0x0'\n"),
-    (["--resampling", "cubic", "a.tif", "b.npy"], "nearest, average or bilinear, not 'cubic'\n"),
+    (["--resampling", "cube", "a.tif", "b.npy"], "mode, min, max or median, not 'cube'\n"),
     (["--resampling", "average", "a.tif", "b.npy"], "--resampling needs --size\n"),
     (["--dtype", "unit8", "a.tif", "b.npy"], "unknown type 'unit8'; did you mean 'uint8'?\n"),
     (["--dtype", "none", "a.tif", "b.npy"], "unknown type 'none'"),

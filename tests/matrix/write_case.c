@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes files as it is told on stdin, for check_written.py and others. A line is a word and its
- * values, with tabs between; bytes that would disturb are %XX. What was said stays said until
- * "new".
+ * Writes files as it is told on stdin, for check_written.py, check_cogs.py and others. A line is a
+ * word and its values, with tabs between; bytes that would disturb are %XX. What was said stays
+ * said until "new".
  *
  *     new
  *     image WIDTH HEIGHT BANDS DTYPE
@@ -32,7 +32,7 @@ enum { MOST_WORDS = 1 << 16, MOST_COPIED = 1 << 26 };
 
 static const char *const givings[] = {"pushed", "ragged", "pulled", "columns", NULL};
 static const char *const lyings[] = {"packed", "band", "pixel", "flipped", NULL};
-static const char *const sinkings[] = {"path", "memory", "callback", "blind", NULL};
+static const char *const sinkings[] = {"path", "memory", "callback", "blind", "inserting", NULL};
 
 /* ---- memory of a case ---- */
 

@@ -27,7 +27,8 @@ typedef enum sinking {
     SINK_PATH,
     SINK_MEMORY,
     SINK_CALLBACK,
-    SINK_BLIND /* a callback that cannot be read back */
+    SINK_BLIND,    /* a callback that cannot be read back */
+    SINK_INSERTING /* one that can make room at the front */
 } sinking;
 
 typedef struct write_case {

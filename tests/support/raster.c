@@ -147,13 +147,24 @@ static tz_buffer some_rows(const tz_buffer *b, uint32_t row, uint32_t count)
     return part;
 }
 
-static tz_result push(tz_writer *writer, const raster *r, const tz_buffer *pixels, uint32_t batch,
-                      tz_error *err)
+/* Rows of the n-th call. */
+static uint32_t batch_of(const raster_way *way, uint32_t height, unsigned n)
+{
+    static const uint32_t ragged[] = {1, 24, 3, 70, 16, 0};
+    if (way && way->ragged)
+        return ragged[n % (sizeof ragged / sizeof ragged[0])];
+    return way && way->batch ? way->batch : height;
+}
+
+static tz_result push(tz_writer *writer, const raster *r, const tz_buffer *pixels,
+                      const raster_way *way, tz_error *err)
 {
     const uint32_t height = r->spec.height;
     tz_result result = TZ_OK;
-    for (uint32_t row = 0; row < height && result == TZ_OK; row += batch) {
-        const uint32_t count = batch < height - row ? batch : height - row;
+    unsigned calls = 0;
+    for (uint32_t row = 0, count = 0; row < height && result == TZ_OK; row += count) {
+        count = batch_of(way, height, calls++);
+        count = count < height - row ? count : height - row;
         const tz_buffer rows = some_rows(pixels, row, count);
         tz_buffer mask = {0};
         if (r->mask.data)
@@ -214,7 +225,7 @@ tz_result raster_give(tz_writer *writer, const raster *r, const raster_way *way,
     const tz_buffer *pixels = way && way->pixels.data ? &way->pixels : &r->pixels;
     if (way && way->pull)
         return pull(writer, r, pixels, way, err);
-    return push(writer, r, pixels, way && way->batch ? way->batch : r->spec.height, err);
+    return push(writer, r, pixels, way, err);
 }
 
 tz_result raster_try(const raster *r, const tz_write_options *options, const raster_way *way,

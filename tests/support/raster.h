@@ -31,6 +31,7 @@ tz_buffer raster_scattered(const raster *r, void **memory);
 /* How rows are given. */
 typedef struct raster_way {
     uint32_t batch;   /* rows of a call; 0: all at once */
+    bool ragged;      /* now one row, now many, now none */
     tz_buffer pixels; /* data NULL: those of the raster */
     bool pull;        /* by tz_write_from */
     bool columns;     /* pull: parts of rows are fine */

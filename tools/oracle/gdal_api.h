@@ -18,6 +18,8 @@
     F(GDALOpenEx, void *,                                                                          \
       (const char *, unsigned, const char *const *, const char *const *, const char *const *))     \
     F(GDALCreate, void *, (void *, const char *, int, int, int, int, const char *const *))         \
+    F(GDALCreateCopy, void *,                                                                      \
+      (void *, const char *, void *, int, const char *const *, void *, void *))                    \
     F(GDALClose, int, (void *))                                                                    \
     F(GDALGetRasterXSize, int, (void *))                                                           \
     F(GDALGetRasterYSize, int, (void *))                                                           \

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo plan-cog, encode-block and assemble: one file by many processes. What they tell as JSON
+ * is in doc/blocks.schema.json. */
+#ifndef CLI_BLOCK_COMMANDS_H
+#define CLI_BLOCK_COMMANDS_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "json.h"
+#include "options.h"
+
+extern const cli_command plan_cog_command;
+extern const cli_command encode_block_command;
+extern const cli_command assemble_command;
+
+/* The plan in a file. */
+tz_result block_load_plan(tz_cog_plan **out, const char *path, const tz_limits *limits,
+                          tz_error *err);
+
+/* Members that several of them tell. */
+void block_write_window(json *j, const char *key, const tz_window *window);
+void block_write_statistics(json *j, const tz_statistics *list, uint32_t bands); /* NULL: null */
+
+/* The end of a command that may have failed: messages, and its exit code. */
+int block_end(tz_result result, bool as_json, const char *input, tz_error *err);
+
+#endif

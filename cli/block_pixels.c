@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "block_pixels.h"
+
+#include <stdlib.h>
+
+#include "file_rows.h"
+#include "problem.h"
+
+/* Memory --------------------------------------------------------------------------------------- */
+
+static tz_result make_buffer(tz_buffer *out, tz_dtype dtype, uint32_t bands,
+                             const tz_window *window, tz_error *err)
+{
+    uint64_t row = (uint64_t)tz_dtype_size(dtype) * window->width;
+    uint64_t most = SIZE_MAX / 2 / bands;
+    if (window->height > 0 && row <= most / window->height)
+        out->data = malloc((size_t)(row * window->height * bands));
+    if (out->data == NULL)
+        return problem_nomem(err, "the pixels of the block");
+    *out = (tz_buffer){.data = out->data,
+                       .dtype = dtype,
+                       .bands = bands,
+                       .height = window->height,
+                       .width = window->width,
+                       .column_stride = (int64_t)tz_dtype_size(dtype),
+                       .row_stride = (int64_t)row,
+                       .band_stride = (int64_t)(row * window->height)};
+    return TZ_OK;
+}
+
+tz_result block_pixels_make(block_pixels *out, const tz_cog_info *info, const tz_window *window,
+                            tz_error *err)
+{
+    *out = (block_pixels){0};
+    tz_result result = make_buffer(&out->pixels, info->dtype, info->bands, window, err);
+    if (result == TZ_OK && info->mask)
+        result = make_buffer(&out->mask, TZ_DTYPE_UINT8, 1, window, err);
+    if (result != TZ_OK)
+        block_pixels_free(out);
+    return result;
+}
+
+void block_pixels_free(block_pixels *b)
+{
+    free(b->pixels.data);
+    free(b->mask.data);
+    *b = (block_pixels){0};
+}
+
+static tz_buffer part_of(const tz_buffer *buffer, const tz_window *whole, const tz_window *part)
+{
+    tz_buffer cut = *buffer;
+    if (buffer->data == NULL)
+        return cut;
+    cut.data = (uint8_t *)buffer->data + (part->row - whole->row) * buffer->row_stride +
+               (part->column - whole->column) * buffer->column_stride;
+    cut.width = part->width;
+    cut.height = part->height;
+    return cut;
+}
+
+/* Levels --------------------------------------------------------------------------------------- */
+
+typedef struct descent {
+    const tz_cog_plan *plan;
+    tz_row_source image;
+    uint32_t side; /* of a part that is reduced at a time */
+} descent;
+
+static tz_result read_window(const descent *d, uint32_t level, const tz_window *window,
+                             const block_pixels *into, tz_error *err);
+
+/* A part of a level that is small enough: its source in memory, and that reduced. */
+static tz_result reduce_part(const descent *d, uint32_t level, const tz_window *window,
+                             const block_pixels *into, tz_error *err)
+{
+    block_pixels from;
+    tz_window source;
+    tz_result result = tz_cog_source(d->plan, level, window, &source, err);
+    if (result != TZ_OK)
+        return result;
+    result = block_pixels_make(&from, tz_cog_plan_info(d->plan), &source, err);
+    if (result != TZ_OK)
+        return result;
+    result = read_window(d, level - 1, &source, &from, err);
+    if (result == TZ_OK)
+        result = tz_reduce_window(d->plan, level, window, &from.pixels,
+                                  from.mask.data != NULL ? &from.mask : NULL, &into->pixels,
+                                  into->mask.data != NULL ? &into->mask : NULL, err);
+    block_pixels_free(&from);
+    return result;
+}
+
+static uint32_t smaller_of(uint64_t a, uint32_t b)
+{
+    return a < b ? (uint32_t)a : b;
+}
+
+/* Part by part, so that no level is ever in memory as a whole. */
+static tz_result read_window(const descent *d, uint32_t level, const tz_window *window,
+                             const block_pixels *into, tz_error *err)
+{
+    if (level == 0)
+        return d->image.read(d->image.user, window, &into->pixels, &into->mask, err);
+    for (uint64_t row = 0; row < window->height; row += d->side)
+        for (uint64_t column = 0; column < window->width; column += d->side) {
+            const tz_window part = {.column = window->column + (int64_t)column,
+                                    .row = window->row + (int64_t)row,
+                                    .width = smaller_of(window->width - column, d->side),
+                                    .height = smaller_of(window->height - row, d->side)};
+            const block_pixels cut = {part_of(&into->pixels, window, &part),
+                                      part_of(&into->mask, window, &part)};
+            tz_result result = reduce_part(d, level, &part, &cut, err);
+            if (result != TZ_OK)
+                return result;
+        }
+    return TZ_OK;
+}
+
+/* Each level on the way holds one source, which is about twice as high and as wide as its part. */
+static uint32_t side_for(const tz_cog_info *info, uint32_t level, uint64_t memory)
+{
+    enum { LEAST = 64, MOST = 4096 };
+    uint64_t pixel = info->bands * tz_dtype_size(info->dtype) + (info->mask ? 1 : 0);
+    uint64_t pixels = memory / (level > 0 ? level : 1) / pixel;
+    uint32_t side = LEAST;
+    while (side < MOST && (uint64_t)side * side * 16 <= pixels)
+        side *= 2;
+    return side;
+}
+
+/* The image ------------------------------------------------------------------------------------ */
+
+static tz_result wrong_image(const char *path, const char *what, tz_error *err)
+{
+    return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                        "'%.300s' is not the image of the plan: it has another %s", path, what);
+}
+
+/* As when the plan was made: bytes may be read as signed, floats as half as long, and an alpha band
+ * as the mask. */
+static tz_result describe(conversion *c, const tz_cog_info *plan, const char *path, tz_error *err)
+{
+    const tz_info *info = c->info;
+    bool same_bytes = tz_dtype_size(plan->dtype) == 1 && tz_dtype_size(info->dtype) == 1;
+    bool halved = plan->dtype == TZ_DTYPE_FLOAT16 && info->dtype == TZ_DTYPE_FLOAT32;
+    bool by_alpha = plan->mask && !info->levels[0].has_mask && info->bands == plan->bands + 1;
+    if (info->width != plan->levels[0].width || info->height != plan->levels[0].height)
+        return wrong_image(path, "size", err);
+    if (info->bands != plan->bands && !by_alpha)
+        return wrong_image(path, "number of bands", err);
+    if (info->dtype != plan->dtype && !same_bytes && !halved)
+        return wrong_image(path, "type of pixels", err);
+    if (plan->mask && !by_alpha && !info->levels[0].has_mask)
+        return wrong_image(path, "mask: none", err);
+    c->spec.width = info->width;
+    c->spec.height = info->height;
+    c->spec.bands = plan->bands;
+    c->spec.dtype = plan->dtype;
+    c->spec.mask = plan->mask;
+    c->source_bands = info->bands;
+    c->read_as = halved ? plan->dtype : info->dtype;
+    return TZ_OK;
+}
+
+tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, uint32_t level,
+                           const tz_window *window, const char *path, const tz_open_options *open,
+                           uint64_t memory, uint32_t threads, tz_error *err)
+{
+    const tz_cog_info *info = tz_cog_plan_info(plan);
+    conversion c = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
+    file_rows rows;
+    tz_result result = tz_open(&c.file, path, open, err);
+    if (result != TZ_OK)
+        return result;
+    c.info = tz_file_info(c.file);
+    c.options.threads = threads;
+    problem_print_warnings(c.info);
+    result = describe(&c, info, path, err);
+    file_rows_start(&rows, &c, memory / 4);
+    const descent d = {.plan = plan,
+                       .image = file_rows_source(&rows),
+                       .side = side_for(info, level, memory - memory / 4)};
+    if (result == TZ_OK)
+        result = read_window(&d, level, window, into, err);
+    conversion_close(&c);
+    return result;
+}

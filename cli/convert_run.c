@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What convert and cog do, from the command line to the exit code. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "convert_report.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "request.h"
+#include "terminal.h"
+
+static void tell(const conversion *c, const convert_result *result)
+{
+    if (c->settings->common.json)
+        convert_report_write(c, result);
+    else
+        convert_report_print(c, result);
+    convert_report_warn(c, result);
+}
+
+static tz_result convert(const convert_settings *settings, tz_error *err)
+{
+    static convert_result outcome; /* too large for a small stack */
+    conversion c = {0};
+    tz_result result = settings->overwrite ? TZ_OK : output_check_new(settings->output, err);
+    if (result == TZ_OK)
+        result = conversion_open(&c, settings, err);
+    if (result == TZ_OK)
+        result = settings->dry_run ? convert_plan(&c, &outcome, err)
+                                   : convert_carry_out(&c, &outcome, err);
+    if (result == TZ_OK)
+        tell(&c, &outcome);
+    conversion_close(&c);
+    return result;
+}
+
+int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv)
+{
+    static convert_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
+                                        .memory = REQUEST_DEFAULT_MEMORY};
+    tz_error err;
+    int status;
+    settings.cog = driver == &creation_cog;
+    creation_start(&settings.creation, driver);
+    int count =
+        common_parse(command, argc, argv, &settings.common, convert_apply, &settings, &status);
+    if (count < 0)
+        return status;
+    if (count != 2)
+        return common_wrong_operands(command,
+                                     count == 0   ? "no IN given"
+                                     : count == 1 ? "no OUT given"
+                                                  : "one OUT, not also",
+                                     count > 2 ? argv[2] : NULL);
+    settings.input = argv[0];
+    settings.output = argv[1];
+    if (!convert_check(&settings))
+        return option_hint(command);
+    progress_catch_signals();
+    signal(SIGPIPE, SIG_IGN); /* nobody who listens is no reason to stop half-way */
+    if (convert(&settings, &err) == TZ_OK)
+        return EXIT_OK;
+    if (settings.common.json)
+        report_write_error(settings.input, &err);
+    term_error(err.message);
+    progress_end_by_signal();
+    return EXIT_FAILED;
+}

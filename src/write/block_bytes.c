@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "write/block_bytes.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "codec/load.h"
+#include "codec/put.h"
+#include "write/cog_layout.h"
+#include "write/plan_bytes.h"
+
+static const uint8_t magic[8] = {'T', 'Z', 'B', 'L', 'O', 'C', 'K', '\n'};
+
+/* Where the parts of the front are. */
+enum {
+    VERSION = 1,
+    VERSION_AT = 8,
+    LEVEL_AT = 12,
+    PLAN_AT = 16,
+    BLOCK_AT = 24,
+    TILES_AT = 32,
+    TALLIES_AT = 40,
+    BODY_AT = 48,
+    CHECKSUM_AT = 56,
+    SIZE_BYTES = 4,
+    HASH_BYTES = 8,
+    TALLY_VALUES = 6,
+    TALLY_BYTES = 8 * TALLY_VALUES
+};
+
+static uint64_t head_size(uint64_t tiles, uint64_t tallies)
+{
+    const uint64_t by_tile = tz_mul_capped(tiles, SIZE_BYTES + HASH_BYTES);
+    return tz_add_capped(tz_add_capped(TZ_BLOB_HEADER, by_tile),
+                         tz_mul_capped(tallies, TALLY_BYTES));
+}
+
+tz_block_head tz_block_head_of(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                               const tz_block_tiles *tiles)
+{
+    const uint64_t places = (uint64_t)tiles->columns * tiles->rows;
+    tz_block_head head = {.fingerprint = plan->info.fingerprint, .level = level, .block = block};
+    head.tiles = places * tz_tile_kinds(&plan->pyramid.levels[level].image);
+    head.tallies = level == 0 && plan->info.statistics ? places * plan->info.bands : 0;
+    head.size = head_size(head.tiles, head.tallies);
+    return head;
+}
+
+/* ---- parts ---- */
+
+static size_t hash_at(const tz_block_head *head, uint64_t tile)
+{
+    return (size_t)(TZ_BLOB_HEADER + head->tiles * SIZE_BYTES + tile * HASH_BYTES);
+}
+
+static size_t tally_at(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands)
+{
+    return hash_at(head, head->tiles) + (size_t)(place * bands + band) * TALLY_BYTES;
+}
+
+uint32_t tz_block_tile_size(const tz_block_head *head, uint64_t tile)
+{
+    return tz_load_le32(head->at + TZ_BLOB_HEADER + tile * SIZE_BYTES);
+}
+
+uint64_t tz_block_tile_hash(const tz_block_head *head, uint64_t tile)
+{
+    return tz_load_le64(head->at + hash_at(head, tile));
+}
+
+static double load_double(const uint8_t *at)
+{
+    const uint64_t bits = tz_load_le64(at);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void put_double(uint8_t *at, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    tz_put_le64(at, bits);
+}
+
+tz_tally tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands)
+{
+    const uint8_t *at = head->at + tally_at(head, place, band, bands);
+    return (tz_tally){.valid = tz_load_le64(at),
+                      .minimum = load_double(at + 8),
+                      .maximum = load_double(at + 16),
+                      .pivot = load_double(at + 24),
+                      .sum = load_double(at + 32),
+                      .squares = load_double(at + 40)};
+}
+
+void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t tile, uint32_t size,
+                            uint64_t hash)
+{
+    tz_put_le32(at + TZ_BLOB_HEADER + tile * SIZE_BYTES, size);
+    tz_put_le64(at + hash_at(head, tile), hash);
+}
+
+void tz_block_head_set_tally(uint8_t *at, const tz_block_head *head, uint64_t place, uint32_t band,
+                             uint32_t bands, const tz_tally *tally)
+{
+    uint8_t *to = at + tally_at(head, place, band, bands);
+    tz_put_le64(to, tally->valid);
+    put_double(to + 8, tally->minimum);
+    put_double(to + 16, tally->maximum);
+    put_double(to + 24, tally->pivot);
+    put_double(to + 32, tally->sum);
+    put_double(to + 40, tally->squares);
+}
+
+/* ---- the whole ---- */
+
+static uint64_t checksum(const uint8_t *at, uint64_t size)
+{
+    const uint64_t front = tz_plan_checksum(TZ_PLAN_CHECKSUM, at, CHECKSUM_AT);
+    return tz_plan_checksum(front, at + TZ_BLOB_HEADER, (size_t)(size - TZ_BLOB_HEADER));
+}
+
+void tz_block_head_seal(uint8_t *at, const tz_block_head *head)
+{
+    memcpy(at, magic, sizeof magic);
+    tz_put_le32(at + VERSION_AT, VERSION);
+    tz_put_le32(at + LEVEL_AT, head->level);
+    tz_put_le64(at + PLAN_AT, head->fingerprint);
+    tz_put_le64(at + BLOCK_AT, head->block);
+    tz_put_le64(at + TILES_AT, head->tiles);
+    tz_put_le64(at + TALLIES_AT, head->tallies);
+    tz_put_le64(at + BODY_AT, head->body);
+    tz_put_le64(at + CHECKSUM_AT, checksum(at, head->size));
+}
+
+static tz_result refuse(const tz_context *ctx, tz_result result, uint64_t at, uint64_t expected,
+                        uint64_t found, const char *what)
+{
+    return tz_fail(ctx, result, TZ_CAUSE_META, tz_expecting(tz_at_offset(at), expected, found),
+                   "%s", what);
+}
+
+tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t size,
+                             const tz_context *ctx)
+{
+    *out = (tz_block_head){.at = NULL};
+    if (size < TZ_BLOB_HEADER || memcmp(data, magic, sizeof magic) != 0)
+        return refuse(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE, "this is no block of terrazzo");
+    const uint32_t version = tz_load_le32(data + VERSION_AT);
+    if (version != VERSION)
+        return refuse(ctx, TZ_ERR_UNSUPPORTED, VERSION_AT, VERSION, version,
+                      "a block of another version; encode it again with this one");
+    *out = (tz_block_head){.fingerprint = tz_load_le64(data + PLAN_AT),
+                           .level = tz_load_le32(data + LEVEL_AT),
+                           .block = tz_load_le64(data + BLOCK_AT),
+                           .tiles = tz_load_le64(data + TILES_AT),
+                           .tallies = tz_load_le64(data + TALLIES_AT),
+                           .body = tz_load_le64(data + BODY_AT)};
+    out->size = head_size(out->tiles, out->tallies);
+    if (out->size > size)
+        return TZ_OK;
+    if (tz_load_le64(data + CHECKSUM_AT) != checksum(data, out->size))
+        return refuse(ctx, TZ_ERR_FORMAT, CHECKSUM_AT, TZ_NONE, TZ_NONE,
+                      "the block is damaged: the checksum of its head is wrong");
+    out->at = data;
+    return TZ_OK;
+}
+
+static tz_result check_sizes(const tz_block_head *head, const tz_context *ctx)
+{
+    uint64_t sum = 0;
+    if (!head->at)
+        return TZ_OK;
+    for (uint64_t i = 0; i < head->tiles; i++)
+        sum = tz_add_capped(sum, tz_cog_tile_bytes(tz_block_tile_size(head, i)));
+    if (sum == head->body)
+        return TZ_OK;
+    return refuse(ctx, TZ_ERR_FORMAT, BODY_AT, sum, head->body,
+                  "the sizes of a block's tiles do not add up");
+}
+
+tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan,
+                              const tz_context *ctx)
+{
+    tz_block_tiles tiles;
+    if (head->fingerprint != plan->info.fingerprint)
+        return refuse(ctx, TZ_ERR_FORMAT, PLAN_AT, plan->info.fingerprint, head->fingerprint,
+                      "the block was made by another plan");
+    if (head->level >= plan->info.level_count ||
+        head->block >= plan->levels[head->level].block_count)
+        return refuse(ctx, TZ_ERR_FORMAT, LEVEL_AT, TZ_NONE, head->block,
+                      "the plan has no such block");
+    TZ_TRY(tz_plan_find_block(plan, head->level, head->block, &tiles, ctx));
+    const tz_block_head right = tz_block_head_of(plan, head->level, head->block, &tiles);
+    if (head->tiles != right.tiles || head->tallies != right.tallies)
+        return refuse(ctx, TZ_ERR_FORMAT, TILES_AT, right.tiles, head->tiles,
+                      "the block has another number of tiles, or of statistics");
+    return check_sizes(head, ctx);
+}
+
+/* ---- for callers ---- */
+
+tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t size, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_block_head head;
+    TZ_TRY(tz_block_head_read(&head, data, data ? size : 0, &ctx));
+    if (head.size == TZ_NONE || head.body > TZ_NONE - 1 - head.size)
+        return refuse(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NONE, head.body,
+                      "the block is damaged: its size is impossible");
+    *out = (tz_encoded_block){.fingerprint = head.fingerprint,
+                              .level = head.level,
+                              .block = head.block,
+                              .tiles = head.tiles,
+                              .head_size = head.size,
+                              .size = head.size + head.body};
+    return TZ_OK;
+}
+
+/* A head that must be whole, and of this plan. */
+static tz_result whole_head(tz_block_head *out, const tz_cog_plan *plan, const tz_bytes *head,
+                            const tz_context *ctx)
+{
+    if (!plan || !head || !head->data)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "there is no plan, or no head of a block");
+    TZ_TRY(tz_block_head_read(out, head->data, head->size, ctx));
+    TZ_TRY(tz_block_head_check(out, plan, ctx));
+    if (out->at)
+        return TZ_OK;
+    return refuse(ctx, TZ_ERR_FORMAT, head->size, out->size, head->size,
+                  "the head of a block is cut off");
+}
+
+tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head, uint32_t *sizes,
+                                 tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_block_head h;
+    TZ_TRY(whole_head(&h, plan, head, &ctx));
+    for (uint64_t i = 0; i < h.tiles; i++)
+        sizes[i] = tz_block_tile_size(&h, i);
+    return TZ_OK;
+}
+
+tz_result tz_encoded_block_statistics(const tz_cog_plan *plan, const tz_bytes *head,
+                                      tz_statistics *statistics, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_block_head h;
+    TZ_TRY(whole_head(&h, plan, head, &ctx));
+    const uint32_t bands = plan->info.bands;
+    for (uint32_t band = 0; band < bands; band++) {
+        tz_tally sum = {0};
+        for (uint64_t place = 0; place < h.tallies / bands; place++) {
+            const tz_tally part = tz_block_tally(&h, place, band, bands);
+            tz_tally_merge(&sum, &part);
+        }
+        tz_tally_result(&sum, &statistics[band]);
+    }
+    return TZ_OK;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plans for many processes: made, saved, loaded, and asked where their blocks are. A plan that is
+ * made goes the way of one that is loaded, so that both are the same. */
+#include "write/plan_cog.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "write/plan_bytes.h"
+
+enum { DEFAULT_TILES = 8, MOST_TILES = 65536 };
+
+/* ---- blocks ---- */
+
+static tz_result no_such(const tz_context *ctx, const char *what, uint64_t count, uint64_t found)
+{
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_at_nowhere(), count, found),
+                   "there is no such %s; they are counted from 0, and there are fewer than that",
+                   what);
+}
+
+tz_result tz_plan_check_level(const tz_cog_plan *plan, uint32_t level, const tz_context *ctx)
+{
+    if (!plan)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the plan is NULL");
+    if (level >= plan->info.level_count)
+        return no_such(ctx, "level", plan->info.level_count, level);
+    return TZ_OK;
+}
+
+static uint32_t part_of(uint64_t first, uint32_t size, uint32_t end)
+{
+    return end - first < size ? (uint32_t)(end - first) : size;
+}
+
+tz_result tz_plan_find_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                             tz_block_tiles *out, const tz_context *ctx)
+{
+    *out = (tz_block_tiles){.column = 0};
+    TZ_TRY(tz_plan_check_level(plan, level, ctx));
+    const tz_cog_level *l = &plan->levels[level];
+    const uint32_t size = plan->info.block_tiles;
+    if (block >= l->block_count)
+        return no_such(ctx, "block in this level", l->block_count, block);
+    out->column = (uint32_t)(block % l->blocks_across * size);
+    out->row = (uint32_t)(block / l->blocks_across * size);
+    out->columns = part_of(out->column, size, l->tiles_across);
+    out->rows = part_of(out->row, size, l->tiles_down);
+    return TZ_OK;
+}
+
+static uint32_t pixels_of(uint64_t first, uint32_t tiles, uint32_t tile_size, uint32_t end)
+{
+    const uint64_t size = (uint64_t)tiles * tile_size;
+    const uint64_t left = end - first;
+    return (uint32_t)(left < size ? left : size);
+}
+
+tz_window tz_block_window(const tz_cog_plan *plan, uint32_t level, const tz_block_tiles *tiles)
+{
+    const tz_cog_level *l = &plan->levels[level];
+    const uint64_t column = (uint64_t)tiles->column * l->tile_width;
+    const uint64_t row = (uint64_t)tiles->row * l->tile_height;
+    return (tz_window){.column = (int64_t)column,
+                       .row = (int64_t)row,
+                       .width = pixels_of(column, tiles->columns, l->tile_width, l->width),
+                       .height = pixels_of(row, tiles->rows, l->tile_height, l->height)};
+}
+
+tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                           tz_cog_block *out, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_block_tiles tiles;
+    tz_cog_block found = {.tiles = 0};
+    TZ_TRY(tz_plan_find_block(plan, level, block, &tiles, &ctx));
+    found.window = tz_block_window(plan, level, &tiles);
+    found.tiles =
+        (uint64_t)tiles.columns * tiles.rows * tz_tile_kinds(&plan->pyramid.levels[level].image);
+    if (level > 0)
+        TZ_TRY(tz_cog_source(plan, level, &found.window, &found.source, err));
+    *out = found;
+    return TZ_OK;
+}
+
+const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan)
+{
+    return &plan->info;
+}
+
+/* ---- from bytes ---- */
+
+static void count_blocks(tz_cog_plan *plan, uint32_t level)
+{
+    const tz_image *image = &plan->pyramid.levels[level].image;
+    const uint32_t size = plan->info.block_tiles;
+    tz_cog_level *l = &plan->levels[level];
+    *l = (tz_cog_level){.width = image->spec.width,
+                        .height = image->spec.height,
+                        .tile_width = image->tile_width,
+                        .tile_height = image->tile_height,
+                        .tiles_across = image->tiles_across,
+                        .tiles_down = image->tiles_down,
+                        .blocks_across = (uint32_t)tz_ceil_div(image->tiles_across, size),
+                        .blocks_down = (uint32_t)tz_ceil_div(image->tiles_down, size)};
+    l->block_count = (uint64_t)l->blocks_across * l->blocks_down;
+    plan->info.block_count += l->block_count;
+}
+
+static void fill_info(tz_cog_plan *plan, const tz_plan_value *value)
+{
+    const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;
+    plan->info = (tz_cog_info){
+        .fingerprint = tz_plan_fingerprint(plan->bytes.data, plan->bytes.size),
+        .levels = plan->levels,
+        .level_count = plan->pyramid.count,
+        .block_tiles = value->block_tiles,
+        .bands = spec->bands,
+        .dtype = spec->dtype,
+        .mask = spec->mask,
+        .statistics = value->tallied,
+    };
+    for (uint32_t level = 0; level < plan->pyramid.count; level++)
+        count_blocks(plan, level);
+}
+
+static tz_result check_block_tiles(uint32_t tiles, const tz_context *ctx)
+{
+    if (tiles >= 1 && tiles <= MOST_TILES)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_at_nowhere(), MOST_TILES, tiles),
+                   "a block has 1 to 65,536 tiles across and down");
+}
+
+/* Everything but the bytes themselves. */
+static tz_result unfold(tz_cog_plan *plan, tz_plan_holder *holder, const tz_limits *limits,
+                        const tz_context *ctx)
+{
+    tz_plan_value *value = &holder->value;
+    TZ_TRY(tz_plan_from_bytes(holder, plan->bytes.data, plan->bytes.size, ctx));
+    TZ_TRY(check_block_tiles(value->block_tiles, ctx));
+    if (limits)
+        value->options.limits = *limits;
+    TZ_TRY(tz_pyramid_make(&plan->pyramid, &value->spec, &value->options, ctx));
+    fill_info(plan, value);
+    return TZ_OK;
+}
+
+/* Takes bytes, also when it fails. */
+static tz_result from_bytes(tz_cog_plan **out, tz_memory *bytes, const tz_limits *limits,
+                            const tz_context *ctx)
+{
+    tz_plan_holder holder = {.arena = {0}};
+    tz_cog_plan *plan = tz_alloc_zeroed(1, sizeof *plan);
+    if (!plan) {
+        tz_memory_free(bytes);
+        return tz_fail_nomem(ctx, sizeof *plan);
+    }
+    plan->bytes = *bytes;
+    const tz_result result = unfold(plan, &holder, limits, ctx);
+    tz_arena_deinit(&holder.arena);
+    if (result == TZ_OK)
+        *out = plan;
+    else
+        tz_cog_plan_free(plan);
+    return result;
+}
+
+static tz_result copy_bytes(tz_memory *out, const void *data, size_t size, const tz_context *ctx)
+{
+    void *copy = tz_alloc(size);
+    if (!copy)
+        return tz_fail_nomem(ctx, size);
+    *out = (tz_memory){memcpy(copy, data, size), size};
+    return TZ_OK;
+}
+
+tz_result tz_cog_plan_load(tz_cog_plan **out, const void *data, size_t size,
+                           const tz_limits *limits, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_memory bytes;
+    TZ_TRY(copy_bytes(&bytes, data, data ? size : 0, &ctx));
+    return from_bytes(out, &bytes, limits, &ctx);
+}
+
+tz_result tz_cog_plan_save(const tz_cog_plan *plan, tz_memory *into, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    if (!plan)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the plan is NULL");
+    return copy_bytes(into, plan->bytes.data, plan->bytes.size, &ctx);
+}
+
+void tz_cog_plan_free(tz_cog_plan *plan)
+{
+    if (!plan)
+        return;
+    tz_pyramid_deinit(&plan->pyramid);
+    tz_memory_free(&plan->bytes);
+    tz_free(plan);
+}
+
+/* ---- made ---- */
+
+/* What was given, whole, where a program knows an older and shorter form of it. */
+static tz_plan_value value_of(const tz_image_spec *spec, const tz_write_options *options,
+                              uint32_t block_tiles)
+{
+    tz_plan_value value = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
+    memcpy(&value.spec, spec, spec->struct_size);
+    if (options)
+        memcpy(&value.options, options, options->struct_size);
+    value.options.cog = true;
+    value.block_tiles = block_tiles ? block_tiles : DEFAULT_TILES;
+    value.tallied = value.options.statistics || value.options.statistics_items;
+    return value;
+}
+
+/* The keys are those that were made here: another process may know less of codes. */
+static tz_result make_bytes(tz_memory *out, tz_plan_value *value, const tz_pyramid *pyramid,
+                            const tz_context *ctx)
+{
+    value->spec.geo = pyramid->levels[0].image.spec.geo;
+    return tz_plan_to_bytes(out, value, ctx);
+}
+
+/* Whether there can be such a file; then what was given can be trusted to be whole. */
+static tz_result check_given(tz_pyramid *pyramid, const tz_image_spec *spec,
+                             const tz_write_options *options, const tz_context *ctx)
+{
+    tz_write_options with_cog = TZ_WRITE_OPTIONS_INIT;
+    const size_t size = options ? options->struct_size : sizeof with_cog;
+    if (size > sizeof with_cog || size < sizeof size)
+        return tz_pyramid_make(pyramid, spec, options, ctx); /* which refuses it */
+    if (options)
+        memcpy(&with_cog, options, size);
+    with_cog.struct_size = sizeof with_cog;
+    with_cog.cog = true;
+    return tz_pyramid_make(pyramid, spec, &with_cog, ctx);
+}
+
+static tz_result make(tz_cog_plan **out, tz_pyramid *pyramid, const tz_image_spec *spec,
+                      const tz_write_options *options, uint32_t block_tiles, const tz_context *ctx)
+{
+    tz_memory bytes;
+    TZ_TRY(check_given(pyramid, spec, options, ctx));
+    tz_plan_value value = value_of(spec, options, block_tiles);
+    TZ_TRY(make_bytes(&bytes, &value, pyramid, ctx));
+    return from_bytes(out, &bytes, &value.options.limits, ctx);
+}
+
+tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
+                           const tz_write_options *options, uint32_t block_tiles, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_pyramid *pyramid = tz_alloc_zeroed(1, sizeof *pyramid);
+    if (!pyramid)
+        return tz_fail_nomem(&ctx, sizeof *pyramid);
+    const tz_result result = make(out, pyramid, spec, options, block_tiles, &ctx);
+    tz_pyramid_deinit(pyramid);
+    tz_free(pyramid);
+    return result;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A write whose memory is counted at every allocation. Pixels are made up as they are given, so
+ * that nothing but the writer holds any. */
+#ifndef TESTS_SUPPORT_MEMORY_CASE_H
+#define TESTS_SUPPORT_MEMORY_CASE_H
+
+#include "support/raster.h"
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+
+typedef struct memory_case {
+    uint32_t width, height, bands;
+    tz_dtype dtype;
+    tz_compression compression;
+    uint32_t threads;
+    uint64_t buffer_bytes;
+    bool mask, pull, columns, strips;
+    bool cog, inserts; /* the sink can make room at its front */
+    tz_resampling method;
+    tz_interleave interleave;
+} memory_case;
+
+/* What is written, and how. */
+void memory_case_describe(const memory_case *c, tz_image_spec *spec, tz_write_options *options);
+
+/* Writes it, and fails the test when more was held than planned, or more planned than allowed. */
+tz_write_report memory_case_run(const memory_case *c);
+
+#endif
