@@ -67,6 +67,8 @@ def suites():
                                                                  ("check_copies", "write_case"),
                                                                  ("check_spec",
                                                                   "spec_copy_dump")]}),
+        Suite("validate", run_matrix, {"preset": "asan", "runs": [("check_validate",
+                                                                  "../terrazzo")]}),
         Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),

@@ -3,6 +3,7 @@
 what the checks find."""
 
 import json
+import re
 
 import jsonschema
 import numpy as np
@@ -162,3 +163,11 @@ def test_hostile_name_and_text(save, tmp_path):
     page = call("validate", str(path)).stdout
     assert "\x1b" not in page
     assert answer_of(str(path), code=0)["file"] == str(path)
+
+
+def test_warnings_of_opening_belong_to_checks(strips):
+    """Every check that the table of src/validate/open_warnings.c names is one."""
+    table = (ROOT / "src" / "validate" / "open_warnings.c").read_text()
+    named = set(re.findall(r'"((?:tiff|geotiff|cog|gdal)\.[a-z-]+)"', table))
+    assert len(named) > 15
+    assert named <= {check["id"] for check in answer_of(strips, code=0)["checks"]}
