@@ -125,6 +125,35 @@ static void findings_have_places(void **state)
     tb_free(b);
 }
 
+static void values_of_tags(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        int image = tb_gray(b, 20, 20);
+        const uint64_t none[] = {72, 0};
+        tb_set(b, image, 282, TZ_TYPE_RATIONAL, none, 2);
+        TB_SHORTS(b, image, TZ_TAG_ORIENTATION, 9);
+        tb_set_text(b, image, 306, "yesterday");
+        tb_finish(b);
+        tz_file *file = tf_open(b);
+        tz_validation *validation = NULL;
+        assert_int_equal(tz_validate_file(&validation, file, NULL, NULL), TZ_OK);
+        const tz_check *values = check_found(validation, "tiff.tag-values", TZ_CHECK_WARNING);
+        assert_int_equal(values->count, 2);
+        assert_int_equal(values->findings[0].tag, 282);
+        assert_int_equal(values->findings[1].tag, TZ_TAG_ORIENTATION);
+        assert_int_equal(values->findings[1].found, 9);
+        const tz_check *text = check_found(validation, "tiff.text", TZ_CHECK_WARNING);
+        assert_int_equal(text->findings[0].tag, 306);
+        assert_int_equal(text->findings[0].expected, 20);
+        tz_validation_free(validation);
+        tz_close(file);
+        tb_free(b);
+    }
+}
+
 static void verdict_and_strictness(void **state)
 {
     (void)state;
@@ -408,6 +437,7 @@ int main(void)
         CASE(wrong_arguments),
         CASE(names_of_classes_and_outcomes),
         CASE(findings_have_places),
+        CASE(values_of_tags),
         CASE(verdict_and_strictness),
         CASE(every_check_has_words),
         CASE(every_allocation_fails),

@@ -36,7 +36,7 @@ from compare import Listed, attempt  # noqa: E402
 
 SECONDS = 300
 # Checks of GDAL's class that neither of the others makes.
-OUR_OWN = {"gdal.nodata", "gdal.metadata", "gdal.ghost"}
+OUR_OWN = {"gdal.nodata", "gdal.metadata", "gdal.ghost", "gdal.header-size"}
 
 
 def ask(command, name):
