@@ -154,6 +154,57 @@ static void values_of_tags(void **state)
     }
 }
 
+/* Two bands of 4 x 4 tiles, stored tile by tile, or in another order than is told. */
+static tb *by_tile(const char *ghost, const char *metadata)
+{
+    enum { PLACES = 16, BANDS = 2 };
+    uint64_t offsets[PLACES * BANDS];
+    tb *b = tb_new(TB_CLASSIC);
+    tb_ghost(b, ghost);
+    b->leaders = true;
+    int image = tb_image(b, &(tb_spec){.width = 64,
+                                       .height = 64,
+                                       .tile_width = 16,
+                                       .tile_height = 16,
+                                       .samples = BANDS,
+                                       .planar = 2});
+    if (metadata)
+        tb_set_text(b, image, TZ_TAG_GDAL_METADATA, metadata);
+    tb_finish(b);
+    for (uint64_t i = 0; i < PLACES * BANDS; i++)
+        offsets[i] = tb_tile_at(b, image, i);
+    for (uint64_t i = 0; i < PLACES * BANDS; i++)
+        tb_patch_tile(b, image, i, offsets[i % PLACES * BANDS + i / PLACES],
+                      tb_tile_size(b, image, i));
+    return b;
+}
+
+static tz_check_outcome order_of(tb *b)
+{
+    const tz_validate_options options = all_tiles();
+    tz_file *file = tf_open(b);
+    tz_validation *validation = NULL;
+    assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
+    const tz_check_outcome outcome = find_check(validation, "gdal.block-order")->outcome;
+    check_found(validation, "gdal.leader", TZ_CHECK_PASS);
+    tz_validation_free(validation);
+    tz_close(file);
+    tb_free(b);
+    return outcome;
+}
+
+static void l08_tiles_stored_by_tile(void **state)
+{
+    (void)state;
+    const char *item = "<GDALMetadata><Item name=\"INTERLEAVE\" domain=\"IMAGE_STRUCTURE\">TILE"
+                       "</Item></GDALMetadata>";
+    assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=TILE\n", NULL)), TZ_CHECK_PASS);
+    /* so GDAL 3.12 */
+    assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=BAND\n", item)), TZ_CHECK_PASS);
+    if (tz_build_feature("expat"))
+        assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=BAND\n", NULL)), TZ_CHECK_FAIL);
+}
+
 static void verdict_and_strictness(void **state)
 {
     (void)state;
@@ -438,6 +489,7 @@ int main(void)
         CASE(names_of_classes_and_outcomes),
         CASE(findings_have_places),
         CASE(values_of_tags),
+        CASE(l08_tiles_stored_by_tile),
         CASE(verdict_and_strictness),
         CASE(every_check_has_words),
         CASE(every_allocation_fails),
