@@ -288,6 +288,35 @@ static void every_allocation_fails(void **state)
     tb_free(b);
 }
 
+/* The same with a path, and opening. */
+static void every_allocation_of_a_path_fails(void **state)
+{
+    (void)state;
+    char path[CHECK_PATH_SIZE];
+    tb *b = rich();
+    check_path(path, "rich.tif");
+    tb_write_file(b, path);
+    tb_free(b);
+    for (uint64_t n = 1;; n++) {
+        tz_validation *validation = NULL;
+        tz_error err = {0};
+        alloc_hook_install();
+        alloc_hook_fail_at(n, true);
+        const tz_result result = tz_validate(&validation, path, NULL, &err);
+        tz_validation_free(validation);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        assert_int_equal(stats.live_bytes, 0);
+        if (stats.failures == 0) {
+            assert_int_equal(result, TZ_OK);
+            assert_true(n > 20);
+            break;
+        }
+        assert_true(result == TZ_OK || (result == TZ_ERR_NOMEM && err.cause == TZ_CAUSE_NOMEM));
+    }
+    check_remove(path);
+}
+
 /* A source whose n-th read fails. */
 typedef struct failing_source {
     tz_source source;
@@ -493,6 +522,7 @@ int main(void)
         CASE(verdict_and_strictness),
         CASE(every_check_has_words),
         CASE(every_allocation_fails),
+        CASE(every_allocation_of_a_path_fails),
         CASE(every_read_fails),
         CASE(it_can_be_cancelled),
         CASE(a_file_that_changes_is_noticed),

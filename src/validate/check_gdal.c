@@ -14,6 +14,10 @@ static bool is_large(const tz_level *level)
 static tz_result check_external(tz_checker *checker)
 {
     const tz_file *file = checker->file;
+    if (checker->sidecar_error) {
+        tz_checker_found(checker, TZ_CHECK_FAIL, checker->sidecar_error);
+        return TZ_OK;
+    }
     if (!(file->sidecars & TZ_SIDECAR_OVR))
         return tz_checker_skip(checker, "the file was opened without its sidecars");
     for (unsigned i = 0; i < file->container_count; i++)
