@@ -45,6 +45,7 @@ struct tz_checker {
     const tz_file *file; /* NULL: it could not be opened, because of open_error */
     const tz_info *info;
     const tz_error *open_error;
+    const tz_error *sidecar_error; /* why NAME.ovr, which is there, could not be opened; or NULL */
     const tz_validate_options *options;
     tz_context ctx;            /* err: of the call, for what is none of the file's doing */
     tz_arena *arena;           /* for findings; NULL: they are only counted */

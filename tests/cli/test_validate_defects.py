@@ -20,7 +20,7 @@ PLACE = {"transform": rasterio.Affine(30, 0, 500000, 0, -30, 5200000), "crs": "E
 COG = {"driver": "COG", "BLOCKSIZE": 64, "COMPRESS": "DEFLATE", "RESAMPLING": "NEAREST"}
 # Name of the defect: checks that find it, the first of them at its place. "!" is a failure, "?" a
 # warning.
-MOVED = "?cog.ifd-order ?cog.tables !gdal.data-after-ifds"
+MOVED = "?cog.ifd-order ?cog.tables !gdal.data-after-ifds ?gdal.header-size"
 FOUND = {
     "not_a_tiff": "!tiff.header",
     "first_beyond_the_end": "!tiff.opens",
@@ -34,7 +34,7 @@ FOUND = {
     "photometric_missing": "?tiff.required-tags",
     "text_without_nul": "?tiff.text ?gdal.nodata",
     "directory_at_an_odd_offset": "?tiff.even-offsets " + MOVED,
-    "tag_data_at_an_odd_offset": "?tiff.even-offsets",
+    "tag_data_at_an_odd_offset": "?tiff.even-offsets ?gdal.header-size",
     "table_too_short": "!tiff.tile-tables",
     "tile_beyond_the_end": "!tiff.tile-spans !gdal.block-order !gdal.mask-adjacent",
     "tile_size_without_offset": "!tiff.tile-spans",
