@@ -103,7 +103,8 @@ LAYOUTS = [
     ("uint16", 1, ["COMPRESS=LZW", "NBITS=12"]),
     ("uint8", 3, ["COMPRESS=JPEG"]), ("uint8", 1, ["COMPRESS=JPEG", "QUALITY=50"]),
     ("uint8", 4, ["COMPRESS=JPEG", "QUALITY=95"]),
-    ("uint8", 2, ["COMPRESS=JPEG"]), ("uint8", 3, ["COMPRESS=JPEG", "OVERVIEW_COMPRESS=LZW"])]
+    ("uint8", 2, ["COMPRESS=JPEG"]), ("uint8", 3, ["COMPRESS=JPEG", "OVERVIEW_COMPRESS=LZW"]),
+    ("uint8", 3, ["COMPRESS=LZW", "OVERVIEW_COMPRESS=JPEG"]), ("uint8", 1, ["COMPRESS=LZW", "OVERVIEW_COMPRESS=JPEG"])]
 
 
 @pytest.mark.parametrize("dtype, bands, options", LAYOUTS)
@@ -134,6 +135,20 @@ def test_no_predictor_of_overviews_alone(cog, raster):
     """GDAL takes NO for not given."""
     out = cog(raster(pixels_of("float32", 1, 192, 256)), options=[*SMALL, "OVERVIEW_PREDICTOR=NO"])
     assert [page["Predictor"] for page in pages(out)] == [[3], [1], [1]]
+
+
+@pytest.mark.parametrize("dtype, bands, options", [
+    ("uint8", 3, []), ("float32", 1, ["COMPRESS=LERC_ZSTD", "MAX_Z_ERROR=0.1"]), ("uint8", 4, ["COMPRESS=JPEG"]),
+    ("uint16", 3, ["INTERLEAVE=BAND"]), ("uint8", 4, ["COMPRESS=WEBP"]), ("int16", 1, ["SPARSE_OK=YES"]),
+    ("uint8", 3, ["OVERVIEW_COMPRESS=JPEG"]), ("uint8", 1, ["COMPRESS=NONE", "STATISTICS=YES"]),
+    ("uint16", 2, ["INTERLEAVE=TILE", "COMPRESS=ZSTD"]), ("uint8", 1, ["OVERVIEW_COUNT=6"])])
+def test_what_is_written_is_valid(run, cog, raster, dtype, bands, options):
+    alpha = {"alpha": "yes"} if bands == 4 else {}
+    array = pixels_of(dtype, bands, 333, 517)
+    array[:, :70] = 0
+    out = cog(raster(array, **PLACE, **alpha), options=[*SMALL, *options])
+    done = run("validate", "--strict", "--full", out)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("profile, compression", [
