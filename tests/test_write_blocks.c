@@ -10,6 +10,7 @@
 #include "alloc_hook.h"
 #include "raster.h"
 #include "scratch.h"
+#include "write/block_bytes.h"
 
 /* ---- pixels of all levels ---- */
 
@@ -383,6 +384,65 @@ static void test_other_codecs_in_overviews(void **state)
 }
 #endif
 
+/* ---- large files ---- */
+
+/* The head of the only block of a plan, with tiles of this size. */
+static tz_bytes forged_head(const tz_cog_plan *plan, uint32_t size)
+{
+    const tz_context ctx = {.ifd = -1};
+    tz_block_tiles tiles;
+    assert_int_equal(tz_plan_find_block(plan, 0, 0, &tiles, &ctx), TZ_OK);
+    tz_block_head head = tz_block_head_of(plan, 0, 0, &tiles);
+    uint8_t *data = calloc((size_t)head.size, 1);
+    for (uint64_t i = 0; i < head.tiles; i++)
+        tz_block_head_set_tile(data, &head, i, size, 0);
+    head.body = head.tiles * (size + 8ull);
+    tz_block_head_seal(data, &head);
+    return (tz_bytes){data, (size_t)head.size};
+}
+
+/* Sizes alone decide: there are no such tiles. */
+static void test_sizes_decide_about_bigtiff(void **state)
+{
+    (void)state;
+    static const struct {
+        tz_bigtiff wanted;
+        uint32_t size; /* of each of 16 tiles */
+        tz_result result;
+        bool bigtiff;
+    } cases[] = {
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 20, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, (1u << 28) - 1024, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 28, TZ_OK, true},
+        {TZ_BIGTIFF_IF_SAFER, 1u << 27, TZ_OK, true},
+        {TZ_BIGTIFF_NO, 1u << 28, TZ_ERR_UNSUPPORTED, false},
+        {TZ_BIGTIFF_YES, 1, TZ_OK, true},
+    };
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tz_write_options options = small_tiles();
+        tz_assembly *a = NULL;
+        tz_error err;
+        options.bigtiff = cases[i].wanted;
+        options.overview_count = -1;
+        tz_cog_plan *plan = new_plan(&r, &options, 4);
+        const tz_bytes head = forged_head(plan, cases[i].size);
+        assert_int_equal(tz_assemble(&a, plan, &head, 1, &err), cases[i].result);
+        if (a) {
+            assert_int_equal(a->bigtiff, cases[i].bigtiff);
+            assert_int_equal(((const uint8_t *)a->front.data)[2], cases[i].bigtiff ? 43 : 42);
+            assert_int_equal(a->run_counts[0], 1);
+            assert_int_equal(a->runs[0][0].offset, 4096);
+            assert_int_equal(a->runs[0][0].from, head.size);
+            assert_int_equal(a->file_size, 4096 + 16 * (cases[i].size + 8ull));
+        }
+        tz_assembly_free(a);
+        tz_cog_plan_free(plan);
+        free((void *)head.data);
+    }
+    raster_free(&r);
+}
+
 /* ---- threads ---- */
 
 typedef struct thread_job {
@@ -681,6 +741,7 @@ int main(void)
 #if defined(TZ_HAVE_JPEG) && defined(TZ_HAVE_LIBDEFLATE)
         SCRATCH(test_other_codecs_in_overviews),
 #endif
+        SCRATCH(test_sizes_decide_about_bigtiff),
         SCRATCH(test_threads_share_a_plan),
         SCRATCH(test_missing_doubled_and_foreign_blocks_are_named),
         SCRATCH(test_every_changed_byte_of_a_head_is_noticed),
