@@ -9,8 +9,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-COMMANDS = ["info", "read", "plan", "diff", "cog", "convert", "plan-cog", "encode-block", "assemble",
-            "clean"]
+COMMANDS = ["info", "read", "view", "plan", "diff", "validate", "cog", "convert", "plan-cog", "encode-block",
+            "assemble", "clean"]
 
 
 def option_names(help_text):

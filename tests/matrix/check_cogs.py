@@ -231,7 +231,7 @@ def wrong_overviews(ours, case):
             if case.dress == "rgba" and band == 3:
                 continue
             problem = reference.wrong_band(method_of(case), old[0][band], new[0][band],
-                                           old[1][band], nodata)
+                                           old[1][band], nodata, SAMPLES[case.dtype].bits)
             if not problem and case.mask:
                 problem = reference.wrong_mask(method_of(case), old[1][band], new[1][band])
             if problem:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an overview must hold, computed anew with NumPy from the level before, by doc/numerics.md:
 exactly for some methods, within bounds for the others."""
+import math
+
 import numpy
 
 TINY = 1e-6  # weights below are what rounding makes of a common edge
@@ -18,13 +20,30 @@ def overlaps(old, new):
     return weights
 
 
-def triangles(old, new):
+def filtered(method, old, new):
+    """The same of filters: weights by the distance from the middle of the new pixel."""
     scale = old / new
-    reach = max(scale, 1)
     middles = (numpy.arange(new)[:, None] + 0.5) * scale
-    weights = numpy.maximum(1 - numpy.abs(middles - numpy.arange(old) - 0.5) / reach, 0)
-    weights[weights < TINY] = 0
+    x = numpy.abs(middles - numpy.arange(old) - 0.5) / max(scale, 1)
+    if method == "bilinear":
+        weights = numpy.maximum(1 - x, 0)
+        weights[weights < TINY] = 0
+    elif method == "cubic":
+        weights = numpy.where(x <= 1, 1.5 * x**3 - 2.5 * x**2 + 1,
+                              numpy.where(x < 2, -0.5 * x**3 + 2.5 * x**2 - 4 * x + 2, 0))
+    else:
+        weights = numpy.where(x < 3, numpy.sinc(x) * numpy.sinc(x / 3), 0)
     return weights
+
+
+def bells(old, new):
+    """Gauss: 1 2 1 around the middle; levels are never more than two times smaller."""
+    scale, weights = old / new, numpy.zeros((new, old + 4))
+    for i in range(new):
+        first, end = math.floor(i * scale + 0.5), math.floor((i + 1) * scale + 0.5) + 1
+        start = first + (end - first) // 2 - 1
+        weights[i, start + 2:start + 5] = 1, 2, 1
+    return weights[:, 2:-2]
 
 
 def nearest(old, new):
@@ -54,6 +73,22 @@ def mean(weights, values, valid):
         return both(weights, filled) / both(weights, valid.astype("f8"))
 
 
+def mean_of_means(weights, values, valid):
+    """First along rows, then down those that have a mean."""
+    down, across = weights
+    filled, flags = numpy.where(valid, values, 0).astype("f8"), valid.astype("f8")
+    with numpy.errstate(invalid="ignore", divide="ignore"):
+        rows = filled @ across.T / (flags @ across.T)
+        there = (flags @ (across != 0).T) > 0
+        return down @ numpy.where(there, rows, 0) / (down @ there)
+
+
+def all_valid(weights, valid):
+    """Whether every sample that has a weight is valid."""
+    used = tuple((part != 0).astype("f8") for part in weights)
+    return both(used, (~valid).astype("f8")) == 0
+
+
 def extreme(weights, values, valid, pick):
     """The least or the largest of what is valid under each new pixel; NaN where nothing is."""
     empty = numpy.inf if pick is numpy.minimum else -numpy.inf
@@ -65,8 +100,8 @@ def extreme(weights, values, valid, pick):
 
 
 def expected(method, values, valid, size):
-    """(least, largest) value of each new pixel of one band, or None where a method is not checked;
-    size is (height, width). NaN: nothing is valid there."""
+    """(least, largest) value of each new pixel of one band; size is (height, width). NaN: it is not
+    known, or nothing is valid there."""
     covered = tuple(overlaps(old, new) for old, new in zip(values.shape, size))
     if method == "nearest":
         rows, columns = (nearest(old, new) for old, new in zip(values.shape, size))
@@ -79,22 +114,32 @@ def expected(method, values, valid, size):
     if method == "rms":
         found = numpy.sqrt(mean(covered, values.astype("f8") ** 2, valid))
         return found, found
-    if method == "bilinear":
-        weights = tuple(triangles(old, new) for old, new in zip(values.shape, size))
-        found = mean(weights, values, valid)
+    if method == "gauss":
+        found = mean(tuple(bells(old, new) for old, new in zip(values.shape, size)), values, valid)
+        return found, found
+    if method in ("bilinear", "cubic", "lanczos"):
+        weights = tuple(filtered(method, old, new) for old, new in zip(values.shape, size))
+        found = mean_of_means(weights, values, valid)
+        if method != "bilinear":  # what these make of parts is left to others
+            found = numpy.where(all_valid(weights, valid), found, numpy.nan)
         return found, found
     least, most = (extreme(covered, values, valid, pick) for pick in (numpy.minimum, numpy.maximum))
     return {"min": (least, least), "max": (most, most), "mode": (least, most),
-            "median": (least, most)}.get(method)
+            "median": (least, most)}[method]
 
 
-def wrong_band(method, old, new, mask, nodata):
+def limits(dtype, bits):
+    """Of samples of so many bits."""
+    if dtype.kind == "f":
+        return -numpy.inf, numpy.inf
+    return (-(2**(bits - 1)), 2**(bits - 1) - 1) if dtype.kind == "i" else (0, 2**bits - 1)
+
+
+def wrong_band(method, old, new, mask, nodata, bits):
     """What is wrong with one band of an overview, or None; mask is that of the old level."""
     valid = is_valid(old, mask, nodata)
-    wanted = expected(method, old, valid, new.shape)
-    if wanted is None:
-        return None
-    least, most = wanted
+    least, most = (numpy.clip(side, *limits(new.dtype, bits))
+                   for side in expected(method, old, valid, new.shape))
     there = ~numpy.isnan(least)
     found = new.astype("f8")
     bound = 0.5 if new.dtype.kind in "iu" and method not in ("min", "max", "nearest") else 0
