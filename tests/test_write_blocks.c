@@ -261,17 +261,41 @@ static tz_write_options small_tiles(void)
 static void test_methods_and_types(void **state)
 {
     (void)state;
-    static const tz_resampling methods[] = {TZ_RESAMPLE_NEAREST, TZ_RESAMPLE_AVERAGE,
-                                            TZ_RESAMPLE_CUBIC};
-    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32};
-    for (size_t m = 0; m < 3; m++)
-        for (size_t t = 0; t < 3; t++) {
-            raster r = raster_make(types[t], 1, 201, 133, false);
-            tz_write_options options = small_tiles();
-            options.overview_resampling = methods[m];
-            check_same_file(&r, &options, 3);
-            raster_free(&r);
-        }
+    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32,
+                                     TZ_DTYPE_FLOAT64};
+    for (unsigned method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        raster r = raster_make(types[method % 4], 1, 201, 133, method % 2 == 0);
+        tz_write_options options = small_tiles();
+        options.overview_resampling = (tz_resampling)method;
+        check_same_file(&r, &options, 1 + method % 3);
+        raster_free(&r);
+    }
+}
+
+static void test_alpha_palettes_and_odd_bits(void **state)
+{
+    (void)state;
+    static const uint16_t colors[3 * 256] = {1, 2, 3};
+    static const uint8_t discard[] = {2};
+    raster r = raster_make(TZ_DTYPE_UINT8, 4, 99, 70, false);
+    tz_write_options options = small_tiles();
+    r.spec.photometric = TZ_PHOTOMETRIC_RGB; /* the fourth is alpha */
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    options.discard_bits = discard, options.discard_count = 1;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
+    r = raster_make(TZ_DTYPE_UINT8, 1, 99, 70, true);
+    r.spec.bits_per_sample = 7;
+    options = small_tiles();
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    r.spec.bits_per_sample = 8;
+    r.spec.photometric = TZ_PHOTOMETRIC_PALETTE;
+    r.spec.color_map = colors, r.spec.color_map_size = 256;
+    options.overview_resampling = TZ_RESAMPLE_NONE;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
 }
 
 /* Nodata in one corner, so that whole tiles are of it, and here and there; and some NaN. */
@@ -734,6 +758,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRATCH(test_methods_and_types),
+        SCRATCH(test_alpha_palettes_and_odd_bits),
         SCRATCH(test_nodata_masks_and_odd_sizes),
         SCRATCH(test_interleaves_and_formats),
         SCRATCH(test_statistics_are_the_same_bits),
