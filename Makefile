@@ -20,7 +20,7 @@ all: ## build the library and the command (build/release)
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@$(CMAKE_BUILD) $(BUILD) -j $(JOBS)
 
-demo: all ## build, then show the command at work on a small raster
+demo: all ## build, then make, check, read and show a COG of a landscape
 	@tools/demo.sh $(BUILD)/terrazzo
 
 test: ## every suite that fits in minutes; STRICT_SKIPS=1, SUITES="unit cli"

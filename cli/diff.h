@@ -83,6 +83,9 @@ void diff_text(diff_fact *fact, int side, const char *format, ...);
 tz_result diff_add_fact(diff *d, const diff_fact *fact, tz_error *err);
 
 tz_result diff_compare_pixels(diff *d, tz_error *err);
+/* How many overviews and how large: part of the pixels when those of all levels are compared, else
+ * of the layout. Does nothing for the other part. */
+tz_result diff_compare_overviews(diff *d, unsigned part, tz_error *err);
 tz_result diff_compare_tags(diff *d, tz_error *err);
 tz_result diff_compare_layout(diff *d, tz_error *err);
 

@@ -71,7 +71,7 @@ static void cog_words(diff_fact *fact, int side, const diff_side *s)
     if (tz_cog_problems(s->file, &problems, &err) != TZ_OK)
         diff_text(fact, side, "cannot be told");
     else
-        diff_text(fact, side, "%s", (problems & ~TZ_COG_NOT_GEOREFERENCED) == 0 ? "yes" : "no");
+        diff_text(fact, side, "%s", (problems & ~TZ_COG_REMARKS) == 0 ? "yes" : "no");
 }
 
 static void file_words(diff_fact *fact, int side, const diff_side *s)
@@ -103,5 +103,6 @@ tz_result diff_compare_layout(diff *d, tz_error *err)
         if (result != TZ_OK)
             return result;
     }
-    return compare_levels(d, err);
+    tz_result result = diff_compare_overviews(d, DIFF_LAYOUT, err);
+    return result == TZ_OK ? compare_levels(d, err) : result;
 }

@@ -15,35 +15,50 @@
 
 /* Sizes and types ------------------------------------------------------------------------------ */
 
-static tz_result compare_sizes(diff *d, tz_error *err)
+static tz_result compare_size(diff *d, unsigned part, uint32_t level, tz_error *err)
+{
+    diff_fact size = {.part = part, .level = level, .what = "size"};
+    diff_fact mask = {.part = part, .level = level, .what = "mask"};
+    for (int i = 0; i < 2; i++) {
+        const tz_level *l = &d->sides[i].info->levels[level];
+        text_pair(size.texts[i], l->width, l->height);
+        diff_text(&mask, i, "%s", l->has_mask ? "yes" : "no");
+    }
+    tz_result result = diff_add_fact(d, &size, err);
+    return result == TZ_OK ? diff_add_fact(d, &mask, err) : result;
+}
+
+tz_result diff_compare_overviews(diff *d, unsigned part, tz_error *err)
 {
     const tz_info *infos[2] = {d->sides[0].info, d->sides[1].info};
+    bool with_pixels = d->settings->all_levels && (d->settings->parts & DIFF_PIXELS) != 0;
+    diff_fact levels = {.part = part, .level = DIFF_NONE, .what = "levels"};
+    if (part != (with_pixels ? DIFF_PIXELS : DIFF_LAYOUT))
+        return TZ_OK;
+    for (int i = 0; i < 2; i++)
+        diff_text(&levels, i, "%" PRIu32, infos[i]->level_count);
+    tz_result result = diff_add_fact(d, &levels, err);
+    for (uint32_t l = 1; l < infos[0]->level_count && l < infos[1]->level_count; l++) {
+        if (result == TZ_OK)
+            result = compare_size(d, part, l, err);
+    }
+    return result;
+}
+
+static tz_result compare_shape(diff *d, tz_error *err)
+{
     diff_fact bands = {.part = DIFF_PIXELS, .level = DIFF_NONE, .what = "bands"};
     diff_fact type = {.part = DIFF_PIXELS, .level = DIFF_NONE, .what = "type"};
-    diff_fact levels = {.part = DIFF_PIXELS, .level = DIFF_NONE, .what = "levels"};
     for (int i = 0; i < 2; i++) {
-        diff_text(&bands, i, "%" PRIu32, infos[i]->bands);
-        diff_text(&type, i, "%s", tz_dtype_name(infos[i]->dtype));
-        diff_text(&levels, i, "%" PRIu32, infos[i]->level_count);
+        diff_text(&bands, i, "%" PRIu32, d->sides[i].info->bands);
+        diff_text(&type, i, "%s", tz_dtype_name(d->sides[i].info->dtype));
     }
     tz_result result = diff_add_fact(d, &bands, err);
     if (result == TZ_OK)
         result = diff_add_fact(d, &type, err);
     if (result == TZ_OK)
-        result = diff_add_fact(d, &levels, err);
-    for (uint32_t l = 0; result == TZ_OK && l < infos[0]->level_count && l < infos[1]->level_count;
-         l++) {
-        diff_fact size = {.part = DIFF_PIXELS, .level = l, .what = "size"};
-        diff_fact mask = {.part = DIFF_PIXELS, .level = l, .what = "mask"};
-        for (int i = 0; i < 2; i++) {
-            text_pair(size.texts[i], infos[i]->levels[l].width, infos[i]->levels[l].height);
-            diff_text(&mask, i, "%s", infos[i]->levels[l].has_mask ? "yes" : "no");
-        }
-        result = diff_add_fact(d, &size, err);
-        if (result == TZ_OK)
-            result = diff_add_fact(d, &mask, err);
-    }
-    return result;
+        result = compare_size(d, DIFF_PIXELS, 0, err);
+    return result == TZ_OK ? diff_compare_overviews(d, DIFF_PIXELS, err) : result;
 }
 
 static bool is_unsigned(tz_dtype dtype)
@@ -302,7 +317,7 @@ tz_result diff_compare_pixels(diff *d, tz_error *err)
     const tz_info *a = d->sides[0].info;
     const tz_info *b = d->sides[1].info;
     tz_dtype dtype = common_type(a->dtype, b->dtype);
-    tz_result result = compare_sizes(d, err);
+    tz_result result = compare_shape(d, err);
     if (a->bands != b->bands)
         d->not_compared = "not the same number of bands";
     else if (a->width != b->width || a->height != b->height)

@@ -11,7 +11,7 @@
 
 bool info_is_cog(const info_file *f)
 {
-    return f->cog_known && (f->cog_problems & ~TZ_COG_NOT_GEOREFERENCED) == 0;
+    return f->cog_known && (f->cog_problems & ~TZ_COG_REMARKS) == 0;
 }
 
 /* Levels --------------------------------------------------------------------------------------- */

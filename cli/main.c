@@ -12,11 +12,14 @@
 #include "options.h"
 #include "read_command.h"
 #include "terminal.h"
+#include "validate.h"
 
 static const cli_command *const commands[] = {&info_command,
                                               &read_command,
+                                              &view_command,
                                               &plan_command,
                                               &diff_command,
+                                              &validate_command,
                                               &cog_command,
                                               &convert_command,
                                               &plan_cog_command,
@@ -64,6 +67,7 @@ static int print_overview(void)
     printf("\n  terrazzo info elevation.tif\n"
            "  terrazzo info --json elevation.tif\n"
            "  terrazzo read --size 1024x0 elevation.tif picture.png\n"
+           "  terrazzo view elevation.tif\n"
            "  terrazzo cog elevation.tif cloud.tif\n"
            "  terrazzo convert --co COMPRESS=ZSTD --co TILED=YES elevation.tif small.tif\n\n");
     term_put(TERM_HEADING, "Commands");

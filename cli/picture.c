@@ -83,7 +83,7 @@ static bool is_cmyk(const request *r, uint32_t colors)
            color_of(r, r->bands[3]) == TZ_COLOR_BLACK;
 }
 
-static bool has_palette(const request *r)
+bool picture_has_palette(const request *r)
 {
     return r->info->color_map != NULL && r->info->photometric == PALETTE && r->bands[0] == 0 &&
            !r->how.scaled;
@@ -93,7 +93,7 @@ static bool has_palette(const request *r)
 static tz_result check_resampling(const request *r, tz_error *err)
 {
     if (r->how.resampling <= TZ_RESAMPLE_NEAREST || r->how.resampling == TZ_RESAMPLE_MODE ||
-        !has_palette(r))
+        !picture_has_palette(r))
         return TZ_OK;
     return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                         "by %s numbers in a colour map become no colour; use --resampling nearest "
@@ -116,7 +116,7 @@ tz_result picture_choose_bands(request *r, tz_error *err)
         return TZ_OK;
     return problem_make(
         err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-        "a PNG shows one band or three, and alpha behind them; choose with --bands");
+        "a picture shows one band or three, and alpha behind them; choose with --bands");
 }
 
 /* Colours -------------------------------------------------------------------------------------- */
@@ -302,7 +302,7 @@ static void prepare(painter *p, bool stretched)
     }
     p->has_alpha = ends_in_alpha(r);
     p->colors = r->band_count - p->has_alpha;
-    p->palette = has_palette(r) && p->colors == 1 && !stretched;
+    p->palette = picture_has_palette(r) && p->colors == 1 && !stretched;
     p->cmyk = is_cmyk(r, p->colors);
     p->ycbcr = p->colors == 3 && color_of(r, r->bands[0]) == TZ_COLOR_Y &&
                color_of(r, r->bands[2]) == TZ_COLOR_CR && !stretched;
@@ -316,24 +316,51 @@ static void prepare(painter *p, bool stretched)
     p->channels = (p->palette || p->cmyk ? 3 : p->colors) + p->transparent;
 }
 
-tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
+tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffer *pixels,
                         const tz_buffer *mask, bool stretched, tz_error *err)
 {
     painter p = {.pixels = pixels, .mask = mask, .r = r};
-    png_writer *png = NULL;
     prepare(&p, stretched);
     unsigned char *row = malloc((size_t)pixels->width * p.channels);
     tz_result result = row != NULL
-                           ? png_open(&png, to, pixels->width, pixels->height, p.channels, err)
+                           ? to->start(to->user, pixels->width, pixels->height, p.channels, err)
                            : problem_nomem(err, "a row");
     for (size_t y = 0; y < pixels->height && result == TZ_OK; y++) {
         for (size_t x = 0; x < pixels->width; x++)
             paint_pixel(&p, y * pixels->width + x, row + x * p.channels);
-        result = png_row(png, row, err);
+        result = to->row(to->user, row, err);
     }
-    if (result == TZ_OK)
-        result = png_finish(png, err);
-    png_close(png);
     free(row);
+    return result;
+}
+
+/* PNG ------------------------------------------------------------------------------------------ */
+
+typedef struct png_target {
+    output *to;
+    png_writer *png;
+} png_target;
+
+static tz_result start_png(void *user, uint32_t width, uint32_t height, unsigned channels,
+                           tz_error *err)
+{
+    png_target *target = user;
+    return png_open(&target->png, target->to, width, height, channels, err);
+}
+
+static tz_result put_png_row(void *user, const unsigned char *row, tz_error *err)
+{
+    return png_row(((png_target *)user)->png, row, err);
+}
+
+tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
+                        const tz_buffer *mask, bool stretched, tz_error *err)
+{
+    png_target target = {.to = to};
+    const picture_sink sink = {.start = start_png, .row = put_png_row, .user = &target};
+    tz_result result = picture_paint(&sink, r, pixels, mask, stretched, err);
+    if (result == TZ_OK)
+        result = png_finish(target.png, err);
+    png_close(target.png);
     return result;
 }

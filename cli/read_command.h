@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo read: pixels to a file; terrazzo plan: what that would cost. */
+ * terrazzo read: pixels to a file; terrazzo view: to the terminal; terrazzo plan: what that would
+ * cost. */
 #ifndef CLI_READ_COMMAND_H
 #define CLI_READ_COMMAND_H
 
 #include "options.h"
 
 extern const cli_command read_command;
+extern const cli_command view_command;
 extern const cli_command plan_command;
 
 #endif

@@ -44,11 +44,13 @@ enum {
     REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
     REQUEST_THREADS, REQUEST_MEMORY
 };
-#define REQUEST_OPTIONS                                                                            \
+#define REQUEST_PLACE_OPTIONS                                                                      \
     {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
     {"bbox", 0, REQUEST_BBOX, "XMIN,YMIN,XMAX,YMAX",                                               \
      "in the file's CRS, outward to whole pixels"},                                                \
-    {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4; the first band is 1"},              \
+    {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4; the first band is 1"}
+#define REQUEST_OPTIONS                                                                            \
+    REQUEST_PLACE_OPTIONS,                                                                         \
     {"level", 0, REQUEST_LEVEL, "N", "0 is full resolution, 1 its first overview; --window\n"      \
                                      "is then in pixels of that level"},                           \
     {"size", 0, REQUEST_SIZE, "WxH", "resample to this size, from the overview that fits;\n"       \

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "text.h"
@@ -70,6 +71,22 @@ bool term_set_color(const char *mode)
 void term_set_quiet(void)
 {
     term.quiet = true;
+}
+
+bool term_has_color(void)
+{
+    return term.out_color;
+}
+
+bool term_size(uint32_t *columns, uint32_t *rows)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+        size.ws_col == 0 || size.ws_row == 0)
+        return false;
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+    return true;
 }
 
 bool term_shows_progress(void)

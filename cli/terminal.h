@@ -17,6 +17,11 @@ bool term_set_color(const char *mode);
 /* No warnings from now on. */
 void term_set_quiet(void);
 
+/* Whether standard output is in colour. */
+bool term_has_color(void);
+/* Columns and rows of the terminal that standard output is; false if it is none. */
+bool term_size(uint32_t *columns, uint32_t *rows);
+
 /* Whether progress is shown: on a terminal that can go back to the start of a line. */
 bool term_shows_progress(void);
 

@@ -1,50 +1,67 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What terrazzo does today, on a terrain model made on the spot. Called by `make demo`.
+# What terrazzo does today, on a landscape made on the spot. Called by `make demo`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command=$(realpath "$1")
+tools=$PWD/tools/demo
 mkdir -p build/demo
-python3 tools/make_demo_raster.py build/demo/terrain.tif
-head -c 300 build/demo/terrain.tif >build/demo/damaged.tif
+cc -std=c11 -O2 -ffp-contract=off -o build/demo/terrain "$tools/terrain.c" -lm
 cd build/demo
 
-show() {
+# run WORD...: shows the command line and carries it out. What stands in quiet is not shown.
+quiet=()
+run() {
     printf '\n$ terrazzo %s\n' "$*"
+    "$command" "$1" "${quiet[@]}" "${@:2}"
 }
 
-show info terrain.tif
-"$command" info terrain.tif
+# has COMMAND: whether there is one of that name.
+has() {
+    "$command" help "$1" >/dev/null 2>&1
+}
 
-show info --json terrain.tif '| cut -c 1-100 | head -n 24'
-"$command" info --json terrain.tif >terrain.json
-python3 -m json.tool terrain.json >/dev/null
-cut -c 1-100 terrain.json | head -n 24
+size=4096
+place=(--epsg 32632 --transform 600000,10,0,5280000,0,-10)
+printf 'Making a landscape of %s x %s pixels: heights (float32) and a picture (RGB) of it\n' $size $size
+quiet=(--overwrite --no-sync)
+./terrain heights $size | run convert --shape ${size}x$size --dtype float32 --nodata -9999 "${place[@]}" - heights.tif
+./terrain picture $size | run convert --shape ${size}x${size}x3 --dtype uint8 "${place[@]}" - picture.tif
 
-show plan --size 512x0 terrain.tif '    # which tiles a picture takes'
-"$command" plan --size 512x0 terrain.tif
-
-show read --size 512x0 --resampling average terrain.tif terrain.png
-"$command" read --overwrite --size 512x0 --resampling average terrain.tif terrain.png
-ls -l terrain.png | awk '{ print "(" $5 " bytes)" }'
-
-show convert --co TILED=YES --co COMPRESS=DEFLATE --co PREDICTOR=3 --co ZLEVEL=FAST terrain.tif smaller.tif
-"$command" convert --overwrite --verbose --co TILED=YES --co COMPRESS=DEFLATE --co PREDICTOR=3 \
-    --co ZLEVEL=FAST terrain.tif smaller.tif
-ls -l terrain.tif smaller.tif | awk '{ print "(" $NF ": " $5 " bytes)" }'
-
-show diff terrain.tif smaller.tif '    # the same pixels in another layout'
-status=0
-"$command" diff terrain.tif smaller.tif || status=$?
-if [ $status -ne 0 ] && [ $status -ne 3 ]; then
-    exit $status
+printf '\n--- Cloud Optimized GeoTIFFs, with overviews, in one pass\n'
+run cog --dry-run heights.tif heights-cog.tif
+run cog -v --co STATISTICS=YES heights.tif heights-cog.tif
+run cog -p jpeg --co QUALITY=85 picture.tif picture-cog.tif
+ls -l heights.tif heights-cog.tif picture.tif picture-cog.tif | awk '{ print "(" $NF ": " $5 " bytes)" }'
+quiet=()
+if has validate; then
+    run validate heights-cog.tif
+    run validate picture-cog.tif
 fi
+run diff --pixels-only heights.tif heights-cog.tif
+run info heights-cog.tif
 
-show info damaged.tif '    # the first 300 bytes of the same file'
+printf '\n--- Pixels, from the level and the tiles that it takes\n'
+run plan --size 1024x0 heights-cog.tif
+quiet=(--overwrite)
+run read --window 2048,1024,512,512 --masked heights-cog.tif window.npy
+run read --size 1024x0 --resampling average picture-cog.tif picture.png
+run read --size 1024x0 --resampling average heights-cog.tif heights.png
+ls -l window.npy picture.png heights.png | awk '{ print "(" $NF ": " $5 " bytes)" }'
+quiet=()
+run view picture-cog.tif
+
+printf '\n--- A damaged file is told, not guessed at\n'
+head -c 300 heights-cog.tif >damaged.tif
 status=0
-"$command" info damaged.tif 2>&1 || status=$?
+run info damaged.tif 2>&1 || status=$?
 if [ $status -ne 1 ]; then
     echo "demo: expected exit code 1, got $status" >&2
     exit 1
 fi
-printf '(exit code 1)\n\nThe files are in build/demo.\n'
+printf '(exit code 1)\n'
+
+printf '\n--- How long it takes\n\n'
+python3 "$tools/speed.py" "$command" .
+
+printf '\nThe files are in build/demo; picture.png and heights.png are the pictures.\n'

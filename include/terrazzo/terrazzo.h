@@ -1191,7 +1191,7 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
 
 /* Why a file is not a Cloud Optimized GeoTIFF: bits of tz_cog_problems. */
 #define TZ_COG_NOT_TILED          (1u << 0) /* a level larger than 512 pixels is not tiled */
-#define TZ_COG_NO_OVERVIEWS       (1u << 1) /* larger than 512 pixels, and no overviews */
+#define TZ_COG_NO_OVERVIEWS       (1u << 1) /* a remark only: larger than 512 pixels, no overviews */
 #define TZ_COG_IFD_NOT_FIRST      (1u << 2) /* the first directory is not at the front */
 #define TZ_COG_IFD_ORDER          (1u << 3) /* directories are not in order of level */
 #define TZ_COG_DATA_BEFORE_IFDS   (1u << 4) /* tile data before the end of the directories */
@@ -1200,11 +1200,100 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
 #define TZ_COG_EXTERNAL_OVERVIEWS (1u << 7) /* overviews in another file */
 #define TZ_COG_NOT_GEOREFERENCED  (1u << 8) /* a remark only: it still is one */
 
-/* A quick look by directories and first tiles; 0 or only remarks means that it is one. */
+/* Bits that are remarks only: with nothing else it still is one, also for tz_validate. */
+#define TZ_COG_REMARKS (TZ_COG_NO_OVERVIEWS | TZ_COG_NOT_GEOREFERENCED)
+
+/* A quick look by directories and first tiles; 0 or only remarks means that it is one. The checks
+ * are those of tz_validate. */
 TZ_API TZ_NODISCARD tz_result tz_cog_problems(const tz_file *file, uint32_t *problems,
                                               tz_error *err);
 /* One bit of the above in words; never NULL. */
 TZ_API const char *tz_cog_problem_text(uint32_t problem);
+
+/* ---------------------------------------------------------------------------------------------
+ * Validation
+ *
+ *     tz_validation *report = NULL;
+ *     if (tz_validate(&report, "scene.tif", NULL, &err) == TZ_OK) {
+ *         printf("%s\n", report->valid ? "valid" : "not valid");
+ *         tz_validation_free(report);
+ *     }
+ * ------------------------------------------------------------------------------------------ */
+
+/* Whose rules a check is about. */
+typedef enum tz_check_class {
+    TZ_CHECK_TIFF = 0,    /* TIFF 6.0 and BigTIFF: a failure means that something cannot be read */
+    TZ_CHECK_GEOTIFF = 1, /* OGC 19-008: its abstract tests, of the full-resolution image */
+    TZ_CHECK_COG = 2,     /* OGC 21-026: its conformance classes */
+    TZ_CHECK_GDAL = 3     /* what GDAL's COG driver writes and its validation asks for */
+} tz_check_class;
+#define TZ_CHECK_CLASSES 4
+TZ_API const char *tz_check_class_name(tz_check_class which); /* "tiff", "cog", ...; never NULL */
+
+/* In order of weight: that of a class is the largest of its checks. */
+typedef enum tz_check_outcome {
+    TZ_CHECK_NOT_APPLICABLE = 0,
+    TZ_CHECK_PASS = 1,
+    TZ_CHECK_WARNING = 2,
+    TZ_CHECK_FAIL = 3
+} tz_check_outcome;
+TZ_API const char *tz_check_outcome_name(tz_check_outcome outcome); /* "pass", ...; never NULL */
+
+/* One check. New ones may come with any version; what an id means stays. */
+typedef struct tz_check {
+    const char *id;    /* "cog.ifd-order" */
+    const char *group; /* of TZ_CHECK_COG: its conformance class, such as "format"; else NULL */
+    const char *text;  /* what it asks for */
+    tz_check_class of;
+    tz_check_outcome outcome;
+    const char *note; /* why it does not apply, or how far it looked; NULL: nothing to say */
+    uint64_t count;   /* findings in all */
+    const tz_error *findings; /* the first of them, with their places */
+    uint32_t finding_count;
+} tz_check;
+
+/* Zero in any member means the default. */
+typedef struct tz_validate_options {
+    size_t struct_size;
+    bool strict;      /* see tz_validation.valid */
+    bool full;        /* look at every tile, and decode it; else at the first and last of a level */
+    uint32_t page;    /* of tz_validate: as in tz_open_options */
+    tz_limits limits; /* the same */
+    uint32_t threads; /* of decoding; 0: as many as there are cores for this process */
+    uint64_t max_memory;  /* for decoding; 0: 256 MiB, or what one tile takes */
+    tz_progress progress; /* in tiles */
+} tz_validate_options;
+/* clang-format off */
+#define TZ_VALIDATE_OPTIONS_INIT {sizeof(tz_validate_options), false, false, 0, {0}, 0, 0, {0}}
+/* clang-format on */
+
+typedef struct tz_validation {
+    /* No check of TZ_CHECK_TIFF and TZ_CHECK_GDAL fails, which is the sense of GDAL's validation
+     * and of rio-cogeo. With strict: no check of any class fails or warns. */
+    bool valid;
+    bool strict;
+    bool full;
+    bool opened; /* false: it is no TIFF that could be opened; most checks do not apply */
+    tz_check_outcome classes[TZ_CHECK_CLASSES];
+    const tz_check *checks; /* class by class */
+    uint32_t check_count;
+    uint64_t tiles;           /* of all levels and masks */
+    uint64_t tiles_looked_at; /* of these: whose bytes around them were looked at */
+    uint64_t tiles_decoded;   /* 0 without full */
+} tz_validation;
+
+/* Judge a file. Whatever is wrong with the file is in the report; the call itself fails when the
+ * file cannot be read at all (TZ_ERR_IO), changes, or memory runs out. A file NAME.ovr beside it is
+ * noticed. options and err may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_validate(tz_validation **out, const char *path,
+                                          const tz_validate_options *options, tz_error *err);
+
+/* The same for a file that is open, and the page it shows. Open it without strict, so that its
+ * defects are warnings; external overviews are noticed if it was opened with TZ_SIDECAR_OVR. */
+TZ_API TZ_NODISCARD tz_result tz_validate_file(tz_validation **out, const tz_file *file,
+                                               const tz_validate_options *options, tz_error *err);
+
+TZ_API void tz_validation_free(tz_validation *validation); /* NULL is fine */
 
 /* ---------------------------------------------------------------------------------------------
  * Coordinate reference systems, by PROJ

@@ -81,6 +81,8 @@ void tz_avx2_replace_nan_u32(uint8_t *row, size_t count, const uint8_t *value);
 void tz_avx2_replace_nan_u64(uint8_t *row, size_t count, const uint8_t *value);
 void tz_avx2_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
                    double pivot, tz_tally_part *out);
+void tz_avx2_halve(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
+                   size_t count);
 #endif
 
 #endif

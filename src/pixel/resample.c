@@ -116,6 +116,8 @@ typedef struct run {
     uint8_t *nodata;    /* by new pixel: 0 where it equals nodata */
     uint8_t *old_valid; /* by column of the source */
     uint8_t *old_flags;
+    uint8_t *old_above; /* flags of another row */
+    tz_halving half;    /* how two by two pixels become one */
 } run;
 
 /* The scratch: a place for all that a run needs, one behind the other. */
@@ -143,7 +145,7 @@ size_t tz_reduce_scratch_bytes(const tz_reduction *how, uint32_t width)
     const tz_resample_needs needs = needs_of(how, width);
     return (size_t)(tz_axis_bytes(&across, width) + tz_axis_bytes(&down, 1) +
                     2 * tz_resample_memory_bytes(how->method, &needs)) +
-           width * (tz_dtype_size(how->dtype) + 3) + 2 * (size_t)needs.old_width + 11 * 64;
+           width * (tz_dtype_size(how->dtype) + 3) + 3 * (size_t)needs.old_width + 12 * 64;
 }
 
 static void lay_out(run *r, void *scratch)
@@ -165,6 +167,7 @@ static void lay_out(run *r, void *scratch)
     r->nodata = take(memory, &used, width);
     r->old_valid = take(memory, &used, needs.old_width);
     r->old_flags = take(memory, &used, needs.old_width);
+    r->old_above = take(memory, &used, needs.old_width);
 }
 
 /* ---- old rows ---- */
@@ -238,16 +241,21 @@ static tz_old_row old_samples(const void *user, int64_t row)
     return (tz_old_row){samples + r->part * tz_dtype_size(r->dtype), step, f.any ? f.all : NULL};
 }
 
+static void flag_row(const run *r, int64_t row, uint8_t *out)
+{
+    const tz_row_part *part = part_with(r->from, row);
+    flags f = {out, r->old_flags, r->rows.old_width, false};
+    flag_pixels(r, part, row - part->row, &f);
+    if (!f.any)
+        memset(out, 255, f.count);
+}
+
 /* The flags of pixels, as samples. */
 static tz_old_row old_mask(const void *user, int64_t row)
 {
     const run *r = user;
-    const tz_row_part *part = part_with(r->from, row);
-    flags f = {r->old_valid, r->old_flags, r->rows.old_width, false};
-    flag_pixels(r, part, row - part->row, &f);
-    if (!f.any)
-        memset(f.all, 255, f.count);
-    return (tz_old_row){f.all, 1, f.all};
+    flag_row(r, row, r->old_valid);
+    return (tz_old_row){r->old_valid, 1, r->old_valid};
 }
 
 /* ---- new rows ---- */
@@ -363,35 +371,179 @@ static void store(tz_dtype dtype, const uint8_t *samples, uint32_t width, uint8_
                  NULL, 0);
 }
 
-/* One band, or one part of its complex samples. */
+static void make_row(run *r)
+{
+    if (r->how->method == TZ_RESAMPLE_NEAREST) {
+        pick_samples(r);
+        return;
+    }
+    if (wants_nan(r))
+        make_mask(r);
+    make_samples(r);
+}
+
+/* The tables for a row of the window. */
+static void make_tables(run *r, const tz_window *window, uint32_t row)
+{
+    const tz_axis_map across = map_across(r->how);
+    const tz_axis_map down = map_down(r->how);
+    if (!r->rows.across.weights)
+        tz_axis_make(&r->rows.across, &across, (uint32_t)window->column, window->width,
+                     r->across_memory);
+    tz_axis_make(&r->down, &down, (uint32_t)window->row + row, 1, r->down_memory);
+}
+
+/* Row `row` of the window, of one band, or one part of its complex samples. */
+static void reduce_row(run *r, const tz_window *window, uint32_t row, const tz_buffer *into)
+{
+    uint8_t *to = tz_buffer_at(into, r->band, row, 0) + r->part * tz_dtype_size(r->dtype);
+    make_tables(r, window, row);
+    make_row(r);
+    store(r->rows.dtype, r->picked, r->rows.width, to, into->column_stride);
+}
+
 static void reduce_band(run *r, const tz_window *window, const tz_buffer *into)
 {
-    const tz_axis_map down = map_down(r->how);
-    const bool nearest = r->how->method == TZ_RESAMPLE_NEAREST;
-    const size_t offset = r->part * tz_dtype_size(r->dtype);
     tz_resample_begin(&r->memory);
     tz_resample_begin(&r->mask_memory);
-    for (uint32_t row = 0; row < window->height; row++) {
-        tz_axis_make(&r->down, &down, (uint32_t)window->row + row, 1, r->down_memory);
-        if (nearest) {
-            pick_samples(r);
-        } else {
-            if (wants_nan(r))
-                make_mask(r);
-            make_samples(r);
-        }
-        store(r->rows.dtype, r->picked, r->rows.width, tz_buffer_at(into, r->band, row, 0) + offset,
-              into->column_stride);
+    for (uint32_t row = 0; row < window->height; row++)
+        reduce_row(r, window, row, into);
+}
+
+/* ---- two by two ---- */
+
+/* Whether an average takes two by two pixels with a weight of 1. */
+static bool is_half(const tz_reduction *how)
+{
+    const tz_dtype dtype = how->dtype;
+    return how->method == TZ_RESAMPLE_AVERAGE && how->from_width == 2 * (uint64_t)how->to_width &&
+           how->from_height == 2 * (uint64_t)how->to_height &&
+           (dtype == TZ_DTYPE_UINT8 || dtype == TZ_DTYPE_UINT16 || dtype == TZ_DTYPE_INT16 ||
+            dtype == TZ_DTYPE_FLOAT32) &&
+           (how->alpha == 0 || how->nodata.kind == TZ_NODATA_NONE);
+}
+
+static double value_of(tz_dtype dtype, uint64_t bits)
+{
+    const size_t skip = tz_host_is_little_endian() ? 0 : 8 - tz_dtype_size(dtype);
+    const tz_placement widen = {.from = dtype, .to = TZ_DTYPE_FLOAT64};
+    double value;
+    tz_row_place(&widen, (const uint8_t *)&bits + skip, 1, (uint8_t *)&value, sizeof value, 1, NULL,
+                 0);
+    return value;
+}
+
+static void make_half(run *r)
+{
+    const size_t skip = tz_host_is_little_endian() ? 0 : 8 - tz_dtype_size(r->dtype);
+    const tz_placement find = {.from = r->dtype, .to = r->dtype, .nodata = r->how->nodata};
+    uint64_t bits = 0;
+    uint8_t other; /* nodata may be a value that samples cannot have */
+    tz_row_fill(r->dtype, &r->how->nodata, (uint8_t *)&bits + skip, 0, 1);
+    tz_row_place(&find, (uint8_t *)&bits + skip, 1, NULL, 0, 1, &other, 1);
+    const double nodata = value_of(r->dtype, bits);
+    const double near = value_of(r->dtype, beside(r, bits));
+    r->half = (tz_halving){.dtype = r->dtype, .has_nodata = !other};
+    if (is_float(r->dtype)) {
+        r->half.nodata_real = (float)nodata;
+        r->half.beside_real = (float)near;
+        r->half.none_real = wants_nan(r) ? NAN : (float)nodata;
+    } else {
+        r->half.nodata = (int32_t)nodata;
+        r->half.beside = (int32_t)near;
     }
 }
 
+/* Whether the samples of all bands lie together. */
+static bool is_packed(const tz_buffer *buffer, uint32_t bands, size_t size)
+{
+    return buffer->column_stride == (int64_t)(bands * size) &&
+           (bands == 1 || buffer->band_stride == (int64_t)size);
+}
+
+/* 0 where mask and alpha do not leave a pixel of a row, as they are or in out. */
+static const uint8_t *pixel_flags(const run *r, int64_t row, uint8_t *out)
+{
+    const tz_row_part *part = part_with(r->from, row);
+    if (r->how->alpha == 0 && part->mask.data && part->mask.column_stride == 1)
+        return tz_buffer_at(&part->mask, 0, row - part->row, r->rows.column - r->from->column);
+    flag_row(r, row, out);
+    return out;
+}
+
+static bool is_unmasked(const run *r, int64_t row)
+{
+    return (!r->how->mask && r->how->alpha == 0) ||
+           !memchr(pixel_flags(r, row, r->old_valid), 0, r->rows.old_width);
+}
+
+static void halve(run *r, const tz_row_part *parts[2], const int64_t rows[2], const tz_buffer *into,
+                  uint32_t row, uint32_t band)
+{
+    const int64_t column = r->rows.column - r->from->column;
+    tz_row_ops_get()->halve(&r->half, tz_buffer_at(&parts[0]->pixels, band, rows[0], column),
+                            tz_buffer_at(&parts[1]->pixels, band, rows[1], column),
+                            tz_buffer_at(into, band, row, 0), r->rows.width);
+}
+
+/* False, and nothing is done: it is not that simple. */
+static bool halve_row(run *r, const tz_window *window, uint32_t row, const tz_buffer *into)
+{
+    const int64_t first = 2 * (window->row + row);
+    const tz_row_part *parts[2] = {part_with(r->from, first), part_with(r->from, first + 1)};
+    const int64_t rows[2] = {first - parts[0]->row, first + 1 - parts[1]->row};
+    const size_t size = tz_dtype_size(r->dtype);
+    bool together = true;
+    bool apart = true;
+    for (int i = 0; i < 2; i++) {
+        if (!is_unmasked(r, first + i))
+            return false;
+        together = together && is_packed(&parts[i]->pixels, r->how->bands, size);
+        apart = apart && is_packed(&parts[i]->pixels, 1, size);
+    }
+    together = together && is_packed(into, r->how->bands, size);
+    apart = apart && is_packed(into, 1, size);
+    r->half.samples = together ? r->how->bands : 1;
+    if (together)
+        halve(r, parts, rows, into, row, 0);
+    for (uint32_t band = 0; !together && apart && band < r->how->bands; band++)
+        halve(r, parts, rows, into, row, band);
+    return together || apart;
+}
+
+static void reduce_halves(run *r, const tz_window *window, const tz_buffer *into)
+{
+    make_half(r);
+    for (uint32_t row = 0; row < window->height; row++) {
+        if (halve_row(r, window, row, into))
+            continue;
+        for (r->band = 0; r->band < r->how->bands; r->band++)
+            reduce_row(r, window, row, into);
+    }
+}
+
+/* A new pixel is there where any of the four is. */
+static void halve_mask(run *r, int64_t first)
+{
+    const uint8_t *above = pixel_flags(r, first, r->old_above);
+    const uint8_t *below = pixel_flags(r, first + 1, r->old_valid);
+    for (size_t i = 0; i < r->rows.width; i++)
+        r->unmasked[i] =
+            (above[2 * i] | above[2 * i + 1] | below[2 * i] | below[2 * i + 1]) != 0 ? 255 : 0;
+}
+
+/* ---- all of a window ---- */
+
 static void reduce_mask(run *r, const tz_window *window, const tz_buffer *into)
 {
-    const tz_axis_map down = map_down(r->how);
     tz_resample_begin(&r->mask_memory);
     for (uint32_t row = 0; row < window->height; row++) {
-        tz_axis_make(&r->down, &down, (uint32_t)window->row + row, 1, r->down_memory);
-        make_mask(r);
+        if (is_half(r->how)) {
+            halve_mask(r, 2 * (window->row + row));
+        } else {
+            make_tables(r, window, row);
+            make_mask(r);
+        }
         store(TZ_DTYPE_UINT8, r->unmasked, r->rows.width, tz_buffer_at(into, 0, row, 0),
               into->column_stride);
     }
@@ -400,7 +552,6 @@ static void reduce_mask(run *r, const tz_window *window, const tz_buffer *into)
 void tz_reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_window *window,
                const tz_buffer *pixels, const tz_buffer *mask, void *scratch)
 {
-    const tz_axis_map across = map_across(how);
     const uint32_t first = (uint32_t)window->column;
     const tz_extent columns = tz_reduction_columns(how, (tz_extent){first, first + window->width});
     run r = {.how = how, .from = from};
@@ -411,14 +562,16 @@ void tz_reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_w
                             .old_width = columns.end - columns.first,
                             .user = &r};
     lay_out(&r, scratch);
-    tz_axis_make(&r.rows.across, &across, first, window->width, r.across_memory);
     if (how->method == TZ_RESAMPLE_NEAREST)
         r.parts = 1;
-    for (r.band = 0; r.band < how->bands; r.band++) {
+    if (is_half(how))
+        reduce_halves(&r, window, pixels);
+    for (r.band = 0; !is_half(how) && r.band < how->bands; r.band++) {
         for (r.part = 0; r.part < r.parts; r.part++)
             reduce_band(&r, window, pixels);
     }
     r.band = 0;
+    r.part = 0;
     if (mask && mask->data)
         reduce_mask(&r, window, mask);
 }

@@ -107,6 +107,7 @@ const tz_row_ops tz_row_ops_plain = {
     .pack = tz_plain_pack,
     .replace_nan = {NULL, replace_nan_u16, replace_nan_u32, replace_nan_u64},
     .tally = tz_plain_tally,
+    .halve = tz_plain_halve,
 };
 
 #if defined(__x86_64__)
@@ -123,6 +124,7 @@ const tz_row_ops tz_row_ops_avx2 = {
     .replace_nan = {NULL, tz_avx2_replace_nan_u16, tz_avx2_replace_nan_u32,
                     tz_avx2_replace_nan_u64},
     .tally = tz_avx2_tally,
+    .halve = tz_avx2_halve,
 };
 #endif
 

@@ -39,6 +39,18 @@ typedef struct tz_tally_part {
     double squares;
 } tz_tally_part;
 
+/* How two by two pixels become one: the average where weights are 1. */
+typedef struct tz_halving {
+    tz_dtype dtype;   /* uint8, uint16, int16 or float32 */
+    uint32_t samples; /* of a pixel, side by side */
+    bool has_nodata;
+    int32_t nodata;    /* of integers: this value does not count and stands where nothing does */
+    int32_t beside;    /* what a mean becomes that comes to equal it */
+    float nodata_real; /* the same of float32 */
+    float beside_real;
+    float none_real; /* what stands where nothing counts */
+} tz_halving;
+
 typedef struct tz_row_ops {
     /* Predictor 2 by word size: count words, stride of them in a pixel. Reads TZ_ROW_SLACK bytes
      * behind row. */
@@ -74,6 +86,10 @@ typedef struct tz_row_ops {
     /* Up to TZ_TALLY_PIECE samples that lie together. flags (NULL: all count) are 0 or not. */
     void (*tally)(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
                   double pivot, tz_tally_part *out);
+
+    /* Two rows of 2 * count pixels that lie together to count pixels. */
+    void (*halve)(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
+                  size_t count);
 } tz_row_ops;
 
 extern const tz_row_ops tz_row_ops_plain;
@@ -105,5 +121,7 @@ void tz_plain_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width
 void tz_plain_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size);
 void tz_plain_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
                     double pivot, tz_tally_part *out);
+void tz_plain_halve(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
+                    size_t count);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "tiff/container.h"
+#include "tiff/geo.h"
 #include "tiff/ifd.h"
 #include "tiff/layout.h"
 #include "tiff/metadata.h"
@@ -24,6 +25,8 @@ struct tz_file {
     tz_tables *level_tables; /* beside info.levels */
     tz_tables *mask_tables;  /* beside info.masks; NULL: none */
     tz_page *pages;
+    tz_geo_tags geo_tags; /* what info.geo was made of */
+    uint32_t sidecars;    /* TZ_SIDECAR_ bits: which were looked for */
     tz_metadata metadata;
     tz_warnings warnings;
     uint64_t loaded;       /* bytes of tag data taken from the file */

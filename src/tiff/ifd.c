@@ -208,6 +208,33 @@ tz_result tz_ifd_entry(tz_reader *reader, uint64_t offset, uint64_t index, const
                       ctx, out);
 }
 
+tz_result tz_ifd_entries(tz_reader *reader, uint64_t offset, tz_arena *arena, const tz_context *ctx,
+                         tz_entry **out, uint32_t *count, uint64_t *end)
+{
+    const tz_container *container = reader->container;
+    const unsigned size = tz_entry_size(container);
+    const uint64_t first = offset + tz_entry_count_size(container);
+    uint64_t entries = 0;
+    TZ_TRY(tz_ifd_entry_count(reader, offset, ctx, &entries));
+    if (entries > UINT32_MAX) /* only without a limit */
+        return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_offset(offset),
+                       "more entries than can be counted");
+    *out = tz_arena_array(arena, (size_t)entries, sizeof **out);
+    if (!*out)
+        return tz_fail_nomem(ctx, entries * sizeof **out);
+    for (uint64_t i = 0; i < entries;) {
+        uint8_t bytes[4000]; /* whole entries of either size */
+        const uint64_t fit = sizeof bytes / size;
+        const uint64_t some = entries - i < fit ? entries - i : fit;
+        TZ_TRY(tz_reader_get(reader, first + i * size, (size_t)(some * size), bytes, ctx));
+        for (uint64_t k = 0; k < some; k++, i++)
+            tz_entry_parse(container, bytes + k * size, first + i * size, &(*out)[i]);
+    }
+    *count = (uint32_t)entries;
+    *end = first + entries * size + tz_offset_size(container);
+    return TZ_OK;
+}
+
 /* ---- integers ---- */
 
 bool tz_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out)

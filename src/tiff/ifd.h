@@ -6,6 +6,7 @@
 
 #include <terrazzo/terrazzo.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "tiff/container.h"
 
@@ -93,6 +94,10 @@ tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_contex
                              uint64_t *count);
 tz_result tz_ifd_entry(tz_reader *reader, uint64_t offset, uint64_t index, const tz_context *ctx,
                        tz_entry *out);
+
+/* All entries of the directory at offset, in memory of arena, and one past its last byte. */
+tz_result tz_ifd_entries(tz_reader *reader, uint64_t offset, tz_arena *arena, const tz_context *ctx,
+                         tz_entry **out, uint32_t *count, uint64_t *end);
 
 /* Bytes of an entry parsed: container gives the form. */
 void tz_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,

@@ -109,6 +109,7 @@ static tz_result load_geo(loader *load)
     tags.directory_count = keys ? ifd->geo_keys.count : 0;
     tags.ascii = ascii;
     tags.ascii_size = ascii ? ifd->geo_ascii.count : 0;
+    load->file->geo_tags = tags;
     return tz_geo_parse(&tags, &load->file->arena, load->ctx, &load->file->info.geo);
 }
 

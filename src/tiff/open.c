@@ -244,6 +244,7 @@ static tz_result fill(tz_file *file, const char *path, const char *name,
 {
     opening open = {.file = file, .options = *options, .path = path};
     tz_limits_resolve(&file->limits, &options->limits);
+    file->sidecars = path ? options->sidecars : 0;
     file->info.name = tz_arena_text(&file->arena, name, strlen(name));
     open.ctx = (tz_context){.name = file->info.name,
                             .limits = &file->limits,

@@ -9,7 +9,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-COMMANDS = ["info", "read", "plan", "diff", "cog", "convert", "clean"]
+COMMANDS = ["info", "read", "view", "plan", "diff", "validate", "cog", "convert", "plan-cog", "encode-block",
+            "assemble", "clean"]
 
 
 def option_names(help_text):
@@ -20,7 +21,7 @@ def option_names(help_text):
 def test_overview_lists_the_commands(run, arguments):
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.findall(r"^  (\w+)  +\w", done.stdout, re.MULTILINE) == COMMANDS + ["help"]
+    assert re.findall(r"^  ([\w-]+)  +\w", done.stdout, re.MULTILINE) == COMMANDS + ["help"]
     assert done.stdout.index("Examples") < done.stdout.index("Commands")
 
 

@@ -192,8 +192,12 @@ def test_overviews(raster):
     a = raster(array, "a.tif", overviews=[2, 4], **TILED)
     b = raster(array, "b.tif", overviews=[2], **TILED)
     c = raster(array, "c.tif", overviews=[2, 8], **TILED)
-    assert facts(diff(a, b)["pixels"]) == {(None, "levels"): ("3", "2")}
-    assert facts(diff(a, c)["pixels"]) == {(2, "size"): ("32 x 32", "16 x 16")}
+    assert facts(diff("--all-levels", a, b)["pixels"]) == {(None, "levels"): ("3", "2")}
+    assert facts(diff("--all-levels", a, c)["pixels"]) == {(2, "size"): ("32 x 32", "16 x 16")}
+    assert facts(diff(a, b)["layout"]) == {(None, "levels"): ("3", "2")}
+    assert facts(diff(a, c)["layout"]) == {(2, "size"): ("32 x 32", "16 x 16")}
+    assert facts(diff("--layout-only", "--all-levels", a, b)["layout"]) == {(None, "levels"): ("3", "2")}
+    assert diff("--pixels-only", a, b)["equal"] and diff("--pixels-only", a, c)["equal"]
     with rasterio.open(b, "r+") as file:
         file.build_overviews([2], rasterio.enums.Resampling.nearest)
     d = raster(array, "d.tif", overviews=[2], **TILED)

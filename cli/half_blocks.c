@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "half_blocks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem.h"
+#include "terminal.h"
+
+#define UPPER_HALF "\xe2\x96\x80" /* U+2580 */
+#define LOWER_HALF "\xe2\x96\x84" /* U+2584 */
+
+/* A pixel; no colour is transparent. */
+typedef struct ink {
+    bool seen;
+    unsigned char rgb[3];
+} ink;
+
+static bool same_ink(const ink *a, const ink *b)
+{
+    return a->seen == b->seen && (!a->seen || memcmp(a->rgb, b->rgb, 3) == 0);
+}
+
+static ink ink_at(const half_blocks *h, const unsigned char *row, uint32_t column)
+{
+    const unsigned char *pixel = row + (size_t)column * h->channels;
+    bool has_alpha = h->channels % 2 == 0;
+    bool grey = h->channels <= 2;
+    ink found = {.seen = !has_alpha || pixel[h->channels - 1] >= 128};
+    for (int i = 0; i < 3; i++)
+        found.rgb[i] = pixel[grey ? 0 : i];
+    return found;
+}
+
+/* In colour ------------------------------------------------------------------------------------ */
+
+/* The steps of the cube are 0, 95, 135, 175, 215 and 255. */
+static unsigned cube_step(unsigned char value)
+{
+    return value < 48 ? 0 : value < 115 ? 1 : (value - 35u) / 40u;
+}
+
+/* Behind the cube there are 24 greys, from 8 in steps of 10. */
+static unsigned nearest_of_256(const unsigned char rgb[3])
+{
+    unsigned step = (rgb[0] - 4u) / 10u;
+    if (rgb[0] == rgb[1] && rgb[1] == rgb[2] && rgb[0] >= 4 && rgb[0] < 247)
+        return 232 + (step < 24 ? step : 23);
+    return 16 + 36 * cube_step(rgb[0]) + 6 * cube_step(rgb[1]) + cube_step(rgb[2]);
+}
+
+/* role: 38 letters, 48 their background. */
+static void set_color(const half_blocks *h, int role, const ink *i)
+{
+    if (!i->seen)
+        printf("\x1b[%dm", role + 1); /* the terminal's own */
+    else if (h->deep)
+        printf("\x1b[%d;2;%u;%u;%um", role, i->rgb[0], i->rgb[1], i->rgb[2]);
+    else
+        printf("\x1b[%d;5;%um", role, nearest_of_256(i->rgb));
+}
+
+static void put_colored(const half_blocks *h, const unsigned char *above,
+                        const unsigned char *below)
+{
+    ink letter = {.seen = false};
+    ink ground = {.seen = false};
+    for (uint32_t x = 0; x < h->width; x++) {
+        ink top = ink_at(h, above, x);
+        ink bottom = below != NULL ? ink_at(h, below, x) : (ink){.seen = false};
+        bool lower = !top.seen; /* what is seen is the letter, the other half its background */
+        const ink *new_letter = lower ? &bottom : &top;
+        const ink *new_ground = lower ? &top : &bottom;
+        if (new_letter->seen && !same_ink(new_letter, &letter))
+            set_color(h, 38, new_letter);
+        if (!same_ink(new_ground, &ground))
+            set_color(h, 48, new_ground);
+        letter = new_letter->seen ? *new_letter : letter;
+        ground = *new_ground;
+        fputs(!new_letter->seen ? " " : lower ? LOWER_HALF : UPPER_HALF, stdout);
+    }
+    fputs("\x1b[0m\n", stdout);
+}
+
+/* In letters ----------------------------------------------------------------------------------- */
+
+/* As bright as the eye has it; what is not seen is black. */
+static unsigned brightness(const ink *i)
+{
+    return i->seen ? (299u * i->rgb[0] + 587u * i->rgb[1] + 114u * i->rgb[2]) / 1000u : 0;
+}
+
+static void put_letters(const half_blocks *h, const unsigned char *above,
+                        const unsigned char *below)
+{
+    static const char ramp[] = " .:-=+*#%@";
+    for (uint32_t x = 0; x < h->width; x++) {
+        ink top = ink_at(h, above, x);
+        ink bottom = below != NULL ? ink_at(h, below, x) : top;
+        putchar(ramp[(brightness(&top) + brightness(&bottom)) * 5u / 256u]);
+    }
+    putchar('\n');
+}
+
+/* Rows ----------------------------------------------------------------------------------------- */
+
+static void put_line(const half_blocks *h, const unsigned char *below)
+{
+    if (h->color)
+        put_colored(h, h->above, below);
+    else
+        put_letters(h, h->above, below);
+}
+
+static tz_result start(void *user, uint32_t width, uint32_t height, unsigned channels,
+                       tz_error *err)
+{
+    half_blocks *h = user;
+    h->width = width;
+    h->left = height;
+    h->channels = channels;
+    h->above = malloc((size_t)width * channels);
+    return h->above != NULL ? TZ_OK : problem_nomem(err, "a row");
+}
+
+static tz_result put_row(void *user, const unsigned char *row, tz_error *err)
+{
+    half_blocks *h = user;
+    (void)err; /* that standard output fails is found at the end */
+    h->left--;
+    if (h->waits) {
+        put_line(h, row);
+    } else {
+        memcpy(h->above, row, (size_t)h->width * h->channels);
+        if (h->left == 0)
+            put_line(h, NULL);
+    }
+    h->waits = !h->waits;
+    return TZ_OK;
+}
+
+void half_blocks_start(half_blocks *h)
+{
+    const char *depth = getenv("COLORTERM");
+    bool deep = depth != NULL && (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
+    *h = (half_blocks){.color = term_has_color(), .deep = deep};
+}
+
+picture_sink half_blocks_sink(half_blocks *h)
+{
+    return (picture_sink){.start = start, .row = put_row, .user = h};
+}
+
+void half_blocks_end(half_blocks *h)
+{
+    free(h->above);
+    h->above = NULL;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "half_blocks.h"
+#include "problem.h"
+#include "progress.h"
+#include "read_command.h"
+#include "report.h"
+#include "terminal.h"
+#include "text.h"
+#include "value.h"
+
+#define USUAL_COLUMNS 80
+#define MOST_COLUMNS  1000
+#define SPARE_ROWS    3 /* of the terminal: for what is told below, and the prompt */
+
+enum { STRETCH = 1, COLUMNS };
+
+/* clang-format off */
+static const cli_option view_options[] = {
+    REQUEST_PLACE_OPTIONS,
+    {"columns", 0, COLUMNS, "N", "how wide; by default what fits the terminal"},
+    {"stretch", 0, STRETCH, NULL, "2 to 98 % of the valid pixels of each band fill the\n"
+                                  "range, as always for types other than uint8"},
+    {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},
+    {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read are not valid; a warning\n"
+                                          "tells them"},
+    {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},
+    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"},
+    OPENING_OPTIONS,
+    COMMON_OPTIONS
+};
+/* clang-format on */
+
+static int run(int argc, char **argv);
+
+const cli_command view_command = {
+    .name = "view",
+    .arguments = "IN",
+    .summary = "shows a picture in the terminal",
+    .examples = "terrazzo view a.tif\tfrom the overview that fits\n"
+                "terrazzo view --window 0,0,512,512 a.tif\ta corner\n"
+                "terrazzo view --bands 4,3,2 --stretch a.tif\tother bands as red, green, blue",
+    .options = view_options,
+    .run = run,
+};
+
+typedef struct view_settings {
+    request_settings request;
+    uint32_t columns; /* 0: what fits */
+    bool stretch;
+} view_settings;
+
+static bool apply(void *user, int id, const char *value)
+{
+    view_settings *settings = user;
+    if (id == COLUMNS)
+        return value_number(&settings->columns, MOST_COLUMNS,
+                            "--columns needs a number up to 1000, not", value);
+    if (id != STRETCH)
+        return request_apply(&settings->request, id, value);
+    settings->stretch = true;
+    return true;
+}
+
+/* A character is about twice as high as wide: two rows of pixels. */
+static void fit(request *r, uint32_t columns)
+{
+    uint32_t wide = USUAL_COLUMNS;
+    uint32_t high = 0;
+    bool fits_terminal = term_size(&wide, &high) && columns == 0;
+    double scale = (double)(columns != 0 ? columns : wide) / r->window.width;
+    if (fits_terminal && high > SPARE_ROWS) {
+        double by_rows = 2.0 * (high - SPARE_ROWS) / r->window.height;
+        scale = by_rows < scale ? by_rows : scale;
+    }
+    scale = scale < 1 ? scale : 1;
+    double width = r->window.width * scale;
+    double height = r->window.height * scale;
+    r->width = width < 1 ? 1 : (uint32_t)width;
+    r->height = height < 1 ? 1 : (uint32_t)height;
+}
+
+/* Showing -------------------------------------------------------------------------------------- */
+
+typedef struct viewing {
+    const request *r;
+    bool stretch;
+    half_blocks blocks;
+} viewing;
+
+static tz_result put_picture(void *user, const block *where, const tz_buffer *pixels,
+                             const tz_buffer *mask, tz_error *err)
+{
+    viewing *v = user;
+    const picture_sink sink = half_blocks_sink(&v->blocks);
+    (void)where; /* it is all of it */
+    return picture_paint(&sink, v->r, pixels, mask, v->stretch, err);
+}
+
+static void tell(const request *r, const transfer_result *result, double seconds)
+{
+    const tz_report *t = &result->report;
+    uint32_t level = result->outcome.level < r->info->level_count ? result->outcome.level : 0;
+    char a[TEXT_NUMBER];
+    char b[TEXT_NUMBER];
+    char c[TEXT_NUMBER];
+    term_begin(TERM_DIM);
+    printf("level %" PRIu32 ", %s: ", level,
+           text_pair(a, r->info->levels[level].width, r->info->levels[level].height));
+    printf("%s tile%s, ", text_count(a, t->tiles), text_plural(t->tiles));
+    printf("%s in %s request%s, %s ms", text_bytes(a, t->bytes_read), text_count(b, t->requests),
+           text_plural(t->requests), text_rounded(c, seconds * 1000, 1));
+    term_end();
+    putchar('\n');
+    problem_print_warnings(r->info);
+    report_warn(result);
+}
+
+static tz_result view(const view_settings *settings, const char *path, tz_error *err)
+{
+    static transfer_result outcome; /* too large for a small stack */
+    request r = {0};
+    viewing v = {.r = &r, .stretch = settings->stretch};
+    const transfer_sink sink = {.put = put_picture, .user = &v, .in_order = true, .whole = true};
+    double started = progress_clock();
+    half_blocks_start(&v.blocks);
+    tz_result result = request_open(&r, &settings->request, path, FORMAT_PNG, err);
+    if (result == TZ_OK) {
+        fit(&r, settings->columns);
+        r.how.resampling = picture_has_palette(&r) ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
+        result = transfer_run(&r, &sink, false, &outcome, err);
+    }
+    if (result == TZ_OK)
+        tell(&r, &outcome, progress_clock() - started);
+    half_blocks_end(&v.blocks);
+    request_close(&r);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    view_settings settings = {.request = REQUEST_SETTINGS_INIT};
+    tz_error err;
+    int status;
+    int count = common_parse(&view_command, argc, argv, &settings.request.common, apply, &settings,
+                             &status);
+    if (count < 0)
+        return status;
+    if (count != 1)
+        return common_wrong_operands(&view_command, count == 0 ? "no IN given" : "one IN, not also",
+                                     count == 0 ? NULL : argv[1]);
+    if (!request_check(&settings.request))
+        return option_hint(&view_command);
+    settings.request.has_size = true; /* which one, the terminal and the image say together */
+    settings.request.width = settings.request.height = 1;
+    progress_catch_signals();
+    if (view(&settings, argv[0], &err) == TZ_OK)
+        return EXIT_OK;
+    term_error(err.message);
+    progress_end_by_signal();
+    return EXIT_FAILED;
+}

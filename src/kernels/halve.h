@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The mean of two by two samples, as doc/numerics.md says for the average where all weights are 1;
+ * by integers where samples are. */
+#ifndef TZ_KERNELS_HALVE_H
+#define TZ_KERNELS_HALVE_H
+
+#include "kernels/kernel.h"
+
+/* has_nodata: samples that equal nodata do not count, it stands where none does, and a mean that
+ * comes to equal it becomes beside. */
+#define TZ_HALVE_INTEGER(name, type)                                                               \
+    TZ_FN type tz_halve_##name(type a, type b, type c, type d, int has_nodata, type nodata,        \
+                               type beside)                                                        \
+    {                                                                                              \
+        tz_i32 sum = (tz_i32)a + (tz_i32)b + (tz_i32)c + (tz_i32)d;                                \
+        tz_i32 count = 4;                                                                          \
+        if (has_nodata) {                                                                          \
+            count -= (a == nodata) + (b == nodata) + (c == nodata) + (d == nodata);                \
+            sum -= (4 - count) * (tz_i32)nodata;                                                   \
+            if (count == 0)                                                                        \
+                return nodata;                                                                     \
+        }                                                                                          \
+        const tz_i32 half = sum < 0 ? -count : count;                                              \
+        const type mean = (type)((2 * sum + half) / (2 * count));                                  \
+        return has_nodata && mean == nodata ? beside : mean;                                       \
+    }
+TZ_HALVE_INTEGER(u8, tz_u8)
+TZ_HALVE_INTEGER(u16, tz_u16)
+TZ_HALVE_INTEGER(i16, tz_i16)
+
+/* NaN does not count either; none stands where nothing does. */
+TZ_FN tz_f32 tz_halve_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, int has_nodata, tz_f32 nodata,
+                          tz_f32 beside, tz_f32 none)
+{
+    const tz_f32 values[4] = {a, b, c, d};
+    tz_f64 rows[2] = {0.0, 0.0};
+    tz_f64 count = 0.0;
+    for (int i = 0; i < 4; i++) {
+        if (values[i] != values[i] || (has_nodata && values[i] == nodata))
+            continue;
+        rows[i / 2] += (tz_f64)values[i];
+        count += 1.0;
+    }
+    const tz_f64 mean = (0.0 + rows[0] + rows[1]) / count;
+    if (count == 0.0 || mean != mean) /* infinities may have met */
+        return none;
+    const tz_f32 narrow = (tz_f32)mean;
+    return has_nodata && narrow == nodata ? beside : narrow;
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What lies where in the file: directories, tag data and tiles must not lie on top of each other,
+ * and something must account for the last byte. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "tiff/tags.h"
+#include "validate/checker.h"
+
+enum { EXTENTS_AT_MOST = 1 << 22, FIRST_ROOM = 64 };
+
+typedef enum extent_kind { EXTENT_HEADER, EXTENT_DIRECTORY, EXTENT_TAG, EXTENT_TILE } extent_kind;
+
+typedef struct extent {
+    uint64_t start;
+    uint64_t end;
+    uint64_t number; /* of a tile or tag */
+    uint32_t level;  /* as in tz_error */
+    int16_t ifd;     /* of a tag or directory: which of the layers; else -1 */
+    uint16_t kind;
+} extent;
+
+typedef struct extents {
+    extent *list;
+    size_t count;
+    size_t room;
+} extents;
+
+/* What cannot be listed is left out: such a file has more tiles than anybody looks at here. */
+static tz_result add(tz_checker *checker, extents *all, const extent *one)
+{
+    if (all->count == EXTENTS_AT_MOST) {
+        checker->check->note = "of the first 4194304 tiles";
+        return TZ_OK;
+    }
+    if (all->count == all->room) {
+        const size_t room = all->room ? 2 * all->room : FIRST_ROOM;
+        extent *larger = tz_realloc_array(all->list, room, sizeof *larger);
+        if (!larger)
+            return tz_fail_nomem(&checker->ctx, room * sizeof *larger);
+        all->list = larger;
+        all->room = room;
+    }
+    all->list[all->count++] = *one;
+    return TZ_OK;
+}
+
+static bool is_inside(const tz_checker *checker, uint64_t start, uint64_t size)
+{
+    return size > 0 && start > 0 && tz_inside(&checker->file->containers[0], start, size);
+}
+
+static tz_result add_tile(tz_checker *checker, const tz_tile_view *view, void *user)
+{
+    const extent one = {.start = view->span.offset,
+                        .end = view->span.offset + view->span.size,
+                        .number = view->tile,
+                        .level = view->level,
+                        .ifd = -1,
+                        .kind = EXTENT_TILE};
+    if (!is_inside(checker, view->span.offset, view->span.size))
+        return TZ_OK;
+    return add(checker, user, &one);
+}
+
+static tz_result add_directory(tz_checker *checker, uint32_t number, extents *all)
+{
+    const tz_directory *directory = &checker->directories[number];
+    const int16_t ifd = (int16_t)number;
+    const extent whole = {
+        .start = directory->start, .end = directory->end, .ifd = ifd, .kind = EXTENT_DIRECTORY};
+    TZ_TRY(add(checker, all, &whole));
+    for (uint32_t i = 0; i < directory->count; i++) {
+        const tz_entry *entry = &directory->entries[i];
+        const extent data = {.start = entry->offset,
+                             .end = entry->offset + entry->size,
+                             .number = entry->tag,
+                             .ifd = ifd,
+                             .kind = EXTENT_TAG};
+        const bool inside = entry->offset >= directory->start && entry->offset < directory->end;
+        if (!inside && entry->size != TZ_NONE && is_inside(checker, entry->offset, entry->size))
+            TZ_TRY(add(checker, all, &data));
+    }
+    return TZ_OK;
+}
+
+static tz_result collect(tz_checker *checker, extents *all)
+{
+    const tz_info *info = checker->info;
+    const extent header = {.end = (info->bigtiff ? 16u : 8u) + (uint64_t)info->ghost.size,
+                           .ifd = -1,
+                           .kind = EXTENT_HEADER};
+    TZ_TRY(add(checker, all, &header));
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_own_layer(checker, i, &layer, &level))
+            continue;
+        TZ_TRY(add_directory(checker, i, all));
+        TZ_TRY(tz_each_tile(checker, level, &layer, add_tile, all));
+    }
+    return TZ_OK;
+}
+
+/* ---- overlaps ---- */
+
+static int by_start(const void *a, const void *b)
+{
+    const extent *x = a;
+    const extent *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static tz_place place_of(tz_checker *checker, const extent *one)
+{
+    tz_layer layer;
+    uint32_t level;
+    checker->ctx.ifd = -1;
+    if (one->kind == EXTENT_TILE)
+        return tz_at_tile(one->level, one->number, one->start);
+    if (one->ifd >= 0)
+        (void)tz_checker_layer(checker, (uint32_t)one->ifd, &layer, &level);
+    return one->kind == EXTENT_TAG ? tz_at_tag((uint16_t)one->number, one->start)
+                                   : tz_at_offset(one->start);
+}
+
+static const char *name_of(const extent *one)
+{
+    static const char *const names[] = {"the header", "a directory", "data of a tag", "a tile"};
+    return names[one->kind];
+}
+
+static void report(tz_checker *checker, const extent *below, const extent *one)
+{
+    const bool same = below->start == one->start && below->end == one->end;
+    const tz_place place = tz_expecting(place_of(checker, one), below->end, one->start);
+    TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, place,
+             "%s %s %s that starts at byte %" PRIu64, name_of(one),
+             same ? "has the place of" : "lies on top of", name_of(below), below->start);
+}
+
+static void find_overlaps(tz_checker *checker, extents *all)
+{
+    qsort(all->list, all->count, sizeof *all->list, by_start);
+    const extent *reaching = &all->list[0]; /* furthest */
+    for (size_t i = 1; i < all->count; i++) {
+        if (all->list[i].start < reaching->end)
+            report(checker, reaching, &all->list[i]);
+        if (all->list[i].end > reaching->end)
+            reaching = &all->list[i];
+    }
+}
+
+tz_result tz_check_overlap(tz_checker *checker)
+{
+    extents all = {0};
+    TZ_TRY(tz_take_warnings(checker));
+    const tz_result result = collect(checker, &all);
+    if (result == TZ_OK)
+        find_overlaps(checker, &all);
+    tz_free(all.list);
+    return result;
+}
+
+/* ---- the end of the file ---- */
+
+/* Whether everything that could be in the file is known here. */
+static const char *why_not_known(const tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++)
+        known += checker->directories[i].entries != NULL;
+    if (checker->tiles_looked_at < checker->tiles)
+        return "needs a look at all tiles";
+    if (known < info->ifd_count || info->exif_ifd != TZ_NONE || info->gps_ifd != TZ_NONE)
+        return "the file holds more than this image";
+    if (info->levels[0].compression == 6)
+        return "old JPEG has data that no table tells of";
+    return NULL;
+}
+
+tz_result tz_check_unused(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    const char *why = why_not_known(checker);
+    extents all = {0};
+    uint64_t end = 0;
+    if (why)
+        return tz_checker_skip(checker, why);
+    const tz_result result = collect(checker, &all);
+    for (size_t i = 0; i < all.count; i++)
+        end = all.list[i].end > end ? all.list[i].end : end;
+    tz_free(all.list);
+    TZ_TRY(result);
+    end += info->ghost.trailers ? 4 : 0;
+    end += end % 2; /* a byte of padding is no harm */
+    checker->ctx.ifd = -1;
+    if (end < info->file_size)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                 tz_expecting(tz_at_offset(end), end, info->file_size),
+                 "the last %" PRIu64 " bytes of the file belong to nothing", info->file_size - end);
+    return TZ_OK;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What GDAL's COG driver writes, and what its validation and rio-cogeo's ask for. */
+#include "validate/checker.h"
+
+enum { SMALL_ENOUGH = 512, SPANS_AT_ONCE = 256, SPANS_AT_MOST = 65536 };
+
+static bool is_large(const tz_level *level)
+{
+    return level->width > SMALL_ENOUGH || level->height > SMALL_ENOUGH;
+}
+
+/* ---- directories ---- */
+
+static tz_result check_external(tz_checker *checker)
+{
+    const tz_file *file = checker->file;
+    if (!(file->sidecars & TZ_SIDECAR_OVR))
+        return tz_checker_skip(checker, "the file was opened without its sidecars");
+    for (unsigned i = 0; i < file->container_count; i++)
+        if (file->containers[i].sidecar == TZ_SIDECAR_OVR)
+            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_nowhere(),
+                     "there is a file with external overviews, which readers take instead");
+    return TZ_OK;
+}
+
+static tz_result check_tiled(tz_checker *checker)
+{
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i += 2) {
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_layer(checker, i, &layer, &level))
+            continue;
+        tz_place place = tz_at_offset(layer.shape.ifd_offset);
+        place.level = (int32_t)level;
+        if (is_large(&layer.shape) && !layer.shape.tiled)
+            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
+                     "%u x %u pixels are stored in strips", layer.shape.width, layer.shape.height);
+    }
+    return TZ_OK;
+}
+
+static tz_result check_overviews(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    if (is_large(&info->levels[0]) && info->level_count == 1)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, tz_at_offset(info->levels[0].ifd_offset),
+                 "%u x %u pixels without overviews", info->width, info->height);
+    return TZ_OK;
+}
+
+static tz_result check_ifd_first(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    const uint64_t front = (info->bigtiff ? 16u : 8u) + (uint64_t)info->ghost.size;
+    const uint64_t expected = front + front % 2;
+    const uint64_t found = info->levels[0].ifd_offset;
+    checker->ctx.ifd = info->levels[0].ifd;
+    if (found > expected)
+        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                 tz_expecting(tz_at_offset(found), expected, found),
+                 "the directory of the image is not at the front of the file");
+    return TZ_OK;
+}
+
+static tz_result check_edited(tz_checker *checker)
+{
+    if (!checker->info->ghost.present)
+        return tz_checker_skip(checker, "the file has no ghost area");
+    if (checker->info->ghost.edited)
+        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META,
+                 tz_at_offset(checker->info->bigtiff ? 16 : 8),
+                 "the ghost area says that the file was edited after it was written as a COG");
+    return TZ_OK;
+}
+
+/* Levels are in order of size here, whatever the chain has; those that are no smaller were left out
+ * when the file was opened. */
+static tz_result check_overview_sizes(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    for (uint32_t i = 1; i < info->level_count; i++) {
+        const tz_level *level = &info->levels[i];
+        tz_place place = tz_at_offset(level->ifd_offset);
+        place.level = (int32_t)i;
+        checker->ctx.ifd = level->ifd;
+        if (!level->sidecar && level->ifd < info->levels[i - 1].ifd)
+            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, place,
+                     "the chain has the overview before a larger one");
+    }
+    for (uint32_t i = 0; i < info->warning_count; i++)
+        if (tz_is_large_overview(&info->warnings[i]))
+            tz_checker_found(checker, TZ_CHECK_FAIL, &info->warnings[i]);
+    return TZ_OK;
+}
+
+static tz_result check_ifd_order(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    for (uint32_t i = 1; i < info->level_count; i++) {
+        const tz_level *level = &info->levels[i];
+        const uint64_t before = info->levels[i - 1].ifd_offset;
+        tz_place place = tz_expecting(tz_at_offset(level->ifd_offset), before, level->ifd_offset);
+        place.level = (int32_t)i;
+        checker->ctx.ifd = level->ifd;
+        if (!level->sidecar && level->ifd_offset < before)
+            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
+                     "the directory lies before that of the next larger level");
+    }
+    return TZ_OK;
+}
+
+/* ---- data ---- */
+
+uint64_t tz_last_directory(const tz_info *info)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < info->level_count; i++) {
+        const tz_level *mask = info->levels[i].has_mask ? &info->masks[i] : NULL;
+        if (!info->levels[i].sidecar && info->levels[i].ifd_offset > last)
+            last = info->levels[i].ifd_offset;
+        if (mask && !mask->sidecar && mask->ifd_offset > last)
+            last = mask->ifd_offset;
+    }
+    return last;
+}
+
+/* Looks no further than so many tiles: it is asked of any file, also one that is all sparse. */
+tz_result tz_first_data(tz_checker *checker, uint32_t level, uint64_t *offset)
+{
+    tz_tile_span spans[SPANS_AT_ONCE];
+    tz_layer layer;
+    uint32_t number;
+    *offset = TZ_NONE;
+    if (!tz_checker_own_layer(checker, 2 * level, &layer, &number) || !layer.shape.readable)
+        return TZ_OK;
+    const uint64_t tiles = layer.shape.tile_count;
+    for (uint64_t first = 0; first < tiles && first < SPANS_AT_MOST; first += SPANS_AT_ONCE) {
+        const size_t some = tiles - first < SPANS_AT_ONCE ? (size_t)(tiles - first) : SPANS_AT_ONCE;
+        bool known = false;
+        TZ_TRY(tz_checker_spans(checker, level, &layer, first, some, spans, &known));
+        for (size_t i = 0; known && i < some; i++) {
+            if (spans[i].offset != 0) {
+                *offset = spans[i].offset;
+                return TZ_OK;
+            }
+        }
+    }
+    return TZ_OK;
+}
+
+static tz_result check_data_behind(tz_checker *checker)
+{
+    const uint64_t last = tz_last_directory(checker->info);
+    for (uint32_t i = checker->info->level_count; i-- > 0;) {
+        uint64_t offset = TZ_NONE;
+        TZ_TRY(tz_first_data(checker, i, &offset));
+        if (offset < last)
+            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                     tz_expecting(tz_at_tile(i, 0, offset), last, offset),
+                     "tile data lies before a directory");
+    }
+    return TZ_OK;
+}
+
+tz_result tz_find_data_order(tz_checker *checker, tz_check_outcome weight)
+{
+    uint64_t previous = 0;
+    for (uint32_t i = checker->info->level_count; i-- > 0;) {
+        uint64_t offset = TZ_NONE;
+        TZ_TRY(tz_first_data(checker, i, &offset));
+        if (offset == TZ_NONE)
+            continue;
+        if (offset < previous)
+            TZ_FOUND(checker, weight, TZ_CAUSE_LAYOUT,
+                     tz_expecting(tz_at_tile(i, 0, offset), previous, offset),
+                     "tile data lies before that of a smaller level");
+        previous = offset;
+    }
+    return TZ_OK;
+}
+
+static tz_result check_data_order(tz_checker *checker)
+{
+    return tz_find_data_order(checker, TZ_CHECK_FAIL);
+}
+
+/* ---- the ghost area ---- */
+
+static tz_result check_ghost(tz_checker *checker)
+{
+    const tz_ghost *ghost = &checker->info->ghost;
+    TZ_TRY(tz_take_warnings(checker));
+    if (!ghost->present)
+        return tz_checker_skip(checker, "the file has no ghost area");
+    const tz_place place = tz_at_offset(checker->info->bigtiff ? 16 : 8);
+    const bool planar = checker->info->planar == 2;
+    if (ghost->interleave != 0 && !planar && checker->info->bands > 1)
+        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, place,
+                 "the ghost area tells of bands stored apart, and they are not");
+    if (ghost->mask_interleaved && !checker->info->levels[0].has_mask)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, place,
+                 "the ghost area tells of a mask, and there is none");
+    if (ghost->trailers && !ghost->leaders)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, place,
+                 "the ghost area promises trailers without leaders");
+    return TZ_OK;
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+static const tz_check_row rows[] = {
+    {"gdal.external-overviews", NULL, "overviews are in the file itself",
+     check_external, TZ_COG_EXTERNAL_OVERVIEWS, false, false},
+    {"gdal.tiled", NULL, "levels larger than 512 pixels are tiled",
+     check_tiled, TZ_COG_NOT_TILED, false, false},
+    {"gdal.overviews", NULL, "an image larger than 512 pixels has overviews",
+     check_overviews, TZ_COG_NO_OVERVIEWS, false, false},
+    {"gdal.overview-sizes", NULL, "each overview is smaller than the one before it",
+     check_overview_sizes, 0, false, false},
+    {"gdal.ifd-first", NULL, "the image's directory follows the header and the ghost area",
+     check_ifd_first, TZ_COG_IFD_NOT_FIRST, false, false},
+    {"gdal.ifd-order", NULL, "directories lie in the order of their levels",
+     check_ifd_order, TZ_COG_IFD_ORDER, false, false},
+    {"gdal.data-after-ifds", NULL, "tile data lies behind all directories",
+     check_data_behind, TZ_COG_DATA_BEFORE_IFDS, false, false},
+    {"gdal.data-order", NULL, "data of the smallest level comes first, of the image last",
+     check_data_order, TZ_COG_DATA_ORDER, false, false},
+    {"gdal.edited", NULL, "the file was not edited after it was written as a COG",
+     check_edited, TZ_COG_EDITED, false, false},
+    {"gdal.ghost", NULL, "the ghost area has its form, and what it says is so",
+     check_ghost, 0, false, false},
+    {"gdal.leader", NULL, "four bytes with its size stand before each tile",
+     tz_check_leaders, 0, true, false},
+    {"gdal.trailer", NULL, "the last four bytes of each tile are repeated behind it",
+     tz_check_trailers, 0, true, false},
+    {"gdal.block-order", NULL, "tiles lie in the file in the order that the ghost area tells",
+     tz_check_block_order, 0, true, false},
+    {"gdal.mask-adjacent", NULL, "each tile of a mask follows its tile of the image",
+     tz_check_masks_adjacent, 0, true, false},
+    {"gdal.nodata", NULL, "tag GDAL_NODATA is a value that pixels can have",
+     tz_take_warnings, 0, false, false},
+    {"gdal.metadata", NULL, "tag GDAL_METADATA is the XML that it should be",
+     tz_take_warnings, 0, false, false},
+};
+/* clang-format on */
+const tz_check_list tz_gdal_checks = {rows, sizeof rows / sizeof rows[0]};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TIFF 6.0 and BigTIFF. A failure means that something of the file cannot be read or is in doubt; a
+ * warning that the letter of the format is not met, which readers cope with. */
+#include <string.h>
+
+#include "io/source.h"
+#include "tiff/tags.h"
+#include "validate/checker.h"
+
+/* ---- files that could not be opened ---- */
+
+static bool is_of_header(const tz_error *err)
+{
+    return err->cause == TZ_CAUSE_NOT_TIFF || err->cause == TZ_CAUSE_HEADER ||
+           (err->cause == TZ_CAUSE_TRUNCATED && err->ifd < 0);
+}
+
+static tz_result check_header(tz_checker *checker)
+{
+    if (checker->open_error && is_of_header(checker->open_error))
+        tz_checker_found(checker, TZ_CHECK_FAIL, checker->open_error);
+    return TZ_OK;
+}
+
+static tz_result check_opens(tz_checker *checker)
+{
+    if (checker->open_error && is_of_header(checker->open_error))
+        return tz_checker_skip(checker, "the file is no TIFF");
+    if (checker->open_error)
+        tz_checker_found(checker, TZ_CHECK_FAIL, checker->open_error);
+    return TZ_OK;
+}
+
+/* ---- directories ---- */
+
+typedef void (*entry_check)(tz_checker *checker, const tz_directory *directory,
+                            const tz_entry *entry);
+
+static void each_entry(tz_checker *checker, entry_check check)
+{
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        const tz_directory *directory = &checker->directories[i];
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_own_layer(checker, i, &layer, &level))
+            continue;
+        for (uint32_t k = 0; k < directory->count; k++)
+            check(checker, directory, &directory->entries[k]);
+    }
+}
+
+static bool is_elsewhere(const tz_directory *directory, const tz_entry *entry)
+{
+    return entry->size > 0 && (entry->offset < directory->start || entry->offset >= directory->end);
+}
+
+static void check_even(tz_checker *checker, const tz_directory *directory, const tz_entry *entry)
+{
+    if (is_elsewhere(directory, entry) && entry->offset % 2 != 0)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG, tz_at_tag(entry->tag, entry->offset),
+                 "the data of the tag starts at an odd offset");
+}
+
+static tz_result check_even_offsets(tz_checker *checker)
+{
+    each_entry(checker, check_even);
+    return tz_take_warnings(checker);
+}
+
+static tz_result check_required(tz_checker *checker)
+{
+    static const uint16_t always[] = {TZ_TAG_IMAGE_WIDTH, TZ_TAG_IMAGE_LENGTH, TZ_TAG_COMPRESSION,
+                                      TZ_TAG_PHOTOMETRIC};
+    static const uint16_t tiled[] = {TZ_TAG_TILE_WIDTH, TZ_TAG_TILE_LENGTH, TZ_TAG_TILE_OFFSETS,
+                                     TZ_TAG_TILE_BYTE_COUNTS};
+    static const uint16_t strips[] = {TZ_TAG_STRIP_OFFSETS, TZ_TAG_STRIP_BYTE_COUNTS};
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_own_layer(checker, i, &layer, &level))
+            continue;
+        const uint16_t *more = layer.shape.tiled ? tiled : strips;
+        const size_t more_count = layer.shape.tiled ? 4 : 2;
+        for (size_t k = 0; k < 4 + more_count; k++) {
+            const uint16_t tag = k < 4 ? always[k] : more[k - 4];
+            if (!tz_directory_find(&checker->directories[i], tag))
+                TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                         tz_at_tag(tag, layer.shape.ifd_offset), "required tag is missing");
+        }
+    }
+    return TZ_OK;
+}
+
+/* Text ends in NUL, and a date has 20 bytes. */
+static tz_result check_text(tz_checker *checker, const tz_directory *directory)
+{
+    const tz_container *file = &checker->file->containers[0];
+    for (uint32_t i = 0; i < directory->count; i++) {
+        const tz_entry *entry = &directory->entries[i];
+        char last = 0;
+        if (entry->type != TZ_TYPE_ASCII || entry->count == 0 ||
+            !tz_inside(file, entry->offset, entry->size))
+            continue;
+        TZ_TRY(
+            tz_source_read(file->source, entry->offset + entry->size - 1, 1, &last, &checker->ctx));
+        if (last != 0)
+            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG, tz_at_tag(entry->tag, entry->offset),
+                     "the text does not end in NUL");
+        if (entry->tag == 306 && entry->count != 20)
+            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                     tz_expecting(tz_at_tag(entry->tag, entry->offset), 20, entry->count),
+                     "a date and time has 20 bytes");
+    }
+    return TZ_OK;
+}
+
+static tz_result check_texts(tz_checker *checker)
+{
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        if (tz_checker_own_layer(checker, i, &layer, &level))
+            TZ_TRY(check_text(checker, &checker->directories[i]));
+    }
+    return TZ_OK;
+}
+
+/* A mask says so twice: by its kind and by its photometric interpretation. */
+static tz_result check_subfiles(tz_checker *checker)
+{
+    for (uint32_t i = 1; i < tz_checker_layers(checker); i += 2) {
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_own_layer(checker, i, &layer, &level))
+            continue;
+        const tz_entry *kind = tz_directory_find(&checker->directories[i], TZ_TAG_NEW_SUBFILE_TYPE);
+        if (layer.shape.photometric != TZ_PHOTOMETRIC_MASK || !kind)
+            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META,
+                     tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, layer.shape.ifd_offset),
+                                  TZ_PHOTOMETRIC_MASK, layer.shape.photometric),
+                     "a mask is to have photometric interpretation 4 and its kind of subfile");
+        if (layer.shape.bits_per_sample != 1)
+            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META,
+                     tz_expecting(tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, layer.shape.ifd_offset), 1,
+                                  layer.shape.bits_per_sample),
+                     "a mask is to have one bit");
+    }
+    return tz_take_warnings(checker);
+}
+
+static tz_result check_size(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    if (info->bigtiff)
+        return tz_checker_skip(checker, "the file is a BigTIFF");
+    if (info->file_size > UINT32_MAX)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_HEADER,
+                 tz_expecting(tz_at_nowhere(), UINT32_MAX, info->file_size),
+                 "offsets of 32 bits cannot reach the end of the file");
+    return TZ_OK;
+}
+
+/* clang-format off */
+static const tz_check_row rows[] = {
+    {"tiff.header", NULL, "the file starts like a TIFF or BigTIFF", check_header, 0, false, true},
+    {"tiff.opens", NULL, "the directory of the image can be read", check_opens, 0, false, true},
+    {"tiff.chain", NULL, "the chain of directories is whole, and all can be read",
+     tz_take_warnings, 0, false, false},
+    {"tiff.tag-order", NULL, "tags are in ascending order", tz_take_warnings, 0, false, false},
+    {"tiff.tag-duplicate", NULL, "no tag occurs twice", tz_take_warnings, 0, false, false},
+    {"tiff.tag-types", NULL, "tags have the type and the number of values that they should",
+     tz_take_warnings, 0, false, false},
+    {"tiff.tag-data", NULL, "data of tags lies in the file", tz_take_warnings, 0, false, false},
+    {"tiff.tag-values", NULL, "values of tags are possible and fit together",
+     tz_take_warnings, 0, false, false},
+    {"tiff.even-offsets", NULL, "directories and data of tags start at even offsets",
+     check_even_offsets, 0, false, false},
+    {"tiff.required-tags", NULL, "tags that every image must have are there",
+     check_required, 0, false, false},
+    {"tiff.text", NULL, "texts end in NUL", check_texts, 0, false, false},
+    {"tiff.strips-or-tiles", NULL, "an image has strips or tiles, not both",
+     tz_take_warnings, 0, false, false},
+    {"tiff.tile-size", NULL, "sides of tiles are multiples of 16", tz_take_warnings, 0, false, false},
+    {"tiff.tile-tables", NULL, "there is an offset and a size for every tile",
+     tz_take_warnings, 0, false, false},
+    {"tiff.tile-spans", NULL, "tiles lie in the file", tz_check_tile_spans, 0, true, false},
+    {"tiff.overlap", NULL, "directories, data of tags and tiles do not lie on top of each other",
+     tz_check_overlap, 0, true, false},
+    {"tiff.unused-bytes", NULL, "the file ends with the last thing in it",
+     tz_check_unused, 0, true, false},
+    {"tiff.file-size", NULL, "offsets reach all of the file", check_size, 0, false, false},
+    {"tiff.subfiles", NULL, "overviews and masks fit their image", check_subfiles, 0, false, false},
+    {"tiff.supported", NULL, "nothing that this library cannot read",
+     tz_take_warnings, 0, false, false},
+    {"tiff.limits", NULL, "nothing beyond the limits", tz_take_warnings, 0, false, false},
+    {"tiff.pixels", NULL, "every tile can be decoded", tz_check_pixels, 0, true, false},
+};
+/* clang-format on */
+const tz_check_list tz_tiff_checks = {rows, sizeof rows / sizeof rows[0]};

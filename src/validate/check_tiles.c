@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles and the bytes around them: where they are, what GDAL writes before and behind them, and
+ * that nothing lies on top of anything else. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "io/source.h"
+#include "tiff/bytes.h"
+#include "tiff/tags.h"
+#include "validate/checker.h"
+
+static const char sample_note[] = "of the first and last 64 tiles of each level";
+
+static tz_result each_layer(tz_checker *checker, tz_tile_visit visit, void *user)
+{
+    if (checker->tiles_looked_at < checker->tiles)
+        checker->check->note = sample_note;
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        if (tz_checker_own_layer(checker, i, &layer, &level))
+            TZ_TRY(tz_each_tile(checker, level, &layer, visit, user));
+    }
+    return TZ_OK;
+}
+
+static const tz_container *main_file(const tz_checker *checker)
+{
+    return &checker->file->containers[0];
+}
+
+/* ---- where tiles are ---- */
+
+static tz_result visit_span(tz_checker *checker, const tz_tile_view *view, void *user)
+{
+    tz_tile_span span = view->span;
+    tz_error err;
+    (void)user;
+    return tz_checker_take(
+        checker, tz_tile_check(checker->file, view->level, view->layer, view->tile, &span, &err),
+        &err);
+}
+
+tz_result tz_check_tile_spans(tz_checker *checker)
+{
+    return each_layer(checker, visit_span, NULL);
+}
+
+/* A table may leave sizes to the leaders; *span is then what they say. */
+static tz_result complete(tz_checker *checker, const tz_tile_view *view, tz_tile_span *span)
+{
+    tz_error err;
+    *span = view->span;
+    if (span->size != 0)
+        return TZ_OK;
+    const tz_result result =
+        tz_tile_check(checker->file, view->level, view->layer, view->tile, span, &err);
+    return tz_is_defect(result) ? TZ_OK : tz_checker_take(checker, result, &err);
+}
+
+/* ---- leaders and trailers ---- */
+
+/* Nothing is promised, or no longer. */
+static const char *why_no_promise(const tz_checker *checker, bool promised)
+{
+    if (!checker->info->ghost.present)
+        return "the file has no ghost area";
+    return promised ? NULL : "the ghost area does not promise it";
+}
+
+static tz_result read_at(tz_checker *checker, uint64_t offset, size_t size, void *dst)
+{
+    return tz_source_read(main_file(checker)->source, offset, size, dst, &checker->ctx);
+}
+
+static tz_result visit_leader(tz_checker *checker, const tz_tile_view *view, void *user)
+{
+    const uint64_t offset = view->span.offset;
+    uint8_t bytes[4];
+    (void)user;
+    if (offset < 4 || !tz_inside(main_file(checker), offset - 4, 4))
+        return TZ_OK; /* said by tiff.tile-spans */
+    TZ_TRY(read_at(checker, offset - 4, 4, bytes));
+    const uint64_t size = tz_load_u32(bytes, false);
+    if (size != view->span.size && view->span.size != 0)
+        TZ_FOUND(
+            checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            tz_expecting(tz_at_tile(view->level, view->tile, offset - 4), view->span.size, size),
+            "the size in the leader is not the tile's");
+    return TZ_OK;
+}
+
+tz_result tz_check_leaders(tz_checker *checker)
+{
+    const char *why = why_no_promise(checker, checker->info->ghost.leaders);
+    return why ? tz_checker_skip(checker, why) : each_layer(checker, visit_leader, NULL);
+}
+
+/* A tile of one to three bytes is filled up with zeros. */
+static tz_result visit_trailer(tz_checker *checker, const tz_tile_view *view, void *user)
+{
+    const uint64_t size = view->span.size;
+    const size_t tail = size < 4 ? (size_t)size : 4;
+    uint8_t bytes[8];
+    uint8_t last[4] = {0};
+    uint64_t end = 0;
+    (void)user;
+    if (size == 0 || view->span.offset == 0 || !tz_add(view->span.offset, size, &end) ||
+        end > main_file(checker)->size)
+        return TZ_OK;
+    const tz_place place = tz_at_tile(view->level, view->tile, end);
+    if (!tz_inside(main_file(checker), end, 4)) {
+        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                 tz_expecting(place, 4, main_file(checker)->size - end),
+                 "the file ends within the trailer");
+        return TZ_OK;
+    }
+    TZ_TRY(read_at(checker, end - tail, tail + 4, bytes));
+    memcpy(last, bytes, tail);
+    if (memcmp(last, bytes + tail, 4) != 0)
+        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                 tz_expecting(place, tz_load_u32(last, false), tz_load_u32(bytes + tail, false)),
+                 "the trailer does not repeat the tile's last bytes");
+    return TZ_OK;
+}
+
+tz_result tz_check_trailers(tz_checker *checker)
+{
+    const char *why = why_no_promise(checker, checker->info->ghost.trailers);
+    return why ? tz_checker_skip(checker, why) : each_layer(checker, visit_trailer, NULL);
+}
+
+/* ---- the order of tiles ---- */
+
+typedef struct last_tile {
+    uint64_t offset;
+} last_tile;
+
+static void compare_order(tz_checker *checker, uint32_t level, uint64_t tile, uint64_t offset,
+                          last_tile *last)
+{
+    if (offset < last->offset)
+        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                 tz_expecting(tz_at_tile(level, tile, offset), last->offset, offset),
+                 "the tile lies before its predecessor");
+    last->offset = offset;
+}
+
+static tz_result visit_order(tz_checker *checker, const tz_tile_view *view, void *user)
+{
+    if (view->span.offset != 0)
+        compare_order(checker, view->level, view->tile, view->span.offset, user);
+    return TZ_OK;
+}
+
+/* Stored by tile: all bands of one place, then those of the next. */
+static tz_result order_by_tile(tz_checker *checker, uint32_t level, const tz_layer *layer)
+{
+    const uint64_t places = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
+    last_tile last = {0};
+    if (!tz_layer_has_tables(layer))
+        return TZ_OK;
+    for (unsigned part = 0; part < 2; part++) {
+        uint64_t place, end;
+        for (tz_checker_range(checker, places, part, &place, &end); place < end; place++) {
+            TZ_TRY(tz_checker_progress(checker, layer->shape.samples));
+            for (uint64_t band = 0; band < layer->shape.samples; band++) {
+                const uint64_t tile = band * places + place;
+                tz_tile_span span = {0, 0};
+                bool known = false;
+                TZ_TRY(tz_checker_spans(checker, level, layer, tile, 1, &span, &known));
+                if (known && span.offset != 0)
+                    compare_order(checker, level, tile, span.offset, &last);
+            }
+        }
+    }
+    return TZ_OK;
+}
+
+tz_result tz_check_block_order(tz_checker *checker)
+{
+    const char *why = why_no_promise(checker, checker->info->ghost.row_major);
+    if (why)
+        return tz_checker_skip(checker, why);
+    if (checker->tiles_looked_at < checker->tiles)
+        checker->check->note = sample_note;
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        last_tile last = {0};
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_own_layer(checker, i, &layer, &level))
+            continue;
+        if (checker->info->ghost.interleave == 2 && layer.tables.planar == 2)
+            TZ_TRY(order_by_tile(checker, level, &layer));
+        else
+            TZ_TRY(tz_each_tile(checker, level, &layer, visit_order, &last));
+    }
+    return TZ_OK;
+}
+
+/* ---- masks beside their images ---- */
+
+typedef struct mask_table {
+    uint32_t level;
+    tz_layer layer;
+    uint64_t between; /* bytes from the end of one tile to the next */
+} mask_table;
+
+static tz_result visit_mask(tz_checker *checker, const tz_tile_view *view, void *user)
+{
+    const mask_table *mask = user;
+    tz_tile_span span = {0, 0};
+    tz_tile_span image;
+    bool known = false;
+    TZ_TRY(complete(checker, view, &image));
+    TZ_TRY(tz_checker_spans(checker, mask->level, &mask->layer, view->tile, 1, &span, &known));
+    const uint64_t expected = tz_add_capped(tz_add_capped(image.offset, image.size), mask->between);
+    if (known && span.offset != 0 && view->span.offset != 0 && span.offset != expected)
+        TZ_FOUND(
+            checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            tz_expecting(tz_at_tile(mask->level, view->tile, span.offset), expected, span.offset),
+            "the mask's tile does not follow that of the image");
+    return TZ_OK;
+}
+
+static tz_result check_mask(tz_checker *checker, uint32_t index)
+{
+    const tz_ghost *ghost = &checker->info->ghost;
+    mask_table mask = {.between = (ghost->leaders ? 4u : 0u) + (ghost->trailers ? 4u : 0u)};
+    tz_layer layer;
+    uint32_t level;
+    if (!tz_checker_own_layer(checker, 2 * index, &layer, &level) ||
+        !tz_checker_own_layer(checker, 2 * index + 1, &mask.layer, &mask.level) ||
+        !tz_layer_has_tables(&mask.layer))
+        return TZ_OK;
+    if (layer.shape.tile_width != mask.layer.shape.tile_width ||
+        layer.shape.tile_height != mask.layer.shape.tile_height) {
+        tz_place place = tz_at_offset(mask.layer.shape.ifd_offset);
+        place.level = (int32_t)mask.level;
+        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
+                 "the mask has other tiles than its image");
+        return TZ_OK;
+    }
+    layer.shape.tile_count =
+        mask.layer.shape.tile_count; /* of the first band, where stored apart */
+    return tz_each_tile(checker, level, &layer, visit_mask, &mask);
+}
+
+tz_result tz_check_masks_adjacent(tz_checker *checker)
+{
+    const char *why = why_no_promise(checker, checker->info->ghost.mask_interleaved);
+    if (why)
+        return tz_checker_skip(checker, why);
+    if (checker->tiles_looked_at < checker->tiles)
+        checker->check->note = sample_note;
+    for (uint32_t i = 0; i < checker->info->level_count; i++)
+        if (checker->info->levels[i].has_mask)
+            TZ_TRY(check_mask(checker, i));
+    return TZ_OK;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The validation: every check of every class, one after the other, and the verdict. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "io/source.h"
+#include "validate/checker.h"
+
+/* What a tz_validation lives in. */
+typedef struct holder {
+    tz_validation result;
+    tz_arena arena;
+} holder;
+
+static const tz_check_list *const lists[TZ_CHECK_CLASSES] = {
+    [TZ_CHECK_TIFF] = &tz_tiff_checks,
+    [TZ_CHECK_GEOTIFF] = &tz_geotiff_checks,
+    [TZ_CHECK_COG] = &tz_cog_checks,
+    [TZ_CHECK_GDAL] = &tz_gdal_checks,
+};
+
+const char *tz_check_class_name(tz_check_class which)
+{
+    static const char *const names[TZ_CHECK_CLASSES] = {"tiff", "geotiff", "cog", "gdal"};
+    return (unsigned)which < TZ_CHECK_CLASSES ? names[which] : "unknown";
+}
+
+const char *tz_check_outcome_name(tz_check_outcome outcome)
+{
+    static const char *const names[] = {"not_applicable", "pass", "warning", "fail"};
+    return (unsigned)outcome < sizeof names / sizeof names[0] ? names[outcome] : "unknown";
+}
+
+/* ---- before the checks ---- */
+
+static tz_result read_directories(tz_checker *checker)
+{
+    const uint32_t count = tz_checker_layers(checker);
+    tz_reader reader = tz_reader_direct(&checker->file->containers[0]);
+    checker->directories = tz_arena_array(checker->arena, count, sizeof *checker->directories);
+    if (!checker->directories)
+        return tz_fail_nomem(&checker->ctx, count * sizeof *checker->directories);
+    for (uint32_t i = 0; i < count; i++) {
+        tz_directory *directory = &checker->directories[i];
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_own_layer(checker, i, &layer, &level))
+            continue;
+        directory->start = layer.shape.ifd_offset;
+        TZ_TRY(tz_ifd_entries(&reader, directory->start, checker->arena, &checker->ctx,
+                              &directory->entries, &directory->count, &directory->end));
+    }
+    return TZ_OK;
+}
+
+static void count_tiles(tz_checker *checker)
+{
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_layer(checker, i, &layer, &level) || !tz_layer_has_tables(&layer))
+            continue;
+        checker->tiles = tz_add_capped(checker->tiles, layer.shape.tile_count);
+        checker->tiles_looked_at = tz_add_capped(
+            checker->tiles_looked_at, tz_checker_sample(checker, layer.shape.tile_count));
+    }
+    for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (lists[i]->rows[k].scans)
+                checker->total = tz_add_capped(checker->total, checker->tiles_looked_at);
+}
+
+/* ---- the checks and the verdict ---- */
+
+static tz_result run_checks(tz_checker *checker, tz_validation *out)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
+        count += (uint32_t)lists[i]->count;
+    tz_check *checks = tz_arena_array(checker->arena, count, sizeof *checks);
+    if (!checks)
+        return tz_fail_nomem(&checker->ctx, count * sizeof *checks);
+    out->checks = checks;
+    for (unsigned i = 0; i < TZ_CHECK_CLASSES; i++) {
+        for (size_t k = 0; k < lists[i]->count; k++) {
+            tz_check *check = &checks[out->check_count++];
+            check->of = (tz_check_class)i;
+            TZ_TRY(tz_checker_run(checker, &lists[i]->rows[k], check));
+            if (out->classes[i] < check->outcome)
+                out->classes[i] = check->outcome;
+        }
+    }
+    return TZ_OK;
+}
+
+static bool is_valid(const tz_validation *validation)
+{
+    for (unsigned i = 0; validation->strict && i < TZ_CHECK_CLASSES; i++)
+        if (validation->classes[i] >= TZ_CHECK_WARNING)
+            return false;
+    return validation->classes[TZ_CHECK_TIFF] != TZ_CHECK_FAIL &&
+           validation->classes[TZ_CHECK_GDAL] != TZ_CHECK_FAIL;
+}
+
+static tz_result judge(tz_checker *checker, tz_validation *out)
+{
+    if (checker->file) {
+        TZ_TRY(read_directories(checker));
+        count_tiles(checker);
+    }
+    TZ_TRY(run_checks(checker, out));
+    checker->ctx.ifd = -1;
+    for (unsigned i = 0; checker->file && i < checker->file->container_count; i++)
+        TZ_TRY(tz_source_check(checker->file->containers[i].source, &checker->ctx));
+    out->tiles = checker->tiles;
+    out->tiles_looked_at = checker->tiles_looked_at;
+    out->tiles_decoded = checker->tiles_decoded;
+    out->valid = is_valid(out);
+    return TZ_OK;
+}
+
+static tz_result validate(tz_validation **out, tz_checker *checker)
+{
+    holder *made = tz_alloc_zeroed(1, sizeof *made);
+    if (!made)
+        return tz_fail_nomem(&checker->ctx, sizeof *made);
+    checker->arena = &made->arena;
+    made->result.strict = checker->options->strict;
+    made->result.full = checker->options->full;
+    made->result.opened = checker->file != NULL;
+    const tz_result result = judge(checker, &made->result);
+    if (result != TZ_OK) {
+        tz_validation_free(&made->result);
+        return result;
+    }
+    *out = &made->result;
+    return TZ_OK;
+}
+
+void tz_validation_free(tz_validation *result)
+{
+    if (!result)
+        return;
+    holder *whole = (holder *)(void *)result; /* its first member */
+    tz_arena_deinit(&whole->arena);
+    tz_free(whole);
+}
+
+/* ---- the calls ---- */
+
+/* The caller's options, which may be of an older and shorter kind. */
+static tz_result take_options(tz_validate_options *out, const tz_validate_options *given,
+                              const tz_context *ctx)
+{
+    *out = (tz_validate_options)TZ_VALIDATE_OPTIONS_INIT;
+    if (!given)
+        return TZ_OK;
+    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       "options->struct_size is wrong; use TZ_VALIDATE_OPTIONS_INIT");
+    memcpy(out, given, given->struct_size);
+    return TZ_OK;
+}
+
+static tz_result fail_null(const tz_context *ctx, const char *what)
+{
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s must not be NULL", what);
+}
+
+tz_result tz_validate_file(tz_validation **out, const tz_file *file,
+                           const tz_validate_options *options, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_validate_options taken;
+    if (!out || !file)
+        return fail_null(&ctx, "out and file");
+    TZ_TRY(take_options(&taken, options, &ctx));
+    tz_checker checker = {
+        .file = file, .info = &file->info, .options = &taken, .ctx = tz_file_context(file, err)};
+    return validate(out, &checker);
+}
+
+/* The report on a file that did not open. */
+static tz_result validate_unopened(tz_validation **out, const char *path,
+                                   const tz_validate_options *options, const tz_error *failed,
+                                   tz_error *err)
+{
+    tz_checker checker = {
+        .open_error = failed, .options = options, .ctx = {.name = path, .err = err, .ifd = -1}};
+    if (tz_is_defect(failed->result) && failed->cause != TZ_CAUSE_UNSAFE)
+        return validate(out, &checker);
+    if (err)
+        *err = *failed;
+    return failed->result;
+}
+
+tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_options *options,
+                      tz_error *err)
+{
+    const tz_context ctx = {.name = path, .err = err, .ifd = -1};
+    tz_validate_options taken;
+    tz_open_options opening = TZ_OPEN_OPTIONS_INIT;
+    tz_file *file = NULL;
+    tz_error failed;
+    if (!out || !path)
+        return fail_null(&ctx, "out and path");
+    TZ_TRY(take_options(&taken, options, &ctx));
+    opening.page = taken.page;
+    opening.limits = taken.limits;
+    opening.sidecars = TZ_SIDECAR_OVR;
+    if (tz_open(&file, path, &opening, &failed) != TZ_OK)
+        return validate_unopened(out, path, &taken, &failed, err);
+    const tz_result result = tz_validate_file(out, file, &taken, err);
+    tz_close(file);
+    return result;
+}

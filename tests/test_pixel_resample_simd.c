@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The loops of resampling give the same in plain form and for an instruction set, of any count and
+ * alignment, and write nothing behind their end. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/row_forms.h"
+
+/* ---- two by two ---- */
+
+static const tz_dtype halved[] = {TZ_DTYPE_UINT8, TZ_DTYPE_UINT16, TZ_DTYPE_INT16,
+                                  TZ_DTYPE_FLOAT32};
+
+/* Random bits, and a share of samples that do not count: none, some, runs of them, or all. */
+static void spoil(const tz_halving *how, input *row, unsigned share)
+{
+    static const float odd[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e38f, -3e38f, 1e-45f};
+    const size_t size = tz_dtype_size(how->dtype);
+    const bool is_float = how->dtype == TZ_DTYPE_FLOAT32;
+    for (size_t i = 0; i < row->size / size; i++) {
+        uint8_t *sample = row->data + i * size;
+        const float real = (float)random_below(1000) / 8;
+        if (is_float)
+            memcpy(sample, random_below(8) == 0 && share > 0 ? &odd[random_below(8)] : &real, 4);
+        const bool gone =
+            share == 3 || (share == 1 && random_below(5) == 0) || (share == 2 && i / 40 % 2 == 0);
+        if (gone && is_float)
+            memcpy(sample, &how->nodata_real, 4);
+        else if (gone)
+            memcpy(sample, &how->nodata, size); /* little endian, as all that have another form */
+    }
+}
+
+static void check_halve(const tz_halving *how, size_t count, unsigned share)
+{
+    const size_t size = count * how->samples * tz_dtype_size(how->dtype);
+    input above = make_input(2 * size);
+    input below = make_input(2 * size);
+    outputs out = make_outputs(size);
+    spoil(how, &above, share);
+    spoil(how, &below, share);
+    for (int form = 0; form < 2; form++)
+        forms[form]->halve(how, above.data, below.data, out.data[form], count);
+    compare_outputs(&out);
+    free(above.block);
+    free(below.block);
+}
+
+static void two_by_two_pixels(void **state)
+{
+    (void)state;
+    for (size_t type = 0; type < sizeof halved / sizeof halved[0]; type++) {
+        for (uint32_t samples = 1; samples <= 10; samples++) {
+            for (int i = 0; i < COUNTS; i += samples < 5 ? 1 : 7) {
+                tz_halving how = {.dtype = halved[type],
+                                  .samples = samples,
+                                  .nodata = 7,
+                                  .beside = 8,
+                                  .nodata_real = 7.5f,
+                                  .beside_real = nextafterf(7.5f, 8),
+                                  .none_real = NAN};
+                check_halve(&how, count_at(i), 0);
+                how.has_nodata = true;
+                how.none_real = how.nodata_real;
+                check_halve(&how, count_at(i), (unsigned)i % 4);
+            }
+        }
+    }
+}
+
+/* What the loops above compare is also right: the sum of all four, to the nearest. */
+static void means_are_rounded_away_from_zero(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 2; form++) {
+        for (int sum = -40; sum <= 40; sum++) {
+            int16_t above[64];
+            int16_t below[64];
+            int16_t out[32];
+            for (int i = 0; i < 64; i++) {
+                above[i] = (int16_t)(i % 2 ? sum - sum / 3 : sum / 3);
+                below[i] = (int16_t)(i % 2 ? 1000 : -1000);
+            }
+            const tz_halving how = {.dtype = TZ_DTYPE_INT16, .samples = 1};
+            forms[form]->halve(&how, (uint8_t *)above, (uint8_t *)below, (uint8_t *)out, 32);
+            for (int i = 0; i < 32; i++)
+                assert_int_equal(out[i], (int)round(sum / 4.0));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_by_two_pixels),
+        cmocka_unit_test(means_are_rounded_away_from_zero),
+    };
+    return cmocka_run_group_tests(tests, choose_forms, NULL);
+}
