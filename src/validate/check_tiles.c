@@ -11,12 +11,9 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-static const char sample_note[] = "of the first and last 64 tiles of each level";
-
 static tz_result each_layer(tz_checker *checker, tz_tile_visit visit, void *user)
 {
-    if (checker->tiles_looked_at < checker->tiles)
-        checker->check->note = sample_note;
+    tz_checker_note_sample(checker);
     for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
         tz_layer layer;
         uint32_t level;
@@ -200,8 +197,7 @@ tz_result tz_check_block_order(tz_checker *checker)
     const char *why = why_no_promise(checker, checker->info->ghost.row_major);
     if (why)
         return tz_checker_skip(checker, why);
-    if (checker->tiles_looked_at < checker->tiles)
-        checker->check->note = sample_note;
+    tz_checker_note_sample(checker);
     const bool by_tile = is_by_tile(checker);
     const bool told = tz_build_feature("expat") || checker->info->ghost.interleave == 2;
     for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
@@ -273,8 +269,7 @@ tz_result tz_check_masks_adjacent(tz_checker *checker)
     const char *why = why_no_promise(checker, checker->info->ghost.mask_interleaved);
     if (why)
         return tz_checker_skip(checker, why);
-    if (checker->tiles_looked_at < checker->tiles)
-        checker->check->note = sample_note;
+    tz_checker_note_sample(checker);
     for (uint32_t i = 0; i < checker->info->level_count; i++)
         if (checker->info->levels[i].has_mask)
             TZ_TRY(check_mask(checker, i));

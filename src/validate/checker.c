@@ -129,6 +129,12 @@ void tz_checker_range(const tz_checker *checker, uint64_t tiles, unsigned part, 
     *end = part == 0 && !all ? SAMPLE : tiles;
 }
 
+void tz_checker_note_sample(tz_checker *checker)
+{
+    if (checker->tiles_looked_at < checker->tiles)
+        checker->check->note = "of the first and last 64 tiles of each level";
+}
+
 tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles)
 {
     checker->done += tiles;

@@ -113,6 +113,9 @@ uint64_t tz_checker_sample(const tz_checker *checker, uint64_t tiles);
 void tz_checker_range(const tz_checker *checker, uint64_t tiles, unsigned part, uint64_t *first,
                       uint64_t *end);
 
+/* Note of the check at hand that it sees not all tiles, if so. */
+void tz_checker_note_sample(tz_checker *checker);
+
 /* Ask whether to go on, with this many tiles done. */
 tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles);
 

@@ -3,6 +3,8 @@
 from nothing. The good file passes all checks, strictly."""
 
 import json
+import pathlib
+import sys
 
 import jsonschema
 import numpy as np
@@ -10,7 +12,9 @@ import pytest
 import rasterio
 import rasterio.shutil
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "matrix"))
 import cog_defects as defects
+import gdal_cog
 from cog_defects import Cog
 from conftest import ROOT, call
 
@@ -268,3 +272,29 @@ def test_bands_and_float(tmp_path, interleave):
         file.write(array)
     path = copy(source, tmp_path / "a.tif", **COG)
     assert not_passed(validate(path, "--full")) == {}
+
+
+# The same files by the rules of GDAL's own validation ----------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gdal():
+    return gdal_cog.load()
+
+
+# GDAL's rules ask where the directories of images are, not those of masks.
+NOT_GDALS = {"mask_directory_at_the_end"}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_gdal_agrees(tmp_path, good, gdal, name):
+    cog = Cog(good)
+    getattr(defects, name)(cog)
+    path = tmp_path / "bad.tif"
+    path.write_bytes(cog.data)
+    theirs = gdal_cog.validate(gdal, str(path))
+    failed = any(word.startswith("!gdal.") for word in FOUND[name].split())
+    if theirs is None:
+        assert expected(FOUND[name])  # GDAL does not open it at all
+    else:
+        assert bool(theirs[0]) == (failed and name not in NOT_GDALS), theirs
