@@ -148,6 +148,38 @@ static void of_files_the_system_makes_the_copy(void **state)
     tz_sink_close(to);
 }
 
+static void after_a_copy_the_file_is_synced_again(void **state)
+{
+    (void)state;
+    tz_sink *from = filled(SPOOL_KIND);
+    tz_sink *to = opened(FILE_KIND, 1);
+    sink_fault_fail("fsync", 0, 0);
+    assert_int_equal(tz_sink_sync(to, 0, &ctx), TZ_OK);
+    assert_int_equal(copy(to, from, sizeof buffer), TZ_OK);
+    assert_int_equal(tz_sink_commit(to, &ctx), TZ_OK);
+    assert_int_equal(fault.calls, 2);
+    tz_sink_close(from);
+    tz_sink_close(to);
+}
+
+/* Room in front moves what was copied as well. */
+static void what_was_copied_belongs_to_the_sink(void **state)
+{
+    (void)state;
+    static unsigned char back[COUNT];
+    for (int way = 0; way < 2; way++) {
+        tz_sink *from = filled(SPOOL_KIND);
+        tz_sink *to = opened(FILE_KIND, 1);
+        fault.no_insert = way == 1;
+        assert_int_equal(copy(to, from, sizeof buffer), TZ_OK);
+        assert_int_equal(tz_sink_insert(to, 8192, &ctx), TZ_OK);
+        assert_int_equal(tz_sink_read(to, AT + 8192, back, COUNT, &ctx), TZ_OK);
+        assert_memory_equal(back, bytes + FROM, COUNT);
+        tz_sink_close(from);
+        tz_sink_close(to);
+    }
+}
+
 static void what_the_system_cannot_copy_goes_through_the_buffer(void **state)
 {
     (void)state;
@@ -241,6 +273,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(any_sink_is_copied_to_any_other),
         CASE(of_files_the_system_makes_the_copy),
+        CASE(after_a_copy_the_file_is_synced_again),
+        CASE(what_was_copied_belongs_to_the_sink),
         CASE(what_the_system_cannot_copy_goes_through_the_buffer),
         CASE(every_call_that_fails_is_an_error),
         CASE(more_than_there_is_cannot_be_copied),

@@ -165,6 +165,21 @@ static void gaps_that_nobody_wrote_are_zero_further_up(void **state)
             check_job(&ways[i], &jobs[k]);
 }
 
+/* What memory held before, ours or another's, is not what a file should hold. */
+static void in_memory_the_room_is_zero(void **state)
+{
+    (void)state;
+    static const unsigned char zeros[8 * 4096];
+    static unsigned char back[8 * 4096];
+    tz_memory memory = {0};
+    tz_sink *sink = opened(&ways[0], &memory);
+    assert_int_equal(put(sink, 0, "abc", 3), TZ_OK);
+    assert_int_equal(tz_sink_insert(sink, sizeof back, &ctx), TZ_OK);
+    assert_int_equal(tz_sink_read(sink, 0, back, sizeof back, &ctx), TZ_OK);
+    assert_memory_equal(back, zeros, sizeof back);
+    tz_sink_close(sink);
+}
+
 static void room_can_be_made_more_than_once(void **state)
 {
     (void)state;
@@ -214,11 +229,12 @@ static void whatever_says_that_it_cannot_is_followed_by_the_next_way(void **stat
     static const int errors[] = {EOPNOTSUPP, EINVAL, ENOSYS, EPERM, EXDEV};
     unsigned char *bytes = expected_of(&large);
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        for (int n = 1; n <= 4; n++) { /* copying may stop at any step */
+        for (int n = 1; n <= 11; n++) { /* copying may stop at any step, and within */
             prepare(&ways[1]);
             tz_sink *sink = sink_job_open("file", false);
             sink_fault_fail(n == 1 ? "insert_range" : "copy_range", n == 1 ? 1 : n - 1, errors[i]);
             fault.no_insert = true;
+            fault.most_written = 400000;
             assert_int_equal(write_all(sink, &large, bytes), TZ_OK);
             assert_int_equal(fault.failures, 1);
             tz_sink_close(sink);
@@ -435,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(what_was_written_is_found_further_up),
         CASE(gaps_that_nobody_wrote_are_zero_further_up),
+        CASE(in_memory_the_room_is_zero),
         CASE(room_can_be_made_more_than_once),
         CASE(the_first_way_that_the_system_knows_is_taken),
         CASE(whatever_says_that_it_cannot_is_followed_by_the_next_way),

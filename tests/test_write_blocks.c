@@ -2,6 +2,7 @@
  * Blocks that were reduced and encoded apart, in any order, make the file that a writer makes of
  * the same pixels: the very bytes. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "alloc_hook.h"
 #include "raster.h"
 #include "scratch.h"
+#include "write/block_bytes.h"
 
 /* ---- pixels of all levels ---- */
 
@@ -250,6 +252,7 @@ static tz_write_options small_tiles(void)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.tile_width = options.tile_height = 16;
+    options.compression = TZ_COMPRESSION_LZW; /* in every build */
     return options;
 }
 
@@ -258,17 +261,41 @@ static tz_write_options small_tiles(void)
 static void test_methods_and_types(void **state)
 {
     (void)state;
-    static const tz_resampling methods[] = {TZ_RESAMPLE_NEAREST, TZ_RESAMPLE_AVERAGE,
-                                            TZ_RESAMPLE_CUBIC};
-    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32};
-    for (size_t m = 0; m < 3; m++)
-        for (size_t t = 0; t < 3; t++) {
-            raster r = raster_make(types[t], 1, 201, 133, false);
-            tz_write_options options = small_tiles();
-            options.overview_resampling = methods[m];
-            check_same_file(&r, &options, 3);
-            raster_free(&r);
-        }
+    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32,
+                                     TZ_DTYPE_FLOAT64};
+    for (unsigned method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        raster r = raster_make(types[method % 4], 1, 201, 133, method % 2 == 0);
+        tz_write_options options = small_tiles();
+        options.overview_resampling = (tz_resampling)method;
+        check_same_file(&r, &options, 1 + method % 3);
+        raster_free(&r);
+    }
+}
+
+static void test_alpha_palettes_and_odd_bits(void **state)
+{
+    (void)state;
+    static const uint16_t colors[3 * 256] = {1, 2, 3};
+    static const uint8_t discard[] = {2};
+    raster r = raster_make(TZ_DTYPE_UINT8, 4, 99, 70, false);
+    tz_write_options options = small_tiles();
+    r.spec.photometric = TZ_PHOTOMETRIC_RGB; /* the fourth is alpha */
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    options.discard_bits = discard, options.discard_count = 1;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
+    r = raster_make(TZ_DTYPE_UINT8, 1, 99, 70, true);
+    r.spec.bits_per_sample = 7;
+    options = small_tiles();
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    r.spec.bits_per_sample = 8;
+    r.spec.photometric = TZ_PHOTOMETRIC_PALETTE;
+    r.spec.color_map = colors, r.spec.color_map_size = 256;
+    options.overview_resampling = TZ_RESAMPLE_NONE;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
 }
 
 /* Nodata in one corner, so that whole tiles are of it, and here and there; and some NaN. */
@@ -312,7 +339,7 @@ static void test_interleaves_and_formats(void **state)
         options.interleave = (tz_interleave)(i / 2 % 3);
         options.big_endian = i & 1;
         options.bigtiff = i & 2 ? TZ_BIGTIFF_YES : TZ_BIGTIFF_IF_NEEDED;
-        options.compression = i < 6 ? TZ_COMPRESSION_LZW : TZ_COMPRESSION_NONE;
+        options.compression = i < 6 ? TZ_COMPRESSION_PACKBITS : TZ_COMPRESSION_NONE;
         check_same_file(&r, &options, 1 + i % 4);
         raster_free(&r);
     }
@@ -364,12 +391,13 @@ static void test_metadata_goes_along(void **state)
     raster_free(&r);
 }
 
-#ifdef TZ_HAVE_JPEG
+#if defined(TZ_HAVE_JPEG) && defined(TZ_HAVE_LIBDEFLATE)
 static void test_other_codecs_in_overviews(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 3, 150, 170, true);
     tz_write_options options = small_tiles();
+    options.compression = TZ_COMPRESSION_DEFAULT;
     options.overview_compression = TZ_COMPRESSION_JPEG;
     options.overview_quality = 60;
     check_same_file(&r, &options, 2);
@@ -379,6 +407,115 @@ static void test_other_codecs_in_overviews(void **state)
     raster_free(&r);
 }
 #endif
+
+/* ---- large files ---- */
+
+/* The head of the only block of a plan, with tiles of this size. */
+static tz_bytes forged_head(const tz_cog_plan *plan, uint32_t size)
+{
+    const tz_context ctx = {.ifd = -1};
+    tz_block_tiles tiles;
+    assert_int_equal(tz_plan_find_block(plan, 0, 0, &tiles, &ctx), TZ_OK);
+    tz_block_head head = tz_block_head_of(plan, 0, 0, &tiles);
+    uint8_t *data = calloc((size_t)head.size, 1);
+    for (uint64_t i = 0; i < head.tiles; i++)
+        tz_block_head_set_tile(data, &head, i, size, 0);
+    head.body = head.tiles * (size + 8ull);
+    tz_block_head_seal(data, &head);
+    return (tz_bytes){data, (size_t)head.size};
+}
+
+/* Sizes alone decide: there are no such tiles. */
+static void test_sizes_decide_about_bigtiff(void **state)
+{
+    (void)state;
+    static const struct {
+        tz_bigtiff wanted;
+        uint32_t size; /* of each of 16 tiles */
+        tz_result result;
+        bool bigtiff;
+    } cases[] = {
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 20, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, (1u << 28) - 1024, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 28, TZ_OK, true},
+        {TZ_BIGTIFF_IF_SAFER, 1u << 27, TZ_OK, true},
+        {TZ_BIGTIFF_NO, 1u << 28, TZ_ERR_UNSUPPORTED, false},
+        {TZ_BIGTIFF_YES, 1, TZ_OK, true},
+    };
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tz_write_options options = small_tiles();
+        tz_assembly *a = NULL;
+        tz_error err;
+        options.bigtiff = cases[i].wanted;
+        options.overview_count = -1;
+        tz_cog_plan *plan = new_plan(&r, &options, 4);
+        const tz_bytes head = forged_head(plan, cases[i].size);
+        assert_int_equal(tz_assemble(&a, plan, &head, 1, &err), cases[i].result);
+        if (a) {
+            assert_int_equal(a->bigtiff, cases[i].bigtiff);
+            assert_int_equal(((const uint8_t *)a->front.data)[2], cases[i].bigtiff ? 43 : 42);
+            assert_int_equal(a->run_counts[0], 1);
+            assert_int_equal(a->runs[0][0].offset, 4096);
+            assert_int_equal(a->runs[0][0].from, head.size);
+            assert_int_equal(a->file_size, 4096 + 16 * (cases[i].size + 8ull));
+        }
+        tz_assembly_free(a);
+        tz_cog_plan_free(plan);
+        free((void *)head.data);
+    }
+    raster_free(&r);
+}
+
+/* ---- threads ---- */
+
+typedef struct thread_job {
+    const tz_cog_plan *plan;
+    levels *all;
+    tz_memory blobs[16];
+} thread_job;
+
+static void *encode_all(void *opaque)
+{
+    thread_job *job = opaque;
+    const uint64_t count = tz_cog_plan_info(job->plan)->levels[0].block_count;
+    for (uint64_t i = 0; i < count; i++)
+        job->blobs[i] = make_block(job->plan, job->all, 0, i);
+    return NULL;
+}
+
+/* A plan is a value: threads that share one do not meet. */
+static void test_threads_share_a_plan(void **state)
+{
+    (void)state;
+    enum { THREADS = 3 };
+    raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 120, 90, true);
+    tz_write_options options = small_tiles();
+    options.statistics_items = true;
+    tz_cog_plan *plan = new_plan(&r, &options, 3);
+    const uint64_t count = tz_cog_plan_info(plan)->levels[0].block_count;
+    levels all = levels_new(tz_cog_plan_info(plan), &r);
+    thread_job jobs[THREADS];
+    pthread_t threads[THREADS];
+    assert_true(count > 1 && count <= 16);
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (thread_job){.plan = plan, .all = &all};
+        assert_int_equal(pthread_create(&threads[i], NULL, encode_all, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        for (uint64_t k = 0; k < count; k++) {
+            check_same(&jobs[0].blobs[k], jobs[i].blobs[k].data, jobs[i].blobs[k].size, "a blob");
+            if (i > 0)
+                tz_memory_free(&jobs[i].blobs[k]);
+        }
+    for (uint64_t k = 0; k < count; k++)
+        tz_memory_free(&jobs[0].blobs[k]);
+    levels_free(&all);
+    tz_cog_plan_free(plan);
+    raster_free(&r);
+}
 
 /* ---- what is wrong ---- */
 
@@ -484,6 +621,61 @@ static void test_a_changed_tile_is_noticed(void **state)
     fixture_free(&f);
 }
 
+static bool stop_after_some(void *user, uint64_t done, uint64_t total)
+{
+    int *calls = user;
+    assert_true(done <= total);
+    return ++*calls < 3;
+}
+
+static void test_a_cancelled_assembly_leaves_nothing(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    const tz_blobs blobs = {f.set.count, read_blob, &f.set};
+    tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    tz_error err;
+    int calls = 0;
+    how.progress = (tz_progress){stop_after_some, &calls};
+    assert_int_equal(tz_assemble_file(scratch_path("out.tif"), f.plan, &blobs, &how, NULL, &err),
+                     TZ_ERR_CANCELLED);
+    assert_int_equal(calls, 3);
+    assert_int_equal(scratch_count(), 0);
+    fixture_free(&f);
+}
+
+static tz_result refuse_blob(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
+                             tz_error *err)
+{
+    int *left = ((void **)user)[1];
+    if (--*left == 0)
+        return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, offset, "the store is gone");
+    return read_blob(((void **)user)[0], blob, offset, dst, size, err);
+}
+
+/* Whichever read of a blob fails, that is the error, and there is no file. */
+static void test_every_read_of_a_blob_may_fail(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    tz_result result = TZ_ERR_IO;
+    how.no_sync = true;
+    for (int n = 1; result != TZ_OK; n++) {
+        int left = n;
+        void *user[] = {&f.set, &left};
+        const tz_blobs blobs = {f.set.count, refuse_blob, user};
+        tz_error err;
+        result = tz_assemble_file(scratch_path("out.tif"), f.plan, &blobs, &how, NULL, &err);
+        assert_int_equal(scratch_count(), result == TZ_OK);
+        if (result == TZ_OK)
+            assert_true(n > (int)f.set.count && left > 0);
+        else
+            assert_true(result == TZ_ERR_IO && strstr(err.message, "the store is gone"));
+    }
+    fixture_free(&f);
+}
+
 static void test_wrong_pixels_are_refused(void **state)
 {
     (void)state;
@@ -566,16 +758,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRATCH(test_methods_and_types),
+        SCRATCH(test_alpha_palettes_and_odd_bits),
         SCRATCH(test_nodata_masks_and_odd_sizes),
         SCRATCH(test_interleaves_and_formats),
         SCRATCH(test_statistics_are_the_same_bits),
         SCRATCH(test_metadata_goes_along),
-#ifdef TZ_HAVE_JPEG
+#if defined(TZ_HAVE_JPEG) && defined(TZ_HAVE_LIBDEFLATE)
         SCRATCH(test_other_codecs_in_overviews),
 #endif
+        SCRATCH(test_sizes_decide_about_bigtiff),
+        SCRATCH(test_threads_share_a_plan),
         SCRATCH(test_missing_doubled_and_foreign_blocks_are_named),
         SCRATCH(test_every_changed_byte_of_a_head_is_noticed),
         SCRATCH(test_a_changed_tile_is_noticed),
+        SCRATCH(test_a_cancelled_assembly_leaves_nothing),
+        SCRATCH(test_every_read_of_a_blob_may_fail),
         SCRATCH(test_wrong_pixels_are_refused),
         SCRATCH(test_every_allocation_may_fail),
     };

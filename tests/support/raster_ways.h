@@ -19,4 +19,7 @@ void raster_check_same(const tz_memory *a, tz_memory *b, const char *what);
  * raster_check. */
 void raster_check_ways(const raster *r, tz_write_options options, double nan);
 
+/* A third of them. */
+void raster_check_some_ways(const raster *r, tz_write_options options, double nan);
+
 #endif
