@@ -125,6 +125,41 @@ static void findings_have_places(void **state)
     tb_free(b);
 }
 
+/* Leaders are little-endian in files of either byte order. */
+static void l04_good_files_of_every_form(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        tb_ghost(b, TB_GHOST_COG);
+        b->leaders = true;
+        int image = tb_image(b, &(tb_spec){.width = 1024,
+                                           .height = 1024,
+                                           .tile_width = 512,
+                                           .tile_height = 512,
+                                           .tile_bytes = 512 * 512});
+        tb_georeference(b, image, 32633);
+        tb_overview(b, image, 512, 512);
+        tb_finish(b);
+        tz_file *file = tf_open(b);
+        const tz_validate_options options = all_tiles();
+        tz_validation *validation = NULL;
+        assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
+        for (uint32_t i = 0; i < validation->check_count; i++) {
+            const tz_check *check = &validation->checks[i];
+            if (check->outcome >= TZ_CHECK_WARNING && strcmp(check->id, "cog.bigtiff") != 0 &&
+                strcmp(check->id, "cog.tables") != 0) /* the builder has values where it likes */
+                fail_msg("%s: %s", check->id, check->findings[0].message);
+        }
+        assert_int_equal(validation->tiles_decoded, 5);
+        assert_true(validation->valid);
+        tz_validation_free(validation);
+        tz_close(file);
+        tb_free(b);
+    }
+}
+
 static void values_of_tags(void **state)
 {
     (void)state;
@@ -517,6 +552,7 @@ int main(void)
         CASE(wrong_arguments),
         CASE(names_of_classes_and_outcomes),
         CASE(findings_have_places),
+        CASE(l04_good_files_of_every_form),
         CASE(values_of_tags),
         CASE(l08_tiles_stored_by_tile),
         CASE(verdict_and_strictness),
