@@ -514,11 +514,14 @@ static bool halve_row(run *r, const tz_window *window, uint32_t row, const tz_bu
 static void reduce_halves(run *r, const tz_window *window, const tz_buffer *into)
 {
     make_half(r);
+    tz_resample_begin(&r->mask_memory);
     for (uint32_t row = 0; row < window->height; row++) {
         if (halve_row(r, window, row, into))
             continue;
-        for (r->band = 0; r->band < r->how->bands; r->band++)
+        for (r->band = 0; r->band < r->how->bands; r->band++) {
+            tz_resample_begin(&r->memory);
             reduce_row(r, window, row, into);
+        }
     }
 }
 
