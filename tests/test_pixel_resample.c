@@ -324,7 +324,7 @@ static void reduce_row(const tz_reduction *how, const void *pixels, const uint8_
                        uint8_t *new_mask)
 {
     const int64_t size = (int64_t)tz_dtype_size(how->dtype);
-    tz_reduce_source from = {0};
+    tz_reduce_source from = {.parts[0].row = 1000}; /* which has no rows */
     const tz_window window = {0, 0, how->to_width, how->to_height};
     from.parts[1].pixels =
         (tz_buffer){(void *)pixels,         how->dtype, 1, how->from_height, how->from_width, 0,

@@ -175,7 +175,9 @@ static void lay_out(run *r, void *scratch)
 static const tz_row_part *part_with(const tz_reduce_source *from, int64_t row)
 {
     const tz_row_part *first = &from->parts[0];
-    return row < (int64_t)first->row + first->pixels.height ? first : &from->parts[1];
+    const bool is_first =
+        first->pixels.height > 0 && row < (int64_t)first->row + first->pixels.height;
+    return is_first ? first : &from->parts[1];
 }
 
 /* Flags of a row, gathered one kind after the other. */
