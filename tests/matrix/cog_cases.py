@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix of Cloud Optimized GeoTIFFs that we write: its dimensions, a choice of cases, and their
-pixels. A case has all that one of written_cases.py has, whose rules hold here too, and the overviews."""
+"""The matrix of Cloud Optimized GeoTIFFs that we write: its dimensions, a choice of cases, and
+their pixels. A case has all that one of written_cases.py has, whose rules hold here too, and the
+overviews."""
 import collections
 import random
 import zlib
@@ -17,7 +18,8 @@ METHODS = ["default", "nearest", "average", "bilinear", "cubic", "lanczos", "gau
            "min", "max", "median"]
 # Codecs that GDAL cannot open are not here: nobody else could say whether the file is right.
 CODEC_NAMES = ["none", "lzw", "deflate", "deflate_fast", "zstd_1", "lzma_fast", "packbits", "jpeg",
-               "jpeg_ycbcr", "webp", "webp_lossy", "lerc", "lerc_deflate", "lerc_zstd", "lerc_lossy"]
+               "jpeg_ycbcr", "webp", "webp_lossy", "lerc", "lerc_deflate", "lerc_zstd",
+               "lerc_lossy"]
 TILE_SIZES = {"tiles16": 16, "tiles64": 64, "tiles256": 256, "tiles": 512}
 
 DIMENSIONS = {
@@ -67,8 +69,8 @@ def name_of(case):
 
 
 def chosen_cases(codecs, count):
-    """That many: of those in which every two values occur together, or these and more. Always the same
-    ones."""
+    """That many: of those in which every two values occur together, or these and more. Always the
+    same ones."""
     generator = random.Random(3)
     pool = []
     while len(pool) < 30000:

@@ -4,9 +4,9 @@
 
     cog_gdal_script.py LIBGDAL FOLDER
 
-FOLDER has the package osgeo_utils (tools/oracle/fetch_cog_check.sh). The script wants the package osgeo:
-what it uses of it is made here of LIBGDAL (tools/oracle/fetch_gdal.sh). Reads paths from stdin, one a
-line, and prints for each a line of JSON: [errors, warnings].
+FOLDER has the package osgeo_utils (tools/oracle/fetch_cog_check.sh). The script wants the package
+osgeo: what it uses of it is made here of LIBGDAL (tools/oracle/fetch_gdal.sh). Reads paths from
+stdin, one a line, and prints for each a line of JSON: [errors, warnings].
 """
 import ctypes
 import json
@@ -14,7 +14,8 @@ import sys
 import types
 
 FUNCTIONS = {  # name: (result, parameters); p: pointer, s: text, i: int, z: size
-    "GDALAllRegister": ("v", ""), "CPLSetConfigOption": ("v", "ss"), "CPLPushErrorHandler": ("v", "p"),
+    "GDALAllRegister": ("v", ""), "CPLSetConfigOption": ("v", "ss"),
+    "CPLPushErrorHandler": ("v", "p"),
     "CPLGetLastErrorMsg": ("s", ""), "GDALOpen": ("p", "si"), "GDALClose": ("i", "p"),
     "GDALGetDescription": ("s", "p"), "GDALGetDatasetDriver": ("p", "p"),
     "GDALGetDriverShortName": ("s", "p"), "GDALGetFileList": ("p", "p"), "CSLDestroy": ("v", "p"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout of Cloud Optimized GeoTIFFs, read with nothing but struct: what the file says of itself in
-front of its directories, and whether every byte lies where that promises.
+"""The layout of Cloud Optimized GeoTIFFs, read with nothing but struct: what the file says of
+itself in front of its directories, and whether every byte lies where that promises.
 
 A Layout holds the directories of a file; problems(layout) tells what is wrong with them.
 """
@@ -98,7 +98,8 @@ class Layout:
                 value_at = self.take(letter, value_at)
             values = None
             if kind in NUMBERS:
-                values = struct.unpack_from(f"{self.order}{number}{NUMBERS[kind]}", self.data, value_at)
+                form = f"{self.order}{number}{NUMBERS[kind]}"
+                values = struct.unpack_from(form, self.data, value_at)
             entries[tag] = Entry(kind, number, value_at, values)
         end = first + each * count + word
         return Directory(at, end, entries), self.take(letter, end - word)
@@ -108,8 +109,8 @@ class Layout:
 
 
 def read_items(data, at):
-    """[(name, value)] that stand in front, where they end, and their text; [] and None when there are
-    none."""
+    """[(name, value)] that stand in front, where they end, and their text; [] and None when there
+    are none."""
     line = data[at:at + SIZE_LINE]
     if not line.startswith(b"GDAL_STRUCTURAL_METADATA_SIZE=") or not line.endswith(b" bytes\n"):
         return [], at, None

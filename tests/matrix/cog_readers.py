@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of all levels and masks of Cloud Optimized GeoTIFFs: ours, GDAL and tifffile. Each gives a list
-with (pixels [band, row, column], mask) of each level; the mask of ours and of GDAL's is 0 or 255 for each
-sample, that of tifffile for each pixel, or None."""
+"""Readers of all levels and masks of Cloud Optimized GeoTIFFs: ours, GDAL and tifffile. Each gives
+a list with (pixels [band, row, column], mask) of each level; the mask of ours and of GDAL's is 0 or
+255 for each sample, that of tifffile for each pixel, or None. And GDAL's own script."""
 import json
 import pathlib
 import subprocess
