@@ -11,7 +11,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/status.h"
-#include "kernels/xxhash32.h"
+#include "kernels/xxhash.h"
 
 #define TZ_LZ4_MAGIC         0x184D2204u
 #define TZ_LZ4_SKIPPABLE     0x184D2A50u /* and the next 15 */

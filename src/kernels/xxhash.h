@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * xxHash of 32 bits with seed 0, the checksum of LZ4 frames, by one item. */
-#ifndef TZ_KERNELS_XXHASH32_H
-#define TZ_KERNELS_XXHASH32_H
+#ifndef TZ_KERNELS_XXHASH_H
+#define TZ_KERNELS_XXHASH_H
 
 #include "kernels/kernel.h"
 
