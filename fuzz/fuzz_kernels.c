@@ -70,7 +70,7 @@ _Static_assert(WORK >= TZ_INFLATE_WORK * sizeof(uint16_t) && WORK >= TZ_LZW_WORK
 static size_t count_warnings(uint32_t status)
 {
     size_t count = 0;
-    for (uint32_t bit = TZ_KERNEL_BYTES_AFTER; bit <= TZ_KERNEL_OLD_ORDER; bit <<= 1)
+    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_OLD_ORDER; bit <<= 1)
         count += (status & bit) ? 1 : 0;
     return count;
 }
@@ -95,8 +95,8 @@ static void compare(unsigned which, const tz_tile_format *format, const uint8_t 
     target t;
     target_open(&t, kernels[which].codec);
     tz_result result = target_decode(&t, format, in, in_size, row, 0x77, &rows);
-    if (status != TZ_KERNEL_UNSURE) {
-        target_check((result == TZ_OK) == ((status & TZ_KERNEL_ERRORS) == 0));
+    if (status != TZ_DECODE_UNSURE) {
+        target_check((result == TZ_OK) == ((status & TZ_DECODE_ERRORS) == 0));
         target_check(result != TZ_OK || t.warnings.count == count_warnings(status));
         target_check(result != TZ_OK || memcmp(first, rows, size) == 0);
         target_check(result != TZ_OK || memcmp(second, rows, size) == 0);
@@ -122,8 +122,8 @@ static void compare_bare(const uint8_t *in, size_t in_size)
     uint16_t work[TZ_INFLATE_WORK];
     uint32_t read = 0;
     uint32_t status = tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, &read);
-    if (status != TZ_KERNEL_UNSURE) {
-        target_check(taken == (status == TZ_KERNEL_OK));
+    if (status != TZ_DECODE_UNSURE) {
+        target_check(taken == (status == TZ_DECODE_OK));
         target_check(!taken || (read == used && memcmp(out, expected, made) == 0));
     }
     free(out);

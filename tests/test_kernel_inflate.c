@@ -82,7 +82,7 @@ static void a_bare_stream_says_how_much_of_it_was_read(void **state)
             uint32_t used = 0;
             size_t stored = compress(level, pixels, 4096, f->stream, true);
             memset(f->stream + stored, 0xff, 20);
-            assert_int_equal(bare(f->stream, stored + 20, f->tile, 4096, &used), TZ_KERNEL_OK);
+            assert_int_equal(bare(f->stream, stored + 20, f->tile, 4096, &used), TZ_DECODE_OK);
             assert_int_equal(used, stored);
             assert_memory_equal(f->tile, pixels, 4096);
         }
@@ -96,9 +96,9 @@ static void nothing_comes_back_as_nothing(void **state)
     uint8_t pixel = 0;
     size_t stored = compress(6, &pixel, 0, f->stream, false);
     kernel_makes(&f->run, f->stream, stored, &pixel, 0);
-    assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 1), TZ_KERNEL_TOO_SHORT);
+    assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 1), TZ_DECODE_TOO_SHORT);
     stored = compress(6, &pixel, 1, f->stream, false);
-    assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 0), TZ_KERNEL_TOO_LONG);
+    assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 0), TZ_DECODE_TOO_LONG);
 }
 
 static void damaged_streams_get_the_verdict_of_the_codec(void **state)
@@ -125,7 +125,7 @@ static void case_40_headers(void **state)
     for (unsigned header = 0; header < 65536; header += header % 31 == 0 ? 1 : 30) {
         f->stream[0] = (uint8_t)(header >> 8);
         f->stream[1] = (uint8_t)header;
-        taken += kernel_agrees(&f->run, f->stream, stored, 64) == TZ_KERNEL_OK;
+        taken += kernel_agrees(&f->run, f->stream, stored, 64) == TZ_DECODE_OK;
     }
     assert_int_equal(taken, 32); /* eight windows, four levels */
     free(pixels);
@@ -137,14 +137,14 @@ static void case_40_sizes_checksums_and_what_follows(void **state)
     uint8_t *pixels = kernel_pixels(4096, 2);
     for (int level = 0; level <= 12; level += 6) {
         size_t stored = compress(level, pixels, 4096, f->stream, false);
-        assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 4095), TZ_KERNEL_TOO_LONG);
-        assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 4097), TZ_KERNEL_TOO_SHORT);
-        assert_int_equal(kernel_agrees(&f->run, f->stream, stored - 1, 4096), TZ_KERNEL_TRUNCATED);
+        assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 4095), TZ_DECODE_TOO_LONG);
+        assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 4097), TZ_DECODE_TOO_SHORT);
+        assert_int_equal(kernel_agrees(&f->run, f->stream, stored - 1, 4096), TZ_DECODE_TRUNCATED);
         f->stream[stored] = 0;
         assert_int_equal(kernel_agrees(&f->run, f->stream, stored + 1, 4096),
-                         TZ_KERNEL_BYTES_AFTER);
+                         TZ_DECODE_BYTES_AFTER);
         f->stream[stored - 1] ^= 1;
-        assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 4096), TZ_KERNEL_BAD_CHECKSUM);
+        assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 4096), TZ_DECODE_BAD_CHECKSUM);
     }
     free(pixels);
 }
@@ -155,7 +155,7 @@ static void case_40_a_bomb(void **state)
     uint8_t *pixels = kernel_pixels(5000000, 0);
     size_t stored = compress(12, pixels, 5000000, f->stream, false);
     assert_true(stored < 5000000 / 900);
-    assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 64), TZ_KERNEL_TOO_LONG);
+    assert_int_equal(kernel_agrees(&f->run, f->stream, stored, 64), TZ_DECODE_TOO_LONG);
     free(pixels);
 }
 
@@ -208,8 +208,8 @@ static uint32_t check_stream(fixture *f, bit_writer *writer, size_t size)
         uint32_t read = 0;
         uint8_t *tile = run_alloc(made);
         uint32_t status = bare(writer->data, writer->size, tile, made, &read);
-        if (status != TZ_KERNEL_UNSURE) {
-            assert_int_equal(status, TZ_KERNEL_OK);
+        if (status != TZ_DECODE_UNSURE) {
+            assert_int_equal(status, TZ_DECODE_OK);
             assert_int_equal(read, used);
             if (made > 0)
                 assert_memory_equal(tile, f->tile, made);
@@ -284,8 +284,8 @@ static void case_41_codes_of_every_shape(void **state)
             put_bits(&writer, random >> 16, 16);
         }
         uint32_t status = check_stream(f, &writer, 100);
-        assert_int_not_equal(status, TZ_KERNEL_UNSURE);
-        taken += status == TZ_KERNEL_OK;
+        assert_int_not_equal(status, TZ_DECODE_UNSURE);
+        taken += status == TZ_DECODE_OK;
     }
     assert_true(taken > 500); /* and more are refused, mostly for their distances */
 }
@@ -334,7 +334,7 @@ static void case_41_symbols_that_are_not_used(void **state)
         for (uint64_t i = 0; i < writer.bits; i++)
             put_bit(&all, writer.data[i / 8] >> i % 8);
         free(writer.data);
-        assert_int_equal(check_stream(f, &all, 100), TZ_KERNEL_OK);
+        assert_int_equal(check_stream(f, &all, 100), TZ_DECODE_OK);
     }
 }
 
@@ -348,7 +348,7 @@ static void case_41_codes_of_one_word_and_of_none(void **state)
             put_word(&writer, 2, 2);
             put_align(&writer);
             assert_int_equal(check_stream(f, &writer, 100),
-                             width < 2 ? TZ_KERNEL_OK : TZ_KERNEL_BAD_CODE);
+                             width < 2 ? TZ_DECODE_OK : TZ_DECODE_BAD_CODE);
         }
     }
     for (unsigned symbol = 255; symbol < 257; symbol++) { /* nothing but one symbol */
@@ -359,7 +359,7 @@ static void case_41_codes_of_one_word_and_of_none(void **state)
         put_widths(&writer, widths, 258);
         put_bits(&writer, 0, 16);
         assert_int_equal(check_stream(f, &writer, 10),
-                         symbol == 256 ? TZ_KERNEL_OK : TZ_KERNEL_BAD_CODE);
+                         symbol == 256 ? TZ_DECODE_OK : TZ_DECODE_BAD_CODE);
     }
 }
 
@@ -382,7 +382,7 @@ static void case_41_codes_that_are_too_many_or_too_few(void **state)
         put_word(&writer, 3, 2);
         put_bits(&writer, 0, 16);
         assert_int_equal(check_stream(f, &writer, 10),
-                         change == 4 ? TZ_KERNEL_OK : TZ_KERNEL_BAD_CODE);
+                         change == 4 ? TZ_DECODE_OK : TZ_DECODE_BAD_CODE);
     }
 }
 
@@ -394,7 +394,7 @@ static void case_41_repeats_of_nothing_and_past_the_end(void **state)
     put_width(&writer, 16);
     for (unsigned i = 0; i < 100; i++)
         put_bits(&writer, 0, 16);
-    assert_int_equal(check_stream(f, &writer, 10), TZ_KERNEL_BAD_CODE);
+    assert_int_equal(check_stream(f, &writer, 10), TZ_DECODE_BAD_CODE);
     for (unsigned over = 0; over < 2; over++) {
         bit_writer longer = {.low_first = true};
         put_head(&longer, 257, 1);
@@ -407,7 +407,7 @@ static void case_41_repeats_of_nothing_and_past_the_end(void **state)
         put_width(&longer, over ? 17 : 0);
         put_bits(&longer, 0, over ? 3 : 0); /* three, where one remains */
         put_bits(&longer, 2, 16);
-        assert_int_equal(check_stream(f, &longer, 1), over ? TZ_KERNEL_UNSURE : TZ_KERNEL_OK);
+        assert_int_equal(check_stream(f, &longer, 1), over ? TZ_DECODE_UNSURE : TZ_DECODE_OK);
     }
 }
 
@@ -420,10 +420,10 @@ static void case_41_distances_blocks_and_their_sizes(void **state)
     put_word(&writer, 1, 7); /* three bytes ... */
     put_word(&writer, 1, 5); /* ... from two before */
     put_bits(&writer, 0, 16);
-    assert_int_equal(check_stream(f, &writer, 10), TZ_KERNEL_BAD_DISTANCE);
+    assert_int_equal(check_stream(f, &writer, 10), TZ_DECODE_BAD_DISTANCE);
     writer = (bit_writer){.low_first = true};
     put_bits(&writer, 7, 16);
-    assert_int_equal(check_stream(f, &writer, 10), TZ_KERNEL_BAD_BLOCK);
+    assert_int_equal(check_stream(f, &writer, 10), TZ_DECODE_BAD_BLOCK);
     for (unsigned wrong = 0; wrong < 3; wrong++) {
         writer = (bit_writer){.low_first = true};
         put_bits(&writer, 0xf8 | 1,
@@ -431,7 +431,7 @@ static void case_41_distances_blocks_and_their_sizes(void **state)
         put_bits(&writer, 3, 16);
         put_bits(&writer, 0xfffcu ^ (wrong == 1 ? 0x8000u : 0), 16);
         put_bits(&writer, 0x616263, wrong == 2 ? 16 : 24);
-        static const uint32_t expected[] = {TZ_KERNEL_OK, TZ_KERNEL_BAD_BLOCK, TZ_KERNEL_TRUNCATED};
+        static const uint32_t expected[] = {TZ_DECODE_OK, TZ_DECODE_BAD_BLOCK, TZ_DECODE_TRUNCATED};
         assert_int_equal(check_stream(f, &writer, 3), expected[wrong]);
     }
 }
@@ -458,7 +458,7 @@ static void kinds_of_blocks_may_follow_each_other(void **state)
                 put_word(&writer, 0, 7);
             }
         }
-        assert_int_equal(check_stream(f, &writer, 10), TZ_KERNEL_OK);
+        assert_int_equal(check_stream(f, &writer, 10), TZ_DECODE_OK);
     }
 }
 

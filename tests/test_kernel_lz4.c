@@ -102,10 +102,10 @@ static void frames_may_follow_each_other(void **state)
     static const char *const tails[] = {"00", "04224d", "deadbeef00", "502a4d180400000ab"};
     for (size_t i = 0; i < 4; i++) {
         f->size = size + from_hex(tails[i], f->stream + size);
-        assert_int_equal(kernel_agrees(&f->run, f->stream, f->size, 4000), TZ_KERNEL_BYTES_AFTER);
+        assert_int_equal(kernel_agrees(&f->run, f->stream, f->size, 4000), TZ_DECODE_BYTES_AFTER);
     }
-    assert_int_equal(kernel_agrees(&f->run, f->stream, size, 3999), TZ_KERNEL_TOO_LONG);
-    assert_int_equal(kernel_agrees(&f->run, f->stream, size, 4001), TZ_KERNEL_TOO_SHORT);
+    assert_int_equal(kernel_agrees(&f->run, f->stream, size, 3999), TZ_DECODE_TOO_LONG);
+    assert_int_equal(kernel_agrees(&f->run, f->stream, size, 4001), TZ_DECODE_TOO_SHORT);
     free(pixels);
 }
 
@@ -154,22 +154,22 @@ static void blocks_by_hand(void **state)
         size_t size;
         uint32_t status;
     } cases[] = {
-        {"30616263", 3, TZ_KERNEL_OK},
-        {"3f616263", 3, TZ_KERNEL_OK},        /* a copy that does not come */
-        {"00", 0, TZ_KERNEL_OK},              /* nothing */
-        {"0f", 0, TZ_KERNEL_TOO_LONG},        /* and not quite nothing */
-        {"40616263", 4, TZ_KERNEL_TRUNCATED}, /* literals past the end of the block */
-        {"40616263", 2, TZ_KERNEL_TRUNCATED}, /* and of the tile */
-        {"30616263", 2, TZ_KERNEL_TOO_LONG},
-        {"f0", 20, TZ_KERNEL_TRUNCATED}, /* a length without its bytes */
-        {"f0ffffff", 20, TZ_KERNEL_TRUNCATED},
-        {"106101007061626364656667", 12, TZ_KERNEL_UNSURE},         /* a copy too near the end */
-        {"10610100806162636465666768", 13, TZ_KERNEL_OK},           /* the nearest that may be */
-        {"10610200806162636465666768", 13, TZ_KERNEL_BAD_DISTANCE}, /* from before the start */
-        {"10610000806162636465666768", 13, TZ_KERNEL_UNSURE},       /* from nowhere */
-        {"1f610100ff7061626364656667", 12, TZ_KERNEL_TOO_LONG},
-        {"1f610100ffffffffffffffffff", 12, TZ_KERNEL_TRUNCATED},
-        {"10610100", 5, TZ_KERNEL_UNSURE}, /* it ends with a copy */
+        {"30616263", 3, TZ_DECODE_OK},
+        {"3f616263", 3, TZ_DECODE_OK},        /* a copy that does not come */
+        {"00", 0, TZ_DECODE_OK},              /* nothing */
+        {"0f", 0, TZ_DECODE_TOO_LONG},        /* and not quite nothing */
+        {"40616263", 4, TZ_DECODE_TRUNCATED}, /* literals past the end of the block */
+        {"40616263", 2, TZ_DECODE_TRUNCATED}, /* and of the tile */
+        {"30616263", 2, TZ_DECODE_TOO_LONG},
+        {"f0", 20, TZ_DECODE_TRUNCATED}, /* a length without its bytes */
+        {"f0ffffff", 20, TZ_DECODE_TRUNCATED},
+        {"106101007061626364656667", 12, TZ_DECODE_UNSURE},         /* a copy too near the end */
+        {"10610100806162636465666768", 13, TZ_DECODE_OK},           /* the nearest that may be */
+        {"10610200806162636465666768", 13, TZ_DECODE_BAD_DISTANCE}, /* from before the start */
+        {"10610000806162636465666768", 13, TZ_DECODE_UNSURE},       /* from nowhere */
+        {"1f610100ff7061626364656667", 12, TZ_DECODE_TOO_LONG},
+        {"1f610100ffffffffffffffffff", 12, TZ_DECODE_TRUNCATED},
+        {"10610100", 5, TZ_DECODE_UNSURE}, /* it ends with a copy */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(check_hex(f, cases[i].hex, cases[i].size), cases[i].status);
@@ -209,8 +209,8 @@ static void blocks_of_any_tokens_get_the_verdict_of_the_codec(void **state)
         if (round % 16 == 15 && made > 8)
             made -= random >> 30;
         uint32_t status = check_block(f, block, at - (round % 32 == 31), made);
-        taken += status == TZ_KERNEL_OK;
-        unsure += status == TZ_KERNEL_UNSURE;
+        taken += status == TZ_DECODE_OK;
+        unsure += status == TZ_DECODE_UNSURE;
     }
     assert_true(taken > 1500 && unsure < 1500);
 }
@@ -229,7 +229,7 @@ static void case_40_a_bomb(void **state)
     fixture *f = *state;
     uint8_t *pixels = kernel_pixels(400000, 0);
     add_frame(f, pixels, 400000, 0, 0);
-    assert_int_equal(kernel_agrees(&f->run, f->stream, f->size, 64), TZ_KERNEL_TOO_LONG);
+    assert_int_equal(kernel_agrees(&f->run, f->stream, f->size, 64), TZ_DECODE_TOO_LONG);
     free(pixels);
 }
 

@@ -130,7 +130,7 @@ static void codes_in_any_order_get_the_verdict_of_the_codec(void **state)
             put_code(w, END);
         random = random * 1664525u + 1013904223u;
         size_t size = round % 3 == 0 && w->made > 1 ? 1 + (random >> 8) % w->made : w->made;
-        bool fits = (status_of(*state, w, size) & TZ_KERNEL_ERRORS) == 0;
+        bool fits = (status_of(*state, w, size) & TZ_DECODE_ERRORS) == 0;
         taken += fits;
         refused += !fits;
     }
@@ -148,7 +148,7 @@ static void strings_of_every_length_come_back(void **state)
         }
         put_code(w, CLEAR);
         put_code(w, END);
-        assert_int_equal(status_of(*state, w, w->made), low_first ? TZ_KERNEL_OLD_ORDER : 0);
+        assert_int_equal(status_of(*state, w, w->made), low_first ? TZ_DECODE_OLD_ORDER : 0);
     }
 }
 
@@ -159,45 +159,45 @@ static void case_43_ends_that_are_missing_or_early(void **state)
     writer *w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', 258, END);
     put_bits(&w->out, 0, 16);
-    assert_int_equal(status_of(*state, w, 4), TZ_KERNEL_BYTES_AFTER);
+    assert_int_equal(status_of(*state, w, 4), TZ_DECODE_BYTES_AFTER);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', 258);
-    assert_int_equal(status_of(*state, w, 4), TZ_KERNEL_NO_END);
+    assert_int_equal(status_of(*state, w, 4), TZ_DECODE_NO_END);
     w = new_writer(true);
     PUT_CODES(w, CLEAR, 'a', 'b', 258);
-    assert_int_equal(status_of(*state, w, 4), TZ_KERNEL_NO_END | TZ_KERNEL_OLD_ORDER);
+    assert_int_equal(status_of(*state, w, 4), TZ_DECODE_NO_END | TZ_DECODE_OLD_ORDER);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', 258, CLEAR, END);
-    assert_int_equal(status_of(*state, w, 4), TZ_KERNEL_OK);
+    assert_int_equal(status_of(*state, w, 4), TZ_DECODE_OK);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', END);
-    assert_int_equal(status_of(*state, w, 4), TZ_KERNEL_TRUNCATED);
+    assert_int_equal(status_of(*state, w, 4), TZ_DECODE_TRUNCATED);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, END);
-    assert_int_equal(status_of(*state, w, 4), TZ_KERNEL_TRUNCATED);
+    assert_int_equal(status_of(*state, w, 4), TZ_DECODE_TRUNCATED);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', 258, END);
-    assert_int_equal(status_of(*state, w, 3), TZ_KERNEL_TOO_LONG);
+    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_TOO_LONG);
 }
 
 static void case_43_codes_that_there_are_not(void **state)
 {
     writer *w = new_writer(false);
     PUT_CODES(w, 'a', 'b');
-    assert_int_equal(status_of(*state, w, 2), TZ_KERNEL_BAD_CODE);
+    assert_int_equal(status_of(*state, w, 2), TZ_DECODE_BAD_CODE);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, 258);
-    assert_int_equal(status_of(*state, w, 2), TZ_KERNEL_BAD_CODE);
+    assert_int_equal(status_of(*state, w, 2), TZ_DECODE_BAD_CODE);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 259);
-    assert_int_equal(status_of(*state, w, 4), TZ_KERNEL_BAD_CODE);
+    assert_int_equal(status_of(*state, w, 4), TZ_DECODE_BAD_CODE);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, CLEAR, CLEAR, 'a', 'b', END);
-    assert_int_equal(status_of(*state, w, 2), TZ_KERNEL_OK);
+    assert_int_equal(status_of(*state, w, 2), TZ_DECODE_OK);
     w = new_writer(false);
     for (unsigned i = 0; i < 4000; i++)
         put_code(w, CLEAR);
-    assert_int_equal(status_of(*state, w, 2), TZ_KERNEL_TRUNCATED);
+    assert_int_equal(status_of(*state, w, 2), TZ_DECODE_TRUNCATED);
     for (size_t size = 0; size < 3; size++)
         kernel_agrees(*state, (const uint8_t *)"\x80\0", size, 1);
 }
@@ -213,9 +213,9 @@ static void case_43_more_codes_than_the_table_holds(void **state)
             put_code(w, low_first ? 4000 : 'z');
             put_code(w, END);
             uint32_t status = status_of(*state, w, w->made);
-            assert_int_equal(status, low_first          ? TZ_KERNEL_OLD_ORDER
-                                     : count + 1 > 3839 ? TZ_KERNEL_BAD_CODE
-                                                        : TZ_KERNEL_OK);
+            assert_int_equal(status, low_first          ? TZ_DECODE_OLD_ORDER
+                                     : count + 1 > 3839 ? TZ_DECODE_BAD_CODE
+                                                        : TZ_DECODE_OK);
         }
     }
 }
@@ -225,7 +225,7 @@ static void a_tile_of_no_bytes_is_not_written(void **state)
     uint8_t *tile;
     writer *w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', END);
-    assert_int_equal(kernel_twice(*state, w->out.data, w->out.size, 0, &tile), TZ_KERNEL_TOO_LONG);
+    assert_int_equal(kernel_twice(*state, w->out.data, w->out.size, 0, &tile), TZ_DECODE_TOO_LONG);
     free(tile);
     free(w->out.data);
     free(w);

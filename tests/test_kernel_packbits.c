@@ -70,14 +70,14 @@ static void case_44_literals_runs_and_no_ops(void **state)
         size_t in_size, size;
         uint32_t status;
     } cases[] = {
-        {"\3abc", 4, 4, TZ_KERNEL_TRUNCATED},         /* a literal past the end of the input */
-        {"\3abcd", 5, 3, TZ_KERNEL_TOO_LONG},         /* and of the tile */
-        {"\xfe", 1, 3, TZ_KERNEL_TRUNCATED},          /* a run without its byte */
-        {"\x81z", 2, 127, TZ_KERNEL_TOO_LONG},        /* and past the end of the tile */
-        {"\x80\x80\x80", 3, 1, TZ_KERNEL_TRUNCATED},  /* nothing but no-ops */
-        {"\x80\xfez\x80\x80", 5, 3, TZ_KERNEL_OK},    /* no-ops around */
-        {"\xfez\x80\0", 4, 3, TZ_KERNEL_BYTES_AFTER}, /* and something behind them */
-        {"", 0, 1, TZ_KERNEL_TRUNCATED},
+        {"\3abc", 4, 4, TZ_DECODE_TRUNCATED},         /* a literal past the end of the input */
+        {"\3abcd", 5, 3, TZ_DECODE_TOO_LONG},         /* and of the tile */
+        {"\xfe", 1, 3, TZ_DECODE_TRUNCATED},          /* a run without its byte */
+        {"\x81z", 2, 127, TZ_DECODE_TOO_LONG},        /* and past the end of the tile */
+        {"\x80\x80\x80", 3, 1, TZ_DECODE_TRUNCATED},  /* nothing but no-ops */
+        {"\x80\xfez\x80\x80", 5, 3, TZ_DECODE_OK},    /* no-ops around */
+        {"\xfez\x80\0", 4, 3, TZ_DECODE_BYTES_AFTER}, /* and something behind them */
+        {"", 0, 1, TZ_DECODE_TRUNCATED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(
@@ -89,9 +89,9 @@ static void case_44_a_bomb(void **state)
 {
     uint8_t *in = run_alloc(2000000);
     memset(in, 0x81, 2000000);
-    assert_int_equal(kernel_agrees(*state, in, 2000000, 1000), TZ_KERNEL_TOO_LONG);
+    assert_int_equal(kernel_agrees(*state, in, 2000000, 1000), TZ_DECODE_TOO_LONG);
     memset(in, 128, 2000000);
-    assert_int_equal(kernel_agrees(*state, in, 2000000, 1000), TZ_KERNEL_TRUNCATED);
+    assert_int_equal(kernel_agrees(*state, in, 2000000, 1000), TZ_DECODE_TRUNCATED);
     free(in);
 }
 

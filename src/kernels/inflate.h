@@ -244,23 +244,23 @@ TZ_FN tz_u32 tz_inflate_stored(tz_inflate_run *run)
     tz_inflate_drop(bits, bits->count & 7u); /* to the next whole byte */
     tz_u32 at = tz_inflate_used(bits);
     if (at > bits->size || bits->size - at < 4u)
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     const tz_u32 size = bits->in[at] | (tz_u32)bits->in[at + 1u] << 8;
     const tz_u32 inverse = bits->in[at + 2u] | (tz_u32)bits->in[at + 3u] << 8;
     at += 4u;
     if ((size ^ inverse) != 0xffffu)
-        return TZ_KERNEL_BAD_BLOCK;
+        return TZ_DECODE_BAD_BLOCK;
     if (size > run->size - run->made)
-        return TZ_KERNEL_TOO_LONG;
+        return TZ_DECODE_TOO_LONG;
     if (size > bits->size - at)
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     for (tz_u32 i = 0u; i < size; i++)
         run->out[run->made + i] = bits->in[at + i];
     run->made += size;
     bits->pos = at + size;
     bits->hold = 0u;
     bits->count = 0u;
-    return TZ_KERNEL_OK;
+    return TZ_DECODE_OK;
 }
 
 /* The widths of both codes, in symbols of a code of their own. */
@@ -277,7 +277,7 @@ TZ_FN tz_u32 tz_inflate_read_widths(tz_inflate_run *run, tz_u32 count)
         tz_u32 width = symbol;
         if (symbol == 16u) {
             if (done == 0u)
-                return TZ_KERNEL_BAD_CODE;
+                return TZ_DECODE_BAD_CODE;
             width = widths[done - 1u];
             repeat = 3u + tz_inflate_take(bits, 2u);
         } else if (symbol > 16u) {
@@ -286,13 +286,13 @@ TZ_FN tz_u32 tz_inflate_read_widths(tz_inflate_run *run, tz_u32 count)
                 symbol == 17u ? 3u + tz_inflate_take(bits, 3u) : 11u + tz_inflate_take(bits, 7u);
         }
         if (tz_inflate_is_over(bits))
-            return TZ_KERNEL_TRUNCATED;
+            return TZ_DECODE_TRUNCATED;
         if (repeat > count - done)
-            return TZ_KERNEL_UNSURE; /* libdeflate 1.14 takes this, 1.26 does not */
+            return TZ_DECODE_UNSURE; /* libdeflate 1.14 takes this, 1.26 does not */
         for (; repeat > 0u; repeat--)
             widths[done++] = (tz_u16)width;
     }
-    return TZ_KERNEL_OK;
+    return TZ_DECODE_OK;
 }
 
 /* The place of the width that comes as number i, of the symbols in which widths are stored: those
@@ -316,22 +316,22 @@ TZ_FN tz_u32 tz_inflate_read_codes(tz_inflate_run *run)
         widths[tz_inflate_place(i)] = (tz_u16)(i < first ? tz_inflate_take(bits, 3u) : 0u);
     }
     if (tz_inflate_is_over(bits))
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     if (!tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT, 19u, TZ_INFLATE_LENGTH_AT,
                                TZ_INFLATE_FIRST_BITS, TZ_INFLATE_FIRST_SIZE))
-        return TZ_KERNEL_BAD_CODE;
+        return TZ_DECODE_BAD_CODE;
     const tz_u32 status = tz_inflate_read_widths(run, lengths + distances);
-    if (status != TZ_KERNEL_OK)
+    if (status != TZ_DECODE_OK)
         return status;
     if (widths[TZ_INFLATE_END] == 0)
-        return TZ_KERNEL_BAD_CODE; /* such a block has no end */
+        return TZ_DECODE_BAD_CODE; /* such a block has no end */
     if (!tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT, lengths, TZ_INFLATE_LENGTH_AT,
                                TZ_INFLATE_LENGTH_BITS, TZ_INFLATE_LENGTH_SIZE) ||
         !tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT + lengths, distances,
                                TZ_INFLATE_DISTANCE_AT, TZ_INFLATE_DISTANCE_BITS,
                                TZ_INFLATE_DISTANCE_SIZE))
-        return TZ_KERNEL_BAD_CODE;
-    return TZ_KERNEL_OK;
+        return TZ_DECODE_BAD_CODE;
+    return TZ_DECODE_OK;
 }
 
 TZ_FN void tz_inflate_fixed_codes(tz_inflate_run *run)
@@ -378,16 +378,16 @@ TZ_FN tz_u32 tz_inflate_copy(tz_inflate_run *run, tz_u32 symbol)
         tz_inflate_distance(bits, tz_inflate_symbol(bits, run->work + TZ_INFLATE_DISTANCE_AT,
                                                     TZ_INFLATE_DISTANCE_BITS));
     if (tz_inflate_is_over(bits))
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     if (distance > run->made)
-        return TZ_KERNEL_BAD_DISTANCE;
+        return TZ_DECODE_BAD_DISTANCE;
     if (length > run->size - run->made)
-        return TZ_KERNEL_TOO_LONG;
+        return TZ_DECODE_TOO_LONG;
     TZ_GLOBAL tz_u8 *to = run->out + run->made;
     for (tz_u32 i = 0u; i < length; i++) /* byte by byte: it may reach into itself */
         to[i] = run->out[run->made - distance + i];
     run->made += length;
-    return TZ_KERNEL_OK;
+    return TZ_DECODE_OK;
 }
 
 /* The symbols of a block whose tables are made. */
@@ -400,16 +400,16 @@ TZ_FN tz_u32 tz_inflate_symbols(tz_inflate_run *run)
             tz_inflate_symbol(bits, run->work + TZ_INFLATE_LENGTH_AT, TZ_INFLATE_LENGTH_BITS);
         if (symbol > TZ_INFLATE_END) {
             const tz_u32 status = tz_inflate_copy(run, symbol);
-            if (status != TZ_KERNEL_OK)
+            if (status != TZ_DECODE_OK)
                 return status;
             continue;
         }
         if (tz_inflate_is_over(bits))
-            return TZ_KERNEL_TRUNCATED;
+            return TZ_DECODE_TRUNCATED;
         if (symbol == TZ_INFLATE_END)
-            return TZ_KERNEL_OK;
+            return TZ_DECODE_OK;
         if (run->made == run->size)
-            return TZ_KERNEL_TOO_LONG;
+            return TZ_DECODE_TOO_LONG;
         run->out[run->made++] = (tz_u8)symbol;
     }
 }
@@ -421,15 +421,15 @@ TZ_FN tz_u32 tz_inflate_block(tz_inflate_run *run, tz_u32 *last)
     *last = tz_inflate_take(&run->bits, 1u);
     const tz_u32 kind = tz_inflate_take(&run->bits, 2u);
     if (tz_inflate_is_over(&run->bits))
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     if (kind == 3u)
-        return TZ_KERNEL_BAD_BLOCK;
+        return TZ_DECODE_BAD_BLOCK;
     if (kind == 0u)
         return tz_inflate_stored(run);
     if (kind == 2u) {
         run->has_fixed = 0u;
         const tz_u32 status = tz_inflate_read_codes(run);
-        if (status != TZ_KERNEL_OK)
+        if (status != TZ_DECODE_OK)
             return status;
     } else if (!run->has_fixed) {
         run->has_fixed = 1u;
@@ -459,22 +459,22 @@ TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL
     tz_u32 last = 0u;
     while (!last) {
         const tz_u32 status = tz_inflate_block(&run, &last);
-        if (status != TZ_KERNEL_OK)
+        if (status != TZ_DECODE_OK)
             return status;
     }
     *used = tz_inflate_used(&run.bits);
-    return run.made == size ? TZ_KERNEL_OK : TZ_KERNEL_TOO_SHORT;
+    return run.made == size ? TZ_DECODE_OK : TZ_DECODE_TOO_SHORT;
 }
 
 /* A zlib frame: method 8, a window of 32 KiB at most, no dictionary, a multiple of 31. */
 TZ_FN tz_u32 tz_inflate_check_header(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size)
 {
     if (in_size < 6u)
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     const tz_u32 header = (tz_u32)in[0] << 8 | in[1];
     if ((header & 0x0f20u) != 0x0800u || header >> 12 > 7u || header % 31u != 0u)
-        return TZ_KERNEL_BAD_HEADER;
-    return TZ_KERNEL_OK;
+        return TZ_DECODE_BAD_HEADER;
+    return TZ_DECODE_OK;
 }
 
 /* One tile as TIFF stores it with compression 8 and 32946. The checksum is not looked at: *sum is
@@ -483,15 +483,15 @@ TZ_FN tz_u32 tz_inflate_frame(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
                               tz_u32 size, TZ_WORK tz_u16 *work, tz_u32 *used, tz_u32 *sum)
 {
     tz_u32 status = tz_inflate_check_header(in, in_size);
-    if (status != TZ_KERNEL_OK)
+    if (status != TZ_DECODE_OK)
         return status;
     status = tz_inflate_raw(in + 2, in_size - 6u, out, size, work, used);
-    if (status != TZ_KERNEL_OK)
+    if (status != TZ_DECODE_OK)
         return status;
     const TZ_GLOBAL tz_u8 *end = in + 2 + *used;
     *sum = (tz_u32)end[0] << 24 | (tz_u32)end[1] << 16 | (tz_u32)end[2] << 8 | end[3];
     *used += 6u;
-    return TZ_KERNEL_OK;
+    return TZ_DECODE_OK;
 }
 
 /* The same with its checksum. */
@@ -501,11 +501,11 @@ TZ_FN tz_u32 tz_inflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBA
     tz_u32 used = 0u;
     tz_u32 sum = 0u;
     const tz_u32 status = tz_inflate_frame(in, in_size, out, size, work, &used, &sum);
-    if (status != TZ_KERNEL_OK)
+    if (status != TZ_DECODE_OK)
         return status;
     if (tz_adler32(out, size) != sum)
-        return TZ_KERNEL_BAD_CHECKSUM;
-    return TZ_KERNEL_END(used, in_size);
+        return TZ_DECODE_BAD_CHECKSUM;
+    return TZ_DECODE_END(used, in_size);
 }
 
 #endif

@@ -79,14 +79,14 @@ TZ_FN tz_u32 tz_lzw_restart(tz_lzw_run *run)
     while (code == TZ_LZW_CLEAR)
         code = tz_lzw_take(run);
     if (code == TZ_LZW_END)
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     if (code > TZ_LZW_END)
-        return TZ_KERNEL_BAD_CODE;
+        return TZ_DECODE_BAD_CODE;
     if (run->made == run->size)
-        return TZ_KERNEL_TOO_LONG;
+        return TZ_DECODE_TOO_LONG;
     run->places[0] = run->made;
     run->out[run->made++] = (tz_u8)code;
-    return TZ_KERNEL_OK;
+    return TZ_DECODE_OK;
 }
 
 /* Copies the string of a code to the end of the output. */
@@ -94,18 +94,18 @@ TZ_FN tz_u32 tz_lzw_append(tz_lzw_run *run, tz_u32 code)
 {
     if (code < TZ_LZW_CLEAR) { /* there is room for one byte: the tile is not complete */
         run->out[run->made++] = (tz_u8)code;
-        return TZ_KERNEL_OK;
+        return TZ_DECODE_OK;
     }
     const tz_u32 place = run->places[code - TZ_LZW_FIRST];
     const tz_u32 size = run->places[code - TZ_LZW_FIRST + 1u] - place + 1u;
     if (size > run->size - run->made)
-        return TZ_KERNEL_TOO_LONG;
+        return TZ_DECODE_TOO_LONG;
     const TZ_GLOBAL tz_u8 *from = run->out + place;
     TZ_GLOBAL tz_u8 *to = run->out + run->made;
     for (tz_u32 i = 0u; i < size; i++) /* byte by byte: the last may be the first that it writes */
         to[i] = from[i];
     run->made += size;
-    return TZ_KERNEL_OK;
+    return TZ_DECODE_OK;
 }
 
 /* One code, whatever it is. */
@@ -116,13 +116,13 @@ TZ_FN tz_u32 tz_lzw_step(tz_lzw_run *run)
     if (code == TZ_LZW_CLEAR)
         return tz_lzw_restart(run);
     if (code == TZ_LZW_END)
-        return TZ_KERNEL_TRUNCATED;
+        return TZ_DECODE_TRUNCATED;
     if (run->next == TZ_LZW_MAX_CODES) { /* old files go on with the table that they have */
         if (!run->low_first)
-            return TZ_KERNEL_BAD_CODE;
+            return TZ_DECODE_BAD_CODE;
     } else {
         if (code > run->next)
-            return TZ_KERNEL_BAD_CODE;
+            return TZ_DECODE_BAD_CODE;
         run->next++;
         run->places[run->next - TZ_LZW_FIRST] = run->made;
     }
@@ -141,8 +141,8 @@ TZ_FN tz_u32 tz_lzw_finish(tz_lzw_run *run)
         code = tz_lzw_take(run);
     }
     if (over || code != TZ_LZW_END)
-        return TZ_KERNEL_NO_END;
-    return TZ_KERNEL_END((tz_u32)((run->bit + 7u) / 8u), run->in_size);
+        return TZ_DECODE_NO_END;
+    return TZ_DECODE_END((tz_u32)((run->bit + 7u) / 8u), run->in_size);
 }
 
 /* One tile as TIFF stores it with compression 5. places: TZ_LZW_WORK of them. */
@@ -161,13 +161,13 @@ TZ_FN tz_u32 tz_lzw_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz
     run.next = TZ_LZW_FIRST;
     run.places = places;
     if (tz_lzw_take(&run) != TZ_LZW_CLEAR)
-        return TZ_KERNEL_BAD_CODE;
+        return TZ_DECODE_BAD_CODE;
     tz_u32 status = tz_lzw_restart(&run);
-    while (status == TZ_KERNEL_OK && run.made < size)
+    while (status == TZ_DECODE_OK && run.made < size)
         status = tz_lzw_step(&run);
-    if (status != TZ_KERNEL_OK)
+    if (status != TZ_DECODE_OK)
         return status;
-    return tz_lzw_finish(&run) | (run.low_first ? TZ_KERNEL_OLD_ORDER : TZ_KERNEL_OK);
+    return tz_lzw_finish(&run) | (run.low_first ? TZ_DECODE_OLD_ORDER : TZ_DECODE_OK);
 }
 
 #endif

@@ -16,7 +16,7 @@ TZ_FN tz_u32 tz_packbits_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
     tz_u32 made = 0u;
     while (made < size) {
         if (at == in_size)
-            return TZ_KERNEL_TRUNCATED;
+            return TZ_DECODE_TRUNCATED;
         const tz_u32 head = in[at++];
         if (head == 128u)
             continue;
@@ -24,9 +24,9 @@ TZ_FN tz_u32 tz_packbits_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
         const tz_u32 count = is_run ? 257u - head : head + 1u;
         const tz_u32 stored = is_run ? 1u : count;
         if (stored > in_size - at)
-            return TZ_KERNEL_TRUNCATED;
+            return TZ_DECODE_TRUNCATED;
         if (count > size - made)
-            return TZ_KERNEL_TOO_LONG;
+            return TZ_DECODE_TOO_LONG;
         for (tz_u32 i = 0u; i < count; i++)
             out[made + i] = in[is_run ? at : at + i];
         at += stored;
@@ -34,7 +34,7 @@ TZ_FN tz_u32 tz_packbits_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
     }
     while (at < in_size && in[at] == 128)
         at++;
-    return TZ_KERNEL_END(at, in_size);
+    return TZ_DECODE_END(at, in_size);
 }
 
 #endif

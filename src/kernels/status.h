@@ -14,27 +14,27 @@
 #define TZ_KERNELS_STATUS_H
 
 /* Kernels count bytes of a tile, stored or not, in 32 bits; larger ones stay on the host. */
-#define TZ_KERNEL_MAX_BYTES 0x7fffffffu
+#define TZ_DECODE_MAX_BYTES 0x7fffffffu
 
-enum tz_kernel_status {
-    TZ_KERNEL_OK = 0,
-    TZ_KERNEL_TRUNCATED,    /* the stored bytes end too early */
-    TZ_KERNEL_BAD_HEADER,   /* of the stream, the frame */
-    TZ_KERNEL_BAD_BLOCK,    /* its kind or its size */
-    TZ_KERNEL_BAD_CODE,     /* codes that no encoder makes, or a code that means nothing */
-    TZ_KERNEL_BAD_DISTANCE, /* a copy from before the start */
-    TZ_KERNEL_TOO_SHORT,    /* fewer bytes than the tile has */
-    TZ_KERNEL_TOO_LONG,     /* more */
-    TZ_KERNEL_BAD_CHECKSUM,
-    TZ_KERNEL_UNSURE,
-    TZ_KERNEL_ERRORS = 0xff, /* the bits of all of these */
+enum tz_decode_status {
+    TZ_DECODE_OK = 0,
+    TZ_DECODE_TRUNCATED,    /* the stored bytes end too early */
+    TZ_DECODE_BAD_HEADER,   /* of the stream, the frame */
+    TZ_DECODE_BAD_BLOCK,    /* its kind or its size */
+    TZ_DECODE_BAD_CODE,     /* codes that no encoder makes, or a code that means nothing */
+    TZ_DECODE_BAD_DISTANCE, /* a copy from before the start */
+    TZ_DECODE_TOO_SHORT,    /* fewer bytes than the tile has */
+    TZ_DECODE_TOO_LONG,     /* more */
+    TZ_DECODE_BAD_CHECKSUM,
+    TZ_DECODE_UNSURE,
+    TZ_DECODE_ERRORS = 0xff, /* the bits of all of these */
     /* bits of warnings */
-    TZ_KERNEL_BYTES_AFTER = 0x100, /* behind the end of the compressed data */
-    TZ_KERNEL_NO_END = 0x200,      /* LZW that does not end where the tile does */
-    TZ_KERNEL_OLD_ORDER = 0x400    /* LZW with the lowest bit first */
+    TZ_DECODE_BYTES_AFTER = 0x100, /* behind the end of the compressed data */
+    TZ_DECODE_NO_END = 0x200,      /* LZW that does not end where the tile does */
+    TZ_DECODE_OLD_ORDER = 0x400    /* LZW with the lowest bit first */
 };
 
 /* Where the tile ended: a warning when bytes are left. */
-#define TZ_KERNEL_END(used, size) ((used) < (size) ? TZ_KERNEL_BYTES_AFTER : TZ_KERNEL_OK)
+#define TZ_DECODE_END(used, size) ((used) < (size) ? TZ_DECODE_BYTES_AFTER : TZ_DECODE_OK)
 
 #endif

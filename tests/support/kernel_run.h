@@ -7,7 +7,7 @@
 #include "kernels/status.h"
 #include "support/codec_run.h"
 
-/* Decodes in_size bytes to size bytes; returns a tz_kernel_status. */
+/* Decodes in_size bytes to size bytes; returns a tz_decode_status. */
 typedef uint32_t kernel_decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                                void *work);
 
@@ -64,7 +64,7 @@ static inline uint32_t kernel_twice(const kernel_run *run, const uint8_t *in, si
     uint8_t *first, *second;
     uint32_t status = kernel_once(run, in, in_size, size, 0, 0xEE, &first);
     assert_int_equal(kernel_once(run, in, in_size, size, KERNEL_GUARD, 0x11, &second), status);
-    if ((status & TZ_KERNEL_ERRORS) == 0)
+    if ((status & TZ_DECODE_ERRORS) == 0)
         assert_memory_equal(first, second, size);
     free(second);
     *out = first;
@@ -74,7 +74,7 @@ static inline uint32_t kernel_twice(const kernel_run *run, const uint8_t *in, si
 static inline unsigned kernel_warnings(uint32_t status)
 {
     unsigned count = 0;
-    for (uint32_t bit = TZ_KERNEL_BYTES_AFTER; bit <= TZ_KERNEL_OLD_ORDER; bit <<= 1)
+    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_OLD_ORDER; bit <<= 1)
         count += (status & bit) ? 1u : 0u;
     return count;
 }
@@ -88,9 +88,9 @@ static inline bool kernel_warned(kernel_run *run, uint32_t status, uint32_t bit,
 static inline void kernel_check_warnings(kernel_run *run, uint32_t status)
 {
     assert_int_equal(run->codec.bench.warnings.count, kernel_warnings(status));
-    assert_true(kernel_warned(run, status, TZ_KERNEL_BYTES_AFTER, "bytes after the end"));
-    assert_true(kernel_warned(run, status, TZ_KERNEL_NO_END, "does not end where the tile does"));
-    assert_true(kernel_warned(run, status, TZ_KERNEL_OLD_ORDER, "old bit order"));
+    assert_true(kernel_warned(run, status, TZ_DECODE_BYTES_AFTER, "bytes after the end"));
+    assert_true(kernel_warned(run, status, TZ_DECODE_NO_END, "does not end where the tile does"));
+    assert_true(kernel_warned(run, status, TZ_DECODE_OLD_ORDER, "old bit order"));
 }
 
 /* Both decode; the status on which they agree. UNSURE agrees with everything. */
@@ -107,8 +107,8 @@ static inline uint32_t kernel_agrees(kernel_run *run, const uint8_t *in, size_t 
     uint32_t status = kernel_twice(run, in, in_size, size, &tile);
     tz_warnings_deinit(&run->codec.bench.warnings);
     tz_result result = run_once(&run->codec, &format, in, in_size, size, 0x3C, &expected);
-    if (status != TZ_KERNEL_UNSURE) {
-        assert_int_equal((status & TZ_KERNEL_ERRORS) == 0, result == TZ_OK);
+    if (status != TZ_DECODE_UNSURE) {
+        assert_int_equal((status & TZ_DECODE_ERRORS) == 0, result == TZ_OK);
         if (result == TZ_OK) {
             assert_memory_equal(tile, expected, size);
             kernel_check_warnings(run, status);
@@ -125,7 +125,7 @@ static inline void kernel_makes(kernel_run *run, const uint8_t *in, size_t in_si
                                 const uint8_t *pixels, size_t size)
 {
     uint8_t *tile;
-    assert_int_equal(kernel_twice(run, in, in_size, size, &tile), TZ_KERNEL_OK);
+    assert_int_equal(kernel_twice(run, in, in_size, size, &tile), TZ_DECODE_OK);
     if (size > 0)
         assert_memory_equal(tile, pixels, size);
     free(tile);
@@ -138,11 +138,11 @@ static inline unsigned kernel_damaged(kernel_run *run, const uint8_t *in, size_t
     unsigned unsure = 0;
     uint8_t *copy = run_alloc(in_size);
     for (size_t cut = 0; cut <= in_size; cut++)
-        unsure += kernel_agrees(run, in, cut, size) == TZ_KERNEL_UNSURE;
+        unsure += kernel_agrees(run, in, cut, size) == TZ_DECODE_UNSURE;
     for (size_t bit = 0; bit < 8 * in_size; bit++) {
         memcpy(copy, in, in_size);
         copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        unsure += kernel_agrees(run, copy, in_size, size) == TZ_KERNEL_UNSURE;
+        unsure += kernel_agrees(run, copy, in_size, size) == TZ_DECODE_UNSURE;
     }
     free(copy);
     return unsure;
