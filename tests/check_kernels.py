@@ -27,11 +27,13 @@ DECODERS = """
 KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out, tz_u32 size,
                    TZ_GLOBAL tz_u16 *work, TZ_GLOBAL tz_u32 *places, TZ_GLOBAL tz_u32 *status)
 {
+    SHARED tz_u32 queue[TZ_QUEUE_WORDS];
     status[0] = tz_inflate_tile(in, in_size, out, size, work);
     status[1] = tz_lzw_tile(in, in_size, out, size, places);
     status[2] = tz_lz4_tile(in, in_size, out, size);
     status[3] = tz_packbits_tile(in, in_size, out, size);
-    status[4] = tz_adler32_of(tz_adler_part_of(out, 0u, size, size), size);
+    status[4] = tz_inflate_group(in, in_size, out, size, work, queue);
+    status[5] = tz_lzw_group(in, in_size, out, size, places, queue);
 }
 """
 
@@ -50,7 +52,7 @@ def check_header(tap, header):
 
 
 def check_opencl(tap):
-    text = "#define KERNEL __kernel\n" + DECODERS
+    text = "#define KERNEL __kernel\n#define SHARED __local\n" + DECODERS
     passed, output = run(OPENCL + ["-O1", "-Isrc", "-S", "-emit-llvm", "-o", os.devnull, "-"], text)
     tap.check("the decoders to SPIR", passed, output)
 
@@ -67,7 +69,8 @@ def check_cuda(tap, headers):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "kernels.cu"
         includes = "".join(f'#include "{header.relative_to(ROOT / "src")}"\n' for header in headers)
-        source.write_text(includes + '#define KERNEL extern "C" __global__\n' + DECODERS)
+        source.write_text(includes + '#define KERNEL extern "C" __global__\n#define SHARED __shared__\n'
+                          + DECODERS)
         passed, output = run([nvcc, "-ptx", "--fmad=false", "-Isrc", "-o", f"{folder}/kernels.ptx",
                               str(source)], "")
         entry = passed and ".entry decode" in (pathlib.Path(folder) / "kernels.ptx").read_text()

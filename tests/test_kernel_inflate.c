@@ -9,9 +9,23 @@
 
 enum { ROOM = 1 << 18 };
 
-static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
+static uint32_t by_item(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                        void *work)
 {
     return tz_inflate_tile(in, in_size, out, size, work);
+}
+
+static uint32_t by_group(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                         void *work)
+{
+    uint32_t queue[TZ_QUEUE_WORDS];
+    memset(queue, 0xA5, sizeof queue);
+    return tz_inflate_group(in, in_size, out, size, work, queue);
+}
+
+static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
+{
+    return kernel_both(by_item, by_group, in, in_size, out, size, work);
 }
 
 typedef struct fixture {
@@ -54,8 +68,15 @@ static size_t compress(int level, const uint8_t *pixels, size_t size, uint8_t *o
 static uint32_t bare(const uint8_t *in, size_t in_size, uint8_t *out, size_t size, uint32_t *used)
 {
     uint16_t work[TZ_INFLATE_WORK];
+    uint32_t queue[TZ_QUEUE_WORDS], group_used = 0;
     memset(work, 0xA5, sizeof work);
-    return tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, used);
+    uint32_t by_items =
+        tz_inflate_group_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, queue, &group_used);
+    uint32_t status = tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, used);
+    assert_int_equal(by_items, status);
+    if (status == TZ_DECODE_OK)
+        assert_int_equal(group_used, *used);
+    return status;
 }
 
 static void tiles_of_every_level_and_size_come_back(void **state)

@@ -7,9 +7,23 @@
 
 enum { CLEAR = 256, END = 257, FIRST = 258, MAX_CODES = 4096 };
 
-static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
+static uint32_t by_item(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                        void *work)
 {
     return tz_lzw_tile(in, in_size, out, size, work);
+}
+
+static uint32_t by_group(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                         void *work)
+{
+    uint32_t queue[TZ_QUEUE_WORDS];
+    memset(queue, 0xA5, sizeof queue);
+    return tz_lzw_group(in, in_size, out, size, work, queue);
+}
+
+static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
+{
+    return kernel_both(by_item, by_group, in, in_size, out, size, work);
 }
 
 static int begin(void **state)

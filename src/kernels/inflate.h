@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Inflate: one deflate stream (RFC 1951), bare or in a zlib frame (RFC 1950), to one tile, by one
- * item. What it takes is what libdeflate takes, which is a little more than the RFC: a code may
- * consist of one word of one bit, which both bits then mean, or of none, when either bit is symbol
- * 0; the unused length symbols 286 and 287 are 258 bytes, distance symbols 30 and 31 are like 29.
+ * item or by a group. What it takes is what libdeflate takes, which is a little more than the RFC:
+ * a code may consist of one word of one bit, which both bits then mean, or of none, when either bit
+ * is symbol 0; the unused length symbols 286 and 287 are 258 bytes, distance symbols 30 and 31 are
+ * like 29.
  *
  * Codes are looked up in two steps. The next bits are an index into the main table; words that are
  * longer have their rest in a further table behind it. An entry is 16 bits:
@@ -16,6 +17,7 @@
 #define TZ_KERNELS_INFLATE_H
 
 #include "kernels/adler32.h"
+#include "kernels/copies.h"
 #include "kernels/kernel.h"
 #include "kernels/status.h"
 
@@ -236,9 +238,12 @@ typedef struct tz_inflate_run {
     tz_u32 made;
     TZ_WORK tz_u16 *work;
     tz_u32 has_fixed; /* the tables are those of blocks with fixed codes */
+    tz_u32 in_block;  /* symbols follow, and not the head of a block */
+    tz_u32 last;      /* no block follows this one */
 } tz_inflate_run;
 
-TZ_FN tz_u32 tz_inflate_stored(tz_inflate_run *run)
+/* A block of bytes as they are: so many, from there in the stream. They count as made. */
+TZ_FN tz_u32 tz_inflate_stored(tz_inflate_run *run, tz_u32 *from, tz_u32 *count)
 {
     tz_inflate_bits *bits = &run->bits;
     tz_inflate_drop(bits, bits->count & 7u); /* to the next whole byte */
@@ -254,8 +259,8 @@ TZ_FN tz_u32 tz_inflate_stored(tz_inflate_run *run)
         return TZ_DECODE_TOO_LONG;
     if (size > bits->size - at)
         return TZ_DECODE_TRUNCATED;
-    for (tz_u32 i = 0u; i < size; i++)
-        run->out[run->made + i] = bits->in[at + i];
+    *from = at;
+    *count = size;
     run->made += size;
     bits->pos = at + size;
     bits->hold = 0u;
@@ -370,80 +375,76 @@ TZ_FN tz_u32 tz_inflate_distance(tz_inflate_bits *bits, tz_u32 symbol)
     return 1u + ((2u + (i & 1u)) << more) + tz_inflate_take(bits, more);
 }
 
-TZ_FN tz_u32 tz_inflate_copy(tz_inflate_run *run, tz_u32 symbol)
+/* A length and its distance, which follow what was made. */
+TZ_FN tz_u32 tz_inflate_match(tz_inflate_run *run, tz_u32 symbol, tz_u32 *source, tz_u32 *size)
 {
     tz_inflate_bits *bits = &run->bits;
-    const tz_u32 length = tz_inflate_length(bits, symbol);
-    const tz_u32 distance =
-        tz_inflate_distance(bits, tz_inflate_symbol(bits, run->work + TZ_INFLATE_DISTANCE_AT,
-                                                    TZ_INFLATE_DISTANCE_BITS));
+    *size = tz_inflate_length(bits, symbol);
+    *source = tz_inflate_distance(bits, tz_inflate_symbol(bits, run->work + TZ_INFLATE_DISTANCE_AT,
+                                                          TZ_INFLATE_DISTANCE_BITS));
     if (tz_inflate_is_over(bits))
         return TZ_DECODE_TRUNCATED;
-    if (distance > run->made)
+    if (*source > run->made)
         return TZ_DECODE_BAD_DISTANCE;
-    if (length > run->size - run->made)
+    if (*size > run->size - run->made)
         return TZ_DECODE_TOO_LONG;
-    TZ_GLOBAL tz_u8 *to = run->out + run->made;
-    for (tz_u32 i = 0u; i < length; i++) /* byte by byte: it may reach into itself */
-        to[i] = run->out[run->made - distance + i];
-    run->made += length;
+    run->made += *size;
     return TZ_DECODE_OK;
 }
 
-/* The symbols of a block whose tables are made. */
-TZ_FN tz_u32 tz_inflate_symbols(tz_inflate_run *run)
+/* The next symbol of a block and the bytes that it makes, which are none where the block ends. */
+TZ_FN tz_u32 tz_inflate_next(tz_inflate_run *run, tz_u32 *source, tz_u32 *size)
 {
     tz_inflate_bits *bits = &run->bits;
-    for (;;) {
-        tz_inflate_fill(bits);
-        const tz_u32 symbol =
-            tz_inflate_symbol(bits, run->work + TZ_INFLATE_LENGTH_AT, TZ_INFLATE_LENGTH_BITS);
-        if (symbol > TZ_INFLATE_END) {
-            const tz_u32 status = tz_inflate_copy(run, symbol);
-            if (status != TZ_DECODE_OK)
-                return status;
-            continue;
-        }
-        if (tz_inflate_is_over(bits))
-            return TZ_DECODE_TRUNCATED;
-        if (symbol == TZ_INFLATE_END)
-            return TZ_DECODE_OK;
-        if (run->made == run->size)
-            return TZ_DECODE_TOO_LONG;
-        run->out[run->made++] = (tz_u8)symbol;
+    tz_inflate_fill(bits);
+    const tz_u32 symbol =
+        tz_inflate_symbol(bits, run->work + TZ_INFLATE_LENGTH_AT, TZ_INFLATE_LENGTH_BITS);
+    if (symbol > TZ_INFLATE_END)
+        return tz_inflate_match(run, symbol, source, size);
+    *size = 0u;
+    if (tz_inflate_is_over(bits))
+        return TZ_DECODE_TRUNCATED;
+    if (symbol == TZ_INFLATE_END) {
+        run->in_block = 0u;
+        return TZ_DECODE_OK;
     }
+    if (run->made == run->size)
+        return TZ_DECODE_TOO_LONG;
+    *source = TZ_LITERAL | symbol;
+    *size = 1u;
+    run->made++;
+    return TZ_DECODE_OK;
 }
 
-/* One block; *last: it says that none follows. */
-TZ_FN tz_u32 tz_inflate_block(tz_inflate_run *run, tz_u32 *last)
+/* The head of a block, and its tables. A block of stored bytes is done with that: *from, *count. */
+TZ_FN tz_u32 tz_inflate_head(tz_inflate_run *run, tz_u32 *from, tz_u32 *count)
 {
     tz_inflate_fill(&run->bits);
-    *last = tz_inflate_take(&run->bits, 1u);
+    run->last = tz_inflate_take(&run->bits, 1u);
     const tz_u32 kind = tz_inflate_take(&run->bits, 2u);
+    *count = 0u;
     if (tz_inflate_is_over(&run->bits))
         return TZ_DECODE_TRUNCATED;
     if (kind == 3u)
         return TZ_DECODE_BAD_BLOCK;
     if (kind == 0u)
-        return tz_inflate_stored(run);
+        return tz_inflate_stored(run, from, count);
+    run->in_block = 1u;
     if (kind == 2u) {
         run->has_fixed = 0u;
-        const tz_u32 status = tz_inflate_read_codes(run);
-        if (status != TZ_DECODE_OK)
-            return status;
-    } else if (!run->has_fixed) {
+        return tz_inflate_read_codes(run);
+    }
+    if (!run->has_fixed) {
         run->has_fixed = 1u;
         tz_inflate_fixed_codes(run);
     }
-    return tz_inflate_symbols(run);
+    return TZ_DECODE_OK;
 }
 
 /* ---- tiles ---- */
 
-/* A bare stream that must make exactly size bytes, of which *used are read when it does; what comes
- * behind them is for the caller to judge. work: TZ_INFLATE_WORK entries. */
-TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                            tz_u32 size, TZ_WORK tz_u16 *work, tz_u32 *used)
+TZ_FN tz_inflate_run tz_inflate_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
+                                      TZ_GLOBAL tz_u8 *out, tz_u32 size, TZ_WORK tz_u16 *work)
 {
     tz_inflate_run run;
     run.bits.in = in;
@@ -456,14 +457,53 @@ TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL
     run.made = 0u;
     run.work = work;
     run.has_fixed = 0u;
-    tz_u32 last = 0u;
-    while (!last) {
-        const tz_u32 status = tz_inflate_block(&run, &last);
+    run.in_block = 0u;
+    run.last = 0u;
+    return run;
+}
+
+TZ_FN tz_u32 tz_inflate_finish(const tz_inflate_run *run)
+{
+    return run->made == run->size ? TZ_DECODE_OK : TZ_DECODE_TOO_SHORT;
+}
+
+/* The symbols of a block, by one item. */
+TZ_FN tz_u32 tz_inflate_symbols(tz_inflate_run *run)
+{
+    while (run->in_block) {
+        tz_u32 source = TZ_LITERAL;
+        tz_u32 size = 0u;
+        const tz_u32 at = run->made;
+        const tz_u32 status = tz_inflate_next(run, &source, &size);
+        if (status != TZ_DECODE_OK)
+            return status;
+        if (size > 0u)
+            tz_copy(run->out, at, source, size);
+    }
+    return TZ_DECODE_OK;
+}
+
+/* A bare stream that must make exactly size bytes, of which *used are read when it does; what comes
+ * behind them is for the caller to judge. work: TZ_INFLATE_WORK entries. */
+TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
+                            tz_u32 size, TZ_WORK tz_u16 *work, tz_u32 *used)
+{
+    tz_inflate_run run = tz_inflate_start(in, in_size, out, size, work);
+    while (!run.last) {
+        tz_u32 from = 0u;
+        tz_u32 count = 0u;
+        const tz_u32 at = run.made;
+        tz_u32 status = tz_inflate_head(&run, &from, &count);
+        if (status != TZ_DECODE_OK)
+            return status;
+        for (tz_u32 i = 0u; i < count; i++)
+            out[at + i] = in[from + i];
+        status = tz_inflate_symbols(&run);
         if (status != TZ_DECODE_OK)
             return status;
     }
     *used = tz_inflate_used(&run.bits);
-    return run.made == size ? TZ_DECODE_OK : TZ_DECODE_TOO_SHORT;
+    return tz_inflate_finish(&run);
 }
 
 /* A zlib frame: method 8, a window of 32 KiB at most, no dictionary, a multiple of 31. */
@@ -477,33 +517,114 @@ TZ_FN tz_u32 tz_inflate_check_header(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size)
     return TZ_DECODE_OK;
 }
 
-/* One tile as TIFF stores it with compression 8 and 32946. The checksum is not looked at: *sum is
- * what it should be, for items that share the work of summing, and *used counts its bytes. */
-TZ_FN tz_u32 tz_inflate_frame(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                              tz_u32 size, TZ_WORK tz_u16 *work, tz_u32 *used, tz_u32 *sum)
+/* The checksum behind the stream, of which *used bytes were read; they then count the frame too. */
+TZ_FN tz_u32 tz_inflate_checksum(const TZ_GLOBAL tz_u8 *in, tz_u32 *used)
 {
-    tz_u32 status = tz_inflate_check_header(in, in_size);
-    if (status != TZ_DECODE_OK)
-        return status;
-    status = tz_inflate_raw(in + 2, in_size - 6u, out, size, work, used);
-    if (status != TZ_DECODE_OK)
-        return status;
     const TZ_GLOBAL tz_u8 *end = in + 2 + *used;
-    *sum = (tz_u32)end[0] << 24 | (tz_u32)end[1] << 16 | (tz_u32)end[2] << 8 | end[3];
     *used += 6u;
-    return TZ_DECODE_OK;
+    return (tz_u32)end[0] << 24 | (tz_u32)end[1] << 16 | (tz_u32)end[2] << 8 | end[3];
 }
 
-/* The same with its checksum. */
+/* One tile as TIFF stores it with compression 8 and 32946, by one item. */
 TZ_FN tz_u32 tz_inflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                              tz_u32 size, TZ_WORK tz_u16 *work)
 {
     tz_u32 used = 0u;
-    tz_u32 sum = 0u;
-    const tz_u32 status = tz_inflate_frame(in, in_size, out, size, work, &used, &sum);
+    tz_u32 status = tz_inflate_check_header(in, in_size);
+    if (status == TZ_DECODE_OK)
+        status = tz_inflate_raw(in + 2, in_size - 6u, out, size, work, &used);
     if (status != TZ_DECODE_OK)
         return status;
-    if (tz_adler32(out, size) != sum)
+    if (tz_adler32(out, size) != tz_inflate_checksum(in, &used))
+        return TZ_DECODE_BAD_CHECKSUM;
+    return TZ_DECODE_END(used, in_size);
+}
+
+/* ---- by a group ---- */
+
+/* Item 0's part: fills the queue, up to the end of a block of stored bytes. */
+TZ_FN void tz_inflate_gather(tz_inflate_run *run, TZ_LOCAL tz_u32 *queue)
+{
+    tz_queue_begin(queue, run->made);
+    while (!tz_queue_is_full(queue)) {
+        tz_u32 status, from = 0u, count = 0u, source = TZ_LITERAL, size = 0u;
+        if (run->in_block)
+            status = tz_inflate_next(run, &source, &size);
+        else
+            status = tz_inflate_head(run, &from, &count);
+        if (status == TZ_DECODE_OK && size > 0u)
+            tz_queue_add(queue, source, size);
+        queue[TZ_QUEUE_FROM] = from;
+        queue[TZ_QUEUE_BYTES] = count;
+        if (status != TZ_DECODE_OK || (run->last && !run->in_block)) {
+            if (status == TZ_DECODE_OK)
+                status = tz_inflate_finish(run);
+            tz_queue_end(queue, status, tz_inflate_used(&run->bits));
+            return;
+        }
+        if (count > 0u)
+            return;
+    }
+}
+
+/* As tz_inflate_raw; queue: TZ_QUEUE_WORDS. All items get the status and *used. */
+TZ_FN tz_u32 tz_inflate_group_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
+                                  tz_u32 size, TZ_WORK tz_u16 *work, TZ_LOCAL tz_u32 *queue,
+                                  tz_u32 *used)
+{
+    tz_inflate_run run = tz_inflate_start(in, in_size, out, size, work);
+    tz_u32 over = 0u;
+    tz_u32 status = TZ_DECODE_OK;
+    while (!over) {
+        for (TZ_ITEMS(item)) {
+            if (item == 0u)
+                tz_inflate_gather(&run, queue);
+        }
+        TZ_SYNC;
+        over = queue[TZ_QUEUE_OVER];
+        status = queue[TZ_QUEUE_STATE];
+        *used = queue[TZ_QUEUE_USED];
+        for (TZ_ITEMS(item))
+            tz_queue_write(queue, in, out, item);
+        TZ_SYNC;
+    }
+    return status;
+}
+
+/* The checksum of the tile, of which each item sums a part. */
+TZ_FN tz_u32 tz_inflate_group_sum(const TZ_GLOBAL tz_u8 *out, tz_u32 size, TZ_LOCAL tz_u32 *queue)
+{
+    const tz_u32 share = size / TZ_GROUP_SIZE + 1u;
+    for (TZ_ITEMS(item)) {
+        const tz_u32 begin = item * share < size ? item * share : size;
+        const tz_u32 end = size - begin < share ? size : begin + share;
+        const tz_adler_part part = tz_adler_part_of(out, begin, end, size);
+        queue[2u * item] = part.sum;
+        queue[2u * item + 1u] = part.weighted;
+    }
+    TZ_SYNC;
+    tz_adler_part sum;
+    sum.sum = 0u;
+    sum.weighted = 0u;
+    for (tz_u32 i = 0u; i < TZ_GROUP_SIZE; i++) {
+        sum.sum += queue[2u * i];
+        sum.weighted += queue[2u * i + 1u];
+    }
+    TZ_SYNC;
+    return tz_adler32_of(sum, size);
+}
+
+/* As tz_inflate_tile. */
+TZ_FN tz_u32 tz_inflate_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
+                              tz_u32 size, TZ_WORK tz_u16 *work, TZ_LOCAL tz_u32 *queue)
+{
+    tz_u32 used = 0u;
+    tz_u32 status = tz_inflate_check_header(in, in_size);
+    if (status == TZ_DECODE_OK)
+        status = tz_inflate_group_raw(in + 2, in_size - 6u, out, size, work, queue, &used);
+    if (status != TZ_DECODE_OK)
+        return status;
+    if (tz_inflate_group_sum(out, size, queue) != tz_inflate_checksum(in, &used))
         return TZ_DECODE_BAD_CHECKSUM;
     return TZ_DECODE_END(used, in_size);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LZW as TIFF has it, one tile by one item: codes of 9 to 12 bits, the highest bit first, wider by
- * one bit one code before the table needs it; and the old way, lowest bit first and wider in time,
- * which is told by its first two bytes. 256 clears the table, 257 ends the data.
+ * LZW as TIFF has it, one tile by one item or by a group: codes of 9 to 12 bits, the highest bit
+ * first, wider by one bit one code before the table needs it; and the old way, lowest bit first and
+ * wider in time, which is told by its first two bytes. 256 clears the table, 257 ends the data.
  *
  * The table holds no strings. What a code stands for is what the code before it made and the byte
  * that followed, and all of that is in the tile already: the string of code k begins where the one
@@ -10,6 +10,7 @@
 #ifndef TZ_KERNELS_LZW_H
 #define TZ_KERNELS_LZW_H
 
+#include "kernels/copies.h"
 #include "kernels/kernel.h"
 #include "kernels/status.h"
 
@@ -71,7 +72,7 @@ TZ_FN void tz_lzw_widen(tz_lzw_run *run)
 }
 
 /* After a Clear: the first code stands for itself. */
-TZ_FN tz_u32 tz_lzw_restart(tz_lzw_run *run)
+TZ_FN tz_u32 tz_lzw_restart(tz_lzw_run *run, tz_u32 *source, tz_u32 *size)
 {
     run->width = TZ_LZW_MIN_WIDTH;
     run->next = TZ_LZW_FIRST;
@@ -84,37 +85,38 @@ TZ_FN tz_u32 tz_lzw_restart(tz_lzw_run *run)
         return TZ_DECODE_BAD_CODE;
     if (run->made == run->size)
         return TZ_DECODE_TOO_LONG;
-    run->places[0] = run->made;
-    run->out[run->made++] = (tz_u8)code;
+    *source = TZ_LITERAL | code;
+    *size = 1u;
+    run->places[0] = run->made++;
     return TZ_DECODE_OK;
 }
 
-/* Copies the string of a code to the end of the output. */
-TZ_FN tz_u32 tz_lzw_append(tz_lzw_run *run, tz_u32 code)
+/* The string of a code, which follows what was made. */
+TZ_FN tz_u32 tz_lzw_string(tz_lzw_run *run, tz_u32 code, tz_u32 *source, tz_u32 *size)
 {
-    if (code < TZ_LZW_CLEAR) { /* there is room for one byte: the tile is not complete */
-        run->out[run->made++] = (tz_u8)code;
-        return TZ_DECODE_OK;
+    if (code < TZ_LZW_CLEAR) {
+        *source = TZ_LITERAL | code;
+        *size = 1u;
+    } else {
+        const tz_u32 place = run->places[code - TZ_LZW_FIRST];
+        *source = run->made - place;
+        *size = run->places[code - TZ_LZW_FIRST + 1u] - place + 1u;
     }
-    const tz_u32 place = run->places[code - TZ_LZW_FIRST];
-    const tz_u32 size = run->places[code - TZ_LZW_FIRST + 1u] - place + 1u;
-    if (size > run->size - run->made)
+    if (*size > run->size - run->made)
         return TZ_DECODE_TOO_LONG;
-    const TZ_GLOBAL tz_u8 *from = run->out + place;
-    TZ_GLOBAL tz_u8 *to = run->out + run->made;
-    for (tz_u32 i = 0u; i < size; i++) /* byte by byte: the last may be the first that it writes */
-        to[i] = from[i];
-    run->made += size;
+    run->made += *size;
     return TZ_DECODE_OK;
 }
 
-/* One code, whatever it is. */
-TZ_FN tz_u32 tz_lzw_step(tz_lzw_run *run)
+/* One code, whatever it is, and the bytes that it makes. The tile is not complete. */
+TZ_FN tz_u32 tz_lzw_next(tz_lzw_run *run, tz_u32 *source, tz_u32 *size)
 {
     tz_lzw_widen(run);
     const tz_u32 code = tz_lzw_take(run);
     if (code == TZ_LZW_CLEAR)
-        return tz_lzw_restart(run);
+        return tz_lzw_restart(run, source, size);
+    if (run->next == 0u)
+        return TZ_DECODE_BAD_CODE; /* nothing may come before the first Clear */
     if (code == TZ_LZW_END)
         return TZ_DECODE_TRUNCATED;
     if (run->next == TZ_LZW_MAX_CODES) { /* old files go on with the table that they have */
@@ -126,7 +128,7 @@ TZ_FN tz_u32 tz_lzw_step(tz_lzw_run *run)
         run->next++;
         run->places[run->next - TZ_LZW_FIRST] = run->made;
     }
-    return tz_lzw_append(run, code);
+    return tz_lzw_string(run, code, source, size);
 }
 
 /* The tile is complete: the end should follow, perhaps after a Clear. */
@@ -140,14 +142,14 @@ TZ_FN tz_u32 tz_lzw_finish(tz_lzw_run *run)
         over = tz_lzw_is_over(run);
         code = tz_lzw_take(run);
     }
-    if (over || code != TZ_LZW_END)
-        return TZ_DECODE_NO_END;
-    return TZ_DECODE_END((tz_u32)((run->bit + 7u) / 8u), run->in_size);
+    tz_u32 status = TZ_DECODE_NO_END;
+    if (!over && code == TZ_LZW_END)
+        status = TZ_DECODE_END((tz_u32)((run->bit + 7u) / 8u), run->in_size);
+    return run->low_first ? status | TZ_DECODE_OLD_ORDER : status;
 }
 
-/* One tile as TIFF stores it with compression 5. places: TZ_LZW_WORK of them. */
-TZ_FN tz_u32 tz_lzw_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                         tz_u32 size, TZ_WORK tz_u32 *places)
+TZ_FN tz_lzw_run tz_lzw_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
+                              tz_u32 size, TZ_WORK tz_u32 *places)
 {
     tz_lzw_run run;
     run.in = in;
@@ -158,16 +160,66 @@ TZ_FN tz_u32 tz_lzw_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz
     run.size = size;
     run.made = 0u;
     run.width = TZ_LZW_MIN_WIDTH;
-    run.next = TZ_LZW_FIRST;
+    run.next = 0u;
     run.places = places;
-    if (tz_lzw_take(&run) != TZ_LZW_CLEAR)
-        return TZ_DECODE_BAD_CODE;
-    tz_u32 status = tz_lzw_restart(&run);
-    while (status == TZ_DECODE_OK && run.made < size)
-        status = tz_lzw_step(&run);
-    if (status != TZ_DECODE_OK)
-        return status;
-    return tz_lzw_finish(&run) | (run.low_first ? TZ_DECODE_OLD_ORDER : TZ_DECODE_OK);
+    return run;
+}
+
+/* One tile as TIFF stores it with compression 5, by one item. places: TZ_LZW_WORK of them. */
+TZ_FN tz_u32 tz_lzw_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
+                         tz_u32 size, TZ_WORK tz_u32 *places)
+{
+    tz_lzw_run run = tz_lzw_start(in, in_size, out, size, places);
+    do {
+        tz_u32 source, bytes;
+        const tz_u32 at = run.made;
+        const tz_u32 status = tz_lzw_next(&run, &source, &bytes);
+        if (status != TZ_DECODE_OK)
+            return status;
+        tz_copy(out, at, source, bytes);
+    } while (run.made < size);
+    return tz_lzw_finish(&run);
+}
+
+/* Item 0's part: fills the queue. */
+TZ_FN void tz_lzw_gather(tz_lzw_run *run, TZ_LOCAL tz_u32 *queue)
+{
+    tz_queue_begin(queue, run->made);
+    while (!tz_queue_is_full(queue)) {
+        tz_u32 source, bytes;
+        const tz_u32 status = tz_lzw_next(run, &source, &bytes);
+        if (status != TZ_DECODE_OK) {
+            tz_queue_end(queue, status, 0u);
+            return;
+        }
+        tz_queue_add(queue, source, bytes);
+        if (run->made == run->size) {
+            tz_queue_end(queue, tz_lzw_finish(run), 0u);
+            return;
+        }
+    }
+}
+
+/* The same by a group; queue: TZ_QUEUE_WORDS. All items get the status. */
+TZ_FN tz_u32 tz_lzw_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
+                          tz_u32 size, TZ_WORK tz_u32 *places, TZ_LOCAL tz_u32 *queue)
+{
+    tz_lzw_run run = tz_lzw_start(in, in_size, out, size, places);
+    tz_u32 over = 0u;
+    tz_u32 status = TZ_DECODE_OK;
+    while (!over) {
+        for (TZ_ITEMS(item)) {
+            if (item == 0u)
+                tz_lzw_gather(&run, queue);
+        }
+        TZ_SYNC;
+        over = queue[TZ_QUEUE_OVER];
+        status = queue[TZ_QUEUE_STATE];
+        for (TZ_ITEMS(item))
+            tz_queue_write(queue, in, out, item);
+        TZ_SYNC;
+    }
+    return status;
 }
 
 #endif

@@ -11,6 +11,21 @@
 typedef uint32_t kernel_decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                                void *work);
 
+/* By one item and then by a group: both say the same and make the same bytes. */
+static inline uint32_t kernel_both(kernel_decode *item, kernel_decode *group, const uint8_t *in,
+                                   uint32_t in_size, uint8_t *out, uint32_t size, void *work)
+{
+    uint8_t *first = run_alloc(size);
+    uint32_t status = item(in, in_size, out, size, work);
+    memcpy(first, out, size);
+    memset(out, 0x99, size);
+    assert_int_equal(group(in, in_size, out, size, work), status);
+    if ((status & TZ_DECODE_ERRORS) == 0)
+        assert_memory_equal(first, out, size);
+    free(first);
+    return status;
+}
+
 typedef struct kernel_run {
     codec_run codec;
     kernel_decode *decode;
