@@ -7,7 +7,7 @@
 #ifndef TZ_KERNELS_COPIES_H
 #define TZ_KERNELS_COPIES_H
 
-#include "kernels/group.h"
+#include "kernels/items.h"
 #include "kernels/kernel.h"
 #include "kernels/status.h"
 
@@ -36,6 +36,7 @@ TZ_FN void tz_copy(TZ_GLOBAL tz_u8 *out, tz_u32 at, tz_u32 source, tz_u32 size)
 #define TZ_QUEUE_USED    3u /* stored bytes that were read */
 #define TZ_QUEUE_FROM    4u /* what follows the copies: bytes of the input, from here */
 #define TZ_QUEUE_BYTES   5u /* and so many */
+#define TZ_QUEUE_FULL    6u /* nothing more may be added */
 #define TZ_QUEUE_ENDS    8u /* the place of the first copy, then of each copy's end */
 #define TZ_QUEUE_SOURCES (TZ_QUEUE_ENDS + TZ_QUEUE_ROOM + 1u)
 #define TZ_QUEUE_WORDS   (TZ_QUEUE_SOURCES + TZ_QUEUE_ROOM)
@@ -47,20 +48,28 @@ TZ_FN void tz_queue_begin(TZ_LOCAL tz_u32 *queue, tz_u32 at)
     queue[TZ_QUEUE_STATE] = TZ_DECODE_OK;
     queue[TZ_QUEUE_FROM] = 0u;
     queue[TZ_QUEUE_BYTES] = 0u;
+    queue[TZ_QUEUE_FULL] = 0u;
     queue[TZ_QUEUE_ENDS] = at;
 }
 
 TZ_FN int tz_queue_is_full(const TZ_LOCAL tz_u32 *queue)
 {
-    return queue[TZ_QUEUE_COUNT] == TZ_QUEUE_ROOM;
+    return queue[TZ_QUEUE_FULL] || queue[TZ_QUEUE_COUNT] == TZ_QUEUE_ROOM;
 }
 
+/* A long copy from within the queue is its last: the next one would be traced through it, and then
+ * all of a run of equal bytes through all copies before. */
 TZ_FN void tz_queue_add(TZ_LOCAL tz_u32 *queue, tz_u32 source, tz_u32 size)
 {
     const tz_u32 count = queue[TZ_QUEUE_COUNT];
+    const tz_u32 at = queue[TZ_QUEUE_ENDS + count];
     queue[TZ_QUEUE_SOURCES + count] = source;
-    queue[TZ_QUEUE_ENDS + count + 1u] = queue[TZ_QUEUE_ENDS + count] + size;
+    queue[TZ_QUEUE_ENDS + count + 1u] = at + size;
     queue[TZ_QUEUE_COUNT] = count + 1u;
+    if (size >= TZ_GROUP_SIZE / 2u) { /* no literal */
+        const tz_u32 copied = size < source ? size : source;
+        queue[TZ_QUEUE_FULL] = at - source + copied > queue[TZ_QUEUE_ENDS];
+    }
 }
 
 /* No queue follows; of this one nothing is written when there is an error. */

@@ -9,8 +9,8 @@
  * runs it for one item after the other. So, between regions, variables of the function belong to
  * all items alike, or to item 0 alone, what items hand to each other is in local or global memory,
  * and conditions around regions are the same for all items. No region is left by a return. */
-#ifndef TZ_KERNELS_GROUP_H
-#define TZ_KERNELS_GROUP_H
+#ifndef TZ_KERNELS_ITEMS_H
+#define TZ_KERNELS_ITEMS_H
 
 #include "kernels/kernel.h"
 
