@@ -387,7 +387,7 @@ static void case_41_codes_of_one_word_and_of_none(void **state)
 static void case_41_codes_that_are_too_many_or_too_few(void **state)
 {
     fixture *f = *state;
-    for (unsigned change = 0; change < 5; change++) {
+    for (unsigned change = 0; change < 6; change++) {
         uint8_t widths[258] = {0};
         widths['a'] = 1;
         widths['b'] = change == 0 ? 1 : 2;  /* too many, by one bit */
@@ -397,6 +397,8 @@ static void case_41_codes_that_are_too_many_or_too_few(void **state)
         widths[257] = change == 4 ? 1 : 0;  /* complete; one distance */
         if (change == 1)
             widths[256] = 3;
+        if (change == 5) /* too many, and none is longer than a bit */
+            widths['b'] = widths[256] = 1;
         bit_writer writer = {.low_first = true};
         put_head(&writer, 257, 1);
         put_widths(&writer, widths, 258);

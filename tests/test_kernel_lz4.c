@@ -79,8 +79,8 @@ static void linked_blocks_look_back_as_far_as_they_may(void **state)
 {
     fixture *f = *state;
     uint8_t *pixels = kernel_pixels(200000, 4);
-    for (size_t i = 65000; i < 200000; i++) /* from almost the whole window before */
-        pixels[i] = i % 64000 < 1000 ? (uint8_t)i : pixels[i - 65000];
+    for (size_t i = 65500; i < 200000; i++) /* from almost the whole window before */
+        pixels[i] = i % 64000 < 1000 ? (uint8_t)i : pixels[i - 65500];
     for (unsigned kind = 0; kind < KINDS; kind++) {
         f->size = 0;
         add_frame(f, pixels, 200000, kind, 9);
@@ -125,18 +125,28 @@ static void damaged_frames_get_the_verdict_of_the_codec(void **state)
     }
 }
 
-/* A frame of one block with these bytes. */
-static uint32_t check_block(fixture *f, const uint8_t *block, size_t block_size, size_t size)
+static void add_block(fixture *f, const uint8_t *block, size_t block_size)
 {
-    f->size = from_hex("04224d186040", f->stream);
-    f->stream[f->size] = (uint8_t)(tz_xxhash32(f->stream + 4, 2) >> 8);
-    f->size++;
     for (unsigned i = 0; i < 4; i++)
         f->stream[f->size++] = (uint8_t)(block_size >> 8 * i);
     memcpy(f->stream + f->size, block, block_size);
     f->size += block_size;
-    memset(f->stream + f->size, 0, 4);
-    f->size += 4;
+}
+
+/* The head of a frame without checksums, of blocks up to 64 KiB that do not look back. */
+static void add_head(fixture *f)
+{
+    f->size = from_hex("04224d186040", f->stream);
+    f->stream[f->size] = (uint8_t)(tz_xxhash32(f->stream + 4, 2) >> 8);
+    f->size++;
+}
+
+/* A frame of one block with these bytes. */
+static uint32_t check_block(fixture *f, const uint8_t *block, size_t block_size, size_t size)
+{
+    add_head(f);
+    add_block(f, block, block_size);
+    f->size += from_hex("00000000", f->stream + f->size);
     return kernel_agrees(&f->run, f->stream, f->size, size);
 }
 
@@ -170,9 +180,44 @@ static void blocks_by_hand(void **state)
         {"1f610100ff7061626364656667", 12, TZ_DECODE_TOO_LONG},
         {"1f610100ffffffffffffffffff", 12, TZ_DECODE_TRUNCATED},
         {"10610100", 5, TZ_DECODE_UNSURE}, /* it ends with a copy */
+        {"1f6101000050616263646566", 25, TZ_DECODE_TRUNCATED},
+        {"1f61010000506162636465", 25, TZ_DECODE_OK},   /* five literals at the end */
+        {"1f610100004061626364", 24, TZ_DECODE_UNSURE}, /* four */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(check_hex(f, cases[i].hex, cases[i].size), cases[i].status);
+}
+
+static void a_block_that_another_follows_ends_by_the_same_rules(void **state)
+{
+    fixture *f = *state;
+    for (unsigned literals = 4; literals < 6; literals++) {
+        uint8_t block[64];
+        add_head(f);
+        size_t size =
+            from_hex(literals == 4 ? "106101004061626364" : "10610100506162636465", block);
+        add_block(f, block, size);
+        add_block(f, block, from_hex("c0303132333435363738394142", block));
+        f->size += from_hex("00000000", f->stream + f->size);
+        assert_int_equal(kernel_agrees(&f->run, f->stream, f->size, 1 + 4 + literals + 12),
+                         literals == 4 ? TZ_DECODE_UNSURE : TZ_DECODE_OK);
+    }
+}
+
+static void a_block_makes_no_more_than_the_frame_says(void **state)
+{
+    fixture *f = *state;
+    for (size_t size = 65536; size <= 65537; size++) {
+        uint8_t block[512];
+        size_t at = from_hex("1f610100", block);
+        size_t more = size - 1 - 5 - 4 - 15;
+        for (; more >= 255; more -= 255)
+            block[at++] = 255;
+        block[at++] = (uint8_t)more;
+        at += from_hex("506162636465", block + at);
+        assert_int_equal(check_block(f, block, at, size),
+                         size == 65536 ? TZ_DECODE_OK : TZ_DECODE_TOO_LONG);
+    }
 }
 
 /* Blocks of random tokens, which keep to the format or just do not. */
@@ -242,6 +287,8 @@ int main(void)
         TEST(frames_may_follow_each_other),
         TEST(damaged_frames_get_the_verdict_of_the_codec),
         TEST(blocks_by_hand),
+        TEST(a_block_that_another_follows_ends_by_the_same_rules),
+        TEST(a_block_makes_no_more_than_the_frame_says),
         TEST(blocks_of_any_tokens_get_the_verdict_of_the_codec),
         TEST(checksums_of_every_length_are_right),
         TEST(case_40_a_bomb),
