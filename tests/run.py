@@ -51,6 +51,7 @@ def suites():
         Suite("driver", run_script, {"script": "tests/check_driver.py"}),
         Suite("layers", run_script, {"script": "tests/check_layers.py"}),
         Suite("header", run_script, {"script": "tests/check_headers.py"}),
+        Suite("kernels", run_script, {"script": "tests/check_kernels.py"}),
         Suite("unit", run_programs, {"preset": "unit", "label": "unit"}),
         Suite("asan", run_programs, {"preset": "asan", "label": "unit"}),
         Suite("tsan", run_programs, {"preset": "tsan", "label": "threads"}),

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kernels that decode tiles, beside the codecs of the same name: the first byte chooses one, the
+ * rest is as for the codec's own target. Status, warnings and bytes must agree, and so must streams
+ * of bare deflate, which no checksum protects. */
+#include "codec_target.h"
+#include "kernels/inflate.h"
+#include "kernels/lz4.h"
+#include "kernels/lzw.h"
+#include "kernels/packbits.h"
+
+#ifdef TZ_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
+
+typedef uint32_t kernel_decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                               void *work);
+
+/* What one item says and makes, and what a group does; the first is freed. */
+static void same_by_group(uint32_t status, uint32_t group_status, uint8_t *item,
+                          const uint8_t *group, size_t size)
+{
+    target_check(status == group_status);
+    target_check((status & TZ_DECODE_ERRORS) != 0 || memcmp(item, group, size) == 0);
+    free(item);
+}
+
+static uint32_t decode_lzw(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                           void *work)
+{
+    uint32_t queue[TZ_QUEUE_WORDS];
+    uint8_t *other = target_alloc(size);
+    uint32_t status = tz_lzw_tile(in, in_size, other, size, work);
+    same_by_group(status, tz_lzw_group(in, in_size, out, size, work, queue), other, out, size);
+    return status;
+}
+
+static uint32_t decode_packbits(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                                void *work)
+{
+    (void)work;
+    return tz_packbits_tile(in, in_size, out, size);
+}
+
+#ifdef TZ_HAVE_LIBDEFLATE
+static uint32_t decode_deflate(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                               void *work)
+{
+    uint32_t queue[TZ_QUEUE_WORDS];
+    uint8_t *other = target_alloc(size);
+    uint32_t status = tz_inflate_tile(in, in_size, other, size, work);
+    same_by_group(status, tz_inflate_group(in, in_size, out, size, work, queue), other, out, size);
+    return status;
+}
+#endif
+
+#ifdef TZ_HAVE_LZ4
+static uint32_t decode_lz4(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                           void *work)
+{
+    (void)work;
+    return tz_lz4_tile(in, in_size, out, size);
+}
+#endif
+
+/* By the first byte; kernels for codecs that this build does not have are NULL. */
+static const struct {
+    const tz_codec *codec;
+    kernel_decode *decode;
+} kernels[] = {
+    {&tz_codec_lzw, decode_lzw},
+    {&tz_codec_packbits, decode_packbits},
+#ifdef TZ_HAVE_LIBDEFLATE
+    {&tz_codec_deflate, decode_deflate},
+#else
+    {NULL, NULL},
+#endif
+#ifdef TZ_HAVE_LZ4
+    {&tz_codec_lz4, decode_lz4},
+#else
+    {NULL, NULL},
+#endif
+};
+enum { KERNELS = sizeof kernels / sizeof kernels[0], BARE_DEFLATE = KERNELS, WORK = 1 << 14 };
+_Static_assert(WORK >= TZ_INFLATE_WORK * sizeof(uint16_t) && WORK >= TZ_LZW_WORK * sizeof(uint32_t),
+               "one work memory for all");
+
+static size_t count_warnings(uint32_t status)
+{
+    size_t count = 0;
+    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_OLD_ORDER; bit <<= 1)
+        count += (status & bit) ? 1 : 0;
+    return count;
+}
+
+static uint32_t run_kernel(kernel_decode *decode, const uint8_t *in, size_t in_size, uint8_t *out,
+                           size_t size, uint8_t poison)
+{
+    uint8_t *work = target_alloc(WORK);
+    memset(work, poison, WORK);
+    memset(out, poison, size);
+    uint32_t status = decode(in, (uint32_t)in_size, out, (uint32_t)size, work);
+    free(work);
+    return status;
+}
+
+static void compare(unsigned which, const tz_tile_format *format, const uint8_t *in, size_t in_size)
+{
+    size_t row = tz_tile_row_bytes(format), size = tz_tile_bytes(format);
+    uint8_t *first = target_alloc(size), *second = target_alloc(size), *rows;
+    uint32_t status = run_kernel(kernels[which].decode, in, in_size, first, size, 0xC3);
+    target_check(run_kernel(kernels[which].decode, in, in_size, second, size, 0x5A) == status);
+    target t;
+    target_open(&t, kernels[which].codec);
+    tz_result result = target_decode(&t, format, in, in_size, row, 0x77, &rows);
+    if (status != TZ_DECODE_UNSURE) {
+        target_check((result == TZ_OK) == ((status & TZ_DECODE_ERRORS) == 0));
+        target_check(result != TZ_OK || t.warnings.count == count_warnings(status));
+        target_check(result != TZ_OK || memcmp(first, rows, size) == 0);
+        target_check(result != TZ_OK || memcmp(second, rows, size) == 0);
+    }
+    target_close(&t);
+    free(rows);
+    free(second);
+    free(first);
+}
+
+#ifdef TZ_HAVE_LIBDEFLATE
+static void compare_bare(const uint8_t *in, size_t in_size)
+{
+    enum { ROOM = 1 << 16 };
+    uint8_t *expected = target_alloc(ROOM);
+    struct libdeflate_decompressor *oracle = libdeflate_alloc_decompressor();
+    target_check(oracle != NULL);
+    size_t used = 0, made = 0;
+    bool taken = libdeflate_deflate_decompress_ex(oracle, in, in_size, expected, ROOM, &used,
+                                                  &made) == LIBDEFLATE_SUCCESS;
+    size_t size = taken ? made : ROOM;
+    uint8_t *out = target_alloc(size);
+    uint16_t work[TZ_INFLATE_WORK];
+    uint32_t read = 0;
+    uint32_t status = tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, &read);
+    if (status != TZ_DECODE_UNSURE) {
+        target_check(taken == (status == TZ_DECODE_OK));
+        target_check(!taken || (read == used && memcmp(out, expected, made) == 0));
+    }
+    free(out);
+    libdeflate_free_decompressor(oracle);
+    free(expected);
+}
+#endif
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1 + TARGET_HEAD)
+        return 0;
+    unsigned which = data[0] % (KERNELS + 1);
+    const uint8_t *in = data + 1 + TARGET_HEAD;
+    size_t in_size = size - 1 - TARGET_HEAD;
+#ifdef TZ_HAVE_LIBDEFLATE
+    if (which == BARE_DEFLATE)
+        compare_bare(in, in_size);
+#endif
+    if (which < KERNELS && kernels[which].codec) {
+        tz_tile_format format = target_format(kernels[which].codec, data + 1);
+        compare(which, &format, in, in_size);
+    }
+    return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What codes of LZW and deflate come to: a literal, or a copy of bytes that the tile has already.
+ * Written at once by one item, or gathered in a queue and written by a group: no byte of a queue
+ * waits for another, since each is traced back to where it was before the queue, or to a literal.
+ *
+ * A source is a literal byte with TZ_LITERAL, or the distance to copy from. */
+#ifndef TZ_KERNELS_COPIES_H
+#define TZ_KERNELS_COPIES_H
+
+#include "kernels/items.h"
+#include "kernels/kernel.h"
+#include "kernels/status.h"
+
+#define TZ_LITERAL 0x80000000u
+
+/* By one item: size bytes at this place of the tile. */
+TZ_FN void tz_copy(TZ_GLOBAL tz_u8 *out, tz_u32 at, tz_u32 source, tz_u32 size)
+{
+    if (source & TZ_LITERAL) {
+        out[at] = (tz_u8)source;
+        return;
+    }
+    const TZ_GLOBAL tz_u8 *from = out + (at - source);
+    TZ_GLOBAL tz_u8 *to = out + at;
+    for (tz_u32 i = 0u; i < size; i++) /* byte by byte: it may reach into itself */
+        to[i] = from[i];
+}
+
+/* ---- by a group ---- */
+
+/* A queue is TZ_QUEUE_WORDS words of local memory. Item 0 fills it, all items empty it. */
+#define TZ_QUEUE_ROOM    128u
+#define TZ_QUEUE_COUNT   0u /* copies in it */
+#define TZ_QUEUE_OVER    1u /* it is the last one */
+#define TZ_QUEUE_STATE   2u /* a tz_decode_status */
+#define TZ_QUEUE_USED    3u /* stored bytes that were read */
+#define TZ_QUEUE_FROM    4u /* what follows the copies: bytes of the input, from here */
+#define TZ_QUEUE_BYTES   5u /* and so many */
+#define TZ_QUEUE_FULL    6u /* nothing more may be added */
+#define TZ_QUEUE_ENDS    8u /* the place of the first copy, then of each copy's end */
+#define TZ_QUEUE_SOURCES (TZ_QUEUE_ENDS + TZ_QUEUE_ROOM + 1u)
+#define TZ_QUEUE_WORDS   (TZ_QUEUE_SOURCES + TZ_QUEUE_ROOM)
+
+TZ_FN void tz_queue_begin(TZ_LOCAL tz_u32 *queue, tz_u32 at)
+{
+    queue[TZ_QUEUE_COUNT] = 0u;
+    queue[TZ_QUEUE_OVER] = 0u;
+    queue[TZ_QUEUE_STATE] = TZ_DECODE_OK;
+    queue[TZ_QUEUE_FROM] = 0u;
+    queue[TZ_QUEUE_BYTES] = 0u;
+    queue[TZ_QUEUE_FULL] = 0u;
+    queue[TZ_QUEUE_ENDS] = at;
+}
+
+TZ_FN int tz_queue_is_full(const TZ_LOCAL tz_u32 *queue)
+{
+    return queue[TZ_QUEUE_FULL] || queue[TZ_QUEUE_COUNT] == TZ_QUEUE_ROOM;
+}
+
+/* A long copy from within the queue is its last: the next one would be traced through it, and then
+ * all of a run of equal bytes through all copies before. */
+TZ_FN void tz_queue_add(TZ_LOCAL tz_u32 *queue, tz_u32 source, tz_u32 size)
+{
+    const tz_u32 count = queue[TZ_QUEUE_COUNT];
+    const tz_u32 at = queue[TZ_QUEUE_ENDS + count];
+    queue[TZ_QUEUE_SOURCES + count] = source;
+    queue[TZ_QUEUE_ENDS + count + 1u] = at + size;
+    queue[TZ_QUEUE_COUNT] = count + 1u;
+    if (size >= TZ_GROUP_SIZE / 2u) { /* no literal */
+        const tz_u32 copied = size < source ? size : source;
+        queue[TZ_QUEUE_FULL] = at - source + copied > queue[TZ_QUEUE_ENDS];
+    }
+}
+
+/* No queue follows; of this one nothing is written when there is an error. */
+TZ_FN void tz_queue_end(TZ_LOCAL tz_u32 *queue, tz_u32 status, tz_u32 used)
+{
+    queue[TZ_QUEUE_OVER] = 1u;
+    queue[TZ_QUEUE_STATE] = status;
+    queue[TZ_QUEUE_USED] = used;
+    if (status & TZ_DECODE_ERRORS) {
+        queue[TZ_QUEUE_COUNT] = 0u;
+        queue[TZ_QUEUE_BYTES] = 0u;
+    }
+}
+
+/* The copy that makes the byte at this place. */
+TZ_FN tz_u32 tz_queue_find(const TZ_LOCAL tz_u32 *queue, tz_u32 at)
+{
+    tz_u32 low = 0u;
+    tz_u32 high = queue[TZ_QUEUE_COUNT] - 1u;
+    while (low < high) {
+        const tz_u32 middle = (low + high) / 2u;
+        if (at < queue[TZ_QUEUE_ENDS + middle + 1u])
+            high = middle;
+        else
+            low = middle + 1u;
+    }
+    return low;
+}
+
+/* The byte at this place, which a copy in the queue makes. Every step goes back to before the copy
+ * that it looks at, so that there are no more steps than copies. */
+TZ_FN tz_u8 tz_queue_byte(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *out, tz_u32 at)
+{
+    while (at >= queue[TZ_QUEUE_ENDS]) {
+        const tz_u32 copy = tz_queue_find(queue, at);
+        const tz_u32 source = queue[TZ_QUEUE_SOURCES + copy];
+        const tz_u32 start = queue[TZ_QUEUE_ENDS + copy];
+        if (source & TZ_LITERAL)
+            return (tz_u8)source;
+        at = start - source + (at - start) % source;
+    }
+    return out[at];
+}
+
+/* One item's share of all that the queue makes. */
+TZ_FN void tz_queue_write(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *in,
+                          TZ_GLOBAL tz_u8 *out, tz_u32 item)
+{
+    const tz_u32 end = queue[TZ_QUEUE_ENDS + queue[TZ_QUEUE_COUNT]];
+    for (tz_u32 at = queue[TZ_QUEUE_ENDS] + item; at < end; at += TZ_GROUP_SIZE)
+        out[at] = tz_queue_byte(queue, out, at);
+    for (tz_u32 i = item; i < queue[TZ_QUEUE_BYTES]; i += TZ_GROUP_SIZE)
+        out[end + i] = in[queue[TZ_QUEUE_FROM] + i];
+}
+
+#endif

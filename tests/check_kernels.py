@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles each kernel alone as every language that it is written in, and the tile decoders to code for devices."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from tap import Tap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wno-unused-function", "-Werror"]
+# An OpenCL compiler defines its version; clang by itself leaves that to the driver around it.
+OPENCL = ["clang", "-x", "cl", "-cl-std=CL1.2", "-D__OPENCL_VERSION__=120", "-Xclang",
+          "-finclude-default-header", "-target", "spir64"]
+LANGUAGES = [("C11", ["gcc", "-std=c11", "-x", "c"]), ("OpenCL C 1.2", OPENCL)]
+
+# All decoders in one kernel, so that a compiler has to make code of them.
+DECODERS = """
+#include "kernels/inflate.h"
+#include "kernels/lz4.h"
+#include "kernels/lzw.h"
+#include "kernels/packbits.h"
+KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out, tz_u32 size,
+                   TZ_GLOBAL tz_u16 *work, TZ_GLOBAL tz_u32 *places, TZ_GLOBAL tz_u32 *status)
+{
+    SHARED tz_u32 queue[TZ_QUEUE_WORDS];
+    status[0] = tz_inflate_tile(in, in_size, out, size, work);
+    status[1] = tz_lzw_tile(in, in_size, out, size, places);
+    status[2] = tz_lz4_tile(in, in_size, out, size);
+    status[3] = tz_packbits_tile(in, in_size, out, size);
+    status[4] = tz_inflate_group(in, in_size, out, size, work, queue);
+    status[5] = tz_lzw_group(in, in_size, out, size, places, queue);
+}
+"""
+
+
+def run(command, text):
+    done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True)
+    return done.returncode == 0, done.stderr
+
+
+def check_header(tap, header):
+    name = header.relative_to(ROOT / "src")
+    text = f'#include "{name}"\n#include "{name}"\n'
+    for language, command in LANGUAGES:
+        passed, output = run(command + STRICT + ["-Isrc", "-fsyntax-only", "-"], text)
+        tap.check(f"{name} alone as {language}", passed, output)
+
+
+def check_opencl(tap):
+    text = "#define KERNEL __kernel\n#define SHARED __local\n" + DECODERS
+    passed, output = run(OPENCL + ["-O1", "-Isrc", "-S", "-emit-llvm", "-o", os.devnull, "-"], text)
+    tap.check("the decoders to SPIR", passed, output)
+
+
+def find_nvcc():
+    return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+
+def check_cuda(tap, headers):
+    nvcc = find_nvcc()
+    if not nvcc:
+        tap.skip("all kernels as CUDA, to PTX", "nvcc is not installed")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "kernels.cu"
+        includes = "".join(f'#include "{header.relative_to(ROOT / "src")}"\n' for header in headers)
+        source.write_text(includes + '#define KERNEL extern "C" __global__\n#define SHARED __shared__\n'
+                          + DECODERS)
+        passed, output = run([nvcc, "-ptx", "--fmad=false", "-Isrc", "-o", f"{folder}/kernels.ptx",
+                              str(source)], "")
+        entry = passed and ".entry decode" in (pathlib.Path(folder) / "kernels.ptx").read_text()
+        tap.check("all kernels as CUDA, to PTX", entry, output)
+
+
+def main():
+    tap = Tap()
+    headers = sorted((ROOT / "src/kernels").glob("*.h"))
+    tap.check("there are kernels", len(headers) > 0)
+    for header in headers:
+        check_header(tap, header)
+    check_opencl(tap)
+    check_cuda(tap, headers)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
