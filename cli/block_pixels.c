@@ -175,7 +175,6 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
         return result;
     c.info = tz_file_info(c.file);
     c.options.threads = threads;
-    problem_print_warnings(c.info);
     result = describe(&c, info, path, err);
     file_rows_start(&rows, &c, memory / 4);
     const descent d = {.plan = plan,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "block_commands.h"
-#include "conversion.h"
+#include "convert_report.h"
 #include "output.h"
 #include "progress.h"
 #include "request.h"
@@ -167,11 +167,24 @@ static tz_result save(const planning *p, const tz_cog_plan *plan, tz_error *err)
     return result;
 }
 
+/* What could not be honoured, and what is wrong with the source: said once, and not by each block.
+ */
+static tz_result warn(const conversion *c, tz_error *err)
+{
+    static convert_result outcome; /* too large for a small stack */
+    tz_result result = tz_plan_write(&c->spec, &c->options, NULL, &outcome.writing, err);
+    if (result == TZ_OK)
+        convert_report_warn(c, &outcome);
+    return result;
+}
+
 static tz_result make_plan(const planning *p, tz_error *err)
 {
     conversion c = {0};
     tz_cog_plan *plan = NULL;
     tz_result result = conversion_open(&c, &p->convert, err);
+    if (result == TZ_OK)
+        result = warn(&c, err);
     if (result == TZ_OK)
         result = tz_cog_plan_make(&plan, &c.spec, &c.options, p->block_tiles, err);
     if (result == TZ_OK)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "problem.h"
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "progress.h"
 #include "terminal.h"
 #include "validate.h"
@@ -66,7 +68,8 @@ static int judge(const validate_settings *settings, const char *path, json *j)
     tz_validation *validation = NULL;
     tz_error err;
     progress shown;
-    progress_start(&shown, 1, 0);
+    struct stat about;
+    progress_start(&shown, 1, stat(path, &about) == 0 ? (uint64_t)about.st_size : 0);
     options.progress = progress_next(&shown, 1);
     const tz_result result = tz_validate(&validation, path, &options, &err);
     progress_end(&shown);
@@ -100,7 +103,7 @@ static int judge_all(const validate_settings *settings, int count, char **files)
         json_open(&j, stdout);
     if (as_json && count > 1)
         json_array(&j, NULL);
-    for (int i = 0; i < count && !term_is_broken() && !progress_is_cancelled(); i++) {
+    for (int i = 0; i < count && !term_is_broken(); i++) {
         if (!as_json && i > 0)
             putchar('\n');
         status = worse(status, judge(settings, files[i], as_json ? &j : NULL));

@@ -232,6 +232,18 @@ static void touch_metadata(const tz_file *file, const tz_info *info)
     touch_error(result, &err);
 }
 
+static void touch_validation(const tz_file *file)
+{
+    tz_validation *validation = NULL;
+    tz_error err;
+    const tz_result result = tz_validate_file(&validation, file, NULL, &err);
+    touch_error(result, &err);
+    for (uint32_t i = 0; result == TZ_OK && i < validation->check_count; i++)
+        for (uint32_t k = 0; k < validation->checks[i].finding_count; k++)
+            touch_text(validation->checks[i].findings[k].message);
+    tz_validation_free(validation);
+}
+
 static void touch_everything(const tz_file *file)
 {
     const tz_info *info = tz_file_info(file);
@@ -263,6 +275,7 @@ static void touch_everything(const tz_file *file)
     touch_error(tz_cog_problems(file, &problems, &err), &err);
     for (uint32_t bit = 1; bit != 0; bit <<= 1)
         touch_text(tz_cog_problem_text(problems & bit));
+    touch_validation(file);
 }
 
 #endif

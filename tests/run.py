@@ -70,6 +70,8 @@ def suites():
                                                                   "spec_copy_dump")]}),
         Suite("large", run_programs, {"preset": "unit", "label": "large"}),
         Suite("cogs", run_matrix, {"preset": "asan", "runs": [("check_cogs", "write_case")]}),
+        Suite("validate", run_matrix, {"preset": "asan", "runs": [("check_validate",
+                                                                  "../terrazzo")]}),
         Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),

@@ -96,11 +96,59 @@ static void means_are_rounded_away_from_zero(void **state)
     }
 }
 
+/* ---- weighted sums ---- */
+
+/* Pixels that are 1 or 2 samples apart, or anywhere, and look at 1 to taps samples each. */
+static void check_weigh(size_t width, uint32_t taps, uint32_t apart, bool finite)
+{
+    const size_t most = width * 3 + taps;
+    int32_t *from = malloc((width + 1) * sizeof *from);
+    double *weights = malloc((width * taps + 1) * sizeof *weights);
+    double *values = malloc(most * sizeof *values);
+    double out[2][2][44]; /* by form: sums and totals, with what must stay behind them */
+    memset(out, UNTOUCHED, sizeof out);
+    for (size_t i = 0; i < most; i++) {
+        static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0};
+        values[i] = (double)random_below(100000) / 7;
+        if (!finite && random_below(6) == 0)
+            values[i] = odd[random_below(4)];
+    }
+    for (size_t i = 0; i < width; i++) {
+        from[i] = (int32_t)(apart > 0 ? i * apart : random_below(most - taps + 1));
+        const uint32_t few = 1 + (uint32_t)random_below(taps);
+        for (uint32_t k = 0; k < taps; k++)
+            weights[k * width + i] = k < few ? (double)random_below(2000) / 999 - 0.5 : 0;
+    }
+    const tz_weighing how = {from, weights, width, taps};
+    for (int form = 0; form < 2; form++)
+        forms[form]->weigh(&how, values, out[form][0], finite ? NULL : out[form][1]);
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    const double behind = out[1][0][width];
+    assert_memory_equal(&behind, &out[1][0][43], sizeof behind);
+    free(values);
+    free(weights);
+    free(from);
+}
+
+static void weighted_sums(void **state)
+{
+    (void)state;
+    for (size_t width = 0; width < 40; width++) {
+        for (uint32_t taps = 1; taps <= 13; taps++) {
+            for (uint32_t apart = 0; apart <= 3; apart++) {
+                check_weigh(width, taps, apart, false);
+                check_weigh(width, taps, apart, true);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_by_two_pixels),
         cmocka_unit_test(means_are_rounded_away_from_zero),
+        cmocka_unit_test(weighted_sums),
     };
     return cmocka_run_group_tests(tests, choose_forms, NULL);
 }

@@ -225,6 +225,37 @@ static void little_memory_gives_the_same_pixels(void **state)
     close_image(&i);
 }
 
+/* One makes many pixels of few, the other few of many: a thread's memory serves both. */
+static void several_sizes_in_one_call(void **state)
+{
+    (void)state;
+    image i = open_pyramid();
+    enum { WIDE = 1500 };
+    uint16_t *wide = malloc(sizeof *wide * WIDE * 3);
+    uint16_t *wide_alone = malloc(sizeof *wide * WIDE * 3);
+    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        uint16_t small[2 * 2];
+        uint16_t small_alone[2 * 2];
+        tz_item items[2] = {{.file = i.file,
+                             .window = {0, 0, 2, 2},
+                             .into = {wide, TZ_DTYPE_UINT16, 1, 3, WIDE, 0, 0, 0}},
+                            {.file = i.file, .into = {small, TZ_DTYPE_UINT16, 1, 2, 2, 0, 0, 0}}};
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        tz_error err;
+        how.resampling = (tz_resampling)method;
+        assert_int_equal(tz_read_batch(items, 2, &how, NULL, &err), TZ_OK);
+        items[0].into.data = wide_alone;
+        items[1].into.data = small_alone;
+        read_ok(&items[0], &how, NULL);
+        read_ok(&items[1], &how, NULL);
+        assert_memory_equal(wide, wide_alone, sizeof *wide * WIDE * 3);
+        assert_memory_equal(small, small_alone, sizeof small);
+    }
+    free(wide);
+    free(wide_alone);
+    close_image(&i);
+}
+
 static void bad_tiles_are_not_averaged(void **state)
 {
     (void)state;
@@ -296,6 +327,7 @@ int main(void)
         cmocka_unit_test(another_size_without_a_method_is_an_error),
         cmocka_unit_test(outside_of_the_level_is_fill),
         cmocka_unit_test(little_memory_gives_the_same_pixels),
+        cmocka_unit_test(several_sizes_in_one_call),
         cmocka_unit_test(bad_tiles_are_not_averaged),
         cmocka_unit_test(every_allocation_fails_in_turn),
     };

@@ -10,6 +10,7 @@
 #include "alloc_hook.h"
 #include "raster.h"
 #include "scratch.h"
+#include "write/block_bytes.h"
 
 /* ---- pixels of all levels ---- */
 
@@ -260,17 +261,41 @@ static tz_write_options small_tiles(void)
 static void test_methods_and_types(void **state)
 {
     (void)state;
-    static const tz_resampling methods[] = {TZ_RESAMPLE_NEAREST, TZ_RESAMPLE_AVERAGE,
-                                            TZ_RESAMPLE_CUBIC};
-    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32};
-    for (size_t m = 0; m < 3; m++)
-        for (size_t t = 0; t < 3; t++) {
-            raster r = raster_make(types[t], 1, 201, 133, false);
-            tz_write_options options = small_tiles();
-            options.overview_resampling = methods[m];
-            check_same_file(&r, &options, 3);
-            raster_free(&r);
-        }
+    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32,
+                                     TZ_DTYPE_FLOAT64};
+    for (unsigned method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        raster r = raster_make(types[method % 4], 1, 201, 133, method % 2 == 0);
+        tz_write_options options = small_tiles();
+        options.overview_resampling = (tz_resampling)method;
+        check_same_file(&r, &options, 1 + method % 3);
+        raster_free(&r);
+    }
+}
+
+static void test_alpha_palettes_and_odd_bits(void **state)
+{
+    (void)state;
+    static const uint16_t colors[3 * 256] = {1, 2, 3};
+    static const uint8_t discard[] = {2};
+    raster r = raster_make(TZ_DTYPE_UINT8, 4, 99, 70, false);
+    tz_write_options options = small_tiles();
+    r.spec.photometric = TZ_PHOTOMETRIC_RGB; /* the fourth is alpha */
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    options.discard_bits = discard, options.discard_count = 1;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
+    r = raster_make(TZ_DTYPE_UINT8, 1, 99, 70, true);
+    r.spec.bits_per_sample = 7;
+    options = small_tiles();
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    r.spec.bits_per_sample = 8;
+    r.spec.photometric = TZ_PHOTOMETRIC_PALETTE;
+    r.spec.color_map = colors, r.spec.color_map_size = 256;
+    options.overview_resampling = TZ_RESAMPLE_NONE;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
 }
 
 /* Nodata in one corner, so that whole tiles are of it, and here and there; and some NaN. */
@@ -382,6 +407,65 @@ static void test_other_codecs_in_overviews(void **state)
     raster_free(&r);
 }
 #endif
+
+/* ---- large files ---- */
+
+/* The head of the only block of a plan, with tiles of this size. */
+static tz_bytes forged_head(const tz_cog_plan *plan, uint32_t size)
+{
+    const tz_context ctx = {.ifd = -1};
+    tz_block_tiles tiles;
+    assert_int_equal(tz_plan_find_block(plan, 0, 0, &tiles, &ctx), TZ_OK);
+    tz_block_head head = tz_block_head_of(plan, 0, 0, &tiles);
+    uint8_t *data = calloc((size_t)head.size, 1);
+    for (uint64_t i = 0; i < head.tiles; i++)
+        tz_block_head_set_tile(data, &head, i, size, 0);
+    head.body = head.tiles * (size + 8ull);
+    tz_block_head_seal(data, &head);
+    return (tz_bytes){data, (size_t)head.size};
+}
+
+/* Sizes alone decide: there are no such tiles. */
+static void test_sizes_decide_about_bigtiff(void **state)
+{
+    (void)state;
+    static const struct {
+        tz_bigtiff wanted;
+        uint32_t size; /* of each of 16 tiles */
+        tz_result result;
+        bool bigtiff;
+    } cases[] = {
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 20, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, (1u << 28) - 1024, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 28, TZ_OK, true},
+        {TZ_BIGTIFF_IF_SAFER, 1u << 27, TZ_OK, true},
+        {TZ_BIGTIFF_NO, 1u << 28, TZ_ERR_UNSUPPORTED, false},
+        {TZ_BIGTIFF_YES, 1, TZ_OK, true},
+    };
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tz_write_options options = small_tiles();
+        tz_assembly *a = NULL;
+        tz_error err;
+        options.bigtiff = cases[i].wanted;
+        options.overview_count = -1;
+        tz_cog_plan *plan = new_plan(&r, &options, 4);
+        const tz_bytes head = forged_head(plan, cases[i].size);
+        assert_int_equal(tz_assemble(&a, plan, &head, 1, &err), cases[i].result);
+        if (a) {
+            assert_int_equal(a->bigtiff, cases[i].bigtiff);
+            assert_int_equal(((const uint8_t *)a->front.data)[2], cases[i].bigtiff ? 43 : 42);
+            assert_int_equal(a->run_counts[0], 1);
+            assert_int_equal(a->runs[0][0].offset, 4096);
+            assert_int_equal(a->runs[0][0].from, head.size);
+            assert_int_equal(a->file_size, 4096 + 16 * (cases[i].size + 8ull));
+        }
+        tz_assembly_free(a);
+        tz_cog_plan_free(plan);
+        free((void *)head.data);
+    }
+    raster_free(&r);
+}
 
 /* ---- threads ---- */
 
@@ -674,6 +758,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRATCH(test_methods_and_types),
+        SCRATCH(test_alpha_palettes_and_odd_bits),
         SCRATCH(test_nodata_masks_and_odd_sizes),
         SCRATCH(test_interleaves_and_formats),
         SCRATCH(test_statistics_are_the_same_bits),
@@ -681,6 +766,7 @@ int main(void)
 #if defined(TZ_HAVE_JPEG) && defined(TZ_HAVE_LIBDEFLATE)
         SCRATCH(test_other_codecs_in_overviews),
 #endif
+        SCRATCH(test_sizes_decide_about_bigtiff),
         SCRATCH(test_threads_share_a_plan),
         SCRATCH(test_missing_doubled_and_foreign_blocks_are_named),
         SCRATCH(test_every_changed_byte_of_a_head_is_noticed),

@@ -6,18 +6,20 @@
 
 #include "kernels/kernel.h"
 
-/* One row's share of one new pixel: sum and weight of its valid samples, left to right. */
+/* One row's share of one new pixel: sum and weight of its valid samples, left to right. Weights
+ * are stride apart; one of 0 does not count. */
 TZ_FN void tz_weigh_row(const TZ_GLOBAL tz_f64 *samples, const TZ_GLOBAL tz_f64 *weights,
-                        tz_u32 count, tz_f64 *sum, tz_f64 *weight)
+                        tz_u64 stride, tz_u32 count, tz_f64 *sum, tz_f64 *weight)
 {
     tz_f64 s = 0.0;
     tz_f64 w = 0.0;
     for (tz_u32 i = 0; i < count; i++) {
         const tz_f64 x = samples[i];
-        if (x != x)
+        const tz_f64 by = weights[i * stride];
+        if (x != x || by == 0.0)
             continue;
-        s += weights[i] * x;
-        w += weights[i];
+        s += by * x;
+        w += by;
     }
     *sum = s;
     *weight = w;

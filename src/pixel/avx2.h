@@ -83,6 +83,7 @@ void tz_avx2_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, siz
                    double pivot, tz_tally_part *out);
 void tz_avx2_halve(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
                    size_t count);
+void tz_avx2_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals);
 #endif
 
 #endif

@@ -178,21 +178,46 @@ uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count)
     return samples < all ? samples : all;
 }
 
+/* Whether loops by tap are worth their table. */
+static bool has_taps(const tz_axis_map *map)
+{
+    return most_weights(map) <= TZ_MOST_TAPS;
+}
+
 uint64_t tz_axis_bytes(const tz_axis_map *map, uint32_t count)
 {
+    const uint64_t weights = most_weights(map);
+    const uint64_t by_tap = has_taps(map) ? weights * sizeof(double) + sizeof(uint64_t) : 0;
     return count * (sizeof(int64_t) + sizeof(uint64_t) + sizeof(size_t) +
-                    (most_weights(map) + 1) * sizeof(double));
+                    (weights + 1) * sizeof(double) + by_tap);
+}
+
+static void make_taps(tz_axis *out, uint32_t count)
+{
+    out->taps = 0;
+    for (uint32_t i = 0; i < count; i++)
+        out->taps = out->count[i] > out->taps ? out->count[i] : out->taps;
+    for (uint32_t i = 0; i < count; i++) {
+        out->from[i] = (int32_t)(out->first[i] - out->first[0]);
+        for (uint32_t k = 0; k < out->taps; k++)
+            out->by_tap[(size_t)k * count + i] =
+                k < out->count[i] ? out->weights[out->start[i] + k] : 0;
+    }
 }
 
 void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t count,
                   void *memory)
 {
+    const size_t weights = (size_t)most_weights(map) * count;
+    size_t used = 0;
+    out->zeros = false;
     out->weights = memory;
-    out->totals = out->weights + most_weights(map) * count;
-    out->first = (int64_t *)(out->totals + count);
+    out->totals = out->weights + weights;
+    out->by_tap = out->totals + count;
+    out->first = (int64_t *)(out->by_tap + (has_taps(map) ? weights : 0));
     out->start = (size_t *)(out->first + count);
     out->count = (uint32_t *)(out->start + count);
-    size_t used = 0;
+    out->from = (int32_t *)(out->count + count);
     for (uint32_t i = 0; i < count; i++) {
         int64_t low;
         int64_t high;
@@ -203,7 +228,11 @@ void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t
         out->totals[i] = 0;
         for (int64_t sample = low; sample < high; sample++) {
             out->weights[used] = weight_of(map, first + i, sample);
+            out->zeros = out->zeros || fabs(out->weights[used]) < 1e-9;
             out->totals[i] += out->weights[used++];
         }
     }
+    out->taps = 0;
+    if (has_taps(map) && out->first[count - 1] - out->first[0] < INT32_MAX)
+        make_taps(out, count);
 }

@@ -14,7 +14,16 @@ typedef struct tz_axis {
     size_t *start;
     double *weights;
     double *totals;
+    /* The same for loops over new pixels: tap k of pixel i is sample first[0] + from[i] + k, with
+     * weight by_tap[k * width + i], 0 where it has fewer. taps 0: they are too many. */
+    bool zeros; /* some weights are too small to be seen in the total */
+    uint32_t taps;
+    int32_t *from;
+    double *by_tap;
 } tz_axis;
+
+/* Taps of a pixel are no more than this. */
+enum { TZ_MOST_TAPS = 24 };
 
 /* How new pixels lie over the old ones: new pixel i covers origin + i * scale to
  * origin + (i + 1) * scale, of samples low to high - 1. */

@@ -6,7 +6,7 @@
 
 #include "kernels/choose.h"
 #include "kernels/weigh.h"
-#include "pixel/pixel.h"
+#include "pixel/row_ops.h"
 
 /* A filter's rows are kept for the new rows that follow when they are no more than this. */
 enum { MOST_KEPT_ROWS = 32 };
@@ -41,7 +41,7 @@ static uint32_t places_of(tz_resampling method, const tz_resample_needs *needs)
 }
 
 /* Sizes of all parts of the memory, in the order of its members. */
-enum { PARTS = 9 };
+enum { PARTS = 11 };
 
 static void sizes_of(tz_resampling method, const tz_resample_needs *needs, uint64_t sizes[PARTS])
 {
@@ -49,14 +49,16 @@ static void sizes_of(tz_resampling method, const tz_resample_needs *needs, uint6
     const uint64_t chosen = is_choice(method) ? (uint64_t)needs->across * needs->down : 0;
     const uint64_t places = places_of(method, needs);
     sizes[0] = needs->width * sizeof(double);
-    sizes[1] = is_filter(method) ? 0 : needs->width * sizeof(double);
-    sizes[2] = rows * needs->old_width * sizeof(double);
-    sizes[3] = chosen * sizeof(double);
-    sizes[4] = chosen * sizeof(uint32_t);
-    sizes[5] = is_filter(method) ? needs->width * sizeof(tz_filter) : 0;
-    sizes[6] = places * needs->width * sizeof(double);
-    sizes[7] = places * sizeof(int64_t);
-    sizes[8] = places * sizeof(bool);
+    sizes[1] = sizes[0];
+    sizes[2] = sizes[0];
+    sizes[3] = sizes[0];
+    sizes[4] = (rows * needs->old_width + TZ_MOST_TAPS) * sizeof(double);
+    sizes[5] = chosen * sizeof(double);
+    sizes[6] = chosen * sizeof(uint32_t);
+    sizes[7] = is_filter(method) ? needs->width * sizeof(tz_filter) : 0;
+    sizes[8] = places * needs->width * sizeof(double);
+    sizes[9] = places * sizeof(int64_t);
+    sizes[10] = places * sizeof(bool);
 }
 
 static uint64_t rounded(uint64_t size)
@@ -89,13 +91,15 @@ void tz_resample_memory_make(tz_resample_memory *out, tz_resampling method,
     }
     *out = (tz_resample_memory){.values = (double *)parts[0],
                                 .weights = (double *)parts[1],
-                                .samples = (double *)parts[2],
-                                .chosen = (double *)parts[3],
-                                .orders = (uint32_t *)parts[4],
-                                .filters = parts[5],
-                                .filtered = (double *)parts[6],
-                                .rows = (int64_t *)parts[7],
-                                .gaps = (bool *)parts[8],
+                                .sums = (double *)parts[2],
+                                .totals = (double *)parts[3],
+                                .samples = (double *)parts[4],
+                                .chosen = (double *)parts[5],
+                                .orders = (uint32_t *)parts[6],
+                                .filters = parts[7],
+                                .filtered = (double *)parts[8],
+                                .rows = (int64_t *)parts[9],
+                                .gaps = (bool *)parts[10],
                                 .places = places_of(method, needs)};
 }
 
@@ -155,22 +159,31 @@ void tz_resample_pick(const tz_resampler *r, int64_t row, uint8_t *samples, uint
 
 /* ---- rows of the level ---- */
 
-/* What is not valid becomes NaN, so that all that follows knows one way to say so. True if there is
- * any. */
+static bool is_integer(tz_dtype dtype)
+{
+    return dtype < TZ_DTYPE_FLOAT16;
+}
+
+static bool is_all_finite(const double *values, uint32_t count)
+{
+    double sum = 0; /* of 0 for each that is, of NaN for others */
+    for (uint32_t i = 0; i < count; i++)
+        sum += values[i] - values[i];
+    return sum == 0;
+}
+
+/* What is not valid becomes NaN, so that all that follows knows one way to say so. True: there is
+ * none, nor infinity. */
 static bool load_row(const tz_resampler *r, int64_t row, double *out)
 {
     const tz_placement to_double = {.from = r->dtype, .to = TZ_DTYPE_FLOAT64};
     const tz_old_row old = r->old_row(r->user, row);
-    bool gaps = false;
+    const bool whole = !old.valid || !memchr(old.valid, 0, r->old_width);
     tz_row_place(&to_double, old.samples, old.step, (uint8_t *)out, sizeof *out, r->old_width, NULL,
                  0);
-    for (uint32_t i = 0; old.valid && i < r->old_width; i++) {
-        if (!old.valid[i])
-            out[i] = (double)NAN;
-    }
-    for (uint32_t i = 0; i < r->old_width; i++)
-        gaps |= out[i] != out[i];
-    return gaps;
+    for (uint32_t i = 0; !whole && i < r->old_width; i++)
+        out[i] = old.valid[i] ? out[i] : (double)NAN;
+    return whole && (is_integer(r->dtype) || is_all_finite(out, r->old_width));
 }
 
 /* The first of the samples that new pixel i looks at. */
@@ -179,19 +192,26 @@ static const double *samples_of(const tz_resampler *r, const double *row, uint32
     return r->across.count[i] > 0 ? row + (r->across.first[i] - r->column) : row;
 }
 
-/* ---- means by area and gauss: of all samples at once ---- */
-
-static void add_row(const tz_resampler *r, double weight, const tz_resample_memory *m)
+/* Sums of weight * sample, by new pixel, over the row in m->samples. What they weigh together is
+ * returned. */
+static const double *weigh_across(const tz_resampler *r, const tz_resample_memory *m, bool finite)
 {
-    for (uint32_t i = 0; i < r->width; i++) {
-        double s = 0;
-        double w = 0;
-        tz_weigh_row(samples_of(r, m->samples, i), r->across.weights + r->across.start[i],
-                     r->across.count[i], &s, &w);
-        m->values[i] += weight * s;
-        m->weights[i] += weight * w;
+    const tz_axis *across = &r->across;
+    const tz_weighing how = {across->from, across->by_tap, r->width, across->taps};
+    if (across->taps == 0) {
+        for (uint32_t i = 0; i < r->width; i++)
+            tz_weigh_row(samples_of(r, m->samples, i), across->weights + across->start[i], 1,
+                         across->count[i], &m->sums[i], &m->totals[i]);
+        return m->totals;
     }
+    for (uint32_t i = 0; i < across->taps; i++)
+        m->samples[r->old_width + i] = 0; /* pixels with fewer taps look at them, in vain */
+    tz_row_ops_get()->weigh(&how, m->samples + (across->first[0] - r->column), m->sums,
+                            finite ? NULL : m->totals);
+    return finite ? across->totals : m->totals;
 }
+
+/* ---- means by area and gauss: of all samples at once ---- */
 
 static void make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
                        const tz_resample_memory *m)
@@ -200,15 +220,20 @@ static void make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
     memset(m->values, 0, r->width * sizeof *m->values);
     memset(m->weights, 0, r->width * sizeof *m->weights);
     for (uint32_t k = 0; k < down->count[i]; k++) {
-        load_row(r, down->first[i] + k, m->samples);
+        const double weight = down->weights[down->start[i] + k];
+        const bool finite = load_row(r, down->first[i] + k, m->samples);
         for (uint32_t x = 0; squares && x < r->old_width; x++)
             m->samples[x] *= m->samples[x];
-        add_row(r, down->weights[down->start[i] + k], m);
+        const double *totals = weigh_across(r, m, finite && !squares);
+        for (uint32_t x = 0; x < r->width; x++) {
+            m->values[x] += weight * m->sums[x];
+            m->weights[x] += weight * totals[x];
+        }
     }
-    for (uint32_t x = 0; x < r->width; x++) {
-        const double mean = m->values[x] / m->weights[x];
-        m->values[x] = !(m->weights[x] > 0) ? (double)NAN : squares ? sqrt(mean) : mean;
-    }
+    for (uint32_t x = 0; x < r->width; x++)
+        m->values[x] = m->weights[x] > 0 ? m->values[x] / m->weights[x] : (double)NAN;
+    for (uint32_t x = 0; squares && x < r->width; x++)
+        m->values[x] = sqrt(m->values[x]);
 }
 
 /* ---- filters: along the row, then down ---- */
@@ -218,6 +243,7 @@ static bool is_negative(const tz_resampler *r)
     return r->method != TZ_RESAMPLE_BILINEAR;
 }
 
+/* Where not all samples are valid. */
 static double filter_across(const tz_resampler *r, const double *row, uint32_t i)
 {
     const double *samples = samples_of(r, row, i);
@@ -229,15 +255,21 @@ static double filter_across(const tz_resampler *r, const double *row, uint32_t i
     return tz_filter_end(&f, count, is_negative(r), (double)NAN);
 }
 
-/* The same where all samples are valid. */
-static double filter_all_across(const tz_resampler *r, const double *row, uint32_t i)
+/* True: there are gaps. */
+static bool filter_row(const tz_resampler *r, const tz_resample_memory *m, bool finite, double *out)
 {
-    const double *samples = samples_of(r, row, i);
-    const double *weights = r->across.weights + r->across.start[i];
-    double sum = 0;
-    for (uint32_t k = 0; k < r->across.count[i]; k++)
-        sum += weights[k] * samples[k];
-    return r->across.totals[i] > 0 ? sum / r->across.totals[i] : (double)NAN;
+    /* that all weights are there tells that all samples are, unless some weigh nothing */
+    const bool tells = finite || !r->across.zeros;
+    const double *totals = weigh_across(r, m, finite);
+    bool gaps = false;
+    for (uint32_t i = 0; i < r->width; i++) {
+        if (tells && totals[i] == r->across.totals[i] && totals[i] > 0)
+            out[i] = m->sums[i] / totals[i];
+        else
+            out[i] = filter_across(r, m->samples, i);
+        gaps |= out[i] != out[i];
+    }
+    return gaps;
 }
 
 /* A row of the level, filtered; from memory if it is there. */
@@ -247,12 +279,8 @@ static const double *filtered_row(const tz_resampler *r, int64_t row, tz_resampl
     const uint32_t place = (uint32_t)(row % m->places);
     double *out = m->filtered + (size_t)place * r->width;
     if (m->rows[place] != row) {
-        bool any = load_row(r, row, m->samples);
-        for (uint32_t i = 0; i < r->width; i++)
-            out[i] = any ? filter_across(r, m->samples, i) : filter_all_across(r, m->samples, i);
-        for (uint32_t i = 0; i < r->width; i++)
-            any |= out[i] != out[i];
-        m->gaps[place] = any;
+        const bool finite = load_row(r, row, m->samples);
+        m->gaps[place] = filter_row(r, m, finite, out);
         m->rows[place] = row;
     }
     *gaps |= m->gaps[place];
@@ -301,7 +329,7 @@ static void make_extremes(const tz_resampler *r, const tz_axis *down, uint32_t i
     for (uint32_t x = 0; x < r->width; x++)
         m->values[x] = (double)NAN;
     for (uint32_t k = 0; k < down->count[i]; k++) {
-        load_row(r, down->first[i] + k, m->samples);
+        (void)load_row(r, down->first[i] + k, m->samples);
         for (uint32_t x = 0; x < r->width; x++) {
             const double *samples = samples_of(r, m->samples, x);
             for (uint32_t n = 0; n < r->across.count[x]; n++)
@@ -331,7 +359,7 @@ static void make_choices(const tz_resampler *r, const tz_axis *down, uint32_t i,
                          const tz_resample_memory *m)
 {
     for (uint32_t k = 0; k < down->count[i]; k++)
-        load_row(r, down->first[i] + k, m->samples + (size_t)k * r->old_width);
+        (void)load_row(r, down->first[i] + k, m->samples + (size_t)k * r->old_width);
     for (uint32_t x = 0; x < r->width; x++)
         m->values[x] = choose(r, down->count[i], x, m);
 }

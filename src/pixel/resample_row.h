@@ -37,6 +37,8 @@ typedef struct tz_resample_needs {
 typedef struct tz_resample_memory {
     double *values;  /* by new pixel: what tz_resample_values makes */
     double *weights; /* the same */
+    double *sums;    /* of one row */
+    double *totals;
     double *samples; /* a row of the level, NaN where not valid; all of a new row's, where one of
                         them is chosen */
     double *chosen;  /* of one new pixel */

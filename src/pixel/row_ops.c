@@ -108,6 +108,7 @@ const tz_row_ops tz_row_ops_plain = {
     .replace_nan = {NULL, replace_nan_u16, replace_nan_u32, replace_nan_u64},
     .tally = tz_plain_tally,
     .halve = tz_plain_halve,
+    .weigh = tz_plain_weigh,
 };
 
 #if defined(__x86_64__)
@@ -125,6 +126,7 @@ const tz_row_ops tz_row_ops_avx2 = {
                     tz_avx2_replace_nan_u64},
     .tally = tz_avx2_tally,
     .halve = tz_avx2_halve,
+    .weigh = tz_avx2_weigh,
 };
 #endif
 

@@ -51,6 +51,15 @@ typedef struct tz_halving {
     float none_real; /* what stands where nothing counts */
 } tz_halving;
 
+/* Weighted sums of neighbouring samples: those of new pixel i are from[i] and the taps - 1 that
+ * follow, with weights[k * width + i]. */
+typedef struct tz_weighing {
+    const int32_t *from;
+    const double *weights;
+    size_t width;
+    uint32_t taps;
+} tz_weighing;
+
 typedef struct tz_row_ops {
     /* Predictor 2 by word size: count words, stride of them in a pixel. Reads TZ_ROW_SLACK bytes
      * behind row. */
@@ -90,6 +99,9 @@ typedef struct tz_row_ops {
     /* Two rows of 2 * count pixels that lie together to count pixels. */
     void (*halve)(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
                   size_t count);
+    /* Sums of weight * sample and of weights, for all new pixels, in the order of taps. NaN does
+     * not count, nor does a weight of 0. totals NULL: all samples are finite. */
+    void (*weigh)(const tz_weighing *how, const double *samples, double *sums, double *totals);
 } tz_row_ops;
 
 extern const tz_row_ops tz_row_ops_plain;
@@ -123,5 +135,6 @@ void tz_plain_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, si
                     double pivot, tz_tally_part *out);
 void tz_plain_halve(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
                     size_t count);
+void tz_plain_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-enum { EXTENTS_AT_MOST = 1 << 22, FIRST_ROOM = 64 };
+enum { EXTENTS_AT_MOST = 1 << 20, FIRST_ROOM = 64 };
 
 typedef enum extent_kind { EXTENT_HEADER, EXTENT_DIRECTORY, EXTENT_TAG, EXTENT_TILE } extent_kind;
 
@@ -17,7 +17,7 @@ typedef struct extent {
     uint64_t end;
     uint64_t number; /* of a tile or tag */
     uint32_t level;  /* as in tz_error */
-    int16_t ifd;     /* of a tag or directory: which of the layers; else -1 */
+    int32_t ifd;     /* of a tag or directory: which of the layers; else -1 */
     uint16_t kind;
 } extent;
 
@@ -31,7 +31,7 @@ typedef struct extents {
 static tz_result add(tz_checker *checker, extents *all, const extent *one)
 {
     if (all->count == EXTENTS_AT_MOST) {
-        checker->check->note = "of the first 4194304 tiles";
+        checker->check->note = "of the first 1048576 tiles";
         return TZ_OK;
     }
     if (all->count == all->room) {
@@ -67,7 +67,7 @@ static tz_result add_tile(tz_checker *checker, const tz_tile_view *view, void *u
 static tz_result add_directory(tz_checker *checker, uint32_t number, extents *all)
 {
     const tz_directory *directory = &checker->directories[number];
-    const int16_t ifd = (int16_t)number;
+    const int32_t ifd = (int32_t)number;
     const extent whole = {
         .start = directory->start, .end = directory->end, .ifd = ifd, .kind = EXTENT_DIRECTORY};
     TZ_TRY(add(checker, all, &whole));
@@ -92,6 +92,7 @@ static tz_result collect(tz_checker *checker, extents *all)
                            .ifd = -1,
                            .kind = EXTENT_HEADER};
     TZ_TRY(add(checker, all, &header));
+    tz_checker_note_sample(checker);
     for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
         tz_layer layer;
         uint32_t level;
@@ -198,6 +199,8 @@ tz_result tz_check_unused(tz_checker *checker)
         end = all.list[i].end > end ? all.list[i].end : end;
     tz_free(all.list);
     TZ_TRY(result);
+    if (all.count == EXTENTS_AT_MOST)
+        return tz_checker_skip(checker, "the file has too many tiles");
     end += info->ghost.trailers ? 4 : 0;
     end += end % 2; /* a byte of padding is no harm */
     checker->ctx.ifd = -1;

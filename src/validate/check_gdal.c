@@ -2,7 +2,7 @@
  * What GDAL's COG driver writes, and what its validation and rio-cogeo's ask for. */
 #include "validate/checker.h"
 
-enum { SMALL_ENOUGH = 512, SPANS_AT_ONCE = 256, SPANS_AT_MOST = 65536 };
+enum { SMALL_ENOUGH = 512, SPANS_AT_ONCE = 256, SPANS_AT_MOST = 65536, FIRST_READ = 16384 };
 
 static bool is_large(const tz_level *level)
 {
@@ -14,6 +14,10 @@ static bool is_large(const tz_level *level)
 static tz_result check_external(tz_checker *checker)
 {
     const tz_file *file = checker->file;
+    if (checker->sidecar_error) {
+        tz_checker_found(checker, TZ_CHECK_FAIL, checker->sidecar_error);
+        return TZ_OK;
+    }
     if (!(file->sidecars & TZ_SIDECAR_OVR))
         return tz_checker_skip(checker, "the file was opened without its sidecars");
     for (unsigned i = 0; i < file->container_count; i++)
@@ -59,6 +63,19 @@ static tz_result check_ifd_first(tz_checker *checker)
         TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
                  tz_expecting(tz_at_offset(found), expected, found),
                  "the directory of the image is not at the front of the file");
+    return TZ_OK;
+}
+
+/* Tile tables apart, which are read as tiles are asked for. */
+static tz_result check_header_size(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    if (!info->ghost.ifds_before_data)
+        return tz_checker_skip(checker, "the ghost area does not promise directories in front");
+    if (info->directory_end > FIRST_READ)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                 tz_expecting(tz_at_nowhere(), FIRST_READ, info->directory_end),
+                 "directories and their values take more than one read");
     return TZ_OK;
 }
 
@@ -230,6 +247,8 @@ static const tz_check_row rows[] = {
      check_edited, TZ_COG_EDITED, false, false},
     {"gdal.ghost", NULL, "the ghost area has its form, and what it says is so",
      check_ghost, 0, false, false},
+    {"gdal.header-size", NULL, "directories fit into the first 16 KiB, which readers fetch first",
+     check_header_size, 0, false, false},
     {"gdal.leader", NULL, "four bytes with its size stand before each tile",
      tz_check_leaders, 0, true, false},
     {"gdal.trailer", NULL, "the last four bytes of each tile are repeated behind it",

@@ -114,7 +114,7 @@ static const tz_check_row rows[] = {
      tz_check_short_keys, 0, false, false},
     {"geotiff.double", NULL, "values of DOUBLE keys are in tag GeoDoubleParams (5)",
      tz_check_double_keys, 0, false, false},
-    {"geotiff.ascii", NULL, "texts of keys are in tag GeoAsciiParams and end in '|' (6)",
+    {"geotiff.ascii", NULL, "texts of keys are in tag GeoAsciiParams and end in a bar (6)",
      tz_check_ascii_keys, 0, false, false},
     {"geotiff.tiepoints", NULL, "tiepoints are six numbers each (9)",
      check_tiepoints, 0, false, false},

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * TIFF 6.0 and BigTIFF. A failure means that something of the file cannot be read or is in doubt; a
  * warning that the letter of the format is not met, which readers cope with. */
-#include <string.h>
-
 #include "io/source.h"
+#include "tiff/bytes.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
+
+enum { TAG_X_RESOLUTION = 282, TAG_Y_RESOLUTION = 283, TAG_DATE_TIME = 306 };
 
 /* ---- files that could not be opened ---- */
 
@@ -56,7 +57,9 @@ static bool is_elsewhere(const tz_directory *directory, const tz_entry *entry)
 
 static void check_even(tz_checker *checker, const tz_directory *directory, const tz_entry *entry)
 {
-    if (is_elsewhere(directory, entry) && entry->offset % 2 != 0)
+    const tz_container *file = &checker->file->containers[0];
+    if (is_elsewhere(directory, entry) && tz_inside(file, entry->offset, entry->size) &&
+        entry->offset % 2 != 0)
         TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG, tz_at_tag(entry->tag, entry->offset),
                  "the data of the tag starts at an odd offset");
 }
@@ -64,6 +67,43 @@ static void check_even(tz_checker *checker, const tz_directory *directory, const
 static tz_result check_even_offsets(tz_checker *checker)
 {
     each_entry(checker, check_even);
+    return tz_take_warnings(checker);
+}
+
+/* Resolutions are fractions; nobody can divide by nothing. */
+static tz_result check_fractions(tz_checker *checker, const tz_directory *directory)
+{
+    static const uint16_t tags[] = {TAG_X_RESOLUTION, TAG_Y_RESOLUTION};
+    const tz_container *file = &checker->file->containers[0];
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        const tz_entry *entry = tz_directory_find(directory, tags[i]);
+        uint8_t bytes[8];
+        if (!entry || entry->type != TZ_TYPE_RATIONAL || entry->count != 1 ||
+            !tz_inside(file, entry->offset, sizeof bytes))
+            continue;
+        TZ_TRY(tz_source_read(file->source, entry->offset, sizeof bytes, bytes, &checker->ctx));
+        if (tz_load_u32(bytes + 4, file->big_endian) == 0)
+            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG, tz_at_tag(entry->tag, entry->offset),
+                     "a fraction with the denominator 0");
+    }
+    return TZ_OK;
+}
+
+static tz_result check_tag_values(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        if (tz_checker_own_layer(checker, i, &layer, &level))
+            TZ_TRY(check_fractions(checker, &checker->directories[i]));
+    }
+    checker->ctx.ifd = info->levels[0].ifd;
+    if (info->orientation < 1 || info->orientation > 8)
+        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                 tz_expecting(tz_at_tag(TZ_TAG_ORIENTATION, info->levels[0].ifd_offset), TZ_NONE,
+                              info->orientation),
+                 "the orientation is not one of 1 to 8");
     return tz_take_warnings(checker);
 }
 
@@ -106,7 +146,7 @@ static tz_result check_text(tz_checker *checker, const tz_directory *directory)
         if (last != 0)
             TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG, tz_at_tag(entry->tag, entry->offset),
                      "the text does not end in NUL");
-        if (entry->tag == 306 && entry->count != 20)
+        if (entry->tag == TAG_DATE_TIME && entry->count != 20)
             TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
                      tz_expecting(tz_at_tag(entry->tag, entry->offset), 20, entry->count),
                      "a date and time has 20 bytes");
@@ -172,7 +212,7 @@ static const tz_check_row rows[] = {
      tz_take_warnings, 0, false, false},
     {"tiff.tag-data", NULL, "data of tags lies in the file", tz_take_warnings, 0, false, false},
     {"tiff.tag-values", NULL, "values of tags are possible and fit together",
-     tz_take_warnings, 0, false, false},
+     check_tag_values, 0, false, false},
     {"tiff.even-offsets", NULL, "directories and data of tags start at even offsets",
      check_even_offsets, 0, false, false},
     {"tiff.required-tags", NULL, "tags that every image must have are there",

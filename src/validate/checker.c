@@ -129,6 +129,12 @@ void tz_checker_range(const tz_checker *checker, uint64_t tiles, unsigned part, 
     *end = part == 0 && !all ? SAMPLE : tiles;
 }
 
+void tz_checker_note_sample(tz_checker *checker)
+{
+    if (checker->tiles_looked_at < checker->tiles)
+        checker->check->note = "of the first and last 64 tiles of each level";
+}
+
 tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles)
 {
     checker->done += tiles;
@@ -141,7 +147,10 @@ tz_result tz_checker_spans(tz_checker *checker, uint32_t level, const tz_layer *
                            uint64_t first, size_t count, tz_tile_span *out, bool *known)
 {
     tz_error err;
-    const tz_result result = tz_layer_spans(checker->file, level, layer, first, count, out, &err);
+    /* the quick look leaves nothing behind in the handle */
+    const tz_result result =
+        checker->arena ? tz_layer_spans(checker->file, level, layer, first, count, out, &err)
+                       : tz_tile_spans(checker->file, level, first, count, out, &err);
     *known = result == TZ_OK;
     if (result == TZ_OK)
         return TZ_OK;

@@ -45,6 +45,7 @@ struct tz_checker {
     const tz_file *file; /* NULL: it could not be opened, because of open_error */
     const tz_info *info;
     const tz_error *open_error;
+    const tz_error *sidecar_error; /* why NAME.ovr, which is there, could not be opened; or NULL */
     const tz_validate_options *options;
     tz_context ctx;            /* err: of the call, for what is none of the file's doing */
     tz_arena *arena;           /* for findings; NULL: they are only counted */
@@ -111,6 +112,9 @@ uint64_t tz_checker_sample(const tz_checker *checker, uint64_t tiles);
 /* The first of two ranges of tiles [*first, *end) that are looked at when part is 0, then 1. */
 void tz_checker_range(const tz_checker *checker, uint64_t tiles, unsigned part, uint64_t *first,
                       uint64_t *end);
+
+/* Note of the check at hand that it sees not all tiles, if so. */
+void tz_checker_note_sample(tz_checker *checker);
 
 /* Ask whether to go on, with this many tiles done. */
 tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles);

@@ -168,6 +168,18 @@ static tz_result fail_null(const tz_context *ctx, const char *what)
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s must not be NULL", what);
 }
 
+static tz_result validate_opened(tz_validation **out, const tz_file *file,
+                                 const tz_validate_options *options, const tz_error *sidecar_error,
+                                 tz_error *err)
+{
+    tz_checker checker = {.file = file,
+                          .info = &file->info,
+                          .sidecar_error = sidecar_error,
+                          .options = options,
+                          .ctx = tz_file_context(file, err)};
+    return validate(out, &checker);
+}
+
 tz_result tz_validate_file(tz_validation **out, const tz_file *file,
                            const tz_validate_options *options, tz_error *err)
 {
@@ -176,9 +188,12 @@ tz_result tz_validate_file(tz_validation **out, const tz_file *file,
     if (!out || !file)
         return fail_null(&ctx, "out and file");
     TZ_TRY(take_options(&taken, options, &ctx));
-    tz_checker checker = {
-        .file = file, .info = &file->info, .options = &taken, .ctx = tz_file_context(file, err)};
-    return validate(out, &checker);
+    return validate_opened(out, file, &taken, NULL, err);
+}
+
+static bool is_of_the_file(const tz_error *failed)
+{
+    return tz_is_defect(failed->result) && failed->cause != TZ_CAUSE_UNSAFE;
 }
 
 /* The report on a file that did not open. */
@@ -188,11 +203,30 @@ static tz_result validate_unopened(tz_validation **out, const char *path,
 {
     tz_checker checker = {
         .open_error = failed, .options = options, .ctx = {.name = path, .err = err, .ifd = -1}};
-    if (tz_is_defect(failed->result) && failed->cause != TZ_CAUSE_UNSAFE)
+    if (is_of_the_file(failed))
         return validate(out, &checker);
     if (err)
         *err = *failed;
     return failed->result;
+}
+
+/* With its overviews, or without them when they are the reason why it does not open. */
+static tz_result open_with_overviews(tz_file **file, const char *path,
+                                     const tz_validate_options *options, tz_error *sidecar,
+                                     tz_error *failed)
+{
+    tz_open_options opening = TZ_OPEN_OPTIONS_INIT;
+    opening.page = options->page;
+    opening.limits = options->limits;
+    opening.sidecars = TZ_SIDECAR_OVR;
+    *sidecar = (tz_error){.result = TZ_OK};
+    if (tz_open(file, path, &opening, failed) == TZ_OK)
+        return TZ_OK;
+    if (is_of_the_file(failed) || failed->result == TZ_ERR_NOMEM)
+        return failed->result;
+    *sidecar = *failed;
+    opening.sidecars = 0;
+    return tz_open(file, path, &opening, failed);
 }
 
 tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_options *options,
@@ -200,18 +234,16 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
     tz_validate_options taken;
-    tz_open_options opening = TZ_OPEN_OPTIONS_INIT;
     tz_file *file = NULL;
+    tz_error sidecar;
     tz_error failed;
     if (!out || !path)
         return fail_null(&ctx, "out and path");
     TZ_TRY(take_options(&taken, options, &ctx));
-    opening.page = taken.page;
-    opening.limits = taken.limits;
-    opening.sidecars = TZ_SIDECAR_OVR;
-    if (tz_open(&file, path, &opening, &failed) != TZ_OK)
+    if (open_with_overviews(&file, path, &taken, &sidecar, &failed) != TZ_OK)
         return validate_unopened(out, path, &taken, &failed, err);
-    const tz_result result = tz_validate_file(out, file, &taken, err);
+    const tz_result result =
+        validate_opened(out, file, &taken, sidecar.result != TZ_OK ? &sidecar : NULL, err);
     tz_close(file);
     return result;
 }

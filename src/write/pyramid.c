@@ -59,6 +59,15 @@ static void take_codec(tz_write_options *options)
         options->lerc_compression = 0;
 }
 
+/* RGB whose overviews alone are JPEG, as GDAL has it: they are a third of the size. */
+static bool turns_to_ycbcr(const tz_image *before, const tz_write_options *options)
+{
+    return options->compression == TZ_COMPRESSION_JPEG &&
+           before->options.compression != TZ_COMPRESSION_JPEG &&
+           before->photometric == TZ_PHOTOMETRIC_RGB && before->spec.bands == 3 &&
+           before->spec.dtype == TZ_DTYPE_UINT8 && options->interleave == TZ_INTERLEAVE_PIXEL;
+}
+
 static tz_result make_overview(tz_image *out, const tz_image *before, const tz_context *ctx)
 {
     tz_image_spec spec = before->spec;
@@ -75,6 +84,8 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
     take_codec(&options);
     if (options.compression != TZ_COMPRESSION_JPEG && spec.photometric == TZ_PHOTOMETRIC_YCBCR)
         spec.photometric = TZ_PHOTOMETRIC_RGB;
+    else if (turns_to_ycbcr(before, &options))
+        spec.photometric = TZ_PHOTOMETRIC_YCBCR;
     return tz_image_make(out, &spec, &options, ctx);
 }
 

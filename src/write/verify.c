@@ -2,6 +2,7 @@
  * Reading back what was written, through the normal reader, before it is published: the
  * directories, and some or all of the tiles. Of lossless codecs, pixels are compared with those
  * that were given, by a hash of each tile. */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -78,17 +79,25 @@ uint64_t tz_row_hash(uint64_t hash, const uint8_t *row, size_t size)
 typedef struct sink_source {
     tz_source base; /* first: the two share their address */
     tz_sink *sink;
+    pthread_mutex_t lock; /* a reader's threads ask when they like, a sink is asked by one at a time
+                           */
 } sink_source;
+
+static tz_result read_range(sink_source *source, const tz_range *range, const tz_context *ctx)
+{
+    pthread_mutex_lock(&source->lock);
+    const tz_result result =
+        tz_sink_read(source->sink, range->offset, range->dst, range->size, ctx);
+    pthread_mutex_unlock(&source->lock);
+    return result;
+}
 
 static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
 {
-    tz_sink *sink = ((sink_source *)source)->sink;
     const tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(tz_source_check_ranges(source, request, err));
-    for (size_t i = 0; i < request->count; i++) {
-        const tz_range *range = &request->ranges[i];
-        TZ_TRY(tz_sink_read(sink, range->offset, range->dst, range->size, &ctx));
-    }
+    for (size_t i = 0; i < request->count; i++)
+        TZ_TRY(read_range((sink_source *)source, &request->ranges[i], &ctx));
     return TZ_OK;
 }
 
@@ -277,8 +286,12 @@ tz_result tz_writer_verify(tz_writer *w)
                           .sink = w->sink};
     const tz_open_options how = {.struct_size = sizeof how, .limits = w->limits};
     tz_file *file = NULL;
-    TZ_TRY(tz_open_source(&file, &source.base, w->name, &how, w->ctx.err));
-    const tz_result result = compare_file(w, file);
-    tz_close(file);
+    pthread_mutex_init(&source.lock, NULL);
+    tz_result result = tz_open_source(&file, &source.base, w->name, &how, w->ctx.err);
+    if (result == TZ_OK) {
+        result = compare_file(w, file);
+        tz_close(file);
+    }
+    pthread_mutex_destroy(&source.lock);
     return result;
 }

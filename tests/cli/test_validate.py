@@ -3,6 +3,8 @@
 what the checks find."""
 
 import json
+import pathlib
+import re
 
 import jsonschema
 import numpy as np
@@ -109,6 +111,19 @@ def test_what_cannot_be_read_at_all(tmp_path):
         assert done.stderr.startswith("error: ")
 
 
+def test_something_else_where_overviews_would_be(strips):
+    beside = pathlib.Path(strips + ".ovr")
+    beside.symlink_to(strips)
+    assert check(answer_of(strips, code=3), "gdal.external-overviews")["outcome"] == "fail"
+    beside.unlink()
+    beside.mkdir()
+    finding = check(answer_of(strips, code=3), "gdal.external-overviews")["findings"][0]
+    assert "is a directory" in finding["message"]
+    beside.rmdir()
+    beside.write_bytes(b"junk")
+    assert check(answer_of(strips, code=3), "gdal.external-overviews")["outcome"] == "fail"
+
+
 def test_several_files(strips, save, tmp_path):
     bad = save(b"no", "bad.tif")
     answers = answer_of(strips, bad, code=3)
@@ -162,3 +177,17 @@ def test_hostile_name_and_text(save, tmp_path):
     page = call("validate", str(path)).stdout
     assert "\x1b" not in page
     assert answer_of(str(path), code=0)["file"] == str(path)
+
+
+def test_warnings_of_opening_belong_to_checks(strips):
+    """Every check that the table of src/validate/open_warnings.c names is one."""
+    table = (ROOT / "src" / "validate" / "open_warnings.c").read_text()
+    named = set(re.findall(r'"((?:tiff|geotiff|cog|gdal)\.[a-z-]+)"', table))
+    assert len(named) > 15
+    assert named <= {check["id"] for check in answer_of(strips, code=0)["checks"]}
+
+
+def test_the_document_has_every_check(strips):
+    page = (ROOT / "doc" / "validation.md").read_text()
+    rows = re.findall(r"^\| `([a-z.-]+)` \|(?: [a-z-]+ \|)? ([^|]+) \|", page, re.MULTILINE)
+    assert rows == [(check["id"], check["text"]) for check in answer_of(strips, code=0)["checks"]]

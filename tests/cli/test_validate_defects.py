@@ -3,6 +3,8 @@
 from nothing. The good file passes all checks, strictly."""
 
 import json
+import pathlib
+import sys
 
 import jsonschema
 import numpy as np
@@ -10,7 +12,9 @@ import pytest
 import rasterio
 import rasterio.shutil
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "matrix"))
 import cog_defects as defects
+import gdal_cog
 from cog_defects import Cog
 from conftest import ROOT, call
 
@@ -20,7 +24,7 @@ PLACE = {"transform": rasterio.Affine(30, 0, 500000, 0, -30, 5200000), "crs": "E
 COG = {"driver": "COG", "BLOCKSIZE": 64, "COMPRESS": "DEFLATE", "RESAMPLING": "NEAREST"}
 # Name of the defect: checks that find it, the first of them at its place. "!" is a failure, "?" a
 # warning.
-MOVED = "?cog.ifd-order ?cog.tables !gdal.data-after-ifds"
+MOVED = "?cog.ifd-order ?cog.tables !gdal.data-after-ifds ?gdal.header-size"
 FOUND = {
     "not_a_tiff": "!tiff.header",
     "first_beyond_the_end": "!tiff.opens",
@@ -34,7 +38,7 @@ FOUND = {
     "photometric_missing": "?tiff.required-tags",
     "text_without_nul": "?tiff.text ?gdal.nodata",
     "directory_at_an_odd_offset": "?tiff.even-offsets " + MOVED,
-    "tag_data_at_an_odd_offset": "?tiff.even-offsets",
+    "tag_data_at_an_odd_offset": "?tiff.even-offsets ?gdal.header-size",
     "table_too_short": "!tiff.tile-tables",
     "tile_beyond_the_end": "!tiff.tile-spans !gdal.block-order !gdal.mask-adjacent",
     "tile_size_without_offset": "!tiff.tile-spans",
@@ -268,3 +272,29 @@ def test_bands_and_float(tmp_path, interleave):
         file.write(array)
     path = copy(source, tmp_path / "a.tif", **COG)
     assert not_passed(validate(path, "--full")) == {}
+
+
+# The same files by the rules of GDAL's own validation ----------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gdal():
+    return gdal_cog.load()
+
+
+# GDAL's rules ask where the directories of images are, not those of masks.
+NOT_GDALS = {"mask_directory_at_the_end"}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_gdal_agrees(tmp_path, good, gdal, name):
+    cog = Cog(good)
+    getattr(defects, name)(cog)
+    path = tmp_path / "bad.tif"
+    path.write_bytes(cog.data)
+    theirs = gdal_cog.validate(gdal, str(path))
+    failed = any(word.startswith("!gdal.") for word in FOUND[name].split())
+    if theirs is None:
+        assert expected(FOUND[name])  # GDAL does not open it at all
+    else:
+        assert bool(theirs[0]) == (failed and name not in NOT_GDALS), theirs

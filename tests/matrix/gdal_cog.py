@@ -95,7 +95,10 @@ def read_ghost(content):
     head = content[front:front + HEAD]
     if len(head) < HEAD or not head.startswith(PREFIX):
         return front, ""
-    size = int(head[len(PREFIX):len(PREFIX) + 6])
+    digits = head[len(PREFIX):len(PREFIX) + 6]
+    if not digits.isdigit():
+        return front, ""
+    size = int(digits)
     text = content[front + HEAD:front + HEAD + size].decode("latin-1")
     end = front + HEAD + size
     return end + end % 2, text
@@ -116,7 +119,7 @@ def check_blocks(errors, name, band, content, ghost, with_mask):
         if offset:
             if ordered and offset < last:
                 errors.append(f"{name}: block {x} {y} before the previous one")
-            if leader and struct.unpack("<I", content[offset - 4:offset])[0] != count:
+            if leader and content[offset - 4:offset] != struct.pack("<I", count):
                 errors.append(f"{name}: leader of block {x} {y}")
             end = offset + count
             if trailer and count >= 4 and content[end - 4:end] != content[end:end + 4]:

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writes a hill of 5000 x 3000 pixels as a Cloud Optimized GeoTIFF, block by block. Here one loop
+ * makes the blocks; each could be made by a process of its own, which has the plan's bytes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <terrazzo/terrazzo.h>
+
+enum { WIDTH = 5000, HEIGHT = 3000, MOST_LEVELS = 16, MOST_BLOCKS = 256 };
+
+/* Pixels of all levels, and the blobs that were made of them. */
+typedef struct job {
+    const tz_cog_plan *plan;
+    float *pixels[MOST_LEVELS];
+    tz_memory blobs[MOST_BLOCKS];
+    size_t count;
+} job;
+
+static void make_hill(float *pixels)
+{
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            const double across = (x - WIDTH / 2) / 900.0, down = (y - HEIGHT / 2) / 700.0;
+            pixels[(size_t)y * WIDTH + (size_t)x] =
+                (float)(800.0 * exp(-across * across - down * down));
+        }
+}
+
+/* A window of a level, where it is in memory. */
+static tz_buffer part_of(const job *j, uint32_t level, const tz_window *window)
+{
+    const int64_t width = tz_cog_plan_info(j->plan)->levels[level].width;
+    return (tz_buffer){.data = j->pixels[level] + window->row * width + window->column,
+                       .dtype = TZ_DTYPE_FLOAT32,
+                       .bands = 1,
+                       .height = window->height,
+                       .width = window->width,
+                       .band_stride = (int64_t)sizeof(float),
+                       .row_stride = width * (int64_t)sizeof(float),
+                       .column_stride = (int64_t)sizeof(float)};
+}
+
+static tz_result make_block(job *j, uint32_t level, uint64_t block, tz_error *err)
+{
+    tz_cog_block what;
+    tz_result result = tz_cog_block_get(j->plan, level, block, &what, err);
+    if (result != TZ_OK)
+        return result;
+    const tz_buffer pixels = part_of(j, level, &what.window);
+    if (level > 0) {
+        const tz_buffer source = part_of(j, level - 1, &what.source);
+        result = tz_reduce_block(j->plan, level, block, &source, NULL, &pixels, NULL, err);
+    }
+    if (result == TZ_OK)
+        result = tz_encode_block(j->plan, level, block, &pixels, NULL, &j->blobs[j->count], err);
+    j->count += result == TZ_OK;
+    return result;
+}
+
+static tz_result make_blocks(job *j, tz_error *err)
+{
+    const tz_cog_info *info = tz_cog_plan_info(j->plan);
+    for (uint32_t level = 0; level < info->level_count; level++) {
+        const tz_cog_level *l = &info->levels[level];
+        j->pixels[level] = calloc((size_t)l->width * l->height, sizeof(float));
+        if (!j->pixels[level] || j->count + l->block_count > MOST_BLOCKS)
+            return tz_source_fail(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, TZ_NONE, "no memory");
+        if (level == 0)
+            make_hill(j->pixels[0]);
+        for (uint64_t block = 0; block < l->block_count; block++) {
+            const tz_result result = make_block(j, level, block, err);
+            if (result != TZ_OK)
+                return result;
+        }
+    }
+    return TZ_OK;
+}
+
+static tz_result read_blob(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
+                           tz_error *err)
+{
+    const job *j = user;
+    if (offset > j->blobs[blob].size || size > j->blobs[blob].size - offset)
+        return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, offset, "the blob is short");
+    memcpy(dst, (const char *)j->blobs[blob].data + offset, size);
+    return TZ_OK;
+}
+
+static tz_result write_hill(const char *path, tz_cog_plan *plan, tz_write_report *report,
+                            tz_error *err)
+{
+    static job j;
+    j.plan = plan;
+    tz_result result = make_blocks(&j, err);
+    const tz_blobs blobs = {j.count, read_blob, &j};
+    if (result == TZ_OK)
+        result = tz_assemble_file(path, plan, &blobs, NULL, report, err);
+    for (size_t i = 0; i < j.count; i++)
+        tz_memory_free(&j.blobs[i]);
+    for (int i = 0; i < MOST_LEVELS; i++)
+        free(j.pixels[i]);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = argc > 1 ? argv[1] : "hill.tif";
+    tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
+    tz_cog_plan *plan = NULL;
+    tz_write_report report;
+    tz_error err;
+    spec.width = WIDTH;
+    spec.height = HEIGHT;
+    spec.bands = 1;
+    spec.dtype = TZ_DTYPE_FLOAT32;
+    tz_result result = tz_cog_plan_make(&plan, &spec, NULL, 4, &err);
+    if (result == TZ_OK)
+        result = write_hill(path, plan, &report, &err);
+    tz_cog_plan_free(plan);
+    if (result != TZ_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    printf("%s: %llu bytes, %u levels\n", path, (unsigned long long)report.file_size,
+           report.levels);
+    return 0;
+}

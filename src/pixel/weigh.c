@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/weigh.h"
+#include "pixel/row_ops.h"
+
+void tz_plain_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals)
+{
+    for (size_t i = 0; i < how->width; i++) {
+        double total;
+        tz_weigh_row(samples + how->from[i], how->weights + i, how->width, how->taps, &sums[i],
+                     totals ? &totals[i] : &total);
+    }
+}

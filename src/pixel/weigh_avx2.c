@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Weighted sums of samples with AVX2: four new pixels at a time, each in the order of the plain
+ * form. */
+#include "pixel/row_ops.h"
+
+#if defined(__x86_64__)
+#include "kernels/weigh.h"
+#include "pixel/avx2.h"
+
+typedef struct sums {
+    __m256d sum;
+    __m256d total;
+} sums;
+
+TZ_AVX2_INLINE void add_tap(sums *s, __m256d x, __m256d weight, bool all)
+{
+    if (all) {
+        s->sum = _mm256_add_pd(s->sum, _mm256_mul_pd(weight, x));
+        return;
+    }
+    const __m256d counts = _mm256_and_pd(_mm256_cmp_pd(x, x, _CMP_ORD_Q),
+                                         _mm256_cmp_pd(weight, _mm256_setzero_pd(), _CMP_NEQ_OQ));
+    s->sum = _mm256_add_pd(s->sum, _mm256_and_pd(_mm256_mul_pd(weight, x), counts));
+    s->total = _mm256_add_pd(s->total, _mm256_and_pd(weight, counts));
+}
+
+/* Two taps of four pixels that are two samples apart, from eight samples. */
+TZ_AVX2_INLINE void load_two_taps(const double *samples, __m256d out[2])
+{
+    const __m256d low = _mm256_loadu_pd(samples);
+    const __m256d high = _mm256_loadu_pd(samples + 4);
+    out[0] = _mm256_permute4x64_pd(_mm256_unpacklo_pd(low, high), 0xd8);
+    out[1] = _mm256_permute4x64_pd(_mm256_unpackhi_pd(low, high), 0xd8);
+}
+
+TZ_AVX2_INLINE sums weigh_by_two(const tz_weighing *how, const double *samples, size_t i, bool all)
+{
+    sums s = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+    const double *weights = how->weights + i;
+    uint32_t k = 0;
+    for (; k + 2 <= how->taps; k += 2, weights += 2 * how->width) {
+        __m256d x[2];
+        load_two_taps(samples + how->from[i] + k, x);
+        add_tap(&s, x[0], _mm256_loadu_pd(weights), all);
+        add_tap(&s, x[1], _mm256_loadu_pd(weights + how->width), all);
+    }
+    if (k < how->taps) { /* not beyond the last sample */
+        const double *at = samples + how->from[i] + k;
+        add_tap(&s, _mm256_setr_pd(at[0], at[2], at[4], at[6]), _mm256_loadu_pd(weights), all);
+    }
+    return s;
+}
+
+TZ_AVX2_INLINE sums weigh_anywhere(const tz_weighing *how, const double *samples, size_t i,
+                                   bool all)
+{
+    sums s = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+    const int32_t *from = how->from + i;
+    for (uint32_t k = 0; k < how->taps; k++) {
+        const double *at = samples + k;
+        add_tap(&s, _mm256_setr_pd(at[from[0]], at[from[1]], at[from[2]], at[from[3]]),
+                _mm256_loadu_pd(how->weights + k * how->width + i), all);
+    }
+    return s;
+}
+
+TZ_AVX2_INLINE bool is_by_two(const int32_t *from)
+{
+    return from[1] - from[0] == 2 && from[2] - from[0] == 4 && from[3] - from[0] == 6;
+}
+
+TZ_AVX2_INLINE size_t weigh_fours(const tz_weighing *how, const double *samples, double *out,
+                                  double *totals, bool all)
+{
+    size_t i = 0;
+    for (; i + 4 <= how->width; i += 4) {
+        const sums s = is_by_two(how->from + i) ? weigh_by_two(how, samples, i, all)
+                                                : weigh_anywhere(how, samples, i, all);
+        _mm256_storeu_pd(out + i, s.sum);
+        if (!all)
+            _mm256_storeu_pd(totals + i, s.total);
+    }
+    return i;
+}
+
+TZ_AVX2 void tz_avx2_weigh(const tz_weighing *how, const double *samples, double *out,
+                           double *totals)
+{
+    double total;
+    size_t i = totals ? weigh_fours(how, samples, out, totals, false)
+                      : weigh_fours(how, samples, out, totals, true);
+    for (; i < how->width; i++)
+        tz_weigh_row(samples + how->from[i], how->weights + i, how->width, how->taps, &out[i],
+                     totals ? &totals[i] : &total);
+}
+#endif
