@@ -288,11 +288,11 @@ static void every_method_and_type(void **state)
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_FLOAT64; dtype++) {
             if (dtype == TZ_DTYPE_FLOAT16)
                 continue; /* below */
-            for (uint32_t k = 0; k < 5 * 7; k++) {
-                const uint32_t *size = sizes[k % 7];
+            for (uint32_t k = 0; k < 7; k++) {
+                const uint32_t *size = sizes[k];
                 tz_reduction how =
                     half_of((tz_resampling)method, (tz_dtype)dtype, size[0], size[1]);
-                const uint32_t dress = k / 7;
+                const uint32_t dress = (k + (uint32_t)method + (uint32_t)dtype) % 5;
                 how.bands = dress + 1 > MOST_BANDS ? MOST_BANDS : dress + 1;
                 how.nodata = dress == 1 || dress == 4 ? seven : (tz_nodata){0};
                 how.mask = dress == 2 || dress == 4;
@@ -324,7 +324,7 @@ static void reduce_row(const tz_reduction *how, const void *pixels, const uint8_
                        uint8_t *new_mask)
 {
     const int64_t size = (int64_t)tz_dtype_size(how->dtype);
-    tz_reduce_source from = {0};
+    tz_reduce_source from = {.parts[0].row = 1000}; /* which has no rows */
     const tz_window window = {0, 0, how->to_width, how->to_height};
     from.parts[1].pixels =
         (tz_buffer){(void *)pixels,         how->dtype, 1, how->from_height, how->from_width, 0,
@@ -449,6 +449,53 @@ static void a_mask_says_whether_anything_is_left(void **state)
     assert_true(out[3] == 5 && new_mask[3] == 255);
 }
 
+/* Cubic and lanczos go beyond the samples that they see. */
+static void few_bits_are_not_exceeded(void **state)
+{
+    (void)state;
+    enum { WIDTH = 40 };
+    uint16_t pixels[WIDTH];
+    int16_t signs[WIDTH];
+    for (int i = 0; i < WIDTH; i++) {
+        pixels[i] = i / 6 % 2 ? 4095 : 0;
+        signs[i] = (int16_t)(i / 6 % 2 ? 511 : -512);
+    }
+    for (int method = TZ_RESAMPLE_CUBIC; method <= TZ_RESAMPLE_LANCZOS; method++) {
+        uint16_t out[WIDTH / 2];
+        int16_t out_signs[WIDTH / 2];
+        bool over = false;
+        tz_reduction how = half_of((tz_resampling)method, TZ_DTYPE_UINT16, WIDTH, 1);
+        reduce_row(&how, pixels, NULL, out, NULL);
+        for (int i = 0; i < WIDTH / 2; i++)
+            over |= out[i] > 4095;
+        assert_true(over);
+        how.bits = 12;
+        reduce_row(&how, pixels, NULL, out, NULL);
+        for (int i = 0; i < WIDTH / 2; i++)
+            assert_true(out[i] <= 4095);
+        how.dtype = TZ_DTYPE_INT16;
+        how.bits = 10;
+        reduce_row(&how, signs, NULL, out_signs, NULL);
+        for (int i = 0; i < WIDTH / 2; i++)
+            assert_true(out_signs[i] >= -512 && out_signs[i] <= 511);
+    }
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        const tz_resampling how = (tz_resampling)method;
+        const bool picks = how == TZ_RESAMPLE_NEAREST || how == TZ_RESAMPLE_MODE;
+        assert_null(tz_resampling_refusal(how, TZ_DTYPE_FLOAT32, false));
+        assert_int_equal(tz_resampling_refusal(how, TZ_DTYPE_UINT8, true) == NULL, picks);
+        assert_int_equal(tz_resampling_refusal(how, TZ_DTYPE_COMPLEX_FLOAT32, false) == NULL,
+                         how <= TZ_RESAMPLE_GAUSS);
+    }
+    assert_non_null(tz_resampling_refusal(TZ_RESAMPLE_NONE, TZ_DTYPE_UINT8, false));
+    assert_non_null(tz_resampling_refusal((tz_resampling)12, TZ_DTYPE_UINT8, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +506,8 @@ int main(void)
         cmocka_unit_test(integers_of_64_bits_keep_theirs),
         cmocka_unit_test(halves_and_complex_numbers),
         cmocka_unit_test(a_mask_says_whether_anything_is_left),
+        cmocka_unit_test(few_bits_are_not_exceeded),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,12 +143,37 @@ static void weighted_sums(void **state)
     }
 }
 
+static void combined_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 13, WIDTH = 40 };
+    double values[ROWS][WIDTH];
+    double weights[ROWS];
+    const double *rows[ROWS];
+    for (uint32_t k = 0; k < ROWS; k++) {
+        rows[k] = values[k];
+        weights[k] = (double)random_below(2000) / 999 - 0.5;
+        for (size_t i = 0; i < WIDTH; i++)
+            values[k][i] = (double)random_below(100000) / 7;
+    }
+    for (uint32_t count = 0; count <= ROWS; count++) {
+        for (size_t width = 0; width <= WIDTH; width++) {
+            double out[2][WIDTH + 1];
+            memset(out, UNTOUCHED, sizeof out);
+            for (int form = 0; form < 2; form++)
+                forms[form]->combine(rows, weights, count, width, out[form]);
+            assert_memory_equal(out[0], out[1], sizeof out[0]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_by_two_pixels),
         cmocka_unit_test(means_are_rounded_away_from_zero),
         cmocka_unit_test(weighted_sums),
+        cmocka_unit_test(combined_rows),
     };
     return cmocka_run_group_tests(tests, choose_forms, NULL);
 }

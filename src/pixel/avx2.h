@@ -84,6 +84,8 @@ void tz_avx2_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, siz
 void tz_avx2_halve(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
                    size_t count);
 void tz_avx2_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals);
+void tz_avx2_combine(const double *const *rows, const double *weights, uint32_t count, size_t width,
+                     double *out);
 #endif
 
 #endif

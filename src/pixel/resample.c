@@ -175,7 +175,9 @@ static void lay_out(run *r, void *scratch)
 static const tz_row_part *part_with(const tz_reduce_source *from, int64_t row)
 {
     const tz_row_part *first = &from->parts[0];
-    return row < (int64_t)first->row + first->pixels.height ? first : &from->parts[1];
+    const bool is_first =
+        first->pixels.height > 0 && row < (int64_t)first->row + first->pixels.height;
+    return is_first ? first : &from->parts[1];
 }
 
 /* Flags of a row, gathered one kind after the other. */
@@ -514,11 +516,14 @@ static bool halve_row(run *r, const tz_window *window, uint32_t row, const tz_bu
 static void reduce_halves(run *r, const tz_window *window, const tz_buffer *into)
 {
     make_half(r);
+    tz_resample_begin(&r->mask_memory);
     for (uint32_t row = 0; row < window->height; row++) {
         if (halve_row(r, window, row, into))
             continue;
-        for (r->band = 0; r->band < r->how->bands; r->band++)
+        for (r->band = 0; r->band < r->how->bands; r->band++) {
+            tz_resample_begin(&r->memory);
             reduce_row(r, window, row, into);
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 #include "kernels/weigh.h"
 #include "pixel/row_ops.h"
 
-/* A filter's rows are kept for the new rows that follow when they are no more than this. */
+/* Sums of rows are kept for the new rows that follow when they are no more than this. */
 enum { MOST_KEPT_ROWS = 32 };
 
 static bool is_filter(tz_resampling method)
@@ -33,9 +33,15 @@ void tz_resample_needs_add(tz_resample_needs *needs, const tz_resample_needs *mo
     needs->down = more->down > needs->down ? more->down : needs->down;
 }
 
+static bool is_mean(tz_resampling method)
+{
+    return method == TZ_RESAMPLE_AVERAGE || method == TZ_RESAMPLE_RMS ||
+           method == TZ_RESAMPLE_GAUSS;
+}
+
 static uint32_t places_of(tz_resampling method, const tz_resample_needs *needs)
 {
-    if (!is_filter(method))
+    if (!is_filter(method) && !is_mean(method))
         return 0;
     return needs->down <= MOST_KEPT_ROWS ? needs->down : 1;
 }
@@ -211,28 +217,93 @@ static const double *weigh_across(const tz_resampler *r, const tz_resample_memor
     return finite ? across->totals : m->totals;
 }
 
+/* NaN where nothing weighs anything. */
+static void divide(const double *sums, const double *totals, uint32_t width, double *out)
+{
+    for (uint32_t i = 0; i < width; i++) {
+        const double mean = sums[i] / totals[i]; /* always, so that loops can be of vectors */
+        out[i] = totals[i] > 0 ? mean : (double)NAN;
+    }
+}
+
+/* All of a new row's rows, put together. */
+static void combine(const tz_axis *down, uint32_t i, const double *const *rows, uint32_t width,
+                    double *out)
+{
+    tz_row_ops_get()->combine(rows, down->weights + down->start[i], down->count[i], width, out);
+}
+
 /* ---- means by area and gauss: of all samples at once ---- */
 
-static void make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
-                       const tz_resample_memory *m)
+/* True: no NaN, nor infinity. */
+static bool load_powers(const tz_resampler *r, int64_t row, double *out)
 {
-    const bool squares = r->method == TZ_RESAMPLE_RMS;
+    const bool finite = load_row(r, row, out);
+    if (r->method != TZ_RESAMPLE_RMS)
+        return finite;
+    for (uint32_t x = 0; x < r->old_width; x++)
+        out[x] *= out[x];
+    return finite && is_integer(r->dtype);
+}
+
+/* Sums of one row; from memory if they are there. NULL: not all samples count. */
+static const double *summed_row(const tz_resampler *r, int64_t row, tz_resample_memory *m)
+{
+    const uint32_t place = (uint32_t)(row % m->places);
+    double *out = m->filtered + (size_t)place * r->width;
+    if (m->rows[place] != row) {
+        const bool finite = load_powers(r, row, m->samples);
+        m->rows[place] = row;
+        m->gaps[place] = !finite;
+        if (finite) {
+            weigh_across(r, m, true);
+            memcpy(out, m->sums, r->width * sizeof *out);
+        }
+    }
+    return m->gaps[place] ? NULL : out;
+}
+
+/* False, and nothing is done: not all samples count, or there are too many. */
+static bool sum_all(const tz_resampler *r, const tz_axis *down, uint32_t i, tz_resample_memory *m)
+{
+    const double *rows[MOST_KEPT_ROWS];
+    if (r->across.taps == 0 || down->count[i] > m->places)
+        return false;
+    for (uint32_t k = 0; k < down->count[i]; k++) {
+        rows[k] = summed_row(r, down->first[i] + k, m);
+        if (!rows[k])
+            return false;
+    }
+    combine(down, i, rows, r->width, m->values);
+    for (uint32_t k = 0; k < down->count[i]; k++)
+        rows[k] = r->across.totals;
+    combine(down, i, rows, r->width, m->weights);
+    return true;
+}
+
+static void sum_valid(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                      const tz_resample_memory *m)
+{
     memset(m->values, 0, r->width * sizeof *m->values);
     memset(m->weights, 0, r->width * sizeof *m->weights);
     for (uint32_t k = 0; k < down->count[i]; k++) {
         const double weight = down->weights[down->start[i] + k];
-        const bool finite = load_row(r, down->first[i] + k, m->samples);
-        for (uint32_t x = 0; squares && x < r->old_width; x++)
-            m->samples[x] *= m->samples[x];
-        const double *totals = weigh_across(r, m, finite && !squares);
+        const bool finite = load_powers(r, down->first[i] + k, m->samples);
+        const double *totals = weigh_across(r, m, finite);
         for (uint32_t x = 0; x < r->width; x++) {
             m->values[x] += weight * m->sums[x];
             m->weights[x] += weight * totals[x];
         }
     }
-    for (uint32_t x = 0; x < r->width; x++)
-        m->values[x] = m->weights[x] > 0 ? m->values[x] / m->weights[x] : (double)NAN;
-    for (uint32_t x = 0; squares && x < r->width; x++)
+}
+
+static void make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                       tz_resample_memory *m)
+{
+    if (!sum_all(r, down, i, m))
+        sum_valid(r, down, i, m);
+    divide(m->values, m->weights, r->width, m->values);
+    for (uint32_t x = 0; r->method == TZ_RESAMPLE_RMS && x < r->width; x++)
         m->values[x] = sqrt(m->values[x]);
 }
 
@@ -262,13 +333,13 @@ static bool filter_row(const tz_resampler *r, const tz_resample_memory *m, bool 
     const bool tells = finite || !r->across.zeros;
     const double *totals = weigh_across(r, m, finite);
     bool gaps = false;
-    for (uint32_t i = 0; i < r->width; i++) {
-        if (tells && totals[i] == r->across.totals[i] && totals[i] > 0)
-            out[i] = m->sums[i] / totals[i];
-        else
+    divide(m->sums, totals, r->width, out);
+    for (uint32_t i = 0; !finite && i < r->width; i++) {
+        if (!tells || totals[i] != r->across.totals[i])
             out[i] = filter_across(r, m->samples, i);
-        gaps |= out[i] != out[i];
     }
+    for (uint32_t i = 0; i < r->width; i++)
+        gaps |= out[i] != out[i];
     return gaps;
 }
 
@@ -287,21 +358,20 @@ static const double *filtered_row(const tz_resampler *r, int64_t row, tz_resampl
     return out;
 }
 
-/* Sums for as long as there are no gaps; false: there are. */
+/* False, and nothing is done: there are gaps, or too many rows. */
 static bool filter_all_down(const tz_resampler *r, const tz_axis *down, uint32_t i,
                             tz_resample_memory *m)
 {
-    bool gaps = !(down->totals[i] > 0);
-    memset(m->values, 0, r->width * sizeof *m->values);
-    for (uint32_t k = 0; !gaps && k < down->count[i]; k++) {
-        const double *row = filtered_row(r, down->first[i] + k, m, &gaps);
-        const double weight = down->weights[down->start[i] + k];
-        for (uint32_t x = 0; x < r->width; x++)
-            m->values[x] += weight * row[x];
-    }
+    const double *rows[MOST_KEPT_ROWS];
+    bool gaps = !(down->totals[i] > 0) || down->count[i] > m->places;
+    for (uint32_t k = 0; !gaps && k < down->count[i]; k++)
+        rows[k] = filtered_row(r, down->first[i] + k, m, &gaps);
+    if (gaps)
+        return false;
+    combine(down, i, rows, r->width, m->values);
     for (uint32_t x = 0; x < r->width; x++)
         m->values[x] /= down->totals[i];
-    return !gaps;
+    return true;
 }
 
 static void filter_down(const tz_resampler *r, const tz_axis *down, uint32_t i,

@@ -109,6 +109,7 @@ const tz_row_ops tz_row_ops_plain = {
     .tally = tz_plain_tally,
     .halve = tz_plain_halve,
     .weigh = tz_plain_weigh,
+    .combine = tz_plain_combine,
 };
 
 #if defined(__x86_64__)
@@ -127,6 +128,7 @@ const tz_row_ops tz_row_ops_avx2 = {
     .tally = tz_avx2_tally,
     .halve = tz_avx2_halve,
     .weigh = tz_avx2_weigh,
+    .combine = tz_avx2_combine,
 };
 #endif
 

@@ -102,6 +102,9 @@ typedef struct tz_row_ops {
     /* Sums of weight * sample and of weights, for all new pixels, in the order of taps. NaN does
      * not count, nor does a weight of 0. totals NULL: all samples are finite. */
     void (*weigh)(const tz_weighing *how, const double *samples, double *sums, double *totals);
+    /* out[i] = 0 + weights[0] * rows[0][i] + weights[1] * rows[1][i] ..., of width values. */
+    void (*combine)(const double *const *rows, const double *weights, uint32_t count, size_t width,
+                    double *out);
 } tz_row_ops;
 
 extern const tz_row_ops tz_row_ops_plain;
@@ -136,5 +139,7 @@ void tz_plain_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, si
 void tz_plain_halve(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
                     size_t count);
 void tz_plain_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals);
+void tz_plain_combine(const double *const *rows, const double *weights, uint32_t count,
+                      size_t width, double *out);
 
 #endif

@@ -10,3 +10,14 @@ void tz_plain_weigh(const tz_weighing *how, const double *samples, double *sums,
                      totals ? &totals[i] : &total);
     }
 }
+
+void tz_plain_combine(const double *const *rows, const double *weights, uint32_t count,
+                      size_t width, double *out)
+{
+    for (size_t i = 0; i < width; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < count; k++)
+            sum += weights[k] * rows[k][i];
+        out[i] = sum;
+    }
+}

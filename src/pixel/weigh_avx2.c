@@ -93,4 +93,27 @@ TZ_AVX2 void tz_avx2_weigh(const tz_weighing *how, const double *samples, double
         tz_weigh_row(samples + how->from[i], how->weights + i, how->width, how->taps, &out[i],
                      totals ? &totals[i] : &total);
 }
+
+TZ_AVX2 void tz_avx2_combine(const double *const *rows, const double *weights, uint32_t count,
+                             size_t width, double *out)
+{
+    size_t i = 0;
+    for (; i + 8 <= width; i += 8) {
+        __m256d low = _mm256_setzero_pd();
+        __m256d high = _mm256_setzero_pd();
+        for (uint32_t k = 0; k < count; k++) {
+            const __m256d weight = _mm256_broadcast_sd(&weights[k]);
+            low = _mm256_add_pd(low, _mm256_mul_pd(weight, _mm256_loadu_pd(rows[k] + i)));
+            high = _mm256_add_pd(high, _mm256_mul_pd(weight, _mm256_loadu_pd(rows[k] + i + 4)));
+        }
+        _mm256_storeu_pd(out + i, low);
+        _mm256_storeu_pd(out + i + 4, high);
+    }
+    for (; i < width; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < count; k++)
+            sum += weights[k] * rows[k][i];
+        out[i] = sum;
+    }
+}
 #endif

@@ -131,21 +131,44 @@ static uint64_t block_bytes(const block *b, const tz_read_options *how)
 {
     const tz_axis_map across = map_across(b->view, how->resampling);
     const uint64_t each = sample_size(b->view) + needs_valid(b->view, how);
-    const row_needs rows = needs_of(b, how);
     uint64_t bytes;
     if (!tz_mul((uint64_t)b->source.width * b->source.height, each * b->view->band_count, &bytes) ||
-        !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes) ||
-        !tz_add(bytes, row_memory_bytes(&rows, how->resampling), &bytes))
+        !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes))
         return UINT64_MAX;
     return bytes;
 }
 
+/* Half of the memory is for blocks, of which many rows are one of many, and a quarter for what the
+ * threads need while they resample. */
+static bool fits(const batch *ba, const block *b)
+{
+    const uint64_t memory = ba->how->max_memory;
+    const row_needs rows = needs_of(b, ba->how);
+    return block_bytes(b, ba->how) <= (b->height > 1 ? ba->room : memory / 2) &&
+           row_memory_bytes(&rows, ba->how->resampling) <= memory / 4;
+}
+
+static tz_result fail_memory(const batch *ba, const block *b)
+{
+    const row_needs rows = needs_of(b, ba->how);
+    const uint64_t blocks = block_bytes(b, ba->how);
+    const uint64_t thread = row_memory_bytes(&rows, ba->how->resampling);
+    const bool large = blocks > ba->how->max_memory / 2;
+    const tz_result result =
+        tz_fail(&ba->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                tz_expecting(tz_at_nowhere(), ba->how->max_memory / (large ? 2 : 4),
+                             large ? blocks : thread),
+                "resampling needs more memory than tz_read_options.max_memory allows");
+    if (ba->ctx.err)
+        ba->ctx.err->limit = "max_memory";
+    return result;
+}
+
 /* The next block of a view, from (column, row) of the buffer on: as many rows as fit a batch, or
- * fewer columns where a single row does not fit half of the memory. */
+ * fewer columns where a single row does not fit. */
 static tz_result next_block(batch *ba, const tz_view *view, uint32_t column, uint32_t row,
                             block *out)
 {
-    const uint64_t most = ba->how->max_memory / 2;
     const tz_axis_map down = map_down(view, ba->how->resampling);
     const bool by_row = ba->how->resampling == TZ_RESAMPLE_NEAREST && down.scale >= 2;
     *out = (block){.view = view, .column = column, .row = row};
@@ -153,22 +176,15 @@ static tz_result next_block(batch *ba, const tz_view *view, uint32_t column, uin
     out->height = column > 0 || by_row ? 1 : view->into.height - row;
     for (;;) {
         set_source(out, ba->how);
-        if (block_bytes(out, ba->how) <= (out->height > 1 ? ba->room : most))
+        if (fits(ba, out))
             return TZ_OK;
         if (out->height > 1)
             out->height = (out->height + 1) / 2;
         else if (out->width > 1)
             out->width = (out->width + 1) / 2;
         else
-            break;
+            return fail_memory(ba, out);
     }
-    const tz_result result =
-        tz_fail(&ba->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                tz_expecting(tz_at_nowhere(), most, block_bytes(out, ba->how)),
-                "resampling needs more memory than tz_read_options.max_memory allows");
-    if (ba->ctx.err)
-        ba->ctx.err->limit = "max_memory";
-    return result;
 }
 
 /* ---- one row ---- */
