@@ -4,6 +4,7 @@
  * front, or where overviews waited. */
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,23 @@ typedef struct own_sink {
     uint8_t *bytes;
     uint64_t room, size;
     unsigned inserts, commits, closes;
+    atomic_flag busy;
+    atomic_bool twice; /* two calls at a time */
 } own_sink;
+
+static own_sink *enter(tz_sink *sink)
+{
+    own_sink *s = (own_sink *)sink;
+    if (atomic_flag_test_and_set(&s->busy))
+        s->twice = true;
+    return s;
+}
+
+static tz_result leave(own_sink *s)
+{
+    atomic_flag_clear(&s->busy);
+    return TZ_OK;
+}
 
 static void make_room(own_sink *s, uint64_t size)
 {
@@ -116,28 +133,28 @@ static void make_room(own_sink *s, uint64_t size)
 static tz_result own_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
                            tz_error *err)
 {
-    own_sink *s = (own_sink *)sink;
+    own_sink *s = enter(sink);
     (void)err;
     for (size_t i = 0; i < count; i++) {
         make_room(s, offset + pieces[i].size);
         memcpy(s->bytes + offset, pieces[i].data, pieces[i].size);
         offset += pieces[i].size;
     }
-    return TZ_OK;
+    return leave(s);
 }
 
 static tz_result own_read(tz_sink *sink, uint64_t offset, void *dst, size_t size, tz_error *err)
 {
-    own_sink *s = (own_sink *)sink;
+    own_sink *s = enter(sink);
     (void)err;
     assert_true(offset + size <= s->size);
     memcpy(dst, s->bytes + offset, size);
-    return TZ_OK;
+    return leave(s);
 }
 
 static tz_result own_insert(tz_sink *sink, uint64_t size, tz_error *err)
 {
-    own_sink *s = (own_sink *)sink;
+    own_sink *s = enter(sink);
     const uint64_t old = s->size;
     (void)err;
     assert_int_equal(size % 4096, 0);
@@ -145,21 +162,23 @@ static tz_result own_insert(tz_sink *sink, uint64_t size, tz_error *err)
     memmove(s->bytes + size, s->bytes, old);
     memset(s->bytes, 0xA7, size);
     s->inserts++;
-    return TZ_OK;
+    return leave(s);
 }
 
 static tz_result own_sync(tz_sink *sink, uint64_t size, tz_error *err)
 {
+    own_sink *s = enter(sink);
     (void)err;
-    make_room((own_sink *)sink, size);
-    return TZ_OK;
+    make_room(s, size);
+    return leave(s);
 }
 
 static tz_result own_commit(tz_sink *sink, tz_error *err)
 {
+    own_sink *s = enter(sink);
     (void)err;
-    ((own_sink *)sink)->commits++;
-    return TZ_OK;
+    s->commits++;
+    return leave(s);
 }
 
 static void own_close(tz_sink *sink)
@@ -175,7 +194,8 @@ static void check_own_sink(const raster *r, const tz_write_options *options, con
                               .insert = inserts ? own_insert : NULL,
                               .sync = own_sync,
                               .commit = own_commit,
-                              .close = own_close}};
+                              .close = own_close},
+                     .busy = ATOMIC_FLAG_INIT};
     const raster_way way = {.batch = 11};
     tz_writer *writer = NULL;
     tz_error err = {0};
@@ -186,6 +206,7 @@ static void check_own_sink(const raster *r, const tz_write_options *options, con
     tz_discard(writer);
     assert_int_equal(sink.commits, 1);
     assert_int_equal(sink.closes, 1);
+    assert_false(sink.twice);
     assert_int_equal(sink.inserts, inserts ? 1 : 0);
     assert_int_equal(sink.size, first->size);
     assert_memory_equal(sink.bytes, first->data, first->size);
