@@ -163,6 +163,26 @@ def test_size_resamples(read, raster):
     np.testing.assert_allclose(part, means[:, 2:12, 1:11], rtol=1e-6)
 
 
+def test_every_method_of_resampling(read, raster):
+    array = np.random.default_rng(3).integers(0, 6, (1, 60, 80)).astype("float64")
+    path = raster(array, **TILED)
+    under = array.reshape(20, 3, 20, 4).transpose(0, 2, 1, 3).reshape(20, 20, 12)
+    ordered = np.sort(under, axis=2)
+    times = [[np.bincount(pixel.astype(int), minlength=6) for pixel in row] for row in under]
+    expected = {"min": ordered[..., 0], "max": ordered[..., -1], "median": ordered[..., 5],
+                "rms": np.sqrt((under ** 2).mean(axis=2)), "average": under.mean(axis=2)}
+    for method, values in expected.items():
+        found = read(path, "--size", "20x20", "--resampling", method)
+        np.testing.assert_allclose(found, values, rtol=1e-12)
+    mode = read(path, "--size", "20x20", "--resampling", "mode").astype(int)
+    most = np.max(times, axis=2)
+    assert np.array_equal(np.take_along_axis(np.array(times), mode[..., None], 2)[..., 0], most)
+    for method in ("bilinear", "cubic", "lanczos", "gauss"):  # what is the same everywhere stays
+        flat = raster(np.full((1, 60, 80), 7.5), "flat.tif", **TILED)
+        found = read(flat, "--size", "23x17", "--resampling", method)
+        np.testing.assert_allclose(found, 7.5, rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex64"])
 def test_dtype_casts_as_gdal_does(read, raster, dtype):
     array = (numbers(1, 30, 30, "float64") - 30000) / 7
