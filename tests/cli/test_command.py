@@ -9,7 +9,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-COMMANDS = ["info", "read", "plan", "diff", "cog", "convert", "clean"]
+COMMANDS = ["info", "read", "plan", "diff", "cog", "convert", "clean", "devices"]
 
 
 def option_names(help_text):
