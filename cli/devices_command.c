@@ -142,12 +142,25 @@ static void print_list(const tz_device_list *list, bool verbose)
     print_drivers(list);
 }
 
+static int tell(const devices_settings *settings)
+{
+    tz_device_list *list = NULL;
+    tz_error err;
+    const tz_result result = tz_device_list_make(&list, &settings->how, &err);
+    if (settings->common.json)
+        devices_write(list, &err);
+    else if (result == TZ_OK)
+        print_list(list, settings->common.verbose);
+    if (result != TZ_OK)
+        term_error(err.message);
+    tz_device_list_free(list);
+    return result == TZ_OK ? EXIT_OK : EXIT_FAILED;
+}
+
 static int run(int argc, char **argv)
 {
     devices_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
                                  .how = TZ_DEVICE_OPTIONS_INIT};
-    tz_device_list *list = NULL;
-    tz_error err;
     int status;
     int count =
         common_parse(&devices_command, argc, argv, &settings.common, apply, &settings, &status);
@@ -155,14 +168,5 @@ static int run(int argc, char **argv)
         return status;
     if (count > 0)
         return common_wrong_operands(&devices_command, "no argument is taken, not even", argv[0]);
-    if (tz_device_list_make(&list, &settings.how, &err) != TZ_OK) {
-        term_error(err.message);
-        return EXIT_FAILED;
-    }
-    if (settings.common.json)
-        devices_write(list);
-    else
-        print_list(list, settings.common.verbose);
-    tz_device_list_free(list);
-    return EXIT_OK;
+    return tell(&settings);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "json.h"
+#include "problem.h"
 
 static void write_text(json *j, const char *key, const char *text)
 {
@@ -69,19 +70,30 @@ static void write_driver(json *j, const tz_driver_info *driver)
     json_object_end(j);
 }
 
-void devices_write(const tz_device_list *list)
+static void write_error(json *j, const tz_error *err)
+{
+    json_object(j, "error");
+    problem_write(j, err);
+    json_object_end(j);
+}
+
+void devices_write(const tz_device_list *list, const tz_error *err)
 {
     json j;
     json_open(&j, stdout);
     json_object(&j, NULL);
     json_array(&j, "devices");
-    for (size_t i = 0; i < list->device_count; i++)
+    for (size_t i = 0; list != NULL && i < list->device_count; i++)
         write_device(&j, &list->devices[i]);
     json_array_end(&j);
     json_array(&j, "drivers");
-    for (size_t i = 0; i < list->driver_count; i++)
+    for (size_t i = 0; list != NULL && i < list->driver_count; i++)
         write_driver(&j, &list->drivers[i]);
     json_array_end(&j);
+    if (list != NULL)
+        json_null(&j, "error");
+    else
+        write_error(&j, err);
     json_object_end(&j);
     json_close(&j);
 }

@@ -5,6 +5,7 @@
 
 #include <terrazzo/terrazzo.h>
 
-void devices_write(const tz_device_list *list);
+/* list is NULL when it could not be made, and then err says why. */
+void devices_write(const tz_device_list *list, const tz_error *err);
 
 #endif

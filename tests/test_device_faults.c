@@ -3,6 +3,8 @@
  * leaks, and a new device can be opened afterwards. */
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "device/device.h"
 #include "device/tiles.h"
@@ -420,6 +422,46 @@ static void test_each_allocation_fails_in_turn(void **state)
     assert_int_equal(refused, 11);
 }
 
+/* ---- fork ---- */
+
+/* The child of a fork; what it returns is its exit code. */
+static int in_child(tz_device *device, tz_device_memory *memory, tz_device_event *event)
+{
+    tz_error err;
+    const uint64_t calls = control->calls;
+    const int64_t live = control->live;
+    if (tz_device_sync(device, 0, &err) != TZ_ERR_DEVICE || !strstr(err.message, "fork"))
+        return 1;
+    tz_device_free_event(event);
+    tz_device_free(memory);
+    if (tz_device_close_checked(device, &err) != TZ_OK)
+        return 2;
+    if (control->calls != calls || control->live != live)
+        return 3; /* the parent's driver was called */
+    return whole_life(&err) == TZ_OK ? 0 : 4;
+}
+
+static void test_a_child_leaves_the_driver_alone(void **state)
+{
+    (void)state;
+    tz_error err;
+    int status = -1;
+    tz_device_memory *memory = NULL;
+    tz_device_event *event = NULL;
+    tz_device *device = open_double("opencl:0");
+    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_record(device, 0, &event, &err), TZ_OK);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(in_child(device, memory, event));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(tz_device_sync(device, 0, &err), TZ_OK);
+    tz_device_free_event(event);
+    tz_device_free(memory);
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+}
+
 /* ---- threads ---- */
 
 #define THREADS 4
@@ -477,6 +519,7 @@ int main(void)
         FAULT(test_an_event_tells_of_failed_work),
         FAULT(test_each_call_fails_in_turn),
         FAULT(test_each_allocation_fails_in_turn),
+        FAULT(test_a_child_leaves_the_driver_alone),
         FAULT(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

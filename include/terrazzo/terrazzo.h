@@ -1268,8 +1268,8 @@ typedef struct tz_device_options {
 /* Open a device by its name: "cpu" (the cores), "opencl:N", or "auto": the GPU with most memory,
  * and the cores where none can be opened. "auto" never is an OpenCL device that runs on the cores.
  * A device that is not there or does not work is TZ_ERR_DEVICE, with the reason. options and err
- * may be NULL. *out is written only on success. A device may be used from any thread, but not in a
- * child after fork. */
+ * may be NULL. *out is written only on success. A device may be used from any thread; in a
+ * child after fork it can only be closed. */
 TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
                                              const tz_device_options *options, tz_error *err);
 /* NULL is fine. No other thread may be using it, and its memory is gone with it. */

@@ -2,8 +2,8 @@
  * Opening and closing devices. */
 #include "device/device.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "device/device_find.h"
@@ -28,6 +28,7 @@ static tz_result make(tz_device **out, const tz_device_options *options, const t
         tz_free(device);
         return tz_fail_nomem(ctx, sizeof device->lock);
     }
+    device->process = getpid();
     device->memory_bytes = options->memory_bytes ? options->memory_bytes : UINT64_MAX;
     *out = device;
     return TZ_OK;
@@ -35,7 +36,8 @@ static tz_result make(tz_device **out, const tz_device_options *options, const t
 
 static void destroy(tz_device *device)
 {
-    pthread_mutex_destroy(&device->lock);
+    if (device->process == getpid())
+        pthread_mutex_destroy(&device->lock);
     tz_free(device->steps);
     tz_free(device);
 }
@@ -64,17 +66,6 @@ static tz_result open_driver(tz_device **out, const tz_driver *driver, uint32_t 
     }
     *out = device;
     return TZ_OK;
-}
-
-tz_result tz_device_open_with(tz_device **out, const tz_driver *driver, uint32_t index,
-                              const tz_device_options *options, tz_error *err)
-{
-    tz_device_options how;
-    char name[sizeof((tz_device_info *)0)->id];
-    snprintf(name, sizeof name, "%s:%u", driver->name, (unsigned)index);
-    const tz_context ctx = {.name = name, .err = err, .ifd = -1};
-    TZ_TRY(tz_device_take_options(&how, options, &ctx));
-    return open_driver(out, driver, index, &how, &ctx);
 }
 
 /* ---- by name ---- */
@@ -208,7 +199,7 @@ tz_result tz_device_close_checked(tz_device *device, tz_error *err)
                          "pieces of memory and events of the device were not released: %llu bytes",
                          (unsigned long long)bytes);
     }
-    if (device->driver)
+    if (tz_device_is_ours(device))
         device->driver->close(device->state);
     destroy(device);
     return result;

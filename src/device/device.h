@@ -4,7 +4,10 @@
  * counts are TZ_ERR_ARG on it.
  *
  * A device that failed stays failed: every further call is TZ_ERR_DEVICE with the first cause, and
- * releasing still works. Another device can be opened. */
+ * releasing still works. Another device can be opened.
+ *
+ * In a child after fork all calls are TZ_ERR_DEVICE, and releasing and closing leave the driver
+ * alone: its threads are those of the parent. */
 #ifndef TZ_DEVICE_DEVICE_H
 #define TZ_DEVICE_DEVICE_H
 
@@ -15,10 +18,6 @@
 /* tz_device_close that tells what was forgotten: TZ_ERR_INTERNAL when memory or events were not
  * released. They are released here, whatever the answer. */
 tz_result tz_device_close_checked(tz_device *device, tz_error *err);
-
-/* A device of a driver that is not in the list, for tests. */
-tz_result tz_device_open_with(tz_device **out, const tz_driver *driver, uint32_t index,
-                              const tz_device_options *options, tz_error *err);
 
 /* ---- memory ---- */
 

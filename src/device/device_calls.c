@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What every call of a device has in common: the device must be alive, the call is counted and put
  * on the timeline, and a failure of the device is remembered. */
+#include <unistd.h>
+
 #include "base/mem.h"
 #include "device/device_state.h"
 
 static tz_context context_of(const tz_device *device, tz_error *err)
 {
     return (tz_context){.name = device->info.id, .err = err, .ifd = -1};
+}
+
+void tz_device_lock(tz_device *device)
+{
+    if (device->process == getpid())
+        pthread_mutex_lock(&device->lock);
+}
+
+void tz_device_unlock(tz_device *device)
+{
+    if (device->process == getpid())
+        pthread_mutex_unlock(&device->lock);
 }
 
 /* ---- counts ---- */
@@ -59,20 +73,20 @@ void tz_count_memory(tz_device *device, uint64_t size, bool is_more)
 
 void tz_device_begin_wave(tz_device *device)
 {
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     device->wave = (tz_device_counts){0};
     count_bytes(&device->wave, device->all.bytes_now);
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
 }
 
 void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_counts *wave)
 {
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     if (all)
         *all = device->all;
     if (wave)
         *wave = device->wave;
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
 }
 
 /* ---- timeline ---- */
@@ -108,14 +122,14 @@ static void keep_step(tz_device *device, tz_device_call kind, uint32_t queue, ui
 
 void tz_device_keep_timeline(tz_device *device, bool keep)
 {
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     if (keep) {
         device->step_count = 0;
         device->steps_lost = 0;
         device->next_sequence = 0;
     }
     device->keeps_timeline = keep;
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
 }
 
 const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count, uint64_t *lost)
@@ -142,26 +156,34 @@ static tz_result fail_again(const tz_device *device, tz_error *err)
                    device->first_failure.message);
 }
 
+bool tz_device_is_ours(const tz_device *device)
+{
+    return device->driver && device->process == getpid();
+}
+
 tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, uint32_t queue,
                         uint64_t bytes, tz_error *err)
 {
     if (!device->driver)
         return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                               "the cores have no memory, queues or kernels of their own");
+    if (!tz_device_is_ours(device))
+        return tz_call_refuse(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                              "the device was opened before a fork; open it in the child");
     if (queue != TZ_NO_QUEUE && queue >= TZ_QUEUES)
         return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                               tz_expecting(tz_at_nowhere(), TZ_QUEUES - 1, queue),
                               "there is no such queue");
     call->device = device;
     call->ctx = context_of(device, &call->error);
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     const bool failed = device->failed; /* once set, first_failure does not change any more */
     if (!failed) {
         count_into(&device->all, kind, bytes);
         count_into(&device->wave, kind, bytes);
         keep_step(device, kind, queue, bytes);
     }
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
     return failed ? fail_again(device, err) : TZ_OK;
 }
 
@@ -171,11 +193,11 @@ tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err)
     if (result == TZ_OK)
         return TZ_OK;
     if (result == TZ_ERR_DEVICE) {
-        pthread_mutex_lock(&device->lock);
+        tz_device_lock(device);
         if (!device->failed)
             device->first_failure = call->error;
         device->failed = true;
-        pthread_mutex_unlock(&device->lock);
+        tz_device_unlock(device);
     }
     if (err)
         *err = call->error;

@@ -92,11 +92,11 @@ static void unlink_memory(tz_device *device, tz_device_memory *memory)
  */
 static tz_result reserve(tz_device *device, uint64_t size, tz_error *err)
 {
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     const uint64_t room = left_of(device->memory_bytes, device->all.bytes_now);
     if (size <= room)
         tz_count_memory(device, size, true);
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
     if (size <= room)
         return TZ_OK;
     return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
@@ -106,9 +106,9 @@ static tz_result reserve(tz_device *device, uint64_t size, tz_error *err)
 
 static void give_back(tz_device *device, uint64_t size)
 {
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     tz_count_memory(device, size, false);
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
 }
 
 /* ---- allocating ---- */
@@ -122,9 +122,9 @@ static tz_result run_alloc(tz_device *device, tz_device_memory *memory, bool pin
     const tz_result result = pinned ? driver->alloc_pinned(device->state, memory, &call.ctx)
                                     : driver->alloc(device->state, memory, &call.ctx);
     TZ_TRY(tz_call_end(&call, result, err));
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     link_memory(device, memory);
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
     return TZ_OK;
 }
 
@@ -171,11 +171,12 @@ void tz_device_free(tz_device_memory *memory)
     tz_device *device = memory->device;
     /* Also of a device that failed: what it holds is released all the same. */
     (void)tz_call_begin(&call, device, TZ_CALL_FREE, TZ_NO_QUEUE, memory->size, NULL);
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     unlink_memory(device, memory);
     if (!memory->host)
         tz_count_memory(device, memory->size, false);
-    pthread_mutex_unlock(&device->lock);
-    device->driver->free(device->state, memory);
+    tz_device_unlock(device);
+    if (tz_device_is_ours(device))
+        device->driver->free(device->state, memory);
     tz_free(memory);
 }

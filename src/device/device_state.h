@@ -4,6 +4,7 @@
 #define TZ_DEVICE_DEVICE_STATE_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "device/device.h"
 
@@ -11,6 +12,7 @@ struct tz_device {
     const tz_driver *driver; /* NULL: the cores */
     void *state;             /* the driver's */
     tz_device_info info;
+    pid_t process;         /* that opened it */
     uint64_t memory_bytes; /* cap of the options; UINT64_MAX: none */
     pthread_mutex_t lock;  /* of all below; never held while the driver works */
     bool failed;
@@ -39,6 +41,13 @@ tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err);
 /* A call that is wrong in itself, before begin. */
 tz_result tz_call_refuse(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
                          tz_place place, const char *text);
+
+/* Whether there is a driver, and this process may call it. */
+bool tz_device_is_ours(const tz_device *device);
+
+/* Its lock. A child after fork has one thread, and touches no lock of the parent. */
+void tz_device_lock(tz_device *device);
+void tz_device_unlock(tz_device *device);
 
 /* With the lock held. */
 void tz_count_memory(tz_device *device, uint64_t size, bool is_more);

@@ -93,24 +93,24 @@ tz_result tz_device_launch(tz_device *device, uint32_t queue, const tz_launch *l
 
 static void link_event(tz_device *device, tz_device_event *event)
 {
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     event->after = device->events;
     if (device->events)
         device->events->before = event;
     device->events = event;
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
 }
 
 static void unlink_event(tz_device *device, tz_device_event *event)
 {
-    pthread_mutex_lock(&device->lock);
+    tz_device_lock(device);
     if (event->before)
         event->before->after = event->after;
     else
         device->events = event->after;
     if (event->after)
         event->after->before = event->before;
-    pthread_mutex_unlock(&device->lock);
+    tz_device_unlock(device);
 }
 
 static tz_result run_record(tz_device *device, uint32_t queue, tz_device_event *event,
@@ -162,7 +162,8 @@ void tz_device_free_event(tz_device_event *event)
         return;
     tz_device *device = event->device;
     unlink_event(device, event);
-    device->driver->free_event(device->state, event);
+    if (tz_device_is_ours(device))
+        device->driver->free_event(device->state, event);
     tz_free(event);
 }
 

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import subprocess
 
 import jsonschema
 import pytest
@@ -38,7 +39,7 @@ def devices(run, tmp_path):
 def test_pocl_is_found(devices):
     answer = devices()
     driver = answer["drivers"][0]
-    assert driver["loaded"] and driver["library"] == "libOpenCL.so.1"
+    assert driver["loaded"] and driver["library"] == "libOpenCL.so.1" and answer["error"] is None
     assert driver["devices"] == len(answer["devices"]) - 1
     pocl = next(device for device in answer["devices"] if device["platform"] == POCL)
     assert pocl["type"] == "cpu" and pocl["usable"] and pocl["reason"] is None
@@ -91,6 +92,24 @@ def test_page(run, tmp_path):
     assert short.stdout.startswith("Devices\n\ncpu\n") and "\nDrivers\n" in short.stdout
     assert "  units         " in short.stdout
     assert "fp64" in long.stdout and "fp64" not in short.stdout
+
+
+def test_every_allocation_may_fail():
+    """The program terrazzo_nomem is the command with a malloc that fails once, at the n-th call."""
+    failures = 0
+    for count in range(1, 20):
+        env = plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count))
+        done = subprocess.run([DOUBLES / "terrazzo_nomem", "devices", "--json", "--opencl-library", "none.so"],
+                              env=env, capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        VALIDATOR.validate(answer)
+        if done.returncode == 0:
+            assert answer["devices"][0]["id"] == "cpu" and answer["error"] is None
+            continue
+        failures += 1
+        assert done.returncode == 1 and "memory" in done.stderr and "Sanitizer" not in done.stderr
+        assert answer["error"]["cause"] == "NOMEM" and answer["devices"] == []
+    assert failures == 2  # the list, and the cores in it
 
 
 def test_schema_is_valid():
