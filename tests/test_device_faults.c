@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "device/kernel_list.h"
 #include "device/tiles.h"
 #include "double/opencl_double.h"
 #include "support/alloc_hook.h"
@@ -191,6 +192,40 @@ static void test_build_failure_shows_the_log(void **state)
     assert_string_equal(tz_device_get_info(device)->id, "cpu");
     assert_non_null(strstr(tz_device_get_info(device)->reason, "CL_BUILD_PROGRAM_FAILURE"));
     tz_device_close(device);
+}
+
+/* ---- launches that no driver may see ---- */
+
+static void test_launches(void **state)
+{
+    (void)state;
+    tz_error err;
+    tz_device *device = open_double("opencl:0"), *other = open_double("opencl:1");
+    tz_device_memory *memory = NULL;
+    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
+                                     {.kind = TZ_ARGUMENT_U64},
+                                     {.kind = TZ_ARGUMENT_U64},
+                                     {.kind = TZ_ARGUMENT_U32},
+                                     {.kind = TZ_ARGUMENT_U32},
+                                     {.kind = TZ_ARGUMENT_U32},
+                                     {.kind = TZ_ARGUMENT_U32}};
+    tz_launch launch = {.kernel = TZ_KERNEL_UNDO2_U16,
+                        .groups = INT32_MAX,
+                        .arguments = arguments,
+                        .argument_count = 7};
+    assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
+    assert_int_equal(tz_device_launch(other, 0, &launch, &err), TZ_ERR_ARG); /* not its memory */
+    launch.groups++;
+    assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_ERR_LIMIT);
+    assert_int_equal(err.found, launch.groups);
+    launch.groups = 0;
+    const uint64_t calls = control->calls;
+    assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
+    assert_int_equal(control->calls, calls);
+    tz_device_free(memory);
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+    assert_int_equal(tz_device_close_checked(other, &err), TZ_OK);
 }
 
 /* ---- failures at work ---- */
@@ -513,6 +548,7 @@ int main(void)
         FAULT(test_nothing_there),
         FAULT(test_odd_devices),
         FAULT(test_build_failure_shows_the_log),
+        FAULT(test_launches),
         FAULT(test_out_of_memory_is_not_the_end),
         FAULT(test_a_failed_device_stays_failed),
         FAULT(test_a_device_that_is_lost),
