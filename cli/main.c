@@ -7,6 +7,7 @@
 #include "block_commands.h"
 #include "clean_command.h"
 #include "convert.h"
+#include "devices_command.h"
 #include "diff.h"
 #include "info.h"
 #include "options.h"
@@ -14,19 +15,13 @@
 #include "terminal.h"
 #include "validate.h"
 
-static const cli_command *const commands[] = {&info_command,
-                                              &read_command,
-                                              &view_command,
-                                              &plan_command,
-                                              &diff_command,
-                                              &validate_command,
-                                              &cog_command,
-                                              &convert_command,
-                                              &plan_cog_command,
-                                              &encode_block_command,
-                                              &assemble_command,
-                                              &clean_command,
-                                              NULL};
+static const cli_command *const commands[] = {&info_command,     &read_command,
+                                              &view_command,     &plan_command,
+                                              &diff_command,     &validate_command,
+                                              &cog_command,      &convert_command,
+                                              &plan_cog_command, &encode_block_command,
+                                              &assemble_command, &clean_command,
+                                              &devices_command,  NULL};
 
 static int run_help(int argc, char **argv);
 static int run_version(void);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what a target of the Makefile needs and is not there yet. Each argument is a group:
-#   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++, valgrind
+#   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++, valgrind, PoCL
 #   python  the project's own Python environment, .venv  fuzz    clang with libFuzzer
 #   format  clang-format                                 bundled nasm, patch, pip: a bundled build
 # Prints nothing when nothing is missing.
@@ -20,6 +20,10 @@ need() {
 # need_library PACKAGE MODULE: PACKAGE is missing when pkg-config does not know MODULE.
 need_library() {
     need "$1" pkg-config --exists "$2"
+}
+
+has_library() {
+    python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$1"
 }
 
 links_libfuzzer() {
@@ -53,6 +57,9 @@ need_test() {
     need_library libcmocka-dev cmocka
     need libtiff-tools command -v tiffdump
     need valgrind valgrind --version
+    need pocl-opencl-icd test -e /etc/OpenCL/vendors/pocl.icd  # OpenCL on the cores
+    need ocl-icd-libopencl1 has_library libOpenCL.so.1
+    need opencl-c-headers test -e /usr/include/CL/cl.h
     need locales test -e /usr/share/i18n/locales/de_DE  # a test makes a locale of its own
 }
 

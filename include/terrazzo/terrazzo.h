@@ -1296,6 +1296,97 @@ TZ_API TZ_NODISCARD tz_result tz_validate_file(tz_validation **out, const tz_fil
 TZ_API void tz_validation_free(tz_validation *validation); /* NULL is fine */
 
 /* ---------------------------------------------------------------------------------------------
+ * Devices
+ * ------------------------------------------------------------------------------------------ */
+
+/* Where pixel work can be done: the cores, and what drivers that are found at run time offer. The
+ * library links none of them. Reading and writing use the cores alone in this version. */
+typedef struct tz_device tz_device;
+
+typedef enum tz_device_type {
+    TZ_DEVICE_CPU = 0,
+    TZ_DEVICE_GPU = 1,
+    TZ_DEVICE_OTHER = 2 /* an accelerator that is neither */
+} tz_device_type;
+TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "other" */
+
+/* Work that a device can do: bits of tz_device_info.work. */
+#define TZ_DEVICE_PLACE      (1u << 0) /* rows of tiles into a raster */
+#define TZ_DEVICE_PREDICTOR2 (1u << 1) /* undo horizontal differences */
+/* One of the bits in a word; NULL for a bit that means nothing. */
+TZ_API const char *tz_device_work_name(uint32_t work);
+
+/* 0: not known. */
+typedef struct tz_device_limits {
+    uint64_t memory;         /* bytes the device has */
+    uint64_t max_allocation; /* bytes of one piece of its memory */
+    uint64_t alignment;      /* bytes, of where a piece begins */
+    uint64_t local_memory;   /* bytes that one group of threads shares */
+    uint32_t max_group;      /* threads of one group */
+    uint32_t compute_units;
+    bool fp64;           /* it has double precision */
+    bool unified_memory; /* its memory is the host's */
+} tz_device_limits;
+
+/* Texts are one line without control characters; a longer one is cut. */
+typedef struct tz_device_info {
+    char id[32];     /* what tz_device_open takes: "cpu", "opencl:0" */
+    char driver[16]; /* "cores", "opencl" */
+    char name[128];
+    char vendor[128];
+    char platform[128];       /* of OpenCL; else empty */
+    char api_version[128];    /* such as "OpenCL 3.0" */
+    char driver_version[128]; /* the vendor's own number */
+    tz_device_type type;
+    tz_device_limits limits;
+    uint32_t work;    /* TZ_DEVICE_PLACE, ... */
+    bool usable;      /* false: reason says why */
+    char reason[256]; /* of the cores that "auto" chose: why it is no GPU; else empty if usable */
+} tz_device_info;
+
+/* Zero in any member means the default. Set struct_size with TZ_DEVICE_OPTIONS_INIT. */
+typedef struct tz_device_options {
+    size_t struct_size;
+    uint64_t memory_bytes;      /* most device memory to hold at once; 0: what the device has */
+    const char *opencl_library; /* the ICD loader; NULL: libOpenCL.so.1 */
+} tz_device_options;
+/* clang-format off */
+#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, NULL}
+/* clang-format on */
+
+/* Open a device by its name: "cpu" (the cores), "opencl:N", or "auto": the GPU with most memory,
+ * and the cores where none can be opened. "auto" never is an OpenCL device that runs on the cores.
+ * A device that is not there or does not work is TZ_ERR_DEVICE, with the reason. options and err
+ * may be NULL. *out is written only on success. A device may be used from any thread; in a
+ * child after fork it can only be closed. */
+TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
+                                             const tz_device_options *options, tz_error *err);
+/* NULL is fine. No other thread may be using it, and its memory is gone with it. */
+TZ_API void tz_device_close(tz_device *device);
+/* Lives as long as the device. */
+TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
+
+/* A driver, and what became of it. */
+typedef struct tz_driver_info {
+    char name[16];
+    char library[256]; /* what was looked for, or loaded */
+    bool loaded;
+    uint32_t device_count;
+    char reason[256]; /* why there is none of its devices, or not all; empty: all is well */
+} tz_driver_info;
+
+/* All that can be found; the cores are the first device. Nothing that is missing is an error. */
+typedef struct tz_device_list {
+    size_t driver_count;
+    const tz_driver_info *drivers;
+    size_t device_count;
+    const tz_device_info *devices;
+} tz_device_list;
+TZ_API TZ_NODISCARD tz_result tz_device_list_make(tz_device_list **out,
+                                                  const tz_device_options *options, tz_error *err);
+TZ_API void tz_device_list_free(tz_device_list *list); /* NULL is fine */
+
+/* ---------------------------------------------------------------------------------------------
  * Coordinate reference systems, by PROJ
  * ------------------------------------------------------------------------------------------ */
 

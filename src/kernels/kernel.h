@@ -21,7 +21,9 @@ typedef short tz_i16;
 typedef int tz_i32;
 typedef long tz_i64;
 typedef float tz_f32;
+#ifdef cl_khr_fp64 /* an option of OpenCL: what needs it is left out where it is missing */
 typedef double tz_f64;
+#endif
 #define tz_bits_of_f32(x) as_uint(x)
 #define tz_f32_of_bits(x) as_float(x)
 #elif defined(__CUDACC__)

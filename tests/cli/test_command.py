@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 COMMANDS = ["info", "read", "view", "plan", "diff", "validate", "cog", "convert", "plan-cog", "encode-block",
-            "assemble", "clean"]
+            "assemble", "clean", "devices"]
 
 
 def option_names(help_text):

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "devices_command.h"
+
+#include <stdio.h>
+#include <terrazzo/terrazzo.h>
+
+#include "common.h"
+#include "devices_json.h"
+#include "page.h"
+#include "terminal.h"
+#include "text.h"
+
+enum { LIBRARY = 1 };
+
+/* clang-format off */
+static const cli_option devices_options[] = {
+    {"opencl-library", 0, LIBRARY, "PATH", "the ICD loader of OpenCL, libOpenCL.so.1 by default"},
+    {"json", 0, COMMON_JSON, NULL, "as JSON"},
+    COMMON_OPTIONS
+};
+/* clang-format on */
+
+static int run(int argc, char **argv);
+
+const cli_command devices_command = {
+    .name = "devices",
+    .arguments = "",
+    .summary = "tells which devices there are, and what is missing",
+    .examples = "terrazzo devices\tthe cores, and what OpenCL finds\n"
+                "terrazzo devices --json\tthe same for programs",
+    .options = devices_options,
+    .run = run,
+};
+
+typedef struct devices_settings {
+    common_settings common;
+    tz_device_options how;
+} devices_settings;
+
+static bool apply(void *user, int id, const char *value)
+{
+    devices_settings *settings = user;
+    if (id == LIBRARY)
+        settings->how.opencl_library = value;
+    return true;
+}
+
+/* ---- for people ---- */
+
+static void text_line(const char *name, const char *text)
+{
+    if (text[0] == '\0')
+        return;
+    page_label(name);
+    text_put_string(stdout, text, 0);
+    putchar('\n');
+}
+
+static void bytes_line(const char *name, uint64_t bytes)
+{
+    char number[TEXT_NUMBER];
+    if (bytes > 0)
+        page_line(name, text_bytes(number, bytes));
+}
+
+static void print_work(uint32_t work)
+{
+    const char *separator = "";
+    page_label("work");
+    for (uint32_t bit = 1; bit != 0 && bit <= work; bit <<= 1) {
+        const char *name = (work & bit) != 0 ? tz_device_work_name(bit) : NULL;
+        if (name == NULL)
+            continue;
+        printf("%s%s", separator, name);
+        separator = ", ";
+    }
+    putchar('\n');
+}
+
+static void print_more(const tz_device_info *device)
+{
+    const tz_device_limits *limits = &device->limits;
+    bytes_line("local memory", limits->local_memory);
+    bytes_line("alignment", limits->alignment);
+    if (limits->max_group > 0) {
+        page_label("largest group");
+        printf("%u\n", (unsigned)limits->max_group);
+    }
+    page_line("fp64", limits->fp64 ? "yes" : "no");
+    page_line("unified", limits->unified_memory ? "yes" : "no");
+}
+
+static void print_device(const tz_device_info *device, bool verbose)
+{
+    page_heading(device->id);
+    text_line("name", device->name);
+    page_line("type", tz_device_type_name(device->type));
+    text_line("vendor", device->vendor);
+    text_line("platform", device->platform);
+    text_line("version", device->api_version);
+    text_line("driver", device->driver_version);
+    if (device->limits.compute_units > 0) {
+        page_label("units");
+        printf("%u\n", (unsigned)device->limits.compute_units);
+    }
+    bytes_line("memory", device->limits.memory);
+    bytes_line("one piece", device->limits.max_allocation);
+    if (verbose)
+        print_more(device);
+    if (device->usable)
+        print_work(device->work);
+    else
+        text_line("not usable", device->reason);
+}
+
+static void print_drivers(const tz_device_list *list)
+{
+    page_heading("Drivers");
+    for (size_t i = 0; i < list->driver_count; i++) {
+        const tz_driver_info *driver = &list->drivers[i];
+        page_label(driver->name);
+        text_put_string(stdout, driver->library, 0);
+        if (!driver->loaded)
+            printf(" is not there");
+        else
+            printf(", %u device%s", (unsigned)driver->device_count,
+                   text_plural(driver->device_count));
+        if (driver->reason[0] != '\0') {
+            printf(": ");
+            text_put_string(stdout, driver->reason, 0);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_list(const tz_device_list *list, bool verbose)
+{
+    term_put(TERM_TITLE, "Devices");
+    putchar('\n');
+    for (size_t i = 0; i < list->device_count; i++)
+        print_device(&list->devices[i], verbose);
+    print_drivers(list);
+}
+
+static int tell(const devices_settings *settings)
+{
+    tz_device_list *list = NULL;
+    tz_error err;
+    const tz_result result = tz_device_list_make(&list, &settings->how, &err);
+    if (settings->common.json)
+        devices_write(list, &err);
+    else if (result == TZ_OK)
+        print_list(list, settings->common.verbose);
+    if (result != TZ_OK)
+        term_error(err.message);
+    tz_device_list_free(list);
+    return result == TZ_OK ? EXIT_OK : EXIT_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+    devices_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
+                                 .how = TZ_DEVICE_OPTIONS_INIT};
+    int status;
+    int count =
+        common_parse(&devices_command, argc, argv, &settings.common, apply, &settings, &status);
+    if (count < 0)
+        return status;
+    if (count > 0)
+        return common_wrong_operands(&devices_command, "no argument is taken, not even", argv[0]);
+    return tell(&settings);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "devices_json.h"
+
+#include <stdio.h>
+
+#include "json.h"
+#include "problem.h"
+
+static void write_text(json *j, const char *key, const char *text)
+{
+    json_text_or_null(j, key, text[0] != '\0' ? text : NULL);
+}
+
+static void write_number(json *j, const char *key, uint64_t value)
+{
+    json_uint_or_null(j, key, value, value > 0);
+}
+
+static void write_limits(json *j, const tz_device_limits *limits)
+{
+    json_object(j, "limits");
+    write_number(j, "memory", limits->memory);
+    write_number(j, "max_allocation", limits->max_allocation);
+    write_number(j, "alignment", limits->alignment);
+    write_number(j, "local_memory", limits->local_memory);
+    write_number(j, "max_group", limits->max_group);
+    write_number(j, "compute_units", limits->compute_units);
+    json_bool(j, "fp64", limits->fp64);
+    json_bool(j, "unified_memory", limits->unified_memory);
+    json_object_end(j);
+}
+
+static void write_work(json *j, uint32_t work)
+{
+    json_array_row(j, "work");
+    for (uint32_t bit = 1; bit != 0 && bit <= work; bit <<= 1) {
+        const char *name = (work & bit) != 0 ? tz_device_work_name(bit) : NULL;
+        if (name != NULL)
+            json_text(j, NULL, name);
+    }
+    json_array_end(j);
+}
+
+static void write_device(json *j, const tz_device_info *device)
+{
+    json_object(j, NULL);
+    json_text(j, "id", device->id);
+    json_text(j, "driver", device->driver);
+    json_text(j, "type", tz_device_type_name(device->type));
+    json_text(j, "name", device->name);
+    write_text(j, "vendor", device->vendor);
+    write_text(j, "platform", device->platform);
+    write_text(j, "api_version", device->api_version);
+    write_text(j, "driver_version", device->driver_version);
+    write_limits(j, &device->limits);
+    write_work(j, device->work);
+    json_bool(j, "usable", device->usable);
+    write_text(j, "reason", device->reason);
+    json_object_end(j);
+}
+
+static void write_driver(json *j, const tz_driver_info *driver)
+{
+    json_object(j, NULL);
+    json_text(j, "name", driver->name);
+    json_text(j, "library", driver->library);
+    json_bool(j, "loaded", driver->loaded);
+    json_uint(j, "devices", driver->device_count);
+    write_text(j, "reason", driver->reason);
+    json_object_end(j);
+}
+
+static void write_error(json *j, const tz_error *err)
+{
+    json_object(j, "error");
+    problem_write(j, err);
+    json_object_end(j);
+}
+
+void devices_write(const tz_device_list *list, const tz_error *err)
+{
+    json j;
+    json_open(&j, stdout);
+    json_object(&j, NULL);
+    json_array(&j, "devices");
+    for (size_t i = 0; list != NULL && i < list->device_count; i++)
+        write_device(&j, &list->devices[i]);
+    json_array_end(&j);
+    json_array(&j, "drivers");
+    for (size_t i = 0; list != NULL && i < list->driver_count; i++)
+        write_driver(&j, &list->drivers[i]);
+    json_array_end(&j);
+    if (list != NULL)
+        json_null(&j, "error");
+    else
+        write_error(&j, err);
+    json_object_end(&j);
+    json_close(&j);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Opening and closing devices. */
+#include "device/device.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "device/device_find.h"
+#include "device/device_state.h"
+#include "device/device_text.h"
+
+#define MAX_INDEX 999999u
+
+const tz_device_info *tz_device_get_info(const tz_device *device)
+{
+    return &device->info;
+}
+
+/* ---- one device ---- */
+
+static tz_result make(tz_device **out, const tz_device_options *options, const tz_context *ctx)
+{
+    tz_device *device = tz_alloc_zeroed(1, sizeof *device);
+    if (!device)
+        return tz_fail_nomem(ctx, sizeof *device);
+    if (pthread_mutex_init(&device->lock, NULL) != 0) {
+        tz_free(device);
+        return tz_fail_nomem(ctx, sizeof device->lock);
+    }
+    device->process = getpid();
+    device->memory_bytes = options->memory_bytes ? options->memory_bytes : UINT64_MAX;
+    *out = device;
+    return TZ_OK;
+}
+
+static void destroy(tz_device *device)
+{
+    if (device->process == getpid())
+        pthread_mutex_destroy(&device->lock);
+    tz_free(device->steps);
+    tz_free(device);
+}
+
+static tz_result open_cores(tz_device **out, const tz_device_options *options, const char *reason,
+                            const tz_context *ctx)
+{
+    tz_device *device = NULL;
+    TZ_TRY(make(&device, options, ctx));
+    tz_cores_describe(&device->info);
+    tz_device_text(device->info.reason, sizeof device->info.reason, reason);
+    *out = device;
+    return TZ_OK;
+}
+
+static tz_result open_driver(tz_device **out, const tz_driver *driver, uint32_t index,
+                             const tz_device_options *options, const tz_context *ctx)
+{
+    tz_device *device = NULL;
+    TZ_TRY(make(&device, options, ctx));
+    device->driver = driver;
+    const tz_result result = driver->open(&device->state, options, index, &device->info, ctx);
+    if (result != TZ_OK) {
+        destroy(device);
+        return result;
+    }
+    *out = device;
+    return TZ_OK;
+}
+
+/* ---- by name ---- */
+
+/* Whether name is that of the driver and a number: "opencl:0". */
+static bool names_device(const char *name, const tz_driver *driver, uint32_t *index)
+{
+    const size_t length = strlen(driver->name);
+    if (strncmp(name, driver->name, length) != 0 || name[length] != ':')
+        return false;
+    const char *digits = name + length + 1;
+    uint32_t value = 0;
+    for (const char *at = digits; *at; at++) {
+        if (*at < '0' || *at > '9' || value > MAX_INDEX / 10)
+            return false;
+        value = value * 10 + (uint32_t)(*at - '0');
+    }
+    *index = value;
+    return *digits != '\0';
+}
+
+/* The usable GPU with most memory; the first of several. Its place in the list is not its number:
+ * the id is parsed like a caller's. */
+static const tz_device_info *best_gpu(const tz_device_list *list)
+{
+    const tz_device_info *best = NULL;
+    for (size_t i = 0; i < list->device_count; i++) {
+        const tz_device_info *info = &list->devices[i];
+        if (info->type != TZ_DEVICE_GPU || !info->usable)
+            continue;
+        if (!best || info->limits.memory > best->limits.memory)
+            best = info;
+    }
+    return best;
+}
+
+static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
+{
+    for (size_t i = 0; i < list->device_count; i++) {
+        const tz_device_info *info = &list->devices[i];
+        if (info->type == TZ_DEVICE_GPU && !info->usable) {
+            tz_device_textf(reason, size, "%s: %s", info->id, info->reason);
+            return;
+        }
+    }
+    for (size_t i = 0; i < list->driver_count; i++) {
+        if (list->drivers[i].reason[0]) {
+            tz_device_textf(reason, size, "%s: %s", list->drivers[i].name, list->drivers[i].reason);
+            return;
+        }
+    }
+    tz_device_text(reason, size, "no driver offers a GPU");
+}
+
+static tz_result open_named(tz_device **out, const char *name, const tz_device_options *options,
+                            const tz_context *ctx)
+{
+    uint32_t index;
+    for (size_t i = 0; tz_drivers[i]; i++) {
+        if (names_device(name, tz_drivers[i], &index))
+            return open_driver(out, tz_drivers[i], index, options, ctx);
+    }
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                   "no device has such a name; there are cpu, auto and opencl:N");
+}
+
+static tz_result open_best(tz_device **out, const tz_device_options *options,
+                           const tz_device_list *list, const tz_context *ctx)
+{
+    char reason[sizeof((tz_device_info *)0)->reason];
+    const tz_device_info *best = best_gpu(list);
+    if (best) {
+        tz_error failed;
+        const tz_context trial = {.name = best->id, .err = &failed, .ifd = -1};
+        if (open_named(out, best->id, options, &trial) == TZ_OK)
+            return TZ_OK;
+        tz_device_text(reason, sizeof reason, failed.message);
+    } else {
+        why_no_gpu(reason, sizeof reason, list);
+    }
+    return open_cores(out, options, reason, ctx);
+}
+
+static tz_result open_auto(tz_device **out, const tz_device_options *options, const tz_context *ctx)
+{
+    tz_device_list *list = NULL;
+    TZ_TRY(tz_device_list_make(&list, options, ctx->err));
+    const tz_result result = open_best(out, options, list, ctx);
+    tz_device_list_free(list);
+    return result;
+}
+
+tz_result tz_device_open(tz_device **out, const char *name, const tz_device_options *options,
+                         tz_error *err)
+{
+    tz_device_options how;
+    const tz_context ctx = {.name = name, .err = err, .ifd = -1};
+    if (!out || !name)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "out or name is NULL");
+    TZ_TRY(tz_device_take_options(&how, options, &ctx));
+    if (strcmp(name, "cpu") == 0)
+        return open_cores(out, &how, "", &ctx);
+    if (strcmp(name, "auto") == 0)
+        return open_auto(out, &how, &ctx);
+    return open_named(out, name, &how, &ctx);
+}
+
+/* ---- closing ---- */
+
+static uint64_t release_all(tz_device *device)
+{
+    uint64_t count = 0;
+    for (; device->events; count++)
+        tz_device_free_event(device->events);
+    for (; device->memory; count++)
+        tz_device_free(device->memory);
+    return count;
+}
+
+tz_result tz_device_close_checked(tz_device *device, tz_error *err)
+{
+    tz_result result = TZ_OK;
+    if (!device)
+        return TZ_OK;
+    const uint64_t bytes = device->all.bytes_now;
+    const uint64_t forgotten = release_all(device);
+    if (forgotten > 0) {
+        const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
+        result = tz_fail(&ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
+                         tz_expecting(tz_at_nowhere(), 0, forgotten),
+                         "pieces of memory and events of the device were not released: %llu bytes",
+                         (unsigned long long)bytes);
+    }
+    if (tz_device_is_ours(device))
+        device->driver->close(device->state);
+    destroy(device);
+    return result;
+}
+
+void tz_device_close(tz_device *device)
+{
+    (void)tz_device_close_checked(device, NULL);
+}

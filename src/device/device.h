@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Devices as the engine uses them: memory, copies, kernels and events, all checked and counted, and
+ * then given to a driver. The cores are a device without a driver: all calls below but those about
+ * counts are TZ_ERR_ARG on it.
+ *
+ * A device that failed stays failed: every further call is TZ_ERR_DEVICE with the first cause, and
+ * releasing still works. Another device can be opened.
+ *
+ * In a child after fork all calls are TZ_ERR_DEVICE, and releasing and closing leave the driver
+ * alone: its threads are those of the parent. */
+#ifndef TZ_DEVICE_DEVICE_H
+#define TZ_DEVICE_DEVICE_H
+
+#include "device/driver.h"
+
+/* ---- opening ---- */
+
+/* tz_device_close that tells what was forgotten: TZ_ERR_INTERNAL when memory or events were not
+ * released. They are released here, whatever the answer. */
+tz_result tz_device_close_checked(tz_device *device, tz_error *err);
+
+/* ---- memory ---- */
+
+/* The one guard of a plan, before its first allocation: no piece is larger than the device allows,
+ * and all together fit into what is free, less a margin for what drivers take beside. TZ_ERR_LIMIT
+ * tells what was needed and what there is. */
+tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count, tz_error *err);
+
+/* Bytes that may still be allocated: what the device tells, what options allow. */
+tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *err);
+
+/* size is not 0. *out is written only on success. */
+tz_result tz_device_alloc(tz_device *device, uint64_t size, tz_device_memory **out, tz_error *err);
+/* Memory of the host: (*out)->host. */
+tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
+                                 tz_error *err);
+/* NULL is fine. Nothing that uses it may be under way: sync first. */
+void tz_device_free(tz_device_memory *memory);
+
+/* ---- work ---- */
+
+/* Begun here and done later, in the order of the queue; from and to stay until a sync. */
+tz_result tz_device_upload(uint32_t queue, tz_device_memory *to, uint64_t offset, const void *from,
+                           uint64_t size, tz_error *err);
+tz_result tz_device_download(uint32_t queue, void *to, const tz_device_memory *from,
+                             uint64_t offset, uint64_t size, tz_error *err);
+/* launch->groups of 0 is nothing to do. */
+tz_result tz_device_launch(tz_device *device, uint32_t queue, const tz_launch *launch,
+                           tz_error *err);
+
+tz_result tz_device_record(tz_device *device, uint32_t queue, tz_device_event **out, tz_error *err);
+tz_result tz_device_wait(uint32_t queue, const tz_device_event *event, tz_error *err);
+tz_result tz_device_query(const tz_device_event *event, bool *happened, tz_error *err);
+void tz_device_free_event(tz_device_event *event); /* NULL is fine */
+
+/* Wait until all of a queue is done. Errors of its work come out here. */
+tz_result tz_device_sync(tz_device *device, uint32_t queue, tz_error *err);
+
+/* ---- counts ---- */
+
+typedef struct tz_device_counts {
+    uint64_t allocations; /* of device memory */
+    uint64_t pinned;      /* allocations of pinned memory */
+    uint64_t uploads;
+    uint64_t upload_bytes;
+    uint64_t downloads;
+    uint64_t download_bytes;
+    uint64_t launches;
+    uint64_t events;
+    uint64_t syncs;
+    uint64_t bytes_now; /* of device memory */
+    uint64_t bytes_peak;
+} tz_device_counts;
+
+/* A wave begins: its counts start at 0, its peak at what is held. */
+void tz_device_begin_wave(tz_device *device);
+void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_counts *wave);
+
+/* ---- timeline, for tests ---- */
+
+typedef enum tz_device_call {
+    TZ_CALL_ALLOC,
+    TZ_CALL_ALLOC_PINNED,
+    TZ_CALL_FREE,
+    TZ_CALL_UPLOAD,
+    TZ_CALL_DOWNLOAD,
+    TZ_CALL_LAUNCH,
+    TZ_CALL_RECORD,
+    TZ_CALL_WAIT,
+    TZ_CALL_QUERY,
+    TZ_CALL_SYNC,
+    TZ_CALL_FREE_MEMORY
+} tz_device_call;
+
+#define TZ_NO_QUEUE UINT32_MAX
+typedef struct tz_device_step {
+    uint64_t sequence; /* from 0 */
+    uint64_t thread;   /* tells threads apart */
+    tz_device_call call;
+    uint32_t queue; /* TZ_NO_QUEUE: of none */
+    uint64_t bytes;
+} tz_device_step;
+
+/* Calls are kept from here on, what was kept before is forgotten; or no more are. */
+void tz_device_keep_timeline(tz_device *device, bool keep);
+/* The steps so far, no other thread using the device; *lost counts those that found no memory. */
+const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count, uint64_t *lost);
+
+#endif

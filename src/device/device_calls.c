@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What every call of a device has in common: the device must be alive, the call is counted and put
+ * on the timeline, and a failure of the device is remembered. */
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "device/device_state.h"
+
+static tz_context context_of(const tz_device *device, tz_error *err)
+{
+    return (tz_context){.name = device->info.id, .err = err, .ifd = -1};
+}
+
+void tz_device_lock(tz_device *device)
+{
+    if (device->process == getpid())
+        pthread_mutex_lock(&device->lock);
+}
+
+void tz_device_unlock(tz_device *device)
+{
+    if (device->process == getpid())
+        pthread_mutex_unlock(&device->lock);
+}
+
+/* ---- counts ---- */
+
+static void count_into(tz_device_counts *counts, tz_device_call kind, uint64_t bytes)
+{
+    switch (kind) {
+    case TZ_CALL_ALLOC:
+        counts->allocations++;
+        break;
+    case TZ_CALL_ALLOC_PINNED:
+        counts->pinned++;
+        break;
+    case TZ_CALL_UPLOAD:
+        counts->uploads++;
+        counts->upload_bytes += bytes;
+        break;
+    case TZ_CALL_DOWNLOAD:
+        counts->downloads++;
+        counts->download_bytes += bytes;
+        break;
+    case TZ_CALL_LAUNCH:
+        counts->launches++;
+        break;
+    case TZ_CALL_RECORD:
+        counts->events++;
+        break;
+    case TZ_CALL_SYNC:
+        counts->syncs++;
+        break;
+    default:
+        break;
+    }
+}
+
+static void count_bytes(tz_device_counts *counts, uint64_t now)
+{
+    counts->bytes_now = now;
+    if (now > counts->bytes_peak)
+        counts->bytes_peak = now;
+}
+
+void tz_count_memory(tz_device *device, uint64_t size, bool is_more)
+{
+    const uint64_t before = device->all.bytes_now;
+    const uint64_t now = is_more ? before + size : before - size;
+    count_bytes(&device->all, now);
+    count_bytes(&device->wave, now);
+}
+
+void tz_device_begin_wave(tz_device *device)
+{
+    tz_device_lock(device);
+    device->wave = (tz_device_counts){0};
+    count_bytes(&device->wave, device->all.bytes_now);
+    tz_device_unlock(device);
+}
+
+void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_counts *wave)
+{
+    tz_device_lock(device);
+    if (all)
+        *all = device->all;
+    if (wave)
+        *wave = device->wave;
+    tz_device_unlock(device);
+}
+
+/* ---- timeline ---- */
+
+static bool make_room(tz_device *device)
+{
+    if (device->step_count < device->step_capacity)
+        return true;
+    const size_t capacity = device->step_capacity ? device->step_capacity * 2 : 64;
+    tz_device_step *steps = tz_realloc_array(device->steps, capacity, sizeof *steps);
+    if (!steps)
+        return false;
+    device->steps = steps;
+    device->step_capacity = capacity;
+    return true;
+}
+
+static void keep_step(tz_device *device, tz_device_call kind, uint32_t queue, uint64_t bytes)
+{
+    if (!device->keeps_timeline)
+        return;
+    const uint64_t sequence = device->next_sequence++;
+    if (!make_room(device)) {
+        device->steps_lost++;
+        return;
+    }
+    device->steps[device->step_count++] = (tz_device_step){.sequence = sequence,
+                                                           .thread = (uint64_t)pthread_self(),
+                                                           .call = kind,
+                                                           .queue = queue,
+                                                           .bytes = bytes};
+}
+
+void tz_device_keep_timeline(tz_device *device, bool keep)
+{
+    tz_device_lock(device);
+    if (keep) {
+        device->step_count = 0;
+        device->steps_lost = 0;
+        device->next_sequence = 0;
+    }
+    device->keeps_timeline = keep;
+    tz_device_unlock(device);
+}
+
+const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count, uint64_t *lost)
+{
+    *count = device->step_count;
+    *lost = device->steps_lost;
+    return device->steps;
+}
+
+/* ---- calls ---- */
+
+tz_result tz_call_refuse(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
+                         tz_place place, const char *text)
+{
+    const tz_context ctx = context_of(device, err);
+    return tz_fail(&ctx, result, cause, place, "%s", text);
+}
+
+static tz_result fail_again(const tz_device *device, tz_error *err)
+{
+    const tz_context ctx = context_of(device, err);
+    return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                   "the device failed before and must be opened anew; the first failure: %s",
+                   device->first_failure.message);
+}
+
+bool tz_device_is_ours(const tz_device *device)
+{
+    return device->driver && device->process == getpid();
+}
+
+tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, uint32_t queue,
+                        uint64_t bytes, tz_error *err)
+{
+    if (!device->driver)
+        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                              "the cores have no memory, queues or kernels of their own");
+    if (!tz_device_is_ours(device))
+        return tz_call_refuse(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                              "the device was opened before a fork; open it in the child");
+    if (queue != TZ_NO_QUEUE && queue >= TZ_QUEUES)
+        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                              tz_expecting(tz_at_nowhere(), TZ_QUEUES - 1, queue),
+                              "there is no such queue");
+    call->device = device;
+    call->ctx = context_of(device, &call->error);
+    tz_device_lock(device);
+    const bool failed = device->failed; /* once set, first_failure does not change any more */
+    if (!failed) {
+        count_into(&device->all, kind, bytes);
+        count_into(&device->wave, kind, bytes);
+        keep_step(device, kind, queue, bytes);
+    }
+    tz_device_unlock(device);
+    return failed ? fail_again(device, err) : TZ_OK;
+}
+
+tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err)
+{
+    tz_device *device = call->device;
+    if (result == TZ_OK)
+        return TZ_OK;
+    if (result == TZ_ERR_DEVICE) {
+        tz_device_lock(device);
+        if (!device->failed)
+            device->first_failure = call->error;
+        device->failed = true;
+        tz_device_unlock(device);
+    }
+    if (err)
+        *err = call->error;
+    return result;
+}

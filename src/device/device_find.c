@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The list of devices. */
+#include "device/device_find.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "device/device_text.h"
+
+#define DRIVER_COUNT 1u
+const tz_driver *const tz_drivers[DRIVER_COUNT + 1] = {&tz_driver_opencl, NULL};
+
+/* The list as the caller sees it, and what it is made of. */
+typedef struct whole_list {
+    tz_device_list shown;
+    tz_driver_info drivers[DRIVER_COUNT];
+    tz_found found;
+} whole_list;
+
+const char *tz_device_type_name(tz_device_type type)
+{
+    return type == TZ_DEVICE_CPU ? "cpu" : type == TZ_DEVICE_GPU ? "gpu" : "other";
+}
+
+const char *tz_device_work_name(uint32_t work)
+{
+    switch (work) {
+    case TZ_DEVICE_PLACE:
+        return "place";
+    case TZ_DEVICE_PREDICTOR2:
+        return "predictor2";
+    default:
+        return NULL;
+    }
+}
+
+tz_result tz_device_take_options(tz_device_options *out, const tz_device_options *given,
+                                 const tz_context *ctx)
+{
+    *out = (tz_device_options)TZ_DEVICE_OPTIONS_INIT;
+    if (!given)
+        return TZ_OK;
+    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       "options->struct_size is wrong; use TZ_DEVICE_OPTIONS_INIT");
+    memcpy(out, given, given->struct_size);
+    out->struct_size = sizeof *out;
+    return TZ_OK;
+}
+
+tz_device_info *tz_found_add(tz_found *found)
+{
+    tz_device_info *devices =
+        tz_realloc_array(found->devices, found->count + 1, sizeof *found->devices);
+    if (!devices)
+        return NULL;
+    found->devices = devices;
+    memset(&devices[found->count], 0, sizeof *devices);
+    return &devices[found->count++];
+}
+
+void tz_cores_describe(tz_device_info *info)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    *info = (tz_device_info){.id = "cpu",
+                             .driver = "cores",
+                             .name = "the cores of this machine",
+                             .type = TZ_DEVICE_CPU,
+                             .work = TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2,
+                             .usable = true};
+    info->limits.compute_units = tz_pool_cores();
+    info->limits.fp64 = true;
+    info->limits.unified_memory = true;
+    if (pages > 0 && page > 0)
+        info->limits.memory = (uint64_t)pages * (uint64_t)page;
+}
+
+static tz_result fill(whole_list *list, const tz_device_options *options, const tz_context *ctx)
+{
+    tz_device_info *cores = tz_found_add(&list->found);
+    if (!cores)
+        return tz_fail_nomem(ctx, sizeof *cores);
+    tz_cores_describe(cores);
+    for (size_t i = 0; i < DRIVER_COUNT; i++) {
+        tz_driver_info *about = &list->drivers[i];
+        const size_t before = list->found.count;
+        tz_device_text(about->name, sizeof about->name, tz_drivers[i]->name);
+        TZ_TRY(tz_drivers[i]->find(options, &list->found, about, ctx));
+        about->device_count = (uint32_t)(list->found.count - before);
+    }
+    list->shown = (tz_device_list){.driver_count = DRIVER_COUNT,
+                                   .drivers = list->drivers,
+                                   .device_count = list->found.count,
+                                   .devices = list->found.devices};
+    return TZ_OK;
+}
+
+tz_result tz_device_list_make(tz_device_list **out, const tz_device_options *options, tz_error *err)
+{
+    tz_device_options how;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    if (!out)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "out is NULL");
+    TZ_TRY(tz_device_take_options(&how, options, &ctx));
+    whole_list *list = tz_alloc_zeroed(1, sizeof *list);
+    if (!list)
+        return tz_fail_nomem(&ctx, sizeof *list);
+    const tz_result result = fill(list, &how, &ctx);
+    if (result == TZ_OK)
+        *out = &list->shown;
+    else
+        tz_device_list_free(&list->shown);
+    return result;
+}
+
+void tz_device_list_free(tz_device_list *list)
+{
+    if (!list)
+        return;
+    whole_list *whole = (whole_list *)list; /* its first member */
+    tz_free(whole->found.devices);
+    tz_free(whole);
+}

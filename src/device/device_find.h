@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The drivers, and what each of them finds. */
+#ifndef TZ_DEVICE_DEVICE_FIND_H
+#define TZ_DEVICE_DEVICE_FIND_H
+
+#include "device/driver.h"
+
+extern const tz_driver *const tz_drivers[]; /* ended by NULL */
+
+/* The caller's options, or defaults for what it does not know. */
+tz_result tz_device_take_options(tz_device_options *out, const tz_device_options *given,
+                                 const tz_context *ctx);
+
+void tz_cores_describe(tz_device_info *info);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory of a device: the guard, allocations, and the list of what lives. */
+#include "base/mem.h"
+#include "device/device_state.h"
+
+/* Of the free memory, this many eighths are given to plans: drivers keep programs, queues and
+ * staging areas beside what was asked for. */
+#define USABLE_EIGHTHS 7u
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t bytes_now(tz_device *device)
+{
+    tz_device_counts all;
+    tz_device_get_counts(device, &all, NULL);
+    return all.bytes_now;
+}
+
+static uint64_t left_of(uint64_t whole, uint64_t used)
+{
+    return whole > used ? whole - used : 0;
+}
+
+tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *err)
+{
+    tz_call call;
+    uint64_t told = UINT64_MAX;
+    TZ_TRY(tz_call_begin(&call, device, TZ_CALL_FREE_MEMORY, TZ_NO_QUEUE, 0, err));
+    const tz_result result = device->driver->free_memory(device->state, &told, &call.ctx);
+    TZ_TRY(tz_call_end(&call, result, err));
+    const uint64_t used = bytes_now(device);
+    if (told == UINT64_MAX && device->info.limits.memory > 0)
+        told = left_of(device->info.limits.memory, used);
+    *bytes = smaller(told, left_of(device->memory_bytes, used));
+    return TZ_OK;
+}
+
+static tz_result check_piece(const tz_device *device, uint64_t size, tz_error *err)
+{
+    const uint64_t most = device->info.limits.max_allocation;
+    if (size == 0)
+        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                              "an allocation of 0 bytes");
+    if (most == 0 || size <= most)
+        return TZ_OK;
+    return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                          tz_expecting(tz_at_nowhere(), most, size),
+                          "more bytes in one piece than the device allows");
+}
+
+tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count, tz_error *err)
+{
+    uint64_t sum = 0;
+    uint64_t room;
+    TZ_TRY(tz_device_free_memory(device, &room, err));
+    for (size_t i = 0; i < count; i++) {
+        TZ_TRY(check_piece(device, sizes[i], err));
+        sum = tz_add_capped(sum, sizes[i]);
+    }
+    room = room / 8 * USABLE_EIGHTHS;
+    if (sum <= room)
+        return TZ_OK;
+    return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                          tz_expecting(tz_at_nowhere(), room, sum),
+                          "the plan needs more device memory than is free");
+}
+
+/* ---- what lives ---- */
+
+static void link_memory(tz_device *device, tz_device_memory *memory)
+{
+    memory->after = device->memory;
+    if (device->memory)
+        device->memory->before = memory;
+    device->memory = memory;
+}
+
+static void unlink_memory(tz_device *device, tz_device_memory *memory)
+{
+    if (memory->before)
+        memory->before->after = memory->after;
+    else
+        device->memory = memory->after;
+    if (memory->after)
+        memory->after->before = memory->before;
+}
+
+/* The cap holds also when several threads allocate: bytes are reserved before the driver is asked.
+ */
+static tz_result reserve(tz_device *device, uint64_t size, tz_error *err)
+{
+    tz_device_lock(device);
+    const uint64_t room = left_of(device->memory_bytes, device->all.bytes_now);
+    if (size <= room)
+        tz_count_memory(device, size, true);
+    tz_device_unlock(device);
+    if (size <= room)
+        return TZ_OK;
+    return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                          tz_expecting(tz_at_nowhere(), room, size),
+                          "more device memory than memory_bytes allows");
+}
+
+static void give_back(tz_device *device, uint64_t size)
+{
+    tz_device_lock(device);
+    tz_count_memory(device, size, false);
+    tz_device_unlock(device);
+}
+
+/* ---- allocating ---- */
+
+static tz_result run_alloc(tz_device *device, tz_device_memory *memory, bool pinned, tz_error *err)
+{
+    tz_call call;
+    const tz_driver *driver = device->driver;
+    TZ_TRY(tz_call_begin(&call, device, pinned ? TZ_CALL_ALLOC_PINNED : TZ_CALL_ALLOC, TZ_NO_QUEUE,
+                         memory->size, err));
+    const tz_result result = pinned ? driver->alloc_pinned(device->state, memory, &call.ctx)
+                                    : driver->alloc(device->state, memory, &call.ctx);
+    TZ_TRY(tz_call_end(&call, result, err));
+    tz_device_lock(device);
+    link_memory(device, memory);
+    tz_device_unlock(device);
+    return TZ_OK;
+}
+
+static tz_result allocate(tz_device *device, uint64_t size, bool pinned, tz_device_memory **out,
+                          tz_error *err)
+{
+    tz_device_memory *memory = tz_alloc_zeroed(1, sizeof *memory);
+    if (!memory) {
+        const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
+        return tz_fail_nomem(&ctx, sizeof *memory);
+    }
+    memory->device = device;
+    memory->size = size;
+    const tz_result result = run_alloc(device, memory, pinned, err);
+    if (result == TZ_OK)
+        *out = memory;
+    else
+        tz_free(memory);
+    return result;
+}
+
+tz_result tz_device_alloc(tz_device *device, uint64_t size, tz_device_memory **out, tz_error *err)
+{
+    TZ_TRY(check_piece(device, size, err));
+    TZ_TRY(reserve(device, size, err));
+    const tz_result result = allocate(device, size, false, out, err);
+    if (result != TZ_OK)
+        give_back(device, size);
+    return result;
+}
+
+tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
+                                 tz_error *err)
+{
+    TZ_TRY(check_piece(device, size, err));
+    return allocate(device, size, true, out, err);
+}
+
+void tz_device_free(tz_device_memory *memory)
+{
+    tz_call call;
+    if (!memory)
+        return;
+    tz_device *device = memory->device;
+    /* Also of a device that failed: what it holds is released all the same. */
+    (void)tz_call_begin(&call, device, TZ_CALL_FREE, TZ_NO_QUEUE, memory->size, NULL);
+    tz_device_lock(device);
+    unlink_memory(device, memory);
+    if (!memory->host)
+        tz_count_memory(device, memory->size, false);
+    tz_device_unlock(device);
+    if (tz_device_is_ours(device))
+        device->driver->free(device->state, memory);
+    tz_free(memory);
+}

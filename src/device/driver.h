@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a driver of devices is: one table. Nothing here knows a vendor's interface.
+ *
+ * A driver trusts its arguments: device.h has checked offsets, sizes, queues and the kinds of
+ * arguments before. It keeps no counts and takes no decisions. Its answers are TZ_OK; TZ_ERR_NOMEM,
+ * after which all else still works; or TZ_ERR_DEVICE, after which the device is not used any more
+ * but to release what it holds. Any thread may call any function at any time, but close. */
+#ifndef TZ_DEVICE_DRIVER_H
+#define TZ_DEVICE_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <terrazzo/terrazzo.h>
+
+#include "base/error.h"
+
+/* Queues of one device. What is put into one is done in order; the two may overlap. */
+#define TZ_QUEUES 2u
+
+/* Memory of the device, or of the host where the device reaches it fast ("pinned"). */
+typedef struct tz_device_memory tz_device_memory;
+struct tz_device_memory {
+    tz_device *device;
+    uint64_t size;
+    void *handle; /* the driver's */
+    void *host;   /* where pinned memory is; NULL: memory of the device */
+    tz_device_memory *before, *after;
+};
+
+typedef struct tz_device_event tz_device_event;
+struct tz_device_event {
+    tz_device *device;
+    void *handle;
+    tz_device_event *before, *after;
+};
+
+/* An argument of a kernel, as data. */
+typedef enum tz_argument_kind {
+    TZ_ARGUMENT_MEMORY = 'm',
+    TZ_ARGUMENT_U32 = '4',
+    TZ_ARGUMENT_U64 = '8'
+} tz_argument_kind;
+typedef struct tz_argument {
+    tz_argument_kind kind;
+    union {
+        const tz_device_memory *memory;
+        uint32_t u32;
+        uint64_t u64;
+    } value;
+} tz_argument;
+
+typedef struct tz_launch {
+    uint32_t kernel;              /* a number of kernel_list.h */
+    uint64_t groups;              /* of TZ_GROUP_ITEMS items each; not 0 */
+    const tz_argument *arguments; /* in the order and of the kinds of kernel_list.h */
+    uint32_t argument_count;
+} tz_launch;
+
+/* Devices as find meets them. */
+typedef struct tz_found {
+    tz_device_info *devices; /* tz_alloc */
+    size_t count;
+} tz_found;
+/* Room for one more, zeroed; NULL: no memory. */
+tz_device_info *tz_found_add(tz_found *found);
+
+typedef struct tz_driver {
+    const char *name;
+
+    /* Add all devices, in the order of their numbers, and say in *about what became of the driver.
+     * What is missing is no error. */
+    tz_result (*find)(const tz_device_options *options, tz_found *found, tz_driver_info *about,
+                      const tz_context *ctx);
+
+    /* Open device number index; *info is what find says of it. */
+    tz_result (*open)(void **state, const tz_device_options *options, uint32_t index,
+                      tz_device_info *info, const tz_context *ctx);
+    void (*close)(void *state);
+
+    /* Fill in memory->handle, and of pinned memory memory->host too; its size is set. */
+    tz_result (*alloc)(void *state, tz_device_memory *memory, const tz_context *ctx);
+    tz_result (*alloc_pinned)(void *state, tz_device_memory *memory, const tz_context *ctx);
+    void (*free)(void *state, tz_device_memory *memory); /* of either kind */
+
+    /* These return before the work is done. Host memory stays as it is until then. */
+    tz_result (*upload)(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
+                        const void *from, uint64_t size, const tz_context *ctx);
+    tz_result (*download)(void *state, uint32_t queue, void *to, const tz_device_memory *from,
+                          uint64_t offset, uint64_t size, const tz_context *ctx);
+    tz_result (*launch)(void *state, uint32_t queue, const tz_launch *launch,
+                        const tz_context *ctx);
+
+    /* An event happens when all that was put into the queue before it is done. */
+    tz_result (*record)(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx);
+    tz_result (*wait)(void *state, uint32_t queue, const tz_device_event *event,
+                      const tz_context *ctx); /* the queue waits, not the caller */
+    tz_result (*query)(void *state, const tz_device_event *event, bool *happened,
+                       const tz_context *ctx);
+    void (*free_event)(void *state, tz_device_event *event);
+
+    /* The caller waits for one queue. There is no way to wait for all of a device. */
+    tz_result (*sync)(void *state, uint32_t queue, const tz_context *ctx);
+
+    /* Bytes that may still be had, as far as the device tells; UINT64_MAX: it does not. */
+    tz_result (*free_memory)(void *state, uint64_t *bytes, const tz_context *ctx);
+} tz_driver;
+
+extern const tz_driver tz_driver_opencl;
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The OpenCL driver: opening, closing and memory. */
+#include "device/opencl.h"
+
+#include "base/mem.h"
+#include "device/device_text.h"
+
+static const char *library_of(const tz_device_options *options)
+{
+    return options->opencl_library ? options->opencl_library : TZ_CL_LIBRARY;
+}
+
+/* ---- finding ---- */
+
+static tz_result describe_all(const tz_cl_api *api, const tz_cl_places *places, tz_found *found,
+                              const tz_context *ctx)
+{
+    for (size_t i = 0; i < places->count; i++) {
+        tz_device_info *info = tz_found_add(found);
+        if (!info)
+            return tz_fail_nomem(ctx, sizeof *info);
+        tz_cl_describe(api, &places->list[i], i, info);
+    }
+    return TZ_OK;
+}
+
+static tz_result find(const tz_device_options *options, tz_found *found, tz_driver_info *about,
+                      const tz_context *ctx)
+{
+    tz_cl_api api;
+    tz_cl_places places;
+    tz_device_text(about->library, sizeof about->library, library_of(options));
+    about->loaded = tz_cl_load(&api, library_of(options), about->reason, sizeof about->reason);
+    if (!about->loaded)
+        return TZ_OK;
+    TZ_TRY(tz_cl_find(&api, &places, ctx));
+    tz_device_text(about->reason, sizeof about->reason, places.reason);
+    const tz_result result = describe_all(&api, &places, found, ctx);
+    tz_free(places.list);
+    return result;
+}
+
+/* ---- opening ---- */
+
+static void release(tz_cl_state *s)
+{
+    tz_cl_release_programs(&s->api, &s->programs);
+    for (uint32_t i = 0; i < TZ_QUEUES; i++) {
+        if (s->queues[i])
+            (void)s->api.ReleaseCommandQueue(s->queues[i]);
+    }
+    if (s->context)
+        (void)s->api.ReleaseContext(s->context);
+}
+
+static void close_device(void *state)
+{
+    tz_cl_state *s = state;
+    for (uint32_t i = 0; i < TZ_QUEUES; i++)
+        (void)s->api.Finish(s->queues[i]);
+    release(s);
+    pthread_mutex_destroy(&s->launch_lock);
+    tz_free(s);
+}
+
+static tz_result make_context(tz_cl_state *s, tz_cl_device device, const tz_context *ctx)
+{
+    int32_t code = TZ_CL_SUCCESS;
+    s->context = s->api.CreateContext(NULL, 1, &device, NULL, NULL, &code);
+    if (!s->context)
+        return tz_cl_fail(ctx, "clCreateContext", code);
+    for (uint32_t i = 0; i < TZ_QUEUES; i++) {
+        s->queues[i] = s->api.CreateCommandQueue(s->context, device, 0, &code);
+        if (!s->queues[i])
+            return tz_cl_fail(ctx, "clCreateCommandQueue", code);
+    }
+    return tz_cl_build(&s->api, s->context, device, &s->programs, ctx);
+}
+
+static tz_result pick(tz_cl_state *s, const tz_cl_places *places, uint32_t index,
+                      tz_device_info *info, const tz_context *ctx)
+{
+    if (index >= places->count)
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                       "there is no such device: OpenCL has %zu%s%s", places->count,
+                       places->reason[0] ? "; " : "", places->reason);
+    tz_cl_describe(&s->api, &places->list[index], index, info);
+    if (!info->usable)
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                       "the device cannot be used: %s", info->reason);
+    return make_context(s, places->list[index].device, ctx);
+}
+
+static tz_result open_found(tz_cl_state *s, uint32_t index, tz_device_info *info,
+                            const tz_context *ctx)
+{
+    tz_cl_places places;
+    TZ_TRY(tz_cl_find(&s->api, &places, ctx));
+    const tz_result result = pick(s, &places, index, info, ctx);
+    tz_free(places.list);
+    if (result != TZ_OK)
+        release(s);
+    return result;
+}
+
+static tz_result open_loaded(tz_cl_state *s, const tz_device_options *options, uint32_t index,
+                             tz_device_info *info, const tz_context *ctx)
+{
+    char reason[256];
+    if (!tz_cl_load(&s->api, library_of(options), reason, sizeof reason))
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                       "OpenCL is not there: %s", reason);
+    if (pthread_mutex_init(&s->launch_lock, NULL) != 0)
+        return tz_fail_nomem(ctx, sizeof s->launch_lock);
+    const tz_result result = open_found(s, index, info, ctx);
+    if (result != TZ_OK)
+        pthread_mutex_destroy(&s->launch_lock);
+    return result;
+}
+
+static tz_result open_device(void **state, const tz_device_options *options, uint32_t index,
+                             tz_device_info *info, const tz_context *ctx)
+{
+    tz_cl_state *s = tz_alloc_zeroed(1, sizeof *s);
+    if (!s)
+        return tz_fail_nomem(ctx, sizeof *s);
+    const tz_result result = open_loaded(s, options, index, info, ctx);
+    if (result == TZ_OK)
+        *state = s;
+    else
+        tz_free(s);
+    return result;
+}
+
+/* ---- memory ---- */
+
+static tz_result create_buffer(tz_cl_state *s, uint64_t flags, tz_device_memory *memory,
+                               const tz_context *ctx)
+{
+    int32_t code = TZ_CL_SUCCESS;
+    memory->handle = s->api.CreateBuffer(s->context, flags, (size_t)memory->size, NULL, &code);
+    return memory->handle ? TZ_OK : tz_cl_fail_memory(ctx, "clCreateBuffer", code, memory->size);
+}
+
+static tz_result alloc(void *state, tz_device_memory *memory, const tz_context *ctx)
+{
+    return create_buffer(state, (uint64_t)TZ_CL_MEM_READ_WRITE, memory, ctx);
+}
+
+/* A buffer that the driver keeps in memory of the host, mapped for as long as it lives. */
+static tz_result alloc_pinned(void *state, tz_device_memory *memory, const tz_context *ctx)
+{
+    tz_cl_state *s = state;
+    int32_t code = TZ_CL_SUCCESS;
+    TZ_TRY(
+        create_buffer(s, (uint64_t)(TZ_CL_MEM_READ_WRITE | TZ_CL_MEM_ALLOC_HOST_PTR), memory, ctx));
+    memory->host = s->api.EnqueueMapBuffer(s->queues[0], memory->handle, 1,
+                                           (uint64_t)(TZ_CL_MAP_READ | TZ_CL_MAP_WRITE), 0,
+                                           (size_t)memory->size, 0, NULL, NULL, &code);
+    if (memory->host)
+        return TZ_OK;
+    (void)s->api.ReleaseMemObject(memory->handle);
+    return tz_cl_fail_memory(ctx, "clEnqueueMapBuffer", code, memory->size);
+}
+
+static void free_memory_of(void *state, tz_device_memory *memory)
+{
+    tz_cl_state *s = state;
+    if (memory->host) {
+        (void)s->api.EnqueueUnmapMemObject(s->queues[0], memory->handle, memory->host, 0, NULL,
+                                           NULL);
+        (void)s->api.Finish(s->queues[0]);
+    }
+    (void)s->api.ReleaseMemObject(memory->handle);
+}
+
+/* OpenCL has no question for it. */
+static tz_result free_memory(void *state, uint64_t *bytes, const tz_context *ctx)
+{
+    (void)state;
+    (void)ctx;
+    *bytes = UINT64_MAX;
+    return TZ_OK;
+}
+
+const tz_driver tz_driver_opencl = {
+    .name = "opencl",
+    .find = find,
+    .open = open_device,
+    .close = close_device,
+    .alloc = alloc,
+    .alloc_pinned = alloc_pinned,
+    .free = free_memory_of,
+    .upload = tz_cl_upload,
+    .download = tz_cl_download,
+    .launch = tz_cl_launch,
+    .record = tz_cl_record,
+    .wait = tz_cl_wait,
+    .query = tz_cl_query,
+    .free_event = tz_cl_free_event,
+    .sync = tz_cl_sync,
+    .free_memory = free_memory,
+};

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""terrazzo devices: what is there, and why something is not."""
+
+import json
+import pathlib
+import subprocess
+
+import jsonschema
+import pytest
+
+from conftest import COMMAND, plain_environment
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCHEMA = json.loads((ROOT / "doc" / "devices.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+POCL = "Portable Computing Language"
+DOUBLES = COMMAND.parent / "tests"
+
+
+@pytest.fixture
+def devices(run, tmp_path):
+    """Runs `terrazzo devices --json`, which must succeed, and returns what it tells. Leaks of PoCL's compiler are
+    not the command's."""
+    silent = tmp_path / "suppressions"
+    silent.write_text("leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libhwloc\nleak:libOpenCL.so\n")
+
+    def run_devices(*arguments, **variables):
+        env = plain_environment(LSAN_OPTIONS=f"suppressions={silent}:print_suppressions=0",
+                                POCL_CACHE_DIR=str(tmp_path), **variables)
+        done = run("devices", "--json", *arguments, env=env)
+        assert (done.returncode, done.stderr) == (0, "")
+        answer = json.loads(done.stdout)
+        VALIDATOR.validate(answer)
+        assert answer["devices"][0]["id"] == "cpu" and answer["devices"][0]["usable"]
+        return answer
+    return run_devices
+
+
+def test_pocl_is_found(devices):
+    answer = devices()
+    driver = answer["drivers"][0]
+    assert driver["loaded"] and driver["library"] == "libOpenCL.so.1" and answer["error"] is None
+    assert driver["devices"] == len(answer["devices"]) - 1
+    pocl = next(device for device in answer["devices"] if device["platform"] == POCL)
+    assert pocl["type"] == "cpu" and pocl["usable"] and pocl["reason"] is None
+    assert pocl["work"] == ["place", "predictor2"]
+    assert pocl["api_version"].startswith("OpenCL ")
+    assert pocl["limits"]["max_allocation"] <= pocl["limits"]["memory"]
+
+
+def test_devices_are_numbered(devices):
+    answer = devices(POCL_DEVICES="basic pthread")
+    ids = [device["id"] for device in answer["devices"]]
+    assert ids == ["cpu"] + [f"opencl:{i}" for i in range(len(ids) - 1)]
+    assert sum(device["platform"] == POCL for device in answer["devices"]) == 2
+
+
+def test_no_vendor(devices, tmp_path):
+    empty = tmp_path / "vendors"
+    empty.mkdir()
+    answer = devices(OCL_ICD_VENDORS=str(empty))
+    assert len(answer["devices"]) == 1
+    driver = answer["drivers"][0]
+    assert driver["loaded"] and driver["devices"] == 0 and "no platform" in driver["reason"]
+
+
+def test_no_loader(devices, run, tmp_path):
+    missing = str(tmp_path / "libOpenCL.so.1")
+    answer = devices("--opencl-library", missing)
+    assert len(answer["devices"]) == 1
+    driver = answer["drivers"][0]
+    assert not driver["loaded"] and driver["library"] == missing and "No such file" in driver["reason"]
+    page = run("devices", f"--opencl-library={missing}").stdout
+    assert f"{missing} is not there" in page and "\ncpu\n" in page
+
+
+def test_a_file_that_is_no_library(devices, tmp_path):
+    wrong = tmp_path / "wrong.so"
+    wrong.write_text("not a library")
+    assert not devices("--opencl-library", str(wrong))["drivers"][0]["loaded"]
+
+
+def test_a_loader_that_is_too_old(devices):
+    driver = devices("--opencl-library", str(DOUBLES / "libopencl_double_old.so"))["drivers"][0]
+    assert not driver["loaded"] and "clEnqueueMarkerWithWaitList" in driver["reason"]
+
+
+def test_page(run, tmp_path):
+    short = run("devices", "--opencl-library", str(tmp_path / "none.so"))
+    long = run("devices", "-v", "--opencl-library", str(tmp_path / "none.so"))
+    assert (short.returncode, short.stderr, long.returncode) == (0, "", 0)
+    assert short.stdout.startswith("Devices\n\ncpu\n") and "\nDrivers\n" in short.stdout
+    assert "  units         " in short.stdout
+    assert "fp64" in long.stdout and "fp64" not in short.stdout
+
+
+def test_every_allocation_may_fail():
+    """The program terrazzo_nomem is the command with a malloc that fails once, at the n-th call."""
+    failures = 0
+    for count in range(1, 20):
+        env = plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count))
+        done = subprocess.run([DOUBLES / "terrazzo_nomem", "devices", "--json", "--opencl-library", "none.so"],
+                              env=env, capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        VALIDATOR.validate(answer)
+        if done.returncode == 0:
+            assert answer["devices"][0]["id"] == "cpu" and answer["error"] is None
+            continue
+        failures += 1
+        assert done.returncode == 1 and "memory" in done.stderr and "Sanitizer" not in done.stderr
+        assert answer["error"]["cause"] == "NOMEM" and answer["devices"] == []
+    assert failures == 2  # the list, and the cores in it
+
+
+def test_schema_is_valid():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_wrong_usage(run):
+    for arguments, message in ((["x"], "no argument is taken, not even 'x'\n"),
+                               (["--opencl-librari", "x"], "did you mean '--opencl-library'?")):
+        done = run("devices", *arguments)
+        assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
