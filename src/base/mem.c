@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static tz_mem_hook hook; /* functions are NULL while there is none */
 
@@ -48,6 +49,26 @@ static size_t at_least_one(size_t size)
 void *tz_alloc(size_t size)
 {
     return allowed(size) ? told_of(malloc(at_least_one(size))) : NULL;
+}
+
+/* Whole large pages within the block; a hint, whose failure changes nothing. */
+static void ask_for_large_pages(void *block, size_t size)
+{
+    enum { LARGE_PAGE = 2 << 20 };
+    const uintptr_t start = ((uintptr_t)block + (LARGE_PAGE - 1)) & ~(uintptr_t)(LARGE_PAGE - 1);
+    const uintptr_t end = ((uintptr_t)block + size) & ~(uintptr_t)(LARGE_PAGE - 1);
+    if (block && size > LARGE_PAGE && start < end)
+        (void)madvise((uint8_t *)block + (start - (uintptr_t)block), end - start, MADV_HUGEPAGE);
+}
+
+void *tz_alloc_slab(uint64_t size)
+{
+    size_t bytes;
+    if (!tz_to_size(size, &bytes))
+        return NULL;
+    void *block = tz_alloc(bytes);
+    ask_for_large_pages(block, bytes);
+    return block;
 }
 
 void *tz_alloc_array(size_t count, size_t size)

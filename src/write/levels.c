@@ -78,7 +78,7 @@ static tz_result allocate(const tz_writer *w, tz_slab *slab, uint64_t size)
 {
     if (slab->memory)
         return TZ_OK;
-    slab->memory = tz_alloc((size_t)size);
+    slab->memory = tz_alloc_slab(size);
     return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
 }
 

@@ -66,7 +66,7 @@ static tz_result take_slab(tz_writer *w)
     if (slab->memory)
         return TZ_OK;
     const uint64_t size = tz_slab_bytes(&w->budget, first->image);
-    slab->memory = tz_alloc((size_t)size);
+    slab->memory = tz_alloc_slab(size);
     return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
 }
 

@@ -53,18 +53,17 @@ size_t tz_slot_bytes(const tz_image *image)
 static tz_result open_slots(tz_writer *w)
 {
     const uint32_t count = w->budget.slots;
+    const size_t bound = largest(w, offsetof(tz_tile_way, bytes.bound));
+    size_t size = 0;
+    const size_t tallies = tz_codec_part(&size, tallied(tz_writer_image(w)) * sizeof(tz_tally));
+    const size_t bytes = tz_codec_part(&size, ROOM_BEFORE + bound);
+    const size_t each = tz_codec_part(&size, 0); /* where the next one may begin */
     w->slots = tz_alloc_zeroed(count, sizeof *w->slots);
-    if (!w->slots)
-        return tz_fail_nomem(&w->ctx, count * sizeof *w->slots);
+    w->slot_memory = tz_alloc_slab(tz_mul_capped(each, count));
+    if (!w->slots || !w->slot_memory)
+        return tz_fail_nomem(&w->ctx, tz_mul_capped(each, count));
     for (uint32_t i = 0; i < count; i++) {
-        size_t size = 0;
-        const size_t tallies = tz_codec_part(&size, tallied(tz_writer_image(w)) * sizeof(tz_tally));
-        const size_t bytes =
-            tz_codec_part(&size, ROOM_BEFORE + largest(w, offsetof(tz_tile_way, bytes.bound)));
-        uint8_t *memory = tz_alloc(size);
-        if (!memory)
-            return tz_fail_nomem(&w->ctx, size);
-        w->slots[i].memory = memory;
+        uint8_t *memory = w->slot_memory + i * each;
         w->slots[i].tallies = (tz_tally *)(void *)(memory + tallies);
         w->slots[i].bytes = memory + bytes + ROOM_BEFORE;
     }
@@ -73,9 +72,9 @@ static tz_result open_slots(tz_writer *w)
 
 static void close_slots(tz_writer *w)
 {
-    for (uint32_t i = 0; w->slots && i < w->budget.slots; i++)
-        tz_free(w->slots[i].memory);
+    tz_free(w->slot_memory);
     tz_free(w->slots);
+    w->slot_memory = NULL;
     w->slots = NULL;
 }
 

@@ -44,7 +44,6 @@ typedef struct tz_batch {
 /* A tile that is made and waits for its turn. In a COG its size stands before its bytes, and the
  * last four of them are repeated behind. */
 typedef struct tz_slot {
-    uint8_t *memory;
     uint8_t *bytes;   /* TZ_LEADER bytes before, and TZ_TRAILER behind the largest tile, are ours */
     size_t size;      /* 0: sparse */
     bool tile;        /* or another piece of work, which leaves nothing to deliver */
@@ -125,6 +124,7 @@ struct tz_writer {
     tz_belt *belt;
     tz_encode_worker *workers;
     tz_slot *slots;
+    uint8_t *slot_memory; /* of all of them */
     tz_writer_level *levels;
     uint64_t on_belt;             /* pieces so far */
     tz_batch batches[TZ_BATCHES]; /* the last ones, by number modulo TZ_BATCHES */
