@@ -167,13 +167,38 @@ static void combined_rows(void **state)
     }
 }
 
+static void quotients(void **state)
+{
+    (void)state;
+    for (size_t width = 0; width <= 40; width++) {
+        for (unsigned share = 0; share < 3; share++) {
+            double sums[41];
+            double totals[41];
+            double out[2][41];
+            bool any = false;
+            memset(out, UNTOUCHED, sizeof out);
+            for (size_t i = 0; i < width; i++) {
+                sums[i] = (double)random_below(100000) / 7;
+                totals[i] = (double)random_below(1000) / 3 + 1;
+                if (share == 1 && random_below(9) == 0)
+                    totals[i] = -(double)random_below(2);
+                if (share == 2 && i + 1 == width)
+                    sums[i] = (double)NAN;
+                any |= !(totals[i] > 0) || isnan(sums[i]);
+            }
+            for (int form = 0; form < 2; form++)
+                assert_int_equal(forms[form]->divide(sums, totals, width, out[form]), any);
+            assert_memory_equal(out[0], out[1], sizeof out[0]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_by_two_pixels),
-        cmocka_unit_test(means_are_rounded_away_from_zero),
-        cmocka_unit_test(weighted_sums),
-        cmocka_unit_test(combined_rows),
+        cmocka_unit_test(two_by_two_pixels), cmocka_unit_test(means_are_rounded_away_from_zero),
+        cmocka_unit_test(weighted_sums),     cmocka_unit_test(combined_rows),
+        cmocka_unit_test(quotients),
     };
     return cmocka_run_group_tests(tests, choose_forms, NULL);
 }

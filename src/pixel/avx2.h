@@ -86,6 +86,7 @@ void tz_avx2_halve(const tz_halving *how, const uint8_t *above, const uint8_t *b
 void tz_avx2_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals);
 void tz_avx2_combine(const double *const *rows, const double *weights, uint32_t count, size_t width,
                      double *out);
+bool tz_avx2_divide(const double *sums, const double *totals, size_t width, double *out);
 #endif
 
 #endif

@@ -170,12 +170,19 @@ static bool is_integer(tz_dtype dtype)
     return dtype < TZ_DTYPE_FLOAT16;
 }
 
+/* Sums of 0 for each that is, of NaN for others; two of them need not wait for each other. */
 static bool is_all_finite(const double *values, uint32_t count)
 {
-    double sum = 0; /* of 0 for each that is, of NaN for others */
-    for (uint32_t i = 0; i < count; i++)
-        sum += values[i] - values[i];
-    return sum == 0;
+    double even = 0;
+    double odd = 0;
+    uint32_t i = 0;
+    for (; i + 1 < count; i += 2) {
+        even += values[i] - values[i];
+        odd += values[i + 1] - values[i + 1];
+    }
+    if (i < count)
+        even += values[i] - values[i];
+    return even + odd == 0;
 }
 
 /* What is not valid becomes NaN, so that all that follows knows one way to say so. True: there is
@@ -200,30 +207,22 @@ static const double *samples_of(const tz_resampler *r, const double *row, uint32
 
 /* Sums of weight * sample, by new pixel, over the row in m->samples. What they weigh together is
  * returned. */
-static const double *weigh_across(const tz_resampler *r, const tz_resample_memory *m, bool finite)
+static const double *weigh_across(const tz_resampler *r, const tz_resample_memory *m, bool finite,
+                                  double *sums)
 {
     const tz_axis *across = &r->across;
     const tz_weighing how = {across->from, across->by_tap, r->width, across->taps};
     if (across->taps == 0) {
         for (uint32_t i = 0; i < r->width; i++)
             tz_weigh_row(samples_of(r, m->samples, i), across->weights + across->start[i], 1,
-                         across->count[i], &m->sums[i], &m->totals[i]);
+                         across->count[i], &sums[i], &m->totals[i]);
         return m->totals;
     }
     for (uint32_t i = 0; i < across->taps; i++)
         m->samples[r->old_width + i] = 0; /* pixels with fewer taps look at them, in vain */
-    tz_row_ops_get()->weigh(&how, m->samples + (across->first[0] - r->column), m->sums,
+    tz_row_ops_get()->weigh(&how, m->samples + (across->first[0] - r->column), sums,
                             finite ? NULL : m->totals);
     return finite ? across->totals : m->totals;
-}
-
-/* NaN where nothing weighs anything. */
-static void divide(const double *sums, const double *totals, uint32_t width, double *out)
-{
-    for (uint32_t i = 0; i < width; i++) {
-        const double mean = sums[i] / totals[i]; /* always, so that loops can be of vectors */
-        out[i] = totals[i] > 0 ? mean : (double)NAN;
-    }
 }
 
 /* All of a new row's rows, put together. */
@@ -255,10 +254,8 @@ static const double *summed_row(const tz_resampler *r, int64_t row, tz_resample_
         const bool finite = load_powers(r, row, m->samples);
         m->rows[place] = row;
         m->gaps[place] = !finite;
-        if (finite) {
-            weigh_across(r, m, true);
-            memcpy(out, m->sums, r->width * sizeof *out);
-        }
+        if (finite)
+            weigh_across(r, m, true, out);
     }
     return m->gaps[place] ? NULL : out;
 }
@@ -289,7 +286,7 @@ static void sum_valid(const tz_resampler *r, const tz_axis *down, uint32_t i,
     for (uint32_t k = 0; k < down->count[i]; k++) {
         const double weight = down->weights[down->start[i] + k];
         const bool finite = load_powers(r, down->first[i] + k, m->samples);
-        const double *totals = weigh_across(r, m, finite);
+        const double *totals = weigh_across(r, m, finite, m->sums);
         for (uint32_t x = 0; x < r->width; x++) {
             m->values[x] += weight * m->sums[x];
             m->weights[x] += weight * totals[x];
@@ -297,14 +294,15 @@ static void sum_valid(const tz_resampler *r, const tz_axis *down, uint32_t i,
     }
 }
 
-static void make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
+static bool make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
                        tz_resample_memory *m)
 {
     if (!sum_all(r, down, i, m))
         sum_valid(r, down, i, m);
-    divide(m->values, m->weights, r->width, m->values);
+    const bool gaps = tz_row_ops_get()->divide(m->values, m->weights, r->width, m->values);
     for (uint32_t x = 0; r->method == TZ_RESAMPLE_RMS && x < r->width; x++)
         m->values[x] = sqrt(m->values[x]);
+    return gaps;
 }
 
 /* ---- filters: along the row, then down ---- */
@@ -331,15 +329,13 @@ static bool filter_row(const tz_resampler *r, const tz_resample_memory *m, bool 
 {
     /* that all weights are there tells that all samples are, unless some weigh nothing */
     const bool tells = finite || !r->across.zeros;
-    const double *totals = weigh_across(r, m, finite);
-    bool gaps = false;
-    divide(m->sums, totals, r->width, out);
+    const double *totals = weigh_across(r, m, finite, m->sums);
+    bool gaps = tz_row_ops_get()->divide(m->sums, totals, r->width, out);
     for (uint32_t i = 0; !finite && i < r->width; i++) {
         if (!tells || totals[i] != r->across.totals[i])
             out[i] = filter_across(r, m->samples, i);
-    }
-    for (uint32_t i = 0; i < r->width; i++)
         gaps |= out[i] != out[i];
+    }
     return gaps;
 }
 
@@ -436,17 +432,28 @@ static void make_choices(const tz_resampler *r, const tz_axis *down, uint32_t i,
 
 /* ---- all of them ---- */
 
+/* False: all new values are valid, for sure. */
+static bool make_values(const tz_resampler *r, const tz_axis *down, uint32_t i,
+                        tz_resample_memory *m)
+{
+    if (is_mean(r->method))
+        return make_means(r, down, i, m);
+    if (is_choice(r->method))
+        make_choices(r, down, i, m);
+    else if (!is_filter(r->method))
+        make_extremes(r, down, i, m);
+    else if (filter_all_down(r, down, i, m))
+        return !is_integer(r->dtype); /* others may have become infinite on the way */
+    else
+        filter_down(r, down, i, m);
+    return true;
+}
+
 void tz_resample_values(const tz_resampler *r, const tz_axis *down, uint32_t i,
                         tz_resample_memory *m, uint8_t *valid)
 {
-    if (is_choice(r->method))
-        make_choices(r, down, i, m);
-    else if (r->method == TZ_RESAMPLE_MIN || r->method == TZ_RESAMPLE_MAX)
-        make_extremes(r, down, i, m);
-    else if (!is_filter(r->method))
-        make_means(r, down, i, m);
-    else if (!filter_all_down(r, down, i, m))
-        filter_down(r, down, i, m);
-    for (uint32_t x = 0; x < r->width; x++)
+    const bool gaps = make_values(r, down, i, m);
+    memset(valid, 255, r->width);
+    for (uint32_t x = 0; gaps && x < r->width; x++)
         valid[x] = m->values[x] == m->values[x] ? 255 : 0;
 }

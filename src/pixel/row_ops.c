@@ -110,6 +110,7 @@ const tz_row_ops tz_row_ops_plain = {
     .halve = tz_plain_halve,
     .weigh = tz_plain_weigh,
     .combine = tz_plain_combine,
+    .divide = tz_plain_divide,
 };
 
 #if defined(__x86_64__)
@@ -129,6 +130,7 @@ const tz_row_ops tz_row_ops_avx2 = {
     .halve = tz_avx2_halve,
     .weigh = tz_avx2_weigh,
     .combine = tz_avx2_combine,
+    .divide = tz_avx2_divide,
 };
 #endif
 

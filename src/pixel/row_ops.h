@@ -105,6 +105,8 @@ typedef struct tz_row_ops {
     /* out[i] = 0 + weights[0] * rows[0][i] + weights[1] * rows[1][i] ..., of width values. */
     void (*combine)(const double *const *rows, const double *weights, uint32_t count, size_t width,
                     double *out);
+    /* out[i] = sums[i] / totals[i], NaN where the total is not above 0. True: some are NaN. */
+    bool (*divide)(const double *sums, const double *totals, size_t width, double *out);
 } tz_row_ops;
 
 extern const tz_row_ops tz_row_ops_plain;
@@ -141,5 +143,6 @@ void tz_plain_halve(const tz_halving *how, const uint8_t *above, const uint8_t *
 void tz_plain_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals);
 void tz_plain_combine(const double *const *rows, const double *weights, uint32_t count,
                       size_t width, double *out);
+bool tz_plain_divide(const double *sums, const double *totals, size_t width, double *out);
 
 #endif

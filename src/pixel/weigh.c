@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "kernels/weigh.h"
 #include "pixel/row_ops.h"
 
@@ -20,4 +22,14 @@ void tz_plain_combine(const double *const *rows, const double *weights, uint32_t
             sum += weights[k] * rows[k][i];
         out[i] = sum;
     }
+}
+
+bool tz_plain_divide(const double *sums, const double *totals, size_t width, double *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < width; i++) {
+        out[i] = totals[i] > 0 ? sums[i] / totals[i] : (double)NAN;
+        any |= out[i] != out[i];
+    }
+    return any;
 }

@@ -4,15 +4,17 @@
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
+#include <math.h>
+
 #include "kernels/weigh.h"
 #include "pixel/avx2.h"
 
-typedef struct sums {
+typedef struct four_sums {
     __m256d sum;
     __m256d total;
-} sums;
+} four_sums;
 
-TZ_AVX2_INLINE void add_tap(sums *s, __m256d x, __m256d weight, bool all)
+TZ_AVX2_INLINE void add_tap(four_sums *s, __m256d x, __m256d weight, bool all)
 {
     if (all) {
         s->sum = _mm256_add_pd(s->sum, _mm256_mul_pd(weight, x));
@@ -33,9 +35,10 @@ TZ_AVX2_INLINE void load_two_taps(const double *samples, __m256d out[2])
     out[1] = _mm256_permute4x64_pd(_mm256_unpackhi_pd(low, high), 0xd8);
 }
 
-TZ_AVX2_INLINE sums weigh_by_two(const tz_weighing *how, const double *samples, size_t i, bool all)
+TZ_AVX2_INLINE four_sums weigh_by_two(const tz_weighing *how, const double *samples, size_t i,
+                                      bool all)
 {
-    sums s = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+    four_sums s = {_mm256_setzero_pd(), _mm256_setzero_pd()};
     const double *weights = how->weights + i;
     uint32_t k = 0;
     for (; k + 2 <= how->taps; k += 2, weights += 2 * how->width) {
@@ -51,10 +54,10 @@ TZ_AVX2_INLINE sums weigh_by_two(const tz_weighing *how, const double *samples, 
     return s;
 }
 
-TZ_AVX2_INLINE sums weigh_anywhere(const tz_weighing *how, const double *samples, size_t i,
-                                   bool all)
+TZ_AVX2_INLINE four_sums weigh_anywhere(const tz_weighing *how, const double *samples, size_t i,
+                                        bool all)
 {
-    sums s = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+    four_sums s = {_mm256_setzero_pd(), _mm256_setzero_pd()};
     const int32_t *from = how->from + i;
     for (uint32_t k = 0; k < how->taps; k++) {
         const double *at = samples + k;
@@ -74,8 +77,8 @@ TZ_AVX2_INLINE size_t weigh_fours(const tz_weighing *how, const double *samples,
 {
     size_t i = 0;
     for (; i + 4 <= how->width; i += 4) {
-        const sums s = is_by_two(how->from + i) ? weigh_by_two(how, samples, i, all)
-                                                : weigh_anywhere(how, samples, i, all);
+        const four_sums s = is_by_two(how->from + i) ? weigh_by_two(how, samples, i, all)
+                                                     : weigh_anywhere(how, samples, i, all);
         _mm256_storeu_pd(out + i, s.sum);
         if (!all)
             _mm256_storeu_pd(totals + i, s.total);
@@ -115,5 +118,22 @@ TZ_AVX2 void tz_avx2_combine(const double *const *rows, const double *weights, u
             sum += weights[k] * rows[k][i];
         out[i] = sum;
     }
+}
+
+TZ_AVX2 bool tz_avx2_divide(const double *sums, const double *totals, size_t width, double *out)
+{
+    const __m256d nan = _mm256_set1_pd((double)NAN);
+    __m256d gaps = _mm256_setzero_pd();
+    size_t i = 0;
+    for (; i + 4 <= width; i += 4) {
+        const __m256d total = _mm256_loadu_pd(totals + i);
+        const __m256d mean =
+            _mm256_blendv_pd(nan, _mm256_div_pd(_mm256_loadu_pd(sums + i), total),
+                             _mm256_cmp_pd(total, _mm256_setzero_pd(), _CMP_GT_OQ));
+        _mm256_storeu_pd(out + i, mean);
+        gaps = _mm256_or_pd(gaps, _mm256_cmp_pd(mean, mean, _CMP_UNORD_Q));
+    }
+    const bool rest = tz_plain_divide(sums + i, totals + i, width - i, out + i);
+    return rest || _mm256_movemask_pd(gaps) != 0;
 }
 #endif
