@@ -20,8 +20,8 @@
             if (count == 0)                                                                        \
                 return nodata;                                                                     \
         }                                                                                          \
-        const tz_i32 half = sum < 0 ? -count : count;                                              \
-        const type mean = (type)((2 * sum + half) / (2 * count));                                  \
+        const tz_i32 away = sum < 0 ? -count : count;                                              \
+        const type mean = (type)((2 * sum + away) / (2 * count));                                  \
         return has_nodata && mean == nodata ? beside : mean;                                       \
     }
 TZ_HALVE_INTEGER(u8, tz_u8)

@@ -99,7 +99,9 @@ tz_cog_layout tz_cog_layout_make(const tz_pyramid *pyramid, const uint32_t *cons
     uint64_t end = layout.overview;
     for (uint32_t i = 1; i < pyramid->count; i++)
         end = tz_add_capped(end, tz_cog_level_bytes(&pyramid->levels[i].image, sizes[i]));
-    layout.image = tz_mul_capped(tz_ceil_div(end, TZ_COG_ALIGNMENT), TZ_COG_ALIGNMENT);
-    layout.size = tz_add_capped(layout.image, tz_cog_level_bytes(image, sizes[0]));
+    const uint64_t bytes = tz_cog_level_bytes(image, sizes[0]);
+    const uint64_t up = tz_mul_capped(tz_ceil_div(end, TZ_COG_ALIGNMENT), TZ_COG_ALIGNMENT);
+    layout.image = bytes > 0 ? up : end; /* without tiles nothing needs room before them */
+    layout.size = tz_add_capped(layout.image, bytes);
     return layout;
 }

@@ -278,7 +278,7 @@ static tz_result finish_cog(ending *e)
     tz_writer *w = e->writer;
     place_levels(e);
     w->report.spool_bytes = w->spooled;
-    if (!w->all_spooled)
+    if (!w->all_spooled && e->layout.size > e->layout.image)
         TZ_TRY(tz_sink_insert(w->sink, e->layout.image, &w->ctx));
     TZ_TRY(make_buffer(e));
     TZ_TRY(write_front(e, false));
