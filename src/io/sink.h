@@ -44,6 +44,9 @@ tz_result tz_sink_sync(tz_sink *sink, uint64_t size, const tz_context *ctx);
 tz_result tz_sink_commit(tz_sink *sink, const tz_context *ctx);
 void tz_sink_close(tz_sink *sink); /* NULL is fine */
 
+/* Whether write takes any order of offsets, as files and memory do. */
+bool tz_sink_takes_any_order(tz_sink *sink);
+
 /* Bytes that the destination's file system has left for us; TZ_NONE: unknown. */
 uint64_t tz_sink_free_space(tz_sink *sink);
 

@@ -176,6 +176,11 @@ tz_file_sink *tz_file_sink_of(tz_sink *sink)
     return sink && sink->write == tz_file_sink_write ? (tz_file_sink *)sink : NULL;
 }
 
+bool tz_sink_takes_any_order(tz_sink *sink)
+{
+    return tz_file_sink_of(sink) || tz_sink_is_memory(sink);
+}
+
 uint64_t tz_sink_free_space(tz_sink *sink)
 {
     const tz_file_sink *file = tz_file_sink_of(sink);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tiles that are made go to the sink, in order: here they get their places in the file, and what
  * was counted in them is added up. Those of a COG that the file will not begin with wait in the
- * spool. One thread at a time. */
+ * spool, unless it is known already where they will be. One thread at a time. */
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
@@ -30,7 +30,7 @@ static void add_piece(delivery *d, const void *data, size_t size)
 bool tz_tile_waits(const tz_writer *w, uint32_t level, uint64_t place)
 {
     const tz_image *image = tz_writer_image(w);
-    if (!image->options.cog)
+    if (!image->options.cog || w->placed)
         return false;
     return w->all_spooled || level > 0 ||
            (tz_is_by_band(image) && place >= image->tile_count / image->planes);
@@ -47,7 +47,8 @@ static void place_tile(tz_writer *w, delivery *d, const tz_slot *slot)
     }
     w->report.bytes_tiles += slot->size;
     if (options->cog) {
-        level->places[slot->place] = d->end + TZ_LEADER;
+        if (!w->placed)
+            level->places[slot->place] = d->end + TZ_LEADER;
         add_piece(d, slot->bytes - TZ_LEADER, slot->size + TZ_LEADER + TZ_TRAILER);
         return;
     }
@@ -81,10 +82,31 @@ static tz_result send(tz_writer *w, tz_sink *sink, const delivery *d, uint64_t *
     return TZ_OK;
 }
 
+/* Each tile to where it will stay; those that follow each other there in one call. */
+static tz_result deliver_placed(tz_writer *w, uint64_t first, size_t count, const tz_context *ctx)
+{
+    delivery d = {0};
+    for (size_t i = 0; i < count; i++) {
+        const tz_slot *slot = &w->slots[(first + i) % w->budget.slots];
+        if (!slot->tile)
+            continue;
+        const uint64_t at = w->levels[slot->level].places[slot->place] - TZ_LEADER;
+        if (d.end != at) {
+            TZ_TRY(send(w, w->sink, &d, &w->position, ctx));
+            d = (delivery){.start = at, .end = at};
+        }
+        place_tile(w, &d, slot);
+        count_tile(w, slot);
+    }
+    return send(w, w->sink, &d, &w->position, ctx);
+}
+
 tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error *err)
 {
     tz_writer *w = opaque;
     const tz_context ctx = tz_writer_context(w, err);
+    if (w->placed)
+        return deliver_placed(w, first, count, &ctx);
     delivery at_once = {.start = w->position, .end = w->position};
     delivery later = {.start = w->spooled, .end = w->spooled};
     for (size_t i = 0; i < count; i++) {

@@ -273,12 +273,20 @@ static tz_result write_front(ending *e, bool last)
                        (size_t)(e->how.start - TZ_EMIT_HEADER));
 }
 
+static void keep_places(ending *e)
+{
+    const tz_writer *w = e->writer;
+    for (uint32_t i = 0; i < w->pyramid.count; i++)
+        memcpy(w->levels[i].places, e->offsets[i],
+               (size_t)tz_all_tiles(w->levels[i].image) * sizeof *e->offsets[i]);
+}
+
 static tz_result finish_cog(ending *e)
 {
     tz_writer *w = e->writer;
     place_levels(e);
     w->report.spool_bytes = w->spooled;
-    if (!w->all_spooled && e->layout.size > e->layout.image)
+    if (!w->all_spooled && !w->placed && e->layout.size > e->layout.image)
         TZ_TRY(tz_sink_insert(w->sink, e->layout.image, &w->ctx));
     TZ_TRY(make_buffer(e));
     TZ_TRY(write_front(e, false));
@@ -288,9 +296,7 @@ static tz_result finish_cog(ending *e)
     TZ_TRY(write_padding(e));
     TZ_TRY(copy_level(e, 0));
     TZ_TRY(write_front(e, true));
-    for (uint32_t i = 0; i < w->pyramid.count; i++)
-        memcpy(w->levels[i].places, e->offsets[i],
-               (size_t)tz_all_tiles(w->levels[i].image) * sizeof *e->offsets[i]);
+    keep_places(e);
     return TZ_OK;
 }
 
@@ -305,22 +311,45 @@ static tz_result finish_plain(ending *e)
     return write_piece(e->writer, 0, header, sizeof header);
 }
 
+/* All but the bytes. */
+static tz_result lay_out(ending *e, uint64_t *size)
+{
+    TZ_TRY(make_offsets(e));
+    TZ_TRY(make_directories(e));
+    return choose_format(e, size);
+}
+
 static tz_result finish(ending *e)
 {
     tz_writer *w = e->writer;
-    uint64_t size;
-    TZ_TRY(make_offsets(e));
-    TZ_TRY(make_directories(e));
-    TZ_TRY(choose_format(e, &size));
+    TZ_TRY(lay_out(e, &w->report.file_size));
     w->report.bigtiff = e->how.bigtiff;
-    w->report.file_size = size;
     return tz_writer_image(w)->options.cog ? finish_cog(e) : finish_plain(e);
+}
+
+static tz_result place(ending *e)
+{
+    uint64_t size;
+    TZ_TRY(lay_out(e, &size));
+    place_levels(e);
+    keep_places(e);
+    return TZ_OK;
+}
+
+static tz_result with_ending(tz_writer *w, tz_result (*work)(ending *))
+{
+    ending e = {.writer = w, .how = {.big_endian = tz_writer_image(w)->options.big_endian}};
+    const tz_result result = work(&e);
+    tz_arena_deinit(&e.arena);
+    return result;
 }
 
 tz_result tz_writer_finish(tz_writer *w)
 {
-    ending e = {.writer = w, .how = {.big_endian = tz_writer_image(w)->options.big_endian}};
-    const tz_result result = finish(&e);
-    tz_arena_deinit(&e.arena);
-    return result;
+    return with_ending(w, finish);
+}
+
+tz_result tz_writer_place(tz_writer *w)
+{
+    return with_ending(w, place);
 }

@@ -97,14 +97,35 @@ static tz_result check_space(const tz_writer *w)
                          (unsigned long long)needed, (unsigned long long)space);
 }
 
+/* Whether the sizes of all tiles are known before they are made, and with them the whole layout:
+ * nothing is encoded, left out or counted. */
+static bool sizes_are_known(const tz_pyramid *pyramid)
+{
+    const tz_write_options *options = &pyramid->levels[0].image.options;
+    const tz_image *last = &pyramid->levels[pyramid->count - 1].image;
+    const unsigned flags = pyramid->levels[0].image.encoder->flags & last->encoder->flags;
+    return options->cog && (flags & TZ_ENCODER_COPY) && !options->sparse && !last->spec.mask &&
+           !options->statistics_items && options->bigtiff != TZ_BIGTIFF_NO;
+}
+
+static tz_result place_tiles(tz_writer *w)
+{
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        tz_writer_level *level = &w->levels[i];
+        const uint32_t size = (uint32_t)tz_tile_bytes(&level->image->format);
+        for (uint64_t tile = 0; tile < level->image->tile_count; tile++)
+            level->sizes[tile] = size;
+    }
+    return tz_writer_place(w);
+}
+
 /* For what cannot go to its place at once: overviews; also all but the first band, where bands
  * follow each other; and everything where the sink cannot make room. */
 static tz_result open_spool(tz_writer *w)
 {
     const tz_image *image = tz_writer_image(w);
-    w->all_spooled = !w->sink->insert;
     const bool needed = w->all_spooled || w->pyramid.count > 1 || tz_is_by_band(image);
-    if (!image->options.cog || !needed)
+    if (!image->options.cog || w->placed || !needed)
         return TZ_OK;
     return tz_sink_open_spool(&w->spool, w->sink, image->options.spool_directory, &w->ctx);
 }
@@ -117,8 +138,11 @@ static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "the sink has no function to write");
     TZ_TRY(check_space(w));
+    w->all_spooled = !w->sink->insert;
+    w->placed = tz_sink_takes_any_order(w->sink) && sizes_are_known(&w->pyramid);
     TZ_TRY(open_spool(w));
-    return make_tables(w);
+    TZ_TRY(make_tables(w));
+    return w->placed ? place_tiles(w) : TZ_OK;
 }
 
 static tz_result finish_create(tz_writer **out, tz_writer *w, tz_result result)
@@ -461,7 +485,7 @@ static void plan_sizes(tz_writer *w)
         const uint64_t largest = largest_level(w, i);
         report->tiles += tz_all_tiles(&w->pyramid.levels[i].image);
         report->file_size = tz_add_capped(report->file_size, largest);
-        if (image->options.cog && (i > 0 || tz_is_by_band(image)))
+        if (image->options.cog && !sizes_are_known(&w->pyramid) && (i > 0 || tz_is_by_band(image)))
             report->spool_bytes = tz_add_capped(report->spool_bytes, largest);
     }
 }

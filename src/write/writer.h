@@ -117,6 +117,7 @@ struct tz_writer {
     tz_sink *sink;
     tz_sink *spool;   /* of tiles whose place in the file is not known yet; NULL: none */
     bool all_spooled; /* the sink cannot make room in front */
+    bool placed;      /* all tiles of a COG have their places before they are made */
     long owner;       /* process */
     tz_writer_state state;
     bool ready; /* budget, workers and belt are there */
@@ -204,6 +205,8 @@ tz_result tz_writer_pull(tz_writer *writer, const tz_row_source *source);
 
 /* finish.c: directories and header, and what waited goes to its place. */
 tz_result tz_writer_finish(tz_writer *writer);
+/* The places of tiles whose sizes are all known. */
+tz_result tz_writer_place(tz_writer *writer);
 
 /* verify.c */
 uint64_t tz_verified_count(const tz_image *image);
