@@ -118,7 +118,7 @@ static void methods_keep_a_flat_image(void **state)
     for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         raster r = raster_make(TZ_DTYPE_UINT8, 3, 99, 101, false);
         tz_write_options options = cog();
-        options.overview_resampling = method;
+        options.overview_resampling = (tz_resampling)method;
         memset(r.pixels.data, 77, (size_t)99 * 101 * 3);
         tz_memory memory = raster_write(&r, &options, NULL, NULL);
         tz_file *file = open_file(&memory);
