@@ -213,7 +213,8 @@ def run_pytest(context, preset, folder):
     with tempfile.TemporaryDirectory() as temporary:
         report = pathlib.Path(temporary) / "report.xml"
         code, out, err = call([str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q",
-                               "-p", "no:cacheprovider", f"--junitxml={report}", folder],
+                               "-p", "no:cacheprovider", "-n", str(os.cpu_count() or 1),
+                               "--dist", "loadfile", f"--junitxml={report}", folder],
                               env, context.hang_seconds)
         cases = parse_junit(report.read_text()) if report.exists() else []
     if code != 0 and not any(case.status == "failed" for case in cases):
