@@ -182,22 +182,17 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The part of the unit's rows and columns that one more target wants. */
 static void extend(tz_unit *unit, const tz_target *target, const tz_wanted *wanted)
 {
     const uint32_t x = tile_column(target, wanted->tile);
     const uint32_t y = tile_row(target, wanted->tile);
     const uint32_t part0 = wanted->part * target->part_rows;
-    const uint32_t part1 = smaller(target->tile.height, part0 + target->part_rows);
-    unit->row0 = smaller(unit->row0, larger(part0, larger(y, target->y0) - y));
-    unit->row1 = larger(unit->row1, smaller(part1, target->y1 - y));
-    unit->column0 = smaller(unit->column0, larger(x, target->x0) - x);
-    unit->column1 = larger(unit->column1, smaller(target->tile.width, target->x1 - x));
+    const uint32_t part1 = tz_smaller(target->tile.height, part0 + target->part_rows);
+    unit->row0 = tz_smaller(unit->row0, larger(part0, larger(y, target->y0) - y));
+    unit->row1 = larger(unit->row1, tz_smaller(part1, target->y1 - y));
+    unit->column0 = tz_smaller(unit->column0, larger(x, target->x0) - x);
+    unit->column1 = larger(unit->column1, tz_smaller(target->tile.width, target->x1 - x));
 }
 
 static bool is_same_data(const tz_wanted *a, const tz_wanted *b)

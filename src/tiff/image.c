@@ -121,6 +121,16 @@ static tz_result check_cog(const tz_write_options *options, const tz_context *ct
     return TZ_OK;
 }
 
+static tz_result take_spool(tz_image *image, const tz_context *ctx)
+{
+    const char *given = image->options.spool_directory;
+    void *copy = NULL;
+    TZ_TRY(tz_image_copy(image, given, given ? strlen(given) + 1 : 0, 1, "spool_directory", ctx,
+                         &copy));
+    image->options.spool_directory = copy;
+    return TZ_OK;
+}
+
 static tz_result take_orientation(tz_image *image, const tz_context *ctx)
 {
     uint16_t *orientation = &image->spec.orientation;
@@ -135,9 +145,9 @@ tz_result tz_image_make(tz_image *out, const tz_image_spec *spec, const tz_write
                         const tz_context *ctx)
 {
     static tz_result (*const steps[])(tz_image *, const tz_context *) = {
-        take_orientation,       tz_image_take_type,   tz_image_take_colors, tz_image_take_codec,
-        tz_image_take_tiles,    tz_image_take_choice, tz_image_take_nodata, tz_image_take_geo,
-        tz_image_take_metadata, tz_image_take_tags,
+        take_spool,          take_orientation,       tz_image_take_type,   tz_image_take_colors,
+        tz_image_take_codec, tz_image_take_tiles,    tz_image_take_choice, tz_image_take_nodata,
+        tz_image_take_geo,   tz_image_take_metadata, tz_image_take_tags,
     };
     *out = (tz_image){0};
     TZ_TRY(take_spec(&out->spec, spec, ctx));

@@ -14,11 +14,6 @@
 /* A piece of a reduction is so many new rows of one column of tiles. */
 enum { PIECE_ROWS = 128 };
 
-static uint32_t smaller_of(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t larger_of(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -52,8 +47,8 @@ void tz_reduce_piece(tz_writer *w, const tz_batch *batch, uint64_t index, unsign
     const uint32_t row = (uint32_t)(index / swath->columns) * PIECE_ROWS;
     const tz_window window = {.column = column,
                               .row = (int64_t)swath->row + row,
-                              .width = smaller_of(tile_width, level->image.spec.width - column),
-                              .height = smaller_of(PIECE_ROWS, swath->rows - row)};
+                              .width = tz_smaller(tile_width, level->image.spec.width - column),
+                              .height = tz_smaller(PIECE_ROWS, swath->rows - row)};
     const tz_buffer pixels = part_of(&swath->pixels, row, column, window.height, window.width);
     const tz_buffer mask = part_of(&swath->mask, row, column, window.height, window.width);
     tz_reduce(&level->reduction, &batch->source, &window, &pixels, &mask,
@@ -90,7 +85,7 @@ static tz_result begin_slab(tz_writer *w, uint32_t level)
         return TZ_OK;
     l->slab_row = l->next_row;
     l->slab_end =
-        l->next_row + smaller_of(l->image->tile_height, l->image->spec.height - l->next_row);
+        l->next_row + tz_smaller(l->image->tile_height, l->image->spec.height - l->next_row);
     return allocate(w, &l->slabs[l->slab], tz_overview_slab_bytes(&w->budget, l->image));
 }
 
@@ -139,7 +134,7 @@ static tz_result keep_rows(tz_writer *w, uint32_t level, const tz_reduce_source 
     kept->rows = 0;
     if (next == how->to_height)
         return TZ_OK;
-    kept->row = smaller_of(tz_reduction_rows(how, (tz_extent){next, next + 1}).first, end);
+    kept->row = tz_smaller(tz_reduction_rows(how, (tz_extent){next, next + 1}).first, end);
     kept->rows = end - kept->row;
     if (kept->rows == 0)
         return TZ_OK;
@@ -169,7 +164,7 @@ static tz_result reduce_rows(tz_writer *w, uint32_t level, const tz_reduce_sourc
     tz_slab *slab = &l->slabs[l->slab];
     tz_swath all;
     tz_slab_buffers(l->image, slab, l->slab_end - l->slab_row, l->image->spec.width, &all);
-    const uint32_t rows = smaller_of(possible, l->slab_end) - l->next_row;
+    const uint32_t rows = tz_smaller(possible, l->slab_end) - l->next_row;
     const uint32_t before = l->next_row - l->slab_row;
     tz_batch batch = {.work = TZ_WORK_REDUCE,
                       .level = level,

@@ -10,11 +10,6 @@
 /* So many rows of tiles in one call are worth waiting for at its end, rather than be copied. */
 enum { WORTH_WAITING = 4 };
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static tz_result start_swath(tz_writer *w, const tz_swath *swath)
 {
     w->report.swaths++;
@@ -116,7 +111,7 @@ static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer 
     tz_swath swath = whole_width(w, first->slab_row, first->slab_end - first->slab_row);
     tz_slab_buffers(first->image, &first->slabs[first->slab], swath.rows, first->image->spec.width,
                     &swath);
-    const uint32_t count = smaller(rows->height - *used, first->slab_end - first->next_row);
+    const uint32_t count = tz_smaller(rows->height - *used, first->slab_end - first->next_row);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t to = first->next_row - first->slab_row + i;
         tz_copy_row(rows, *used + i, &swath.pixels, to);
@@ -151,7 +146,7 @@ static uint32_t rows_at_once(const tz_writer *w, uint32_t left)
     const uint32_t row = w->levels[0].next_row;
     if (w->pyramid.count == 1)
         return left;
-    return smaller(left, tz_swath_end(&w->budget, tz_writer_image(w), row) - row);
+    return tz_smaller(left, tz_swath_end(&w->budget, tz_writer_image(w), row) - row);
 }
 
 static tz_result take_directly(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
@@ -212,7 +207,7 @@ static tz_result pull_rows(tz_writer *w, const tz_row_source *source, uint32_t r
         tz_swath swath = {.row = row,
                           .rows = end - row,
                           .column = column,
-                          .columns = smaller(w->budget.columns, image->tiles_across - column)};
+                          .columns = tz_smaller(w->budget.columns, image->tiles_across - column)};
         const uint64_t x = (uint64_t)column * image->tile_width;
         const uint64_t across = (uint64_t)swath.columns * image->tile_width;
         const uint64_t left = image->spec.width - x;

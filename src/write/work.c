@@ -3,13 +3,14 @@
 #include "base/mem.h"
 #include "write/writer.h"
 
-/* A piece is looked for while it is not delivered, so its batch, and those after it, are there. */
-tz_batch tz_work_find(const tz_writer *w, uint64_t number)
+/* A piece is looked for while it is not delivered, so its batch, and those after it, are there and
+ * stay. */
+static const tz_batch *find_batch(const tz_writer *w, uint64_t number)
 {
     unsigned long long i = atomic_load(&w->batch_count) - 1;
     while (w->batches[i % TZ_BATCHES].first > number)
         i--;
-    return w->batches[i % TZ_BATCHES];
+    return &w->batches[i % TZ_BATCHES];
 }
 
 /* The oldest batch makes room for a new one: all its pieces, which end where the second oldest's
@@ -37,22 +38,22 @@ tz_result tz_work_add(tz_writer *w, const tz_batch *batch, uint64_t pieces)
 static tz_result make(void *opaque, uint64_t number, unsigned worker, tz_error *err)
 {
     tz_writer *w = opaque;
-    const tz_batch batch = tz_work_find(w, number);
-    const uint64_t index = number - batch.first;
+    const tz_batch *batch = find_batch(w, number);
+    const uint64_t index = number - batch->first;
     tz_slot *slot = &w->slots[number % w->budget.slots];
-    slot->tile = batch.work == TZ_WORK_ENCODE;
+    slot->tile = batch->work == TZ_WORK_ENCODE;
     if (slot->tile)
-        return tz_tile_make(w, &batch, index, worker, slot, err);
-    if (batch.work == TZ_WORK_REDUCE)
-        tz_reduce_piece(w, &batch, index, worker);
+        return tz_tile_make(w, batch, index, worker, slot, err);
+    if (batch->work == TZ_WORK_REDUCE)
+        tz_reduce_piece(w, batch, index, worker);
     else
-        tz_keep_piece(&batch);
+        tz_keep_piece(batch);
     return TZ_OK;
 }
 
 static uint64_t needs(void *opaque, uint64_t number)
 {
-    return tz_work_find(opaque, number).after;
+    return find_batch(opaque, number)->after;
 }
 
 const tz_belt_work tz_writer_work = {.make = make, .deliver = tz_tiles_deliver, .needs = needs};

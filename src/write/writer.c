@@ -61,24 +61,27 @@ static tz_result make_tables(tz_writer *w)
     return TZ_OK;
 }
 
-/* Of all tiles of a level before encoding. */
-static uint64_t level_bytes(const tz_image *image)
+/* Of all tiles of a level before encoding, those of its mask included or not. */
+static uint64_t level_bytes(const tz_image *image, bool mask)
 {
     const uint64_t rows = image->options.strips ? image->spec.height
                                                 : (uint64_t)image->tiles_down * image->tile_height;
     uint64_t bytes =
         (uint64_t)tz_tile_row_bytes(&image->format) * image->tiles_across * image->planes;
-    if (image->spec.mask)
+    if (mask && image->spec.mask)
         bytes += (uint64_t)tz_tile_row_bytes(&image->mask_format) * image->tiles_across;
     return bytes * rows;
 }
 
-/* Of all levels from first on. */
-static uint64_t pixel_bytes(const tz_writer *w, uint32_t first)
+/* Of all levels, or only what of them is not encoded, which a mask always is. */
+static uint64_t pixel_bytes(const tz_writer *w, bool not_encoded)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = first; i < w->pyramid.count; i++)
-        bytes = tz_add_capped(bytes, level_bytes(&w->pyramid.levels[i].image));
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        const tz_image *image = &w->pyramid.levels[i].image;
+        if (!not_encoded || (image->encoder->flags & TZ_ENCODER_COPY))
+            bytes = tz_add_capped(bytes, level_bytes(image, !not_encoded));
+    }
     return bytes;
 }
 
@@ -86,9 +89,7 @@ static uint64_t pixel_bytes(const tz_writer *w, uint32_t first)
  * full. */
 static tz_result check_space(const tz_writer *w)
 {
-    const tz_image *image = tz_writer_image(w);
-    const bool exact = (image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse;
-    const uint64_t needed = exact ? level_bytes(image) : 0;
+    const uint64_t needed = tz_writer_image(w)->options.sparse ? 0 : pixel_bytes(w, true);
     const uint64_t space = needed > 0 ? tz_sink_free_space(w->sink) : TZ_NONE;
     if (needed <= space)
         return TZ_OK;
@@ -401,7 +402,7 @@ static void fill_report(tz_writer *w)
 {
     tz_write_report *report = &w->report;
     report->levels = w->pyramid.count;
-    report->bytes_pixels = pixel_bytes(w, 0);
+    report->bytes_pixels = pixel_bytes(w, false);
     report->buffer_bytes = w->budget.allowed;
     report->peak_memory = w->budget.planned;
     report->threads = w->budget.threads;

@@ -178,7 +178,6 @@ void tz_workers_close(tz_writer *writer);
 /* work.c: what the belt does. */
 extern const tz_belt_work tz_writer_work; /* but for tick and user */
 tz_result tz_work_add(tz_writer *writer, const tz_batch *batch, uint64_t pieces);
-tz_batch tz_work_find(const tz_writer *writer, uint64_t number);
 
 /* encode_tile.c */
 tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index, unsigned worker,
