@@ -2,31 +2,10 @@
  * Times GDALCreate to GDALClose of the driver GTiff of a given libgdal; see writer.h. Its
  * memory is what GDAL_CACHEMAX says, in the environment. */
 #include "../tools/oracle/gdal_api.h"
+#include "gdal_options.h"
 #include "writer.h"
 
 static gdal_api gdal;
-
-enum { OPTION_ROOM = 64, MAX_OPTIONS = 10 };
-
-typedef struct option_list {
-    char text[MAX_OPTIONS][OPTION_ROOM];
-    const char *items[MAX_OPTIONS + 1]; /* NULL ends it */
-    int count;
-} option_list;
-
-static void add(option_list *list, const char *name, const char *value)
-{
-    snprintf(list->text[list->count], OPTION_ROOM, "%s=%s", name, value);
-    list->items[list->count] = list->text[list->count];
-    list->count++;
-}
-
-static void add_number(option_list *list, const char *name, long long number)
-{
-    char digits[32];
-    snprintf(digits, sizeof digits, "%lld", number);
-    add(list, name, digits);
-}
 
 /* Name here, value of COMPRESS, and what else it wants. */
 static const struct {

@@ -12,7 +12,6 @@
 
 #define ROUNDS 60
 
-static tz_device *device;
 static uint32_t seed = 12345;
 
 static uint32_t below(uint32_t count)
@@ -127,8 +126,8 @@ static void run(const layout *c, const tz_tile_entry *tiles, const uint8_t *slab
 {
     tz_error err;
     tz_device_memory *in = NULL, *out = NULL;
-    assert_int_equal(tz_device_alloc(device, c->slab_size, &in, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(device, c->raster_size, &out, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(pocl_device, c->slab_size, &in, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(pocl_device, c->raster_size, &out, &err), TZ_OK);
     const tz_tile_batch batch = {.tiles = tiles,
                                  .count = c->count,
                                  .slab = in,
@@ -148,7 +147,7 @@ static void run(const layout *c, const tz_tile_entry *tiles, const uint8_t *slab
         assert_int_equal(tz_tiles_undo_predictor2(&batch, c->swap, 0, &err), TZ_OK);
     assert_int_equal(tz_tiles_place(&batch, &where, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, raster, out, 0, c->raster_size, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
     tz_device_free(in);
     tz_device_free(out);
 }
@@ -192,9 +191,9 @@ static void test_calls_do_not_depend_on_tiles(void **state)
         c.row_bytes = size * 2u;
         c.raster_size = c.row_bytes * size;
         c.slab_size = c.count * (sizeof(tz_tile_entry) + 2 + 5);
-        tz_device_begin_wave(device);
+        tz_device_begin_wave(pocl_device);
         compare(&c);
-        tz_device_get_counts(device, NULL, &wave);
+        tz_device_get_counts(pocl_device, NULL, &wave);
         if (size == 1)
             first = wave;
         assert_int_equal(wave.allocations, first.allocations);
@@ -219,7 +218,7 @@ static void test_wrong_places(void **state)
     (void)state;
     tz_error err;
     tz_device_memory *slab = NULL;
-    assert_int_equal(tz_device_alloc(device, 100, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(pocl_device, 100, &slab, &err), TZ_OK);
     tz_tile_entry tile = {.offset = 24};
     const tz_tile_batch good = {.tiles = &tile,
                                 .count = 1,
@@ -255,20 +254,6 @@ static void test_wrong_places(void **state)
     tz_device_free(slab);
 }
 
-static int open_device(void **state)
-{
-    (void)state;
-    device = pocl_open(NULL);
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    tz_error err;
-    (void)state;
-    return tz_device_close_checked(device, &err) != TZ_OK;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,5 +261,5 @@ int main(void)
         cmocka_unit_test(test_calls_do_not_depend_on_tiles),
         cmocka_unit_test(test_wrong_places),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
 }

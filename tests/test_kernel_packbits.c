@@ -27,22 +27,7 @@ static int end(void **state)
 
 static void tiles_of_the_encoder_come_back(void **state)
 {
-    for (unsigned kind = 0; kind < KERNEL_KINDS; kind++) {
-        for (size_t i = 0; i < KERNEL_SIZES; i++) {
-            uint8_t *pixels = kernel_pixels(kernel_sizes[i], kind);
-            tz_tile_format format = encode_format(&tz_encoder_packbits, kernel_sizes[i], 1);
-            encode_run encoder;
-            encode_open(&encoder, &tz_encoder_packbits, &format, 0);
-            encoded tile;
-            assert_int_equal(encode_once(&encoder, pixels, 1, &tile), TZ_OK);
-            kernel_makes(*state, tile.bytes, tile.size, pixels, kernel_sizes[i]);
-            if (kernel_sizes[i] <= 64)
-                kernel_damaged(*state, tile.bytes, tile.size, kernel_sizes[i]);
-            encode_close(&encoder);
-            free(tile.bytes);
-            free(pixels);
-        }
-    }
+    kernel_takes_all_of(*state, &tz_encoder_packbits);
     kernel_makes(*state, (const uint8_t *)"\x80", 1, NULL, 0);
 }
 

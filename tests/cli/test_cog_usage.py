@@ -2,12 +2,9 @@
 """terrazzo cog: what may be typed. Creation options and profiles that are unknown, wrong or refused,
 and the manual page that lists them."""
 
-import pathlib
-import re
-
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from test_convert_usage import check_creation_options
 
 GRID = "the image keeps its own grid; nothing is reprojected"
 REFUSED = {
@@ -122,11 +119,5 @@ def test_options_of_the_codec_of_overviews_have_an_effect(run, plain, tmp_path):
 
 
 def test_man_page_and_help_have_the_same_creation_options(run):
-    text = run("cog", "-h").stdout
-    in_help = re.findall(r"^  ([A-Z][A-Z_]+) ", text[text.index("Creation options"):], re.MULTILINE)
-    page = (ROOT / "doc" / "terrazzo.1").read_text()
-    page = page[page.index(".SH CREATION OPTIONS OF COG"):page.index(".SH CREATION OPTIONS OF CONVERT")]
-    in_page = re.findall(r"^\.(?:BI|BR) ([A-Z_]+) ?=", page, re.MULTILINE)
-    assert len(in_help) > 20 and sorted(in_help) == sorted(in_page)
-    refused = page[page.index(".SS Refused"):]
-    assert all(option.split("=")[0] in refused for option, reason in REFUSED.items() if reason == GRID)
+    check_creation_options(run, "cog", ".SH CREATION OPTIONS OF CONVERT", 20,
+                           [option for option, reason in REFUSED.items() if reason == GRID])

@@ -21,6 +21,9 @@ from tiffmaker import Image, north_up
 pytestmark = pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 
 
+WRITERS = ["convert", "cog"]  # what both do alike is tested here
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -136,14 +139,15 @@ def test_sizes_that_no_file_has(tmp_path):
 # Files ------------------------------------------------------------------------------------------
 
 
-def test_an_existing_file_stays_and_nothing_is_read(run, plain, tmp_path):
+@pytest.mark.parametrize("command", WRITERS)
+def test_an_existing_file_stays_and_nothing_is_read(run, plain, tmp_path, command):
     (tmp_path / "b.tif").write_text("mine")
     for source in (plain, "missing.tif"):
-        done = run("convert", source, str(tmp_path / "b.tif"))
+        done = run(command, source, str(tmp_path / "b.tif"))
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == f"error: '{tmp_path / 'b.tif'}' exists; --overwrite replaces it\n"
     assert (tmp_path / "b.tif").read_text() == "mine" and names(tmp_path) == ["a.tif", "b.tif"]
-    assert run("convert", "--overwrite", plain, str(tmp_path / "b.tif")).returncode == 0
+    assert run(command, "--overwrite", plain, str(tmp_path / "b.tif")).returncode == 0
     assert run("diff", "--pixels-only", plain, str(tmp_path / "b.tif")).returncode == 0
     assert names(tmp_path) == ["a.tif", "b.tif"]
 
@@ -164,28 +168,31 @@ def test_names_that_start_with_a_dash(run, plain, tmp_path):
     assert run("convert", "./-b.tif", "c.tif", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize("command", WRITERS)
 @pytest.mark.parametrize("out", ["missing/b.tif", "a.tif/b.tif", "x" * 300 + ".tif", "folder"])
-def test_a_place_that_cannot_be_written(run, plain, tmp_path, out):
+def test_a_place_that_cannot_be_written(run, plain, tmp_path, command, out):
     (tmp_path / "folder").mkdir()
-    done = run("convert", "--overwrite", plain, str(tmp_path / out))
+    done = run(command, "--overwrite", plain, str(tmp_path / out))
     assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("error: ")
     assert names(tmp_path) == ["a.tif", "folder"]
 
 
-def test_a_file_that_grows_too_large_leaves_nothing(save, tmp_path):
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_file_that_grows_too_large_leaves_nothing(save, tmp_path, command):
     path = save([Image(3000, 3000)])
     (tmp_path / "b.tif").write_text("mine")
-    done = subprocess.run([COMMAND, "convert", "--overwrite", path, tmp_path / "b.tif"],
+    done = subprocess.run([COMMAND, command, "--overwrite", "--co", "COMPRESS=NONE", path, tmp_path / "b.tif"],
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)),
                           capture_output=True, text=True)
     assert done.returncode == 1 and "File too large" in done.stderr
     assert names(tmp_path) == ["a.tif", "b.tif"] and (tmp_path / "b.tif").read_text() == "mine"
 
 
-def test_a_damaged_tile_leaves_no_file(run, save, tmp_path):
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_damaged_tile_leaves_no_file(run, save, tmp_path, command):
     path = save([Image(64, 64, tile=(16, 16))])
     pathlib.Path(path).write_bytes(pathlib.Path(path).read_bytes()[:-100])
-    done = run("convert", path, str(tmp_path / "b.tif"))
+    done = run(command, path, str(tmp_path / "b.tif"))
     assert done.returncode == 1 and "tile 15" in done.stderr
     assert names(tmp_path) == ["a.tif"]
 
@@ -265,10 +272,11 @@ def test_an_interrupt_while_waiting_for_input(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_progress_tells_rate_and_time_left(huge, tmp_path):
+@pytest.mark.parametrize("command", WRITERS)
+def test_progress_tells_rate_and_time_left(huge, tmp_path, command):
     master, slave = pty.openpty()
-    child = subprocess.Popen([COMMAND, "convert", "--no-sync", "-j1", "--memory", "8M", huge,
-                              tmp_path / "b.tif"], stdout=slave, stderr=slave, env=plain_environment())
+    child = subprocess.Popen([COMMAND, command, "--no-sync", "-j1", huge, tmp_path / "b.tif"], stdout=slave,
+                             stderr=slave, env=plain_environment())
     os.close(slave)
     shown = b""
     while b" left" not in shown:
@@ -302,33 +310,40 @@ def test_memory_is_bounded_for_a_wide_image(save, tmp_path, options):
     assert used - base < (8 << 20) + (4 << 20)
 
 
-def test_memory_that_does_not_suffice_is_told(run, save, tmp_path):
+@pytest.mark.parametrize("command", WRITERS)
+def test_memory_that_does_not_suffice_is_told(run, save, tmp_path, command):
     path = save([Image(3000, 3000)])
-    done = run("convert", "--json", "--memory", "1000", path, str(tmp_path / "b.tif"))
+    done = run(command, "--json", "--memory", "1000", path, str(tmp_path / "b.tif"))
     answer = json.loads(done.stdout)
     assert answer["plan"]["memory"] > 1000
-    page = run("convert", "--dry-run", "--overwrite", "--memory", "1000", path, str(tmp_path / "b.tif")).stdout
+    page = run(command, "--dry-run", "--overwrite", "--memory", "1000", path, str(tmp_path / "b.tif")).stdout
     assert "more than --memory allows" in page
 
 
-def test_every_allocation_may_fail(plain, tmp_path):
+def check_allocations(arguments, folder, made):
+    """Makes each allocation of the command fail in turn: an error and no file, or all that is made."""
     program = COMMAND.parent / "tests" / "terrazzo_nomem"
     if not program.is_file():
         pytest.skip("terrazzo_nomem was not built")
+    before = names(folder)
     successes = 0
     for count in range(1, 2000):
-        done = subprocess.run([program, "convert", "--no-sync", "-j1", "--co", "COMPRESS=LZW", "--co",
-                               "TFW=YES", "--stats", plain, tmp_path / "b.tif"],
-                              env=plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count)),
+        done = subprocess.run([program, *arguments], env=plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count)),
                               capture_output=True, text=True)
         if done.returncode == 0:  # some only save time
-            assert names(tmp_path) == ["a.tif", "b.tfw", "b.tif"]
-            (tmp_path / "b.tif").unlink(), (tmp_path / "b.tfw").unlink()
+            assert names(folder) == sorted(before + made)
+            for name in made:
+                (folder / name).unlink()
             successes += 1
             if successes > 5:
                 break
         else:
             successes = 0
             assert done.returncode == 1 and done.stderr.count("error: ") == 1, done.stderr
-            assert names(tmp_path) == ["a.tif"]
+            assert names(folder) == before
     assert 20 < count < 1999
+
+
+def test_every_allocation_may_fail(plain, tmp_path):
+    check_allocations(["convert", "--no-sync", "-j1", "--co", "COMPRESS=LZW", "--co", "TFW=YES", "--stats", plain,
+                       tmp_path / "b.tif"], tmp_path, ["b.tfw", "b.tif"])

@@ -146,12 +146,17 @@ def test_defaults_of_another_codec_need_no_warning(run, plain, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_man_page_and_help_have_the_same_creation_options(run):
-    text = run("convert", "-h").stdout
+def check_creation_options(run, command, until, least, refused):
+    """The manual page has the creation options that help has, and tells those that are refused."""
+    text = run(command, "-h").stdout
     in_help = re.findall(r"^  ([A-Z][A-Z_]+) ", text[text.index("Creation options"):], re.MULTILINE)
     page = (ROOT / "doc" / "terrazzo.1").read_text()
-    page = page[page.index(".SH CREATION OPTIONS OF CONVERT"):page.index(".SH FILES")]
+    page = page[page.index(f".SH CREATION OPTIONS OF {command.upper()}"):page.index(until)]
     in_page = re.findall(r"^\.(?:BI|BR) ([A-Z_]+) ?=", page, re.MULTILINE)
-    assert len(in_help) > 30 and sorted(in_help) == sorted(in_page)
-    refused = page[page.index(".SS Refused"):]
-    assert all(option.split("=")[0] in refused for option in REFUSED)
+    assert len(in_help) > least and sorted(in_help) == sorted(in_page)
+    told = page[page.index(".SS Refused"):]
+    assert all(option.split("=")[0] in told for option in refused)
+
+
+def test_man_page_and_help_have_the_same_creation_options(run):
+    check_creation_options(run, "convert", ".SH FILES", 30, REFUSED)

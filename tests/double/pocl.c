@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "device/device.h"
 #include "support/check.h"
 
 /* Of what PoCL and its compiler never release, the leak sanitizer says nothing. */
@@ -43,4 +44,20 @@ tz_device *pocl_open(const tz_device_options *options)
         print_message("%s\n", err.message);
     assert_int_equal(result, TZ_OK);
     return device;
+}
+
+tz_device *pocl_device;
+
+int pocl_begin(void **state)
+{
+    (void)state;
+    pocl_device = pocl_open(NULL);
+    return 0;
+}
+
+int pocl_end(void **state)
+{
+    tz_error err;
+    (void)state;
+    return tz_device_close_checked(pocl_device, &err) != TZ_OK;
 }

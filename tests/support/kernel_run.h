@@ -6,6 +6,7 @@
 
 #include "kernels/status.h"
 #include "support/codec_run.h"
+#include "support/encode_run.h"
 
 /* Decodes in_size bytes to size bytes; returns a tz_decode_status. */
 typedef uint32_t kernel_decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
@@ -179,6 +180,27 @@ static inline uint8_t *kernel_pixels(size_t size, unsigned kind)
         pixels[i] = kinds[kind];
     }
     return pixels;
+}
+
+/* What an encoder makes of pixels of all kinds and sizes comes back; small ones also damaged. */
+static inline void kernel_takes_all_of(kernel_run *run, const tz_encoder *encoder)
+{
+    for (unsigned kind = 0; kind < KERNEL_KINDS; kind++) {
+        for (size_t i = 0; i < KERNEL_SIZES; i++) {
+            uint8_t *pixels = kernel_pixels(kernel_sizes[i], kind);
+            tz_tile_format format = encode_format(encoder, kernel_sizes[i], 1);
+            encode_run opened;
+            encode_open(&opened, encoder, &format, 0);
+            encoded tile;
+            assert_int_equal(encode_once(&opened, pixels, 1, &tile), TZ_OK);
+            kernel_makes(run, tile.bytes, tile.size, pixels, kernel_sizes[i]);
+            if (kernel_sizes[i] <= 64)
+                kernel_damaged(run, tile.bytes, tile.size, kernel_sizes[i]);
+            encode_close(&opened);
+            free(tile.bytes);
+            free(pixels);
+        }
+    }
 }
 
 #endif
