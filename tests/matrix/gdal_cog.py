@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules by which GDAL's own validation judges a COG, asked of GDAL through its C library.
 
-These are the rules of validate_cloud_optimized_geotiff.py with its full check, which is part of no
-Python package: this module asks the GDAL that rasterio brings along, so that it sees a file as GDAL
-does and shares nothing with terrazzo.
+These are the rules of validate_cloud_optimized_geotiff.py with its full check, written down once more:
+this module asks the GDAL that rasterio brings along, so that it sees a file as GDAL does and shares
+nothing with terrazzo, and it bounds what damaged files may ask for. The script itself judges the files
+of check_cogs.py.
 """
 
 import ctypes
