@@ -320,28 +320,29 @@ static void other_scales(void **state)
 
 /* ---- what a user would miss ---- */
 
+static tz_buffer packed(void *data, tz_dtype dtype, uint32_t height, uint32_t width)
+{
+    const int64_t size = (int64_t)tz_dtype_size(dtype);
+    return (tz_buffer){.data = data,
+                       .dtype = dtype,
+                       .bands = 1,
+                       .height = height,
+                       .width = width,
+                       .row_stride = size * width,
+                       .column_stride = size};
+}
+
 static void reduce_row(const tz_reduction *how, const void *pixels, const uint8_t *mask, void *into,
                        uint8_t *new_mask)
 {
-    const int64_t size = (int64_t)tz_dtype_size(how->dtype);
     tz_reduce_source from = {.parts[0].row = 1000}; /* which has no rows */
     const tz_window window = {0, 0, how->to_width, how->to_height};
-    from.parts[1].pixels =
-        (tz_buffer){(void *)pixels,         how->dtype, 1, how->from_height, how->from_width, 0,
-                    size * how->from_width, size};
+    from.parts[1].pixels = packed((void *)pixels, how->dtype, how->from_height, how->from_width);
     if (mask)
-        from.parts[1].mask = (tz_buffer){(void *)mask,
-                                         TZ_DTYPE_UINT8,
-                                         1,
-                                         how->from_height,
-                                         how->from_width,
-                                         0,
-                                         how->from_width,
-                                         1};
-    const tz_buffer out = {into, how->dtype,           1,   how->to_height, how->to_width,
-                           0,    size * how->to_width, size};
-    const tz_buffer out_mask = {new_mask, TZ_DTYPE_UINT8, 1, how->to_height, how->to_width,
-                                0,        how->to_width,  1};
+        from.parts[1].mask =
+            packed((void *)mask, TZ_DTYPE_UINT8, how->from_height, how->from_width);
+    const tz_buffer out = packed(into, how->dtype, how->to_height, how->to_width);
+    const tz_buffer out_mask = packed(new_mask, TZ_DTYPE_UINT8, how->to_height, how->to_width);
     void *scratch = malloc(tz_reduce_scratch_bytes(how, how->to_width));
     tz_reduce(how, &from, &window, &out, &out_mask, scratch);
     free(scratch);

@@ -196,7 +196,13 @@ static tz_result write_huge(tz_bigtiff bigtiff, tz_write_report *report, tz_erro
     options.bigtiff = bigtiff;
     options.tile_width = options.tile_height = 4096;
     /* the same row again and again: 64 KiB of pixels stand for 4 GiB */
-    const tz_buffer rows = {row, TZ_DTYPE_UINT8, 1, 1 << 16, 1 << 16, 1, 0, 1};
+    const tz_buffer rows = {.data = row,
+                            .dtype = TZ_DTYPE_UINT8,
+                            .bands = 1,
+                            .height = 1 << 16,
+                            .width = 1 << 16,
+                            .band_stride = 1,
+                            .column_stride = 1};
     tz_writer *writer = NULL;
     tz_result result = tz_create_sink(&writer, &sink.base, NULL, &spec, &options, err);
     if (result == TZ_OK)

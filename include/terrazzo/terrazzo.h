@@ -566,8 +566,12 @@ typedef struct tz_window {
     uint32_t height;
 } tz_window;
 
+typedef struct tz_device tz_device;               /* see "Devices" */
+typedef struct tz_device_memory tz_device_memory; /* the same */
+
 /* Memory for pixels, described so that any array can be: a sample of band b, row r, column c is at
- * data + b*band_stride + r*row_stride + c*column_stride. All three 0: packed, band after band. */
+ * data + b*band_stride + r*row_stride + c*column_stride. All three 0: packed, band after band.
+ * Pixels in a device's memory: data is NULL, and offset bytes into memory stand for it. */
 typedef struct tz_buffer {
     void *data;
     tz_dtype dtype;
@@ -577,6 +581,8 @@ typedef struct tz_buffer {
     int64_t band_stride; /* bytes, also negative */
     int64_t row_stride;
     int64_t column_stride;
+    tz_device_memory *memory; /* NULL: memory of the host */
+    uint64_t offset;
 } tz_buffer;
 
 /* Instead of a level: the coarsest one that is as fine as the buffer asks for. The window is then
@@ -649,12 +655,34 @@ typedef struct tz_read_options {
     uint64_t max_memory; /* beyond the buffers; 0: 1 GiB */
     tz_progress progress;
     tz_resampling resampling;
+    tz_device *device;     /* that decodes and places; NULL: the cores. Buffers are then of the host
+                              or of this device */
+    bool strict_device;    /* what the device cannot do is an error, and not done by the cores */
+    uint64_t device_bytes; /* most of its memory to take beyond the buffers; 0: what is free */
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4
+
+/* What a device did for a read or a write, or would do. */
+typedef struct tz_device_use {
+    char id[32];      /* of the device; empty: the cores did it all */
+    char reason[160]; /* why the cores did what a device was asked for; empty: they did not */
+    uint64_t memory;  /* bytes of the device that were planned to be held, at most */
+    uint64_t peak;    /* and were held; 0 in a plan */
+    uint64_t waves;   /* batches: each goes up once, and comes down at most once */
+    uint64_t tiles;   /* decoded, or encoded, by the device */
+    uint64_t tiles_by_cores; /* by the cores, because the device has no such codec */
+    uint64_t tiles_redone;   /* by the cores, after the device could not */
+    uint64_t uploads;        /* this and what follows: counted; of a plan, the least */
+    uint64_t upload_bytes;
+    uint64_t downloads;
+    uint64_t download_bytes;
+    uint64_t launches;
+    uint64_t syncs;
+} tz_device_use;
 
 /* What a read costs, or cost, stage by stage. */
 typedef struct tz_report {
@@ -676,6 +704,7 @@ typedef struct tz_report {
     uint64_t tiles_decoded; /* decoded, then placed row by row */
     uint64_t tiles_failed;  /* noted in an outcome; 0 in a plan */
     uint64_t bytes_decoded; /* pixels of all these tiles */
+    tz_device_use device;
     /* what is wrong with tiles but could be read, each kind once, with counts; of a read only */
     uint32_t warning_count;
     uint64_t warnings_dropped; /* distinct ones that found no room */
@@ -901,6 +930,11 @@ typedef struct tz_write_options {
     uint32_t threads;      /* 0: as many as there are cores for this process */
     uint64_t buffer_bytes; /* all memory, but a memory sink's; 0: 256 MiB. Less than it takes
                               at least is no error: see tz_write_report.buffer_bytes */
+    tz_device *device;     /* that cuts, encodes and makes overviews; NULL: the cores. Rows are then
+                              of the host or of this device */
+    bool strict_device;    /* what the device cannot do is an error, and not done by the cores */
+    uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. Less
+                                     than it takes at least is TZ_ERR_LIMIT */
     tz_limits limits;
     /* commit */
     bool exclusive; /* a destination that exists is an error */
@@ -910,7 +944,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 /* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
 /* clang-format on */
 
 /* What a write costs, or cost. */
@@ -930,6 +964,7 @@ typedef struct tz_write_report {
     uint32_t swath_rows;  /* rows asked for at a time, at most */
     uint32_t threads;
     bool bigtiff;
+    tz_device_use device;
     uint32_t warning_count; /* what could not be honoured, each once */
     uint64_t warnings_dropped;
     tz_error warnings[TZ_REPORT_WARNINGS];
@@ -1300,8 +1335,9 @@ TZ_API void tz_validation_free(tz_validation *validation); /* NULL is fine */
  * ------------------------------------------------------------------------------------------ */
 
 /* Where pixel work can be done: the cores, and what drivers that are found at run time offer. The
- * library links none of them. Reading and writing use the cores alone in this version. */
-typedef struct tz_device tz_device;
+ * library links none of them. A device is used where tz_read_options or tz_write_options name it:
+ * reads then decode and place whole batches of tiles there, and writes cut and encode them, with
+ * the same pixels and, for the same encoder, the same bytes as the cores. */
 
 typedef enum tz_device_type {
     TZ_DEVICE_CPU = 0,
@@ -1365,6 +1401,25 @@ TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
 TZ_API void tz_device_close(tz_device *device);
 /* Lives as long as the device. */
 TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
+
+/* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
+TZ_API TZ_NODISCARD tz_result tz_device_alloc(tz_device *device, uint64_t size,
+                                              tz_device_memory **out, tz_error *err);
+/* The same for memory that exists: handle is OpenCL's cl_mem, of the context that the device was
+ * opened with. It is not released with the wrapper. */
+TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size,
+                                             tz_device_memory **out, tz_error *err);
+/* NULL is fine. Nothing that uses it may be under way. */
+TZ_API void tz_device_free(tz_device_memory *memory);
+TZ_API uint64_t tz_device_memory_size(const tz_device_memory *memory);
+TZ_API void *tz_device_memory_handle(const tz_device_memory *memory); /* the cl_mem */
+TZ_API tz_device *tz_device_of(const tz_device_memory *memory);
+
+/* Copy size bytes, and wait until that is done. */
+TZ_API TZ_NODISCARD tz_result tz_device_copy_in(tz_device_memory *to, uint64_t offset,
+                                                const void *from, uint64_t size, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_device_copy_out(void *to, const tz_device_memory *from,
+                                                 uint64_t offset, uint64_t size, tz_error *err);
 
 /* A driver, and what became of it. */
 typedef struct tz_driver_info {

@@ -29,13 +29,10 @@ tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count
 /* Bytes that may still be allocated: what the device tells, what options allow. */
 tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *err);
 
-/* size is not 0. *out is written only on success. */
-tz_result tz_device_alloc(tz_device *device, uint64_t size, tz_device_memory **out, tz_error *err);
-/* Memory of the host: (*out)->host. */
+/* Memory of the host: (*out)->host. tz_device_alloc makes memory of the device, tz_device_free
+ * releases either. */
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err);
-/* NULL is fine. Nothing that uses it may be under way: sync first. */
-void tz_device_free(tz_device_memory *memory);
 
 /* ---- work ---- */
 

@@ -180,3 +180,39 @@ void tz_device_free(tz_device_memory *memory)
         device->driver->free(device->state, memory);
     tz_free(memory);
 }
+
+/* ---- for users ---- */
+
+uint64_t tz_device_memory_size(const tz_device_memory *memory)
+{
+    return memory->size;
+}
+
+void *tz_device_memory_handle(const tz_device_memory *memory)
+{
+    return memory->handle;
+}
+
+tz_device *tz_device_of(const tz_device_memory *memory)
+{
+    return memory->device;
+}
+
+/* A copy that failed may still be under way: it is waited for all the same. */
+static tz_result end_copy(tz_device *device, tz_result result, tz_error *err)
+{
+    const tz_result ended = tz_device_sync(device, 0, result == TZ_OK ? err : NULL);
+    return result == TZ_OK ? ended : result;
+}
+
+tz_result tz_device_copy_in(tz_device_memory *to, uint64_t offset, const void *from, uint64_t size,
+                            tz_error *err)
+{
+    return end_copy(to->device, tz_device_upload(0, to, offset, from, size, err), err);
+}
+
+tz_result tz_device_copy_out(void *to, const tz_device_memory *from, uint64_t offset, uint64_t size,
+                             tz_error *err)
+{
+    return end_copy(from->device, tz_device_download(0, to, from, offset, size, err), err);
+}

@@ -48,7 +48,7 @@ tz_result tz_device_download(uint32_t queue, void *to, const tz_device_memory *f
 /* ---- kernels ---- */
 
 static const char *const argument_kinds[TZ_KERNEL_COUNT] = {
-#define KINDS(number, function, kinds) kinds,
+#define KINDS(number, family, function, kinds) kinds,
     TZ_KERNEL_LIST(KINDS)
 #undef KINDS
 };

@@ -19,7 +19,6 @@
 #define TZ_QUEUES 2u
 
 /* Memory of the device, or of the host where the device reaches it fast ("pinned"). */
-typedef struct tz_device_memory tz_device_memory;
 struct tz_device_memory {
     tz_device *device;
     uint64_t size;

@@ -74,7 +74,8 @@ static tz_result make_context(tz_cl_state *s, tz_cl_device device, const tz_cont
         if (!s->queues[i])
             return tz_cl_fail(ctx, "clCreateCommandQueue", code);
     }
-    return tz_cl_build(&s->api, s->context, device, &s->programs, ctx);
+    s->device = device;
+    return tz_cl_build(&s->api, s->context, device, &s->programs, 0, ctx);
 }
 
 static tz_result pick(tz_cl_state *s, const tz_cl_places *places, uint32_t index,

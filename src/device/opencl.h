@@ -7,7 +7,7 @@
 
 #include "device/cl_api.h"
 #include "device/driver.h"
-#include "device/kernel_list.h"
+#include "device/kernel_text.h"
 
 /* ---- opencl_library.c ---- */
 
@@ -48,17 +48,17 @@ void tz_cl_describe(const tz_cl_api *api, const tz_cl_place *place, size_t index
 
 /* ---- opencl_program.c ---- */
 
-/* Lines of all kernels in OpenCL C, made by the build from the sources. */
-extern const char *tz_kernel_lines[];
-extern const size_t tz_kernel_line_count;
-
+/* Programs by family, made when one of their kernels is wanted; kernels by number. */
 typedef struct tz_cl_program_set {
-    tz_cl_program program;
+    tz_cl_program programs[TZ_FAMILY_COUNT];
     tz_cl_kernel kernels[TZ_KERNEL_COUNT];
 } tz_cl_program_set;
 
+uint32_t tz_cl_family(uint32_t kernel);
+
+/* Compile a family, unless that is done. Not from two threads at once. */
 tz_result tz_cl_build(const tz_cl_api *api, tz_cl_context context, tz_cl_device device,
-                      tz_cl_program_set *out, const tz_context *ctx);
+                      tz_cl_program_set *set, uint32_t family, const tz_context *ctx);
 void tz_cl_release_programs(const tz_cl_api *api, tz_cl_program_set *set); /* zeroed is fine */
 
 /* ---- opencl.c and opencl_work.c ---- */
@@ -66,9 +66,10 @@ void tz_cl_release_programs(const tz_cl_api *api, tz_cl_program_set *set); /* ze
 typedef struct tz_cl_state {
     tz_cl_api api;
     tz_cl_context context;
+    tz_cl_device device;
     tz_cl_queue queues[TZ_QUEUES];
     tz_cl_program_set programs;
-    pthread_mutex_t launch_lock; /* the arguments of a kernel belong to all threads */
+    pthread_mutex_t launch_lock; /* programs, and the arguments of a kernel, are all threads' */
 } tz_cl_state;
 
 tz_result tz_cl_upload(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of a context: built once, when the device is opened, and kept. */
+ * The kernels of a context: each family is built once, and kept. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,10 +11,27 @@
 #define BUILD_OPTIONS "-cl-std=CL1.2"
 
 static const char *const kernel_names[TZ_KERNEL_COUNT] = {
-#define NAME(number, function, kinds) #function,
+#define NAME(number, family, function, kinds) #function,
     TZ_KERNEL_LIST(NAME)
 #undef NAME
 };
+
+static const uint32_t kernel_families[TZ_KERNEL_COUNT] = {
+#define FAMILY(number, family, function, kinds) TZ_FAMILY_##family,
+    TZ_KERNEL_LIST(FAMILY)
+#undef FAMILY
+};
+
+static const tz_kernel_text *const texts[TZ_FAMILY_COUNT] = {
+#define TEXT(family, text) &tz_kernel_text_##text,
+    TZ_FAMILY_LIST(TEXT)
+#undef TEXT
+};
+
+uint32_t tz_cl_family(uint32_t kernel)
+{
+    return kernel_families[kernel];
+}
 
 /* The end of a build log is mostly a count of errors: its beginning is what tells. */
 static tz_result fail_build(const tz_cl_api *api, tz_cl_program program, tz_cl_device device,
@@ -34,19 +51,35 @@ static tz_result fail_build(const tz_cl_api *api, tz_cl_program program, tz_cl_d
                    tz_cl_error_text(code), (int)code, shown);
 }
 
+static void release_family(const tz_cl_api *api, tz_cl_program_set *set, uint32_t family)
+{
+    for (uint32_t i = 0; i < TZ_KERNEL_COUNT; i++) {
+        if (kernel_families[i] != family || !set->kernels[i])
+            continue;
+        (void)api->ReleaseKernel(set->kernels[i]);
+        set->kernels[i] = NULL;
+    }
+    if (set->programs[family])
+        (void)api->ReleaseProgram(set->programs[family]);
+    set->programs[family] = NULL;
+}
+
 static tz_result build(const tz_cl_api *api, tz_cl_context context, tz_cl_device device,
-                       tz_cl_program_set *set, const tz_context *ctx)
+                       tz_cl_program_set *set, uint32_t family, const tz_context *ctx)
 {
     int32_t code = TZ_CL_SUCCESS;
-    set->program = api->CreateProgramWithSource(context, (uint32_t)tz_kernel_line_count,
-                                                tz_kernel_lines, NULL, &code);
-    if (!set->program)
+    const tz_kernel_text *text = texts[family];
+    set->programs[family] =
+        api->CreateProgramWithSource(context, (uint32_t)text->count, text->lines, NULL, &code);
+    if (!set->programs[family])
         return tz_cl_fail(ctx, "clCreateProgramWithSource", code);
-    code = api->BuildProgram(set->program, 1, &device, BUILD_OPTIONS, NULL, NULL);
+    code = api->BuildProgram(set->programs[family], 1, &device, BUILD_OPTIONS, NULL, NULL);
     if (code != TZ_CL_SUCCESS)
-        return fail_build(api, set->program, device, code, ctx);
-    for (size_t i = 0; i < TZ_KERNEL_COUNT; i++) {
-        set->kernels[i] = api->CreateKernel(set->program, kernel_names[i], &code);
+        return fail_build(api, set->programs[family], device, code, ctx);
+    for (uint32_t i = 0; i < TZ_KERNEL_COUNT; i++) {
+        if (kernel_families[i] != family)
+            continue;
+        set->kernels[i] = api->CreateKernel(set->programs[family], kernel_names[i], &code);
         if (!set->kernels[i])
             return tz_cl_fail(ctx, "clCreateKernel", code);
     }
@@ -54,23 +87,18 @@ static tz_result build(const tz_cl_api *api, tz_cl_context context, tz_cl_device
 }
 
 tz_result tz_cl_build(const tz_cl_api *api, tz_cl_context context, tz_cl_device device,
-                      tz_cl_program_set *out, const tz_context *ctx)
+                      tz_cl_program_set *set, uint32_t family, const tz_context *ctx)
 {
-    tz_cl_program_set set = {0};
-    const tz_result result = build(api, context, device, &set, ctx);
-    if (result == TZ_OK)
-        *out = set;
-    else
-        tz_cl_release_programs(api, &set);
+    if (set->programs[family])
+        return TZ_OK;
+    const tz_result result = build(api, context, device, set, family, ctx);
+    if (result != TZ_OK)
+        release_family(api, set, family);
     return result;
 }
 
 void tz_cl_release_programs(const tz_cl_api *api, tz_cl_program_set *set)
 {
-    for (size_t i = 0; i < TZ_KERNEL_COUNT; i++) {
-        if (set->kernels[i])
-            (void)api->ReleaseKernel(set->kernels[i]);
-    }
-    if (set->program)
-        (void)api->ReleaseProgram(set->program);
+    for (uint32_t family = 0; family < TZ_FAMILY_COUNT; family++)
+        release_family(api, set, family);
 }

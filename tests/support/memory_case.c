@@ -72,8 +72,13 @@ static tz_result push_rows(tz_writer *writer, const tz_image_spec *spec, tz_erro
     const int64_t size = (int64_t)tz_dtype_size(spec->dtype);
     uint8_t *memory = calloc((size_t)spec->bands * spec->width, (size_t)size);
     uint8_t *valid = calloc(spec->width, 1);
-    const tz_buffer rows = {memory, spec->dtype, spec->bands, 1, spec->width, 0, 0, 0};
-    const tz_buffer mask = {valid, TZ_DTYPE_UINT8, 1, 1, spec->width, 0, 0, 0};
+    const tz_buffer rows = {.data = memory,
+                            .dtype = spec->dtype,
+                            .bands = spec->bands,
+                            .height = 1,
+                            .width = spec->width};
+    const tz_buffer mask = {
+        .data = valid, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = spec->width};
     tz_result result = TZ_OK;
     for (uint32_t row = 0; row < spec->height && result == TZ_OK; row++) {
         memset(memory, (int)(row % 7), (size_t)spec->bands * spec->width * (size_t)size);

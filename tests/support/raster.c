@@ -65,7 +65,13 @@ static uint8_t *sample_at(const tz_buffer *b, uint32_t band, uint32_t row, uint3
 static tz_buffer packed(tz_dtype dtype, uint32_t bands, uint32_t height, uint32_t width)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    tz_buffer b = {NULL, dtype, bands, height, width, size * width * height, size * width, size};
+    tz_buffer b = {.dtype = dtype,
+                   .bands = bands,
+                   .height = height,
+                   .width = width,
+                   .band_stride = size * width * height,
+                   .row_stride = size * width,
+                   .column_stride = size};
     b.data = calloc((size_t)bands * height * width, (size_t)size);
     assert_non_null(b.data);
     return b;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles decoded by a device: all of a batch in one launch. What a tile becomes, and what is wrong
+ * with it, is said by kernels/status.h; nothing here waits. */
+#ifndef TZ_DEVICE_DECODE_H
+#define TZ_DEVICE_DECODE_H
+
+#include "device/device.h"
+#include "kernels/status.h"
+
+/* One tile, as kernels read it: places in the slab, and sizes. */
+typedef struct tz_decode_entry {
+    uint64_t from; /* compressed bytes */
+    uint64_t to;   /* decoded ones */
+    uint32_t from_size;
+    uint32_t to_size; /* exactly */
+} tz_decode_entry;
+
+typedef struct tz_decode_batch {
+    uint16_t compression;
+    tz_device_memory *slab;
+    const tz_decode_entry *tiles; /* on the host: what the table has when the launch runs */
+    uint64_t count;
+    uint64_t table;    /* where in the slab the entries are; a multiple of 8 */
+    uint64_t statuses; /* and where their statuses go, a uint32_t each; a multiple of 4 */
+    uint64_t scratch;  /* and so many bytes as tz_decode_scratch_bytes says; a multiple of 64 */
+} tz_decode_batch;
+
+/* Whether a device decodes such tiles at all. */
+bool tz_device_decodes(const tz_device *device, uint16_t compression);
+
+uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression, uint64_t count);
+
+/* Checks that all lies within the slab (TZ_ERR_ARG names the tile), and launches. A count of 0 is
+ * nothing to do. */
+tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_error *err);
+
+#endif

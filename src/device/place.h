@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From decoded rows to pixels, on a device: differences are undone in place, one launch for all
+ * rows of a batch; then samples are unpacked, turned to the host's byte order, cast, scaled,
+ * compared with nodata and put to their places, one launch for all of a batch whatever the formats
+ * in it. Each sample becomes what pixel.h makes of it, bit for bit. */
+#ifndef TZ_DEVICE_PLACE_H
+#define TZ_DEVICE_PLACE_H
+
+#include "device/device.h"
+#include "pixel/pixel.h"
+
+/* ---- differences ---- */
+
+/* Rows one behind the other, at most TZ_UNDO_ROWS of them: a longer run of rows is several entries.
+ */
+#define TZ_UNDO_ROWS 64u
+typedef struct tz_undo_entry {
+    uint64_t offset; /* in the slab */
+    uint32_t rows;
+    uint32_t row_bytes;
+    uint32_t count;     /* samples of a row */
+    uint16_t stride;    /* samples of a pixel */
+    uint8_t width;      /* bytes of a sample */
+    uint8_t predictor;  /* 2: samples are plain afterwards; 3: sums of bytes, still sorted */
+    uint32_t swap;      /* predictor 2: the other byte order before, and not after */
+    uint32_t unused[3]; /* 0 */
+} tz_undo_entry;
+
+/* Whether rows have to be undone before they are placed; *entry is then filled but for offset and
+ * rows. */
+bool tz_undo_of(const tz_row_format *row, tz_undo_entry *entry);
+
+/* ---- placement ---- */
+
+/* What happens to samples; made by tz_place_format_make, read by kernels. */
+typedef struct tz_place_format {
+    uint64_t words[16];
+} tz_place_format;
+
+/* Rows of the format, after what tz_undo_of says; how as in pixel.h. */
+tz_place_format tz_place_format_make(const tz_row_format *row, const tz_placement *how);
+/* Bytes copied as they are: width bytes a pixel. */
+tz_place_format tz_place_format_copy(uint32_t width);
+/* Whether a device can do it: without double precision most casts are left to the cores. */
+bool tz_device_places(const tz_device *device, const tz_place_format *format);
+
+/* A rectangle of samples of one band, done by one group: about TZ_PLACE_PIXELS of them at most, so
+ * larger ones are several entries. */
+#define TZ_PLACE_PIXELS 8192u
+enum {
+    TZ_PLACE_INTO = 1,   /* to the raster */
+    TZ_PLACE_MASK = 2,   /* to the mask: 0 for nodata, 255 for all else */
+    TZ_PLACE_INVALID = 4 /* the mask gets 0 */
+};
+typedef struct tz_place_entry {
+    uint64_t from;     /* in the slab: the start of the first row */
+    uint64_t from_row; /* bytes from row to row; 0: the same row again and again */
+    uint32_t first;    /* sample of the row that the first pixel has */
+    uint32_t step;     /* samples from pixel to pixel; 0: the same one again and again */
+    uint32_t rows;
+    uint32_t columns;
+    uint32_t format; /* which one of the table */
+    uint32_t flags;
+    int64_t into; /* byte of the first pixel in the raster's memory, and from one to the next */
+    int64_t into_row;
+    int64_t into_column;
+    int64_t mask; /* the same of the mask */
+    int64_t mask_row;
+    int64_t mask_column;
+    uint64_t status; /* where in the slab the tile's decode status is; nothing is placed where it
+                        is not 0. TZ_NONE: always */
+} tz_place_entry;
+
+typedef struct tz_place_batch {
+    tz_device_memory *slab;
+    uint64_t formats; /* where in the slab; a multiple of 8 */
+    uint32_t format_count;
+    const tz_place_format *format_table; /* on the host, as the table has them */
+    const tz_place_entry *entries;       /* the same */
+    uint64_t table;                      /* where the entries are; a multiple of 8 */
+    uint64_t count;
+    tz_device_memory *into; /* NULL: no entry has TZ_PLACE_INTO; may be the slab */
+    tz_device_memory *mask; /* the same */
+} tz_place_batch;
+
+typedef struct tz_undo_batch {
+    tz_device_memory *slab;
+    const tz_undo_entry *entries;
+    uint64_t table;
+    uint64_t count;
+} tz_undo_batch;
+
+/* Check that every entry stays within its memory (TZ_ERR_ARG names the entry), and launch. A count
+ * of 0 is nothing to do. */
+tz_result tz_undo_launch(const tz_undo_batch *batch, uint32_t queue, tz_error *err);
+tz_result tz_place_launch(const tz_place_batch *batch, uint32_t queue, tz_error *err);
+
+#endif
