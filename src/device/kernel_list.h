@@ -9,11 +9,8 @@
 #define TZ_FAMILY_LIST(X) X(TILES, tiles)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
-    X(PLACE_ROWS, TILES, tz_kernel_place_rows, "mm88844444")                                       \
-    X(UNDO2_U8, TILES, tz_kernel_undo2_u8, "m884444")                                              \
-    X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
-    X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
-    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")
+    X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
+    X(UNDO, TILES, tz_kernel_undo, "m8")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
