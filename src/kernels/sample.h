@@ -22,43 +22,6 @@ typedef struct tz_sample_form {
     tz_u64 count; /* planes: samples of a row */
 } tz_sample_form;
 
-TZ_FN tz_u64 tz_load_raw(const TZ_GLOBAL tz_u8 *p, tz_u32 bytes)
-{
-    switch (bytes) {
-    case 1u:
-        return p[0];
-    case 2u:
-        return tz_load_u16(p);
-    case 4u:
-        return tz_load_u32(p);
-    default:
-        return tz_load_u64(p);
-    }
-}
-
-TZ_FN void tz_store_raw(TZ_GLOBAL tz_u8 *p, tz_u64 raw, tz_u32 bytes)
-{
-    switch (bytes) {
-    case 1u:
-        p[0] = (tz_u8)raw;
-        break;
-    case 2u:
-        tz_store_u16(p, (tz_u16)raw);
-        break;
-    case 4u:
-        tz_store_u32(p, (tz_u32)raw);
-        break;
-    default:
-        tz_store_u64(p, raw);
-        break;
-    }
-}
-
-TZ_FN tz_u64 tz_swap_raw(tz_u64 raw, tz_u32 bytes)
-{
-    return tz_swap_u64(raw) >> (64u - 8u * bytes);
-}
-
 /* A sample whose bytes are in planes: from the highest to the lowest. */
 TZ_FN tz_u64 tz_join_sample(const TZ_GLOBAL tz_u8 *row, tz_u64 index, tz_u64 count, tz_u32 bytes)
 {

@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Numbers of any type as 64 bits and a kind: an i64, a u64 or the bits of an f64. What a sample is
- * compared with, scaled and cast as. The bits of a sample, lowest first and its type apart from
- * them, are called raw. Without f64 nothing of that kind exists. */
+ * compared with, scaled and cast as. Without f64 nothing of that kind exists. */
 #ifndef TZ_KERNELS_WIDE_H
 #define TZ_KERNELS_WIDE_H
 
 #include "kernels/convert.h"
 #include "kernels/nan.h"
+#include "kernels/raw.h"
 
 #define TZ_WIDE_I64 0u
 #define TZ_WIDE_U64 1u
 #define TZ_WIDE_F64 2u
 
-/* What a sample, or one of the two parts of a complex one, is. */
-#define TZ_PART_U8  0u
-#define TZ_PART_I8  1u
-#define TZ_PART_U16 2u
-#define TZ_PART_I16 3u
-#define TZ_PART_U32 4u
-#define TZ_PART_I32 5u
-#define TZ_PART_U64 6u
-#define TZ_PART_I64 7u
-#define TZ_PART_F16 8u
-#define TZ_PART_F32 9u
-#define TZ_PART_F64 10u
-
-TZ_FN tz_u32 tz_part_bytes(tz_u32 part)
-{
-    return part >= TZ_PART_F16 ? 2u << (part - TZ_PART_F16) : 1u << part / 2u;
-}
-
 TZ_FN tz_u32 tz_part_kind(tz_u32 part)
 {
-    return part >= TZ_PART_F16 ? TZ_WIDE_F64 : part & 1u ? TZ_WIDE_I64 : TZ_WIDE_U64;
+    return part >= TZ_PART_F16 ? TZ_WIDE_F64 : part & 1u ? TZ_WIDE_U64 : TZ_WIDE_I64;
 }
 
 #ifdef TZ_HAS_F64

@@ -3,14 +3,14 @@
  * program a comparison: the cores read first, then a device does, into the same buffers, and the
  * program ends when result, outcomes or any byte differ. The caller gets what the cores gave. So
  * all that is tested of reading is tested of devices too, by the same sources. */
-#include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <terrazzo/terrazzo.h>
 
 #include "double/pocl.h"
+#include "support/on_device.h"
 
 tz_result __real_tz_read(const tz_item *item, const tz_read_options *how, tz_report *report,
                          tz_error *err);
@@ -23,24 +23,24 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
 
 /* ---- the device ---- */
 
-static tz_device *device;
+tz_device *on_device;
 
 /* Read by threads of a test at once: opened before any of them. */
 __attribute__((constructor)) static void open_device(void)
 {
-    device = pocl_open(NULL);
+    on_device = pocl_open(NULL);
 }
 
 __attribute__((destructor)) static void close_device(void)
 {
-    tz_device_close(device);
+    tz_device_close(on_device);
 }
 
-static void differ(const char *what, const tz_error *cores, const tz_error *on_device)
+static void differ(const char *what, const tz_error *cores, const tz_error *again)
 {
     fprintf(stderr, "the device reads otherwise than the cores: %s\n  cores:  %s\n  device: %s\n",
             what, cores->result == TZ_OK ? "ok" : cores->message,
-            on_device->result == TZ_OK ? "ok" : on_device->message);
+            again->result == TZ_OK ? "ok" : again->message);
     abort();
 }
 
@@ -187,7 +187,7 @@ static tz_result read_on_device(const comparison *c, tz_error *err)
     if (c->how)
         memcpy(&how, c->how, c->how->struct_size);
     how.struct_size = sizeof how;
-    how.device = device;
+    how.device = on_device;
     how.device_bytes = calls++ % 3 == 0 ? 1 << 20 : 0;
     tz_result result = __real_tz_read_batch(c->items, c->count, &how, &report, err);
     if (result == TZ_ERR_LIMIT && how.device_bytes > 0) {
@@ -199,7 +199,7 @@ static tz_result read_on_device(const comparison *c, tz_error *err)
     return result;
 }
 
-static void compare(const comparison *c, const tz_error *cores, const tz_error *on_device)
+static void compare(const comparison *c, const tz_error *cores, const tz_error *again)
 {
     for (size_t i = 0; i < 2 * c->count; i++) {
         const stretch *s = &c->stretches[i];
@@ -209,12 +209,12 @@ static void compare(const comparison *c, const tz_error *cores, const tz_error *
         if (at < s->size) {
             fprintf(stderr, "item %zu, %s, byte %zu of %zu: %u instead of %u\n", i / 2,
                     i % 2 ? "mask" : "pixels", at, s->size, s->first[at], s->after[at]);
-            differ("bytes", cores, on_device);
+            differ("bytes", cores, again);
         }
     }
     for (size_t i = 0; i < c->count; i++) {
         if (c->outcomes[i].outcome && !is_same_outcome(&c->outcomes[i]))
-            differ("outcomes", cores, on_device);
+            differ("outcomes", cores, again);
     }
 }
 
