@@ -9,11 +9,8 @@
 #define TZ_FAMILY_LIST(X) X(TILES, tiles) X(CUT, cut)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
-    X(PLACE_ROWS, TILES, tz_kernel_place_rows, "mm88844444")                                       \
-    X(UNDO2_U8, TILES, tz_kernel_undo2_u8, "m884444")                                              \
-    X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
-    X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
-    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
+    X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
+    X(UNDO, TILES, tz_kernel_undo, "m8")                                                           \
     X(CUT_U8, CUT, tz_kernel_cut_u8, "mm888448888444448884")                                       \
     X(CUT_U16, CUT, tz_kernel_cut_u16, "mm888448888444448884")                                     \
     X(CUT_U32, CUT, tz_kernel_cut_u32, "mm888448888444448884")                                     \
