@@ -121,6 +121,8 @@ void tz_device_plan_measure(tz_plan *plan)
         dp->units = tz_larger(dp->units, (size_t)cut.need.units);
         dp->fetches = tz_larger(dp->fetches, (size_t)cut.need.fetches);
     }
+    if (dp->on_device && dp->codec_count > 0)
+        dp->fetches = dp->units; /* done once more, each tile is a read of its own */
     measure_again(plan);
     plan->report.device.tiles_by_cores = dp->by_cores;
 }
