@@ -274,6 +274,19 @@ static bool has_own_limit(const tz_read_options *how)
     return how && how->struct_size > offsetof(tz_read_options, max_memory) && how->max_memory > 0;
 }
 
+/* What is no read at all may have buffers that are not there. */
+static bool is_sound(const tz_item *items, size_t count, const tz_read_options *how)
+{
+    tz_item *plain = need(count, sizeof *plain);
+    for (size_t i = 0; i < count; i++) {
+        plain[i] = items[i];
+        plain[i].outcome = NULL;
+    }
+    const bool sound = tz_plan_read(plain, count, how, NULL, NULL) != TZ_ERR_ARG;
+    free(plain);
+    return sound;
+}
+
 tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read_options *how,
                                tz_report *report, tz_error *err)
 {
@@ -281,7 +294,7 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
     tz_error first = {.result = TZ_OK}, second = {.result = TZ_OK};
     const bool is_whole = !how || (how->struct_size >= sizeof(size_t) &&
                                    how->struct_size <= sizeof *how && !how->progress.call);
-    if (!is_whole || !items)
+    if (!is_whole || !items || !is_sound(items, count, how))
         return __real_tz_read_batch(items, count, how, report, err);
     begin(&c);
     const tz_result result = __real_tz_read_batch(items, count, how, report, &first);
@@ -300,9 +313,10 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
             memcpy(c.stretches[i].first, c.stretches[i].after, c.stretches[i].size);
     }
     end(&c);
-    if (result != TZ_OK && err)
-        *err = first;
-    return result;
+    const bool has_changed = result == TZ_OK && again == TZ_ERR_CHANGED;
+    if ((result != TZ_OK || has_changed) && err)
+        *err = has_changed ? second : first;
+    return has_changed ? again : result;
 }
 
 tz_result __wrap_tz_read(const tz_item *item, const tz_read_options *how, tz_report *report,
