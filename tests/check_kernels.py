@@ -24,16 +24,19 @@ DECODERS = """
 #include "kernels/lz4.h"
 #include "kernels/lzw.h"
 #include "kernels/packbits.h"
+#include "kernels/zstd.h"
 KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out, tz_u32 size,
                    TZ_GLOBAL tz_u16 *work, TZ_GLOBAL tz_u32 *places, TZ_GLOBAL tz_u32 *status)
 {
-    SHARED tz_u32 queue[TZ_QUEUE_WORDS];
+    SHARED tz_u32 queue[TZ_ZSTD_LOCAL];
     status[0] = tz_inflate_tile(in, in_size, out, size, work);
     status[1] = tz_lzw_tile(in, in_size, out, size, places);
     status[2] = tz_lz4_tile(in, in_size, out, size);
     status[3] = tz_packbits_tile(in, in_size, out, size);
     status[4] = tz_inflate_group(in, in_size, out, size, work, queue);
     status[5] = tz_lzw_group(in, in_size, out, size, places, queue);
+    status[6] = tz_zstd_tile(in, in_size, out, size, places);
+    status[7] = tz_zstd_group(in, in_size, out, size, places, queue);
 }
 """
 
