@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles each kernel alone as every language that it is written in, and the tile decoders to code for devices."""
+"""Compiles each kernel alone as every language that it is written in, the tile decoders to code for devices, and all
+families of device kernels, also for devices without double precision."""
 
 import os
 import pathlib
@@ -60,6 +61,14 @@ def check_opencl(tap):
     tap.check("the decoders to SPIR", passed, output)
 
 
+def check_family(tap, header):
+    name = header.relative_to(ROOT / "src")
+    for kind, options in (("", []), (" without doubles", ["-Xclang", "-cl-ext=-cl_khr_fp64"])):
+        passed, output = run(OPENCL + options + STRICT + ["-Wno-unused-parameter", "-O1", "-Isrc", "-S", "-emit-llvm",
+                                                          "-o", "-", "-"], f'#include "{name}"\n')
+        tap.check(f"{name} to SPIR{kind}", passed, output)
+
+
 def find_nvcc():
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
@@ -87,7 +96,10 @@ def main():
     for header in headers:
         check_header(tap, header)
     check_opencl(tap)
-    check_cuda(tap, headers)
+    families = sorted((ROOT / "src/device").glob("*_kernels.h"))
+    for family in families:
+        check_family(tap, family)
+    check_cuda(tap, headers + families)
     return tap.finish()
 
 
