@@ -36,7 +36,7 @@ TZ_HALVE_INTEGER(u16, tz_u16)
 TZ_HALVE_INTEGER(i16, tz_i16)
 
 #ifdef TZ_HAS_F64
-/* NaN does not count either; none stands where nothing does, though some are left. */
+/* NaN does not count either; none stands where nothing does. */
 TZ_FN tz_f32 tz_halve_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, tz_u32 left, int has_nodata,
                           tz_f32 nodata, tz_f32 beside, tz_f32 none)
 {
@@ -51,7 +51,7 @@ TZ_FN tz_f32 tz_halve_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, tz_u32 left, i
     }
     const tz_f64 mean = (0.0 + rows[0] + rows[1]) / count;
     if (count == 0.0 || mean != mean) /* infinities may have met */
-        return left == 0u ? nodata : none;
+        return none;
     const tz_f32 narrow = (tz_f32)mean;
     return has_nodata && narrow == nodata ? beside : narrow;
 }
