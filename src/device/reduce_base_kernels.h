@@ -212,7 +212,7 @@ TZ_FN int tz_old_is_left(const tz_old_line *line, tz_u32 column)
         return 0;
     return !line->has_alpha ||
            !tz_part_is_zero(line->type, line->bytes,
-                            tz_part_load(line->alpha + (tz_i64)column * line->step, line->bytes));
+                            tz_load_raw(line->alpha + (tz_i64)column * line->step, line->bytes));
 }
 
 /* ---- new pixels ---- */

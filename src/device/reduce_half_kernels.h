@@ -13,7 +13,7 @@ TZ_FN void tz_pick_sample(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u
 {
     const tz_u32 piece = bytes > 8u ? 8u : bytes;
     for (tz_u32 at = 0; at < bytes; at += piece)
-        tz_part_store(to + at, piece, is_there ? tz_part_load(from + at, piece) : 0u);
+        tz_store_raw(to + at, is_there ? tz_load_raw(from + at, piece) : 0u, piece);
 }
 
 TZ_FN void tz_reduce_pick(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 item,

@@ -86,13 +86,13 @@ TZ_FN void tz_new_sample(const tz_reduce_job *job, const tz_reduce_span *span, t
                                  tz_f64_of_bits(job->words[TZ_RW_HIGH]));
         bits = tz_part_of_f64(type, value);
     }
-    tz_part_store(to, bytes, bits);
+    tz_store_raw(to, bits, bytes);
     if (value != value || plane.is_second)
         return;
     if ((plane.test == TZ_NONE_NUMBER && tz_part_value(type, to) == tz_f64_of_bits(plane.nodata)) ||
         (plane.test == TZ_NONE_BITS && bits == plane.nodata))
-        tz_part_store(to, bytes,
-                      tz_part_beside(type, bytes, tz_reduce_word(job, TZ_RW_USED_BITS), bits));
+        tz_store_raw(to, tz_part_beside(type, bytes, tz_reduce_word(job, TZ_RW_USED_BITS), bits),
+                     bytes);
 }
 
 /* ---- the value of a new pixel; NaN: it is not valid ---- */

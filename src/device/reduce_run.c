@@ -27,25 +27,21 @@ static uint64_t bits_of(double value)
     return tz_bits_of_f64(value);
 }
 
-/* How old samples are compared with nodata: as doubles, which hold all but integers of 64 bits. */
+/* How samples are compared with nodata: as doubles, which hold all but integers of 64 bits. */
 static void put_test(uint64_t *words, const tz_nodata *nodata, tz_dtype dtype)
 {
     const bool is_long = dtype == TZ_DTYPE_UINT64 || dtype == TZ_DTYPE_INT64;
-    const bool is_negative = nodata->kind == TZ_NODATA_INT && nodata->value.i < 0;
-    const bool is_high = nodata->kind == TZ_NODATA_UINT && nodata->value.u > INT64_MAX;
+    uint32_t kind;
+    const uint64_t wide = tz_nodata_wide(nodata, &kind);
+    words[TZ_RW_NODATA] = wide;
     words[TZ_RW_TEST] = TZ_NONE_NUMBER;
-    if (nodata->kind == TZ_NODATA_NONE) {
+    if (nodata->kind == TZ_NODATA_NONE)
         words[TZ_RW_TEST] = TZ_NONE_NEVER;
-    } else if (nodata->kind == TZ_NODATA_FLOAT) {
-        words[TZ_RW_NODATA] = bits_of(nodata->value.f);
-    } else if (is_long) {
-        const bool is_none = dtype == TZ_DTYPE_UINT64 ? is_negative : is_high;
-        words[TZ_RW_TEST] = is_none ? TZ_NONE_NEVER : TZ_NONE_BITS;
-        words[TZ_RW_NODATA] = nodata->value.u;
-    } else {
-        words[TZ_RW_NODATA] = nodata->kind == TZ_NODATA_INT ? bits_of((double)nodata->value.i)
-                                                            : bits_of((double)nodata->value.u);
-    }
+    else if (is_long && kind != TZ_WIDE_F64)
+        words[TZ_RW_TEST] =
+            kind == tz_part_kind(dtype) || (int64_t)wide >= 0 ? TZ_NONE_BITS : TZ_NONE_NEVER;
+    else
+        words[TZ_RW_NODATA] = bits_of(tz_wide_f64(wide, kind));
 }
 
 static void put_half(uint64_t *words, const tz_reduction *how)

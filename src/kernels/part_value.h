@@ -3,8 +3,8 @@
 #ifndef TZ_KERNELS_PART_VALUE_H
 #define TZ_KERNELS_PART_VALUE_H
 
-#include "kernels/convert.h"
 #include "kernels/part.h"
+#include "kernels/wide.h"
 
 /* Exact but for integers of 64 bits, which become the nearest double. */
 TZ_FN tz_f64 tz_part_value(tz_u32 type, const TZ_GLOBAL tz_u8 *p)
@@ -38,30 +38,8 @@ TZ_FN tz_f64 tz_part_value(tz_u32 type, const TZ_GLOBAL tz_u8 *p)
 /* Cast as any other; the bits of the type, all above them 0. */
 TZ_FN tz_u64 tz_part_of_f64(tz_u32 type, tz_f64 value)
 {
-    switch (type) {
-    case TZ_PART_U8:
-        return tz_u8_of_f64(value);
-    case TZ_PART_I8:
-        return (tz_u8)tz_i8_of_f64(value);
-    case TZ_PART_U16:
-        return tz_u16_of_f64(value);
-    case TZ_PART_I16:
-        return (tz_u16)tz_i16_of_f64(value);
-    case TZ_PART_U32:
-        return tz_u32_of_f64(value);
-    case TZ_PART_I32:
-        return (tz_u32)tz_i32_of_f64(value);
-    case TZ_PART_U64:
-        return tz_u64_of_f64(value);
-    case TZ_PART_I64:
-        return (tz_u64)tz_i64_of_f64(value);
-    case TZ_PART_F16:
-        return tz_f16_of_f64(value);
-    case TZ_PART_F32:
-        return tz_bits_of_f32(tz_f32_of_f64(value));
-    default:
-        return tz_bits_of_f64(value);
-    }
+    return tz_raw_of_wide(tz_bits_of_f64(value), TZ_WIDE_F64, type) &
+           ~(tz_u64)0 >> (64u - 8u * tz_part_bytes(type));
 }
 
 TZ_FN tz_f64 tz_clamp_f64(tz_f64 value, tz_f64 low, tz_f64 high)

@@ -7,9 +7,9 @@
 #include "pixel/pixel.h"
 #include "pixel/resample.h"
 
-_Static_assert((int)TZ_PART_U8 == (int)TZ_DTYPE_UINT8 && (int)TZ_PART_I64 == (int)TZ_DTYPE_INT64 &&
-                   (int)TZ_PART_F16 == (int)TZ_DTYPE_FLOAT16 &&
-                   (int)TZ_PART_F64 == (int)TZ_DTYPE_FLOAT64,
+_Static_assert(TZ_PART_U8 == (unsigned)TZ_DTYPE_UINT8 && TZ_PART_I64 == (unsigned)TZ_DTYPE_INT64 &&
+                   TZ_PART_F16 == (unsigned)TZ_DTYPE_FLOAT16 &&
+                   TZ_PART_F64 == (unsigned)TZ_DTYPE_FLOAT64,
                "kernels know types by the same numbers");
 
 const char *tz_resampling_refusal(tz_resampling method, tz_dtype dtype, bool palette)
