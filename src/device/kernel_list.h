@@ -15,7 +15,9 @@
     X(ZSTD, zstd)                                                                                  \
     X(CUT, cut)                                                                                    \
     X(HALVES, halves)                                                                              \
-    X(REDUCE, reduce)
+    X(REDUCE, reduce)                                                                              \
+    X(DEFLATE, deflate)                                                                            \
+    X(COMPACT, compact)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
     X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
@@ -45,7 +47,18 @@
     X(REDUCE_MEAN, REDUCE, tz_kernel_reduce_mean, "mmmmmmm8")                                      \
     X(REDUCE_FILTER, REDUCE, tz_kernel_reduce_filter, "mmmmmmm8")                                  \
     X(REDUCE_EXTREME, REDUCE, tz_kernel_reduce_extreme, "mmmmmmm8")                                \
-    X(REDUCE_CHOICE, REDUCE, tz_kernel_reduce_choice, "mmmmmmm8")
+    X(REDUCE_CHOICE, REDUCE, tz_kernel_reduce_choice, "mmmmmmm8")                                  \
+    X(PLACE_ROWS, TILES, tz_kernel_place_rows, "mm88844444")                                       \
+    X(UNDO2_U8, TILES, tz_kernel_undo2_u8, "m884444")                                              \
+    X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
+    X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
+    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
+    X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m884")                                    \
+    X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m884")                                  \
+    X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
+    X(COMPACT_SCAN, COMPACT, tz_kernel_compact_scan, "m88844")                                     \
+    X(COMPACT_MOVE, COMPACT, tz_kernel_compact_move, "m8888444")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
