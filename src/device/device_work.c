@@ -4,12 +4,12 @@
 
 #include "base/mem.h"
 #include "device/device_state.h"
-#include "device/kernel_list.h"
+#include "device/launch.h"
 
 static tz_result check_part(const tz_device_memory *memory, uint64_t offset, uint64_t size,
                             tz_error *err)
 {
-    if (offset <= memory->size && size <= memory->size - offset)
+    if (tz_memory_holds(memory, offset, size))
         return TZ_OK;
     return tz_call_refuse(
         memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,

@@ -11,6 +11,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/predictor.h"
+#include "kernels/shell.h"
 
 #define TZ_TILE_ENTRY 24u /* bytes of the table for a tile */
 
@@ -62,16 +63,6 @@ TZ_UNDO2_ROW(u8, tz_u8)
 TZ_UNDO2_ROW(u16, tz_u16)
 TZ_UNDO2_ROW(u32, tz_u32)
 TZ_UNDO2_ROW(u64, tz_u64)
-
-#if defined(__OPENCL_VERSION__)
-#define TZ_SHELL(name) __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void name
-#define TZ_GROUP       ((tz_u64)get_group_id(0))
-#define TZ_ITEM        ((tz_u32)get_local_id(0))
-#elif defined(__CUDACC__)
-#define TZ_SHELL(name) extern "C" __global__ void __launch_bounds__(64) name
-#define TZ_GROUP       ((tz_u64)blockIdx.x)
-#define TZ_ITEM        ((tz_u32)threadIdx.x)
-#endif
 
 #ifdef TZ_SHELL
 /* A group per row. */

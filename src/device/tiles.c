@@ -3,33 +3,15 @@
 
 #include "base/mem.h"
 #include "device/device_state.h"
-#include "device/kernel_list.h"
+#include "device/launch.h"
 #include "device/tile_kernels.h"
 
 _Static_assert(sizeof(tz_tile_entry) == TZ_TILE_ENTRY, "kernels read the entries as they are");
-
-#define MEMORY(m)                                                                                  \
-    {                                                                                              \
-        .kind = TZ_ARGUMENT_MEMORY, .value.memory = (m)                                            \
-    }
-#define U32(v)                                                                                     \
-    {                                                                                              \
-        .kind = TZ_ARGUMENT_U32, .value.u32 = (v)                                                  \
-    }
-#define U64(v)                                                                                     \
-    {                                                                                              \
-        .kind = TZ_ARGUMENT_U64, .value.u64 = (v)                                                  \
-    }
 
 static uint64_t tile_bytes(const tz_tile_batch *batch)
 {
     const uint64_t pixel = tz_mul_capped(batch->samples, batch->sample_bytes);
     return tz_mul_capped(tz_mul_capped(batch->width, batch->height), pixel);
-}
-
-static bool lies_within(const tz_device_memory *memory, uint64_t offset, uint64_t size)
-{
-    return offset <= memory->size && size <= memory->size - offset;
 }
 
 /* A tile's first pixel is at most one tile before the raster, and in it: sums of kernels hold. */
@@ -53,7 +35,8 @@ static tz_result check_shape(const tz_tile_batch *batch, tz_error *err)
     if (tz_mul_capped(batch->width, (uint64_t)batch->samples) > UINT32_MAX ||
         tz_mul_capped(batch->samples, (uint64_t)bytes) > UINT32_MAX)
         return refuse(batch, tz_at_nowhere(), "rows of tiles are too long for kernels", err);
-    if (!lies_within(batch->slab, batch->table, tz_mul_capped(batch->count, sizeof *batch->tiles)))
+    if (!tz_memory_holds(batch->slab, batch->table,
+                         tz_mul_capped(batch->count, sizeof *batch->tiles)))
         return refuse(batch, tz_at_offset(batch->table), "the table is not within the slab", err);
     return TZ_OK;
 }
@@ -66,7 +49,7 @@ tz_result tz_tiles_check(const tz_tile_batch *batch, tz_error *err)
         const tz_tile_entry *tile = &batch->tiles[i];
         tz_place place = tz_at_offset(tile->offset);
         place.tile = (int64_t)i;
-        if (!lies_within(batch->slab, tile->offset, size))
+        if (!tz_memory_holds(batch->slab, tile->offset, size))
             return refuse(batch,
                           tz_expecting(place, batch->slab->size, tz_add_capped(tile->offset, size)),
                           "the tile is not within the slab", err);
@@ -95,10 +78,10 @@ tz_result tz_tiles_undo_predictor2(const tz_tile_batch *batch, bool swap, uint32
 {
     TZ_TRY(tz_tiles_check(batch, err));
     const uint64_t rows = tz_mul_capped(batch->count, batch->height);
-    const tz_argument arguments[] = {MEMORY(batch->slab), U64(batch->table),
-                                     U64(rows),           U32(batch->width * batch->samples),
-                                     U32(batch->height),  U32(batch->samples),
-                                     U32(swap ? 1 : 0)};
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                     TZ_U64(rows),           TZ_U32(batch->width * batch->samples),
+                                     TZ_U32(batch->height),  TZ_U32(batch->samples),
+                                     TZ_U32(swap ? 1 : 0)};
     const tz_launch launch = {.kernel = undo2_kernel(batch->sample_bytes),
                               .groups = tz_ceil_div(rows, TZ_GROUP_ITEMS),
                               .arguments = arguments,
@@ -115,7 +98,7 @@ static tz_result check_raster(const tz_tile_batch *batch, const tz_device_raster
         return refuse(batch, tz_expecting(tz_at_nowhere(), row, raster->row_bytes),
                       "a row of the raster is shorter than its pixels", err);
     const uint64_t size = tz_add_capped(tz_mul_capped(raster->height - 1, raster->row_bytes), row);
-    if (!lies_within(raster->memory, raster->offset, size))
+    if (!tz_memory_holds(raster->memory, raster->offset, size))
         return refuse(batch,
                       tz_expecting(tz_at_offset(raster->offset), raster->memory->size,
                                    tz_add_capped(raster->offset, size)),
@@ -129,11 +112,11 @@ tz_result tz_tiles_place(const tz_tile_batch *batch, const tz_device_raster *ras
     TZ_TRY(tz_tiles_check(batch, err));
     TZ_TRY(check_raster(batch, raster, err));
     const tz_argument arguments[] = {
-        MEMORY(batch->slab),    MEMORY(raster->memory),
-        U64(batch->table),      U64(raster->offset),
-        U64(raster->row_bytes), U32(batch->width),
-        U32(batch->height),     U32(batch->samples * batch->sample_bytes),
-        U32(raster->width),     U32(raster->height)};
+        TZ_MEMORY(batch->slab),    TZ_MEMORY(raster->memory),
+        TZ_U64(batch->table),      TZ_U64(raster->offset),
+        TZ_U64(raster->row_bytes), TZ_U32(batch->width),
+        TZ_U32(batch->height),     TZ_U32(batch->samples * batch->sample_bytes),
+        TZ_U32(raster->width),     TZ_U32(raster->height)};
     const tz_launch launch = {.kernel = TZ_KERNEL_PLACE_ROWS,
                               .groups = tz_mul_capped(batch->count, batch->height),
                               .arguments = arguments,

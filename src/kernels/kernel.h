@@ -23,6 +23,9 @@ typedef long tz_i64;
 typedef float tz_f32;
 #ifdef cl_khr_fp64 /* an option of OpenCL: what needs it is left out where it is missing */
 typedef double tz_f64;
+#define TZ_HAS_F64        1
+#define tz_bits_of_f64(x) as_ulong(x)
+#define tz_f64_of_bits(x) as_double(x)
 #endif
 #define tz_bits_of_f32(x) as_uint(x)
 #define tz_f32_of_bits(x) as_float(x)
@@ -39,6 +42,9 @@ typedef int tz_i32;
 typedef long long tz_i64;
 typedef float tz_f32;
 typedef double tz_f64;
+#define TZ_HAS_F64        1
+#define tz_bits_of_f64(x) ((tz_u64)__double_as_longlong(x))
+#define tz_f64_of_bits(x) __longlong_as_double((tz_i64)(x))
 #define tz_bits_of_f32(x) __float_as_uint(x)
 #define tz_f32_of_bits(x) __uint_as_float(x)
 #else
@@ -65,6 +71,19 @@ static inline tz_u32 tz_bits_of_f32(tz_f32 x)
 static inline tz_f32 tz_f32_of_bits(tz_u32 bits)
 {
     tz_f32 x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#define TZ_HAS_F64 1
+static inline tz_u64 tz_bits_of_f64(tz_f64 x)
+{
+    tz_u64 bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
+{
+    tz_f64 x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }

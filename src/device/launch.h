@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What all files have in common that launch kernels: arguments as data, and whether places lie
+ * within memory. */
+#ifndef TZ_DEVICE_LAUNCH_H
+#define TZ_DEVICE_LAUNCH_H
+
+#include "device/device.h"
+#include "device/kernel_list.h"
+
+#define TZ_MEMORY(m)                                                                               \
+    {                                                                                              \
+        .kind = TZ_ARGUMENT_MEMORY, .value.memory = (m)                                            \
+    }
+#define TZ_U32(v)                                                                                  \
+    {                                                                                              \
+        .kind = TZ_ARGUMENT_U32, .value.u32 = (v)                                                  \
+    }
+#define TZ_U64(v)                                                                                  \
+    {                                                                                              \
+        .kind = TZ_ARGUMENT_U64, .value.u64 = (v)                                                  \
+    }
+
+/* A tz_launch of an array of arguments. */
+#define TZ_LAUNCH_OF(number, count, list)                                                          \
+    {                                                                                              \
+        .kernel = (number), .groups = (count), .arguments = (list),                                \
+        .argument_count = sizeof(list) / sizeof((list)[0])                                         \
+    }
+
+static inline bool tz_memory_holds(const tz_device_memory *memory, uint64_t offset, uint64_t size)
+{
+    return offset <= memory->size && size <= memory->size - offset;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The shells of kernels, which only a device compiles: groups of 64 items in one row, and who an
+ * item is. In plain C there is no TZ_SHELL. */
+#ifndef TZ_KERNELS_SHELL_H
+#define TZ_KERNELS_SHELL_H
+
+#include "kernels/kernel.h"
+
+#if defined(__OPENCL_VERSION__)
+#define TZ_SHELL(name) __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void name
+#define TZ_GROUP       ((tz_u64)get_group_id(0))
+#define TZ_ITEM        ((tz_u32)get_local_id(0))
+#define TZ_SHARED      __local /* before a variable of a shell that its group shares */
+#elif defined(__CUDACC__)
+#define TZ_SHELL(name) extern "C" __global__ void __launch_bounds__(64) name
+#define TZ_GROUP       ((tz_u64)blockIdx.x)
+#define TZ_ITEM        ((tz_u32)threadIdx.x)
+#define TZ_SHARED      __shared__
+#endif
+
+#endif
