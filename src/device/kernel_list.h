@@ -6,14 +6,23 @@
 
 /* X(FAMILY, where its text is: see terrazzo_kernel_family in CMakeLists.txt). The first one is
  * compiled when a device is opened: a device that cannot compile is of no use. */
-#define TZ_FAMILY_LIST(X) X(TILES, tiles)
+#define TZ_FAMILY_LIST(X) X(TILES, tiles) X(CUT, cut)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
     X(PLACE_ROWS, TILES, tz_kernel_place_rows, "mm88844444")                                       \
     X(UNDO2_U8, TILES, tz_kernel_undo2_u8, "m884444")                                              \
     X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
     X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
-    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")
+    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
+    X(CUT_U8, CUT, tz_kernel_cut_u8, "mm888448888444448884")                                       \
+    X(CUT_U16, CUT, tz_kernel_cut_u16, "mm888448888444448884")                                     \
+    X(CUT_U32, CUT, tz_kernel_cut_u32, "mm888448888444448884")                                     \
+    X(CUT_U64, CUT, tz_kernel_cut_u64, "mm888448888444448884")                                     \
+    X(INSPECT, CUT, tz_kernel_inspect, "m88844844444488")                                          \
+    X(INSPECT_GROUP, CUT, tz_kernel_inspect_group, "m88844844444488")                              \
+    X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
+    X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
+    X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };

@@ -36,6 +36,10 @@ bool tz_store_is_all(tz_dtype dtype, const tz_nodata *value, const uint8_t *row,
 void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t samples,
                            const uint8_t *bits, const tz_nodata *nodata);
 
+/* Whether a sample can be nodata at all, and which one (16 bytes of room): the first value of its
+ * type that equals nodata, exactly. */
+bool tz_store_nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sample);
+
 /* Statistics of one band of one tile, gathered row by row, then of one band of the image, merged
  * tile by tile in their order. The order of sums is defined in doc/numerics.md. Zeroed state is
  * empty. */
