@@ -78,6 +78,7 @@ void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_co
 typedef enum tz_device_call {
     TZ_CALL_ALLOC,
     TZ_CALL_ALLOC_PINNED,
+    TZ_CALL_WRAP,
     TZ_CALL_FREE,
     TZ_CALL_UPLOAD,
     TZ_CALL_DOWNLOAD,

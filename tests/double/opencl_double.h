@@ -17,6 +17,7 @@ typedef struct double_control {
     uint64_t max_allocation;
     uint32_t max_group;
     bool unavailable, no_compiler, big_endian;
+    uint32_t memory_type; /* that buffers say they are; CL_MEM_OBJECT_BUFFER */
 
     /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases; and
      * with lost every call after it */

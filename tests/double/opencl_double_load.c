@@ -32,5 +32,6 @@ void opencl_double_reset(double_control *control)
                                 .memory = 1 << 20,
                                 .max_allocation = 1 << 18,
                                 .max_group = 256,
+                                .memory_type = 0x10f0,
                                 .live = live};
 }
