@@ -51,6 +51,11 @@ static tz_result check_piece(const tz_device *device, uint64_t size, tz_error *e
                           "more bytes in one piece than the device allows");
 }
 
+uint64_t tz_device_usable(uint64_t free_bytes)
+{
+    return free_bytes / 8 * USABLE_EIGHTHS;
+}
+
 tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count, tz_error *err)
 {
     uint64_t sum = 0;
@@ -60,7 +65,7 @@ tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count
         TZ_TRY(check_piece(device, sizes[i], err));
         sum = tz_add_capped(sum, sizes[i]);
     }
-    room = room / 8 * USABLE_EIGHTHS;
+    room = tz_device_usable(room);
     if (sum <= room)
         return TZ_OK;
     return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
