@@ -5,6 +5,7 @@
 #ifndef TZ_PIXEL_ROW_OPS_H
 #define TZ_PIXEL_ROW_OPS_H
 
+#include "kernels/tally.h"
 #include "pixel/pixel.h"
 
 /* A sample or its part: 1, 2, 4 or 8 bytes, as the index 0 to 3. */
@@ -26,18 +27,6 @@ static inline bool tz_host_is_little_endian(void)
     const uint16_t probe = 1;
     return *(const uint8_t *)&probe == 1;
 }
-
-/* Samples that are tallied at once: few enough that sums of differences and of their squares are
- * exact in a double for samples of up to 16 bits and a whole pivot. */
-enum { TZ_TALLY_PIECE = 1024 };
-
-typedef struct tz_tally_part {
-    uint64_t valid;
-    double minimum; /* of nothing infinite, and so is maximum */
-    double maximum;
-    double sum;
-    double squares;
-} tz_tally_part;
 
 /* How two by two pixels become one: the average where weights are 1. */
 typedef struct tz_halving {
