@@ -7,7 +7,8 @@
 /* X(FAMILY, where its text is: see terrazzo_kernel_family in CMakeLists.txt). The first one is
  * compiled when a device is opened: a device that cannot compile is of no use. */
 #define TZ_FAMILY_LIST(X)                                                                          \
-    X(TILES, tiles) X(INFLATE, inflate) X(LZW, lzw) X(LZ4, lz4) X(PACKBITS, packbits) X(CUT, cut)
+    X(TILES, tiles)                                                                                \
+    X(INFLATE, inflate) X(LZW, lzw) X(LZ4, lz4) X(PACKBITS, packbits) X(CUT, cut) X(TALLY, tally)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
     X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
@@ -26,7 +27,9 @@
     X(INSPECT_GROUP, CUT, tz_kernel_inspect_group, "m88844844444488")                              \
     X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
     X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
-    X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")
+    X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")                                      \
+    X(TALLY, TALLY, tz_kernel_tally, "mm8884484444888")                                            \
+    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm8884484444888")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
