@@ -8,7 +8,9 @@
  * compiled when a device is opened: a device that cannot compile is of no use. */
 #define TZ_FAMILY_LIST(X)                                                                          \
     X(TILES, tiles)                                                                                \
-    X(INFLATE, inflate) X(LZW, lzw) X(LZ4, lz4) X(PACKBITS, packbits) X(CUT, cut) X(TALLY, tally)
+    X(INFLATE, inflate)                                                                            \
+    X(LZW, lzw) X(LZ4, lz4) X(PACKBITS, packbits) X(CUT, cut) X(TALLY, tally) X(DEFLATE, deflate)  \
+        X(ENCODE_PACKBITS, encode_packbits) X(COMPACT, compact)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
     X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
@@ -29,7 +31,13 @@
     X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
     X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")                                      \
     X(TALLY, TALLY, tz_kernel_tally, "mm8884484444888")                                            \
-    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm8884484444888")
+    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm8884484444888")                                \
+    X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
+    X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
+    X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
+    X(COMPACT_SCAN, COMPACT, tz_kernel_compact_scan, "m88844")                                     \
+    X(COMPACT_MOVE, COMPACT, tz_kernel_compact_move, "m8888444")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
