@@ -125,8 +125,8 @@ static tz_result launch_deflate(const tz_encode_batch *batch, uint32_t queue, tz
 static tz_result launch_packbits(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
 {
     tz_device *device = batch->slab->device;
-    const uint32_t kernel =
-        device->info.type == TZ_DEVICE_CPU ? TZ_KERNEL_PACKBITS_ITEM : TZ_KERNEL_PACKBITS_GROUP;
+    const uint32_t kernel = device->info.type == TZ_DEVICE_CPU ? TZ_KERNEL_ENCODE_PACKBITS_ITEM
+                                                               : TZ_KERNEL_ENCODE_PACKBITS_GROUP;
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
                                      TZ_U64(batch->sizes), TZ_U32(batch->row_bytes)};
     const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);

@@ -14,10 +14,12 @@
     X(PACKBITS, packbits)                                                                          \
     X(ZSTD, zstd)                                                                                  \
     X(CUT, cut)                                                                                    \
-    X(HALVES, halves)                                                                              \
-    X(REDUCE, reduce)                                                                              \
+    X(TALLY, tally)                                                                                \
     X(DEFLATE, deflate)                                                                            \
-    X(COMPACT, compact)
+    X(ENCODE_PACKBITS, encode_packbits)                                                            \
+    X(COMPACT, compact)                                                                            \
+    X(HALVES, halves)                                                                              \
+    X(REDUCE, reduce)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
     X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
@@ -39,6 +41,14 @@
     X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
     X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
     X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")                                      \
+    X(TALLY, TALLY, tz_kernel_tally, "mm8884484444888")                                            \
+    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm8884484444888")                                \
+    X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
+    X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
+    X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
+    X(COMPACT_SCAN, COMPACT, tz_kernel_compact_scan, "m88844")                                     \
+    X(COMPACT_MOVE, COMPACT, tz_kernel_compact_move, "m8888444")                                   \
     X(REDUCE_PICK, HALVES, tz_kernel_reduce_pick, "mmmmmmm8")                                      \
     X(REDUCE_HALF_U8, HALVES, tz_kernel_reduce_half_u8, "mmmmmmm8")                                \
     X(REDUCE_HALF_U16, HALVES, tz_kernel_reduce_half_u16, "mmmmmmm8")                              \
@@ -53,12 +63,8 @@
     X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
     X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
     X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
-    X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
     X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m884")                                    \
-    X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m884")                                  \
-    X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
-    X(COMPACT_SCAN, COMPACT, tz_kernel_compact_scan, "m88844")                                     \
-    X(COMPACT_MOVE, COMPACT, tz_kernel_compact_move, "m8888444")
+    X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m884")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
