@@ -6,11 +6,18 @@
 
 /* X(FAMILY, where its text is: see terrazzo_kernel_family in CMakeLists.txt). The first one is
  * compiled when a device is opened: a device that cannot compile is of no use. */
-#define TZ_FAMILY_LIST(X) X(TILES, tiles) X(CUT, cut)
+#define TZ_FAMILY_LIST(X)                                                                          \
+    X(TILES, tiles) X(INFLATE, inflate) X(LZW, lzw) X(LZ4, lz4) X(PACKBITS, packbits) X(CUT, cut)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
     X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
     X(UNDO, TILES, tz_kernel_undo, "m8")                                                           \
+    X(INFLATE_GROUP, INFLATE, tz_kernel_inflate_group, "m888")                                     \
+    X(INFLATE_ITEM, INFLATE, tz_kernel_inflate_item, "m888")                                       \
+    X(LZW_GROUP, LZW, tz_kernel_lzw_group, "m888")                                                 \
+    X(LZW_ITEM, LZW, tz_kernel_lzw_item, "m888")                                                   \
+    X(LZ4_ITEM, LZ4, tz_kernel_lz4_item, "m888")                                                   \
+    X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m888")                                    \
     X(CUT_U8, CUT, tz_kernel_cut_u8, "mm888448888444448884")                                       \
     X(CUT_U16, CUT, tz_kernel_cut_u16, "mm888448888444448884")                                     \
     X(CUT_U32, CUT, tz_kernel_cut_u32, "mm888448888444448884")                                     \
