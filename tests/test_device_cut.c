@@ -74,10 +74,11 @@ static tz_nodata choose_nodata(tz_dtype dtype)
     if (kind == 1)
         return (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = (int64_t)below(400) - 200}};
     if (kind == 2)
-        return (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = UINT64_MAX - below(2)}};
+        return (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = UINT64_MAX >> below(2)}};
     if (kind == 3 && is_float(dtype))
         return (tz_nodata){.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
-    return (tz_nodata){.kind = TZ_NODATA_FLOAT, .value = {.f = below(2) ? 0.0 : 7.0}};
+    static const double values[] = {0.0, 7.0, 9007199254740992.0};
+    return (tz_nodata){.kind = TZ_NODATA_FLOAT, .value = {.f = values[below(3)]}};
 }
 
 static void choose_mask(cut_case *c)
@@ -100,7 +101,7 @@ static void choose_treatment(tz_cut_batch *b, uint8_t *bits)
 {
     const tz_dtype dtype = b->row.dtype;
     b->nodata = choose_nodata(dtype);
-    b->wants_tallies = false;
+    b->wants_tallies = below(2);
     b->nan_to_nodata = is_float(dtype) && b->nodata.kind == TZ_NODATA_FLOAT &&
                        !isnan(b->nodata.value.f) && below(2);
     if (dtype <= TZ_DTYPE_FLOAT64 && below(3) == 0)
@@ -227,7 +228,10 @@ static void put_sample(const cut_case *c, uint8_t *at, uint32_t kind)
         at[i] = (uint8_t)below(256);
     if (kind == 0 || (kind == 1 && below(40) > 0))
         tz_row_fill(row->dtype, &c->batch.nodata, at, 16, 1);
-    else if (kind == 1 || (kind == 2 && below(3) == 0))
+    else if (kind == 1 && below(2)) { /* beside nodata, also where both are one double */
+        tz_row_fill(row->dtype, &c->batch.nodata, at, 16, 1);
+        at[0] ^= 1;
+    } else if (kind == 1 || (kind == 2 && below(3) == 0))
         put_number(c, at, numbers[below(8)]);
     else if (is_float(row->dtype) && below(5) == 0)
         put_number(c, at, below(3) ? (double)NAN : (double)INFINITY);
@@ -321,7 +325,7 @@ static void tally(const cut_case *c, const tz_cut_tile *tile, uint32_t y, const 
 {
     const tz_cut_batch *b = &c->batch;
     const size_t size = tz_dtype_size(b->row.dtype);
-    uint8_t valid[64];
+    uint8_t *valid = malloc(tile->width);
     for (uint32_t x = 0; x < tile->width; x++)
         valid[x] = c->mask[tile->valid + y * b->mask_row_stride + x * b->mask_column_stride];
     for (uint32_t s = 0; s < b->row.samples; s++)
@@ -358,8 +362,8 @@ static void expect_tile(const cut_case *c, uint64_t index)
     const size_t pixel = tz_dtype_size(b->row.dtype) * b->row.samples;
     const size_t row_bytes = tz_row_bytes(&b->row);
     const uint32_t height = b->cut_height ? tile->height : b->height;
-    uint8_t row[48 * 16 * MOST_BANDS + TZ_ROW_SLACK] = {0};
-    uint8_t stored[sizeof row], scratch[sizeof row];
+    const size_t room = b->row.width * pixel + TZ_ROW_SLACK;
+    uint8_t *row = calloc(room, 1), *stored = calloc(room, 1), *scratch = calloc(room, 1);
     tz_tally tallies[MOST_BANDS] = {{0}};
     tz_cut_seen seen = {.misfit = TZ_NONE, .empty = b->wants_empty};
     for (uint32_t y = 0; y < height; y++) {
@@ -377,6 +381,9 @@ static void expect_tile(const cut_case *c, uint64_t index)
     if (b->wants_tallies)
         memcpy(c->expected + b->tallies + index * b->row.samples * sizeof tallies[0], tallies,
                b->row.samples * sizeof tallies[0]);
+    free(row);
+    free(stored);
+    free(scratch);
 }
 
 /* ---- what the device makes of it ---- */
@@ -480,11 +487,190 @@ static void test_groups(void **state)
     compare_random(TZ_DEVICE_GPU);
 }
 
+/* ---- rows of several pieces, as tallies take them ---- */
+
+static void wide_case(cut_case *c)
+{
+    random_case(c);
+    free(c->tiles);
+    c->width = 2000 + below(300);
+    c->height = 1 + below(12);
+    c->batch.row.width = 1024u << below(2);
+    c->batch.wants_tallies = !c->batch.is_mask;
+    choose_strides(c);
+    lay_out(c);
+}
+
+static void test_wide(void **state)
+{
+    (void)state;
+    const tz_device_type own = pocl_device->info.type;
+    for (int i = 0; i < 24; i++) {
+        cut_case c;
+        pocl_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
+        wide_case(&c);
+        compare(&c);
+    }
+    pocl_device->info.type = own;
+}
+
+/* ---- calls ---- */
+
+/* One row of tiles of 1 by 1 pixel. */
+static void simple_case(cut_case *c, uint32_t count)
+{
+    *c = (cut_case){.width = count, .height = 1, .bands = 1, .planes = 1};
+    tz_cut_batch *b = &c->batch;
+    b->row = (tz_row_format){.dtype = TZ_DTYPE_UINT16,
+                             .bits = 16,
+                             .sample_format = 1,
+                             .samples = 1,
+                             .predictor = 2,
+                             .width = 1};
+    b->height = 1;
+    b->wants_empty = b->wants_tallies = true;
+    choose_strides(c);
+    lay_out(c);
+}
+
+static void test_calls_do_not_depend_on_tiles(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {0, 1, 7, 64, 1000};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        cut_case c;
+        tz_device_counts wave;
+        simple_case(&c, counts[i]);
+        tz_device_begin_wave(pocl_device);
+        compare(&c);
+        tz_device_get_counts(pocl_device, NULL, &wave);
+        assert_int_equal(wave.launches, counts[i] == 0 ? 0 : 4);
+        assert_int_equal(wave.syncs, 1);
+        assert_int_equal(wave.downloads, 2);
+    }
+}
+
+/* ---- what a kernel would have to trust ---- */
+
+static cut_case hostile;
+
+static void refuse(const char *text, int64_t tile)
+{
+    tz_error err;
+    tz_device_counts before, after;
+    tz_device_get_counts(pocl_device, &before, NULL);
+    assert_int_equal(tz_cut_launch(&hostile.batch, 0, &err), TZ_ERR_ARG);
+    assert_non_null(strstr(err.message, text));
+    assert_int_equal(err.tile, tile);
+    tz_device_get_counts(pocl_device, &after, NULL);
+    assert_int_equal(after.launches, before.launches);
+}
+
+/* Refused with the member changed, and as it was before accepted. */
+#define REFUSE(member, value, text, tile)                                                          \
+    do {                                                                                           \
+        const cut_case good = hostile;                                                             \
+        const tz_cut_tile good_tile = hostile.tiles[2];                                            \
+        hostile.member = (value);                                                                  \
+        refuse(text, tile);                                                                        \
+        hostile = good;                                                                            \
+        hostile.tiles[2] = good_tile;                                                              \
+    } while (0)
+
+static void refuse_tiles(void)
+{
+    cut_case *c = &hostile;
+    REFUSE(tiles[2].width, 0, "part of the image", 2);
+    REFUSE(tiles[2].width, 17, "part of the image", 2);
+    REFUSE(tiles[2].height, 0, "part of the image", 2);
+    REFUSE(tiles[2].height, 17, "part of the image", 2);
+    REFUSE(tiles[2].from, -1, "within the rows", 2);
+    REFUSE(tiles[2].from, INT64_MIN, "within the rows", 2);
+    REFUSE(tiles[2].from, INT64_MAX, "within the rows", 2);
+    REFUSE(tiles[2].from, (int64_t)c->rows_size, "within the rows", 2);
+    REFUSE(tiles[2].valid, -1, "within the mask", 2);
+    REFUSE(tiles[2].valid, INT64_MAX, "within the mask", 2);
+    REFUSE(tiles[2].to, c->slab_size - 16 * 32 + 1, "within the slab", 2);
+    REFUSE(tiles[2].to, UINT64_MAX, "within the slab", 2);
+    REFUSE(tiles[2].plane, 1, "discard_bits", 2);
+    REFUSE(tiles[2].plane, UINT32_MAX, "discard_bits", 2);
+}
+
+static void refuse_batches(void)
+{
+    REFUSE(batch.row_stride, INT64_MIN, "within the rows", 0);
+    REFUSE(batch.row_stride, INT64_MAX, "within the rows", 0);
+    REFUSE(batch.column_stride, INT64_MIN, "within the rows", 0);
+    REFUSE(batch.mask_row_stride, INT64_MAX, "within the mask", 0);
+    REFUSE(batch.row.width, 0, "shape", -1);
+    REFUSE(batch.row.samples, 0, "shape", -1);
+    REFUSE(batch.row.predictor, 4, "shape", -1);
+    REFUSE(batch.row.width, UINT32_MAX, "too long", -1);
+    REFUSE(batch.row.dtype, TZ_DTYPE_NONE, "does not cut", -1);
+    REFUSE(batch.height, 0, "shape", -1);
+    REFUSE(batch.is_mask, true, "does not cut", -1);
+    REFUSE(batch.nan_to_nodata, true, "does not cut", -1);
+    REFUSE(batch.table, 4, "table", -1);
+    REFUSE(batch.table, UINT64_MAX - 7, "table", -1);
+    REFUSE(batch.seen, hostile.slab_size, "seen", -1);
+    REFUSE(batch.tallies, hostile.slab_size, "tallies", -1);
+    REFUSE(batch.discard, hostile.slab_size, "discard_bits", -1);
+    REFUSE(batch.count, UINT64_MAX / 2, "table", -1);
+    hostile.batch.row.bits = 7; /* now in scratch memory */
+    hostile.batch.row.predictor = 1;
+    REFUSE(batch.scratch, hostile.slab_size, "scratch", -1);
+}
+
+static void test_wrong_places(void **state)
+{
+    (void)state;
+    tz_error err;
+    cut_case *c = &hostile;
+    simple_case(c, 48);
+    free(c->tiles);
+    c->batch.row.width = c->batch.height = 16;
+    c->batch.row.dtype = TZ_DTYPE_UINT16;
+    c->batch.discard_bits = c->bits;
+    c->height = 16;
+    choose_strides(c);
+    lay_out(c);
+    tz_cut_batch *b = &c->batch;
+    assert_int_equal(tz_device_alloc(pocl_device, c->rows_size, &b->rows, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(pocl_device, c->mask_size, &b->mask, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(pocl_device, c->slab_size, &b->slab, &err), TZ_OK);
+    refuse_tiles();
+    refuse_batches();
+    tz_device_free(b->rows);
+    tz_device_free(b->mask);
+    tz_device_free(b->slab);
+    free(c->tiles);
+}
+
+static void test_what_devices_lack(void **state)
+{
+    (void)state;
+    cut_case c;
+    tz_device *cores = NULL;
+    tz_error err;
+    simple_case(&c, 1);
+    assert_true(tz_device_cuts(pocl_device, &c.batch));
+    pocl_device->info.limits.fp64 = false;
+    assert_false(tz_device_cuts(pocl_device, &c.batch));
+    c.batch.wants_tallies = false;
+    assert_true(tz_device_cuts(pocl_device, &c.batch));
+    pocl_device->info.limits.fp64 = true;
+    assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
+    assert_false(tz_device_cuts(cores, &c.batch));
+    tz_device_close(cores);
+    free(c.tiles);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_alone),        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_wide),         cmocka_unit_test(test_calls_do_not_depend_on_tiles),
+        cmocka_unit_test(test_wrong_places), cmocka_unit_test(test_what_devices_lack),
     };
     return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
 }
