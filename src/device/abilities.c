@@ -4,7 +4,9 @@
 #include "device/decode.h"
 #include "device/device_find.h"
 #include "device/device_state.h"
+#include "device/encode.h"
 #include "device/place.h"
+#include "device/reduce.h"
 
 static bool converts(const tz_device *device)
 {
@@ -47,6 +49,31 @@ static uint32_t decoders_of(const tz_device *device)
     return work;
 }
 
+static bool encodes(const tz_device *device, tz_compression compression)
+{
+    const tz_tile_format format = {.compression = (uint16_t)compression,
+                                   .width = 16,
+                                   .height = 16,
+                                   .samples = 1,
+                                   .bits = 8,
+                                   .sample_format = 1};
+    const tz_encode_choice choice = {.level = TZ_LEVEL_FAST};
+    return tz_device_encodes(device, &format, &choice);
+}
+
+static bool reduces(const tz_device *device)
+{
+    const tz_reduction how = {.method = TZ_RESAMPLE_AVERAGE,
+                              .dtype = TZ_DTYPE_UINT8,
+                              .bits = 8,
+                              .bands = 1,
+                              .from_width = 16,
+                              .from_height = 16,
+                              .to_width = 8,
+                              .to_height = 8};
+    return tz_device_reduces(device, &how);
+}
+
 uint32_t tz_device_abilities(const tz_driver *driver, const tz_device_info *info)
 {
     if (!info->usable)
@@ -56,5 +83,8 @@ uint32_t tz_device_abilities(const tz_driver *driver, const tz_device_info *info
     work |= converts(&device) ? TZ_DEVICE_CONVERT : 0;
     work |= decoders_of(&device);
     work |= cuts(&device) ? TZ_DEVICE_CUT : 0;
+    work |= encodes(&device, TZ_COMPRESSION_DEFLATE) ? TZ_DEVICE_ENCODE_DEFLATE : 0;
+    work |= encodes(&device, TZ_COMPRESSION_PACKBITS) ? TZ_DEVICE_ENCODE_PACKBITS : 0;
+    work |= reduces(&device) ? TZ_DEVICE_REDUCE : 0;
     return work;
 }
