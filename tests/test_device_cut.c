@@ -331,6 +331,7 @@ static void tally(const cut_case *c, const tz_cut_tile *tile, uint32_t y, const 
     for (uint32_t s = 0; s < b->row.samples; s++)
         tz_tally_row(&tallies[s], b->row.dtype, row + s * size, (ptrdiff_t)(size * b->row.samples),
                      tile->width, &b->nodata, b->mask ? valid : NULL);
+    free(valid);
 }
 
 static void treat(const cut_case *c, const tz_cut_tile *tile, uint32_t y, uint8_t *row,

@@ -1347,8 +1347,19 @@ typedef enum tz_device_type {
 TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "other" */
 
 /* Work that a device can do: bits of tz_device_info.work. */
-#define TZ_DEVICE_PLACE      (1u << 0) /* rows of tiles into a raster */
-#define TZ_DEVICE_PREDICTOR2 (1u << 1) /* undo horizontal differences */
+#define TZ_DEVICE_PLACE           (1u << 0) /* rows of tiles into a raster */
+#define TZ_DEVICE_PREDICTOR2      (1u << 1) /* undo horizontal differences */
+#define TZ_DEVICE_PREDICTOR3      (1u << 2) /* and those of floating-point numbers */
+#define TZ_DEVICE_CONVERT         (1u << 3) /* samples to another type, with scale, offset, nodata */
+#define TZ_DEVICE_DECODE_DEFLATE  (1u << 4)
+#define TZ_DEVICE_DECODE_LZW      (1u << 5)
+#define TZ_DEVICE_DECODE_LZ4      (1u << 6)
+#define TZ_DEVICE_DECODE_PACKBITS (1u << 7)
+#define TZ_DEVICE_DECODE_ZSTD     (1u << 8)
+#define TZ_DEVICE_CUT             (1u << 9)  /* tiles out of rows, as a file stores them */
+#define TZ_DEVICE_ENCODE_DEFLATE  (1u << 10) /* at TZ_LEVEL_FAST */
+#define TZ_DEVICE_ENCODE_PACKBITS (1u << 11)
+#define TZ_DEVICE_REDUCE          (1u << 12) /* overviews */
 /* One of the bits in a word; NULL for a bit that means nothing. */
 TZ_API const char *tz_device_work_name(uint32_t work);
 
@@ -1385,9 +1396,12 @@ typedef struct tz_device_options {
     size_t struct_size;
     uint64_t memory_bytes;      /* most device memory to hold at once; 0: what the device has */
     const char *opencl_library; /* the ICD loader; NULL: libOpenCL.so.1 */
+    void *opencl_context; /* a cl_context of that loader's to open the device in, so that memory
+                             of the caller's can be wrapped; NULL: one of its own. It is
+                             retained until the device is closed */
 } tz_device_options;
 /* clang-format off */
-#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, NULL}
+#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0}
 /* clang-format on */
 
 /* Open a device by its name: "cpu" (the cores), "opencl:N", or "auto": the GPU with most memory,
@@ -1401,12 +1415,16 @@ TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
 TZ_API void tz_device_close(tz_device *device);
 /* Lives as long as the device. */
 TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
+/* The cl_context that the device works in, which lives as long as it; NULL: the cores. */
+TZ_API void *tz_device_native_context(const tz_device *device);
 
 /* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
 TZ_API TZ_NODISCARD tz_result tz_device_alloc(tz_device *device, uint64_t size,
                                               tz_device_memory **out, tz_error *err);
-/* The same for memory that exists: handle is OpenCL's cl_mem, of the context that the device was
- * opened with. It is not released with the wrapper. */
+/* The same for memory that exists: handle is OpenCL's cl_mem, a buffer of the context that the
+ * device works in; size 0: all of it. The caller's reference stays the caller's: the wrapper has
+ * one of its own until tz_device_free. Work of the caller's queues on it must be finished before it
+ * is used here. It counts neither as memory held nor against memory_bytes. */
 TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size,
                                              tz_device_memory **out, tz_error *err);
 /* NULL is fine. Nothing that uses it may be under way. */

@@ -6,14 +6,19 @@
 
 /* X(FAMILY, where its text is: see terrazzo_kernel_family in CMakeLists.txt). The first one is
  * compiled when a device is opened: a device that cannot compile is of no use. */
-#define TZ_FAMILY_LIST(X) X(TILES, tiles) X(CUT, cut) X(TALLY, tally)
+#define TZ_FAMILY_LIST(X)                                                                          \
+    X(TILES, tiles)                                                                                \
+    X(INFLATE, inflate) X(LZW, lzw) X(LZ4, lz4) X(PACKBITS, packbits) X(CUT, cut) X(TALLY, tally)
 
 #define TZ_KERNEL_LIST(X)                                                                          \
-    X(PLACE_ROWS, TILES, tz_kernel_place_rows, "mm88844444")                                       \
-    X(UNDO2_U8, TILES, tz_kernel_undo2_u8, "m884444")                                              \
-    X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
-    X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
-    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
+    X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
+    X(UNDO, TILES, tz_kernel_undo, "m8")                                                           \
+    X(INFLATE_GROUP, INFLATE, tz_kernel_inflate_group, "m888")                                     \
+    X(INFLATE_ITEM, INFLATE, tz_kernel_inflate_item, "m888")                                       \
+    X(LZW_GROUP, LZW, tz_kernel_lzw_group, "m888")                                                 \
+    X(LZW_ITEM, LZW, tz_kernel_lzw_item, "m888")                                                   \
+    X(LZ4_ITEM, LZ4, tz_kernel_lz4_item, "m888")                                                   \
+    X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m888")                                    \
     X(CUT_U8, CUT, tz_kernel_cut_u8, "mm888448888444448884")                                       \
     X(CUT_U16, CUT, tz_kernel_cut_u16, "mm888448888444448884")                                     \
     X(CUT_U32, CUT, tz_kernel_cut_u32, "mm888448888444448884")                                     \
@@ -23,8 +28,8 @@
     X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
     X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
     X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")                                      \
-    X(TALLY, TALLY, tz_kernel_tally, "mm8884484444888")                                            \
-    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm8884484444888")
+    X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
+    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm88844844444888")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };

@@ -5,7 +5,10 @@
 #ifndef TZ_PIXEL_ROW_OPS_H
 #define TZ_PIXEL_ROW_OPS_H
 
+#include <string.h>
+
 #include "kernels/tally.h"
+#include "kernels/wide.h"
 #include "pixel/pixel.h"
 
 /* A sample or its part: 1, 2, 4 or 8 bytes, as the index 0 to 3. */
@@ -26,6 +29,17 @@ static inline bool tz_host_is_little_endian(void)
 {
     const uint16_t probe = 1;
     return *(const uint8_t *)&probe == 1;
+}
+
+/* What means no data, as kernels/wide.h has numbers: its bits, and their kind. Not of kind NONE. */
+static inline uint64_t tz_nodata_wide(const tz_nodata *nodata, uint32_t *kind)
+{
+    uint64_t bits;
+    memcpy(&bits, &nodata->value, sizeof bits);
+    *kind = nodata->kind == TZ_NODATA_FLOAT  ? TZ_WIDE_F64
+            : nodata->kind == TZ_NODATA_UINT ? TZ_WIDE_U64
+                                             : TZ_WIDE_I64;
+    return bits;
 }
 
 /* How two by two pixels become one: the average where weights are 1. */

@@ -75,6 +75,29 @@ def plain(save):
 
 
 @pytest.fixture(scope="session")
+def on_device(tmp_path_factory):
+    """An environment for commands that use OpenCL: what PoCL compiles is kept in the build tree, and leaks of its
+    compiler are not the command's."""
+    silent = tmp_path_factory.mktemp("device") / "suppressions"
+    silent.write_text("leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libhwloc\nleak:libOpenCL.so\n")
+    cache = COMMAND.parent / "pocl"
+    cache.mkdir(exist_ok=True)
+
+    def environment(**variables):
+        return plain_environment(LSAN_OPTIONS=f"suppressions={silent}:print_suppressions=0",
+                                 POCL_CACHE_DIR=str(cache), **variables)
+    return environment
+
+
+@pytest.fixture(scope="session")
+def pocl(on_device):
+    """The name of PoCL's device: tests that need it fail where it is not installed."""
+    answer = json.loads(call("devices", "--json", env=on_device()).stdout)
+    return next(device["id"] for device in answer["devices"]
+                if device["platform"] == "Portable Computing Language")
+
+
+@pytest.fixture(scope="session")
 def features():
     """What the command was built with: {"expat": "2.5.0", "proj": None}."""
     lines = call("--version").stdout.splitlines()[1:]
