@@ -183,8 +183,8 @@ void cut_case_random(cut_case *c)
     c->planes = cut_below(2) ? c->bands : 1;
     choose_row(&b->row);
     b->row.samples = (uint16_t)(c->bands / c->planes);
-    b->row.width = 16 + 16 * cut_below(3);
-    b->height = 16 + 16 * cut_below(3);
+    b->row.width = cut_below(2) ? 16 + 16 * cut_below(3) : 1 + cut_below(67);
+    b->height = cut_below(2) ? 16 + 16 * cut_below(3) : 1 + cut_below(67);
     b->cut_height = cut_below(3) == 0;
     b->wants_empty = cut_below(2);
     choose_treatment(b, c->bits);
