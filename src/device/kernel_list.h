@@ -41,8 +41,8 @@
     X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
     X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
     X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")                                      \
-    X(TALLY, TALLY, tz_kernel_tally, "mm8884484444888")                                            \
-    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm8884484444888")                                \
+    X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
+    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm88844844444888")                               \
     X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
     X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
     X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
