@@ -331,7 +331,8 @@ TZ_FN void tz_place_item(const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *into, TZ_
     if (!job.rule.copy || (has_mask && (job.rule.steps & TZ_STEP_NODATA))) {
         for (tz_u32 i = item; i < job.rows * job.columns; i += items)
             tz_place_sample(&job, i / job.columns, i % job.columns);
-    } else if (!has_mask && job.step == 1u && job.to_column == (tz_i64)job.rule.copy) {
+    } else if (job.flags == TZ_ENTRY_HAS_INTO && job.step == 1u &&
+               job.to_column == (tz_i64)job.rule.copy) {
         tz_place_rows(&job, item, items);
     } else {
         tz_place_copies(&job, item, items);

@@ -74,7 +74,9 @@ static inline tz_f32 tz_f32_of_bits(tz_u32 bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+#ifndef TZ_NO_F64 /* tests see what is left without */
 #define TZ_HAS_F64 1
+#endif
 static inline tz_u64 tz_bits_of_f64(tz_f64 x)
 {
     tz_u64 bits;
