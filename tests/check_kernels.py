@@ -50,8 +50,10 @@ KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *o
     status[3] = tz_packbits_tile(in, in_size, out, size);
     status[4] = tz_inflate_group(in, in_size, out, size, work, queue);
     status[5] = tz_lzw_group(in, in_size, out, size, places, queue);
-    status[6] = tz_zstd_tile(in, in_size, out, size, places);
-    status[7] = tz_zstd_group(in, in_size, out, size, places, queue);
+    status[6] = tz_lz4_group(in, in_size, out, size, queue);
+    status[7] = tz_packbits_group(in, in_size, out, size, queue);
+    status[8] = tz_zstd_tile(in, in_size, out, size, places);
+    status[9] = tz_zstd_group(in, in_size, out, size, places, queue);
 }
 """
 
