@@ -34,7 +34,7 @@ TZ_FN tz_u32 tz_zstd_unpack_weights(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
     if (!tz_zstd_begin_bits(&bits, in + used, size - used))
         return TZ_DECODE_BAD_CODE;
     tz_zstd_make_table(table, TZ_ZSTD_WEIGHTS, &counts);
-    tz_u32 state = tz_zstd_take(&bits, counts.log);
+    tz_u32 state = tz_zstd_take(&bits, counts.log); /* what the first bits leave is enough */
     tz_u32 other = tz_zstd_take(&bits, counts.log);
     if (tz_zstd_is_over(&bits))
         return TZ_DECODE_UNSURE;
@@ -43,6 +43,7 @@ TZ_FN tz_u32 tz_zstd_unpack_weights(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
         if (*count > TZ_ZSTD_MOST_WEIGHTS - 2u)
             return TZ_DECODE_BAD_CODE;
         weights[(*count)++] = (tz_u8)table[2u * state];
+        tz_zstd_fill(&bits);
         const tz_u32 next = tz_zstd_next_state(&bits, table, state);
         state = other;
         other = next;
