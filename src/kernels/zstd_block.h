@@ -20,8 +20,9 @@
 #define TZ_ZSTD_AS_BEFORE  3u
 
 /* A new table of this kind at the start of in, which takes *used bytes. */
-TZ_FN tz_u32 tz_zstd_read_table(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 kind, tz_u32 mode,
-                                TZ_GLOBAL tz_u32 *table, tz_u32 *log, tz_u32 *used)
+TZ_FN_CALLED tz_u32 tz_zstd_read_table(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 kind,
+                                       tz_u32 mode, TZ_GLOBAL tz_u32 *table, tz_u32 *log,
+                                       tz_u32 *used)
 {
     tz_zstd_counts counts;
     *used = 0u;

@@ -107,8 +107,9 @@ TZ_FN tz_u32 tz_zstd_complete(TZ_GLOBAL tz_u8 *weights, tz_u32 *count, tz_u32 *s
 }
 
 /* The code at the start of in, which takes *used bytes. work: TZ_ZSTD_WEIGHTS_WORK bytes. */
-TZ_FN tz_u32 tz_zstd_read_code(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u32 *work,
-                               TZ_GLOBAL tz_u16 *table, tz_u32 *log, tz_u32 *used)
+TZ_FN_CALLED tz_u32 tz_zstd_read_code(const TZ_GLOBAL tz_u8 *in, tz_u32 size,
+                                      TZ_GLOBAL tz_u32 *work, TZ_GLOBAL tz_u16 *table, tz_u32 *log,
+                                      tz_u32 *used)
 {
     TZ_GLOBAL tz_u8 *weights = (TZ_GLOBAL tz_u8 *)work + TZ_ZSTD_WEIGHTS_AT;
     tz_u32 starts[TZ_ZSTD_MAX_WEIGHT + 1u];
@@ -132,8 +133,9 @@ TZ_FN tz_u32 tz_zstd_read_code(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL
 
 /* One stream of words, to count bytes. With some processors libzstd overlooks bits that are left
  * over, and does without those that are missing. */
-TZ_FN tz_u32 tz_zstd_stream(const TZ_GLOBAL tz_u8 *in, tz_u32 size, const TZ_GLOBAL tz_u16 *table,
-                            tz_u32 log, TZ_GLOBAL tz_u8 *out, tz_u32 count)
+TZ_FN_CALLED tz_u32 tz_zstd_stream(const TZ_GLOBAL tz_u8 *in, tz_u32 size,
+                                   const TZ_GLOBAL tz_u16 *table, tz_u32 log, TZ_GLOBAL tz_u8 *out,
+                                   tz_u32 count)
 {
     tz_zstd_bits bits;
     if (!tz_zstd_begin_bits(&bits, in, size))
