@@ -256,8 +256,8 @@ static void waves_overlap(void **state)
 static void memory_is_used(void **state)
 {
     (void)state;
-    const uint64_t bytes = 1 << 18;
-    const costs c = read_tiles(&tile_streams[STREAM_LZW], 60, 60, NULL, false, bytes);
+    const uint64_t bytes = 1 << 17;
+    const costs c = read_tiles(&tile_streams[STREAM_LZW], 40, 40, NULL, false, bytes);
     assert_true(c.report.device.memory <= bytes);
     assert_true(c.report.device.memory >= bytes / 10 * 9);
 }
