@@ -19,7 +19,7 @@ typedef struct object {
     void *context;        /* of a buffer */
 } object;
 
-static double_control control;
+static double_control control = {DOUBLE_DEFAULTS};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char platform_marks[4];
 static char device_marks[4][8]; /* a platform's devices */

@@ -33,9 +33,14 @@ typedef struct double_control {
     char options[200];    /* of the last clBuildProgram */
 } double_control;
 
+/* One platform of one GPU and one CPU, and no faults: what it is when nobody controls it. */
+#define DOUBLE_DEFAULTS                                                                            \
+    .platforms = 1, .gpus = 1, .cpus = 1, .version = "OpenCL 1.2 Double", .memory = 1 << 20,       \
+    .max_allocation = 1 << 18, .max_group = 256, .memory_type = 0x10f0
+
 typedef double_control *(*opencl_double_function)(void);
 
-/* Loads it, as tests do: its control, with one platform of one GPU and one CPU and no faults. */
+/* Loads it, as tests do: its control, with the defaults. */
 double_control *opencl_double_load(void);
 void opencl_double_reset(double_control *control);
 
