@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "double/pocl.h"
+#include "support/alloc_hook.h"
 #include "support/tile_file.h"
 
 enum { ACROSS = 5, DOWN = 4, WIDTH = ACROSS * TILE, HEIGHT = DOWN * TILE, PIXELS = WIDTH * HEIGHT };
@@ -376,6 +377,88 @@ static void memory_has_limits(void **state)
     tb_free(b);
 }
 
+/* More tiles than a plan lists at once: lists are made anew between waves. */
+static void many_tiles(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 7, ROWS = 40000 };
+    tb *b = tb_new(TB_CLASSIC);
+    tb_image(b, &(tb_spec){
+                    .width = COLUMNS, .height = ROWS, .rows_per_strip = 1, .tile_bytes = COLUMNS});
+    tb_finish(b);
+    for (uint64_t i = 0; i < COLUMNS * ROWS; i++)
+        b->data[b->size - 1 - i] = (uint8_t)(i * 7 + i / 1000);
+    tz_file *file = tf_open(b);
+    static uint8_t expected[COLUMNS * ROWS], found[COLUMNS * ROWS];
+    tz_device_memory *memory = memory_of(pocl_device, sizeof found);
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_report report;
+    tz_error err;
+    tz_item item = {.file = file,
+                    .into = {.data = expected,
+                             .dtype = TZ_DTYPE_UINT8,
+                             .bands = 1,
+                             .height = ROWS,
+                             .width = COLUMNS}};
+    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    how.device = pocl_device;
+    for (unsigned i = 0; i < 2; i++) {
+        item.into.data = i ? NULL : found;
+        item.into.memory = i ? memory : NULL;
+        memset(found, 0, sizeof found);
+        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        if (i)
+            assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
+        assert_memory_equal(found, expected, sizeof found);
+        assert_int_equal(report.waves, 3);
+        assert_int_equal(report.tiles, ROWS);
+        assert_int_equal(report.device.waves, 3);
+    }
+    tz_device_free(memory);
+    tz_close(file);
+    tb_free(b);
+}
+
+/* What the plan says of the host's memory is what is taken, lists and pinned memory together. */
+static void memory_of_the_host_is_planned(void **state)
+{
+    (void)state;
+    tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], 30, 30, NULL);
+    tz_file *file = tf_open(b);
+    static uint8_t pixels[30 * 30 * TILE * TILE];
+    tz_item item = {.file = file,
+                    .into = {.data = pixels,
+                             .dtype = TZ_DTYPE_UINT8,
+                             .bands = 1,
+                             .height = 30 * TILE,
+                             .width = 30 * TILE}};
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_report report;
+    tz_error err;
+    how.device = pocl_device;
+    for (how.max_memory = (uint64_t)1 << 19; how.max_memory < (uint64_t)1 << 31;
+         how.max_memory *= 4) {
+        uint64_t pinned = 0, lost;
+        size_t count;
+        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK); /* programs are kept */
+        tz_device_keep_timeline(pocl_device, true);
+        alloc_hook_install();
+        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        tz_device_keep_timeline(pocl_device, false);
+        const tz_device_step *steps = tz_device_timeline(pocl_device, &count, &lost);
+        for (size_t i = 0; i < count; i++)
+            pinned += steps[i].call == TZ_CALL_ALLOC_PINNED ? steps[i].bytes : 0;
+        assert_true(pinned > 0);
+        assert_true(report.peak_memory <= how.max_memory);
+        /* items, views and the device's own notes are small */
+        assert_true(pinned + (uint64_t)stats.peak_bytes <= report.peak_memory + 16384);
+    }
+    tz_close(file);
+    tb_free(b);
+}
+
 static bool stop_at_once(void *user, uint64_t done, uint64_t total)
 {
     uint64_t *last = user;
@@ -421,6 +504,8 @@ int main(void)
         cmocka_unit_test(what_a_device_lacks_is_an_error_where_that_is_wanted),
         cmocka_unit_test(resampling_is_the_cores),
         cmocka_unit_test(memory_has_limits),
+        cmocka_unit_test(many_tiles),
+        cmocka_unit_test(memory_of_the_host_is_planned),
         cmocka_unit_test(progress_can_cancel),
     };
     return cmocka_run_group_tests(tests, pocl_begin, pocl_end);

@@ -217,6 +217,61 @@ static void limits_are_no_fallback(void **state)
     tz_device_close(device);
 }
 
+/* The double has no double precision: casts are the cores', also to memory of the device. */
+static void casts_without_double_precision(void **state)
+{
+    (void)state;
+    tz_device *device = open_double();
+    tz_device_memory *memory = NULL;
+    tz_read_options options = TZ_READ_OPTIONS_INIT;
+    tz_report report;
+    tz_error err;
+    static float before[3 * PIXELS], after[3 * PIXELS];
+    tz_item item = {.file = file,
+                    .into = {.dtype = TZ_DTYPE_FLOAT32,
+                             .bands = 1,
+                             .height = DOWN * TILE,
+                             .width = ACROSS * TILE,
+                             .offset = 2 * sizeof(float),
+                             .band_stride = sizeof after,
+                             .row_stride = 3 * sizeof(float) * ACROSS * TILE,
+                             .column_stride = 3 * sizeof(float)}};
+    for (size_t i = 0; i < 3 * PIXELS; i++)
+        before[i] = (float)i;
+    assert_int_equal(tz_device_alloc(device, sizeof before, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_copy_in(memory, 0, before, sizeof before, &err), TZ_OK);
+    item.into.memory = memory;
+    options.device = device;
+    for (unsigned packed = 0; packed < 2; packed++) {
+        const tz_result result = tz_read(&item, &options, &report, &err);
+        assert_int_equal(result, TZ_OK);
+        assert_string_equal(report.device.id, "");
+        assert_non_null(strstr(report.device.reason, "double precision"));
+        assert_int_equal(report.device.uploads, 1);
+        assert_int_equal(report.device.downloads, packed ? 0 : 1);
+        assert_int_equal(report.tiles, ACROSS * DOWN);
+        assert_int_equal(tz_device_copy_out(after, memory, 0, sizeof after, &err), TZ_OK);
+        for (uint32_t i = 0; i < 3 * PIXELS; i++) {
+            const uint32_t pixel = packed ? i - 2 : i / 3;
+            const bool is_pixel = packed ? i >= 2 && pixel < PIXELS : i % 3 == 2;
+            const float wanted = tf_pixel(&tile_streams[STREAM_DEFLATE], 0,
+                                          pixel / (ACROSS * TILE) % TILE, pixel % TILE);
+            if (is_pixel)
+                assert_true(after[i] == wanted);
+            else if (!packed) /* what lies between is as it was */
+                assert_true(after[i] == before[i]);
+        }
+        item.into.band_stride = item.into.row_stride = item.into.column_stride = 0;
+    }
+    assert_int_equal(tz_plan_read(&item, 1, &options, &report, &err), TZ_OK);
+    assert_non_null(strstr(report.device.reason, "double precision"));
+    options.strict_device = true;
+    assert_int_equal(tz_read(&item, &options, &report, &err), TZ_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "opencl:0"));
+    tz_device_free(memory);
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+}
+
 /* A device that was not named is used where it pays, and the report says when it does not. */
 static void auto_takes_what_pays(void **state)
 {
@@ -253,6 +308,7 @@ int main(void)
         cmocka_unit_test(a_device_that_failed_before),
         cmocka_unit_test(every_allocation_fails_in_turn),
         cmocka_unit_test(limits_are_no_fallback),
+        cmocka_unit_test(casts_without_double_precision),
         cmocka_unit_test(auto_takes_what_pays),
     };
     return cmocka_run_group_tests(tests, begin, end);
