@@ -19,6 +19,7 @@
     X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
     X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
     X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(DEFLATE_GROUP, DEFLATE, tz_kernel_deflate_group, "m88")                                      \
     X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m884")                                    \
     X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m884")                                  \
     X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
