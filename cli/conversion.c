@@ -36,6 +36,16 @@ static tz_result describe_file(conversion *c, tz_error *err)
     return result;
 }
 
+static tz_result choose_device(conversion *c, tz_error *err)
+{
+    const device_settings *asked = &c->settings->device;
+    tz_result result = device_open(&c->device, asked, err);
+    c->options.device = c->device;
+    c->options.strict_device = asked->strict;
+    c->options.device_buffer_bytes = asked->memory - conversion_device_bytes_to_read(c);
+    return result;
+}
+
 tz_result conversion_open(conversion *c, const convert_settings *settings, tz_error *err)
 {
     tz_result result = TZ_OK;
@@ -51,6 +61,8 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
         result = conversion_set_spec(c, err);
     if (result == TZ_OK)
         result = conversion_set_options(c, err);
+    if (result == TZ_OK)
+        result = choose_device(c, err);
     if (result != TZ_OK)
         conversion_close(c);
     return result;
@@ -64,7 +76,14 @@ void conversion_close(conversion *c)
     free(c->statistics);
     tz_spec_free(c->base);
     tz_close(c->file);
+    tz_device_close(c->device);
     *c = (conversion){0};
+}
+
+uint64_t conversion_device_bytes_to_read(const conversion *c)
+{
+    const uint64_t memory = c->settings->device.memory;
+    return c->file != NULL ? memory / CONVERSION_READING_PART : 0;
 }
 
 bool conversion_masks_by_alpha(const conversion *c)

@@ -9,6 +9,7 @@ typedef struct conversion {
     const convert_settings *settings;
     tz_file *file;       /* NULL: standard input */
     const tz_info *info; /* of file */
+    tz_device *device;   /* NULL: none was asked for */
     tz_image_spec *base; /* as in the file */
     tz_image_spec spec;
     tz_write_options options;
@@ -25,6 +26,12 @@ typedef struct conversion {
 /* settings must stay. */
 tz_result conversion_open(conversion *c, const convert_settings *settings, tz_error *err);
 void conversion_close(conversion *c); /* zeroed state is fine */
+
+/* Of all memory, and of --device-memory, one part in so many is for decoding the source; the rest
+ * is for its rows and for encoding. */
+#define CONVERSION_READING_PART 4
+/* 0: the library's choice. */
+uint64_t conversion_device_bytes_to_read(const conversion *c);
 
 /* The mask is made of the source's alpha band. */
 bool conversion_masks_by_alpha(const conversion *c);

@@ -5,6 +5,7 @@
 
 #include "common.h"
 #include "creation.h"
+#include "device_option.h"
 
 /* Which samples follow each other on standard input. */
 typedef enum raw_order { ORDER_PIXEL, ORDER_ROW, ORDER_BAND } raw_order;
@@ -32,6 +33,7 @@ typedef struct convert_settings {
     const char *spool; /* NULL: the library's choice */
     bool cog;
     uint64_t memory;
+    device_settings device;
     uint32_t threads;
     bool has_threads;
     bool overwrite;
@@ -74,6 +76,7 @@ enum {
     {"stats", 0, CONVERT_STATISTICS, NULL, "tell each band's statistics"},                         \
     {"threads", 'j', CONVERT_THREADS, "N", "0, the default: all cores"},                           \
     {"memory", 0, CONVERT_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
+    DEVICE_OPTIONS,                                                                                \
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "of standard input: rows, columns, bands"},         \
     {"dtype", 0, CONVERT_DTYPE, "TYPE", "of standard input: uint8, int16, float32, ..."},          \
     {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default), row or band\n"     \

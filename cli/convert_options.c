@@ -122,6 +122,8 @@ static bool set_verify(convert_settings *s, const char *text)
 bool convert_apply(void *user, int id, const char *value)
 {
     convert_settings *s = user;
+    if (id >= DEVICE_NAME)
+        return device_apply(&s->device, id, value);
     switch (id) {
     case CONVERT_CREATION:
         return creation_set(&s->creation, value);
@@ -167,5 +169,5 @@ bool convert_check(convert_settings *s)
                   "input, '-'";
     if (problem != NULL)
         term_usage(problem, NULL, "");
-    return problem == NULL && creation_check(&s->creation);
+    return problem == NULL && device_check(&s->device) && creation_check(&s->creation);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "device_report.h"
 #include "json.h"
 #include "page.h"
 #include "problem.h"
@@ -30,6 +31,22 @@ static const char *interleave_name(const conversion *c)
 static double rate(const conversion *c, const convert_result *result)
 {
     return result->seconds > 0 ? (double)conversion_bytes(c) / result->seconds : 0;
+}
+
+static device_told reader_of(const conversion *c, const convert_result *result)
+{
+    return (device_told){.device = c->file != NULL ? c->device : NULL,
+                         .use = &result->reading.device,
+                         .verb = "decoded",
+                         .planned = c->settings->dry_run};
+}
+
+static device_told writer_of(const conversion *c, const convert_result *result)
+{
+    return (device_told){.device = c->device,
+                         .use = &result->writing.device,
+                         .verb = "encoded",
+                         .planned = c->settings->dry_run};
 }
 
 /* For people ----------------------------------------------------------------------------------- */
@@ -123,6 +140,14 @@ static void print_statistics(const conversion *c)
     }
 }
 
+static void print_devices(const conversion *c, const convert_result *result)
+{
+    const device_told reader = reader_of(c, result);
+    const device_told writer = writer_of(c, result);
+    device_report_print(c->settings->dry_run ? "Reading of the first rows" : "Reading", &reader);
+    device_report_print("Writing", &writer);
+}
+
 void convert_report_print(const conversion *c, const convert_result *result)
 {
     const convert_settings *s = c->settings;
@@ -135,6 +160,7 @@ void convert_report_print(const conversion *c, const convert_result *result)
         putchar('\n');
         print_image(c, result);
         print_cost(c, result);
+        print_devices(c, result);
     }
     if (c->statistics != NULL && !s->dry_run)
         print_statistics(c);
@@ -217,6 +243,10 @@ void convert_report_write(const conversion *c, const convert_result *result)
     json_bool(&j, "dry_run", c->settings->dry_run);
     write_image(&j, c, result);
     write_cost(&j, c, result);
+    const device_told reader = reader_of(c, result);
+    const device_told writer = writer_of(c, result);
+    device_report_write(&j, "read_device", &reader);
+    device_report_write(&j, "write_device", &writer);
     write_statistics(&j, c);
     json_array(&j, "warnings");
     if (c->info != NULL)

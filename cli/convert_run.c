@@ -31,6 +31,8 @@ static tz_result convert(const convert_settings *settings, tz_error *err)
                                    : convert_carry_out(&c, &outcome, err);
     if (result == TZ_OK)
         tell(&c, &outcome);
+    else
+        (void)device_problem(err);
     conversion_close(&c);
     return result;
 }

@@ -10,10 +10,6 @@
 #include "raw_rows.h"
 #include "world_file.h"
 
-/* Of all memory, one part in so many is for decoding the source; the rest is for its rows and for
- * encoding. */
-#define READING_PART 4
-
 /* Memory --------------------------------------------------------------------------------------- */
 
 /* Reading needs room beside the writer's. */
@@ -26,7 +22,7 @@ static void share_memory(conversion *c, uint64_t for_reading)
 static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
 {
     file_rows rows;
-    file_rows_start(&rows, c, c->settings->memory / READING_PART);
+    file_rows_start(&rows, c, c->settings->memory / CONVERSION_READING_PART);
     const tz_row_source source = file_rows_source(&rows);
     share_memory(c, rows.how.max_memory);
     tz_result result = tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device_report.h"
 #include "info.h"
 #include "page.h"
 #include "problem.h"
@@ -31,6 +32,14 @@ static bool knows_way(const report *p)
 {
     const tz_report *t = &p->result->report;
     return p->output != NULL || t->tiles_copied + t->tiles_direct + t->tiles_decoded > 0;
+}
+
+static device_told device_of(const report *p)
+{
+    return (device_told){.device = p->r->device,
+                         .use = &p->result->report.device,
+                         .verb = "decoded",
+                         .planned = p->output == NULL};
 }
 
 /* For people ----------------------------------------------------------------------------------- */
@@ -125,6 +134,8 @@ void report_print(const report *p)
     print_what(p);
     print_tiles(p);
     print_cost(p);
+    const device_told told = device_of(p);
+    device_report_print("Device", &told);
 }
 
 /* As JSON -------------------------------------------------------------------------------------- */
@@ -213,6 +224,8 @@ void report_write(const report *p)
     json_text(&j, "format", request_format_name(p->r->format));
     write_what(&j, p);
     write_cost(&j, p);
+    const device_told told = device_of(p);
+    device_report_write(&j, "device", &told);
     write_damaged(&j, p->result);
     json_array(&j, "warnings");
     problem_write_each(&j, p->r->info->warnings, p->r->info->warning_count);

@@ -209,6 +209,16 @@ static tz_result resolve(request *r, tz_error *err)
     return result == TZ_OK ? check_size(r, err) : result;
 }
 
+static tz_result choose_device(request *r, tz_error *err)
+{
+    const device_settings *asked = &r->settings->device;
+    tz_result result = device_open(&r->device, asked, err);
+    r->how.device = r->device;
+    r->how.strict_device = asked->strict;
+    r->how.device_bytes = asked->memory;
+    return result;
+}
+
 tz_result request_open(request *r, const request_settings *settings, const char *path,
                        request_format format, tz_error *err)
 {
@@ -221,6 +231,8 @@ tz_result request_open(request *r, const request_settings *settings, const char 
         return result;
     r->info = tz_file_info(r->file);
     result = resolve(r, err);
+    if (result == TZ_OK)
+        result = choose_device(r, err);
     if (result != TZ_OK)
         request_close(r);
     return result;
@@ -230,5 +242,6 @@ void request_close(request *r)
 {
     free(r->bands);
     tz_close(r->file);
+    tz_device_close(r->device);
     *r = (request){0};
 }

@@ -5,6 +5,7 @@
 #define CLI_REQUEST_H
 
 #include "common.h"
+#include "device_option.h"
 
 /* What comes out. */
 typedef enum request_format { FORMAT_NONE, FORMAT_NPY, FORMAT_RAW, FORMAT_PNG } request_format;
@@ -30,6 +31,7 @@ typedef struct request_settings {
     bool has_fill;
     bool salvage; /* tiles that cannot be read are no error */
     uint64_t memory;
+    device_settings device;
     tz_read_options how;
 } request_settings;
 #define REQUEST_DEFAULT_MEMORY ((uint64_t)256 << 20)
@@ -72,7 +74,8 @@ enum {
                                           "not valid; a warning tells them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
     {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},                             \
-    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"}
+    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
+    DEVICE_OPTIONS
 /* clang-format on */
 
 /* Takes one of these options. false when the value is wrong; then a message was printed. */
@@ -85,6 +88,7 @@ typedef struct request {
     const request_settings *settings;
     tz_file *file;
     const tz_info *info;
+    tz_device *device;      /* NULL: none was asked for */
     uint32_t level;         /* or TZ_LEVEL_AUTO */
     tz_window window;       /* of that level */
     uint32_t width, height; /* what comes out */

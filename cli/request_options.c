@@ -131,6 +131,8 @@ static bool set_format(request_settings *s, const char *text)
 
 bool request_apply(request_settings *s, int id, const char *value)
 {
+    if (id >= DEVICE_NAME)
+        return device_apply(&s->device, id, value);
     switch (id) {
     case REQUEST_WINDOW:
         return set_window(s, value);
@@ -191,5 +193,5 @@ bool request_check(const request_settings *s)
         problem = "--nodata-to-nan needs a floating-point --dtype";
     if (problem != NULL)
         term_usage(problem, NULL, "");
-    return problem == NULL;
+    return problem == NULL && device_check(&s->device);
 }

@@ -184,10 +184,12 @@ static tz_result carry(transfer *t, const block *where, tz_error *err)
         return progress_cancelled(err);
     tz_result result =
         t->r->settings->salvage ? salvage(t, &item, &part, err) : read_once(t, &item, &part, err);
-    if (result != TZ_OK)
-        return result == TZ_ERR_CANCELLED
-                   ? progress_cancelled(err)
-                   : problem_memory(err, t->result->buffer_bytes, t->r->settings->memory);
+    if (result == TZ_ERR_CANCELLED)
+        return progress_cancelled(err);
+    if (result != TZ_OK) {
+        (void)device_problem(err);
+        return problem_memory(err, t->result->buffer_bytes, t->r->settings->memory);
+    }
     t->result->block_count++;
     tz_report_add(&t->result->report, &part);
     return t->dry ? TZ_OK : t->sink->put(t->sink->user, where, &item.into, &item.mask, err);

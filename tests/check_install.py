@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_ROOT = pathlib.Path(os.environ.get("TERRAZZO_BUILD_ROOT", ROOT / "build"))
 VERSION = (ROOT / "VERSION").read_text().strip()
 CONSUMER = ROOT / "examples" / "consumer"
+HEADERS = sorted((ROOT / "include").rglob("*.h"))
 JOBS = str(os.cpu_count() or 1)
 
 
@@ -40,7 +41,8 @@ def run(tap, name, *commands, env=None):
 
 def check_files(tap, kind, prefix, libdir):
     library = libdir / ("libterrazzo.so" if kind == "shared" else "libterrazzo.a")
-    expected = [library, prefix / "include/terrazzo/terrazzo.h", prefix / "bin/terrazzo",
+    headers = [prefix / path.relative_to(ROOT) for path in HEADERS]
+    expected = [library, *headers, prefix / "bin/terrazzo",
                 prefix / "share/man/man1/terrazzo.1", libdir / "pkgconfig/terrazzo.pc",
                 libdir / "cmake/terrazzo/terrazzoConfig.cmake"]
     missing = [str(path) for path in expected if not path.exists()]
@@ -49,14 +51,14 @@ def check_files(tap, kind, prefix, libdir):
 
 
 def check_exports(tap, library):
-    """The shared library exports what the header declares, all of it and nothing else."""
-    header = (ROOT / "include/terrazzo/terrazzo.h").read_text()
+    """The shared library exports what the headers declare, all of it and nothing else."""
+    header = "".join(path.read_text() for path in HEADERS)
     header = re.sub(r"/\*.*?\*/|^#.*?$", "", header, flags=re.DOTALL | re.MULTILINE)
     declared = set(re.findall(r"TZ_API\b[^;]*?\b(tz_\w+)\(", header))
     lines = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True,
                            text=True, check=True).stdout.splitlines()
     exported = {line.split()[-1].split("@")[0] for line in lines}
-    tap.check("shared: exports are the functions of the header", exported == declared,
+    tap.check("shared: exports are the functions of the headers", exported == declared,
               f"exported, not declared: {sorted(exported - declared)}\n"
               f"declared, not exported: {sorted(declared - exported)}")
 

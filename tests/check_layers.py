@@ -18,8 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = [["base"], ["kernels"], ["pixel", "codec", "io"], ["device", "tiff"], ["read", "write"],
           ["validate"]]
 LEVELS = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
-PUBLIC = "terrazzo/terrazzo.h"
-USERS = ["cli", "python"]  # these see the public header and their own headers
+PUBLIC = ["terrazzo/terrazzo.h", "terrazzo/dlpack.h"]
+USERS = ["cli", "python"]  # these see the public headers and their own headers
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 SUFFIXES = {".c", ".h", ".cl", ".cu", ".inc"}
@@ -37,7 +37,7 @@ def check_src_include(path, src, quote, name):
     """What is wrong with one include of a file of src/, or None."""
     folder = path.relative_to(src).parts[0]
     first = name.split("/")[0]
-    if name == PUBLIC:
+    if name in PUBLIC:
         return None
     if ".." in name.split("/"):
         return "includes are written from src/, without .."
@@ -54,13 +54,13 @@ def check_src_include(path, src, quote, name):
 
 def check_user_include(path, root, quote, name):
     """What is wrong with one include of a file of cli/ or python/, or None."""
-    if name == PUBLIC:
+    if name in PUBLIC:
         return None
     if quote == '"' and (path.parent / name).is_file() and ".." not in name:
         return None
     if quote == "<" and not (root / "src" / name).is_file():
         return None
-    return f"only <{PUBLIC}> and headers of its own folder"
+    return f"only <{PUBLIC[0]}>, <{PUBLIC[1]}> and headers of its own folder"
 
 
 def check_src(root):

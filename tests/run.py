@@ -54,10 +54,13 @@ def suites():
         Suite("kernels", run_script, {"script": "tests/check_kernels.py"}),
         Suite("unit", run_programs, {"preset": "unit", "label": "unit"}),
         Suite("asan", run_programs, {"preset": "asan", "label": "unit"}),
-        Suite("tsan", run_programs, {"preset": "tsan", "label": "threads"}),
-        Suite("minimal", run_programs, {"preset": "minimal", "label": "unit"}),
-        Suite("bundled", run_programs, {"preset": "bundled-unit", "label": "unit"}),
-        Suite("clang", run_build, {"preset": "clang"}),
+        Suite("tsan", run_programs, {"preset": "tsan", "label": "threads", "only": ".*"}),
+        Suite("minimal", run_programs, {"preset": "minimal", "label": "unit",
+                                        "only": r"test_(?!base_|pixel|io_|kernel_|device_)"}),
+        Suite("bundled", run_programs, {"preset": "bundled-unit", "label": "unit",
+                                        "only": "test_(codec|encode|kernel|read|write|hostile_read)"}),
+        Suite("clang", run_build, {"preset": "clang", "targets": ["terrazzo", "terrazzo_cli"]}),
+        Suite("device", run_programs, {"preset": "asan", "label": "device"}),
         Suite("fuzz-replay", run_programs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
@@ -126,43 +129,63 @@ def call(command, env, timeout=None, cwd=ROOT):
         return f"stopped: still running after {timeout} s", *texts
 
 
-def build(context, preset):
-    """Configures and builds a preset, once per run; returns its folder."""
+def run_once(context, what, command):
+    """Runs a command that builds something, once per run."""
+    if what not in context.built:
+        context.built[what] = None
+        code, out, err = call(command, context.env)
+        if code != 0:
+            context.built[what] = f"{what} failed, see above"
+            raise BuildError(f"{' '.join(command)}\n{err or out}")
+    if context.built[what] is not None:
+        raise BuildError(context.built[what])
+
+
+def configure(context, preset):
     folder = context.build_root / preset
-    if preset not in context.built:
-        context.built[preset] = None
-        for command in (["cmake", "--preset", preset, "-B", str(folder)],
-                        ["cmake", "--build", str(folder), "-j", str(JOBS)]):
-            code, out, err = call(command, context.env)
-            if code != 0:
-                context.built[preset] = f"the build of {preset} failed, see above"
-                raise BuildError(f"{' '.join(command)}\n{err or out}")
-    if context.built[preset] is not None:
-        raise BuildError(context.built[preset])
+    run_once(context, f"configuring {preset}", ["cmake", "--preset", preset, "-B", str(folder)])
+    return folder
+
+
+def build(context, preset, targets=()):
+    """Configures a preset and builds it, or some of its targets; returns its folder."""
+    folder = configure(context, preset)
+    run_once(context, f"the build of {' '.join([preset, *targets])}",
+             ["cmake", "--build", str(folder), "-j", str(JOBS),
+              *(["--target", *targets] if targets else [])])
     return folder
 
 
 # Kinds of suites --------------------------------------------------------------------------------
 
 
-def run_build(context, preset):
-    build(context, preset)
+def run_build(context, preset, targets):
+    build(context, preset, targets)
     return [Case("build", "passed")]
 
 
-def run_programs(context, preset, label):
-    """Runs the ctest programs that carry a label, a few at a time."""
-    folder = build(context, preset)
-    code, out, err = call(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], context.env)
-    if code != 0:
-        return [Case("ctest", "failed", out + err)]
-    programs = [test for test in json.loads(out)["tests"] if label in labels_of(test)]
+def run_programs(context, preset, label, only=None):
+    """Runs the ctest programs that carry a label, a few at a time. only: those whose names it
+    matches, and nothing else is built of the preset: where it can make no difference for others."""
+    folder = configure(context, preset)
+    build(context, preset, [test["name"] for test in programs_of(context, folder, label, only)]
+          if only else [])
+    programs = programs_of(context, folder, label, only or "")
     if not programs:
         return [Case("programs", "failed", f"no program has the label '{label}'")]
     wrapper = fixed_addresses(context) if preset == "tsan" else []
     with concurrent.futures.ThreadPoolExecutor(PROGRAMS_AT_ONCE) as pool:
         results = pool.map(lambda test: run_program(context, test, label, wrapper), programs)
         return [case for cases in results for case in cases]
+
+
+def programs_of(context, folder, label, only):
+    """What ctest knows of them; how they are called only once they are built."""
+    code, out, err = call(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], context.env)
+    if code != 0:
+        raise BuildError(out + err)
+    return [test for test in json.loads(out)["tests"]
+            if label in labels_of(test) and re.match(only, test["name"])]
 
 
 def fixed_addresses(context):

@@ -170,6 +170,19 @@ static void complex_and_real(void **state)
     assert_true(parts[0] == -7 && parts[1] == 0);
 }
 
+/* Both parts of a complex sample keep the bits of a signalling NaN, with a mask as without. */
+static void complex_samples_keep_their_bits_beside_a_mask(void **state)
+{
+    (void)state;
+    const uint32_t pair[2] = {0x7f800001u, 0xff812345u};
+    uint32_t out[2] = {0, 0};
+    uint8_t flag = 1;
+    const tz_placement how = {.from = TZ_DTYPE_COMPLEX_FLOAT32, .to = TZ_DTYPE_COMPLEX_FLOAT32};
+    tz_row_place(&how, (const uint8_t *)pair, 8, (uint8_t *)out, 8, 1, &flag, 1);
+    assert_int_equal(flag, 255);
+    assert_memory_equal(out, pair, sizeof pair);
+}
+
 /* ---- rows ---- */
 
 /* Samples of every odd width, packed by hand, come back. */
@@ -347,6 +360,7 @@ int main(void)
         cmocka_unit_test(nodata_of_64_bits_is_compared_exactly),
         cmocka_unit_test(a_mask_alone),
         cmocka_unit_test(complex_and_real),
+        cmocka_unit_test(complex_samples_keep_their_bits_beside_a_mask),
         cmocka_unit_test(bits_of_every_width),
         cmocka_unit_test(predictor_2_is_undone_in_both_orders),
         cmocka_unit_test(predictor_2_takes_complex_samples_as_one_number),

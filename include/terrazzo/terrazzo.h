@@ -674,7 +674,8 @@ typedef struct tz_device_use {
     uint64_t peak;    /* and were held; 0 in a plan */
     uint64_t waves;   /* batches: each goes up once, and comes down at most once */
     uint64_t tiles;   /* decoded, or encoded, by the device */
-    uint64_t tiles_by_cores; /* by the cores, because the device has no such codec */
+    uint64_t tiles_by_cores; /* by the cores, because the device has no such codec; of a write the
+                                mask's */
     uint64_t tiles_redone;   /* by the cores, after the device could not */
     uint64_t uploads;        /* this and what follows: counted; of a plan, the least */
     uint64_t upload_bytes;
@@ -896,7 +897,9 @@ typedef struct tz_write_options {
     /* codec */
     int32_t level;             /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), LZ4
                                   1 to 12 (1), JPEG XL
-                                  1 to 9 (5), or TZ_LEVEL_FAST; 0: the one in brackets */
+                                  1 to 9 (5), or TZ_LEVEL_FAST; 0: the one in brackets, but
+                                  with a device TZ_LEVEL_FAST of Deflate, which is what devices
+                                  have */
     uint32_t quality;          /* of JPEG, WebP and JPEG 2000, 1 to 100; 0: 75 */
     tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */
     double distance;           /* JPEG XL, 0.01 to 25; 0: 1 */
@@ -932,7 +935,9 @@ typedef struct tz_write_options {
                               at least is no error: see tz_write_report.buffer_bytes */
     tz_device *device;     /* that cuts, encodes and makes overviews; NULL: the cores. Rows are then
                               of the host or of this device */
-    bool strict_device;    /* what the device cannot do is an error, and not done by the cores */
+    bool strict_device;    /* what the device cannot do is an error, and not done by the cores: but
+                              for the bits of masks, and for tiles of Deflate that would lose by
+                              the fast class, which they always encode */
     uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. Less
                                      than it takes at least is TZ_ERR_LIMIT */
     tz_limits limits;
@@ -1040,6 +1045,7 @@ typedef struct tz_row_source {
     uint32_t chunk_rows; /* rows that the source would rather give together: of its own tiles; 0:
                             it does not matter */
     bool columns;        /* may be asked for a part of the columns, where memory is short */
+    bool on_device;      /* fills memory of tz_write_options.device, and has done so on return */
 } tz_row_source;
 
 /* All rows that are left. */
@@ -1347,8 +1353,19 @@ typedef enum tz_device_type {
 TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "other" */
 
 /* Work that a device can do: bits of tz_device_info.work. */
-#define TZ_DEVICE_PLACE      (1u << 0) /* rows of tiles into a raster */
-#define TZ_DEVICE_PREDICTOR2 (1u << 1) /* undo horizontal differences */
+#define TZ_DEVICE_PLACE           (1u << 0) /* rows of tiles into a raster */
+#define TZ_DEVICE_PREDICTOR2      (1u << 1) /* undo horizontal differences */
+#define TZ_DEVICE_PREDICTOR3      (1u << 2) /* and those of floating-point numbers */
+#define TZ_DEVICE_CONVERT         (1u << 3) /* samples to another type, with scale, offset, nodata */
+#define TZ_DEVICE_DECODE_DEFLATE  (1u << 4)
+#define TZ_DEVICE_DECODE_LZW      (1u << 5)
+#define TZ_DEVICE_DECODE_LZ4      (1u << 6)
+#define TZ_DEVICE_DECODE_PACKBITS (1u << 7)
+#define TZ_DEVICE_DECODE_ZSTD     (1u << 8)
+#define TZ_DEVICE_CUT             (1u << 9)  /* tiles out of rows, as a file stores them */
+#define TZ_DEVICE_ENCODE_DEFLATE  (1u << 10) /* at TZ_LEVEL_FAST */
+#define TZ_DEVICE_ENCODE_PACKBITS (1u << 11)
+#define TZ_DEVICE_REDUCE          (1u << 12) /* overviews */
 /* One of the bits in a word; NULL for a bit that means nothing. */
 TZ_API const char *tz_device_work_name(uint32_t work);
 
@@ -1385,9 +1402,12 @@ typedef struct tz_device_options {
     size_t struct_size;
     uint64_t memory_bytes;      /* most device memory to hold at once; 0: what the device has */
     const char *opencl_library; /* the ICD loader; NULL: libOpenCL.so.1 */
+    void *opencl_context; /* a cl_context of that loader's to open the device in, so that memory
+                             of the caller's can be wrapped; NULL: one of its own. It is
+                             retained until the device is closed */
 } tz_device_options;
 /* clang-format off */
-#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, NULL}
+#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0}
 /* clang-format on */
 
 /* Open a device by its name: "cpu" (the cores), "opencl:N", or "auto": the GPU with most memory,
@@ -1401,12 +1421,16 @@ TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
 TZ_API void tz_device_close(tz_device *device);
 /* Lives as long as the device. */
 TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
+/* The cl_context that the device works in, which lives as long as it; NULL: the cores. */
+TZ_API void *tz_device_native_context(const tz_device *device);
 
 /* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
 TZ_API TZ_NODISCARD tz_result tz_device_alloc(tz_device *device, uint64_t size,
                                               tz_device_memory **out, tz_error *err);
-/* The same for memory that exists: handle is OpenCL's cl_mem, of the context that the device was
- * opened with. It is not released with the wrapper. */
+/* The same for memory that exists: handle is OpenCL's cl_mem, a buffer of the context that the
+ * device works in; size 0: all of it. The caller's reference stays the caller's: the wrapper has
+ * one of its own until tz_device_free. Work of the caller's queues on it must be finished before it
+ * is used here. It counts neither as memory held nor against memory_bytes. */
 TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size,
                                              tz_device_memory **out, tz_error *err);
 /* NULL is fine. Nothing that uses it may be under way. */

@@ -25,6 +25,8 @@ typedef struct _cl_event *tz_cl_event;
     X(OUT_OF_RESOURCES, -5)                                                                        \
     X(OUT_OF_HOST_MEMORY, -6)                                                                      \
     X(BUILD_PROGRAM_FAILURE, -11)                                                                  \
+    X(INVALID_CONTEXT, -34)                                                                        \
+    X(INVALID_MEM_OBJECT, -38)                                                                     \
     X(INVALID_BUFFER_SIZE, -61)                                                                    \
     X(PLATFORM_NAME, 0x0902)                                                                       \
     X(DEVICE_TYPE_CPU, 1 << 1)                                                                     \
@@ -46,8 +48,13 @@ typedef struct _cl_event *tz_cl_event;
     X(DEVICE_VERSION, 0x102f)                                                                      \
     X(DEVICE_DOUBLE_FP_CONFIG, 0x1032)                                                             \
     X(DEVICE_HOST_UNIFIED_MEMORY, 0x1035)                                                          \
+    X(CONTEXT_DEVICES, 0x1081)                                                                     \
     X(MEM_READ_WRITE, 1 << 0)                                                                      \
     X(MEM_ALLOC_HOST_PTR, 1 << 4)                                                                  \
+    X(MEM_OBJECT_BUFFER, 0x10f0)                                                                   \
+    X(MEM_TYPE, 0x1100)                                                                            \
+    X(MEM_SIZE, 0x1102)                                                                            \
+    X(MEM_CONTEXT, 0x1106)                                                                         \
     X(MAP_READ, 1 << 0)                                                                            \
     X(MAP_WRITE, 1 << 1)                                                                           \
     X(PROGRAM_BUILD_LOG, 0x1183)                                                                   \
@@ -67,10 +74,14 @@ TZ_CL_CONSTANTS(TZ_CL_CONSTANT)
     X(tz_cl_context, CreateContext,                                                                \
       (const intptr_t *, uint32_t, const tz_cl_device *,                                           \
        void (*)(const char *, const void *, size_t, void *), void *, int32_t *))                   \
+    X(int32_t, RetainContext, (tz_cl_context))                                                     \
+    X(int32_t, GetContextInfo, (tz_cl_context, uint32_t, size_t, void *, size_t *))                \
     X(int32_t, ReleaseContext, (tz_cl_context))                                                    \
     X(tz_cl_queue, CreateCommandQueue, (tz_cl_context, tz_cl_device, uint64_t, int32_t *))         \
     X(int32_t, ReleaseCommandQueue, (tz_cl_queue))                                                 \
     X(tz_cl_mem, CreateBuffer, (tz_cl_context, uint64_t, size_t, void *, int32_t *))               \
+    X(int32_t, RetainMemObject, (tz_cl_mem))                                                       \
+    X(int32_t, GetMemObjectInfo, (tz_cl_mem, uint32_t, size_t, void *, size_t *))                  \
     X(int32_t, ReleaseMemObject, (tz_cl_mem))                                                      \
     X(tz_cl_program, CreateProgramWithSource,                                                      \
       (tz_cl_context, uint32_t, const char **, const size_t *, int32_t *))                         \

@@ -23,7 +23,8 @@ typedef struct tz_cut_tile {
 /* What a device saw in one tile, as kernels write it. */
 typedef struct tz_cut_seen {
     uint64_t hash;   /* as tz_row_hash, row after row; 0 unless checked */
-    uint64_t misfit; /* the first sample, counted row by row, that the bits cannot hold; TZ_NONE */
+    uint64_t misfit; /* the first sample that the bits cannot hold, counted row by row of what the
+                        image has of the tile: row * width * samples + ...; TZ_NONE */
     uint32_t empty;  /* all samples are nodata (or 0) */
     uint32_t unused;
 } tz_cut_seen;
@@ -53,6 +54,7 @@ typedef struct tz_cut_batch {
     uint64_t seen;    /* tz_cut_seen each */
     uint64_t tallies; /* tz_tally each, row.samples of them a tile; unused without */
     uint64_t scratch; /* tz_cut_scratch_bytes */
+    uint64_t discard; /* a copy of discard_bits; unused without */
 } tz_cut_batch;
 
 /* Whether a device can do it; else the cores do. */
@@ -62,9 +64,9 @@ uint64_t tz_cut_scratch_bytes(const tz_cut_batch *batch);
 /* Checks that all lies within memory (TZ_ERR_ARG names the tile), and launches. */
 tz_result tz_cut_launch(const tz_cut_batch *batch, uint32_t queue, tz_error *err);
 
-/* Rows from one place to another: of host order strides, one sample at a time where they differ.
- * What keeps rows for the next swath, and takes rows of the caller's. from and to have the same
- * shape and type and memory of one device. One launch. */
+/* Rows from one place to another: what keeps rows for the next swath, and takes rows of the
+ * caller's. from and to have the same shape and type, memory of one device, resolved strides, and
+ * no byte in common. One launch. */
 tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32_t queue,
                               tz_error *err);
 

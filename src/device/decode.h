@@ -30,8 +30,9 @@ bool tz_device_decodes(const tz_device *device, uint16_t compression);
 
 uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression, uint64_t count);
 
-/* Checks that all lies within the slab (TZ_ERR_ARG names the tile), and launches. A count of 0 is
- * nothing to do. */
+/* Checks that all lies within the slab (TZ_ERR_ARG names the tile) and that nothing which is read
+ * is written: the stored bytes of all tiles lie before or behind all decoded ones, and so do
+ * tables. Then launches. A count of 0 is nothing to do. */
 tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "device/cost.h"
 #include "device/device_find.h"
 #include "device/device_state.h"
 #include "device/device_text.h"
@@ -15,6 +16,16 @@
 const tz_device_info *tz_device_get_info(const tz_device *device)
 {
     return &device->info;
+}
+
+bool tz_device_is_auto(const tz_device *device)
+{
+    return device->is_auto;
+}
+
+void *tz_device_native_context(const tz_device *device)
+{
+    return tz_device_is_ours(device) ? device->driver->native_context(device->state) : NULL;
 }
 
 /* ---- one device ---- */
@@ -64,6 +75,7 @@ static tz_result open_driver(tz_device **out, const tz_driver *driver, uint32_t 
         destroy(device);
         return result;
     }
+    device->info.work = tz_device_abilities(driver, &device->info);
     *out = device;
     return TZ_OK;
 }
@@ -155,6 +167,8 @@ static tz_result open_auto(tz_device **out, const tz_device_options *options, co
     TZ_TRY(tz_device_list_make(&list, options, ctx->err));
     const tz_result result = open_best(out, options, list, ctx);
     tz_device_list_free(list);
+    if (result == TZ_OK)
+        (*out)->is_auto = true;
     return result;
 }
 

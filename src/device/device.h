@@ -29,6 +29,9 @@ tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count
 /* Bytes that may still be allocated: what the device tells, what options allow. */
 tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *err);
 
+/* How much of free memory is for plans: the margin is left out. */
+uint64_t tz_device_usable(uint64_t free_bytes);
+
 /* Memory of the host: (*out)->host. tz_device_alloc makes memory of the device, tz_device_free
  * releases either. */
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
@@ -78,6 +81,7 @@ void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_co
 typedef enum tz_device_call {
     TZ_CALL_ALLOC,
     TZ_CALL_ALLOC_PINNED,
+    TZ_CALL_WRAP,
     TZ_CALL_FREE,
     TZ_CALL_UPLOAD,
     TZ_CALL_DOWNLOAD,

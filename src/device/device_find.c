@@ -25,16 +25,22 @@ const char *tz_device_type_name(tz_device_type type)
     return type == TZ_DEVICE_CPU ? "cpu" : type == TZ_DEVICE_GPU ? "gpu" : "other";
 }
 
+/* By bit; the cores do all of it. */
+static const char *const work_names[] = {
+    "place",          "predictor2",      "predictor3",      "convert",     "decode-deflate",
+    "decode-lzw",     "decode-lz4",      "decode-packbits", "decode-zstd", "cut",
+    "encode-deflate", "encode-packbits", "reduce",
+};
+#define WORK_COUNT (sizeof work_names / sizeof work_names[0])
+_Static_assert(TZ_DEVICE_REDUCE == 1u << (WORK_COUNT - 1), "every bit has a name");
+
 const char *tz_device_work_name(uint32_t work)
 {
-    switch (work) {
-    case TZ_DEVICE_PLACE:
-        return "place";
-    case TZ_DEVICE_PREDICTOR2:
-        return "predictor2";
-    default:
-        return NULL;
+    for (size_t i = 0; i < WORK_COUNT; i++) {
+        if (work == 1u << i)
+            return work_names[i];
     }
+    return NULL;
 }
 
 tz_result tz_device_take_options(tz_device_options *out, const tz_device_options *given,
@@ -71,7 +77,7 @@ void tz_cores_describe(tz_device_info *info)
                              .driver = "cores",
                              .name = "the cores of this machine",
                              .type = TZ_DEVICE_CPU,
-                             .work = TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2,
+                             .work = (1u << WORK_COUNT) - 1,
                              .usable = true};
     info->limits.compute_units = tz_pool_cores();
     info->limits.fp64 = true;
@@ -91,6 +97,10 @@ static tz_result fill(whole_list *list, const tz_device_options *options, const 
         const size_t before = list->found.count;
         tz_device_text(about->name, sizeof about->name, tz_drivers[i]->name);
         TZ_TRY(tz_drivers[i]->find(options, &list->found, about, ctx));
+        for (size_t k = before; k < list->found.count; k++) {
+            tz_device_info *info = &list->found.devices[k];
+            info->work = tz_device_abilities(tz_drivers[i], info);
+        }
         about->device_count = (uint32_t)(list->found.count - before);
     }
     list->shown = (tz_device_list){.driver_count = DRIVER_COUNT,

@@ -51,6 +51,11 @@ static tz_result check_piece(const tz_device *device, uint64_t size, tz_error *e
                           "more bytes in one piece than the device allows");
 }
 
+uint64_t tz_device_usable(uint64_t free_bytes)
+{
+    return free_bytes / 8 * USABLE_EIGHTHS;
+}
+
 tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count, tz_error *err)
 {
     uint64_t sum = 0;
@@ -60,7 +65,7 @@ tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count
         TZ_TRY(check_piece(device, sizes[i], err));
         sum = tz_add_capped(sum, sizes[i]);
     }
-    room = room / 8 * USABLE_EIGHTHS;
+    room = tz_device_usable(room);
     if (sum <= room)
         return TZ_OK;
     return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
@@ -113,14 +118,19 @@ static void give_back(tz_device *device, uint64_t size)
 
 /* ---- allocating ---- */
 
-static tz_result run_alloc(tz_device *device, tz_device_memory *memory, bool pinned, tz_error *err)
+static tz_result run_alloc(tz_device *device, tz_device_memory *memory, tz_device_call kind,
+                           tz_error *err)
 {
     tz_call call;
+    tz_result result;
+    TZ_TRY(tz_call_begin(&call, device, kind, TZ_NO_QUEUE, memory->size, err));
     const tz_driver *driver = device->driver;
-    TZ_TRY(tz_call_begin(&call, device, pinned ? TZ_CALL_ALLOC_PINNED : TZ_CALL_ALLOC, TZ_NO_QUEUE,
-                         memory->size, err));
-    const tz_result result = pinned ? driver->alloc_pinned(device->state, memory, &call.ctx)
-                                    : driver->alloc(device->state, memory, &call.ctx);
+    if (kind == TZ_CALL_WRAP)
+        result = driver->wrap(device->state, memory, &call.ctx);
+    else if (kind == TZ_CALL_ALLOC_PINNED)
+        result = driver->alloc_pinned(device->state, memory, &call.ctx);
+    else
+        result = driver->alloc(device->state, memory, &call.ctx);
     TZ_TRY(tz_call_end(&call, result, err));
     tz_device_lock(device);
     link_memory(device, memory);
@@ -128,8 +138,9 @@ static tz_result run_alloc(tz_device *device, tz_device_memory *memory, bool pin
     return TZ_OK;
 }
 
-static tz_result allocate(tz_device *device, uint64_t size, bool pinned, tz_device_memory **out,
-                          tz_error *err)
+/* handle: of TZ_CALL_WRAP only. */
+static tz_result allocate(tz_device *device, uint64_t size, tz_device_call kind, void *handle,
+                          tz_device_memory **out, tz_error *err)
 {
     tz_device_memory *memory = tz_alloc_zeroed(1, sizeof *memory);
     if (!memory) {
@@ -138,7 +149,9 @@ static tz_result allocate(tz_device *device, uint64_t size, bool pinned, tz_devi
     }
     memory->device = device;
     memory->size = size;
-    const tz_result result = run_alloc(device, memory, pinned, err);
+    memory->handle = handle;
+    memory->wrapped = kind == TZ_CALL_WRAP;
+    const tz_result result = run_alloc(device, memory, kind, err);
     if (result == TZ_OK)
         *out = memory;
     else
@@ -150,7 +163,7 @@ tz_result tz_device_alloc(tz_device *device, uint64_t size, tz_device_memory **o
 {
     TZ_TRY(check_piece(device, size, err));
     TZ_TRY(reserve(device, size, err));
-    const tz_result result = allocate(device, size, false, out, err);
+    const tz_result result = allocate(device, size, TZ_CALL_ALLOC, NULL, out, err);
     if (result != TZ_OK)
         give_back(device, size);
     return result;
@@ -160,7 +173,16 @@ tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_mem
                                  tz_error *err)
 {
     TZ_TRY(check_piece(device, size, err));
-    return allocate(device, size, true, out, err);
+    return allocate(device, size, TZ_CALL_ALLOC_PINNED, NULL, out, err);
+}
+
+tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_device_memory **out,
+                         tz_error *err)
+{
+    if (!handle)
+        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                              "handle is NULL");
+    return allocate(device, size, TZ_CALL_WRAP, handle, out, err);
 }
 
 void tz_device_free(tz_device_memory *memory)
@@ -173,7 +195,7 @@ void tz_device_free(tz_device_memory *memory)
     (void)tz_call_begin(&call, device, TZ_CALL_FREE, TZ_NO_QUEUE, memory->size, NULL);
     tz_device_lock(device);
     unlink_memory(device, memory);
-    if (!memory->host)
+    if (!memory->host && !memory->wrapped)
         tz_count_memory(device, memory->size, false);
     tz_device_unlock(device);
     if (tz_device_is_ours(device))

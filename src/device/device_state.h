@@ -12,6 +12,7 @@ struct tz_device {
     const tz_driver *driver; /* NULL: the cores */
     void *state;             /* the driver's */
     tz_device_info info;
+    bool is_auto;          /* "auto" chose it */
     pid_t process;         /* that opened it */
     uint64_t memory_bytes; /* cap of the options; UINT64_MAX: none */
     pthread_mutex_t lock;  /* of all below; never held while the driver works */

@@ -24,6 +24,7 @@ struct tz_device_memory {
     uint64_t size;
     void *handle; /* the driver's */
     void *host;   /* where pinned memory is; NULL: memory of the device */
+    bool wrapped; /* of the caller's */
     tz_device_memory *before, *after;
 };
 
@@ -68,7 +69,7 @@ typedef struct tz_driver {
     const char *name;
 
     /* Add all devices, in the order of their numbers, and say in *about what became of the driver.
-     * What is missing is no error. */
+     * What is missing is no error. Their work is left 0: it is the same for all drivers. */
     tz_result (*find)(const tz_device_options *options, tz_found *found, tz_driver_info *about,
                       const tz_context *ctx);
 
@@ -80,7 +81,13 @@ typedef struct tz_driver {
     /* Fill in memory->handle, and of pinned memory memory->host too; its size is set. */
     tz_result (*alloc)(void *state, tz_device_memory *memory, const tz_context *ctx);
     tz_result (*alloc_pinned)(void *state, tz_device_memory *memory, const tz_context *ctx);
-    void (*free)(void *state, tz_device_memory *memory); /* of either kind */
+    void (*free)(void *state, tz_device_memory *memory); /* of either kind, or wrapped */
+
+    /* Hold the caller's memory->handle until free; memory->size of 0 becomes all of it. A handle
+     * that is not a piece of memory of so many bytes in the device's context is TZ_ERR_ARG. */
+    tz_result (*wrap)(void *state, tz_device_memory *memory, const tz_context *ctx);
+    /* What its memory belongs to, for callers that wrap their own. */
+    void *(*native_context)(void *state);
 
     /* These return before the work is done. Host memory stays as it is until then. */
     tz_result (*upload)(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,

@@ -135,9 +135,9 @@ static tz_result launch_packbits(const tz_encode_batch *batch, uint32_t queue, t
     tz_device *device = batch->slab->device;
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
                                      TZ_U64(batch->sizes), TZ_U32(batch->row_bytes)};
-    const tz_launch launch =
-        TZ_LAUNCH_OF(form_of(device, TZ_KERNEL_PACKBITS_ITEM, TZ_KERNEL_PACKBITS_GROUP),
-                     batch->count, arguments);
+    const tz_launch launch = TZ_LAUNCH_OF(
+        form_of(device, TZ_KERNEL_ENCODE_PACKBITS_ITEM, TZ_KERNEL_ENCODE_PACKBITS_GROUP),
+        batch->count, arguments);
     return tz_device_launch(device, queue, &launch, err);
 }
 

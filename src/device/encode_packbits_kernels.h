@@ -31,14 +31,14 @@ TZ_FN void tz_encode_packbits_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 
 }
 
 #ifdef TZ_SHELL
-TZ_SHELL(tz_kernel_packbits_item)
+TZ_SHELL(tz_kernel_encode_packbits_item)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u32 row_bytes)
 {
     if (TZ_ITEM == 0u)
         tz_encode_packbits_item(slab, table, sizes, row_bytes, TZ_GROUP);
 }
 
-TZ_SHELL(tz_kernel_packbits_group)
+TZ_SHELL(tz_kernel_encode_packbits_group)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u32 row_bytes)
 {
     TZ_SHARED tz_u64 sums[TZ_SCAN_WORDS];

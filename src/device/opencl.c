@@ -63,10 +63,14 @@ static void close_device(void *state)
     tz_free(s);
 }
 
-static tz_result make_context(tz_cl_state *s, tz_cl_device device, const tz_context *ctx)
+static tz_result make_context(tz_cl_state *s, tz_cl_device device, void *given,
+                              const tz_context *ctx)
 {
     int32_t code = TZ_CL_SUCCESS;
-    s->context = s->api.CreateContext(NULL, 1, &device, NULL, NULL, &code);
+    if (given)
+        TZ_TRY(tz_cl_take_context(s, device, given, ctx));
+    else
+        s->context = s->api.CreateContext(NULL, 1, &device, NULL, NULL, &code);
     if (!s->context)
         return tz_cl_fail(ctx, "clCreateContext", code);
     for (uint32_t i = 0; i < TZ_QUEUES; i++) {
@@ -79,7 +83,7 @@ static tz_result make_context(tz_cl_state *s, tz_cl_device device, const tz_cont
 }
 
 static tz_result pick(tz_cl_state *s, const tz_cl_places *places, uint32_t index,
-                      tz_device_info *info, const tz_context *ctx)
+                      const tz_device_options *options, tz_device_info *info, const tz_context *ctx)
 {
     if (index >= places->count)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
@@ -89,15 +93,15 @@ static tz_result pick(tz_cl_state *s, const tz_cl_places *places, uint32_t index
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
                        "the device cannot be used: %s", info->reason);
-    return make_context(s, places->list[index].device, ctx);
+    return make_context(s, places->list[index].device, options->opencl_context, ctx);
 }
 
-static tz_result open_found(tz_cl_state *s, uint32_t index, tz_device_info *info,
-                            const tz_context *ctx)
+static tz_result open_found(tz_cl_state *s, const tz_device_options *options, uint32_t index,
+                            tz_device_info *info, const tz_context *ctx)
 {
     tz_cl_places places;
     TZ_TRY(tz_cl_find(&s->api, &places, ctx));
-    const tz_result result = pick(s, &places, index, info, ctx);
+    const tz_result result = pick(s, &places, index, options, info, ctx);
     tz_free(places.list);
     if (result != TZ_OK)
         release(s);
@@ -113,7 +117,7 @@ static tz_result open_loaded(tz_cl_state *s, const tz_device_options *options, u
                        "OpenCL is not there: %s", reason);
     if (pthread_mutex_init(&s->launch_lock, NULL) != 0)
         return tz_fail_nomem(ctx, sizeof s->launch_lock);
-    const tz_result result = open_found(s, index, info, ctx);
+    const tz_result result = open_found(s, options, index, info, ctx);
     if (result != TZ_OK)
         pthread_mutex_destroy(&s->launch_lock);
     return result;
@@ -192,6 +196,8 @@ const tz_driver tz_driver_opencl = {
     .alloc = alloc,
     .alloc_pinned = alloc_pinned,
     .free = free_memory_of,
+    .wrap = tz_cl_wrap,
+    .native_context = tz_cl_native_context,
     .upload = tz_cl_upload,
     .download = tz_cl_download,
     .launch = tz_cl_launch,

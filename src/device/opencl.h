@@ -30,6 +30,9 @@ tz_result tz_cl_fail_memory(const tz_context *ctx, const char *function, int32_t
 
 /* ---- opencl_find.c ---- */
 
+/* Of a platform, or a context: more than any machine has. */
+#define TZ_CL_MOST_DEVICES 64u
+
 typedef struct tz_cl_place {
     tz_cl_platform platform;
     tz_cl_device device;
@@ -61,7 +64,7 @@ tz_result tz_cl_build(const tz_cl_api *api, tz_cl_context context, tz_cl_device 
                       tz_cl_program_set *set, uint32_t family, const tz_context *ctx);
 void tz_cl_release_programs(const tz_cl_api *api, tz_cl_program_set *set); /* zeroed is fine */
 
-/* ---- opencl.c and opencl_work.c ---- */
+/* ---- opencl.c ---- */
 
 typedef struct tz_cl_state {
     tz_cl_api api;
@@ -71,6 +74,16 @@ typedef struct tz_cl_state {
     tz_cl_program_set programs;
     pthread_mutex_t launch_lock; /* programs, and the arguments of a kernel, are all threads' */
 } tz_cl_state;
+
+/* ---- opencl_foreign.c: what is the caller's ---- */
+
+/* s->context becomes the caller's, retained; TZ_ERR_ARG when the device is not in it. */
+tz_result tz_cl_take_context(tz_cl_state *s, tz_cl_device device, void *given,
+                             const tz_context *ctx);
+tz_result tz_cl_wrap(void *state, tz_device_memory *memory, const tz_context *ctx);
+void *tz_cl_native_context(void *state);
+
+/* ---- opencl_work.c ---- */
 
 tz_result tz_cl_upload(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
                        const void *from, uint64_t size, const tz_context *ctx);

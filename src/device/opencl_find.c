@@ -10,7 +10,6 @@
 
 /* More than any machine has; a driver's count is not trusted with memory. */
 #define MOST_PLATFORMS 32u
-#define MOST_DEVICES   64u
 
 static uint32_t at_most(uint32_t value, uint32_t most)
 {
@@ -34,10 +33,10 @@ static tz_result add(tz_cl_places *out, tz_cl_platform platform, const tz_cl_dev
 static tz_result find_devices(const tz_cl_api *api, tz_cl_platform platform, tz_cl_places *out,
                               const tz_context *ctx)
 {
-    tz_cl_device devices[MOST_DEVICES];
+    tz_cl_device devices[TZ_CL_MOST_DEVICES];
     uint32_t count = 0;
-    const int32_t code =
-        api->GetDeviceIDs(platform, (uint64_t)TZ_CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices, &count);
+    const int32_t code = api->GetDeviceIDs(platform, (uint64_t)TZ_CL_DEVICE_TYPE_ALL,
+                                           TZ_CL_MOST_DEVICES, devices, &count);
     if (code == TZ_CL_DEVICE_NOT_FOUND || (code == TZ_CL_SUCCESS && count == 0)) {
         tz_device_text(out->reason, sizeof out->reason, "a platform has no device");
         return TZ_OK;
@@ -47,7 +46,7 @@ static tz_result find_devices(const tz_cl_api *api, tz_cl_platform platform, tz_
                         tz_cl_error_text(code), (int)code);
         return TZ_OK;
     }
-    return add(out, platform, devices, at_most(count, MOST_DEVICES), ctx);
+    return add(out, platform, devices, at_most(count, TZ_CL_MOST_DEVICES), ctx);
 }
 
 tz_result tz_cl_find(const tz_cl_api *api, tz_cl_places *out, const tz_context *ctx)
@@ -185,6 +184,5 @@ void tz_cl_describe(const tz_cl_api *api, const tz_cl_place *place, size_t index
     describe_limits(api, device, &info->limits);
     const char *fault = find_fault(api, device, info);
     info->usable = !fault;
-    info->work = fault ? 0 : TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2;
     tz_device_text(info->reason, sizeof info->reason, fault ? fault : "");
 }

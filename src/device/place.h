@@ -45,7 +45,7 @@ tz_place_format tz_place_format_copy(uint32_t width);
 bool tz_device_places(const tz_device *device, const tz_place_format *format);
 
 /* A rectangle of samples of one band, done by one group: about TZ_PLACE_PIXELS of them at most, so
- * larger ones are several entries. */
+ * larger ones are several entries. Those of more bytes than 32 bits count are refused. */
 #define TZ_PLACE_PIXELS 8192u
 enum {
     TZ_PLACE_INTO = 1,   /* to the raster */

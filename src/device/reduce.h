@@ -10,7 +10,8 @@
 /* One level on its way. Weights are made by the host: across once, down for some rows at a time. */
 typedef struct tz_reducer tz_reducer;
 
-/* Whether a device can do it; else the cores do. */
+/* Whether a device can do it; else the cores do. Without double precision these are nearest, and
+ * averages of two by two integers. */
 bool tz_device_reduces(const tz_device *device, const tz_reduction *how);
 
 /* Device memory that it takes, for runs of at most so many new rows. */
@@ -19,14 +20,15 @@ uint64_t tz_reducer_bytes(const tz_reduction *how, uint32_t rows);
 uint64_t tz_reducer_host_bytes(const tz_reduction *how, uint32_t rows);
 
 /* memory: tz_reducer_bytes from offset (a multiple of 64) on are the reducer's until it is freed.
- */
+ * Waits until its tables are there. */
 tz_result tz_reducer_make(tz_reducer **out, const tz_reduction *how, uint32_t rows,
                           tz_device_memory *memory, uint64_t offset, tz_error *err);
 void tz_reducer_free(tz_reducer *reducer); /* NULL is fine; nothing is under way */
 
-/* New rows first to first + rows - 1, whole ones, of all bands, and of the mask where there is one.
- * All buffers have memory of the device. A number of uploads and launches that depends on the
- * method alone; nothing is waited for, but a run before the last one. */
+/* New rows first to first + rows - 1, whole ones, of all bands, and of the mask where there is one
+ * (mask NULL or without memory: none). All buffers have memory of the device and resolved strides;
+ * old and new rows do not overlap. One upload and one launch. Runs of a reducer are put into one
+ * queue, one after the other; nothing is waited for, but a run before the last one. */
 tz_result tz_reducer_run(tz_reducer *reducer, const tz_reduce_source *from, uint32_t first,
                          uint32_t rows, const tz_buffer *pixels, const tz_buffer *mask,
                          uint32_t queue, tz_error *err);

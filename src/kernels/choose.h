@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One of many values: the most frequent, or the one in the middle. None is NaN. */
+ * One of many values: the least, the largest, the most frequent, or the one in the middle. */
 #ifndef TZ_KERNELS_CHOOSE_H
 #define TZ_KERNELS_CHOOSE_H
 
 #include "kernels/kernel.h"
+
+/* The second one of two that are equal; NaN only where both are. */
+TZ_FN tz_f64 tz_least(tz_f64 a, tz_f64 b)
+{
+    return a < b || b != b ? a : b;
+}
+TZ_FN tz_f64 tz_largest(tz_f64 a, tz_f64 b)
+{
+    return a > b || b != b ? a : b;
+}
+
+/* ---- of values none of which is NaN ---- */
 
 /* Up to so many are compared one by one. */
 #define TZ_FEW_VALUES 16u

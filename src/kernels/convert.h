@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From any type to any other: the rules of doc/numerics.md, one element at a time. A value goes
- * through one of three wide forms, which hold every value of its kind exactly: i64, u64 or f64. */
+ * through one of three wide forms, which hold every value of its kind exactly: i64, u64 or f64.
+ * What goes through f64 is left out on devices that have none. */
 #ifndef TZ_KERNELS_CONVERT_H
 #define TZ_KERNELS_CONVERT_H
 
@@ -44,6 +45,7 @@ TZ_FN tz_u16 tz_f32_to_half(tz_f32 value)
     return (tz_u16)(sign | rounded >> shift);
 }
 
+#ifdef TZ_HAS_F64
 /* f64 to half rounds once: what f32 cannot hold is made odd there, so that the second rounding sees
  * which way it went. */
 TZ_FN tz_u16 tz_f64_to_half(tz_f64 value)
@@ -57,6 +59,7 @@ TZ_FN tz_u16 tz_f64_to_half(tz_f64 value)
     }
     return tz_f32_to_half(narrow);
 }
+#endif
 
 /* ---- stores: saturate, round half away from zero, NaN becomes 0 in integers ---- */
 
@@ -71,6 +74,10 @@ TZ_FN tz_u16 tz_f64_to_half(tz_f64 value)
     {                                                                                              \
         return value > (tz_u64)(highest) ? (type)(highest) : (type)value;                          \
     }                                                                                              \
+    TZ_STORE_INTEGER_F64(name, type, lowest, highest)
+
+#ifdef TZ_HAS_F64
+#define TZ_STORE_INTEGER_F64(name, type, lowest, highest)                                          \
     TZ_FN type tz_##name##_of_f64(tz_f64 value)                                                    \
     {                                                                                              \
         if (!(value > (tz_f64)(lowest))) /* also NaN */                                            \
@@ -82,6 +89,9 @@ TZ_FN tz_u16 tz_f64_to_half(tz_f64 value)
         const tz_f64 part = value - (tz_f64)whole;                                                 \
         return (type)(whole + (part >= 0.5) - (part <= -0.5));                                     \
     }
+#else
+#define TZ_STORE_INTEGER_F64(name, type, lowest, highest)
+#endif
 
 TZ_STORE_INTEGER(u8, tz_u8, 0, 255)
 TZ_STORE_INTEGER(i8, tz_i8, -128, 127)
@@ -101,6 +111,7 @@ TZ_FN tz_i64 tz_i64_of_u64(tz_u64 value)
 {
     return value > (tz_u64)TZ_I64_MAX ? (tz_i64)TZ_I64_MAX : (tz_i64)value;
 }
+#ifdef TZ_HAS_F64
 TZ_FN tz_i64 tz_i64_of_f64(tz_f64 value)
 {
     if (!(value > -9223372036854775808.0))
@@ -111,6 +122,7 @@ TZ_FN tz_i64 tz_i64_of_f64(tz_f64 value)
     const tz_f64 part = value - (tz_f64)whole;
     return whole + (part >= 0.5) - (part <= -0.5);
 }
+#endif
 TZ_FN tz_u64 tz_u64_of_i64(tz_i64 value)
 {
     return value < 0 ? 0 : (tz_u64)value;
@@ -119,6 +131,7 @@ TZ_FN tz_u64 tz_u64_of_u64(tz_u64 value)
 {
     return value;
 }
+#ifdef TZ_HAS_F64
 TZ_FN tz_u64 tz_u64_of_f64(tz_f64 value)
 {
     if (!(value > 0.0))
@@ -128,6 +141,7 @@ TZ_FN tz_u64 tz_u64_of_f64(tz_f64 value)
     const tz_u64 whole = (tz_u64)value;
     return whole + (value - (tz_f64)whole >= 0.5);
 }
+#endif
 
 TZ_FN tz_f32 tz_f32_of_i64(tz_i64 value)
 {
@@ -137,6 +151,7 @@ TZ_FN tz_f32 tz_f32_of_u64(tz_u64 value)
 {
     return (tz_f32)value;
 }
+#ifdef TZ_HAS_F64
 TZ_FN tz_f32 tz_f32_of_f64(tz_f64 value)
 {
     return (tz_f32)value;
@@ -165,5 +180,6 @@ TZ_FN tz_u16 tz_f16_of_f64(tz_f64 value)
 {
     return tz_f64_to_half(value);
 }
+#endif
 
 #endif

@@ -94,12 +94,19 @@ TZ_BESIDE_FLOAT(f16, tz_u16, 0x8000u)
 TZ_BESIDE_FLOAT(f32, tz_u32, 0x80000000u)
 TZ_BESIDE_FLOAT(f64, tz_u64, 0x8000000000000000ULL)
 
-/* One sample of every pixel. One that comes to equal nodata becomes beside instead, one that is
- * nodata stays. minus_zero equals 0, where there are two of them. */
+/* One that comes to equal nodata becomes beside instead, one that is nodata stays. minus_zero
+ * equals 0, where there are two of them. A row: one sample of every pixel. */
 #define TZ_DISCARD_ROW(name, width, type, minus_zero)                                              \
     TZ_FN tz_u32 tz_equal_##name(type a, type b)                                                   \
     {                                                                                              \
         return a == b || (type)(a | b) == (type)(minus_zero);                                      \
+    }                                                                                              \
+    TZ_FN type tz_discard_beside_##name(type x, tz_u32 bits, tz_u32 has_nodata, type nodata,       \
+                                        type beside)                                               \
+    {                                                                                              \
+        const type y = tz_discard_##name(x, bits);                                                 \
+        const type z = has_nodata && tz_equal_##name(y, nodata) ? beside : y;                      \
+        return has_nodata && tz_equal_##name(x, nodata) ? x : z;                                   \
     }                                                                                              \
     TZ_FN void tz_discard_row_##name(TZ_GLOBAL tz_u8 *row, tz_u64 pixels, tz_u32 samples,          \
                                      tz_u32 bits, tz_u32 has_nodata, type nodata, type beside)     \
@@ -107,9 +114,7 @@ TZ_BESIDE_FLOAT(f64, tz_u64, 0x8000000000000000ULL)
         for (tz_u64 i = 0; i < pixels; i++) {                                                      \
             TZ_GLOBAL tz_u8 *p = row + i * samples * sizeof(type);                                 \
             const type x = tz_load_##width(p);                                                     \
-            const type y = tz_discard_##name(x, bits);                                             \
-            const type z = has_nodata && tz_equal_##name(y, nodata) ? beside : y;                  \
-            tz_store_##width(p, has_nodata &&tz_equal_##name(x, nodata) ? x : z);                  \
+            tz_store_##width(p, tz_discard_beside_##name(x, bits, has_nodata, nodata, beside));    \
         }                                                                                          \
     }
 TZ_DISCARD_ROW(u8, u8, tz_u8, 0)

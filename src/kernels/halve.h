@@ -6,17 +6,24 @@
 
 #include "kernels/kernel.h"
 
-/* has_nodata: samples that equal nodata do not count, it stands where none does, and a mean that
- * comes to equal it becomes beside. */
+/* All four are left. */
+#define TZ_HALVE_ALL 15u
+
+/* left: which of the four count, bit by bit. has_nodata: samples that equal nodata do not count
+ * either, and a mean that comes to equal it becomes beside. nodata stands where nothing counts. */
 #define TZ_HALVE_INTEGER(name, type)                                                               \
-    TZ_FN type tz_halve_##name(type a, type b, type c, type d, int has_nodata, type nodata,        \
-                               type beside)                                                        \
+    TZ_FN type tz_halve_##name(type a, type b, type c, type d, tz_u32 left, int has_nodata,        \
+                               type nodata, type beside)                                           \
     {                                                                                              \
         tz_i32 sum = (tz_i32)a + (tz_i32)b + (tz_i32)c + (tz_i32)d;                                \
         tz_i32 count = 4;                                                                          \
-        if (has_nodata) {                                                                          \
-            count -= (a == nodata) + (b == nodata) + (c == nodata) + (d == nodata);                \
-            sum -= (4 - count) * (tz_i32)nodata;                                                   \
+        if (has_nodata || left != TZ_HALVE_ALL) {                                                  \
+            const tz_i32 has_a = (left & 1u) != 0u && !(has_nodata && a == nodata);                \
+            const tz_i32 has_b = (left & 2u) != 0u && !(has_nodata && b == nodata);                \
+            const tz_i32 has_c = (left & 4u) != 0u && !(has_nodata && c == nodata);                \
+            const tz_i32 has_d = (left & 8u) != 0u && !(has_nodata && d == nodata);                \
+            count = has_a + has_b + has_c + has_d;                                                 \
+            sum = has_a * (tz_i32)a + has_b * (tz_i32)b + has_c * (tz_i32)c + has_d * (tz_i32)d;   \
             if (count == 0)                                                                        \
                 return nodata;                                                                     \
         }                                                                                          \
@@ -28,15 +35,16 @@ TZ_HALVE_INTEGER(u8, tz_u8)
 TZ_HALVE_INTEGER(u16, tz_u16)
 TZ_HALVE_INTEGER(i16, tz_i16)
 
+#ifdef TZ_HAS_F64
 /* NaN does not count either; none stands where nothing does. */
-TZ_FN tz_f32 tz_halve_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, int has_nodata, tz_f32 nodata,
-                          tz_f32 beside, tz_f32 none)
+TZ_FN tz_f32 tz_halve_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, tz_u32 left, int has_nodata,
+                          tz_f32 nodata, tz_f32 beside, tz_f32 none)
 {
     const tz_f32 values[4] = {a, b, c, d};
     tz_f64 rows[2] = {0.0, 0.0};
     tz_f64 count = 0.0;
     for (int i = 0; i < 4; i++) {
-        if (values[i] != values[i] || (has_nodata && values[i] == nodata))
+        if ((left >> i & 1u) == 0u || values[i] != values[i] || (has_nodata && values[i] == nodata))
             continue;
         rows[i / 2] += (tz_f64)values[i];
         count += 1.0;
@@ -47,5 +55,6 @@ TZ_FN tz_f32 tz_halve_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, int has_nodata
     const tz_f32 narrow = (tz_f32)mean;
     return has_nodata && narrow == nodata ? beside : narrow;
 }
+#endif
 
 #endif

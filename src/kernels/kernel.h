@@ -28,7 +28,7 @@ typedef float tz_f32;
 typedef double tz_f64;
 #define TZ_HAS_F64        1
 #define tz_bits_of_f64(x) as_ulong(x)
-#define tz_f64_of_bits(x) as_double(x)
+#define tz_f64_of_bits(x) as_double((ulong)(x))
 #endif
 #define tz_bits_of_f32(x) as_uint(x)
 #define tz_f32_of_bits(x) as_float(x)

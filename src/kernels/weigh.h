@@ -6,23 +6,32 @@
 
 #include "kernels/kernel.h"
 
+/* One sample of a row's share: it counts if it is valid and weighs something. */
+TZ_FN void tz_weigh_add(tz_f64 x, tz_f64 by, tz_f64 *sum, tz_f64 *weight)
+{
+    if (x != x || by == 0.0)
+        return;
+    *sum += by * x;
+    *weight += by;
+}
+
 /* One row's share of one new pixel: sum and weight of its valid samples, left to right. Weights
- * are stride apart; one of 0 does not count. */
+ * are stride apart. */
 TZ_FN void tz_weigh_row(const TZ_GLOBAL tz_f64 *samples, const TZ_GLOBAL tz_f64 *weights,
                         tz_u64 stride, tz_u32 count, tz_f64 *sum, tz_f64 *weight)
 {
     tz_f64 s = 0.0;
     tz_f64 w = 0.0;
-    for (tz_u32 i = 0; i < count; i++) {
-        const tz_f64 x = samples[i];
-        const tz_f64 by = weights[i * stride];
-        if (x != x || by == 0.0)
-            continue;
-        s += by * x;
-        w += by;
-    }
+    for (tz_u32 i = 0; i < count; i++)
+        tz_weigh_add(samples[i], weights[i * stride], &s, &w);
     *sum = s;
     *weight = w;
+}
+
+/* nan: where nothing is valid. */
+TZ_FN tz_f64 tz_weighed(tz_f64 sum, tz_f64 weight, tz_f64 nan)
+{
+    return weight > 0.0 ? sum / weight : nan;
 }
 
 /* The state of a filter: a mean along one axis, taken sample by sample. */
@@ -52,7 +61,7 @@ TZ_FN tz_f64 tz_filter_end(const tz_filter *f, tz_u32 count, int negative, tz_f6
 {
     if (negative && f->longest < count / 2u)
         return nan;
-    return f->weight > 0.0 ? f->sum / f->weight : nan;
+    return tz_weighed(f->sum, f->weight, nan);
 }
 
 #endif

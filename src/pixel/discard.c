@@ -39,8 +39,7 @@ static discard_function *const functions[] = {
     [TZ_DTYPE_FLOAT64] = discard_f64,
 };
 
-/* Whether a sample can be nodata at all, and then which. */
-static bool nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sample)
+bool tz_store_nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sample)
 {
     const tz_placement how = {.from = dtype, .to = dtype, .nodata = *nodata};
     uint8_t differs;
@@ -54,7 +53,7 @@ void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t
 {
     const size_t size = tz_dtype_size(dtype);
     uint8_t sample[16];
-    const bool has_nodata = nodata_sample(dtype, nodata, sample);
+    const bool has_nodata = tz_store_nodata_sample(dtype, nodata, sample);
     for (uint32_t s = 0; s < samples; s++)
         functions[dtype](row + s * size, pixels, samples, bits[s], has_nodata ? sample : NULL);
 }

@@ -24,7 +24,7 @@ LOAD(float)
             const size_t at = (i / how->samples * how->samples + i) * sizeof(type);                \
             const type mean = tz_halve_##name(                                                     \
                 load_##type(above + at), load_##type(above + at + next), load_##type(below + at),  \
-                load_##type(below + at + next), how->has_nodata, __VA_ARGS__);                     \
+                load_##type(below + at + next), TZ_HALVE_ALL, how->has_nodata, __VA_ARGS__);       \
             memcpy(out + i * sizeof(type), &mean, sizeof mean);                                    \
         }                                                                                          \
     }

@@ -30,6 +30,11 @@ typedef struct tz_row_format {
 /* Whether there is a way to read such rows; NULL, or what is wrong with them. */
 const char *tz_row_unsupported(const tz_row_format *format);
 
+/* Whether samples are whole bytes, and a power of two of them; those of all other widths are
+ * packed.
+ */
+bool tz_row_has_words(const tz_row_format *format);
+
 /* Whether decoded rows are samples of format->dtype already, so that nothing has to be prepared. */
 bool tz_row_is_plain(const tz_row_format *format);
 

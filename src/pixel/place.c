@@ -3,12 +3,9 @@
  * so that every pair of types is the meeting of one load and one store. */
 #include <math.h>
 
-#include "kernels/convert.h"
 #include "pixel/row_ops.h"
 
 enum { CHUNK = 256 };
-
-typedef enum wide_kind { WIDE_I64, WIDE_U64, WIDE_F64 } wide_kind;
 
 typedef union wide {
     int64_t i;
@@ -42,13 +39,13 @@ LOAD(f64, double, f, x)
 /* ---- stores ---- */
 
 #define STORE(name, type)                                                                          \
-    static void store_##name(const wide *in, wide_kind kind, uint8_t *dst, ptrdiff_t step,         \
+    static void store_##name(const wide *in, uint32_t kind, uint8_t *dst, ptrdiff_t step,          \
                              size_t count)                                                         \
     {                                                                                              \
         for (size_t i = 0; i < count; i++, dst += step) {                                          \
-            const type x = kind == WIDE_I64   ? tz_##name##_of_i64(in[i].i)                        \
-                           : kind == WIDE_U64 ? tz_##name##_of_u64(in[i].u)                        \
-                                              : tz_##name##_of_f64(in[i].f);                       \
+            const type x = kind == TZ_WIDE_I64   ? tz_##name##_of_i64(in[i].i)                     \
+                           : kind == TZ_WIDE_U64 ? tz_##name##_of_u64(in[i].u)                     \
+                                                 : tz_##name##_of_f64(in[i].f);                    \
             memcpy(dst, &x, sizeof x);                                                             \
         }                                                                                          \
     }
@@ -68,68 +65,40 @@ STORE(f64, double)
 
 typedef struct type_ops {
     void (*load)(const uint8_t *src, ptrdiff_t step, wide *out, size_t count);
-    void (*store)(const wide *in, wide_kind kind, uint8_t *dst, ptrdiff_t step, size_t count);
-    wide_kind kind;
+    void (*store)(const wide *in, uint32_t kind, uint8_t *dst, ptrdiff_t step, size_t count);
+    uint32_t kind;
     uint8_t size;    /* of one part */
     bool is_complex; /* two parts, the second right behind the first */
 } type_ops;
 
 static const type_ops types[] = {
-    [TZ_DTYPE_UINT8] = {load_u8, store_u8, WIDE_U64, 1, false},
-    [TZ_DTYPE_INT8] = {load_i8, store_i8, WIDE_I64, 1, false},
-    [TZ_DTYPE_UINT16] = {load_u16, store_u16, WIDE_U64, 2, false},
-    [TZ_DTYPE_INT16] = {load_i16, store_i16, WIDE_I64, 2, false},
-    [TZ_DTYPE_UINT32] = {load_u32, store_u32, WIDE_U64, 4, false},
-    [TZ_DTYPE_INT32] = {load_i32, store_i32, WIDE_I64, 4, false},
-    [TZ_DTYPE_UINT64] = {load_u64, store_u64, WIDE_U64, 8, false},
-    [TZ_DTYPE_INT64] = {load_i64, store_i64, WIDE_I64, 8, false},
-    [TZ_DTYPE_FLOAT16] = {load_f16, store_f16, WIDE_F64, 2, false},
-    [TZ_DTYPE_FLOAT32] = {load_f32, store_f32, WIDE_F64, 4, false},
-    [TZ_DTYPE_FLOAT64] = {load_f64, store_f64, WIDE_F64, 8, false},
-    [TZ_DTYPE_COMPLEX_INT16] = {load_i16, store_i16, WIDE_I64, 2, true},
-    [TZ_DTYPE_COMPLEX_INT32] = {load_i32, store_i32, WIDE_I64, 4, true},
-    [TZ_DTYPE_COMPLEX_FLOAT16] = {load_f16, store_f16, WIDE_F64, 2, true},
-    [TZ_DTYPE_COMPLEX_FLOAT32] = {load_f32, store_f32, WIDE_F64, 4, true},
-    [TZ_DTYPE_COMPLEX_FLOAT64] = {load_f64, store_f64, WIDE_F64, 8, true},
+    [TZ_DTYPE_UINT8] = {load_u8, store_u8, TZ_WIDE_U64, 1, false},
+    [TZ_DTYPE_INT8] = {load_i8, store_i8, TZ_WIDE_I64, 1, false},
+    [TZ_DTYPE_UINT16] = {load_u16, store_u16, TZ_WIDE_U64, 2, false},
+    [TZ_DTYPE_INT16] = {load_i16, store_i16, TZ_WIDE_I64, 2, false},
+    [TZ_DTYPE_UINT32] = {load_u32, store_u32, TZ_WIDE_U64, 4, false},
+    [TZ_DTYPE_INT32] = {load_i32, store_i32, TZ_WIDE_I64, 4, false},
+    [TZ_DTYPE_UINT64] = {load_u64, store_u64, TZ_WIDE_U64, 8, false},
+    [TZ_DTYPE_INT64] = {load_i64, store_i64, TZ_WIDE_I64, 8, false},
+    [TZ_DTYPE_FLOAT16] = {load_f16, store_f16, TZ_WIDE_F64, 2, false},
+    [TZ_DTYPE_FLOAT32] = {load_f32, store_f32, TZ_WIDE_F64, 4, false},
+    [TZ_DTYPE_FLOAT64] = {load_f64, store_f64, TZ_WIDE_F64, 8, false},
+    [TZ_DTYPE_COMPLEX_INT16] = {load_i16, store_i16, TZ_WIDE_I64, 2, true},
+    [TZ_DTYPE_COMPLEX_INT32] = {load_i32, store_i32, TZ_WIDE_I64, 4, true},
+    [TZ_DTYPE_COMPLEX_FLOAT16] = {load_f16, store_f16, TZ_WIDE_F64, 2, true},
+    [TZ_DTYPE_COMPLEX_FLOAT32] = {load_f32, store_f32, TZ_WIDE_F64, 4, true},
+    [TZ_DTYPE_COMPLEX_FLOAT64] = {load_f64, store_f64, TZ_WIDE_F64, 8, true},
 };
 
 /* ---- steps on a chunk ---- */
 
-static double as_double(wide value, wide_kind kind)
-{
-    if (kind == WIDE_F64)
-        return value.f;
-    return kind == WIDE_I64 ? (double)value.i : (double)value.u;
-}
-
-/* Exact for integers: a double stands for an integer only if it is one. */
-static bool is_nodata(wide value, wide_kind kind, const tz_nodata *nodata)
-{
-    switch (nodata->kind) {
-    case TZ_NODATA_INT:
-        if (kind == WIDE_F64)
-            return value.f == (double)nodata->value.i;
-        return kind == WIDE_I64 ? value.i == nodata->value.i
-                                : nodata->value.i >= 0 && value.u == (uint64_t)nodata->value.i;
-    case TZ_NODATA_UINT:
-        if (kind == WIDE_F64)
-            return value.f == (double)nodata->value.u;
-        return kind == WIDE_U64 ? value.u == nodata->value.u
-                                : value.i >= 0 && (uint64_t)value.i == nodata->value.u;
-    case TZ_NODATA_FLOAT:
-        if (isnan(nodata->value.f))
-            return kind == WIDE_F64 && isnan(value.f);
-        return as_double(value, kind) == nodata->value.f;
-    default:
-        return false;
-    }
-}
-
-static void find_nodata(const tz_placement *how, const wide *chunk, wide_kind kind, bool *found,
+static void find_nodata(const tz_placement *how, const wide *chunk, uint32_t kind, bool *found,
                         size_t count)
 {
+    uint32_t nodata_kind;
+    const uint64_t nodata = tz_nodata_wide(&how->nodata, &nodata_kind);
     for (size_t i = 0; i < count; i++)
-        found[i] = is_nodata(chunk[i], kind, &how->nodata);
+        found[i] = tz_wide_equals(chunk[i].u, kind, nodata, nodata_kind);
 }
 
 static void write_mask(const bool *nodata, uint8_t *mask, ptrdiff_t step, size_t count)
@@ -139,11 +108,11 @@ static void write_mask(const bool *nodata, uint8_t *mask, ptrdiff_t step, size_t
 }
 
 /* Scale, and NaN for nodata: both leave doubles. */
-static void change_values(const tz_placement *how, wide *chunk, wide_kind kind, const bool *nodata,
+static void change_values(const tz_placement *how, wide *chunk, uint32_t kind, const bool *nodata,
                           size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        double value = as_double(chunk[i], kind);
+        double value = tz_wide_f64(chunk[i].u, kind);
         if (how->scaled) {
             const double product = value * how->scale;
             value = product + how->offset;
@@ -159,8 +128,14 @@ static void put_nan(const type_ops *to, const bool *nodata, uint8_t *dst, ptrdif
     const wide nan = {.f = (double)NAN};
     for (size_t i = 0; i < count; i++, dst += step) {
         if (nodata[i])
-            to->store(&nan, WIDE_F64, dst, step, 1);
+            to->store(&nan, TZ_WIDE_F64, dst, step, 1);
     }
+}
+
+/* Not through a double: a NaN keeps its bits. */
+static bool bits_stay(const tz_placement *how)
+{
+    return how->from == how->to && !how->scaled;
 }
 
 static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step,
@@ -171,7 +146,7 @@ static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t s
     const type_ops *to = &types[how->to];
     wide chunk[CHUNK];
     bool nodata[CHUNK] = {false};
-    wide_kind kind = from->kind;
+    uint32_t kind = from->kind;
     from->load(src, src_step, chunk, count);
     if (how->nodata.kind != TZ_NODATA_NONE && (mask || how->nodata_to_nan))
         find_nodata(how, chunk, kind, nodata, count);
@@ -179,7 +154,7 @@ static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t s
         write_mask(nodata, mask, mask_step, count);
     if (!dst)
         return;
-    if (how->from == how->to && !how->scaled) { /* not through a double: the bits of a NaN stay */
+    if (bits_stay(how)) {
         tz_plain_copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
         if (how->nodata_to_nan)
             put_nan(to, nodata, dst, dst_step, count);
@@ -187,7 +162,7 @@ static void place_chunk(const tz_placement *how, const uint8_t *src, ptrdiff_t s
     }
     if (how->scaled || how->nodata_to_nan) {
         change_values(how, chunk, kind, nodata, count);
-        kind = WIDE_F64;
+        kind = TZ_WIDE_F64;
     }
     to->store(chunk, kind, dst, dst_step, count);
 }
@@ -210,7 +185,7 @@ void tz_plain_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_s
     for (size_t done = 0; done < count;) {
         const size_t some = count - done < CHUNK ? count - done : CHUNK;
         place_chunk(how, src, src_step, dst, dst_step, some, mask, mask_step);
-        if (dst && types[how->to].is_complex)
+        if (dst && types[how->to].is_complex && !bits_stay(how))
             place_imaginary(how, src, src_step, dst, dst_step, some);
         done += some;
         src += src_step * (ptrdiff_t)some;

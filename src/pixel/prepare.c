@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows as the file has them to rows of plain samples. */
-#include "kernels/unpack.h"
+#include "kernels/sample.h"
 #include "pixel/row_ops.h"
 
-/* Whole bytes, and a power of two of them. */
-static bool is_whole(uint16_t bits)
+bool tz_row_has_words(const tz_row_format *format)
 {
-    return bits >= 8 && (bits & (bits - 1u)) == 0;
+    return format->bits >= 8 && (format->bits & (format->bits - 1u)) == 0;
 }
 
 const char *tz_row_unsupported(const tz_row_format *format)
 {
     if (format->dtype == TZ_DTYPE_NONE)
         return "samples of this depth and format";
-    if (format->predictor == 2 && !(is_whole(format->bits) && format->bits <= 64))
+    if (format->predictor == 2 && !(tz_row_has_words(format) && format->bits <= 64))
         return "predictor 2 with samples that are not of 8, 16, 32 or 64 bits";
     if (format->predictor == 3 && (format->sample_format != 3 || format->bits < 16))
         return "predictor 3 with samples that are not floating-point";
@@ -22,7 +21,8 @@ const char *tz_row_unsupported(const tz_row_format *format)
 
 bool tz_row_is_plain(const tz_row_format *format)
 {
-    return is_whole(format->bits) && format->predictor == 1 && !(format->swap && format->bits > 8);
+    return tz_row_has_words(format) && format->predictor == 1 &&
+           !(format->swap && format->bits > 8);
 }
 
 size_t tz_row_bytes(const tz_row_format *format)
@@ -60,18 +60,12 @@ static const uint8_t *prepare_whole(const tz_row_ops *ops, const tz_row_format *
     return out;
 }
 
-/* Floats of 24 bits are whole bytes, in the file's byte order; all other odd widths are a stream of
- * bits, which has no byte order. */
-static uint32_t load_24(const uint8_t *p, bool little_endian)
-{
-    return little_endian ? (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0]
-                         : (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-}
-
-static void widen_f24(const uint8_t *row, size_t count, bool little_endian, uint8_t *out)
+/* Floats of 24 bits are whole bytes; all other odd widths are a stream of bits, which has no byte
+ * order. */
+static void widen_f24(const uint8_t *row, size_t count, bool highest_first, uint8_t *out)
 {
     for (size_t i = 0; i < count; i++)
-        tz_store_u32(out + i * 4, tz_f24_to_f32_bits(load_24(row + i * 3, little_endian)));
+        tz_store_u32(out + i * 4, tz_f24_to_f32_bits(tz_load_f24(row + i * 3, highest_first)));
 }
 
 /* Predictor 3 mixes the bytes of a whole row, whatever part of it is wanted. */
@@ -82,7 +76,7 @@ static void prepare_predictor3(const tz_row_ops *ops, const tz_row_format *forma
     const unsigned width = format->bits / 8u;
     if (width == 3) {
         tz_plain_undo3(row, scratch, count, wanted, width, format->samples);
-        widen_f24(scratch, wanted, tz_host_is_little_endian(), out);
+        widen_f24(scratch, wanted, !tz_host_is_little_endian(), out);
     } else {
         ops->undo3(row, out, count, wanted, width, format->samples);
     }
@@ -95,10 +89,10 @@ const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_
     const size_t count = (size_t)pixels * format->samples;
     if (format->predictor == 3)
         prepare_predictor3(ops, format, row, count, out, scratch);
-    else if (is_whole(format->bits))
+    else if (tz_row_has_words(format))
         return prepare_whole(ops, format, row, pixels, out);
     else if (format->bits == 24 && format->sample_format == 3)
-        widen_f24(row, count, tz_host_is_little_endian() != format->swap, out);
+        widen_f24(row, count, tz_host_is_little_endian() == format->swap, out);
     else
         ops->unpack(row, out, count, format->bits, tz_dtype_size(format->dtype),
                     format->sample_format == 2);

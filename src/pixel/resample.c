@@ -4,95 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/part.h"
+#include "kernels/part_value.h"
 #include "pixel/pixel.h"
 #include "pixel/resample_row.h"
 #include "pixel/row_ops.h"
-
-const char *tz_resampling_refusal(tz_resampling method, tz_dtype dtype, bool palette)
-{
-    if ((unsigned)method > TZ_RESAMPLE_MEDIAN || method == TZ_RESAMPLE_NONE)
-        return "there is no such resampling";
-    if (palette && method != TZ_RESAMPLE_NEAREST && method != TZ_RESAMPLE_MODE)
-        return "numbers in a colour map can be resampled by nearest and mode only";
-    if (dtype >= TZ_DTYPE_COMPLEX_INT16 && method >= TZ_RESAMPLE_RMS)
-        return "complex samples have no order; they can be resampled by nearest, average, "
-               "bilinear, "
-               "cubic, lanczos and gauss only";
-    return NULL;
-}
-
-/* ---- geometry ---- */
-
-static tz_axis_map map_of(const tz_reduction *how, uint32_t from, uint32_t to)
-{
-    return (tz_axis_map){
-        .method = how->method, .scale = (double)from / to, .high = from, .overview = true};
-}
-
-static tz_axis_map map_across(const tz_reduction *how)
-{
-    return map_of(how, how->from_width, how->to_width);
-}
-
-static tz_axis_map map_down(const tz_reduction *how)
-{
-    return map_of(how, how->from_height, how->to_height);
-}
-
-static tz_extent extent_of(const tz_axis_map *map, tz_extent of)
-{
-    int64_t low;
-    int64_t high;
-    if (of.first >= of.end)
-        return (tz_extent){0, 0};
-    tz_axis_range(map, of.first, of.end - of.first, &low, &high);
-    return (tz_extent){(uint32_t)low, (uint32_t)high};
-}
-
-tz_extent tz_reduction_rows(const tz_reduction *how, tz_extent of)
-{
-    const tz_axis_map map = map_down(how);
-    return extent_of(&map, of);
-}
-
-tz_extent tz_reduction_columns(const tz_reduction *how, tz_extent of)
-{
-    const tz_axis_map map = map_across(how);
-    return extent_of(&map, of);
-}
-
-/* ---- types ---- */
-
-/* What each part of a complex sample is, and how many parts there are. */
-static tz_dtype part_of(tz_dtype dtype, uint32_t *parts)
-{
-    *parts = dtype >= TZ_DTYPE_COMPLEX_INT16 ? 2 : 1;
-    switch (dtype) {
-    case TZ_DTYPE_COMPLEX_INT16:
-        return TZ_DTYPE_INT16;
-    case TZ_DTYPE_COMPLEX_INT32:
-        return TZ_DTYPE_INT32;
-    case TZ_DTYPE_COMPLEX_FLOAT16:
-        return TZ_DTYPE_FLOAT16;
-    case TZ_DTYPE_COMPLEX_FLOAT32:
-        return TZ_DTYPE_FLOAT32;
-    case TZ_DTYPE_COMPLEX_FLOAT64:
-        return TZ_DTYPE_FLOAT64;
-    default:
-        return dtype;
-    }
-}
-
-static bool is_float(tz_dtype dtype)
-{
-    return dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_FLOAT64;
-}
-
-static bool is_signed(tz_dtype dtype)
-{
-    return dtype == TZ_DTYPE_INT8 || dtype == TZ_DTYPE_INT16 || dtype == TZ_DTYPE_INT32 ||
-           dtype == TZ_DTYPE_INT64;
-}
 
 /* ---- one run ---- */
 
@@ -100,8 +16,7 @@ static bool is_signed(tz_dtype dtype)
 typedef struct run {
     const tz_reduction *how;
     const tz_reduce_source *from;
-    tz_dtype dtype; /* of a part of a sample */
-    uint32_t parts;
+    tz_reduced to;
     uint32_t part; /* what old_row gives, and of which band */
     uint32_t band;
     tz_resampler rows;
@@ -130,8 +45,8 @@ static void *take(uint8_t *scratch, size_t *used, size_t size)
 
 static tz_resample_needs needs_of(const tz_reduction *how, uint32_t width)
 {
-    const tz_axis_map across = map_across(how);
-    const tz_axis_map down = map_down(how);
+    const tz_axis_map across = tz_reduction_across(how);
+    const tz_axis_map down = tz_reduction_down(how);
     return (tz_resample_needs){.width = width,
                                .old_width = (uint32_t)tz_axis_most(&across, width),
                                .across = (uint32_t)tz_axis_most(&across, 1),
@@ -140,8 +55,8 @@ static tz_resample_needs needs_of(const tz_reduction *how, uint32_t width)
 
 size_t tz_reduce_scratch_bytes(const tz_reduction *how, uint32_t width)
 {
-    const tz_axis_map across = map_across(how);
-    const tz_axis_map down = map_down(how);
+    const tz_axis_map across = tz_reduction_across(how);
+    const tz_axis_map down = tz_reduction_down(how);
     const tz_resample_needs needs = needs_of(how, width);
     return (size_t)(tz_axis_bytes(&across, width) + tz_axis_bytes(&down, 1) +
                     2 * tz_resample_memory_bytes(how->method, &needs)) +
@@ -151,8 +66,8 @@ size_t tz_reduce_scratch_bytes(const tz_reduction *how, uint32_t width)
 static void lay_out(run *r, void *scratch)
 {
     const uint32_t width = r->rows.width;
-    const tz_axis_map across = map_across(r->how);
-    const tz_axis_map down = map_down(r->how);
+    const tz_axis_map across = tz_reduction_across(r->how);
+    const tz_axis_map down = tz_reduction_down(r->how);
     const tz_resample_needs needs = needs_of(r->how, width);
     const size_t rows = (size_t)tz_resample_memory_bytes(r->how->method, &needs);
     uint8_t *memory = (uint8_t *)scratch + (64 - (uintptr_t)scratch % 64) % 64;
@@ -221,9 +136,9 @@ static void flag_samples(const run *r, const uint8_t *samples, ptrdiff_t step, f
     static const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
     if (r->how->nodata.kind != TZ_NODATA_NONE)
         add_flags(f, r->how->dtype, &r->how->nodata, samples, step);
-    if (r->parts == 2 && is_float(r->dtype)) {
-        add_flags(f, r->dtype, &nan, samples, step);
-        add_flags(f, r->dtype, &nan, samples + tz_dtype_size(r->dtype), step);
+    if (r->to.parts == 2 && r->to.is_float) {
+        add_flags(f, r->to.dtype, &nan, samples, step);
+        add_flags(f, r->to.dtype, &nan, samples + tz_dtype_size(r->to.dtype), step);
     }
 }
 
@@ -240,7 +155,7 @@ static tz_old_row old_samples(const void *user, int64_t row)
         flag_pixels(r, part, at, &f);
         flag_samples(r, samples, step, &f);
     }
-    return (tz_old_row){samples + r->part * tz_dtype_size(r->dtype), step, f.any ? f.all : NULL};
+    return (tz_old_row){samples + r->part * tz_dtype_size(r->to.dtype), step, f.any ? f.all : NULL};
 }
 
 static void flag_row(const run *r, int64_t row, uint8_t *out)
@@ -265,82 +180,52 @@ static tz_old_row old_mask(const void *user, int64_t row)
 /* Integers stay within their bits, as cubic and lanczos may not. */
 static void clamp(const run *r, double *values)
 {
-    const bool sign = is_signed(r->dtype);
-    if (is_float(r->dtype) || r->how->bits >= 8 * tz_dtype_size(r->dtype))
-        return; /* the cast saturates */
-    const double high = ldexp(1, r->how->bits - sign) - 1;
-    const double low = sign ? -high - 1 : 0;
-    for (uint32_t i = 0; i < r->rows.width; i++)
-        values[i] = values[i] < low ? low : values[i] > high ? high : values[i];
+    for (uint32_t i = 0; r->to.clamps && i < r->rows.width; i++)
+        values[i] = tz_clamp_f64(values[i], r->to.low, r->to.high);
 }
 
-/* Whether samples become NaN where none was valid, though mask and alpha leave some. */
-static bool wants_nan(const run *r)
-{
-    return is_float(r->dtype) && r->how->nodata.kind == TZ_NODATA_NONE;
-}
-
-/* What samples are where none was valid: nodata, else 0 or NaN. */
+/* What samples are where none was valid. */
 static void fill_invalid(const run *r)
 {
-    const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
-    const size_t size = tz_dtype_size(r->dtype);
+    const size_t size = tz_dtype_size(r->to.dtype);
     uint8_t none[8];
     uint8_t missing[8];
-    tz_row_fill(r->dtype, &r->how->nodata, none, 0, 1);
-    tz_row_fill(r->dtype, wants_nan(r) ? &nan : &r->how->nodata, missing, 0, 1);
+    tz_sample_put(r->to.dtype, r->to.none, none);
+    tz_sample_put(r->to.dtype, r->to.missing, missing);
     for (uint32_t i = 0; i < r->rows.width; i++) {
         if (!r->valid[i])
-            memcpy(r->picked + i * size, wants_nan(r) && r->unmasked[i] ? missing : none, size);
+            memcpy(r->picked + i * size, r->to.wants_nan && r->unmasked[i] ? missing : none, size);
     }
-}
-
-/* The sample beside nodata: one more, or one less at the top. */
-static uint64_t beside(const run *r, uint64_t bits)
-{
-    const unsigned width = (unsigned)(8 * tz_dtype_size(r->dtype));
-    const uint64_t sign = (uint64_t)1 << (width - 1);
-    if (!is_float(r->dtype)) {
-        const unsigned used = r->how->bits > 0 && r->how->bits < width ? r->how->bits : width;
-        const uint64_t top = UINT64_MAX >> (64 - used + is_signed(r->dtype));
-        return bits == top ? bits - 1 : bits + 1;
-    }
-    if (bits & sign) /* minus zero, or below: up is towards zero */
-        return bits == sign ? 1 : bits - 1;
-    const uint64_t infinity = width == 16   ? 0x7c00
-                              : width == 32 ? 0x7f800000
-                                            : UINT64_C(0x7ff0000000000000);
-    return bits + 1 >= infinity ? bits - 1 : bits + 1;
 }
 
 /* A valid sample that came to equal nodata becomes its neighbour. */
 static void avoid_nodata(const run *r)
 {
-    const size_t size = tz_dtype_size(r->dtype);
-    const size_t skip = tz_host_is_little_endian() ? 0 : 8 - size;
-    const tz_placement find = {.from = r->dtype, .to = r->dtype, .nodata = r->how->nodata};
+    const tz_dtype dtype = r->to.dtype;
+    const size_t size = tz_dtype_size(dtype);
+    const tz_placement find = {.from = dtype, .to = dtype, .nodata = r->how->nodata};
     if (r->how->nodata.kind == TZ_NODATA_NONE || r->how->alpha == r->band + 1 || r->part > 0)
         return;
     tz_row_place(&find, r->picked, (ptrdiff_t)size, NULL, 0, r->rows.width, r->nodata, 1);
     for (uint32_t i = 0; i < r->rows.width; i++) {
-        uint64_t bits = 0;
-        if (r->nodata[i] || !r->valid[i])
-            continue;
-        memcpy((uint8_t *)&bits + skip, r->picked + i * size, size);
-        bits = beside(r, bits);
-        memcpy(r->picked + i * size, (uint8_t *)&bits + skip, size);
+        uint8_t *sample = r->picked + i * size;
+        if (!r->nodata[i] && r->valid[i])
+            tz_sample_put(
+                dtype,
+                tz_part_beside(dtype, (uint32_t)size, r->how->bits, tz_sample_bits(dtype, sample)),
+                sample);
     }
 }
 
 static void make_samples(run *r)
 {
-    const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = r->dtype};
+    const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = r->to.dtype};
     r->rows.old_row = old_samples;
-    r->rows.dtype = r->dtype;
+    r->rows.dtype = r->to.dtype;
     tz_resample_values(&r->rows, &r->down, 0, &r->memory, r->valid);
     clamp(r, r->memory.values);
     tz_row_place(&cast, (const uint8_t *)r->memory.values, sizeof(double), r->picked,
-                 (ptrdiff_t)tz_dtype_size(r->dtype), r->rows.width, NULL, 0);
+                 (ptrdiff_t)tz_dtype_size(r->to.dtype), r->rows.width, NULL, 0);
     fill_invalid(r);
     avoid_nodata(r);
 }
@@ -379,7 +264,7 @@ static void make_row(run *r)
         pick_samples(r);
         return;
     }
-    if (wants_nan(r))
+    if (r->to.wants_nan)
         make_mask(r);
     make_samples(r);
 }
@@ -387,8 +272,8 @@ static void make_row(run *r)
 /* The tables for a row of the window. */
 static void make_tables(run *r, const tz_window *window, uint32_t row)
 {
-    const tz_axis_map across = map_across(r->how);
-    const tz_axis_map down = map_down(r->how);
+    const tz_axis_map across = tz_reduction_across(r->how);
+    const tz_axis_map down = tz_reduction_down(r->how);
     if (!r->rows.across.weights)
         tz_axis_make(&r->rows.across, &across, (uint32_t)window->column, window->width,
                      r->across_memory);
@@ -398,7 +283,7 @@ static void make_tables(run *r, const tz_window *window, uint32_t row)
 /* Row `row` of the window, of one band, or one part of its complex samples. */
 static void reduce_row(run *r, const tz_window *window, uint32_t row, const tz_buffer *into)
 {
-    uint8_t *to = tz_buffer_at(into, r->band, row, 0) + r->part * tz_dtype_size(r->dtype);
+    uint8_t *to = tz_buffer_at(into, r->band, row, 0) + r->part * tz_dtype_size(r->to.dtype);
     make_tables(r, window, row);
     make_row(r);
     store(r->rows.dtype, r->picked, r->rows.width, to, into->column_stride);
@@ -413,48 +298,6 @@ static void reduce_band(run *r, const tz_window *window, const tz_buffer *into)
 }
 
 /* ---- two by two ---- */
-
-/* Whether an average takes two by two pixels with a weight of 1. */
-static bool is_half(const tz_reduction *how)
-{
-    const tz_dtype dtype = how->dtype;
-    return how->method == TZ_RESAMPLE_AVERAGE && how->from_width == 2 * (uint64_t)how->to_width &&
-           how->from_height == 2 * (uint64_t)how->to_height &&
-           (dtype == TZ_DTYPE_UINT8 || dtype == TZ_DTYPE_UINT16 || dtype == TZ_DTYPE_INT16 ||
-            dtype == TZ_DTYPE_FLOAT32) &&
-           (how->alpha == 0 || how->nodata.kind == TZ_NODATA_NONE);
-}
-
-static double value_of(tz_dtype dtype, uint64_t bits)
-{
-    const size_t skip = tz_host_is_little_endian() ? 0 : 8 - tz_dtype_size(dtype);
-    const tz_placement widen = {.from = dtype, .to = TZ_DTYPE_FLOAT64};
-    double value;
-    tz_row_place(&widen, (const uint8_t *)&bits + skip, 1, (uint8_t *)&value, sizeof value, 1, NULL,
-                 0);
-    return value;
-}
-
-static void make_half(run *r)
-{
-    const size_t skip = tz_host_is_little_endian() ? 0 : 8 - tz_dtype_size(r->dtype);
-    const tz_placement find = {.from = r->dtype, .to = r->dtype, .nodata = r->how->nodata};
-    uint64_t bits = 0;
-    uint8_t other; /* nodata may be a value that samples cannot have */
-    tz_row_fill(r->dtype, &r->how->nodata, (uint8_t *)&bits + skip, 0, 1);
-    tz_row_place(&find, (uint8_t *)&bits + skip, 1, NULL, 0, 1, &other, 1);
-    const double nodata = value_of(r->dtype, bits);
-    const double near = value_of(r->dtype, beside(r, bits));
-    r->half = (tz_halving){.dtype = r->dtype, .has_nodata = !other};
-    if (is_float(r->dtype)) {
-        r->half.nodata_real = (float)nodata;
-        r->half.beside_real = (float)near;
-        r->half.none_real = wants_nan(r) ? NAN : (float)nodata;
-    } else {
-        r->half.nodata = (int32_t)nodata;
-        r->half.beside = (int32_t)near;
-    }
-}
 
 /* Whether the samples of all bands lie together. */
 static bool is_packed(const tz_buffer *buffer, uint32_t bands, size_t size)
@@ -494,7 +337,7 @@ static bool halve_row(run *r, const tz_window *window, uint32_t row, const tz_bu
     const int64_t first = 2 * (window->row + row);
     const tz_row_part *parts[2] = {part_with(r->from, first), part_with(r->from, first + 1)};
     const int64_t rows[2] = {first - parts[0]->row, first + 1 - parts[1]->row};
-    const size_t size = tz_dtype_size(r->dtype);
+    const size_t size = tz_dtype_size(r->to.dtype);
     bool together = true;
     bool apart = true;
     for (int i = 0; i < 2; i++) {
@@ -515,7 +358,7 @@ static bool halve_row(run *r, const tz_window *window, uint32_t row, const tz_bu
 
 static void reduce_halves(run *r, const tz_window *window, const tz_buffer *into)
 {
-    make_half(r);
+    r->half = tz_halving_of(r->how);
     tz_resample_begin(&r->mask_memory);
     for (uint32_t row = 0; row < window->height; row++) {
         if (halve_row(r, window, row, into))
@@ -543,7 +386,7 @@ static void reduce_mask(run *r, const tz_window *window, const tz_buffer *into)
 {
     tz_resample_begin(&r->mask_memory);
     for (uint32_t row = 0; row < window->height; row++) {
-        if (is_half(r->how)) {
+        if (tz_reduction_is_half(r->how)) {
             halve_mask(r, 2 * (window->row + row));
         } else {
             make_tables(r, window, row);
@@ -559,8 +402,7 @@ void tz_reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_w
 {
     const uint32_t first = (uint32_t)window->column;
     const tz_extent columns = tz_reduction_columns(how, (tz_extent){first, first + window->width});
-    run r = {.how = how, .from = from};
-    r.dtype = part_of(how->dtype, &r.parts);
+    run r = {.how = how, .from = from, .to = tz_reduced_of(how)};
     r.rows = (tz_resampler){.method = how->method,
                             .width = window->width,
                             .column = columns.first,
@@ -568,11 +410,11 @@ void tz_reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_w
                             .user = &r};
     lay_out(&r, scratch);
     if (how->method == TZ_RESAMPLE_NEAREST)
-        r.parts = 1;
-    if (is_half(how))
+        r.to.parts = 1;
+    if (tz_reduction_is_half(how))
         reduce_halves(&r, window, pixels);
-    for (r.band = 0; !is_half(how) && r.band < how->bands; r.band++) {
-        for (r.part = 0; r.part < r.parts; r.part++)
+    for (r.band = 0; !tz_reduction_is_half(how) && r.band < how->bands; r.band++) {
+        for (r.part = 0; r.part < r.to.parts; r.part++)
             reduce_band(&r, window, pixels);
     }
     r.band = 0;

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <terrazzo/terrazzo.h>
 
+#include "pixel/axis.h"
+#include "pixel/row_ops.h"
+
 /* How a level becomes the next smaller one. New pixel i covers i * from / to up to
  * (i + 1) * from / to of the old ones, so that both levels cover the same ground also where sizes
  * are odd. A plain value, shared by all threads. */
@@ -50,6 +53,36 @@ typedef struct tz_extent {
 /* What new rows (columns) are made of. */
 tz_extent tz_reduction_rows(const tz_reduction *how, tz_extent of);
 tz_extent tz_reduction_columns(const tz_reduction *how, tz_extent of);
+
+/* ---- what follows from it, for those who make the pixels ---- */
+
+/* How new pixels lie over the old ones. */
+tz_axis_map tz_reduction_across(const tz_reduction *how);
+tz_axis_map tz_reduction_down(const tz_reduction *how);
+
+/* New samples, complex ones part by part. */
+typedef struct tz_reduced {
+    tz_dtype dtype; /* of a part */
+    uint32_t parts; /* 1 or 2 */
+    bool is_float;
+    bool clamps; /* integers of less than all bits: from low to high */
+    double low;
+    double high;
+    bool wants_nan;   /* where none was valid, though mask and alpha leave some */
+    uint64_t none;    /* the bits of a part where none was valid: nodata, else 0 */
+    uint64_t missing; /* the same where some are left: NaN, or none */
+} tz_reduced;
+tz_reduced tz_reduced_of(const tz_reduction *how);
+
+/* Bits of a sample in memory, all above them 0. */
+uint64_t tz_sample_bits(tz_dtype dtype, const uint8_t *sample);
+void tz_sample_put(tz_dtype dtype, uint64_t bits, uint8_t *sample);
+
+/* Whether an average takes two by two pixels with a weight of 1, by tz_halving_of. */
+bool tz_reduction_is_half(const tz_reduction *how);
+tz_halving tz_halving_of(const tz_reduction *how);
+
+/* ---- pixels ---- */
 
 /* Memory that tz_reduce needs for windows of at most so many columns. */
 size_t tz_reduce_scratch_bytes(const tz_reduction *how, uint32_t width);

@@ -399,8 +399,8 @@ static void make_extremes(const tz_resampler *r, const tz_axis *down, uint32_t i
         for (uint32_t x = 0; x < r->width; x++) {
             const double *samples = samples_of(r, m->samples, x);
             for (uint32_t n = 0; n < r->across.count[x]; n++)
-                m->values[x] =
-                    least ? fmin(m->values[x], samples[n]) : fmax(m->values[x], samples[n]);
+                m->values[x] = least ? tz_least(m->values[x], samples[n])
+                                     : tz_largest(m->values[x], samples[n]);
         }
     }
 }

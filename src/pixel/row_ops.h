@@ -5,6 +5,10 @@
 #ifndef TZ_PIXEL_ROW_OPS_H
 #define TZ_PIXEL_ROW_OPS_H
 
+#include <string.h>
+
+#include "kernels/tally.h"
+#include "kernels/wide.h"
 #include "pixel/pixel.h"
 
 /* A sample or its part: 1, 2, 4 or 8 bytes, as the index 0 to 3. */
@@ -27,17 +31,16 @@ static inline bool tz_host_is_little_endian(void)
     return *(const uint8_t *)&probe == 1;
 }
 
-/* Samples that are tallied at once: few enough that sums of differences and of their squares are
- * exact in a double for samples of up to 16 bits and a whole pivot. */
-enum { TZ_TALLY_PIECE = 1024 };
-
-typedef struct tz_tally_part {
-    uint64_t valid;
-    double minimum; /* of nothing infinite, and so is maximum */
-    double maximum;
-    double sum;
-    double squares;
-} tz_tally_part;
+/* What means no data, as kernels/wide.h has numbers: its bits, and their kind. Not of kind NONE. */
+static inline uint64_t tz_nodata_wide(const tz_nodata *nodata, uint32_t *kind)
+{
+    uint64_t bits;
+    memcpy(&bits, &nodata->value, sizeof bits);
+    *kind = nodata->kind == TZ_NODATA_FLOAT  ? TZ_WIDE_F64
+            : nodata->kind == TZ_NODATA_UINT ? TZ_WIDE_U64
+                                             : TZ_WIDE_I64;
+    return bits;
+}
 
 /* How two by two pixels become one: the average where weights are 1. */
 typedef struct tz_halving {

@@ -28,7 +28,7 @@ bool tz_plain_divide(const double *sums, const double *totals, size_t width, dou
 {
     bool any = false;
     for (size_t i = 0; i < width; i++) {
-        out[i] = totals[i] > 0 ? sums[i] / totals[i] : (double)NAN;
+        out[i] = tz_weighed(sums[i], totals[i], (double)NAN);
         any |= out[i] != out[i];
     }
     return any;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "io/source.h"
+#include "read/report.h"
 #include "read/tile.h"
 
 /* Tiles without data are quickly done: so many are one piece of work. */
@@ -28,22 +29,11 @@ typedef struct run {
     _Atomic uint64_t expected; /* fetches below this one have been asked for ahead */
 } run;
 
-static const tz_target *target_of(const tz_plan *plan, const tz_unit *unit)
-{
-    return &plan->targets[plan->wave.wanted[unit->first].target];
-}
-
 /* A tile that failed: an error of the read, or noted by all who want it. */
 static tz_result settle(run *r, tz_worker *w, const tz_unit *unit, tz_result result,
                         const tz_error *err)
 {
-    bool is_new;
-    pthread_mutex_lock(&r->lock);
-    const bool noted = tz_unit_note(r->plan, unit, result, err->cause, &is_new);
-    r->plan->report.tiles_failed += is_new;
-    pthread_mutex_unlock(&r->lock);
-    if (!noted)
-        return result;
+    TZ_TRY(tz_unit_settle(r->plan, &r->lock, unit, result, err));
     tz_tile_place_failed(r->plan, w, unit);
     return TZ_OK;
 }
@@ -60,15 +50,6 @@ static tz_result run_empty(run *r, tz_worker *w, size_t first, tz_error *err)
     return TZ_OK;
 }
 
-static tz_result read_bytes(const run *r, const tz_unit *unit, uint64_t offset, uint64_t size,
-                            uint8_t *dst, tz_error *err)
-{
-    const tz_target *target = target_of(r->plan, unit);
-    tz_context ctx = tz_file_context(target->file, err);
-    ctx.ifd = target->layer.shape.ifd;
-    return tz_source_read(tz_target_source(target), offset, (size_t)size, dst, &ctx);
-}
-
 static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t *bytes,
                            tz_error *err)
 {
@@ -77,23 +58,14 @@ static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t 
     return result == TZ_OK ? TZ_OK : settle(r, w, unit, result, err);
 }
 
-static bool notes_any(const tz_plan *plan, const tz_span *fetch)
-{
-    for (size_t i = 0; i < fetch->count; i++) {
-        if (tz_unit_takes_failures(plan,
-                                   &plan->wave.units[plan->wave.pieces[fetch->first + i].index]))
-            return true;
-    }
-    return false;
-}
-
 /* The common read failed: each tile on its own, so that only those fail that must. */
 static tz_result run_apart(run *r, tz_worker *w, const tz_span *fetch, tz_error *err)
 {
     for (size_t i = 0; i < fetch->count; i++) {
         const tz_piece *piece = &r->plan->wave.pieces[fetch->first + i];
         const tz_unit *unit = &r->plan->wave.units[piece->index];
-        const tz_result result = read_bytes(r, unit, piece->offset, piece->size, w->input, err);
+        const tz_result result =
+            tz_unit_read(r->plan, unit, piece->offset, piece->size, w->input, err);
         if (result != TZ_OK)
             TZ_TRY(settle(r, w, unit, result, err));
         else
@@ -126,7 +98,8 @@ static void read_ahead(run *r, uint64_t index)
     for (uint64_t i = known > index ? known : index + 1; i < end; i++) {
         const tz_span *fetch = &wave->fetches[i];
         const tz_unit *unit = &wave->units[wave->pieces[fetch->first].index];
-        tz_source_expect(tz_target_source(target_of(r->plan, unit)), fetch->offset, fetch->size);
+        tz_source_expect(tz_target_source(tz_unit_target(r->plan, unit)), fetch->offset,
+                         fetch->size);
     }
 }
 
@@ -137,12 +110,12 @@ static tz_result run_fetch(run *r, tz_worker *w, uint64_t index, tz_error *err)
     const tz_unit *unit = &r->plan->wave.units[pieces[0].index];
     uint8_t *in_place = tz_tiles_in_place(r->plan, w, fetch);
     const uint64_t start = now();
-    const tz_result result =
-        read_bytes(r, unit, fetch->offset, fetch->size, in_place ? in_place : w->input, err);
+    const tz_result result = tz_unit_read(r->plan, unit, fetch->offset, fetch->size,
+                                          in_place ? in_place : w->input, err);
     if (was_slow(now() - start, fetch->size))
         read_ahead(r, index);
     if (result != TZ_OK)
-        return notes_any(r->plan, fetch) ? run_apart(r, w, fetch, err) : result;
+        return tz_fetch_takes_failures(r->plan, fetch) ? run_apart(r, w, fetch, err) : result;
     if (in_place)
         return TZ_OK;
     for (size_t i = 0; i < fetch->count;) {
@@ -199,70 +172,10 @@ static tz_result run_waves(run *r)
     return TZ_OK;
 }
 
-/* Pixels that failed are masked, also where mask or alpha says that they are valid. A target of
- * pixels is followed by the one of its mask, if there is one. */
-static void mask_failed_tiles(const tz_plan *plan)
+static void mask_failed(void *user, const tz_target *target, const tz_target *mask, uint64_t tile)
 {
-    for (size_t i = 0; i + 1 < plan->target_count; i++) {
-        const tz_target *target = &plan->targets[i];
-        const tz_outcome *outcome = target->outcome;
-        if (target->to_mask || !plan->targets[i + 1].to_mask || !outcome || !outcome->tiles)
-            continue;
-        const uint64_t count = outcome->tiles_failed > 0 ? tz_target_status_count(target) : 0;
-        for (uint64_t k = 0; k < count; k++) {
-            const tz_tile_status *status = &outcome->tiles[target->status_first + k];
-            if (status->result != TZ_OK)
-                tz_target_mask_tile(target, &plan->targets[i + 1], status->tile);
-        }
-    }
-}
-
-/* ---- report ---- */
-
-static void take_warning(tz_report *report, const tz_error *warning, const char *format,
-                         const char **formats)
-{
-    for (uint32_t i = 0; i < report->warning_count; i++) {
-        tz_error *known = &report->warnings[i];
-        if (formats[i] != format || known->cause != warning->cause)
-            continue;
-        const uint64_t count = known->count + warning->count;
-        if (warning->level < known->level ||
-            (warning->level == known->level && warning->tile < known->tile))
-            *known = *warning; /* the same whichever thread was first */
-        known->count = count;
-        return;
-    }
-    if (report->warning_count == TZ_REPORT_WARNINGS) {
-        report->warnings_dropped++;
-        return;
-    }
-    formats[report->warning_count] = format;
-    report->warnings[report->warning_count++] = *warning;
-}
-
-static void take_warnings(tz_report *report, const tz_warnings *warnings, const char **formats)
-{
-    report->warnings_dropped += warnings->dropped;
-    for (uint32_t i = 0; i < warnings->count; i++)
-        take_warning(report, &warnings->list[i], warnings->formats[i], formats);
-}
-
-static void finish_report(const run *r)
-{
-    tz_report *report = &r->plan->report;
-    const char *formats[TZ_REPORT_WARNINGS];
-    report->tiles_direct = 0; /* planned; now what happened */
-    report->tiles_decoded = 0;
-    take_warnings(report, &r->plan->warnings, formats);
-    for (unsigned i = 0; i < r->worker_count; i++) {
-        const tz_worker *w = &r->workers[i];
-        report->tiles_direct += w->tiles_direct;
-        report->tiles_decoded += w->tiles_decoded;
-        take_warnings(report, &w->warnings, formats);
-    }
-    report->tiles_copied = report->tiles - report->tiles_sparse - report->tiles_direct -
-                           report->tiles_decoded - report->tiles_failed;
+    (void)user;
+    tz_target_mask_tile(target, mask, tile);
 }
 
 static tz_result read_all(run *r)
@@ -277,9 +190,9 @@ static tz_result read_all(run *r)
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)
         tz_target_fill_outside(&plan->targets[i], plan->options.fill);
     TZ_TRY(run_waves(r));
-    mask_failed_tiles(plan);
+    tz_plan_failed_tiles(plan, mask_failed, NULL);
     TZ_TRY(tz_plan_check_unchanged(plan));
-    finish_report(r);
+    tz_report_finish(plan, r->workers, r->worker_count, 0);
     return TZ_OK;
 }
 

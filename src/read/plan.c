@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "io/source.h"
+#include "read/device_plan.h"
 #include "read/tile.h"
 
 /* Neighbouring tiles are read together up to this size, which the second cache holds until they are
@@ -65,7 +66,8 @@ static tz_result add_target(tz_plan *plan, const group_table *table, const tz_vi
 static tz_result add_view(tz_plan *plan, const group_table *table, const tz_view *view)
 {
     const size_t first = plan->target_count;
-    const tz_target_kind mask = view->mask.data ? tz_mask_source(view) : TZ_TARGET_PIXELS;
+    const tz_target_kind mask =
+        tz_buffer_exists(&view->mask) ? tz_mask_source(view) : TZ_TARGET_PIXELS;
     TZ_TRY(add_target(plan, table, view, TZ_TARGET_PIXELS));
     if (mask != TZ_TARGET_PIXELS) {
         TZ_TRY(add_target(plan, table, view, mask));
@@ -145,7 +147,7 @@ static void measure_unit(tz_plan *plan, const tz_unit *unit)
     report->bytes_decoded += tz_layer_tile_bytes(&target->layer, wanted->tile);
     if (tz_target_is_raw(target))
         report->tiles_copied++;
-    else if (tz_tile_is_direct(plan, unit))
+    else if (!plan->device && tz_tile_is_direct(plan, unit))
         report->tiles_direct++;
     else
         report->tiles_decoded++;
@@ -175,21 +177,46 @@ static tz_result measure_waves(tz_plan *plan)
         if (plan->wave.unit_count == 0)
             return TZ_OK;
         measure_wave(plan);
+        if (plan->device)
+            tz_device_plan_measure(plan);
         plan->one_wave = plan->report.waves == 1 && at >= plan->unit_count;
         if (at >= plan->unit_count)
             return TZ_OK;
     }
 }
 
-static uint64_t memory_of(const tz_plan *plan, uint64_t threads)
+/* Waves of a device that are too large are measured again, once it is known how much there is for
+ * each. */
+static tz_result measure_all(tz_plan *plan)
 {
-    const uint64_t worker = (uint64_t)plan->input_size + plan->output_size + plan->row_size +
-                            plan->scratch_size + plan->state_size + TZ_WORKER_SLACK;
-    return plan->arena.held + plan->wave_room * tz_wave_unit_bytes() + threads * worker;
+    const tz_report before = plan->report;
+    bool again = false;
+    do {
+        plan->report = before;
+        plan->input_size = 0;
+        TZ_TRY(measure_waves(plan));
+        if (plan->device)
+            TZ_TRY(tz_device_plan_fit(plan, &again));
+    } while (again);
+    return TZ_OK;
 }
 
-/* The one guard: fewer threads where memory is short, an error where even one has no room. */
-static tz_result check_memory(tz_plan *plan)
+size_t tz_plan_input_bytes(const tz_plan *plan)
+{
+    return plan->device ? 0 : plan->input_size;
+}
+
+static uint64_t memory_of(const tz_plan *plan, uint64_t threads)
+{
+    const uint64_t worker = (uint64_t)tz_plan_input_bytes(plan) + plan->output_size +
+                            plan->row_size + plan->scratch_size + plan->state_size +
+                            TZ_WORKER_SLACK;
+    const uint64_t lanes = plan->device ? tz_device_plan_host_bytes(plan->device) : 0;
+    return tz_add_capped(lanes, plan->arena.held + plan->wave_room * tz_wave_unit_bytes() +
+                                    threads * worker);
+}
+
+tz_result tz_plan_check_memory(tz_plan *plan)
 {
     uint64_t threads = plan->threads;
     while (threads > 1 && memory_of(plan, threads) > plan->options.max_memory)
@@ -268,15 +295,20 @@ tz_result tz_plan_make(tz_plan *plan, const tz_view *views, size_t count,
     plan->wave_room = (size_t)(plan->unit_count < TZ_WAVE_UNITS ? plan->unit_count : TZ_WAVE_UNITS);
     plan->threads = wanted_threads(plan);
     set_fetch_size(plan);
+    if (tz_device_works(plan->options.device))
+        TZ_TRY(tz_device_plan_make(plan));
+    if (plan->off_device)
+        return TZ_OK;
     /* Whatever else it takes, it takes this: a file that lies about its tiles ends here. */
-    TZ_TRY(check_memory(plan));
+    TZ_TRY(tz_plan_check_memory(plan));
     TZ_TRY(tz_wave_init(plan));
-    TZ_TRY(measure_waves(plan));
-    return check_memory(plan);
+    TZ_TRY(measure_all(plan));
+    return tz_plan_check_memory(plan);
 }
 
 void tz_plan_deinit(tz_plan *plan)
 {
+    tz_device_plan_free(plan->device);
     tz_wave_deinit(&plan->wave);
     tz_warnings_deinit(&plan->warnings);
     tz_arena_deinit(&plan->arena);

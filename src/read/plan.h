@@ -42,6 +42,8 @@ typedef struct tz_wave {
 /* So many units at a time, so that their list stays small. */
 #define TZ_WAVE_UNITS 16384u
 
+typedef struct tz_device_plan tz_device_plan;
+
 typedef struct tz_plan {
     tz_context ctx;
     tz_read_options options;
@@ -59,11 +61,16 @@ typedef struct tz_plan {
     size_t scratch_size; /* what preparing it takes */
     size_t state_size;   /* codec contexts */
     unsigned threads;
+    tz_device_plan *device; /* NULL: the cores do it */
+    bool off_device;        /* the cores have to do it, and a buffer is out of their reach */
     tz_report report;
     tz_warnings warnings;
     uint64_t last_tile; /* while tiles are counted */
     uint32_t last_group;
 } tz_plan;
+
+/* Of these input_size; a device's waves are read to memory of their own. */
+size_t tz_plan_input_bytes(const tz_plan *plan);
 
 /* Between and behind the parts of a worker's memory. */
 #define TZ_WORKER_SLACK (5 * (TZ_CODEC_SLACK + 64))
@@ -72,6 +79,9 @@ typedef struct tz_plan {
 tz_result tz_plan_make(tz_plan *plan, const tz_view *views, size_t count,
                        const tz_read_options *how, tz_error *err);
 void tz_plan_deinit(tz_plan *plan); /* zeroed state is fine */
+
+/* The one guard of memory: fewer threads where it is short, an error where even one has no room. */
+tz_result tz_plan_check_memory(tz_plan *plan);
 
 /* Are these still the files that were opened? */
 tz_result tz_plan_check_unchanged(const tz_plan *plan);
@@ -91,8 +101,19 @@ size_t tz_wave_unit_bytes(void);
 /* Where a unit's data is. */
 tz_piece tz_unit_piece(const tz_plan *plan, const tz_unit *unit);
 
-/* Whether all who want a unit have a list for tiles that fail. */
+/* The first who wants a unit: what its tile is. */
+static inline const tz_target *tz_unit_target(const tz_plan *plan, const tz_unit *unit)
+{
+    return &plan->targets[plan->wave.wanted[unit->first].target];
+}
+
+/* Read bytes of the file that a unit is of. */
+tz_result tz_unit_read(const tz_plan *plan, const tz_unit *unit, uint64_t offset, uint64_t size,
+                       uint8_t *dst, tz_error *err);
+
+/* Whether all who want a unit have a list for tiles that fail; or those of any unit of a fetch. */
 bool tz_unit_takes_failures(const tz_plan *plan, const tz_unit *unit);
+bool tz_fetch_takes_failures(const tz_plan *plan, const tz_span *fetch);
 
 /* Note in the outcomes' lists that a tile could not be had; false when someone who wants it has no
  * such list, or the failure is not the tile's. *is_new: it was not known of another part. */

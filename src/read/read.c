@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "device/device_text.h"
+#include "read/bounce.h"
 #include "read/cores.h"
+#include "read/device_plan.h"
+#include "read/device_read.h"
 #include "read/resampled.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
@@ -71,30 +75,120 @@ static tz_result make_views(request *r, const tz_item *items, size_t count)
     return TZ_OK;
 }
 
-static tz_result read_plain(request *r, bool dry)
+static void take_larger(uint64_t *sum, uint64_t more)
+{
+    if (more > *sum)
+        *sum = more;
+}
+
+static void add_uses(tz_device_use *sum, const tz_device_use *more)
+{
+    if (!sum->id[0])
+        memcpy(sum->id, more->id, sizeof sum->id);
+    if (!sum->reason[0])
+        memcpy(sum->reason, more->reason, sizeof sum->reason);
+    take_larger(&sum->memory, more->memory);
+    take_larger(&sum->peak, more->peak);
+    sum->waves += more->waves;
+    sum->tiles += more->tiles;
+    sum->tiles_by_cores += more->tiles_by_cores;
+    sum->tiles_redone += more->tiles_redone;
+    sum->uploads += more->uploads;
+    sum->upload_bytes += more->upload_bytes;
+    sum->downloads += more->downloads;
+    sum->download_bytes += more->download_bytes;
+    sum->launches += more->launches;
+    sum->syncs += more->syncs;
+}
+
+static tz_result carry_out(tz_plan *plan, bool dry)
+{
+    TZ_TRY(tz_plan_outcomes(plan));
+    if (dry)
+        return tz_plan_check_unchanged(plan);
+    return plan->device ? tz_device_read(plan) : tz_cores_read(plan);
+}
+
+/* *off_device: nothing is done yet, and the cores have to. */
+static tz_result read_planned(request *r, const tz_read_options *how, bool dry, bool *off_device)
 {
     tz_plan plan = {0};
-    tz_result result = TZ_OK;
-    if (r->plain_count == 0 && r->count > 0)
-        return TZ_OK;
-    result = tz_plan_make(&plan, r->views, r->plain_count, &r->how, r->ctx.err);
-    if (result == TZ_OK)
-        result = tz_plan_outcomes(&plan);
-    if (result == TZ_OK)
-        result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
+    tz_result result = tz_plan_make(&plan, r->views, r->plain_count, how, r->ctx.err);
+    *off_device = result == TZ_OK && plan.off_device;
+    if (result == TZ_OK && !plan.off_device)
+        result = carry_out(&plan, dry);
     r->report = plan.report;
     tz_plan_deinit(&plan);
     return result;
 }
 
+/* ---- what the cores do for a device ---- */
+
+typedef tz_result (*read_fn)(request *r, const tz_read_options *how, bool dry);
+
+static tz_result read_views(request *r, const tz_read_options *how, bool dry)
+{
+    bool off_device;
+    const tz_device_use use = r->report.device; /* why it came to this */
+    TZ_TRY(read_planned(r, how, dry, &off_device));
+    r->report.device = use;
+    return TZ_OK;
+}
+
+static tz_result read_resampled(request *r, const tz_read_options *how, bool dry)
+{
+    return tz_resample_read(r->views + r->plain_count, r->count - r->plain_count, how, dry,
+                            &r->report, r->ctx.err);
+}
+
+static tz_result read_bounced(request *r, tz_view *views, size_t count, read_fn read, bool dry)
+{
+    tz_bounce bounce = {0};
+    tz_read_options how = r->how;
+    how.device = NULL;
+    tz_result result = tz_bounce_begin(&bounce, views, count, &how, dry, &r->ctx);
+    if (result == TZ_OK)
+        result = read(r, &how, dry);
+    if (result == TZ_OK && !dry)
+        result = tz_bounce_end(&bounce, &r->ctx);
+    r->report.peak_memory += bounce.bytes;
+    add_uses(&r->report.device, &bounce.use);
+    tz_bounce_deinit(&bounce);
+    return result;
+}
+
+static tz_result read_plain(request *r, bool dry)
+{
+    bool off_device;
+    if (r->plain_count == 0 && r->count > 0)
+        return TZ_OK;
+    TZ_TRY(read_planned(r, &r->how, dry, &off_device));
+    return off_device ? read_bounced(r, r->views, r->plain_count, read_views, dry) : TZ_OK;
+}
+
+static tz_result refuse_resampling(const request *r)
+{
+    if (!r->how.strict_device)
+        return TZ_OK;
+    return tz_fail(&r->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                   "the device %s does not resample what it reads",
+                   tz_device_get_info(r->how.device)->id);
+}
+
 static tz_result run(request *r, const tz_item *items, size_t count, bool dry)
 {
+    const bool has_device = tz_device_works(r->how.device);
     TZ_TRY(make_views(r, items, count));
+    if (has_device && r->plain_count < count)
+        TZ_TRY(refuse_resampling(r));
     TZ_TRY(read_plain(r, dry));
     if (r->plain_count == count)
         return TZ_OK;
-    return tz_resample_read(r->views + r->plain_count, count - r->plain_count, &r->how, dry,
-                            &r->report, r->ctx.err);
+    TZ_TRY(read_bounced(r, r->views + r->plain_count, count - r->plain_count, read_resampled, dry));
+    if (has_device)
+        tz_device_text(r->report.device.reason, sizeof r->report.device.reason,
+                       "the cores resample what is read");
+    return TZ_OK;
 }
 
 static tz_result read_items(const tz_item *items, size_t count, const tz_read_options *how,
@@ -150,12 +244,6 @@ static void add_warning(tz_report *sum, const tz_error *warning)
         sum->warnings_dropped++;
 }
 
-static void take_larger(uint64_t *sum, uint64_t more)
-{
-    if (more > *sum)
-        *sum = more;
-}
-
 void tz_report_add(tz_report *sum, const tz_report *more)
 {
     sum->tiles += more->tiles;
@@ -173,6 +261,7 @@ void tz_report_add(tz_report *sum, const tz_report *more)
     sum->tiles_decoded += more->tiles_decoded;
     sum->tiles_failed += more->tiles_failed;
     sum->bytes_decoded += more->bytes_decoded;
+    add_uses(&sum->device, &more->device);
     sum->warnings_dropped += more->warnings_dropped;
     for (uint32_t i = 0; i < more->warning_count; i++)
         add_warning(sum, &more->warnings[i]);

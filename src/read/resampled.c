@@ -84,9 +84,10 @@ static tz_axis_map map_down(const tz_view *view, tz_resampling method)
 
 static bool needs_valid(const tz_view *view, const tz_read_options *how)
 {
-    return view->mask.data || (how->resampling != TZ_RESAMPLE_NEAREST &&
-                               (view->file->info.nodata.kind != TZ_NODATA_NONE ||
-                                tz_mask_source(view) != TZ_TARGET_PIXELS || view->outcome));
+    return tz_buffer_exists(&view->mask) ||
+           (how->resampling != TZ_RESAMPLE_NEAREST &&
+            (view->file->info.nodata.kind != TZ_NODATA_NONE ||
+             tz_mask_source(view) != TZ_TARGET_PIXELS || view->outcome));
 }
 
 static size_t sample_size(const tz_view *view)
@@ -433,6 +434,7 @@ static tz_read_options plain_options(batch *ba)
     how.nodata_to_nan = false;
     how.boundless = false;
     how.max_memory -= ba->bytes; /* the batch is within half of it */
+    how.device = NULL;
     how.progress = (tz_progress){0};
     if (ba->how->progress.call)
         how.progress = (tz_progress){report_progress, ba};

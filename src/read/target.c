@@ -295,8 +295,8 @@ static bool has_same_rows(const tz_target *target)
 {
     const tz_placement *how = &target->how;
     const int64_t size = (int64_t)tz_dtype_size(how->to);
-    if (target->to_mask || target->mask.data || how->from != how->to || how->nodata_to_nan ||
-        target->scales)
+    if (target->to_mask || tz_buffer_exists(&target->mask) || how->from != how->to ||
+        how->nodata_to_nan || target->scales)
         return false;
     if (target->row.samples == 1)
         return target->into.column_stride == size && (target->planes || target->band_count == 1);
@@ -328,7 +328,7 @@ static tz_result set_placement(tz_target *target, const tz_view *view, const tz_
         return TZ_OK;
     }
     if (tz_mask_source(view) != TZ_TARGET_PIXELS)
-        target->mask.data = NULL; /* another target fills it */
+        target->mask = (tz_buffer){0}; /* another target fills it */
     return tz_view_placement(view, how, &target->how, &target->scales, arena, ctx);
 }
 

@@ -30,7 +30,7 @@ typedef struct tz_target {
     int64_t column_shift, row_shift; /* buffer position = level position - shift */
 
     tz_buffer into;        /* strides resolved */
-    tz_buffer mask;        /* data NULL: none */
+    tz_buffer mask;        /* may not exist */
     bool to_mask;          /* samples become 0 or 255 in every band of mask, into is not used */
     uint32_t mask_sample;  /* of a pixel, that says so */
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */

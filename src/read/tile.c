@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/tile.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "kernels/ycbcr.h"
 
@@ -40,16 +42,26 @@ static uint32_t only_band(const tz_target *target, uint32_t plane)
     return found;
 }
 
+tz_tile_origin tz_unit_origin(const tz_plan *plan, const tz_unit *unit)
+{
+    const tz_wanted *wanted = &plan->wave.wanted[unit->first];
+    const tz_level *level = &plan->targets[wanted->target].layer.shape;
+    const uint64_t row = wanted->tile / level->tiles_across;
+    return (tz_tile_origin){(uint32_t)(wanted->tile % level->tiles_across) * level->tile_width,
+                            (uint32_t)(row % level->tiles_down) * level->tile_height,
+                            (uint32_t)(row / level->tiles_down)};
+}
+
 static tile_job make_job(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, tz_error *err)
 {
     const tz_wanted *wanted = &plan->wave.wanted[unit->first];
     const tz_target *target = &plan->targets[wanted->target];
     const tz_level *level = &target->layer.shape;
-    const uint64_t row = wanted->tile / level->tiles_across;
+    const tz_tile_origin origin = tz_unit_origin(plan, unit);
     tile_job job = {.plan = plan, .w = worker, .unit = unit, .wanted = wanted, .target = target};
-    job.x = (uint32_t)(wanted->tile % level->tiles_across) * level->tile_width;
-    job.y = (uint32_t)(row % level->tiles_down) * level->tile_height;
-    job.plane = (uint32_t)(row / level->tiles_down);
+    job.x = origin.x;
+    job.y = origin.y;
+    job.plane = origin.plane;
     job.band = unit->count == 1 ? only_band(target, job.plane) : NO_BAND;
     job.ctx = tz_file_context(target->file, err);
     job.ctx.ifd = level->ifd;
@@ -198,12 +210,18 @@ static void place_sample(const tile_job *job, const uint8_t *sample)
         place_for_all(job, row, sample, 0, true);
 }
 
+void tz_target_missing_sample(const tz_target *target, uint8_t *sample)
+{
+    const tz_nodata *nodata = &target->file->info.nodata;
+    memset(sample, 0, 16);
+    if (nodata->kind != TZ_NODATA_NONE && !target->layer.is_mask)
+        tz_row_fill(target->row.dtype, nodata, sample, 0, 1);
+}
+
 static void place_missing(const tile_job *job)
 {
-    const tz_nodata *nodata = &job->target->file->info.nodata;
-    uint8_t sample[16] = {0};
-    if (nodata->kind != TZ_NODATA_NONE && !job->target->layer.is_mask)
-        tz_row_fill(job->target->row.dtype, nodata, sample, 0, 1);
+    uint8_t sample[16];
+    tz_target_missing_sample(job->target, sample);
     place_sample(job, sample);
 }
 
@@ -215,17 +233,33 @@ static tz_result fail_short(const tile_job *job)
                    "the tile has too few bytes for its pixels");
 }
 
-tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
-                              tz_error *err)
+tz_result tz_tile_check_empty(const tz_plan *plan, const tz_unit *unit, tz_error *err)
 {
-    const tile_job job = make_job(plan, worker, unit, err);
+    const tile_job job = make_job(plan, NULL, unit, err);
     if (job.wanted->result != TZ_OK)
         return tz_fail(&job.ctx, (tz_result)job.wanted->result, (tz_cause)job.wanted->cause,
                        job.place, "the tile's entry in the table is wrong");
-    if (job.wanted->span.size > 0)
-        return fail_short(&job);
+    return job.wanted->span.size > 0 ? fail_short(&job) : TZ_OK;
+}
+
+tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+                              tz_error *err)
+{
+    TZ_TRY(tz_tile_check_empty(plan, unit, err));
+    const tile_job job = make_job(plan, worker, unit, err);
     place_missing(&job);
     return TZ_OK;
+}
+
+tz_result tz_unit_settle(tz_plan *plan, pthread_mutex_t *lock, const tz_unit *unit,
+                         tz_result result, const tz_error *err)
+{
+    bool is_new;
+    pthread_mutex_lock(lock);
+    const bool noted = tz_unit_note(plan, unit, result, err->cause, &is_new);
+    plan->report.tiles_failed += is_new;
+    pthread_mutex_unlock(lock);
+    return noted ? TZ_OK : result;
 }
 
 static void mask_row(const tz_target *target, const row_part *part)
@@ -237,7 +271,7 @@ static void mask_row(const tz_target *target, const row_part *part)
                     (ptrdiff_t)target->mask.column_stride, part->count);
 }
 
-void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_t tile)
+bool tz_target_tile_part(const tz_target *target, uint64_t tile, tz_window *out)
 {
     const tz_level *level = &target->layer.shape;
     const uint64_t x = tile % level->tiles_across * level->tile_width;
@@ -246,11 +280,22 @@ void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_
     const uint64_t y0 = y > target->y0 ? y : target->y0;
     const uint64_t x1 = x + level->tile_width < target->x1 ? x + level->tile_width : target->x1;
     const uint64_t y1 = y + level->tile_height < target->y1 ? y + level->tile_height : target->y1;
-    for (uint64_t row = y0; x0 < x1 && row < y1; row++) {
-        const row_part part = {.x0 = (uint32_t)x0,
-                               .count = (uint32_t)(x1 - x0),
-                               .row = (int64_t)row - target->row_shift,
-                               .column = (int64_t)x0 - target->column_shift};
+    if (x0 >= x1 || y0 >= y1)
+        return false;
+    *out = (tz_window){(int64_t)x0, (int64_t)y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
+    return true;
+}
+
+void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_t tile)
+{
+    tz_window window = {0};
+    if (!tz_target_tile_part(target, tile, &window))
+        return;
+    for (uint32_t row = 0; row < window.height; row++) {
+        const row_part part = {.x0 = (uint32_t)window.column,
+                               .count = window.width,
+                               .row = window.row + row - target->row_shift,
+                               .column = window.column - target->column_shift};
         mask_row(mask, &part);
     }
 }
@@ -352,7 +397,7 @@ bool tz_tile_is_direct(const tz_plan *plan, const tz_unit *unit)
 {
     const tile_job job = make_job(plan, NULL, unit, NULL);
     const tz_tile_format format = format_of(&job);
-    return tile_in_buffer(&job, &format) != NULL;
+    return job.target->into.data && tile_in_buffer(&job, &format) != NULL;
 }
 
 static void place_subsampled(const tile_job *job)
@@ -378,18 +423,30 @@ static void place_decoded(const tile_job *job)
     job->w->tiles_decoded++;
 }
 
-static tz_result decode(const tile_job *job, const uint8_t *bytes)
+/* Decode the tile's bytes, with their bits as the codec wants them. */
+static tz_result decode_to(const tile_job *job, const tz_tile_format *format, uint8_t *bytes,
+                           uint8_t *out, size_t stride)
 {
     const tz_codec *codec = job->target->codec;
     const size_t size = (size_t)job->wanted->span.size;
     const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
+    const bool turned = format->fill_order == 2 && !(codec->flags & TZ_CODEC_ANY_FILL);
+    if (turned)
+        tz_codec_reverse_bits(bytes, size);
+    const tz_result result = tz_codec_decode(codec, tz_worker_state(job->w, codec), format, bytes,
+                                             size, out, stride, &call);
+    if (turned)
+        tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
+    return result;
+}
+
+static tz_result decode(const tile_job *job, uint8_t *bytes)
+{
     const tz_tile_format format = format_of(job);
-    void *state = tz_worker_state(job->w, codec);
     uint8_t *own = tile_in_buffer(job, &format);
     const size_t stride =
         own ? (size_t)job->target->into.row_stride : tz_tile_row_bytes(&job->target->stored);
-    TZ_TRY(tz_codec_decode(codec, state, &format, bytes, size, own ? own : job->w->output, stride,
-                           &call));
+    TZ_TRY(decode_to(job, &format, bytes, own ? own : job->w->output, stride));
     if (own)
         job->w->tiles_direct++;
     else
@@ -401,19 +458,71 @@ tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *u
                         tz_error *err)
 {
     const tile_job job = make_job(plan, worker, unit, err);
+    if (!tz_target_is_raw(job.target))
+        return decode(&job, bytes);
+    place_raw(&job, bytes);
+    return warn_of_more(&job);
+}
+
+/* ---- rows that someone else places ---- */
+
+size_t tz_target_row_bytes(const tz_target *target)
+{
+    return target->subsampled ? tz_row_prepared_bytes(&target->row) : tz_row_bytes(&target->row);
+}
+
+size_t tz_unit_decoded_bytes(const tz_plan *plan, const tz_unit *unit)
+{
+    const tile_job job = make_job(plan, NULL, unit, NULL);
+    const tz_tile_format format = format_of(&job);
+    return tz_tile_bytes(&format);
+}
+
+size_t tz_unit_rows_bytes(const tz_plan *plan, const tz_unit *unit)
+{
+    const tz_target *target = &plan->targets[plan->wave.wanted[unit->first].target];
+    if (tz_target_is_raw(target))
+        return (size_t)tz_unit_piece(plan, unit).size;
+    return tz_target_row_bytes(target) * target->tile.height;
+}
+
+static void turn_subsampled(const tile_job *job, uint8_t *rows)
+{
+    const tz_target *target = job->target;
+    const uint16_t *step = target->tile.subsampling;
+    const size_t stride = tz_tile_row_bytes(&target->stored);
+    for (uint32_t row = job->unit->row0; row < job->unit->row1; row++)
+        tz_ycbcr_row(job->w->output + row / step[1] * stride,
+                     rows + row * tz_target_row_bytes(target), job->unit->column1, step[0], step[1],
+                     row % step[1]);
+}
+
+tz_result tz_tile_check_raw(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+                            tz_error *err)
+{
+    const tile_job job = make_job(plan, worker, unit, err);
+    return warn_of_more(&job);
+}
+
+tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+                         uint8_t *bytes, uint8_t *rows, tz_error *err)
+{
+    const tile_job job = make_job(plan, worker, unit, err);
     const tz_target *target = job.target;
     if (tz_target_is_raw(target)) {
-        place_raw(&job, bytes);
+        const size_t size = (size_t)tz_unit_piece(plan, unit).size;
+        memcpy(rows, bytes, size);
+        if (target->tile.fill_order == 2)
+            tz_codec_reverse_bits(rows, size);
         return warn_of_more(&job);
     }
-    const size_t size = (size_t)job.wanted->span.size;
-    const bool turned = target->tile.fill_order == 2 && !(target->codec->flags & TZ_CODEC_ANY_FILL);
-    if (turned)
-        tz_codec_reverse_bits(bytes, size);
-    const tz_result result = decode(&job, bytes);
-    if (turned)
-        tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
-    return result;
+    const tz_tile_format format = format_of(&job);
+    uint8_t *out = target->subsampled ? worker->output : rows;
+    TZ_TRY(decode_to(&job, &format, bytes, out, tz_tile_row_bytes(&target->stored)));
+    if (target->subsampled)
+        turn_subsampled(&job, rows);
+    worker->tiles_decoded++;
+    return TZ_OK;
 }
 
 /* ---- uncompressed neighbours ---- */
@@ -510,7 +619,7 @@ static void fill_part(const tz_target *target, double fill, uint32_t row, uint32
     const tz_nodata value = {.kind = TZ_NODATA_FLOAT, .value = {.f = fill}};
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
     for (uint32_t band = 0; count > 0 && band < target->band_count; band++) {
-        if (!target->to_mask)
+        if (!target->to_mask && target->into.data)
             tz_row_fill(target->into.dtype, &value, tz_buffer_at(&target->into, band, row, column),
                         (ptrdiff_t)target->into.column_stride, count);
         if (target->mask.data)

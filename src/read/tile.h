@@ -3,12 +3,40 @@
 #ifndef TZ_READ_TILE_H
 #define TZ_READ_TILE_H
 
+#include <pthread.h>
+
 #include "read/worker.h"
+
+/* Where a unit's tile lies. */
+typedef struct tz_tile_origin {
+    uint32_t x, y; /* its first pixel in the level */
+    uint32_t plane;
+} tz_tile_origin;
+tz_tile_origin tz_unit_origin(const tz_plan *plan, const tz_unit *unit);
 
 /* Decode a unit's bytes, which may be changed on the way but are as before when it returns, and
  * place its pixels. TZ_CODEC_SLACK bytes behind them are readable. */
 tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, uint8_t *bytes,
                         tz_error *err);
+
+/* The same, but the unit's rows are written to rows as they were before they were compressed, and
+ * not placed: whole tiles, or the part that an uncompressed unit is; of subsampled YCbCr, rows of
+ * RGB. tz_unit_rows_bytes and TZ_CODEC_SLACK bytes are written at most. */
+tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+                         uint8_t *bytes, uint8_t *rows, tz_error *err);
+size_t tz_unit_rows_bytes(const tz_plan *plan, const tz_unit *unit);
+/* Bytes of one of them, and of what a codec makes of the unit. */
+size_t tz_target_row_bytes(const tz_target *target);
+size_t tz_unit_decoded_bytes(const tz_plan *plan, const tz_unit *unit);
+
+/* Whether an uncompressed unit has bytes behind its tile, of which a warning tells. */
+tz_result tz_tile_check_raw(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+                            tz_error *err);
+
+/* A unit that failed: TZ_OK where all who want it have noted that, else result. lock is that of the
+ * outcomes. */
+tz_result tz_unit_settle(tz_plan *plan, pthread_mutex_t *lock, const tz_unit *unit,
+                         tz_result result, const tz_error *err);
 
 /* Where in the buffer the bytes of a fetch may be read to, because they are its pixels already, in
  * one piece; NULL: nowhere. */
@@ -22,13 +50,22 @@ size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_pie
 /* Whether a compressed tile can be decoded straight into the buffer. */
 bool tz_tile_is_direct(const tz_plan *plan, const tz_unit *unit);
 
-/* A unit without bytes: nodata, or 0, for a tile that the file does not have; the error of one
- * whose entry in the table is wrong. */
+/* The error of a unit without bytes whose entry in the table is wrong; TZ_OK: the file does not
+ * have the tile. */
+tz_result tz_tile_check_empty(const tz_plan *plan, const tz_unit *unit, tz_error *err);
+
+/* A unit without bytes: nodata, or 0, where tz_tile_check_empty finds nothing wrong. */
 tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
                               tz_error *err);
 
+/* The sample that pixels of missing tiles have, of the type that the file has; 16 bytes. */
+void tz_target_missing_sample(const tz_target *target, uint8_t *sample);
+
 /* The pixels of a tile that could not be had: nodata, or 0, and masked. */
 void tz_tile_place_failed(const tz_plan *plan, tz_worker *worker, const tz_unit *unit);
+
+/* The part of a tile that the target wants, in pixels of the level; false: none. */
+bool tz_target_tile_part(const tz_target *target, uint64_t tile, tz_window *out);
 
 /* Where another target fills the mask: that a tile of pixels could not be had counts more. */
 void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_t tile);

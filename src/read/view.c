@@ -36,8 +36,10 @@ static tz_result resolve_strides(tz_buffer *buffer, const tz_context *ctx)
 
 static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_context *ctx)
 {
-    if (!buffer->data)
+    if (!tz_buffer_exists(buffer))
         return fail_arg(ctx, "the buffer has no memory", TZ_NONE, TZ_NONE);
+    if (buffer->data && buffer->memory)
+        return fail_arg(ctx, "the buffer has memory of the host and of a device", TZ_NONE, TZ_NONE);
     if (buffer->bands != bands)
         return fail_arg(ctx, "the buffer has another number of bands than are read", bands,
                         buffer->bands);
@@ -46,13 +48,55 @@ static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_
     return TZ_OK;
 }
 
-static tz_result set_buffers(tz_view *view, const tz_item *item, const tz_context *ctx)
+static void extend(tz_extent *extent, int64_t stride, uint32_t count)
+{
+    const uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+    const uint64_t bytes = tz_mul_capped(step, count - 1u);
+    if (stride < 0)
+        extent->before = tz_add_capped(extent->before, bytes);
+    else
+        extent->after = tz_add_capped(extent->after, bytes);
+}
+
+tz_extent tz_buffer_extent(const tz_buffer *buffer)
+{
+    tz_extent extent = {.after = tz_dtype_size(buffer->dtype)};
+    extend(&extent, buffer->band_stride, buffer->bands);
+    extend(&extent, buffer->row_stride, buffer->height);
+    extend(&extent, buffer->column_stride, buffer->width);
+    return extent;
+}
+
+/* Memory of a device is of the one that reads, and the buffer lies within it. */
+static tz_result check_memory(const tz_buffer *buffer, const tz_read_options *how,
+                              const tz_context *ctx)
+{
+    if (!buffer->memory)
+        return TZ_OK;
+    if (!how->device)
+        return fail_arg(ctx, "the buffer is in a device's memory, and no device is to read",
+                        TZ_NONE, TZ_NONE);
+    if (tz_device_of(buffer->memory) != how->device)
+        return fail_arg(ctx, "the buffer is in the memory of another device", TZ_NONE, TZ_NONE);
+    const tz_extent extent = tz_buffer_extent(buffer);
+    const uint64_t end = tz_add_capped(buffer->offset, extent.after);
+    if (extent.before > buffer->offset)
+        return fail_arg(ctx, "the buffer begins before its memory", extent.before, buffer->offset);
+    if (end > tz_device_memory_size(buffer->memory))
+        return fail_arg(ctx, "the buffer goes past the end of its memory",
+                        tz_device_memory_size(buffer->memory), end);
+    return TZ_OK;
+}
+
+static tz_result set_buffers(tz_view *view, const tz_item *item, const tz_read_options *how,
+                             const tz_context *ctx)
 {
     view->into = item->into;
     view->mask = item->mask;
     TZ_TRY(check_buffer(&view->into, view->band_count, ctx));
     TZ_TRY(resolve_strides(&view->into, ctx));
-    if (!view->mask.data)
+    TZ_TRY(check_memory(&view->into, how, ctx));
+    if (!tz_buffer_exists(&view->mask))
         return TZ_OK;
     TZ_TRY(check_buffer(&view->mask, view->band_count, ctx));
     if (view->mask.width != view->into.width || view->mask.height != view->into.height)
@@ -61,7 +105,8 @@ static tz_result set_buffers(tz_view *view, const tz_item *item, const tz_contex
     if (view->mask.dtype != TZ_DTYPE_UINT8)
         return fail_arg(ctx, "the mask's buffer is not of type uint8", TZ_DTYPE_UINT8,
                         (uint64_t)view->mask.dtype);
-    return resolve_strides(&view->mask, ctx);
+    TZ_TRY(resolve_strides(&view->mask, ctx));
+    return check_memory(&view->mask, how, ctx);
 }
 
 static tz_result set_bands(tz_view *view, const tz_item *item, const tz_context *ctx)
@@ -96,7 +141,8 @@ static const turn turns[9] = {
 
 static void turn_buffer(tz_buffer *buffer, turn how)
 {
-    if (!buffer->data)
+    int64_t moved = 0;
+    if (!tz_buffer_exists(buffer))
         return;
     if (how.swaps) {
         const uint32_t width = buffer->width;
@@ -106,16 +152,18 @@ static void turn_buffer(tz_buffer *buffer, turn how)
         buffer->height = width;
         buffer->row_stride = stride;
     }
-    uint8_t *first = buffer->data;
     if (how.flip_column) {
-        first += (int64_t)(buffer->width - 1) * buffer->column_stride;
+        moved += (int64_t)(buffer->width - 1) * buffer->column_stride;
         buffer->column_stride = -buffer->column_stride;
     }
     if (how.flip_row) {
-        first += (int64_t)(buffer->height - 1) * buffer->row_stride;
+        moved += (int64_t)(buffer->height - 1) * buffer->row_stride;
         buffer->row_stride = -buffer->row_stride;
     }
-    buffer->data = first;
+    if (buffer->memory)
+        buffer->offset += (uint64_t)moved;
+    else
+        buffer->data = (uint8_t *)buffer->data + moved;
 }
 
 /* A window of the upright image as one of the stored one, which has the size of level. */
@@ -283,7 +331,7 @@ tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options 
         window = turn_window(window, turned, &given);
     TZ_TRY(check_window(&window, &given, how->boundless, &at_level));
     TZ_TRY(set_bands(out, item, &at_level));
-    TZ_TRY(set_buffers(out, item, &at_level));
+    TZ_TRY(set_buffers(out, item, how, &at_level));
     turn_buffer(&out->into, turned);
     turn_buffer(&out->mask, turned);
     if (is_auto(item)) {

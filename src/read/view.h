@@ -21,12 +21,25 @@ typedef struct tz_view {
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */
     uint32_t band_count;
     tz_buffer into;      /* strides resolved, turned to the file's orientation */
-    tz_buffer mask;      /* data NULL: none */
+    tz_buffer mask;      /* may not exist */
     tz_outcome *outcome; /* may be NULL */
 } tz_view;
 
 tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
                        const tz_context *ctx);
+
+/* Whether there is a buffer at all: memory of the host, or of a device. */
+static inline bool tz_buffer_exists(const tz_buffer *buffer)
+{
+    return buffer->data || buffer->memory;
+}
+
+/* Bytes before and behind where the first sample of a buffer with resolved strides begins;
+ * UINT64_MAX: more than there can be. */
+typedef struct tz_extent {
+    uint64_t before, after;
+} tz_extent;
+tz_extent tz_buffer_extent(const tz_buffer *buffer);
 
 /* Where a window lies within the level: clipped, false when nothing is left. */
 bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *out);

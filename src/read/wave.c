@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/source.h"
 #include "read/plan.h"
 
 /* Tiles that lie this close are read together: what is between them costs less than a request. */
@@ -224,6 +225,25 @@ bool tz_unit_takes_failures(const tz_plan *plan, const tz_unit *unit)
             return false;
     }
     return true;
+}
+
+bool tz_fetch_takes_failures(const tz_plan *plan, const tz_span *fetch)
+{
+    for (size_t i = 0; i < fetch->count; i++) {
+        if (tz_unit_takes_failures(plan,
+                                   &plan->wave.units[plan->wave.pieces[fetch->first + i].index]))
+            return true;
+    }
+    return false;
+}
+
+tz_result tz_unit_read(const tz_plan *plan, const tz_unit *unit, uint64_t offset, uint64_t size,
+                       uint8_t *dst, tz_error *err)
+{
+    const tz_target *target = tz_unit_target(plan, unit);
+    tz_context ctx = tz_file_context(target->file, err);
+    ctx.ifd = target->layer.shape.ifd;
+    return tz_source_read(tz_target_source(target), offset, (size_t)size, dst, &ctx);
 }
 
 static uint64_t status_index(const tz_target *target, uint64_t tile)

@@ -31,7 +31,7 @@ static tz_result init_codec(tz_worker *w, const tz_codec *codec, const tz_contex
 tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan)
 {
     size_t size = 64; /* what aligning the first part may take */
-    const size_t input = tz_codec_part(&size, plan->input_size);
+    const size_t input = tz_codec_part(&size, tz_plan_input_bytes(plan));
     const size_t output = tz_codec_part(&size, plan->output_size);
     const size_t row = tz_codec_part(&size, plan->row_size);
     const size_t scratch = tz_codec_part(&size, plan->scratch_size);

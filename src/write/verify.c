@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "io/source.h"
+#include "kernels/row_hash.h"
 #include "write/writer.h"
 
 /* One tile in so many is read back, but not fewer than the first and the last one. */
@@ -47,31 +48,9 @@ uint64_t tz_verified_index(const tz_image *image, uint64_t tile)
 
 /* ---- hashes ---- */
 
-static uint64_t mix(uint64_t hash, const uint8_t *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 32;
-}
-
-/* Eight bytes at a time, by a multiplication that spreads each of them over all bits, and four such
- * sums side by side, which do not wait for each other. It finds mistakes; it is no defence against
- * anybody who makes them on purpose. */
 uint64_t tz_row_hash(uint64_t hash, const uint8_t *row, size_t size)
 {
-    enum { WORD = 8, LANES = 4 };
-    uint64_t lanes[LANES] = {hash, ~hash, hash << 1, hash >> 1};
-    uint8_t rest[WORD * LANES] = {0};
-    for (; size >= sizeof rest; size -= sizeof rest, row += sizeof rest)
-        for (size_t i = 0; i < LANES; i++)
-            lanes[i] = mix(lanes[i], row + i * WORD);
-    memcpy(rest, row, size);
-    for (size_t i = 0; i < LANES; i++)
-        lanes[i] = mix(lanes[i], rest + i * WORD);
-    for (size_t i = 1; i < LANES; i++)
-        lanes[0] = mix(lanes[0], (const uint8_t *)&lanes[i]);
-    return lanes[0] + size;
+    return tz_hash_row(hash, row, size);
 }
 
 /* ---- the sink as a source ---- */

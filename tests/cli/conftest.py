@@ -37,9 +37,9 @@ def plain_environment(**extra):
 def call(*arguments, env=None, **options):
     """Runs the command; its output as text, with bytes that are not UTF-8 kept."""
     options.setdefault("capture_output", "stdout" not in options)
+    options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run([COMMAND, *arguments], env=env or plain_environment(), timeout=120,
-                          encoding="utf-8", errors="surrogateescape",
-                          stdin=subprocess.DEVNULL, **options)
+                          encoding="utf-8", errors="surrogateescape", **options)
 
 
 @pytest.fixture
@@ -72,6 +72,29 @@ def plain(save):
     """A small georeferenced file without any defect."""
     return save([Image(20, 10, tags=north_up(440720.0, 3751320.0, 60.0)
                        + geo_keys((1024, 1), (1025, 1), (3072, 26711)))])
+
+
+@pytest.fixture(scope="session")
+def on_device(tmp_path_factory):
+    """An environment for commands that use OpenCL: what PoCL compiles is kept in the build tree, and leaks of its
+    compiler are not the command's."""
+    silent = tmp_path_factory.mktemp("device") / "suppressions"
+    silent.write_text("leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libhwloc\nleak:libOpenCL.so\n")
+    cache = COMMAND.parent / "pocl"
+    cache.mkdir(exist_ok=True)
+
+    def environment(**variables):
+        return plain_environment(LSAN_OPTIONS=f"suppressions={silent}:print_suppressions=0",
+                                 POCL_CACHE_DIR=str(cache), **variables)
+    return environment
+
+
+@pytest.fixture(scope="session")
+def pocl(on_device):
+    """The name of PoCL's device: tests that need it fail where it is not installed."""
+    answer = json.loads(call("devices", "--json", env=on_device()).stdout)
+    return next(device["id"] for device in answer["devices"]
+                if device["platform"] == "Portable Computing Language")
 
 
 @pytest.fixture(scope="session")

@@ -13,11 +13,13 @@
 
 /* Every object is one of these, whatever its type. */
 typedef struct object {
+    int references;
     size_t size;
-    unsigned char *bytes;
+    unsigned char *bytes; /* of a context: its devices */
+    void *context;        /* of a buffer */
 } object;
 
-static double_control control;
+static double_control control = {DOUBLE_DEFAULTS};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char platform_marks[4];
 static char device_marks[4][8]; /* a platform's devices */
@@ -54,6 +56,7 @@ static void *make(const char *function, size_t size, int32_t *code)
     if (*code != 0)
         return NULL;
     object *made = calloc(1, sizeof *made);
+    made->references = 1;
     made->size = size;
     made->bytes = size ? malloc(size) : NULL;
     if (made->bytes)
@@ -68,11 +71,25 @@ static int32_t release(void *thing)
 {
     object *made = thing;
     pthread_mutex_lock(&lock);
-    control.live--;
+    const bool last = --made->references == 0;
+    if (last)
+        control.live--;
     pthread_mutex_unlock(&lock);
+    if (!last)
+        return 0;
     free(made->bytes);
     free(made);
     return 0;
+}
+
+static int32_t retain(const char *function, void *thing)
+{
+    const int32_t code = enter(function);
+    pthread_mutex_lock(&lock);
+    if (code == 0)
+        ((object *)thing)->references++;
+    pthread_mutex_unlock(&lock);
+    return code;
 }
 
 static int32_t answer(const void *value, size_t value_size, size_t size, void *out,
@@ -194,11 +211,26 @@ EXPORT tz_cl_context clCreateContext(const intptr_t *properties, uint32_t count,
                                      void *user, int32_t *code)
 {
     (void)properties;
-    (void)count;
-    (void)devices;
     (void)notify;
     (void)user;
-    return make("clCreateContext", 0, code);
+    object *made = make("clCreateContext", count * sizeof *devices, code);
+    if (made)
+        memcpy(made->bytes, devices, made->size);
+    return (tz_cl_context)(void *)made;
+}
+
+EXPORT int32_t clRetainContext(tz_cl_context context)
+{
+    return retain("clRetainContext", context);
+}
+
+EXPORT int32_t clGetContextInfo(tz_cl_context context, uint32_t what, size_t size, void *out,
+                                size_t *out_size)
+{
+    (void)what;
+    const object *made = (object *)(void *)context;
+    const int32_t code = enter("clGetContextInfo");
+    return code != 0 ? code : answer(made->bytes, made->size, size, out, out_size);
 }
 
 EXPORT tz_cl_queue clCreateCommandQueue(tz_cl_context context, tz_cl_device device,
@@ -213,10 +245,31 @@ EXPORT tz_cl_queue clCreateCommandQueue(tz_cl_context context, tz_cl_device devi
 EXPORT tz_cl_mem clCreateBuffer(tz_cl_context context, uint64_t flags, size_t size, void *host,
                                 int32_t *code)
 {
-    (void)context;
     (void)flags;
     (void)host;
-    return make("clCreateBuffer", size, code);
+    object *made = make("clCreateBuffer", size, code);
+    if (made)
+        made->context = context;
+    return (tz_cl_mem)(void *)made;
+}
+
+EXPORT int32_t clRetainMemObject(tz_cl_mem memory)
+{
+    return retain("clRetainMemObject", memory);
+}
+
+EXPORT int32_t clGetMemObjectInfo(tz_cl_mem memory, uint32_t what, size_t size, void *out,
+                                  size_t *out_size)
+{
+    const object *made = (object *)(void *)memory;
+    const int32_t code = enter("clGetMemObjectInfo");
+    if (code != 0)
+        return code;
+    if (what == 0x1106) /* context */
+        return answer(&made->context, sizeof made->context, size, out, out_size);
+    if (what == 0x1102)
+        return answer(&made->size, sizeof made->size, size, out, out_size);
+    return answer(&control.memory_type, sizeof control.memory_type, size, out, out_size);
 }
 
 EXPORT tz_cl_program clCreateProgramWithSource(tz_cl_context context, uint32_t count,

@@ -17,6 +17,7 @@ typedef struct double_control {
     uint64_t max_allocation;
     uint32_t max_group;
     bool unavailable, no_compiler, big_endian;
+    uint32_t memory_type; /* that buffers say they are; CL_MEM_OBJECT_BUFFER */
 
     /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases; and
      * with lost every call after it */
@@ -32,9 +33,14 @@ typedef struct double_control {
     char options[200];    /* of the last clBuildProgram */
 } double_control;
 
+/* One platform of one GPU and one CPU, and no faults: what it is when nobody controls it. */
+#define DOUBLE_DEFAULTS                                                                            \
+    .platforms = 1, .gpus = 1, .cpus = 1, .version = "OpenCL 1.2 Double", .memory = 1 << 20,       \
+    .max_allocation = 1 << 18, .max_group = 256, .memory_type = 0x10f0
+
 typedef double_control *(*opencl_double_function)(void);
 
-/* Loads it, as tests do: its control, with one platform of one GPU and one CPU and no faults. */
+/* Loads it, as tests do: its control, with the defaults. */
 double_control *opencl_double_load(void);
 void opencl_double_reset(double_control *control);
 

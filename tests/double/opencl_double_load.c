@@ -25,12 +25,5 @@ double_control *opencl_double_load(void)
 void opencl_double_reset(double_control *control)
 {
     const int64_t live = control->live;
-    *control = (double_control){.platforms = 1,
-                                .gpus = 1,
-                                .cpus = 1,
-                                .version = "OpenCL 1.2 Double",
-                                .memory = 1 << 20,
-                                .max_allocation = 1 << 18,
-                                .max_group = 256,
-                                .live = live};
+    *control = (double_control){DOUBLE_DEFAULTS, .live = live};
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device_option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "parse.h"
+#include "terminal.h"
+#include "text.h"
+#include "value.h"
+
+static bool is_name(const char *text)
+{
+    static const char prefix[] = "opencl:";
+    uint64_t number;
+    if (strcmp(text, "cpu") == 0 || strcmp(text, "auto") == 0)
+        return true;
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0)
+        return false;
+    const char *at = text + sizeof prefix - 1;
+    return parse_uint(&at, UINT32_MAX, &number) && *at == '\0';
+}
+
+bool device_apply(device_settings *s, int id, const char *value)
+{
+    switch (id) {
+    case DEVICE_NAME:
+        s->name = value;
+        return is_name(value) ||
+               value_wrong("--device is cpu, auto or opencl:N (see terrazzo devices), not", value);
+    case DEVICE_STRICT:
+        s->strict = true;
+        return true;
+    case DEVICE_LIBRARY:
+        s->library = value;
+        return true;
+    default: /* DEVICE_MEMORY */
+        return (parse_bytes(value, &s->memory) && s->memory > 0) ||
+               value_wrong("--device-memory needs a number of bytes, also with K, M, G or T; not",
+                           value);
+    }
+}
+
+bool device_check(const device_settings *s)
+{
+    const char *problem = NULL;
+    if (s->name == NULL && s->strict)
+        problem = "--strict-device needs --device";
+    else if (s->name == NULL && s->memory > 0)
+        problem = "--device-memory needs --device";
+    else if (s->name == NULL && s->library != NULL)
+        problem = "--opencl-library needs --device";
+    if (problem != NULL)
+        term_usage(problem, NULL, "");
+    return problem == NULL;
+}
+
+tz_result device_open(tz_device **out, const device_settings *s, tz_error *err)
+{
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    *out = NULL;
+    if (s->name == NULL)
+        return TZ_OK;
+    how.opencl_library = s->library;
+    return tz_device_open(out, s->name, &how, err);
+}
+
+tz_result device_problem(tz_error *err)
+{
+    char needed[TEXT_NUMBER];
+    const char *limit = err->limit != NULL ? err->limit : "";
+    if (err->result == TZ_ERR_LIMIT && err->found != TZ_NONE &&
+        (strcmp(limit, "device_bytes") == 0 || strcmp(limit, "device_buffer_bytes") == 0))
+        snprintf(err->message, sizeof err->message,
+                 "the device needs %s bytes of its memory, and --device-memory allows less",
+                 text_count(needed, err->found));
+    return err->result;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * --device and what goes with it: the one place where commands open a device. */
+#ifndef CLI_DEVICE_OPTION_H
+#define CLI_DEVICE_OPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <terrazzo/terrazzo.h>
+
+/* As typed. */
+typedef struct device_settings {
+    const char *name;    /* NULL: no device was asked for, the cores work */
+    const char *library; /* NULL: the usual loader */
+    bool strict;
+    uint64_t memory; /* 0: the library's choice */
+} device_settings;
+
+enum { DEVICE_NAME = 201, DEVICE_STRICT, DEVICE_MEMORY, DEVICE_LIBRARY };
+/* clang-format off */
+#define DEVICE_OPTIONS                                                                             \
+    {"device", 0, DEVICE_NAME, "NAME", "where pixel work is done: cpu (the cores, the default),\n" \
+                                       "opencl:N as terrazzo devices tells them, or auto: a\n"     \
+                                       "GPU where it is expected to be faster"},                   \
+    {"strict-device", 0, DEVICE_STRICT, NULL, "what the device cannot do is an error, and not\n"   \
+                                              "done by the cores"},                                \
+    {"device-memory", 0, DEVICE_MEMORY, "SIZE", "how much of the device's memory to use at most"}, \
+    {"opencl-library", 0, DEVICE_LIBRARY, "PATH",                                                  \
+     "the ICD loader of OpenCL, libOpenCL.so.1 by default"}
+/* clang-format on */
+
+/* Takes one of these options. false when the value is wrong; then a message was printed. */
+bool device_apply(device_settings *settings, int id, const char *value);
+/* Whether the options go together; else a message was printed. */
+bool device_check(const device_settings *settings);
+
+/* NULL when no device was asked for. Closed by tz_device_close. */
+tz_result device_open(tz_device **out, const device_settings *settings, tz_error *err);
+
+/* The library names its own options; people have --device-memory. Returns err->result. */
+tz_result device_problem(tz_error *err);
+
+#endif

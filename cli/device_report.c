@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device_report.h"
+
+#include <stdio.h>
+
+#include "page.h"
+#include "text.h"
+
+/* Why the cores work although a device was asked for; empty: they do not, or were asked for. */
+static const char *reason_of(const device_told *t)
+{
+    return t->use->reason[0] != '\0' ? t->use->reason : tz_device_get_info(t->device)->reason;
+}
+
+static void print_where(const device_told *t)
+{
+    const char *reason = reason_of(t);
+    page_label("Device");
+    text_put_string(stdout, t->use->id[0] != '\0' ? t->use->id : "the cores", 0);
+    if (reason[0] != '\0') {
+        fputs(t->use->id[0] != '\0' ? ", in part the cores: " : ": ", stdout);
+        text_put_string(stdout, reason, 0);
+    }
+    putchar('\n');
+}
+
+static void print_tiles(const device_told *t)
+{
+    const tz_device_use *use = t->use;
+    char number[TEXT_NUMBER];
+    page_label("Tiles");
+    printf("%s %s there", text_count(number, use->tiles), t->verb);
+    if (use->tiles_by_cores > 0)
+        printf(", %s by the cores", text_count(number, use->tiles_by_cores));
+    if (use->tiles_redone > 0)
+        printf(", %s by the cores after it could not", text_count(number, use->tiles_redone));
+    putchar('\n');
+}
+
+static void print_traffic(const device_told *t)
+{
+    const tz_device_use *use = t->use;
+    char a[TEXT_NUMBER];
+    char b[TEXT_NUMBER];
+    page_label("Waves");
+    printf("%s\n", text_count(a, use->waves));
+    page_label("Uploads");
+    printf("%s, %s\n", text_count(a, use->uploads), text_bytes(b, use->upload_bytes));
+    page_label("Downloads");
+    printf("%s, %s\n", text_count(a, use->downloads), text_bytes(b, use->download_bytes));
+    page_label("Launches");
+    printf("%s, and %s wait%s\n", text_count(a, use->launches), text_count(b, use->syncs),
+           text_plural(use->syncs));
+    page_label("Memory");
+    printf("%s planned", text_bytes(a, use->memory));
+    if (!t->planned)
+        printf(", %s held", text_bytes(b, use->peak));
+    putchar('\n');
+}
+
+void device_report_print(const char *heading, const device_told *t)
+{
+    if (t->device == NULL)
+        return;
+    page_heading(heading);
+    print_where(t);
+    if (t->use->id[0] == '\0')
+        return;
+    print_tiles(t);
+    print_traffic(t);
+}
+
+void device_report_write(json *j, const char *key, const device_told *t)
+{
+    const tz_device_use *use = t->use;
+    if (t->device == NULL) {
+        json_null(j, key);
+        return;
+    }
+    json_object(j, key);
+    json_text_or_null(j, "id", use->id[0] != '\0' ? use->id : NULL);
+    json_text_or_null(j, "reason", reason_of(t)[0] != '\0' ? reason_of(t) : NULL);
+    json_uint(j, "tiles", use->tiles);
+    json_uint(j, "tiles_by_cores", use->tiles_by_cores);
+    json_uint(j, "tiles_redone", use->tiles_redone);
+    json_uint(j, "waves", use->waves);
+    json_uint(j, "uploads", use->uploads);
+    json_uint(j, "upload_bytes", use->upload_bytes);
+    json_uint(j, "downloads", use->downloads);
+    json_uint(j, "download_bytes", use->download_bytes);
+    json_uint(j, "launches", use->launches);
+    json_uint(j, "syncs", use->syncs);
+    json_uint(j, "memory", use->memory);
+    json_uint_or_null(j, "peak", use->peak, !t->planned);
+    json_object_end(j);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a device did, or would do: for people, and as JSON (doc/read.schema.json,
+ * doc/convert.schema.json). */
+#ifndef CLI_DEVICE_REPORT_H
+#define CLI_DEVICE_REPORT_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "json.h"
+
+/* Of a device that was asked for; it may be the cores that "auto" chose. */
+typedef struct device_told {
+    const tz_device *device; /* NULL: none was asked for */
+    const tz_device_use *use;
+    const char *verb; /* "decoded", "encoded" */
+    bool planned;     /* and not done */
+} device_told;
+
+/* Nothing where none was asked for. */
+void device_report_print(const char *heading, const device_told *told);
+void device_report_write(json *j, const char *key, const device_told *told);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles made of rows by three launches, or four with statistics: cut and treated, inspected,
+ * stored. */
+#include "device/cut.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "device/cut_check.h"
+#include "device/cut_kernels.h"
+#include "device/cut_launch.h"
+#include "device/device_state.h"
+#include "device/launch.h"
+#include "pixel/row_ops.h"
+
+_Static_assert(sizeof(tz_cut_tile) == TZ_CUT_TILE && offsetof(tz_cut_tile, checked) == 36,
+               "kernels read the entries as they are");
+_Static_assert(sizeof(tz_cut_seen) == TZ_CUT_SEEN, "and write these as they are");
+_Static_assert((unsigned)TZ_DTYPE_UINT8 == TZ_PART_U8 && (unsigned)TZ_DTYPE_FLOAT64 == TZ_PART_F64,
+               "types have the numbers that kernels know");
+
+/* ---- shapes ---- */
+
+static bool is_whole(const tz_row_format *row)
+{
+    return row->bits == 8 * tz_dtype_size(row->dtype);
+}
+
+/* Rows that cannot be stored where they are. */
+static bool needs_scratch(const tz_row_format *row)
+{
+    return row->predictor == 3 || !is_whole(row);
+}
+
+static uint64_t plain_row_bytes(const tz_row_format *row)
+{
+    return (uint64_t)row->width * row->samples * tz_dtype_size(row->dtype);
+}
+
+static uint32_t word_bytes(const tz_row_format *row)
+{
+    const size_t size = tz_dtype_size(row->dtype);
+    return size < 8 ? (uint32_t)size : 8u;
+}
+
+/* Words of a sample. */
+static uint32_t word_parts(const tz_row_format *row)
+{
+    return (uint32_t)tz_dtype_size(row->dtype) / word_bytes(row);
+}
+
+uint64_t tz_cut_scratch_bytes(const tz_cut_batch *batch)
+{
+    if (!needs_scratch(&batch->row))
+        return 0;
+    return tz_mul_capped(tz_mul_capped(batch->count, batch->height), plain_row_bytes(&batch->row));
+}
+
+bool tz_device_cuts(const tz_device *device, const tz_cut_batch *batch)
+{
+    const tz_dtype dtype = batch->row.dtype;
+    if (!device->driver || tz_store_unsupported(&batch->row))
+        return false;
+    if (batch->is_mask && dtype != TZ_DTYPE_UINT8)
+        return false;
+    if (batch->nan_to_nodata && (dtype < TZ_DTYPE_FLOAT16 || dtype > TZ_DTYPE_FLOAT64))
+        return false;
+    if (batch->discard_bits && dtype > TZ_DTYPE_FLOAT64)
+        return false;
+    return !batch->wants_tallies || device->info.limits.fp64;
+}
+
+/* ---- launches ---- */
+
+static tz_cut_rows rows_of(const tz_cut_batch *batch)
+{
+    const tz_device *device = batch->slab->device;
+    return (tz_cut_rows){.scratch = needs_scratch(&batch->row) ? batch->scratch : TZ_NONE,
+                         .row_bytes = plain_row_bytes(&batch->row),
+                         .count = tz_mul_capped(batch->count, batch->height),
+                         .lanes = device->info.type == TZ_DEVICE_CPU ? 1u : TZ_GROUP_ITEMS};
+}
+
+static uint64_t groups_of(const tz_cut_rows *rows)
+{
+    return tz_ceil_div(tz_mul_capped(rows->count, rows->lanes), TZ_GROUP_ITEMS);
+}
+
+static uint64_t first_word(const uint8_t *sample, const tz_row_format *row)
+{
+    return tz_load_raw(sample, word_bytes(row));
+}
+
+/* What happens to samples, as kernels want it. */
+static tz_treatment treatment_of(const tz_cut_batch *batch)
+{
+    const tz_row_format *row = &batch->row;
+    tz_treatment how = {.sample = (tz_u32)row->dtype};
+    uint8_t sample[16] = {0};
+    if (batch->is_mask)
+        how.flags |= TZ_TREAT_MASK;
+    if (batch->nan_to_nodata) {
+        const tz_nodata number = {.kind = TZ_NODATA_FLOAT, .value = {.f = batch->nodata.value.f}};
+        tz_row_fill(row->dtype, &number, sample, sizeof sample, 1);
+        how.flags |= TZ_TREAT_NAN;
+        how.nan = first_word(sample, row);
+    }
+    if (batch->discard_bits) {
+        how.flags |= TZ_TREAT_DISCARD;
+        if (tz_store_nodata_sample(row->dtype, &batch->nodata, sample)) {
+            how.flags |= TZ_TREAT_NODATA;
+            how.nodata = first_word(sample, row);
+        }
+    }
+    return how;
+}
+
+static tz_result launch_cut(const tz_cut_batch *batch, const tz_cut_rows *rows, uint32_t queue,
+                            tz_error *err)
+{
+    static const uint32_t kernels[] = {TZ_KERNEL_CUT_U8, TZ_KERNEL_CUT_U16, TZ_KERNEL_CUT_U32,
+                                       TZ_KERNEL_CUT_U64};
+    tz_device *device = batch->slab->device;
+    const tz_row_format *row = &batch->row;
+    const tz_treatment how = treatment_of(batch);
+    const tz_argument arguments[] = {TZ_MEMORY(batch->rows),
+                                     TZ_MEMORY(batch->slab),
+                                     TZ_CUT_ROWS(batch, rows),
+                                     TZ_U64(rows->count),
+                                     TZ_U64((uint64_t)batch->band_stride),
+                                     TZ_U64((uint64_t)batch->row_stride),
+                                     TZ_U64((uint64_t)batch->column_stride),
+                                     TZ_U32(row->width),
+                                     TZ_U32(row->samples),
+                                     TZ_U32(word_parts(row)),
+                                     TZ_U32(how.flags),
+                                     TZ_U32(how.sample),
+                                     TZ_U64(how.nan),
+                                     TZ_U64(how.nodata),
+                                     TZ_U64(batch->discard_bits ? batch->discard : 0),
+                                     TZ_U32(rows->lanes)};
+    const tz_launch launch =
+        TZ_LAUNCH_OF(kernels[tz_word_index(word_bytes(row))], groups_of(rows), arguments);
+    return tz_device_launch(device, queue, &launch, err);
+}
+
+static tz_inspection inspection_of(const tz_cut_batch *batch)
+{
+    static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
+    const tz_row_format *row = &batch->row;
+    const tz_nodata *nodata = batch->is_mask ? &zero : &batch->nodata;
+    const bool is_float = row->dtype >= TZ_DTYPE_FLOAT16 && row->dtype <= TZ_DTYPE_FLOAT64;
+    tz_inspection how = {.size = word_bytes(row), .parts = word_parts(row), .bits = row->bits};
+    uint8_t sample[16] = {0};
+    tz_row_fill(row->dtype, nodata, sample, sizeof sample, 1);
+    how.value[0] = tz_load_raw(sample, how.size);
+    how.value[1] = tz_load_raw(sample + 8, 8);
+    if (batch->wants_empty)
+        how.flags |= TZ_INSPECT_EMPTY;
+    if (is_float && nodata->kind == TZ_NODATA_FLOAT && isnan(nodata->value.f))
+        how.flags |= TZ_INSPECT_NAN;
+    if (!is_whole(row) && !batch->is_mask) {
+        how.flags |= TZ_INSPECT_FIT;
+        how.below = row->sample_format == 2 ? 1u << (row->bits - 1) : 0;
+    }
+    return how;
+}
+
+static tz_result launch_inspect(const tz_cut_batch *batch, const tz_cut_rows *rows, uint32_t queue,
+                                tz_error *err)
+{
+    tz_device *device = batch->slab->device;
+    const tz_inspection how = inspection_of(batch);
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab),
+                                     TZ_CUT_ROWS(batch, rows),
+                                     TZ_U64(batch->seen),
+                                     TZ_U32(how.flags),
+                                     TZ_U32(how.size),
+                                     TZ_U32(how.parts),
+                                     TZ_U32(batch->row.samples * how.parts),
+                                     TZ_U32(how.bits),
+                                     TZ_U32(how.below),
+                                     TZ_U64(how.value[0]),
+                                     TZ_U64(how.value[1])};
+    const uint32_t kernel = rows->lanes == 1 ? TZ_KERNEL_INSPECT : TZ_KERNEL_INSPECT_GROUP;
+    const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
+    return tz_device_launch(device, queue, &launch, err);
+}
+
+/* As tz_store_row chooses. */
+static tz_put put_of(const tz_row_format *row)
+{
+    const uint32_t size = (uint32_t)tz_dtype_size(row->dtype);
+    tz_put put = {.size = size,
+                  .count = row->width * row->samples,
+                  .stride = row->samples,
+                  .bits = row->bits,
+                  .swap = row->swap,
+                  .little_endian = tz_host_is_little_endian()};
+    if (row->predictor == 3) {
+        put.way = TZ_PUT_SORTED;
+    } else if (!is_whole(row)) {
+        put.way = TZ_PUT_PACKED;
+    } else if (row->predictor == 2) {
+        put.way = TZ_PUT_DIFFERED;
+    } else if (row->swap && size / tz_row_parts(row) > 1) {
+        put.way = TZ_PUT_SWAPPED;
+        put.size = size / tz_row_parts(row);
+        put.count *= tz_row_parts(row);
+    }
+    return put;
+}
+
+static tz_result launch_store(const tz_cut_batch *batch, const tz_cut_rows *rows, uint32_t queue,
+                              tz_error *err)
+{
+    tz_device *device = batch->slab->device;
+    const tz_put put = put_of(&batch->row);
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab),   TZ_CUT_ROWS(batch, rows),
+                                     TZ_U64(rows->count),      TZ_U64(tz_row_bytes(&batch->row)),
+                                     TZ_U32(put.way),          TZ_U32(put.size),
+                                     TZ_U32(put.count),        TZ_U32(put.stride),
+                                     TZ_U32(put.bits),         TZ_U32(put.swap),
+                                     TZ_U32(put.little_endian)};
+    const tz_launch launch =
+        TZ_LAUNCH_OF(rows->lanes == 1 ? TZ_KERNEL_STORE_ROWS : TZ_KERNEL_STORE_ROWS_GROUP,
+                     groups_of(rows), arguments);
+    return put.way == TZ_PUT_AS_IS ? TZ_OK : tz_device_launch(device, queue, &launch, err);
+}
+
+tz_result tz_cut_launch(const tz_cut_batch *batch, uint32_t queue, tz_error *err)
+{
+    TZ_TRY(tz_cut_check(batch, err));
+    const tz_cut_rows rows = rows_of(batch);
+    TZ_TRY(launch_cut(batch, &rows, queue, err));
+    TZ_TRY(launch_inspect(batch, &rows, queue, err));
+    if (batch->wants_tallies)
+        TZ_TRY(tz_cut_launch_tallies(batch, &rows, queue, err));
+    return launch_store(batch, &rows, queue, err);
+}

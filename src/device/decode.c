@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/decode.h"
+
+#include "base/mem.h"
+#include "device/decode_kernels.h"
+#include "device/device_state.h"
+#include "device/launch.h"
+#include "kernels/zstd.h"
+
+_Static_assert(sizeof(tz_decode_entry) == TZ_DECODE_ENTRY &&
+                   offsetof(tz_decode_entry, to) == TZ_DECODE_TO &&
+                   offsetof(tz_decode_entry, from_size) == TZ_DECODE_FROM_SIZE &&
+                   offsetof(tz_decode_entry, to_size) == TZ_DECODE_TO_SIZE,
+               "kernels read the entries as they are");
+
+/* ---- decoders ---- */
+
+typedef struct decoder {
+    uint16_t compression;
+    uint32_t by_group; /* kernels */
+    uint32_t by_item;
+    uint64_t scratch; /* bytes for each tile */
+} decoder;
+
+static const decoder decoders[] = {
+    {5, TZ_KERNEL_LZW_GROUP, TZ_KERNEL_LZW_ITEM, 0},
+    {8, TZ_KERNEL_INFLATE_GROUP, TZ_KERNEL_INFLATE_ITEM, 0},
+    {32773, TZ_KERNEL_PACKBITS_ITEM, TZ_KERNEL_PACKBITS_ITEM, 0},
+    {32946, TZ_KERNEL_INFLATE_GROUP, TZ_KERNEL_INFLATE_ITEM, 0},
+    {50000, TZ_KERNEL_ZSTD_GROUP, TZ_KERNEL_ZSTD_ITEM, TZ_ZSTD_WORK},
+    {50004, TZ_KERNEL_LZ4_ITEM, TZ_KERNEL_LZ4_ITEM, 0},
+};
+
+static const decoder *find(uint16_t compression)
+{
+    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
+        if (decoders[i].compression == compression)
+            return &decoders[i];
+    }
+    return NULL;
+}
+
+bool tz_device_decodes(const tz_device *device, uint16_t compression)
+{
+    return device->driver && find(compression);
+}
+
+uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression, uint64_t count)
+{
+    (void)device;
+    const decoder *found = find(compression);
+    return found ? tz_mul_capped(found->scratch, count) : 0;
+}
+
+/* ---- what a kernel would have to trust ---- */
+
+typedef struct range {
+    uint64_t start, end;
+} range;
+
+static range range_of(uint64_t start, uint64_t size)
+{
+    return (range){start, tz_add_capped(start, size)};
+}
+
+static void widen(range *all, range one)
+{
+    if (one.start == one.end)
+        return;
+    if (one.start < all->start)
+        all->start = one.start;
+    if (one.end > all->end)
+        all->end = one.end;
+}
+
+static bool overlap(range a, range b)
+{
+    return a.start < b.end && b.start < a.end;
+}
+
+static tz_result refuse(const tz_decode_batch *batch, tz_place place, const char *text,
+                        tz_error *err)
+{
+    return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
+}
+
+static tz_result check_tile(const tz_decode_batch *batch, uint64_t index, tz_error *err)
+{
+    const tz_decode_entry *tile = &batch->tiles[index];
+    tz_place place = tz_at_offset(tile->from);
+    place.tile = (int64_t)index;
+    const uint32_t larger = tile->from_size > tile->to_size ? tile->from_size : tile->to_size;
+    if (larger > TZ_DECODE_MAX_BYTES)
+        return refuse(batch, tz_expecting(place, TZ_DECODE_MAX_BYTES, larger),
+                      "the tile is too large for kernels", err);
+    if (!tz_memory_holds(batch->slab, tile->from, tile->from_size))
+        return refuse(
+            batch,
+            tz_expecting(place, batch->slab->size, tz_add_capped(tile->from, tile->from_size)),
+            "the stored bytes are not within the slab", err);
+    place.offset = tile->to;
+    if (!tz_memory_holds(batch->slab, tile->to, tile->to_size))
+        return refuse(
+            batch, tz_expecting(place, batch->slab->size, tz_add_capped(tile->to, tile->to_size)),
+            "the tile is not within the slab", err);
+    return TZ_OK;
+}
+
+enum { STORED, TABLE, DECODED, STATUSES, SCRATCH, RANGES };
+
+/* The first two are read, the others written. */
+static void find_ranges(const tz_decode_batch *batch, const decoder *how, range ranges[RANGES])
+{
+    const uint64_t scratch = tz_mul_capped(batch->count, how->scratch);
+    ranges[STORED] = ranges[DECODED] = (range){UINT64_MAX, 0};
+    for (uint64_t i = 0; i < batch->count; i++) {
+        const tz_decode_entry *tile = &batch->tiles[i];
+        widen(&ranges[STORED], range_of(tile->from, tile->from_size));
+        widen(&ranges[DECODED], range_of(tile->to, tile->to_size));
+    }
+    ranges[TABLE] = range_of(batch->table, tz_mul_capped(batch->count, sizeof *batch->tiles));
+    ranges[STATUSES] = range_of(batch->statuses, tz_mul_capped(batch->count, 4));
+    ranges[SCRATCH] = range_of(scratch ? batch->scratch : 0, scratch);
+}
+
+static tz_result check_ranges(const tz_decode_batch *batch, const decoder *how, tz_error *err)
+{
+    static const uint64_t multiples[RANGES] = {1, 8, 1, 4, 64};
+    range ranges[RANGES];
+    find_ranges(batch, how, ranges);
+    for (size_t i = TABLE; i < RANGES; i++) {
+        const tz_place place = tz_at_offset(ranges[i].start);
+        if (i != DECODED &&
+            (ranges[i].start % multiples[i] != 0 || ranges[i].end > batch->slab->size))
+            return refuse(batch, tz_expecting(place, batch->slab->size, ranges[i].end),
+                          "the table, the statuses or the scratch are not within the slab", err);
+        for (size_t j = 0; j < i && i >= DECODED; j++) {
+            if (overlap(ranges[i], ranges[j]))
+                return refuse(batch, place, "what is read and what is written share bytes", err);
+        }
+    }
+    return TZ_OK;
+}
+
+static tz_result check_batch(const tz_decode_batch *batch, const decoder *how, tz_error *err)
+{
+    for (uint64_t i = 0; i < batch->count; i++)
+        TZ_TRY(check_tile(batch, i, err));
+    return check_ranges(batch, how, err);
+}
+
+tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_error *err)
+{
+    tz_device *device = batch->slab->device;
+    const decoder *how = find(batch->compression);
+    if (!how)
+        return refuse(batch, tz_expecting(tz_at_nowhere(), TZ_NONE, batch->compression),
+                      "devices do not decode this compression", err);
+    TZ_TRY(check_batch(batch, how, err));
+    const bool alone = device->info.type == TZ_DEVICE_CPU;
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                     TZ_U64(batch->statuses), TZ_U64(batch->scratch)};
+    const tz_launch launch =
+        TZ_LAUNCH_OF(alone ? how->by_item : how->by_group, batch->count, arguments);
+    return tz_device_launch(device, queue, &launch, err);
+}

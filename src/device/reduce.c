@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a device reduces, and the memory that it takes. */
+#include "device/reduce.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/device_state.h"
+#include "device/launch.h"
+#include "device/reduce_base_kernels.h"
+#include "device/reduce_state.h"
+
+/* Values of one new pixel that mode and median sort. */
+#define MOST_VALUES 4096u
+
+/* Items that choose at the same time: what a large device can run, of memory that any has. */
+#define CHOICE_SLOTS 16384u
+
+static bool is_choice(const tz_reduction *how)
+{
+    return how->method == TZ_RESAMPLE_MODE || how->method == TZ_RESAMPLE_MEDIAN;
+}
+
+static uint64_t most_values(const tz_reduction *how)
+{
+    const tz_axis_map across = tz_reduction_across(how);
+    const tz_axis_map down = tz_reduction_down(how);
+    return tz_mul_capped(tz_axis_most(&across, 1), tz_axis_most(&down, 1));
+}
+
+static bool makes_sense(const tz_reduction *how)
+{
+    return how->dtype > TZ_DTYPE_NONE && how->dtype <= TZ_DTYPE_COMPLEX_FLOAT64 &&
+           !tz_resampling_refusal(how->method, how->dtype, false) && how->bands > 0 &&
+           how->alpha <= how->bands && how->to_width > 0 && how->to_height > 0 &&
+           how->to_width <= how->from_width && how->to_height <= how->from_height;
+}
+
+bool tz_device_reduces(const tz_device *device, const tz_reduction *how)
+{
+    if (!device->driver || !makes_sense(how))
+        return false;
+    if (is_choice(how) && most_values(how) > MOST_VALUES)
+        return false;
+    return device->info.limits.fp64 || how->method == TZ_RESAMPLE_NEAREST ||
+           (tz_reduction_is_half(how) && how->dtype != TZ_DTYPE_FLOAT32);
+}
+
+/* ---- memory ---- */
+
+static uint64_t taps_bytes(uint64_t count, uint64_t most)
+{
+    return tz_mul_capped(tz_mul_capped(count, most + 1), sizeof(uint64_t));
+}
+
+static uint64_t put(uint64_t *total, uint64_t size)
+{
+    const uint64_t at = *total;
+    *total = tz_add_capped(at, tz_mul_capped(tz_ceil_div(size, 64), 64));
+    return at;
+}
+
+static tz_reducer_layout layout_of(const tz_reduction *how, uint32_t rows)
+{
+    const tz_axis_map across = tz_reduction_across(how);
+    const tz_axis_map down = tz_reduction_down(how);
+    tz_reducer_layout out = {.most_across = (uint32_t)tz_axis_most(&across, 1),
+                             .most_down = (uint32_t)tz_axis_most(&down, 1)};
+    if (is_choice(how)) {
+        out.slots = CHOICE_SLOTS;
+        out.values = (uint32_t)most_values(how);
+    }
+    out.run_bytes = TZ_RW_COUNT * sizeof(uint64_t) + taps_bytes(rows, out.most_down);
+    out.across_bytes = taps_bytes(how->to_width, out.most_across);
+    for (int i = 0; i < 2; i++)
+        out.runs[i] = put(&out.total, out.run_bytes);
+    out.across = put(&out.total, out.across_bytes);
+    out.scratch =
+        put(&out.total, (uint64_t)out.slots * out.values * (sizeof(double) + sizeof(uint32_t)));
+    return out;
+}
+
+uint64_t tz_reducer_bytes(const tz_reduction *how, uint32_t rows)
+{
+    return layout_of(how, rows).total;
+}
+
+/* The larger one of both tables, in its first form. */
+static uint64_t axis_bytes(const tz_reduction *how, uint32_t rows)
+{
+    const tz_axis_map across = tz_reduction_across(how);
+    const tz_axis_map down = tz_reduction_down(how);
+    const uint64_t wide = tz_axis_bytes(&across, how->to_width);
+    const uint64_t high = tz_axis_bytes(&down, rows);
+    return wide > high ? wide : high;
+}
+
+uint64_t tz_reducer_host_bytes(const tz_reduction *how, uint32_t rows)
+{
+    const tz_reducer_layout layout = layout_of(how, rows);
+    const uint64_t tables = tz_add_capped(tz_mul_capped(2, layout.run_bytes), layout.across_bytes);
+    return tz_add_capped(sizeof(tz_reducer), tz_add_capped(tables, axis_bytes(how, rows)));
+}
+
+/* ---- tables ---- */
+
+void tz_taps_make(uint64_t *out, const tz_axis_map *map, uint32_t first, uint32_t count, void *axis)
+{
+    tz_axis made;
+    tz_axis_make(&made, map, first, count, axis);
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = (uint64_t)made.count[i] << 32 | (uint32_t)made.first[i];
+        for (uint32_t k = 0; k < made.count[i]; k++)
+            memcpy(&out[count + (size_t)k * count + i], &made.weights[made.start[i] + k],
+                   sizeof *out);
+    }
+}
+
+/* ---- making ---- */
+
+static tz_result fail_nomem(const tz_device *device, uint64_t size, tz_error *err)
+{
+    const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
+    return tz_fail_nomem(&ctx, size);
+}
+
+static tz_result upload_across(tz_reducer *reducer, tz_error *err)
+{
+    const tz_reducer_layout *layout = &reducer->layout;
+    const tz_axis_map map = tz_reduction_across(&reducer->how);
+    uint64_t *table = tz_alloc_zeroed(1, layout->across_bytes);
+    if (!table)
+        return fail_nomem(reducer->memory->device, layout->across_bytes, err);
+    tz_taps_make(table, &map, 0, reducer->how.to_width, reducer->axis);
+    const tz_result result = tz_device_copy_in(reducer->memory, reducer->offset + layout->across,
+                                               table, layout->across_bytes, err);
+    tz_free(table);
+    return result;
+}
+
+static tz_result fill(tz_reducer *reducer, tz_error *err)
+{
+    const uint64_t axis = axis_bytes(&reducer->how, reducer->rows);
+    const uint64_t words = reducer->layout.run_bytes;
+    reducer->axis = tz_alloc(axis);
+    if (!reducer->axis)
+        return fail_nomem(reducer->memory->device, axis, err);
+    for (int i = 0; i < 2; i++) {
+        reducer->turns[i].words = tz_alloc_zeroed(1, words);
+        if (!reducer->turns[i].words)
+            return fail_nomem(reducer->memory->device, words, err);
+    }
+    return upload_across(reducer, err);
+}
+
+static tz_result check_make(const tz_reduction *how, uint32_t rows, const tz_device_memory *memory,
+                            uint64_t offset, tz_error *err)
+{
+    if (!tz_device_reduces(memory->device, how))
+        return tz_call_refuse(memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                              "the device cannot make such overviews");
+    if (rows == 0)
+        return tz_call_refuse(memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                              "a reducer of no rows");
+    const uint64_t bytes = tz_reducer_bytes(how, rows);
+    if (offset % 64 != 0 || !tz_memory_holds(memory, offset, bytes))
+        return tz_call_refuse(
+            memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+            tz_expecting(tz_at_offset(offset), memory->size, tz_add_capped(offset, bytes)),
+            "the reducer is not within its memory, or not at a multiple of 64");
+    return TZ_OK;
+}
+
+tz_result tz_reducer_make(tz_reducer **out, const tz_reduction *how, uint32_t rows,
+                          tz_device_memory *memory, uint64_t offset, tz_error *err)
+{
+    TZ_TRY(check_make(how, rows, memory, offset, err));
+    tz_reducer *reducer = tz_alloc_zeroed(1, sizeof *reducer);
+    if (!reducer)
+        return fail_nomem(memory->device, sizeof *reducer, err);
+    reducer->how = *how;
+    reducer->rows = rows;
+    reducer->memory = memory;
+    reducer->offset = offset;
+    reducer->layout = layout_of(how, rows);
+    const tz_result result = fill(reducer, err);
+    if (result != TZ_OK) {
+        tz_reducer_free(reducer);
+        return result;
+    }
+    *out = reducer;
+    return TZ_OK;
+}
+
+void tz_reducer_free(tz_reducer *reducer)
+{
+    if (!reducer)
+        return;
+    for (int i = 0; i < 2; i++) {
+        tz_device_free_event(reducer->turns[i].done);
+        tz_free(reducer->turns[i].words);
+    }
+    tz_free(reducer->axis);
+    tz_free(reducer);
+}

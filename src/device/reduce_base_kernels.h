@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What all kernels of reductions share. A run has words that say everything about it, 64 bits each,
+ * in the reducer's memory; there are also two tables of taps, one across and one down: of each new
+ * pixel its first old one and, from bit 32 on, their number, and then the weights, those of all
+ * first taps, of all second ones and so on.
+ *
+ * The work is cut into spans of one new row of one plane, which are all bands, part by part, and
+ * the mask. A group takes every n-th span; its items share a span, or one item does it alone. */
+#ifndef TZ_DEVICE_REDUCE_BASE_KERNELS_H
+#define TZ_DEVICE_REDUCE_BASE_KERNELS_H
+
+#include "kernels/part.h"
+#include "kernels/shell.h"
+
+/* How samples are compared with nodata. */
+enum { TZ_NONE_NEVER, TZ_NONE_NUMBER /* as doubles */, TZ_NONE_BITS /* of 64 */ };
+
+/* Where rows are: a byte of the memory for row 0, column 0 of band 0 of the whole level, and the
+ * bytes from one to the next; signed. */
+enum {
+    TZ_RW_BASE,
+    TZ_RW_BAND_STRIDE,
+    TZ_RW_ROW_STRIDE,
+    TZ_RW_COLUMN_STRIDE,
+    TZ_RW_PLACE /* so many words */
+};
+
+/* The words of a run. */
+enum {
+    TZ_RW_TYPE, /* of a part */
+    TZ_RW_BYTES,
+    TZ_RW_SAMPLE_BYTES, /* of all parts */
+    TZ_RW_PARTS,        /* planes of a band: 1 of what is copied */
+    TZ_RW_BANDS,
+    TZ_RW_USED_BITS,
+    TZ_RW_ALPHA, /* which band, from 1 */
+    TZ_RW_TEST,
+    TZ_RW_NODATA, /* what is compared: bits of a double, or of the sample */
+    TZ_RW_CLAMPS,
+    TZ_RW_LOW, /* bits of doubles */
+    TZ_RW_HIGH,
+    TZ_RW_WANTS_NAN,
+    TZ_RW_NONE,
+    TZ_RW_MISSING,
+    TZ_RW_METHOD,
+    TZ_RW_HAS_NODATA, /* tz_halving */
+    TZ_RW_HALF_NODATA,
+    TZ_RW_HALF_BESIDE,
+    TZ_RW_HALF_NONE,
+    TZ_RW_WIDTH, /* of the new level */
+    TZ_RW_FIRST, /* new row */
+    TZ_RW_ROWS,
+    TZ_RW_PLANES,
+    TZ_RW_ACROSS, /* tables, in the reducer's memory */
+    TZ_RW_DOWN,
+    TZ_RW_SCRATCH,      /* of choices: values of all slots, one per item that works */
+    TZ_RW_SCRATCH_TAPS, /* values of a slot */
+    TZ_RW_SCRATCH_SLOTS,
+    TZ_RW_SPAN, /* new pixels */
+    TZ_RW_LANES,
+    TZ_RW_GROUPS,
+    TZ_RW_SEAM, /* the first old row of the second part */
+    TZ_RW_PIXELS,
+    TZ_RW_SECOND_PIXELS = TZ_RW_PIXELS + TZ_RW_PLACE,
+    TZ_RW_HAS_MASK = TZ_RW_SECOND_PIXELS + TZ_RW_PLACE, /* bit 0: the first part; bit 1 */
+    TZ_RW_MASK,
+    TZ_RW_SECOND_MASK = TZ_RW_MASK + TZ_RW_PLACE,
+    TZ_RW_OUT = TZ_RW_SECOND_MASK + TZ_RW_PLACE,
+    TZ_RW_OUT_MASK = TZ_RW_OUT + TZ_RW_PLACE,
+    TZ_RW_COUNT = TZ_RW_OUT_MASK + TZ_RW_PLACE
+};
+
+/* The memory of a run. */
+typedef struct tz_reduce_job {
+    TZ_GLOBAL tz_u8 *own;
+    const TZ_GLOBAL tz_u64 *words;
+    const TZ_GLOBAL tz_u8 *first, *second, *first_mask, *second_mask;
+    TZ_GLOBAL tz_u8 *out, *out_mask;
+} tz_reduce_job;
+
+TZ_FN tz_u32 tz_reduce_word(const tz_reduce_job *job, tz_u32 word)
+{
+    return (tz_u32)job->words[word];
+}
+
+TZ_FN tz_i64 tz_reduce_place(const tz_reduce_job *job, tz_u32 place, tz_u64 band, tz_u64 row,
+                             tz_u64 column)
+{
+    const TZ_GLOBAL tz_u64 *words = job->words + place;
+    return (tz_i64)(words[TZ_RW_BASE] + band * words[TZ_RW_BAND_STRIDE] +
+                    row * words[TZ_RW_ROW_STRIDE] + column * words[TZ_RW_COLUMN_STRIDE]);
+}
+
+/* ---- spans ---- */
+
+typedef struct tz_reduce_span {
+    tz_u32 band; /* as many as there are: the mask */
+    tz_u32 part;
+    tz_u32 row; /* of the run */
+    tz_u32 first;
+    tz_u32 end;
+} tz_reduce_span;
+
+TZ_FN tz_u64 tz_reduce_spans(const tz_reduce_job *job)
+{
+    const tz_u64 width = job->words[TZ_RW_WIDTH];
+    const tz_u64 span = job->words[TZ_RW_SPAN];
+    return (width + span - 1u) / span * job->words[TZ_RW_ROWS] * job->words[TZ_RW_PLANES];
+}
+
+TZ_FN tz_reduce_span tz_reduce_span_of(const tz_reduce_job *job, tz_u64 number)
+{
+    const tz_u32 width = tz_reduce_word(job, TZ_RW_WIDTH);
+    const tz_u32 length = tz_reduce_word(job, TZ_RW_SPAN);
+    const tz_u32 across = (width - 1u) / length + 1u;
+    const tz_u32 parts = tz_reduce_word(job, TZ_RW_PARTS);
+    const tz_u64 line = number / across;
+    const tz_u32 plane = (tz_u32)(line / job->words[TZ_RW_ROWS]);
+    tz_reduce_span span;
+    span.band = plane / parts;
+    span.part = plane % parts;
+    span.row = (tz_u32)(line % job->words[TZ_RW_ROWS]);
+    span.first = (tz_u32)(number % across) * length;
+    span.end = width - span.first < length ? width : span.first + length;
+    return span;
+}
+
+TZ_FN int tz_reduce_is_mask(const tz_reduce_job *job, const tz_reduce_span *span)
+{
+    return span->band == tz_reduce_word(job, TZ_RW_BANDS);
+}
+
+/* All samples of alpha count, and none is nodata. */
+TZ_FN int tz_reduce_is_alpha(const tz_reduce_job *job, const tz_reduce_span *span)
+{
+    return span->band + 1u == tz_reduce_word(job, TZ_RW_ALPHA);
+}
+
+/* ---- taps ---- */
+
+typedef struct tz_taps {
+    tz_u32 first;
+    tz_u32 count;
+    const TZ_GLOBAL tz_u64 *weights; /* bits of doubles */
+    tz_u32 stride;
+} tz_taps;
+
+TZ_FN tz_taps tz_taps_of(const tz_reduce_job *job, tz_u32 table, tz_u32 all, tz_u32 i)
+{
+    const TZ_GLOBAL tz_u64 *words = (const TZ_GLOBAL tz_u64 *)(job->own + job->words[table]);
+    tz_taps taps;
+    taps.first = (tz_u32)words[i];
+    taps.count = (tz_u32)(words[i] >> 32);
+    taps.weights = words + all + i;
+    taps.stride = all;
+    return taps;
+}
+
+TZ_FN tz_taps tz_taps_across(const tz_reduce_job *job, tz_u32 column)
+{
+    return tz_taps_of(job, TZ_RW_ACROSS, tz_reduce_word(job, TZ_RW_WIDTH), column);
+}
+
+TZ_FN tz_taps tz_taps_down(const tz_reduce_job *job, tz_u32 row)
+{
+    return tz_taps_of(job, TZ_RW_DOWN, tz_reduce_word(job, TZ_RW_ROWS), row);
+}
+
+/* ---- old rows ---- */
+
+/* Column 0 of a row of the larger level, of one plane. */
+typedef struct tz_old_line {
+    const TZ_GLOBAL tz_u8 *samples; /* of the first part */
+    const TZ_GLOBAL tz_u8 *alpha;
+    const TZ_GLOBAL tz_u8 *mask;
+    tz_i64 step; /* of samples and alpha */
+    tz_i64 mask_step;
+    tz_u32 type, bytes;
+    int has_alpha, has_mask; /* they say which pixels are left */
+} tz_old_line;
+
+TZ_FN tz_old_line tz_old_line_of(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 row)
+{
+    const int second = row >= tz_reduce_word(job, TZ_RW_SEAM);
+    const TZ_GLOBAL tz_u8 *pixels = second ? job->second : job->first;
+    const TZ_GLOBAL tz_u8 *mask = second ? job->second_mask : job->first_mask;
+    const tz_u32 pixels_at = second ? TZ_RW_SECOND_PIXELS : TZ_RW_PIXELS;
+    const tz_u32 mask_at = second ? TZ_RW_SECOND_MASK : TZ_RW_MASK;
+    const tz_u32 alpha = tz_reduce_word(job, TZ_RW_ALPHA);
+    const int is_mask = tz_reduce_is_mask(job, span);
+    tz_old_line line;
+    line.type = tz_reduce_word(job, TZ_RW_TYPE);
+    line.bytes = tz_reduce_word(job, TZ_RW_BYTES);
+    line.has_alpha = alpha != 0u;
+    line.has_mask = (tz_reduce_word(job, TZ_RW_HAS_MASK) >> second & 1u) != 0u;
+    line.samples = pixels + tz_reduce_place(job, pixels_at, is_mask ? 0u : span->band, row, 0u);
+    line.step = (tz_i64)job->words[pixels_at + TZ_RW_COLUMN_STRIDE];
+    line.alpha = line.samples;
+    if (line.has_alpha)
+        line.alpha = pixels + tz_reduce_place(job, pixels_at, alpha - 1u, row, 0u);
+    line.mask = mask;
+    if (line.has_mask)
+        line.mask = mask + tz_reduce_place(job, mask_at, 0u, row, 0u);
+    line.mask_step = (tz_i64)job->words[mask_at + TZ_RW_COLUMN_STRIDE];
+    return line;
+}
+
+/* Whether mask and alpha leave a pixel. */
+TZ_FN int tz_old_is_left(const tz_old_line *line, tz_u32 column)
+{
+    if (line->has_mask && line->mask[(tz_i64)column * line->mask_step] == 0u)
+        return 0;
+    return !line->has_alpha ||
+           !tz_part_is_zero(line->type, line->bytes,
+                            tz_load_raw(line->alpha + (tz_i64)column * line->step, line->bytes));
+}
+
+/* ---- new pixels ---- */
+
+TZ_FN TZ_GLOBAL tz_u8 *tz_new_place(const tz_reduce_job *job, const tz_reduce_span *span,
+                                    tz_u32 column)
+{
+    return job->out + tz_reduce_place(job, TZ_RW_OUT, span->band, span->row, column) +
+           (tz_i64)span->part * (tz_i64)job->words[TZ_RW_BYTES];
+}
+
+TZ_FN void tz_new_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
+                       int is_left)
+{
+    job->out_mask[tz_reduce_place(job, TZ_RW_OUT_MASK, 0u, span->row, column)] =
+        is_left ? 255u : 0u;
+}
+
+/* ---- shells ---- */
+
+/* tz_reduce_name does the new pixels of a span that are item's own, of lanes items that share it;
+ * slot tells apart all items that work at the same time. */
+#ifdef TZ_SHELL
+#define TZ_REDUCE_SHELL(name)                                                                      \
+    TZ_SHELL(tz_kernel_reduce_##name)                                                              \
+    (TZ_GLOBAL tz_u8 * own, const TZ_GLOBAL tz_u8 *first, const TZ_GLOBAL tz_u8 *second,           \
+     const TZ_GLOBAL tz_u8 *first_mask, const TZ_GLOBAL tz_u8 *second_mask, TZ_GLOBAL tz_u8 *out,  \
+     TZ_GLOBAL tz_u8 *out_mask, tz_u64 words)                                                      \
+    {                                                                                              \
+        const tz_reduce_job job = {own,        (const TZ_GLOBAL tz_u64 *)(own + words),            \
+                                   first,      second,                                             \
+                                   first_mask, second_mask,                                        \
+                                   out,        out_mask};                                          \
+        const tz_u32 lanes = tz_reduce_word(&job, TZ_RW_LANES);                                    \
+        const tz_u64 spans = tz_reduce_spans(&job);                                                \
+        if (TZ_ITEM < lanes) {                                                                     \
+            for (tz_u64 i = TZ_GROUP; i < spans; i += job.words[TZ_RW_GROUPS]) {                   \
+                const tz_reduce_span span = tz_reduce_span_of(&job, i);                            \
+                tz_reduce_##name(&job, &span, TZ_ITEM, lanes, (tz_u32)TZ_GROUP *lanes + TZ_ITEM);  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#endif
+
+#endif

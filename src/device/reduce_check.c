@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What kernels of reductions trust, looked at before. */
+#include "base/mem.h"
+#include "device/device_state.h"
+#include "device/launch.h"
+#include "device/reduce_state.h"
+
+static tz_result refuse(const tz_reducer *reducer, tz_place place, const char *text, tz_error *err)
+{
+    return tz_call_refuse(reducer->memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
+}
+
+/* ---- a buffer ---- */
+
+/* Bytes before the first sample, and from its start to the last one's. */
+typedef struct reach {
+    uint64_t before;
+    uint64_t behind;
+} reach;
+
+static void add_stride(reach *r, int64_t stride, uint32_t count)
+{
+    const uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+    uint64_t *side = stride < 0 ? &r->before : &r->behind;
+    *side = tz_add_capped(*side, tz_mul_capped(step, count - 1));
+}
+
+static bool is_within(const tz_buffer *buffer)
+{
+    reach r = {0};
+    add_stride(&r, buffer->band_stride, buffer->bands);
+    add_stride(&r, buffer->row_stride, buffer->height);
+    add_stride(&r, buffer->column_stride, buffer->width);
+    const uint64_t end = tz_add_capped(r.behind, tz_dtype_size(buffer->dtype));
+    return r.before <= buffer->offset && tz_memory_holds(buffer->memory, buffer->offset, end);
+}
+
+static tz_result check_buffer(const tz_reducer *reducer, const tz_buffer *buffer, tz_dtype dtype,
+                              uint32_t bands, tz_error *err)
+{
+    if (!buffer->memory || buffer->memory->device != reducer->memory->device)
+        return refuse(reducer, tz_at_nowhere(), "rows are not in memory of the reducer's device",
+                      err);
+    if (buffer->dtype != dtype || buffer->bands != bands)
+        return refuse(reducer, tz_expecting(tz_at_nowhere(), bands, buffer->bands),
+                      "rows have another type, or other bands, than the reduction", err);
+    if (buffer->height == 0 || buffer->width == 0 || !is_within(buffer))
+        return refuse(reducer, tz_at_offset(buffer->offset), "rows are not within their memory",
+                      err);
+    return TZ_OK;
+}
+
+/* ---- old rows ---- */
+
+static tz_result check_part(const tz_reducer *reducer, const tz_row_part *part, uint32_t column,
+                            tz_error *err)
+{
+    const tz_reduction *how = &reducer->how;
+    const tz_extent columns = tz_reduction_columns(how, (tz_extent){0, how->to_width});
+    TZ_TRY(check_buffer(reducer, &part->pixels, how->dtype, how->bands, err));
+    if (column > columns.first || (uint64_t)column + part->pixels.width < columns.end)
+        return refuse(
+            reducer,
+            tz_expecting(tz_at_nowhere(), columns.end, (uint64_t)column + part->pixels.width),
+            "old rows do not have all columns", err);
+    if (!how->mask || !part->mask.memory)
+        return TZ_OK;
+    TZ_TRY(check_buffer(reducer, &part->mask, TZ_DTYPE_UINT8, 1, err));
+    if (part->mask.width != part->pixels.width || part->mask.height != part->pixels.height)
+        return refuse(reducer, tz_at_nowhere(), "the mask has another size than its pixels", err);
+    return TZ_OK;
+}
+
+static uint64_t end_of(const tz_row_part *part)
+{
+    return (uint64_t)part->row + part->pixels.height;
+}
+
+/* The first part has the first rows, and the second one those from its end on. */
+static bool has_rows(const tz_reduce_source *from, tz_extent rows)
+{
+    const tz_row_part *first = &from->parts[0];
+    const tz_row_part *second = &from->parts[1];
+    uint64_t at = rows.first;
+    if (first->pixels.height > 0) {
+        if (at < first->row)
+            return false;
+        at = at < end_of(first) ? end_of(first) : at;
+    }
+    return at >= rows.end || (at >= second->row && rows.end <= end_of(second));
+}
+
+static tz_result check_source(const tz_reducer *reducer, const tz_reduce_source *from,
+                              tz_extent rows, tz_error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        if (from->parts[i].pixels.height > 0)
+            TZ_TRY(check_part(reducer, &from->parts[i], from->column, err));
+    }
+    if (!has_rows(from, rows))
+        return refuse(reducer, tz_expecting(tz_at_nowhere(), rows.first, rows.end),
+                      "old rows that new ones look at are missing", err);
+    return TZ_OK;
+}
+
+/* ---- all of a run ---- */
+
+static tz_result check_new(const tz_reducer *reducer, const tz_buffer *buffer, tz_dtype dtype,
+                           uint32_t bands, uint32_t rows, tz_error *err)
+{
+    TZ_TRY(check_buffer(reducer, buffer, dtype, bands, err));
+    if (buffer->width != reducer->how.to_width || buffer->height < rows)
+        return refuse(reducer, tz_expecting(tz_at_nowhere(), reducer->how.to_width, buffer->width),
+                      "there is no room for the new rows, or they have another width", err);
+    return TZ_OK;
+}
+
+tz_result tz_reducer_check(const tz_reducer *reducer, const tz_reduce_source *from, uint32_t first,
+                           uint32_t rows, const tz_buffer *pixels, const tz_buffer *mask,
+                           tz_error *err)
+{
+    const tz_reduction *how = &reducer->how;
+    if (rows > reducer->rows || first > how->to_height || rows > how->to_height - first)
+        return refuse(reducer, tz_expecting(tz_at_nowhere(), reducer->rows, rows),
+                      "more new rows than a run makes, or the level has", err);
+    if (rows == 0)
+        return TZ_OK;
+    TZ_TRY(
+        check_source(reducer, from, tz_reduction_rows(how, (tz_extent){first, first + rows}), err));
+    TZ_TRY(check_new(reducer, pixels, how->dtype, how->bands, rows, err));
+    if (mask && mask->memory)
+        TZ_TRY(check_new(reducer, mask, TZ_DTYPE_UINT8, 1, rows, err));
+    return TZ_OK;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Averages of two by two pixels: one row of one plane, of any type. */
+#ifndef TZ_DEVICE_REDUCE_HALVE_KERNELS_H
+#define TZ_DEVICE_REDUCE_HALVE_KERNELS_H
+
+#include "device/reduce_base_kernels.h"
+#include "kernels/halve.h"
+
+/* Two rows of a plane, and the new one. */
+typedef struct tz_half_rows {
+    tz_old_line above;
+    tz_old_line below;
+    TZ_GLOBAL tz_u8 *out; /* column 0 */
+    tz_i64 out_step;
+    int flagged; /* not all pixels need be left */
+    int is_alpha;
+    int has_nodata;
+} tz_half_rows;
+
+TZ_FN tz_half_rows tz_half_rows_of(const tz_reduce_job *job, const tz_reduce_span *span)
+{
+    const tz_u32 row = 2u * (tz_reduce_word(job, TZ_RW_FIRST) + span->row);
+    tz_half_rows rows;
+    rows.above = tz_old_line_of(job, span, row);
+    rows.below = tz_old_line_of(job, span, row + 1u);
+    rows.flagged = rows.above.has_alpha || rows.above.has_mask || rows.below.has_mask;
+    rows.is_alpha = tz_reduce_is_alpha(job, span);
+    rows.has_nodata = !rows.is_alpha && tz_reduce_word(job, TZ_RW_HAS_NODATA) != 0u;
+    rows.out = tz_new_place(job, span, 0u);
+    rows.out_step = (tz_i64)job->words[TZ_RW_OUT + TZ_RW_COLUMN_STRIDE];
+    return rows;
+}
+
+/* Which pixels of four mask and alpha leave, as tz_halve takes it. */
+TZ_FN tz_u32 tz_half_left(const tz_half_rows *rows, tz_u32 column)
+{
+    tz_u32 left = (tz_u32)tz_old_is_left(&rows->above, column);
+    left |= (tz_u32)tz_old_is_left(&rows->above, column + 1u) << 1;
+    left |= (tz_u32)tz_old_is_left(&rows->below, column) << 2;
+    return left | (tz_u32)tz_old_is_left(&rows->below, column + 1u) << 3;
+}
+
+TZ_FN void tz_half_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 item,
+                        tz_u32 lanes)
+{
+    const tz_half_rows rows = tz_half_rows_of(job, span);
+    for (tz_u32 x = span->first + item; x < span->end; x += lanes)
+        tz_new_mask(job, span, x, tz_half_left(&rows, 2u * x) != 0u);
+}
+
+/* of(word) is the sample, to(sample) the word; what follows are the last arguments of tz_halve,
+ * made of words and of what is left. Where samples lie side by side and all of them are left,
+ * compilers have a loop of constant steps. */
+#define TZ_REDUCE_HALF(name, word, type, of, to, ...)                                              \
+    TZ_FN void tz_half_row_##name(const tz_reduce_job *job, const tz_reduce_span *span,            \
+                                  const tz_half_rows *rows, tz_i64 above_step, tz_i64 below_step,  \
+                                  tz_i64 out_step, tz_u32 item, tz_u32 lanes, int flagged)         \
+    {                                                                                              \
+        const TZ_GLOBAL tz_u64 *words = job->words;                                                \
+        for (tz_u32 x = span->first + item; x < span->end; x += lanes) {                           \
+            const TZ_GLOBAL tz_u8 *a = rows->above.samples + 2 * (tz_i64)x * above_step;           \
+            const TZ_GLOBAL tz_u8 *c = rows->below.samples + 2 * (tz_i64)x * below_step;           \
+            const tz_u32 left = flagged ? tz_half_left(rows, 2u * x) : TZ_HALVE_ALL;               \
+            const type mean = tz_halve_##name(                                                     \
+                of(tz_load_##word(a)), of(tz_load_##word(a + above_step)), of(tz_load_##word(c)),  \
+                of(tz_load_##word(c + below_step)), rows->is_alpha ? TZ_HALVE_ALL : left,          \
+                rows->has_nodata, __VA_ARGS__);                                                    \
+            tz_store_##word(rows->out + (tz_i64)x * out_step, to(mean));                           \
+        }                                                                                          \
+    }                                                                                              \
+    TZ_FN void tz_reduce_half_##name(const tz_reduce_job *job, const tz_reduce_span *span,         \
+                                     tz_u32 item, tz_u32 lanes, tz_u32 slot)                       \
+    {                                                                                              \
+        const tz_i64 size = (tz_i64)sizeof(type);                                                  \
+        (void)slot;                                                                                \
+        if (tz_reduce_is_mask(job, span)) {                                                        \
+            tz_half_mask(job, span, item, lanes);                                                  \
+            return;                                                                                \
+        }                                                                                          \
+        const tz_half_rows rows = tz_half_rows_of(job, span);                                      \
+        if (lanes == 1u && !rows.flagged && rows.above.step == size && rows.below.step == size &&  \
+            rows.out_step == size)                                                                 \
+            tz_half_row_##name(job, span, &rows, size, size, size, 0u, 1u, 0);                     \
+        else                                                                                       \
+            tz_half_row_##name(job, span, &rows, rows.above.step, rows.below.step, rows.out_step,  \
+                               item, lanes, rows.flagged);                                         \
+    }
+
+#endif

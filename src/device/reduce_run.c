@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Runs of a reducer: all about one in words, an upload and a launch. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/device_state.h"
+#include "device/launch.h"
+#include "device/reduce_kernels.h"
+#include "device/reduce_state.h"
+
+_Static_assert((int)TZ_METHOD_BILINEAR == (int)TZ_RESAMPLE_BILINEAR &&
+                   (int)TZ_METHOD_RMS == (int)TZ_RESAMPLE_RMS &&
+                   (int)TZ_METHOD_MODE == (int)TZ_RESAMPLE_MODE &&
+                   (int)TZ_METHOD_MIN == (int)TZ_RESAMPLE_MIN,
+               "kernels know methods by the same numbers");
+
+/* New pixels of a span: where one item does it alone, and where all items of a group share it. */
+enum { SPAN_ALONE = 4096, SPAN_SHARED = 256 };
+
+/* Groups take several spans where there are more of them. */
+enum { MOST_GROUPS = 65536 };
+
+/* ---- words ---- */
+
+static uint64_t bits_of(double value)
+{
+    return tz_bits_of_f64(value);
+}
+
+/* How samples are compared with nodata: as doubles, which hold all but integers of 64 bits. */
+static void put_test(uint64_t *words, const tz_nodata *nodata, tz_dtype dtype)
+{
+    const bool is_long = dtype == TZ_DTYPE_UINT64 || dtype == TZ_DTYPE_INT64;
+    uint32_t kind;
+    const uint64_t wide = tz_nodata_wide(nodata, &kind);
+    words[TZ_RW_NODATA] = wide;
+    words[TZ_RW_TEST] = TZ_NONE_NUMBER;
+    if (nodata->kind == TZ_NODATA_NONE)
+        words[TZ_RW_TEST] = TZ_NONE_NEVER;
+    else if (is_long && kind != TZ_WIDE_F64)
+        words[TZ_RW_TEST] =
+            kind == tz_part_kind(dtype) || (int64_t)wide >= 0 ? TZ_NONE_BITS : TZ_NONE_NEVER;
+    else
+        words[TZ_RW_NODATA] = bits_of(tz_wide_f64(wide, kind));
+}
+
+static void put_half(uint64_t *words, const tz_reduction *how)
+{
+    const tz_halving half = tz_halving_of(how);
+    const bool is_float = how->dtype == TZ_DTYPE_FLOAT32;
+    words[TZ_RW_HAS_NODATA] = half.has_nodata;
+    words[TZ_RW_HALF_NODATA] = is_float ? tz_bits_of_f32(half.nodata_real) : (uint32_t)half.nodata;
+    words[TZ_RW_HALF_BESIDE] = is_float ? tz_bits_of_f32(half.beside_real) : (uint32_t)half.beside;
+    words[TZ_RW_HALF_NONE] = tz_bits_of_f32(half.none_real);
+}
+
+static void put_samples(uint64_t *words, const tz_reduction *how)
+{
+    const tz_reduced to = tz_reduced_of(how);
+    words[TZ_RW_METHOD] = how->method;
+    words[TZ_RW_TYPE] = to.dtype;
+    words[TZ_RW_BYTES] = tz_dtype_size(to.dtype);
+    words[TZ_RW_SAMPLE_BYTES] = tz_dtype_size(how->dtype);
+    words[TZ_RW_PARTS] = how->method == TZ_RESAMPLE_NEAREST ? 1 : to.parts;
+    words[TZ_RW_BANDS] = how->bands;
+    words[TZ_RW_USED_BITS] = how->bits;
+    words[TZ_RW_ALPHA] = how->alpha;
+    words[TZ_RW_CLAMPS] = to.clamps;
+    words[TZ_RW_LOW] = bits_of(to.low);
+    words[TZ_RW_HIGH] = bits_of(to.high);
+    words[TZ_RW_WANTS_NAN] = to.wants_nan;
+    words[TZ_RW_NONE] = to.none;
+    words[TZ_RW_MISSING] = to.missing;
+    put_test(words, &how->nodata, to.dtype);
+    if (tz_reduction_is_half(how))
+        put_half(words, how);
+}
+
+/* Row and column are those of the level that the buffer begins at. */
+static void put_place(uint64_t *words, const tz_buffer *buffer, uint32_t row, uint32_t column)
+{
+    words[TZ_RW_BASE] = buffer->offset - row * (uint64_t)buffer->row_stride -
+                        column * (uint64_t)buffer->column_stride;
+    words[TZ_RW_BAND_STRIDE] = (uint64_t)buffer->band_stride;
+    words[TZ_RW_ROW_STRIDE] = (uint64_t)buffer->row_stride;
+    words[TZ_RW_COLUMN_STRIDE] = (uint64_t)buffer->column_stride;
+}
+
+static bool has_mask(const tz_reducer *reducer, const tz_row_part *part)
+{
+    return reducer->how.mask && part->pixels.height > 0 && part->mask.memory;
+}
+
+static void put_source(uint64_t *words, const tz_reducer *reducer, const tz_reduce_source *from)
+{
+    static const uint32_t pixels[2] = {TZ_RW_PIXELS, TZ_RW_SECOND_PIXELS};
+    static const uint32_t masks[2] = {TZ_RW_MASK, TZ_RW_SECOND_MASK};
+    const tz_row_part *first = &from->parts[0];
+    words[TZ_RW_SEAM] = first->pixels.height > 0 ? first->row + first->pixels.height : 0;
+    words[TZ_RW_HAS_MASK] = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        const tz_row_part *part = &from->parts[i];
+        put_place(words + pixels[i], &part->pixels, part->row, from->column);
+        put_place(words + masks[i], &part->mask, part->row, from->column);
+        words[TZ_RW_HAS_MASK] |= (uint64_t)has_mask(reducer, part) << i;
+    }
+}
+
+/* How the work is shared; returns the number of groups. */
+static uint64_t put_shares(uint64_t *words, const tz_reducer *reducer)
+{
+    const bool alone = reducer->memory->device->info.type == TZ_DEVICE_CPU;
+    const uint32_t lanes = alone ? 1 : TZ_GROUP_ITEMS;
+    const uint32_t span = alone ? SPAN_ALONE : SPAN_SHARED;
+    const uint64_t lines = tz_mul_capped(words[TZ_RW_PLANES], words[TZ_RW_ROWS]);
+    const uint64_t spans = tz_mul_capped(tz_ceil_div(reducer->how.to_width, span), lines);
+    const uint64_t most =
+        reducer->layout.slots > 0 ? reducer->layout.slots / TZ_GROUP_ITEMS : MOST_GROUPS;
+    words[TZ_RW_LANES] = lanes;
+    words[TZ_RW_SPAN] = span;
+    words[TZ_RW_GROUPS] = spans < most ? spans : most;
+    return words[TZ_RW_GROUPS];
+}
+
+/* ---- a launch ---- */
+
+static uint32_t kernel_of_half(tz_dtype dtype)
+{
+    switch (dtype) {
+    case TZ_DTYPE_UINT8:
+        return TZ_KERNEL_REDUCE_HALF_U8;
+    case TZ_DTYPE_UINT16:
+        return TZ_KERNEL_REDUCE_HALF_U16;
+    case TZ_DTYPE_INT16:
+        return TZ_KERNEL_REDUCE_HALF_I16;
+    default:
+        return TZ_KERNEL_REDUCE_HALF_F32;
+    }
+}
+
+static uint32_t kernel_of(const tz_reduction *how)
+{
+    if (tz_reduction_is_half(how))
+        return kernel_of_half(how->dtype);
+    switch (how->method) {
+    case TZ_RESAMPLE_NEAREST:
+        return TZ_KERNEL_REDUCE_PICK;
+    case TZ_RESAMPLE_BILINEAR:
+    case TZ_RESAMPLE_CUBIC:
+    case TZ_RESAMPLE_LANCZOS:
+        return TZ_KERNEL_REDUCE_FILTER;
+    case TZ_RESAMPLE_MIN:
+    case TZ_RESAMPLE_MAX:
+        return TZ_KERNEL_REDUCE_EXTREME;
+    case TZ_RESAMPLE_MODE:
+    case TZ_RESAMPLE_MEDIAN:
+        return TZ_KERNEL_REDUCE_CHOICE;
+    default:
+        return TZ_KERNEL_REDUCE_MEAN;
+    }
+}
+
+/* A kernel takes memory for every argument, also for what it will not look at. */
+static const tz_device_memory *or_own(const tz_reducer *reducer, const tz_buffer *buffer, bool is)
+{
+    return is ? buffer->memory : reducer->memory;
+}
+
+static tz_result launch(const tz_reducer *reducer, const tz_reduce_source *from,
+                        const tz_buffer *pixels, const tz_buffer *mask, uint64_t words,
+                        uint64_t groups, uint32_t queue, tz_error *err)
+{
+    const tz_row_part *parts = from->parts;
+    const bool makes_mask = mask && mask->memory;
+    const tz_argument arguments[] = {
+        TZ_MEMORY(reducer->memory),
+        TZ_MEMORY(or_own(reducer, &parts[0].pixels, parts[0].pixels.height > 0)),
+        TZ_MEMORY(or_own(reducer, &parts[1].pixels, parts[1].pixels.height > 0)),
+        TZ_MEMORY(or_own(reducer, &parts[0].mask, has_mask(reducer, &parts[0]))),
+        TZ_MEMORY(or_own(reducer, &parts[1].mask, has_mask(reducer, &parts[1]))),
+        TZ_MEMORY(pixels->memory),
+        TZ_MEMORY(or_own(reducer, mask, makes_mask)),
+        TZ_U64(words)};
+    const tz_launch call = TZ_LAUNCH_OF(kernel_of(&reducer->how), groups, arguments);
+    return tz_device_launch(reducer->memory->device, queue, &call, err);
+}
+
+/* ---- runs ---- */
+
+/* Its words are free again. */
+static tz_result end_turn(tz_reducer_turn *turn, const tz_device_memory *memory, tz_error *err)
+{
+    bool happened = true;
+    if (!turn->done)
+        return TZ_OK;
+    TZ_TRY(tz_device_query(turn->done, &happened, err));
+    if (!happened)
+        TZ_TRY(tz_device_sync(memory->device, turn->queue, err));
+    tz_device_free_event(turn->done);
+    turn->done = NULL;
+    return TZ_OK;
+}
+
+/* Without an event there is no telling when its words are free, but to wait. */
+static tz_result end_with_event(const tz_reducer *reducer, tz_reducer_turn *turn, tz_error *err)
+{
+    tz_device *device = reducer->memory->device;
+    const tz_result result = tz_device_record(device, turn->queue, &turn->done, err);
+    if (result != TZ_OK)
+        (void)tz_device_sync(device, turn->queue, NULL);
+    return result;
+}
+
+/* Returns the number of groups. */
+static uint64_t put_words(uint64_t *words, const tz_reducer *reducer, const tz_reduce_source *from,
+                          uint32_t first, uint32_t rows, const tz_buffer *pixels,
+                          const tz_buffer *mask)
+{
+    const tz_reducer_layout *layout = &reducer->layout;
+    const uint64_t at = reducer->offset + layout->runs[reducer->next];
+    const tz_axis_map down = tz_reduction_down(&reducer->how);
+    const bool makes_mask = mask && mask->memory;
+    put_samples(words, &reducer->how);
+    put_source(words, reducer, from);
+    put_place(words + TZ_RW_OUT, pixels, 0, 0);
+    if (makes_mask)
+        put_place(words + TZ_RW_OUT_MASK, mask, 0, 0);
+    words[TZ_RW_WIDTH] = reducer->how.to_width;
+    words[TZ_RW_FIRST] = first;
+    words[TZ_RW_ROWS] = rows;
+    words[TZ_RW_PLANES] = (uint64_t)reducer->how.bands * words[TZ_RW_PARTS] + makes_mask;
+    words[TZ_RW_ACROSS] = reducer->offset + layout->across;
+    words[TZ_RW_DOWN] = at + TZ_RW_COUNT * sizeof *words;
+    words[TZ_RW_SCRATCH] = reducer->offset + layout->scratch;
+    words[TZ_RW_SCRATCH_TAPS] = layout->values;
+    words[TZ_RW_SCRATCH_SLOTS] = layout->slots;
+    tz_taps_make(words + TZ_RW_COUNT, &down, first, rows, reducer->axis);
+    return put_shares(words, reducer);
+}
+
+tz_result tz_reducer_run(tz_reducer *reducer, const tz_reduce_source *from, uint32_t first,
+                         uint32_t rows, const tz_buffer *pixels, const tz_buffer *mask,
+                         uint32_t queue, tz_error *err)
+{
+    tz_reducer_turn *turn = &reducer->turns[reducer->next];
+    const uint64_t at = reducer->offset + reducer->layout.runs[reducer->next];
+    TZ_TRY(tz_reducer_check(reducer, from, first, rows, pixels, mask, err));
+    if (rows == 0)
+        return TZ_OK;
+    TZ_TRY(end_turn(turn, reducer->memory, err));
+    const uint64_t groups = put_words(turn->words, reducer, from, first, rows, pixels, mask);
+    const uint64_t size =
+        (TZ_RW_COUNT + (uint64_t)rows * (reducer->layout.most_down + 1)) * sizeof *turn->words;
+    turn->queue = queue;
+    TZ_TRY(tz_device_upload(queue, reducer->memory, at, turn->words, size, err));
+    const tz_result result = launch(reducer, from, pixels, mask, at, groups, queue, err);
+    /* also after a failure: the upload is under way */
+    const tz_result noted = end_with_event(reducer, turn, result == TZ_OK ? err : NULL);
+    reducer->next = 1 - reducer->next;
+    return result != TZ_OK ? result : noted;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a reducer is made of, for the files that make up reduce.h. */
+#ifndef TZ_DEVICE_REDUCE_STATE_H
+#define TZ_DEVICE_REDUCE_STATE_H
+
+#include "device/reduce.h"
+
+/* Where things lie, in bytes from the reducer's offset; each at a multiple of 64. */
+typedef struct tz_reducer_layout {
+    uint64_t runs[2]; /* words and taps down of a run, in turn */
+    uint64_t run_bytes;
+    uint64_t across; /* taps */
+    uint64_t across_bytes;
+    uint64_t scratch;
+    uint64_t total;
+    uint32_t slots; /* of the scratch */
+    uint32_t values;
+    uint32_t most_across; /* taps of one new pixel */
+    uint32_t most_down;
+} tz_reducer_layout;
+
+/* Words of a run on the host, which a device may still be reading. */
+typedef struct tz_reducer_turn {
+    uint64_t *words;
+    tz_device_event *done; /* NULL: nothing is under way */
+    uint32_t queue;
+} tz_reducer_turn;
+
+struct tz_reducer {
+    tz_reduction how;
+    uint32_t rows;
+    tz_device_memory *memory;
+    uint64_t offset;
+    tz_reducer_layout layout;
+    void *axis; /* room for one table on the host */
+    tz_reducer_turn turns[2];
+    uint32_t next; /* which of them */
+};
+
+/* The table of new pixels first to first + count - 1, as kernels read it. */
+void tz_taps_make(uint64_t *out, const tz_axis_map *map, uint32_t first, uint32_t count,
+                  void *axis);
+
+/* All that kernels trust: TZ_ERR_ARG tells what is wrong. */
+tz_result tz_reducer_check(const tz_reducer *reducer, const tz_reduce_source *from, uint32_t first,
+                           uint32_t rows, const tz_buffer *pixels, const tz_buffer *mask,
+                           tz_error *err);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is to be known of a tile before it is stored: whether it holds anything but nodata, the
+ * first sample that its bits cannot hold, and the hash of its pixels. By one item, or by a group.
+ */
+#ifndef TZ_KERNELS_INSPECT_H
+#define TZ_KERNELS_INSPECT_H
+
+#include "kernels/items.h"
+#include "kernels/nan.h"
+#include "kernels/pack.h"
+#include "kernels/raw.h"
+#include "kernels/row_hash.h"
+
+#define TZ_INSPECT_EMPTY 1u /* look for what is not the value */
+#define TZ_INSPECT_NAN   2u /* all NaN are the value */
+#define TZ_INSPECT_FIT   4u /* look for what does not fit */
+#define TZ_INSPECT_HASH  8u
+
+typedef struct tz_inspection {
+    tz_u32 flags;
+    tz_u32 size;  /* bytes of a word */
+    tz_u32 parts; /* words of a sample: 2 where it has 16 bytes */
+    tz_u32 count; /* words of a row, without those that only fill the tile */
+    tz_u32 rows;
+    tz_u32 bits;
+    tz_u32 below; /* how many numbers under 0 fit */
+    tz_u64 row_bytes;
+    tz_u64 value[2]; /* of the parts */
+} tz_inspection;
+
+/* What was seen; first is where, counted in samples, or ~0. */
+typedef struct tz_inspected {
+    tz_u32 differs;
+    tz_u64 first;
+    tz_u64 hash;
+} tz_inspected;
+
+TZ_FN tz_u32 tz_word_is_nan(tz_u64 word, tz_u32 size)
+{
+    return size == 2u   ? tz_is_nan_u16((tz_u16)word)
+           : size == 4u ? tz_is_nan_u32((tz_u32)word)
+                        : tz_is_nan_u64(word);
+}
+
+TZ_FN tz_u32 tz_word_misfit(const TZ_GLOBAL tz_u8 *p, const tz_inspection *how)
+{
+    return how->size == 1u   ? tz_misfit_u8(p, 1u, how->bits, how->below)
+           : how->size == 2u ? tz_misfit_u16(p, 1u, how->bits, how->below)
+                             : tz_misfit_u32(p, 1u, how->bits, how->below);
+}
+
+/* Every lanes-th word of a row. */
+TZ_FN void tz_inspect_row(const TZ_GLOBAL tz_u8 *row, tz_u32 y, const tz_inspection *how,
+                          tz_u32 lane, tz_u32 lanes, tz_inspected *seen)
+{
+    for (tz_u32 i = lane; i < how->count; i += lanes) {
+        const TZ_GLOBAL tz_u8 *p = row + (tz_u64)i * how->size;
+        if (how->flags & TZ_INSPECT_EMPTY) {
+            const tz_u64 word = tz_load_raw(p, how->size);
+            seen->differs |= how->flags & TZ_INSPECT_NAN
+                                 ? !tz_word_is_nan(word, how->size)
+                                 : word != how->value[i & (how->parts - 1u)];
+        }
+        if ((how->flags & TZ_INSPECT_FIT) && seen->first == ~(tz_u64)0 && tz_word_misfit(p, how))
+            seen->first = (tz_u64)y * how->count + i;
+    }
+}
+
+/* The same of all rows, as far as they can still tell anything. */
+TZ_FN tz_inspected tz_inspect_rows(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
+                                   tz_u32 lane, tz_u32 lanes)
+{
+    tz_inspected seen;
+    seen.differs = 0u;
+    seen.first = ~(tz_u64)0;
+    seen.hash = 0u;
+    const tz_u32 wants = how->flags & (TZ_INSPECT_EMPTY | TZ_INSPECT_FIT);
+    for (tz_u32 y = 0; wants && y < how->rows; y++) {
+        if (seen.differs && !(how->flags & TZ_INSPECT_FIT))
+            break;
+        tz_inspect_row(tile + y * how->row_bytes, y, how, lane, lanes, &seen);
+    }
+    return seen;
+}
+
+/* ---- by one item ---- */
+
+TZ_FN tz_inspected tz_inspect_tile(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how)
+{
+    tz_inspected seen = tz_inspect_rows(tile, how, 0u, 1u);
+    if (how->flags & TZ_INSPECT_HASH) {
+        for (tz_u32 y = 0; y < how->rows; y++)
+            seen.hash =
+                tz_hash_row(seen.hash, tile + y * how->row_bytes, (tz_u64)how->count * how->size);
+    }
+    return seen;
+}
+
+/* ---- by a group ---- */
+
+#define TZ_INSPECT_SHARED (2u * TZ_GROUP_SIZE) /* words of shared memory */
+
+/* Row after row, each by as many items as the hash has lanes. */
+TZ_FN tz_u64 tz_hash_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
+                           TZ_LOCAL tz_u64 *shared)
+{
+    const tz_u64 size = (tz_u64)how->count * how->size;
+    for (TZ_ITEMS(item)) {
+        if (item == 0u)
+            shared[TZ_HASH_LANES] = 0u;
+    }
+    TZ_SYNC;
+    for (tz_u32 y = 0; y < how->rows; y++) {
+        for (TZ_ITEMS(item)) {
+            if (item < TZ_HASH_LANES)
+                shared[item] =
+                    tz_hash_lane(shared[TZ_HASH_LANES], tile + y * how->row_bytes, size, item);
+        }
+        TZ_SYNC;
+        for (TZ_ITEMS(item)) {
+            if (item == 0u)
+                shared[TZ_HASH_LANES] = tz_hash_join(shared[0], shared[1], shared[2], shared[3],
+                                                     (tz_u32)(size % TZ_HASH_BLOCK));
+        }
+        TZ_SYNC;
+    }
+    return shared[TZ_HASH_LANES];
+}
+
+/* The answer is item 0's. */
+TZ_FN tz_inspected tz_inspect_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
+                                    TZ_LOCAL tz_u64 *shared)
+{
+    tz_inspected all;
+    all.differs = 0u;
+    all.first = ~(tz_u64)0;
+    all.hash = 0u;
+    for (TZ_ITEMS(item)) {
+        const tz_inspected seen = tz_inspect_rows(tile, how, item, TZ_GROUP_SIZE);
+        shared[item] = seen.first;
+        shared[TZ_GROUP_SIZE + item] = seen.differs;
+    }
+    TZ_SYNC;
+    for (tz_u32 i = 0; i < TZ_GROUP_SIZE; i++) {
+        all.first = shared[i] < all.first ? shared[i] : all.first;
+        all.differs |= (tz_u32)shared[TZ_GROUP_SIZE + i];
+    }
+    TZ_SYNC;
+    if (how->flags & TZ_INSPECT_HASH)
+        all.hash = tz_hash_group(tile, how, shared);
+    return all;
+}
+
+#endif

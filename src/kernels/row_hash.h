@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The hash that tells whether a tile came back as it was given: eight bytes at a time, by a
+ * multiplication that spreads each of them over all bits, and four such sums side by side, which do
+ * not wait for each other. It finds mistakes; it is no defence against anybody who makes them on
+ * purpose. Words are taken in the order that loads have, which is the same for all that work on one
+ * file. */
+#ifndef TZ_KERNELS_ROW_HASH_H
+#define TZ_KERNELS_ROW_HASH_H
+
+#include "kernels/kernel.h"
+
+#define TZ_HASH_LANES 4u
+#define TZ_HASH_BLOCK 32u /* bytes: a word to each lane */
+
+TZ_FN tz_u64 tz_hash_mix(tz_u64 hash, tz_u64 word)
+{
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
+    return hash ^ hash >> 32;
+}
+
+/* What a lane begins a row with. */
+TZ_FN tz_u64 tz_hash_begin(tz_u64 hash, tz_u32 lane)
+{
+    return lane == 0u ? hash : lane == 1u ? ~hash : lane == 2u ? hash << 1 : hash >> 1;
+}
+
+/* A lane's word of the last block, of which there are size bytes, less than all; zeros follow. */
+TZ_FN tz_u64 tz_hash_rest(const TZ_GLOBAL tz_u8 *rest, tz_u32 size, tz_u32 lane)
+{
+    tz_u64 word = 0;
+    for (tz_u32 i = 0; i < 8u && 8u * lane + i < size; i++)
+        word |= (tz_u64)rest[8u * lane + i] << 8 * i;
+    return word;
+}
+
+/* All lanes of a row, whose last block had so many bytes. */
+TZ_FN tz_u64 tz_hash_join(tz_u64 a, tz_u64 b, tz_u64 c, tz_u64 d, tz_u32 rest)
+{
+    return tz_hash_mix(tz_hash_mix(tz_hash_mix(a, b), c), d) + rest;
+}
+
+/* One lane of a row of size bytes, for those who share it. */
+TZ_FN tz_u64 tz_hash_lane(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 size, tz_u32 lane)
+{
+    tz_u64 sum = tz_hash_begin(hash, lane);
+    tz_u64 at = 0;
+    for (; size - at >= TZ_HASH_BLOCK; at += TZ_HASH_BLOCK)
+        sum = tz_hash_mix(sum, tz_load_u64(row + at + 8u * lane));
+    return tz_hash_mix(sum, tz_hash_rest(row + at, (tz_u32)(size - at), lane));
+}
+
+/* All of it. */
+TZ_FN tz_u64 tz_hash_row(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 size)
+{
+    tz_u64 lanes[TZ_HASH_LANES];
+    tz_u64 at = 0;
+    for (tz_u32 i = 0; i < TZ_HASH_LANES; i++)
+        lanes[i] = tz_hash_begin(hash, i);
+    for (; size - at >= TZ_HASH_BLOCK; at += TZ_HASH_BLOCK)
+        for (tz_u32 i = 0; i < TZ_HASH_LANES; i++)
+            lanes[i] = tz_hash_mix(lanes[i], tz_load_u64(row + at + 8u * i));
+    const tz_u32 rest = (tz_u32)(size - at);
+    for (tz_u32 i = 0; i < TZ_HASH_LANES; i++)
+        lanes[i] = tz_hash_mix(lanes[i], tz_hash_rest(row + at, rest, i));
+    return tz_hash_join(lanes[0], lanes[1], lanes[2], lanes[3], rest);
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Numbers of any type as 64 bits and a kind: an i64, a u64 or the bits of an f64. What a sample is
+ * compared with, scaled and cast as. Without f64 nothing of that kind exists. */
+#ifndef TZ_KERNELS_WIDE_H
+#define TZ_KERNELS_WIDE_H
+
+#include "kernels/convert.h"
+#include "kernels/nan.h"
+#include "kernels/raw.h"
+
+#define TZ_WIDE_I64 0u
+#define TZ_WIDE_U64 1u
+#define TZ_WIDE_F64 2u
+
+TZ_FN tz_u32 tz_part_kind(tz_u32 part)
+{
+    return part >= TZ_PART_F16 ? TZ_WIDE_F64 : part & 1u ? TZ_WIDE_U64 : TZ_WIDE_I64;
+}
+
+#ifdef TZ_HAS_F64
+
+/* ---- through f64 ---- */
+
+TZ_FN tz_f64 tz_wide_f64(tz_u64 value, tz_u32 kind)
+{
+    if (kind == TZ_WIDE_F64)
+        return tz_f64_of_bits(value);
+    return kind == TZ_WIDE_I64 ? (tz_f64)(tz_i64)value : (tz_f64)value;
+}
+
+/* Between f32 and f64, as bits. A NaN keeps its sign and what fits of its payload, and becomes a
+ * quiet one: what most machines do, and some that are devices do not. */
+TZ_FN tz_u64 tz_wide_of_f32(tz_u32 bits)
+{
+    if (tz_is_nan_u32(bits))
+        return (tz_u64)(bits & 0x80000000u) << 32 | 0x7ff8000000000000ULL |
+               (tz_u64)(bits & 0x7fffffu) << 29;
+    return tz_bits_of_f64((tz_f64)tz_f32_of_bits(bits));
+}
+
+TZ_FN tz_u32 tz_f32_of_wide(tz_u64 value)
+{
+    if (tz_is_nan_u64(value))
+        return ((tz_u32)(value >> 32) & 0x80000000u) | 0x7fc00000u |
+               ((tz_u32)(value >> 29) & 0x7fffffu);
+    return tz_bits_of_f32((tz_f32)tz_f64_of_bits(value));
+}
+
+TZ_FN tz_u16 tz_half_of_wide(tz_u64 value)
+{
+    if (tz_is_nan_u64(value))
+        return tz_f32_to_half(tz_f32_of_bits(tz_f32_of_wide(value)));
+    return tz_f64_to_half(tz_f64_of_bits(value));
+}
+
+#endif
+
+/* ---- equality ---- */
+
+/* Exact for integers: an f64 equals an integer only if it is one. All NaN are alike. */
+TZ_FN tz_u32 tz_wide_equals(tz_u64 value, tz_u32 kind, tz_u64 other, tz_u32 other_kind)
+{
+#ifdef TZ_HAS_F64
+    if (kind == TZ_WIDE_F64 && other_kind == TZ_WIDE_F64 && tz_is_nan_u64(other))
+        return tz_is_nan_u64(value);
+    if (kind == TZ_WIDE_F64 || other_kind == TZ_WIDE_F64)
+        return tz_wide_f64(value, kind) == tz_wide_f64(other, other_kind);
+#endif
+    return value == other && (kind == other_kind || (tz_i64)value >= 0);
+}
+
+/* ---- raw and wide ---- */
+
+TZ_FN tz_u64 tz_wide_of_raw(tz_u64 raw, tz_u32 part)
+{
+    switch (part) {
+    case TZ_PART_U8:
+        return (tz_u8)raw;
+    case TZ_PART_I8:
+        return (tz_u64)(tz_i64)(tz_i8)raw;
+    case TZ_PART_U16:
+        return (tz_u16)raw;
+    case TZ_PART_I16:
+        return (tz_u64)(tz_i64)(tz_i16)raw;
+    case TZ_PART_U32:
+        return (tz_u32)raw;
+    case TZ_PART_I32:
+        return (tz_u64)(tz_i64)(tz_i32)raw;
+#ifdef TZ_HAS_F64
+    case TZ_PART_F16:
+        return tz_wide_of_f32(tz_bits_of_f32(tz_half_to_f32((tz_u16)raw)));
+    case TZ_PART_F32:
+        return tz_wide_of_f32((tz_u32)raw);
+#endif
+    default:
+        return raw;
+    }
+}
+
+#define TZ_RAW_OF(name, type)                                                                      \
+    TZ_FN tz_u64 tz_raw_##name(tz_u64 value, tz_u32 kind)                                          \
+    {                                                                                              \
+        return (tz_u64)(kind == TZ_WIDE_I64   ? tz_##name##_of_i64((tz_i64)value)                  \
+                        : kind == TZ_WIDE_U64 ? tz_##name##_of_u64(value)                          \
+                                              : TZ_RAW_OF_F64(name, type, value));                 \
+    }
+#ifdef TZ_HAS_F64
+#define TZ_RAW_OF_F64(name, type, value) tz_##name##_of_f64(tz_f64_of_bits(value))
+#else
+#define TZ_RAW_OF_F64(name, type, value) (type)0
+#endif
+TZ_RAW_OF(u8, tz_u8)
+TZ_RAW_OF(i8, tz_i8)
+TZ_RAW_OF(u16, tz_u16)
+TZ_RAW_OF(i16, tz_i16)
+TZ_RAW_OF(u32, tz_u32)
+TZ_RAW_OF(i32, tz_i32)
+TZ_RAW_OF(u64, tz_u64)
+TZ_RAW_OF(i64, tz_i64)
+
+#ifdef TZ_HAS_F64
+TZ_FN tz_u64 tz_raw_real(tz_u64 value, tz_u32 kind, tz_u32 part)
+{
+    if (part == TZ_PART_F32 && kind != TZ_WIDE_F64) /* rounded once */
+        return tz_bits_of_f32(kind == TZ_WIDE_I64 ? tz_f32_of_i64((tz_i64)value)
+                                                  : tz_f32_of_u64(value));
+    if (kind != TZ_WIDE_F64)
+        value = tz_bits_of_f64(tz_wide_f64(value, kind));
+    if (part == TZ_PART_F64)
+        return value;
+    return part == TZ_PART_F32 ? tz_f32_of_wide(value) : tz_half_of_wide(value);
+}
+#endif
+
+/* Bits above those of the part mean nothing. */
+TZ_FN tz_u64 tz_raw_of_wide(tz_u64 value, tz_u32 kind, tz_u32 part)
+{
+    switch (part) {
+    case TZ_PART_U8:
+        return tz_raw_u8(value, kind);
+    case TZ_PART_I8:
+        return tz_raw_i8(value, kind);
+    case TZ_PART_U16:
+        return tz_raw_u16(value, kind);
+    case TZ_PART_I16:
+        return tz_raw_i16(value, kind);
+    case TZ_PART_U32:
+        return tz_raw_u32(value, kind);
+    case TZ_PART_I32:
+        return tz_raw_i32(value, kind);
+    case TZ_PART_U64:
+        return tz_raw_u64(value, kind);
+    case TZ_PART_I64:
+        return tz_raw_i64(value, kind);
+    default:
+#ifdef TZ_HAS_F64
+        return tz_raw_real(value, kind, part);
+#else
+        return 0;
+#endif
+    }
+}
+
+#endif

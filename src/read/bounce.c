@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/bounce.h"
+
+#include "base/mem.h"
+
+struct tz_bounced {
+    tz_device_memory *memory;
+    uint64_t offset;
+    uint64_t size;
+    uint8_t *host;
+};
+
+/* Whether samples fill all bytes from the first to the last: from the smallest stride on, each is
+ * as large as what the ones before it cover. */
+static bool is_packed(const tz_buffer *buffer)
+{
+    const int64_t strides[3] = {buffer->column_stride, buffer->row_stride, buffer->band_stride};
+    const uint32_t counts[3] = {buffer->width, buffer->height, buffer->bands};
+    uint64_t covered = tz_dtype_size(buffer->dtype);
+    bool used[3] = {false};
+    for (int round = 0; round < 3; round++) {
+        int found = -1;
+        for (int i = 0; i < 3; i++) {
+            const uint64_t step = strides[i] < 0 ? 0 - (uint64_t)strides[i] : (uint64_t)strides[i];
+            if (!used[i] && (counts[i] == 1 || step == covered))
+                found = i;
+        }
+        if (found < 0)
+            return false;
+        used[found] = true;
+        covered = tz_mul_capped(covered, counts[found]);
+    }
+    return true;
+}
+
+static tz_result fetch(tz_bounce *bounce, const tz_bounced *b, const tz_context *ctx)
+{
+    bounce->use.downloads++;
+    bounce->use.download_bytes += b->size;
+    bounce->use.syncs++;
+    return tz_device_copy_out(b->host, b->memory, b->offset, b->size, ctx->err);
+}
+
+static tz_result take(tz_bounce *bounce, tz_buffer *buffer, bool dry, const tz_context *ctx)
+{
+    static uint8_t nowhere;
+    const tz_extent extent = tz_buffer_extent(buffer);
+    tz_bounced *b = &bounce->buffers[bounce->count];
+    *b = (tz_bounced){.memory = buffer->memory,
+                      .offset = buffer->offset - extent.before,
+                      .size = extent.before + extent.after};
+    if (!dry) {
+        b->host = tz_alloc_slab(b->size);
+        if (!b->host)
+            return tz_fail_nomem(ctx, b->size);
+        bounce->count++;
+        if (!is_packed(buffer))
+            TZ_TRY(fetch(bounce, b, ctx));
+    }
+    buffer->data = dry ? &nowhere : b->host + extent.before;
+    buffer->memory = NULL;
+    buffer->offset = 0;
+    return TZ_OK;
+}
+
+static void measure(const tz_buffer *buffer, uint64_t *bytes)
+{
+    const tz_extent extent = tz_buffer_extent(buffer);
+    if (buffer->memory)
+        *bytes = tz_add_capped(*bytes, tz_add_capped(extent.before, extent.after));
+}
+
+static tz_result check_memory(const tz_bounce *bounce, const tz_read_options *how,
+                              const tz_context *ctx)
+{
+    if (bounce->bytes < how->max_memory)
+        return TZ_OK;
+    const tz_result result =
+        tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                tz_expecting(tz_at_nowhere(), how->max_memory, bounce->bytes),
+                "the cores have to fill buffers of the device, and the memory for that is more "
+                "than tz_read_options.max_memory allows");
+    if (ctx->err)
+        ctx->err->limit = "max_memory";
+    return result;
+}
+
+tz_result tz_bounce_begin(tz_bounce *bounce, tz_view *views, size_t count, tz_read_options *how,
+                          bool dry, const tz_context *ctx)
+{
+    for (size_t i = 0; i < count; i++) {
+        measure(&views[i].into, &bounce->bytes);
+        measure(&views[i].mask, &bounce->bytes);
+    }
+    if (bounce->bytes == 0)
+        return TZ_OK;
+    TZ_TRY(check_memory(bounce, how, ctx));
+    how->max_memory -= bounce->bytes;
+    bounce->buffers = tz_alloc_array(count, 2 * sizeof *bounce->buffers);
+    if (!bounce->buffers)
+        return tz_fail_nomem(ctx, tz_mul_capped(count, 2 * sizeof *bounce->buffers));
+    for (size_t i = 0; i < count; i++) {
+        if (views[i].into.memory)
+            TZ_TRY(take(bounce, &views[i].into, dry, ctx));
+        if (views[i].mask.memory)
+            TZ_TRY(take(bounce, &views[i].mask, dry, ctx));
+    }
+    return TZ_OK;
+}
+
+tz_result tz_bounce_end(tz_bounce *bounce, const tz_context *ctx)
+{
+    for (size_t i = 0; i < bounce->count; i++) {
+        const tz_bounced *b = &bounce->buffers[i];
+        bounce->use.uploads++;
+        bounce->use.upload_bytes += b->size;
+        bounce->use.syncs++;
+        TZ_TRY(tz_device_copy_in(b->memory, b->offset, b->host, b->size, ctx->err));
+    }
+    return TZ_OK;
+}
+
+void tz_bounce_deinit(tz_bounce *bounce)
+{
+    for (size_t i = 0; i < bounce->count; i++)
+        tz_free(bounce->buffers[i].host);
+    tz_free(bounce->buffers);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A lane: memory for one wave of a device, and its queue. begin puts a wave on its way and waits
+ * for nothing but the bytes of the files; finish waits for the wave. */
+#ifndef TZ_READ_DEVICE_LANE_H
+#define TZ_READ_DEVICE_LANE_H
+
+#include <stdatomic.h>
+
+#include "base/pool.h"
+#include "read/device_plan.h"
+#include "read/worker.h"
+
+typedef enum tz_lane_state {
+    TZ_LANE_ROWS,    /* its rows are, or will be, in the slab */
+    TZ_LANE_MISSING, /* a constant instead: the file has no such tile, or it failed */
+    TZ_LANE_DONE,    /* the cores have placed it */
+    TZ_LANE_AGAIN    /* the device could not decode it */
+} tz_lane_state;
+
+#define TZ_NO_STATUS UINT32_MAX
+
+typedef struct tz_lane_unit {
+    uint32_t unit;  /* of the plan's wave */
+    uint32_t piece; /* the same; of no meaning for a unit without bytes */
+    tz_way way;
+    tz_lane_state state;
+    bool failed;     /* TZ_LANE_MISSING: masked */
+    bool on_host;    /* all who want it have buffers of the host */
+    uint32_t status; /* which one the device reports; TZ_NO_STATUS: none */
+    uint64_t bytes;  /* as stored: where in pinned memory */
+    uint64_t rows;   /* where in the slab */
+    uint64_t staged; /* the same of its pixels for the host */
+} tz_lane_unit;
+
+typedef struct tz_lane_fetch {
+    tz_span span;
+    tz_source *source;
+    uint64_t at; /* in pinned memory */
+    tz_way way;
+    size_t first; /* of the lane's units */
+} tz_lane_fetch;
+
+typedef struct tz_lane {
+    uint32_t queue;
+    bool is_taken; /* a wave was begun */
+    bool is_busy;  /* something may be under way on the device */
+    tz_device_memory *slab, *pinned;
+    tz_cut cut;
+    tz_lane_unit *units;
+    size_t unit_count;
+    size_t first_empty; /* units from here on have no bytes */
+    tz_lane_fetch *fetches;
+    size_t fetch_count;
+    tz_range *ranges;     /* one for each fetch, those of a source together */
+    tz_request *requests; /* one for each source */
+    bool *is_read;        /* by request: all of it has come */
+    tz_span *again;       /* reads of units that are to be done once more */
+    size_t again_count;
+    uint64_t *pair_ends; /* by pair of memories: where its places end in the table */
+    uint64_t undo_count;
+    uint32_t decode_counts[TZ_DEVICE_CODECS]; /* by codec */
+    uint32_t first_status[TZ_DEVICE_CODECS];  /* the same */
+} tz_lane;
+
+/* Carrying a plan out. */
+typedef struct tz_device_run {
+    tz_plan *plan;
+    tz_device_plan *dp;
+    tz_worker *workers;
+    unsigned worker_count;
+    pthread_mutex_t lock; /* of the outcomes */
+    tz_lane lanes[TZ_QUEUES];
+    tz_device_use use; /* counted */
+    _Atomic uint64_t redone;
+} tz_device_run;
+
+/* Bytes of the host that a lane of such units and fetches takes beside pinned memory. */
+uint64_t tz_lane_host_bytes(const tz_device_plan *dp);
+tz_result tz_lane_init(tz_device_run *run, tz_lane *lane, uint32_t queue);
+void tz_lane_deinit(tz_device_run *run, tz_lane *lane); /* zeroed state is fine; waits */
+
+/* The reads of a wave: all submitted, then all waited for; what failed is read tile by tile, and
+ * tiles that cannot be had are noted. */
+tz_result tz_lane_fetch_all(tz_device_run *run, tz_lane *lane);
+/* A unit that could not be had: noted and masked, or an error. */
+tz_result tz_lane_settle(tz_device_run *run, tz_worker *worker, tz_lane_unit *unit,
+                         tz_result result, const tz_error *err);
+
+/* Tables of a wave, in pinned memory. */
+void tz_lane_tables(const tz_device_run *run, tz_lane *lane);
+/* Upload, launches, download: what the tables say. */
+tz_result tz_lane_launch(tz_device_run *run, tz_lane *lane);
+
+/* One piece of work for each index, by all workers; an error is the plan's. */
+tz_result tz_lane_each(tz_device_run *run, uint64_t count, tz_job job, void *user);
+
+tz_result tz_lane_begin(tz_device_run *run, tz_lane *lane, const tz_work *work, const tz_cut *cut);
+/* Units that the device could not decode are noted in lane->again. */
+tz_result tz_lane_finish(tz_device_run *run, tz_lane *lane);
+
+/* What is outside of levels, and pixels that failed, in buffers of the device. All waves are done.
+ */
+tz_result tz_device_fill(tz_device_run *run);
+
+#endif

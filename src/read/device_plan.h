@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How a plan is carried out on a device: which tiles it decodes, what becomes of their samples,
+ * where they go, and how much memory a wave may take. */
+#ifndef TZ_READ_DEVICE_PLAN_H
+#define TZ_READ_DEVICE_PLAN_H
+
+#include "device/place.h"
+#include "read/device_cut.h"
+
+/* What happens to the tiles of a target: one of each for every target of the plan. Targets that
+ * share tiles have the same way. */
+typedef struct tz_device_target {
+    tz_way way;
+    uint32_t codec;  /* TZ_WAY_DEVICE: which of tz_device_plan.codecs */
+    bool on_device;  /* some of what it wants goes to memory of the device */
+    bool whole;      /* samples of a row are those of the buffer's row */
+    bool has_pixels; /* all samples of a pixel lie together in the buffer, and in the file */
+    bool has_undo;
+    tz_undo_entry undo;
+    uint32_t pair;    /* which of tz_device_plan.pairs its samples go to */
+    uint32_t format;  /* of its first band; with scales, those of the others follow */
+    uint32_t copy;    /* the format that copies samples of the buffer */
+    uint32_t missing; /* the constant for pixels of missing tiles; by band as formats are */
+    uint32_t fill;    /* the one for pixels outside of the level */
+} tz_device_target;
+
+/* A sample of a buffer that is known before any tile is. */
+typedef struct tz_constant {
+    uint8_t sample[16];
+    uint32_t valid; /* by nodata: what the mask says */
+    uint32_t unused[3];
+} tz_constant;
+
+/* Memory that one launch places to. NULL: none; tz_on_host: to a part of the slab that goes down.
+ */
+extern tz_device_memory tz_on_host;
+typedef struct tz_place_pair {
+    tz_device_memory *into;
+    tz_device_memory *mask;
+} tz_place_pair;
+
+struct tz_device_plan {
+    tz_device *device;
+    tz_device_target *targets;
+    tz_place_format *formats;
+    uint32_t format_count, format_room;
+    tz_constant *constants;
+    uint32_t constant_count, constant_room;
+    tz_place_pair *pairs;
+    uint32_t pair_count, pair_room;
+    uint16_t codecs[TZ_DEVICE_CODECS];
+    uint32_t codec_count;
+    bool on_device; /* some buffer is in its memory */
+    bool has_long_rows;
+    bool fills;           /* pixels outside of a level are its work */
+    uint64_t room;        /* bytes of the device that there are for all of it */
+    tz_rooms rooms;       /* that a wave may take */
+    tz_rooms lane;        /* that the largest takes */
+    size_t units;         /* of the largest */
+    size_t fetches;       /* the same */
+    uint64_t fill_places; /* entries of a table for what no tile fills */
+    unsigned lanes;       /* waves under way at the same time */
+    uint64_t by_cores;    /* tiles that it leaves to the cores */
+};
+
+/* Whether it is a device other than the cores. NULL is none. */
+bool tz_device_works(const tz_device *device);
+
+/* Of the targets of a plan. Where the device has nothing to do, or cannot do it, plan->device is
+ * NULL afterwards and the report has the reason. */
+tz_result tz_device_plan_make(tz_plan *plan);
+void tz_device_plan_free(tz_device_plan *dp); /* NULL is fine */
+
+/* How much memory there is for it. */
+tz_result tz_device_plan_rooms(tz_plan *plan);
+
+/* Cut the wave at hand, and note the largest part and what it all costs. */
+void tz_device_plan_measure(tz_plan *plan);
+
+/* After all waves: how many lanes of which size. *again: they have to be measured once more, with
+ * smaller reads or a single lane. */
+tz_result tz_device_plan_fit(tz_plan *plan, bool *again);
+
+/* Memory of the host that lanes take. */
+uint64_t tz_device_plan_host_bytes(const tz_device_plan *dp);
+
+/* Leave it to the cores. */
+void tz_device_plan_leave(tz_plan *plan, const char *reason);
+
+#endif

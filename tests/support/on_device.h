@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The device of test programs whose reads and writes are wrapped: see on_device.c. */
+#ifndef TESTS_SUPPORT_ON_DEVICE_H
+#define TESTS_SUPPORT_ON_DEVICE_H
+
+#include <terrazzo/terrazzo.h>
+
+extern tz_device *on_device;
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Linked into a test program beside on_device.c, with --wrap of the three ways to create a file:
+ * all that the program writes is cut and encoded by a device, as far as that can. What a test then
+ * asks of the file, a device's file must have too. */
+#include <string.h>
+#include <terrazzo/terrazzo.h>
+
+#include "support/on_device.h"
+
+tz_result __real_tz_create(tz_writer **out, const char *path, const tz_image_spec *spec,
+                           const tz_write_options *options, tz_error *err);
+tz_result __real_tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
+                                  const tz_write_options *options, tz_error *err);
+tz_result __real_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
+                                const tz_image_spec *spec, const tz_write_options *options,
+                                tz_error *err);
+tz_result __wrap_tz_create(tz_writer **out, const char *path, const tz_image_spec *spec,
+                           const tz_write_options *options, tz_error *err);
+tz_result __wrap_tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
+                                  const tz_write_options *options, tz_error *err);
+tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
+                                const tz_image_spec *spec, const tz_write_options *options,
+                                tz_error *err);
+
+/* The options as given, with the device; or just as given, where they are wrong. */
+static const tz_write_options *with_device(const tz_write_options *given, tz_write_options *room)
+{
+    const tz_write_options defaults = TZ_WRITE_OPTIONS_INIT;
+    *room = defaults;
+    if (given && (given->struct_size < sizeof given->struct_size ||
+                  given->struct_size > sizeof *given || given->device))
+        return given;
+    if (given)
+        memcpy(room, given, given->struct_size);
+    room->struct_size = sizeof *room;
+    room->device = on_device;
+    return room;
+}
+
+tz_result __wrap_tz_create(tz_writer **out, const char *path, const tz_image_spec *spec,
+                           const tz_write_options *options, tz_error *err)
+{
+    tz_write_options how;
+    return __real_tz_create(out, path, spec, with_device(options, &how), err);
+}
+
+tz_result __wrap_tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
+                                  const tz_write_options *options, tz_error *err)
+{
+    tz_write_options how;
+    return __real_tz_create_memory(out, into, spec, with_device(options, &how), err);
+}
+
+tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
+                                const tz_image_spec *spec, const tz_write_options *options,
+                                tz_error *err)
+{
+    tz_write_options how;
+    return __real_tz_create_sink(out, sink, name, spec, with_device(options, &how), err);
+}
