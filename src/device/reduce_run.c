@@ -32,16 +32,16 @@ static void put_test(uint64_t *words, const tz_nodata *nodata, tz_dtype dtype)
 {
     const bool is_long = dtype == TZ_DTYPE_UINT64 || dtype == TZ_DTYPE_INT64;
     uint32_t kind;
-    const uint64_t wide = tz_nodata_wide(nodata, &kind);
-    words[TZ_RW_NODATA] = wide;
-    words[TZ_RW_TEST] = TZ_NONE_NUMBER;
+    words[TZ_RW_TEST] = TZ_NONE_NEVER;
     if (nodata->kind == TZ_NODATA_NONE)
-        words[TZ_RW_TEST] = TZ_NONE_NEVER;
-    else if (is_long && kind != TZ_WIDE_F64)
-        words[TZ_RW_TEST] =
-            kind == tz_part_kind(dtype) || (int64_t)wide >= 0 ? TZ_NONE_BITS : TZ_NONE_NEVER;
-    else
-        words[TZ_RW_NODATA] = bits_of(tz_wide_f64(wide, kind));
+        return;
+    words[TZ_RW_NODATA] = tz_nodata_wide(nodata, &kind);
+    if (!is_long || kind == TZ_WIDE_F64) {
+        words[TZ_RW_TEST] = TZ_NONE_NUMBER;
+        words[TZ_RW_NODATA] = bits_of(tz_wide_f64(words[TZ_RW_NODATA], kind));
+    } else if (kind == tz_part_kind(dtype) || (int64_t)words[TZ_RW_NODATA] >= 0) {
+        words[TZ_RW_TEST] = TZ_NONE_BITS;
+    }
 }
 
 static void put_half(uint64_t *words, const tz_reduction *how)
@@ -138,6 +138,22 @@ static uint32_t kernel_of_half(tz_dtype dtype)
     }
 }
 
+static uint32_t kernel_of_mean(tz_dtype dtype)
+{
+    switch (dtype) {
+    case TZ_DTYPE_UINT8:
+        return TZ_KERNEL_REDUCE_MEAN_U8;
+    case TZ_DTYPE_UINT16:
+        return TZ_KERNEL_REDUCE_MEAN_U16;
+    case TZ_DTYPE_INT16:
+        return TZ_KERNEL_REDUCE_MEAN_I16;
+    case TZ_DTYPE_FLOAT32:
+        return TZ_KERNEL_REDUCE_MEAN_F32;
+    default:
+        return TZ_KERNEL_REDUCE_MEAN;
+    }
+}
+
 static uint32_t kernel_of(const tz_reduction *how)
 {
     if (tz_reduction_is_half(how))
@@ -156,7 +172,7 @@ static uint32_t kernel_of(const tz_reduction *how)
     case TZ_RESAMPLE_MEDIAN:
         return TZ_KERNEL_REDUCE_CHOICE;
     default:
-        return TZ_KERNEL_REDUCE_MEAN;
+        return kernel_of_mean(how->dtype);
     }
 }
 
