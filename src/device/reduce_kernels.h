@@ -19,10 +19,8 @@ enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_
 
 /* ---- averages of two by two floats ---- */
 
-TZ_REDUCE_HALF(f32, u32, tz_f32, tz_f32_of_bits, tz_bits_of_f32,
-               tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_NODATA]),
-               tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_BESIDE]),
-               tz_f32_of_bits((tz_u32)words[left == 0u ? TZ_RW_HALF_NODATA : TZ_RW_HALF_NONE]))
+TZ_REDUCE_HALF(f32, u32, tz_f32, tz_f32_of_bits, tz_bits_of_f32, tz_f32_of_bits((tz_u32)nodata),
+               tz_f32_of_bits((tz_u32)beside), tz_f32_of_bits((tz_u32)(left == 0u ? nodata : none)))
 
 /* ---- old samples ---- */
 
@@ -143,11 +141,18 @@ TZ_FN int tz_new_is_nan(const tz_reduce_job *job, const tz_reduce_span *span, tz
     return value != value;
 }
 
-TZ_FN void tz_new_left(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
-                       tz_u32 type, int is_left)
+/* What becomes of a value. The second turn is over the mask's: samples that are NaN though no pixel
+ * is left become 0. */
+TZ_FN void tz_new_pixel(const tz_reduce_job *job, const tz_reduce_span *span,
+                        const tz_old_plane *plane, tz_u32 column, tz_f64 value, tz_u32 turn)
 {
-    if (!is_left)
-        tz_store_raw(tz_new_place(job, span, column), job->words[TZ_RW_NONE], tz_part_bytes(type));
+    if (plane->is_mask)
+        tz_new_mask(job, span, column, value == value);
+    else if (turn == 0u)
+        tz_new_sample(job, span, plane, column, value);
+    else if (value != value && tz_new_is_nan(job, span, column, plane->type))
+        tz_store_raw(tz_new_place(job, span, column), job->words[TZ_RW_NONE],
+                     tz_part_bytes(plane->type));
 }
 
 /* ---- the value of a new pixel; NaN: it is not valid ---- */
@@ -181,27 +186,6 @@ TZ_FN tz_f64 tz_value_mean(const tz_reduce_job *job, const tz_old_rows *rows, tz
     }
     const tz_f64 mean = tz_weighed(sum, weight, TZ_REDUCE_NAN);
     return is_rms ? sqrt(mean) : mean;
-}
-
-/* Bilinear, cubic and lanczos: along each row, then down. */
-TZ_FN tz_f64 tz_value_filter(const tz_reduce_job *job, const tz_old_rows *rows, tz_u32 column,
-                             tz_u32 slot)
-{
-    const tz_taps across = tz_taps_across(job, column);
-    const tz_taps down = rows->down;
-    const int negative = tz_reduce_word(job, TZ_RW_METHOD) != (tz_u32)TZ_METHOD_BILINEAR;
-    tz_filter all = {0.0, 0.0, 0u, 0u};
-    (void)slot;
-    for (tz_u32 k = 0; k < down.count; k++) {
-        const tz_old_line line = tz_old_row(job, rows, k);
-        tz_filter row = {0.0, 0.0, 0u, 0u};
-        for (tz_u32 n = 0; n < across.count; n++)
-            tz_filter_add(&row, tz_tap_weight(&across, n),
-                          tz_old_value(&rows->plane, &line, across.first + n));
-        tz_filter_add(&all, tz_tap_weight(&down, k),
-                      tz_filter_end(&row, across.count, negative, TZ_REDUCE_NAN));
-    }
-    return tz_filter_end(&all, down.count, negative, TZ_REDUCE_NAN);
 }
 
 TZ_FN tz_f64 tz_value_extreme(const tz_reduce_job *job, const tz_old_rows *rows, tz_u32 column,
@@ -250,39 +234,32 @@ TZ_FN tz_f64 tz_value_choice(const tz_reduce_job *job, const tz_old_rows *rows, 
 
 /* ---- spans of them ---- */
 
-/* Samples that are NaN where none was valid; but where mask and alpha leave no pixel, by the rule
- * of the method, they are 0: the second turn looks at those. */
+/* rows are looked at; plane is what comes out. */
 #define TZ_REDUCE_BY(name, by, part)                                                               \
     TZ_FN int tz_turn_##name(const tz_reduce_job *job, const tz_reduce_span *span,                 \
-                             const tz_old_rows *rows, tz_u32 first, tz_u32 lanes, tz_u32 slot,     \
-                             tz_u32 turn)                                                          \
+                             const tz_old_rows *rows, const tz_old_plane *plane, tz_u32 first,     \
+                             tz_u32 lanes, tz_u32 slot, tz_u32 turn)                               \
     {                                                                                              \
         int has_nan = 0;                                                                           \
         for (tz_u32 x = first; x < span->end; x += lanes) {                                        \
-            if (turn > 0u && !tz_new_is_nan(job, span, x, part))                                   \
-                continue;                                                                          \
             const tz_f64 value = tz_value_##by(job, rows, x, slot);                                \
             has_nan |= value != value;                                                             \
-            if (turn > 0u)                                                                         \
-                tz_new_left(job, span, x, part, value == value);                                   \
-            else if (rows->plane.is_mask)                                                          \
-                tz_new_mask(job, span, x, value == value);                                         \
-            else                                                                                   \
-                tz_new_sample(job, span, &rows->plane, x, value);                                  \
+            tz_new_pixel(job, span, plane, x, value, turn);                                        \
         }                                                                                          \
         return has_nan;                                                                            \
     }                                                                                              \
     TZ_FN void tz_reduce_##name(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 item, \
                                 tz_u32 lanes, tz_u32 slot)                                         \
     {                                                                                              \
+        const tz_old_plane plane = tz_old_plane_of(job, span, part);                               \
         const tz_u32 turns = tz_reduce_turns(job, span);                                           \
+        tz_reduce_span looked_at = *span;                                                          \
         int goes_on = 1;                                                                           \
         for (tz_u32 turn = 0; turn < turns && goes_on; turn++) {                                   \
-            tz_reduce_span looked_at = *span;                                                      \
-            if (turn > 0u)                                                                         \
-                looked_at.band = tz_reduce_word(job, TZ_RW_BANDS);                                 \
             const tz_old_rows rows = tz_old_rows_of(job, &looked_at, part);                        \
-            goes_on = tz_turn_##name(job, span, &rows, span->first + item, lanes, slot, turn);     \
+            goes_on =                                                                              \
+                tz_turn_##name(job, span, &rows, &plane, span->first + item, lanes, slot, turn);   \
+            looked_at.band = tz_reduce_word(job, TZ_RW_BANDS);                                     \
         }                                                                                          \
     }
 TZ_REDUCE_BY(mean_u8, mean, TZ_PART_U8)
@@ -290,9 +267,94 @@ TZ_REDUCE_BY(mean_u16, mean, TZ_PART_U16)
 TZ_REDUCE_BY(mean_i16, mean, TZ_PART_I16)
 TZ_REDUCE_BY(mean_f32, mean, TZ_PART_F32)
 TZ_REDUCE_BY(mean, mean, tz_reduce_word(job, TZ_RW_TYPE))
-TZ_REDUCE_BY(filter, filter, tz_reduce_word(job, TZ_RW_TYPE))
 TZ_REDUCE_BY(extreme, extreme, tz_reduce_word(job, TZ_RW_TYPE))
 TZ_REDUCE_BY(choice, choice, tz_reduce_word(job, TZ_RW_TYPE))
+
+/* ---- bilinear, cubic and lanczos: along each row, then down ---- */
+
+/* A span of some rows: what old ones come to across, for its columns. */
+typedef struct tz_filtered {
+    TZ_GLOBAL tz_f64 *values;
+    tz_u64 stride; /* from row to row */
+    tz_u32 first;  /* old row */
+    tz_u32 end;
+    int negative;
+} tz_filtered;
+
+TZ_FN tz_filtered tz_filtered_of(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 group)
+{
+    const tz_taps last = tz_taps_down(job, span->row + span->rows - 1u);
+    tz_filtered out;
+    out.stride = job->words[TZ_RW_SCRATCH_SLOTS];
+    out.values = (TZ_GLOBAL tz_f64 *)(job->own + job->words[TZ_RW_SCRATCH]) +
+                 (tz_u64)group * job->words[TZ_RW_SPAN];
+    out.first = tz_taps_down(job, span->row).first;
+    out.end = last.first + last.count;
+    out.negative = tz_reduce_word(job, TZ_RW_METHOD) != (tz_u32)TZ_METHOD_BILINEAR;
+    return out;
+}
+
+/* Of the plane that looked_at has. */
+TZ_FN void tz_filter_across(const tz_reduce_job *job, const tz_reduce_span *looked_at,
+                            const tz_filtered *to, tz_u32 item, tz_u32 lanes)
+{
+    const tz_old_plane plane = tz_old_plane_of(job, looked_at, tz_reduce_word(job, TZ_RW_TYPE));
+    for (tz_u32 row = to->first; row < to->end; row++) {
+        const tz_old_line line = tz_old_line_of(job, looked_at, row);
+        TZ_GLOBAL tz_f64 *out = to->values + (row - to->first) * to->stride;
+        for (tz_u32 x = looked_at->first + item; x < looked_at->end; x += lanes) {
+            const tz_taps across = tz_taps_across(job, x);
+            tz_filter f = {0.0, 0.0, 0u, 0u};
+            for (tz_u32 n = 0; n < across.count; n++)
+                tz_filter_add(&f, tz_tap_weight(&across, n),
+                              tz_old_value(&plane, &line, across.first + n));
+            out[x - looked_at->first] =
+                tz_filter_end(&f, across.count, to->negative, TZ_REDUCE_NAN);
+        }
+    }
+}
+
+TZ_FN tz_f64 tz_filter_down(const tz_filtered *from, const tz_taps *down, tz_u32 column)
+{
+    const TZ_GLOBAL tz_f64 *values = from->values + (down->first - from->first) * from->stride;
+    tz_filter f = {0.0, 0.0, 0u, 0u};
+    for (tz_u32 k = 0; k < down->count; k++)
+        tz_filter_add(&f, tz_tap_weight(down, k), values[k * from->stride + column]);
+    return tz_filter_end(&f, down->count, from->negative, TZ_REDUCE_NAN);
+}
+
+/* All rows of the span, as tz_turn. */
+TZ_FN int tz_filter_turn(const tz_reduce_job *job, const tz_reduce_span *span,
+                         const tz_filtered *from, tz_u32 item, tz_u32 lanes, tz_u32 turn)
+{
+    const tz_old_plane plane = tz_old_plane_of(job, span, tz_reduce_word(job, TZ_RW_TYPE));
+    tz_reduce_span at = *span;
+    int has_nan = 0;
+    for (at.row = span->row; at.row < span->row + span->rows; at.row++) {
+        const tz_taps down = tz_taps_down(job, at.row);
+        for (tz_u32 x = span->first + item; x < span->end; x += lanes) {
+            const tz_f64 value = tz_filter_down(from, &down, x - span->first);
+            has_nan |= value != value;
+            tz_new_pixel(job, &at, &plane, x, value, turn);
+        }
+    }
+    return has_nan;
+}
+
+/* An item has its columns to itself, from the old rows to the new ones. */
+TZ_FN void tz_reduce_filter(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 item,
+                            tz_u32 lanes, tz_u32 slot)
+{
+    const tz_filtered filtered = tz_filtered_of(job, span, slot / lanes);
+    const tz_u32 turns = tz_reduce_turns(job, span);
+    tz_reduce_span looked_at = *span;
+    int goes_on = 1;
+    for (tz_u32 turn = 0; turn < turns && goes_on; turn++) {
+        tz_filter_across(job, &looked_at, &filtered, item, lanes);
+        goes_on = tz_filter_turn(job, span, &filtered, item, lanes, turn);
+        looked_at.band = tz_reduce_word(job, TZ_RW_BANDS);
+    }
+}
 
 #ifdef TZ_SHELL
 TZ_REDUCE_SHELL(half_f32)

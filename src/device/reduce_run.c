@@ -15,7 +15,7 @@ _Static_assert((int)TZ_METHOD_BILINEAR == (int)TZ_RESAMPLE_BILINEAR &&
                "kernels know methods by the same numbers");
 
 /* New pixels of a span: where one item does it alone, and where all items of a group share it. */
-enum { SPAN_ALONE = 4096, SPAN_SHARED = 256 };
+enum { SPAN_ALONE = 4096, SPAN_SHARED = 256, FILTER_SPAN = 64 };
 
 /* Groups take several spans where there are more of them. */
 enum { MOST_GROUPS = 65536 };
@@ -109,15 +109,21 @@ static void put_source(uint64_t *words, const tz_reducer *reducer, const tz_redu
 /* How the work is shared; returns the number of groups. */
 static uint64_t put_shares(uint64_t *words, const tz_reducer *reducer)
 {
+    const tz_reduction *how = &reducer->how;
     const bool alone = reducer->memory->device->info.type == TZ_DEVICE_CPU;
-    const uint32_t lanes = alone ? 1 : TZ_GROUP_ITEMS;
-    const uint32_t span = alone ? SPAN_ALONE : SPAN_SHARED;
-    const uint64_t lines = tz_mul_capped(words[TZ_RW_PLANES], words[TZ_RW_ROWS]);
-    const uint64_t spans = tz_mul_capped(tz_ceil_div(reducer->how.to_width, span), lines);
-    const uint64_t most =
-        reducer->layout.slots > 0 ? reducer->layout.slots / TZ_GROUP_ITEMS : MOST_GROUPS;
-    words[TZ_RW_LANES] = lanes;
+    const bool filters = tz_reduces_by_filter(how);
+    const uint32_t slots = reducer->layout.slots;
+    const uint32_t span = filters ? FILTER_SPAN : alone ? SPAN_ALONE : SPAN_SHARED;
+    const uint32_t rows = filters ? TZ_FILTER_ROWS : 1;
+    const uint64_t pieces =
+        tz_mul_capped(tz_ceil_div(how->to_width, span), tz_ceil_div(words[TZ_RW_ROWS], rows));
+    const uint64_t spans = tz_mul_capped(pieces, words[TZ_RW_PLANES]);
+    const uint64_t most = filters ? slots / FILTER_SPAN
+                          : slots ? slots / TZ_GROUP_ITEMS
+                                  : MOST_GROUPS;
+    words[TZ_RW_LANES] = alone ? 1 : TZ_GROUP_ITEMS;
     words[TZ_RW_SPAN] = span;
+    words[TZ_RW_SPAN_ROWS] = rows;
     words[TZ_RW_GROUPS] = spans < most ? spans : most;
     return words[TZ_RW_GROUPS];
 }
