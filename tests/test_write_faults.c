@@ -310,7 +310,7 @@ static void fail_at_row(const raster *r, const layout *what, int64_t row)
 {
     tz_write_options options = everything(what);
     options.buffer_bytes = 1;
-    const tz_row_source source = {bad_read, &row, 0, false};
+    const tz_row_source source = {.read = bad_read, .user = &row};
     tz_memory out = {0};
     tz_writer *writer = NULL;
     tz_error err = {0};

@@ -61,7 +61,7 @@ static void rows_are_taken_while_tiles_are_written(void **state)
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.compression = TZ_COMPRESSION_LZW;
     options.threads = 2;
-    const tz_row_source source = {on_read, &s, 0, false};
+    const tz_row_source source = {.read = on_read, .user = &s};
     tz_writer *writer = NULL;
     tz_error err = {0};
     assert_int_equal(tz_create_sink(&writer, &s.sink, NULL, &spec, &options, &err), TZ_OK);

@@ -674,7 +674,8 @@ typedef struct tz_device_use {
     uint64_t peak;    /* and were held; 0 in a plan */
     uint64_t waves;   /* batches: each goes up once, and comes down at most once */
     uint64_t tiles;   /* decoded, or encoded, by the device */
-    uint64_t tiles_by_cores; /* by the cores, because the device has no such codec */
+    uint64_t tiles_by_cores; /* by the cores, because the device has no such codec; of a write the
+                                mask's */
     uint64_t tiles_redone;   /* by the cores, after the device could not */
     uint64_t uploads;        /* this and what follows: counted; of a plan, the least */
     uint64_t upload_bytes;
@@ -896,7 +897,9 @@ typedef struct tz_write_options {
     /* codec */
     int32_t level;             /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), LZ4
                                   1 to 12 (1), JPEG XL
-                                  1 to 9 (5), or TZ_LEVEL_FAST; 0: the one in brackets */
+                                  1 to 9 (5), or TZ_LEVEL_FAST; 0: the one in brackets, but
+                                  with a device TZ_LEVEL_FAST of Deflate, which is what devices
+                                  have */
     uint32_t quality;          /* of JPEG, WebP and JPEG 2000, 1 to 100; 0: 75 */
     tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */
     double distance;           /* JPEG XL, 0.01 to 25; 0: 1 */
@@ -932,7 +935,9 @@ typedef struct tz_write_options {
                               at least is no error: see tz_write_report.buffer_bytes */
     tz_device *device;     /* that cuts, encodes and makes overviews; NULL: the cores. Rows are then
                               of the host or of this device */
-    bool strict_device;    /* what the device cannot do is an error, and not done by the cores */
+    bool strict_device;    /* what the device cannot do is an error, and not done by the cores: but
+                              for the bits of masks, and for tiles of Deflate that would lose by
+                              the fast class, which they always encode */
     uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. Less
                                      than it takes at least is TZ_ERR_LIMIT */
     tz_limits limits;
@@ -1040,6 +1045,7 @@ typedef struct tz_row_source {
     uint32_t chunk_rows; /* rows that the source would rather give together: of its own tiles; 0:
                             it does not matter */
     bool columns;        /* may be asked for a part of the columns, where memory is short */
+    bool on_device;      /* fills memory of tz_write_options.device, and has done so on return */
 } tz_row_source;
 
 /* All rows that are left. */

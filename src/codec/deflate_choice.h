@@ -8,12 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What some bytes of the tile take by either, in bits. */
-typedef struct tz_deflate_estimate {
-    uint64_t bytes;
-    uint64_t by_runs;
-    uint64_t by_matches;
-} tz_deflate_estimate;
+#include "kernels/deflate_estimate.h"
 
 /* size is not 0. */
 tz_deflate_estimate tz_deflate_estimate_of(const uint8_t *in, size_t size);

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "device/cut_check.h"
 #include "device/cut_kernels.h"
+#include "device/cut_launch.h"
 #include "device/device_state.h"
 #include "device/launch.h"
 #include "pixel/row_ops.h"
@@ -72,20 +72,18 @@ bool tz_device_cuts(const tz_device *device, const tz_cut_batch *batch)
 
 /* ---- launches ---- */
 
-/* Items that share a row: on a CPU one works best alone. */
-static uint32_t lanes_of(const tz_device *device)
+static tz_cut_rows rows_of(const tz_cut_batch *batch)
 {
-    return device->info.type == TZ_DEVICE_CPU ? 1u : TZ_GROUP_ITEMS;
+    const tz_device *device = batch->slab->device;
+    return (tz_cut_rows){.scratch = needs_scratch(&batch->row) ? batch->scratch : TZ_NONE,
+                         .row_bytes = plain_row_bytes(&batch->row),
+                         .count = tz_mul_capped(batch->count, batch->height),
+                         .lanes = device->info.type == TZ_DEVICE_CPU ? 1u : TZ_GROUP_ITEMS};
 }
 
-static uint64_t groups_of(uint64_t rows, uint32_t lanes)
+static uint64_t groups_of(const tz_cut_rows *rows)
 {
-    return tz_ceil_div(tz_mul_capped(rows, lanes), TZ_GROUP_ITEMS);
-}
-
-static uint64_t scratch_of(const tz_cut_batch *batch)
-{
-    return needs_scratch(&batch->row) ? batch->scratch : TZ_NONE;
+    return tz_ceil_div(tz_mul_capped(rows->count, rows->lanes), TZ_GROUP_ITEMS);
 }
 
 static uint64_t first_word(const uint8_t *sample, const tz_row_format *row)
@@ -117,23 +115,18 @@ static tz_treatment treatment_of(const tz_cut_batch *batch)
     return how;
 }
 
-static tz_result launch_cut(const tz_cut_batch *batch, uint32_t queue, tz_error *err)
+static tz_result launch_cut(const tz_cut_batch *batch, const tz_cut_rows *rows, uint32_t queue,
+                            tz_error *err)
 {
     static const uint32_t kernels[] = {TZ_KERNEL_CUT_U8, TZ_KERNEL_CUT_U16, TZ_KERNEL_CUT_U32,
                                        TZ_KERNEL_CUT_U64};
     tz_device *device = batch->slab->device;
     const tz_row_format *row = &batch->row;
     const tz_treatment how = treatment_of(batch);
-    const uint64_t rows = tz_mul_capped(batch->count, batch->height);
-    const uint32_t lanes = lanes_of(device);
     const tz_argument arguments[] = {TZ_MEMORY(batch->rows),
                                      TZ_MEMORY(batch->slab),
-                                     TZ_U64(batch->table),
-                                     TZ_U64(scratch_of(batch)),
-                                     TZ_U64(plain_row_bytes(row)),
-                                     TZ_U32(batch->height),
-                                     TZ_U32(batch->cut_height),
-                                     TZ_U64(rows),
+                                     TZ_CUT_ROWS(batch, rows),
+                                     TZ_U64(rows->count),
                                      TZ_U64((uint64_t)batch->band_stride),
                                      TZ_U64((uint64_t)batch->row_stride),
                                      TZ_U64((uint64_t)batch->column_stride),
@@ -145,9 +138,9 @@ static tz_result launch_cut(const tz_cut_batch *batch, uint32_t queue, tz_error 
                                      TZ_U64(how.nan),
                                      TZ_U64(how.nodata),
                                      TZ_U64(batch->discard_bits ? batch->discard : 0),
-                                     TZ_U32(lanes)};
+                                     TZ_U32(rows->lanes)};
     const tz_launch launch =
-        TZ_LAUNCH_OF(kernels[tz_word_index(word_bytes(row))], groups_of(rows, lanes), arguments);
+        TZ_LAUNCH_OF(kernels[tz_word_index(word_bytes(row))], groups_of(rows), arguments);
     return tz_device_launch(device, queue, &launch, err);
 }
 
@@ -173,16 +166,13 @@ static tz_inspection inspection_of(const tz_cut_batch *batch)
     return how;
 }
 
-static tz_result launch_inspect(const tz_cut_batch *batch, uint32_t queue, tz_error *err)
+static tz_result launch_inspect(const tz_cut_batch *batch, const tz_cut_rows *rows, uint32_t queue,
+                                tz_error *err)
 {
     tz_device *device = batch->slab->device;
     const tz_inspection how = inspection_of(batch);
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab),
-                                     TZ_U64(batch->table),
-                                     TZ_U64(scratch_of(batch)),
-                                     TZ_U64(plain_row_bytes(&batch->row)),
-                                     TZ_U32(batch->height),
-                                     TZ_U32(batch->cut_height),
+                                     TZ_CUT_ROWS(batch, rows),
                                      TZ_U64(batch->seen),
                                      TZ_U32(how.flags),
                                      TZ_U32(how.size),
@@ -192,7 +182,7 @@ static tz_result launch_inspect(const tz_cut_batch *batch, uint32_t queue, tz_er
                                      TZ_U32(how.below),
                                      TZ_U64(how.value[0]),
                                      TZ_U64(how.value[1])};
-    const uint32_t kernel = lanes_of(device) == 1 ? TZ_KERNEL_INSPECT : TZ_KERNEL_INSPECT_GROUP;
+    const uint32_t kernel = rows->lanes == 1 ? TZ_KERNEL_INSPECT : TZ_KERNEL_INSPECT_GROUP;
     const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
     return tz_device_launch(device, queue, &launch, err);
 }
@@ -221,36 +211,30 @@ static tz_put put_of(const tz_row_format *row)
     return put;
 }
 
-static tz_result launch_store(const tz_cut_batch *batch, uint32_t queue, tz_error *err)
+static tz_result launch_store(const tz_cut_batch *batch, const tz_cut_rows *rows, uint32_t queue,
+                              tz_error *err)
 {
     tz_device *device = batch->slab->device;
     const tz_put put = put_of(&batch->row);
-    const uint64_t rows = tz_mul_capped(batch->count, batch->height);
-    const bool alone = lanes_of(device) == 1;
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab),
-                                     TZ_U64(batch->table),
-                                     TZ_U64(scratch_of(batch)),
-                                     TZ_U64(plain_row_bytes(&batch->row)),
-                                     TZ_U32(batch->height),
-                                     TZ_U32(batch->cut_height),
-                                     TZ_U64(rows),
-                                     TZ_U64(tz_row_bytes(&batch->row)),
-                                     TZ_U32(put.way),
-                                     TZ_U32(put.size),
-                                     TZ_U32(put.count),
-                                     TZ_U32(put.stride),
-                                     TZ_U32(put.bits),
-                                     TZ_U32(put.swap),
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab),   TZ_CUT_ROWS(batch, rows),
+                                     TZ_U64(rows->count),      TZ_U64(tz_row_bytes(&batch->row)),
+                                     TZ_U32(put.way),          TZ_U32(put.size),
+                                     TZ_U32(put.count),        TZ_U32(put.stride),
+                                     TZ_U32(put.bits),         TZ_U32(put.swap),
                                      TZ_U32(put.little_endian)};
-    const tz_launch launch = TZ_LAUNCH_OF(alone ? TZ_KERNEL_STORE_ROWS : TZ_KERNEL_STORE_ROWS_GROUP,
-                                          groups_of(rows, lanes_of(device)), arguments);
+    const tz_launch launch =
+        TZ_LAUNCH_OF(rows->lanes == 1 ? TZ_KERNEL_STORE_ROWS : TZ_KERNEL_STORE_ROWS_GROUP,
+                     groups_of(rows), arguments);
     return put.way == TZ_PUT_AS_IS ? TZ_OK : tz_device_launch(device, queue, &launch, err);
 }
 
 tz_result tz_cut_launch(const tz_cut_batch *batch, uint32_t queue, tz_error *err)
 {
     TZ_TRY(tz_cut_check(batch, err));
-    TZ_TRY(launch_cut(batch, queue, err));
-    TZ_TRY(launch_inspect(batch, queue, err));
-    return launch_store(batch, queue, err);
+    const tz_cut_rows rows = rows_of(batch);
+    TZ_TRY(launch_cut(batch, &rows, queue, err));
+    TZ_TRY(launch_inspect(batch, &rows, queue, err));
+    if (batch->wants_tallies)
+        TZ_TRY(tz_cut_launch_tallies(batch, &rows, queue, err));
+    return launch_store(batch, &rows, queue, err);
 }

@@ -4,14 +4,17 @@
  *
  * Rules that keep it so: fixed-width types of this header only; unsigned arithmetic, with casts
  * after promotion; pointers to device memory carry TZ_GLOBAL; no recursion, no includes but of this
- * folder, no library calls; a function works on one element or one row. */
+ * folder, no library calls; a function works on one element or one row. TZ_FN_APART is a function
+ * with loops that want all registers for themselves. */
 #ifndef TZ_KERNELS_KERNEL_H
 #define TZ_KERNELS_KERNEL_H
 
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL FP_CONTRACT OFF
-#define TZ_FN     static inline
-#define TZ_GLOBAL __global
+/* Always: the inliner of LLVM 15, in PoCL, fails when it weighs a function with loops. */
+#define TZ_FN       static inline __attribute__((always_inline))
+#define TZ_FN_APART TZ_FN
+#define TZ_GLOBAL   __global
 typedef uchar tz_u8;
 typedef ushort tz_u16;
 typedef uint tz_u32;
@@ -25,12 +28,13 @@ typedef float tz_f32;
 typedef double tz_f64;
 #define TZ_HAS_F64        1
 #define tz_bits_of_f64(x) as_ulong(x)
-#define tz_f64_of_bits(x) as_double(x)
+#define tz_f64_of_bits(x) as_double((ulong)(x))
 #endif
 #define tz_bits_of_f32(x) as_uint(x)
 #define tz_f32_of_bits(x) as_float(x)
 #elif defined(__CUDACC__)
-#define TZ_FN static __device__ __forceinline__
+#define TZ_FN       static __device__ __forceinline__
+#define TZ_FN_APART static __device__ __noinline__
 #define TZ_GLOBAL
 typedef unsigned char tz_u8;
 typedef unsigned short tz_u16;
@@ -50,7 +54,8 @@ typedef double tz_f64;
 #else
 #include <stdint.h>
 #include <string.h>
-#define TZ_FN static inline
+#define TZ_FN       static inline
+#define TZ_FN_APART static __attribute__((noinline, unused))
 #define TZ_GLOBAL
 typedef uint8_t tz_u8;
 typedef uint16_t tz_u16;
@@ -146,5 +151,30 @@ TZ_SWAP(u8, tz_u8, x)
 TZ_SWAP(u16, tz_u16, x >> 8 | x << 8)
 TZ_SWAP(u32, tz_u32, x >> 24 | (x >> 8 & 0xff00u) | (x << 8 & 0xff0000u) | x << 24)
 TZ_SWAP(u64, tz_u64, (tz_u64)tz_swap_u32((tz_u32)x) << 32 | tz_swap_u32((tz_u32)(x >> 32)))
+
+/* What is loaded or stored as one word, as a number whose lowest byte comes first. Devices load
+ * and store it so already. */
+#if !defined(__OPENCL_VERSION__) && !defined(__CUDACC__) && defined(__BYTE_ORDER__) &&             \
+    __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define tz_little_u32(x) tz_swap_u32(x)
+#define tz_little_u64(x) tz_swap_u64(x)
+#else
+#define tz_little_u32(x) (x)
+#define tz_little_u64(x) (x)
+#endif
+
+/* ---- bits ---- */
+
+/* The zeros before the highest 1 of x, which is not 0, and behind the lowest. */
+#if defined(__OPENCL_VERSION__)
+#define tz_leading_zeros_u32(x)  ((tz_u32)clz((tz_u32)(x)))
+#define tz_trailing_zeros_u64(x) (63u - (tz_u32)clz((tz_u64)((x) & (0u - (x)))))
+#elif defined(__CUDACC__)
+#define tz_leading_zeros_u32(x)  ((tz_u32)__clz((int)(x)))
+#define tz_trailing_zeros_u64(x) ((tz_u32)__ffsll((tz_i64)(x)) - 1u)
+#else
+#define tz_leading_zeros_u32(x)  ((tz_u32)__builtin_clz(x))
+#define tz_trailing_zeros_u64(x) ((tz_u32)__builtin_ctzll(x))
+#endif
 
 #endif

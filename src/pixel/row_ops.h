@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "kernels/tally.h"
 #include "kernels/wide.h"
 #include "pixel/pixel.h"
 
@@ -40,18 +41,6 @@ static inline uint64_t tz_nodata_wide(const tz_nodata *nodata, uint32_t *kind)
                                              : TZ_WIDE_I64;
     return bits;
 }
-
-/* Samples that are tallied at once: few enough that sums of differences and of their squares are
- * exact in a double for samples of up to 16 bits and a whole pivot. */
-enum { TZ_TALLY_PIECE = 1024 };
-
-typedef struct tz_tally_part {
-    uint64_t valid;
-    double minimum; /* of nothing infinite, and so is maximum */
-    double maximum;
-    double sum;
-    double squares;
-} tz_tally_part;
 
 /* How two by two pixels become one: the average where weights are 1. */
 typedef struct tz_halving {

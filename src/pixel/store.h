@@ -4,6 +4,7 @@
 #ifndef TZ_PIXEL_STORE_H
 #define TZ_PIXEL_STORE_H
 
+#include "kernels/tally.h"
 #include "pixel/pixel.h"
 
 /* Whether such rows can be written; NULL, or what is wrong with them. */
@@ -41,19 +42,9 @@ void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t
 bool tz_store_nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sample);
 
 /* Statistics of one band of one tile, gathered row by row, then of one band of the image, merged
- * tile by tile in their order. The order of sums is defined in doc/numerics.md. Zeroed state is
- * empty. */
-typedef struct tz_tally {
-    uint64_t valid;
-    double minimum;
-    double maximum;
-    double pivot; /* sums are of differences to it, which keeps their bits */
-    double sum;
-    double squares;
-} tz_tally;
-
-/* Count samples, step bytes apart. mask (NULL: none) holds count bytes, 0 where a pixel does not
- * count. Neither do nodata and NaN. Complex types are not tallied: valid stays 0. */
+ * tile by tile in their order; the order of sums is defined in doc/numerics.md. Count samples, step
+ * bytes apart. mask (NULL: none) holds count bytes, 0 where a pixel does not count. Neither do
+ * nodata and NaN. Complex types are not tallied: valid stays 0. */
 void tz_tally_row(tz_tally *tally, tz_dtype dtype, const uint8_t *row, ptrdiff_t step, size_t count,
                   const tz_nodata *nodata, const uint8_t *mask);
 void tz_tally_merge(tz_tally *sum, const tz_tally *part);

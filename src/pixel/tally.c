@@ -16,9 +16,7 @@ void tz_plain_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, si
     double samples[TZ_TALLY_PIECE];
     tz_plain_place(&how, row, (ptrdiff_t)tz_dtype_size(dtype), (uint8_t *)samples, WIDEST, count,
                    NULL, 0);
-    *out = (tz_tally_part){.minimum = (double)INFINITY, .maximum = (double)-INFINITY};
-    out->valid = tz_tally_piece(samples, flags, flags != NULL, (uint32_t)count, pivot, &out->sum,
-                                &out->squares, &out->minimum, &out->maximum);
+    *out = tz_tally_piece(samples, flags, flags != NULL, (uint32_t)count, pivot);
 }
 
 /* ---- a piece of a row ---- */
@@ -55,14 +53,6 @@ static void take_piece(piece *p, const uint8_t *row, ptrdiff_t step)
     p->samples = p->samples_room;
 }
 
-/* About the middle of the first samples that count, and whole for integers. */
-static double choose_pivot(const piece *p, const tz_tally_part *from_zero)
-{
-    const double mean = from_zero->sum / (double)from_zero->valid;
-    const double pivot = p->dtype < TZ_DTYPE_FLOAT16 ? floor(mean + 0.5) : mean;
-    return isfinite(pivot) ? pivot : 0.0;
-}
-
 static void tally_piece(tz_tally *tally, const piece *p)
 {
     const tz_row_ops *ops = tz_row_ops_get();
@@ -71,15 +61,10 @@ static void tally_piece(tz_tally *tally, const piece *p)
     if (part.valid == 0)
         return;
     if (tally->valid == 0) {
-        *tally = (tz_tally){.minimum = part.minimum, .maximum = part.maximum};
-        tally->pivot = choose_pivot(p, &part);
+        tz_tally_begin(tally, &part, p->dtype < TZ_DTYPE_FLOAT16);
         ops->tally(p->dtype, p->samples, p->flags, p->count, tally->pivot, &part);
     }
-    tally->valid += part.valid;
-    tally->minimum = part.minimum < tally->minimum ? part.minimum : tally->minimum;
-    tally->maximum = part.maximum > tally->maximum ? part.maximum : tally->maximum;
-    tally->sum += part.sum;
-    tally->squares += part.squares;
+    tz_tally_add(tally, &part);
 }
 
 void tz_tally_row(tz_tally *tally, tz_dtype dtype, const uint8_t *row, ptrdiff_t step, size_t count,

@@ -42,6 +42,8 @@ static tz_result take_options(tz_write_options *out, const tz_write_options *giv
     }
     if (out->compression == TZ_COMPRESSION_DEFAULT)
         out->compression = TZ_COMPRESSION_DEFLATE;
+    if (out->device && strcmp(tz_device_get_info(out->device)->driver, "cores") == 0)
+        out->device = NULL;
     const tz_limits limits = out->limits;
     tz_limits_resolve(&out->limits, &limits);
     return TZ_OK;

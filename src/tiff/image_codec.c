@@ -139,6 +139,14 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* What a device encodes without a level being asked for is the class of levels that devices have.
+ */
+static int32_t level_of(const tz_write_options *options)
+{
+    const bool by_device = options->device && options->compression == TZ_COMPRESSION_DEFLATE;
+    return options->level == 0 && by_device ? TZ_LEVEL_FAST : options->level;
+}
+
 static tz_encode_choice choice_of(const tz_write_options *options)
 {
     const bool lossless_unless_told = options->compression == TZ_COMPRESSION_JPEG2000 ||
@@ -146,7 +154,7 @@ static tz_encode_choice choice_of(const tz_write_options *options)
     const bool lossless =
         options->lossless == TZ_AUTO ? lossless_unless_told : options->lossless == TZ_YES;
     return (tz_encode_choice){
-        .level = options->level,
+        .level = level_of(options),
         .quality = options->quality,
         .lossless = lossless,
         .distance = options->distance,

@@ -32,7 +32,7 @@ enum { METADATA_COPIES = 4 };
 static tz_tile_way make_way(const tz_encoder *encoder, const tz_encode_choice *choice,
                             const tz_tile_format *format, const tz_row_format *row)
 {
-    const bool packed = tz_row_bytes(row) != tz_row_prepared_bytes(row);
+    const bool packed = row->bits != 8 * tz_dtype_size(row->dtype);
     tz_tile_way way = {.encoder = encoder, .choice = choice, .format = *format};
     way.bytes.tile = encoder->flags & TZ_ENCODER_COPY ? 0 : tz_tile_bytes(format);
     way.bytes.row = packed ? tz_row_prepared_bytes(row) : 0;
@@ -149,20 +149,26 @@ static uint64_t overview_bytes(const tz_budget *b, const tz_pyramid *pyramid)
     return sum;
 }
 
-static uint64_t total(const tz_budget *b, const tz_pyramid *pyramid)
+uint64_t tz_budget_total(const tz_budget *b, const tz_pyramid *pyramid)
 {
     uint64_t sum = tz_add_capped(b->fixed, tz_mul_capped(b->worker, b->threads));
     sum = tz_add_capped(sum, tz_mul_capped(b->slot, b->slots));
     sum = tz_add_capped(sum, tz_belt_bytes(b->threads, b->slots));
-    sum = tz_add_capped(sum, overview_bytes(b, pyramid));
+    sum = tz_add_capped(sum, b->device.device ? tz_device_host_bytes(b, pyramid)
+                                              : overview_bytes(b, pyramid));
     return tz_add_capped(sum, tz_mul_capped(tz_slab_bytes(b, &pyramid->levels[0].image), b->slabs));
+}
+
+static bool fits(tz_budget *b, const tz_pyramid *pyramid)
+{
+    return tz_budget_total(b, pyramid) <= b->allowed &&
+           (!b->device.device || tz_device_budget_fits(b, pyramid));
 }
 
 /* ---- dividing ---- */
 
-static void set_rows(tz_budget *b, const tz_image *image, uint64_t rows)
+void tz_budget_set_rows(tz_budget *b, const tz_image *image, uint64_t tile_rows)
 {
-    const uint64_t tile_rows = tz_ceil_div(rows, image->tile_height);
     const uint64_t whole = tile_rows * image->tile_height;
     b->slab_rows = whole < image->spec.height ? (uint32_t)whole : image->spec.height;
 }
@@ -172,7 +178,7 @@ static bool try_u32(tz_budget *b, const tz_pyramid *pyramid, uint32_t *member, u
 {
     const uint32_t before = *member;
     *member = value;
-    if (total(b, pyramid) <= b->allowed)
+    if (fits(b, pyramid))
         return true;
     *member = before;
     return false;
@@ -239,21 +245,27 @@ static uint32_t wanted_slots(const tz_budget *b)
     return least > most ? least : most;
 }
 
-/* What is left after the least: second slabs, room for tiles that wait, higher slabs. */
-static void spend_rest(tz_budget *b, const tz_pyramid *pyramid)
+/* What is left after the least: second slabs, room for tiles that wait ... */
+static void add_slots(tz_budget *b, const tz_pyramid *pyramid)
 {
-    const tz_image *image = &pyramid->levels[0].image;
-    if (b->threads > 1 && try_u32(b, pyramid, &b->slabs, 2) && pyramid->count > 1)
+    if (b->threads > 1 && try_u32(b, pyramid, &b->slabs, 2) && pyramid->count > 1 &&
+        !b->device.device)
         (void)try_u32(b, pyramid, &b->level_slabs, 2);
     for (uint32_t slots = wanted_slots(b); slots > b->threads; slots -= slots / 4 + 1)
         if (try_u32(b, pyramid, &b->slots, slots))
             break;
+}
+
+/* ... and higher slabs. */
+static void add_rows(tz_budget *b, const tz_pyramid *pyramid)
+{
+    const tz_image *image = &pyramid->levels[0].image;
     const uint64_t wanted = wanted_rows(b, image);
     const uint32_t least = b->slab_rows;
     for (uint64_t rows = wanted; rows > least;
          rows -= rows < image->tile_height + least ? rows - least : image->tile_height) {
-        set_rows(b, image, rows);
-        if (total(b, pyramid) <= b->allowed)
+        tz_budget_set_rows(b, image, tz_ceil_div(rows, image->tile_height));
+        if (fits(b, pyramid))
             return;
     }
     b->slab_rows = least;
@@ -271,14 +283,25 @@ static void fit_threads(tz_budget *b, const tz_pyramid *pyramid)
     for (unsigned threads = wanted_threads(&pyramid->levels[0].image); threads > 1; threads--) {
         b->threads = threads;
         b->slots = threads;
-        if (total(b, pyramid) <= b->allowed)
+        if (fits(b, pyramid))
             return;
     }
     b->threads = b->slots = 1;
 }
 
+static void spend_rest(tz_budget *b, const tz_pyramid *pyramid)
+{
+    const bool whole = b->columns == pyramid->levels[0].image.tiles_across;
+    if (whole)
+        add_slots(b, pyramid);
+    if (b->device.device)
+        tz_device_budget_grow(b, pyramid);
+    else if (whole)
+        add_rows(b, pyramid);
+}
+
 tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row_source *source,
-                         const tz_context *ctx)
+                         tz_device *device, const tz_context *ctx)
 {
     const tz_image *image = &pyramid->levels[0].image;
     tz_budget b = {.threads = 1,
@@ -286,23 +309,27 @@ tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row
                    .slabs = 1,
                    .level_slabs = 1,
                    .columns = image->tiles_across,
+                   .device = {.device = device},
                    .chunk_rows = source ? source->chunk_rows : 0};
     const uint64_t given = image->options.buffer_bytes;
     const uint64_t cap = given > 0 ? given : DEFAULT_BUFFER;
     const bool split = may_split_rows(pyramid, source);
     count_parts(&b, pyramid);
-    set_rows(&b, image, 1);
+    tz_budget_set_rows(&b, image, 1);
     b.columns = split ? 1 : image->tiles_across;
-    const uint64_t least = total(&b, pyramid);
+    if (device) {
+        tz_device_budget_make(&b, pyramid, 0);
+        TZ_TRY(tz_device_budget_allow(&b, pyramid, ctx));
+    }
+    const uint64_t least = tz_budget_total(&b, pyramid);
     if (least > SIZE_MAX / 2)
         return tz_fail_nomem(ctx, least);
     b.allowed = cap > least ? cap : least;
     if (split)
         fit_columns(&b, pyramid);
     fit_threads(&b, pyramid);
-    if (b.columns == image->tiles_across)
-        spend_rest(&b, pyramid);
-    b.planned = total(&b, pyramid);
+    spend_rest(&b, pyramid);
+    b.planned = tz_budget_total(&b, pyramid);
     *out = b;
     return TZ_OK;
 }

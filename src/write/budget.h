@@ -4,7 +4,7 @@
 #ifndef TZ_WRITE_BUDGET_H
 #define TZ_WRITE_BUDGET_H
 
-#include "write/pyramid.h"
+#include "write/device_budget.h"
 
 /* How tiles of one kind, the image's or the mask's, are made. */
 typedef struct tz_tile_way {
@@ -39,11 +39,35 @@ typedef struct tz_budget {
     uint32_t slab_rows;   /* a multiple of the tile height, or the image's height */
     uint32_t columns;     /* of tiles that a slab is wide */
     uint32_t chunk_rows;  /* the source's own; 0: none */
+    tz_device_budget device;
 } tz_budget;
 
-/* source NULL: rows are pushed. TZ_ERR_LIMIT or NOMEM only for sizes that no memory has. */
+/* source NULL: rows are pushed. device: that makes the tiles; NULL: the cores do. TZ_ERR_NOMEM only
+ * for sizes that no memory has, and TZ_ERR_LIMIT where a device may not have what it takes at
+ * least. */
 tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row_source *source,
-                         const tz_context *ctx);
+                         tz_device *device, const tz_context *ctx);
+
+/* All that the host holds. */
+uint64_t tz_budget_total(const tz_budget *budget, const tz_pyramid *pyramid);
+/* Slabs of so many rows of tiles, or the whole image. */
+void tz_budget_set_rows(tz_budget *budget, const tz_image *image, uint64_t tile_rows);
+
+/* device_budget.c. Bytes that one tile takes on a device. */
+tz_device_rooms tz_device_tile_rooms(const tz_budget *budget, const tz_image *image, uint32_t level,
+                                     bool is_mask);
+/* What it holds with batches of so many places of tiles, or where that is 0 of one tile: 0 is the
+ * least. */
+void tz_device_budget_make(tz_budget *budget, const tz_pyramid *pyramid, uint64_t places);
+/* How much it may hold; TZ_ERR_LIMIT when that is less than what is planned. */
+tz_result tz_device_budget_allow(tz_budget *budget, const tz_pyramid *pyramid,
+                                 const tz_context *ctx);
+/* Whether it may hold it, after something else of the budget has changed. */
+bool tz_device_budget_fits(tz_budget *budget, const tz_pyramid *pyramid);
+/* Slabs as high and batches as large as host and device have room for. */
+void tz_device_budget_grow(tz_budget *budget, const tz_pyramid *pyramid);
+/* What the host holds for it, beside slabs. */
+uint64_t tz_device_host_bytes(const tz_budget *budget, const tz_pyramid *pyramid);
 
 /* How tiles of a level are made. */
 static inline unsigned tz_way_of(const tz_budget *budget, uint32_t level, bool is_mask)

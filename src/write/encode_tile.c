@@ -20,13 +20,7 @@ typedef struct tile_job {
     tz_swath swath;
     uint32_t level;
     unsigned which; /* way */
-    bool is_mask;
-    bool tallied;
-    uint32_t plane;
-    uint32_t tile_row;
-    uint32_t tile_column;
-    uint32_t width; /* pixels and rows that the image has of it */
-    uint32_t height;
+    tz_tile_spot spot;
     bool empty;     /* nothing but nodata so far */
     bool untreated; /* see is_untreated */
     tz_context ctx;
@@ -35,43 +29,51 @@ typedef struct tile_job {
 
 /* ---- which tile ---- */
 
-/* The order in which tiles are made: see tz_interleave. The mask's tile follows the image's. */
-static void find_place(tile_job *job, uint64_t index)
-{
-    const tz_image *image = job->image;
-    const uint64_t columns = job->swath.columns;
-    const uint64_t kinds = tz_tile_kinds(image);
-    const uint64_t in_row = index % (columns * kinds);
-    const uint64_t row = index / (columns * kinds);
-    const bool by_band = tz_is_by_band(image);
-    const uint64_t kind = by_band ? in_row / columns : in_row % kinds;
-    const uint64_t column = by_band ? in_row % columns : in_row / kinds;
-    job->is_mask = kind == image->planes;
-    job->plane = job->is_mask ? 0 : (uint32_t)kind;
-    job->tile_row = job->swath.row / image->tile_height + (uint32_t)row;
-    job->tile_column = job->swath.column + (uint32_t)column;
-}
-
-static uint64_t place_in_tables(const tile_job *job)
-{
-    const tz_image *image = job->image;
-    const uint64_t in_plane = (uint64_t)job->tile_row * image->tiles_across + job->tile_column;
-    if (job->is_mask)
-        return image->tile_count + in_plane;
-    return (uint64_t)job->plane * image->tiles_across * image->tiles_down + in_plane;
-}
-
-uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t index)
-{
-    tile_job job = {.image = image, .swath = *swath};
-    find_place(&job, index);
-    return place_in_tables(&job);
-}
-
 static uint32_t extent(uint32_t index, uint32_t size, uint32_t end)
 {
     const uint64_t left = end - (uint64_t)index * size;
     return left < size ? (uint32_t)left : size;
+}
+
+static uint64_t place_in_tables(const tz_image *image, const tz_tile_spot *spot)
+{
+    const uint64_t in_plane = (uint64_t)spot->row * image->tiles_across + spot->column;
+    if (spot->is_mask)
+        return image->tile_count + in_plane;
+    return (uint64_t)spot->plane * image->tiles_across * image->tiles_down + in_plane;
+}
+
+/* The order in which tiles are made: see tz_interleave. The mask's tile follows the image's. */
+tz_tile_spot tz_tile_find(const tz_image *image, const tz_swath *swath, uint64_t index)
+{
+    const uint64_t columns = swath->columns;
+    const uint64_t kinds = tz_tile_kinds(image);
+    const uint64_t in_row = index % (columns * kinds);
+    const bool by_band = tz_is_by_band(image);
+    const uint64_t kind = by_band ? in_row / columns : in_row % kinds;
+    const uint64_t column = by_band ? in_row % columns : in_row / kinds;
+    tz_tile_spot spot = {.is_mask = kind == image->planes,
+                         .row = swath->row / image->tile_height +
+                                (uint32_t)(index / (columns * kinds)),
+                         .column = swath->column + (uint32_t)column};
+    spot.plane = spot.is_mask ? 0 : (uint32_t)kind;
+    spot.width = extent(spot.column, image->tile_width, image->spec.width);
+    spot.height = extent(spot.row, image->tile_height, image->spec.height);
+    spot.swath_row = (uint32_t)((uint64_t)spot.row * image->tile_height - swath->row);
+    spot.swath_column = (uint32_t)((uint64_t)(spot.column - swath->column) * image->tile_width);
+    spot.place = place_in_tables(image, &spot);
+    return spot;
+}
+
+uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t index)
+{
+    return tz_tile_find(image, swath, index).place;
+}
+
+tz_place tz_spot_place(const tz_image *image, uint32_t level, const tz_tile_spot *spot)
+{
+    return tz_at_tile(spot->is_mask ? TZ_MASK_OF(level) : level,
+                      spot->place - (spot->is_mask ? image->tile_count : 0), TZ_NONE);
 }
 
 static void begin_job(tile_job *job, const tz_writer *writer, const tz_batch *batch, uint64_t index,
@@ -82,21 +84,16 @@ static void begin_job(tile_job *job, const tz_writer *writer, const tz_batch *ba
     job->image = image;
     job->level = batch->level;
     job->swath = batch->swath;
-    find_place(job, index);
-    job->which = tz_way_of(&writer->budget, batch->level, job->is_mask);
+    job->spot = tz_tile_find(image, &batch->swath, index);
+    job->which = tz_way_of(&writer->budget, batch->level, job->spot.is_mask);
     job->way = &writer->budget.way[job->which];
-    job->row = tz_writer_row_format(image, job->is_mask);
-    job->width = extent(job->tile_column, image->tile_width, image->spec.width);
-    job->height = extent(job->tile_row, image->tile_height, image->spec.height);
+    job->row = tz_writer_row_format(image, job->spot.is_mask);
     job->format = job->way->format;
     if (image->options.strips)
-        job->format.height = job->height;
+        job->format.height = job->spot.height;
     job->empty = image->options.sparse;
     job->ctx = tz_writer_context(writer, err);
-    job->call = (tz_codec_call){
-        &job->ctx,
-        tz_at_tile(job->is_mask ? TZ_MASK_OF(batch->level) : batch->level,
-                   place_in_tables(job) - (job->is_mask ? image->tile_count : 0), TZ_NONE)};
+    job->call = (tz_codec_call){&job->ctx, tz_spot_place(image, batch->level, &job->spot)};
 }
 
 /* ---- rows ---- */
@@ -112,9 +109,7 @@ static bool is_packed(const tile_job *job, const tz_buffer *from)
 /* The tile's first pixel in a row of the swath. */
 static const uint8_t *first_pixel(const tile_job *job, const tz_buffer *from, uint64_t row)
 {
-    const uint64_t column =
-        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
-    return tz_pixel_at(from, job->plane, row, column);
+    return tz_pixel_at(from, job->spot.plane, row, job->spot.swath_column);
 }
 
 /* The pixels of a row, packed. */
@@ -124,13 +119,13 @@ static void gather(const tile_job *job, const tz_buffer *from, uint64_t row, uin
     const uint16_t samples = job->row.samples;
     const uint8_t *first = first_pixel(job, from, row);
     if (is_packed(job, from)) {
-        memcpy(out, first, size * samples * job->width);
+        memcpy(out, first, size * samples * job->spot.width);
         return;
     }
     for (uint16_t s = 0; s < samples; s++)
         tz_row_ops_get()->copy(size, first + (int64_t)s * from->band_stride,
                                (ptrdiff_t)from->column_stride, out + s * size,
-                               (ptrdiff_t)(size * samples), job->width);
+                               (ptrdiff_t)(size * samples), job->spot.width);
 }
 
 /* Columns behind the image's are as its last one: no surprise for predictors and transforms. */
@@ -138,7 +133,7 @@ static void pad_columns(const tile_job *job, uint8_t *row)
 {
     const size_t pixel = tz_dtype_size(job->row.dtype) * job->row.samples;
     const size_t end = job->format.width * pixel;
-    for (size_t i = job->width * pixel; i < end; i++)
+    for (size_t i = job->spot.width * pixel; i < end; i++)
         row[i] = row[i - pixel];
 }
 
@@ -147,13 +142,11 @@ static const uint8_t *valid_row(const tile_job *job, uint64_t row)
     const tz_buffer *mask = &job->swath.mask;
     if (!mask->data)
         return NULL;
-    const uint64_t column =
-        (uint64_t)(job->tile_column - job->swath.column) * job->image->tile_width;
-    const uint8_t *first = tz_pixel_at(mask, 0, row, column);
+    const uint8_t *first = tz_pixel_at(mask, 0, row, job->spot.swath_column);
     if (mask->column_stride == 1)
         return first;
     tz_row_ops_get()->copy(1, first, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
-                           job->width);
+                           job->spot.width);
     return job->worker->valid;
 }
 
@@ -164,21 +157,30 @@ static void tally_row(const tile_job *job, const uint8_t *row, uint64_t swath_ro
     const uint8_t *valid = valid_row(job, swath_row);
     for (uint16_t s = 0; s < samples; s++)
         tz_tally_row(&job->slot->tallies[s], job->row.dtype, row + s * size,
-                     (ptrdiff_t)(samples * size), job->width, &job->image->spec.nodata, valid);
+                     (ptrdiff_t)(samples * size), job->spot.width, &job->image->spec.nodata, valid);
+}
+
+tz_result tz_fail_misfit(const tz_image *image, uint32_t level, const tz_tile_spot *spot,
+                         uint64_t misfit, const tz_context *ctx)
+{
+    const uint64_t samples = image->format.samples;
+    const uint64_t x = misfit % (spot->width * samples) / samples;
+    const uint64_t y = misfit / (spot->width * samples);
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_spot_place(image, level, spot),
+                   "the pixel in column %llu, row %llu does not fit %u bits",
+                   (unsigned long long)((uint64_t)spot->column * image->tile_width + x),
+                   (unsigned long long)((uint64_t)spot->row * image->tile_height + y),
+                   (unsigned)image->format.bits);
 }
 
 static tz_result check_fit(const tile_job *job, const uint8_t *row, uint32_t y)
 {
-    const size_t count = (size_t)job->width * job->row.samples;
+    const size_t count = (size_t)job->spot.width * job->row.samples;
     const size_t misfit = tz_store_misfit(&job->row, row, count);
     if (misfit == count)
         return TZ_OK;
-    const uint64_t x =
-        (uint64_t)job->tile_column * job->image->tile_width + misfit / job->row.samples;
-    return tz_fail(&job->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, job->call.place,
-                   "the pixel in column %llu, row %llu does not fit %u bits", (unsigned long long)x,
-                   (unsigned long long)job->tile_row * job->image->tile_height + y,
-                   (unsigned)job->row.bits);
+    return tz_fail_misfit(job->image, job->level, &job->spot, (uint64_t)y * count + misfit,
+                          &job->ctx);
 }
 
 /* What happens to the pixels of the image, by the user's choice. */
@@ -186,13 +188,13 @@ static tz_result treat_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_t 
 {
     const tz_image *image = job->image;
     const tz_nodata *nodata = &image->spec.nodata;
-    const size_t count = (size_t)job->width * job->row.samples;
+    const size_t count = (size_t)job->spot.width * job->row.samples;
     if (image->nan_to_nodata)
         tz_store_replace_nan(job->row.dtype, row, count, nodata->value.f);
     if (image->options.discard_bits)
-        tz_store_discard_bits(job->row.dtype, row, job->width, job->row.samples,
-                              image->options.discard_bits + job->plane, nodata);
-    if (job->tallied)
+        tz_store_discard_bits(job->row.dtype, row, job->spot.width, job->row.samples,
+                              image->options.discard_bits + job->spot.plane, nodata);
+    if (job->slot->bands > 0)
         tally_row(job, row, swath_row);
     if (job->empty)
         job->empty = tz_store_is_all(job->row.dtype, nodata, row, count);
@@ -204,18 +206,18 @@ static tz_result treat_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_t 
 static void treat_mask(tile_job *job, uint8_t *row)
 {
     static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
-    for (uint32_t x = 0; x < job->width; x++)
+    for (uint32_t x = 0; x < job->spot.width; x++)
         row[x] = row[x] != 0;
     if (job->empty)
-        job->empty = tz_store_is_all(TZ_DTYPE_UINT8, &zero, row, job->width);
+        job->empty = tz_store_is_all(TZ_DTYPE_UINT8, &zero, row, job->spot.width);
 }
 
 /* Whether rows of the image go into the tile just as they are. */
 static bool is_untreated(const tile_job *job)
 {
     const tz_image *image = job->image;
-    return !job->is_mask && job->way->bytes.row == 0 && job->width == job->format.width &&
-           !image->nan_to_nodata && !image->options.discard_bits && !job->tallied &&
+    return !job->spot.is_mask && job->way->bytes.row == 0 && job->spot.width == job->format.width &&
+           !image->nan_to_nodata && !image->options.discard_bits && job->slot->bands == 0 &&
            !image->options.sparse && job->slot->checked == TZ_NONE &&
            is_packed(job, &job->swath.pixels) && job->swath.pixels.row_stride >= TZ_ROW_SLACK;
 }
@@ -223,15 +225,14 @@ static bool is_untreated(const tile_job *job)
 static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
 {
     uint8_t *row = job->way->bytes.row > 0 ? job->worker->row : out;
-    const uint64_t swath_row =
-        (uint64_t)job->tile_row * job->image->tile_height + y - job->swath.row;
+    const uint64_t swath_row = (uint64_t)job->spot.swath_row + y;
     const tz_buffer *pixels = &job->swath.pixels;
     if (job->untreated && swath_row + 1 < job->swath.rows) { /* behind it is another row */
         tz_store_row(&job->row, first_pixel(job, pixels, swath_row), out, job->worker->scratch);
         return TZ_OK;
     }
-    gather(job, job->is_mask ? &job->swath.mask : pixels, swath_row, row);
-    if (job->is_mask)
+    gather(job, job->spot.is_mask ? &job->swath.mask : pixels, swath_row, row);
+    if (job->spot.is_mask)
         treat_mask(job, row);
     else
         TZ_TRY(treat_pixels(job, row, y, swath_row));
@@ -244,10 +245,9 @@ static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
 static void expect_row(const tile_job *job, uint32_t y)
 {
     enum { LINE = 64, MOST = 4096 };
-    const tz_buffer *from = job->is_mask ? &job->swath.mask : &job->swath.pixels;
-    const uint64_t row = (uint64_t)job->tile_row * job->image->tile_height + y - job->swath.row;
-    const uint8_t *first = first_pixel(job, from, row);
-    const uint64_t size = job->width * tz_dtype_size(from->dtype) * job->row.samples;
+    const tz_buffer *from = job->spot.is_mask ? &job->swath.mask : &job->swath.pixels;
+    const uint8_t *first = first_pixel(job, from, (uint64_t)job->spot.swath_row + y);
+    const uint64_t size = job->spot.width * tz_dtype_size(from->dtype) * job->row.samples;
     for (uint64_t i = 0; i < size && i < MOST; i += LINE)
         __builtin_prefetch(first + i);
 }
@@ -257,43 +257,56 @@ static tz_result make_rows(tile_job *job, uint8_t *tile)
 {
     enum { AHEAD = 3 };
     const size_t row_bytes = tz_tile_row_bytes(&job->format);
-    for (uint32_t y = 0; y < job->height; y++) {
-        if (y + AHEAD < job->height)
+    for (uint32_t y = 0; y < job->spot.height; y++) {
+        if (y + AHEAD < job->spot.height)
             expect_row(job, y + AHEAD);
         TZ_TRY(make_row(job, y, tile + y * row_bytes));
     }
-    for (uint32_t y = job->height; y < job->format.height; y++)
+    for (uint32_t y = job->spot.height; y < job->format.height; y++)
         memcpy(tile + y * row_bytes, tile + (y - 1) * row_bytes, row_bytes);
     return TZ_OK;
 }
 
 /* ---- the tile ---- */
 
-static void begin_slot(tile_job *job)
+void tz_slot_begin(const tz_writer *writer, uint32_t level, const tz_tile_spot *spot, tz_slot *slot)
 {
-    tz_slot *slot = job->slot;
+    const tz_image *image = &writer->pyramid.levels[level].image;
+    const bool tallied = writer->tallies && level == 0 && !spot->is_mask;
     slot->size = 0;
-    slot->level = job->level;
-    slot->place = place_in_tables(job);
-    slot->checked = job->is_mask ? TZ_NONE : tz_verified_index(job->image, slot->place);
+    slot->level = level;
+    slot->place = spot->place;
+    slot->checked = spot->is_mask ? TZ_NONE : tz_verified_index(image, spot->place);
     slot->hash = 0;
-    slot->band = job->plane;
-    job->tallied = job->writer->tallies && job->level == 0 && !job->is_mask;
-    slot->bands = job->tallied ? job->row.samples : 0;
-    if (slot->bands > 0)
-        memset(slot->tallies, 0, slot->bands * sizeof slot->tallies[0]);
+    slot->band = spot->plane;
+    slot->bands = tallied ? image->format.samples : 0;
 }
 
-static tz_result encode(tile_job *job, uint8_t *tile)
+tz_result tz_tile_encode(const tz_writer *writer, unsigned which, const tz_tile_format *format,
+                         unsigned worker, uint8_t *in, tz_slot *slot, const tz_codec_call *call)
 {
-    const tz_encoder *encoder = job->way->encoder;
-    tz_slot *slot = job->slot;
-    if (encoder->flags & TZ_ENCODER_COPY) {
-        slot->size = tz_tile_bytes(&job->format);
+    const tz_tile_way *way = &writer->budget.way[which];
+    if (way->encoder->flags & TZ_ENCODER_COPY) {
+        slot->bytes = in;
+        slot->size = tz_tile_bytes(format);
         return TZ_OK;
     }
-    return encoder->encode(job->worker->states[job->which], &job->format, job->way->choice, tile,
-                           slot->bytes, &slot->size, &job->call);
+    slot->bytes = slot->own;
+    return way->encoder->encode(writer->workers[worker].states[which], format, way->choice, in,
+                                slot->bytes, &slot->size, call);
+}
+
+tz_result tz_tile_seal(const tz_writer *writer, unsigned which, tz_slot *slot,
+                       const tz_codec_call *call)
+{
+    const size_t bound = writer->budget.way[which].bytes.bound;
+    if (slot->size == 0 || slot->size > bound)
+        return tz_fail(call->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
+                       tz_expecting(call->place, bound, slot->size),
+                       "the encoder made an impossible size");
+    if (tz_writer_image(writer)->options.cog)
+        tz_cog_frame(slot->bytes, slot->size);
+    return TZ_OK;
 }
 
 tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index, unsigned worker,
@@ -301,18 +314,14 @@ tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index,
 {
     tile_job job = {.worker = &writer->workers[worker], .slot = slot};
     begin_job(&job, writer, batch, index, err);
-    begin_slot(&job);
+    tz_slot_begin(writer, batch->level, &job.spot, slot);
+    if (slot->bands > 0)
+        memset(slot->tallies, 0, slot->bands * sizeof slot->tallies[0]);
     job.untreated = is_untreated(&job);
-    uint8_t *tile = job.way->encoder->flags & TZ_ENCODER_COPY ? slot->bytes : job.worker->tile;
+    uint8_t *tile = job.way->encoder->flags & TZ_ENCODER_COPY ? slot->own : job.worker->tile;
     TZ_TRY(make_rows(&job, tile));
     if (job.empty)
         return TZ_OK;
-    TZ_TRY(encode(&job, tile));
-    if (slot->size == 0 || slot->size > job.way->bytes.bound)
-        return tz_fail(&job.ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
-                       tz_expecting(job.call.place, job.way->bytes.bound, slot->size),
-                       "the encoder made an impossible size");
-    if (job.image->options.cog)
-        tz_cog_frame(slot->bytes, slot->size);
-    return TZ_OK;
+    TZ_TRY(tz_tile_encode(writer, job.which, &job.format, worker, tile, slot, &job.call));
+    return tz_tile_seal(writer, job.which, slot, &job.call);
 }

@@ -71,7 +71,7 @@ void tz_keep_piece(const tz_batch *batch)
 
 static tz_result allocate(const tz_writer *w, tz_slab *slab, uint64_t size)
 {
-    if (slab->memory)
+    if (slab->memory || slab->device)
         return TZ_OK;
     slab->memory = tz_alloc_slab(size);
     return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);

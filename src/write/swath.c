@@ -34,6 +34,8 @@ void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, 
     const bool planar = image->planes > 1;
     tz_buffer *pixels = &swath->pixels;
     *pixels = (tz_buffer){.data = slab->memory,
+                          .memory = slab->device,
+                          .offset = slab->offset,
                           .dtype = spec->dtype,
                           .bands = spec->bands,
                           .height = rows,
@@ -42,8 +44,11 @@ void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, 
     pixels->band_stride = planar ? size * width : size;
     pixels->row_stride = size * width * spec->bands;
     swath->mask = (tz_buffer){0};
+    const uint64_t behind = (uint64_t)pixels->row_stride * rows;
     if (spec->mask)
-        swath->mask = (tz_buffer){.data = slab->memory + (size_t)pixels->row_stride * rows,
+        swath->mask = (tz_buffer){.data = slab->memory ? slab->memory + behind : NULL,
+                                  .memory = slab->device,
+                                  .offset = slab->offset + behind,
                                   .dtype = TZ_DTYPE_UINT8,
                                   .bands = 1,
                                   .height = rows,
@@ -57,6 +62,8 @@ static tz_result take_slab(tz_writer *w)
 {
     tz_writer_level *first = &w->levels[0];
     tz_slab *slab = &first->slabs[first->slab];
+    if (w->device)
+        return tz_device_take_slab(w);
     TZ_TRY(wait_for(w, slab->busy_until));
     if (slab->memory)
         return TZ_OK;
@@ -66,9 +73,10 @@ static tz_result take_slab(tz_writer *w)
 }
 
 /* The slab is full: its tiles go on the belt, and the next one is filled. */
-static tz_result release_slab(tz_writer *w, const tz_swath *swath)
+static tz_result release_slab(tz_writer *w, tz_swath *swath)
 {
     tz_writer_level *first = &w->levels[0];
+    TZ_TRY(tz_gather_release(w, swath));
     TZ_TRY(start_swath(w, swath));
     first->slabs[first->slab].busy_until = w->on_belt;
     first->slab = (first->slab + 1) % w->budget.slabs;
@@ -98,6 +106,26 @@ static tz_swath whole_width(const tz_writer *w, uint32_t row, uint32_t rows)
     return (tz_swath){.row = row, .rows = rows, .columns = tz_writer_image(w)->tiles_across};
 }
 
+/* Rows behind the first done ones of a slab, on the side that they are on. */
+static tz_result copy_rows(tz_writer *w, const tz_swath *slab, uint32_t done, const tz_buffer *rows,
+                           const tz_buffer *mask, uint32_t used, uint32_t count)
+{
+    const bool on_device = rows->memory != NULL;
+    tz_swath to;
+    TZ_TRY(tz_gather_begin(w, slab, on_device, done, &to));
+    if (on_device) {
+        const tz_swath from = {.pixels = *rows, .mask = mask ? *mask : (tz_buffer){0}};
+        TZ_TRY(tz_device_copy_rows(w, &from, used, &to, done, count));
+    }
+    for (uint32_t i = 0; !on_device && i < count; i++) {
+        tz_copy_row(rows, used + i, &to.pixels, done + i);
+        if (mask)
+            tz_copy_row(mask, used + i, &to.mask, done + i);
+    }
+    tz_gather_end(w, on_device, done + count);
+    return TZ_OK;
+}
+
 /* Copy rows into the slab, up to its end. */
 static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
                            uint32_t *used)
@@ -112,12 +140,7 @@ static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer 
     tz_slab_buffers(first->image, &first->slabs[first->slab], swath.rows, first->image->spec.width,
                     &swath);
     const uint32_t count = tz_smaller(rows->height - *used, first->slab_end - first->next_row);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t to = first->next_row - first->slab_row + i;
-        tz_copy_row(rows, *used + i, &swath.pixels, to);
-        if (mask)
-            tz_copy_row(mask, *used + i, &swath.mask, to);
-    }
+    TZ_TRY(copy_rows(w, &swath, first->next_row - first->slab_row, rows, mask, *used, count));
     *used += count;
     first->next_row += count;
     if (first->next_row < first->slab_end)
@@ -132,11 +155,13 @@ static uint32_t direct_rows(const tz_writer *w, const tz_buffer *rows, uint32_t 
     const tz_writer_level *first = &w->levels[0];
     const uint32_t tile_height = first->image->tile_height;
     const uint32_t left = rows->height - used;
+    if ((rows->memory != NULL) != (w->device != NULL)) /* tiles are made of them elsewhere */
+        return 0;
     if (first->slab_row != first->slab_end || first->next_row % tile_height != 0)
         return 0;
     const bool to_end = left == first->image->spec.height - first->next_row;
     const uint32_t whole = to_end ? left : left / tile_height * tile_height;
-    const uint32_t least = w->budget.threads == 1 ? 1 : WORTH_WAITING;
+    const uint32_t least = w->budget.threads == 1 || w->device ? 1 : WORTH_WAITING;
     return to_end || whole / tile_height >= least ? whole : 0;
 }
 
@@ -162,7 +187,7 @@ static tz_result take_directly(tz_writer *w, const tz_buffer *rows, const tz_buf
         *used += now;
         w->levels[0].next_row += now;
     }
-    return wait_for(w, w->on_belt);
+    return w->device ? TZ_OK : wait_for(w, w->on_belt);
 }
 
 tz_result tz_writer_push(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
@@ -183,14 +208,19 @@ tz_result tz_writer_push(tz_writer *w, const tz_buffer *rows, const tz_buffer *m
 static tz_result ask(tz_writer *w, const tz_row_source *source, const tz_swath *swath, uint32_t row)
 {
     const uint32_t done = row - swath->row;
-    const tz_buffer pixels = tz_rows_from(&swath->pixels, done, swath->rows - done);
-    const tz_buffer mask = tz_rows_from(&swath->mask, done, swath->rows - done);
+    tz_swath to;
+    TZ_TRY(tz_gather_begin(w, swath, source->on_device, done, &to));
+    if (source->on_device) /* which may still be read */
+        TZ_TRY(tz_device_sync(tz_writer_image(w)->options.device, 0, w->ctx.err));
+    const tz_buffer pixels = tz_rows_from(&to.pixels, done, swath->rows - done);
+    const tz_buffer mask = tz_rows_from(&to.mask, done, swath->rows - done);
     const tz_window window = {.column = (int64_t)swath->column * tz_writer_image(w)->tile_width,
                               .row = row,
                               .width = pixels.width,
                               .height = pixels.height};
     tz_error failed = {0};
     const tz_result result = source->read(source->user, &window, &pixels, &mask, &failed);
+    tz_gather_end(w, source->on_device, swath->rows);
     if (result == TZ_OK)
         return TZ_OK;
     if (w->ctx.err)

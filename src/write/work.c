@@ -24,6 +24,8 @@ static tz_result make_room(tz_writer *w, unsigned long long count)
 
 tz_result tz_work_add(tz_writer *w, const tz_batch *batch, uint64_t pieces)
 {
+    if (w->device && batch->work != TZ_WORK_TAKE)
+        return tz_device_work(w, batch, pieces);
     const unsigned long long count = atomic_load(&w->batch_count);
     TZ_TRY(make_room(w, count));
     tz_batch *place = &w->batches[count % TZ_BATCHES];
@@ -41,14 +43,19 @@ static tz_result make(void *opaque, uint64_t number, unsigned worker, tz_error *
     const tz_batch *batch = find_batch(w, number);
     const uint64_t index = number - batch->first;
     tz_slot *slot = &w->slots[number % w->budget.slots];
-    slot->tile = batch->work == TZ_WORK_ENCODE;
-    if (slot->tile)
+    slot->tile = batch->work == TZ_WORK_ENCODE || batch->work == TZ_WORK_TAKE;
+    switch (batch->work) {
+    case TZ_WORK_ENCODE:
         return tz_tile_make(w, batch, index, worker, slot, err);
-    if (batch->work == TZ_WORK_REDUCE)
+    case TZ_WORK_TAKE:
+        return tz_device_tile_take(w, batch, index, worker, slot, err);
+    case TZ_WORK_REDUCE:
         tz_reduce_piece(w, batch, index, worker);
-    else
+        return TZ_OK;
+    default:
         tz_keep_piece(batch);
-    return TZ_OK;
+        return TZ_OK;
+    }
 }
 
 static uint64_t needs(void *opaque, uint64_t number)

@@ -65,7 +65,7 @@ static tz_result open_slots(tz_writer *w)
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *memory = w->slot_memory + i * each;
         w->slots[i].tallies = (tz_tally *)(void *)(memory + tallies);
-        w->slots[i].bytes = memory + bytes + ROOM_BEFORE;
+        w->slots[i].own = memory + bytes + ROOM_BEFORE;
     }
     return TZ_OK;
 }

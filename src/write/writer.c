@@ -26,7 +26,7 @@ static tz_result prepare(tz_writer *w, const char *name, const tz_image_spec *sp
     TZ_TRY(tz_pyramid_make(&w->pyramid, spec, options, &w->ctx));
     w->limits = tz_writer_image(w)->options.limits;
     w->ctx.limits = &w->limits;
-    return TZ_OK;
+    return tz_device_choose(w);
 }
 
 static tz_result make_level_tables(tz_writer *w, tz_writer_level *level)
@@ -273,7 +273,9 @@ static tz_result get_ready(tz_writer *w, const tz_row_source *source)
     tz_belt_work work = tz_writer_work;
     work.tick = tz_writer_image(w)->options.progress.call ? tick : NULL;
     work.user = w;
-    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, &w->ctx));
+    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, w->device, &w->ctx));
+    if (w->device)
+        TZ_TRY(tz_device_means_open(w));
     TZ_TRY(tz_workers_open(w));
     TZ_TRY(tz_belt_open(&w->belt, w->budget.threads, w->budget.slots, TZ_LARGEST_DELIVERY, &work,
                         &w->ctx));
@@ -303,7 +305,7 @@ static tz_result take_strides(const tz_writer *w, const tz_buffer *given, tz_buf
 static tz_result check_rows(const tz_writer *w, const tz_buffer *rows)
 {
     const tz_image_spec *spec = &tz_writer_image(w)->spec;
-    if (!rows || (!rows->data && rows->height > 0))
+    if (!rows || (!tz_is_there(rows) && rows->height > 0))
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "rows has no data");
     if (rows->dtype != spec->dtype)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
@@ -327,7 +329,7 @@ static tz_result check_mask(const tz_writer *w, const tz_buffer *rows, const tz_
     if (!wanted)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "a mask is given, but the specification has none");
-    if (!mask || (!mask->data && mask->height > 0))
+    if (!mask || (!tz_is_there(mask) && mask->height > 0))
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "the mask of the rows is missing");
     if (mask->dtype != TZ_DTYPE_UINT8 || mask->bands != 1)
@@ -341,6 +343,27 @@ static tz_result check_mask(const tz_writer *w, const tz_buffer *rows, const tz_
     return TZ_OK;
 }
 
+/* Rows and their mask are in one memory. */
+static tz_result check_memory(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
+{
+    TZ_TRY(tz_device_check_rows(w, rows));
+    if (!mask)
+        return TZ_OK;
+    TZ_TRY(tz_device_check_rows(w, mask));
+    if ((rows->memory != NULL) == (mask->memory != NULL))
+        return TZ_OK;
+    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                   "rows and their mask are not both of the device, or both of the host");
+}
+
+/* Rows on a device are the caller's again, whatever became of them. */
+static tz_result let_go(tz_writer *w, tz_result result)
+{
+    tz_device *device = tz_writer_image(w)->options.device;
+    const tz_result waited = tz_device_sync(device, 0, result == TZ_OK ? w->ctx.err : NULL);
+    return result == TZ_OK ? waited : result;
+}
+
 static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
 {
     TZ_TRY(check_rows(w, rows));
@@ -351,8 +374,10 @@ static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer
     TZ_TRY(take_strides(w, rows, &pixels));
     if (mask)
         TZ_TRY(take_strides(w, mask, &valid));
+    TZ_TRY(check_memory(w, &pixels, mask ? &valid : NULL));
     TZ_TRY(get_ready(w, NULL));
-    return tz_writer_push(w, &pixels, mask ? &valid : NULL);
+    const tz_result result = tz_writer_push(w, &pixels, mask ? &valid : NULL);
+    return rows->memory ? let_go(w, result) : result;
 }
 
 tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
@@ -367,6 +392,9 @@ static tz_result write_from(tz_writer *w, const tz_row_source *source)
     if (!source || !source->read)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "the source has no function to read");
+    if (source->on_device && !tz_writer_image(w)->options.device)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the source fills memory of a device, but options->device is none");
     TZ_TRY(get_ready(w, source));
     return tz_writer_pull(w, source);
 }
@@ -394,6 +422,7 @@ static void release_means(tz_writer *w)
     tz_belt_close(w->belt);
     w->belt = NULL;
     tz_workers_close(w);
+    tz_device_means_close(w);
     for (uint32_t i = 0; w->levels && i < w->pyramid.count; i++)
         release_slabs(&w->levels[i]);
 }
@@ -421,6 +450,7 @@ static tz_result commit(tz_writer *w)
     const uint32_t height = image->spec.height;
     if (w->levels[0].next_row < height)
         return fail_arg(w, "rows are missing", height, w->levels[0].next_row);
+    TZ_TRY(tz_device_finish(w));
     TZ_TRY(tz_belt_wait(w->belt, w->on_belt, w->ctx.err));
     release_means(w);
     TZ_TRY(tz_writer_finish(w));
@@ -438,6 +468,7 @@ tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
     TZ_TRY(leave(writer, commit(writer)));
     writer->state = TZ_WRITER_COMMITTED;
     fill_report(writer);
+    tz_device_report(writer);
     if (report)
         *report = writer->report;
     return TZ_OK;
@@ -496,7 +527,7 @@ static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_op
 {
     TZ_TRY(prepare(w, NULL, spec, options));
     const tz_image *image = tz_writer_image(w);
-    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, &w->ctx));
+    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, w->device, &w->ctx));
     plan_sizes(w);
     fill_report(w);
     for (uint32_t row = 0; row < image->spec.height; w->report.swaths++) {
@@ -507,6 +538,7 @@ static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_op
     }
     w->report.swaths *= tz_ceil_div(image->tiles_across, w->budget.columns);
     w->report.bigtiff = image->options.bigtiff == TZ_BIGTIFF_YES;
+    tz_device_report_plan(w);
     return TZ_OK;
 }
 

@@ -13,22 +13,15 @@
 #include "pixel/store.h"
 #include "write/belt.h"
 #include "write/budget.h"
+#include "write/device_means.h"
 #include "write/pyramid.h"
-
-/* Rows of a level, all of them or some columns of tiles, in memory until their tiles are made. */
-typedef struct tz_swath {
-    tz_buffer pixels;
-    tz_buffer mask;
-    uint32_t row; /* first one */
-    uint32_t rows;
-    uint32_t column; /* first one of tiles */
-    uint32_t columns;
-} tz_swath;
+#include "write/swath.h"
 
 typedef enum tz_work {
     TZ_WORK_ENCODE, /* the tiles of a swath, one each */
     TZ_WORK_REDUCE, /* rows of a smaller level, some pixels each */
-    TZ_WORK_KEEP    /* rows that the next swath's reduction needs as well, in one piece */
+    TZ_WORK_KEEP,   /* rows that the next swath's reduction needs as well, in one piece */
+    TZ_WORK_TAKE    /* tiles that a device has made, one each */
 } tz_work;
 
 /* Pieces of work of one kind, which went on the belt together. */
@@ -39,12 +32,14 @@ typedef struct tz_batch {
     uint64_t after;          /* all pieces below are delivered before one of these is made */
     tz_swath swath;          /* what is encoded; where new or kept rows go */
     tz_reduce_source source; /* what these are made of */
+    const tz_device_tiles *made;
 } tz_batch;
 
 /* A tile that is made and waits for its turn. In a COG its size stands before its bytes, and the
  * last four of them are repeated behind. */
 typedef struct tz_slot {
-    uint8_t *bytes;   /* TZ_LEADER bytes before, and TZ_TRAILER behind the largest tile, are ours */
+    uint8_t *own;     /* room: TZ_LEADER bytes before, and TZ_TRAILER behind the largest tile */
+    uint8_t *bytes;   /* there, or where a device's tiles are */
     size_t size;      /* 0: sparse */
     bool tile;        /* or another piece of work, which leaves nothing to deliver */
     uint32_t level;   /* of the tile */
@@ -66,13 +61,6 @@ typedef struct tz_encode_worker {
     uint8_t *reduce; /* scratch of tz_reduce */
     void *states[TZ_WAYS];
 } tz_encode_worker;
-
-/* Memory that rows gather in. */
-typedef struct tz_slab {
-    uint8_t *memory;
-    uint64_t
-        busy_until; /* the belt must have delivered all pieces below, before it is filled again */
-} tz_slab;
 
 /* Rows that were in a swath and are needed once more. */
 typedef struct tz_kept {
@@ -134,6 +122,8 @@ struct tz_writer {
     uint64_t position;            /* behind the last tile in the sink */
     uint64_t spooled;             /* and in the spool */
     tz_tally *tallies;            /* by band; NULL: not wanted */
+    tz_device *device;            /* that makes the tiles; NULL: the cores do */
+    tz_device_means means;
     tz_write_report report;
 };
 
@@ -147,25 +137,6 @@ static inline const tz_image *tz_writer_image(const tz_writer *writer)
 static inline tz_context tz_writer_context(const tz_writer *writer, tz_error *err)
 {
     return (tz_context){.name = writer->name, .limits = &writer->limits, .err = err, .ifd = -1};
-}
-
-/* A place in a buffer. */
-static inline uint8_t *tz_pixel_at(const tz_buffer *buffer, uint32_t band, uint64_t row,
-                                   uint64_t column)
-{
-    return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +
-           (int64_t)row * buffer->row_stride + (int64_t)column * buffer->column_stride;
-}
-
-/* A part of a buffer: all columns of rows from row on. */
-static inline tz_buffer tz_rows_from(const tz_buffer *buffer, uint32_t row, uint32_t rows)
-{
-    tz_buffer part = *buffer;
-    if (!buffer->data)
-        return part;
-    part.data = tz_pixel_at(buffer, 0, row, 0);
-    part.height = rows;
-    return part;
 }
 
 /* worker_memory.c */
@@ -182,7 +153,21 @@ tz_result tz_work_add(tz_writer *writer, const tz_batch *batch, uint64_t pieces)
 /* encode_tile.c */
 tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index, unsigned worker,
                        tz_slot *slot, tz_error *err);
+tz_tile_spot tz_tile_find(const tz_image *image, const tz_swath *swath, uint64_t index);
 uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t index);
+tz_place tz_spot_place(const tz_image *image, uint32_t level, const tz_tile_spot *spot);
+/* All of a slot but its bytes and what is seen in the pixels. */
+void tz_slot_begin(const tz_writer *writer, uint32_t level, const tz_tile_spot *spot,
+                   tz_slot *slot);
+/* Encode in, or leave it as it is where that is all: into slot->bytes. */
+tz_result tz_tile_encode(const tz_writer *writer, unsigned which, const tz_tile_format *format,
+                         unsigned worker, uint8_t *in, tz_slot *slot, const tz_codec_call *call);
+/* The tile is there: what has to stand around it. */
+tz_result tz_tile_seal(const tz_writer *writer, unsigned which, tz_slot *slot,
+                       const tz_codec_call *call);
+/* misfit: the sample of the tile, counted row by row, that its bits cannot hold. */
+tz_result tz_fail_misfit(const tz_image *image, uint32_t level, const tz_tile_spot *spot,
+                         uint64_t misfit, const tz_context *ctx);
 
 /* levels.c: rows of a level are complete, and in memory until all pieces are delivered that are now
  * on the belt. */

@@ -114,7 +114,7 @@ static tz_result write_it(const memory_case *c, tz_write_report *report, tz_erro
     tz_write_options options;
     memory_case_describe(c, &spec, &options);
     store kept = {.sink = {.write = keep, .read = give_back, .insert = c->inserts ? insert : NULL}};
-    const tz_row_source source = {give, NULL, 0, c->columns};
+    const tz_row_source source = {.read = give, .columns = c->columns};
     tz_writer *writer = NULL;
     tz_result result = tz_create_sink(&writer, &kept.sink, NULL, &spec, &options, err);
     if (result == TZ_OK)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/encode.h"
+
+#include "base/mem.h"
+#include "device/device_state.h"
+#include "device/encode_check.h"
+#include "device/encode_deflate_kernels.h"
+#include "device/encode_packbits_kernels.h"
+#include "device/launch.h"
+
+_Static_assert(sizeof(tz_encode_entry) == TZ_ENCODE_ENTRY, "kernels read the entries as they are");
+
+enum { NONE = 1, DEFLATE = 8, PACKBITS = 32773, OLD_DEFLATE = 32946 };
+/* Sizes of tiles, of what comes out and of the sums of both are of 31 bits, and TZ_ENCODE_LEFT. */
+enum { LARGEST = 1 << 30 };
+
+/* A build without libdeflate could not encode what devices leave. */
+static bool is_deflate(uint16_t compression)
+{
+#ifdef TZ_HAVE_LIBDEFLATE
+    return compression == DEFLATE || compression == OLD_DEFLATE;
+#else
+    (void)compression;
+    return false;
+#endif
+}
+
+static bool knows(uint16_t compression)
+{
+    return compression == NONE || compression == PACKBITS || is_deflate(compression);
+}
+
+bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
+                       const tz_encode_choice *choice)
+{
+    if (!device->driver || !knows(format->compression) || tz_tile_bytes(format) > LARGEST)
+        return false;
+    if (device->info.limits.local_memory < sizeof(tz_encode_deflate_work))
+        return false;
+    return !is_deflate(format->compression) || choice->level == TZ_LEVEL_FAST;
+}
+
+/* What a tile may take. */
+static uint64_t bound_of(const tz_encode_batch *batch, uint64_t size)
+{
+    if (is_deflate(batch->compression))
+        return size > 0 ? TZ_ZLIB_FRAME + tz_deflate_raw_bound(size) : 0;
+    return tz_packbits_bound(size, batch->row_bytes);
+}
+
+static tz_result check_tile(const tz_encode_batch *batch, uint64_t number, tz_error *err)
+{
+    const tz_encode_entry *tile = &batch->tiles[number];
+    const tz_place place = tz_encode_place(tile->from, number);
+    if (tile->size > LARGEST || !tz_memory_holds(batch->slab, tile->from, tile->size))
+        return tz_encode_refuse(batch, place, "the tile is not within the slab", err);
+    if (tile->skip != TZ_NONE && !tz_memory_holds(batch->slab, tile->skip, sizeof(uint32_t)))
+        return tz_encode_refuse(batch, place, "what skips the tile is not within the slab", err);
+    if (batch->compression == NONE)
+        return TZ_OK;
+    if (tile->to % 8 != 0 || !tz_memory_holds(batch->slab, tile->to, tile->room))
+        return tz_encode_refuse(batch, place, "the room of the tile is not within the slab", err);
+    if (batch->compression == PACKBITS && tile->size % batch->row_bytes != 0)
+        return tz_encode_refuse(batch, place, "the tile has no whole number of rows", err);
+    const uint64_t bound = bound_of(batch, tile->size);
+    if (tile->room < bound)
+        return tz_encode_refuse(batch, tz_expecting(place, bound, tile->room),
+                                "the tile may need more room", err);
+    return TZ_OK;
+}
+
+tz_result tz_encode_check(const tz_encode_batch *batch, tz_error *err)
+{
+    if (!knows(batch->compression) || (batch->compression == PACKBITS && batch->row_bytes == 0))
+        return tz_encode_refuse(batch, tz_at_nowhere(), "devices do not encode such tiles", err);
+    if (batch->table % 8 != 0 ||
+        !tz_memory_holds(batch->slab, batch->table,
+                         tz_mul_capped(batch->count, sizeof *batch->tiles)))
+        return tz_encode_refuse(batch, tz_at_offset(batch->table),
+                                "the table is not within the slab", err);
+    if (batch->sizes % 8 != 0 ||
+        !tz_memory_holds(batch->slab, batch->sizes, tz_mul_capped(batch->count, sizeof(uint32_t))))
+        return tz_encode_refuse(batch, tz_at_offset(batch->sizes),
+                                "the sizes are not within the slab", err);
+    for (uint64_t i = 0; i < batch->count; i++)
+        TZ_TRY(check_tile(batch, i, err));
+    return TZ_OK;
+}
+
+tz_place tz_encode_place(uint64_t offset, uint64_t number)
+{
+    tz_place place = tz_at_offset(offset);
+    place.tile = (int64_t)number;
+    return place;
+}
+
+tz_result tz_encode_refuse(const tz_encode_batch *batch, tz_place place, const char *text,
+                           tz_error *err)
+{
+    return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
+}
+
+bool tz_encode_is_plain(const tz_encode_batch *batch)
+{
+    return batch->compression == NONE;
+}
+
+static tz_result launch_none(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
+{
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                     TZ_U64(batch->sizes), TZ_U64(batch->count)};
+    const tz_launch launch =
+        TZ_LAUNCH_OF(TZ_KERNEL_ENCODE_NONE, tz_ceil_div(batch->count, TZ_GROUP_ITEMS), arguments);
+    return tz_device_launch(batch->slab->device, queue, &launch, err);
+}
+
+static tz_result launch_deflate(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
+{
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                     TZ_U64(batch->sizes)};
+    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_DEFLATE_ITEM, batch->count, arguments);
+    return tz_device_launch(batch->slab->device, queue, &launch, err);
+}
+
+static tz_result launch_packbits(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
+{
+    tz_device *device = batch->slab->device;
+    const uint32_t kernel = device->info.type == TZ_DEVICE_CPU ? TZ_KERNEL_ENCODE_PACKBITS_ITEM
+                                                               : TZ_KERNEL_ENCODE_PACKBITS_GROUP;
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                     TZ_U64(batch->sizes), TZ_U32(batch->row_bytes)};
+    const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
+    return tz_device_launch(device, queue, &launch, err);
+}
+
+tz_result tz_encode_launch(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
+{
+    TZ_TRY(tz_encode_check(batch, err));
+    if (batch->compression == NONE)
+        return launch_none(batch, queue, err);
+    if (batch->compression == PACKBITS)
+        return launch_packbits(batch, queue, err);
+    return launch_deflate(batch, queue, err);
+}

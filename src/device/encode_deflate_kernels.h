@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles to zlib streams, a group for each: see encode.h. */
+#ifndef TZ_DEVICE_ENCODE_DEFLATE_KERNELS_H
+#define TZ_DEVICE_ENCODE_DEFLATE_KERNELS_H
+
+#include "device/encode_table_kernels.h"
+#include "kernels/deflate_encode.h"
+#include "kernels/deflate_estimate.h"
+#include "kernels/shell.h"
+
+typedef union tz_encode_deflate_work {
+    tz_choice_work choice;
+    tz_deflate_work deflate;
+} tz_encode_deflate_work;
+
+/* By one item alone. */
+TZ_FN void tz_encode_deflate_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 number,
+                                  TZ_LOCAL tz_encode_deflate_work *work)
+{
+    const tz_encode_tile tile = tz_encode_tile_of(slab, table, number);
+    const TZ_GLOBAL tz_u8 *in = slab + tile.from;
+    tz_u32 size = tile.size;
+    if (size > 0u) {
+        if (tz_choice_is_matches(tz_choice_estimate_tile(in, size, &work->choice)))
+            size |= TZ_ENCODE_LEFT;
+        else
+            size = tz_deflate_tile(in, size, slab + tile.to, &work->deflate);
+    }
+    tz_encode_set_size(slab, sizes, number, size);
+}
+
+#ifdef TZ_SHELL
+TZ_SHELL(tz_kernel_deflate_item)(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes)
+{
+    TZ_SHARED tz_encode_deflate_work work;
+    if (TZ_ITEM == 0u)
+        tz_encode_deflate_item(slab, table, sizes, TZ_GROUP, &work);
+}
+#endif
+
+#endif

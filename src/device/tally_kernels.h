@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Statistics of tiles that were cut, before they are stored: one tally for each sample of a pixel
+ * and each tile. All of this needs double precision. */
+#ifndef TZ_DEVICE_TALLY_KERNELS_H
+#define TZ_DEVICE_TALLY_KERNELS_H
+
+#include "device/cut_base_kernels.h"
+#include "kernels/shell.h"
+#include "kernels/tally_tile.h"
+
+#define TZ_TALLY_BYTES 48u /* tz_tally */
+
+TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
+{
+    tz_store_u64(to, tally->valid);
+    tz_store_u64(to + 8, tz_bits_of_f64(tally->minimum));
+    tz_store_u64(to + 16, tz_bits_of_f64(tally->maximum));
+    tz_store_u64(to + 24, tz_bits_of_f64(tally->pivot));
+    tz_store_u64(to + 32, tz_bits_of_f64(tally->sum));
+    tz_store_u64(to + 40, tz_bits_of_f64(tally->squares));
+}
+
+#ifdef TZ_SHELL
+#define TZ_TALLY_ARGUMENTS                                                                         \
+    TZ_PLACE_ARGUMENTS, tz_u64 tallies, tz_u32 samples, tz_u32 part, tz_u32 has_nodata,            \
+        tz_u32 nodata_kind, tz_u32 has_mask, tz_u64 nodata, tz_u64 mask_row, tz_u64 mask_column
+
+/* Group after group, the samples of a pixel of one tile after those of the other. Complex samples
+ * (part 0) are not tallied. */
+#define TZ_TALLY_OF_ARGUMENTS(entry, place, from, tile, flags)                                     \
+    tz_cut_place place;                                                                            \
+    tz_tally_source from;                                                                          \
+    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_GROUP / samples * TZ_CUT_TILE;                \
+    const tz_u32 bytes = part ? tz_part_bytes(part) : 0u;                                          \
+    TZ_PLACE_OF_ARGUMENTS(place);                                                                  \
+    const TZ_GLOBAL tz_u8 *tile = slab +                                                           \
+                                  tz_cut_row_place(entry, &place, TZ_GROUP / samples * height) +   \
+                                  TZ_GROUP % samples * bytes;                                      \
+    const TZ_GLOBAL tz_u8 *flags = mask + (has_mask ? tz_cut_valid(entry) : 0u);                   \
+    from.row_bytes = plain_row, from.step = samples * bytes, from.part = part;                     \
+    from.width = tz_cut_width(entry), from.rows = part ? tz_cut_height(entry) : 0u;                \
+    from.has_nodata = has_nodata, from.nodata_kind = nodata_kind, from.has_mask = has_mask,        \
+    from.nodata = nodata;                                                                          \
+    from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column
+
+/* Item 0 of a group to a sample of a tile. */
+TZ_SHELL(tz_kernel_tally)
+(const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_TALLY_ARGUMENTS)
+{
+    TZ_TALLY_OF_ARGUMENTS(entry, place, from, tile, flags);
+    if (TZ_ITEM == 0u) {
+        const tz_tally tally = tz_tally_tile(&from, tile, flags);
+        tz_write_tally(slab + tallies + TZ_GROUP * TZ_TALLY_BYTES, &tally);
+    }
+}
+
+/* A group to a sample of a tile. */
+TZ_SHELL(tz_kernel_tally_group)
+(const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_TALLY_ARGUMENTS)
+{
+    TZ_SHARED tz_f64 shared[TZ_TALLY_SHARED];
+    TZ_SHARED tz_u64 counts[TZ_TALLY_COUNTS];
+    TZ_TALLY_OF_ARGUMENTS(entry, place, from, tile, flags);
+    const tz_tally tally = tz_tally_group(&from, tile, flags, shared, counts);
+    if (TZ_ITEM == 0u)
+        tz_write_tally(slab + tallies + TZ_GROUP * TZ_TALLY_BYTES, &tally);
+}
+#endif
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The fast Deflate encoder by one item: what the cores run, and devices that are cores. A block is
+ * read twice: once to count, once to write.
+ *
+ * Literals are written four at a time: four codes of at most 14 bits and 7 bits from before fit one
+ * store of 64 bits. */
+#ifndef TZ_KERNELS_DEFLATE_ENCODE_H
+#define TZ_KERNELS_DEFLATE_ENCODE_H
+
+#include "kernels/adler32.h"
+#include "kernels/deflate_symbols.h"
+#include "kernels/move.h"
+
+/* Words that a group gathers before it stores them; see deflate_encode_group.h. */
+#define TZ_DEFLATE_WORDS 512u
+
+/* Memory that one encoder uses. */
+typedef struct tz_deflate_work {
+    tz_deflate_block block;
+    union {
+        /* Four counts of each byte, so that equal neighbours do not wait for each other. */
+        tz_u32 bytes[4][TZ_DEFLATE_LITERALS];
+        tz_huffman_work huffman;
+        tz_u32 words[TZ_DEFLATE_WORDS];
+    } one; /* after the other */
+} tz_deflate_work;
+
+/* The end of the groups from at on that are a run; at itself when there is none. */
+TZ_FN const TZ_GLOBAL tz_u8 *tz_deflate_run_end(const TZ_GLOBAL tz_u8 *at,
+                                                const TZ_GLOBAL tz_u8 *end)
+{
+    while (end - at >= (int)TZ_DEFLATE_GROUP && tz_deflate_is_run(at))
+        at += TZ_DEFLATE_GROUP;
+    return at;
+}
+
+/* ---- counting ---- */
+
+TZ_FN void tz_deflate_count_eight(TZ_LOCAL tz_deflate_work *work, tz_u64 bytes)
+{
+    for (tz_u32 i = 0u; i < 8u; i++)
+        work->one.bytes[i % 4u][bytes >> 8u * i & 255u]++;
+}
+
+TZ_FN void tz_deflate_count_run(TZ_LOCAL tz_u32 *counts, tz_u32 byte, tz_u32 size)
+{
+    const tz_run_parts parts = tz_deflate_part_run(size);
+    counts[TZ_DEFLATE_FULL_MATCH] += parts.full;
+    counts[byte] += parts.literals;
+    if (parts.rest > 0u)
+        counts[tz_deflate_length_symbol(parts.rest).symbol]++;
+}
+
+/* How often each symbol occurs. first: nothing comes before the block. */
+TZ_FN_APART void tz_deflate_count(const TZ_GLOBAL tz_u8 *at, const TZ_GLOBAL tz_u8 *end,
+                                  tz_u32 first, TZ_LOCAL tz_deflate_work *work)
+{
+    TZ_LOCAL tz_u32 *counts = work->block.counts;
+    for (tz_u32 i = 0u; i < TZ_DEFLATE_LITERALS; i++)
+        for (tz_u32 part = 0u; part < 4u; part++)
+            work->one.bytes[part][i] = 0u;
+    for (tz_u32 i = 0u; i < TZ_DEFLATE_SYMBOLS; i++)
+        counts[i] = i == TZ_DEFLATE_END;
+    while (end - at >= (int)TZ_DEFLATE_GROUP) {
+        const TZ_GLOBAL tz_u8 *run = first ? at : tz_deflate_run_end(at, end);
+        first = 0u;
+        if (run != at) {
+            tz_deflate_count_run(counts, *(at - 1), (tz_u32)(run - at));
+            at = run;
+            continue;
+        }
+        for (tz_u32 i = 0u; i < TZ_DEFLATE_GROUP; i += 8u)
+            tz_deflate_count_eight(work, tz_load_u64(at + i));
+        at += TZ_DEFLATE_GROUP;
+    }
+    for (; at < end; at++)
+        counts[*at]++;
+    for (tz_u32 i = 0u; i < TZ_DEFLATE_LITERALS; i++)
+        counts[i] += work->one.bytes[0][i] + work->one.bytes[1][i] + work->one.bytes[2][i] +
+                     work->one.bytes[3][i];
+}
+
+/* ---- bits ---- */
+
+typedef struct tz_bit_writer {
+    TZ_GLOBAL tz_u8 *out;
+    tz_u64 bits;  /* not stored yet, from the lowest on */
+    tz_u32 count; /* of them: at most 7 between two calls */
+} tz_bit_writer;
+
+/* Up to 56 bits. Stores 8 bytes, of which those that are complete count. */
+TZ_FN void tz_put_bits(tz_bit_writer *writer, tz_u64 bits, tz_u32 count)
+{
+    writer->bits |= bits << writer->count;
+    writer->count += count;
+    tz_store_u64(writer->out, tz_little_u64(writer->bits));
+    writer->out += writer->count / 8u;
+    writer->bits >>= writer->count & ~7u;
+    writer->count %= 8u;
+}
+
+/* A code with its length, and so many bits that are 0 behind it. */
+TZ_FN void tz_put_code(tz_bit_writer *writer, tz_u32 code, tz_u32 zeros)
+{
+    tz_put_bits(writer, code >> 8, (code & 255u) + zeros);
+}
+
+/* Up to the end of a byte. */
+TZ_FN void tz_put_padding(tz_bit_writer *writer)
+{
+    if (writer->count > 0u)
+        tz_put_bits(writer, 0u, 8u - writer->count);
+}
+
+/* ---- blocks ---- */
+
+TZ_FN void tz_deflate_put_head(tz_bit_writer *writer, const TZ_LOCAL tz_length_list *list,
+                               tz_u32 last)
+{
+    tz_put_bits(writer, tz_deflate_head(list, last), TZ_DEFLATE_HEAD_BITS);
+    for (tz_u32 i = 0u; i < list->used; i++)
+        tz_put_bits(writer, list->lengths[tz_deflate_length_at(i)], TZ_DEFLATE_LENGTH_BITS);
+    for (tz_u32 i = 0u; i < list->count; i++) {
+        const tz_u32 symbol = list->symbols[i];
+        tz_put_code(writer, list->codes[symbol], 0u);
+        tz_put_bits(writer, list->extras[i], tz_deflate_length_extra(symbol));
+    }
+}
+
+/* Four literals. The lengths of codes add up in the lowest bits, of which shifts take six. */
+TZ_FN void tz_deflate_put_four(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *codes, tz_u32 bytes)
+{
+    const tz_u64 a = codes[bytes & 255u], b = codes[bytes >> 8 & 255u];
+    const tz_u64 c = codes[bytes >> 16 & 255u], d = codes[bytes >> 24];
+    tz_u64 bits = a >> 8 | (b >> 8) << (a & 63u);
+    tz_u64 sum = a + b;
+    bits |= (c >> 8) << (sum & 63u);
+    sum += c;
+    bits |= (d >> 8) << (sum & 63u);
+    tz_put_bits(writer, bits, (tz_u32)(sum + d) & 63u);
+}
+
+TZ_FN void tz_deflate_put_run(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *codes, tz_u32 byte,
+                              tz_u32 size)
+{
+    tz_run_parts parts = tz_deflate_part_run(size);
+    for (; parts.full > 0u; parts.full--)
+        tz_put_code(writer, codes[TZ_DEFLATE_FULL_MATCH], TZ_DEFLATE_DISTANCE_BITS);
+    for (; parts.literals > 0u; parts.literals--)
+        tz_put_code(writer, codes[byte], 0u);
+    if (parts.rest > 0u) {
+        const tz_length_symbol length = tz_deflate_length_symbol(parts.rest);
+        tz_put_code(writer, codes[length.symbol], 0u);
+        tz_put_bits(writer, length.extra, length.extra_count + TZ_DEFLATE_DISTANCE_BITS);
+    }
+}
+
+TZ_FN_APART void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at,
+                                        const TZ_GLOBAL tz_u8 *end, tz_u32 first,
+                                        const TZ_LOCAL tz_u32 *codes)
+{
+    tz_bit_writer own = *writer; /* so that it stays in registers */
+    while (end - at >= (int)TZ_DEFLATE_GROUP) {
+        const TZ_GLOBAL tz_u8 *run = first ? at : tz_deflate_run_end(at, end);
+        first = 0u;
+        if (run != at) {
+            tz_deflate_put_run(&own, codes, *(at - 1), (tz_u32)(run - at));
+            at = run;
+            continue;
+        }
+        for (tz_u32 i = 0u; i < TZ_DEFLATE_GROUP; i += 4u)
+            tz_deflate_put_four(&own, codes, tz_little_u32(tz_load_u32(at + i)));
+        at += TZ_DEFLATE_GROUP;
+    }
+    for (; at < end; at++)
+        tz_put_code(&own, codes[*at], 0u);
+    tz_put_code(&own, codes[TZ_DEFLATE_END], 0u);
+    *writer = own;
+}
+
+TZ_FN void tz_deflate_put_stored(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at, tz_u32 size,
+                                 tz_u32 last)
+{
+    while (size > 0u) {
+        const tz_u32 some = size < TZ_DEFLATE_STORED_MOST ? size : TZ_DEFLATE_STORED_MOST;
+        tz_put_bits(writer, last && some == size, 3u);
+        tz_put_padding(writer);
+        tz_put_bits(writer, some | (tz_u64)(some ^ 0xffffu) << 16, 32u);
+        tz_move_share(writer->out, at, some, 0u, 1u);
+        writer->out += some;
+        at += some;
+        size -= some;
+    }
+}
+
+TZ_FN void tz_deflate_put_block(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at, tz_u32 size,
+                                tz_u32 first, tz_u32 last, TZ_LOCAL tz_deflate_work *work)
+{
+    tz_deflate_count(at, at + size, first, work);
+    if (!tz_deflate_plan(&work->block, size, &work->one.huffman)) {
+        tz_deflate_put_stored(writer, at, size, last);
+        return;
+    }
+    tz_deflate_put_head(writer, &work->block.list, last);
+    tz_deflate_put_symbols(writer, at, at + size, first, work->block.codes);
+}
+
+/* ---- streams ---- */
+
+/* No input of size bytes takes more room than this, what is stored behind the end included. */
+TZ_FN tz_u64 tz_deflate_raw_bound(tz_u64 size)
+{
+    const tz_u64 blocks = (size + TZ_DEFLATE_BLOCK - 1u) / TZ_DEFLATE_BLOCK;
+    const tz_u64 stored = (size + TZ_DEFLATE_STORED_MOST - 1u) / TZ_DEFLATE_STORED_MOST;
+    return size + (stored + blocks) * TZ_DEFLATE_STORED_HEAD + blocks + 8u;
+}
+
+/* A raw Deflate stream (RFC 1951) of size bytes, not 0. Returns the size of what out got. */
+TZ_FN tz_u64 tz_deflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u64 size, TZ_GLOBAL tz_u8 *out,
+                            TZ_LOCAL tz_deflate_work *work)
+{
+    tz_bit_writer writer;
+    writer.out = out;
+    writer.bits = 0u;
+    writer.count = 0u;
+    tz_u32 some = 0u;
+    for (tz_u64 at = 0u; at < size; at += some) {
+        some = size - at < TZ_DEFLATE_BLOCK ? (tz_u32)(size - at) : TZ_DEFLATE_BLOCK;
+        tz_deflate_put_block(&writer, in + at, some, at == 0u, at + some == size, work);
+    }
+    tz_put_padding(&writer);
+    return (tz_u64)(writer.out - out);
+}
+
+/* ---- zlib frames (RFC 1950) ---- */
+
+#define TZ_ZLIB_HEAD  0x0178u /* Deflate with a window of 32 KiB, by the fastest encoder */
+#define TZ_ZLIB_FRAME 6u      /* bytes of the head and of the checksum behind the stream */
+
+TZ_FN void tz_zlib_put_checksum(TZ_GLOBAL tz_u8 *out, tz_u32 checksum)
+{
+    for (tz_u32 i = 0u; i < 4u; i++)
+        out[i] = (tz_u8)(checksum >> (24u - 8u * i));
+}
+
+/* One tile as TIFF stores it with compression 8 and 32946, by one item; its size. */
+TZ_FN tz_u32 tz_deflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
+                             TZ_LOCAL tz_deflate_work *work)
+{
+    out[0] = (tz_u8)TZ_ZLIB_HEAD;
+    out[1] = (tz_u8)(TZ_ZLIB_HEAD >> 8);
+    const tz_u32 made = (tz_u32)tz_deflate_raw(in, size, out + 2, work);
+    tz_zlib_put_checksum(out + 2 + made, tz_adler32(in, size));
+    return made + TZ_ZLIB_FRAME;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Bytes from one place to another that does not overlap it, by one item or by several that share
+ * the work: words where the target is aligned, so that neighbours store to neighbouring words. */
+#ifndef TZ_KERNELS_MOVE_H
+#define TZ_KERNELS_MOVE_H
+
+#include "kernels/kernel.h"
+
+#if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
+/* The lowest bits of an address. */
+#define TZ_ODD_BYTES(p, word) ((tz_u32)(size_t)(p) & ((tz_u32)sizeof(word) - 1u))
+
+/* Item's share of size bytes; items are a power of two. */
+TZ_FN void tz_move_share(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u32 size, tz_u32 item,
+                         tz_u32 items)
+{
+    tz_u32 head = (4u - TZ_ODD_BYTES(to, tz_u32)) & 3u;
+    head = head < size ? head : size;
+    const tz_u32 words = (size - head) / 4u;
+    for (tz_u32 i = item; i < head; i += items)
+        to[i] = from[i];
+    if (TZ_ODD_BYTES(from + head, tz_u32) == 0u) {
+        for (tz_u32 i = item; i < words; i += items)
+            ((TZ_GLOBAL tz_u32 *)(to + head))[i] = ((const TZ_GLOBAL tz_u32 *)(from + head))[i];
+    } else {
+        for (tz_u32 i = item; i < words; i += items)
+            ((TZ_GLOBAL tz_u32 *)(to + head))[i] = tz_load_u32(from + head + 4u * i);
+    }
+    for (tz_u32 i = head + 4u * words + item; i < size; i += items)
+        to[i] = from[i];
+}
+#else
+TZ_FN void tz_move_share(tz_u8 *to, const tz_u8 *from, tz_u32 size, tz_u32 item, tz_u32 items)
+{
+    const tz_u32 begin = (tz_u32)((tz_u64)size * item / items);
+    const tz_u32 end = (tz_u32)((tz_u64)size * (item + 1u) / items);
+    memcpy(to + begin, from + begin, end - begin);
+}
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PackBits, every row by itself: the packets of encode_packbits.c, found byte by byte, since there
+ * is nothing behind a row that may be read or written.
+ *
+ * Three equal bytes or more are always a run. Two of them are a run only where no literal packet is
+ * open. */
+#ifndef TZ_KERNELS_PACKBITS_ENCODE_H
+#define TZ_KERNELS_PACKBITS_ENCODE_H
+
+#include "kernels/kernel.h"
+#include "kernels/scan.h"
+
+#define TZ_PACKBITS_LONGEST 128u /* bytes of a packet */
+
+/* Where the bytes end that are equal to the one at this place. */
+TZ_FN tz_u32 tz_packbits_run_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 end)
+{
+    const tz_u8 byte = in[at];
+    while (at < end && in[at] == byte)
+        at++;
+    return at;
+}
+
+/* Where the literal packet from at ends: before three equal bytes, or when it is full. Two equal
+ * bytes are not cut through by that: the next packet takes both. */
+TZ_FN tz_u32 tz_packbits_literal_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 end)
+{
+    const tz_u32 is_long = end - at > TZ_PACKBITS_LONGEST;
+    const tz_u32 limit = is_long ? at + TZ_PACKBITS_LONGEST : end;
+    for (; at < limit; at++) {
+        if (end - at >= 3u && in[at] == in[at + 1u] && in[at] == in[at + 2u])
+            return at;
+    }
+    return is_long && in[limit - 1u] == in[limit] ? limit - 1u : limit;
+}
+
+/* One row. The size of its packets, which go to out when writes is not 0. */
+TZ_FN tz_u32 tz_packbits_encode_row(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
+                                    tz_u32 writes)
+{
+    tz_u32 at = 0u, made = 0u;
+    while (at < size) {
+        const tz_u32 run = tz_packbits_run_end(in, at, size) - at;
+        if (run >= 2u) {
+            const tz_u32 some = run < TZ_PACKBITS_LONGEST ? run : TZ_PACKBITS_LONGEST;
+            if (writes) {
+                out[made] = (tz_u8)(257u - some);
+                out[made + 1u] = in[at];
+            }
+            made += 2u;
+            at += some;
+        } else {
+            const tz_u32 some = tz_packbits_literal_end(in, at, size) - at;
+            if (writes) {
+                out[made] = (tz_u8)(some - 1u);
+                for (tz_u32 i = 0u; i < some; i++)
+                    out[made + 1u + i] = in[at + i];
+            }
+            made += 1u + some;
+            at += some;
+        }
+    }
+    return made;
+}
+
+/* A tile of whole rows takes no more room than this. */
+TZ_FN tz_u64 tz_packbits_bound(tz_u64 size, tz_u32 row_bytes)
+{
+    const tz_u64 packets = (row_bytes + TZ_PACKBITS_LONGEST - 1u) / TZ_PACKBITS_LONGEST;
+    return size + size / row_bytes * packets;
+}
+
+/* One tile of whole rows by one item; its size. */
+TZ_FN tz_u32 tz_packbits_encode_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 row_bytes,
+                                     TZ_GLOBAL tz_u8 *out)
+{
+    tz_u32 made = 0u;
+    for (tz_u32 at = 0u; at < size; at += row_bytes)
+        made += tz_packbits_encode_row(in + at, row_bytes, out + made, 1u);
+    return made;
+}
+
+/* The same by a group: an item for each row, which knows where to write when all before it know
+ * their sizes. sums: TZ_SCAN_WORDS. All items get the size. */
+TZ_FN tz_u32 tz_packbits_encode_group(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 row_bytes,
+                                      TZ_GLOBAL tz_u8 *out, TZ_LOCAL tz_u64 *sums)
+{
+    const tz_u32 rows = size / row_bytes;
+    tz_u32 made = 0u;
+    for (tz_u32 first = 0u; first < rows; first += TZ_GROUP_SIZE) {
+        for (TZ_ITEMS(item)) {
+            const tz_u32 row = first + item;
+            sums[item] = row < rows ? tz_packbits_encode_row(in + (tz_u64)row * row_bytes,
+                                                             row_bytes, out, 0u)
+                                    : 0u;
+        }
+        TZ_SYNC;
+        tz_scan_group(sums);
+        for (TZ_ITEMS(item)) {
+            const tz_u32 row = first + item;
+            if (row < rows)
+                tz_packbits_encode_row(in + (tz_u64)row * row_bytes, row_bytes,
+                                       out + made + tz_scan_before(sums, item), 1u);
+        }
+        made += (tz_u32)sums[TZ_GROUP_SIZE - 1u];
+        TZ_SYNC;
+    }
+    return made;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a write holds in the memory of a device: three pieces, all of them there from its first row
+ * to its last, and what is where in them. */
+#ifndef TZ_WRITE_DEVICE_BUDGET_H
+#define TZ_WRITE_DEVICE_BUDGET_H
+
+#include "base/error.h"
+#include "device/cut.h"
+#include "write/pyramid.h"
+
+/* Rows of the image; rows of overviews, and what makes them; tiles on their way. */
+enum { TZ_PIECE_ROWS, TZ_PIECE_LEVELS, TZ_PIECE_TILES, TZ_PIECES };
+
+/* Places in the second piece, of one overview. */
+typedef struct tz_device_level {
+    uint64_t slab;
+    uint64_t kept[2]; /* rows of the level before */
+    uint64_t reducer;
+} tz_device_level;
+
+/* Places in the third piece, for so many tiles. Tables go up in one upload, and results come down
+ * in one download; so does what is made: tiles of the mask as they are, which the cores encode, and
+ * behind them those of the image. */
+typedef struct tz_device_places {
+    uint64_t cuts; /* tables: tz_cut_tile each */
+    uint64_t entries;
+    uint64_t discard; /* tz_write_options.discard_bits */
+    uint64_t tables_end;
+    uint64_t sizes; /* results: uint32_t each */
+    uint64_t places;
+    uint64_t seen;
+    uint64_t tallies;
+    uint64_t results_end;
+    uint64_t scratch;
+    uint64_t tiles;   /* before they are encoded */
+    uint64_t views;   /* after */
+    uint64_t masks;   /* what comes down, up to payload */
+    uint64_t payload; /* and on */
+    uint64_t end;
+} tz_device_places;
+
+/* What one tile, or those of a batch, take in each part. */
+typedef struct tz_device_rooms {
+    uint64_t tiles;
+    uint64_t views;
+    uint64_t masks;
+    uint64_t payload;
+} tz_device_rooms;
+
+typedef struct tz_device_budget {
+    tz_device *device; /* NULL: the cores make the tiles, and nothing else is set */
+    uint64_t allowed;
+    uint64_t planned;
+    uint64_t sizes[TZ_PIECES]; /* 0: there is no such piece */
+    uint64_t batch_places;     /* of tiles, that a batch has room for; 0: for one tile */
+    uint32_t batch_tiles;
+    tz_device_rooms rooms;
+    tz_device_places at;
+    tz_device_level levels[TZ_MOST_LEVELS];
+} tz_device_budget;
+
+/* TZ_ERR_LIMIT for more than options->device_buffer_bytes. */
+tz_result tz_device_check_cap(const tz_write_options *options, uint64_t bytes,
+                              const tz_context *ctx);
+/* The guard before the first allocation. */
+tz_result tz_device_budget_admit(const tz_device_budget *plan, tz_error *err);
+
+/* Of what comes down of a batch, with what encoders may read behind it. */
+uint64_t tz_device_payload_bytes(const tz_device_budget *plan);
+
+/* How tiles of one kind are cut: all but memory and tiles. */
+tz_cut_batch tz_device_cut_of(const tz_image *image, uint32_t level, bool is_mask);
+
+/* Whether what comes down is what was cut, all of it: it is then cut to where it comes from. */
+static inline bool tz_is_dense(const tz_image *image, bool is_mask)
+{
+    return is_mask || ((image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse);
+}
+
+/* Before such a tile, so that a leader fits and the tile is aligned. */
+enum { TZ_DENSE_LEAD = 16 };
+
+#endif

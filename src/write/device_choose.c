@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Who makes the tiles, the device or the cores. It is decided before the first row, by what is to
+ * be made: so that the bytes of a file depend on nothing else. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "device/cost.h"
+#include "device/encode.h"
+#include "write/writer.h"
+
+/* Texts are short, and cut where they are not. */
+#define WHY(reason, ...) (void)snprintf(reason, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
+
+static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
+{
+    for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
+        const tz_cut_batch batch = tz_device_cut_of(image, level, is_mask);
+        if (!tz_device_cuts(device, &batch))
+            return false;
+    }
+    return true;
+}
+
+/* One level: false, and why not. */
+static bool can_make(const tz_device *device, const tz_pyramid_level *level, uint32_t number,
+                     char *reason)
+{
+    const tz_image *image = &level->image;
+    const char *of = number == 0 ? "" : " of overviews";
+    if (!tz_device_encodes(device, &image->format, &image->choice)) {
+        if (image->encoder->choose && image->choice.level != 0)
+            WHY(reason, "the device does not encode %s at level %d%s", image->encoder->name,
+                (int)image->choice.level, of);
+        else
+            WHY(reason, "the device does not encode %s%s", image->encoder->name, of);
+        return false;
+    }
+    if (!cuts(device, image, number)) {
+        WHY(reason, "the device does not make tiles of %s with these options%s",
+            tz_dtype_name(image->spec.dtype), of);
+        return false;
+    }
+    if (number > 0 && !tz_device_reduces(device, &level->reduction)) {
+        WHY(reason, "the device does not make overviews of %s by %s",
+            tz_dtype_name(image->spec.dtype), tz_resampling_name(level->reduction.method));
+        return false;
+    }
+    return true;
+}
+
+/* A device that "auto" chose is used where it pays. */
+static bool pays(const tz_writer *w, const tz_device *device, char *reason)
+{
+    const tz_image *image = tz_writer_image(w);
+    const uint64_t pixels = tz_mul_capped(tz_mul_capped(image->spec.width, image->spec.height),
+                                          image->spec.bands * tz_dtype_size(image->spec.dtype));
+    const bool copy = (image->encoder->flags & TZ_ENCODER_COPY) != 0;
+    const tz_device_job job = {.bytes_pixels = pixels,
+                               .bytes_compressed = copy ? pixels : pixels / 2, /* or so */
+                               .tiles = tz_all_tiles(image),
+                               .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
+                               .compression = image->format.compression,
+                               .encodes = true,
+                               .threads = image->options.threads > 0 ? image->options.threads
+                                                                     : tz_pool_cores()};
+    return !tz_device_is_auto(device) || tz_device_pays(tz_device_get_info(device), &job, reason,
+                                                        sizeof((tz_device_use *)0)->reason);
+}
+
+static bool can_write(const tz_writer *w, const tz_device *device, char *reason)
+{
+    for (uint32_t i = 0; i < w->pyramid.count; i++)
+        if (!can_make(device, &w->pyramid.levels[i], i, reason))
+            return false;
+    return true;
+}
+
+tz_result tz_device_choose(tz_writer *w)
+{
+    const tz_write_options *options = &tz_writer_image(w)->options;
+    char *reason = w->report.device.reason;
+    if (!options->device)
+        return TZ_OK;
+    tz_device_get_counts(options->device, &w->means.before, NULL);
+    const bool able = can_write(w, options->device, reason);
+    if (!able && options->strict_device)
+        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
+                       reason);
+    if (!able || !pays(w, options->device, reason))
+        return TZ_OK;
+    w->device = options->device;
+    return TZ_OK;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A write whose tiles a device makes. Rows gather in its memory; what the cores would do to them in
+ * pieces on the belt, it does in the order of one queue: keep, reduce, encode. Tiles are made in
+ * batches, each of which comes down as a whole; from then on they are pieces of the belt like any
+ * others, which have nothing left to be done but to be delivered.
+ *
+ * A batch is under way until the next one begins, or somebody needs what it uses: so that rows are
+ * gathered and tiles are written while the device works. */
+#ifndef TZ_WRITE_DEVICE_MEANS_H
+#define TZ_WRITE_DEVICE_MEANS_H
+
+#include <stdatomic.h>
+
+#include "device/reduce.h"
+#include "pixel/store.h"
+#include "write/budget.h"
+#include "write/swath.h"
+
+/* Tiles of one batch, on the host. The belt reads them until it has delivered them. */
+typedef struct tz_device_tiles {
+    tz_device_memory *memory; /* pinned: results, then payload */
+    uint32_t *numbers;        /* by tile of the batch: which one of the tables it is */
+    uint32_t level;
+    tz_swath swath;
+    uint64_t first; /* of the swath's tiles */
+    uint32_t images;
+    uint32_t masks; /* these come behind the image's in the tables, and before in the payload */
+    uint64_t mask_bytes; /* of these */
+    uint64_t busy_until; /* the belt must have delivered all pieces below, before it is used again
+                          */
+} tz_device_tiles;
+
+typedef struct tz_device_means {
+    tz_device_counts before;             /* of the device, when the write began */
+    tz_device_memory *pieces[TZ_PIECES]; /* see device_budget.h. Of a write by the cores: the first
+                                            one alone, for rows on their way to the host */
+    tz_reducer *reducers[TZ_MOST_LEVELS];
+    tz_device_memory *pinned[2]; /* slabs of the first level */
+    bool uploading[2];           /* they are being read, since the last sync */
+    uint32_t at_home;            /* rows of the slab that are where tiles are made of them */
+    tz_device_memory *tables;    /* pinned, on their way up */
+    tz_device_tiles tiles[2];    /* in turn */
+    unsigned turn;
+    bool under_way; /* tiles[turn] is being made */
+    uint64_t held;  /* device memory */
+    uint64_t batches;
+    atomic_ullong tiles_redone; /* by the cores */
+} tz_device_means;
+
+/* device_choose.c: whether the device makes the tiles, decided once; else the report says why not,
+ * or with strict_device it is an error. */
+tz_result tz_device_choose(tz_writer *writer);
+
+/* device_means.c */
+tz_result tz_device_means_open(tz_writer *writer);
+void tz_device_means_close(tz_writer *writer);
+void tz_device_report(tz_writer *writer);
+void tz_device_report_plan(tz_writer *writer);
+
+/* device_rows.c: rows that come. Some of a slab's may be in memory of the device and some of the
+ * host's; those that are not where tiles are made of them go there together. */
+tz_result tz_device_check_rows(const tz_writer *writer, const tz_buffer *rows);
+tz_result tz_device_take_slab(tz_writer *writer);
+/* Before rows are put behind the first done ones of the slab; *into is the slab on their side. */
+tz_result tz_gather_begin(tz_writer *writer, const tz_swath *slab, bool on_device, uint32_t done,
+                          tz_swath *into);
+void tz_gather_end(tz_writer *writer, bool on_device, uint32_t done);
+/* The slab is full: *swath becomes that of which tiles are made. */
+tz_result tz_gather_release(tz_writer *writer, tz_swath *swath);
+tz_result tz_device_copy_rows(tz_writer *writer, const tz_swath *from, uint32_t from_row,
+                              const tz_swath *to, uint32_t to_row, uint32_t rows);
+
+/* device_queue.c: a batch of work, in the order of the queue. */
+struct tz_batch;
+tz_result tz_device_work(tz_writer *writer, const struct tz_batch *batch, uint64_t pieces);
+/* What is under way comes down, and goes on the belt. */
+tz_result tz_device_finish(tz_writer *writer);
+
+/* device_tiles.c: as many tiles of a swath as a batch holds, from first on: launched. *count: how
+ * many they are. */
+tz_result tz_device_tiles_begin(tz_writer *writer, tz_device_tiles *tiles, uint64_t end,
+                                uint64_t *count);
+
+/* device_take.c: a tile that came down. */
+struct tz_slot;
+tz_result tz_device_tile_take(tz_writer *writer, const struct tz_batch *batch, uint64_t index,
+                              unsigned worker, struct tz_slot *slot, tz_error *err);
+/* Bytes that come down, by the results. */
+tz_result tz_device_tiles_size(const tz_writer *writer, const tz_device_tiles *tiles,
+                               uint64_t *bytes);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows that come from one memory and are wanted in the other. A slab then has two sides, of one
+ * layout: rows gather on the side that they come from, and go over together, when the slab is full
+ * or when rows come from the other side. */
+#include "base/mem.h"
+#include "device/launch.h"
+#include "write/writer.h"
+
+/* ---- what is given ---- */
+
+/* The lowest and highest byte that one stride reaches; false: beyond all memory. */
+static bool reach(int64_t stride, uint32_t count, int64_t *low, int64_t *high)
+{
+    int64_t way;
+    if (__builtin_mul_overflow(stride, (int64_t)count - 1, &way))
+        return false;
+    return !__builtin_add_overflow(way < 0 ? *low : *high, way, way < 0 ? low : high);
+}
+
+static bool lies_within(const tz_buffer *rows)
+{
+    const uint64_t size = tz_device_memory_size(rows->memory);
+    if (rows->offset > size || size > INT64_MAX)
+        return false;
+    int64_t low = (int64_t)rows->offset, high = low;
+    return reach(rows->band_stride, rows->bands, &low, &high) &&
+           reach(rows->row_stride, rows->height, &low, &high) &&
+           reach(rows->column_stride, rows->width, &low, &high) && low >= 0 &&
+           tz_memory_holds(rows->memory, (uint64_t)high, tz_dtype_size(rows->dtype));
+}
+
+tz_result tz_device_check_rows(const tz_writer *w, const tz_buffer *rows)
+{
+    const tz_device *device = tz_writer_image(w)->options.device;
+    if (!rows->memory || rows->height == 0)
+        return TZ_OK;
+    if (rows->data)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "rows have both data and memory of a device");
+    if (!device || tz_device_of(rows->memory) != device)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "rows are in memory of another device than options->device");
+    if (!lies_within(rows))
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_offset(rows->offset),
+                       "rows go past the end of their device memory");
+    return TZ_OK;
+}
+
+/* ---- slabs ---- */
+
+/* One of the host's is read by uploads until the next sync. */
+tz_result tz_device_take_slab(tz_writer *w)
+{
+    return w->means.uploading[w->levels[0].slab] ? tz_device_finish(w) : TZ_OK;
+}
+
+/* The side of a slab that is on the host: of a write by the device, there once rows come to it. */
+static tz_result host_side(tz_writer *w, const tz_swath *swath, tz_swath *side)
+{
+    tz_writer_level *first = &w->levels[0];
+    tz_slab *slab = &first->slabs[first->slab];
+    if (!slab->memory) {
+        tz_device_memory **pinned = &w->means.pinned[first->slab];
+        TZ_TRY(tz_device_alloc_pinned(w->device, tz_slab_bytes(&w->budget, first->image), pinned,
+                                      w->ctx.err));
+        slab->memory = (*pinned)->host;
+    }
+    *side = *swath;
+    tz_slab_buffers(first->image, slab, swath->rows, swath->pixels.width, side);
+    return TZ_OK;
+}
+
+/* The side of a slab that is on the device. */
+static tz_swath device_side(const tz_writer *w, const tz_swath *swath)
+{
+    const tz_slab slab = {.device = w->means.pieces[TZ_PIECE_ROWS]};
+    tz_swath side = *swath;
+    tz_slab_buffers(w->levels[0].image, &slab, swath->rows, swath->pixels.width, &side);
+    return side;
+}
+
+/* Of a write by the cores. */
+static tz_result open_side(tz_writer *w)
+{
+    const tz_write_options *options = &tz_writer_image(w)->options;
+    const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
+    if (w->means.pieces[TZ_PIECE_ROWS])
+        return TZ_OK;
+    TZ_TRY(tz_device_check_cap(options, size, &w->ctx));
+    TZ_TRY(tz_device_admit(options->device, &size, 1, w->ctx.err));
+    TZ_TRY(tz_device_alloc(options->device, size, &w->means.pieces[TZ_PIECE_ROWS], w->ctx.err));
+    w->means.held = size;
+    return TZ_OK;
+}
+
+/* ---- from side to side ---- */
+
+static tz_result move_bytes(tz_writer *w, uint64_t offset, uint64_t size)
+{
+    tz_device_memory *device = w->means.pieces[TZ_PIECE_ROWS];
+    uint8_t *host = w->levels[0].slabs[w->levels[0].slab].memory + offset;
+    return w->device ? tz_device_upload(0, device, offset, host, size, w->ctx.err)
+                     : tz_device_download(0, host, device, offset, size, w->ctx.err);
+}
+
+/* The rows from first to end, and those of the mask, which follow all rows. */
+static tz_result move_rows(tz_writer *w, const tz_swath *slab, uint32_t first, uint32_t end)
+{
+    const uint64_t row = (uint64_t)slab->pixels.row_stride;
+    const uint64_t mask_row = w->levels[0].image->spec.mask ? (uint64_t)slab->mask.row_stride : 0;
+    if (first == end)
+        return TZ_OK;
+    if (w->device)
+        w->means.uploading[w->levels[0].slab] = true;
+    if (end - first == slab->rows) {
+        TZ_TRY(move_bytes(w, 0, (row + mask_row) * slab->rows));
+    } else {
+        TZ_TRY(move_bytes(w, row * first, row * (end - first)));
+        TZ_TRY(move_bytes(w, row * slab->rows + mask_row * first, mask_row * (end - first)));
+    }
+    return w->device ? TZ_OK : tz_device_sync(tz_writer_image(w)->options.device, 0, w->ctx.err);
+}
+
+/* Tiles are made of the rows on this side. */
+static bool is_home(const tz_writer *w, bool on_device)
+{
+    return (w->device != NULL) == on_device;
+}
+
+tz_result tz_gather_begin(tz_writer *w, const tz_swath *slab, bool on_device, uint32_t done,
+                          tz_swath *into)
+{
+    if (on_device && !w->device)
+        TZ_TRY(open_side(w));
+    if (is_home(w, on_device) && w->means.at_home < done)
+        TZ_TRY(move_rows(w, slab, w->means.at_home, done));
+    if (!on_device)
+        return host_side(w, slab, into);
+    *into = device_side(w, slab);
+    return TZ_OK;
+}
+
+void tz_gather_end(tz_writer *w, bool on_device, uint32_t done)
+{
+    if (is_home(w, on_device))
+        w->means.at_home = done;
+}
+
+tz_result tz_gather_release(tz_writer *w, tz_swath *swath)
+{
+    TZ_TRY(move_rows(w, swath, w->means.at_home, swath->rows));
+    w->means.at_home = 0;
+    if (w->device)
+        *swath = device_side(w, swath);
+    return TZ_OK;
+}
+
+/* ---- within the device ---- */
+
+static tz_result copy_part(const tz_buffer *from, uint32_t from_row, const tz_buffer *to,
+                           uint32_t to_row, uint32_t rows, tz_error *err)
+{
+    const tz_buffer source = tz_rows_from(from, from_row, rows);
+    const tz_buffer target = tz_rows_from(to, to_row, rows);
+    return tz_is_there(to) ? tz_copy_rows_launch(&source, &target, 0, err) : TZ_OK;
+}
+
+tz_result tz_device_copy_rows(tz_writer *w, const tz_swath *from, uint32_t from_row,
+                              const tz_swath *to, uint32_t to_row, uint32_t rows)
+{
+    if (rows == 0)
+        return TZ_OK;
+    TZ_TRY(copy_part(&from->pixels, from_row, &to->pixels, to_row, rows, w->ctx.err));
+    return copy_part(&from->mask, from_row, &to->mask, to_row, rows, w->ctx.err);
+}
