@@ -63,8 +63,11 @@ tz_result tz_device_means_open(tz_writer *w)
 /* Whatever went wrong: nothing of the host's may be released while it is still read or written. */
 static void wait_for_all(tz_writer *w)
 {
-    if (w->means.pieces[TZ_PIECE_ROWS])
-        (void)tz_device_sync(w->means.pieces[TZ_PIECE_ROWS]->device, 0, NULL);
+    const tz_device_means *means = &w->means;
+    const bool busy = means->under_way || means->uploading[0] || means->uploading[1] ||
+                      w->state == TZ_WRITER_FAILED;
+    if (busy && means->pieces[TZ_PIECE_ROWS])
+        (void)tz_device_sync(means->pieces[TZ_PIECE_ROWS]->device, 0, NULL);
 }
 
 void tz_device_means_close(tz_writer *w)
