@@ -49,7 +49,8 @@ static void print_traffic(const device_told *t)
     page_label("Downloads");
     printf("%s, %s\n", text_count(a, use->downloads), text_bytes(b, use->download_bytes));
     page_label("Launches");
-    printf("%s, waited for %s times\n", text_count(a, use->launches), text_count(b, use->syncs));
+    printf("%s, and %s wait%s\n", text_count(a, use->launches), text_count(b, use->syncs),
+           text_plural(use->syncs));
     page_label("Memory");
     printf("%s planned", text_bytes(a, use->memory));
     if (!t->planned)

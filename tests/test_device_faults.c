@@ -97,6 +97,30 @@ static void test_the_cores(void **state)
 }
 
 /* The GPU with most memory, whatever its number; and never a CPU. */
+static void test_work(void **state)
+{
+    (void)state;
+    tz_error err;
+    tz_device_list *list = NULL;
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_PLACE), "place");
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_DECODE_ZSTD), "decode-zstd");
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_REDUCE), "reduce");
+    assert_null(tz_device_work_name(0));
+    assert_null(tz_device_work_name(TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2));
+    assert_null(tz_device_work_name(1u << 31));
+    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
+    /* the cores can do all that has a name; the double has no double precision */
+    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_REDUCE - 1);
+    assert_true(list->devices[1].work & TZ_DEVICE_PLACE);
+    assert_false(list->devices[1].work & TZ_DEVICE_CONVERT);
+    tz_device_list_free(list);
+    control->big_endian = true;
+    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
+    assert_false(list->devices[1].usable);
+    assert_int_equal(list->devices[1].work, 0);
+    tz_device_list_free(list);
+}
+
 static void test_auto(void **state)
 {
     (void)state;
@@ -537,6 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FAULT(test_names),
         FAULT(test_the_cores),
+        FAULT(test_work),
         FAULT(test_auto),
         FAULT(test_nothing_there),
         FAULT(test_odd_devices),

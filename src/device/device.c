@@ -75,6 +75,7 @@ static tz_result open_driver(tz_device **out, const tz_driver *driver, uint32_t 
         destroy(device);
         return result;
     }
+    device->info.work = tz_device_abilities(driver, &device->info);
     *out = device;
     return TZ_OK;
 }

@@ -97,6 +97,10 @@ static tz_result fill(whole_list *list, const tz_device_options *options, const 
         const size_t before = list->found.count;
         tz_device_text(about->name, sizeof about->name, tz_drivers[i]->name);
         TZ_TRY(tz_drivers[i]->find(options, &list->found, about, ctx));
+        for (size_t k = before; k < list->found.count; k++) {
+            tz_device_info *info = &list->found.devices[k];
+            info->work = tz_device_abilities(tz_drivers[i], info);
+        }
         about->device_count = (uint32_t)(list->found.count - before);
     }
     list->shown = (tz_device_list){.driver_count = DRIVER_COUNT,

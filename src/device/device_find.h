@@ -13,4 +13,7 @@ tz_result tz_device_take_options(tz_device_options *out, const tz_device_options
 
 void tz_cores_describe(tz_device_info *info);
 
+/* What a device of the driver can do: bits of tz_device_info.work. */
+uint32_t tz_device_abilities(const tz_driver *driver, const tz_device_info *info);
+
 #endif

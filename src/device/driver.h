@@ -69,7 +69,7 @@ typedef struct tz_driver {
     const char *name;
 
     /* Add all devices, in the order of their numbers, and say in *about what became of the driver.
-     * What is missing is no error. */
+     * What is missing is no error. Their work is left 0: it is the same for all drivers. */
     tz_result (*find)(const tz_device_options *options, tz_found *found, tz_driver_info *about,
                       const tz_context *ctx);
 

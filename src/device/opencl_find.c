@@ -184,6 +184,5 @@ void tz_cl_describe(const tz_cl_api *api, const tz_cl_place *place, size_t index
     describe_limits(api, device, &info->limits);
     const char *fault = find_fault(api, device, info);
     info->usable = !fault;
-    info->work = fault ? 0 : TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2;
     tz_device_text(info->reason, sizeof info->reason, fault ? fault : "");
 }

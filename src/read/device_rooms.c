@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/device_text.h"
+#include "device/cost.h"
 #include "read/device_lane.h"
 
 /* More of a device's memory makes no wave faster: launches are long by then. */
@@ -121,6 +121,8 @@ void tz_device_plan_measure(tz_plan *plan)
         dp->units = tz_larger(dp->units, (size_t)cut.need.units);
         dp->fetches = tz_larger(dp->fetches, (size_t)cut.need.fetches);
     }
+    if (dp->on_device && dp->codec_count > 0)
+        dp->fetches = dp->units; /* done once more, each tile is a read of its own */
     measure_again(plan);
     plan->report.device.tiles_by_cores = dp->by_cores;
 }
@@ -167,6 +169,25 @@ static tz_result admit(const tz_plan *plan)
     return TZ_OK;
 }
 
+/* A device that was not named has to be worth it. */
+static bool pays(tz_plan *plan)
+{
+    const tz_device_plan *dp = plan->device;
+    const tz_report *report = &plan->report;
+    const tz_device_job job = {.bytes_compressed = report->bytes_compressed,
+                               .bytes_pixels = report->bytes_decoded,
+                               .tiles = report->tiles,
+                               .tiles_by_cores = dp->by_cores,
+                               .compression = plan->targets[0].tile.compression,
+                               .threads = plan->threads};
+    char reason[sizeof report->device.reason];
+    if (dp->on_device || !tz_device_is_auto(dp->device) ||
+        tz_device_pays(tz_device_get_info(dp->device), &job, reason, sizeof reason))
+        return true;
+    tz_device_plan_leave(plan, reason);
+    return false;
+}
+
 static bool is_too_large(const tz_device_plan *dp)
 {
     return dp->lane.device > dp->rooms.device || dp->lane.pinned > dp->rooms.pinned;
@@ -186,6 +207,8 @@ tz_result tz_device_plan_fit(tz_plan *plan, bool *again)
 {
     tz_device_plan *dp = plan->device;
     *again = false;
+    if (!pays(plan))
+        return TZ_OK;
     measure_fills(dp);
     if (is_too_large(dp) && (plan->fetch_size > 1 || dp->lanes > 1)) {
         dp->lanes = plan->fetch_size > 1 ? dp->lanes : 1;

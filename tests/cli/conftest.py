@@ -37,9 +37,9 @@ def plain_environment(**extra):
 def call(*arguments, env=None, **options):
     """Runs the command; its output as text, with bytes that are not UTF-8 kept."""
     options.setdefault("capture_output", "stdout" not in options)
+    options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run([COMMAND, *arguments], env=env or plain_environment(), timeout=120,
-                          encoding="utf-8", errors="surrogateescape",
-                          stdin=subprocess.DEVNULL, **options)
+                          encoding="utf-8", errors="surrogateescape", **options)
 
 
 @pytest.fixture

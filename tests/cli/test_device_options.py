@@ -7,7 +7,10 @@ import pathlib
 import jsonschema
 import pytest
 
+from conftest import COMMAND
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DOUBLE = str(COMMAND.parent / "tests" / "libopencl_double.so")
 COMMANDS = ("read", "plan", "convert", "cog")
 
 
@@ -99,6 +102,16 @@ def test_auto_without_a_gpu(run, words, command, tmp_path):
     assert done.returncode == 0
     for use in uses(answer):
         assert use["id"] is None and missing in use["reason"]
+
+
+def test_auto_leaves_little_work_to_the_cores(run, words, command):
+    """The double has a GPU: on paper it costs more than a small file takes."""
+    done = run(*words(command, "--json", "--device", "auto", "--opencl-library", DOUBLE))
+    answer = json.loads(done.stdout)
+    schema_of(command).validate(answer)
+    assert done.returncode == 0, done.stderr
+    for use in uses(answer):
+        assert use["id"] is None and "cores" in use["reason"]
 
 
 def test_page(run, words, command):
