@@ -7,6 +7,7 @@
 #include "kernels/lz4.h"
 #include "kernels/lzw.h"
 #include "kernels/packbits.h"
+#include "kernels/zstd.h"
 
 #ifdef TZ_HAVE_LIBDEFLATE
 #include <libdeflate.h>
@@ -62,12 +63,24 @@ static uint32_t decode_lz4(const uint8_t *in, uint32_t in_size, uint8_t *out, ui
 }
 #endif
 
+#ifdef TZ_HAVE_ZSTD
+static uint32_t decode_zstd(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                            void *work)
+{
+    uint32_t shared[TZ_ZSTD_LOCAL];
+    uint8_t *other = target_alloc(size);
+    uint32_t status = tz_zstd_tile(in, in_size, other, size, work);
+    same_by_group(status, tz_zstd_group(in, in_size, out, size, work, shared), other, out, size);
+    return status;
+}
+#endif
+
 /* By the first byte; kernels for codecs that this build does not have are NULL. */
 static const struct {
     const tz_codec *codec;
     kernel_decode *decode;
 } kernels[] = {
-    {&tz_codec_lzw, decode_lzw},
+    {&tz_codec_lzw, decode_lzw}, /* these two are always there */
     {&tz_codec_packbits, decode_packbits},
 #ifdef TZ_HAVE_LIBDEFLATE
     {&tz_codec_deflate, decode_deflate},
@@ -79,8 +92,13 @@ static const struct {
 #else
     {NULL, NULL},
 #endif
+#ifdef TZ_HAVE_ZSTD
+    {&tz_codec_zstd, decode_zstd},
+#else
+    {NULL, NULL},
+#endif
 };
-enum { KERNELS = sizeof kernels / sizeof kernels[0], BARE_DEFLATE = KERNELS, WORK = 1 << 14 };
+enum { KERNELS = sizeof kernels / sizeof kernels[0], BARE_DEFLATE = KERNELS, WORK = TZ_ZSTD_WORK };
 _Static_assert(WORK >= TZ_INFLATE_WORK * sizeof(uint16_t) && WORK >= TZ_LZW_WORK * sizeof(uint32_t),
                "one work memory for all");
 
@@ -95,12 +113,12 @@ static size_t count_warnings(uint32_t status)
 static uint32_t run_kernel(kernel_decode *decode, const uint8_t *in, size_t in_size, uint8_t *out,
                            size_t size, uint8_t poison)
 {
-    uint8_t *work = target_alloc(WORK);
+    static void *work = NULL; /* one for all runs: it is large */
+    if (!work)
+        work = target_alloc(WORK);
     memset(work, poison, WORK);
     memset(out, poison, size);
-    uint32_t status = decode(in, (uint32_t)in_size, out, (uint32_t)size, work);
-    free(work);
-    return status;
+    return decode(in, (uint32_t)in_size, out, (uint32_t)size, work);
 }
 
 static void compare(unsigned which, const tz_tile_format *format, const uint8_t *in, size_t in_size)

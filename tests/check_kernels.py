@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles each kernel alone as every language that it is written in, and the coders of tiles to code for devices."""
+"""Compiles each kernel alone as every language that it is written in, the coders of tiles to code for devices, and all
+families of device kernels, also for devices without double precision."""
 
 import os
 import pathlib
@@ -27,6 +28,7 @@ CODERS = """
 #include "kernels/lzw.h"
 #include "kernels/packbits.h"
 #include "kernels/packbits_encode.h"
+#include "kernels/zstd.h"
 KERNEL void encode(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
                    TZ_GLOBAL tz_u32 *sizes)
 {
@@ -41,13 +43,15 @@ KERNEL void encode(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
 KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out, tz_u32 size,
                    TZ_GLOBAL tz_u16 *work, TZ_GLOBAL tz_u32 *places, TZ_GLOBAL tz_u32 *status)
 {
-    SHARED tz_u32 queue[TZ_QUEUE_WORDS];
+    SHARED tz_u32 queue[TZ_ZSTD_LOCAL];
     status[0] = tz_inflate_tile(in, in_size, out, size, work);
     status[1] = tz_lzw_tile(in, in_size, out, size, places);
     status[2] = tz_lz4_tile(in, in_size, out, size);
     status[3] = tz_packbits_tile(in, in_size, out, size);
     status[4] = tz_inflate_group(in, in_size, out, size, work, queue);
     status[5] = tz_lzw_group(in, in_size, out, size, places, queue);
+    status[6] = tz_zstd_tile(in, in_size, out, size, places);
+    status[7] = tz_zstd_group(in, in_size, out, size, places, queue);
 }
 """
 
@@ -69,6 +73,14 @@ def check_opencl(tap):
     text = "#define KERNEL __kernel\n#define SHARED __local\n" + CODERS
     passed, output = run(OPENCL + ["-O1", "-Isrc", "-S", "-emit-llvm", "-o", os.devnull, "-"], text)
     tap.check("the decoders and encoders to SPIR", passed, output)
+
+
+def check_family(tap, header):
+    name = header.relative_to(ROOT / "src")
+    for kind, options in (("", []), (" without doubles", ["-Xclang", "-cl-ext=-cl_khr_fp64"])):
+        passed, output = run(OPENCL + options + STRICT + ["-Wno-unused-parameter", "-O1", "-Isrc", "-S", "-emit-llvm",
+                                                          "-o", "-", "-"], f'#include "{name}"\n')
+        tap.check(f"{name} to SPIR{kind}", passed, output)
 
 
 def find_nvcc():
@@ -98,7 +110,10 @@ def main():
     for header in headers:
         check_header(tap, header)
     check_opencl(tap)
-    check_cuda(tap, headers)
+    families = sorted((ROOT / "src/device").glob("*_kernels.h"))
+    for family in families:
+        check_family(tap, family)
+    check_cuda(tap, headers + families)
     return tap.finish()
 
 

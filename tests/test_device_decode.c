@@ -12,6 +12,7 @@
 #include "kernels/lz4.h"
 #include "kernels/lzw.h"
 #include "kernels/packbits.h"
+#include "kernels/zstd.h"
 #include "support/check.h"
 #include "support/kernel_run.h"
 #include "support/row_forms.h"
@@ -138,7 +139,7 @@ static streams *begin(const tz_codec *codec, const tz_encoder *encoder, kernel_d
     streams *s = run_alloc(sizeof *s);
     s->count = 0;
     s->encoder = encoder;
-    kernel_open(&s->run, codec, decode, TZ_LZW_WORK * sizeof(uint32_t));
+    kernel_open(&s->run, codec, decode, TZ_ZSTD_WORK); /* which takes most */
     return s;
 }
 
@@ -157,10 +158,11 @@ static void end(streams *s)
 typedef struct layout {
     tz_decode_entry *entries;
     uint64_t table, statuses, size;
+    uint64_t scratch, scratch_size; /* behind all that goes to and fro */
     uint8_t *slab;
 } layout;
 
-static layout lay_out(const streams *s)
+static layout lay_out(const streams *s, uint16_t compression)
 {
     layout l = {.entries = run_alloc((s->count + 1) * sizeof *l.entries)};
     uint64_t at = 8;
@@ -181,6 +183,8 @@ static layout lay_out(const streams *s)
         at += s->list[i].tile_size;
     }
     l.size = at + random_below(9);
+    l.scratch = (l.size + 63) / 64 * 64;
+    l.scratch_size = tz_decode_scratch_bytes(pocl_device, compression, s->count);
     l.slab = run_alloc(l.size);
     memset(l.slab, POISON, l.size);
     memcpy(l.slab + l.table, l.entries, s->count * sizeof *l.entries);
@@ -194,13 +198,15 @@ static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)
     tz_error err;
     tz_device_memory *slab = NULL;
     uint8_t *out = run_alloc(l->size);
-    assert_int_equal(tz_device_alloc(pocl_device, l->size, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(pocl_device, l->scratch + l->scratch_size, &slab, &err),
+                     TZ_OK);
     const tz_decode_batch batch = {.compression = compression,
                                    .slab = slab,
                                    .tiles = l->entries,
                                    .count = s->count,
                                    .table = l->table,
-                                   .statuses = l->statuses};
+                                   .statuses = l->statuses,
+                                   .scratch = l->scratch};
     assert_int_equal(tz_device_upload(0, slab, 0, l->slab, l->size, &err), TZ_OK);
     assert_int_equal(tz_decode_launch(&batch, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, out, slab, 0, l->size, &err), TZ_OK);
@@ -231,7 +237,7 @@ static void compare(const layout *l, const streams *s, const uint8_t *found)
 static void run_form(const streams *s, uint16_t compression, tz_device_type type)
 {
     const tz_device_type own = pocl_device->info.type;
-    layout l = lay_out(s);
+    layout l = lay_out(s, compression);
     tz_device_counts wave;
     pocl_device->info.type = type; /* a GPU is given the kernels for groups */
     assert_true(tz_device_decodes(pocl_device, compression));
@@ -314,6 +320,20 @@ static void lz4(void **state)
 }
 #endif
 
+#if defined(TZ_HAVE_ZSTD)
+static uint32_t zstd_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                          void *work)
+{
+    return tz_zstd_tile(in, in_size, out, size, work);
+}
+
+static void zstd(void **state)
+{
+    (void)state;
+    check_codec(&tz_codec_zstd, &tz_encoder_zstd, zstd_in_c);
+}
+#endif
+
 /* ---- what a kernel would have to trust ---- */
 
 static void refuse(const tz_decode_batch *batch, const char *text)
@@ -387,6 +407,9 @@ int main(void)
 #endif
         cmocka_unit_test(lzw),
         cmocka_unit_test(packbits),
+#if defined(TZ_HAVE_ZSTD)
+        cmocka_unit_test(zstd),
+#endif
         cmocka_unit_test(wrong_places),
     };
     return cmocka_run_group_tests(tests, pocl_begin, pocl_end);

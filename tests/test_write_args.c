@@ -144,6 +144,22 @@ static void values_must_fit_narrow_samples(void **state)
     raster_free(&r);
 }
 
+/* A row of one sample of 7 bits takes a byte, packed or not. */
+static void values_must_fit_where_packing_saves_nothing(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 1, 4, false);
+    tz_write_options options = plain();
+    options.strips = true;
+    r.spec.bits_per_sample = 7;
+    memcpy(r.pixels.data, "\x01\x7f\x00\x80", 4);
+    tz_memory out = {0};
+    tz_error err = {0};
+    assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_ARG);
+    assert_non_null(strstr(err.message, "column 0, row 3 does not fit 7 bits"));
+    raster_free(&r);
+}
+
 static void bigtiff_is_chosen_by_size_or_by_wish(void **state)
 {
     (void)state;
@@ -235,6 +251,7 @@ int main(void)
         cmocka_unit_test(no_writer_is_an_error),
         cmocka_unit_test(sinks_and_sources_need_functions),
         cmocka_unit_test(values_must_fit_narrow_samples),
+        cmocka_unit_test(values_must_fit_where_packing_saves_nothing),
         cmocka_unit_test(bigtiff_is_chosen_by_size_or_by_wish),
         cmocka_unit_test(four_gigabytes_make_a_bigtiff),
     };

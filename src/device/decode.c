@@ -5,6 +5,7 @@
 #include "device/decode_kernels.h"
 #include "device/device_state.h"
 #include "device/launch.h"
+#include "kernels/zstd.h"
 
 _Static_assert(sizeof(tz_decode_entry) == TZ_DECODE_ENTRY &&
                    offsetof(tz_decode_entry, to) == TZ_DECODE_TO &&
@@ -26,6 +27,7 @@ static const decoder decoders[] = {
     {8, TZ_KERNEL_INFLATE_GROUP, TZ_KERNEL_INFLATE_ITEM, 0},
     {32773, TZ_KERNEL_PACKBITS_ITEM, TZ_KERNEL_PACKBITS_ITEM, 0},
     {32946, TZ_KERNEL_INFLATE_GROUP, TZ_KERNEL_INFLATE_ITEM, 0},
+    {50000, TZ_KERNEL_ZSTD_GROUP, TZ_KERNEL_ZSTD_ITEM, TZ_ZSTD_WORK},
     {50004, TZ_KERNEL_LZ4_ITEM, TZ_KERNEL_LZ4_ITEM, 0},
 };
 

@@ -12,6 +12,7 @@
     X(LZW, lzw)                                                                                    \
     X(LZ4, lz4)                                                                                    \
     X(PACKBITS, packbits)                                                                          \
+    X(ZSTD, zstd)                                                                                  \
     X(CUT, cut)                                                                                    \
     X(TALLY, tally)                                                                                \
     X(DEFLATE, deflate)                                                                            \
@@ -29,6 +30,8 @@
     X(LZW_ITEM, LZW, tz_kernel_lzw_item, "m888")                                                   \
     X(LZ4_ITEM, LZ4, tz_kernel_lz4_item, "m888")                                                   \
     X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m888")                                    \
+    X(ZSTD_GROUP, ZSTD, tz_kernel_zstd_group, "m888")                                              \
+    X(ZSTD_ITEM, ZSTD, tz_kernel_zstd_item, "m888")                                                \
     X(CUT_U8, CUT, tz_kernel_cut_u8, "mm888448888444448884")                                       \
     X(CUT_U16, CUT, tz_kernel_cut_u16, "mm888448888444448884")                                     \
     X(CUT_U32, CUT, tz_kernel_cut_u32, "mm888448888444448884")                                     \
@@ -38,8 +41,8 @@
     X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
     X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
     X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")                                      \
-    X(TALLY, TALLY, tz_kernel_tally, "mm8884484444888")                                            \
-    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm8884484444888")                                \
+    X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
+    X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm88844844444888")                               \
     X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
     X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
     X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
@@ -54,7 +57,14 @@
     X(REDUCE_MEAN, REDUCE, tz_kernel_reduce_mean, "mmmmmmm8")                                      \
     X(REDUCE_FILTER, REDUCE, tz_kernel_reduce_filter, "mmmmmmm8")                                  \
     X(REDUCE_EXTREME, REDUCE, tz_kernel_reduce_extreme, "mmmmmmm8")                                \
-    X(REDUCE_CHOICE, REDUCE, tz_kernel_reduce_choice, "mmmmmmm8")
+    X(REDUCE_CHOICE, REDUCE, tz_kernel_reduce_choice, "mmmmmmm8")                                  \
+    X(PLACE_ROWS, TILES, tz_kernel_place_rows, "mm88844444")                                       \
+    X(UNDO2_U8, TILES, tz_kernel_undo2_u8, "m884444")                                              \
+    X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
+    X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
+    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
+    X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m884")                                    \
+    X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m884")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };

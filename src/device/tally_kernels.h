@@ -22,8 +22,8 @@ TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
 
 #ifdef TZ_SHELL
 #define TZ_TALLY_ARGUMENTS                                                                         \
-    TZ_PLACE_ARGUMENTS, tz_u64 tallies, tz_u32 samples, tz_u32 part, tz_u32 nodata_kind,           \
-        tz_u32 has_mask, tz_u64 nodata, tz_u64 mask_row, tz_u64 mask_column
+    TZ_PLACE_ARGUMENTS, tz_u64 tallies, tz_u32 samples, tz_u32 part, tz_u32 has_nodata,            \
+        tz_u32 nodata_kind, tz_u32 has_mask, tz_u64 nodata, tz_u64 mask_row, tz_u64 mask_column
 
 /* Group after group, the samples of a pixel of one tile after those of the other. Complex samples
  * (part 0) are not tallied. */
@@ -39,7 +39,8 @@ TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
     const TZ_GLOBAL tz_u8 *flags = mask + (has_mask ? tz_cut_valid(entry) : 0u);                   \
     from.row_bytes = plain_row, from.step = samples * bytes, from.part = part;                     \
     from.width = tz_cut_width(entry), from.rows = part ? tz_cut_height(entry) : 0u;                \
-    from.nodata_kind = nodata_kind, from.has_mask = has_mask, from.nodata = nodata;                \
+    from.has_nodata = has_nodata, from.nodata_kind = nodata_kind, from.has_mask = has_mask,        \
+    from.nodata = nodata;                                                                          \
     from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column
 
 /* Item 0 of a group to a sample of a tile. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What codes of LZW and deflate come to: a literal, or a copy of bytes that the tile has already.
- * Written at once by one item, or gathered in a queue and written by a group: no byte of a queue
- * waits for another, since each is traced back to where it was before the queue, or to a literal.
+ * What codes of LZW, deflate and Zstandard come to: literals, or a copy of bytes that the tile has
+ * already. Written at once by one item, or gathered in a queue and written by a group: no byte of a
+ * queue waits for another, since each is traced back to where it was before the queue, or to a
+ * literal.
  *
- * A source is a literal byte with TZ_LITERAL, or the distance to copy from. */
+ * A source is the distance to copy from; or with TZ_LITERAL a literal byte, or the number of the
+ * first of several literals that the decoder has elsewhere. */
 #ifndef TZ_KERNELS_COPIES_H
 #define TZ_KERNELS_COPIES_H
 
@@ -66,7 +68,7 @@ TZ_FN void tz_queue_add(TZ_LOCAL tz_u32 *queue, tz_u32 source, tz_u32 size)
     queue[TZ_QUEUE_SOURCES + count] = source;
     queue[TZ_QUEUE_ENDS + count + 1u] = at + size;
     queue[TZ_QUEUE_COUNT] = count + 1u;
-    if (size >= TZ_GROUP_SIZE / 2u) { /* no literal */
+    if (size >= TZ_GROUP_SIZE / 2u && !(source & TZ_LITERAL)) {
         const tz_u32 copied = size < source ? size : source;
         queue[TZ_QUEUE_FULL] = at - source + copied > queue[TZ_QUEUE_ENDS];
     }
@@ -99,19 +101,20 @@ TZ_FN tz_u32 tz_queue_find(const TZ_LOCAL tz_u32 *queue, tz_u32 at)
     return low;
 }
 
-/* The byte at this place, which a copy in the queue makes. Every step goes back to before the copy
- * that it looks at, so that there are no more steps than copies. */
-TZ_FN tz_u8 tz_queue_byte(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *out, tz_u32 at)
+/* Where the byte at this place comes from: a place before the queue, or a literal with TZ_LITERAL.
+ * Every step goes back to before the copy that it looks at, so that there are no more steps than
+ * copies. */
+TZ_FN tz_u32 tz_queue_trace(const TZ_LOCAL tz_u32 *queue, tz_u32 at)
 {
     while (at >= queue[TZ_QUEUE_ENDS]) {
         const tz_u32 copy = tz_queue_find(queue, at);
         const tz_u32 source = queue[TZ_QUEUE_SOURCES + copy];
         const tz_u32 start = queue[TZ_QUEUE_ENDS + copy];
         if (source & TZ_LITERAL)
-            return (tz_u8)source;
+            return source + (at - start);
         at = start - source + (at - start) % source;
     }
-    return out[at];
+    return at;
 }
 
 /* One item's share of all that the queue makes. */
@@ -119,8 +122,10 @@ TZ_FN void tz_queue_write(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *i
                           TZ_GLOBAL tz_u8 *out, tz_u32 item)
 {
     const tz_u32 end = queue[TZ_QUEUE_ENDS + queue[TZ_QUEUE_COUNT]];
-    for (tz_u32 at = queue[TZ_QUEUE_ENDS] + item; at < end; at += TZ_GROUP_SIZE)
-        out[at] = tz_queue_byte(queue, out, at);
+    for (tz_u32 at = queue[TZ_QUEUE_ENDS] + item; at < end; at += TZ_GROUP_SIZE) {
+        const tz_u32 from = tz_queue_trace(queue, at);
+        out[at] = from & TZ_LITERAL ? (tz_u8)from : out[from];
+    }
     for (tz_u32 i = item; i < queue[TZ_QUEUE_BYTES]; i += TZ_GROUP_SIZE)
         out[end + i] = in[queue[TZ_QUEUE_FROM] + i];
 }

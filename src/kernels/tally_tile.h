@@ -5,17 +5,11 @@
 #ifndef TZ_KERNELS_TALLY_TILE_H
 #define TZ_KERNELS_TALLY_TILE_H
 
-#include "kernels/convert.h"
 #include "kernels/items.h"
-#include "kernels/raw.h"
 #include "kernels/tally.h"
+#include "kernels/wide.h"
 
 #define TZ_TALLY_PIECES (TZ_GROUP_SIZE / TZ_TALLY_LANES)
-
-/* How a sample is known to be nodata. */
-#define TZ_NODATA_NEVER    0u
-#define TZ_NODATA_AS_VALUE 1u /* it equals the value */
-#define TZ_NODATA_AS_BITS  2u /* it has its bits: integers, which not all are doubles */
 
 /* Samples of a tile, and what says whether they count. */
 typedef struct tz_tally_source {
@@ -24,44 +18,22 @@ typedef struct tz_tally_source {
     tz_u32 part; /* TZ_PART_... */
     tz_u32 width;
     tz_u32 rows;
-    tz_u32 nodata_kind;
     tz_u32 has_mask;
+    tz_u32 has_nodata;
+    tz_u32 nodata_kind; /* TZ_WIDE_... */
     tz_u64 nodata;
     tz_i64 mask_row;
     tz_i64 mask_column;
 } tz_tally_source;
 
-/* The nearest double of integers of 64 bits, and exact for all others. */
-TZ_FN tz_f64 tz_tally_value(tz_u64 raw, tz_u32 part)
-{
-    switch (part) {
-    case TZ_PART_I8:
-        return (tz_f64)(tz_i8)raw;
-    case TZ_PART_I16:
-        return (tz_f64)(tz_i16)raw;
-    case TZ_PART_I32:
-        return (tz_f64)(tz_i32)raw;
-    case TZ_PART_I64:
-        return (tz_f64)(tz_i64)raw;
-    case TZ_PART_F16:
-        return (tz_f64)tz_half_to_f32((tz_u16)raw);
-    case TZ_PART_F32:
-        return (tz_f64)tz_f32_of_bits((tz_u32)raw);
-    case TZ_PART_F64:
-        return tz_f64_of_bits(raw);
-    default:
-        return (tz_f64)raw;
-    }
-}
-
-TZ_FN int tz_tally_counts(const tz_tally_source *from, tz_u64 raw, tz_f64 value,
-                          const TZ_GLOBAL tz_u8 *mask, tz_u32 x)
+/* The first pixel of a mask's row, and the sample of pixel x. */
+TZ_FN int tz_tally_counts(const tz_tally_source *from, const TZ_GLOBAL tz_u8 *mask, tz_u32 x,
+                          tz_u64 value)
 {
     if (from->has_mask && mask[(tz_i64)x * from->mask_column] == 0u)
         return 0;
-    if (from->nodata_kind == TZ_NODATA_AS_VALUE)
-        return value != tz_f64_of_bits(from->nodata);
-    return from->nodata_kind != TZ_NODATA_AS_BITS || raw != from->nodata;
+    return !from->has_nodata ||
+           !tz_wide_equals(value, tz_part_kind(from->part), from->nodata, from->nodata_kind);
 }
 
 /* Pieces are numbered row by row. */
@@ -83,10 +55,11 @@ TZ_FN void tz_tally_samples(const tz_tally_source *from, const TZ_GLOBAL tz_u8 *
     const TZ_GLOBAL tz_u8 *row = tile + y * from->row_bytes + (tz_u64)begin * from->step;
     const TZ_GLOBAL tz_u8 *flags = mask + (tz_i64)y * from->mask_row;
     for (tz_u32 i = first; i < count; i += step) {
-        const tz_u64 raw = tz_load_raw(row + (tz_u64)i * from->step, tz_part_bytes(from->part));
-        const tz_f64 value = tz_tally_value(raw, from->part);
-        tz_lane_add(lanes, step == 1u ? i % TZ_TALLY_LANES : 0u, value,
-                    tz_tally_counts(from, raw, value, flags, begin + i), pivot);
+        const TZ_GLOBAL tz_u8 *p = row + (tz_u64)i * from->step;
+        const tz_u64 value = tz_wide_of_raw(tz_load_raw(p, tz_part_bytes(from->part)), from->part);
+        tz_lane_add(lanes, step == 1u ? i % TZ_TALLY_LANES : 0u,
+                    tz_wide_f64(value, tz_part_kind(from->part)),
+                    tz_tally_counts(from, flags, begin + i, value), pivot);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * xxHash of 32 bits with seed 0, the checksum of LZ4 frames, by one item. */
+ * xxHash with seed 0, by one item: of 32 bits, the checksum of LZ4 frames, and of 64 bits, whose
+ * lower half is that of Zstandard. */
 #ifndef TZ_KERNELS_XXHASH_H
 #define TZ_KERNELS_XXHASH_H
 
@@ -49,6 +50,75 @@ TZ_FN tz_u32 tz_kernel_xxhash32(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
     hash = (hash ^ hash >> 15) * TZ_XXHASH_2;
     hash = (hash ^ hash >> 13) * TZ_XXHASH_3;
     return hash ^ hash >> 16;
+}
+
+/* ---- 64 bits ---- */
+
+#define TZ_XXHASH64_1 0x9E3779B185EBCA87ul
+#define TZ_XXHASH64_2 0xC2B2AE3D27D4EB4Ful
+#define TZ_XXHASH64_3 0x165667B19E3779F9ul
+#define TZ_XXHASH64_4 0x85EBCA77C2B2AE63ul
+#define TZ_XXHASH64_5 0x27D4EB2F165667C5ul
+
+TZ_FN tz_u64 tz_kernel_le64(const TZ_GLOBAL tz_u8 *at)
+{
+    return tz_kernel_le32(at) | (tz_u64)tz_kernel_le32(at + 4) << 32;
+}
+
+TZ_FN tz_u64 tz_xxhash64_rotate(tz_u64 x, tz_u32 bits)
+{
+    return x << bits | x >> (64u - bits);
+}
+
+TZ_FN tz_u64 tz_xxhash64_lane(tz_u64 lane, tz_u64 word)
+{
+    return tz_xxhash64_rotate(lane + word * TZ_XXHASH64_2, 31u) * TZ_XXHASH64_1;
+}
+
+TZ_FN tz_u64 tz_xxhash64_merge(tz_u64 hash, tz_u64 lane)
+{
+    return (hash ^ tz_xxhash64_lane(0u, lane)) * TZ_XXHASH64_1 + TZ_XXHASH64_4;
+}
+
+/* What a hash of whole blocks of 32 bytes and the bytes behind them come to. */
+TZ_FN tz_u64 tz_xxhash64_tail(tz_u64 hash, const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
+{
+    tz_u32 at = 0u;
+    for (; size - at >= 8u; at += 8u)
+        hash = tz_xxhash64_rotate(hash ^ tz_xxhash64_lane(0u, tz_kernel_le64(bytes + at)), 27u) *
+                   TZ_XXHASH64_1 +
+               TZ_XXHASH64_4;
+    for (; size - at >= 4u; at += 4u)
+        hash = tz_xxhash64_rotate(hash ^ tz_kernel_le32(bytes + at) * TZ_XXHASH64_1, 23u) *
+                   TZ_XXHASH64_2 +
+               TZ_XXHASH64_3;
+    for (; at < size; at++)
+        hash = tz_xxhash64_rotate(hash ^ bytes[at] * TZ_XXHASH64_5, 11u) * TZ_XXHASH64_1;
+    hash = (hash ^ hash >> 33) * TZ_XXHASH64_2;
+    hash = (hash ^ hash >> 29) * TZ_XXHASH64_3;
+    return hash ^ hash >> 32;
+}
+
+TZ_FN tz_u64 tz_kernel_xxhash64(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
+{
+    tz_u32 at = 0u;
+    tz_u64 hash = TZ_XXHASH64_5;
+    if (size >= 32u) {
+        tz_u64 a = TZ_XXHASH64_1 + TZ_XXHASH64_2, b = TZ_XXHASH64_2, c = 0u, d = 0u - TZ_XXHASH64_1;
+        for (; size - at >= 32u; at += 32u) {
+            a = tz_xxhash64_lane(a, tz_kernel_le64(bytes + at));
+            b = tz_xxhash64_lane(b, tz_kernel_le64(bytes + at + 8u));
+            c = tz_xxhash64_lane(c, tz_kernel_le64(bytes + at + 16u));
+            d = tz_xxhash64_lane(d, tz_kernel_le64(bytes + at + 24u));
+        }
+        hash = tz_xxhash64_rotate(a, 1u) + tz_xxhash64_rotate(b, 7u) + tz_xxhash64_rotate(c, 12u) +
+               tz_xxhash64_rotate(d, 18u);
+        hash = tz_xxhash64_merge(hash, a);
+        hash = tz_xxhash64_merge(hash, b);
+        hash = tz_xxhash64_merge(hash, c);
+        hash = tz_xxhash64_merge(hash, d);
+    }
+    return tz_xxhash64_tail(hash + size, bytes + at, size - at);
 }
 
 #endif

@@ -41,11 +41,10 @@ void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t
  * type that equals nodata, exactly. */
 bool tz_store_nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sample);
 
-/* Statistics (tz_tally) of one band of one tile, gathered row by row, then of one band of the image,
- * merged tile by tile in their order. The order of sums is defined in doc/numerics.md. */
-
-/* Count samples, step bytes apart. mask (NULL: none) holds count bytes, 0 where a pixel does not
- * count. Neither do nodata and NaN. Complex types are not tallied: valid stays 0. */
+/* Statistics of one band of one tile, gathered row by row, then of one band of the image, merged
+ * tile by tile in their order; the order of sums is defined in doc/numerics.md. Count samples, step
+ * bytes apart. mask (NULL: none) holds count bytes, 0 where a pixel does not count. Neither do
+ * nodata and NaN. Complex types are not tallied: valid stays 0. */
 void tz_tally_row(tz_tally *tally, tz_dtype dtype, const uint8_t *row, ptrdiff_t step, size_t count,
                   const tz_nodata *nodata, const uint8_t *mask);
 void tz_tally_merge(tz_tally *sum, const tz_tally *part);

@@ -32,7 +32,7 @@ enum { METADATA_COPIES = 4 };
 static tz_tile_way make_way(const tz_encoder *encoder, const tz_encode_choice *choice,
                             const tz_tile_format *format, const tz_row_format *row)
 {
-    const bool packed = tz_row_bytes(row) != tz_row_prepared_bytes(row);
+    const bool packed = row->bits != 8 * tz_dtype_size(row->dtype);
     tz_tile_way way = {.encoder = encoder, .choice = choice, .format = *format};
     way.bytes.tile = encoder->flags & TZ_ENCODER_COPY ? 0 : tz_tile_bytes(format);
     way.bytes.row = packed ? tz_row_prepared_bytes(row) : 0;

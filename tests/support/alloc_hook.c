@@ -14,6 +14,7 @@ static atomic_int_fast64_t live_bytes;
 static atomic_int_fast64_t peak_bytes;
 static atomic_uint_fast64_t fail_at; /* the number of the allocation; 0: none */
 static atomic_bool fail_on;          /* and of all after it */
+static atomic_bool installed;
 
 static bool allow(void *user, size_t size)
 {
@@ -47,11 +48,18 @@ void alloc_hook_install(void)
     atomic_store(&peak_bytes, 0);
     alloc_hook_fail_at(0, false);
     tz_mem_set_hook(&(tz_mem_hook){allow, moved, NULL});
+    atomic_store(&installed, true);
 }
 
 void alloc_hook_remove(void)
 {
     tz_mem_set_hook(NULL);
+    atomic_store(&installed, false);
+}
+
+bool alloc_hook_is_installed(void)
+{
+    return atomic_load(&installed);
 }
 
 void alloc_hook_fail_at(uint64_t n, bool persistent)

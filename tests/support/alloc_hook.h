@@ -30,6 +30,7 @@ typedef struct alloc_stats {
  * threads; the library may allocate from any thread in between. */
 void alloc_hook_install(void);
 void alloc_hook_remove(void);
+bool alloc_hook_is_installed(void);
 
 /* From now on the n-th allocation fails (1 is the next one; 0: none), and with persistent all those
  * after it. */

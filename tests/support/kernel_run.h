@@ -31,6 +31,7 @@ typedef struct kernel_run {
     codec_run codec;
     kernel_decode *decode;
     size_t work_size;
+    uint8_t *work; /* a block of exactly its size */
 } kernel_run;
 
 enum { KERNEL_GUARD = 64 };
@@ -41,10 +42,12 @@ static inline void kernel_open(kernel_run *run, const tz_codec *codec, kernel_de
     run_open(&run->codec, codec);
     run->decode = decode;
     run->work_size = work_size;
+    run->work = run_alloc(work_size);
 }
 
 static inline void kernel_close(kernel_run *run)
 {
+    free(run->work);
     run_close(&run->codec);
 }
 
@@ -54,19 +57,18 @@ static inline uint32_t kernel_once(const kernel_run *run, const uint8_t *in, siz
                                    size_t size, size_t guard, uint8_t poison, uint8_t **out)
 {
     uint8_t *input = run_alloc(in_size);
-    uint8_t *work = run_alloc(run->work_size);
     uint8_t *block = run_alloc(size + 2 * guard);
     if (in_size > 0)
         memcpy(input, in, in_size);
-    memset(work, poison, run->work_size);
+    memset(run->work, poison, run->work_size);
     memset(block, poison, size + 2 * guard);
-    uint32_t status = run->decode(input, (uint32_t)in_size, block + guard, (uint32_t)size, work);
+    uint32_t status =
+        run->decode(input, (uint32_t)in_size, block + guard, (uint32_t)size, run->work);
     for (size_t i = 0; i < guard; i++) {
         assert_int_equal(block[i], poison);
         assert_int_equal(block[guard + size + i], poison);
     }
     memmove(block, block + guard, size);
-    free(work);
     free(input);
     *out = block;
     return status;
