@@ -57,14 +57,7 @@
     X(REDUCE_MEAN, REDUCE, tz_kernel_reduce_mean, "mmmmmmm8")                                      \
     X(REDUCE_FILTER, REDUCE, tz_kernel_reduce_filter, "mmmmmmm8")                                  \
     X(REDUCE_EXTREME, REDUCE, tz_kernel_reduce_extreme, "mmmmmmm8")                                \
-    X(REDUCE_CHOICE, REDUCE, tz_kernel_reduce_choice, "mmmmmmm8")                                  \
-    X(PLACE_ROWS, TILES, tz_kernel_place_rows, "mm88844444")                                       \
-    X(UNDO2_U8, TILES, tz_kernel_undo2_u8, "m884444")                                              \
-    X(UNDO2_U16, TILES, tz_kernel_undo2_u16, "m884444")                                            \
-    X(UNDO2_U32, TILES, tz_kernel_undo2_u32, "m884444")                                            \
-    X(UNDO2_U64, TILES, tz_kernel_undo2_u64, "m884444")                                            \
-    X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m884")                                    \
-    X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m884")
+    X(REDUCE_CHOICE, REDUCE, tz_kernel_reduce_choice, "mmmmmmm8")
 
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
