@@ -85,6 +85,19 @@ def test_same_file(write, source, pocl, command, dtype, bands, options):
     assert 0 < writing["peak"] <= writing["memory"]
 
 
+@pytest.mark.parametrize("command, level", [("convert", "ZLEVEL"), ("cog", "LEVEL")])
+def test_the_usual_level_of_a_device(run, source, on_device, pocl, tmp_path, command, level):
+    """Deflate is what devices have of it, unless a level is given; the cores by name are the cores."""
+    def make(name, *words):
+        done = run(command, "--no-sync", "--co", "COMPRESS=DEFLATE", *words, source(), str(tmp_path / name),
+                   env=on_device())
+        assert (done.returncode, done.stderr) == (0, "")
+        return (tmp_path / name).read_bytes()
+    usual, fast = make("usual"), make("fast", "--co", f"{level}=FAST")
+    assert usual != fast == make("device", "--device", pocl, "--strict-device")
+    assert usual == make("cpu", "--device", "cpu") == make("six", "--device", pocl, "--co", f"{level}=6")
+
+
 def test_an_encoder_that_no_device_has(write, source, pocl, run, on_device, tmp_path):
     """The cores encode, and it is told why; the source is decoded by the device all the same."""
     options = [*TILED, "COMPRESS=ZSTD"]
