@@ -19,10 +19,12 @@ enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_
 
 /* ---- averages of two by two floats ---- */
 
+/* OpenCL C has no macros of any number of arguments: these two are one. */
+#define TZ_HALF_F32_LAST                                                                           \
+    tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_BESIDE]),                                              \
+        tz_f32_of_bits((tz_u32)words[left == 0u ? TZ_RW_HALF_NODATA : TZ_RW_HALF_NONE])
 TZ_REDUCE_HALF(f32, u32, tz_f32, tz_f32_of_bits, tz_bits_of_f32,
-               tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_NODATA]),
-               tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_BESIDE]),
-               tz_f32_of_bits((tz_u32)words[left == 0u ? TZ_RW_HALF_NODATA : TZ_RW_HALF_NONE]))
+               tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_NODATA]), TZ_HALF_F32_LAST)
 
 /* ---- old samples ---- */
 
