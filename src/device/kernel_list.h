@@ -56,6 +56,10 @@
     X(REDUCE_HALF_U16, HALVES, tz_kernel_reduce_half_u16, "mmmmmmm8")                              \
     X(REDUCE_HALF_I16, HALVES, tz_kernel_reduce_half_i16, "mmmmmmm8")                              \
     X(REDUCE_HALF_F32, REDUCE, tz_kernel_reduce_half_f32, "mmmmmmm8")                              \
+    X(REDUCE_MEAN_U8, REDUCE, tz_kernel_reduce_mean_u8, "mmmmmmm8")                                \
+    X(REDUCE_MEAN_U16, REDUCE, tz_kernel_reduce_mean_u16, "mmmmmmm8")                              \
+    X(REDUCE_MEAN_I16, REDUCE, tz_kernel_reduce_mean_i16, "mmmmmmm8")                              \
+    X(REDUCE_MEAN_F32, REDUCE, tz_kernel_reduce_mean_f32, "mmmmmmm8")                              \
     X(REDUCE_MEAN, REDUCE, tz_kernel_reduce_mean, "mmmmmmm8")                                      \
     X(REDUCE_FILTER, REDUCE, tz_kernel_reduce_filter, "mmmmmmm8")                                  \
     X(REDUCE_EXTREME, REDUCE, tz_kernel_reduce_extreme, "mmmmmmm8")                                \
