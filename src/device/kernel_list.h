@@ -46,6 +46,7 @@
     X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
     X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm88844844444888")                               \
     X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(DEFLATE_GROUP, DEFLATE, tz_kernel_deflate_group, "m88")                                      \
     X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
     X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
     X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
