@@ -221,7 +221,8 @@ static void check_mask(const bad_read *r, size_t bad)
 static void a_bad_tile_is_the_only_one(void **state)
 {
     (void)state;
-    static const int streams[] = {STREAM_LZW, STREAM_DEFLATE, STREAM_PACKBITS, STREAM_LZ4};
+    static const int streams[] = {STREAM_LZW, STREAM_DEFLATE, STREAM_PACKBITS, STREAM_LZ4,
+                                  STREAM_ZSTD};
     static const uint8_t junk[] = {0x13, 0xFF, 0x00, 0x77, 0x31, 0x08};
     static bad_read r;
     for (size_t i = 0; i < 4 * sizeof streams / sizeof streams[0]; i++) {

@@ -183,8 +183,8 @@ static void with_predictor(tb *b)
 static void the_number_of_calls_does_not_depend_on_tiles(void **state)
 {
     (void)state;
-    static const int streams[] = {STREAM_NONE, STREAM_LZW, STREAM_DEFLATE, STREAM_PACKBITS,
-                                  STREAM_LZ4};
+    static const int streams[] = {STREAM_NONE,     STREAM_LZW, STREAM_DEFLATE,
+                                  STREAM_PACKBITS, STREAM_LZ4, STREAM_ZSTD};
     static const uint32_t sizes[][2] = {{1, 1}, {5, 2}, {40, 25}};
     for (size_t i = 0; i < 4 * sizeof streams / sizeof streams[0]; i++) {
         const tile_stream *stream = &tile_streams[streams[i / 4]];
