@@ -14,7 +14,6 @@
 typedef struct event {
     bool is_wait;
     size_t steps; /* of the device before it */
-    size_t ranges;
 } event;
 
 enum { MOST_EVENTS = 4096 };
@@ -31,7 +30,7 @@ typedef struct slow_source {
 static void record(bool is_wait, const tz_source *source, const tz_request *request)
 {
     uint64_t lost;
-    event e = {.is_wait = is_wait, .ranges = request->count};
+    event e = {.is_wait = is_wait};
     if (!is_recording || event_count == MOST_EVENTS ||
         request->ranges[0].offset < ((const slow_source *)source)->tiles)
         return;

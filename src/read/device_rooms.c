@@ -78,7 +78,7 @@ static void widen(tz_device_plan *dp, const tz_rooms *size)
 
 /* Any tile that the device decodes may have to be decoded by the cores after all: a lane holds it.
  */
-static void measure_again(tz_plan *plan)
+static void measure_redone(tz_plan *plan)
 {
     const tz_wave *wave = &plan->wave;
     for (size_t i = 0; i < wave->fetch_count; i++) {
@@ -128,7 +128,7 @@ void tz_device_plan_measure(tz_plan *plan)
     }
     if (dp->on_device && dp->codec_count > 0)
         dp->fetches = dp->units; /* done once more, each tile is a read of its own */
-    measure_again(plan);
+    measure_redone(plan);
     plan->report.device.tiles_by_cores = dp->by_cores;
 }
 
@@ -169,6 +169,8 @@ static tz_result admit(const tz_plan *plan)
         return fail_limit(plan, bytes, dp->lane.device, "device_bytes");
     if (dp->lane.device > 0)
         TZ_TRY(tz_device_admit(dp->device, sizes, dp->lanes, plan->ctx.err));
+    if (dp->lane.pinned > limit(tz_device_get_info(dp->device)->limits.max_allocation))
+        return tz_device_admit(dp->device, &dp->lane.pinned, 1, plan->ctx.err);
     if (dp->lane.pinned > dp->rooms.pinned)
         return fail_limit(plan, dp->rooms.pinned, dp->lane.pinned, "max_memory");
     return TZ_OK;
