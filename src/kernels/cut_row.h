@@ -5,6 +5,7 @@
 #define TZ_KERNELS_CUT_ROW_H
 
 #include "kernels/discard.h"
+#include "kernels/move.h"
 #include "kernels/nan.h"
 #include "kernels/raw.h"
 
@@ -66,14 +67,11 @@ TZ_FN tz_u32 tz_cut_packed(const TZ_GLOBAL tz_u8 *from, TZ_GLOBAL tz_u8 *to,
 {
     const tz_u32 sample = size * shape->parts;
     const tz_u64 bytes = (tz_u64)shape->width * shape->samples * sample;
-    const tz_u64 words = lanes == 1u ? bytes - bytes % 8u : 0u;
-    if (flags || shape->column_stride != (tz_i64)((tz_u64)shape->samples * sample) ||
+    if (flags || bytes > 0xffffff00u ||
+        shape->column_stride != (tz_i64)((tz_u64)shape->samples * sample) ||
         (shape->samples > 1u && shape->band_stride != (tz_i64)sample))
         return 0u;
-    for (tz_u64 i = 0; i < words; i += 8u)
-        tz_store_u64(to + i, tz_load_u64(from + i));
-    for (tz_u64 i = words + lane; i < bytes; i += lanes)
-        to[i] = from[i];
+    tz_move_share(to, from, (tz_u32)bytes, lane, lanes);
     return shape->width;
 }
 
