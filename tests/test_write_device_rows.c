@@ -208,9 +208,11 @@ static void a_source_may_fill_the_device(void **state)
         assert_int_equal(tz_create_memory(&writer, &other, &r.spec, &options, &err), TZ_OK);
         if (tz_write_from(writer, &source, &err) != TZ_OK)
             fail_msg("%s", err.message);
-        assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
+        tz_write_report report;
+        assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
         tz_discard(writer);
         raster_check_same(&cores, &other, "filled by the source");
+        assert_int_equal(report.device.uploads, report.device.waves); /* tables, and not its rows */
         tz_memory_free(&cores);
     }
     raster_free(&r);
@@ -296,6 +298,7 @@ static void too_little_memory_is_an_error(void **state)
     options.device_buffer_bytes = 1000;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_LIMIT);
     assert_non_null(strstr(err.message, "device_buffer_bytes"));
+    assert_string_equal(err.limit, "device_buffer_bytes");
     assert_null(out.data);
     assert_int_equal(tz_plan_write(&r.spec, &options, NULL, &report, &err), TZ_ERR_LIMIT);
     raster_free(&r);

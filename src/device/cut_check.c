@@ -5,22 +5,6 @@
 #include "device/device_state.h"
 #include "device/launch.h"
 
-bool tz_memory_holds_strided(const tz_device_memory *memory, const tz_strided *words)
-{
-    uint64_t before = 0;
-    uint64_t behind = words->size;
-    for (unsigned axis = 0; axis < 3; axis++) {
-        const int64_t stride = words->strides[axis];
-        const uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-        const uint64_t way = tz_mul_capped(words->counts[axis] - 1, step);
-        if (stride < 0)
-            before = tz_add_capped(before, way);
-        else
-            behind = tz_add_capped(behind, way);
-    }
-    return before <= words->offset && tz_memory_holds(memory, words->offset, behind);
-}
-
 static tz_result refuse(const tz_cut_batch *batch, tz_place place, const char *text, tz_error *err)
 {
     return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
@@ -48,7 +32,7 @@ static tz_result check_shape(const tz_cut_batch *batch, tz_error *err)
         (row->predictor < 1 || row->predictor > 3))
         return refuse(batch, tz_at_nowhere(), "tiles of such a shape do not exist", err);
     const uint64_t parts = tz_mul_capped(row->samples, 2);
-    if (tz_mul_capped(row->width, parts) > UINT32_MAX)
+    if (tz_mul_capped(row->width, parts) > UINT32_MAX - TZ_GROUP_ITEMS)
         return refuse(batch, tz_at_nowhere(), "rows of tiles are too long for kernels", err);
     return TZ_OK;
 }
@@ -76,20 +60,20 @@ static tz_result check_parts(const tz_cut_batch *batch, tz_error *err)
 static bool is_within_rows(const tz_cut_batch *batch, const tz_cut_tile *tile)
 {
     const tz_strided words = {
-        .offset = (uint64_t)tile->from,
+        .first = tile->from,
         .counts = {batch->row.samples, tile->height, tile->width},
         .strides = {batch->band_stride, batch->row_stride, batch->column_stride},
         .size = tz_dtype_size(batch->row.dtype)};
-    return tile->from >= 0 && tz_memory_holds_strided(batch->rows, &words);
+    return tz_memory_holds_words(batch->rows, &words);
 }
 
 static bool is_within_mask(const tz_cut_batch *batch, const tz_cut_tile *tile)
 {
-    const tz_strided words = {.offset = (uint64_t)tile->valid,
+    const tz_strided words = {.first = tile->valid,
                               .counts = {1, tile->height, tile->width},
                               .strides = {0, batch->mask_row_stride, batch->mask_column_stride},
                               .size = 1};
-    return tile->valid >= 0 && tz_memory_holds_strided(batch->mask, &words);
+    return tz_memory_holds_words(batch->mask, &words);
 }
 
 static tz_result check_tile(const tz_cut_batch *batch, const tz_cut_tile *tile, tz_place place,

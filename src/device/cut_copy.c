@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows from one place in device memory to another. */
 #include "base/mem.h"
-#include "device/cut_check.h"
+#include "device/cut.h"
 #include "device/device_state.h"
 #include "device/launch.h"
 
@@ -22,12 +22,7 @@ static tz_result refuse(const tz_buffer *buffer, const char *text, tz_error *err
 
 static tz_result check(const tz_buffer *buffer, tz_error *err)
 {
-    const tz_strided words = {
-        .offset = buffer->offset,
-        .counts = {buffer->bands, buffer->height, buffer->width},
-        .strides = {buffer->band_stride, buffer->row_stride, buffer->column_stride},
-        .size = tz_dtype_size(buffer->dtype)};
-    return tz_memory_holds_strided(buffer->memory, &words)
+    return tz_buffer_is_within(buffer)
                ? TZ_OK
                : refuse(buffer, "the rows are not within their memory", err);
 }
@@ -98,7 +93,7 @@ tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32
     TZ_TRY(check(from, err));
     TZ_TRY(check(to, err));
     const copy c = plan(from, to);
-    if (c.width > UINT32_MAX)
+    if (c.width > UINT32_MAX - TZ_GROUP_ITEMS)
         return refuse(from, "rows are too long for kernels", err);
     return launch(&c, queue, err);
 }

@@ -28,7 +28,9 @@
     X(INFLATE_ITEM, INFLATE, tz_kernel_inflate_item, "m888")                                       \
     X(LZW_GROUP, LZW, tz_kernel_lzw_group, "m888")                                                 \
     X(LZW_ITEM, LZW, tz_kernel_lzw_item, "m888")                                                   \
+    X(LZ4_GROUP, LZ4, tz_kernel_lz4_group, "m888")                                                 \
     X(LZ4_ITEM, LZ4, tz_kernel_lz4_item, "m888")                                                   \
+    X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m888")                                  \
     X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m888")                                    \
     X(ZSTD_GROUP, ZSTD, tz_kernel_zstd_group, "m888")                                              \
     X(ZSTD_ITEM, ZSTD, tz_kernel_zstd_item, "m888")                                                \
@@ -44,6 +46,7 @@
     X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
     X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm88844844444888")                               \
     X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(DEFLATE_GROUP, DEFLATE, tz_kernel_deflate_group, "m88")                                      \
     X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
     X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
     X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \

@@ -32,4 +32,17 @@ static inline bool tz_memory_holds(const tz_device_memory *memory, uint64_t offs
     return offset <= memory->size && size <= memory->size - offset;
 }
 
+/* Words of size bytes with strides on three axes, and at least one word on each. */
+typedef struct tz_strided {
+    int64_t first; /* byte in memory of the word at 0, 0, 0 */
+    uint32_t counts[3];
+    int64_t strides[3];
+    uint64_t size;
+} tz_strided;
+bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *words);
+
+/* Whether all samples of a buffer with resolved strides lie within its device memory; one without
+ * samples does. */
+bool tz_buffer_is_within(const tz_buffer *buffer);
+
 #endif

@@ -41,20 +41,14 @@ static uint64_t read_end(const tz_place_entry *entry, const tz_place_format *for
     return tz_add_capped(tz_add_capped(entry->from, row), bytes_up_to(format, last));
 }
 
-/* Whether all pixels of size bytes lie within memory: the farthest ones to either side do. */
 static bool written_within(const tz_device_memory *memory, const tz_place_entry *entry,
                            int64_t first, int64_t row, int64_t column, uint64_t size)
 {
-    int64_t down, across, lowest = first, highest = first;
-    if (__builtin_mul_overflow((int64_t)entry->rows - 1, row, &down) ||
-        __builtin_mul_overflow((int64_t)entry->columns - 1, column, &across))
-        return false;
-    if (__builtin_add_overflow(down < 0 ? down : 0, lowest, &lowest) ||
-        __builtin_add_overflow(across < 0 ? across : 0, lowest, &lowest) ||
-        __builtin_add_overflow(down > 0 ? down : 0, highest, &highest) ||
-        __builtin_add_overflow(across > 0 ? across : 0, highest, &highest))
-        return false;
-    return lowest >= 0 && tz_memory_holds(memory, (uint64_t)highest, size);
+    const tz_strided pixels = {.first = first,
+                               .counts = {1, entry->rows, entry->columns},
+                               .strides = {0, row, column},
+                               .size = size};
+    return tz_memory_holds_words(memory, &pixels);
 }
 
 static uint64_t pixel_bytes(const tz_place_format *format)

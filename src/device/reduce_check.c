@@ -12,29 +12,6 @@ static tz_result refuse(const tz_reducer *reducer, tz_place place, const char *t
 
 /* ---- a buffer ---- */
 
-/* Bytes before the first sample, and from its start to the last one's. */
-typedef struct reach {
-    uint64_t before;
-    uint64_t behind;
-} reach;
-
-static void add_stride(reach *r, int64_t stride, uint32_t count)
-{
-    const uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-    uint64_t *side = stride < 0 ? &r->before : &r->behind;
-    *side = tz_add_capped(*side, tz_mul_capped(step, count - 1));
-}
-
-static bool is_within(const tz_buffer *buffer)
-{
-    reach r = {0};
-    add_stride(&r, buffer->band_stride, buffer->bands);
-    add_stride(&r, buffer->row_stride, buffer->height);
-    add_stride(&r, buffer->column_stride, buffer->width);
-    const uint64_t end = tz_add_capped(r.behind, tz_dtype_size(buffer->dtype));
-    return r.before <= buffer->offset && tz_memory_holds(buffer->memory, buffer->offset, end);
-}
-
 static tz_result check_buffer(const tz_reducer *reducer, const tz_buffer *buffer, tz_dtype dtype,
                               uint32_t bands, tz_error *err)
 {
@@ -44,7 +21,7 @@ static tz_result check_buffer(const tz_reducer *reducer, const tz_buffer *buffer
     if (buffer->dtype != dtype || buffer->bands != bands)
         return refuse(reducer, tz_expecting(tz_at_nowhere(), bands, buffer->bands),
                       "rows have another type, or other bands, than the reduction", err);
-    if (buffer->height == 0 || buffer->width == 0 || !is_within(buffer))
+    if (buffer->height == 0 || buffer->width == 0 || !tz_buffer_is_within(buffer))
         return refuse(reducer, tz_at_offset(buffer->offset), "rows are not within their memory",
                       err);
     return TZ_OK;

@@ -206,9 +206,13 @@ tz_result tz_device_check_cap(const tz_write_options *options, uint64_t bytes,
     const uint64_t cap = cap_of(options);
     if (bytes <= cap)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(tz_at_nowhere(), cap, bytes),
-                   "the write takes more of the device's memory than options->device_buffer_bytes "
-                   "allows; raise it");
+    const tz_result result =
+        tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(tz_at_nowhere(), cap, bytes),
+                "the write takes more of the device's memory than options->device_buffer_bytes "
+                "allows; raise it");
+    if (ctx->err)
+        ctx->err->limit = "device_buffer_bytes";
+    return result;
 }
 
 tz_result tz_device_budget_admit(const tz_device_budget *plan, tz_error *err)

@@ -83,7 +83,6 @@ tz_result tz_device_choose(tz_writer *w)
     char *reason = w->report.device.reason;
     if (!options->device)
         return TZ_OK;
-    tz_device_get_counts(options->device, &w->means.before, NULL);
     const bool able = can_write(w, options->device, reason);
     if (!able && options->strict_device)
         return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",

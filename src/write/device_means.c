@@ -2,6 +2,7 @@
  * What a write on a device holds: all of it is taken before the first tile, but for slabs of rows
  * that may never come. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "write/writer.h"
@@ -63,8 +64,11 @@ tz_result tz_device_means_open(tz_writer *w)
 /* Whatever went wrong: nothing of the host's may be released while it is still read or written. */
 static void wait_for_all(tz_writer *w)
 {
-    if (w->means.pieces[TZ_PIECE_ROWS])
-        (void)tz_device_sync(w->means.pieces[TZ_PIECE_ROWS]->device, 0, NULL);
+    const tz_device_means *means = &w->means;
+    const bool busy = means->under_way || means->uploading[0] || means->uploading[1] ||
+                      w->state == TZ_WRITER_FAILED;
+    if (busy && means->pieces[TZ_PIECE_ROWS])
+        (void)tz_device_sync(means->pieces[TZ_PIECE_ROWS]->device, 0, NULL);
 }
 
 void tz_device_means_close(tz_writer *w)
@@ -95,6 +99,30 @@ void tz_device_means_close(tz_writer *w)
 
 /* ---- what it cost ---- */
 
+void tz_device_count_begin(tz_writer *w)
+{
+    tz_device *device = w->pyramid.count > 0 ? tz_writer_image(w)->options.device : NULL;
+    if (device)
+        tz_device_get_counts(device, &w->means.before, NULL);
+}
+
+void tz_device_count_end(tz_writer *w)
+{
+    tz_device *device = tz_writer_image(w)->options.device;
+    const tz_device_counts *before = &w->means.before;
+    tz_device_use *use = &w->means.counted;
+    tz_device_counts now;
+    if (!device)
+        return;
+    tz_device_get_counts(device, &now, NULL);
+    use->uploads += now.uploads - before->uploads;
+    use->upload_bytes += now.upload_bytes - before->upload_bytes;
+    use->downloads += now.downloads - before->downloads;
+    use->download_bytes += now.download_bytes - before->download_bytes;
+    use->launches += now.launches - before->launches;
+    use->syncs += now.syncs - before->syncs;
+}
+
 /* Those of the mask are encoded by the cores. */
 static void count_tiles(const tz_image *image, tz_device_use *use)
 {
@@ -104,24 +132,16 @@ static void count_tiles(const tz_image *image, tz_device_use *use)
 
 void tz_device_report(tz_writer *w)
 {
-    const tz_device *device = tz_writer_image(w)->options.device;
     const tz_device_means *means = &w->means;
     tz_device_use *use = &w->report.device;
-    tz_device_counts now;
-    if (!device)
-        return;
-    tz_device_get_counts(tz_writer_image(w)->options.device, &now, NULL);
+    tz_device_use counted = means->counted;
+    memcpy(counted.reason, use->reason, sizeof counted.reason);
+    *use = counted;
     use->peak = means->held;
     use->memory = w->device ? w->budget.device.planned : means->held;
-    use->uploads = now.uploads - means->before.uploads;
-    use->upload_bytes = now.upload_bytes - means->before.upload_bytes;
-    use->downloads = now.downloads - means->before.downloads;
-    use->download_bytes = now.download_bytes - means->before.download_bytes;
-    use->launches = now.launches - means->before.launches;
-    use->syncs = now.syncs - means->before.syncs;
     if (!w->device)
         return;
-    (void)snprintf(use->id, sizeof use->id, "%s", tz_device_get_info(device)->id);
+    (void)snprintf(use->id, sizeof use->id, "%s", tz_device_get_info(w->device)->id);
     use->waves = means->batches;
     use->tiles_redone = atomic_load(&means->tiles_redone);
     for (uint32_t i = 0; i < w->pyramid.count; i++)

@@ -31,7 +31,8 @@ typedef struct tz_device_tiles {
 } tz_device_tiles;
 
 typedef struct tz_device_means {
-    tz_device_counts before;             /* of the device, when the write began */
+    tz_device_counts before;             /* of the device, when its use by the writer began */
+    tz_device_use counted;               /* until then */
     tz_device_memory *pieces[TZ_PIECES]; /* see device_budget.h. Of a write by the cores: the first
                                             one alone, for rows on their way to the host */
     tz_reducer *reducers[TZ_MOST_LEVELS];
@@ -54,6 +55,10 @@ tz_result tz_device_choose(tz_writer *writer);
 /* device_means.c */
 tz_result tz_device_means_open(tz_writer *writer);
 void tz_device_means_close(tz_writer *writer);
+/* What happens on the device between these is the writer's: its calls, but not what a source does
+ * within them. */
+void tz_device_count_begin(tz_writer *writer);
+void tz_device_count_end(tz_writer *writer);
 void tz_device_report(tz_writer *writer);
 void tz_device_report_plan(tz_writer *writer);
 

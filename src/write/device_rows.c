@@ -8,27 +8,6 @@
 
 /* ---- what is given ---- */
 
-/* The lowest and highest byte that one stride reaches; false: beyond all memory. */
-static bool reach(int64_t stride, uint32_t count, int64_t *low, int64_t *high)
-{
-    int64_t way;
-    if (__builtin_mul_overflow(stride, (int64_t)count - 1, &way))
-        return false;
-    return !__builtin_add_overflow(way < 0 ? *low : *high, way, way < 0 ? low : high);
-}
-
-static bool lies_within(const tz_buffer *rows)
-{
-    const uint64_t size = tz_device_memory_size(rows->memory);
-    if (rows->offset > size || size > INT64_MAX)
-        return false;
-    int64_t low = (int64_t)rows->offset, high = low;
-    return reach(rows->band_stride, rows->bands, &low, &high) &&
-           reach(rows->row_stride, rows->height, &low, &high) &&
-           reach(rows->column_stride, rows->width, &low, &high) && low >= 0 &&
-           tz_memory_holds(rows->memory, (uint64_t)high, tz_dtype_size(rows->dtype));
-}
-
 tz_result tz_device_check_rows(const tz_writer *w, const tz_buffer *rows)
 {
     const tz_device *device = tz_writer_image(w)->options.device;
@@ -40,7 +19,7 @@ tz_result tz_device_check_rows(const tz_writer *w, const tz_buffer *rows)
     if (!device || tz_device_of(rows->memory) != device)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                        "rows are in memory of another device than options->device");
-    if (!lies_within(rows))
+    if (!tz_buffer_is_within(rows))
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_offset(rows->offset),
                        "rows go past the end of their device memory");
     return TZ_OK;

@@ -219,7 +219,9 @@ static tz_result ask(tz_writer *w, const tz_row_source *source, const tz_swath *
                               .width = pixels.width,
                               .height = pixels.height};
     tz_error failed = {0};
+    tz_device_count_end(w);
     const tz_result result = source->read(source->user, &window, &pixels, &mask, &failed);
+    tz_device_count_begin(w);
     tz_gather_end(w, source->on_device, swath->rows);
     if (result == TZ_OK)
         return TZ_OK;

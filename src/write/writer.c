@@ -238,6 +238,7 @@ static tz_result enter(tz_writer *w, tz_error *err)
                        "the writer belongs to the process that made it");
     }
     w->ctx.err = err;
+    tz_device_count_begin(w);
     if (w->state == TZ_WRITER_OPEN)
         return TZ_OK;
     return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
@@ -249,6 +250,7 @@ static tz_result leave(tz_writer *w, tz_result result)
 {
     if (result != TZ_OK)
         w->state = TZ_WRITER_FAILED;
+    tz_device_count_end(w);
     w->ctx.err = NULL;
     return result;
 }

@@ -105,6 +105,9 @@ void memory_case_describe(const memory_case *c, tz_image_spec *spec, tz_write_op
     options->cog = c->cog;
     options->overview_resampling = c->method;
     options->interleave = c->interleave;
+    options->tile_width = options->tile_height = c->tile;
+    options->device = c->device;
+    options->device_buffer_bytes = c->device_bytes;
     options->verify = c->threads == 2 ? TZ_VERIFY_ALL : TZ_VERIFY_SAMPLE;
 }
 

@@ -19,6 +19,9 @@ typedef struct memory_case {
     bool cog, inserts; /* the sink can make room at its front */
     tz_resampling method;
     tz_interleave interleave;
+    uint32_t tile; /* width and height; 0: the default */
+    tz_device *device;
+    uint64_t device_bytes;
 } memory_case;
 
 /* What is written, and how. */

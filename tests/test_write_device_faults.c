@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A device that fails while it writes, at any of its calls, and memory that runs out at any
+ * allocation: the write is an error, nothing is published, nothing is left, and the process goes
+ * on. What a device tells of its tiles is not believed. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "double/opencl_double.h"
+#include "support/alloc_hook.h"
+#include "support/check.h"
+#include "support/raster_ways.h"
+#include "support/scratch.h"
+
+#define OUT_OF_RESOURCES (-5)
+
+static double_control *control;
+static const tz_device_options with_double = {.struct_size = sizeof with_double,
+                                              .opencl_library = OPENCL_DOUBLE};
+
+static int begin(void **state)
+{
+    control = opencl_double_load();
+    return scratch_begin(state);
+}
+
+static int end(void **state)
+{
+    return scratch_end(state) != 0 || control->live != 0;
+}
+
+#define FAULT(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+/* ---- one write ---- */
+
+/* Kernels of the double do nothing, so that tiles are anything: they are not verified. */
+static tz_write_options options_of(tz_device *device)
+{
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
+    options.tile_width = options.tile_height = 16;
+    options.verify = TZ_VERIFY_NONE;
+    options.cog = true;
+    options.overview_resampling = TZ_RESAMPLE_NEAREST;
+    options.device = device;
+    options.threads = 1;
+    options.no_sync = true;
+    return options;
+}
+
+/* Some rows of the host, then some of the device. */
+static tz_result give_rows(tz_writer *writer, const raster *r, const tz_buffer *there,
+                           tz_error *err)
+{
+    tz_buffer first = r->pixels, rest = *there, mask = r->mask, rest_mask = *there;
+    first.height = mask.height = 21;
+    rest.height = rest_mask.height = r->spec.height - 21;
+    rest_mask.dtype = TZ_DTYPE_UINT8;
+    TZ_TRY(tz_write_rows(writer, &first, &mask, err));
+    return tz_write_rows(writer, &rest, &rest_mask, err);
+}
+
+static tz_result write_file(tz_device *device, const raster *r, tz_error *err)
+{
+    const tz_write_options options = options_of(device);
+    tz_buffer there = r->pixels;
+    tz_writer *writer = NULL;
+    there.data = NULL;
+    there.band_stride = there.row_stride = there.column_stride = 0;
+    TZ_TRY(tz_device_alloc(device, 64 * 64, &there.memory, err));
+    tz_result result = tz_create(&writer, scratch_path("a.tif"), &r->spec, &options, err);
+    if (result == TZ_OK)
+        result = give_rows(writer, r, &there, err);
+    if (result == TZ_OK)
+        result = tz_commit(writer, NULL, err);
+    tz_discard(writer);
+    tz_device_free(there.memory);
+    return result;
+}
+
+static tz_result whole_life(const raster *r, tz_error *err)
+{
+    tz_device *device = NULL;
+    tz_error forgotten;
+    TZ_TRY(tz_device_open(&device, "opencl:0", &with_double, err));
+    const tz_result result = write_file(device, r, err);
+    assert_int_equal(tz_device_close_checked(device, &forgotten), TZ_OK);
+    return result;
+}
+
+/* It is there when it was written, and nothing else is; it is removed. */
+static void check_published(tz_result result)
+{
+    assert_int_equal(scratch_count(), result == TZ_OK ? 1 : 0);
+    if (result == TZ_OK)
+        assert_int_equal(unlink(scratch_path("a.tif")), 0);
+}
+
+static void each_call_fails_in_turn(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, true);
+    tz_error err = {0};
+    uint64_t failures = 0;
+    if (whole_life(&r, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    const uint64_t calls = control->calls;
+    check_published(TZ_OK);
+    for (uint64_t n = 1; n <= calls; n++) {
+        opencl_double_reset(control);
+        control->fail_nth = n;
+        control->fail_code = OUT_OF_RESOURCES;
+        control->lost = n % 2 == 0;
+        err.message[0] = '\0';
+        const tz_result result = whole_life(&r, &err);
+        assert_int_equal(control->live, 0);
+        check_published(result);
+        if (result == TZ_OK)
+            continue; /* a fact of the device that is not needed */
+        failures++;
+        assert_true(result == TZ_ERR_DEVICE || result == TZ_ERR_NOMEM);
+        assert_true(err.message[0] != '\0');
+    }
+    assert_true(failures > 100);
+    opencl_double_reset(control);
+    assert_int_equal(whole_life(&r, &err), TZ_OK);
+    raster_free(&r);
+}
+
+static void each_allocation_fails_in_turn(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, true);
+    tz_error err = {0};
+    uint64_t refused = 0;
+    for (uint64_t n = 1;; n++) {
+        alloc_hook_install();
+        alloc_hook_fail_at(n, false);
+        const tz_result result = whole_life(&r, &err);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        assert_int_equal(stats.live_bytes, 0);
+        assert_int_equal(control->live, 0);
+        check_published(result);
+        if (stats.failures == 0) {
+            assert_int_equal(result, TZ_OK);
+            break;
+        }
+        refused += result == TZ_ERR_NOMEM;
+        assert_true(result == TZ_ERR_NOMEM || result == TZ_OK);
+    }
+    assert_true(refused > 30);
+    raster_free(&r);
+}
+
+/* ---- a device that tells nonsense ---- */
+
+/* The double's memory is full of it: sizes and places of tiles, too. */
+static void nonsense_is_not_believed(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, false);
+    tz_device *device = NULL;
+    tz_error err = {0};
+    tz_memory out = {0};
+    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    tz_write_options options = options_of(device);
+    options.compression = TZ_COMPRESSION_PACKBITS;
+    assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_DEVICE);
+    assert_non_null(strstr(err.message, "cannot be where it says"));
+    assert_null(out.data);
+    options.compression = TZ_COMPRESSION_NONE;
+    options.verify = TZ_VERIFY_ALL; /* what is verified is found to be wrong */
+    options.cog = false;
+    assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_IO);
+    assert_null(out.data);
+    tz_device_close(device);
+    raster_free(&r);
+}
+
+/* ---- memory of the device ---- */
+
+static void little_free_memory_is_enough(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 256, 256, false);
+    tz_device *device = NULL;
+    tz_error err = {0};
+    tz_write_report report;
+    control->memory = 40 << 10; /* far less than the write would like to have */
+    control->max_allocation = 24 << 10;
+    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    tz_write_options options = options_of(device);
+    options.cog = false;
+    tz_memory out = raster_write(&r, &options, NULL, &report);
+    assert_true(report.device.memory <= 35 << 10);
+    assert_true(report.device.waves > 1);
+    tz_memory_free(&out);
+    tz_device_close(device);
+    control->memory = 1 << 10; /* and this is too little */
+    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    options.device = device;
+    assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "than is free"));
+    tz_device_close(device);
+    raster_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FAULT(each_call_fails_in_turn),
+        FAULT(each_allocation_fails_in_turn),
+        FAULT(nonsense_is_not_believed),
+        FAULT(little_free_memory_is_enough),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
