@@ -49,9 +49,9 @@ TZ_FN void tz_half_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz
 }
 
 /* of(word) is the sample, to(sample) the word; what follows are the last arguments of tz_halve,
- * made of nodata, beside, none and what is left. Where samples lie side by side and all of them are
- * left, compilers have a loop of constant steps. */
-#define TZ_REDUCE_HALF(name, word, type, of, to, ...)                                              \
+ * made of nodata, beside, none and what is left, the last one or two of them as one. Where samples
+ * lie side by side and all of them are left, compilers have a loop of constant steps. */
+#define TZ_REDUCE_HALF(name, word, type, of, to, one, others)                                      \
     TZ_FN void tz_half_row_##name(const tz_reduce_job *job, const tz_reduce_span *span,            \
                                   const tz_half_rows *rows, tz_i64 above_step, tz_i64 below_step,  \
                                   tz_i64 out_step, tz_u32 item, tz_u32 lanes, int flagged)         \
@@ -72,7 +72,7 @@ TZ_FN void tz_half_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz
             const type mean =                                                                      \
                 tz_halve_##name(of(tz_load_##word(a)), of(tz_load_##word(a + above_step)),         \
                                 of(tz_load_##word(c)), of(tz_load_##word(c + below_step)),         \
-                                is_alpha ? TZ_HALVE_ALL : left, has_nodata, __VA_ARGS__);          \
+                                is_alpha ? TZ_HALVE_ALL : left, has_nodata, one, others);          \
             tz_store_##word(out + (tz_i64)x * out_step, to(mean));                                 \
         }                                                                                          \
     }                                                                                              \

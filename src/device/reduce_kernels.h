@@ -19,8 +19,11 @@ enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_
 
 /* ---- averages of two by two floats ---- */
 
+/* OpenCL C has no macros of any number of arguments. */
+#define TZ_HALF_F32_LAST                                                                           \
+    tz_f32_of_bits((tz_u32)beside), tz_f32_of_bits((tz_u32)(left == 0u ? nodata : none))
 TZ_REDUCE_HALF(f32, u32, tz_f32, tz_f32_of_bits, tz_bits_of_f32, tz_f32_of_bits((tz_u32)nodata),
-               tz_f32_of_bits((tz_u32)beside), tz_f32_of_bits((tz_u32)(left == 0u ? nodata : none)))
+               TZ_HALF_F32_LAST)
 
 /* ---- old samples ---- */
 
