@@ -51,11 +51,15 @@ static void set_layout(tz_write_options *o, const conversion *c)
     o->sparse = co->value[CO_SPARSE_OK] != 0;
 }
 
-/* The effort is one number for all codecs; which option sets it depends on the codec. */
+/* The effort is one number for all codecs; which option sets it depends on the codec. What it is of
+ * Deflate by default depends on who encodes: the library knows. */
 static int32_t level_of(const creation *co)
 {
     switch (creation_number(co, CO_COMPRESS)) {
     case TZ_COMPRESSION_DEFLATE:
+        if (!co->given[CO_ZLEVEL] && !co->given[CO_LEVEL])
+            return 0;
+        /* fall through */
     case CREATION_LERC_DEFLATE:
         return creation_number(co, CO_ZLEVEL) == CREATION_FAST
                    ? TZ_LEVEL_FAST

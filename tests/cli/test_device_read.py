@@ -63,7 +63,8 @@ ON_THE_DEVICE = [("uint16", 1, ("COMPRESS=DEFLATE", "PREDICTOR=2")),
                  ("uint8", 3, ("COMPRESS=LZW", "PREDICTOR=2")),
                  ("float32", 1, ("COMPRESS=DEFLATE", "PREDICTOR=3")),
                  ("int32", 2, ("COMPRESS=DEFLATE", "INTERLEAVE=BAND")),
-                 ("uint8", 1, ("COMPRESS=PACKBITS",))]
+                 ("uint8", 1, ("COMPRESS=PACKBITS",)), ("int16", 1, ("COMPRESS=LZ4", "PREDICTOR=1")),
+                 ("uint16", 1, ("COMPRESS=ZSTD", "PREDICTOR=2"))]
 
 
 @pytest.mark.parametrize("dtype, bands, options", ON_THE_DEVICE)

@@ -38,7 +38,8 @@ def test_pocl_is_found(devices):
     pocl = next(device for device in answer["devices"] if device["platform"] == POCL)
     assert pocl["type"] == "cpu" and pocl["usable"] and pocl["reason"] is None
     assert pocl["work"] == ["place", "predictor2", "predictor3", "convert", "decode-deflate", "decode-lzw",
-                            "decode-lz4", "decode-packbits", "cut", "encode-deflate", "encode-packbits", "reduce"]
+                            "decode-lz4", "decode-packbits", "decode-zstd", "cut", "encode-deflate",
+                            "encode-packbits", "reduce"]
     assert pocl["api_version"].startswith("OpenCL ")
     assert pocl["limits"]["max_allocation"] <= pocl["limits"]["memory"]
 

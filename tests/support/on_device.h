@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The device of test programs whose reads and writes are wrapped: see on_device.c. */
+ * The device of test programs whose reads and writes are wrapped: see on_device_read.c and
+ * on_device_write.c. */
 #ifndef TESTS_SUPPORT_ON_DEVICE_H
 #define TESTS_SUPPORT_ON_DEVICE_H
 
