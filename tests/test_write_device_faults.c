@@ -232,10 +232,8 @@ static void several_threads_take_tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FAULT(each_call_fails_in_turn),
-        FAULT(each_allocation_fails_in_turn),
-        FAULT(nonsense_is_not_believed),
-        FAULT(little_free_memory_is_enough),
+        FAULT(each_call_fails_in_turn),    FAULT(each_allocation_fails_in_turn),
+        FAULT(nonsense_is_not_believed),   FAULT(little_free_memory_is_enough),
         FAULT(several_threads_take_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
