@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures opening, reading, writing and making COGs, side by side with other libraries; see bench/README.md.
+"""Measures opening, reading, writing and making COGs, side by side with other libraries, and devices beside the cores;
+see bench/README.md.
 
     bench/run.py                    everything, most of an hour
     bench/run.py --quick            reading and writing: small images, few of them, two minutes
@@ -18,13 +19,14 @@ import sys
 import cells
 import contest
 import measure_cog
+import measure_device
 import measure_open
 import measure_read
 import measure_write
 from common import BUILD, ROOT, build, report
 
 README = ROOT / "bench" / "README.md"
-SECTIONS = ("open", "read", "latency", "batch", "write", "memory", "cog")
+SECTIONS = ("open", "read", "latency", "batch", "write", "memory", "cog", "device")
 QUICK_SECTIONS = ("read", "latency", "batch", "write", "cog")
 TMPFS = "/dev/shm"
 
@@ -87,7 +89,7 @@ def measure(section, arguments):
         contest.show_versions(("rio-cogeo", "pyvips-binary"))
         return measure_cog.measure_cog(arguments, chosen(arguments, cells.cog_cells(arguments.quick)))
     alone = {"latency": measure_read.measure_latency, "batch": measure_read.measure_batch,
-             "memory": measure_write.measure_memory}
+             "memory": measure_write.measure_memory, "device": measure_device.measure_device}
     return alone[section](arguments), []
 
 

@@ -38,8 +38,12 @@ static uint32_t decode_lzw(const uint8_t *in, uint32_t in_size, uint8_t *out, ui
 static uint32_t decode_packbits(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                                 void *work)
 {
+    uint32_t queue[TZ_QUEUE_WORDS];
+    uint8_t *other = target_alloc(size);
     (void)work;
-    return tz_packbits_tile(in, in_size, out, size);
+    uint32_t status = tz_packbits_tile(in, in_size, other, size);
+    same_by_group(status, tz_packbits_group(in, in_size, out, size, queue), other, out, size);
+    return status;
 }
 
 #ifdef TZ_HAVE_LIBDEFLATE
@@ -58,8 +62,12 @@ static uint32_t decode_deflate(const uint8_t *in, uint32_t in_size, uint8_t *out
 static uint32_t decode_lz4(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                            void *work)
 {
+    uint32_t queue[TZ_QUEUE_WORDS];
+    uint8_t *other = target_alloc(size);
     (void)work;
-    return tz_lz4_tile(in, in_size, out, size);
+    uint32_t status = tz_lz4_tile(in, in_size, other, size);
+    same_by_group(status, tz_lz4_group(in, in_size, out, size, queue), other, out, size);
+    return status;
 }
 #endif
 

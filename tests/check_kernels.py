@@ -21,8 +21,9 @@ LANGUAGES = [("C11", ["gcc", "-std=c11", "-x", "c"]), ("OpenCL C 1.2", OPENCL)]
 
 # All decoders and encoders in one kernel, so that a compiler has to make code of them.
 CODERS = """
-#include "kernels/deflate_estimate.h"
 #include "kernels/deflate_encode.h"
+#include "kernels/deflate_encode_group.h"
+#include "kernels/deflate_estimate.h"
 #include "kernels/inflate.h"
 #include "kernels/lz4.h"
 #include "kernels/lzw.h"
@@ -35,10 +36,14 @@ KERNEL void encode(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
     SHARED tz_u64 sums[TZ_SCAN_WORDS];
     SHARED tz_choice_work choice;
     SHARED tz_deflate_work work;
+    SHARED tz_deflate_group group;
+    SHARED tz_u32 answer[2];
     sizes[0] = tz_choice_is_matches(tz_choice_estimate_tile(in, size, &choice));
     sizes[1] = tz_deflate_tile(in, size, out, &work);
     sizes[2] = tz_packbits_encode_tile(in, size, size, out);
     sizes[3] = tz_packbits_encode_group(in, size, size, out, sums);
+    sizes[4] = tz_choice_is_matches_group(in, size, &choice, answer);
+    sizes[5] = tz_deflate_tile_group(in, size, out, &group);
 }
 KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out, tz_u32 size,
                    TZ_GLOBAL tz_u16 *work, TZ_GLOBAL tz_u32 *places, TZ_GLOBAL tz_u32 *status)
@@ -50,8 +55,10 @@ KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *o
     status[3] = tz_packbits_tile(in, in_size, out, size);
     status[4] = tz_inflate_group(in, in_size, out, size, work, queue);
     status[5] = tz_lzw_group(in, in_size, out, size, places, queue);
-    status[6] = tz_zstd_tile(in, in_size, out, size, places);
-    status[7] = tz_zstd_group(in, in_size, out, size, places, queue);
+    status[6] = tz_lz4_group(in, in_size, out, size, queue);
+    status[7] = tz_packbits_group(in, in_size, out, size, queue);
+    status[8] = tz_zstd_tile(in, in_size, out, size, places);
+    status[9] = tz_zstd_group(in, in_size, out, size, places, queue);
 }
 """
 

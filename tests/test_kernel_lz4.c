@@ -10,10 +10,25 @@
 
 enum { ROOM = 1 << 19 };
 
-static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
+static uint32_t by_item(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                        void *work)
 {
     (void)work;
     return tz_lz4_tile(in, in_size, out, size);
+}
+
+static uint32_t by_group(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
+                         void *work)
+{
+    uint32_t queue[TZ_QUEUE_WORDS];
+    (void)work;
+    memset(queue, 0xA5, sizeof queue);
+    return tz_lz4_group(in, in_size, out, size, queue);
+}
+
+static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
+{
+    return kernel_both(by_item, by_group, in, in_size, out, size, work);
 }
 
 typedef struct fixture {

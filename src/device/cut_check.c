@@ -32,7 +32,7 @@ static tz_result check_shape(const tz_cut_batch *batch, tz_error *err)
         (row->predictor < 1 || row->predictor > 3))
         return refuse(batch, tz_at_nowhere(), "tiles of such a shape do not exist", err);
     const uint64_t parts = tz_mul_capped(row->samples, 2);
-    if (tz_mul_capped(row->width, parts) > UINT32_MAX)
+    if (tz_mul_capped(row->width, parts) > UINT32_MAX - TZ_GROUP_ITEMS)
         return refuse(batch, tz_at_nowhere(), "rows of tiles are too long for kernels", err);
     return TZ_OK;
 }

@@ -93,7 +93,7 @@ tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32
     TZ_TRY(check(from, err));
     TZ_TRY(check(to, err));
     const copy c = plan(from, to);
-    if (c.width > UINT32_MAX)
+    if (c.width > UINT32_MAX - TZ_GROUP_ITEMS)
         return refuse(from, "rows are too long for kernels", err);
     return launch(&c, queue, err);
 }

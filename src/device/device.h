@@ -53,7 +53,8 @@ tz_result tz_device_wait(uint32_t queue, const tz_device_event *event, tz_error 
 tz_result tz_device_query(const tz_device_event *event, bool *happened, tz_error *err);
 void tz_device_free_event(tz_device_event *event); /* NULL is fine */
 
-/* Wait until all of a queue is done. Errors of its work come out here. */
+/* Wait until all of a queue is done. Errors of its work come out here. Of a device that failed
+ * before, it is waited for all the same. */
 tz_result tz_device_sync(tz_device *device, uint32_t queue, tz_error *err);
 
 /* ---- counts ---- */

@@ -170,6 +170,12 @@ void tz_device_free_event(tz_device_event *event)
 tz_result tz_device_sync(tz_device *device, uint32_t queue, tz_error *err)
 {
     tz_call call;
-    TZ_TRY(tz_call_begin(&call, device, TZ_CALL_SYNC, queue, 0, err));
+    const tz_result begun = tz_call_begin(&call, device, TZ_CALL_SYNC, queue, 0, err);
+    if (begun == TZ_ERR_DEVICE && tz_device_is_ours(device)) {
+        /* of a device that failed: what is under way still uses memory that will be released */
+        const tz_context quiet = {.ifd = -1};
+        (void)device->driver->sync(device->state, queue, &quiet);
+    }
+    TZ_TRY(begun);
     return tz_call_end(&call, device->driver->sync(device->state, queue, &call.ctx), err);
 }

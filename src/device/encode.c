@@ -35,7 +35,7 @@ bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
 {
     if (!device->driver || !knows(format->compression) || tz_tile_bytes(format) > LARGEST)
         return false;
-    if (device->info.limits.local_memory < sizeof(tz_encode_deflate_work))
+    if (device->info.limits.local_memory < sizeof(tz_encode_deflate_group_work))
         return false;
     return !is_deflate(format->compression) || choice->level == TZ_LEVEL_FAST;
 }
@@ -114,22 +114,30 @@ static tz_result launch_none(const tz_encode_batch *batch, uint32_t queue, tz_er
     return tz_device_launch(batch->slab->device, queue, &launch, err);
 }
 
+/* Cores have no use for groups: one item of each does all. */
+static uint32_t form_of(const tz_device *device, uint32_t item, uint32_t group)
+{
+    return device->info.type == TZ_DEVICE_CPU ? item : group;
+}
+
 static tz_result launch_deflate(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
 {
+    tz_device *device = batch->slab->device;
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
                                      TZ_U64(batch->sizes)};
-    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_DEFLATE_ITEM, batch->count, arguments);
-    return tz_device_launch(batch->slab->device, queue, &launch, err);
+    const tz_launch launch = TZ_LAUNCH_OF(
+        form_of(device, TZ_KERNEL_DEFLATE_ITEM, TZ_KERNEL_DEFLATE_GROUP), batch->count, arguments);
+    return tz_device_launch(device, queue, &launch, err);
 }
 
 static tz_result launch_packbits(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
 {
     tz_device *device = batch->slab->device;
-    const uint32_t kernel = device->info.type == TZ_DEVICE_CPU ? TZ_KERNEL_ENCODE_PACKBITS_ITEM
-                                                               : TZ_KERNEL_ENCODE_PACKBITS_GROUP;
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
                                      TZ_U64(batch->sizes), TZ_U32(batch->row_bytes)};
-    const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
+    const tz_launch launch = TZ_LAUNCH_OF(
+        form_of(device, TZ_KERNEL_ENCODE_PACKBITS_ITEM, TZ_KERNEL_ENCODE_PACKBITS_GROUP),
+        batch->count, arguments);
     return tz_device_launch(device, queue, &launch, err);
 }
 

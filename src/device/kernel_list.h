@@ -28,7 +28,9 @@
     X(INFLATE_ITEM, INFLATE, tz_kernel_inflate_item, "m888")                                       \
     X(LZW_GROUP, LZW, tz_kernel_lzw_group, "m888")                                                 \
     X(LZW_ITEM, LZW, tz_kernel_lzw_item, "m888")                                                   \
+    X(LZ4_GROUP, LZ4, tz_kernel_lz4_group, "m888")                                                 \
     X(LZ4_ITEM, LZ4, tz_kernel_lz4_item, "m888")                                                   \
+    X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m888")                                  \
     X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m888")                                    \
     X(ZSTD_GROUP, ZSTD, tz_kernel_zstd_group, "m888")                                              \
     X(ZSTD_ITEM, ZSTD, tz_kernel_zstd_item, "m888")                                                \
@@ -44,6 +46,7 @@
     X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
     X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm88844844444888")                               \
     X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(DEFLATE_GROUP, DEFLATE, tz_kernel_deflate_group, "m88")                                      \
     X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
     X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
     X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
@@ -54,6 +57,10 @@
     X(REDUCE_HALF_U16, HALVES, tz_kernel_reduce_half_u16, "mmmmmmm8")                              \
     X(REDUCE_HALF_I16, HALVES, tz_kernel_reduce_half_i16, "mmmmmmm8")                              \
     X(REDUCE_HALF_F32, REDUCE, tz_kernel_reduce_half_f32, "mmmmmmm8")                              \
+    X(REDUCE_MEAN_U8, REDUCE, tz_kernel_reduce_mean_u8, "mmmmmmm8")                                \
+    X(REDUCE_MEAN_U16, REDUCE, tz_kernel_reduce_mean_u16, "mmmmmmm8")                              \
+    X(REDUCE_MEAN_I16, REDUCE, tz_kernel_reduce_mean_i16, "mmmmmmm8")                              \
+    X(REDUCE_MEAN_F32, REDUCE, tz_kernel_reduce_mean_f32, "mmmmmmm8")                              \
     X(REDUCE_MEAN, REDUCE, tz_kernel_reduce_mean, "mmmmmmm8")                                      \
     X(REDUCE_FILTER, REDUCE, tz_kernel_reduce_filter, "mmmmmmm8")                                  \
     X(REDUCE_EXTREME, REDUCE, tz_kernel_reduce_extreme, "mmmmmmm8")                                \

@@ -169,6 +169,34 @@ TZ_FN tz_i64 tz_place_at(tz_i64 first, tz_i64 row, tz_i64 column, tz_u32 y, tz_u
     return first + (tz_i64)y * row + (tz_i64)x * column;
 }
 
+/* Every items-th of the places of a rectangle, without a division for each. */
+typedef struct tz_place_walk {
+    tz_u32 y, x;
+    tz_u32 down, across;
+    tz_u32 columns;
+} tz_place_walk;
+
+TZ_FN tz_place_walk tz_place_walk_from(tz_u32 item, tz_u32 items, tz_u32 columns)
+{
+    tz_place_walk walk;
+    walk.columns = columns;
+    walk.y = item / columns;
+    walk.x = item % columns;
+    walk.down = items / columns;
+    walk.across = items % columns;
+    return walk;
+}
+
+TZ_FN void tz_place_walk_on(tz_place_walk *walk)
+{
+    walk->x += walk->across;
+    walk->y += walk->down;
+    if (walk->x >= walk->columns) {
+        walk->x -= walk->columns;
+        walk->y++;
+    }
+}
+
 /* ---- bytes as they are ---- */
 
 /* Lanes of 16, 8 and 4 bytes, at addresses that are multiples of their size. */
@@ -231,10 +259,10 @@ TZ_FN void tz_place_rows(const tz_place_job *job, tz_u32 item, tz_u32 items)
     const tz_u32 lane =
         tz_lane_of(TZ_ADDRESS(from) | TZ_ADDRESS(to) | job->from_row | (tz_u64)job->to_row);
     const tz_u32 lanes = (size + lane - 1u) / lane;
-    for (tz_u32 i = item; i < lanes * job->rows; i += items) {
-        const tz_u32 row = i / lanes;
-        const tz_u32 at = i % lanes * lane;
-        tz_copy_bytes(to + (tz_i64)row * job->to_row + at, from + row * job->from_row + at,
+    tz_place_walk walk = tz_place_walk_from(item, items, lanes);
+    for (; walk.y < job->rows; tz_place_walk_on(&walk)) {
+        const tz_u32 at = walk.x * lane;
+        tz_copy_bytes(to + (tz_i64)walk.y * job->to_row + at, from + walk.y * job->from_row + at,
                       size - at < lane ? size - at : lane, lane);
     }
 }
@@ -247,9 +275,10 @@ TZ_FN void tz_place_copies(const tz_place_job *job, tz_u32 item, tz_u32 items)
     const tz_u32 lane = tz_lane_of(copy | TZ_ADDRESS(from) | job->from_row |
                                    (TZ_ADDRESS(job->into) + (tz_u64)job->to) | (tz_u64)job->to_row |
                                    (tz_u64)job->to_column);
-    for (tz_u32 i = item; i < job->rows * job->columns; i += items) {
-        const tz_u32 y = i / job->columns;
-        const tz_u32 x = i % job->columns;
+    tz_place_walk walk = tz_place_walk_from(item, items, job->columns);
+    for (; walk.y < job->rows; tz_place_walk_on(&walk)) {
+        const tz_u32 y = walk.y;
+        const tz_u32 x = walk.x;
         if (job->flags & TZ_ENTRY_HAS_MASK)
             job->mask[tz_place_at(job->at, job->at_row, job->at_column, y, x)] =
                 job->flags & TZ_ENTRY_IS_INVALID ? 0 : 255;
@@ -324,14 +353,17 @@ TZ_FN void tz_place_item(const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *into, TZ_
 {
     const TZ_GLOBAL tz_u8 *entry = slab + table + group * TZ_ENTRY_BYTES;
     const tz_u64 status = tz_load_u64(entry + TZ_ENTRY_STATUS);
-    if (status != TZ_ENTRY_NO_STATUS && tz_load_u32(slab + status) != 0u)
-        return;
     const tz_place_job job = tz_place_job_at(slab, into, mask, formats, entry);
+    if (job.rows == 0u || job.columns == 0u ||
+        (status != TZ_ENTRY_NO_STATUS && tz_load_u32(slab + status) != 0u))
+        return;
     const tz_u32 has_mask = job.flags & TZ_ENTRY_HAS_MASK;
     if (!job.rule.copy || (has_mask && (job.rule.steps & TZ_STEP_NODATA))) {
-        for (tz_u32 i = item; i < job.rows * job.columns; i += items)
-            tz_place_sample(&job, i / job.columns, i % job.columns);
-    } else if (!has_mask && job.step == 1u && job.to_column == (tz_i64)job.rule.copy) {
+        tz_place_walk walk = tz_place_walk_from(item, items, job.columns);
+        for (; walk.y < job.rows; tz_place_walk_on(&walk))
+            tz_place_sample(&job, walk.y, walk.x);
+    } else if (job.flags == TZ_ENTRY_HAS_INTO && job.step == 1u &&
+               job.to_column == (tz_i64)job.rule.copy) {
         tz_place_rows(&job, item, items);
     } else {
         tz_place_copies(&job, item, items);

@@ -13,14 +13,22 @@
 /* Values of one new pixel that mode and median sort. */
 #define MOST_VALUES 4096u
 
-/* Items that choose at the same time: what a large device can run, of memory that any has. */
-#define CHOICE_SLOTS 16384u
+/* Items that choose, or columns that are filtered, at the same time: what a large device can run,
+ * of memory that any has. */
+#define MOST_SLOTS 16384u
 
-static bool is_choice(const tz_reduction *how)
+bool tz_reduces_by_choice(const tz_reduction *how)
 {
     return how->method == TZ_RESAMPLE_MODE || how->method == TZ_RESAMPLE_MEDIAN;
 }
 
+bool tz_reduces_by_filter(const tz_reduction *how)
+{
+    return how->method == TZ_RESAMPLE_BILINEAR || how->method == TZ_RESAMPLE_CUBIC ||
+           how->method == TZ_RESAMPLE_LANCZOS;
+}
+
+/* That a choice is made of. */
 static uint64_t most_values(const tz_reduction *how)
 {
     const tz_axis_map across = tz_reduction_across(how);
@@ -40,7 +48,7 @@ bool tz_device_reduces(const tz_device *device, const tz_reduction *how)
 {
     if (!device->driver || !makes_sense(how))
         return false;
-    if (is_choice(how) && most_values(how) > MOST_VALUES)
+    if (tz_reduces_by_choice(how) && most_values(how) > MOST_VALUES)
         return false;
     return device->info.limits.fp64 || how->method == TZ_RESAMPLE_NEAREST ||
            (tz_reduction_is_half(how) && how->dtype != TZ_DTYPE_FLOAT32);
@@ -60,15 +68,25 @@ static uint64_t put(uint64_t *total, uint64_t size)
     return at;
 }
 
+/* No more than there is work, and whole groups. */
+static uint32_t slots_of(const tz_reduction *how, uint32_t rows)
+{
+    const uint64_t across = tz_ceil_div(how->to_width, TZ_GROUP_ITEMS) * TZ_GROUP_ITEMS;
+    const uint64_t planes = tz_add_capped(tz_mul_capped(how->bands, 2), 1);
+    const uint64_t all = tz_mul_capped(tz_mul_capped(across, rows), planes);
+    return all < MOST_SLOTS ? (uint32_t)all : MOST_SLOTS;
+}
+
 static tz_reducer_layout layout_of(const tz_reduction *how, uint32_t rows)
 {
     const tz_axis_map across = tz_reduction_across(how);
     const tz_axis_map down = tz_reduction_down(how);
     tz_reducer_layout out = {.most_across = (uint32_t)tz_axis_most(&across, 1),
                              .most_down = (uint32_t)tz_axis_most(&down, 1)};
-    if (is_choice(how)) {
-        out.slots = CHOICE_SLOTS;
-        out.values = (uint32_t)most_values(how);
+    if (tz_reduces_by_choice(how) || tz_reduces_by_filter(how)) {
+        out.slots = slots_of(how, rows);
+        out.values = (uint32_t)(tz_reduces_by_filter(how) ? tz_axis_most(&down, TZ_FILTER_ROWS)
+                                                          : most_values(how));
     }
     out.run_bytes = TZ_RW_COUNT * sizeof(uint64_t) + taps_bytes(rows, out.most_down);
     out.across_bytes = taps_bytes(how->to_width, out.most_across);

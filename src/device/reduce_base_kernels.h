@@ -4,8 +4,9 @@
  * pixel its first old one and, from bit 32 on, their number, and then the weights, those of all
  * first taps, of all second ones and so on.
  *
- * The work is cut into spans of one new row of one plane, which are all bands, part by part, and
- * the mask. A group takes every n-th span; its items share a span, or one item does it alone. */
+ * The work is cut into spans of new columns and rows of one plane, which are all bands, part by
+ * part, and the mask. A group takes every n-th span; its items share a span, column by column, or
+ * one item does it alone. */
 #ifndef TZ_DEVICE_REDUCE_BASE_KERNELS_H
 #define TZ_DEVICE_REDUCE_BASE_KERNELS_H
 
@@ -53,10 +54,11 @@ enum {
     TZ_RW_PLANES,
     TZ_RW_ACROSS, /* tables, in the reducer's memory */
     TZ_RW_DOWN,
-    TZ_RW_SCRATCH,      /* of choices: values of all slots, one per item that works */
-    TZ_RW_SCRATCH_TAPS, /* values of a slot */
-    TZ_RW_SCRATCH_SLOTS,
-    TZ_RW_SPAN, /* new pixels */
+    TZ_RW_SCRATCH,       /* doubles: of choices, all that items choose from; of filters, old rows */
+    TZ_RW_SCRATCH_TAPS,  /* of choices: the most that one item chooses from */
+    TZ_RW_SCRATCH_SLOTS, /* of choices: items that work at a time; of filters: columns */
+    TZ_RW_SPAN,          /* new columns */
+    TZ_RW_SPAN_ROWS,     /* and rows: more than 1 of filters alone */
     TZ_RW_LANES,
     TZ_RW_GROUPS,
     TZ_RW_SEAM, /* the first old row of the second part */
@@ -97,29 +99,39 @@ typedef struct tz_reduce_span {
     tz_u32 band; /* as many as there are: the mask */
     tz_u32 part;
     tz_u32 row; /* of the run */
-    tz_u32 first;
+    tz_u32 rows;
+    tz_u32 first; /* column */
     tz_u32 end;
 } tz_reduce_span;
 
+TZ_FN tz_u32 tz_reduce_pieces(tz_u32 all, tz_u32 piece)
+{
+    return (all - 1u) / piece + 1u;
+}
+
 TZ_FN tz_u64 tz_reduce_spans(const tz_reduce_job *job)
 {
-    const tz_u64 width = job->words[TZ_RW_WIDTH];
-    const tz_u64 span = job->words[TZ_RW_SPAN];
-    return (width + span - 1u) / span * job->words[TZ_RW_ROWS] * job->words[TZ_RW_PLANES];
+    const tz_u32 width = tz_reduce_word(job, TZ_RW_WIDTH);
+    const tz_u32 rows = tz_reduce_word(job, TZ_RW_ROWS);
+    return (tz_u64)tz_reduce_pieces(width, tz_reduce_word(job, TZ_RW_SPAN)) *
+           tz_reduce_pieces(rows, tz_reduce_word(job, TZ_RW_SPAN_ROWS)) * job->words[TZ_RW_PLANES];
 }
 
 TZ_FN tz_reduce_span tz_reduce_span_of(const tz_reduce_job *job, tz_u64 number)
 {
     const tz_u32 width = tz_reduce_word(job, TZ_RW_WIDTH);
+    const tz_u32 rows = tz_reduce_word(job, TZ_RW_ROWS);
     const tz_u32 length = tz_reduce_word(job, TZ_RW_SPAN);
-    const tz_u32 across = (width - 1u) / length + 1u;
+    const tz_u32 height = tz_reduce_word(job, TZ_RW_SPAN_ROWS);
+    const tz_u32 across = tz_reduce_pieces(width, length);
+    const tz_u32 down = tz_reduce_pieces(rows, height);
+    const tz_u32 plane = (tz_u32)(number / across / down);
     const tz_u32 parts = tz_reduce_word(job, TZ_RW_PARTS);
-    const tz_u64 line = number / across;
-    const tz_u32 plane = (tz_u32)(line / job->words[TZ_RW_ROWS]);
     tz_reduce_span span;
     span.band = plane / parts;
     span.part = plane % parts;
-    span.row = (tz_u32)(line % job->words[TZ_RW_ROWS]);
+    span.row = (tz_u32)(number / across % down) * height;
+    span.rows = rows - span.row < height ? rows - span.row : height;
     span.first = (tz_u32)(number % across) * length;
     span.end = width - span.first < length ? width : span.first + length;
     return span;

@@ -37,8 +37,7 @@ TZ_FN void tz_reduce_pick(const tz_reduce_job *job, const tz_reduce_span *span, 
 /* ---- two by two ---- */
 
 #define TZ_HALF_INTEGER(name, word, type)                                                          \
-    TZ_REDUCE_HALF(name, word, type, (type), (tz_##word), (type)words[TZ_RW_HALF_NODATA],          \
-                   (type)words[TZ_RW_HALF_BESIDE])
+    TZ_REDUCE_HALF(name, word, type, (type), (tz_##word), (type)nodata, (type)beside)
 TZ_HALF_INTEGER(u8, u8, tz_u8)
 TZ_HALF_INTEGER(u16, u16, tz_u16)
 TZ_HALF_INTEGER(i16, u16, tz_i16)

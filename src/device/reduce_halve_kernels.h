@@ -49,23 +49,31 @@ TZ_FN void tz_half_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz
 }
 
 /* of(word) is the sample, to(sample) the word; what follows are the last arguments of tz_halve,
- * made of words and of what is left. Where samples lie side by side and all of them are left,
- * compilers have a loop of constant steps. */
+ * made of nodata, beside, none and what is left. Where samples lie side by side and all of them are
+ * left, compilers have a loop of constant steps. */
 #define TZ_REDUCE_HALF(name, word, type, of, to, ...)                                              \
     TZ_FN void tz_half_row_##name(const tz_reduce_job *job, const tz_reduce_span *span,            \
                                   const tz_half_rows *rows, tz_i64 above_step, tz_i64 below_step,  \
                                   tz_i64 out_step, tz_u32 item, tz_u32 lanes, int flagged)         \
     {                                                                                              \
-        const TZ_GLOBAL tz_u64 *words = job->words;                                                \
+        const tz_u64 nodata = job->words[TZ_RW_HALF_NODATA];                                       \
+        const tz_u64 beside = job->words[TZ_RW_HALF_BESIDE];                                       \
+        const tz_u64 none = job->words[TZ_RW_HALF_NONE];                                           \
+        const TZ_GLOBAL tz_u8 *above = rows->above.samples;                                        \
+        const TZ_GLOBAL tz_u8 *below = rows->below.samples;                                        \
+        TZ_GLOBAL tz_u8 *out = rows->out;                                                          \
+        const int has_nodata = rows->has_nodata;                                                   \
+        const int is_alpha = rows->is_alpha;                                                       \
+        (void)none; /* of integers nodata is */                                                    \
         for (tz_u32 x = span->first + item; x < span->end; x += lanes) {                           \
-            const TZ_GLOBAL tz_u8 *a = rows->above.samples + 2 * (tz_i64)x * above_step;           \
-            const TZ_GLOBAL tz_u8 *c = rows->below.samples + 2 * (tz_i64)x * below_step;           \
+            const TZ_GLOBAL tz_u8 *a = above + 2 * (tz_i64)x * above_step;                         \
+            const TZ_GLOBAL tz_u8 *c = below + 2 * (tz_i64)x * below_step;                         \
             const tz_u32 left = flagged ? tz_half_left(rows, 2u * x) : TZ_HALVE_ALL;               \
-            const type mean = tz_halve_##name(                                                     \
-                of(tz_load_##word(a)), of(tz_load_##word(a + above_step)), of(tz_load_##word(c)),  \
-                of(tz_load_##word(c + below_step)), rows->is_alpha ? TZ_HALVE_ALL : left,          \
-                rows->has_nodata, __VA_ARGS__);                                                    \
-            tz_store_##word(rows->out + (tz_i64)x * out_step, to(mean));                           \
+            const type mean =                                                                      \
+                tz_halve_##name(of(tz_load_##word(a)), of(tz_load_##word(a + above_step)),         \
+                                of(tz_load_##word(c)), of(tz_load_##word(c + below_step)),         \
+                                is_alpha ? TZ_HALVE_ALL : left, has_nodata, __VA_ARGS__);          \
+            tz_store_##word(out + (tz_i64)x * out_step, to(mean));                                 \
         }                                                                                          \
     }                                                                                              \
     TZ_FN void tz_reduce_half_##name(const tz_reduce_job *job, const tz_reduce_span *span,         \

@@ -19,15 +19,15 @@ enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_
 
 /* ---- averages of two by two floats ---- */
 
-TZ_REDUCE_HALF(f32, u32, tz_f32, tz_f32_of_bits, tz_bits_of_f32,
-               tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_NODATA]),
-               tz_f32_of_bits((tz_u32)words[TZ_RW_HALF_BESIDE]),
-               tz_f32_of_bits((tz_u32)words[left == 0u ? TZ_RW_HALF_NODATA : TZ_RW_HALF_NONE]))
+TZ_REDUCE_HALF(f32, u32, tz_f32, tz_f32_of_bits, tz_bits_of_f32, tz_f32_of_bits((tz_u32)nodata),
+               tz_f32_of_bits((tz_u32)beside), tz_f32_of_bits((tz_u32)(left == 0u ? nodata : none)))
 
 /* ---- old samples ---- */
 
 /* How samples of a plane are looked at. */
 typedef struct tz_old_plane {
+    tz_u32 type;
+    int is_plain;  /* nothing of what follows */
     int is_mask;   /* samples are 255 where pixels are left */
     int is_pair;   /* complex: */
     int is_second; /* the part that is wanted */
@@ -36,15 +36,19 @@ typedef struct tz_old_plane {
     tz_u64 nodata;
 } tz_old_plane;
 
-TZ_FN tz_old_plane tz_old_plane_of(const tz_reduce_job *job, const tz_reduce_span *span)
+TZ_FN tz_old_plane tz_old_plane_of(const tz_reduce_job *job, const tz_reduce_span *span,
+                                   tz_u32 type)
 {
     tz_old_plane plane;
+    plane.type = type;
     plane.is_mask = tz_reduce_is_mask(job, span);
     plane.is_pair = tz_reduce_word(job, TZ_RW_PARTS) == 2u;
     plane.is_second = span->part == 1u;
     plane.is_tested = !tz_reduce_is_alpha(job, span);
     plane.test = plane.is_tested ? tz_reduce_word(job, TZ_RW_TEST) : (tz_u32)TZ_NONE_NEVER;
     plane.nodata = job->words[TZ_RW_NODATA];
+    plane.is_plain = !plane.is_mask && !plane.is_pair && plane.test == TZ_NONE_NEVER &&
+                     job->words[TZ_RW_ALPHA] == 0u && job->words[TZ_RW_HAS_MASK] == 0u;
     return plane;
 }
 
@@ -52,47 +56,103 @@ TZ_FN tz_old_plane tz_old_plane_of(const tz_reduce_job *job, const tz_reduce_spa
 TZ_FN tz_f64 tz_old_value(const tz_old_plane *plane, const tz_old_line *line, tz_u32 column)
 {
     const TZ_GLOBAL tz_u8 *at = line->samples + (tz_i64)column * line->step;
+    if (plane->is_plain)
+        return tz_part_value(plane->type, at);
     if (plane->is_tested && !tz_old_is_left(line, column))
         return TZ_REDUCE_NAN;
     if (plane->is_mask)
         return 255.0;
-    const tz_f64 first = tz_part_value(line->type, at);
+    const tz_f64 first = tz_part_value(plane->type, at);
     if (plane->test == TZ_NONE_NUMBER && first == tz_f64_of_bits(plane->nodata))
         return TZ_REDUCE_NAN;
     if (plane->test == TZ_NONE_BITS && tz_load_u64(at) == plane->nodata)
         return TZ_REDUCE_NAN;
     if (!plane->is_pair)
         return first;
-    const tz_f64 second = tz_part_value(line->type, at + line->bytes);
+    const tz_f64 second = tz_part_value(plane->type, at + line->bytes);
     if (plane->is_tested && (first != first || second != second))
         return TZ_REDUCE_NAN;
     return plane->is_second ? second : first;
 }
 
+/* What all new pixels of a span look at: the first rows are found once. */
+#define TZ_ROWS_FOUND 4u
+typedef struct tz_old_rows {
+    tz_reduce_span span;
+    tz_old_plane plane;
+    tz_taps down;
+    tz_old_line found[TZ_ROWS_FOUND];
+} tz_old_rows;
+
+TZ_FN tz_old_rows tz_old_rows_of(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 type)
+{
+    tz_old_rows rows;
+    rows.span = *span;
+    rows.plane = tz_old_plane_of(job, span, type);
+    rows.down = tz_taps_down(job, span->row);
+    for (tz_u32 k = 0; k < TZ_ROWS_FOUND && k < rows.down.count; k++)
+        rows.found[k] = tz_old_line_of(job, span, rows.down.first + k);
+    return rows;
+}
+
+TZ_FN tz_old_line tz_old_row(const tz_reduce_job *job, const tz_old_rows *rows, tz_u32 k)
+{
+    return k < TZ_ROWS_FOUND ? rows->found[k]
+                             : tz_old_line_of(job, &rows->span, rows->down.first + k);
+}
+
 /* ---- new samples ---- */
 
-/* is_left: mask and alpha leave some of the pixels. */
-TZ_FN void tz_new_sample(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
-                         tz_f64 value, int is_left)
+TZ_FN void tz_new_sample(const tz_reduce_job *job, const tz_reduce_span *span,
+                         const tz_old_plane *plane, tz_u32 column, tz_f64 value)
 {
-    const tz_old_plane plane = tz_old_plane_of(job, span);
-    const tz_u32 type = tz_reduce_word(job, TZ_RW_TYPE);
-    const tz_u32 bytes = tz_reduce_word(job, TZ_RW_BYTES);
+    const tz_u32 type = plane->type;
+    const tz_u32 bytes = tz_part_bytes(type);
     TZ_GLOBAL tz_u8 *to = tz_new_place(job, span, column);
-    tz_u64 bits = job->words[is_left ? TZ_RW_MISSING : TZ_RW_NONE];
-    if (value == value) {
-        if (job->words[TZ_RW_CLAMPS])
-            value = tz_clamp_f64(value, tz_f64_of_bits(job->words[TZ_RW_LOW]),
-                                 tz_f64_of_bits(job->words[TZ_RW_HIGH]));
-        bits = tz_part_of_f64(type, value);
-    }
-    tz_store_raw(to, bits, bytes);
-    if (value != value || plane.is_second)
+    if (value != value) {
+        tz_store_raw(to, job->words[TZ_RW_MISSING], bytes);
         return;
-    if ((plane.test == TZ_NONE_NUMBER && tz_part_value(type, to) == tz_f64_of_bits(plane.nodata)) ||
-        (plane.test == TZ_NONE_BITS && bits == plane.nodata))
+    }
+    if (job->words[TZ_RW_CLAMPS])
+        value = tz_clamp_f64(value, tz_f64_of_bits(job->words[TZ_RW_LOW]),
+                             tz_f64_of_bits(job->words[TZ_RW_HIGH]));
+    const tz_u64 bits = tz_part_of_f64(type, value);
+    tz_store_raw(to, bits, bytes);
+    if (plane->test == TZ_NONE_NEVER || plane->is_second)
+        return;
+    if (plane->test == TZ_NONE_NUMBER ? tz_part_value(type, to) == tz_f64_of_bits(plane->nodata)
+                                      : bits == plane->nodata)
         tz_store_raw(to, tz_part_beside(type, bytes, tz_reduce_word(job, TZ_RW_USED_BITS), bits),
                      bytes);
+}
+
+/* A turn of its own is wanted for samples that are NaN where they may be 0. */
+TZ_FN tz_u32 tz_reduce_turns(const tz_reduce_job *job, const tz_reduce_span *span)
+{
+    const int has_flags = job->words[TZ_RW_ALPHA] != 0u || job->words[TZ_RW_HAS_MASK] != 0u;
+    return has_flags && job->words[TZ_RW_WANTS_NAN] != 0u && !tz_reduce_is_mask(job, span) ? 2u
+                                                                                           : 1u;
+}
+
+TZ_FN int tz_new_is_nan(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
+                        tz_u32 type)
+{
+    const tz_f64 value = tz_part_value(type, tz_new_place(job, span, column));
+    return value != value;
+}
+
+/* What becomes of a value. The second turn is over the mask's: samples that are NaN though no pixel
+ * is left become 0. */
+TZ_FN void tz_new_pixel(const tz_reduce_job *job, const tz_reduce_span *span,
+                        const tz_old_plane *plane, tz_u32 column, tz_f64 value, tz_u32 turn)
+{
+    if (plane->is_mask)
+        tz_new_mask(job, span, column, value == value);
+    else if (turn == 0u)
+        tz_new_sample(job, span, plane, column, value);
+    else if (value != value && tz_new_is_nan(job, span, column, plane->type))
+        tz_store_raw(tz_new_place(job, span, column), job->words[TZ_RW_NONE],
+                     tz_part_bytes(plane->type));
 }
 
 /* ---- the value of a new pixel; NaN: it is not valid ---- */
@@ -103,23 +163,22 @@ TZ_FN tz_f64 tz_tap_weight(const tz_taps *taps, tz_u32 k)
 }
 
 /* Average, rms and gauss: of all samples at once. */
-TZ_FN tz_f64 tz_value_mean(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
+TZ_FN tz_f64 tz_value_mean(const tz_reduce_job *job, const tz_old_rows *rows, tz_u32 column,
                            tz_u32 slot)
 {
-    const tz_old_plane plane = tz_old_plane_of(job, span);
     const tz_taps across = tz_taps_across(job, column);
-    const tz_taps down = tz_taps_down(job, span->row);
+    const tz_taps down = rows->down;
     const int is_rms = tz_reduce_word(job, TZ_RW_METHOD) == (tz_u32)TZ_METHOD_RMS;
     tz_f64 sum = 0.0;
     tz_f64 weight = 0.0;
     (void)slot;
     for (tz_u32 k = 0; k < down.count; k++) {
-        const tz_old_line line = tz_old_line_of(job, span, down.first + k);
+        const tz_old_line line = tz_old_row(job, rows, k);
         const tz_f64 by = tz_tap_weight(&down, k);
         tz_f64 row_sum = 0.0;
         tz_f64 row_weight = 0.0;
         for (tz_u32 n = 0; n < across.count; n++) {
-            const tz_f64 x = tz_old_value(&plane, &line, across.first + n);
+            const tz_f64 x = tz_old_value(&rows->plane, &line, across.first + n);
             tz_weigh_add(is_rms ? x * x : x, tz_tap_weight(&across, n), &row_sum, &row_weight);
         }
         sum += by * row_sum;
@@ -129,41 +188,18 @@ TZ_FN tz_f64 tz_value_mean(const tz_reduce_job *job, const tz_reduce_span *span,
     return is_rms ? sqrt(mean) : mean;
 }
 
-/* Bilinear, cubic and lanczos: along each row, then down. */
-TZ_FN tz_f64 tz_value_filter(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
-                             tz_u32 slot)
-{
-    const tz_old_plane plane = tz_old_plane_of(job, span);
-    const tz_taps across = tz_taps_across(job, column);
-    const tz_taps down = tz_taps_down(job, span->row);
-    const int negative = tz_reduce_word(job, TZ_RW_METHOD) != (tz_u32)TZ_METHOD_BILINEAR;
-    tz_filter all = {0.0, 0.0, 0u, 0u};
-    (void)slot;
-    for (tz_u32 k = 0; k < down.count; k++) {
-        const tz_old_line line = tz_old_line_of(job, span, down.first + k);
-        tz_filter row = {0.0, 0.0, 0u, 0u};
-        for (tz_u32 n = 0; n < across.count; n++)
-            tz_filter_add(&row, tz_tap_weight(&across, n),
-                          tz_old_value(&plane, &line, across.first + n));
-        tz_filter_add(&all, tz_tap_weight(&down, k),
-                      tz_filter_end(&row, across.count, negative, TZ_REDUCE_NAN));
-    }
-    return tz_filter_end(&all, down.count, negative, TZ_REDUCE_NAN);
-}
-
-TZ_FN tz_f64 tz_value_extreme(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
+TZ_FN tz_f64 tz_value_extreme(const tz_reduce_job *job, const tz_old_rows *rows, tz_u32 column,
                               tz_u32 slot)
 {
-    const tz_old_plane plane = tz_old_plane_of(job, span);
     const tz_taps across = tz_taps_across(job, column);
-    const tz_taps down = tz_taps_down(job, span->row);
+    const tz_taps down = rows->down;
     const int least = tz_reduce_word(job, TZ_RW_METHOD) == (tz_u32)TZ_METHOD_MIN;
     tz_f64 value = TZ_REDUCE_NAN;
     (void)slot;
     for (tz_u32 k = 0; k < down.count; k++) {
-        const tz_old_line line = tz_old_line_of(job, span, down.first + k);
+        const tz_old_line line = tz_old_row(job, rows, k);
         for (tz_u32 n = 0; n < across.count; n++) {
-            const tz_f64 x = tz_old_value(&plane, &line, across.first + n);
+            const tz_f64 x = tz_old_value(&rows->plane, &line, across.first + n);
             value = least ? tz_least(value, x) : tz_largest(value, x);
         }
     }
@@ -171,21 +207,20 @@ TZ_FN tz_f64 tz_value_extreme(const tz_reduce_job *job, const tz_reduce_span *sp
 }
 
 /* Mode and median: the slot's memory holds all values. */
-TZ_FN tz_f64 tz_value_choice(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
+TZ_FN tz_f64 tz_value_choice(const tz_reduce_job *job, const tz_old_rows *rows, tz_u32 column,
                              tz_u32 slot)
 {
-    const tz_old_plane plane = tz_old_plane_of(job, span);
     const tz_taps across = tz_taps_across(job, column);
-    const tz_taps down = tz_taps_down(job, span->row);
+    const tz_taps down = rows->down;
     const tz_u64 room = job->words[TZ_RW_SCRATCH_TAPS];
     TZ_GLOBAL tz_f64 *all = (TZ_GLOBAL tz_f64 *)(job->own + job->words[TZ_RW_SCRATCH]);
     TZ_GLOBAL tz_u32 *orders = (TZ_GLOBAL tz_u32 *)(all + job->words[TZ_RW_SCRATCH_SLOTS] * room);
     TZ_GLOBAL tz_f64 *values = all + slot * room;
     tz_u32 count = 0;
     for (tz_u32 k = 0; k < down.count; k++) {
-        const tz_old_line line = tz_old_line_of(job, span, down.first + k);
+        const tz_old_line line = tz_old_row(job, rows, k);
         for (tz_u32 n = 0; n < across.count; n++) {
-            const tz_f64 x = tz_old_value(&plane, &line, across.first + n);
+            const tz_f64 x = tz_old_value(&rows->plane, &line, across.first + n);
             values[count] = x;
             count += x == x ? 1u : 0u;
         }
@@ -199,35 +234,134 @@ TZ_FN tz_f64 tz_value_choice(const tz_reduce_job *job, const tz_reduce_span *spa
 
 /* ---- spans of them ---- */
 
-/* Where no sample is valid it may matter whether mask and alpha leave any: the second turn. */
-#define TZ_REDUCE_BY(name)                                                                         \
+/* rows are looked at; plane is what comes out. */
+#define TZ_REDUCE_BY(name, by, part)                                                               \
+    TZ_FN int tz_turn_##name(const tz_reduce_job *job, const tz_reduce_span *span,                 \
+                             const tz_old_rows *rows, const tz_old_plane *plane, tz_u32 first,     \
+                             tz_u32 lanes, tz_u32 slot, tz_u32 turn)                               \
+    {                                                                                              \
+        int has_nan = 0;                                                                           \
+        for (tz_u32 x = first; x < span->end; x += lanes) {                                        \
+            const tz_f64 value = tz_value_##by(job, rows, x, slot);                                \
+            has_nan |= value != value;                                                             \
+            tz_new_pixel(job, span, plane, x, value, turn);                                        \
+        }                                                                                          \
+        return has_nan;                                                                            \
+    }                                                                                              \
     TZ_FN void tz_reduce_##name(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 item, \
                                 tz_u32 lanes, tz_u32 slot)                                         \
     {                                                                                              \
-        const int is_mask = tz_reduce_is_mask(job, span);                                          \
-        const tz_u32 turns = !is_mask && job->words[TZ_RW_WANTS_NAN] != 0u ? 2u : 1u;              \
-        for (tz_u32 x = span->first + item; x < span->end; x += lanes) {                           \
-            tz_reduce_span looked_at = *span;                                                      \
-            tz_f64 value = TZ_REDUCE_NAN;                                                          \
-            tz_f64 last = TZ_REDUCE_NAN;                                                           \
-            for (tz_u32 turn = 0; turn < turns && last != last; turn++) {                          \
-                last = tz_value_##name(job, &looked_at, x, slot);                                  \
-                value = turn == 0u ? last : value;                                                 \
-                looked_at.band = tz_reduce_word(job, TZ_RW_BANDS);                                 \
-            }                                                                                      \
-            if (is_mask)                                                                           \
-                tz_new_mask(job, span, x, value == value);                                         \
-            else                                                                                   \
-                tz_new_sample(job, span, x, value, last == last);                                  \
+        const tz_old_plane plane = tz_old_plane_of(job, span, part);                               \
+        const tz_u32 turns = tz_reduce_turns(job, span);                                           \
+        tz_reduce_span looked_at = *span;                                                          \
+        int goes_on = 1;                                                                           \
+        for (tz_u32 turn = 0; turn < turns && goes_on; turn++) {                                   \
+            const tz_old_rows rows = tz_old_rows_of(job, &looked_at, part);                        \
+            goes_on =                                                                              \
+                tz_turn_##name(job, span, &rows, &plane, span->first + item, lanes, slot, turn);   \
+            looked_at.band = tz_reduce_word(job, TZ_RW_BANDS);                                     \
         }                                                                                          \
     }
-TZ_REDUCE_BY(mean)
-TZ_REDUCE_BY(filter)
-TZ_REDUCE_BY(extreme)
-TZ_REDUCE_BY(choice)
+TZ_REDUCE_BY(mean_u8, mean, TZ_PART_U8)
+TZ_REDUCE_BY(mean_u16, mean, TZ_PART_U16)
+TZ_REDUCE_BY(mean_i16, mean, TZ_PART_I16)
+TZ_REDUCE_BY(mean_f32, mean, TZ_PART_F32)
+TZ_REDUCE_BY(mean, mean, tz_reduce_word(job, TZ_RW_TYPE))
+TZ_REDUCE_BY(extreme, extreme, tz_reduce_word(job, TZ_RW_TYPE))
+TZ_REDUCE_BY(choice, choice, tz_reduce_word(job, TZ_RW_TYPE))
+
+/* ---- bilinear, cubic and lanczos: along each row, then down ---- */
+
+/* A span of some rows: what old ones come to across, for its columns. */
+typedef struct tz_filtered {
+    TZ_GLOBAL tz_f64 *values;
+    tz_u64 stride; /* from row to row */
+    tz_u32 first;  /* old row */
+    tz_u32 end;
+    int negative;
+} tz_filtered;
+
+TZ_FN tz_filtered tz_filtered_of(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 group)
+{
+    const tz_taps last = tz_taps_down(job, span->row + span->rows - 1u);
+    tz_filtered out;
+    out.stride = job->words[TZ_RW_SCRATCH_SLOTS];
+    out.values = (TZ_GLOBAL tz_f64 *)(job->own + job->words[TZ_RW_SCRATCH]) +
+                 (tz_u64)group * job->words[TZ_RW_SPAN];
+    out.first = tz_taps_down(job, span->row).first;
+    out.end = last.first + last.count;
+    out.negative = tz_reduce_word(job, TZ_RW_METHOD) != (tz_u32)TZ_METHOD_BILINEAR;
+    return out;
+}
+
+/* Of the plane that looked_at has. */
+TZ_FN void tz_filter_across(const tz_reduce_job *job, const tz_reduce_span *looked_at,
+                            const tz_filtered *to, tz_u32 item, tz_u32 lanes)
+{
+    const tz_old_plane plane = tz_old_plane_of(job, looked_at, tz_reduce_word(job, TZ_RW_TYPE));
+    for (tz_u32 row = to->first; row < to->end; row++) {
+        const tz_old_line line = tz_old_line_of(job, looked_at, row);
+        TZ_GLOBAL tz_f64 *out = to->values + (row - to->first) * to->stride;
+        for (tz_u32 x = looked_at->first + item; x < looked_at->end; x += lanes) {
+            const tz_taps across = tz_taps_across(job, x);
+            tz_filter f = {0.0, 0.0, 0u, 0u};
+            for (tz_u32 n = 0; n < across.count; n++)
+                tz_filter_add(&f, tz_tap_weight(&across, n),
+                              tz_old_value(&plane, &line, across.first + n));
+            out[x - looked_at->first] =
+                tz_filter_end(&f, across.count, to->negative, TZ_REDUCE_NAN);
+        }
+    }
+}
+
+TZ_FN tz_f64 tz_filter_down(const tz_filtered *from, const tz_taps *down, tz_u32 column)
+{
+    const TZ_GLOBAL tz_f64 *values = from->values + (down->first - from->first) * from->stride;
+    tz_filter f = {0.0, 0.0, 0u, 0u};
+    for (tz_u32 k = 0; k < down->count; k++)
+        tz_filter_add(&f, tz_tap_weight(down, k), values[k * from->stride + column]);
+    return tz_filter_end(&f, down->count, from->negative, TZ_REDUCE_NAN);
+}
+
+/* All rows of the span, as tz_turn. */
+TZ_FN int tz_filter_turn(const tz_reduce_job *job, const tz_reduce_span *span,
+                         const tz_filtered *from, tz_u32 item, tz_u32 lanes, tz_u32 turn)
+{
+    const tz_old_plane plane = tz_old_plane_of(job, span, tz_reduce_word(job, TZ_RW_TYPE));
+    tz_reduce_span at = *span;
+    int has_nan = 0;
+    for (at.row = span->row; at.row < span->row + span->rows; at.row++) {
+        const tz_taps down = tz_taps_down(job, at.row);
+        for (tz_u32 x = span->first + item; x < span->end; x += lanes) {
+            const tz_f64 value = tz_filter_down(from, &down, x - span->first);
+            has_nan |= value != value;
+            tz_new_pixel(job, &at, &plane, x, value, turn);
+        }
+    }
+    return has_nan;
+}
+
+/* An item has its columns to itself, from the old rows to the new ones. */
+TZ_FN void tz_reduce_filter(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 item,
+                            tz_u32 lanes, tz_u32 slot)
+{
+    const tz_filtered filtered = tz_filtered_of(job, span, slot / lanes);
+    const tz_u32 turns = tz_reduce_turns(job, span);
+    tz_reduce_span looked_at = *span;
+    int goes_on = 1;
+    for (tz_u32 turn = 0; turn < turns && goes_on; turn++) {
+        tz_filter_across(job, &looked_at, &filtered, item, lanes);
+        goes_on = tz_filter_turn(job, span, &filtered, item, lanes, turn);
+        looked_at.band = tz_reduce_word(job, TZ_RW_BANDS);
+    }
+}
 
 #ifdef TZ_SHELL
 TZ_REDUCE_SHELL(half_f32)
+TZ_REDUCE_SHELL(mean_u8)
+TZ_REDUCE_SHELL(mean_u16)
+TZ_REDUCE_SHELL(mean_i16)
+TZ_REDUCE_SHELL(mean_f32)
 TZ_REDUCE_SHELL(mean)
 TZ_REDUCE_SHELL(filter)
 TZ_REDUCE_SHELL(extreme)

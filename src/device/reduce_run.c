@@ -15,7 +15,7 @@ _Static_assert((int)TZ_METHOD_BILINEAR == (int)TZ_RESAMPLE_BILINEAR &&
                "kernels know methods by the same numbers");
 
 /* New pixels of a span: where one item does it alone, and where all items of a group share it. */
-enum { SPAN_ALONE = 4096, SPAN_SHARED = 256 };
+enum { SPAN_ALONE = 4096, SPAN_SHARED = 256, FILTER_SPAN = 64 };
 
 /* Groups take several spans where there are more of them. */
 enum { MOST_GROUPS = 65536 };
@@ -32,16 +32,16 @@ static void put_test(uint64_t *words, const tz_nodata *nodata, tz_dtype dtype)
 {
     const bool is_long = dtype == TZ_DTYPE_UINT64 || dtype == TZ_DTYPE_INT64;
     uint32_t kind;
-    const uint64_t wide = tz_nodata_wide(nodata, &kind);
-    words[TZ_RW_NODATA] = wide;
-    words[TZ_RW_TEST] = TZ_NONE_NUMBER;
+    words[TZ_RW_TEST] = TZ_NONE_NEVER;
     if (nodata->kind == TZ_NODATA_NONE)
-        words[TZ_RW_TEST] = TZ_NONE_NEVER;
-    else if (is_long && kind != TZ_WIDE_F64)
-        words[TZ_RW_TEST] =
-            kind == tz_part_kind(dtype) || (int64_t)wide >= 0 ? TZ_NONE_BITS : TZ_NONE_NEVER;
-    else
-        words[TZ_RW_NODATA] = bits_of(tz_wide_f64(wide, kind));
+        return;
+    words[TZ_RW_NODATA] = tz_nodata_wide(nodata, &kind);
+    if (!is_long || kind == TZ_WIDE_F64) {
+        words[TZ_RW_TEST] = TZ_NONE_NUMBER;
+        words[TZ_RW_NODATA] = bits_of(tz_wide_f64(words[TZ_RW_NODATA], kind));
+    } else if (kind == tz_part_kind(dtype) || (int64_t)words[TZ_RW_NODATA] >= 0) {
+        words[TZ_RW_TEST] = TZ_NONE_BITS;
+    }
 }
 
 static void put_half(uint64_t *words, const tz_reduction *how)
@@ -109,15 +109,21 @@ static void put_source(uint64_t *words, const tz_reducer *reducer, const tz_redu
 /* How the work is shared; returns the number of groups. */
 static uint64_t put_shares(uint64_t *words, const tz_reducer *reducer)
 {
+    const tz_reduction *how = &reducer->how;
     const bool alone = reducer->memory->device->info.type == TZ_DEVICE_CPU;
-    const uint32_t lanes = alone ? 1 : TZ_GROUP_ITEMS;
-    const uint32_t span = alone ? SPAN_ALONE : SPAN_SHARED;
-    const uint64_t lines = tz_mul_capped(words[TZ_RW_PLANES], words[TZ_RW_ROWS]);
-    const uint64_t spans = tz_mul_capped(tz_ceil_div(reducer->how.to_width, span), lines);
-    const uint64_t most =
-        reducer->layout.slots > 0 ? reducer->layout.slots / TZ_GROUP_ITEMS : MOST_GROUPS;
-    words[TZ_RW_LANES] = lanes;
+    const bool filters = tz_reduces_by_filter(how);
+    const uint32_t slots = reducer->layout.slots;
+    const uint32_t span = filters ? FILTER_SPAN : alone ? SPAN_ALONE : SPAN_SHARED;
+    const uint32_t rows = filters ? TZ_FILTER_ROWS : 1;
+    const uint64_t pieces =
+        tz_mul_capped(tz_ceil_div(how->to_width, span), tz_ceil_div(words[TZ_RW_ROWS], rows));
+    const uint64_t spans = tz_mul_capped(pieces, words[TZ_RW_PLANES]);
+    const uint64_t most = filters ? slots / FILTER_SPAN
+                          : slots ? slots / TZ_GROUP_ITEMS
+                                  : MOST_GROUPS;
+    words[TZ_RW_LANES] = alone ? 1 : TZ_GROUP_ITEMS;
     words[TZ_RW_SPAN] = span;
+    words[TZ_RW_SPAN_ROWS] = rows;
     words[TZ_RW_GROUPS] = spans < most ? spans : most;
     return words[TZ_RW_GROUPS];
 }
@@ -135,6 +141,22 @@ static uint32_t kernel_of_half(tz_dtype dtype)
         return TZ_KERNEL_REDUCE_HALF_I16;
     default:
         return TZ_KERNEL_REDUCE_HALF_F32;
+    }
+}
+
+static uint32_t kernel_of_mean(tz_dtype dtype)
+{
+    switch (dtype) {
+    case TZ_DTYPE_UINT8:
+        return TZ_KERNEL_REDUCE_MEAN_U8;
+    case TZ_DTYPE_UINT16:
+        return TZ_KERNEL_REDUCE_MEAN_U16;
+    case TZ_DTYPE_INT16:
+        return TZ_KERNEL_REDUCE_MEAN_I16;
+    case TZ_DTYPE_FLOAT32:
+        return TZ_KERNEL_REDUCE_MEAN_F32;
+    default:
+        return TZ_KERNEL_REDUCE_MEAN;
     }
 }
 
@@ -156,7 +178,7 @@ static uint32_t kernel_of(const tz_reduction *how)
     case TZ_RESAMPLE_MEDIAN:
         return TZ_KERNEL_REDUCE_CHOICE;
     default:
-        return TZ_KERNEL_REDUCE_MEAN;
+        return kernel_of_mean(how->dtype);
     }
 }
 

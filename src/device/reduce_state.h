@@ -13,11 +13,14 @@ typedef struct tz_reducer_layout {
     uint64_t across_bytes;
     uint64_t scratch;
     uint64_t total;
-    uint32_t slots; /* of the scratch */
-    uint32_t values;
+    uint32_t slots;       /* of the scratch: items that choose, or columns that are filtered */
+    uint32_t values;      /* of a slot */
     uint32_t most_across; /* taps of one new pixel */
     uint32_t most_down;
 } tz_reducer_layout;
+
+/* New rows that are filtered together: old rows between them are filtered across once. */
+#define TZ_FILTER_ROWS 16u
 
 /* Words of a run on the host, which a device may still be reading. */
 typedef struct tz_reducer_turn {
@@ -36,6 +39,10 @@ struct tz_reducer {
     tz_reducer_turn turns[2];
     uint32_t next; /* which of them */
 };
+
+/* Methods that have memory to work in. */
+bool tz_reduces_by_choice(const tz_reduction *how);
+bool tz_reduces_by_filter(const tz_reduction *how);
 
 /* The table of new pixels first to first + count - 1, as kernels read it. */
 void tz_taps_make(uint64_t *out, const tz_axis_map *map, uint32_t first, uint32_t count,

@@ -8,6 +8,8 @@
 #include "kernels/shell.h"
 #include "kernels/tally_tile.h"
 
+#ifdef TZ_HAS_F64
+
 #define TZ_TALLY_BYTES 48u /* tz_tally */
 
 TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
@@ -65,6 +67,8 @@ TZ_SHELL(tz_kernel_tally_group)
     if (TZ_ITEM == 0u)
         tz_write_tally(slab + tallies + TZ_GROUP * TZ_TALLY_BYTES, &tally);
 }
+#endif
+
 #endif
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef TZ_KERNELS_ADLER32_H
 #define TZ_KERNELS_ADLER32_H
 
+#include "kernels/items.h"
 #include "kernels/kernel.h"
 
 #define TZ_ADLER_BASE 65521u
@@ -64,6 +65,31 @@ TZ_FN tz_u32 tz_adler32_of(tz_adler_part sum, tz_u32 size)
     const tz_u32 low = (sum.sum % TZ_ADLER_BASE + 1u) % TZ_ADLER_BASE;
     const tz_u32 high = (sum.weighted % TZ_ADLER_BASE + size % TZ_ADLER_BASE) % TZ_ADLER_BASE;
     return high << 16 | low;
+}
+
+#define TZ_ADLER_GROUP_WORDS (2u * TZ_GROUP_SIZE)
+
+/* By a group, of which each item sums a part. parts: TZ_ADLER_GROUP_WORDS. All items get it. */
+TZ_FN tz_u32 tz_adler32_group(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size, TZ_LOCAL tz_u32 *parts)
+{
+    const tz_u32 share = size / TZ_GROUP_SIZE + 1u;
+    for (TZ_ITEMS(item)) {
+        const tz_u32 begin = item * share < size ? item * share : size;
+        const tz_u32 end = size - begin < share ? size : begin + share;
+        const tz_adler_part part = tz_adler_part_of(bytes, begin, end, size);
+        parts[2u * item] = part.sum;
+        parts[2u * item + 1u] = part.weighted;
+    }
+    TZ_SYNC;
+    tz_adler_part sum;
+    sum.sum = 0u;
+    sum.weighted = 0u;
+    for (tz_u32 i = 0u; i < TZ_GROUP_SIZE; i++) {
+        sum.sum += parts[2u * i];
+        sum.weighted += parts[2u * i + 1u];
+    }
+    TZ_SYNC;
+    return tz_adler32_of(sum, size);
 }
 
 #endif

@@ -130,4 +130,15 @@ TZ_FN void tz_queue_write(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *i
         out[end + i] = in[queue[TZ_QUEUE_FROM] + i];
 }
 
+/* The same where literals are bytes of the input. */
+TZ_FN void tz_queue_write_stored(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *in,
+                                 TZ_GLOBAL tz_u8 *out, tz_u32 item)
+{
+    const tz_u32 end = queue[TZ_QUEUE_ENDS + queue[TZ_QUEUE_COUNT]];
+    for (tz_u32 at = queue[TZ_QUEUE_ENDS] + item; at < end; at += TZ_GROUP_SIZE) {
+        const tz_u32 from = tz_queue_trace(queue, at);
+        out[at] = from & TZ_LITERAL ? in[from & ~TZ_LITERAL] : out[from];
+    }
+}
+
 #endif

@@ -12,7 +12,7 @@
 #include "kernels/move.h"
 
 /* Words that a group gathers before it stores them; see deflate_encode_group.h. */
-#define TZ_DEFLATE_WORDS 512u
+#define TZ_DEFLATE_WORDS 1024u
 
 /* Memory that one encoder uses. */
 typedef struct tz_deflate_work {
@@ -117,13 +117,10 @@ TZ_FN void tz_put_padding(tz_bit_writer *writer)
 TZ_FN void tz_deflate_put_head(tz_bit_writer *writer, const TZ_LOCAL tz_length_list *list,
                                tz_u32 last)
 {
-    tz_put_bits(writer, tz_deflate_head(list, last), TZ_DEFLATE_HEAD_BITS);
-    for (tz_u32 i = 0u; i < list->used; i++)
-        tz_put_bits(writer, list->lengths[tz_deflate_length_at(i)], TZ_DEFLATE_LENGTH_BITS);
-    for (tz_u32 i = 0u; i < list->count; i++) {
-        const tz_u32 symbol = list->symbols[i];
-        tz_put_code(writer, list->codes[symbol], 0u);
-        tz_put_bits(writer, list->extras[i], tz_deflate_length_extra(symbol));
+    const tz_u32 parts = tz_deflate_head_parts(list);
+    for (tz_u32 i = 0u; i < parts; i++) {
+        const tz_deflate_bits part = tz_deflate_head_part(list, last, i);
+        tz_put_bits(writer, part.bits, part.count);
     }
 }
 
@@ -146,13 +143,8 @@ TZ_FN void tz_deflate_put_run(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *code
     tz_run_parts parts = tz_deflate_part_run(size);
     for (; parts.full > 0u; parts.full--)
         tz_put_code(writer, codes[TZ_DEFLATE_FULL_MATCH], TZ_DEFLATE_DISTANCE_BITS);
-    for (; parts.literals > 0u; parts.literals--)
-        tz_put_code(writer, codes[byte], 0u);
-    if (parts.rest > 0u) {
-        const tz_length_symbol length = tz_deflate_length_symbol(parts.rest);
-        tz_put_code(writer, codes[length.symbol], 0u);
-        tz_put_bits(writer, length.extra, length.extra_count + TZ_DEFLATE_DISTANCE_BITS);
-    }
+    const tz_deflate_bits rest = tz_deflate_run_rest(codes, byte, parts);
+    tz_put_bits(writer, rest.bits, rest.count);
 }
 
 TZ_FN_APART void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at,

@@ -51,13 +51,18 @@ TZ_FN tz_u64 tz_choice_load(const TZ_LOCAL tz_u8 *p, tz_u32 bytes)
 #define TZ_CHOICE_EIGHT(p) tz_little_u64(tz_load_u64(p))
 #endif
 
-/* So many pieces from the middles of even parts; all of it when it is small. Item's share of one of
- * several that do it together. Returns the size of the sample. */
-TZ_FN tz_u32 tz_choice_take(const TZ_GLOBAL tz_u8 *in, tz_u64 size, tz_u32 pieces,
-                            TZ_LOCAL tz_choice_work *work, tz_u32 item, tz_u32 items)
+/* Bytes of the sample: all of them when there are few. */
+TZ_FN tz_u32 tz_choice_taken(tz_u64 size, tz_u32 pieces)
+{
+    return size < pieces * TZ_CHOICE_PIECE ? (tz_u32)size : pieces * TZ_CHOICE_PIECE;
+}
+
+/* So many pieces from the middles of even parts; one item's share of the work of several. */
+TZ_FN void tz_choice_take(const TZ_GLOBAL tz_u8 *in, tz_u64 size, tz_u32 pieces,
+                          TZ_LOCAL tz_choice_work *work, tz_u32 item, tz_u32 items)
 {
     const tz_u64 part = size / pieces;
-    const tz_u32 taken = size < pieces * TZ_CHOICE_PIECE ? (tz_u32)size : pieces * TZ_CHOICE_PIECE;
+    const tz_u32 taken = tz_choice_taken(size, pieces);
     for (tz_u32 at = 0u; at < taken; at += TZ_CHOICE_PIECE) {
         const tz_u32 some = taken - at < TZ_CHOICE_PIECE ? taken - at : TZ_CHOICE_PIECE;
         const tz_u64 from =
@@ -69,7 +74,6 @@ TZ_FN tz_u32 tz_choice_take(const TZ_GLOBAL tz_u8 *in, tz_u64 size, tz_u32 piece
         work->sample[taken + i] = 0u;
     for (tz_u32 i = item; i < 1u << TZ_CHOICE_SLOT_BITS; i += items)
         work->slots[i] = 0u;
-    return taken;
 }
 
 /* log2(value), value not 0. Between powers of two a parabola is close enough. */
@@ -210,7 +214,8 @@ TZ_FN tz_deflate_estimate tz_choice_estimate_tile(const TZ_GLOBAL tz_u8 *in, tz_
     tz_deflate_estimate found;
     tz_u32 again;
     do {
-        found = tz_choice_estimate(work, tz_choice_take(in, size, pieces, work, 0u, 1u));
+        tz_choice_take(in, size, pieces, work, 0u, 1u);
+        found = tz_choice_estimate(work, tz_choice_taken(size, pieces));
         again = tz_choice_wants_more(found, pieces);
         pieces = TZ_CHOICE_MOST;
     } while (again);
@@ -221,6 +226,34 @@ TZ_FN tz_deflate_estimate tz_choice_estimate_tile(const TZ_GLOBAL tz_u8 *in, tz_
 TZ_FN tz_u32 tz_choice_is_matches(tz_deflate_estimate bits)
 {
     return bits.by_runs * 12u > bits.by_matches * 13u;
+}
+
+/* The same question by a group, of which all items get the answer. answer: 2 words. Both rounds are
+ * always gone through: barriers that depend on conditions make compilers copy what comes behind. */
+TZ_FN tz_u32 tz_choice_is_matches_group(const TZ_GLOBAL tz_u8 *in, tz_u64 size,
+                                        TZ_LOCAL tz_choice_work *work, TZ_LOCAL tz_u32 *answer)
+{
+    tz_u32 pieces = tz_choice_pieces(size);
+    tz_u32 wanted = size > 0u;
+    for (tz_u32 round = 0u; round < 2u; round++) {
+        for (TZ_ITEMS(item)) {
+            if (wanted)
+                tz_choice_take(in, size, pieces, work, item, TZ_GROUP_SIZE);
+        }
+        TZ_SYNC;
+        for (TZ_ITEMS(item)) {
+            if (item == 0u && wanted) {
+                const tz_deflate_estimate found =
+                    tz_choice_estimate(work, tz_choice_taken(size, pieces));
+                answer[0] = tz_choice_is_matches(found);
+                answer[1] = tz_choice_wants_more(found, pieces);
+            }
+        }
+        TZ_SYNC;
+        wanted = wanted && answer[1];
+        pieces = TZ_CHOICE_MOST;
+    }
+    return size > 0u && answer[0];
 }
 
 #endif

@@ -25,6 +25,12 @@
 #define TZ_DEFLATE_STORED_MOST   65535u
 #define TZ_DEFLATE_STORED_HEAD   5u
 
+/* Some bits of the stream, at most 31, the first one lowest. */
+typedef struct tz_deflate_bits {
+    tz_u32 bits;
+    tz_u32 count;
+} tz_deflate_bits;
+
 /* ---- runs ---- */
 
 /* Whether the group, which is not the first of all, is the byte before it again and again. */
@@ -76,6 +82,30 @@ TZ_FN tz_length_symbol tz_deflate_length_symbol(tz_u32 length)
         found.extra = value & ((1u << found.extra_count) - 1u);
     }
     return found;
+}
+
+/* A run without its full matches: a match and its distance, or one or two literals, or nothing. */
+TZ_FN tz_deflate_bits tz_deflate_run_rest(const TZ_LOCAL tz_u32 *codes, tz_u32 byte,
+                                          tz_run_parts parts)
+{
+    tz_deflate_bits made;
+    made.bits = 0u;
+    made.count = 0u;
+    if (parts.rest > 0u) {
+        const tz_length_symbol length = tz_deflate_length_symbol(parts.rest);
+        const tz_u32 code = codes[length.symbol];
+        made.bits = code >> 8 | length.extra << (code & 255u);
+        made.count = (code & 255u) + length.extra_count + TZ_DEFLATE_DISTANCE_BITS;
+    } else if (parts.literals > 0u) {
+        const tz_u32 code = codes[byte];
+        made.bits = code >> 8;
+        made.count = code & 255u;
+        if (parts.literals > 1u) {
+            made.bits |= code >> 8 << made.count;
+            made.count *= 2u;
+        }
+    }
+    return made;
 }
 
 /* What follows a symbol: the extra bits of a length, and a bit for the distance. */
@@ -180,10 +210,30 @@ TZ_FN void tz_deflate_make_list(TZ_LOCAL tz_length_list *list, const TZ_LOCAL tz
 #define TZ_DEFLATE_HEAD_BITS   (3u + 5u + 5u + 4u)
 #define TZ_DEFLATE_LENGTH_BITS 3u /* of a length of the code of lengths */
 
-TZ_FN tz_u32 tz_deflate_head(const TZ_LOCAL tz_length_list *list, tz_u32 last)
+/* The head is so many parts: its first bits, the lengths of the code of lengths, and the list. */
+TZ_FN tz_u32 tz_deflate_head_parts(const TZ_LOCAL tz_length_list *list)
 {
-    return last | 2u << 1 | (list->literals - 257u) << 3 | (TZ_DEFLATE_DISTANCES - 1u) << 8 |
-           (list->used - 4u) << 13;
+    return 1u + list->used + list->count;
+}
+
+TZ_FN tz_deflate_bits tz_deflate_head_part(const TZ_LOCAL tz_length_list *list, tz_u32 last,
+                                           tz_u32 part)
+{
+    tz_deflate_bits made;
+    if (part == 0u) {
+        made.bits = last | 2u << 1 | (list->literals - 257u) << 3 |
+                    (TZ_DEFLATE_DISTANCES - 1u) << 8 | (list->used - 4u) << 13;
+        made.count = TZ_DEFLATE_HEAD_BITS;
+    } else if (part <= list->used) {
+        made.bits = list->lengths[tz_deflate_length_at(part - 1u)];
+        made.count = TZ_DEFLATE_LENGTH_BITS;
+    } else {
+        const tz_u32 at = part - 1u - list->used;
+        const tz_u32 code = list->codes[list->symbols[at]];
+        made.bits = code >> 8 | (tz_u32)list->extras[at] << (code & 255u);
+        made.count = (code & 255u) + tz_deflate_length_extra(list->symbols[at]);
+    }
+    return made;
 }
 
 TZ_FN tz_u64 tz_deflate_list_bits(const TZ_LOCAL tz_length_list *list)

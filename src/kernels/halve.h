@@ -40,16 +40,14 @@ TZ_HALVE_INTEGER(i16, tz_i16)
 TZ_FN tz_f32 tz_halve_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, tz_u32 left, int has_nodata,
                           tz_f32 nodata, tz_f32 beside, tz_f32 none)
 {
-    const tz_f32 values[4] = {a, b, c, d};
-    tz_f64 rows[2] = {0.0, 0.0};
-    tz_f64 count = 0.0;
-    for (int i = 0; i < 4; i++) {
-        if ((left >> i & 1u) == 0u || values[i] != values[i] || (has_nodata && values[i] == nodata))
-            continue;
-        rows[i / 2] += (tz_f64)values[i];
-        count += 1.0;
-    }
-    const tz_f64 mean = (0.0 + rows[0] + rows[1]) / count;
+    const int has_a = (left & 1u) != 0u && a == a && !(has_nodata && a == nodata);
+    const int has_b = (left & 2u) != 0u && b == b && !(has_nodata && b == nodata);
+    const int has_c = (left & 4u) != 0u && c == c && !(has_nodata && c == nodata);
+    const int has_d = (left & 8u) != 0u && d == d && !(has_nodata && d == nodata);
+    const tz_f64 above = 0.0 + (has_a ? (tz_f64)a : 0.0) + (has_b ? (tz_f64)b : 0.0);
+    const tz_f64 below = 0.0 + (has_c ? (tz_f64)c : 0.0) + (has_d ? (tz_f64)d : 0.0);
+    const tz_f64 count = (tz_f64)(has_a + has_b + has_c + has_d);
+    const tz_f64 mean = (0.0 + above + below) / count;
     if (count == 0.0 || mean != mean) /* infinities may have met */
         return none;
     const tz_f32 narrow = (tz_f32)mean;

@@ -591,29 +591,6 @@ TZ_FN tz_u32 tz_inflate_group_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_
     return status;
 }
 
-/* The checksum of the tile, of which each item sums a part. */
-TZ_FN tz_u32 tz_inflate_group_sum(const TZ_GLOBAL tz_u8 *out, tz_u32 size, TZ_LOCAL tz_u32 *queue)
-{
-    const tz_u32 share = size / TZ_GROUP_SIZE + 1u;
-    for (TZ_ITEMS(item)) {
-        const tz_u32 begin = item * share < size ? item * share : size;
-        const tz_u32 end = size - begin < share ? size : begin + share;
-        const tz_adler_part part = tz_adler_part_of(out, begin, end, size);
-        queue[2u * item] = part.sum;
-        queue[2u * item + 1u] = part.weighted;
-    }
-    TZ_SYNC;
-    tz_adler_part sum;
-    sum.sum = 0u;
-    sum.weighted = 0u;
-    for (tz_u32 i = 0u; i < TZ_GROUP_SIZE; i++) {
-        sum.sum += queue[2u * i];
-        sum.weighted += queue[2u * i + 1u];
-    }
-    TZ_SYNC;
-    return tz_adler32_of(sum, size);
-}
-
 /* As tz_inflate_tile. */
 TZ_FN tz_u32 tz_inflate_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                               tz_u32 size, TZ_WORK tz_u16 *work, TZ_LOCAL tz_u32 *queue)
@@ -624,7 +601,7 @@ TZ_FN tz_u32 tz_inflate_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
         status = tz_inflate_group_raw(in + 2, in_size - 6u, out, size, work, queue, &used);
     if (status != TZ_DECODE_OK)
         return status;
-    if (tz_inflate_group_sum(out, size, queue) != tz_inflate_checksum(in, &used))
+    if (tz_adler32_group(out, size, queue) != tz_inflate_checksum(in, &used))
         return TZ_DECODE_BAD_CHECKSUM;
     return TZ_DECODE_END(used, in_size);
 }

@@ -5,16 +5,18 @@
  * Rules that keep it so: fixed-width types of this header only; unsigned arithmetic, with casts
  * after promotion; pointers to device memory carry TZ_GLOBAL; no recursion, no includes but of this
  * folder, no library calls; a function works on one element or one row. TZ_FN_APART is a function
- * with loops that want all registers for themselves. */
+ * with loops that want all registers for themselves. TZ_FN_CALLED is one that is large and not
+ * often called: without a copy for each call devices compile in half the time. */
 #ifndef TZ_KERNELS_KERNEL_H
 #define TZ_KERNELS_KERNEL_H
 
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL FP_CONTRACT OFF
 /* Always: the inliner of LLVM 15, in PoCL, fails when it weighs a function with loops. */
-#define TZ_FN       static inline __attribute__((always_inline))
-#define TZ_FN_APART TZ_FN
-#define TZ_GLOBAL   __global
+#define TZ_FN        static inline __attribute__((always_inline))
+#define TZ_FN_APART  TZ_FN
+#define TZ_FN_CALLED static __attribute__((noinline))
+#define TZ_GLOBAL    __global
 typedef uchar tz_u8;
 typedef ushort tz_u16;
 typedef uint tz_u32;
@@ -33,8 +35,9 @@ typedef double tz_f64;
 #define tz_bits_of_f32(x) as_uint(x)
 #define tz_f32_of_bits(x) as_float(x)
 #elif defined(__CUDACC__)
-#define TZ_FN       static __device__ __forceinline__
-#define TZ_FN_APART static __device__ __noinline__
+#define TZ_FN        static __device__ __forceinline__
+#define TZ_FN_APART  static __device__ __noinline__
+#define TZ_FN_CALLED static __device__ __noinline__
 #define TZ_GLOBAL
 typedef unsigned char tz_u8;
 typedef unsigned short tz_u16;
@@ -54,8 +57,9 @@ typedef double tz_f64;
 #else
 #include <stdint.h>
 #include <string.h>
-#define TZ_FN       static inline
-#define TZ_FN_APART static __attribute__((noinline, unused))
+#define TZ_FN        static inline
+#define TZ_FN_APART  static __attribute__((noinline, unused))
+#define TZ_FN_CALLED static inline
 #define TZ_GLOBAL
 typedef uint8_t tz_u8;
 typedef uint16_t tz_u16;
@@ -79,7 +83,9 @@ static inline tz_f32 tz_f32_of_bits(tz_u32 bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+#ifndef TZ_NO_F64 /* tests see what is left without */
 #define TZ_HAS_F64 1
+#endif
 static inline tz_u64 tz_bits_of_f64(tz_f64 x)
 {
     tz_u64 bits;
@@ -94,18 +100,25 @@ static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
 }
 #endif
 
-/* Words at any byte address. The samples of a tile and of a caller's raster need not be aligned. */
+/* Words at any byte address. The samples of a tile and of a caller's raster need not be aligned,
+ * but mostly are. */
 #if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
 #define TZ_LOAD_STORE(name, type)                                                                  \
     TZ_FN type tz_load_##name(const TZ_GLOBAL tz_u8 *p)                                            \
     {                                                                                              \
         type x = 0;                                                                                \
+        if (((size_t)p & (sizeof(type) - 1u)) == 0u)                                               \
+            return *(const TZ_GLOBAL type *)p;                                                     \
         for (tz_u32 i = 0; i < sizeof(type); i++)                                                  \
             x |= (type)((type)p[i] << 8 * i);                                                      \
         return x;                                                                                  \
     }                                                                                              \
     TZ_FN void tz_store_##name(TZ_GLOBAL tz_u8 *p, type x)                                         \
     {                                                                                              \
+        if (((size_t)p & (sizeof(type) - 1u)) == 0u) {                                             \
+            *(TZ_GLOBAL type *)p = x;                                                              \
+            return;                                                                                \
+        }                                                                                          \
         for (tz_u32 i = 0; i < sizeof(type); i++)                                                  \
             p[i] = (tz_u8)(x >> 8 * i);                                                            \
     }

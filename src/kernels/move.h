@@ -7,6 +7,12 @@
 #include "kernels/kernel.h"
 
 #if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
+/* At a multiple of 4. */
+TZ_FN void tz_store_word(TZ_GLOBAL tz_u8 *to, tz_u32 word)
+{
+    *(TZ_GLOBAL tz_u32 *)to = word;
+}
+
 /* The lowest bits of an address. */
 #define TZ_ODD_BYTES(p, word) ((tz_u32)(size_t)(p) & ((tz_u32)sizeof(word) - 1u))
 
@@ -21,15 +27,20 @@ TZ_FN void tz_move_share(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u3
         to[i] = from[i];
     if (TZ_ODD_BYTES(from + head, tz_u32) == 0u) {
         for (tz_u32 i = item; i < words; i += items)
-            ((TZ_GLOBAL tz_u32 *)(to + head))[i] = ((const TZ_GLOBAL tz_u32 *)(from + head))[i];
+            tz_store_word(to + head + 4u * i, *(const TZ_GLOBAL tz_u32 *)(from + head + 4u * i));
     } else {
         for (tz_u32 i = item; i < words; i += items)
-            ((TZ_GLOBAL tz_u32 *)(to + head))[i] = tz_load_u32(from + head + 4u * i);
+            tz_store_word(to + head + 4u * i, tz_load_u32(from + head + 4u * i));
     }
     for (tz_u32 i = head + 4u * words + item; i < size; i += items)
         to[i] = from[i];
 }
 #else
+TZ_FN void tz_store_word(tz_u8 *to, tz_u32 word)
+{
+    tz_store_u32(to, tz_little_u32(word));
+}
+
 TZ_FN void tz_move_share(tz_u8 *to, const tz_u8 *from, tz_u32 size, tz_u32 item, tz_u32 items)
 {
     const tz_u32 begin = (tz_u32)((tz_u64)size * item / items);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sums of a piece of a row, and of the pieces of a tile: the order of doc/numerics.md. */
+ * Sums of a piece of a row, and of the pieces of a tile: the order of doc/numerics.md. There is
+ * nothing of it without double precision. */
 #ifndef TZ_KERNELS_TALLY_H
 #define TZ_KERNELS_TALLY_H
 
 #include "kernels/kernel.h"
+
+#ifdef TZ_HAS_F64
 
 #define TZ_TALLY_LANES 8u
 /* Samples that are tallied at once: few enough that sums of differences and of their squares are
@@ -142,5 +145,7 @@ TZ_FN void tz_tally_add(tz_tally *tally, const tz_tally_part *part)
     tally->sum += part->sum;
     tally->squares += part->squares;
 }
+
+#endif
 
 #endif

@@ -9,6 +9,8 @@
 #include "kernels/tally.h"
 #include "kernels/wide.h"
 
+#ifdef TZ_HAS_F64
+
 #define TZ_TALLY_PIECES (TZ_GROUP_SIZE / TZ_TALLY_LANES)
 
 /* Samples of a tile, and what says whether they count. */
@@ -188,5 +190,7 @@ TZ_FN tz_tally tz_tally_group(const tz_tally_source *from, const TZ_GLOBAL tz_u8
     }
     return tally;
 }
+
+#endif
 
 #endif

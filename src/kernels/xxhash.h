@@ -99,7 +99,7 @@ TZ_FN tz_u64 tz_xxhash64_tail(tz_u64 hash, const TZ_GLOBAL tz_u8 *bytes, tz_u32 
     return hash ^ hash >> 32;
 }
 
-TZ_FN tz_u64 tz_kernel_xxhash64(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
+TZ_FN_CALLED tz_u64 tz_kernel_xxhash64(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
 {
     tz_u32 at = 0u;
     tz_u64 hash = TZ_XXHASH64_5;

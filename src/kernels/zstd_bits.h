@@ -34,7 +34,7 @@ TZ_FN void tz_zstd_fill(tz_zstd_bits *bits)
     }
 }
 
-/* The next bits, of which there must be enough in hold; count: up to 31. */
+/* The next bits, which must be in hold; count: up to 31. */
 TZ_FN tz_u32 tz_zstd_look(const tz_zstd_bits *bits, tz_u32 count)
 {
     return (tz_u32)(bits->hold >> 1 >> (63u - count));
@@ -48,8 +48,6 @@ TZ_FN void tz_zstd_drop(tz_zstd_bits *bits, tz_u32 count)
 
 TZ_FN tz_u32 tz_zstd_take(tz_zstd_bits *bits, tz_u32 count)
 {
-    if (bits->count < count)
-        tz_zstd_fill(bits);
     const tz_u32 value = tz_zstd_look(bits, count);
     tz_zstd_drop(bits, count);
     return value;

@@ -13,33 +13,38 @@
 #include "kernels/zstd_fse.h"
 #include "kernels/zstd_literals.h"
 
-/* A table of one kind, stored as this mode says. */
-TZ_FN tz_u32 tz_zstd_read_table(tz_zstd_run *run, tz_u32 kind, tz_u32 mode)
+/* How tables are stored. */
+#define TZ_ZSTD_USUAL      0u /* not at all */
+#define TZ_ZSTD_ONE_SYMBOL 1u
+#define TZ_ZSTD_COUNTS     2u
+#define TZ_ZSTD_AS_BEFORE  3u
+
+/* A new table of this kind at the start of in, which takes *used bytes. */
+TZ_FN_CALLED tz_u32 tz_zstd_read_table(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 kind,
+                                       tz_u32 mode, TZ_GLOBAL tz_u32 *table, tz_u32 *log,
+                                       tz_u32 *used)
 {
     tz_zstd_counts counts;
-    tz_u32 used = 0u;
-    tz_u32 status = TZ_DECODE_OK;
-    if (mode == 3u)
-        return run->has_tables ? TZ_DECODE_OK : TZ_DECODE_BAD_CODE;
-    if (mode == 1u) {
-        if (run->at == run->end)
+    *used = 0u;
+    if (mode == TZ_ZSTD_ONE_SYMBOL) {
+        if (size == 0u)
             return TZ_DECODE_TRUNCATED;
-        const tz_u32 symbol = run->in[run->at++];
-        if (symbol >= tz_zstd_symbols(kind))
+        if (in[0] >= tz_zstd_symbols(kind))
             return TZ_DECODE_BAD_CODE;
-        run->logs[kind] = 0u;
-        tz_zstd_one_symbol(tz_zstd_table(run, kind), kind, symbol);
+        tz_zstd_one_symbol(table, kind, in[0]);
+        *log = 0u;
+        *used = 1u;
         return TZ_DECODE_OK;
     }
-    if (mode == 0u)
+    if (mode == TZ_ZSTD_USUAL) {
         tz_zstd_usual_counts(kind, &counts);
-    else
-        status = tz_zstd_read_counts(run->in + run->at, run->end - run->at, kind, &counts, &used);
-    if (status != TZ_DECODE_OK)
-        return status;
-    run->at += used;
-    run->logs[kind] = counts.log;
-    tz_zstd_make_table(tz_zstd_table(run, kind), kind, &counts);
+    } else {
+        const tz_u32 status = tz_zstd_read_counts(in, size, kind, &counts, used);
+        if (status != TZ_DECODE_OK)
+            return status;
+    }
+    *log = counts.log;
+    tz_zstd_make_table(table, kind, &counts);
     return TZ_DECODE_OK;
 }
 
@@ -51,9 +56,17 @@ TZ_FN tz_u32 tz_zstd_read_tables(tz_zstd_run *run)
     if ((modes & 3u) != 0u)
         return TZ_DECODE_UNSURE;
     for (tz_u32 kind = 0u; kind < 3u; kind++) {
-        const tz_u32 status = tz_zstd_read_table(run, kind, modes >> (6u - 2u * kind) & 3u);
+        const tz_u32 mode = modes >> (6u - 2u * kind) & 3u;
+        tz_u32 log = run->logs[kind];
+        tz_u32 used = 0u;
+        tz_u32 status = run->has_tables ? TZ_DECODE_OK : TZ_DECODE_BAD_CODE;
+        if (mode != TZ_ZSTD_AS_BEFORE)
+            status = tz_zstd_read_table(run->in + run->at, run->end - run->at, kind, mode,
+                                        tz_zstd_table(run, kind), &log, &used);
         if (status != TZ_DECODE_OK)
             return status;
+        run->logs[kind] = log;
+        run->at += used;
     }
     run->has_tables = 1u;
     return TZ_DECODE_OK;
@@ -126,12 +139,15 @@ TZ_FN void tz_zstd_read_sequence(tz_zstd_run *run, tz_zstd_sequence *sequence)
     tz_zstd_bits *bits = &run->bits;
     tz_u32 values[3];
     /* offset, match, literals; and then the next states of literals, match, offset */
+    tz_zstd_fill(bits);
     values[TZ_ZSTD_OFFSETS] =
         tz_zstd_value(bits, tz_zstd_table(run, TZ_ZSTD_OFFSETS), run->states[TZ_ZSTD_OFFSETS]);
+    tz_zstd_fill(bits);
     values[TZ_ZSTD_MATCHES] =
         tz_zstd_value(bits, tz_zstd_table(run, TZ_ZSTD_MATCHES), run->states[TZ_ZSTD_MATCHES]);
     values[TZ_ZSTD_LITERALS] =
         tz_zstd_value(bits, tz_zstd_table(run, TZ_ZSTD_LITERALS), run->states[TZ_ZSTD_LITERALS]);
+    tz_zstd_fill(bits);
     for (tz_u32 i = 0u; i < 3u && run->sequences > 1u; i++) {
         const tz_u32 kind = i == 0u ? TZ_ZSTD_LITERALS : 3u - i;
         run->states[kind] = tz_zstd_next_state(bits, tz_zstd_table(run, kind), run->states[kind]);

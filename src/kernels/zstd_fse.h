@@ -203,7 +203,7 @@ TZ_FN void tz_zstd_one_symbol(TZ_GLOBAL tz_u32 *table, tz_u32 kind, tz_u32 symbo
     table[1] = tz_zstd_more(kind, symbol) << 24;
 }
 
-/* What the state stands for, with its further bits. */
+/* What the state stands for, with its further bits, which must be in hold. */
 TZ_FN tz_u32 tz_zstd_value(tz_zstd_bits *bits, const TZ_GLOBAL tz_u32 *table, tz_u32 state)
 {
     return table[2u * state] + tz_zstd_take(bits, table[2u * state + 1u] >> 24);

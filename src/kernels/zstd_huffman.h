@@ -34,7 +34,7 @@ TZ_FN tz_u32 tz_zstd_unpack_weights(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
     if (!tz_zstd_begin_bits(&bits, in + used, size - used))
         return TZ_DECODE_BAD_CODE;
     tz_zstd_make_table(table, TZ_ZSTD_WEIGHTS, &counts);
-    tz_u32 state = tz_zstd_take(&bits, counts.log);
+    tz_u32 state = tz_zstd_take(&bits, counts.log); /* what the first bits leave is enough */
     tz_u32 other = tz_zstd_take(&bits, counts.log);
     if (tz_zstd_is_over(&bits))
         return TZ_DECODE_UNSURE;
@@ -43,6 +43,7 @@ TZ_FN tz_u32 tz_zstd_unpack_weights(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
         if (*count > TZ_ZSTD_MOST_WEIGHTS - 2u)
             return TZ_DECODE_BAD_CODE;
         weights[(*count)++] = (tz_u8)table[2u * state];
+        tz_zstd_fill(&bits);
         const tz_u32 next = tz_zstd_next_state(&bits, table, state);
         state = other;
         other = next;
@@ -106,8 +107,9 @@ TZ_FN tz_u32 tz_zstd_complete(TZ_GLOBAL tz_u8 *weights, tz_u32 *count, tz_u32 *s
 }
 
 /* The code at the start of in, which takes *used bytes. work: TZ_ZSTD_WEIGHTS_WORK bytes. */
-TZ_FN tz_u32 tz_zstd_read_code(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u32 *work,
-                               TZ_GLOBAL tz_u16 *table, tz_u32 *log, tz_u32 *used)
+TZ_FN_CALLED tz_u32 tz_zstd_read_code(const TZ_GLOBAL tz_u8 *in, tz_u32 size,
+                                      TZ_GLOBAL tz_u32 *work, TZ_GLOBAL tz_u16 *table, tz_u32 *log,
+                                      tz_u32 *used)
 {
     TZ_GLOBAL tz_u8 *weights = (TZ_GLOBAL tz_u8 *)work + TZ_ZSTD_WEIGHTS_AT;
     tz_u32 starts[TZ_ZSTD_MAX_WEIGHT + 1u];
@@ -131,8 +133,9 @@ TZ_FN tz_u32 tz_zstd_read_code(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL
 
 /* One stream of words, to count bytes. With some processors libzstd overlooks bits that are left
  * over, and does without those that are missing. */
-TZ_FN tz_u32 tz_zstd_stream(const TZ_GLOBAL tz_u8 *in, tz_u32 size, const TZ_GLOBAL tz_u16 *table,
-                            tz_u32 log, TZ_GLOBAL tz_u8 *out, tz_u32 count)
+TZ_FN_CALLED tz_u32 tz_zstd_stream(const TZ_GLOBAL tz_u8 *in, tz_u32 size,
+                                   const TZ_GLOBAL tz_u16 *table, tz_u32 log, TZ_GLOBAL tz_u8 *out,
+                                   tz_u32 count)
 {
     tz_zstd_bits bits;
     if (!tz_zstd_begin_bits(&bits, in, size))

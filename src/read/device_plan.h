@@ -78,7 +78,7 @@ tz_result tz_device_plan_rooms(tz_plan *plan);
 void tz_device_plan_measure(tz_plan *plan);
 
 /* After all waves: how many lanes of which size. *again: they have to be measured once more, with
- * smaller reads or a single lane. */
+ * smaller reads or a single lane, or for the cores. */
 tz_result tz_device_plan_fit(tz_plan *plan, bool *again);
 
 /* Memory of the host that lanes take. */

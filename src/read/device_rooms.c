@@ -206,8 +206,8 @@ static void measure_anew(tz_plan *plan)
 tz_result tz_device_plan_fit(tz_plan *plan, bool *again)
 {
     tz_device_plan *dp = plan->device;
-    *again = false;
-    if (!pays(plan))
+    *again = !pays(plan);
+    if (*again)
         return TZ_OK;
     measure_fills(dp);
     if (is_too_large(dp) && (plan->fetch_size > 1 || dp->lanes > 1)) {

@@ -186,17 +186,20 @@ static tz_result measure_waves(tz_plan *plan)
 }
 
 /* Waves of a device that are too large are measured again, once it is known how much there is for
- * each. */
+ * each; and all is, where the device does not pay. */
 static tz_result measure_all(tz_plan *plan)
 {
-    const tz_report before = plan->report;
-    bool again = false;
+    tz_report before = plan->report;
+    bool again;
     do {
+        again = false;
         plan->report = before;
         plan->input_size = 0;
         TZ_TRY(measure_waves(plan));
         if (plan->device)
             TZ_TRY(tz_device_plan_fit(plan, &again));
+        if (!plan->device)
+            before.device = plan->report.device;
     } while (again);
     return TZ_OK;
 }

@@ -175,6 +175,14 @@ static tz_result refuse_resampling(const request *r)
                    tz_device_get_info(r->how.device)->id);
 }
 
+/* Why the cores do what a device was named for, where the plan has not said so. */
+static void say_why(request *r, const char *reason)
+{
+    tz_device_use *use = &r->report.device;
+    if (!use->reason[0])
+        tz_device_text(use->reason, sizeof use->reason, reason);
+}
+
 static tz_result run(request *r, const tz_item *items, size_t count, bool dry)
 {
     const bool has_device = tz_device_works(r->how.device);
@@ -182,12 +190,13 @@ static tz_result run(request *r, const tz_item *items, size_t count, bool dry)
     if (has_device && r->plain_count < count)
         TZ_TRY(refuse_resampling(r));
     TZ_TRY(read_plain(r, dry));
-    if (r->plain_count == count)
-        return TZ_OK;
-    TZ_TRY(read_bounced(r, r->views + r->plain_count, count - r->plain_count, read_resampled, dry));
-    if (has_device)
-        tz_device_text(r->report.device.reason, sizeof r->report.device.reason,
-                       "the cores resample what is read");
+    if (r->plain_count < count)
+        TZ_TRY(read_bounced(r, r->views + r->plain_count, count - r->plain_count, read_resampled,
+                            dry));
+    if (has_device && r->plain_count < count)
+        say_why(r, "the cores resample what is read");
+    else if (r->how.device && !has_device)
+        say_why(r, tz_device_get_info(r->how.device)->reason);
     return TZ_OK;
 }
 
