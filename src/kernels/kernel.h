@@ -101,14 +101,16 @@ static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
 #endif
 
 /* Words at any byte address. The samples of a tile and of a caller's raster need not be aligned,
- * but mostly are. */
+ * but mostly are; and what one function stores as words of one width, another loads as words of
+ * another. */
 #if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
 #define TZ_LOAD_STORE(name, type)                                                                  \
+    typedef type __attribute__((may_alias)) tz_any_##name;                                         \
     TZ_FN type tz_load_##name(const TZ_GLOBAL tz_u8 *p)                                            \
     {                                                                                              \
         type x = 0;                                                                                \
         if (((size_t)p & (sizeof(type) - 1u)) == 0u)                                               \
-            return *(const TZ_GLOBAL type *)p;                                                     \
+            return *(const TZ_GLOBAL tz_any_##name *)p;                                            \
         for (tz_u32 i = 0; i < sizeof(type); i++)                                                  \
             x |= (type)((type)p[i] << 8 * i);                                                      \
         return x;                                                                                  \
@@ -116,7 +118,7 @@ static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
     TZ_FN void tz_store_##name(TZ_GLOBAL tz_u8 *p, type x)                                         \
     {                                                                                              \
         if (((size_t)p & (sizeof(type) - 1u)) == 0u) {                                             \
-            *(TZ_GLOBAL type *)p = x;                                                              \
+            *(TZ_GLOBAL tz_any_##name *)p = x;                                                     \
             return;                                                                                \
         }                                                                                          \
         for (tz_u32 i = 0; i < sizeof(type); i++)                                                  \

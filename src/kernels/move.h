@@ -10,7 +10,7 @@
 /* At a multiple of 4. */
 TZ_FN void tz_store_word(TZ_GLOBAL tz_u8 *to, tz_u32 word)
 {
-    *(TZ_GLOBAL tz_u32 *)to = word;
+    *(TZ_GLOBAL tz_any_u32 *)to = word;
 }
 
 /* The lowest bits of an address. */
@@ -27,7 +27,8 @@ TZ_FN void tz_move_share(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u3
         to[i] = from[i];
     if (TZ_ODD_BYTES(from + head, tz_u32) == 0u) {
         for (tz_u32 i = item; i < words; i += items)
-            tz_store_word(to + head + 4u * i, *(const TZ_GLOBAL tz_u32 *)(from + head + 4u * i));
+            tz_store_word(to + head + 4u * i,
+                          *(const TZ_GLOBAL tz_any_u32 *)(from + head + 4u * i));
     } else {
         for (tz_u32 i = item; i < words; i += items)
             tz_store_word(to + head + 4u * i, tz_load_u32(from + head + 4u * i));
