@@ -105,7 +105,7 @@ static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
  * of one width, another loads as words of another. */
 #if defined(__OPENCL_VERSION__) && !defined(__NV_CL_C_VERSION)
 #define TZ_LOAD_STORE(name, type)                                                                  \
-    typedef type __attribute__((may_alias)) tz_any_##name;                                         \
+    typedef type __attribute__((may_alias)) tz_any_##name; /* at an address that is aligned */     \
     typedef struct __attribute__((packed, may_alias)) tz_at_any_##name {                           \
         type x;                                                                                    \
     } tz_at_any_##name;                                                                            \
