@@ -206,6 +206,56 @@ static void little_free_memory_is_enough(void **state)
     raster_free(&r);
 }
 
+/* ---- a device that nobody named ---- */
+
+/* A file so small is sooner written by the cores, whose bytes are those of any device. */
+static void auto_is_left_where_it_does_not_pay(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT16, 1, 64, 64, false);
+    tz_device *device = NULL;
+    tz_error err = {0};
+    tz_write_report report;
+    assert_int_equal(tz_device_open(&device, "auto", &with_double, &err), TZ_OK);
+    assert_string_equal(tz_device_get_info(device)->id, "opencl:0");
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFAULT);
+    options.level = TZ_LEVEL_FAST;
+    tz_memory cores = raster_write(&r, &options, NULL, NULL);
+    options.level = 0; /* which is the same with a device */
+    options.device = device;
+    tz_memory other = raster_write(&r, &options, NULL, &report);
+    raster_check_same(&cores, &other, "a small file");
+    assert_string_equal(report.device.id, "");
+    assert_true(report.device.reason[0] != '\0');
+    assert_int_equal(report.device.uploads + report.device.launches, 0);
+    tz_memory_free(&cores);
+    tz_device_close(device);
+    raster_free(&r);
+}
+
+/* ---- threads ---- */
+
+/* Batches are taken apart by some while the next one is made. */
+static void several_threads_take_tiles(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 2, 256, 256, true);
+    tz_device *device = NULL;
+    tz_error err = {0};
+    tz_write_report report;
+    const raster_way way = {.batch = 9};
+    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    tz_write_options options = options_of(device);
+    options.threads = 4;
+    options.device_buffer_bytes = 100 << 10;
+    tz_memory out = raster_write(&r, &options, &way, &report);
+    assert_true(report.device.waves > 8);
+    assert_int_equal(report.device.tiles, report.tiles - report.device.tiles_by_cores);
+    tz_memory_free(&out);
+    tz_device_close(device);
+    raster_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +263,8 @@ int main(void)
         FAULT(each_allocation_fails_in_turn),
         FAULT(nonsense_is_not_believed),
         FAULT(little_free_memory_is_enough),
+        FAULT(auto_is_left_where_it_does_not_pay),
+        FAULT(several_threads_take_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

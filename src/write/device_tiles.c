@@ -190,8 +190,11 @@ tz_result tz_device_tiles_begin(tz_writer *w, tz_device_tiles *tiles, uint64_t e
     tile_batch b = batch_of(w, tiles);
     const tz_device_places *at = &b.plan->at;
     count_tiles(&b, end);
-    fill_tables(&b);
     *count = (uint64_t)tiles->images + tiles->masks;
+    if (*count == 0)
+        return tz_fail(&w->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_at_nowhere(),
+                       "a batch has no room for a single tile");
+    fill_tables(&b);
     TZ_TRY(tz_device_upload(0, b.slab, 0, w->means.tables->host, at->tables_end, w->ctx.err));
     TZ_TRY(cut(&b, false, 0, tiles->images));
     TZ_TRY(cut(&b, true, tiles->images, tiles->masks));
