@@ -10,6 +10,7 @@ typedef struct conversion {
     tz_file *file;       /* NULL: standard input */
     const tz_info *info; /* of file */
     tz_device *device;   /* NULL: none was asked for */
+    bool on_device;      /* rows of file stay in its memory, where tiles are made of them */
     tz_image_spec *base; /* as in the file */
     tz_image_spec spec;
     tz_write_options options;

@@ -19,13 +19,25 @@ static void share_memory(conversion *c, uint64_t for_reading)
     c->options.buffer_bytes = memory > for_reading ? memory - for_reading : 1;
 }
 
+/* Whether rows can stay on the device shows when it is known who makes the tiles. */
+static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *out, tz_error *err)
+{
+    c->on_device = device_has_memory(c->device);
+    tz_row_source source = file_rows_source(rows);
+    tz_result result = tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
+    if (result != TZ_OK || !c->on_device || out->writing.device.id[0] != '\0')
+        return result;
+    c->on_device = false;
+    source = file_rows_source(rows);
+    return tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
+}
+
 static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
 {
     file_rows rows;
     file_rows_start(&rows, c, c->settings->memory / CONVERSION_READING_PART);
-    const tz_row_source source = file_rows_source(&rows);
     share_memory(c, rows.how.max_memory);
-    tz_result result = tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
+    tz_result result = plan_writing(c, &rows, out, err);
     if (result != TZ_OK)
         return result;
     uint64_t allowed = rows.how.max_memory;
@@ -35,7 +47,7 @@ static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
     if (result != TZ_OK || rows.how.max_memory == allowed)
         return result;
     share_memory(c, rows.how.max_memory);
-    return tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
+    return plan_writing(c, &rows, out, err);
 }
 
 tz_result convert_plan(conversion *c, convert_result *out, tz_error *err)

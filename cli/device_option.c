@@ -65,6 +65,11 @@ tz_result device_open(tz_device **out, const device_settings *s, tz_error *err)
     return tz_device_open(out, s->name, &how, err);
 }
 
+bool device_has_memory(const tz_device *device)
+{
+    return device != NULL && strcmp(tz_device_get_info(device)->driver, "cores") != 0;
+}
+
 tz_result device_problem(tz_error *err)
 {
     char needed[TEXT_NUMBER];

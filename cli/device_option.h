@@ -36,6 +36,9 @@ bool device_check(const device_settings *settings);
 /* NULL when no device was asked for. Closed by tz_device_close. */
 tz_result device_open(tz_device **out, const device_settings *settings, tz_error *err);
 
+/* Whether it is a device other than the cores. */
+bool device_has_memory(const tz_device *device);
+
 /* The library names its own options; people have --device-memory. Returns err->result. */
 tz_result device_problem(tz_error *err);
 

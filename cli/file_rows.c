@@ -75,7 +75,8 @@ tz_row_source file_rows_source(file_rows *f)
     return (tz_row_source){.read = read_rows,
                            .user = f,
                            .chunk_rows = f->c->info->levels[0].tile_height,
-                           .columns = true};
+                           .columns = true,
+                           .on_device = f->c->on_device};
 }
 
 tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)

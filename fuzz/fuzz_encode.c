@@ -2,9 +2,14 @@
  * Lossless encoders: the first four bytes of the input choose the tile, the level, and one encoder
  * or all, the rest is the tile's rows, again and again. It is encoded twice, with a state that has
  * encoded other tiles and with a new one: both must make the same bytes within the bound, of which
- * the decoder makes the rows. */
+ * the decoder makes the rows. The kernels that encode on devices, as the cores run them, must make
+ * the same bytes, and read and write nothing beside. */
+#include "codec/deflate_choice.h"
 #include "codec/encoder.h"
 #include "codec_target.h"
+#include "kernels/deflate_encode.h"
+#include "kernels/deflate_encode_group.h"
+#include "kernels/packbits_encode.h"
 
 typedef struct encoding {
     const tz_encoder *encoder;
@@ -91,6 +96,51 @@ static void check_decoded(const encoding *e, const uint8_t *in, size_t in_size)
     target_close(&decoder);
 }
 
+/* By one item and by a group; 0: the kernels leave the tile to the cores. */
+typedef uint32_t kernel_encode(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
+                               bool by_group);
+
+static uint32_t kernel_deflate(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
+                               bool by_group)
+{
+    static tz_choice_work choice;
+    static tz_deflate_work item;
+    static tz_deflate_group group;
+    uint32_t answer[2];
+    const bool is_left = tz_choice_is_matches_group(in, size, &choice, answer) != 0;
+    target_check(is_left == tz_deflate_wants_matches(in, size));
+    if (is_left || e->choice.level != TZ_LEVEL_FAST)
+        return 0;
+    return by_group ? tz_deflate_tile_group(in, size, out, &group)
+                    : tz_deflate_tile(in, size, out, &item);
+}
+
+static uint32_t kernel_packbits(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
+                                bool by_group)
+{
+    const uint32_t row = (uint32_t)tz_tile_row_bytes(&e->format);
+    uint64_t sums[TZ_SCAN_WORDS];
+    return by_group ? tz_packbits_encode_group(in, size, row, out, sums)
+                    : tz_packbits_encode_tile(in, size, row, out);
+}
+
+static void check_kernel(const encoding *e, kernel_encode *kernel, const uint8_t *expected,
+                         size_t expected_size)
+{
+    const size_t size = tz_tile_bytes(&e->format);
+    const size_t bound = e->encoder->bound(&e->format, &e->choice);
+    uint8_t *in = target_alloc(size), *out = target_alloc(bound);
+    memcpy(in, e->rows, size);
+    for (int by_group = 0; by_group < 2; by_group++) {
+        memset(out, 0x5A, bound);
+        const uint32_t made = kernel(e, in, (uint32_t)size, out, by_group);
+        target_check(made == 0 || made == expected_size);
+        target_check(memcmp(out, expected, made) == 0);
+    }
+    free(out);
+    free(in);
+}
+
 static void check_encoder(encoding *e)
 {
     size_t size, again;
@@ -100,6 +150,10 @@ static void check_encoder(encoding *e)
     uint8_t *second = encode(e, used, &again);
     target_check(size == again && memcmp(first, second, size) == 0);
     check_decoded(e, first, size);
+    if (e->format.compression == 8)
+        check_kernel(e, kernel_deflate, first, size);
+    if (e->format.compression == 32773)
+        check_kernel(e, kernel_packbits, first, size);
     free(first);
     free(second);
     close_state(e, fresh);

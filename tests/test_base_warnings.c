@@ -73,6 +73,21 @@ static void a_repeated_warning_is_counted_and_keeps_the_first_place(void **state
     assert_string_equal(l->warnings.list[0].message, "a: again 0 at byte 0");
 }
 
+/* In whatever order tiles come, the same one is told of. */
+static void a_repeated_warning_of_tiles_keeps_the_lowest(void **state)
+{
+    lenient *l = *state;
+    static const uint64_t tiles[] = {40, 12, 30, 7, 12, 50};
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                                 tz_at_tile(1, tiles[i], 100 + i), "odd"),
+                         TZ_OK);
+    assert_int_equal(l->warnings.count, 1);
+    assert_int_equal(l->warnings.list[0].count, 6);
+    assert_int_equal(l->warnings.list[0].tile, 7);
+    assert_int_equal(l->warnings.list[0].offset, 103);
+}
+
 static void cause_tag_and_format_each_make_another_warning(void **state)
 {
     lenient *l = *state;
@@ -259,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_WARNINGS(a_warning_is_kept_and_the_error_left_alone),
         WITH_WARNINGS(a_repeated_warning_is_counted_and_keeps_the_first_place),
+        WITH_WARNINGS(a_repeated_warning_of_tiles_keeps_the_lowest),
         WITH_WARNINGS(cause_tag_and_format_each_make_another_warning),
         WITH_WARNINGS(room_for_warnings_doubles_from_4_to_32_and_the_rest_is_dropped),
         WITH_WARNINGS(strict_turns_a_warning_into_the_error),

@@ -492,6 +492,104 @@ static void test_device_memory_as_a_tensor(void **state)
     tz_device_free(again.memory);
 }
 
+enum { WIDE = 70, HIGH = 50, PIXELS = WIDE * HIGH * 3, FRONT = 6 };
+
+/* Height, width, bands in a cl_mem of the caller's, some bytes from its start. */
+static tz_dl_tensor tensor_in(tz_cl_mem buffer, int64_t shape[3])
+{
+    return (tz_dl_tensor){.data = buffer,
+                          .device = {TZ_DL_OPENCL, 0},
+                          .ndim = 3,
+                          .dtype = {TZ_DL_UINT, 16, 1},
+                          .shape = shape,
+                          .byte_offset = FRONT};
+}
+
+static tz_buffer view_of(tz_cl_mem buffer)
+{
+    tz_error err;
+    tz_buffer b;
+    int64_t shape[3] = {HIGH, WIDE, 3};
+    const tz_dl_tensor t = tensor_in(buffer, shape);
+    tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
+    how.axes = TZ_DL_BANDS_LAST;
+    how.writable = true;
+    how.device = own.opened;
+    assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);
+    return b;
+}
+
+/* The caller's own way to its bytes. */
+static void copy_own(tz_cl_mem buffer, void *bytes, size_t size, bool in)
+{
+    int32_t code = 0;
+    tz_cl_queue queue = own.api.CreateCommandQueue(own.context, own.device, 0, &code);
+    assert_non_null(queue);
+    code = in ? own.api.EnqueueWriteBuffer(queue, buffer, 1, 0, size, bytes, 0, NULL, NULL)
+              : own.api.EnqueueReadBuffer(queue, buffer, 1, 0, size, bytes, 0, NULL, NULL);
+    assert_int_equal(code, 0);
+    assert_int_equal(own.api.ReleaseCommandQueue(queue), 0);
+}
+
+static tz_memory write_tensor(tz_cl_mem buffer)
+{
+    tz_error err = {0};
+    tz_writer *writer = NULL;
+    tz_memory file = {0};
+    tz_write_report report;
+    tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
+    tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    const tz_buffer rows = view_of(buffer);
+    spec.width = WIDE, spec.height = HIGH, spec.bands = 3, spec.dtype = TZ_DTYPE_UINT16;
+    how.device = own.opened;
+    how.tile_width = how.tile_height = 32;
+    assert_int_equal(tz_create_memory(&writer, &file, &spec, &how, &err), TZ_OK);
+    assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
+    assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
+    assert_true(report.device.id[0] != '\0' && report.device.upload_bytes < PIXELS);
+    tz_discard(writer);
+    tz_device_free(rows.memory);
+    return file;
+}
+
+static void read_tensor(const tz_memory *bytes, tz_cl_mem buffer)
+{
+    tz_error err = {0};
+    tz_file *file = NULL;
+    tz_report report;
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.device = own.opened;
+    assert_int_equal(tz_open_memory(&file, bytes->data, bytes->size, NULL, &err), TZ_OK);
+    const tz_item item = {.file = file, .into = view_of(buffer)};
+    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_true(report.device.id[0] != '\0' && report.device.download_bytes < PIXELS);
+    tz_device_free(item.into.memory);
+    tz_close(file);
+}
+
+/* From one library's memory to a file, and from the file to another's, all on the device. */
+static void test_files_of_tensors(void **state)
+{
+    (void)state;
+    static uint16_t sent[PIXELS + FRONT], got[PIXELS + FRONT];
+    tz_cl_mem from = own_opencl_buffer(&own, sizeof sent), to = own_opencl_buffer(&own, sizeof got);
+    for (unsigned i = 0; i < PIXELS + FRONT; i++)
+        sent[i] = (uint16_t)(i / 7 * 11 + i % 3);
+    copy_own(from, sent, sizeof sent, true);
+    copy_own(to, got, sizeof got, true);
+    tz_memory file = write_tensor(from);
+    read_tensor(&file, to);
+    copy_own(to, got, sizeof got, false);
+    assert_memory_equal(got + FRONT / 2, sent + FRONT / 2, PIXELS * sizeof *sent);
+    for (unsigned i = 0; i < FRONT / 2; i++) /* nothing around it was touched */
+        assert_true(got[i] == 0 && got[PIXELS + FRONT / 2 + i] == 0);
+    tz_memory_free(&file);
+    assert_int_equal(own_opencl_references(&own, from), 1);
+    assert_int_equal(own_opencl_references(&own, to), 1);
+    assert_int_equal(own.api.ReleaseMemObject(from), 0);
+    assert_int_equal(own.api.ReleaseMemObject(to), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_a_cl_mem_as_a_buffer),
         cmocka_unit_test(test_device_memory_as_a_tensor),
+        cmocka_unit_test(test_files_of_tensors),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -253,6 +253,7 @@ static void blocks_by_hand(void **state)
         {ABCD "015404000101", 8, TZ_DECODE_OK},           /* as before, which is 1 at first */
         {ABCD "015404000103", 8, TZ_DECODE_UNSURE},
         {ABCD "015403000101", 8, TZ_DECODE_OK},       /* a literal after the match */
+        {ABCD "015403000101", 7, TZ_DECODE_TOO_LONG}, /* for which there is no room */
         {ABCD "015405000101", 9, TZ_DECODE_BAD_CODE}, /* more literals than there are */
         {ABCD "015400010103", 8, TZ_DECODE_UNSURE},   /* an offset of 0 */
         {ABCD "0154040201", 8, TZ_DECODE_BAD_CODE},
@@ -265,6 +266,40 @@ static void blocks_by_hand(void **state)
         {ABCD "015404023507", 8, TZ_DECODE_BAD_CODE},
         {ABCD "01fc07", 8, TZ_DECODE_BAD_CODE}, /* tables of a block before */
         {"4340000100", 4, TZ_DECODE_BAD_CODE},  /* a code of a block before */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->size = 0;
+        add_block(f, 2, cases[i].hex);
+        assert_int_equal(kernel_agrees(&f->run, f->stream, f->size, cases[i].size),
+                         cases[i].status);
+    }
+}
+
+static void codes_of_literals_by_hand(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *hex; /* sizes, weights, streams, and that there are no sequences */
+        size_t size;
+        uint32_t status;
+    } cases[] = {
+        {"42c00080101500", 4, TZ_DECODE_OK},       /* two symbols of one bit */
+        {"42c00080102500", 4, TZ_DECODE_UNSURE},   /* a bit left over */
+        {"42c00080100d00", 4, TZ_DECODE_UNSURE},   /* a bit missing */
+        {"42c00080d01500", 4, TZ_DECODE_BAD_CODE}, /* no such weight */
+        {"42c00080c01500", 4, TZ_DECODE_UNSURE},   /* words of twelve bits */
+        {"42c00080001500", 4, TZ_DECODE_BAD_CODE}, /* no words */
+        {"42c00080201500", 4, TZ_DECODE_BAD_CODE}, /* no words of the longest kind */
+        {"42c00081201500", 4, TZ_DECODE_BAD_CODE},
+        {"42c00085101500", 4, TZ_DECODE_TRUNCATED}, /* more weights than bytes */
+        {"02c00080101500", 0, TZ_DECODE_UNSURE},    /* no literals */
+        {"46c00080101500", 4, TZ_DECODE_UNSURE},    /* four streams for four bytes */
+        {"66000380100100010001000506070100", 6, TZ_DECODE_OK},
+        {"66c002801001000100010005060700", 6, TZ_DECODE_TRUNCATED},
+        {"66000380100100010005000506070100", 6, TZ_DECODE_TRUNCATED},
+        {"4280010410287d001500", 4, TZ_DECODE_BAD_CODE}, /* weights without a beginning */
+        {"4280010410287d011500", 4, TZ_DECODE_UNSURE},   /* and without bits */
+        {"428001041f287d011500", 4, TZ_DECODE_UNSURE},   /* of too many states */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         f->size = 0;
@@ -338,6 +373,10 @@ static void heads_of_frames(void **state)
         f->size += from_hex("21000061626364", f->stream + f->size);
         assert_int_equal(kernel_agrees(&f->run, f->stream, f->size, 4), cases[i].status);
     }
+    size_t size = from_hex("28b52ffde00400000000000000", f->stream);
+    for (size_t cut = 0; cut <= size; cut++)
+        assert_int_equal(kernel_agrees(&f->run, f->stream, cut, 4),
+                         cut < 4 ? TZ_DECODE_BAD_HEADER : TZ_DECODE_TRUNCATED);
 }
 
 static void damaged_frames_get_the_verdict_of_the_codec(void **state)
@@ -395,6 +434,7 @@ int main(void)
         TEST(a_stream_in_pieces_comes_back),
         TEST(frames_may_follow_each_other),
         TEST(blocks_by_hand),
+        TEST(codes_of_literals_by_hand),
         TEST(a_match_does_not_reach_into_the_frame_before),
         TEST(kinds_of_blocks_and_their_sizes),
         TEST(heads_of_frames),

@@ -221,7 +221,8 @@ static void check_mask(const bad_read *r, size_t bad)
 static void a_bad_tile_is_the_only_one(void **state)
 {
     (void)state;
-    static const int streams[] = {STREAM_LZW, STREAM_DEFLATE, STREAM_PACKBITS, STREAM_LZ4};
+    static const int streams[] = {STREAM_LZW, STREAM_DEFLATE, STREAM_PACKBITS, STREAM_LZ4,
+                                  STREAM_ZSTD};
     static const uint8_t junk[] = {0x13, 0xFF, 0x00, 0x77, 0x31, 0x08};
     static bad_read r;
     for (size_t i = 0; i < 4 * sizeof streams / sizeof streams[0]; i++) {
@@ -328,6 +329,48 @@ static void resampling_is_the_cores(void **state)
     how.max_memory = 0;
     how.strict_device = true;
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_UNSUPPORTED);
+    tz_device_free(memory);
+    tz_close(file);
+    tb_free(b);
+}
+
+/* Windows beside the level, around it, and across its corners; also in little memory. */
+static void what_is_outside_is_filled(void **state)
+{
+    (void)state;
+    enum { SIDE = 300 };
+    static const tz_window windows[] = {{1000, 1000, SIDE, SIDE},
+                                        {-SIDE, 0, SIDE, SIDE},
+                                        {-100, -100, SIDE, SIDE},
+                                        {WIDTH - 5, HEIGHT - 3, SIDE, SIDE},
+                                        {WIDTH - SIDE + 9, HEIGHT - SIDE + 1, SIDE, SIDE}};
+    static uint8_t expected[2 * SIDE * SIDE], found[2 * SIDE * SIDE];
+    tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
+    tz_file *file = tf_open(b);
+    tz_device_memory *memory = memory_of(pocl_device, sizeof found);
+    tz_error err;
+    for (size_t i = 0; i < 2 * sizeof windows / sizeof windows[0]; i++) {
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        tz_item item = item_of(file);
+        tz_report report;
+        item.window = windows[i / 2];
+        item.into.width = item.into.height = SIDE;
+        item.mask = item.into;
+        item.into.data = expected;
+        item.mask.data = expected + SIDE * SIDE;
+        how.boundless = true;
+        how.fill = 77;
+        assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+        item.into.data = item.mask.data = NULL;
+        item.into.memory = item.mask.memory = memory;
+        item.mask.offset = SIDE * SIDE;
+        how.device = pocl_device;
+        how.device_bytes = i % 2 ? 40000 : 0;
+        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        assert_true(report.device.peak > 0 && report.device.peak == report.device.memory);
+        assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
+        assert_memory_equal(found, expected, sizeof found);
+    }
     tz_device_free(memory);
     tz_close(file);
     tb_free(b);
@@ -503,6 +546,7 @@ int main(void)
         cmocka_unit_test(an_odd_tile_is_done_once_more),
         cmocka_unit_test(what_a_device_lacks_is_an_error_where_that_is_wanted),
         cmocka_unit_test(resampling_is_the_cores),
+        cmocka_unit_test(what_is_outside_is_filled),
         cmocka_unit_test(memory_has_limits),
         cmocka_unit_test(many_tiles),
         cmocka_unit_test(memory_of_the_host_is_planned),

@@ -2,6 +2,7 @@
  * Every allocation and every call of a driver fails in turn while a device reads: a clear error, or
  * the cores do it and the report says so; nothing leaks, and the next read works. Kernels of the
  * double do nothing, so pixels are only looked at where the cores made them. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,6 +273,56 @@ static void casts_without_double_precision(void **state)
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
+/* ---- threads ---- */
+
+typedef struct reader {
+    tz_device *device;
+    bool good;
+} reader;
+
+static void *read_often(void *argument)
+{
+    reader *r = argument;
+    r->good = true;
+    for (int i = 0; i < 20 && r->good; i++) {
+        uint8_t own[PIXELS];
+        tz_read_options options = TZ_READ_OPTIONS_INIT;
+        tz_report report;
+        const tz_item item = {.file = file,
+                              .into = {.data = own,
+                                       .dtype = TZ_DTYPE_UINT8,
+                                       .bands = 1,
+                                       .height = DOWN * TILE,
+                                       .width = ACROSS * TILE}};
+        options.device = r->device;
+        options.device_bytes = i % 2 ? 60000 : 0;
+        r->good = tz_read(&item, &options, &report, NULL) == TZ_OK &&
+                  strcmp(report.device.id, "opencl:0") == 0 && report.device.uploads > 0;
+    }
+    return NULL;
+}
+
+/* Counts are each read's own. */
+static void threads_share_a_device(void **state)
+{
+    (void)state;
+    enum { THREADS = 6 };
+    pthread_t threads[THREADS];
+    reader readers[THREADS];
+    control->memory = 1 << 24;
+    tz_device *device = open_double();
+    for (size_t i = 0; i < THREADS; i++) {
+        readers[i] = (reader){.device = device};
+        assert_int_equal(pthread_create(&threads[i], NULL, read_often, &readers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_true(readers[i].good);
+    }
+    assert_int_equal(tz_device_close_checked(device, NULL), TZ_OK);
+    opencl_double_reset(control);
+}
+
 /* A device that was not named is used where it pays, and the report says when it does not. */
 static void auto_takes_what_pays(void **state)
 {
@@ -309,6 +360,7 @@ int main(void)
         cmocka_unit_test(every_allocation_fails_in_turn),
         cmocka_unit_test(limits_are_no_fallback),
         cmocka_unit_test(casts_without_double_precision),
+        cmocka_unit_test(threads_share_a_device),
         cmocka_unit_test(auto_takes_what_pays),
     };
     return cmocka_run_group_tests(tests, begin, end);

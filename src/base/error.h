@@ -9,7 +9,7 @@
 #include <terrazzo/terrazzo.h>
 
 /* Warnings of one handle, each distinct one once. Kinds are told apart by cause, tag and the format
- * string they were made of; the place kept is that of the first. */
+ * string they were made of; the place kept is that of the first, of tiles that of the lowest. */
 #define TZ_MAX_WARNINGS 32
 typedef struct tz_warnings {
     tz_error *list;       /* grows; NULL while empty */

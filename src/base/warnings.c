@@ -39,15 +39,25 @@ static tz_result reserve(const tz_context *ctx, tz_warnings *warnings)
     return TZ_OK;
 }
 
-/* A place for a new warning in *out; NULL when it is a repetition or one too many. */
-static tz_result new_warning(const tz_context *ctx, tz_cause cause, int32_t tag, const char *format,
+/* Tiles are read in the order of the file, and by several threads: which one a warning tells of
+ * must not depend on that. */
+static bool stands_before(const tz_error *warning, const tz_error *known)
+{
+    return warning->level < known->level ||
+           (warning->level == known->level && warning->tile < known->tile);
+}
+
+/* A place for a new warning in *out, with its count; NULL when it is a repetition or one too many.
+ */
+static tz_result new_warning(const tz_context *ctx, const tz_error *warning, const char *format,
                              tz_error **out)
 {
     tz_warnings *warnings = ctx->warnings;
     *out = NULL;
-    tz_error *known = find(warnings, cause, tag, format);
+    tz_error *known = find(warnings, warning->cause, warning->tag, format);
     if (known) {
         known->count++;
+        *out = stands_before(warning, known) ? known : NULL;
         return TZ_OK;
     }
     if (warnings->count == TZ_MAX_WARNINGS) {
@@ -57,6 +67,7 @@ static tz_result new_warning(const tz_context *ctx, tz_cause cause, int32_t tag,
     TZ_TRY(reserve(ctx, warnings));
     warnings->formats[warnings->count] = format;
     *out = &warnings->list[warnings->count++];
+    (*out)->count = 1;
     return TZ_OK;
 }
 
@@ -72,10 +83,11 @@ tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_pl
     tz_error *out = ctx->err;
     if (!fails && !ctx->warnings)
         return TZ_OK;
+    tz_error error = tz_error_at(ctx, result, cause, place);
     if (!fails)
-        TZ_TRY(new_warning(ctx, cause, place.tag, format, &out));
+        TZ_TRY(new_warning(ctx, &error, format, &out));
     if (out) {
-        tz_error error = tz_error_at(ctx, result, cause, place);
+        error.count = fails ? error.count : out->count;
         va_list args;
         va_start(args, format);
         tz_message_make(&error, ctx->name, place.tag_name, format, args);
@@ -102,8 +114,11 @@ tz_result tz_warn_of(const tz_context *ctx, const tz_error *failed, const char *
     if (!ctx->warnings)
         return TZ_OK;
     tz_error *out;
-    TZ_TRY(new_warning(ctx, failed->cause, failed->tag, kind, &out));
-    if (out)
+    TZ_TRY(new_warning(ctx, failed, kind, &out));
+    if (out) {
+        const uint64_t count = out->count;
         *out = *failed;
+        out->count = count;
+    }
     return TZ_OK;
 }

@@ -76,9 +76,10 @@ TZ_FN void tz_store_one_group(TZ_GLOBAL tz_u8 *slab, const tz_cut_stored *how, t
                               TZ_LOCAL tz_u64 *shared)
 {
     const TZ_GLOBAL tz_u8 *entry = slab + how->place.table + row / how->place.height * TZ_CUT_TILE;
-    if (tz_cut_has_row(entry, &how->place, row))
-        tz_put_row_group(slab + tz_cut_row_place(entry, &how->place, row),
-                         slab + tz_stored_row_place(entry, how, row), &how->put, shared);
+    tz_put put = how->put;
+    put.count = tz_cut_has_row(entry, &how->place, row) ? put.count : 0u;
+    tz_put_row_group(slab + tz_cut_row_place(entry, &how->place, row),
+                     slab + tz_stored_row_place(entry, how, row), &put, shared);
 }
 
 /* ---- inspected ---- */
@@ -210,8 +211,8 @@ TZ_SHELL(tz_kernel_store_rows_group)
     TZ_SHARED tz_u64 shared[TZ_GROUP_SIZE];
     tz_cut_stored how;
     TZ_STORE_OF_ARGUMENTS(how);
-    if (TZ_GROUP < count)
-        tz_store_one_group(slab, &how, TZ_GROUP, shared);
+    (void)count; /* of the groups that there are */
+    tz_store_one_group(slab, &how, TZ_GROUP, shared);
 }
 
 #define TZ_INSPECT_ARGUMENTS                                                                       \

@@ -6,6 +6,15 @@
 #include "device/reduce_base_kernels.h"
 #include "kernels/halve.h"
 
+/* What becomes of four samples: bits of the type, as tz_halving has them. */
+typedef struct tz_half_rule {
+    int is_alpha;
+    int has_nodata;
+    tz_u64 nodata;
+    tz_u64 beside;
+    tz_u64 none; /* of floats */
+} tz_half_rule;
+
 /* Two rows of a plane, and the new one. */
 typedef struct tz_half_rows {
     tz_old_line above;
@@ -13,9 +22,18 @@ typedef struct tz_half_rows {
     TZ_GLOBAL tz_u8 *out; /* column 0 */
     tz_i64 out_step;
     int flagged; /* not all pixels need be left */
-    int is_alpha;
-    int has_nodata;
 } tz_half_rows;
+
+TZ_FN tz_half_rule tz_half_rule_of(const tz_reduce_job *job, const tz_reduce_span *span)
+{
+    tz_half_rule rule;
+    rule.is_alpha = tz_reduce_is_alpha(job, span);
+    rule.has_nodata = !rule.is_alpha && tz_reduce_word(job, TZ_RW_HAS_NODATA) != 0u;
+    rule.nodata = job->words[TZ_RW_HALF_NODATA];
+    rule.beside = job->words[TZ_RW_HALF_BESIDE];
+    rule.none = job->words[TZ_RW_HALF_NONE];
+    return rule;
+}
 
 TZ_FN tz_half_rows tz_half_rows_of(const tz_reduce_job *job, const tz_reduce_span *span)
 {
@@ -24,8 +42,6 @@ TZ_FN tz_half_rows tz_half_rows_of(const tz_reduce_job *job, const tz_reduce_spa
     rows.above = tz_old_line_of(job, span, row);
     rows.below = tz_old_line_of(job, span, row + 1u);
     rows.flagged = rows.above.has_alpha || rows.above.has_mask || rows.below.has_mask;
-    rows.is_alpha = tz_reduce_is_alpha(job, span);
-    rows.has_nodata = !rows.is_alpha && tz_reduce_word(job, TZ_RW_HAS_NODATA) != 0u;
     rows.out = tz_new_place(job, span, 0u);
     rows.out_step = (tz_i64)job->words[TZ_RW_OUT + TZ_RW_COLUMN_STRIDE];
     return rows;
@@ -48,38 +64,31 @@ TZ_FN void tz_half_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz
         tz_new_mask(job, span, x, tz_half_left(&rows, 2u * x) != 0u);
 }
 
-/* of(word) is the sample, to(sample) the word; what follows are the last arguments of tz_halve,
- * made of nodata, beside, none and what is left. Where samples lie side by side and all of them are
+/* tz_half_of_name makes one of four, as words. Where samples lie side by side and all of them are
  * left, compilers have a loop of constant steps. */
-#define TZ_REDUCE_HALF(name, word, type, of, to, ...)                                              \
+#define TZ_REDUCE_HALF(name, word)                                                                 \
     TZ_FN void tz_half_row_##name(const tz_reduce_job *job, const tz_reduce_span *span,            \
                                   const tz_half_rows *rows, tz_i64 above_step, tz_i64 below_step,  \
                                   tz_i64 out_step, tz_u32 item, tz_u32 lanes, int flagged)         \
     {                                                                                              \
-        const tz_u64 nodata = job->words[TZ_RW_HALF_NODATA];                                       \
-        const tz_u64 beside = job->words[TZ_RW_HALF_BESIDE];                                       \
-        const tz_u64 none = job->words[TZ_RW_HALF_NONE];                                           \
+        const tz_half_rule rule = tz_half_rule_of(job, span);                                      \
         const TZ_GLOBAL tz_u8 *above = rows->above.samples;                                        \
         const TZ_GLOBAL tz_u8 *below = rows->below.samples;                                        \
         TZ_GLOBAL tz_u8 *out = rows->out;                                                          \
-        const int has_nodata = rows->has_nodata;                                                   \
-        const int is_alpha = rows->is_alpha;                                                       \
-        (void)none; /* of integers nodata is */                                                    \
         for (tz_u32 x = span->first + item; x < span->end; x += lanes) {                           \
             const TZ_GLOBAL tz_u8 *a = above + 2 * (tz_i64)x * above_step;                         \
             const TZ_GLOBAL tz_u8 *c = below + 2 * (tz_i64)x * below_step;                         \
             const tz_u32 left = flagged ? tz_half_left(rows, 2u * x) : TZ_HALVE_ALL;               \
-            const type mean =                                                                      \
-                tz_halve_##name(of(tz_load_##word(a)), of(tz_load_##word(a + above_step)),         \
-                                of(tz_load_##word(c)), of(tz_load_##word(c + below_step)),         \
-                                is_alpha ? TZ_HALVE_ALL : left, has_nodata, __VA_ARGS__);          \
-            tz_store_##word(out + (tz_i64)x * out_step, to(mean));                                 \
+            const tz_##word mean =                                                                 \
+                tz_half_of_##name(&rule, tz_load_##word(a), tz_load_##word(a + above_step),        \
+                                  tz_load_##word(c), tz_load_##word(c + below_step), left);        \
+            tz_store_##word(out + (tz_i64)x * out_step, mean);                                     \
         }                                                                                          \
     }                                                                                              \
     TZ_FN void tz_reduce_half_##name(const tz_reduce_job *job, const tz_reduce_span *span,         \
                                      tz_u32 item, tz_u32 lanes, tz_u32 slot)                       \
     {                                                                                              \
-        const tz_i64 size = (tz_i64)sizeof(type);                                                  \
+        const tz_i64 size = (tz_i64)sizeof(tz_##word);                                             \
         (void)slot;                                                                                \
         if (tz_reduce_is_mask(job, span)) {                                                        \
             tz_half_mask(job, span, item, lanes);                                                  \

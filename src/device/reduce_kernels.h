@@ -12,6 +12,8 @@
 #include <math.h>
 #endif
 
+#ifdef TZ_HAS_F64
+
 /* As tz_resampling numbers them. */
 enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_MIN = 9 };
 
@@ -19,8 +21,16 @@ enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_
 
 /* ---- averages of two by two floats ---- */
 
-TZ_REDUCE_HALF(f32, u32, tz_f32, tz_f32_of_bits, tz_bits_of_f32, tz_f32_of_bits((tz_u32)nodata),
-               tz_f32_of_bits((tz_u32)beside), tz_f32_of_bits((tz_u32)(left == 0u ? nodata : none)))
+TZ_FN tz_u32 tz_half_of_f32(const tz_half_rule *rule, tz_u32 a, tz_u32 b, tz_u32 c, tz_u32 d,
+                            tz_u32 left)
+{
+    return tz_bits_of_f32(
+        tz_halve_f32(tz_f32_of_bits(a), tz_f32_of_bits(b), tz_f32_of_bits(c), tz_f32_of_bits(d),
+                     rule->is_alpha ? TZ_HALVE_ALL : left, rule->has_nodata,
+                     tz_f32_of_bits((tz_u32)rule->nodata), tz_f32_of_bits((tz_u32)rule->beside),
+                     tz_f32_of_bits((tz_u32)(left == 0u ? rule->nodata : rule->none))));
+}
+TZ_REDUCE_HALF(f32, u32)
 
 /* ---- old samples ---- */
 
@@ -366,6 +376,8 @@ TZ_REDUCE_SHELL(mean)
 TZ_REDUCE_SHELL(filter)
 TZ_REDUCE_SHELL(extreme)
 TZ_REDUCE_SHELL(choice)
+#endif
+
 #endif
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "kernels/kernel.h"
 
+#ifdef TZ_HAS_F64
+
 /* The second one of two that are equal; NaN only where both are. */
 TZ_FN tz_f64 tz_least(tz_f64 a, tz_f64 b)
 {
@@ -102,5 +104,7 @@ TZ_FN tz_f64 tz_choose_median(TZ_GLOBAL tz_f64 *values, TZ_GLOBAL tz_u32 *orders
     tz_pairs_sort(values, orders, count);
     return values[(count - 1u) / 2u];
 }
+
+#endif
 
 #endif

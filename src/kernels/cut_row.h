@@ -5,6 +5,7 @@
 #define TZ_KERNELS_CUT_ROW_H
 
 #include "kernels/discard.h"
+#include "kernels/move.h"
 #include "kernels/nan.h"
 #include "kernels/raw.h"
 
@@ -59,6 +60,21 @@ typedef struct tz_cut_shape {
     tz_u32 padded;  /* pixels that it gets */
 } tz_cut_shape;
 
+/* Pixels that lie as in the tile and stay as they are, all at once; how many these are. */
+TZ_FN tz_u32 tz_cut_packed(const TZ_GLOBAL tz_u8 *from, TZ_GLOBAL tz_u8 *to,
+                           const tz_cut_shape *shape, tz_u32 flags, tz_u32 size, tz_u32 lane,
+                           tz_u32 lanes)
+{
+    const tz_u32 sample = size * shape->parts;
+    const tz_u64 bytes = (tz_u64)shape->width * shape->samples * sample;
+    if (flags || bytes > 0xffffff00u ||
+        shape->column_stride != (tz_i64)((tz_u64)shape->samples * sample) ||
+        (shape->samples > 1u && shape->band_stride != (tz_i64)sample))
+        return 0u;
+    tz_move_share(to, from, (tz_u32)bytes, lane, lanes);
+    return shape->width;
+}
+
 /* Item lane of lanes that share the row. bits: of each sample of a pixel; read to discard only. */
 #define TZ_CUT_ROW(name, type)                                                                     \
     TZ_FN type tz_treat_##name(type x, const tz_treatment *how, tz_u32 bits)                       \
@@ -73,10 +89,12 @@ typedef struct tz_cut_shape {
                                  const tz_cut_shape *shape, const tz_treatment *how,               \
                                  const TZ_GLOBAL tz_u8 *bits, tz_u32 lane, tz_u32 lanes)           \
     {                                                                                              \
+        const tz_u32 done =                                                                        \
+            tz_cut_packed(from, to, shape, how->flags, (tz_u32)sizeof(type), lane, lanes);         \
         for (tz_u32 s = 0; s < shape->samples; s++) {                                              \
             const TZ_GLOBAL tz_u8 *band = from + (tz_i64)s * shape->band_stride;                   \
             const tz_u32 some = how->flags & TZ_TREAT_DISCARD ? (tz_u32)bits[s] : 0u;              \
-            for (tz_u32 x = lane; x < shape->padded; x += lanes) {                                 \
+            for (tz_u32 x = done + lane; x < shape->padded; x += lanes) {                          \
                 const tz_u32 column = x < shape->width ? x : shape->width - 1u;                    \
                 const TZ_GLOBAL tz_u8 *at = band + (tz_i64)column * shape->column_stride;          \
                 TZ_GLOBAL tz_u8 *out =                                                             \

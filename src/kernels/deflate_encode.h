@@ -11,7 +11,7 @@
 #include "kernels/deflate_symbols.h"
 #include "kernels/move.h"
 
-/* Words that a group gathers before it stores them; see deflate_encode_group.h. */
+/* Words that a group gathers before it stores them; see deflate_window.h. */
 #define TZ_DEFLATE_WORDS 1024u
 
 /* Memory that one encoder uses. */

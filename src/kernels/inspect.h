@@ -100,8 +100,8 @@ TZ_FN tz_inspected tz_inspect_tile(const TZ_GLOBAL tz_u8 *tile, const tz_inspect
 
 #define TZ_INSPECT_SHARED (2u * TZ_GROUP_SIZE) /* words of shared memory */
 
-/* Row after row, each by as many items as the hash has lanes. */
-TZ_FN tz_u64 tz_hash_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
+/* Row after row, each by as many items as the hash has lanes; of no rows 0. */
+TZ_FN tz_u64 tz_hash_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how, tz_u32 rows,
                            TZ_LOCAL tz_u64 *shared)
 {
     const tz_u64 size = (tz_u64)how->count * how->size;
@@ -110,7 +110,7 @@ TZ_FN tz_u64 tz_hash_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how
             shared[TZ_HASH_LANES] = 0u;
     }
     TZ_SYNC;
-    for (tz_u32 y = 0; y < how->rows; y++) {
+    for (tz_u32 y = 0; y < rows; y++) {
         for (TZ_ITEMS(item)) {
             if (item < TZ_HASH_LANES)
                 shared[item] =
@@ -146,8 +146,7 @@ TZ_FN tz_inspected tz_inspect_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspec
         all.differs |= (tz_u32)shared[TZ_GROUP_SIZE + i];
     }
     TZ_SYNC;
-    if (how->flags & TZ_INSPECT_HASH)
-        all.hash = tz_hash_group(tile, how, shared);
+    all.hash = tz_hash_group(tile, how, how->flags & TZ_INSPECT_HASH ? how->rows : 0u, shared);
     return all;
 }
 

@@ -101,9 +101,22 @@ static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
 #endif
 
 /* Words at any byte address. The samples of a tile and of a caller's raster need not be aligned,
- * but mostly are; and what one function stores as words of one width, another loads as words of
- * another. */
-#if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
+ * but mostly are: devices that load no other words look first. What one function stores as words
+ * of one width, another loads as words of another. */
+#if defined(__OPENCL_VERSION__) && !defined(__NV_CL_C_VERSION)
+#define TZ_LOAD_STORE(name, type)                                                                  \
+    typedef struct __attribute__((packed, may_alias)) tz_at_any_##name {                           \
+        type x;                                                                                    \
+    } tz_at_any_##name;                                                                            \
+    TZ_FN type tz_load_##name(const TZ_GLOBAL tz_u8 *p)                                            \
+    {                                                                                              \
+        return ((const TZ_GLOBAL tz_at_any_##name *)p)->x;                                         \
+    }                                                                                              \
+    TZ_FN void tz_store_##name(TZ_GLOBAL tz_u8 *p, type x)                                         \
+    {                                                                                              \
+        ((TZ_GLOBAL tz_at_any_##name *)p)->x = x;                                                  \
+    }
+#elif defined(__OPENCL_VERSION__) || defined(__CUDACC__)
 #define TZ_LOAD_STORE(name, type)                                                                  \
     typedef type __attribute__((may_alias)) tz_any_##name;                                         \
     TZ_FN type tz_load_##name(const TZ_GLOBAL tz_u8 *p)                                            \

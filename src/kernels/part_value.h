@@ -6,6 +6,8 @@
 #include "kernels/part.h"
 #include "kernels/wide.h"
 
+#ifdef TZ_HAS_F64
+
 /* Exact but for integers of 64 bits, which become the nearest double. */
 TZ_FN tz_f64 tz_part_value(tz_u32 type, const TZ_GLOBAL tz_u8 *p)
 {
@@ -46,5 +48,7 @@ TZ_FN tz_f64 tz_clamp_f64(tz_f64 value, tz_f64 low, tz_f64 high)
 {
     return value < low ? low : value > high ? high : value;
 }
+
+#endif
 
 #endif

@@ -107,11 +107,12 @@ TZ_FN tz_u8 tz_packed_byte(const TZ_GLOBAL tz_u8 *row, const tz_put *how, tz_u64
     return (tz_u8)(byte << wanted);
 }
 
-/* In place, from the last words to the first: what is written waits in shared memory, of one word
- * an item, until the words before it were read. */
-TZ_FN void tz_put_words_group(TZ_GLOBAL tz_u8 *row, const tz_put *how, TZ_LOCAL tz_u64 *waiting)
+/* In place, from the last of count words to the first: what is written waits in shared memory, of
+ * one word an item, until the words before it were read. */
+TZ_FN void tz_put_words_group(TZ_GLOBAL tz_u8 *row, const tz_put *how, tz_u32 count,
+                              TZ_LOCAL tz_u64 *waiting)
 {
-    tz_u32 end = how->count;
+    tz_u32 end = count;
     while (end > 0u) {
         const tz_u32 some = (end - 1u) % TZ_GROUP_SIZE + 1u;
         const tz_u32 first = end - some;
@@ -129,7 +130,8 @@ TZ_FN void tz_put_words_group(TZ_GLOBAL tz_u8 *row, const tz_put *how, TZ_LOCAL 
     }
 }
 
-/* Rows in place where they are swapped or differed, from one place to another otherwise. */
+/* Rows in place where they are swapped or differed, from one place to another otherwise. What is
+ * not to be done is done to no words: a condition around a barrier costs compilers much more. */
 TZ_FN void tz_put_row_group(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, const tz_put *how,
                             TZ_LOCAL tz_u64 *waiting)
 {
@@ -144,8 +146,8 @@ TZ_FN void tz_put_row_group(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, co
         for (tz_u64 i = item; i < packed; i += TZ_GROUP_SIZE)
             out[i] = tz_packed_byte(row, how, i);
     }
-    if (how->way == TZ_PUT_SWAPPED || how->way == TZ_PUT_DIFFERED)
-        tz_put_words_group(out, how, waiting);
+    const tz_u32 in_place = how->way == TZ_PUT_SWAPPED || how->way == TZ_PUT_DIFFERED;
+    tz_put_words_group(out, how, in_place ? how->count : 0u, waiting);
 }
 
 #endif

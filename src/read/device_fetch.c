@@ -39,7 +39,7 @@ static size_t make_requests(tz_lane *lane)
     for (size_t i = 0; i < lane->fetch_count; i++) {
         const tz_lane_fetch *fetch = &lane->fetches[i];
         lane->ranges[i] = (tz_range){fetch->span.offset, (size_t)fetch->span.size,
-                                     (uint8_t *)lane->pinned->host + fetch->at};
+                                     tz_lane_pinned(lane, fetch->at)};
         if (i == 0 || fetch->source != lane->fetches[i - 1].source)
             lane->requests[count++] = (tz_request){&lane->ranges[i], 0, NULL};
         lane->requests[count - 1].count++;
@@ -75,9 +75,8 @@ static tz_result fetch_apart(tz_device_run *run, tz_lane *lane, const tz_lane_fe
     for (size_t i = 0; i < fetch->span.count; i++) {
         const tz_piece *piece = &plan->wave.pieces[fetch->span.first + i];
         tz_lane_unit *unit = &lane->units[fetch->first + i];
-        const tz_result result =
-            tz_unit_read(plan, &plan->wave.units[unit->unit], piece->offset, piece->size,
-                         (uint8_t *)lane->pinned->host + unit->bytes, err);
+        const tz_result result = tz_unit_read(plan, &plan->wave.units[unit->unit], piece->offset,
+                                              piece->size, tz_lane_pinned(lane, unit->bytes), err);
         if (result != TZ_OK)
             TZ_TRY(tz_lane_settle(run, &run->workers[0], unit, result, err));
     }
@@ -93,7 +92,7 @@ static tz_result fetch_again(tz_device_run *run, tz_lane *lane, const tz_request
         const tz_lane_fetch *fetch = &lane->fetches[(size_t)(request->ranges - lane->ranges) + i];
         const tz_unit *unit = &plan->wave.units[lane->units[fetch->first].unit];
         result = tz_unit_read(plan, unit, fetch->span.offset, fetch->span.size,
-                              (uint8_t *)lane->pinned->host + fetch->at, &err);
+                              tz_lane_pinned(lane, fetch->at), &err);
         if (result != TZ_OK && tz_fetch_takes_failures(plan, &fetch->span))
             result = fetch_apart(run, lane, fetch, &err);
     }

@@ -25,8 +25,7 @@ static void begin_table(filler *f)
     lane->cut = (tz_cut){.need = need, .layout = tz_layout_of(f->run->dp, &need)};
     lane->unit_count = 0;
     tz_lane_tables(f->run, lane);
-    f->entries =
-        (tz_place_entry *)(void *)((uint8_t *)lane->pinned->host + lane->cut.layout.places);
+    f->entries = (tz_place_entry *)(void *)tz_lane_pinned(lane, lane->cut.layout.places);
     f->pair = 0;
     f->count = 0;
 }

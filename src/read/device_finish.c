@@ -10,7 +10,7 @@
 static const uint8_t *came_down(const tz_lane *lane, uint64_t offset)
 {
     const tz_layout *l = &lane->cut.layout;
-    return (const uint8_t *)lane->pinned->host + l->upload + (offset - l->statuses);
+    return tz_lane_pinned(lane, l->upload + (offset - l->statuses));
 }
 
 /* Rows of samples that lie packed, to where the buffer has them. */
@@ -97,7 +97,7 @@ static tz_result do_again(tz_device_run *run, const tz_lane *lane, tz_worker *w,
                           tz_error *err)
 {
     const tz_unit *planned = &run->plan->wave.units[unit->unit];
-    uint8_t *bytes = (uint8_t *)lane->pinned->host + unit->bytes;
+    uint8_t *bytes = tz_lane_pinned(lane, unit->bytes);
     if (run->plan->options.strict_device) {
         TZ_TRY(tz_tile_decode(run->plan, w, planned, bytes, w->output, err));
         return refuse(run, planned, status_of(lane, unit), err);

@@ -89,13 +89,12 @@ static tz_result work_on(tz_device_run *run, const tz_lane *lane, tz_worker *wor
 {
     const tz_plan *plan = run->plan;
     const tz_unit *planned = &plan->wave.units[unit->unit];
-    uint8_t *memory = lane->pinned->host;
     if (unit->way == TZ_WAY_RAW)
         return tz_tile_check_raw(plan, worker, planned, err);
     if (!unit->on_host)
-        return tz_tile_decode(plan, worker, planned, memory + unit->bytes, memory + unit->rows,
-                              err);
-    TZ_TRY(tz_tile_place(plan, worker, planned, memory + unit->bytes, err));
+        return tz_tile_decode(plan, worker, planned, tz_lane_pinned(lane, unit->bytes),
+                              tz_lane_pinned(lane, unit->rows), err);
+    TZ_TRY(tz_tile_place(plan, worker, planned, tz_lane_pinned(lane, unit->bytes), err));
     unit->state = TZ_LANE_DONE;
     return TZ_OK;
 }

@@ -86,6 +86,12 @@ tz_result tz_lane_fetch_all(tz_device_run *run, tz_lane *lane);
 tz_result tz_lane_settle(tz_device_run *run, tz_worker *worker, tz_lane_unit *unit,
                          tz_result result, const tz_error *err);
 
+/* A place in pinned memory. */
+static inline uint8_t *tz_lane_pinned(const tz_lane *lane, uint64_t offset)
+{
+    return (uint8_t *)lane->pinned->host + offset;
+}
+
 /* Tables of a wave, in pinned memory. */
 void tz_lane_tables(const tz_device_run *run, tz_lane *lane);
 /* Upload, launches, download: what the tables say. */

@@ -6,8 +6,10 @@
 #include "device/cost.h"
 #include "read/device_lane.h"
 
-/* More of a device's memory makes no wave faster: launches are long by then. */
-#define LANE_MOST ((uint64_t)128 << 20)
+/* More memory makes no wave faster: launches are long by then. What tiles become, and what decoders
+ * take beside, is several times what is sent. */
+#define DEVICE_MOST ((uint64_t)512 << 20)
+#define PINNED_MOST ((uint64_t)128 << 20)
 
 /* Entries of a table for what is placed without tiles. */
 enum { FILL_PLACES = 1024 };
@@ -36,10 +38,13 @@ static void set_rooms(tz_plan *plan)
     tz_device_plan *dp = plan->device;
     const tz_device_limits *limits = &tz_device_get_info(dp->device)->limits;
     const uint64_t piece = limit(limits->max_allocation);
-    const uint64_t cap = dp->lanes > 1 ? LANE_MOST : UINT64_MAX;
     const uint64_t memory = plan->options.max_memory / 2;
-    dp->rooms = (tz_rooms){.device = least(least(dp->room / dp->lanes, piece), cap),
-                           .pinned = least(least(memory / dp->lanes, piece), cap)};
+    dp->rooms = (tz_rooms){.device = least(dp->room / dp->lanes, piece),
+                           .pinned = least(memory / dp->lanes, piece)};
+    if (dp->lanes > 1) {
+        dp->rooms.device = least(dp->rooms.device, DEVICE_MOST);
+        dp->rooms.pinned = least(dp->rooms.pinned, PINNED_MOST);
+    }
 }
 
 tz_result tz_device_plan_rooms(tz_plan *plan)
@@ -73,7 +78,7 @@ static void widen(tz_device_plan *dp, const tz_rooms *size)
 
 /* Any tile that the device decodes may have to be decoded by the cores after all: a lane holds it.
  */
-static void measure_again(tz_plan *plan)
+static void measure_redone(tz_plan *plan)
 {
     const tz_wave *wave = &plan->wave;
     for (size_t i = 0; i < wave->fetch_count; i++) {
@@ -123,7 +128,7 @@ void tz_device_plan_measure(tz_plan *plan)
     }
     if (dp->on_device && dp->codec_count > 0)
         dp->fetches = dp->units; /* done once more, each tile is a read of its own */
-    measure_again(plan);
+    measure_redone(plan);
     plan->report.device.tiles_by_cores = dp->by_cores;
 }
 
@@ -164,6 +169,8 @@ static tz_result admit(const tz_plan *plan)
         return fail_limit(plan, bytes, dp->lane.device, "device_bytes");
     if (dp->lane.device > 0)
         TZ_TRY(tz_device_admit(dp->device, sizes, dp->lanes, plan->ctx.err));
+    if (dp->lane.pinned > limit(tz_device_get_info(dp->device)->limits.max_allocation))
+        return tz_device_admit(dp->device, &dp->lane.pinned, 1, plan->ctx.err);
     if (dp->lane.pinned > dp->rooms.pinned)
         return fail_limit(plan, dp->rooms.pinned, dp->lane.pinned, "max_memory");
     return TZ_OK;

@@ -82,6 +82,8 @@ def test_same_file(write, source, pocl, command, dtype, bands, options):
     assert writing["id"] == pocl and writing["reason"] is None
     assert writing["tiles"] + writing["tiles_redone"] + answer["done"]["tiles_sparse"] == answer["tiles"]
     assert writing["launches"] > 0 and writing["downloads"] > 0
+    pixels = HEIGHT * WIDTH * bands * np.dtype(dtype).itemsize
+    assert reading["download_bytes"] < 4096 and writing["upload_bytes"] < pixels  # rows stay where they are
     assert 0 < writing["peak"] <= writing["memory"]
 
 
