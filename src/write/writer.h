@@ -180,6 +180,10 @@ void tz_keep_piece(const tz_batch *batch);
 tz_result tz_tiles_deliver(void *writer, uint64_t first, size_t count, tz_error *err);
 bool tz_tile_waits(const tz_writer *writer, uint32_t level, uint64_t place); /* in the spool */
 
+/* rows.c: the caller's rows, checked, with their strides; *valid only where mask is not NULL. */
+tz_result tz_rows_take(const tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
+                       tz_buffer *pixels, tz_buffer *valid);
+
 /* swath.c */
 void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, uint32_t width,
                      tz_swath *swath);
