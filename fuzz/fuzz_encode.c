@@ -106,7 +106,7 @@ static uint32_t kernel_deflate(const encoding *e, const uint8_t *in, uint32_t si
     static tz_choice_work choice;
     static tz_deflate_work item;
     static tz_deflate_group group;
-    uint32_t answer[2];
+    uint32_t answer[2] = {0, 0};
     const bool is_left = tz_choice_is_matches_group(in, size, &choice, answer) != 0;
     target_check(is_left == tz_deflate_wants_matches(in, size));
     if (is_left || e->choice.level != TZ_LEVEL_FAST)
