@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <terrazzo/terrazzo.h>
 
+#include "options.h"
+
 /* As typed. */
 typedef struct device_settings {
     const char *name;    /* NULL: no device was asked for, the cores work */
@@ -25,7 +27,8 @@ enum { DEVICE_NAME = 201, DEVICE_STRICT, DEVICE_MEMORY, DEVICE_LIBRARY };
                                               "done by the cores"},                                \
     {"device-memory", 0, DEVICE_MEMORY, "SIZE", "how much of the device's memory to use at most"}, \
     {"opencl-library", 0, DEVICE_LIBRARY, "PATH",                                                  \
-     "the ICD loader of OpenCL, libOpenCL.so.1 by default"}
+     "the ICD loader of OpenCL, libOpenCL.so.1 by default"},                                      \
+    {"report", 0, OPTION_VERBOSE, NULL, "tell the way of every stage, as --verbose does"}
 /* clang-format on */
 
 /* Takes one of these options. false when the value is wrong; then a message was printed. */

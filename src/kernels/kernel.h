@@ -109,7 +109,6 @@ static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
     typedef struct __attribute__((packed, may_alias)) tz_at_any_##name {                           \
         type x;                                                                                    \
     } tz_at_any_##name;                                                                            \
-    typedef type __attribute__((may_alias)) tz_any_##name;                                         \
     TZ_FN type tz_load_##name(const TZ_GLOBAL tz_u8 *p)                                            \
     {                                                                                              \
         return ((const TZ_GLOBAL tz_at_any_##name *)p)->x;                                         \

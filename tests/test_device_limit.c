@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A device with little memory: what does not fit is refused before anything is allocated, and what
+ * is freed can be used again. */
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "double/pocl.h"
+#include "support/check.h"
+
+#define GIGABYTE ((uint64_t)1 << 30)
+
+static void what_does_not_fit_is_refused_and_what_is_freed_is_free(void **state)
+{
+    tz_device_memory *held[64];
+    const uint64_t piece = GIGABYTE / 8;
+    size_t count = 0;
+    tz_error err = {0};
+    tz_result result = TZ_OK;
+    (void)state;
+    assert_true(tz_device_get_info(pocl_device)->limits.memory <= GIGABYTE);
+    while (count < 64 && result == TZ_OK) {
+        result = tz_device_admit(pocl_device, &piece, 1, &err);
+        if (result == TZ_OK)
+            result = tz_device_alloc(pocl_device, piece, &held[count], &err);
+        count += result == TZ_OK;
+    }
+    assert_int_equal(result, TZ_ERR_LIMIT);
+    assert_true(count >= 4 && count < 9);
+    while (count > 0)
+        tz_device_free(held[--count]);
+    assert_int_equal(tz_device_admit(pocl_device, &piece, 1, &err), TZ_OK);
+}
+
+/* A read that is not given room for a tile is refused; after that, and beside memory that is held,
+ * reads work. */
+static void reads_go_on_beside_memory_that_is_held(void **state)
+{
+    tz_device_memory *held = NULL;
+    tz_memory file = {0};
+    tz_error err = {0};
+    const uint64_t most = tz_device_get_info(pocl_device)->limits.max_allocation;
+    tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
+    tz_writer *writer = NULL;
+    tz_file *opened = NULL;
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    (void)state;
+    spec.width = spec.height = 1024, spec.bands = 1, spec.dtype = TZ_DTYPE_UINT16;
+    uint16_t *pixels = calloc((size_t)spec.width * spec.height, sizeof *pixels);
+    uint16_t *back = calloc((size_t)spec.width * spec.height, sizeof *back);
+    assert_non_null(pixels);
+    assert_non_null(back);
+    for (uint32_t i = 0; i < spec.width * spec.height; i++)
+        pixels[i] = (uint16_t)(i * 2654435761u >> 16);
+    const tz_buffer rows = {
+        .data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 1024, .width = 1024};
+    const tz_write_options lzw = {.struct_size = sizeof lzw, .compression = TZ_COMPRESSION_LZW};
+    assert_int_equal(tz_create_memory(&writer, &file, &spec, &lzw, &err), TZ_OK);
+    assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
+    assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
+    tz_discard(writer);
+    assert_int_equal(tz_open_memory(&opened, file.data, file.size, NULL, &err), TZ_OK);
+    tz_item item = {.file = opened, .into = rows};
+    item.into.data = back;
+    how.device = pocl_device;
+    how.device_bytes = 1000; /* not even a tile */
+    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_LIMIT);
+    how.device_bytes = 0;
+    assert_int_equal(tz_device_alloc(pocl_device, most, &held, &err), TZ_OK);
+    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    assert_memory_equal(back, pixels, (size_t)spec.width * spec.height * sizeof *back);
+    tz_device_free(held);
+    tz_close(opened);
+    tz_memory_free(&file);
+    free(pixels);
+    free(back);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_does_not_fit_is_refused_and_what_is_freed_is_free),
+        cmocka_unit_test(reads_go_on_beside_memory_that_is_held),
+    };
+    setenv("POCL_MEMORY_LIMIT", "1", 1); /* GB */
+    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+}
