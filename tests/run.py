@@ -400,7 +400,11 @@ def make_context(arguments):
     env.pop("TERRAZZO_LONG", None)
     env.pop("MAKEFLAGS", None)  # this run chooses its own number of jobs
     env.pop("MAKELEVEL", None)
-    return Context(pathlib.Path(arguments.build_root).resolve(), env, HANG_SECONDS)
+    build_root = pathlib.Path(arguments.build_root).resolve()
+    cache = build_root / "pocl"  # one for all builds: their kernels are the same
+    cache.mkdir(parents=True, exist_ok=True)
+    env.setdefault("POCL_CACHE_DIR", str(cache))
+    return Context(build_root, env, HANG_SECONDS)
 
 
 def parse_arguments():

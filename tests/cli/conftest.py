@@ -80,7 +80,7 @@ def on_device(tmp_path_factory):
     compiler are not the command's."""
     silent = tmp_path_factory.mktemp("device") / "suppressions"
     silent.write_text("leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libhwloc\nleak:libOpenCL.so\n")
-    cache = COMMAND.parent / "pocl"
+    cache = pathlib.Path(os.environ.get("POCL_CACHE_DIR", COMMAND.parent / "pocl"))
     cache.mkdir(exist_ok=True)
 
     def environment(**variables):

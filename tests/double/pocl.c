@@ -36,8 +36,10 @@ tz_device *pocl_open(const tz_device_options *options)
     char id[32];
     tz_device *device = NULL;
     tz_error err = {0};
-    mkdir(TERRAZZO_BINARY_DIR "/pocl", 0777);
-    setenv("POCL_CACHE_DIR", TERRAZZO_BINARY_DIR "/pocl", 1);
+    if (!getenv("POCL_CACHE_DIR")) {
+        mkdir(TERRAZZO_BINARY_DIR "/pocl", 0777);
+        setenv("POCL_CACHE_DIR", TERRAZZO_BINARY_DIR "/pocl", 1);
+    }
     find(id);
     const tz_result result = tz_device_open(&device, id, options, &err);
     if (result != TZ_OK)
