@@ -119,7 +119,7 @@ static void add_noise(streams *s, unsigned rounds)
  * and empty ones among them. */
 static void add_all(streams *s)
 {
-    static const size_t sizes[] = {1, 7, 64, 1000, 30000};
+    static const size_t sizes[] = {1, 7, 64, 1000, 4096, 65537};
     for (unsigned kind = 0; kind < KERNEL_KINDS; kind++) {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             encoded tile = encode(s, sizes[i], kind);

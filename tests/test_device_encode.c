@@ -55,7 +55,7 @@ static void compare_small(const tz_encoder *encoder)
 
 static void compare_large(const tz_encoder *encoder)
 {
-    static const uint32_t sizes[] = {255, 1024, 1040, 4097, 70001, 131072, 1 << 20};
+    static const uint32_t sizes[] = {255, 1024, 1040, 4096, 65537, 131072, 1 << 20};
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
     encode_batch b = batch_of(encoder, SIZES * ENCODE_KINDS, 0);
     for (uint64_t i = 0; i < b.count; i++)
