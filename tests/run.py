@@ -58,7 +58,8 @@ def suites():
         Suite("minimal", run_programs, {"preset": "minimal", "label": "unit",
                                         "only": r"test_(?!base_|pixel|io_|kernel_|device_)"}),
         Suite("bundled", run_programs, {"preset": "bundled-unit", "label": "unit",
-                                        "only": "test_(codec|encode|kernel|read|write|hostile_read)"}),
+                                        "only": "test_(codec|encode|kernel|read|write|hostile_read)"
+                                                "(?!.*device)"}),
         Suite("clang", run_build, {"preset": "clang", "targets": ["terrazzo", "terrazzo_cli"]}),
         Suite("device", run_programs, {"preset": "asan", "label": "device"}),
         Suite("device-matrix", run_matrix, {"preset": "unit",
