@@ -11,6 +11,8 @@ void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
     f->how.threads = c->options.threads;
     f->how.max_memory = memory > 0 ? memory : 1;
     f->how.progress = progress_watch();
+    if (c->device == NULL) /* as always where blocks are read, which have no settings of devices */
+        return;
     f->how.device = c->device;
     f->how.strict_device = c->settings->device.strict;
     f->how.device_bytes = conversion_device_bytes_to_read(c);
