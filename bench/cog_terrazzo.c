@@ -37,7 +37,7 @@ static bool write_cog(const job *what, tz_file *file, tz_image_spec *spec)
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     tz_error err;
     tz_writer *made = NULL;
-    const tz_row_source source = {read_window, file, what->tile, false};
+    const tz_row_source source = {.read = read_window, .user = file, .chunk_rows = what->tile};
     how.cog = true;
     how.overview_resampling = TZ_RESAMPLE_AVERAGE;
     how.level = what->level;
