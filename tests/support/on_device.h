@@ -7,5 +7,6 @@
 #include <terrazzo/terrazzo.h>
 
 extern tz_device *on_device;
+extern _Atomic unsigned on_device_calls; /* reads and writes that were given to it */
 
 #endif

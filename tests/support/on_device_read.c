@@ -168,13 +168,12 @@ static void end(comparison *c)
  * each other. */
 static tz_read_options options_on_device(const tz_read_options *given)
 {
-    static _Atomic unsigned calls;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     if (given)
         memcpy(&how, given, given->struct_size);
     how.struct_size = sizeof how;
     how.device = on_device;
-    how.device_bytes = calls++ % 3 == 0 ? 1 << 20 : 0;
+    how.device_bytes = on_device_calls++ % 3 == 0 ? 1 << 20 : 0;
     return how;
 }
 

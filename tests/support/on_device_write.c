@@ -34,6 +34,7 @@ static const tz_write_options *with_device(const tz_write_options *given, tz_wri
         memcpy(room, given, given->struct_size);
     room->struct_size = sizeof *room;
     room->device = on_device;
+    on_device_calls++;
     return room;
 }
 
