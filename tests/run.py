@@ -14,7 +14,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -152,10 +151,7 @@ def run_once(context, what, command):
 
 def configure(context, preset):
     folder = context.build_root / preset
-    is_new = not (folder / "CMakeCache.txt").exists()
-    generator = ["-G", "Ninja"] if is_new and shutil.which("ninja") else []  # builds faster
-    run_once(context, f"configuring {preset}",
-             ["cmake", "--preset", preset, *generator, "-B", str(folder)])
+    run_once(context, f"configuring {preset}", ["cmake", "--preset", preset, "-B", str(folder)])
     return folder
 
 

@@ -57,7 +57,6 @@ need_test() {
     need_library libcmocka-dev cmocka
     need libtiff-tools command -v tiffdump
     need valgrind valgrind --version
-    need ninja-build ninja --version
     need pocl-opencl-icd test -e /etc/OpenCL/vendors/pocl.icd  # OpenCL on the cores
     need ocl-icd-libopencl1 has_library libOpenCL.so.1
     need opencl-c-headers test -e /usr/include/CL/cl.h
