@@ -66,6 +66,11 @@ static inline size_t tz_larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static inline uint64_t tz_larger_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline uint32_t tz_smaller(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;

@@ -12,11 +12,6 @@ enum { ALIGNMENT = 64, TILE_ALIGNMENT = 16 };
 
 /* ---- parts ---- */
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint64_t align(uint64_t size, uint64_t to)
 {
     const uint64_t sum = tz_add_capped(size, to - 1);
@@ -78,7 +73,7 @@ tz_device_rooms tz_device_tile_rooms(const tz_budget *b, const tz_image *image, 
 {
     const tz_tile_way *way = &b->way[tz_way_of(b, level, is_mask)];
     const uint64_t plain = tz_tile_bytes(&way->format);
-    const uint64_t most = larger(plain, way->bytes.bound);
+    const uint64_t most = tz_larger_u64(plain, way->bytes.bound);
     tz_device_rooms rooms = {0};
     if (tz_is_dense(image, is_mask)) {
         *(is_mask ? &rooms.masks : &rooms.payload) =
@@ -102,10 +97,10 @@ static void add_rooms(tz_device_rooms *sum, const tz_device_rooms *more, uint64_
 
 static void take_larger(tz_device_rooms *most, const tz_device_rooms *other)
 {
-    most->tiles = larger(most->tiles, other->tiles);
-    most->views = larger(most->views, other->views);
-    most->masks = larger(most->masks, other->masks);
-    most->payload = larger(most->payload, other->payload);
+    most->tiles = tz_larger_u64(most->tiles, other->tiles);
+    most->views = tz_larger_u64(most->views, other->views);
+    most->masks = tz_larger_u64(most->masks, other->masks);
+    most->payload = tz_larger_u64(most->payload, other->payload);
 }
 
 /* Overviews are all of one kind, which may be another than the image's. */
@@ -132,7 +127,7 @@ static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_
     for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
         tz_cut_batch cut = tz_device_cut_of(image, level, is_mask);
         cut.count = b->device.batch_tiles;
-        most = larger(most, tz_cut_scratch_bytes(&cut));
+        most = tz_larger_u64(most, tz_cut_scratch_bytes(&cut));
     }
     return most;
 }
@@ -145,7 +140,7 @@ static uint64_t plan_tiles(tz_device_budget *plan, const tz_budget *b, const tz_
     tz_device_places *at = &plan->at;
     uint64_t scratch = 0, end = 0;
     for (uint32_t level = 0; level < pyramid->count; level++)
-        scratch = larger(scratch, level_scratch(b, &pyramid->levels[level].image, level));
+        scratch = tz_larger_u64(scratch, level_scratch(b, &pyramid->levels[level].image, level));
     at->cuts = add_part(&end, n * sizeof(tz_cut_tile));
     at->entries = add_part(&end, n * sizeof(tz_encode_entry));
     at->discard = add_part(&end, image->options.discard_bits ? image->spec.bands : 0);

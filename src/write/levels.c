@@ -14,11 +14,6 @@
 /* A piece of a reduction is so many new rows of one column of tiles. */
 enum { PIECE_ROWS = 128 };
 
-static uint64_t larger_of(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- pieces ---- */
 
 uint64_t tz_reduce_pieces(const tz_batch *batch)
@@ -146,7 +141,7 @@ static tz_result keep_rows(tz_writer *w, uint32_t level, const tz_reduce_source 
     tz_slab_buffers(l->image, &kept->slab, kept->rows, l->image->spec.width, &batch.swath);
     batch.swath.row = kept->row;
     batch.swath.rows = kept->rows;
-    batch.after = larger_of(l->made_until, kept->slab.busy_until);
+    batch.after = tz_larger_u64(l->made_until, kept->slab.busy_until);
     TZ_TRY(tz_work_add(w, &batch, 1));
     kept->slab.busy_until = w->on_belt;
     return TZ_OK;
@@ -168,7 +163,7 @@ static tz_result reduce_rows(tz_writer *w, uint32_t level, const tz_reduce_sourc
     const uint32_t before = l->next_row - l->slab_row;
     tz_batch batch = {.work = TZ_WORK_REDUCE,
                       .level = level,
-                      .after = larger_of(after, slab->busy_until),
+                      .after = tz_larger_u64(after, slab->busy_until),
                       .swath = {.pixels = tz_rows_from(&all.pixels, before, rows),
                                 .mask = tz_rows_from(&all.mask, before, rows),
                                 .row = l->next_row,
@@ -218,7 +213,7 @@ tz_result tz_level_take(tz_writer *w, uint32_t level, const tz_swath *swath)
         rows_possible(&w->pyramid.levels[level + 1].reduction, w->levels[level + 1].next_row, end);
     const tz_reduce_source source = source_of(w, level, swath);
     tz_kept *used = &w->levels[level].kept[l->keeping];
-    const uint64_t after = larger_of(l->made_until, used->slab.busy_until);
+    const uint64_t after = tz_larger_u64(l->made_until, used->slab.busy_until);
     TZ_TRY(keep_rows(w, level, &source, possible, end));
     TZ_TRY(reduce_rows(w, level + 1, &source, possible, after));
     TZ_TRY(encode_swath(w, level, swath));
@@ -227,7 +222,7 @@ tz_result tz_level_take(tz_writer *w, uint32_t level, const tz_swath *swath)
         TZ_TRY(reduce_rows(w, level + 1, &source, possible, after));
         TZ_TRY(take_full_slab(w, level + 1));
     }
-    used->slab.busy_until = larger_of(w->levels[level + 1].made_until,
-                                      w->levels[level].kept[l->keeping].slab.busy_until);
+    used->slab.busy_until = tz_larger_u64(w->levels[level + 1].made_until,
+                                          w->levels[level].kept[l->keeping].slab.busy_until);
     return TZ_OK;
 }
