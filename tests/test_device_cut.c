@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "device/device_state.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 #include "support/cut_case.h"
 
@@ -13,14 +13,14 @@
 
 static void compare_random(tz_device_type type)
 {
-    const tz_device_type own = pocl_device->info.type;
-    pocl_device->info.type = type;
+    const tz_device_type own = test_device->info.type;
+    test_device->info.type = type;
     for (int i = 0; i < ROUNDS; i++) {
         cut_case c;
         cut_case_random(&c);
         cut_case_compare(&c);
     }
-    pocl_device->info.type = own;
+    test_device->info.type = own;
 }
 
 static void test_alone(void **state)
@@ -52,14 +52,14 @@ static void wide_case(cut_case *c)
 static void test_wide(void **state)
 {
     (void)state;
-    const tz_device_type own = pocl_device->info.type;
+    const tz_device_type own = test_device->info.type;
     for (int i = 0; i < 24; i++) {
         cut_case c;
-        pocl_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
+        test_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
         wide_case(&c);
         cut_case_compare(&c);
     }
-    pocl_device->info.type = own;
+    test_device->info.type = own;
 }
 
 int main(void)
@@ -69,5 +69,5 @@ int main(void)
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_wide),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/device_state.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 #include "support/cut_case.h"
 
@@ -36,9 +36,9 @@ static void test_calls_do_not_depend_on_tiles(void **state)
         cut_case c;
         tz_device_counts wave;
         simple_case(&c, counts[i]);
-        tz_device_begin_wave(pocl_device);
+        tz_device_begin_wave(test_device);
         cut_case_compare(&c);
-        tz_device_get_counts(pocl_device, NULL, &wave);
+        tz_device_get_counts(test_device, NULL, &wave);
         assert_int_equal(wave.launches, counts[i] == 0 ? 0 : 4);
         assert_int_equal(wave.syncs, 1);
         assert_int_equal(wave.downloads, 2);
@@ -53,11 +53,11 @@ static void refuse(const char *text, int64_t tile)
 {
     tz_error err;
     tz_device_counts before, after;
-    tz_device_get_counts(pocl_device, &before, NULL);
+    tz_device_get_counts(test_device, &before, NULL);
     assert_int_equal(tz_cut_launch(&hostile.batch, 0, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, text));
     assert_int_equal(err.tile, tile);
-    tz_device_get_counts(pocl_device, &after, NULL);
+    tz_device_get_counts(test_device, &after, NULL);
     assert_int_equal(after.launches, before.launches);
 }
 
@@ -130,9 +130,9 @@ static void test_wrong_places(void **state)
     cut_case_strides(c);
     cut_case_lay_out(c);
     tz_cut_batch *b = &c->batch;
-    assert_int_equal(tz_device_alloc(pocl_device, c->rows_size, &b->rows, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(pocl_device, c->mask_size, &b->mask, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(pocl_device, c->slab_size, &b->slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, c->rows_size, &b->rows, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, c->mask_size, &b->mask, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, c->slab_size, &b->slab, &err), TZ_OK);
     refuse_tiles();
     refuse_batches();
     tz_device_free(b->rows);
@@ -148,12 +148,12 @@ static void test_what_devices_lack(void **state)
     tz_device *cores = NULL;
     tz_error err;
     simple_case(&c, 1);
-    assert_true(tz_device_cuts(pocl_device, &c.batch));
-    pocl_device->info.limits.fp64 = false;
-    assert_false(tz_device_cuts(pocl_device, &c.batch));
+    assert_true(tz_device_cuts(test_device, &c.batch));
+    test_device->info.limits.fp64 = false;
+    assert_false(tz_device_cuts(test_device, &c.batch));
     c.batch.wants_tallies = false;
-    assert_true(tz_device_cuts(pocl_device, &c.batch));
-    pocl_device->info.limits.fp64 = true;
+    assert_true(tz_device_cuts(test_device, &c.batch));
+    test_device->info.limits.fp64 = true;
     assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
     assert_false(tz_device_cuts(cores, &c.batch));
     tz_device_close(cores);
@@ -167,5 +167,5 @@ int main(void)
         cmocka_unit_test(test_wrong_places),
         cmocka_unit_test(test_what_devices_lack),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

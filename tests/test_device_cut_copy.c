@@ -6,7 +6,7 @@
 
 #include "device/cut.h"
 #include "device/device_state.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "pixel/pixel.h"
 #include "support/check.h"
 
@@ -79,12 +79,12 @@ static void compare_random(void)
     const uint64_t size = half + choose_strides(&to);
     uint8_t *expected = random_bytes(size), *found = malloc(size);
     to.offset += half;
-    assert_int_equal(tz_device_alloc(pocl_device, size, &from.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, size, &from.memory, &err), TZ_OK);
     to.memory = from.memory;
     assert_int_equal(tz_device_upload(0, from.memory, 0, expected, size, &err), TZ_OK);
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, found, from.memory, 0, size, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     from.data = expected + from.offset;
     to.data = expected + to.offset;
     copy_plainly(&from, &to);
@@ -97,12 +97,12 @@ static void compare_random(void)
 static void test_random(void **state)
 {
     (void)state;
-    const tz_device_type own = pocl_device->info.type;
+    const tz_device_type own = test_device->info.type;
     for (int i = 0; i < ROUNDS; i++) {
-        pocl_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
+        test_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
         compare_random();
     }
-    pocl_device->info.type = own;
+    test_device->info.type = own;
 }
 
 static void test_one_launch(void **state)
@@ -117,16 +117,16 @@ static void test_one_launch(void **state)
                       .band_stride = 2,
                       .row_stride = 300,
                       .column_stride = 6};
-    assert_int_equal(tz_device_alloc(pocl_device, 60000, &from.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, 60000, &from.memory, &err), TZ_OK);
     tz_buffer to = from;
     to.offset = 30000;
-    tz_device_begin_wave(pocl_device);
+    tz_device_begin_wave(test_device);
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
-    tz_device_get_counts(pocl_device, NULL, &wave);
+    tz_device_get_counts(test_device, NULL, &wave);
     assert_int_equal(wave.launches, 1);
     from.height = to.height = 0; /* nothing to do is no error */
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(from.memory);
 }
 
@@ -148,7 +148,7 @@ static void test_wrong_places(void **state)
                       .band_stride = 100,
                       .row_stride = 10,
                       .column_stride = 2};
-    assert_int_equal(tz_device_alloc(pocl_device, 200, &good.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, 200, &good.memory, &err), TZ_OK);
     tz_buffer other = good;
     other.width = 4;
     refuse(&good, &other, "same shape");
@@ -180,5 +180,5 @@ int main(void)
         cmocka_unit_test(test_one_launch),
         cmocka_unit_test(test_wrong_places),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

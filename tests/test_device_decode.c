@@ -7,7 +7,7 @@
 #include "device/decode.h"
 #include "device/device.h"
 #include "device/device_state.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "kernels/inflate.h"
 #include "kernels/lz4.h"
 #include "kernels/lzw.h"
@@ -184,7 +184,7 @@ static layout lay_out(const streams *s, uint16_t compression)
     }
     l.size = at + random_below(9);
     l.scratch = (l.size + 63) / 64 * 64;
-    l.scratch_size = tz_decode_scratch_bytes(pocl_device, compression, s->count);
+    l.scratch_size = tz_decode_scratch_bytes(test_device, compression, s->count);
     l.slab = run_alloc(l.size);
     memset(l.slab, POISON, l.size);
     memcpy(l.slab + l.table, l.entries, s->count * sizeof *l.entries);
@@ -198,7 +198,7 @@ static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)
     tz_error err;
     tz_device_memory *slab = NULL;
     uint8_t *out = run_alloc(l->size);
-    assert_int_equal(tz_device_alloc(pocl_device, l->scratch + l->scratch_size, &slab, &err),
+    assert_int_equal(tz_device_alloc(test_device, l->scratch + l->scratch_size, &slab, &err),
                      TZ_OK);
     const tz_decode_batch batch = {.compression = compression,
                                    .slab = slab,
@@ -210,7 +210,7 @@ static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)
     assert_int_equal(tz_device_upload(0, slab, 0, l->slab, l->size, &err), TZ_OK);
     assert_int_equal(tz_decode_launch(&batch, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, out, slab, 0, l->size, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(slab);
     return out;
 }
@@ -236,16 +236,16 @@ static void compare(const layout *l, const streams *s, const uint8_t *found)
 
 static void run_form(const streams *s, uint16_t compression, tz_device_type type)
 {
-    const tz_device_type own = pocl_device->info.type;
+    const tz_device_type own = test_device->info.type;
     layout l = lay_out(s, compression);
     tz_device_counts wave;
-    pocl_device->info.type = type; /* a GPU is given the kernels for groups */
-    assert_true(tz_device_decodes(pocl_device, compression));
-    tz_device_begin_wave(pocl_device);
+    test_device->info.type = type; /* a GPU is given the kernels for groups */
+    assert_true(tz_device_decodes(test_device, compression));
+    tz_device_begin_wave(test_device);
     uint8_t *found = decode(&l, s, compression);
-    pocl_device->info.type = own;
+    test_device->info.type = own;
     compare(&l, s, found);
-    tz_device_get_counts(pocl_device, NULL, &wave);
+    tz_device_get_counts(test_device, NULL, &wave);
     assert_int_equal(wave.launches, s->count > 0);
     assert_int_equal(wave.uploads, 1);
     assert_int_equal(wave.downloads, 1);
@@ -301,7 +301,7 @@ static void deflate(void **state)
 {
     (void)state;
     check_codec(&tz_codec_deflate, &tz_encoder_deflate, inflate_in_c);
-    assert_true(tz_device_decodes(pocl_device, 32946));
+    assert_true(tz_device_decodes(test_device, 32946));
 }
 #endif
 
@@ -355,7 +355,7 @@ static void wrong_places(void **state)
     tz_error err;
     uint8_t zeros[100] = {0};
     tz_device_memory *slab = NULL;
-    assert_int_equal(tz_device_alloc(pocl_device, 100, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, 100, &slab, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, slab, 0, zeros, 100, &err), TZ_OK);
     const tz_decode_entry good = {.from = 28, .to = 48, .from_size = 20, .to_size = 52};
     const tz_decode_batch batch = {
@@ -390,9 +390,9 @@ static void wrong_places(void **state)
     other = batch;
     other.compression = 1;
     refuse(&other, "do not decode");
-    assert_false(tz_device_decodes(pocl_device, 1));
-    assert_int_equal(tz_decode_scratch_bytes(pocl_device, 8, 10), 0);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_false(tz_device_decodes(test_device, 1));
+    assert_int_equal(tz_decode_scratch_bytes(test_device, 8, 10), 0);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(slab);
 }
 
@@ -412,5 +412,5 @@ int main(void)
 #endif
         cmocka_unit_test(wrong_places),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

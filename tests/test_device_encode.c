@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/encode_check.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 #include "support/encode_batch.h"
 
@@ -16,16 +16,16 @@ static void run(encode_batch *b, tz_device_type type)
     tz_error err;
     tz_device_memory *slab = NULL;
     batch_lay_out(b, NULL);
-    assert_int_equal(tz_device_alloc(pocl_device, b->size, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, b->size, &slab, &err), TZ_OK);
     batch_lay_out(b, slab);
     b->slab = batch_fill(b);
-    pocl_device->info.type = type; /* which chooses the form of kernels */
+    test_device->info.type = type; /* which chooses the form of kernels */
     assert_int_equal(tz_device_upload(0, slab, 0, b->slab, b->size, &err), TZ_OK);
     assert_int_equal(tz_encode_launch(&b->device, 0, &err), TZ_OK);
     assert_int_equal(tz_compact_launch(&b->compact, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, b->slab, slab, 0, b->size, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
-    pocl_device->info.type = TZ_DEVICE_CPU;
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
+    test_device->info.type = TZ_DEVICE_CPU;
     tz_device_free(slab);
 }
 
@@ -130,9 +130,9 @@ static void test_launches_do_not_depend_on_tiles(void **state)
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
             tz_device_counts wave;
             encode_batch b = many(encoders[e], counts[i]);
-            tz_device_begin_wave(pocl_device);
+            tz_device_begin_wave(test_device);
             compare(&b);
-            tz_device_get_counts(pocl_device, NULL, &wave);
+            tz_device_get_counts(test_device, NULL, &wave);
             assert_int_equal(wave.launches, 2 * 3);
             assert_int_equal(wave.allocations, 2);
             assert_int_equal(wave.uploads, 2);
@@ -161,24 +161,24 @@ static void test_what_is_encoded(void **state)
     tz_device *cores = NULL;
     tz_encode_choice fast = {.level = TZ_LEVEL_FAST}, six = {.level = 6};
     tz_tile_format format = encode_format(&tz_encoder_deflate, 64, 64);
-    assert_true(tz_device_encodes(pocl_device, &format, &fast));
-    assert_false(tz_device_encodes(pocl_device, &format, &six));
+    assert_true(tz_device_encodes(test_device, &format, &fast));
+    assert_false(tz_device_encodes(test_device, &format, &six));
     format.compression = 32946;
-    assert_true(tz_device_encodes(pocl_device, &format, &fast));
+    assert_true(tz_device_encodes(test_device, &format, &fast));
     assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
     assert_false(tz_device_encodes(cores, &format, &fast));
     tz_device_close(cores);
     static const uint16_t others[] = {1, 32773}, not_here[] = {5, 50000, 34887, 7, 0};
     for (size_t i = 0; i < 2; i++) {
         format.compression = others[i];
-        assert_true(tz_device_encodes(pocl_device, &format, &six));
+        assert_true(tz_device_encodes(test_device, &format, &six));
     }
     for (size_t i = 0; i < 5; i++) {
         format.compression = not_here[i];
-        assert_false(tz_device_encodes(pocl_device, &format, &fast));
+        assert_false(tz_device_encodes(test_device, &format, &fast));
     }
     format = encode_format(&tz_encoder_none, 1 << 16, (1 << 14) + 1); /* more than kernels count */
-    assert_false(tz_device_encodes(pocl_device, &format, &six));
+    assert_false(tz_device_encodes(test_device, &format, &six));
 }
 
 static tz_encode_batch good;
@@ -204,7 +204,7 @@ static void test_wrong_batches(void **state)
     (void)state;
     tz_error err;
     tz_device_memory *slab = NULL;
-    assert_int_equal(tz_device_alloc(pocl_device, 1000, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, 1000, &slab, &err), TZ_OK);
     const tz_encode_entry right = {
         .from = 100, .to = 200, .size = 100, .room = 130, .skip = TZ_NONE};
     entry = right;
@@ -258,7 +258,7 @@ static void test_wrong_rooms(void **state)
     (void)state;
     tz_error err;
     tz_device_memory *slab = NULL;
-    assert_int_equal(tz_device_alloc(pocl_device, 1000, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, 1000, &slab, &err), TZ_OK);
     entry = (tz_encode_entry){.from = 100, .to = 200, .size = 100, .room = 130, .skip = TZ_NONE};
     good = (tz_encode_batch){.compression = 8, .slab = slab, .tiles = &entry, .count = 1};
     good.sizes = 40;
@@ -303,5 +303,5 @@ int main(void)
         cmocka_unit_test(test_wrong_batches),
         cmocka_unit_test(test_wrong_rooms),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 
 #define GIGABYTE ((uint64_t)1 << 30)
@@ -17,18 +17,18 @@ static void what_does_not_fit_is_refused_and_what_is_freed_is_free(void **state)
     tz_error err = {0};
     tz_result result = TZ_OK;
     (void)state;
-    assert_true(tz_device_get_info(pocl_device)->limits.memory <= GIGABYTE);
+    assert_true(tz_device_get_info(test_device)->limits.memory <= GIGABYTE);
     while (count < 64 && result == TZ_OK) {
-        result = tz_device_admit(pocl_device, &piece, 1, &err);
+        result = tz_device_admit(test_device, &piece, 1, &err);
         if (result == TZ_OK)
-            result = tz_device_alloc(pocl_device, piece, &held[count], &err);
+            result = tz_device_alloc(test_device, piece, &held[count], &err);
         count += result == TZ_OK;
     }
     assert_int_equal(result, TZ_ERR_LIMIT);
     assert_true(count >= 4 && count < 9);
     while (count > 0)
         tz_device_free(held[--count]);
-    assert_int_equal(tz_device_admit(pocl_device, &piece, 1, &err), TZ_OK);
+    assert_int_equal(tz_device_admit(test_device, &piece, 1, &err), TZ_OK);
 }
 
 /* A read that is not given room for a tile is refused; after that, and beside memory that is held,
@@ -38,7 +38,7 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     tz_device_memory *held = NULL;
     tz_memory file = {0};
     tz_error err = {0};
-    const uint64_t most = tz_device_get_info(pocl_device)->limits.max_allocation;
+    const uint64_t most = tz_device_get_info(test_device)->limits.max_allocation;
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_writer *writer = NULL;
     tz_file *opened = NULL;
@@ -61,11 +61,11 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     assert_int_equal(tz_open_memory(&opened, file.data, file.size, NULL, &err), TZ_OK);
     tz_item item = {.file = opened, .into = rows};
     item.into.data = back;
-    how.device = pocl_device;
+    how.device = test_device;
     how.device_bytes = 1000; /* not even a tile */
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_LIMIT);
     how.device_bytes = 0;
-    assert_int_equal(tz_device_alloc(pocl_device, most, &held, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, most, &held, &err), TZ_OK);
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
     assert_memory_equal(back, pixels, (size_t)spec.width * spec.height * sizeof *back);
     tz_device_free(held);
@@ -82,5 +82,5 @@ int main(void)
         cmocka_unit_test(reads_go_on_beside_memory_that_is_held),
     };
     setenv("POCL_MEMORY_LIMIT", "1", 1); /* GB */
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "device/kernel_list.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 
 #define SIZE 5000u
@@ -14,7 +14,7 @@ static tz_device_memory *alloc(uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(pocl_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
     return memory;
 }
 
@@ -27,7 +27,7 @@ static void fill(uint8_t *bytes, size_t size, unsigned seed)
 static void test_what_it_is(void **state)
 {
     (void)state;
-    const tz_device_info *info = tz_device_get_info(pocl_device);
+    const tz_device_info *info = tz_device_get_info(test_device);
     assert_string_equal(info->driver, "opencl");
     assert_int_equal(info->type, TZ_DEVICE_CPU);
     assert_true(info->usable && info->reason[0] == '\0');
@@ -63,7 +63,7 @@ static void test_parts(void **state)
     assert_int_equal(tz_device_upload(0, memory, 1000, sent + 1000, SIZE - 1000, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, memory, 0, sent, 1000, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, got + 7, memory, 7, SIZE - 8, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     assert_memory_equal(got + 7, sent + 7, SIZE - 8);
     assert_true(got[6] == 0 && got[SIZE - 1] == 0);
     tz_device_free(memory);
@@ -75,14 +75,14 @@ static void test_pinned(void **state)
     tz_error err;
     uint8_t expected[SIZE];
     tz_device_memory *memory = alloc(SIZE), *from = NULL, *to = NULL;
-    assert_int_equal(tz_device_alloc_pinned(pocl_device, SIZE, &from, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc_pinned(pocl_device, SIZE, &to, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc_pinned(test_device, SIZE, &from, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc_pinned(test_device, SIZE, &to, &err), TZ_OK);
     fill(expected, SIZE, 2);
     memcpy(from->host, expected, SIZE);
     memset(to->host, 0, SIZE);
     assert_int_equal(tz_device_upload(1, memory, 0, from->host, SIZE, &err), TZ_OK);
     assert_int_equal(tz_device_download(1, to->host, memory, 0, SIZE, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 1, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
     assert_memory_equal(to->host, expected, SIZE);
     tz_device_free(from);
     tz_device_free(to);
@@ -101,10 +101,10 @@ static void test_events(void **state)
         tz_device_event *event = NULL;
         fill(sent, SIZE, i);
         assert_int_equal(tz_device_upload(0, memory, 0, sent, SIZE, &err), TZ_OK);
-        assert_int_equal(tz_device_record(pocl_device, 0, &event, &err), TZ_OK);
+        assert_int_equal(tz_device_record(test_device, 0, &event, &err), TZ_OK);
         assert_int_equal(tz_device_wait(1, event, &err), TZ_OK);
         assert_int_equal(tz_device_download(1, got, memory, 0, SIZE, &err), TZ_OK);
-        assert_int_equal(tz_device_sync(pocl_device, 1, &err), TZ_OK);
+        assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
         assert_memory_equal(got, sent, SIZE);
         assert_int_equal(tz_device_query(event, &happened, &err), TZ_OK);
         assert_true(happened);
@@ -123,18 +123,18 @@ static void test_counts_and_timeline(void **state)
     uint64_t lost;
     tz_device_memory *held = alloc(1000);
     fill(bytes, sizeof bytes, 3);
-    tz_device_get_counts(pocl_device, &before, NULL);
-    tz_device_begin_wave(pocl_device);
-    tz_device_keep_timeline(pocl_device, true);
+    tz_device_get_counts(test_device, &before, NULL);
+    tz_device_begin_wave(test_device);
+    tz_device_keep_timeline(test_device, true);
     tz_device_memory *memory = alloc(300);
     assert_int_equal(tz_device_upload(1, memory, 0, bytes, 300, &err), TZ_OK);
     assert_int_equal(tz_device_upload(1, memory, 0, bytes, 0, &err), TZ_OK); /* is none */
     assert_int_equal(tz_device_download(1, bytes, memory, 100, 200, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 1, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
     tz_device_free(memory);
-    tz_device_keep_timeline(pocl_device, false);
+    tz_device_keep_timeline(test_device, false);
     tz_device_free(held);
-    tz_device_get_counts(pocl_device, &all, &wave);
+    tz_device_get_counts(test_device, &all, &wave);
     assert_int_equal(wave.allocations, 1);
     assert_int_equal(wave.uploads, 1);
     assert_int_equal(wave.upload_bytes, 300);
@@ -154,7 +154,7 @@ static void test_counts_and_timeline(void **state)
                     {TZ_CALL_DOWNLOAD, 1, 200},
                     {TZ_CALL_SYNC, 1, 0},
                     {TZ_CALL_FREE, TZ_NO_QUEUE, 300}};
-    const tz_device_step *steps = tz_device_timeline(pocl_device, &count, &lost);
+    const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
     assert_int_equal(count, 5);
     assert_int_equal(lost, 0);
     for (size_t i = 0; i < count; i++) {
@@ -183,20 +183,20 @@ static void test_wrong_calls(void **state)
     refused(tz_device_upload(0, memory, UINT64_MAX, &byte, 2, &err), TZ_ERR_ARG, &err, "past");
     refused(tz_device_download(0, &byte, memory, 1, UINT64_MAX, &err), TZ_ERR_ARG, &err, "past");
     refused(tz_device_upload(2, memory, 0, &byte, 1, &err), TZ_ERR_ARG, &err, "queue");
-    refused(tz_device_sync(pocl_device, 7, &err), TZ_ERR_ARG, &err, "queue");
-    refused(tz_device_alloc(pocl_device, 0, &none, &err), TZ_ERR_ARG, &err, "0 bytes");
-    refused(tz_device_alloc(pocl_device, UINT64_MAX, &none, &err), TZ_ERR_LIMIT, &err, "one piece");
+    refused(tz_device_sync(test_device, 7, &err), TZ_ERR_ARG, &err, "queue");
+    refused(tz_device_alloc(test_device, 0, &none, &err), TZ_ERR_ARG, &err, "0 bytes");
+    refused(tz_device_alloc(test_device, UINT64_MAX, &none, &err), TZ_ERR_LIMIT, &err, "one piece");
     tz_launch launch = {.kernel = TZ_KERNEL_COUNT, .groups = 1};
-    refused(tz_device_launch(pocl_device, 0, &launch, &err), TZ_ERR_ARG, &err, "kernel");
+    refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "kernel");
     launch.kernel = TZ_KERNEL_UNDO;
-    refused(tz_device_launch(pocl_device, 0, &launch, &err), TZ_ERR_ARG, &err, "arguments");
+    refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "arguments");
     tz_argument arguments[2] = {{.kind = TZ_ARGUMENT_U64}, {.kind = TZ_ARGUMENT_U64}};
     launch.arguments = arguments;
     launch.argument_count = 2;
-    refused(tz_device_launch(pocl_device, 0, &launch, &err), TZ_ERR_ARG, &err, "arguments");
+    refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "arguments");
     assert_null(none);
     assert_int_equal(tz_device_upload(0, memory, 99, &byte, 1, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(memory);
 }
 
@@ -208,7 +208,7 @@ static void test_guard(void **state)
     tz_error err;
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     how.memory_bytes = 8000;
-    tz_device *small = pocl_open(&how);
+    tz_device *small = test_device_open(&how);
     tz_device_memory *memory = NULL, *none = NULL;
     uint64_t room = 0;
     assert_int_equal(tz_device_admit(small, (const uint64_t[]){4000, 3000}, 2, &err), TZ_OK);
@@ -232,7 +232,7 @@ static void test_what_is_forgotten_is_told(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device *careless = pocl_open(NULL);
+    tz_device *careless = test_device_open(NULL);
     tz_device_memory *memory = NULL;
     tz_device_event *event = NULL;
     assert_int_equal(tz_device_alloc(careless, 1234, &memory, &err), TZ_OK);
@@ -256,5 +256,5 @@ int main(void)
         cmocka_unit_test(test_guard),
         cmocka_unit_test(test_what_is_forgotten_is_told),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

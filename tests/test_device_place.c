@@ -9,7 +9,7 @@
 #include "device/device_state.h"
 #include "device/kernel_list.h"
 #include "device/place_kernels.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 #include "support/place_job.h"
 
@@ -17,7 +17,7 @@ static tz_device_memory *send(const uint8_t *bytes, uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(pocl_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, memory, 0, bytes, size, &err), TZ_OK);
     return memory;
 }
@@ -43,7 +43,7 @@ static void run_on_device(const place_job *j, uint8_t *raster, uint8_t *mask)
     assert_int_equal(tz_place_launch(&place, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, raster, into, 0, j->raster_size, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, mask, flags, 0, j->mask_size, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(slab);
     tz_device_free(into);
     tz_device_free(flags);
@@ -145,9 +145,9 @@ static void launches_do_not_grow(void **state)
         place_job_finish(&j, false);
         if (j.slab_size == 0)
             j.slab_size = 1;
-        tz_device_begin_wave(pocl_device);
+        tz_device_begin_wave(test_device);
         place_job_compare(&j, run_on_device);
-        tz_device_get_counts(pocl_device, NULL, &wave);
+        tz_device_get_counts(test_device, NULL, &wave);
         assert_int_equal(wave.launches, counts[n] ? 2 : 0);
         assert_int_equal(wave.uploads, 3);
         assert_int_equal(wave.downloads, 2);
@@ -194,5 +194,5 @@ int main(void)
         cmocka_unit_test(launches_do_not_grow),
         cmocka_unit_test(without_doubles),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -5,14 +5,14 @@
 
 #include "device/device.h"
 #include "device/place.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 
 static tz_device_memory *send(const uint8_t *bytes, uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(pocl_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, memory, 0, bytes, size, &err), TZ_OK);
     return memory;
 }
@@ -65,7 +65,7 @@ static void wrong_rows(void **state)
     refuse_undo(slab, entry, "such a shape");
     const tz_undo_batch far = {.slab = slab, .entries = &good, .table = 168, .count = 1};
     assert_int_equal(tz_undo_launch(&far, 0, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(slab);
 }
 
@@ -171,7 +171,7 @@ static void wrong_places(void **state)
     entry.rows = 0; /* nothing is read */
     refuse_place(&t, entry, NULL);
     wrong_targets(&t);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(t.slab);
     tz_device_free(t.raster);
     tz_device_free(t.mask);
@@ -183,5 +183,5 @@ int main(void)
         cmocka_unit_test(wrong_rows),
         cmocka_unit_test(wrong_places),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

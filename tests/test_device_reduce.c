@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "device/device_state.h"
 #include "device/reduce.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "pixel/pixel.h"
 #include "support/check.h"
 
@@ -67,7 +67,7 @@ static twin make_twin(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t h
     memset(out.bytes, 0x5a, out.size);
     out.host = out.device;
     out.host.data = out.bytes + out.device.offset;
-    assert_int_equal(tz_device_alloc(pocl_device, out.size, &out.device.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, out.size, &out.device.memory, &err), TZ_OK);
     return out;
 }
 
@@ -308,7 +308,7 @@ static void reduce_on_device(const tz_reduction *how, const twin pixels[2], cons
     const uint32_t most = below(2) ? how->to_height : 1 + below(how->to_height);
     const uint64_t offset = 64 * below(3);
     const uint64_t bytes = tz_reducer_bytes(how, most);
-    assert_int_equal(tz_device_alloc(pocl_device, offset + bytes, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, offset + bytes, &memory, &err), TZ_OK);
     assert_int_equal(tz_reducer_make(&reducer, how, most, memory, offset, &err), TZ_OK);
     for (uint32_t row = 0, rows; row < how->to_height; row += rows) {
         rows = below(3) ? most : 1 + below(most);
@@ -321,7 +321,7 @@ static void reduce_on_device(const tz_reduction *how, const twin pixels[2], cons
         if (tz_reducer_run(reducer, &from, row, rows, &new_pixels, &new_mask, 0, &err) != TZ_OK)
             fail_msg("%s", err.message);
     }
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_reducer_free(reducer);
     tz_device_free(memory);
 }
@@ -391,18 +391,18 @@ static void compare(const scene *s)
 /* Both as a CPU works, one item alone, and as a GPU does, all items of a group. */
 static void compare_some(tz_resampling method, uint32_t rounds)
 {
-    const tz_device_type type = pocl_device->info.type;
+    const tz_device_type type = test_device->info.type;
     for (uint32_t i = 0; i < rounds; i++) {
         const tz_dtype dtype = (tz_dtype)(1 + i % TZ_DTYPE_COMPLEX_FLOAT64);
         if (tz_resampling_refusal(method, dtype, false))
             continue;
         const scene s = random_scene(method, dtype);
-        if (!tz_device_reduces(pocl_device, &s.how))
+        if (!tz_device_reduces(test_device, &s.how))
             continue;
-        pocl_device->info.type = i / TZ_DTYPE_COMPLEX_FLOAT64 % 2 ? TZ_DEVICE_GPU : TZ_DEVICE_CPU;
+        test_device->info.type = i / TZ_DTYPE_COMPLEX_FLOAT64 % 2 ? TZ_DEVICE_GPU : TZ_DEVICE_CPU;
         compare(&s);
     }
-    pocl_device->info.type = type;
+    test_device->info.type = type;
 }
 
 enum { ROUNDS = 192 };
@@ -435,5 +435,5 @@ int main(void)
         cmocka_unit_test(test_min),      cmocka_unit_test(test_max),
         cmocka_unit_test(test_median),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "device/device_state.h"
 #include "device/reduce.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
 
@@ -54,7 +54,7 @@ static tz_device_memory *take(uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(pocl_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
     return memory;
 }
 
@@ -78,7 +78,7 @@ static bench make_bench(const tz_reduction *how)
 static void end_bench(bench *b)
 {
     tz_error err;
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_reducer_free(b->reducer);
     tz_device_free(b->own);
     tz_device_free(b->old_rows);
@@ -101,10 +101,10 @@ static void test_one_launch_a_run(void **state)
         tz_reduction how = plain((tz_resampling)method, TZ_DTYPE_FLOAT32);
         how.mask = method % 2;
         bench b = make_bench(&how);
-        tz_device_begin_wave(pocl_device);
+        tz_device_begin_wave(test_device);
         for (uint32_t row = 0; row < NEW; row += MOST_ROWS)
             assert_int_equal(run(&b, row, MOST_ROWS - row % 3, &err), TZ_OK);
-        tz_device_get_counts(pocl_device, NULL, &wave);
+        tz_device_get_counts(test_device, NULL, &wave);
         assert_int_equal(wave.launches, NEW / MOST_ROWS);
         assert_int_equal(wave.uploads, NEW / MOST_ROWS);
         assert_int_equal(wave.events, NEW / MOST_ROWS);
@@ -122,10 +122,10 @@ static void test_no_rows_are_nothing_to_do(void **state)
     tz_device_counts wave;
     const tz_reduction how = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
     bench b = make_bench(&how);
-    tz_device_begin_wave(pocl_device);
+    tz_device_begin_wave(test_device);
     assert_int_equal(run(&b, 0, 0, &err), TZ_OK);
     assert_int_equal(run(&b, NEW, 0, &err), TZ_OK);
-    tz_device_get_counts(pocl_device, NULL, &wave);
+    tz_device_get_counts(test_device, NULL, &wave);
     assert_int_equal(wave.launches + wave.uploads + wave.syncs, 0);
     tz_reducer_free(NULL);
     end_bench(&b);
@@ -137,11 +137,11 @@ static void refuse(const bench *b, uint32_t first, uint32_t rows, const char *te
 {
     tz_error err;
     tz_device_counts wave;
-    tz_device_begin_wave(pocl_device);
+    tz_device_begin_wave(test_device);
     assert_int_equal(run(b, first, rows, &err), TZ_ERR_ARG);
     if (!strstr(err.message, text))
         fail_msg("%s", err.message);
-    tz_device_get_counts(pocl_device, NULL, &wave);
+    tz_device_get_counts(test_device, NULL, &wave);
     assert_int_equal(wave.launches + wave.uploads, 0);
 }
 
@@ -271,17 +271,17 @@ static void test_without_doubles(void **state)
 {
     (void)state;
     uint32_t count = 0;
-    pocl_device->info.limits.fp64 = false;
+    test_device->info.limits.fp64 = false;
     for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_COMPLEX_FLOAT64; dtype++) {
             const tz_reduction how = plain((tz_resampling)method, (tz_dtype)dtype);
-            count += tz_device_reduces(pocl_device, &how);
+            count += tz_device_reduces(test_device, &how);
         }
     }
     tz_reduction odd = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8);
     odd.from_width--;
-    assert_false(tz_device_reduces(pocl_device, &odd));
-    pocl_device->info.limits.fp64 = true;
+    assert_false(tz_device_reduces(test_device, &odd));
+    test_device->info.limits.fp64 = true;
     assert_int_equal(count, TZ_DTYPE_COMPLEX_FLOAT64 + 3);
 }
 
@@ -306,7 +306,7 @@ static tz_result try_all(bench *b, uint64_t n, bool *failed)
     tz_result result = tz_reducer_make(&reducer, &b->how, MOST_ROWS, b->own, 0, &err);
     for (uint32_t i = 0; i < 3 && result == TZ_OK; i++)
         result = tz_reducer_run(reducer, &b->from, i, MOST_ROWS, &b->pixels, &b->mask, 0, &err);
-    assert_int_equal(tz_device_sync(pocl_device, 0, NULL), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, NULL), TZ_OK);
     tz_reducer_free(reducer);
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
@@ -342,5 +342,5 @@ int main(void)
         cmocka_unit_test(test_the_cores_are_no_device),
         cmocka_unit_test(test_without_memory),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/tile_file.h"
 
@@ -53,11 +53,11 @@ static void refuse(const tz_item *item, tz_device *device, const char *text)
     size_t steps;
     uint64_t lost;
     how.device = device;
-    tz_device_keep_timeline(pocl_device, true);
+    tz_device_keep_timeline(test_device, true);
     assert_int_equal(tz_read(item, &how, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_plan_read(item, 1, &how, NULL, NULL), TZ_ERR_ARG);
-    tz_device_keep_timeline(pocl_device, false);
-    (void)tz_device_timeline(pocl_device, &steps, &lost);
+    tz_device_keep_timeline(test_device, false);
+    (void)tz_device_timeline(test_device, &steps, &lost);
     assert_int_equal(steps, 0);
     if (!strstr(err.message, text))
         print_message("'%s' is not in '%s'\n", text, err.message);
@@ -69,44 +69,44 @@ static void buffers_lie_within_their_memory(void **state)
     (void)state;
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
     tz_file *file = tf_open(b);
-    tz_device *other = pocl_open(NULL);
-    tz_device_memory *memory = memory_of(pocl_device, PIXELS + 10);
+    tz_device *other = test_device_open(NULL);
+    tz_device_memory *memory = memory_of(test_device, PIXELS + 10);
     tz_device_memory *foreign = memory_of(other, PIXELS);
     uint8_t host[1];
     const tz_item none = item_of(file);
     tz_item item = none;
-    refuse(&item, pocl_device, "no memory");
+    refuse(&item, test_device, "no memory");
     item.into.memory = memory;
     refuse(&item, NULL, "no device is to read");
     item.into.data = host;
-    refuse(&item, pocl_device, "of the host and of a device");
+    refuse(&item, test_device, "of the host and of a device");
     item = none;
     item.into.memory = foreign;
-    refuse(&item, pocl_device, "another device");
+    refuse(&item, test_device, "another device");
     item.into.memory = memory;
     item.into.offset = 11;
-    refuse(&item, pocl_device, "past the end");
+    refuse(&item, test_device, "past the end");
     item.into.offset = UINT64_MAX;
-    refuse(&item, pocl_device, "past the end");
+    refuse(&item, test_device, "past the end");
     item.into.offset = 10 + WIDTH * (HEIGHT - 1) - 1;
     item.into.column_stride = 1;
     item.into.row_stride = -WIDTH;
     item.into.band_stride = PIXELS;
     item.into.offset = WIDTH * (HEIGHT - 1) - 1;
-    refuse(&item, pocl_device, "before its memory");
+    refuse(&item, test_device, "before its memory");
     item.into.offset++;
     item.into.row_stride = INT64_MIN;
-    refuse(&item, pocl_device, "before its memory");
+    refuse(&item, test_device, "before its memory");
     item.into.row_stride = INT64_MAX;
-    refuse(&item, pocl_device, "past the end");
+    refuse(&item, test_device, "past the end");
     item = none;
     item.into.memory = memory;
     item.mask = item.into;
     item.mask.offset = 11;
-    refuse(&item, pocl_device, "past the end");
+    refuse(&item, test_device, "past the end");
     item.mask.offset = 0;
     item.mask.memory = foreign;
-    refuse(&item, pocl_device, "another device");
+    refuse(&item, test_device, "another device");
     tz_device_free(memory);
     tz_device_free(foreign);
     tz_device_close(other);
@@ -128,8 +128,8 @@ static void host_and_device_share_tiles(void **state)
         tb *b = tf_new(TB_CLASSIC, stream, ACROSS, DOWN, NULL);
         tz_file *file = tf_open(b);
         static uint8_t plain[PIXELS], mask[PIXELS], turned[2 * PIXELS], part[30 * 20];
-        tz_device_memory *memory = memory_of(pocl_device, sizeof turned);
-        tz_device_memory *second = memory_of(pocl_device, sizeof part);
+        tz_device_memory *memory = memory_of(test_device, sizeof turned);
+        tz_device_memory *second = memory_of(test_device, sizeof part);
         tz_item items[3] = {item_of(file), item_of(file), item_of(file)};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         tz_report report;
@@ -146,7 +146,7 @@ static void host_and_device_share_tiles(void **state)
         items[2].into.width = 30;
         items[2].into.height = 20;
         items[2].window = (tz_window){11, 13, 30, 20};
-        how.device = pocl_device;
+        how.device = test_device;
         assert_int_equal(tz_read_batch(items, 3, &how, &report, &err), TZ_OK);
         assert_int_equal(report.tiles, ACROSS * DOWN);
         assert_int_equal(report.device.tiles, stream->compression == 5 ? ACROSS * DOWN : 0);
@@ -188,7 +188,7 @@ static void read_bad(bad_read *r, const tb *b, bool to_device, bool strict, bool
     tz_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
-    tz_device_memory *memory = memory_of(pocl_device, 2 * PIXELS);
+    tz_device_memory *memory = memory_of(test_device, 2 * PIXELS);
     memset(r, 0, sizeof *r);
     r->outcome = (tz_outcome){.tiles = with_list ? list : NULL, .tile_room = ACROSS * DOWN};
     item.outcome = &r->outcome;
@@ -198,7 +198,7 @@ static void read_bad(bad_read *r, const tb *b, bool to_device, bool strict, bool
     item.into.memory = to_device ? memory : NULL;
     item.mask.memory = to_device ? memory : NULL;
     item.mask.offset = to_device ? PIXELS : 0;
-    how.device = pocl_device;
+    how.device = test_device;
     how.strict_device = strict;
     r->result = tz_read(&item, &how, &r->report, &r->err);
     if (to_device) {
@@ -302,7 +302,7 @@ static void resampling_is_the_cores(void **state)
     (void)state;
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
     tz_file *file = tf_open(b);
-    tz_device_memory *memory = memory_of(pocl_device, 40 * 30);
+    tz_device_memory *memory = memory_of(test_device, 40 * 30);
     static uint8_t expected[40 * 30], found[40 * 30];
     tz_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -315,7 +315,7 @@ static void resampling_is_the_cores(void **state)
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
     item.into.data = NULL;
     item.into.memory = memory;
-    how.device = pocl_device;
+    how.device = test_device;
     assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
     assert_int_equal(report.device.uploads, 1);
     assert_int_equal(report.device.downloads, 0);
@@ -347,7 +347,7 @@ static void what_is_outside_is_filled(void **state)
     static uint8_t expected[2 * SIDE * SIDE], found[2 * SIDE * SIDE];
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
     tz_file *file = tf_open(b);
-    tz_device_memory *memory = memory_of(pocl_device, sizeof found);
+    tz_device_memory *memory = memory_of(test_device, sizeof found);
     tz_error err;
     for (size_t i = 0; i < 2 * sizeof windows / sizeof windows[0]; i++) {
         tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -364,7 +364,7 @@ static void what_is_outside_is_filled(void **state)
         item.into.data = item.mask.data = NULL;
         item.into.memory = item.mask.memory = memory;
         item.mask.offset = SIDE * SIDE;
-        how.device = pocl_device;
+        how.device = test_device;
         how.device_bytes = i % 2 ? 40000 : 0;
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
         assert_true(report.device.peak > 0 && report.device.peak == report.device.memory);
@@ -392,7 +392,7 @@ static void memory_has_limits(void **state)
     uint64_t waves = 0;
     bool has_failed = false;
     item.into.data = pixels;
-    how.device = pocl_device;
+    how.device = test_device;
     for (how.device_bytes = 1; how.device_bytes < 1 << 20;
          how.device_bytes += 1 + how.device_bytes / 3) {
         const tz_result result = tz_read(&item, &how, &report, &err);
@@ -433,7 +433,7 @@ static void many_tiles(void **state)
         b->data[b->size - 1 - i] = (uint8_t)(i * 7 + i / 1000);
     tz_file *file = tf_open(b);
     static uint8_t expected[COLUMNS * ROWS], found[COLUMNS * ROWS];
-    tz_device_memory *memory = memory_of(pocl_device, sizeof found);
+    tz_device_memory *memory = memory_of(test_device, sizeof found);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_report report;
     tz_error err;
@@ -444,7 +444,7 @@ static void many_tiles(void **state)
                              .height = ROWS,
                              .width = COLUMNS}};
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
-    how.device = pocl_device;
+    how.device = test_device;
     for (unsigned i = 0; i < 2; i++) {
         item.into.data = i ? NULL : found;
         item.into.memory = i ? memory : NULL;
@@ -478,19 +478,19 @@ static void memory_of_the_host_is_planned(void **state)
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_report report;
     tz_error err;
-    how.device = pocl_device;
+    how.device = test_device;
     for (how.max_memory = (uint64_t)1 << 19; how.max_memory < (uint64_t)1 << 31;
          how.max_memory *= 4) {
         uint64_t pinned = 0, lost;
         size_t count;
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK); /* programs are kept */
-        tz_device_keep_timeline(pocl_device, true);
+        tz_device_keep_timeline(test_device, true);
         alloc_hook_install();
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
-        tz_device_keep_timeline(pocl_device, false);
-        const tz_device_step *steps = tz_device_timeline(pocl_device, &count, &lost);
+        tz_device_keep_timeline(test_device, false);
+        const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
         for (size_t i = 0; i < count; i++)
             pinned += steps[i].call == TZ_CALL_ALLOC_PINNED ? steps[i].bytes : 0;
         assert_true(pinned > 0);
@@ -522,7 +522,7 @@ static void progress_can_cancel(void **state)
     tz_report report;
     tz_error err;
     item.into.data = pixels;
-    how.device = pocl_device;
+    how.device = test_device;
     do { /* so much that there are some waves */
         how.device_bytes += 1000;
     } while (tz_plan_read(&item, 1, &how, &report, &err) != TZ_OK);
@@ -552,5 +552,5 @@ int main(void)
         cmocka_unit_test(memory_of_the_host_is_planned),
         cmocka_unit_test(progress_can_cancel),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/tile_file.h"
 
 enum {
@@ -60,7 +60,7 @@ static void read_file(outcome *o, const tz_file *file, const way *how)
     item.mask = item.into;
     item.mask.data = o->mask;
     if (how->to_device) {
-        assert_int_equal(tz_device_alloc(pocl_device, 2 * PIXELS, &memory, NULL), TZ_OK);
+        assert_int_equal(tz_device_alloc(test_device, 2 * PIXELS, &memory, NULL), TZ_OK);
         item.into.data = item.mask.data = NULL;
         item.into.memory = item.mask.memory = memory;
         item.mask.offset = PIXELS;
@@ -111,7 +111,7 @@ static void check_file(const tb *b)
         return;
     for (unsigned i = 0; i < 8; i++) {
         const way plain = {.with_list = i % 2 != 0};
-        const way how = {pocl_device, i / 2 % 2 != 0, plain.with_list, i / 4 ? 1 << 16 : 0};
+        const way how = {test_device, i / 2 % 2 != 0, plain.with_list, i / 4 ? 1 << 16 : 0};
         read_file(&cores, file, &plain);
         read_file(&device, file, &how);
         if (how.device_bytes > 0 && device.result == TZ_ERR_LIMIT)
@@ -130,7 +130,7 @@ static void check_device_works(void)
 {
     static outcome o;
     const tile_stream *stream = &tile_streams[STREAM_LZW];
-    const way how = {.device = pocl_device, .to_device = true};
+    const way how = {.device = test_device, .to_device = true};
     tb *b = good_file(stream);
     tz_file *file = tf_open(b);
     read_file(&o, file, &how);
@@ -254,7 +254,7 @@ static void tiles_larger_than_the_device(void **state)
                            .tile_bytes = 100});
     tb_finish(b);
     tz_file *file = tf_open(b);
-    tz_device *device = pocl_open(&how);
+    tz_device *device = test_device_open(&how);
     tz_read_options options = TZ_READ_OPTIONS_INIT;
     const tz_item item = {
         .file = file,
@@ -262,7 +262,7 @@ static void tiles_larger_than_the_device(void **state)
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 4, .width = 4}};
     options.device = device;
     assert_int_equal(tz_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
-    options.device = pocl_device;
+    options.device = test_device;
     options.device_bytes = 1 << 20;
     assert_int_equal(tz_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
     assert_string_equal(err.limit, "device_bytes");
@@ -285,5 +285,5 @@ int main(void)
         cmocka_unit_test(truncated_files),
         cmocka_unit_test(tiles_larger_than_the_device),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/tile_file.h"
 
 /* ---- a source that is slow to answer ---- */
@@ -34,7 +34,7 @@ static void record(bool is_wait, const tz_source *source, const tz_request *requ
     if (!is_recording || event_count == MOST_EVENTS ||
         request->ranges[0].offset < ((const slow_source *)source)->tiles)
         return;
-    (void)tz_device_timeline(pocl_device, &e.steps, &lost);
+    (void)tz_device_timeline(test_device, &e.steps, &lost);
     events[event_count++] = e;
 }
 
@@ -113,23 +113,23 @@ static costs read_file(const tz_file *file, bool to_device, uint64_t device_byte
     tz_error err;
     costs out;
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
-    how.device = pocl_device;
+    how.device = test_device;
     how.device_bytes = device_bytes;
     item.into.data = found;
     if (to_device) {
-        assert_int_equal(tz_device_alloc(pocl_device, size, &memory, &err), TZ_OK);
+        assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
         item.into.data = NULL;
         item.into.memory = memory;
     }
     assert_int_equal(tz_plan_read(&item, 1, &how, &plan, &err), TZ_OK);
-    tz_device_begin_wave(pocl_device);
-    tz_device_keep_timeline(pocl_device, true);
+    tz_device_begin_wave(test_device);
+    tz_device_keep_timeline(test_device, true);
     event_count = 0;
     is_recording = true;
     const tz_result result = tz_read(&item, &how, &out.report, &err);
     is_recording = false;
-    tz_device_keep_timeline(pocl_device, false);
-    tz_device_get_counts(pocl_device, NULL, &out.counts);
+    tz_device_keep_timeline(test_device, false);
+    tz_device_get_counts(test_device, NULL, &out.counts);
     if (result != TZ_OK)
         print_message("%s\n", err.message);
     assert_int_equal(result, TZ_OK);
@@ -232,7 +232,7 @@ static void waves_overlap(void **state)
         const size_t waves = (size_t)c.report.device.waves;
         size_t count;
         uint64_t lost;
-        const tz_device_step *steps = tz_device_timeline(pocl_device, &count, &lost);
+        const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
         assert_int_equal(lost, 0);
         assert_true(waves >= 4);
         assert_true(c.report.device.memory <= 1 << 17);
@@ -284,13 +284,13 @@ static void all_sources_are_asked_before_any_is_waited_for(void **state)
     assert_int_equal(tz_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
     for (size_t i = 0; i < 2 * FILES; i++)
         items[i].into.data = pixels[i];
-    how.device = pocl_device;
-    tz_device_keep_timeline(pocl_device, true);
+    how.device = test_device;
+    tz_device_keep_timeline(test_device, true);
     event_count = 0;
     is_recording = true;
     assert_int_equal(tz_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
     is_recording = false;
-    tz_device_keep_timeline(pocl_device, false);
+    tz_device_keep_timeline(test_device, false);
     assert_memory_equal(pixels, expected, sizeof pixels);
     assert_int_equal(event_count, 2 * FILES); /* one request each */
     for (size_t i = 0; i < event_count; i++)
@@ -308,11 +308,11 @@ static void expect_no_call(const tz_item *items, size_t count, const char *reaso
     tz_error err;
     size_t steps;
     uint64_t lost;
-    how.device = pocl_device;
-    tz_device_keep_timeline(pocl_device, true);
+    how.device = test_device;
+    tz_device_keep_timeline(test_device, true);
     assert_int_equal(tz_read_batch(items, count, &how, &report, &err), TZ_OK);
-    tz_device_keep_timeline(pocl_device, false);
-    (void)tz_device_timeline(pocl_device, &steps, &lost);
+    tz_device_keep_timeline(test_device, false);
+    (void)tz_device_timeline(test_device, &steps, &lost);
     assert_int_equal(steps, 0);
     assert_string_equal(report.device.id, "");
     assert_non_null(strstr(report.device.reason, reason));
@@ -367,5 +367,5 @@ int main(void)
         cmocka_unit_test(no_tiles_no_calls),
         cmocka_unit_test(sparse_tiles),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

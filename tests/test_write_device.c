@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/device_rows.h"
 #include "support/raster_ways.h"
 
@@ -28,7 +28,7 @@ static tz_memory write_on_device(const raster *r, tz_write_options options, cons
                                  const tz_buffer *rows)
 {
     tz_write_report report;
-    options.device = pocl_device;
+    options.device = test_device;
     tz_memory out = rows ? device_rows_write(r, &options, way, rows, &report)
                          : raster_write(r, &options, way, &report);
     check_use(&report);
@@ -300,5 +300,5 @@ int main(void)
         cmocka_unit_test(overviews_of_bands_apart),
         cmocka_unit_test(overviews_of_another_codec),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

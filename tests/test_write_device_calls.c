@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/device_rows.h"
 #include "support/memory_case.h"
 #include "support/raster_ways.h"
@@ -19,11 +19,11 @@ static tz_device_counts counts_of(const raster *r, const tz_write_options *optio
     tz_memory out;
     if (on_device) {
         out = device_rows_write(r, options, NULL, &r->pixels, report);
-        tz_device_get_counts(pocl_device, NULL, &wave);
+        tz_device_get_counts(test_device, NULL, &wave);
     } else {
-        tz_device_begin_wave(pocl_device);
+        tz_device_begin_wave(test_device);
         out = raster_write(r, options, NULL, report);
-        tz_device_get_counts(pocl_device, NULL, &wave);
+        tz_device_get_counts(test_device, NULL, &wave);
     }
     tz_memory_free(&out);
     return wave;
@@ -35,7 +35,7 @@ static void compare_counts(tz_write_options options, bool mask)
     static const uint32_t widths[] = {16, 160, 800}, heights[] = {16, 16, 320};
     tz_device_counts first = {0};
     options.tile_width = options.tile_height = 16;
-    options.device = pocl_device;
+    options.device = test_device;
     options.overview_count = -1;
     for (size_t i = 0; i < 3; i++) {
         raster r = raster_make(TZ_DTYPE_FLOAT32, 1, widths[i], heights[i], mask);
@@ -78,7 +78,7 @@ static void rows_of_the_device_stay_there(void **state)
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, 320, 320, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
     tz_write_report report;
-    options.device = pocl_device;
+    options.device = test_device;
     (void)counts_of(&r, &options, true, &report);
     assert_int_equal(report.device.waves, 1);
     assert_int_equal(report.device.uploads, 1);
@@ -97,12 +97,12 @@ static void one_download_of_tiles_a_batch(void **state)
     tz_write_report report;
     size_t count, downloads = 0, uploads = 0, allocations = 0, launches = 0;
     uint64_t lost;
-    options.device = pocl_device;
+    options.device = test_device;
     options.cog = true;
     options.device_buffer_bytes = 400 << 10;
-    tz_device_keep_timeline(pocl_device, true);
+    tz_device_keep_timeline(test_device, true);
     tz_memory out = raster_write(&r, &options, &way, &report);
-    const tz_device_step *steps = tz_device_timeline(pocl_device, &count, &lost);
+    const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
     for (size_t i = 0; i < count; i++) {
         downloads += steps[i].call == TZ_CALL_DOWNLOAD;
         uploads += steps[i].call == TZ_CALL_UPLOAD;
@@ -117,7 +117,7 @@ static void one_download_of_tiles_a_batch(void **state)
     assert_int_equal(downloads, 2 * report.device.waves);
     assert_true(uploads > report.device.waves);
     assert_true(allocations <= 8); /* three pieces, two batches, tables, two slabs */
-    tz_device_keep_timeline(pocl_device, false);
+    tz_device_keep_timeline(test_device, false);
     tz_memory_free(&out);
     raster_free(&r);
 }
@@ -140,12 +140,12 @@ static void memory_is_what_was_planned(void **state)
                              .cog = cog,
                              .pull = true,
                              .tile = cog ? 64 : 32,
-                             .device = pocl_device,
+                             .device = test_device,
                              .device_bytes = 2 * MIB};
             tz_device_counts wave;
-            tz_device_begin_wave(pocl_device);
+            tz_device_begin_wave(test_device);
             const tz_write_report report = memory_case_run(&c);
-            tz_device_get_counts(pocl_device, NULL, &wave);
+            tz_device_get_counts(test_device, NULL, &wave);
             assert_string_equal(report.device.reason, "");
             assert_true(wave.bytes_peak <= 2 * MIB);
             assert_true(wave.bytes_peak * 10 >= report.device.memory * 9);
@@ -163,5 +163,5 @@ int main(void)
         cmocka_unit_test(one_download_of_tiles_a_batch),
         cmocka_unit_test(memory_is_what_was_planned),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

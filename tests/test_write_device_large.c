@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/raster.h"
 #include "support/scratch.h"
@@ -81,12 +81,12 @@ static void write_large(bool cog)
     spec.width = spec.height = SIZE;
     spec.bands = 1;
     spec.dtype = TZ_DTYPE_FLOAT32;
-    options.device = pocl_device;
+    options.device = test_device;
     options.device_buffer_bytes = 128000000;
     options.cog = cog;
     options.no_sync = true;
-    assert_int_equal(tz_device_alloc(pocl_device, there_bytes, &there, &err), TZ_OK);
-    tz_device_begin_wave(pocl_device);
+    assert_int_equal(tz_device_alloc(test_device, there_bytes, &there, &err), TZ_OK);
+    tz_device_begin_wave(test_device);
     alloc_hook_install();
     assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &spec, &options, &err), TZ_OK);
     for (uint32_t row = 0; row < SIZE; row += BATCH) {
@@ -99,7 +99,7 @@ static void write_large(bool cog)
     tz_discard(writer);
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
-    tz_device_get_counts(pocl_device, NULL, &wave);
+    tz_device_get_counts(test_device, NULL, &wave);
     assert_string_equal(report.device.reason, "");
     assert_true(wave.bytes_peak - there_bytes <= options.device_buffer_bytes);
     assert_true((wave.bytes_peak - there_bytes) * 10 >= report.device.memory * 9);
@@ -128,5 +128,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_plain_file, scratch_begin, scratch_end),
         cmocka_unit_test_setup_teardown(with_overviews, scratch_begin, scratch_end),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

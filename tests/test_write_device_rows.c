@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/device_rows.h"
 #include "support/raster_ways.h"
 
 static tz_write_options on_device(tz_compression compression)
 {
     tz_write_options options = raster_small_tiles(compression);
-    options.device = pocl_device;
+    options.device = test_device;
     return options;
 }
 
@@ -34,7 +34,7 @@ static void cores_get_rows_of_the_device_in_one_piece(void **state)
     raster r = raster_make(TZ_DTYPE_INT16, 2, 147, 205, true);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     tz_memory cores = raster_write(&r, &options, NULL, NULL);
-    options.device = pocl_device;
+    options.device = test_device;
     for (size_t i = 0; i < 3; i++) {
         const raster_way way = {.batch = batches[i]};
         tz_write_report report;
@@ -58,7 +58,7 @@ static void levels_of_deflate_are_for_the_cores(void **state)
     tz_write_report report;
     options.level = 6;
     tz_memory cores = raster_write(&r, &options, NULL, NULL);
-    options.device = pocl_device;
+    options.device = test_device;
     tz_memory other = raster_write(&r, &options, NULL, &report);
     check_cores_did_it(&report, "deflate at level 6");
     raster_check_same(&cores, &other, "level 6");
@@ -153,7 +153,7 @@ static void rows_may_be_anywhere(void **state)
     for (size_t i = 0; i < 2; i++) {
         tz_write_options options = raster_small_tiles(both[i]);
         tz_memory cores = raster_write(&r, &options, NULL, NULL);
-        options.device = pocl_device;
+        options.device = test_device;
         for (size_t k = 0; k < 3; k++) {
             tz_memory other = write_mixed(&r, &options, batches[k]);
             raster_check_same(&cores, &other, "rows now here, now there");
@@ -204,7 +204,7 @@ static void a_source_may_fill_the_device(void **state)
         assert_int_equal(tz_create_memory(&writer, &other, &r.spec, &options, &err), TZ_OK);
         assert_int_equal(tz_write_from(writer, &source, &err), TZ_ERR_ARG); /* of no device */
         tz_discard(writer);
-        options.device = pocl_device;
+        options.device = test_device;
         assert_int_equal(tz_create_memory(&writer, &other, &r.spec, &options, &err), TZ_OK);
         if (tz_write_from(writer, &source, &err) != TZ_OK)
             fail_msg("%s", err.message);
@@ -238,9 +238,9 @@ static void wrong_rows_are_refused(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT16, 2, 50, 60, true);
-    tz_device *other = pocl_open(NULL);
-    const tz_buffer pixels = device_rows_copy(pocl_device, &r.pixels);
-    const tz_buffer mask = device_rows_copy(pocl_device, &r.mask);
+    tz_device *other = test_device_open(NULL);
+    const tz_buffer pixels = device_rows_copy(test_device, &r.pixels);
+    const tz_buffer mask = device_rows_copy(test_device, &r.mask);
     const tz_buffer foreign = device_rows_copy(other, &r.pixels);
     tz_buffer wrong = pixels;
     refuse(&r, &foreign, &mask, "another device");
@@ -277,7 +277,7 @@ static void pixels_that_do_not_fit_are_named_as_by_the_cores(void **state)
     ((uint16_t *)r.pixels.data)[70 * 90 + 43 * 70 + 61] = 4096; /* of the second band */
     ((uint16_t *)r.pixels.data)[70 * 90 + 77 * 70 + 5] = 65535;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &cores), TZ_ERR_ARG);
-    options.device = pocl_device;
+    options.device = test_device;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &device), TZ_ERR_ARG);
     assert_non_null(strstr(cores.message, "column 61, row 43 does not fit 12 bits"));
     assert_string_equal(device.message, cores.message);
@@ -310,7 +310,7 @@ static void write_with_little(const raster *r, tz_write_options options)
     tz_memory cores = raster_write(r, &options, NULL, NULL);
     const raster_way way = {.batch = 9};
     uint64_t different = 0, refused = 0, last = 0;
-    options.device = pocl_device;
+    options.device = test_device;
     for (uint64_t cap = 10 << 10; cap < 3 << 20; cap += cap / 2) {
         tz_write_report plan, report;
         tz_device_counts wave;
@@ -320,10 +320,10 @@ static void write_with_little(const raster *r, tz_write_options options)
             refused++;
             continue;
         }
-        tz_device_begin_wave(pocl_device);
+        tz_device_begin_wave(test_device);
         tz_memory other = raster_write(r, &options, &way, &report);
         raster_check_same(&cores, &other, "with little memory");
-        tz_device_get_counts(pocl_device, NULL, &wave);
+        tz_device_get_counts(test_device, NULL, &wave);
         assert_true(wave.bytes_peak <= cap);
         assert_int_equal(wave.bytes_peak, report.device.memory);
         assert_int_equal(wave.bytes_peak, plan.device.memory);
@@ -364,5 +364,5 @@ int main(void)
         cmocka_unit_test(too_little_memory_is_an_error),
         cmocka_unit_test(little_memory_is_enough),
     };
-    return cmocka_run_group_tests(tests, pocl_begin, pocl_end);
+    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

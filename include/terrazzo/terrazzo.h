@@ -1383,12 +1383,12 @@ typedef struct tz_device_limits {
 
 /* Texts are one line without control characters; a longer one is cut. */
 typedef struct tz_device_info {
-    char id[32];     /* what tz_device_open takes: "cpu", "opencl:0" */
-    char driver[16]; /* "cores", "opencl" */
+    char id[32];     /* what tz_device_open takes: "cpu", "cuda:0", "opencl:0" */
+    char driver[16]; /* "cores", "cuda", "opencl" */
     char name[128];
     char vendor[128];
     char platform[128];       /* of OpenCL; else empty */
-    char api_version[128];    /* such as "OpenCL 3.0" */
+    char api_version[128];    /* such as "OpenCL 3.0", "CUDA 13.0, compute capability 7.5" */
     char driver_version[128]; /* the vendor's own number */
     tz_device_type type;
     tz_device_limits limits;
@@ -1402,18 +1402,22 @@ typedef struct tz_device_options {
     size_t struct_size;
     uint64_t memory_bytes;      /* most device memory to hold at once; 0: what the device has */
     const char *opencl_library; /* the ICD loader; NULL: libOpenCL.so.1 */
-    void *opencl_context; /* a cl_context of that loader's to open the device in, so that memory
-                             of the caller's can be wrapped; NULL: one of its own. It is
-                             retained until the device is closed */
+    void *opencl_context;     /* a cl_context of that loader's to open the device in, so that memory
+                                 of the caller's can be wrapped; NULL: one of its own. It is
+                                 retained until the device is closed */
+    const char *cuda_library; /* NULL: libcuda.so.1 */
+    void *cuda_context;       /* a CUcontext of the device to work in, which outlives it here; NULL:
+                                 its primary context, which the runtime and most libraries use */
+    void *cuda_stream; /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
 } tz_device_options;
 /* clang-format off */
-#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0}
+#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0}
 /* clang-format on */
 
-/* Open a device by its name: "cpu" (the cores), "opencl:N", or "auto": the GPU with most memory,
- * and the cores where none can be opened. "auto" never is an OpenCL device that runs on the cores.
- * A device that is not there or does not work is TZ_ERR_DEVICE, with the reason. options and err
- * may be NULL. *out is written only on success. A device may be used from any thread; in a
+/* Open a device by its name: "cpu" (the cores), "cuda:N", "opencl:N", or "auto": the GPU with most
+ * memory, and the cores where none can be opened. "auto" never is an OpenCL device that runs on the
+ * cores. A device that is not there or does not work is TZ_ERR_DEVICE, with the reason. options and
+ * err may be NULL. *out is written only on success. A device may be used from any thread; in a
  * child after fork it can only be closed. */
 TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
                                              const tz_device_options *options, tz_error *err);
@@ -1421,22 +1425,32 @@ TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
 TZ_API void tz_device_close(tz_device *device);
 /* Lives as long as the device. */
 TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
-/* The cl_context that the device works in, which lives as long as it; NULL: the cores. */
+/* The cl_context or CUcontext that the device works in, which lives as long as it; NULL: the cores.
+ */
 TZ_API void *tz_device_native_context(const tz_device *device);
+/* The CUstream on which the caller's work and the device's meet: that of the options, or one of the
+ * device's own. Reads, writes and copies wait, on the device, for all that was put into it before
+ * they were called, and are done when they return: so a producer of arrays makes its data
+ * ready on this stream (the stream of DLPack's __dlpack__), and a consumer of ours need wait for
+ * nothing. NULL: the cores and OpenCL, where the caller's work must be finished before. */
+TZ_API void *tz_device_native_stream(tz_device *device);
 
 /* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
 TZ_API TZ_NODISCARD tz_result tz_device_alloc(tz_device *device, uint64_t size,
                                               tz_device_memory **out, tz_error *err);
 /* The same for memory that exists: handle is OpenCL's cl_mem, a buffer of the context that the
- * device works in; size 0: all of it. The caller's reference stays the caller's: the wrapper has
- * one of its own until tz_device_free. Work of the caller's queues on it must be finished before it
- * is used here. It counts neither as memory held nor against memory_bytes. */
+ * device works in, or CUDA's CUdeviceptr as a pointer; size 0: all of it, of CUDA from handle to
+ * the end of the piece of memory that it is in. The caller's reference of a cl_mem stays the
+ * caller's: the wrapper has one of its own until tz_device_free; memory of CUDA has no references,
+ * and must outlive the wrapper. Work of the caller's queues on it must be finished before it
+ * is used here, or be on tz_device_native_stream. It counts neither as memory held nor against
+ * memory_bytes. */
 TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size,
                                              tz_device_memory **out, tz_error *err);
 /* NULL is fine. Nothing that uses it may be under way. */
 TZ_API void tz_device_free(tz_device_memory *memory);
 TZ_API uint64_t tz_device_memory_size(const tz_device_memory *memory);
-TZ_API void *tz_device_memory_handle(const tz_device_memory *memory); /* the cl_mem */
+TZ_API void *tz_device_memory_handle(const tz_device_memory *memory); /* cl_mem or CUdeviceptr */
 TZ_API tz_device *tz_device_of(const tz_device_memory *memory);
 
 /* Copy size bytes, and wait until that is done. */

@@ -32,12 +32,20 @@ tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *er
 /* How much of free memory is for plans: the margin is left out. */
 uint64_t tz_device_usable(uint64_t free_bytes);
 
-/* Memory of the host: (*out)->host. tz_device_alloc makes memory of the device, tz_device_free
- * releases either. */
+/* Memory of the device for the engine's own use, from a pool where the driver has one;
+ * tz_device_alloc makes memory that other libraries may be given. */
+tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory **out,
+                              tz_error *err);
+
+/* Memory of the host: (*out)->host. tz_device_free releases all kinds. */
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err);
 
 /* ---- work ---- */
+
+/* What the caller has put into tz_device_native_stream so far is done before what is put into any
+ * queue from here on. */
+tz_result tz_device_meet(tz_device *device, tz_error *err);
 
 /* Begun here and done later, in the order of the queue; from and to stay until a sync. */
 tz_result tz_device_upload(uint32_t queue, tz_device_memory *to, uint64_t offset, const void *from,

@@ -25,6 +25,7 @@ struct tz_device_memory {
     void *handle; /* the driver's */
     void *host;   /* where pinned memory is; NULL: memory of the device */
     bool wrapped; /* of the caller's */
+    bool plain;   /* memory of the device that callers and other libraries are given: no pool's */
     tz_device_memory *before, *after;
 };
 
@@ -89,6 +90,12 @@ typedef struct tz_driver {
     /* What its memory belongs to, for callers that wrap their own. */
     void *(*native_context)(void *state);
 
+    /* Where work of the caller's meets that of the queues; both NULL: nowhere. meet makes all
+     * queues wait for what is on the stream by now; it does nothing while nobody knows of the
+     * stream. */
+    void *(*native_stream)(void *state);
+    tz_result (*meet)(void *state, const tz_context *ctx);
+
     /* These return before the work is done. Host memory stays as it is until then. */
     tz_result (*upload)(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
                         const void *from, uint64_t size, const tz_context *ctx);
@@ -112,6 +119,7 @@ typedef struct tz_driver {
     tz_result (*free_memory)(void *state, uint64_t *bytes, const tz_context *ctx);
 } tz_driver;
 
+extern const tz_driver tz_driver_cuda;
 extern const tz_driver tz_driver_opencl;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 
 #define CONTEXT_REFERENCE_COUNT 0x1080u
@@ -29,13 +29,13 @@ void own_opencl_begin(own_opencl *own)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     *own = (own_opencl){0};
     assert_true(tz_cl_load(&own->api, TZ_CL_LIBRARY, reason, sizeof reason));
-    tz_device *other = pocl_open(NULL);
+    tz_device *other = test_device_open(NULL);
     own->device = device_in(own, other);
     tz_device_close(other);
     own->context = own->api.CreateContext(NULL, 1, &own->device, NULL, NULL, &code);
     assert_non_null(own->context);
     how.opencl_context = own->context;
-    own->opened = pocl_open(&how);
+    own->opened = test_device_open(&how);
 }
 
 void own_opencl_end(own_opencl *own)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "double/pocl.h"
+#include "double/test_device.h"
 #include "support/check.h"
 
 static uint32_t seed = 4711;
@@ -378,17 +378,17 @@ static void run(cut_case *c)
     tz_error err;
     tz_cut_batch *b = &c->batch;
     uint8_t *rows = malloc(c->rows_size);
-    assert_int_equal(tz_device_alloc(pocl_device, c->rows_size, &b->rows, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(pocl_device, c->slab_size, &b->slab, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, c->rows_size, &b->rows, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc(test_device, c->slab_size, &b->slab, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, b->rows, 0, c->rows, c->rows_size, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, b->slab, 0, c->slab, c->slab_size, &err), TZ_OK);
     if (b->mask)
         assert_int_equal(tz_device_upload(0, b->mask, 0, c->mask, c->mask_size, &err), TZ_OK);
-    assert_true(tz_device_cuts(pocl_device, b));
+    assert_true(tz_device_cuts(test_device, b));
     assert_int_equal(tz_cut_launch(b, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, c->slab, b->slab, 0, c->slab_size, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, rows, b->rows, 0, c->rows_size, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(pocl_device, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     assert_memory_equal(rows, c->rows, c->rows_size);
     tz_device_free(b->rows);
     tz_device_free(b->slab);
@@ -432,7 +432,7 @@ void cut_case_compare(cut_case *c)
     tz_error err;
     make_memory(c);
     if (c->batch.wants_tallies && cut_below(2))
-        assert_int_equal(tz_device_alloc(pocl_device, c->mask_size, &c->batch.mask, &err), TZ_OK);
+        assert_int_equal(tz_device_alloc(test_device, c->mask_size, &c->batch.mask, &err), TZ_OK);
     for (uint64_t i = 0; i < c->batch.count; i++)
         expect_tile(c, i);
     run(c);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "double/pocl.h"
+#include "double/test_device.h"
 
 tz_device *on_device;
 _Atomic unsigned on_device_calls;
@@ -13,7 +13,7 @@ _Atomic unsigned on_device_calls;
 /* Used by threads of a test at once: opened before any of them. */
 __attribute__((constructor)) static void open_device(void)
 {
-    on_device = pocl_open(NULL);
+    on_device = test_device_open(NULL);
 }
 
 /* A program that read or wrote, and gave the device nothing to do, has shown nothing; and what was

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "double/pocl.h"
+#include "double/test_device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,13 @@ static void find(char id[32])
     assert_true(id[0] != '\0');
 }
 
-tz_device *pocl_open(const tz_device_options *options)
+bool test_device_is_cuda(void)
+{
+    const char *kind = getenv("TERRAZZO_TEST_DEVICE");
+    return kind && strcmp(kind, "cuda") == 0;
+}
+
+tz_device *test_device_open(const tz_device_options *options)
 {
     char id[32];
     tz_device *device = NULL;
@@ -48,18 +54,18 @@ tz_device *pocl_open(const tz_device_options *options)
     return device;
 }
 
-tz_device *pocl_device;
+tz_device *test_device;
 
-int pocl_begin(void **state)
+int test_device_begin(void **state)
 {
     (void)state;
-    pocl_device = pocl_open(NULL);
+    test_device = test_device_open(NULL);
     return 0;
 }
 
-int pocl_end(void **state)
+int test_device_end(void **state)
 {
     tz_error err;
     (void)state;
-    return tz_device_close_checked(pocl_device, &err) != TZ_OK;
+    return tz_device_close_checked(test_device, &err) != TZ_OK;
 }

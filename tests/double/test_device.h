@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The device that tests run on: one source of tests for all drivers. The environment says which:
+ * TERRAZZO_TEST_DEVICE is "opencl", the default: PoCL, a real OpenCL on the cores; or "cuda": the
+ * double of libcuda, which executes the PTX that nvcc made. Tests fail where it is not there. */
+#ifndef TESTS_DOUBLE_TEST_DEVICE_H
+#define TESTS_DOUBLE_TEST_DEVICE_H
+
+#include <stdbool.h>
+#include <terrazzo/terrazzo.h>
+
+/* Whether it is the double of libcuda; its control is then cuda_double(). */
+bool test_device_is_cuda(void);
+
+/* Open it; ends the test when there is none. What PoCL compiles is kept in the build tree. */
+tz_device *test_device_open(const tz_device_options *options);
+
+/* Setup and teardown of a group of tests: the device that they all use. Closing fails where
+ * something was not released. */
+extern tz_device *test_device;
+int test_device_begin(void **state);
+int test_device_end(void **state);
+
+#endif
