@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles decoded on a real OpenCL device, by groups and by single items: statuses and bytes are
+ * Tiles decoded on a device, by groups and by single items: statuses and bytes are
  * those of the kernels as plain C, which agree with the codecs, for good, damaged and hostile
  * streams; nothing else in the slab changes. One launch decodes, however many tiles there are. */
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles encoded on a real OpenCL device, by one item and by a group each: the bytes of the cores'
+ * Tiles encoded on a device, by one item and by a group each: the bytes of the cores'
  * encoders, moved together, with the same number of launches for any number of tiles. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of tiles to pixels on a real OpenCL device: every sample becomes what tz_row_prepare and
+ * Rows of tiles to pixels on a device: every sample becomes what tz_row_prepare and
  * tz_row_place make of it, whatever the formats, types, strides and values; so do the kernels as
  * plain C. One launch undoes and one places, however many there are. */
 #include <stdlib.h>

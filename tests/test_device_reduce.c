@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Overviews on a real OpenCL device: the bytes that tz_reduce makes on the cores, for all methods
+ * Overviews on a device: the bytes that tz_reduce makes on the cores, for all methods
  * and types, with nodata, masks and alpha, however rows lie and however the work is cut. */
 #include <float.h>
 #include <math.h>

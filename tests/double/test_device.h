@@ -8,11 +8,17 @@
 #include <stdbool.h>
 #include <terrazzo/terrazzo.h>
 
-/* Whether it is the double of libcuda; its control is then cuda_double(). */
+/* Whether it is the double of libcuda. */
 bool test_device_is_cuda(void);
+
+/* PTX is interpreted, some thousand times slower than a GPU does it: of count cases that differ by
+ * chance only, the first few are tried there, and all of them with TERRAZZO_LONG set. */
+unsigned test_device_sample(unsigned count);
 
 /* Open it; ends the test when there is none. What PoCL compiles is kept in the build tree. */
 tz_device *test_device_open(const tz_device_options *options);
+/* Before it is opened first: it is to have little memory, 1 GB or less. */
+void test_device_shrink(void);
 
 /* Setup and teardown of a group of tests: the device that they all use. Closing fails where
  * something was not released. */
