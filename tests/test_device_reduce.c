@@ -411,7 +411,7 @@ enum { ROUNDS = 192 };
     static void test_##name(void **state)                                                          \
     {                                                                                              \
         (void)state;                                                                               \
-        compare_some(method, ROUNDS);                                                              \
+        compare_some(method, test_device_sample(ROUNDS));                                          \
     }
 TEST(nearest, TZ_RESAMPLE_NEAREST)
 TEST(average, TZ_RESAMPLE_AVERAGE)

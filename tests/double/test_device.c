@@ -23,11 +23,15 @@ bool test_device_is_cuda(void)
     return kind && strcmp(kind, "cuda") == 0;
 }
 
+bool test_device_is_slow(void)
+{
+    return test_device_is_cuda() && !getenv("TERRAZZO_LONG");
+}
+
 unsigned test_device_sample(unsigned count)
 {
-    enum { ONE_OF = 10 };
-    const bool is_all = !test_device_is_cuda() || getenv("TERRAZZO_LONG");
-    return is_all || count == 0 ? count : (count + ONE_OF - 1) / ONE_OF;
+    enum { ONE_OF = 6 };
+    return test_device_is_slow() ? (count + ONE_OF - 1) / ONE_OF : count;
 }
 
 /* ---- PoCL ---- */

@@ -11,8 +11,10 @@
 /* Whether it is the double of libcuda. */
 bool test_device_is_cuda(void);
 
-/* PTX is interpreted, some thousand times slower than a GPU does it: of count cases that differ by
- * chance only, the first few are tried there, and all of them with TERRAZZO_LONG set. */
+/* PTX is interpreted, some thousand times slower than a GPU does it, and there tests do less,
+ * unless TERRAZZO_LONG is set. */
+bool test_device_is_slow(void);
+/* Of count cases that differ by chance only: how many to try. */
 unsigned test_device_sample(unsigned count);
 
 /* Open it; ends the test when there is none. What PoCL compiles is kept in the build tree. */
