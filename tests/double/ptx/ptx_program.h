@@ -171,19 +171,21 @@ typedef enum ptx_operation {
 
 /* All further words, but types, spaces and vectors: X(word). Which of them an operation may carry,
  * the interpreter knows. */
-#define PTX_MODIFIERS(X)                                                                           \
-    X(uni)                                                                                         \
-    X(sync)                                                                                        \
-    X(warp)                                                                                        \
-    X(aligned) X(arrive) X(red) X(popc) X(cta) X(gl) X(sys) X(gpu) X(acquire) X(release)           \
-        X(acq_rel) X(relaxed) X(volatile) X(weak) X(nc) X(sc) X(ca) X(cg) X(cs) X(lu) X(cv) X(wb)  \
-            X(wt) X(to) X(lo) X(hi) X(wide) X(sat) X(ftz) X(approx) X(full) X(cc) X(rn) X(rz)      \
-                X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls)  \
-                    X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan) X(and) X(or)     \
-                        X(xor) X(add) X(inc) X(dec) X(min) X(max) X(exch) X(cas) X(l) X(r) X(wrap) \
-                            X(clamp) X(shiftamt) X(up) X(down) X(bfly) X(idx) X(any) X(all)        \
-                                X(ballot) X(f4e) X(b4e) X(rc8) X(ecl) X(ecr) X(rc16) X(finite)     \
-                                    X(infinite) X(number) X(notanumber) X(normal) X(subnormal)
+/* clang-format off */
+#define PTX_MODIFIERS(X) \
+    X(uni) X(sync) X(warp) X(aligned) X(arrive) X(red) X(popc) \
+    X(cta) X(gl) X(sys) X(gpu) X(acquire) X(release) X(acq_rel) X(relaxed) X(volatile) \
+    X(weak) X(nc) X(sc) \
+    X(ca) X(cg) X(cs) X(lu) X(cv) X(wb) X(wt) X(to) X(lo) X(hi) X(wide) X(sat) X(ftz) \
+    X(approx) X(full) X(cc) \
+    X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) \
+    X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) \
+    X(num) X(nan) \
+    X(and) X(or) X(xor) X(add) X(inc) X(dec) X(min) X(max) X(exch) X(cas) \
+    X(l) X(r) X(wrap) X(clamp) X(shiftamt) X(up) X(down) X(bfly) X(idx) X(any) X(all) X(ballot) \
+    X(f4e) X(b4e) X(rc8) X(ecl) X(ecr) X(rc16) \
+    X(finite) X(infinite) X(number) X(notanumber) X(normal) X(subnormal)
+/* clang-format on */
 
 #define PTX_MODIFIER_NUMBER(word) PTX_MOD_##word,
 typedef enum ptx_modifier { PTX_MODIFIERS(PTX_MODIFIER_NUMBER) PTX_MODIFIER_COUNT } ptx_modifier;
