@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tests' side of the double. */
+ * The tests' side of the double of libcuda. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,23 +7,42 @@
 
 #include "double/cuda_double.h"
 
-cuda_double_control *cuda_double_load(void)
+static void *library;
+
+/* A symbol, as the function that it is. */
+static void get(void *function, const char *name)
 {
-    cuda_double_function get = NULL;
-    void *library = dlopen(CUDA_DOUBLE, RTLD_NOW | RTLD_LOCAL);
-    void *address = library ? dlsym(library, "cuda_double") : NULL;
+    void *address = library ? dlsym(library, name) : NULL;
     if (!address) {
-        fprintf(stderr, "cannot load the double: %s\n", dlerror());
+        fprintf(stderr, "cannot load the double of CUDA: %s\n", dlerror());
         abort();
     }
-    memcpy(&get, &address, sizeof get);
-    cuda_double_control *control = get();
+    memcpy(function, &address, sizeof address);
+}
+
+cuda_double_control *cuda_double_load(void)
+{
+    cuda_double_function control_of = NULL;
+    if (!library)
+        library = dlopen(CUDA_DOUBLE, RTLD_NOW | RTLD_LOCAL);
+    get(&control_of, "cuda_double");
+    cuda_double_control *control = control_of();
     cuda_double_reset(control);
     return control;
 }
 
 void cuda_double_reset(cuda_double_control *control)
 {
-    const int64_t live = control->live;
-    *control = (cuda_double_control){CUDA_DOUBLE_DEFAULTS, .live = live};
+    void (*forget)(void) = NULL;
+    get(&forget, "cuda_double_forget");
+    forget();
+    *control = (cuda_double_control){CUDA_DOUBLE_DEFAULTS, .live = control->live,
+                                     .bytes = control->bytes, .peak_bytes = control->bytes};
+}
+
+void *cuda_double_bytes(uint64_t address, uint64_t size)
+{
+    cuda_double_reach_function reach = NULL;
+    get(&reach, "cuda_double_reach");
+    return reach(address, size);
 }
