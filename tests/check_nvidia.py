@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what src/device declares of NVIDIA's libraries with their own headers, and what is expected of them with what
+the libraries themselves answer. They come from PyPI (tests/nvidia/wheels.txt); no GPU is needed.
+
+The argument is the folder of the programs that ask; TERRAZZO_LONG=1 asks all releases, not only one."""
+
+import ctypes
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+from nvidia import nvcomp_rules, wheels
+from tap import Tap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CUDA = [("nvidia-cuda-runtime", "13.0.96"), ("nvidia-cuda-crt", "13.0.88")]
+# release: package, its folder, the library in it, version as it tells it
+NVCOMP = {
+    "6.0": (("nvidia-libnvcomp-cu13", "6.0.0.12"), "nvidia/libnvcomp", "lib64/libnvcomp.so.6", 6000),
+    "5.3": (("nvidia-libnvcomp-cu13", "5.3.0.16"), "nvidia/libnvcomp", "lib64/libnvcomp.so.5", 5300),
+    "4.2": (("nvidia-nvcomp-cu12", "4.2.0.14"), "nvidia/nvcomp", "libnvcomp.so.4", 4200),
+}
+
+
+def run(command, **more):
+    return subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, **more)
+
+
+class Check:
+    def __init__(self, tap, programs, folder):
+        self.tap, self.programs, self.folder = tap, programs, folder
+        self.cuda = [place / "nvidia/cu13/include" for place in wheels.unpack(folder, CUDA).values()]
+
+    def compile(self, source, includes, definitions):
+        return run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Isrc",
+                    *(f"-D{definition}" for definition in definitions),
+                    *(word for path in [*includes, *self.cuda] for word in ("-isystem", path)),
+                    f"tests/nvidia/{source}"])
+
+    def headers(self, name, sources, includes, definitions=()):
+        for source in sources:
+            done = self.compile(source, includes, definitions)
+            self.tap.check(f"{name}: {source} beside the vendor's headers", done.returncode == 0, done.stderr)
+
+
+def add_missing_headers(include):
+    """The packages of 4.x have left two headers out that the others include."""
+    for name, text in (("nvcomp/version.h", ""), ("nvcomp_export.h", "#define NVCOMP_EXPORT\n")):
+        path = include / name
+        if not path.exists():
+            path.write_text(text)
+
+
+def parse_answers(text):
+    return dict(line.split(": ", 1) for line in text.splitlines())
+
+
+def check_nvcomp_answers(check, name, library, version):
+    done = run([check.programs / "nvcomp_answers", library])
+    answers = parse_answers(done.stdout) if done.returncode == 0 else {}
+    check.tap.check(f"{name}: loads, with all functions", answers.pop("path", "") == str(library),
+                    done.stdout + done.stderr)
+    check.tap.check(f"{name}: version", answers.pop("version", "") == str(version), answers)
+    for kind in ("align", "output", "temp", "limit", "call"):
+        asked = {question: answer for question, answer in answers.items() if question.startswith(kind + " ")}
+        wrong = [f"{question}: {answer}, expected {nvcomp_rules.expected(question, version // 1000)}"
+                 for question, answer in asked.items()
+                 if not nvcomp_rules.same(question, answer, nvcomp_rules.expected(question, version // 1000))]
+        check.tap.check(f"{name}: answers about {kind}", asked and not wrong, "\n".join(wrong) or "none")
+
+
+def check_nvcomp(check, release):
+    package, below, library, version = NVCOMP[release]
+    place = wheels.unpack(check.folder, [package])[package[0]] / below
+    include = place / "include"
+    add_missing_headers(include)
+    name = f"nvCOMP {release}"
+    check.headers(name, ["nvcomp_types.c", "nvcomp_prototypes.c"], [include], [f"NVCOMP_MAJOR={version // 1000}"])
+    other = check.compile("nvcomp_prototypes.c", [include], [f"NVCOMP_MAJOR={version // 1000 % 3 + 4}"])
+    check.tap.check(f"{name}: has not the functions of another release", other.returncode != 0)
+    check_nvcomp_answers(check, name, place / library, version)
+
+
+def is_installed(name):
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+def check_search(check):
+    """The library is found in a Python environment by its folder there."""
+    if any(is_installed(f"libnvcomp.so{end}") for end in (".6", ".5", ".4", "")):
+        check.tap.skip("nvCOMP is found", "the loader has one of its own here")
+        return
+    package, below, library, version = NVCOMP["6.0"]
+    place = wheels.unpack(check.folder, [package])[package[0]] / below / library
+    with tempfile.TemporaryDirectory() as folder:
+        link = pathlib.Path(folder) / "lib/python3.11/site-packages" / below / library
+        link.parent.mkdir(parents=True)
+        link.symlink_to(place)
+        for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+            env = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
+            done = run([check.programs / "nvcomp_answers", ""], env={**env, variable: folder})
+            found = parse_answers(done.stdout)
+            check.tap.check(f"nvCOMP is found by {variable}",
+                            (found.get("path"), found.get("version")) == (str(link), str(version)), done.stdout)
+        done = run([check.programs / "nvcomp_answers", ""], env=env)
+        check.tap.check("nvCOMP is not found elsewhere", done.stdout == "refused: it is not installed\n", done.stdout)
+
+
+def main():
+    tap = Tap()
+    if platform.machine() != "x86_64":
+        tap.skip("all", f"the packages of wheels.txt are not for {platform.machine()}")
+        return tap.finish()
+    build = pathlib.Path(os.environ.get("TERRAZZO_BUILD_ROOT", ROOT / "build"))
+    check = Check(tap, pathlib.Path(sys.argv[1]).resolve(), build / "nvidia")
+    releases = NVCOMP if os.environ.get("TERRAZZO_LONG") else ["6.0"]
+    for release in releases:
+        check_nvcomp(check, release)
+    check_search(check)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
