@@ -25,6 +25,45 @@ NVCOMP = {
     "4.2": (("nvidia-nvcomp-cu12", "4.2.0.14"), "nvidia/nvcomp", "libnvcomp.so.4", 4200),
 }
 
+# library: package, its header's folder, the library, and all that it answers
+LIBRARIES = {
+    "cuFile": ("cufile", ("nvidia-cufile", "1.19.1.55"), "nvidia/cu13/include", "nvidia/cu13/lib/libcufile.so.0", {
+        "version": "1.19.0",
+        "properties": "0 nvfs 0.0 poll 4 direct 16384 status 0 control 2 cache 131072 buffer 0 batch 128 5",
+        "read of no file": "-1 EINVAL",
+        "close": "5001",
+    }),
+    "nvJPEG2000": ("nvjpeg2k", ("nvidia-nvjpeg2k-cu13", "0.11.0.51"), "nvidia/nvjpeg2k/include",
+                   "nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", {
+        "version": "0.11.0",
+        "create": "0",
+        "parse whole": "SUCCESS 16x16 tile 16x16 tiles 1x1 components 1 precision 8 signed 0",
+        "parse cut": "BAD_JPEG",
+        "parse other": "BAD_JPEG",
+        "decode state": "6",
+        "decode params": "0",
+        "decode format": "0",
+        "decode colours": "0",
+        "quality before lossless": "2",
+        "config lossless": "0",
+        "quality of lossless": "2",
+        "format of lossless": "0",
+        "quality before lossy": "2",
+        "config lossy": "0",
+        "quality of lossy": "0",
+        "format of lossy": "0",
+        "quality before five": "2",
+        "config five": "4",
+        "quality of five": "2",
+        "format of five": "0",
+    }),
+    "nvJPEG": ("nvjpeg", ("nvidia-nvjpeg", "13.2.3.58"), "nvidia/cu13/include", "nvidia/cu13/lib/libnvjpeg.so.13", {
+        "version": "13.2.3",
+        "create 0": "EXECUTION_FAILED",
+        "create 2": "EXECUTION_FAILED",
+    }),
+}
+
 
 def run(command, **more):
     return subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, **more)
@@ -36,15 +75,15 @@ class Check:
         self.cuda = [place / "nvidia/cu13/include" for place in wheels.unpack(folder, CUDA).values()]
 
     def compile(self, source, includes, definitions):
-        return run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Isrc",
+        return run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-D_GNU_SOURCE",
+                    "-Isrc", "-Itests",
                     *(f"-D{definition}" for definition in definitions),
                     *(word for path in [*includes, *self.cuda] for word in ("-isystem", path)),
                     f"tests/nvidia/{source}"])
 
-    def headers(self, name, sources, includes, definitions=()):
-        for source in sources:
-            done = self.compile(source, includes, definitions)
-            self.tap.check(f"{name}: {source} beside the vendor's headers", done.returncode == 0, done.stderr)
+    def headers(self, name, source, includes, definitions=()):
+        done = self.compile(source, includes, definitions)
+        self.tap.check(f"{name}: declared as the vendor does", done.returncode == 0, done.stderr)
 
 
 def add_missing_headers(include):
@@ -79,10 +118,25 @@ def check_nvcomp(check, release):
     include = place / "include"
     add_missing_headers(include)
     name = f"nvCOMP {release}"
-    check.headers(name, ["nvcomp_types.c", "nvcomp_prototypes.c"], [include], [f"NVCOMP_MAJOR={version // 1000}"])
-    other = check.compile("nvcomp_prototypes.c", [include], [f"NVCOMP_MAJOR={version // 1000 % 3 + 4}"])
+    check.headers(name, "nvcomp_headers.c", [include], [f"NVCOMP_MAJOR={version // 1000}"])
+    other = check.compile("nvcomp_headers.c", [include], [f"NVCOMP_MAJOR={version // 1000 % 3 + 4}"])
     check.tap.check(f"{name}: has not the functions of another release", other.returncode != 0)
     check_nvcomp_answers(check, name, place / library, version)
+
+
+def check_library(check, name):
+    word, package, include, library, expected = LIBRARIES[name]
+    place = wheels.unpack(check.folder, [package])[package[0]]
+    check.headers(name, f"{word}_headers.c", [place / include])
+    # cuFile keeps a log in the working directory unless it is told where
+    env = {**os.environ, "CUFILE_LOGFILE_PATH": str(check.folder / "cufile.log")}
+    done = run([check.programs / "nvidia_answers", word, place / library], env=env)
+    answers = parse_answers(done.stdout)
+    check.tap.check(f"{name}: loads, with all functions", answers.pop("path", "") == str(place / library),
+                    done.stdout + done.stderr)
+    wrong = [f"{question}: {answers.get(question)}, expected {expected.get(question)}"
+             for question in {**expected, **answers} if answers.get(question) != expected.get(question)]
+    check.tap.check(f"{name}: version and answers", not wrong, "\n".join(wrong))
 
 
 def is_installed(name):
@@ -125,6 +179,8 @@ def main():
     for release in releases:
         check_nvcomp(check, release)
     check_search(check)
+    for name in LIBRARIES:
+        check_library(check, name)
     return tap.finish()
 
 

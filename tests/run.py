@@ -46,7 +46,8 @@ class Suite:
     long: bool = False
 
 
-NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit", "programs": ["nvcomp_answers"]}
+NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
+          "programs": ["nvcomp_answers", "nvidia_answers"]}
 
 
 def suites():
