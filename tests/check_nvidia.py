@@ -70,9 +70,11 @@ def run(command, **more):
 
 
 class Check:
-    def __init__(self, tap, programs, folder):
+    def __init__(self, tap, programs, folder, releases):
         self.tap, self.programs, self.folder = tap, programs, folder
-        self.cuda = [place / "nvidia/cu13/include" for place in wheels.unpack(folder, CUDA).values()]
+        packages = CUDA + [NVCOMP[release][0] for release in releases] + [about[1] for about in LIBRARIES.values()]
+        self.places = wheels.unpack(folder, packages)
+        self.cuda = [self.places[package] / "nvidia/cu13/include" for package in CUDA]
 
     def compile(self, source, includes, definitions):
         return run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-D_GNU_SOURCE",
@@ -114,7 +116,7 @@ def check_nvcomp_answers(check, name, library, version):
 
 def check_nvcomp(check, release):
     package, below, library, version = NVCOMP[release]
-    place = wheels.unpack(check.folder, [package])[package[0]] / below
+    place = check.places[package] / below
     include = place / "include"
     add_missing_headers(include)
     name = f"nvCOMP {release}"
@@ -126,7 +128,7 @@ def check_nvcomp(check, release):
 
 def check_library(check, name):
     word, package, include, library, expected = LIBRARIES[name]
-    place = wheels.unpack(check.folder, [package])[package[0]]
+    place = check.places[package]
     check.headers(name, f"{word}_headers.c", [place / include])
     # cuFile keeps a log in the working directory unless it is told where
     env = {**os.environ, "CUFILE_LOGFILE_PATH": str(check.folder / "cufile.log")}
@@ -153,7 +155,7 @@ def check_search(check):
         check.tap.skip("nvCOMP is found", "the loader has one of its own here")
         return
     package, below, library, version = NVCOMP["6.0"]
-    place = wheels.unpack(check.folder, [package])[package[0]] / below / library
+    place = check.places[package] / below / library
     with tempfile.TemporaryDirectory() as folder:
         link = pathlib.Path(folder) / "lib/python3.11/site-packages" / below / library
         link.parent.mkdir(parents=True)
@@ -174,8 +176,8 @@ def main():
         tap.skip("all", f"the packages of wheels.txt are not for {platform.machine()}")
         return tap.finish()
     build = pathlib.Path(os.environ.get("TERRAZZO_BUILD_ROOT", ROOT / "build"))
-    check = Check(tap, pathlib.Path(sys.argv[1]).resolve(), build / "nvidia")
     releases = NVCOMP if os.environ.get("TERRAZZO_LONG") else ["6.0"]
+    check = Check(tap, pathlib.Path(sys.argv[1]).resolve(), build / "nvidia", releases)
     for release in releases:
         check_nvcomp(check, release)
     check_search(check)

@@ -51,13 +51,14 @@ def fetch(folder, matches):
 
 
 def unpack(folder, packages):
-    """The unpacked packages, by name: folders that hold nvidia/."""
+    """The unpacked packages: folders that hold nvidia/."""
     lines = listed()
     folder.mkdir(parents=True, exist_ok=True)
     missing = [lines[package] for package in packages if not find_wheel(folder, lines[package])]
-    # One package at a time: pip takes only one version of each.
-    for match in missing:
-        fetch(folder, [match])
+    while missing:  # pip takes one version of each at a time
+        now = list({match[1]: match for match in missing}.values())
+        fetch(folder, now)
+        missing = [match for match in missing if match not in now]
     places = {}
     for package in packages:
         wheel = find_wheel(folder, lines[package])
@@ -66,5 +67,5 @@ def unpack(folder, packages):
             unpacked = tempfile.mkdtemp(dir=folder)
             zipfile.ZipFile(wheel).extractall(unpacked)
             os.rename(unpacked, place)
-        places[package[0]] = place
+        places[package] = place
     return places
