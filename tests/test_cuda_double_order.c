@@ -241,6 +241,12 @@ static void test_legacy_stream(void **state)
     assert_int_equal(cu.cuMemcpyDtoHAsync(host, memory, 500, blocking), 0);
     assert_int_equal(cu.cuStreamSynchronize(blocking), 0);
     assert_true(all_are(host, 500, 8));
+    /* the other default stream is one that blocks */
+    assert_int_equal(cu.cuMemsetD8Async(memory, 9, 500, (CUstream)2), 0);
+    assert_int_equal(cu.cuMemcpyDtoHAsync(host, memory, 500, NULL), 0);
+    assert_int_equal(cu.cuStreamSynchronize((CUstream)1), 0);
+    assert_true(all_are(host, 500, 9));
+    assert_int_equal(cu.cuStreamDestroy((CUstream)2), 400);
     assert_int_equal(cu.cuStreamDestroy(blocking), 0);
 }
 
