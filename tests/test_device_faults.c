@@ -17,7 +17,8 @@
 
 static double_control *control;
 static const tz_device_options with_double = {.struct_size = sizeof with_double,
-                                              .opencl_library = OPENCL_DOUBLE};
+                                              .opencl_library = OPENCL_DOUBLE,
+                                              .cuda_library = "libno-cuda.so.1"};
 
 static int begin(void **state)
 {
@@ -70,7 +71,7 @@ static void test_names(void **state)
                                         "Cpu",      "cpu:0",     "opencl0:0 "};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(tz_device_open(&device, wrong[i], &with_double, &err), TZ_ERR_ARG);
-        assert_non_null(strstr(err.message, "opencl:N"));
+        assert_non_null(strstr(err.message, "cuda:N and opencl:N"));
     }
     assert_int_equal(tz_device_open(NULL, "cpu", NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_open(&device, NULL, NULL, &err), TZ_ERR_ARG);
@@ -132,7 +133,8 @@ static void test_auto(void **state)
     control->gpus = 0;
     device = open_double("auto");
     assert_string_equal(tz_device_get_info(device)->id, "cpu");
-    assert_non_null(strstr(tz_device_get_info(device)->reason, "no driver offers a GPU"));
+    assert_non_null(
+        strstr(tz_device_get_info(device)->reason, "opencl: it has no GPU; cuda: libno-cuda.so.1"));
     tz_device_close(device);
 }
 
@@ -146,8 +148,12 @@ static void check_reason(const tz_device_options *how, const char *text)
     assert_int_equal(tz_device_list_make(&list, how, &err), TZ_OK);
     assert_int_equal(list->device_count, 1);
     assert_string_equal(list->devices[0].id, "cpu");
-    assert_int_equal(list->driver_count, 1);
-    assert_non_null(strstr(list->drivers[0].reason, text));
+    assert_int_equal(list->driver_count, 2);
+    assert_string_equal(list->drivers[0].name, "cuda");
+    assert_false(list->drivers[0].loaded);
+    assert_non_null(strstr(list->drivers[0].reason, "libno-cuda.so.1"));
+    assert_string_equal(list->drivers[1].name, "opencl");
+    assert_non_null(strstr(list->drivers[1].reason, text));
     tz_device_list_free(list);
     check_open_fails("opencl:0", how, text);
     assert_int_equal(tz_device_open(&device, "auto", how, &err), TZ_OK);

@@ -21,7 +21,8 @@ static tz_file *file;
 static tb *built;
 static uint8_t pixels[PIXELS];
 static const tz_device_options with_double = {.struct_size = sizeof with_double,
-                                              .opencl_library = OPENCL_DOUBLE};
+                                              .opencl_library = OPENCL_DOUBLE,
+                                              .cuda_library = "libno-cuda.so.1"};
 
 static int begin(void **state)
 {

@@ -17,7 +17,8 @@
 
 static double_control *control;
 static const tz_device_options with_double = {.struct_size = sizeof with_double,
-                                              .opencl_library = OPENCL_DOUBLE};
+                                              .opencl_library = OPENCL_DOUBLE,
+                                              .cuda_library = "libno-cuda.so.1"};
 
 static int begin(void **state)
 {
