@@ -20,6 +20,7 @@ static int begin(void **state)
 {
     (void)state;
     cuda_double_reset(control);
+    control->reversed = false;
     assert_int_equal(cu.cuInit(0), 0);
     assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
