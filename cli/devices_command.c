@@ -25,7 +25,7 @@ const cli_command devices_command = {
     .name = "devices",
     .arguments = "",
     .summary = "tells which devices there are, and what is missing",
-    .examples = "terrazzo devices\tthe cores, and what CUDA and OpenCL find\n"
+    .examples = "terrazzo devices\tthe cores, CUDA and OpenCL\n"
                 "terrazzo devices --json\tthe same for programs",
     .options = devices_options,
     .run = run,

@@ -56,8 +56,7 @@ typedef struct tz_cu_pool_props {
     X(MEM_ALLOCATION_TYPE_PINNED, 1)                                                               \
     X(MEM_LOCATION_TYPE_DEVICE, 1)                                                                 \
     X(MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                                                           \
-    X(MEMPOOL_ATTR_RESERVED_MEM_CURRENT, 5)                                                        \
-    X(MEMPOOL_ATTR_USED_MEM_CURRENT, 7)
+    X(MEMPOOL_ATTR_RESERVED_MEM_CURRENT, 5)
 
 #define TZ_CU_CONSTANT(name, value) TZ_CU_##name = (value),
 enum { TZ_CU_CONSTANTS(TZ_CU_CONSTANT) };

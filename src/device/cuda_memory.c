@@ -61,11 +61,14 @@ static tz_result alloc_within(tz_cu_state *s, tz_device_memory *memory, const tz
     const bool of_pool = is_of_pool(s, memory);
     TZ_TRY(tz_cu_check_memory(of_pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
                               take_or_trim(s, memory, &address), memory->size, ctx));
-    const tz_cu_code code = of_pool ? tz_cu_queues_wait(s, s->memory) : TZ_CU_SUCCESS;
-    if (code != TZ_CU_SUCCESS)
-        (void)s->api.MemFreeAsync(address, s->memory);
+    memory->handle = (void *)(uintptr_t)address;
+    if (!of_pool)
+        return TZ_OK;
+    const tz_cu_code code = tz_cu_queues_wait(s, s->memory);
+    if (code == TZ_CU_SUCCESS)
+        atomic_fetch_add(&s->pool_bytes, memory->size);
     else
-        memory->handle = (void *)(uintptr_t)address;
+        (void)s->api.MemFreeAsync(address, s->memory);
     return tz_cu_check("cuStreamWaitEvent", code, ctx);
 }
 
@@ -117,6 +120,7 @@ static void free_within(tz_cu_state *s, const tz_device_memory *memory)
         if (memory_waits(s) != TZ_CU_SUCCESS)
             sync_queues(s);
         (void)s->api.MemFreeAsync(address, s->memory);
+        atomic_fetch_sub(&s->pool_bytes, memory->size);
     } else {
         if (!memory->plain)
             sync_queues(s);
@@ -136,27 +140,20 @@ void tz_cu_free(void *state, tz_device_memory *memory)
 
 /* ---- what is left ---- */
 
-/* What the pool keeps for the next one to ask. */
-static tz_cu_code ask_pool(const tz_cu_state *s, uint64_t *kept)
-{
-    uint64_t reserved = 0, used = 0;
-    tz_cu_code code = TZ_CU_SUCCESS;
-    if (s->pool)
-        code =
-            s->api.MemPoolGetAttribute(s->pool, TZ_CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved);
-    if (s->pool && code == TZ_CU_SUCCESS)
-        code = s->api.MemPoolGetAttribute(s->pool, TZ_CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used);
-    *kept = reserved > used ? reserved - used : 0;
-    return code;
-}
-
-static tz_result free_memory_within(const tz_cu_state *s, uint64_t *bytes, const tz_context *ctx)
+/* What the pool keeps is there for the next one to ask, and so is what is about to be freed: in the
+ * order of its stream. What the pool itself says is in use counts that. */
+static tz_result free_memory_within(tz_cu_state *s, uint64_t *bytes, const tz_context *ctx)
 {
     size_t left = 0, all = 0;
-    uint64_t kept;
+    uint64_t reserved = 0;
     TZ_TRY(tz_cu_check("cuMemGetInfo", s->api.MemGetInfo(&left, &all), ctx));
-    TZ_TRY(tz_cu_check("cuMemPoolGetAttribute", ask_pool(s, &kept), ctx));
-    *bytes = left + kept;
+    if (s->pool)
+        TZ_TRY(tz_cu_check(
+            "cuMemPoolGetAttribute",
+            s->api.MemPoolGetAttribute(s->pool, TZ_CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved),
+            ctx));
+    const uint64_t taken = atomic_load(&s->pool_bytes);
+    *bytes = left + (reserved > taken ? reserved - taken : 0);
     return TZ_OK;
 }
 

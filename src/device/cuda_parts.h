@@ -67,6 +67,7 @@ typedef struct tz_cu_state {
     pthread_mutex_t order_lock; /* from a record to the waits for it */
     tz_cu_stream memory;
     tz_cu_pool pool;             /* NULL: all memory is plain */
+    atomic_ullong pool_bytes;    /* that are taken from it, and not freed */
     tz_cu_event ready;           /* of the stream of memory, or of the meeting */
     tz_cu_event done[TZ_QUEUES]; /* of the queues */
 
