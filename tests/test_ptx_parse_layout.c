@@ -170,15 +170,14 @@ static void what_says_nothing_is_skipped(void **state)
     ptx_parse_free(NULL);
 }
 
-/* What the library carries for CUDA; without nvcc there is nothing to look at. */
+#ifdef TZ_HAVE_CUDA
+/* What the library carries for CUDA. */
 static void the_library_s_own_kernels(void **state)
 {
     (void)state;
 #define IMAGE(family, text) &tz_kernel_image_##text,
     static const tz_kernel_image *const images[] = {TZ_FAMILY_LIST(IMAGE)};
 #undef IMAGE
-    if (images[0]->size == 0)
-        skip();
     for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
         ptx_module *m = parsed((const char *)images[i]->bytes);
         assert_true(m->function_count > 0);
@@ -187,6 +186,7 @@ static void the_library_s_own_kernels(void **state)
         ptx_parse_free(m);
     }
 }
+#endif
 
 int main(void)
 {
@@ -197,7 +197,9 @@ int main(void)
         cmocka_unit_test(an_extern_variable_begins_behind_all),
         cmocka_unit_test(initial_values_are_bytes),
         cmocka_unit_test(what_says_nothing_is_skipped),
+#ifdef TZ_HAVE_CUDA
         cmocka_unit_test(the_library_s_own_kernels),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
