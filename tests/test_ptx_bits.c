@@ -155,6 +155,9 @@ static uint32_t permuted(uint64_t a, uint64_t b, uint64_t c)
     X(lop3_xor, "lop3.b32 %rd, %ra, %rb, %rc, 0x96;", r, d, a ^ b ^ c)                             \
     X(lop3_choose, "lop3.b32 %rd, %ra, %rb, %rc, 0xca;", r, d, (a & b) | (~a & c))                 \
     X(lop3_c, "lop3.b32 %rd, %ra, %rb, %rc, 0xaa;", r, d, c)                                       \
+    X(lop3_or, "lop3.or.b32 %rd|%pd, %ra, %rb, %rc, 0x80, %pe;", p, d, U32(a &b &c) != 0 || e & 1) \
+    X(lop3_and, "lop3.and.b32 _|%pd, %ra, %rb, %rc, 0x80, !%pe;", p, d,                            \
+      U32(a &b &c) != 0 && !(e & 1))                                                               \
     X(selp_16, "selp.b16 %hd, %ha, %hb, %pc;", h, d, c & 1 ? a : b)                                \
     X(selp_64, "selp.u64 %dd, %da, %db, %pc;", d, d, c & 1 ? a : b)                                \
     X(selp_f64, "selp.f64 %gd, %ga, %gb, %pc;", g, d, c & 1 ? a : b)                               \

@@ -249,6 +249,12 @@ static void test_races_in_warps(void **state)
           SHARED_PLACE "st.shared.u32 [%d3], %r0; bar.warp.sync -1; xor.b32 %r1, %r0, 32;"
                        "mul.wide.u32 %d5, %r1, 4; add.u64 %d5, %d5, %d4; ld.shared.u32 %r2, [%d5];",
           "race with the write of thread (32,0,0)");
+    /* what was read again after the barrier is read after it */
+    STOPS(32,
+          WRITTEN_PLACE "setp.eq.u32 %p1, %r0, 0; setp.eq.u32 %p2, %r0, 1;"
+                        "@%p1 ld.shared.u32 %r2, [s+4]; bar.warp.sync -1;"
+                        "@%p1 ld.shared.u32 %r2, [s+4]; @%p2 st.shared.u32 [s+4], 1;",
+          "race with the read of thread (0,0,0)", "thread (1,0,0)");
     /* half a warp is not all of it */
     STOPS(32,
           SHARED_PLACE "st.shared.u32 [%d3], %r0; setp.lt.u32 %p1, %r0, 16;"
