@@ -23,6 +23,7 @@ static context *make(int device, uint32_t references)
     made->device = device;
     made->references = references;
     made->legacy = queue_make(made, 0);
+    made->per_thread = queue_make(made, 0);
     control.live++;
     return made;
 }

@@ -219,8 +219,11 @@ static bool emit_vector(ptx_lowering *l, ptx_code code, const ptx_operand *eleme
                                      .d = address,
                                      .a = code.a,
                                      .b = bytes * count});
+    const uint32_t used = l->in->used_bytes, all = (1u << bytes) - 1;
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t slot = elements->regs[i];
+        if (load && used && !(used >> bytes * i & all))
+            continue;
         if (slot == PTX_NO_REGISTER)
             slot = ptx_fixed(l, load ? PTX_SLOT_NOWHERE : PTX_SLOT_ZERO);
         ptx_code one = code;
