@@ -271,15 +271,15 @@ static void a_text_may_be_changed_anywhere(void **state)
     assert_in_range(accepted, 10, 4000);
 }
 
+#ifdef TZ_HAVE_CUDA
 static void a_kernel_of_the_library_may_end_anywhere(void **state)
 {
     (void)state;
     const tz_kernel_image *image = &tz_kernel_image_compact;
-    if (image->size == 0)
-        skip();
     for (size_t size = 0; size < image->size; size += 97)
         is_survived((const char *)image->bytes, size);
 }
+#endif
 
 /* Names, scopes and lists without end. */
 static void a_text_may_repeat_anything(void **state)
@@ -308,7 +308,9 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(a_text_may_end_anywhere),
         cmocka_unit_test(a_text_may_be_changed_anywhere),
+#ifdef TZ_HAVE_CUDA
         cmocka_unit_test(a_kernel_of_the_library_may_end_anywhere),
+#endif
         cmocka_unit_test(a_text_may_repeat_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
