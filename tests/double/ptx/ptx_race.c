@@ -32,7 +32,7 @@ static const char *after_write(const ptx_thread *t, const ptx_shade *shade, bool
         return NULL;
     if ((strong && shade->writer & STRONG) || in_order(t, shade->writer, shade->write_clock))
         return NULL;
-    return "race with the write of thread";
+    return "race with the write of";
 }
 
 static const char *after_read(const ptx_thread *t, const ptx_shade *shade, bool strong)
@@ -41,7 +41,7 @@ static const char *after_read(const ptx_thread *t, const ptx_shade *shade, bool 
         return NULL;
     if ((strong && shade->reader & STRONG) || in_order(t, shade->reader, shade->read_clock))
         return NULL;
-    return "race with the read of thread";
+    return "race with the read of";
 }
 
 /* Several writers that are no race among themselves are atomics: they stay one by being MANY. */
@@ -75,7 +75,7 @@ static const char *touch_byte(const ptx_thread *t, ptx_shade *shade, ptx_touch t
     bool strong = touch >= PTX_ATOMIC_READ, read = touch == PTX_READ || touch == PTX_ATOMIC_READ;
     *other = t->number;
     if ((read || touch == PTX_ATOMIC_UPDATE) && shade->wrote < t->block->first_interval)
-        return "nobody wrote them, read by thread";
+        return "nobody wrote them before";
     const char *wrong = after_write(t, shade, strong);
     *other = wrong ? shade->writer & MANY : t->number;
     if (wrong)

@@ -137,7 +137,7 @@ HANDLER(move_sum)
 /* Any clock that goes forward will do. */
 HANDLER(move_clock)
 {
-    r[c->d] = UINT64_MAX - t->left;
+    r[c->d] = ++t->ticks;
     return c + 1;
 }
 
