@@ -16,7 +16,7 @@
  *     cuMemFreeAsync: by the stream, by events, or by a wait of the host.
  *   - arguments are checked as the real one does, with its codes, and control.refusal says what was
  *     wrong; contexts must be current, handles of their context and alive. Handles are no pointers,
- *     and none is given twice. A child of fork has no cuInit.
+ *     and none is given twice. In a child of fork nothing works.
  *   - kernels are the PTX of the module, executed by ptx/ptx.h. What it finds wrong is the error
  *     700 (sticky: all later calls of the context fail, but releases still release), and
  *     control.fault says what and where. PTX of a later version or for a later device than control

@@ -139,9 +139,9 @@ bool call_begin(call *here, const char *name, unsigned needs, uint64_t bytes, co
             current->sticky = code;
         return stop(here, code);
     }
-    if (strcmp(name, "+cuInit") == 0)
+    if (initialised == 0 && strcmp(name, "+cuInit") == 0)
         initialised = getpid();
-    /* a child of fork has no driver */
+    /* a child of fork has no driver, and gets none */
     if (needs != NEEDS_NOTHING && initialised != getpid())
         return stop(here, refuse(here, NOT_INITIALIZED, "no cuInit in this process"));
     return !(needs & NEEDS_CONTEXT) || check_context(here, needs);
