@@ -144,13 +144,14 @@ def check_library(check, name):
     check.headers(name, f"{word}_headers.c", [place / include])
     # cuFile keeps a log in the working directory unless it is told where
     env = {**os.environ, "CUFILE_LOGFILE_PATH": str(check.folder / "cufile.log")}
-    done = run([check.programs / "nvidia_answers", word, place / library], env=env)
-    answers = parse_answers(done.stdout)
-    check.tap.check(f"{name}: loads, with all functions", answers.pop("path", "") == str(place / library),
-                    done.stdout + done.stderr)
-    wrong = [f"{question}: {answers.get(question)}, expected {expected.get(question)}"
-             for question in {**expected, **answers} if answers.get(question) != expected.get(question)]
-    check.tap.check(f"{name}: version and answers", not wrong, "\n".join(wrong))
+    for who, path in (("", place / library), ("the double ", check.programs / f"lib{word}_double.so")):
+        done = run([check.programs / "nvidia_answers", word, path], env=env)
+        answers = parse_answers(done.stdout)
+        check.tap.check(f"{name}: {who}loads, with all functions", answers.pop("path", "") == str(path),
+                        done.stdout + done.stderr)
+        wrong = [f"{question}: {answers.get(question)}, expected {expected.get(question)}"
+                 for question in {**expected, **answers} if answers.get(question) != expected.get(question)]
+        check.tap.check(f"{name}: {who}tells its version and answers", not wrong, "\n".join(wrong))
 
 
 def is_installed(name):

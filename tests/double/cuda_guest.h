@@ -37,6 +37,8 @@ typedef void (*cuda_guest_run)(cuda_guest_work *work, void *state);
     X(void *, reach, (cuda_guest_work * work, uint64_t address, uint64_t size))                    \
     /* Break the context as an access to other memory does. */                                     \
     X(void, fault, (cuda_guest_work * work, const char *text))                                     \
+    /* Bytes of the device, now and in no order with streams; NULL: not all of one piece. */       \
+    X(void *, bytes, (uint64_t address, uint64_t size))                                            \
     /* What memory is at an address; false: none. */                                               \
     X(bool, where, (uint64_t address, cuda_guest_memory * out))
 

@@ -9,6 +9,7 @@
     __attribute__((visibility("default"))) result cuda_guest_##name arguments;
 CUDA_GUEST_FUNCTIONS(PROTOTYPE)
 #undef PROTOTYPE
+void *cuda_double_reach(uint64_t address, uint64_t size); /* control.c */
 
 struct cuda_guest_work {
     work *work; /* that it is */
@@ -80,6 +81,11 @@ void *cuda_guest_reach(cuda_guest_work *guest, uint64_t address, uint64_t size)
 void cuda_guest_fault(cuda_guest_work *guest, const char *text)
 {
     fault(guest->work->context, guest->work->name, "%s", text);
+}
+
+void *cuda_guest_bytes(uint64_t address, uint64_t size)
+{
+    return cuda_double_reach(address, size);
 }
 
 bool cuda_guest_where(uint64_t address, cuda_guest_memory *out)
