@@ -20,6 +20,7 @@ typedef struct cuda_guest_memory {
 } cuda_guest_memory;
 
 typedef struct cuda_guest_work cuda_guest_work; /* under way */
+/* work of NULL: it will never be done, the context is broken or was reset. */
 typedef void (*cuda_guest_run)(cuda_guest_work *work, void *state);
 
 /* X(result, name after cuda_guest_, arguments) */
@@ -37,6 +38,8 @@ typedef void (*cuda_guest_run)(cuda_guest_work *work, void *state);
     X(void *, reach, (cuda_guest_work * work, uint64_t address, uint64_t size))                    \
     /* Break the context as an access to other memory does. */                                     \
     X(void, fault, (cuda_guest_work * work, const char *text))                                     \
+    /* Wait for a stream, as cuStreamSynchronize does. */                                          \
+    X(cuda_guest_answer, sync, (const void *stream))                                               \
     /* Bytes of the device, now and in no order with streams; NULL: not all of one piece. */       \
     X(void *, bytes, (uint64_t address, uint64_t size))                                            \
     /* What memory is at an address; false: none. */                                               \

@@ -15,6 +15,7 @@ struct cuda_guest_work {
     work *work; /* that it is */
     cuda_guest_run run;
     void *state;
+    bool done;
 };
 
 static cuda_guest_answer end(const call *here, CUresult code)
@@ -37,6 +38,7 @@ static void run_guest(work *which)
 {
     cuda_guest_work *guest = which->what.host.state;
     guest->work = which;
+    guest->done = true;
     control_in_callback(true);
     guest->run(guest, guest->state);
     control_in_callback(false);
@@ -45,6 +47,8 @@ static void run_guest(work *which)
 static void finish_guest(work *which)
 {
     cuda_guest_work *guest = which->what.host.state;
+    if (!guest->done)
+        guest->run(NULL, guest->state);
     free(guest->state);
     free(guest);
 }
@@ -61,7 +65,7 @@ cuda_guest_answer cuda_guest_enqueue(const char *name, uint64_t bytes, const voi
         return end(&here, here.code);
     }
     cuda_guest_work *guest = malloc(sizeof *guest);
-    *guest = (cuda_guest_work){NULL, run, state};
+    *guest = (cuda_guest_work){.run = run, .state = state};
     work *made = queue_add(&here, to, bytes, run_guest);
     made->what.host.state = guest;
     made->finish = finish_guest;
@@ -81,6 +85,11 @@ void *cuda_guest_reach(cuda_guest_work *guest, uint64_t address, uint64_t size)
 void cuda_guest_fault(cuda_guest_work *guest, const char *text)
 {
     fault(guest->work->context, guest->work->name, "%s", text);
+}
+
+cuda_guest_answer cuda_guest_sync(const void *stream)
+{
+    return (cuda_guest_answer){(int32_t)cuStreamSynchronize((CUstream)(uintptr_t)stream), false};
 }
 
 void *cuda_guest_bytes(uint64_t address, uint64_t size)

@@ -160,7 +160,7 @@ void nvcomp_run(cuda_guest_work *work, void *state)
 {
     const nvcomp_job *job = state;
     arrays a;
-    if (!get_arrays(work, job, &a))
+    if (!work || !get_arrays(work, job, &a))
         return;
     if (job->temp_bytes > 0) {
         void *temp = reach(work, job->temp, job->temp_bytes);
