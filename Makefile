@@ -13,7 +13,7 @@ RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:
 FORMATTED = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] \
 	fuzz/*.[ch] bench/*.[ch] tools/*/*.[ch] examples/*.c examples/*/*.c)
 
-.PHONY: all demo test test-long fuzz bench bench-quick install format check-format coverage clean help
+.PHONY: all demo test test-long fuzz bench bench-quick fatbin install format check-format coverage clean help
 
 all: ## build the library and the command (build/release)
 	@tools/setup.sh build
@@ -24,12 +24,12 @@ demo: all ## build, then make, check, read and show a COG of a landscape
 	@tools/demo.sh $(BUILD)/terrazzo
 
 test: ## every suite that fits in minutes; STRICT_SKIPS=1, SUITES="unit cli"
-	@tools/setup.sh build test bundled python
+	@tools/setup.sh build test bundled python cuda
 	@tools/fetch_bundled.sh
 	@$(RUN_TESTS)
 
 test-long: ## the suites of make test and the long ones
-	@tools/setup.sh build test bundled python
+	@tools/setup.sh build test bundled python cuda
 	@tools/fetch_bundled.sh
 	@$(RUN_TESTS) --long
 
@@ -46,6 +46,11 @@ bench-quick: ## a part of it, two minutes once its files are made
 	@tools/setup.sh build bundled python
 	@tools/fetch_bundled.sh
 	@python3 bench/run.py --quick
+
+fatbin: ## as make, with the kernels compiled for all CUDA architectures (build/fatbin)
+	@tools/setup.sh build cuda
+	@cmake --preset fatbin -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@$(CMAKE_BUILD) build/fatbin -j $(JOBS)
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(BUILD) --prefix $(PREFIX)

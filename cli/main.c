@@ -90,7 +90,7 @@ static int run_help(int argc, char **argv)
 static int run_version(void)
 {
     static const char *const features[] = {"expat", "proj", "libdeflate", "zstd", "lzma", "lz4",
-                                           "jpeg",  "webp", "openjpeg",   "jxl",  "lerc"};
+                                           "jpeg",  "webp", "openjpeg",   "jxl",  "lerc", "cuda"};
     printf("terrazzo %s\n", tz_version());
     for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
         const char *version = tz_build_feature(features[i]);

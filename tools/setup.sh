@@ -4,6 +4,7 @@
 #   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++, valgrind, PoCL
 #   python  the project's own Python environment, .venv  fuzz    clang with libFuzzer
 #   format  clang-format                                 bundled nasm, patch, pip: a bundled build
+#   cuda    nvcc, into .venv where there is none
 # Prints nothing when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -83,6 +84,11 @@ need_python() {
     need python3-venv python3 -c 'import ensurepip, venv'
 }
 
+need_cuda() {
+    need g++ g++ --version
+    tools/find_nvcc.sh >/dev/null || need_python
+}
+
 install_missing() {
     [ ${#missing[@]} -eq 0 ] && return 0
     local packages
@@ -107,28 +113,40 @@ install_missing() {
         apt-get install -y -q --no-install-recommends $packages >&2
 }
 
-# .venv holds the packages of tests/requirements.txt; the stamp is a copy of that file.
 make_venv() {
-    local stamp=.venv/requirements.txt
-    if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
-        echo "Making .venv" >&2
-        rm -rf .venv
-        python3 -m venv .venv >&2
-    fi
-    cmp -s tests/requirements.txt "$stamp" && return 0
-    echo "Installing the packages of tests/requirements.txt into .venv" >&2
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        -r tests/requirements.txt >&2
-    cp tests/requirements.txt "$stamp"
+    .venv/bin/python -m pip --version >/dev/null 2>&1 && return 0
+    echo "Making .venv" >&2
+    rm -rf .venv
+    python3 -m venv .venv >&2
 }
 
-wants_python=no
+# fill_venv LIST: .venv holds the packages of LIST; the stamp is a copy of that file.
+fill_venv() {
+    local stamp=.venv/${1##*/}
+    make_venv
+    cmp -s "$1" "$stamp" && return 0
+    echo "Installing the packages of $1 into .venv" >&2
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$1" >&2
+    cp "$1" "$stamp"
+}
+
+fill_nvcc() {
+    case $(tools/find_nvcc.sh) in
+    "" | "$PWD"/.venv/*) fill_venv tools/nvcc.txt ;;
+    esac
+}
+
+fill=()
 for group in "$@"; do
     case $group in
     build | test | fuzz | format | bundled) "need_$group" ;;
     python)
         need_python
-        wants_python=yes
+        fill+=("fill_venv tests/requirements.txt")
+        ;;
+    cuda)
+        need_cuda
+        fill+=(fill_nvcc)
         ;;
     *)
         echo "setup.sh: no group '$group'" >&2
@@ -137,6 +155,6 @@ for group in "$@"; do
     esac
 done
 install_missing
-if [ $wants_python = yes ]; then
-    make_venv
-fi
+for step in "${fill[@]}"; do
+    $step
+done

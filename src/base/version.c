@@ -51,6 +51,9 @@ static const feature features[] = {
 #ifdef TZ_HAVE_JXL
     {"jxl", TZ_JXL_VERSION},
 #endif
+#ifdef TZ_HAVE_CUDA
+    {"cuda", TZ_CUDA_VERSION},
+#endif
     {NULL, NULL},
 };
 

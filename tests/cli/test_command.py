@@ -60,6 +60,7 @@ def test_version_says_what_it_was_built_with(run):
     assert done.stdout.splitlines()[0] == f"terrazzo {version}"
     assert re.search(r"^  proj +\S", done.stdout, re.MULTILINE)
     assert re.search(r"^  expat +\S", done.stdout, re.MULTILINE)
+    assert re.search(r"^  cuda +\S", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("word, suggestion", [
