@@ -70,6 +70,10 @@ def suites():
         Suite("device-matrix", run_matrix, {"preset": "unit",
                                             "runs": [("check_matrix", "pixel_dump_device"),
                                                      ("check_written", "write_case_device")]}),
+        Suite("cuda", run_programs, {"preset": "unit", "label": "cuda"}),
+        Suite("cuda-matrix", run_matrix, {"preset": "unit", "device": "cuda",
+                                          "runs": [("check_matrix", "pixel_dump_device", "--every", "601"),
+                                                   ("check_written", "write_case_device", "--every", "97")]}),
         Suite("fuzz-replay", run_programs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
@@ -98,6 +102,11 @@ def suites():
               {"preset": "unit", "runs": [("check_matrix", "pixel_dump_device", "--whole"),
                                           ("check_written", "write_case_device", "--whole")]},
               long=True),
+        Suite("cuda-long", run_programs, {"preset": "unit", "label": "cuda"}, long=True),
+        Suite("cuda-matrix-long", run_matrix,
+              {"preset": "unit", "device": "cuda",
+               "runs": [("check_matrix", "pixel_dump_device"),
+                        ("check_written", "write_case_device")]}, long=True),
         Suite("large-long", run_programs, {"preset": "unit", "label": "large"}, long=True),
         Suite("cogs-long", run_matrix,
               {"preset": "unit", "runs": [("check_cogs", "write_case", "--whole")]}, long=True),
@@ -233,14 +242,15 @@ def run_script(context, script, preset=None, programs=()):
     return parse_tap(pathlib.Path(script).stem, code, out, err)
 
 
-def run_matrix(context, preset, runs):
+def run_matrix(context, preset, runs, device=None):
     """Files written now by other software or by us, read by us and by it; a run is a script of
     tests/matrix, a program of tests/ and further arguments."""
     folder = build(context, preset)
+    env = dict(context.env, TERRAZZO_TEST_DEVICE=device) if device else context.env
     cases = []
     for script, program, *arguments in runs:
         code, out, err = call([str(ROOT / ".venv/bin/python"), f"tests/matrix/{script}.py",
-                               str(folder / "tests" / program), *arguments], context.env,
+                               str(folder / "tests" / program), *arguments], env,
                               context.hang_seconds)
         cases += parse_tap(script, code, out, err)
     return cases
