@@ -163,6 +163,22 @@ static void test_unwritten(void **state)
                     "nobody wrote them", "block (1,0,0)", NULL);
 }
 
+/* What a thread has of its own is never what an earlier block or call left there. */
+static void test_fresh(void **state)
+{
+    (void)state;
+    fill();
+    ptx_check_runs(&(ptx_kernel){.grid = 3,
+                                 .body = ".local .align 4 .b8 l[8]; ld.local.u32 %r1, [l+4];"
+                                         "st.local.u32 [l+4], 7; mov.u32 %r2, %ctaid.x;"
+                                         "mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d2, %d0;"
+                                         "st.global.u32 [%d2], %r1;",
+                                 .bytes = room,
+                                 .size = sizeof(room)});
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(((uint32_t *)room)[i], 0xA5A5A5A5);
+}
+
 /* ---------------------------------------------------------------------------------------------
  * Atomics
  * ------------------------------------------------------------------------------------------ */
@@ -277,8 +293,8 @@ int main(void)
         cmocka_unit_test(test_widths),       cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_spaces),       cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_end_of_piece), cmocka_unit_test(test_unwritten),
-        cmocka_unit_test(test_atomics),      cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_fresh),        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_counts),       cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
