@@ -252,6 +252,24 @@ static void test_atomics(void **state)
     }
 }
 
+/* Sums of f32 in global memory lose what is too small, those in shared memory do not. */
+static void test_small_sums(void **state)
+{
+    uint32_t sums[4] = {0x80000005, 0x80000005, 0x00800000, 0};
+    (void)state;
+    ptx_check_runs(
+        &(ptx_kernel){.body = ".shared .align 4 .b32 s; st.shared.u32 [s], 5;"
+                              "cvta.shared.u64 %d3, s; red.global.add.f32 [%d0], 0f80000001;"
+                              "red.add.f32 [%d0+4], 0f80000001;"
+                              "red.global.add.f32 [%d0+8], 0f80000001;"
+                              "red.shared.add.f32 [s], 0f00000001; red.add.f32 [%d3], 0f00000001;"
+                              "ld.shared.u32 %r1, [s]; st.global.u32 [%d0+12], %r1;",
+                      .bytes = sums,
+                      .size = sizeof(sums)});
+    assert_true(sums[0] == 0x80000000 && sums[1] == 0x80000000);
+    assert_true(sums[2] == 0x00800000 && sums[3] == 7);
+}
+
 /* All threads of all blocks count. */
 static void test_counts(void **state)
 {
@@ -294,7 +312,8 @@ int main(void)
         cmocka_unit_test(test_spaces),       cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_end_of_piece), cmocka_unit_test(test_unwritten),
         cmocka_unit_test(test_fresh),        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_small_sums),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
