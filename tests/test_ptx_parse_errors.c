@@ -22,6 +22,7 @@ static const struct {
     {BODY("add.s32.s32.s32.s32;"), "line 4: 'add.s32.s32.s32.s32': a type too many '.s32'"},
     {BODY("ld.global.local.u32;"), "line 4: 'ld.global.local.u32': a second space '.local'"},
     {BODY("ld.v2.v4.u32;"), "line 4: 'ld.v2.v4.u32': a second vector '.v4'"},
+    {BODY("add.rn.rn.f32;"), "line 4: 'add.rn.rn.f32': twice '.rn'"},
     {BODY("5;"), "line 4: expected an instruction, found '5'"},
     {BODY(";"), "line 4: expected an instruction, found ';'"},
     {BODY(".global .b32 x;"), "line 4: expected a directive of a function, found '.global'"},

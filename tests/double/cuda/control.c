@@ -139,6 +139,7 @@ bool call_begin(call *here, const char *name, unsigned needs, uint64_t bytes, co
     note_step(name + 1, bytes, (uintptr_t)stream);
     const CUresult code = put_in(name + 1, (needs & IS_RELEASE) != 0);
     if (code != SUCCESS) {
+        here->put_in = true;
         CUresult unused;
         context *current = context_current(&unused);
         if (is_sticky(code) && current)
