@@ -57,6 +57,7 @@ static int begin(void **state)
 {
     (void)state;
     cuda_double_reset(control);
+    control->reversed = false;
     assert_int_equal(cu.cuInit(0), 0);
     assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
@@ -211,6 +212,22 @@ static void test_freed(void **state)
     check_fault("copy_bytes", "freed");
 }
 
+static void test_other_context(void **state)
+{
+    CUcontext own = NULL;
+    CUdeviceptr at = 0;
+    (void)state;
+    assert_int_equal(cu.cuCtxCreate(&own, 0, 0), 0);
+    assert_int_equal(cu.cuMemAlloc(&at, SIZE), 0);
+    assert_int_equal(cu.cuCtxPopCurrent(NULL), 0);
+    assert_int_equal(launch(to, at, SIZE, 0, first), 0);
+    assert_int_equal(cu.cuStreamSynchronize(first), 700);
+    check_fault("copy_bytes", "memory of another context");
+    assert_int_equal(cu.cuCtxPushCurrent(own), 0); /* which is whole */
+    assert_int_equal(cu.cuMemFree(at), 0);
+    assert_int_equal(cu.cuCtxDestroy(own), 0);
+}
+
 static void test_unordered(void **state)
 {
     CUdeviceptr at = 0;
@@ -237,9 +254,9 @@ int main(void)
     control = cuda_calls_load();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(test_modules), TEST(test_functions), TEST(test_sizes),
-        TEST(test_right),   TEST(test_one_past),  TEST(test_host_pointer),
-        TEST(test_freed),   TEST(test_unordered), TEST(test_unloaded),
+        TEST(test_modules),   TEST(test_functions),    TEST(test_sizes), TEST(test_right),
+        TEST(test_one_past),  TEST(test_host_pointer), TEST(test_freed), TEST(test_other_context),
+        TEST(test_unordered), TEST(test_unloaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ static int begin(void **state)
 {
     (void)state;
     cuda_double_reset(control);
+    control->reversed = false;
     assert_int_equal(cu.cuInit(0), 0);
     assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
@@ -138,6 +139,28 @@ static void test_freed(void **state)
     check_fault("cuMemcpyDtoHAsync_v2", address);
     check_fault("cuMemcpyDtoHAsync_v2", "freed");
     assert_true(all_are(host, 100, 0xdd));
+}
+
+/* What comes after a fault is not done. */
+static void test_after_a_fault(void **state)
+{
+    CUdeviceptr at = 0;
+    (void)state;
+    assert_int_equal(cu.cuMemAlloc(&at, 100), 0);
+    assert_int_equal(cu.cuMemsetD8Async(at, 5, 100, first), 0);
+    assert_int_equal(cu.cuMemsetD8Async(memory, 5, SIZE, first), 0);
+    assert_int_equal(cu.cuMemsetD8Async(memory, 6, SIZE, second), 0);
+    assert_int_equal(cu.cuMemFree(at), 0);
+    assert_int_equal(cu.cuStreamSynchronize(first), 700);
+    assert_int_equal(cu.cuStreamSynchronize(second), 700);
+    assert_true(all_are(inside(), SIZE, 0xa5));
+    check_fault("cuMemsetD8Async", "freed");
+    /* contexts are whole again, and what waited is forgotten */
+    cuda_double_reset(control);
+    assert_int_equal(cu.cuMemsetD8Async(memory, 5, SIZE, second), 0);
+    cuda_double_reset(control);
+    assert_int_equal(cu.cuStreamSynchronize(second), 0);
+    assert_true(all_are(inside(), SIZE, 0xa5));
 }
 
 static void test_freed_pinned(void **state)
@@ -474,6 +497,7 @@ int main(void)
         TEST(test_queries),
         TEST(test_uploads),
         TEST(test_freed),
+        TEST(test_after_a_fault),
         TEST(test_freed_pinned),
         TEST(test_bounds),
         TEST(test_events),

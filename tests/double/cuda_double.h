@@ -87,7 +87,7 @@ typedef void *(*cuda_double_reach_function)(uint64_t address, uint64_t size);
  * control with the defaults. Aborts when it cannot be loaded. */
 cuda_double_control *cuda_double_load(void);
 /* Back to the defaults, steps forgotten, work that waits dropped, all contexts fresh; what lives
- * still counts. */
+ * still counts. With TERRAZZO_TEST_REVERSED in the environment, the default is reversed. */
 void cuda_double_reset(cuda_double_control *control);
 /* cuda_double_reach of the double that is loaded. */
 void *cuda_double_bytes(uint64_t address, uint64_t size);
