@@ -22,6 +22,7 @@ static const struct {
     {BODY("add.s32.s32.s32.s32;"), "line 4: 'add.s32.s32.s32.s32': a type too many '.s32'"},
     {BODY("ld.global.local.u32;"), "line 4: 'ld.global.local.u32': a second space '.local'"},
     {BODY("ld.v2.v4.u32;"), "line 4: 'ld.v2.v4.u32': a second vector '.v4'"},
+    {BODY("add.rn.rn.f32;"), "line 4: 'add.rn.rn.f32': twice '.rn'"},
     {BODY("5;"), "line 4: expected an instruction, found '5'"},
     {BODY(";"), "line 4: expected an instruction, found ';'"},
     {BODY(".global .b32 x;"), "line 4: expected a directive of a function, found '.global'"},
@@ -271,15 +272,15 @@ static void a_text_may_be_changed_anywhere(void **state)
     assert_in_range(accepted, 10, 4000);
 }
 
+#ifdef TZ_HAVE_CUDA
 static void a_kernel_of_the_library_may_end_anywhere(void **state)
 {
     (void)state;
     const tz_kernel_image *image = &tz_kernel_image_compact;
-    if (image->size == 0)
-        skip();
     for (size_t size = 0; size < image->size; size += 97)
         is_survived((const char *)image->bytes, size);
 }
+#endif
 
 /* Names, scopes and lists without end. */
 static void a_text_may_repeat_anything(void **state)
@@ -308,7 +309,9 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(a_text_may_end_anywhere),
         cmocka_unit_test(a_text_may_be_changed_anywhere),
+#ifdef TZ_HAVE_CUDA
         cmocka_unit_test(a_kernel_of_the_library_may_end_anywhere),
+#endif
         cmocka_unit_test(a_text_may_repeat_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,9 +56,10 @@ typedef struct cuda_double_control {
     int32_t load_code;    /* what cuModuleLoadDataEx answers instead of success, as 222 */
     bool reversed;        /* who waits, waits for all else first that may go on */
 
-    /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases */
+    /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases, and
+     * pushes of contexts, which releases need; and as many such calls after it */
     const char *fail_function;
-    uint64_t fail_nth;
+    uint64_t fail_nth, fail_more;
     int32_t fail_code; /* 700, 702, 710, 714 to 719 are sticky */
 
     /* what happened */

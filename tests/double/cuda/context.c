@@ -135,7 +135,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {
     call here;
-    if (!call_begin(&here, "+cuCtxPushCurrent_v2", NEEDS_INIT, 0, NULL))
+    if (!call_begin(&here, "+cuCtxPushCurrent_v2", NEEDS_INIT | IS_RELEASE, 0, NULL))
         return call_end(&here, here.code);
     return call_end(&here, push(&here, handle));
 }

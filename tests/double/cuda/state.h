@@ -87,6 +87,7 @@ typedef struct call {
     const char *name; /* with a '+' in front */
     context *context;
     CUresult code;
+    bool put_in; /* the code is the test's */
 } call;
 
 /* Begin a call: lock it, note it, see whether it may go on. false: it ends with here->code, which

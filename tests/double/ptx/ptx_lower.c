@@ -211,8 +211,8 @@ static bool lower_body(ptx_lowered *to, ptx_error *error)
     return ok;
 }
 
-/* The kernel is hidden behind const in calls: each function gets its ptx_lowered before any body is
- * lowered. */
+/* Calls look for the ptx_lowered of others: each function gets its own before any body is lowered.
+ */
 static bool prepare(ptx_function *function)
 {
     ptx_lowered *to = calloc(1, sizeof(*to));
@@ -268,15 +268,14 @@ static bool make_data(ptx_module *module)
 bool ptx_lower(ptx_module *module, ptx_error *error)
 {
     bool ok = make_data(module);
+    if (error)
+        error->text[0] = '\0';
     for (uint32_t i = 0; ok && i < module->function_count; i++)
         ok = prepare(module->functions[i]);
-    if (!ok) {
-        if (error)
-            (void)snprintf(error->text, sizeof(error->text), "no memory");
-        return false;
-    }
     for (uint32_t i = 0; ok && i < module->function_count; i++)
         ok = lower_body(module->functions[i]->lowered, error);
+    if (!ok && error && !error->text[0])
+        (void)snprintf(error->text, sizeof(error->text), "no memory");
     return ok;
 }
 

@@ -82,7 +82,8 @@ struct ptx_thread {
     ptx_state state;
     uint32_t number; /* in the block */
     bool carry;
-    uint64_t left; /* of its budget */
+    uint64_t left;  /* of its budget */
+    uint64_t ticks; /* of %clock64 */
     /* what it waits for */
     uint32_t barrier, count; /* PTX_AT_BARRIER; 0: all threads */
     uint32_t mask;           /* PTX_AT_WARP: of lanes */

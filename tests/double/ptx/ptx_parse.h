@@ -132,6 +132,7 @@ typedef struct ptx_reader {
     uint32_t register_capacity;
     ptx_instruction *instructions; /* one place for all functions in turn */
     uint32_t instruction_count, instruction_capacity;
+    uint32_t used_bytes; /* of the next instruction: see ptx_instruction */
     ptx_jump *jumps;
     uint32_t jump_count, jump_capacity;
 } ptx_reader;

@@ -32,7 +32,7 @@ static const char *after_write(const ptx_thread *t, const ptx_shade *shade, bool
         return NULL;
     if ((strong && shade->writer & STRONG) || in_order(t, shade->writer, shade->write_clock))
         return NULL;
-    return "race with the write of thread";
+    return "race with the write of";
 }
 
 static const char *after_read(const ptx_thread *t, const ptx_shade *shade, bool strong)
@@ -41,7 +41,7 @@ static const char *after_read(const ptx_thread *t, const ptx_shade *shade, bool 
         return NULL;
     if ((strong && shade->reader & STRONG) || in_order(t, shade->reader, shade->read_clock))
         return NULL;
-    return "race with the read of thread";
+    return "race with the read of";
 }
 
 /* Several writers that are no race among themselves are atomics: they stay one by being MANY. */
@@ -60,9 +60,9 @@ static void note_read(const ptx_thread *t, ptx_shade *shade, bool strong)
 {
     uint32_t who = t->number | (strong ? STRONG : 0u);
     bool first = shade->read != t->block->interval;
-    if (!first && (shade->reader == who || shade->reader == t->number))
-        return;
-    if (!first && !in_order(t, shade->reader, shade->read_clock))
+    if (!first && shade->reader == t->number)
+        who = t->number;
+    else if (!first && !in_order(t, shade->reader, shade->read_clock))
         who = MANY | (strong && shade->reader & STRONG ? STRONG : 0u);
     shade->read = t->block->interval;
     shade->reader = (uint16_t)who;
@@ -75,7 +75,7 @@ static const char *touch_byte(const ptx_thread *t, ptx_shade *shade, ptx_touch t
     bool strong = touch >= PTX_ATOMIC_READ, read = touch == PTX_READ || touch == PTX_ATOMIC_READ;
     *other = t->number;
     if ((read || touch == PTX_ATOMIC_UPDATE) && shade->wrote < t->block->first_interval)
-        return "nobody wrote them, read by thread";
+        return "nobody wrote them before";
     const char *wrong = after_write(t, shade, strong);
     *other = wrong ? shade->writer & MANY : t->number;
     if (wrong)
@@ -91,12 +91,22 @@ static const char *touch_byte(const ptx_thread *t, ptx_shade *shade, ptx_touch t
     return wrong;
 }
 
+/* Most reads are of what was read before, and not written since the interval began. */
+static bool is_known_read(const ptx_thread *t, const ptx_shade *shade)
+{
+    return shade->read == t->block->interval && shade->wrote != t->block->interval &&
+           (shade->reader == MANY ||
+            (shade->reader == t->number && shade->read_clock == t->block->clocks[t->number]));
+}
+
 const char *ptx_touch_shared(ptx_thread *t, uint64_t offset, uint64_t bytes, ptx_touch touch,
                              uint32_t *other)
 {
     const char *wrong = NULL;
-    for (uint64_t i = 0; i < bytes && !wrong; i++)
-        wrong = touch_byte(t, &t->block->shades[offset + i], touch, other);
+    ptx_shade *shade = &t->block->shades[offset], *end = shade + bytes;
+    for (; shade < end && !wrong; shade++)
+        if (touch != PTX_READ || !is_known_read(t, shade))
+            wrong = touch_byte(t, shade, touch, other);
     return wrong;
 }
 

@@ -36,17 +36,32 @@ HANDLER(lop3)
     return c + 1;
 }
 
+EXPRESSION(is_not_zero, uint32_t, a ? 1u : 0u)
+
+/* lop3.or.b32 d|p, a, b, c, table, q: p is q, or that the result is not 0 */
+static bool emit_lop3_predicate(ptx_lowering *l, uint32_t from, bool is_or)
+{
+    uint32_t p = ptx_temporary(l), q = ptx_source(l, 6, PTX_PRED);
+    return ptx_emit(l, (ptx_code){.run = is_not_zero, .d = p, .a = from}) &&
+           ptx_emit(
+               l, (ptx_code){
+                      .run = is_or ? or_all : and_all, .d = ptx_destination(l, 1), .a = p, .b = q});
+}
+
 static bool lower_lop3(ptx_lowering *l)
 {
-    if (!ptx_operands(l, 5) || ptx_take_type(l) != PTX_B32 ||
-        l->in->operands[4].kind != PTX_IMMEDIATE)
+    bool is_or = ptx_take(l, PTX_MOD_or), two = is_or || ptx_take(l, PTX_MOD_and);
+    uint32_t first = two ? 2 : 1;
+    if (!ptx_operands(l, two ? 7 : 5) || ptx_take_type(l) != PTX_B32 ||
+        l->in->operands[first + 3].kind != PTX_IMMEDIATE)
         return false;
-    return ptx_emit(l, (ptx_code){.run = lop3,
-                                  .value = l->in->operands[4].value & 255,
-                                  .d = ptx_destination(l, 0),
-                                  .a = ptx_source(l, 1, PTX_B32),
-                                  .b = ptx_source(l, 2, PTX_B32),
-                                  .c = ptx_source(l, 3, PTX_B32)});
+    ptx_code code = {.run = lop3,
+                     .value = l->in->operands[first + 3].value & 255,
+                     .d = ptx_destination(l, 0),
+                     .a = ptx_source(l, first, PTX_B32),
+                     .b = ptx_source(l, first + 1, PTX_B32),
+                     .c = ptx_source(l, first + 2, PTX_B32)};
+    return ptx_emit(l, code) && (!two || emit_lop3_predicate(l, code.d, is_or));
 }
 
 static ptx_handler *logic_handler(ptx_operation operation, ptx_type type)
@@ -137,7 +152,7 @@ HANDLER(move_sum)
 /* Any clock that goes forward will do. */
 HANDLER(move_clock)
 {
-    r[c->d] = UINT64_MAX - t->left;
+    r[c->d] = ++t->ticks;
     return c + 1;
 }
 

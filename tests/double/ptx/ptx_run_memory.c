@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Memory: where bytes of a space are, and may they be touched; loads and stores. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "double/ptx/ptx_handlers.h"
@@ -50,6 +51,13 @@ void *ptx_find_global(ptx_thread *t, const ptx_code *c, uint64_t address, uint32
     return piece.bytes + at;
 }
 
+static void name_thread(const ptx_thread *t, char text[64])
+{
+    uint32_t place[3];
+    ptx_thread_place(t, place);
+    (void)snprintf(text, 64, "thread (%u,%u,%u)", place[0], place[1], place[2]);
+}
+
 void *ptx_reach_shared(ptx_thread *t, const ptx_code *c, uint64_t offset, uint32_t bytes,
                        ptx_touch touch)
 {
@@ -64,11 +72,11 @@ void *ptx_reach_shared(ptx_thread *t, const ptx_code *c, uint64_t offset, uint32
         return misaligned(t, c, offset, bytes);
     const char *wrong = ptx_touch_shared(t, offset, bytes, touch, &other);
     if (wrong) {
-        uint32_t place[3];
-        ptx_thread_place(&block->threads[other < block->thread_count ? other : t->number], place);
-        ptx_stop(t, c, "%u bytes at byte %" PRIu64 " of shared memory: %s (%u,%u,%u)%s", bytes,
-                 offset, wrong, place[0], place[1], place[2],
-                 other < block->thread_count ? "" : " among others");
+        char who[64] = "several threads";
+        if (other < block->thread_count)
+            name_thread(&block->threads[other], who);
+        ptx_stop(t, c, "%u bytes at byte %" PRIu64 " of shared memory: %s %s", bytes, offset, wrong,
+                 who);
         return NULL;
     }
     return block->shared + offset;
@@ -211,8 +219,11 @@ static bool emit_vector(ptx_lowering *l, ptx_code code, const ptx_operand *eleme
                                      .d = address,
                                      .a = code.a,
                                      .b = bytes * count});
+    const uint32_t used = l->in->used_bytes, all = (1u << bytes) - 1;
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t slot = elements->regs[i];
+        if (load && used && !(used >> bytes * i & all))
+            continue;
         if (slot == PTX_NO_REGISTER)
             slot = ptx_fixed(l, load ? PTX_SLOT_NOWHERE : PTX_SLOT_ZERO);
         ptx_code one = code;
