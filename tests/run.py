@@ -46,12 +46,17 @@ class Suite:
     long: bool = False
 
 
+NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
+          "programs": ["nvcomp_answers", "nvidia_answers"]}
+
+
 def suites():
     return [
         Suite("driver", run_script, {"script": "tests/check_driver.py"}),
         Suite("layers", run_script, {"script": "tests/check_layers.py"}),
         Suite("header", run_script, {"script": "tests/check_headers.py"}),
         Suite("kernels", run_script, {"script": "tests/check_kernels.py"}),
+        Suite("nvidia", run_script, NVIDIA),
         Suite("unit", run_programs, {"preset": "unit", "label": "unit"}),
         Suite("asan", run_programs, {"preset": "asan", "label": "unit"}),
         Suite("tsan", run_programs, {"preset": "tsan", "label": "threads", "only": ".*"}),
@@ -99,6 +104,7 @@ def suites():
               {"preset": "unit", "runs": [("check_cogs", "write_case", "--whole")]}, long=True),
         Suite("sizes-long", run_matrix,
               {"preset": "bundled-unit", "runs": [("check_sizes", "write_case")]}, long=True),
+        Suite("nvidia-long", run_script, NVIDIA, long=True),
         Suite("mutation-long", run_programs, {"preset": "asan", "label": "mutation"}, long=True),
     ]
 
@@ -218,8 +224,11 @@ def run_program(context, test, label, wrapper):
     return parse_tap(test["name"], code, out, err)
 
 
-def run_script(context, script):
+def run_script(context, script, preset=None, programs=()):
+    """A script that prints TAP; its argument is the folder of programs that it needs of a preset."""
     command = [sys.executable, script]
+    if preset:
+        command.append(str(build(context, preset, programs) / "tests"))
     env = dict(context.env, TERRAZZO_BUILD_ROOT=str(context.build_root))
     code, out, err = call(command, env, context.hang_seconds)
     return parse_tap(pathlib.Path(script).stem, code, out, err)

@@ -15,7 +15,7 @@ static void compare_random(tz_device_type type)
 {
     const tz_device_type own = test_device->info.type;
     test_device->info.type = type;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (unsigned i = 0; i < test_device_sample(ROUNDS); i++) {
         cut_case c;
         cut_case_random(&c);
         cut_case_compare(&c);
@@ -53,7 +53,7 @@ static void test_wide(void **state)
 {
     (void)state;
     const tz_device_type own = test_device->info.type;
-    for (int i = 0; i < 24; i++) {
+    for (unsigned i = 0; i < test_device_sample(24); i++) {
         cut_case c;
         test_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
         wide_case(&c);

@@ -98,7 +98,7 @@ static void test_random(void **state)
 {
     (void)state;
     const tz_device_type own = test_device->info.type;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (unsigned i = 0; i < test_device_sample(ROUNDS); i++) {
         test_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
         compare_random();
     }

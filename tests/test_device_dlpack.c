@@ -4,7 +4,8 @@
 #include <string.h>
 #include <terrazzo/dlpack.h>
 
-#include "double/own_opencl.h"
+#include "double/own_device.h"
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
 
@@ -30,20 +31,28 @@ _Static_assert(sizeof(tz_dl_managed_legacy) == 64 && offsetof(tz_dl_managed_lega
                    offsetof(tz_dl_managed_legacy, deleter) == 56,
                "legacy tensor");
 
-static own_opencl own;
+static own_device own;
 
 static int begin(void **state)
 {
     (void)state;
-    own_opencl_begin(&own);
+    own_begin(&own);
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    own_opencl_end(&own);
+    own_end(&own);
     return 0;
+}
+
+enum { DL_CUDA = 2 }; /* kDLCUDA */
+
+/* What a tensor in the test device's memory says it is. */
+static tz_dl_device dl_device(void)
+{
+    return (tz_dl_device){test_device_is_cuda() ? DL_CUDA : TZ_DL_OPENCL, 0};
 }
 
 /* ---- to a buffer ---- */
@@ -253,10 +262,10 @@ static void test_what_is_refused(void **state)
     t = tensor_of(3, shape, NULL);
     for (int32_t type = -1; type < 20; type++) {
         t.device.type = type;
-        if (type != TZ_DL_CPU && type != TZ_DL_OPENCL)
+        if (type != TZ_DL_CPU && type != TZ_DL_OPENCL && type != DL_CUDA)
             refused(&t, &how, TZ_ERR_UNSUPPORTED, "on a device of type");
     }
-    t.device.type = TZ_DL_OPENCL;
+    t.device = dl_device();
     refused(&t, &how, TZ_ERR_ARG, "options->device");
     how.struct_size++;
     refused(&t, &how, TZ_ERR_ARG, "struct_size");
@@ -434,17 +443,17 @@ static void test_no_memory(void **state)
 
 /* ---- on a device ---- */
 
-static void test_a_cl_mem_as_a_buffer(void **state)
+static void test_memory_of_the_callers_as_a_buffer(void **state)
 {
     (void)state;
     tz_error err;
     tz_buffer b;
     int64_t shape[2] = {4, 7}, strides[2] = {-8, 1};
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
-    tz_cl_mem buffer = own_opencl_buffer(&own, 100);
+    void *buffer = own_alloc(&own, 100);
     tz_dl_tensor t = tensor_of(2, shape, NULL);
     t.data = buffer;
-    t.device = (tz_dl_device){TZ_DL_OPENCL, 12};
+    t.device = dl_device();
     how.device = own.opened;
     t.byte_offset = 44;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);
@@ -463,8 +472,7 @@ static void test_a_cl_mem_as_a_buffer(void **state)
     refused(&t, &how, TZ_ERR_ARG, "beyond the 100 bytes");
     t.byte_offset = UINT64_MAX;
     refused(&t, &how, TZ_ERR_ARG, "beyond the 100 bytes");
-    assert_int_equal(own_opencl_references(&own, buffer), 1);
-    assert_int_equal(own.api.ReleaseMemObject(buffer), 0);
+    own_free(&own, buffer); /* nobody has a hold of it */
 }
 
 static void test_device_memory_as_a_tensor(void **state)
@@ -482,30 +490,33 @@ static void test_device_memory_as_a_tensor(void **state)
     assert_int_equal(tz_device_alloc(own.opened, sizeof sent, &b.memory, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(b.memory, 0, sent, sizeof sent, &err), TZ_OK);
     assert_int_equal(tz_dlpack_from_buffer(&managed, &b, NULL, &err), TZ_OK);
-    assert_int_equal(managed->tensor.device.type, TZ_DL_OPENCL);
+    assert_int_equal(managed->tensor.device.type, dl_device().type);
     assert_int_equal(managed->tensor.byte_offset, 20);
     how.device = own.opened;
     assert_int_equal(tz_dlpack_to_buffer(&again, managed, &how, &err), TZ_OK);
-    managed->deleter(managed); /* frees the memory; the wrapper has its own hold */
+    if (!test_device_is_cuda())
+        managed->deleter(managed); /* frees the memory; the wrapper has its own hold */
     assert_int_equal(tz_device_copy_out(got, again.memory, again.offset, sizeof got, &err), TZ_OK);
     assert_memory_equal(got, sent + 10, sizeof got);
     tz_device_free(again.memory);
+    if (test_device_is_cuda())
+        managed->deleter(managed);
 }
 
 enum { WIDE = 70, HIGH = 50, PIXELS = WIDE * HIGH * 3, FRONT = 6 };
 
-/* Height, width, bands in a cl_mem of the caller's, some bytes from its start. */
-static tz_dl_tensor tensor_in(tz_cl_mem buffer, int64_t shape[3])
+/* Height, width, bands in memory of the caller's, some bytes from its start. */
+static tz_dl_tensor tensor_in(void *buffer, int64_t shape[3])
 {
     return (tz_dl_tensor){.data = buffer,
-                          .device = {TZ_DL_OPENCL, 0},
+                          .device = dl_device(),
                           .ndim = 3,
                           .dtype = {TZ_DL_UINT, 16, 1},
                           .shape = shape,
                           .byte_offset = FRONT};
 }
 
-static tz_buffer view_of(tz_cl_mem buffer)
+static tz_buffer view_of(void *buffer)
 {
     tz_error err;
     tz_buffer b;
@@ -519,19 +530,7 @@ static tz_buffer view_of(tz_cl_mem buffer)
     return b;
 }
 
-/* The caller's own way to its bytes. */
-static void copy_own(tz_cl_mem buffer, void *bytes, size_t size, bool in)
-{
-    int32_t code = 0;
-    tz_cl_queue queue = own.api.CreateCommandQueue(own.context, own.device, 0, &code);
-    assert_non_null(queue);
-    code = in ? own.api.EnqueueWriteBuffer(queue, buffer, 1, 0, size, bytes, 0, NULL, NULL)
-              : own.api.EnqueueReadBuffer(queue, buffer, 1, 0, size, bytes, 0, NULL, NULL);
-    assert_int_equal(code, 0);
-    assert_int_equal(own.api.ReleaseCommandQueue(queue), 0);
-}
-
-static tz_memory write_tensor(tz_cl_mem buffer)
+static tz_memory write_tensor(void *buffer)
 {
     tz_error err = {0};
     tz_writer *writer = NULL;
@@ -552,7 +551,7 @@ static tz_memory write_tensor(tz_cl_mem buffer)
     return file;
 }
 
-static void read_tensor(const tz_memory *bytes, tz_cl_mem buffer)
+static void read_tensor(const tz_memory *bytes, void *buffer)
 {
     tz_error err = {0};
     tz_file *file = NULL;
@@ -572,22 +571,20 @@ static void test_files_of_tensors(void **state)
 {
     (void)state;
     static uint16_t sent[PIXELS + FRONT], got[PIXELS + FRONT];
-    tz_cl_mem from = own_opencl_buffer(&own, sizeof sent), to = own_opencl_buffer(&own, sizeof got);
+    void *from = own_alloc(&own, sizeof sent), *to = own_alloc(&own, sizeof got);
     for (unsigned i = 0; i < PIXELS + FRONT; i++)
         sent[i] = (uint16_t)(i / 7 * 11 + i % 3);
-    copy_own(from, sent, sizeof sent, true);
-    copy_own(to, got, sizeof got, true);
+    own_copy_in(&own, from, sent, sizeof sent);
+    own_copy_in(&own, to, got, sizeof got);
     tz_memory file = write_tensor(from);
     read_tensor(&file, to);
-    copy_own(to, got, sizeof got, false);
+    own_copy_out(&own, got, to, sizeof got);
     assert_memory_equal(got + FRONT / 2, sent + FRONT / 2, PIXELS * sizeof *sent);
     for (unsigned i = 0; i < FRONT / 2; i++) /* nothing around it was touched */
         assert_true(got[i] == 0 && got[PIXELS + FRONT / 2 + i] == 0);
     tz_memory_free(&file);
-    assert_int_equal(own_opencl_references(&own, from), 1);
-    assert_int_equal(own_opencl_references(&own, to), 1);
-    assert_int_equal(own.api.ReleaseMemObject(from), 0);
-    assert_int_equal(own.api.ReleaseMemObject(to), 0);
+    own_free(&own, from);
+    own_free(&own, to);
 }
 
 int main(void)
@@ -600,7 +597,7 @@ int main(void)
         cmocka_unit_test(test_round_trips),
         cmocka_unit_test(test_what_cannot_be_told),
         cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_a_cl_mem_as_a_buffer),
+        cmocka_unit_test(test_memory_of_the_callers_as_a_buffer),
         cmocka_unit_test(test_device_memory_as_a_tensor),
         cmocka_unit_test(test_files_of_tensors),
     };

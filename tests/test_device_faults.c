@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loaders and devices of OpenCL that are missing, odd, or fail: each is a clear error, nothing
- * leaks, and a new device can be opened afterwards. */
+ * Drivers and devices that fail: each is a clear error, nothing leaks, and a new device can be
+ * opened afterwards. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,53 +9,38 @@
 #include "device/device.h"
 #include "device/kernel_list.h"
 #include "device/place.h"
-#include "double/opencl_double.h"
+#include "double/fault_device.h"
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
-
-#define OUT_OF_RESOURCES (-5)
-
-static double_control *control;
-static const tz_device_options with_double = {.struct_size = sizeof with_double,
-                                              .opencl_library = OPENCL_DOUBLE};
 
 static int begin(void **state)
 {
     (void)state;
-    control = opencl_double_load();
+    fault_load();
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    return control->live != 0;
+    return fault_live() != 0;
 }
 
 #define FAULT(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
-static tz_device *open_double(const char *name)
+static void check_open_fails(const char *text)
 {
     tz_device *device = NULL;
     tz_error err = {0};
-    const tz_result result = tz_device_open(&device, name, &with_double, &err);
-    if (result != TZ_OK)
-        print_message("%s\n", err.message);
-    assert_int_equal(result, TZ_OK);
-    return device;
-}
-
-static void check_open_fails(const char *name, const tz_device_options *how, const char *text)
-{
-    tz_device *device = NULL;
-    tz_error err = {0};
-    assert_int_equal(tz_device_open(&device, name, how, &err), TZ_ERR_DEVICE);
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err),
+                     TZ_ERR_DEVICE);
     assert_int_equal(err.cause, TZ_CAUSE_DEVICE);
     if (!strstr(err.message, text))
         print_message("'%s' is not in '%s'\n", text, err.message);
     assert_non_null(strstr(err.message, text));
     assert_null(device);
-    assert_int_equal(control->live, 0);
+    assert_int_equal(fault_live(), 0);
 }
 
 /* ---- names ---- */
@@ -69,23 +54,22 @@ static void test_names(void **state)
                                         "opencl:x", "opencl:-1", "opencl:0x", "opencl:99999999999",
                                         "Cpu",      "cpu:0",     "opencl0:0 "};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(tz_device_open(&device, wrong[i], &with_double, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_device_open(&device, wrong[i], &fault_options, &err), TZ_ERR_ARG);
         assert_non_null(strstr(err.message, "opencl:N"));
     }
     assert_int_equal(tz_device_open(NULL, "cpu", NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_open(&device, NULL, NULL, &err), TZ_ERR_ARG);
-    tz_device_options how = with_double;
+    tz_device_options how = fault_options;
     how.struct_size = sizeof how + 1;
     assert_int_equal(tz_device_open(&device, "cpu", &how, &err), TZ_ERR_ARG);
     assert_null(device);
-    check_open_fails("opencl:2", &with_double, "OpenCL has 2");
 }
 
 static void test_the_cores(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device *device = open_double("cpu");
+    tz_device *device = fault_open_as("cpu");
     tz_device_memory *memory = NULL;
     const tz_device_info *info = tz_device_get_info(device);
     assert_string_equal(info->id, "cpu");
@@ -96,125 +80,20 @@ static void test_the_cores(void **state)
     tz_device_close(NULL);
 }
 
-/* The GPU with most memory, whatever its number; and never a CPU. */
-static void test_work(void **state)
-{
-    (void)state;
-    tz_error err;
-    tz_device_list *list = NULL;
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_PLACE), "place");
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_DECODE_ZSTD), "decode-zstd");
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_REDUCE), "reduce");
-    assert_null(tz_device_work_name(0));
-    assert_null(tz_device_work_name(TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2));
-    assert_null(tz_device_work_name(1u << 31));
-    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
-    /* the cores can do all that has a name; the double has no double precision */
-    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_REDUCE - 1);
-    assert_true(list->devices[1].work & TZ_DEVICE_PLACE);
-    assert_false(list->devices[1].work & TZ_DEVICE_CONVERT);
-    tz_device_list_free(list);
-    control->big_endian = true;
-    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
-    assert_false(list->devices[1].usable);
-    assert_int_equal(list->devices[1].work, 0);
-    tz_device_list_free(list);
-}
-
+/* The GPU with most memory, whatever its number; and the cores where there is none. */
 static void test_auto(void **state)
 {
     (void)state;
-    control->platforms = 2;
-    control->gpus = 2;
-    tz_device *device = open_double("auto");
-    assert_string_equal(tz_device_get_info(device)->id, "opencl:1");
+    fault_set_gpus(2);
+    tz_device *device = fault_open_as("auto");
+    assert_string_equal(tz_device_get_info(device)->driver,
+                        test_device_is_cuda() ? "cuda" : "opencl");
+    assert_non_null(strstr(tz_device_get_info(device)->id, ":1"));
     tz_device_close(device);
-    control->gpus = 0;
-    device = open_double("auto");
+    fault_set_gpus(0);
+    device = fault_open_as("auto");
     assert_string_equal(tz_device_get_info(device)->id, "cpu");
-    assert_non_null(strstr(tz_device_get_info(device)->reason, "no driver offers a GPU"));
-    tz_device_close(device);
-}
-
-/* ---- nothing there ---- */
-
-static void check_reason(const tz_device_options *how, const char *text)
-{
-    tz_device_list *list = NULL;
-    tz_device *device = NULL;
-    tz_error err;
-    assert_int_equal(tz_device_list_make(&list, how, &err), TZ_OK);
-    assert_int_equal(list->device_count, 1);
-    assert_string_equal(list->devices[0].id, "cpu");
-    assert_int_equal(list->driver_count, 1);
-    assert_non_null(strstr(list->drivers[0].reason, text));
-    tz_device_list_free(list);
-    check_open_fails("opencl:0", how, text);
-    assert_int_equal(tz_device_open(&device, "auto", how, &err), TZ_OK);
-    assert_string_equal(tz_device_get_info(device)->id, "cpu");
-    assert_non_null(strstr(tz_device_get_info(device)->reason, text));
-    tz_device_close(device);
-}
-
-static void test_nothing_there(void **state)
-{
-    (void)state;
-    tz_device_options how = with_double;
-    how.opencl_library = "libnothing-of-the-kind.so.1";
-    check_reason(&how, "libnothing-of-the-kind.so.1");
-    how.opencl_library = OPENCL_DOUBLE_OLD;
-    check_reason(&how, "clEnqueueMarkerWithWaitList");
-    control->platforms = 0;
-    check_reason(&with_double, "no platform");
-    control->platforms = 1;
-    control->gpus = control->cpus = 0;
-    check_reason(&with_double, "no device");
-}
-
-static void test_odd_devices(void **state)
-{
-    (void)state;
-    control->version = "OpenCL 1.1 old";
-    check_open_fails("opencl:0", &with_double, "older than OpenCL 1.2");
-    control->version = "nonsense";
-    check_open_fails("opencl:0", &with_double, "older than OpenCL 1.2");
-    opencl_double_reset(control);
-    control->unavailable = true;
-    check_open_fails("opencl:0", &with_double, "not available");
-    opencl_double_reset(control);
-    control->no_compiler = true;
-    check_open_fails("opencl:0", &with_double, "no compiler");
-    opencl_double_reset(control);
-    control->big_endian = true;
-    check_open_fails("opencl:0", &with_double, "big-endian");
-    opencl_double_reset(control);
-    control->max_group = 63;
-    check_open_fails("opencl:0", &with_double, "smaller than 64");
-    tz_device *device = open_double("auto");
-    assert_string_equal(tz_device_get_info(device)->id, "cpu");
-    assert_non_null(strstr(tz_device_get_info(device)->reason, "smaller than 64"));
-    tz_device_close(device);
-    opencl_double_reset(control);
-    device = open_double("opencl:0");
-    assert_string_equal(tz_device_get_info(device)->name, "Double? device?");
-    assert_non_null(strstr(control->options, "-cl-std=CL1.2"));
-    tz_device_close(device);
-}
-
-static void test_build_failure_shows_the_log(void **state)
-{
-    (void)state;
-    control->fail_function = "clBuildProgram";
-    control->fail_nth = 1;
-    control->fail_code = -11;
-    check_open_fails("opencl:0", &with_double, "undeclared identifier 'nonsense'");
-    tz_device *device = open_double("opencl:0"); /* the next one compiles */
-    tz_device_close(device);
-    control->fail_function = "clBuildProgram";
-    control->fail_nth = 1;
-    device = open_double("auto");
-    assert_string_equal(tz_device_get_info(device)->id, "cpu");
-    assert_non_null(strstr(tz_device_get_info(device)->reason, "CL_BUILD_PROGRAM_FAILURE"));
+    assert_true(tz_device_get_info(device)->reason[0] != '\0');
     tz_device_close(device);
 }
 
@@ -224,22 +103,18 @@ static void test_launches(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device *device = open_double("opencl:0"), *other = open_double("opencl:1");
+    tz_device *device = fault_open(), *other = fault_open();
     tz_device_memory *memory = NULL;
     assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
     const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
                                      {.kind = TZ_ARGUMENT_U64}};
     tz_launch launch = {
-        .kernel = TZ_KERNEL_UNDO, .groups = INT32_MAX, .arguments = arguments, .argument_count = 2};
-    assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
+        .kernel = TZ_KERNEL_UNDO, .groups = 1, .arguments = arguments, .argument_count = 2};
+    const uint64_t calls = fault_calls();
     assert_int_equal(tz_device_launch(other, 0, &launch, &err), TZ_ERR_ARG); /* not its memory */
-    launch.groups++;
-    assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_ERR_LIMIT);
-    assert_int_equal(err.found, launch.groups);
     launch.groups = 0;
-    const uint64_t calls = control->calls;
     assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
-    assert_int_equal(control->calls, calls);
+    assert_int_equal(fault_calls(), calls);
     tz_device_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
     assert_int_equal(tz_device_close_checked(other, &err), TZ_OK);
@@ -250,22 +125,16 @@ static void test_launches(void **state)
 static void test_out_of_memory_is_not_the_end(void **state)
 {
     (void)state;
-    static const int32_t codes[] = {-4, -5, -6, -61};
     tz_error err;
     tz_device_counts counts;
-    tz_device *device = open_double("opencl:0");
+    tz_device *device = fault_open();
     tz_device_memory *first = NULL, *second = NULL;
     assert_int_equal(tz_device_alloc(device, 100, &first, &err), TZ_OK);
-    for (size_t i = 0; i < 4; i++) {
-        control->fail_function = "clCreateBuffer";
-        control->fail_nth = 1;
-        control->fail_code = codes[i];
-        assert_int_equal(tz_device_alloc(device, 100, &second, &err), TZ_ERR_NOMEM);
-        assert_non_null(strstr(err.message, "no 100 bytes of device memory"));
-        assert_null(second);
-    }
-    control->fail_function = "clEnqueueMapBuffer";
-    control->fail_nth = 1;
+    fault_set(FAULT_ALLOC, 1, FAULT_NO_MEMORY);
+    assert_int_equal(tz_device_alloc(device, 100, &second, &err), TZ_ERR_NOMEM);
+    assert_non_null(strstr(err.message, "no 100 bytes of device memory"));
+    assert_null(second);
+    fault_set(FAULT_PINNED, 1, FAULT_NO_MEMORY);
     assert_int_equal(tz_device_alloc_pinned(device, 100, &second, &err), TZ_ERR_NOMEM);
     tz_device_get_counts(device, &counts, NULL);
     assert_int_equal(counts.bytes_now, 100);
@@ -282,7 +151,7 @@ static void check_dead(tz_device *device, tz_device_memory *memory, const char *
     tz_device_memory *none = NULL;
     tz_device_event *event = NULL;
     uint64_t bytes;
-    const uint64_t calls = control->calls;
+    const uint64_t calls = fault_calls();
     const tz_result results[] = {tz_device_alloc(device, 1, &none, &err),
                                  tz_device_alloc_pinned(device, 1, &none, &err),
                                  tz_device_upload(0, memory, 0, &byte, 1, &err),
@@ -295,7 +164,7 @@ static void check_dead(tz_device *device, tz_device_memory *memory, const char *
     assert_non_null(strstr(err.message, first));
     assert_non_null(strstr(err.message, "opened anew"));
     /* the driver is left in peace, but for the wait: memory is about to be released */
-    assert_int_equal(control->calls, calls + 1);
+    assert_true(fault_calls() > calls && fault_calls() <= calls + (test_device_is_cuda() ? 2 : 1));
 }
 
 static tz_result launch_something(tz_device_memory *memory, tz_error *err)
@@ -316,15 +185,13 @@ static void test_a_failed_device_stays_failed(void **state)
     (void)state;
     tz_error err;
     tz_device_memory *memory = NULL;
-    tz_device *device = open_double("opencl:0");
+    tz_device *device = fault_open();
     assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
-    control->fail_function = "clEnqueueNDRangeKernel";
-    control->fail_nth = 1;
-    control->fail_code = OUT_OF_RESOURCES;
+    fault_set(FAULT_LAUNCH, 1, FAULT_ONCE);
     assert_int_equal(launch_something(memory, &err), TZ_ERR_DEVICE);
-    assert_non_null(strstr(err.message, "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5)"));
-    check_dead(device, memory, "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5)");
-    tz_device *other = open_double("opencl:0"); /* while the first is still open */
+    assert_non_null(strstr(err.message, fault_text(FAULT_LAUNCH, FAULT_ONCE)));
+    check_dead(device, memory, fault_text(FAULT_LAUNCH, FAULT_ONCE));
+    tz_device *other = fault_open(); /* while the first is still open */
     tz_device_free(memory);
     assert_int_equal(tz_device_alloc(other, 100, &memory, &err), TZ_OK);
     assert_int_equal(launch_something(memory, &err), TZ_OK);
@@ -333,44 +200,25 @@ static void test_a_failed_device_stays_failed(void **state)
     assert_int_equal(tz_device_close_checked(other, &err), TZ_OK);
 }
 
+/* OpenCL's is lost for good; of CUDA a context is, and the next one is fresh. */
 static void test_a_device_that_is_lost(void **state)
 {
     (void)state;
     tz_error err;
     tz_device_memory *memory = NULL;
-    tz_device *device = open_double("opencl:0");
+    tz_device *device = fault_open();
     assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
-    control->fail_function = "clFinish";
-    control->fail_nth = 1;
-    control->fail_code = -9999; /* a vendor's own */
-    control->lost = true;
+    fault_set(FAULT_SYNC, 1, FAULT_LOST);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_DEVICE);
-    assert_non_null(strstr(err.message, "-9999"));
-    check_dead(device, memory, "-9999");
-    tz_device_close(device);                                   /* with its memory */
-    check_open_fails("opencl:0", &with_double, "no platform"); /* it is still lost */
-    opencl_double_reset(control);
-    device = open_double("opencl:0");
+    assert_non_null(strstr(err.message, fault_text(FAULT_SYNC, FAULT_LOST)));
+    check_dead(device, memory, fault_text(FAULT_SYNC, FAULT_LOST));
+    tz_device_close(device); /* with its memory */
+    if (!test_device_is_cuda()) {
+        check_open_fails("no platform"); /* it is still lost */
+        fault_reset();
+    }
+    device = fault_open();
     tz_device_close(device);
-}
-
-/* Work that went wrong after it was begun comes out of its event. */
-static void test_an_event_tells_of_failed_work(void **state)
-{
-    (void)state;
-    tz_error err;
-    tz_device_event *event = NULL;
-    bool happened = true;
-    tz_device *device = open_double("opencl:0");
-    assert_int_equal(tz_device_record(device, 0, &event, &err), TZ_OK);
-    control->event_status = 1; /* running */
-    assert_int_equal(tz_device_query(event, &happened, &err), TZ_OK);
-    assert_false(happened);
-    control->event_status = -14;
-    assert_int_equal(tz_device_query(event, &happened, &err), TZ_ERR_DEVICE);
-    assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_DEVICE);
-    tz_device_free_event(event);
-    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
 /* ---- each call in turn, each allocation in turn ---- */
@@ -412,10 +260,10 @@ static tz_result whole_life(tz_error *err)
 {
     tz_device *device = NULL;
     tz_device_list *list = NULL;
-    tz_result result = tz_device_list_make(&list, &with_double, err);
+    tz_result result = tz_device_list_make(&list, &fault_options, err);
     tz_device_list_free(list);
     if (result == TZ_OK)
-        result = tz_device_open(&device, "opencl:0", &with_double, err);
+        result = tz_device_open(&device, fault_device_id(), &fault_options, err);
     if (result != TZ_OK)
         return result;
     result = work_on(device, err);
@@ -430,15 +278,14 @@ static void test_each_call_fails_in_turn(void **state)
     tz_error err;
     uint64_t failures = 0;
     assert_int_equal(whole_life(&err), TZ_OK);
-    const uint64_t calls = control->calls;
+    const uint64_t calls = fault_calls();
     assert_true(calls > 60);
     for (uint64_t n = 1; n <= calls; n++) {
-        opencl_double_reset(control);
-        control->fail_nth = n;
-        control->fail_code = OUT_OF_RESOURCES;
+        fault_reset();
+        fault_set(FAULT_ANY, n, FAULT_ONCE);
         err.message[0] = '\0';
         const tz_result result = whole_life(&err);
-        assert_int_equal(control->live, 0);
+        assert_int_equal(fault_live(), 0);
         if (result == TZ_OK)
             continue; /* a fact of the device that is not needed */
         failures++;
@@ -446,7 +293,7 @@ static void test_each_call_fails_in_turn(void **state)
         assert_true(err.message[0] != '\0');
     }
     assert_true(failures > 20);
-    opencl_double_reset(control);
+    fault_reset();
     assert_int_equal(whole_life(&err), TZ_OK);
 }
 
@@ -462,7 +309,7 @@ static void test_each_allocation_fails_in_turn(void **state)
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_int_equal(stats.live_bytes, 0);
-        assert_int_equal(control->live, 0);
+        assert_int_equal(fault_live(), 0);
         if (stats.failures == 0) {
             assert_int_equal(result, TZ_OK);
             break;
@@ -472,7 +319,7 @@ static void test_each_allocation_fails_in_turn(void **state)
         assert_int_equal(result, TZ_ERR_NOMEM);
         refused++;
     }
-    assert_int_equal(refused, 11);
+    assert_true(refused > 10);
 }
 
 /* ---- fork ---- */
@@ -481,16 +328,18 @@ static void test_each_allocation_fails_in_turn(void **state)
 static int in_child(tz_device *device, tz_device_memory *memory, tz_device_event *event)
 {
     tz_error err;
-    const uint64_t calls = control->calls;
-    const int64_t live = control->live;
+    const uint64_t calls = fault_calls();
+    const int64_t live = fault_live();
     if (tz_device_sync(device, 0, &err) != TZ_ERR_DEVICE || !strstr(err.message, "fork"))
         return 1;
     tz_device_free_event(event);
     tz_device_free(memory);
     if (tz_device_close_checked(device, &err) != TZ_OK)
         return 2;
-    if (control->calls != calls || control->live != live)
-        return 3; /* the parent's driver was called */
+    if (fault_calls() != calls || fault_live() != live)
+        return 3;              /* the parent's driver was called */
+    if (test_device_is_cuda()) /* CUDA has no children */
+        return whole_life(&err) == TZ_ERR_DEVICE ? 0 : 4;
     return whole_life(&err) == TZ_OK ? 0 : 4;
 }
 
@@ -501,7 +350,7 @@ static void test_a_child_leaves_the_driver_alone(void **state)
     int status = -1;
     tz_device_memory *memory = NULL;
     tz_device_event *event = NULL;
-    tz_device *device = open_double("opencl:0");
+    tz_device *device = fault_open();
     assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
     assert_int_equal(tz_device_record(device, 0, &event, &err), TZ_OK);
     const pid_t child = fork();
@@ -538,7 +387,7 @@ static void test_threads(void **state)
     pthread_t threads[THREADS];
     size_t count;
     uint64_t lost;
-    tz_device *device = open_double("opencl:0");
+    tz_device *device = fault_open();
     tz_device_keep_timeline(device, true);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, device), 0);
@@ -562,16 +411,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FAULT(test_names),
         FAULT(test_the_cores),
-        FAULT(test_work),
         FAULT(test_auto),
-        FAULT(test_nothing_there),
-        FAULT(test_odd_devices),
-        FAULT(test_build_failure_shows_the_log),
         FAULT(test_launches),
         FAULT(test_out_of_memory_is_not_the_end),
         FAULT(test_a_failed_device_stays_failed),
         FAULT(test_a_device_that_is_lost),
-        FAULT(test_an_event_tells_of_failed_work),
         FAULT(test_each_call_fails_in_turn),
         FAULT(test_each_allocation_fails_in_turn),
         FAULT(test_a_child_leaves_the_driver_alone),

@@ -1,41 +1,107 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The contract of device.h on a real OpenCL device: bytes go where they are sent, queues wait for
- * each other, everything is counted, and what is wrong is refused before the driver sees it. */
+ * What is OpenCL's own: loaders and devices that are missing or odd, what is compiled when it is
+ * wanted, references, contexts of the caller's. */
 #include <string.h>
 
 #include "device/device.h"
 #include "device/kernel_list.h"
+#include "device/opencl.h"
+#include "double/opencl_double.h"
+#include "double/own_device.h"
 #include "double/test_device.h"
 #include "support/check.h"
 
-#define SIZE 5000u
+static double_control *control;
+static const char *const double_name = OPENCL_DOUBLE;
+static const tz_device_options with_double = {.struct_size = sizeof with_double,
+                                              .opencl_library = OPENCL_DOUBLE,
+                                              .cuda_library = "libnothing-of-the-kind.so.1"};
 
-static tz_device_memory *alloc(uint64_t size)
-{
-    tz_error err;
-    tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
-    return memory;
-}
-
-static void fill(uint8_t *bytes, size_t size, unsigned seed)
-{
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(i * 31 + i / 256 + seed);
-}
-
-static void test_what_it_is(void **state)
+static int begin(void **state)
 {
     (void)state;
-    const tz_device_info *info = tz_device_get_info(test_device);
-    assert_string_equal(info->driver, "opencl");
-    assert_int_equal(info->type, TZ_DEVICE_CPU);
-    assert_true(info->usable && info->reason[0] == '\0');
-    assert_true(info->limits.memory >= info->limits.max_allocation);
-    assert_true(info->limits.max_allocation > 1 << 20);
-    assert_true(info->limits.alignment >= 16 && info->limits.max_group >= TZ_GROUP_ITEMS);
-    assert_int_equal(info->work, 2 * TZ_DEVICE_REDUCE - 1); /* all that has a name */
-    assert_non_null(strstr(info->api_version, "OpenCL"));
+    control = opencl_double_load();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return control->live != 0;
+}
+
+#define FAULT(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+static tz_device *open_double(const char *name)
+{
+    tz_device *device = NULL;
+    tz_error err = {0};
+    const tz_result result = tz_device_open(&device, name, &with_double, &err);
+    if (result != TZ_OK)
+        print_message("%s\n", err.message);
+    assert_int_equal(result, TZ_OK);
+    return device;
+}
+
+static void check_open_fails(const char *name, const tz_device_options *how, const char *text)
+{
+    tz_device *device = NULL;
+    tz_error err = {0};
+    assert_int_equal(tz_device_open(&device, name, how, &err), TZ_ERR_DEVICE);
+    assert_int_equal(err.cause, TZ_CAUSE_DEVICE);
+    if (!strstr(err.message, text))
+        print_message("'%s' is not in '%s'\n", text, err.message);
+    assert_non_null(strstr(err.message, text));
+    assert_null(device);
+    assert_int_equal(control->live, 0);
+}
+
+/* ---- names ---- */
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    check_open_fails("opencl:2", &with_double, "OpenCL has 2");
+}
+
+static void test_work(void **state)
+{
+    (void)state;
+    tz_error err;
+    tz_device_list *list = NULL;
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_PLACE), "place");
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_DECODE_ZSTD), "decode-zstd");
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_REDUCE), "reduce");
+    assert_null(tz_device_work_name(0));
+    assert_null(tz_device_work_name(TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2));
+    assert_null(tz_device_work_name(1u << 31));
+    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
+    /* the cores can do all that has a name; the double has no double precision */
+    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_REDUCE - 1);
+    assert_true(list->devices[1].work & TZ_DEVICE_PLACE);
+    assert_false(list->devices[1].work & TZ_DEVICE_CONVERT);
+    tz_device_list_free(list);
+    control->big_endian = true;
+    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
+    assert_false(list->devices[1].usable);
+    assert_int_equal(list->devices[1].work, 0);
+    tz_device_list_free(list);
+}
+
+/* The GPU with most memory, whatever its number; and never a CPU. */
+static void test_auto(void **state)
+{
+    (void)state;
+    control->platforms = 2;
+    control->gpus = 2;
+    tz_device *device = open_double("auto");
+    assert_string_equal(tz_device_get_info(device)->id, "opencl:1");
+    tz_device_close(device);
+    control->gpus = 0;
+    device = open_double("auto");
+    assert_string_equal(tz_device_get_info(device)->id, "cpu");
+    assert_non_null(strstr(tz_device_get_info(device)->reason, "no driver offers a GPU"));
+    tz_device_close(device);
 }
 
 /* An OpenCL device that is the cores is slower than the cores. */
@@ -53,208 +119,291 @@ static void test_auto_is_never_opencl_on_the_cores(void **state)
     tz_device_close(chosen);
 }
 
-static void test_parts(void **state)
+/* ---- nothing there ---- */
+
+static void check_reason(const tz_device_options *how, const char *text)
 {
-    (void)state;
+    tz_device_list *list = NULL;
+    tz_device *device = NULL;
     tz_error err;
-    uint8_t sent[SIZE], got[SIZE] = {0};
-    tz_device_memory *memory = alloc(SIZE);
-    fill(sent, SIZE, 1);
-    assert_int_equal(tz_device_upload(0, memory, 1000, sent + 1000, SIZE - 1000, &err), TZ_OK);
-    assert_int_equal(tz_device_upload(0, memory, 0, sent, 1000, &err), TZ_OK);
-    assert_int_equal(tz_device_download(0, got + 7, memory, 7, SIZE - 8, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    assert_memory_equal(got + 7, sent + 7, SIZE - 8);
-    assert_true(got[6] == 0 && got[SIZE - 1] == 0);
-    tz_device_free(memory);
+    assert_int_equal(tz_device_list_make(&list, how, &err), TZ_OK);
+    assert_int_equal(list->device_count, 1);
+    assert_string_equal(list->devices[0].id, "cpu");
+    const tz_driver_info *last = &list->drivers[list->driver_count - 1];
+    assert_string_equal(last->name, "opencl");
+    assert_non_null(strstr(last->reason, text));
+    tz_device_list_free(list);
+    check_open_fails("opencl:0", how, text);
+    assert_int_equal(tz_device_open(&device, "auto", how, &err), TZ_OK);
+    assert_string_equal(tz_device_get_info(device)->id, "cpu");
+    assert_non_null(strstr(tz_device_get_info(device)->reason, text));
+    tz_device_close(device);
 }
 
-static void test_pinned(void **state)
+static void test_nothing_there(void **state)
 {
     (void)state;
-    tz_error err;
-    uint8_t expected[SIZE];
-    tz_device_memory *memory = alloc(SIZE), *from = NULL, *to = NULL;
-    assert_int_equal(tz_device_alloc_pinned(test_device, SIZE, &from, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc_pinned(test_device, SIZE, &to, &err), TZ_OK);
-    fill(expected, SIZE, 2);
-    memcpy(from->host, expected, SIZE);
-    memset(to->host, 0, SIZE);
-    assert_int_equal(tz_device_upload(1, memory, 0, from->host, SIZE, &err), TZ_OK);
-    assert_int_equal(tz_device_download(1, to->host, memory, 0, SIZE, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
-    assert_memory_equal(to->host, expected, SIZE);
-    tz_device_free(from);
-    tz_device_free(to);
-    tz_device_free(memory);
+    tz_device_options how = with_double;
+    how.opencl_library = "libnothing-of-the-kind.so.1";
+    check_reason(&how, "libnothing-of-the-kind.so.1");
+    how.opencl_library = OPENCL_DOUBLE_OLD;
+    check_reason(&how, "clEnqueueMarkerWithWaitList");
+    control->platforms = 0;
+    check_reason(&with_double, "no platform");
+    control->platforms = 1;
+    control->gpus = control->cpus = 0;
+    check_reason(&with_double, "no device");
 }
 
-/* One queue sends, the other fetches when that has happened; only the second is waited for. */
-static void test_events(void **state)
+static void test_odd_devices(void **state)
+{
+    (void)state;
+    control->version = "OpenCL 1.1 old";
+    check_open_fails("opencl:0", &with_double, "older than OpenCL 1.2");
+    control->version = "nonsense";
+    check_open_fails("opencl:0", &with_double, "older than OpenCL 1.2");
+    opencl_double_reset(control);
+    control->unavailable = true;
+    check_open_fails("opencl:0", &with_double, "not available");
+    opencl_double_reset(control);
+    control->no_compiler = true;
+    check_open_fails("opencl:0", &with_double, "no compiler");
+    opencl_double_reset(control);
+    control->big_endian = true;
+    check_open_fails("opencl:0", &with_double, "big-endian");
+    opencl_double_reset(control);
+    control->max_group = 63;
+    check_open_fails("opencl:0", &with_double, "smaller than 64");
+    tz_device *device = open_double("auto");
+    assert_string_equal(tz_device_get_info(device)->id, "cpu");
+    assert_non_null(strstr(tz_device_get_info(device)->reason, "smaller than 64"));
+    tz_device_close(device);
+    opencl_double_reset(control);
+    device = open_double("opencl:0");
+    assert_string_equal(tz_device_get_info(device)->name, "Double? device?");
+    assert_non_null(strstr(control->options, "-cl-std=CL1.2"));
+    tz_device_close(device);
+}
+
+static void test_build_failure_shows_the_log(void **state)
+{
+    (void)state;
+    control->fail_function = "clBuildProgram";
+    control->fail_nth = 1;
+    control->fail_code = -11;
+    check_open_fails("opencl:0", &with_double, "undeclared identifier 'nonsense'");
+    tz_device *device = open_double("opencl:0"); /* the next one compiles */
+    tz_device_close(device);
+    control->fail_function = "clBuildProgram";
+    control->fail_nth = 1;
+    device = open_double("auto");
+    assert_string_equal(tz_device_get_info(device)->id, "cpu");
+    assert_non_null(strstr(tz_device_get_info(device)->reason, "CL_BUILD_PROGRAM_FAILURE"));
+    tz_device_close(device);
+}
+
+/* ---- work ---- */
+
+static void test_a_launch_is_no_longer_than_opencl_counts(void **state)
 {
     (void)state;
     tz_error err;
-    uint8_t sent[SIZE], got[SIZE];
-    bool happened = false;
-    tz_device_memory *memory = alloc(SIZE);
-    for (unsigned i = 0; i < 20; i++) {
-        tz_device_event *event = NULL;
-        fill(sent, SIZE, i);
-        assert_int_equal(tz_device_upload(0, memory, 0, sent, SIZE, &err), TZ_OK);
-        assert_int_equal(tz_device_record(test_device, 0, &event, &err), TZ_OK);
-        assert_int_equal(tz_device_wait(1, event, &err), TZ_OK);
-        assert_int_equal(tz_device_download(1, got, memory, 0, SIZE, &err), TZ_OK);
-        assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
-        assert_memory_equal(got, sent, SIZE);
-        assert_int_equal(tz_device_query(event, &happened, &err), TZ_OK);
-        assert_true(happened);
-        tz_device_free_event(event);
+    tz_device *device = open_double("opencl:0");
+    tz_device_memory *memory = NULL;
+    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
+                                     {.kind = TZ_ARGUMENT_U64}};
+    tz_launch launch = {
+        .kernel = TZ_KERNEL_UNDO, .groups = INT32_MAX, .arguments = arguments, .argument_count = 2};
+    assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
+    launch.groups++;
+    assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_ERR_LIMIT);
+    assert_int_equal(err.found, launch.groups);
+    tz_device_free(memory);
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+}
+
+static void test_codes_that_mean_no_memory(void **state)
+{
+    (void)state;
+    static const int32_t codes[] = {-4, -5, -6, -61};
+    tz_error err;
+    tz_device *device = open_double("opencl:0");
+    tz_device_memory *memory = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        control->fail_function = "clCreateBuffer";
+        control->fail_nth = 1;
+        control->fail_code = codes[i];
+        assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_ERR_NOMEM);
     }
-    tz_device_free(memory);
+    assert_null(memory);
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
-static void test_counts_and_timeline(void **state)
+/* Work that went wrong after it was begun comes out of its event. */
+static void test_an_event_tells_of_failed_work(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device_counts before, all, wave;
-    uint8_t bytes[300];
-    size_t count;
-    uint64_t lost;
-    tz_device_memory *held = alloc(1000);
-    fill(bytes, sizeof bytes, 3);
-    tz_device_get_counts(test_device, &before, NULL);
-    tz_device_begin_wave(test_device);
-    tz_device_keep_timeline(test_device, true);
-    tz_device_memory *memory = alloc(300);
-    assert_int_equal(tz_device_upload(1, memory, 0, bytes, 300, &err), TZ_OK);
-    assert_int_equal(tz_device_upload(1, memory, 0, bytes, 0, &err), TZ_OK); /* is none */
-    assert_int_equal(tz_device_download(1, bytes, memory, 100, 200, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
-    tz_device_free(memory);
-    tz_device_keep_timeline(test_device, false);
-    tz_device_free(held);
-    tz_device_get_counts(test_device, &all, &wave);
-    assert_int_equal(wave.allocations, 1);
-    assert_int_equal(wave.uploads, 1);
-    assert_int_equal(wave.upload_bytes, 300);
-    assert_int_equal(wave.downloads, 1);
-    assert_int_equal(wave.download_bytes, 200);
-    assert_int_equal(wave.syncs, 1);
-    assert_int_equal(wave.bytes_peak, 1300);
-    assert_int_equal(wave.bytes_now, 0);
-    assert_int_equal(all.uploads, before.uploads + 1);
-
-    static const struct {
-        tz_device_call call;
-        uint32_t queue;
-        uint64_t bytes;
-    } expected[] = {{TZ_CALL_ALLOC, TZ_NO_QUEUE, 300},
-                    {TZ_CALL_UPLOAD, 1, 300},
-                    {TZ_CALL_DOWNLOAD, 1, 200},
-                    {TZ_CALL_SYNC, 1, 0},
-                    {TZ_CALL_FREE, TZ_NO_QUEUE, 300}};
-    const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
-    assert_int_equal(count, 5);
-    assert_int_equal(lost, 0);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(steps[i].sequence, i);
-        assert_int_equal(steps[i].thread, steps[0].thread);
-        assert_int_equal(steps[i].call, expected[i].call);
-        assert_int_equal(steps[i].queue, expected[i].queue);
-        assert_int_equal(steps[i].bytes, expected[i].bytes);
-    }
+    tz_device_event *event = NULL;
+    bool happened = true;
+    tz_device *device = open_double("opencl:0");
+    assert_int_equal(tz_device_record(device, 0, &event, &err), TZ_OK);
+    control->event_status = 1; /* running */
+    assert_int_equal(tz_device_query(event, &happened, &err), TZ_OK);
+    assert_false(happened);
+    control->event_status = -14;
+    assert_int_equal(tz_device_query(event, &happened, &err), TZ_ERR_DEVICE);
+    assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_DEVICE);
+    tz_device_free_event(event);
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
-static void refused(tz_result result, tz_result expected, const tz_error *err, const char *text)
+/* ---- the caller's ---- */
+
+/* The wrapper's reference keeps a buffer that its owner released. */
+static void test_a_wrapper_has_a_reference(void **state)
 {
-    assert_int_equal(result, expected);
+    (void)state;
+    tz_error err;
+    own_device own;
+    tz_device_memory *whole = NULL;
+    uint8_t sent[300], got[300] = {0};
+    char reason[256];
+    tz_cl_api api;
+    assert_true(tz_cl_load(&api, TZ_CL_LIBRARY, reason, sizeof reason));
+    own_begin(&own);
+    void *buffer = own_alloc(&own, sizeof sent);
+    memset(sent, 77, sizeof sent);
+    own_copy_in(&own, buffer, sent, sizeof sent);
+    assert_int_equal(tz_device_wrap(own.opened, buffer, 0, &whole, &err), TZ_OK);
+    assert_int_equal(own_references(&own, buffer), 1);
+    assert_int_equal(api.ReleaseMemObject(buffer), 0);
+    assert_int_equal(tz_device_copy_out(got, whole, 0, sizeof got, &err), TZ_OK);
+    assert_memory_equal(got, sent, sizeof got);
+    tz_device_free(whole);
+    own_end(&own);
+}
+
+/* A context and a buffer of the double's, as a caller would have made them. */
+static tz_cl_context make_context(const tz_cl_api *api, uint32_t index)
+{
+    int32_t code;
+    uint32_t count;
+    tz_cl_platform platform;
+    tz_cl_device devices[2];
+    assert_int_equal(api->GetPlatformIDs(1, &platform, &count), 0);
+    assert_int_equal(api->GetDeviceIDs(platform, UINT32_MAX, 2, devices, &count), 0);
+    return api->CreateContext(NULL, 1, &devices[index], NULL, NULL, &code);
+}
+
+static void load_double(tz_cl_api *api)
+{
+    char reason[256];
+    assert_true(tz_cl_load(api, double_name, reason, sizeof reason));
+}
+
+static tz_result wrap_with_double(const tz_cl_api *api, tz_cl_context context, tz_error *err)
+{
+    int32_t code;
+    uint8_t byte = 7;
+    tz_device *device = NULL;
+    tz_device_memory *memory = NULL;
+    tz_device_options how = with_double;
+    how.opencl_context = context;
+    tz_cl_mem buffer = api->CreateBuffer(context, 0, 100, NULL, &code);
+    if (!buffer) /* the caller's own trouble */
+        return TZ_ERR_DEVICE;
+    tz_result result = tz_device_open(&device, "opencl:0", &how, err);
+    if (result == TZ_OK)
+        result = tz_device_wrap(device, buffer, 0, &memory, err);
+    if (result == TZ_OK)
+        result = tz_device_copy_in(memory, 99, &byte, 1, err);
+    if (result == TZ_OK)
+        result = tz_device_copy_out(&byte, memory, 99, 1, err);
+    if (device) {
+        tz_error forgotten;
+        tz_device_free(memory);
+        assert_int_equal(tz_device_close_checked(device, &forgotten), TZ_OK);
+    }
+    assert_int_equal(api->ReleaseMemObject(buffer), 0);
+    return result;
+}
+
+static void refused(tz_result result, const tz_error *err, const char *text)
+{
+    assert_int_equal(result, TZ_ERR_ARG);
+    if (!strstr(err->message, text))
+        print_message("'%s' is not in '%s'\n", text, err->message);
     assert_non_null(strstr(err->message, text));
 }
 
-/* Each is refused, and the device goes on. */
-static void test_wrong_calls(void **state)
+static void test_odd_handles(void **state)
 {
     (void)state;
     tz_error err;
-    uint8_t byte = 0;
-    tz_device_memory *memory = alloc(100), *none = NULL;
-    refused(tz_device_upload(0, memory, 100, &byte, 1, &err), TZ_ERR_ARG, &err, "past the end");
-    refused(tz_device_upload(0, memory, UINT64_MAX, &byte, 2, &err), TZ_ERR_ARG, &err, "past");
-    refused(tz_device_download(0, &byte, memory, 1, UINT64_MAX, &err), TZ_ERR_ARG, &err, "past");
-    refused(tz_device_upload(2, memory, 0, &byte, 1, &err), TZ_ERR_ARG, &err, "queue");
-    refused(tz_device_sync(test_device, 7, &err), TZ_ERR_ARG, &err, "queue");
-    refused(tz_device_alloc(test_device, 0, &none, &err), TZ_ERR_ARG, &err, "0 bytes");
-    refused(tz_device_alloc(test_device, UINT64_MAX, &none, &err), TZ_ERR_LIMIT, &err, "one piece");
-    tz_launch launch = {.kernel = TZ_KERNEL_COUNT, .groups = 1};
-    refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "kernel");
-    launch.kernel = TZ_KERNEL_UNDO;
-    refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "arguments");
-    tz_argument arguments[2] = {{.kind = TZ_ARGUMENT_U64}, {.kind = TZ_ARGUMENT_U64}};
-    launch.arguments = arguments;
-    launch.argument_count = 2;
-    refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "arguments");
-    assert_null(none);
-    assert_int_equal(tz_device_upload(0, memory, 99, &byte, 1, &err), TZ_OK);
-    assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(memory);
+    tz_cl_api api;
+    load_double(&api);
+    tz_cl_context of_another_device = make_context(&api, 1);
+    refused(wrap_with_double(&api, of_another_device, &err), &err, "not in opencl_context");
+    tz_cl_context context = make_context(&api, 0);
+    control->memory_type = 0x10f1; /* CL_MEM_OBJECT_IMAGE2D */
+    refused(wrap_with_double(&api, context, &err), &err, "image");
+    opencl_double_reset(control);
+    control->fail_function = "clGetMemObjectInfo";
+    control->fail_nth = 1;
+    control->fail_code = -38;
+    refused(wrap_with_double(&api, context, &err), &err, "no memory of OpenCL");
+    control->fail_function = "clGetContextInfo";
+    control->fail_nth = 1;
+    control->fail_code = -34;
+    refused(wrap_with_double(&api, context, &err), &err, "no context of this loader");
+    assert_int_equal(api.ReleaseContext(context), 0);
+    assert_int_equal(api.ReleaseContext(of_another_device), 0);
+    assert_int_equal(control->live, 0);
 }
 
-/* ---- devices of their own ---- */
-
-static void test_guard(void **state)
+/* "auto" takes a GPU of the context, and no other. */
+static void test_auto_in_a_context(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    how.memory_bytes = 8000;
-    tz_device *small = test_device_open(&how);
-    tz_device_memory *memory = NULL, *none = NULL;
-    uint64_t room = 0;
-    assert_int_equal(tz_device_admit(small, (const uint64_t[]){4000, 3000}, 2, &err), TZ_OK);
-    assert_int_equal(tz_device_admit(small, (const uint64_t[]){4000, 3001}, 2, &err), TZ_ERR_LIMIT);
-    assert_int_equal(err.expected, 7000);
-    assert_int_equal(err.found, 7001);
-    const uint64_t half = UINT64_MAX / 2 + 1;
-    assert_int_equal(tz_device_admit(small, (const uint64_t[]){half, half}, 2, &err), TZ_ERR_LIMIT);
-    assert_int_equal(tz_device_alloc(small, 5000, &memory, &err), TZ_OK);
-    assert_int_equal(tz_device_free_memory(small, &room, &err), TZ_OK);
-    assert_int_equal(room, 3000);
-    assert_int_equal(tz_device_alloc(small, 3001, &none, &err), TZ_ERR_LIMIT);
-    assert_null(none);
-    tz_device_free(memory);
-    assert_int_equal(tz_device_alloc(small, 8000, &memory, &err), TZ_OK);
-    tz_device_free(memory);
-    assert_int_equal(tz_device_close_checked(small, &err), TZ_OK);
-}
-
-static void test_what_is_forgotten_is_told(void **state)
-{
-    (void)state;
-    tz_error err;
-    tz_device *careless = test_device_open(NULL);
-    tz_device_memory *memory = NULL;
-    tz_device_event *event = NULL;
-    assert_int_equal(tz_device_alloc(careless, 1234, &memory, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc_pinned(careless, 10, &memory, &err), TZ_OK);
-    assert_int_equal(tz_device_record(careless, 0, &event, &err), TZ_OK);
-    assert_int_equal(tz_device_close_checked(careless, &err), TZ_ERR_INTERNAL);
-    assert_int_equal(err.found, 3);
-    assert_non_null(strstr(err.message, "1234 bytes"));
+    tz_cl_api api;
+    tz_device *device = NULL;
+    load_double(&api);
+    tz_device_options how = with_double;
+    tz_cl_context context = make_context(&api, 0);
+    how.opencl_context = context;
+    assert_int_equal(tz_device_open(&device, "auto", &how, &err), TZ_OK);
+    assert_string_equal(tz_device_get_info(device)->id, "opencl:0");
+    assert_true(tz_device_native_context(device) == (void *)context);
+    tz_device_close(device);
+    assert_int_equal(api.ReleaseContext(context), 0);
+    context = make_context(&api, 1);
+    how.opencl_context = context;
+    assert_int_equal(tz_device_open(&device, "auto", &how, &err), TZ_OK);
+    assert_string_equal(tz_device_get_info(device)->id, "cpu");
+    assert_non_null(strstr(tz_device_get_info(device)->reason, "opencl_context"));
+    tz_device_close(device);
+    assert_int_equal(api.ReleaseContext(context), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_it_is),
-        cmocka_unit_test(test_auto_is_never_opencl_on_the_cores),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_pinned),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_counts_and_timeline),
-        cmocka_unit_test(test_wrong_calls),
-        cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_what_is_forgotten_is_told),
+        FAULT(test_numbers),
+        FAULT(test_work),
+        FAULT(test_auto),
+        FAULT(test_auto_is_never_opencl_on_the_cores),
+        FAULT(test_nothing_there),
+        FAULT(test_odd_devices),
+        FAULT(test_build_failure_shows_the_log),
+        FAULT(test_a_launch_is_no_longer_than_opencl_counts),
+        FAULT(test_codes_that_mean_no_memory),
+        FAULT(test_an_event_tells_of_failed_work),
+        FAULT(test_a_wrapper_has_a_reference),
+        FAULT(test_odd_handles),
+        FAULT(test_auto_in_a_context),
     };
-    return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

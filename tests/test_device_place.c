@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of tiles to pixels on a real OpenCL device: every sample becomes what tz_row_prepare and
+ * Rows of tiles to pixels on a device: every sample becomes what tz_row_prepare and
  * tz_row_place make of it, whatever the formats, types, strides and values; so do the kernels as
  * plain C. One launch undoes and one places, however many there are. */
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void run_both(place_job *j)
 static void all_pairs_of_types(void **state)
 {
     (void)state;
-    for (int round = 0; round < 6; round++) {
+    for (unsigned round = 0; round < test_device_sample(6); round++) {
         place_job j = place_job_new(PLACE_TYPES * PLACE_TYPES);
         for (uint32_t i = 0; i < j.count; i++) {
             place_piece *p = &j.pieces[i];
@@ -94,7 +94,7 @@ static void all_pairs_of_types(void **state)
 static void any_rows_to_any_type(void **state)
 {
     (void)state;
-    for (int round = 0; round < 30; round++) {
+    for (unsigned round = 0; round < test_device_sample(30); round++) {
         place_job j = place_job_new(1 + place_below(67));
         for (uint32_t i = 0; i < j.count; i++) {
             place_piece *p = &j.pieces[i];
@@ -112,7 +112,7 @@ static void any_rows_to_any_type(void **state)
 static void copies(void **state)
 {
     (void)state;
-    for (int round = 0; round < 20; round++) {
+    for (unsigned round = 0; round < test_device_sample(20); round++) {
         place_job j = place_job_new(1 + place_below(67));
         for (uint32_t i = 0; i < j.count; i++) {
             place_piece *p = &j.pieces[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Overviews on a real OpenCL device: the bytes that tz_reduce makes on the cores, for all methods
+ * Overviews on a device: the bytes that tz_reduce makes on the cores, for all methods
  * and types, with nodata, masks and alpha, however rows lie and however the work is cut. */
 #include <float.h>
 #include <math.h>
@@ -411,7 +411,7 @@ enum { ROUNDS = 192 };
     static void test_##name(void **state)                                                          \
     {                                                                                              \
         (void)state;                                                                               \
-        compare_some(method, ROUNDS);                                                              \
+        compare_some(method, test_device_sample(ROUNDS));                                          \
     }
 TEST(nearest, TZ_RESAMPLE_NEAREST)
 TEST(average, TZ_RESAMPLE_AVERAGE)

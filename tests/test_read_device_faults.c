@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every allocation and every call of a driver fails in turn while a device reads: a clear error, or
- * the cores do it and the report says so; nothing leaks, and the next read works. Kernels of the
- * double do nothing, so pixels are only looked at where the cores made them. */
+ * the cores do it and the report says so; nothing leaks, and the next read works. Where kernels of
+ * the double do nothing, pixels are only looked at where the cores made them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
-#include "double/opencl_double.h"
+#include "double/fault_device.h"
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/tile_file.h"
 
-#define OUT_OF_RESOURCES   (-5)
-#define ALLOCATION_FAILURE (-4)
-
 enum { ACROSS = 3, DOWN = 2, PIXELS = ACROSS * DOWN * TILE * TILE };
 
-static double_control *control;
 static tz_file *file;
 static tb *built;
 static uint8_t pixels[PIXELS];
-static const tz_device_options with_double = {.struct_size = sizeof with_double,
-                                              .opencl_library = OPENCL_DOUBLE};
 
 static int begin(void **state)
 {
     (void)state;
-    control = opencl_double_load();
+    fault_load();
     built = tf_new(TB_CLASSIC, &tile_streams[STREAM_DEFLATE], ACROSS, DOWN, NULL);
     file = tf_open(built);
     tf_warm_up();
@@ -38,14 +33,7 @@ static int end(void **state)
     (void)state;
     tz_close(file);
     tb_free(built);
-    return control->live != 0;
-}
-
-static tz_device *open_double(void)
-{
-    tz_device *device = NULL;
-    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, NULL), TZ_OK);
-    return device;
+    return fault_live() != 0;
 }
 
 /* How a read is tried. */
@@ -100,63 +88,148 @@ static void check_outcome(const way *how, tz_result result, const tz_report *rep
     }
     /* who did it is said, one way or the other */
     assert_true((report->device.id[0] != '\0') != (report->device.reason[0] != '\0'));
-    if (report->device.reason[0]) {
+    if (report->device.reason[0])
         assert_false(how->to_device || how->strict);
+    if (!how->to_device && (report->device.reason[0] || fault_kernels_work()))
         check_pixels();
-    }
 }
 
 /* Call number n of the driver fails, once or for good. */
-static bool fails_at(const way *how, uint64_t n, int32_t code, bool lost)
+static bool fails_at(const way *how, uint64_t n, fault_kind kind)
 {
     tz_device_memory *memory = NULL;
     tz_report report;
     tz_error err;
-    tz_device *device = open_double();
+    tz_device *device = fault_open();
     if (how->to_device)
         assert_int_equal(tz_device_alloc(device, PIXELS, &memory, &err), TZ_OK);
-    control->calls = 0;
-    control->fail_nth = n;
-    control->fail_code = code;
-    control->lost = lost;
+    fault_count_anew();
+    fault_set(FAULT_ANY, n, kind);
     const tz_result result = read_file(device, how, memory, &report, &err);
-    const bool has_failed = control->calls >= n;
-    opencl_double_reset(control);
+    const bool has_failed = fault_calls() >= n;
+    fault_reset();
     if (!has_failed && !how->strict)
         assert_int_equal(result, TZ_OK);
     if (!has_failed && result == TZ_OK)
-        assert_string_equal(report.device.id, "opencl:0");
+        assert_string_equal(report.device.id, fault_device_id());
     check_outcome(how, result, &report, &err);
     tz_device_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
-    assert_int_equal(control->live, 0);
+    assert_int_equal(fault_live(), 0);
     return has_failed;
 }
 
 static void every_call_of_a_driver_fails_in_turn(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 4 * WAYS; i++) {
+    for (size_t i = 0; i < 3 * WAYS; i++) {
         uint64_t n = 1;
-        while (fails_at(&ways[i / 4], n, i % 2 ? OUT_OF_RESOURCES : ALLOCATION_FAILURE,
-                        i % 4 / 2 != 0))
+        while (fails_at(&ways[i / 3], n, (fault_kind)(i % 3)))
             n++;
         assert_true(n > 8);
     }
+}
+
+/* ---- a batch ---- */
+
+enum { ITEMS = 3 };
+
+typedef struct batch {
+    uint8_t pixels[ITEMS][PIXELS];
+    tz_tile_status tiles[ITEMS][ACROSS * DOWN];
+    tz_outcome outcomes[ITEMS];
+    tz_item items[ITEMS];
+} batch;
+
+/* Each item has a file of its own, so that some are done when the device is lost. */
+static void begin_batch(batch *b, tz_file *const files[ITEMS])
+{
+    *b = (batch){0};
+    for (size_t i = 0; i < ITEMS; i++) {
+        b->outcomes[i] = (tz_outcome){.tiles = b->tiles[i], .tile_room = ACROSS * DOWN};
+        b->items[i] = (tz_item){.file = files[i],
+                                .into = {.data = b->pixels[i],
+                                         .dtype = TZ_DTYPE_UINT8,
+                                         .bands = 1,
+                                         .height = DOWN * TILE,
+                                         .width = ACROSS * TILE},
+                                .outcome = &b->outcomes[i]};
+    }
+}
+
+/* Every item is told of, and has its pixels, whoever made them. */
+static void check_batch(const batch *b)
+{
+    for (size_t i = 0; i < ITEMS; i++) {
+        assert_int_equal(b->outcomes[i].tile_count, ACROSS * DOWN);
+        assert_int_equal(b->outcomes[i].tiles_failed, 0);
+        for (size_t k = 0; k < ACROSS * DOWN; k++)
+            assert_int_equal(b->tiles[i][k].result, TZ_OK);
+        memcpy(pixels, b->pixels[i], sizeof pixels);
+        check_pixels();
+    }
+}
+
+/* Lost at the nth wait; false: there are not so many. */
+static bool is_lost_at(uint64_t nth, tz_file *const files[ITEMS], bool strict)
+{
+    static batch b;
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_report report;
+    tz_error err = {.result = TZ_OK};
+    tz_device *device = fault_open();
+    begin_batch(&b, files);
+    how.device = device;
+    how.strict_device = strict;
+    how.device_bytes = 12000;
+    how.threads = 1;
+    fault_set(FAULT_SYNC, nth, FAULT_LOST);
+    const tz_result result = tz_read_batch(b.items, ITEMS, &how, &report, &err);
+    const bool is_lost = result != TZ_OK || report.device.reason[0];
+    if (is_lost && strict) {
+        assert_int_equal(result, TZ_ERR_DEVICE);
+        assert_non_null(strstr(err.message, fault_text(FAULT_SYNC, FAULT_LOST)));
+    } else if (is_lost || fault_kernels_work()) {
+        assert_int_equal(result, TZ_OK);
+        check_batch(&b);
+    }
+    if (is_lost && !strict)
+        assert_non_null(strstr(report.device.reason, fault_text(FAULT_SYNC, FAULT_LOST)));
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+    fault_reset();
+    assert_int_equal(fault_live(), 0);
+    return is_lost;
+}
+
+/* The items that were on the way are done by the cores, or the read says that they are not; and a
+ * device that is opened anew works. */
+static void a_device_is_lost_in_the_middle_of_a_batch(void **state)
+{
+    (void)state;
+    tz_file *files[ITEMS];
+    for (size_t i = 0; i < ITEMS; i++)
+        files[i] = tf_open(built);
+    /* of kernels that do nothing, a strict read says so first */
+    for (unsigned strict = 0; strict < (fault_kernels_work() ? 2 : 1); strict++) {
+        uint64_t nth = 1;
+        while (is_lost_at(nth, files, strict))
+            nth++;
+        assert_true(nth > 2); /* there were several waves */
+    }
+    for (size_t i = 0; i < ITEMS; i++)
+        tz_close(files[i]);
 }
 
 /* A device that failed before is not asked for tiles: the cores read, and the next device works. */
 static void a_device_that_failed_before(void **state)
 {
     (void)state;
-    tz_device *device = open_double();
+    tz_device *device = fault_open();
     tz_report report;
     tz_error err;
-    control->fail_function = "clFinish";
-    control->fail_nth = 1;
-    control->fail_code = OUT_OF_RESOURCES;
+    fault_set(FAULT_SYNC, 1, FAULT_ONCE);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_DEVICE);
-    opencl_double_reset(control);
+    fault_reset();
     assert_int_equal(read_file(device, &ways[0], NULL, &report, &err), TZ_OK);
     assert_non_null(strstr(report.device.reason, "failed before"));
     check_pixels();
@@ -172,7 +245,7 @@ static void every_allocation_fails_in_turn(void **state)
             tz_device_memory *memory = NULL;
             tz_report report;
             tz_error err;
-            tz_device *device = open_double();
+            tz_device *device = fault_open();
             if (ways[i].to_device)
                 assert_int_equal(tz_device_alloc(device, PIXELS, &memory, &err), TZ_OK);
             /* what is compiled once is kept by the device */
@@ -199,30 +272,24 @@ static void limits_are_no_fallback(void **state)
     (void)state;
     tz_report report;
     tz_error err;
-    control->memory = 1 << 9;
-    tz_device *device = open_double();
+    fault_set_memory(1 << 9);
+    tz_device *device = fault_open();
     assert_int_equal(read_file(device, &ways[0], NULL, &report, &err), TZ_ERR_LIMIT);
     assert_null(err.limit);
     tz_device_close(device);
-    opencl_double_reset(control);
-    control->max_allocation = 1 << 8;
-    device = open_double();
-    assert_int_equal(read_file(device, &ways[0], NULL, &report, &err), TZ_ERR_LIMIT);
-    assert_non_null(strstr(err.message, "in one piece"));
-    tz_device_close(device);
-    opencl_double_reset(control);
-    tz_device_options how = with_double;
+    fault_reset();
+    tz_device_options how = fault_options;
     how.memory_bytes = 500;
-    assert_int_equal(tz_device_open(&device, "opencl:0", &how, NULL), TZ_OK);
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &how, NULL), TZ_OK);
     assert_int_equal(read_file(device, &ways[0], NULL, &report, &err), TZ_ERR_LIMIT);
     tz_device_close(device);
 }
 
-/* The double has no double precision: casts are the cores', also to memory of the device. */
+/* OpenCL's double has no double precision: casts are the cores', also to memory of the device. */
 static void casts_without_double_precision(void **state)
 {
     (void)state;
-    tz_device *device = open_double();
+    tz_device *device = fault_open();
     tz_device_memory *memory = NULL;
     tz_read_options options = TZ_READ_OPTIONS_INIT;
     tz_report report;
@@ -268,7 +335,7 @@ static void casts_without_double_precision(void **state)
     assert_non_null(strstr(report.device.reason, "double precision"));
     options.strict_device = true;
     assert_int_equal(tz_read(&item, &options, &report, &err), TZ_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "opencl:0"));
+    assert_non_null(strstr(err.message, fault_device_id()));
     tz_device_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
@@ -297,7 +364,7 @@ static void *read_often(void *argument)
         options.device = r->device;
         options.device_bytes = i % 2 ? 60000 : 0;
         r->good = tz_read(&item, &options, &report, NULL) == TZ_OK &&
-                  strcmp(report.device.id, "opencl:0") == 0 && report.device.uploads > 0;
+                  strcmp(report.device.id, fault_device_id()) == 0 && report.device.uploads > 0;
     }
     return NULL;
 }
@@ -309,8 +376,8 @@ static void threads_share_a_device(void **state)
     enum { THREADS = 6 };
     pthread_t threads[THREADS];
     reader readers[THREADS];
-    control->memory = 1 << 24;
-    tz_device *device = open_double();
+    fault_set_memory(1 << 24);
+    tz_device *device = fault_open();
     for (size_t i = 0; i < THREADS; i++) {
         readers[i] = (reader){.device = device};
         assert_int_equal(pthread_create(&threads[i], NULL, read_often, &readers[i]), 0);
@@ -320,7 +387,7 @@ static void threads_share_a_device(void **state)
         assert_true(readers[i].good);
     }
     assert_int_equal(tz_device_close_checked(device, NULL), TZ_OK);
-    opencl_double_reset(control);
+    fault_reset();
 }
 
 /* A device that was not named is used where it pays, and the report says when it does not. */
@@ -331,8 +398,8 @@ static void auto_takes_what_pays(void **state)
     tz_device_memory *memory = NULL;
     tz_report report;
     tz_error err;
-    assert_int_equal(tz_device_open(&device, "auto", &with_double, &err), TZ_OK);
-    assert_string_equal(tz_device_get_info(device)->id, "opencl:0");
+    assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);
+    assert_string_equal(tz_device_get_info(device)->id, fault_device_id());
     assert_int_equal(read_file(device, &ways[0], NULL, &report, &err), TZ_OK);
     assert_string_equal(report.device.id, "");
     assert_true(report.device.reason[0] != '\0');
@@ -340,11 +407,11 @@ static void auto_takes_what_pays(void **state)
     /* pixels that are wanted there are made there */
     assert_int_equal(tz_device_alloc(device, PIXELS, &memory, &err), TZ_OK);
     assert_int_equal(read_file(device, &ways[2], memory, &report, &err), TZ_OK);
-    assert_string_equal(report.device.id, "opencl:0");
+    assert_string_equal(report.device.id, fault_device_id());
     tz_device_free(memory);
     tz_device_close(device);
-    control->gpus = 0;
-    assert_int_equal(tz_device_open(&device, "auto", &with_double, &err), TZ_OK);
+    fault_set_gpus(0);
+    assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);
     assert_int_equal(read_file(device, &ways[0], NULL, &report, &err), TZ_OK);
     assert_string_equal(report.device.id, "");
     assert_string_equal(report.device.reason, tz_device_get_info(device)->reason);
@@ -356,12 +423,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_call_of_a_driver_fails_in_turn),
+        cmocka_unit_test(a_device_is_lost_in_the_middle_of_a_batch),
         cmocka_unit_test(a_device_that_failed_before),
         cmocka_unit_test(every_allocation_fails_in_turn),
         cmocka_unit_test(limits_are_no_fallback),
-        cmocka_unit_test(casts_without_double_precision),
         cmocka_unit_test(threads_share_a_device),
         cmocka_unit_test(auto_takes_what_pays),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    /* every device of CUDA has it */
+    const struct CMUnitTest of_opencl[] = {cmocka_unit_test(casts_without_double_precision)};
+    const int failed = cmocka_run_group_tests(tests, begin, end);
+    return test_device_is_cuda() ? failed : failed + cmocka_run_group_tests(of_opencl, begin, end);
 }

@@ -7,34 +7,29 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "double/opencl_double.h"
+#include "double/fault_device.h"
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
 #include "support/raster_ways.h"
 #include "support/scratch.h"
 
-#define OUT_OF_RESOURCES (-5)
-
-static double_control *control;
-static const tz_device_options with_double = {.struct_size = sizeof with_double,
-                                              .opencl_library = OPENCL_DOUBLE};
-
 static int begin(void **state)
 {
-    control = opencl_double_load();
+    fault_load();
     return scratch_begin(state);
 }
 
 static int end(void **state)
 {
-    return scratch_end(state) != 0 || control->live != 0;
+    return scratch_end(state) != 0 || fault_live() != 0;
 }
 
 #define FAULT(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 /* ---- one write ---- */
 
-/* Kernels of the double do nothing, so that tiles are anything: they are not verified. */
+/* Kernels of OpenCL's double do nothing, so that tiles are anything: they are not verified. */
 static tz_write_options options_of(tz_device *device)
 {
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
@@ -82,7 +77,7 @@ static tz_result whole_life(const raster *r, tz_error *err)
 {
     tz_device *device = NULL;
     tz_error forgotten;
-    TZ_TRY(tz_device_open(&device, "opencl:0", &with_double, err));
+    TZ_TRY(tz_device_open(&device, fault_device_id(), &fault_options, err));
     const tz_result result = write_file(device, r, err);
     assert_int_equal(tz_device_close_checked(device, &forgotten), TZ_OK);
     return result;
@@ -104,16 +99,14 @@ static void each_call_fails_in_turn(void **state)
     uint64_t failures = 0;
     if (whole_life(&r, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    const uint64_t calls = control->calls;
+    const uint64_t calls = fault_calls();
     check_published(TZ_OK);
     for (uint64_t n = 1; n <= calls; n++) {
-        opencl_double_reset(control);
-        control->fail_nth = n;
-        control->fail_code = OUT_OF_RESOURCES;
-        control->lost = n % 2 == 0;
+        fault_reset();
+        fault_set(FAULT_ANY, n, n % 2 == 0 ? FAULT_LOST : FAULT_ONCE);
         err.message[0] = '\0';
         const tz_result result = whole_life(&r, &err);
-        assert_int_equal(control->live, 0);
+        assert_int_equal(fault_live(), 0);
         check_published(result);
         if (result == TZ_OK)
             continue; /* a fact of the device that is not needed */
@@ -122,7 +115,7 @@ static void each_call_fails_in_turn(void **state)
         assert_true(err.message[0] != '\0');
     }
     assert_true(failures > 100);
-    opencl_double_reset(control);
+    fault_reset();
     assert_int_equal(whole_life(&r, &err), TZ_OK);
     raster_free(&r);
 }
@@ -140,7 +133,7 @@ static void each_allocation_fails_in_turn(void **state)
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_int_equal(stats.live_bytes, 0);
-        assert_int_equal(control->live, 0);
+        assert_int_equal(fault_live(), 0);
         check_published(result);
         if (stats.failures == 0) {
             assert_int_equal(result, TZ_OK);
@@ -155,7 +148,7 @@ static void each_allocation_fails_in_turn(void **state)
 
 /* ---- a device that tells nonsense ---- */
 
-/* The double's memory is full of it: sizes and places of tiles, too. */
+/* The memory of OpenCL's double is full of it: sizes and places of tiles, too. */
 static void nonsense_is_not_believed(void **state)
 {
     (void)state;
@@ -163,7 +156,7 @@ static void nonsense_is_not_believed(void **state)
     tz_device *device = NULL;
     tz_error err = {0};
     tz_memory out = {0};
-    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
     tz_write_options options = options_of(device);
     options.compression = TZ_COMPRESSION_PACKBITS;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_DEVICE);
@@ -187,9 +180,8 @@ static void little_free_memory_is_enough(void **state)
     tz_device *device = NULL;
     tz_error err = {0};
     tz_write_report report;
-    control->memory = 40 << 10; /* far less than the write would like to have */
-    control->max_allocation = 24 << 10;
-    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    fault_set_memory(40 << 10); /* far less than the write would like to have */
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
     tz_write_options options = options_of(device);
     options.cog = false;
     tz_memory out = raster_write(&r, &options, NULL, &report);
@@ -197,8 +189,8 @@ static void little_free_memory_is_enough(void **state)
     assert_true(report.device.waves > 1);
     tz_memory_free(&out);
     tz_device_close(device);
-    control->memory = 1 << 10; /* and this is too little */
-    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    fault_set_memory(1 << 10); /* and this is too little */
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
     options.device = device;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_LIMIT);
     assert_non_null(strstr(err.message, "than is free"));
@@ -216,8 +208,8 @@ static void auto_is_left_where_it_does_not_pay(void **state)
     tz_device *device = NULL;
     tz_error err = {0};
     tz_write_report report;
-    assert_int_equal(tz_device_open(&device, "auto", &with_double, &err), TZ_OK);
-    assert_string_equal(tz_device_get_info(device)->id, "opencl:0");
+    assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);
+    assert_string_equal(tz_device_get_info(device)->id, fault_device_id());
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFAULT);
     options.level = TZ_LEVEL_FAST;
     tz_memory cores = raster_write(&r, &options, NULL, NULL);
@@ -244,7 +236,7 @@ static void several_threads_take_tiles(void **state)
     tz_error err = {0};
     tz_write_report report;
     const raster_way way = {.batch = 9};
-    assert_int_equal(tz_device_open(&device, "opencl:0", &with_double, &err), TZ_OK);
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
     tz_write_options options = options_of(device);
     options.threads = 4;
     options.device_buffer_bytes = 100 << 10;
@@ -259,12 +251,11 @@ static void several_threads_take_tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FAULT(each_call_fails_in_turn),
-        FAULT(each_allocation_fails_in_turn),
-        FAULT(nonsense_is_not_believed),
-        FAULT(little_free_memory_is_enough),
-        FAULT(auto_is_left_where_it_does_not_pay),
+        FAULT(each_call_fails_in_turn),      FAULT(each_allocation_fails_in_turn),
+        FAULT(little_free_memory_is_enough), FAULT(auto_is_left_where_it_does_not_pay),
         FAULT(several_threads_take_tiles),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest of_opencl[] = {FAULT(nonsense_is_not_believed)};
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return test_device_is_cuda() ? failed : failed + cmocka_run_group_tests(of_opencl, NULL, NULL);
 }

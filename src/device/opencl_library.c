@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The ICD loader, found at run time. */
-#include <dlfcn.h>
-#include <string.h>
-
 #include "device/device_text.h"
+#include "device/library.h"
 #include "device/opencl.h"
 
-typedef struct symbol {
-    const char *name;
-    size_t member;
-} symbol;
-
-static const symbol symbols[] = {
+static const tz_symbol symbols[] = {
 #define SYMBOL(result, name, arguments) {"cl" #name, offsetof(tz_cl_api, name)},
     TZ_CL_FUNCTIONS(SYMBOL)
 #undef SYMBOL
@@ -19,21 +12,13 @@ static const symbol symbols[] = {
 
 bool tz_cl_load(tz_cl_api *api, const char *library, char *reason, size_t reason_size)
 {
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *why = dlerror();
-        tz_device_text(reason, reason_size, why ? why : "the library cannot be loaded");
+    void *handle = tz_library_open(library, reason, reason_size);
+    if (!handle)
         return false;
-    }
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        void *address = dlsym(handle, symbols[i].name);
-        if (!address) {
-            tz_device_textf(reason, reason_size, "%s lacks %s, a function of OpenCL 1.2", library,
-                            symbols[i].name);
-            return false;
-        }
-        /* C has no cast from an object's address to a function's */
-        memcpy((char *)api + symbols[i].member, &address, sizeof address);
-    }
-    return true;
+    const char *missing =
+        tz_library_symbols(handle, symbols, sizeof symbols / sizeof symbols[0], api);
+    if (missing)
+        tz_device_textf(reason, reason_size, "%s lacks %s, a function of OpenCL 1.2", library,
+                        missing);
+    return !missing;
 }

@@ -3,17 +3,29 @@
  *
  *   - memory of a device is pages that the host can never touch; what the double itself does to it,
  *     it does to a second mapping. Bases are random, aligned to 256 bytes, with guard pages around;
- *     fresh memory is filled with 0xA5, freed memory is gone. An access of a kernel or a copy that
- *     is not within one live piece of memory, to the byte, is an error.
+ *     fresh memory is filled with 0xA5, freed memory is gone, and its addresses are not used again
+ *     soon. An access of a kernel or a copy that is not within one live piece of memory, to the
+ *     byte, is an error. cuMemFree and cuMemFreeHost wait for nobody.
  *   - streams are lazy: what is put into one is kept, and done only when somebody waits (a sync of
- *     the stream, of an event, a query, an allocation that must wait), in an order that events
- *     allow; control.reversed chooses the other one. Host memory that a download will fill is
- *     filled with 0xDD when it is queued.
- *   - arguments are checked as the real one does, with its codes; contexts must be current, handles
- *     of their context and alive.
+ *     the stream or of an event, an allocation that must wait; a query lets one piece of work be
+ *     done), and then only what that needs. With control.reversed all else that may go on is done
+ *     first, of the youngest stream first. Host memory that a download will fill is filled with
+ *     0xDD when it is queued. An upload reads pinned memory when it is done, other memory when it
+ *     is queued.
+ *   - memory of pools may be used only by work that is ordered after its allocation and before its
+ *     cuMemFreeAsync: by the stream, by events, or by a wait of the host.
+ *   - arguments are checked as the real one does, with its codes, and control.refusal says what was
+ *     wrong; contexts must be current, handles of their context and alive. Handles are no pointers,
+ *     and none is given twice. A child of fork has no cuInit.
  *   - kernels are the PTX of the module, executed by ptx/ptx.h. What it finds wrong is the error
- * 700 (sticky: all later calls of the context fail), and control.fault says what and where.
+ *     700 (sticky: all later calls of the context fail, but releases still release), and
+ *     control.fault says what and where. PTX of a later version or for a later device than control
+ *     has is refused as the real one does; a fatbin is no PTX.
  *   - the old functions without suffix are there, as traps that abort.
+ *
+ * cuda_double_old is the same library without the functions of pools, cuda_double_broken one
+ * without cuLaunchKernel: dlsym does not find them. Their files are CUDA_DOUBLE, CUDA_DOUBLE_OLD
+ * and CUDA_DOUBLE_BROKEN. cuda/cuda_api.h has types and prototypes.
  *
  * Load it with dlopen and get its control with cuda_double(). */
 #ifndef TESTS_DOUBLE_CUDA_DOUBLE_H
@@ -35,26 +47,27 @@ typedef struct cuda_double_step {
 
 typedef struct cuda_double_control {
     /* what there is; set before cuInit */
-    int32_t init_code;     /* what cuInit answers; 100: no device, 34: the toolkit's stub */
-    uint32_t devices;      /* each with twice the memory of the last one */
-    int32_t version;       /* of the driver: 13000 */
-    int32_t major, minor;  /* compute capability */
-    uint64_t memory;       /* of the first device */
-    bool no_pools;         /* a device, or a driver, without stream-ordered memory */
-    const char *no_symbol; /* dlsym of this one finds nothing: see cuda_double_old.c; NULL: none */
-    int32_t load_code;     /* what cuModuleLoadDataEx answers instead of success, as 222 */
-    bool reversed;         /* of streams that may go on, the last one goes first */
+    int32_t init_code;    /* what cuInit answers; 100: no device, 34: the toolkit's stub */
+    uint32_t devices;     /* each with twice the memory of the last one */
+    int32_t version;      /* of the driver: 13000 */
+    int32_t major, minor; /* compute capability */
+    uint64_t memory;      /* of the first device */
+    bool no_pools;        /* a device, or a driver, without stream-ordered memory */
+    int32_t load_code;    /* what cuModuleLoadDataEx answers instead of success, as 222 */
+    bool reversed;        /* who waits, waits for all else first that may go on */
 
     /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases */
     const char *fail_function;
     uint64_t fail_nth;
-    int32_t fail_code; /* 700 and 7xx others are sticky */
+    int32_t fail_code; /* 700, 702, 710, 714 to 719 are sticky */
 
     /* what happened */
-    uint64_t calls;  /* of functions that may fail, since reset */
-    int64_t live;    /* contexts retained, streams, events, memory, modules */
-    uint64_t bytes;  /* of device memory that live */
-    char fault[400]; /* what the first error of executed work was; empty: none */
+    uint64_t calls;      /* of functions that may fail, since reset */
+    int64_t live;        /* contexts retained, streams, events, memory, modules */
+    uint64_t bytes;      /* of device memory that live */
+    uint64_t peak_bytes; /* the most that there were */
+    char fault[400];     /* what the first error of executed work was; empty: none */
+    char refusal[200];   /* the last call that was not done, and why */
     const cuda_double_step *steps;
     size_t step_count;
     bool keep_steps;
@@ -70,10 +83,13 @@ typedef cuda_double_control *(*cuda_double_function)(void);
  * it; NULL: they are not all within one live piece. Exported as "cuda_double_reach". */
 typedef void *(*cuda_double_reach_function)(uint64_t address, uint64_t size);
 
-/* The tests' side: load it, once; its control with the defaults. Aborts when it cannot be loaded.
- */
+/* The tests' side (cuda_double_load.c; the library terrazzo_cuda_double): load it, once; its
+ * control with the defaults. Aborts when it cannot be loaded. */
 cuda_double_control *cuda_double_load(void);
-/* Back to the defaults, steps forgotten, all contexts fresh; what lives still counts. */
+/* Back to the defaults, steps forgotten, work that waits dropped, all contexts fresh; what lives
+ * still counts. */
 void cuda_double_reset(cuda_double_control *control);
+/* cuda_double_reach of the double that is loaded. */
+void *cuda_double_bytes(uint64_t address, uint64_t size);
 
 #endif

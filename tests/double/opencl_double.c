@@ -227,10 +227,13 @@ EXPORT int32_t clRetainContext(tz_cl_context context)
 EXPORT int32_t clGetContextInfo(tz_cl_context context, uint32_t what, size_t size, void *out,
                                 size_t *out_size)
 {
-    (void)what;
     const object *made = (object *)(void *)context;
     const int32_t code = enter("clGetContextInfo");
-    return code != 0 ? code : answer(made->bytes, made->size, size, out, out_size);
+    if (code != 0)
+        return code;
+    if (what == 0x1080)
+        return answer(&made->references, sizeof made->references, size, out, out_size);
+    return answer(made->bytes, made->size, size, out, out_size);
 }
 
 EXPORT tz_cl_queue clCreateCommandQueue(tz_cl_context context, tz_cl_device device,
@@ -267,6 +270,8 @@ EXPORT int32_t clGetMemObjectInfo(tz_cl_mem memory, uint32_t what, size_t size, 
         return code;
     if (what == 0x1106) /* context */
         return answer(&made->context, sizeof made->context, size, out, out_size);
+    if (what == 0x1105)
+        return answer(&made->references, sizeof made->references, size, out, out_size);
     if (what == 0x1102)
         return answer(&made->size, sizeof made->size, size, out, out_size);
     return answer(&control.memory_type, sizeof control.memory_type, size, out, out_size);

@@ -1,73 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "double/own_opencl.h"
-
-#include <string.h>
-
-#include "base/mem.h"
 #include "device/device.h"
+#include "device/opencl.h"
+#include "double/own_parts.h"
 #include "double/test_device.h"
 #include "support/check.h"
 
 #define CONTEXT_REFERENCE_COUNT 0x1080u
 #define MEM_REFERENCE_COUNT     0x1105u
 
+static tz_cl_api api;
+
 /* The device that a context of another one has: that of PoCL. */
-static tz_cl_device device_in(const own_opencl *own, const tz_device *device)
+static tz_cl_device find_pocl(void)
 {
     tz_cl_device found = NULL;
-    assert_int_equal(own->api.GetContextInfo(tz_device_native_context(device),
-                                             (uint32_t)TZ_CL_CONTEXT_DEVICES, sizeof found, &found,
-                                             NULL),
+    tz_device *other = test_device_open(NULL);
+    assert_int_equal(api.GetContextInfo(tz_device_native_context(other),
+                                        (uint32_t)TZ_CL_CONTEXT_DEVICES, sizeof found, &found,
+                                        NULL),
                      0);
+    tz_device_close(other);
     return found;
 }
 
-void own_opencl_begin(own_opencl *own)
+/* The first one of the double; NULL: it failed. */
+static tz_cl_device find_faulty(void)
+{
+    uint32_t count;
+    tz_cl_platform platform;
+    tz_cl_device device;
+    if (api.GetPlatformIDs(1, &platform, &count) != 0 ||
+        api.GetDeviceIDs(platform, UINT32_MAX, 1, &device, &count) != 0)
+        return NULL;
+    return device;
+}
+
+static bool begin(own_device *own, bool is_faulty)
 {
     char reason[256];
     int32_t code = 0;
-    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    *own = (own_opencl){0};
-    assert_true(tz_cl_load(&own->api, TZ_CL_LIBRARY, reason, sizeof reason));
-    tz_device *other = test_device_open(NULL);
-    own->device = device_in(own, other);
-    tz_device_close(other);
-    own->context = own->api.CreateContext(NULL, 1, &own->device, NULL, NULL, &code);
-    assert_non_null(own->context);
-    how.opencl_context = own->context;
-    own->opened = test_device_open(&how);
+    assert_true(tz_cl_load(&api, is_faulty ? own->options.opencl_library : TZ_CL_LIBRARY, reason,
+                           sizeof reason));
+    tz_cl_device device = is_faulty ? find_faulty() : find_pocl();
+    own->native = device;
+    own->context = device ? api.CreateContext(NULL, 1, &device, NULL, NULL, &code) : NULL;
+    own->options.opencl_context = own->context;
+    return own->context != NULL;
 }
 
-void own_opencl_end(own_opencl *own)
+static void end(own_device *own)
 {
-    tz_error err;
-    assert_int_equal(tz_device_close_checked(own->opened, &err), TZ_OK);
-    assert_int_equal(own_opencl_context_references(own), 1);
-    assert_int_equal(own->api.ReleaseContext(own->context), 0);
+    assert_int_equal(api.ReleaseContext(own->context), 0);
 }
 
-tz_cl_mem own_opencl_buffer(const own_opencl *own, size_t size)
+static void *make(void *context, size_t size)
 {
     int32_t code = 0;
-    tz_cl_mem made =
-        own->api.CreateBuffer(own->context, (uint64_t)TZ_CL_MEM_READ_WRITE, size, NULL, &code);
-    assert_non_null(made);
-    return made;
+    return api.CreateBuffer(context, (uint64_t)TZ_CL_MEM_READ_WRITE, size, NULL, &code);
 }
 
-uint32_t own_opencl_context_references(const own_opencl *own)
+static void release(void *context, void *handle)
 {
-    uint32_t count = 0;
-    assert_int_equal(
-        own->api.GetContextInfo(own->context, CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL),
-        0);
-    return count;
+    (void)context;
+    assert_int_equal(api.ReleaseMemObject(handle), 0);
 }
 
-uint32_t own_opencl_references(const own_opencl *own, tz_cl_mem memory)
+static void copy(const own_device *own, void *handle, void *bytes, size_t size, bool in)
 {
-    uint32_t count = 0;
-    assert_int_equal(
-        own->api.GetMemObjectInfo(memory, MEM_REFERENCE_COUNT, sizeof count, &count, NULL), 0);
-    return count;
+    int32_t code = 0;
+    tz_cl_queue queue = api.CreateCommandQueue(own->context, own->native, 0, &code);
+    assert_non_null(queue);
+    code = in ? api.EnqueueWriteBuffer(queue, handle, 1, 0, size, bytes, 0, NULL, NULL)
+              : api.EnqueueReadBuffer(queue, handle, 1, 0, size, bytes, 0, NULL, NULL);
+    assert_int_equal(code, 0);
+    assert_int_equal(api.ReleaseCommandQueue(queue), 0);
 }
+
+static void *other_context(const own_device *own)
+{
+    int32_t code = 0;
+    tz_cl_device device = own->native;
+    tz_cl_context other = api.CreateContext(NULL, 1, &device, NULL, NULL, &code);
+    assert_non_null(other);
+    return other;
+}
+
+static void end_other_context(const own_device *own, void *context)
+{
+    (void)own;
+    assert_int_equal(api.ReleaseContext(context), 0);
+}
+
+/* One is the caller's. A double that fails tells nothing. */
+static uint32_t context_references(const own_device *own)
+{
+    uint32_t count = 1;
+    (void)api.GetContextInfo(own->context, CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL);
+    return count - 1;
+}
+
+static uint32_t references(void *handle)
+{
+    uint32_t count = 1;
+    (void)api.GetMemObjectInfo(handle, MEM_REFERENCE_COUNT, sizeof count, &count, NULL);
+    return count - 1;
+}
+
+const own_parts own_opencl = {.begin = begin,
+                              .end = end,
+                              .alloc = make,
+                              .free = release,
+                              .copy = copy,
+                              .other_context = other_context,
+                              .end_other_context = end_other_context,
+                              .context_references = context_references,
+                              .references = references};

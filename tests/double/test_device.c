@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "double/test_device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "device/device.h"
+#include "double/cuda_double.h"
 #include "support/check.h"
 
 /* Of what PoCL and its compiler never release, the leak sanitizer says nothing. */
@@ -15,7 +17,26 @@ __attribute__((visibility("default"))) const char *__lsan_default_suppressions(v
     return "leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libhwloc\nleak:libOpenCL.so\n";
 }
 
-static void find(char id[32])
+bool test_device_is_cuda(void)
+{
+    const char *kind = getenv("TERRAZZO_TEST_DEVICE");
+    return kind && strcmp(kind, "cuda") == 0;
+}
+
+bool test_device_is_slow(void)
+{
+    return test_device_is_cuda() && !getenv("TERRAZZO_LONG");
+}
+
+unsigned test_device_sample(unsigned count)
+{
+    enum { ONE_OF = 6 };
+    return test_device_is_slow() ? (count + ONE_OF - 1) / ONE_OF : count;
+}
+
+/* ---- PoCL ---- */
+
+static void find_pocl(char id[32])
 {
     tz_device_list *list = NULL;
     tz_error err;
@@ -25,29 +46,71 @@ static void find(char id[32])
         if (strcmp(list->devices[i].platform, "Portable Computing Language") == 0)
             strcpy(id, list->devices[i].id);
     }
-    if (id[0] == '\0')
-        print_message("PoCL is not there: %s\n", list->drivers[0].reason);
+    for (size_t i = 0; id[0] == '\0' && i < list->driver_count; i++)
+        print_message("PoCL is not there: %s\n", list->drivers[i].reason);
     tz_device_list_free(list);
     assert_true(id[0] != '\0');
 }
 
-bool test_device_is_cuda(void)
-{
-    const char *kind = getenv("TERRAZZO_TEST_DEVICE");
-    return kind && strcmp(kind, "cuda") == 0;
-}
-
-tz_device *test_device_open(const tz_device_options *options)
+static tz_result open_pocl(tz_device **out, const tz_device_options *options, tz_error *err)
 {
     char id[32];
-    tz_device *device = NULL;
-    tz_error err = {0};
     if (!getenv("POCL_CACHE_DIR")) {
         mkdir(TERRAZZO_BINARY_DIR "/pocl", 0777);
         setenv("POCL_CACHE_DIR", TERRAZZO_BINARY_DIR "/pocl", 1);
     }
-    find(id);
-    const tz_result result = tz_device_open(&device, id, options, &err);
+    find_pocl(id);
+    return tz_device_open(out, id, options, err);
+}
+
+/* ---- the double of libcuda ---- */
+
+static cuda_double_control *control; /* NULL: not loaded yet */
+
+/* What kernels do that they may not comes out as an error when somebody waits for them; what it was
+ * is known to the double only. */
+static void show_fault(void)
+{
+    if (control->fault[0])
+        fprintf(stderr, "the double of libcuda: %s\n", control->fault);
+}
+
+static cuda_double_control *cuda(void)
+{
+    if (!control) {
+        control = cuda_double_load();
+        atexit(show_fault);
+    }
+    return control;
+}
+
+static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz_error *err)
+{
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    (void)cuda();
+    if (options)
+        memcpy(&how, options, options->struct_size);
+    how.struct_size = sizeof how;
+    how.cuda_library = CUDA_DOUBLE;
+    return tz_device_open(out, "cuda:0", &how, err);
+}
+
+/* ---- either ---- */
+
+void test_device_shrink(void)
+{
+    if (test_device_is_cuda())
+        cuda()->memory = 64 << 20;
+    else
+        setenv("POCL_MEMORY_LIMIT", "1", 1); /* GB */
+}
+
+tz_device *test_device_open(const tz_device_options *options)
+{
+    tz_device *device = NULL;
+    tz_error err = {0};
+    const tz_result result = test_device_is_cuda() ? open_cuda(&device, options, &err)
+                                                   : open_pocl(&device, options, &err);
     if (result != TZ_OK)
         print_message("%s\n", err.message);
     assert_int_equal(result, TZ_OK);

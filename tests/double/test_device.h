@@ -8,11 +8,19 @@
 #include <stdbool.h>
 #include <terrazzo/terrazzo.h>
 
-/* Whether it is the double of libcuda; its control is then cuda_double(). */
+/* Whether it is the double of libcuda. */
 bool test_device_is_cuda(void);
+
+/* PTX is interpreted, some thousand times slower than a GPU does it, and there tests do less,
+ * unless TERRAZZO_LONG is set. */
+bool test_device_is_slow(void);
+/* Of count cases that differ by chance only: how many to try. */
+unsigned test_device_sample(unsigned count);
 
 /* Open it; ends the test when there is none. What PoCL compiles is kept in the build tree. */
 tz_device *test_device_open(const tz_device_options *options);
+/* Before it is opened first: it is to have little memory, 1 GB or less. */
+void test_device_shrink(void);
 
 /* Setup and teardown of a group of tests: the device that they all use. Closing fails where
  * something was not released. */

@@ -285,7 +285,7 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
     tz_error first = {.result = TZ_OK}, second = {.result = TZ_OK};
     const bool is_whole = !how || (how->struct_size >= sizeof(size_t) &&
                                    how->struct_size <= sizeof *how && !how->progress.call);
-    if (!is_whole || !items || !is_sound(items, count, how))
+    if (!is_whole || !items || !is_sound(items, count, how) || !on_device_takes_next())
         return __real_tz_read_batch(items, count, how, report, err);
     if (alloc_hook_is_installed()) { /* a test counts, or lets some fail: of one read */
         const tz_read_options only = options_on_device(how);

@@ -30,6 +30,8 @@ static const tz_write_options *with_device(const tz_write_options *given, tz_wri
     if (given && (given->struct_size < sizeof given->struct_size ||
                   given->struct_size > sizeof *given || given->device))
         return given;
+    if (!on_device_takes_next())
+        return given;
     if (given)
         memcpy(room, given, given->struct_size);
     room->struct_size = sizeof *room;

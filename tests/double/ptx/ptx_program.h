@@ -39,13 +39,13 @@ typedef enum ptx_space {
 /* A variable of a module or a function. Its offset is within the space that it is in: .shared of a
  * kernel (those of the module come first), .local and .param of a call (a function's own parameters
  * and results first, then the param variables of the calls that it makes), .global and .const of
- * the module. */
+ * the module. An extern .shared begins at the same offset in all kernels: see shared_space. */
 typedef struct ptx_variable {
     char *name;
     ptx_space space;
     ptx_type type; /* of an element */
     uint32_t align;
-    uint64_t size; /* bytes; 0: extern .shared, sized by the launch, at the end */
+    uint64_t size; /* bytes; 0: extern .shared, sized by the launch, after all other .shared */
     uint64_t offset;
     uint8_t *initial; /* size bytes; NULL: none */
     int line;
@@ -56,9 +56,10 @@ typedef struct ptx_variable {
 #define PTX_NO_REGISTER UINT32_MAX
 
 typedef enum ptx_operand_kind {
-    PTX_REGISTER,  /* regs[0]; negated: !%p */
+    PTX_REGISTER,  /* regs[0], PTX_NO_REGISTER: _; negated: !%p */
     PTX_VECTOR,    /* {regs[0], ...}, count of them; PTX_NO_REGISTER: _ */
-    PTX_IMMEDIATE, /* value: the bits, sign-extended; of 0f...: 32 bits, of 0d...: 64 bits */
+    PTX_IMMEDIATE, /* value: the bits, sign-extended; of 0f...: 32 bits, of 0d...: 64 bits; of the
+                    * width of the instruction's last type, where that is of floats */
     PTX_SPECIAL,   /* value: a ptx_special */
     PTX_ADDRESS,   /* [regs[0] or PTX_NO_REGISTER, variable or NULL, value: bytes to add] */
     PTX_SYMBOL,    /* the address of variable, in its space, plus value */
@@ -170,18 +171,21 @@ typedef enum ptx_operation {
 
 /* All further words, but types, spaces and vectors: X(word). Which of them an operation may carry,
  * the interpreter knows. */
-#define PTX_MODIFIERS(X)                                                                           \
-    X(uni)                                                                                         \
-    X(sync) X(warp) X(aligned) X(arrive) X(red) X(popc) X(cta) X(gl) X(sys) X(gpu) X(acquire)      \
-        X(release) X(acq_rel) X(relaxed) X(volatile) X(weak) X(nc) X(sc) X(ca) X(cg) X(cs) X(lu)   \
-            X(cv) X(wb) X(wt) X(to) X(lo) X(hi) X(wide) X(sat) X(ftz) X(approx) X(full) X(cc)      \
-                X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(eq) X(ne) X(lt) X(le) X(gt)  \
-                    X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan)      \
-                        X(and) X(or) X(xor) X(add) X(inc) X(dec) X(min) X(max) X(exch) X(cas) X(l) \
-                            X(r) X(wrap) X(clamp) X(shiftamt) X(up) X(down) X(bfly) X(idx) X(any)  \
-                                X(all) X(ballot) X(f4e) X(b4e) X(rc8) X(ecl) X(ecr) X(rc16)        \
-                                    X(finite) X(infinite) X(number) X(notanumber) X(normal)        \
-                                        X(subnormal)
+/* clang-format off */
+#define PTX_MODIFIERS(X) \
+    X(uni) X(sync) X(warp) X(aligned) X(arrive) X(red) X(popc) \
+    X(cta) X(gl) X(sys) X(gpu) X(acquire) X(release) X(acq_rel) X(relaxed) X(volatile) \
+    X(weak) X(nc) X(sc) \
+    X(ca) X(cg) X(cs) X(lu) X(cv) X(wb) X(wt) X(to) X(lo) X(hi) X(wide) X(sat) X(ftz) \
+    X(approx) X(full) X(cc) \
+    X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) \
+    X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) \
+    X(num) X(nan) \
+    X(and) X(or) X(xor) X(add) X(inc) X(dec) X(min) X(max) X(exch) X(cas) \
+    X(l) X(r) X(wrap) X(clamp) X(shiftamt) X(up) X(down) X(bfly) X(idx) X(any) X(all) X(ballot) \
+    X(f4e) X(b4e) X(rc8) X(ecl) X(ecr) X(rc16) \
+    X(finite) X(infinite) X(number) X(notanumber) X(normal) X(subnormal)
+/* clang-format on */
 
 #define PTX_MODIFIER_NUMBER(word) PTX_MOD_##word,
 typedef enum ptx_modifier { PTX_MODIFIERS(PTX_MODIFIER_NUMBER) PTX_MODIFIER_COUNT } ptx_modifier;
@@ -190,6 +194,9 @@ typedef enum ptx_modifier { PTX_MODIFIERS(PTX_MODIFIER_NUMBER) PTX_MODIFIER_COUN
 typedef struct ptx_modifier_set {
     uint64_t bits[2];
 } ptx_modifier_set;
+
+/* lop3.or.b32 d|p, a, b, c, table, q */
+#define PTX_MAX_OPERANDS 7
 
 typedef struct ptx_instruction {
     int line;         /* of the text, from 1 */
@@ -202,7 +209,7 @@ typedef struct ptx_instruction {
     uint32_t type_count;
     uint32_t guard; /* register of @%p; PTX_NO_REGISTER: none */
     bool guard_negated;
-    ptx_operand operands[5]; /* destinations first; setp's p|q: two of them */
+    ptx_operand operands[PTX_MAX_OPERANDS]; /* destinations first; p|q: two of them */
     uint32_t operand_count;
     /* of call: who, and the param variables of results and arguments */
     const ptx_function *callee;
@@ -219,7 +226,9 @@ struct ptx_function {
     uint64_t param_bytes; /* of own parameters alone: what a launch hands over */
     ptx_variable **results;
     uint32_t result_count;
-    uint64_t param_space, shared_space, local_space; /* bytes of all that it has in each */
+    /* Bytes of all that it has in each; of .shared with what is the module's and what functions of
+     * the module have, up to an extern variable. */
+    uint64_t param_space, shared_space, local_space;
     ptx_type *register_types;
     uint32_t register_count;
     ptx_instruction *instructions;
@@ -229,7 +238,7 @@ struct ptx_function {
 };
 
 struct ptx_module {
-    ptx_function **functions;
+    ptx_function **functions; /* those that have a body */
     uint32_t function_count;
     ptx_variable **variables; /* of the module */
     uint32_t variable_count;

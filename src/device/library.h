@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Vendors' libraries, found at run time. None is ever unloaded: they have threads, and code that
+ * runs at exit. */
+#ifndef TZ_DEVICE_LIBRARY_H
+#define TZ_DEVICE_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A function, and where its address goes in the structure of a library's functions. */
+typedef struct tz_symbol {
+    const char *name;
+    size_t member; /* offsetof */
+} tz_symbol;
+
+/* Load a library by its name, or path; NULL, with the reason, when that cannot be done. */
+void *tz_library_open(const char *name, char *reason, size_t reason_size);
+
+/* Store the addresses of all symbols in *functions. The answer is the name of the first that is
+ * missing; NULL: none is. */
+const char *tz_library_symbols(void *handle, const tz_symbol *symbols, size_t count,
+                               void *functions);
+
+/* Where a library may be. */
+typedef struct tz_library_search {
+    const char *given;         /* what the caller named: the only place, then; NULL: look for it */
+    const char *const *names;  /* sonames, the one to prefer first; NULL at the end */
+    const char *const *wheels; /* folders below site-packages that Python's packages put it into;
+                                  NULL at the end */
+} tz_library_search;
+
+/* Of each name in turn: where the loader looks, then below the site-packages that this library is
+ * in, then below those of the environments that VIRTUAL_ENV and CONDA_PREFIX name. *path becomes
+ * where the library is; or what was looked for, and *reason why there is none. */
+void *tz_library_find(const tz_library_search *search, char *path, size_t path_size, char *reason,
+                      size_t reason_size);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loads cuFile, nvJPEG2000 or nvJPEG, which the first argument says, from the path of the second,
+ * and prints what it answers where there is no GPU: a line each, the question and the answer. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cufile.h"
+#include "device/nvjpeg.h"
+#include "device/nvjpeg2k.h"
+#include "support/tile_file.h"
+
+static void print_library(const char *path, uint32_t major, uint32_t minor, uint32_t patch)
+{
+    printf("path: %s\nversion: %u.%u.%u\n", path, major, minor, patch);
+}
+
+/* Opening the driver, and what needs it open, is left out: some releases never return from it where
+ * the kernel has no modules. */
+static bool ask_cufile(const char *library, char *reason, size_t reason_size)
+{
+    tz_cufile cufile;
+    if (!tz_cufile_load(&cufile, library, reason, reason_size))
+        return false;
+    print_library(cufile.path, cufile.major, cufile.minor, cufile.patch);
+    tz_cufile_properties is;
+    memset(&is, 0, sizeof is);
+    printf("properties: %d", cufile.api.DriverGetProperties(&is).err);
+    printf(" nvfs %u.%u poll %zu direct %zu status %u control %u cache %u buffer %u batch %u %u\n",
+           is.nvfs.major_version, is.nvfs.minor_version, is.nvfs.poll_thresh_size,
+           is.nvfs.max_direct_io_size, is.nvfs.dstatusflags, is.nvfs.dcontrolflags,
+           is.max_device_cache_size, is.per_buffer_cache_size, is.max_batch_io_size,
+           is.max_batch_io_timeout_msecs);
+    errno = 0;
+    char byte;
+    const long long size = (long long)cufile.api.Read(NULL, &byte, 1, 0, 0);
+    printf("read of no file: %lld %s\n", size, errno == EINVAL ? "EINVAL" : "");
+    printf("close: %d\n", cufile.api.DriverClose_v2().err);
+    return true;
+}
+
+/* ---- nvJPEG2000 ---- */
+
+static tz_nvjpeg2k j2k;
+
+static void ask_parse(tz_nvjpeg2k_handle handle, const char *what, const uint8_t *data, size_t size)
+{
+    tz_nvjpeg2k_stream stream = NULL;
+    if (j2k.api.StreamCreate(&stream) != 0)
+        return;
+    const tz_nvjpeg2k_status parsed = j2k.api.StreamParse(handle, data, size, 0, 0, stream);
+    printf("parse %s: %s", what, tz_nvjpeg2k_status_name(parsed));
+    tz_nvjpeg2k_image_info image;
+    tz_nvjpeg2k_component_info component;
+    if (parsed == 0 && j2k.api.StreamGetImageInfo(stream, &image) == 0 &&
+        j2k.api.StreamGetImageComponentInfo(stream, &component, 0) == 0)
+        printf(" %ux%u tile %ux%u tiles %ux%u components %u precision %u signed %u",
+               image.image_width, image.image_height, image.tile_width, image.tile_height,
+               image.num_tiles_x, image.num_tiles_y, image.num_components, component.precision,
+               component.sgn);
+    printf("\n");
+    (void)j2k.api.StreamDestroy(stream);
+}
+
+static void ask_parses(tz_nvjpeg2k_handle handle)
+{
+    const tile_stream *whole = &tile_streams[STREAM_JP2];
+    uint8_t bad[1024] = {0};
+    memcpy(bad, whole->data, whole->size);
+    bad[0] = 0;
+    ask_parse(handle, "whole", whole->data, whole->size);
+    ask_parse(handle, "cut", whole->data, 40);
+    ask_parse(handle, "other", bad, whole->size);
+}
+
+static void ask_encode(uint32_t components, uint32_t irreversible, const char *what)
+{
+    tz_nvjpeg2k_encode_params params = NULL;
+    tz_nvjpeg2k_component_info info[5];
+    for (size_t i = 0; i < 5; i++)
+        info[i] = (tz_nvjpeg2k_component_info){64, 64, 8, 0};
+    tz_nvjpeg2k_encode_config config = {.color_space =
+                                            components == 1 ? TZ_NVJPEG2K_GRAY : TZ_NVJPEG2K_SRGB,
+                                        .image_width = 64,
+                                        .image_height = 64,
+                                        .num_components = components,
+                                        .image_comp_info = info,
+                                        .num_layers = 1,
+                                        .mct_mode = components == 3,
+                                        .num_resolutions = 3,
+                                        .code_block_w = 64,
+                                        .code_block_h = 64,
+                                        .irreversible = irreversible};
+    if (j2k.api.EncodeParamsCreate(&params) != 0)
+        return;
+    printf("quality before %s: %d\n", what,
+           j2k.api.EncodeParamsSpecifyQuality(params, TZ_NVJPEG2K_TARGET_PSNR, 40.0));
+    printf("config %s: %d\n", what, j2k.api.EncodeParamsSetEncodeConfig(params, &config));
+    printf("quality of %s: %d\n", what,
+           j2k.api.EncodeParamsSpecifyQuality(params, TZ_NVJPEG2K_TARGET_PSNR, 40.0));
+    printf("format of %s: %d\n", what,
+           j2k.api.EncodeParamsSetInputFormat(params, TZ_NVJPEG2K_INTERLEAVED));
+    (void)j2k.api.EncodeParamsDestroy(params);
+}
+
+static bool ask_nvjpeg2k(const char *library, char *reason, size_t reason_size)
+{
+    if (!tz_nvjpeg2k_load(&j2k, library, reason, reason_size))
+        return false;
+    print_library(j2k.path, j2k.major, j2k.minor, j2k.patch);
+    tz_nvjpeg2k_handle handle = NULL;
+    tz_nvjpeg2k_decode_state state = NULL;
+    tz_nvjpeg2k_decode_params params = NULL;
+    printf("create: %d\n", j2k.api.CreateSimple(&handle));
+    ask_parses(handle);
+    printf("decode state: %d\n", j2k.api.DecodeStateCreate(handle, &state));
+    printf("decode params: %d\n", j2k.api.DecodeParamsCreate(&params));
+    printf("decode format: %d\n",
+           j2k.api.DecodeParamsSetOutputFormat(params, TZ_NVJPEG2K_INTERLEAVED));
+    printf("decode colours: %d\n", j2k.api.DecodeParamsSetRGBOutput(params, 0));
+    ask_encode(1, 0, "lossless");
+    ask_encode(3, 1, "lossy");
+    ask_encode(5, 0, "five");
+    (void)j2k.api.DecodeParamsDestroy(params);
+    (void)j2k.api.Destroy(handle);
+    return true;
+}
+
+static bool ask_nvjpeg(const char *library, char *reason, size_t reason_size)
+{
+    tz_nvjpeg nvjpeg;
+    if (!tz_nvjpeg_load(&nvjpeg, library, reason, reason_size))
+        return false;
+    print_library(nvjpeg.path, nvjpeg.major, nvjpeg.minor, nvjpeg.patch);
+    tz_nvjpeg_handle handle = NULL;
+    for (int32_t backend = TZ_NVJPEG_BACKEND_DEFAULT; backend <= TZ_NVJPEG_BACKEND_GPU_HYBRID;
+         backend += 2) {
+        const tz_nvjpeg_status status = nvjpeg.api.CreateEx(backend, NULL, NULL, 0, &handle);
+        printf("create %d: %s\n", (int)backend, tz_nvjpeg_status_name(status));
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    char reason[256];
+    const char *library = argv[2][0] ? argv[2] : NULL;
+    const bool loaded = strcmp(argv[1], "cufile") == 0 ? ask_cufile(library, reason, sizeof reason)
+                        : strcmp(argv[1], "nvjpeg2k") == 0
+                            ? ask_nvjpeg2k(library, reason, sizeof reason)
+                            : ask_nvjpeg(library, reason, sizeof reason);
+    if (!loaded)
+        printf("refused: %s\n", reason);
+    return 0;
+}
