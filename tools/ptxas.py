@@ -19,7 +19,7 @@ HEAD = """# Registers, stack and spills
 
 Written by `make fatbin`, of what ptxas {version} says. A cell is registers, bytes of stack, and bytes that are
 stored and loaded because registers ran out, of one thread; shared memory is that of a group of threads. Kernels that
-decode must not spill (`tests/check_spills.py`).
+decode and place must not spill (`tests/check_spills.py`).
 
 """
 
