@@ -86,6 +86,7 @@ def suites():
         Suite("validate", run_matrix, {"preset": "asan", "runs": [("check_validate",
                                                                   "../terrazzo")]}),
         Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
+        Suite("ptxas", run_programs, {"preset": "unit", "label": "ptxas"}),
         Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
         Suite("install", run_script, {"script": "tests/check_install.py"}),
         Suite("matrix-long", run_matrix,
