@@ -20,6 +20,7 @@ static int begin(void **state)
 {
     (void)state;
     cuda_double_reset(control);
+    control->reversed = false;
     assert_int_equal(cu.cuInit(0), 0);
     assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
@@ -140,6 +141,28 @@ static void test_freed(void **state)
     assert_true(all_are(host, 100, 0xdd));
 }
 
+/* What comes after a fault is not done. */
+static void test_after_a_fault(void **state)
+{
+    CUdeviceptr at = 0;
+    (void)state;
+    assert_int_equal(cu.cuMemAlloc(&at, 100), 0);
+    assert_int_equal(cu.cuMemsetD8Async(at, 5, 100, first), 0);
+    assert_int_equal(cu.cuMemsetD8Async(memory, 5, SIZE, first), 0);
+    assert_int_equal(cu.cuMemsetD8Async(memory, 6, SIZE, second), 0);
+    assert_int_equal(cu.cuMemFree(at), 0);
+    assert_int_equal(cu.cuStreamSynchronize(first), 700);
+    assert_int_equal(cu.cuStreamSynchronize(second), 700);
+    assert_true(all_are(inside(), SIZE, 0xa5));
+    check_fault("cuMemsetD8Async", "freed");
+    /* contexts are whole again, and what waited is forgotten */
+    cuda_double_reset(control);
+    assert_int_equal(cu.cuMemsetD8Async(memory, 5, SIZE, second), 0);
+    cuda_double_reset(control);
+    assert_int_equal(cu.cuStreamSynchronize(second), 0);
+    assert_true(all_are(inside(), SIZE, 0xa5));
+}
+
 static void test_freed_pinned(void **state)
 {
     void *pinned = NULL;
@@ -241,6 +264,12 @@ static void test_legacy_stream(void **state)
     assert_int_equal(cu.cuMemcpyDtoHAsync(host, memory, 500, blocking), 0);
     assert_int_equal(cu.cuStreamSynchronize(blocking), 0);
     assert_true(all_are(host, 500, 8));
+    /* the other default stream is one that blocks */
+    assert_int_equal(cu.cuMemsetD8Async(memory, 9, 500, (CUstream)2), 0);
+    assert_int_equal(cu.cuMemcpyDtoHAsync(host, memory, 500, NULL), 0);
+    assert_int_equal(cu.cuStreamSynchronize((CUstream)1), 0);
+    assert_true(all_are(host, 500, 9));
+    assert_int_equal(cu.cuStreamDestroy((CUstream)2), 400);
     assert_int_equal(cu.cuStreamDestroy(blocking), 0);
 }
 
@@ -468,6 +497,7 @@ int main(void)
         TEST(test_queries),
         TEST(test_uploads),
         TEST(test_freed),
+        TEST(test_after_a_fault),
         TEST(test_freed_pinned),
         TEST(test_bounds),
         TEST(test_events),

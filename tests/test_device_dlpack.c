@@ -47,12 +47,10 @@ static int end(void **state)
     return 0;
 }
 
-enum { DL_CUDA = 2 }; /* kDLCUDA */
-
 /* What a tensor in the test device's memory says it is. */
 static tz_dl_device dl_device(void)
 {
-    return (tz_dl_device){test_device_is_cuda() ? DL_CUDA : TZ_DL_OPENCL, 0};
+    return (tz_dl_device){test_device_is_cuda() ? TZ_DL_CUDA : TZ_DL_OPENCL, 0};
 }
 
 /* ---- to a buffer ---- */
@@ -262,11 +260,11 @@ static void test_what_is_refused(void **state)
     t = tensor_of(3, shape, NULL);
     for (int32_t type = -1; type < 20; type++) {
         t.device.type = type;
-        if (type != TZ_DL_CPU && type != TZ_DL_OPENCL && type != DL_CUDA)
+        if (type == TZ_DL_CUDA || type == TZ_DL_CUDA_MANAGED || type == TZ_DL_OPENCL)
+            refused(&t, &how, TZ_ERR_ARG, "options->device says of which one");
+        else if (type != TZ_DL_CPU && type != TZ_DL_CUDA_HOST)
             refused(&t, &how, TZ_ERR_UNSUPPORTED, "on a device of type");
     }
-    t.device = dl_device();
-    refused(&t, &how, TZ_ERR_ARG, "options->device");
     how.struct_size++;
     refused(&t, &how, TZ_ERR_ARG, "struct_size");
     refused(NULL, NULL, TZ_ERR_ARG, "NULL");

@@ -1045,7 +1045,8 @@ typedef struct tz_row_source {
     uint32_t chunk_rows; /* rows that the source would rather give together: of its own tiles; 0:
                             it does not matter */
     bool columns;        /* may be asked for a part of the columns, where memory is short */
-    bool on_device;      /* fills memory of tz_write_options.device, and has done so on return */
+    bool on_device;      /* fills memory of tz_write_options.device, and has done so on return, or
+                            is about to, on tz_device_native_stream */
 } tz_row_source;
 
 /* All rows that are left. */

@@ -11,8 +11,9 @@
 #include "device/device_text.h"
 #include "device/libraries.h"
 
-#define DRIVER_COUNT 1u
-const tz_driver *const tz_drivers[DRIVER_COUNT + 1] = {&tz_driver_opencl, NULL};
+/* In the order of preference: the first of several equal devices is the best one. */
+#define DRIVER_COUNT 2u
+const tz_driver *const tz_drivers[DRIVER_COUNT + 1] = {&tz_driver_cuda, &tz_driver_opencl, NULL};
 
 /* The list as the caller sees it, and what it is made of. */
 typedef struct whole_list {

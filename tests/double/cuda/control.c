@@ -103,7 +103,15 @@ static CUresult put_in(const char *name, bool release)
         return SUCCESS;
     if (control.fail_function ? strcmp(control.fail_function, name) != 0 : release)
         return SUCCESS;
-    return --control.fail_nth == 0 ? (CUresult)control.fail_code : SUCCESS;
+    if (control.fail_nth > 1) {
+        control.fail_nth--;
+        return SUCCESS;
+    }
+    if (control.fail_more > 0)
+        control.fail_more--;
+    else
+        control.fail_nth = 0;
+    return (CUresult)control.fail_code;
 }
 
 static bool stop(call *here, CUresult code)
