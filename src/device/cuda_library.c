@@ -15,8 +15,7 @@ bool tz_cu_load(tz_cu_api *api, const char *library, char *reason, size_t reason
     void *handle = tz_library_open(library, reason, reason_size);
     if (!handle)
         return false;
-    const char *missing =
-        tz_library_symbols(handle, needed, sizeof needed / sizeof needed[0], api);
+    const char *missing = tz_library_symbols(handle, needed, sizeof needed / sizeof needed[0], api);
     if (missing) {
         tz_device_textf(reason, reason_size, "%s lacks %s: the driver is too old", library,
                         missing);
