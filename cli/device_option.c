@@ -11,14 +11,17 @@
 
 static bool is_name(const char *text)
 {
-    static const char prefix[] = "opencl:";
+    static const char *const prefixes[] = {"cuda:", "opencl:"};
     uint64_t number;
     if (strcmp(text, "cpu") == 0 || strcmp(text, "auto") == 0)
         return true;
-    if (strncmp(text, prefix, sizeof prefix - 1) != 0)
-        return false;
-    const char *at = text + sizeof prefix - 1;
-    return parse_uint(&at, UINT32_MAX, &number) && *at == '\0';
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        const size_t length = strlen(prefixes[i]);
+        const char *at = text + length;
+        if (strncmp(text, prefixes[i], length) == 0)
+            return parse_uint(&at, UINT32_MAX, &number) && *at == '\0';
+    }
+    return false;
 }
 
 bool device_apply(device_settings *s, int id, const char *value)
@@ -27,12 +30,16 @@ bool device_apply(device_settings *s, int id, const char *value)
     case DEVICE_NAME:
         s->name = value;
         return is_name(value) ||
-               value_wrong("--device is cpu, auto or opencl:N (see terrazzo devices), not", value);
+               value_wrong("--device is cpu, auto, cuda:N or opencl:N (see terrazzo devices), not",
+                           value);
     case DEVICE_STRICT:
         s->strict = true;
         return true;
-    case DEVICE_LIBRARY:
-        s->library = value;
+    case DEVICE_CUDA:
+        s->cuda_library = value;
+        return true;
+    case DEVICE_OPENCL:
+        s->opencl_library = value;
         return true;
     default: /* DEVICE_MEMORY */
         return (parse_bytes(value, &s->memory) && s->memory > 0) ||
@@ -48,7 +55,9 @@ bool device_check(const device_settings *s)
         problem = "--strict-device needs --device";
     else if (s->name == NULL && s->memory > 0)
         problem = "--device-memory needs --device";
-    else if (s->name == NULL && s->library != NULL)
+    else if (s->name == NULL && s->cuda_library != NULL)
+        problem = "--cuda-library needs --device";
+    else if (s->name == NULL && s->opencl_library != NULL)
         problem = "--opencl-library needs --device";
     if (problem != NULL)
         term_usage(problem, NULL, "");
@@ -61,7 +70,8 @@ tz_result device_open(tz_device **out, const device_settings *s, tz_error *err)
     *out = NULL;
     if (s->name == NULL)
         return TZ_OK;
-    how.opencl_library = s->library;
+    how.cuda_library = s->cuda_library;
+    how.opencl_library = s->opencl_library;
     return tz_device_open(out, s->name, &how, err);
 }
 

@@ -11,23 +11,26 @@
 
 /* As typed. */
 typedef struct device_settings {
-    const char *name;    /* NULL: no device was asked for, the cores work */
-    const char *library; /* NULL: the usual loader */
+    const char *name;                          /* NULL: no device was asked for, the cores work */
+    const char *cuda_library, *opencl_library; /* NULL: the usual ones */
     bool strict;
     uint64_t memory; /* 0: the library's choice */
 } device_settings;
 
-enum { DEVICE_NAME = 201, DEVICE_STRICT, DEVICE_MEMORY, DEVICE_LIBRARY };
+enum { DEVICE_NAME = 201, DEVICE_STRICT, DEVICE_MEMORY, DEVICE_CUDA, DEVICE_OPENCL };
 /* clang-format off */
+#define DEVICE_LIBRARIES                                                                           \
+    {"cuda-library", 0, DEVICE_CUDA, "PATH", "the driver of CUDA, libcuda.so.1 by default"},       \
+    {"opencl-library", 0, DEVICE_OPENCL, "PATH",                                                   \
+     "the ICD loader of OpenCL, libOpenCL.so.1 by default"}
 #define DEVICE_OPTIONS                                                                             \
     {"device", 0, DEVICE_NAME, "NAME", "where pixel work is done: cpu (the cores, the default),\n" \
-                                       "opencl:N as terrazzo devices tells them, or auto: a\n"     \
-                                       "GPU where it is expected to be faster"},                   \
+                                       "cuda:N or opencl:N as terrazzo devices tells them, or\n"   \
+                                       "auto: a GPU where it is expected to be faster"},           \
     {"strict-device", 0, DEVICE_STRICT, NULL, "what the device cannot do is an error, and not\n"   \
                                               "done by the cores"},                                \
     {"device-memory", 0, DEVICE_MEMORY, "SIZE", "how much of the device's memory to use at most"}, \
-    {"opencl-library", 0, DEVICE_LIBRARY, "PATH",                                                  \
-     "the ICD loader of OpenCL, libOpenCL.so.1 by default"},                                      \
+    DEVICE_LIBRARIES,                                                                              \
     {"report", 0, OPTION_VERBOSE, NULL, "tell the way of every stage, as --verbose does"}
 /* clang-format on */
 

@@ -5,16 +5,15 @@
 #include <terrazzo/terrazzo.h>
 
 #include "common.h"
+#include "device_option.h"
 #include "devices_json.h"
 #include "page.h"
 #include "terminal.h"
 #include "text.h"
 
-enum { LIBRARY = 1 };
-
 /* clang-format off */
 static const cli_option devices_options[] = {
-    {"opencl-library", 0, LIBRARY, "PATH", "the ICD loader of OpenCL, libOpenCL.so.1 by default"},
+    DEVICE_LIBRARIES,
     {"json", 0, COMMON_JSON, NULL, "as JSON"},
     COMMON_OPTIONS
 };
@@ -26,7 +25,7 @@ const cli_command devices_command = {
     .name = "devices",
     .arguments = "",
     .summary = "tells which devices there are, and what is missing",
-    .examples = "terrazzo devices\tthe cores, and what OpenCL finds\n"
+    .examples = "terrazzo devices\tthe cores, CUDA and OpenCL\n"
                 "terrazzo devices --json\tthe same for programs",
     .options = devices_options,
     .run = run,
@@ -40,7 +39,9 @@ typedef struct devices_settings {
 static bool apply(void *user, int id, const char *value)
 {
     devices_settings *settings = user;
-    if (id == LIBRARY)
+    if (id == DEVICE_CUDA)
+        settings->how.cuda_library = value;
+    else
         settings->how.opencl_library = value;
     return true;
 }
@@ -133,6 +134,18 @@ static void print_drivers(const tz_device_list *list)
     }
 }
 
+static void print_library(const tz_library_info *library)
+{
+    page_label(library->name);
+    text_put_string(stdout, library->library, 0);
+    if (library->loaded)
+        printf(", %s", library->version);
+    else
+        printf(" is not used: ");
+    text_put_string(stdout, library->reason, 0);
+    putchar('\n');
+}
+
 static void print_list(const tz_device_list *list, bool verbose)
 {
     term_put(TERM_TITLE, "Devices");
@@ -140,6 +153,10 @@ static void print_list(const tz_device_list *list, bool verbose)
     for (size_t i = 0; i < list->device_count; i++)
         print_device(&list->devices[i], verbose);
     print_drivers(list);
+    if (list->library_count > 0)
+        page_heading("Libraries");
+    for (size_t i = 0; i < list->library_count; i++)
+        print_library(&list->libraries[i]);
 }
 
 static int tell(const devices_settings *settings)

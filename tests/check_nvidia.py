@@ -101,6 +101,7 @@ def parse_answers(text):
 
 
 def check_nvcomp_answers(check, name, library, version):
+    """What it answers; as a dictionary, too."""
     done = run([check.programs / "nvcomp_answers", library])
     answers = parse_answers(done.stdout) if done.returncode == 0 else {}
     check.tap.check(f"{name}: loads, with all functions", answers.pop("path", "") == str(library),
@@ -112,6 +113,16 @@ def check_nvcomp_answers(check, name, library, version):
                  for question, answer in asked.items()
                  if not nvcomp_rules.same(question, answer, nvcomp_rules.expected(question, version // 1000))]
         check.tap.check(f"{name}: answers about {kind}", asked and not wrong, "\n".join(wrong) or "none")
+    return answers
+
+
+def check_nvcomp_double(check, name, version, answers):
+    """The double of the tests answers as the library itself does."""
+    done = run([check.programs / "nvcomp_answers", check.programs / f"libnvcomp_double_{version // 1000}.so"])
+    found = parse_answers(done.stdout)
+    wrong = [f"{question}: {found.get(question)}, the library: {answer}" for question, answer in answers.items()
+             if not nvcomp_rules.same(question, found.get(question, ""), answer)]
+    check.tap.check(f"{name}: the double answers the same", answers and not wrong, "\n".join(wrong))
 
 
 def check_nvcomp(check, release):
@@ -123,7 +134,8 @@ def check_nvcomp(check, release):
     check.headers(name, "nvcomp_headers.c", [include], [f"NVCOMP_MAJOR={version // 1000}"])
     other = check.compile("nvcomp_headers.c", [include], [f"NVCOMP_MAJOR={version // 1000 % 3 + 4}"])
     check.tap.check(f"{name}: has not the functions of another release", other.returncode != 0)
-    check_nvcomp_answers(check, name, place / library, version)
+    answers = check_nvcomp_answers(check, name, place / library, version)
+    check_nvcomp_double(check, name, version, answers)
 
 
 def check_library(check, name):
@@ -132,13 +144,14 @@ def check_library(check, name):
     check.headers(name, f"{word}_headers.c", [place / include])
     # cuFile keeps a log in the working directory unless it is told where
     env = {**os.environ, "CUFILE_LOGFILE_PATH": str(check.folder / "cufile.log")}
-    done = run([check.programs / "nvidia_answers", word, place / library], env=env)
-    answers = parse_answers(done.stdout)
-    check.tap.check(f"{name}: loads, with all functions", answers.pop("path", "") == str(place / library),
-                    done.stdout + done.stderr)
-    wrong = [f"{question}: {answers.get(question)}, expected {expected.get(question)}"
-             for question in {**expected, **answers} if answers.get(question) != expected.get(question)]
-    check.tap.check(f"{name}: version and answers", not wrong, "\n".join(wrong))
+    for who, path in (("", place / library), ("the double ", check.programs / f"lib{word}_double.so")):
+        done = run([check.programs / "nvidia_answers", word, path], env=env)
+        answers = parse_answers(done.stdout)
+        check.tap.check(f"{name}: {who}loads, with all functions", answers.pop("path", "") == str(path),
+                        done.stdout + done.stderr)
+        wrong = [f"{question}: {answers.get(question)}, expected {expected.get(question)}"
+                 for question in {**expected, **answers} if answers.get(question) != expected.get(question)]
+        check.tap.check(f"{name}: {who}tells its version and answers", not wrong, "\n".join(wrong))
 
 
 def is_installed(name):

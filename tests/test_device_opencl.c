@@ -15,7 +15,7 @@ static double_control *control;
 static const char *const double_name = OPENCL_DOUBLE;
 static const tz_device_options with_double = {.struct_size = sizeof with_double,
                                               .opencl_library = OPENCL_DOUBLE,
-                                              .cuda_library = "libnothing-of-the-kind.so.1"};
+                                              .cuda_library = "libno-cuda.so.1"};
 
 static int begin(void **state)
 {
@@ -100,7 +100,8 @@ static void test_auto(void **state)
     control->gpus = 0;
     device = open_double("auto");
     assert_string_equal(tz_device_get_info(device)->id, "cpu");
-    assert_non_null(strstr(tz_device_get_info(device)->reason, "no driver offers a GPU"));
+    assert_non_null(
+        strstr(tz_device_get_info(device)->reason, "opencl: it has no GPU; cuda: libno-cuda.so.1"));
     tz_device_close(device);
 }
 
@@ -129,9 +130,12 @@ static void check_reason(const tz_device_options *how, const char *text)
     assert_int_equal(tz_device_list_make(&list, how, &err), TZ_OK);
     assert_int_equal(list->device_count, 1);
     assert_string_equal(list->devices[0].id, "cpu");
-    const tz_driver_info *last = &list->drivers[list->driver_count - 1];
-    assert_string_equal(last->name, "opencl");
-    assert_non_null(strstr(last->reason, text));
+    assert_int_equal(list->driver_count, 2);
+    assert_string_equal(list->drivers[0].name, "cuda");
+    assert_false(list->drivers[0].loaded);
+    assert_non_null(strstr(list->drivers[0].reason, "libno-cuda.so.1"));
+    assert_string_equal(list->drivers[1].name, "opencl");
+    assert_non_null(strstr(list->drivers[1].reason, text));
     tz_device_list_free(list);
     check_open_fails("opencl:0", how, text);
     assert_int_equal(tz_device_open(&device, "auto", how, &err), TZ_OK);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Arrays of other libraries as buffers of terrazzo, and the other way round, by DLPack: in memory
- * of the host, or of an OpenCL device. The structures have the layout of DLPack 1 under names of
- * their own, so that DLPack's own header may be included beside this one: cast a DLTensor * to a
- * tz_dl_tensor *, a DLManagedTensorVersioned * to a tz_dl_managed *, and a DLManagedTensor * to a
- * tz_dl_managed_legacy *.
+ * of the host, or of a CUDA or OpenCL device. The structures have the layout of DLPack 1 under
+ * names of their own, so that DLPack's own header may be included beside this one: cast a DLTensor
+ * * to a tz_dl_tensor *, a DLManagedTensorVersioned * to a tz_dl_managed *, and a DLManagedTensor *
+ * to a tz_dl_managed_legacy *.
  */
 #ifndef TERRAZZO_DLPACK_H
 #define TERRAZZO_DLPACK_H
@@ -24,8 +24,11 @@ extern "C" {
 #define TZ_DL_MINOR 0
 
 /* Device types that are understood. */
-#define TZ_DL_CPU    1
-#define TZ_DL_OPENCL 4 /* data is a cl_mem */
+#define TZ_DL_CPU          1
+#define TZ_DL_CUDA         2  /* data is an address of the device */
+#define TZ_DL_CUDA_HOST    3  /* memory of the host */
+#define TZ_DL_OPENCL       4  /* data is a cl_mem */
+#define TZ_DL_CUDA_MANAGED 13 /* memory of the host and of all devices; used as that of one */
 
 /* Type codes. */
 #define TZ_DL_INT     0
@@ -97,7 +100,8 @@ typedef struct tz_dlpack_options {
     tz_dl_axes axes; /* of two dimensions: always height, width */
     /* to a buffer */
     bool writable;     /* pixels will be written there */
-    tz_device *device; /* whose context a tensor of OpenCL is of; NULL: host memory only */
+    tz_device *device; /* on which a tensor of CUDA is, whose context one of OpenCL is of; NULL:
+                          host memory only */
     /* from a buffer */
     bool read_only;              /* tell consumers so; a legacy tensor cannot: TZ_ERR_UNSUPPORTED */
     void (*release)(void *user); /* called once, by the deleter, from any thread; NULL: memory of a
@@ -110,11 +114,12 @@ typedef struct tz_dlpack_options {
 
 /* The pixels of a tensor as a buffer: nothing is copied, and the tensor must live as long as the
  * buffer is used. It has two or three dimensions, none of them 0, any strides, one lane, and a type
- * of tz_dtype (not bool and not bfloat). Of an OpenCL tensor, out->memory is a wrapper that the
+ * of tz_dtype (not bool and not bfloat). Of a tensor of a device, out->memory is a wrapper that the
  * caller releases with tz_device_free; the device number is the producer's own and is not looked
- * at. What terrazzo cannot express is TZ_ERR_UNSUPPORTED; a tensor that contradicts itself, is read
- * only although writable is set, or reaches beyond its cl_mem is TZ_ERR_ARG. options and err may be
- * NULL. *out is written only on success. */
+ * at. Work that makes the pixels must be finished, or be on tz_device_native_stream. What terrazzo
+ * cannot express is TZ_ERR_UNSUPPORTED; a tensor that contradicts itself, is read only although
+ * writable is set, is not on options->device, or reaches beyond its memory is TZ_ERR_ARG. options
+ * and err may be NULL. *out is written only on success. */
 TZ_API TZ_NODISCARD tz_result tz_dlpack_to_buffer(tz_buffer *out, const tz_dl_managed *managed,
                                                   const tz_dlpack_options *options, tz_error *err);
 /* The same of a bare tensor, or of a legacy one: those do not tell whether they are read only. */

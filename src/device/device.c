@@ -28,6 +28,12 @@ void *tz_device_native_context(const tz_device *device)
     return tz_device_is_ours(device) ? device->driver->native_context(device->state) : NULL;
 }
 
+void *tz_device_native_stream(tz_device *device)
+{
+    const bool has_one = tz_device_is_ours(device) && device->driver->native_stream;
+    return has_one ? device->driver->native_stream(device->state) : NULL;
+}
+
 /* ---- one device ---- */
 
 static tz_result make(tz_device **out, const tz_device_options *options, const tz_context *ctx)
@@ -114,6 +120,22 @@ static const tz_device_info *best_gpu(const tz_device_list *list)
     return best;
 }
 
+/* Of the drivers: first of those that are there, then of those that are missing. */
+static void why_no_driver(char *reason, size_t size, const tz_device_list *list)
+{
+    size_t used = 0;
+    for (int loaded = 1; loaded >= 0; loaded--) {
+        for (size_t i = 0; i < list->driver_count; i++) {
+            const tz_driver_info *driver = &list->drivers[i];
+            if (driver->loaded != (loaded != 0))
+                continue;
+            tz_device_textf(reason + used, size - used, "%s%s: %s", used > 0 ? "; " : "",
+                            driver->name, driver->reason[0] ? driver->reason : "it has no GPU");
+            used += strlen(reason + used);
+        }
+    }
+}
+
 static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
 {
     for (size_t i = 0; i < list->device_count; i++) {
@@ -123,13 +145,7 @@ static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
             return;
         }
     }
-    for (size_t i = 0; i < list->driver_count; i++) {
-        if (list->drivers[i].reason[0]) {
-            tz_device_textf(reason, size, "%s: %s", list->drivers[i].name, list->drivers[i].reason);
-            return;
-        }
-    }
-    tz_device_text(reason, size, "no driver offers a GPU");
+    why_no_driver(reason, size, list);
 }
 
 static tz_result open_named(tz_device **out, const char *name, const tz_device_options *options,
@@ -141,7 +157,7 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
             return open_driver(out, tz_drivers[i], index, options, ctx);
     }
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
-                   "no device has such a name; there are cpu, auto and opencl:N");
+                   "no device has such a name; there are cpu, auto, cuda:N and opencl:N");
 }
 
 static tz_result open_best(tz_device **out, const tz_device_options *options,

@@ -92,6 +92,7 @@ typedef enum tz_device_call {
     TZ_CALL_ALLOC_PINNED,
     TZ_CALL_WRAP,
     TZ_CALL_FREE,
+    TZ_CALL_MEET,
     TZ_CALL_UPLOAD,
     TZ_CALL_DOWNLOAD,
     TZ_CALL_LAUNCH,

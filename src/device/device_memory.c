@@ -138,19 +138,16 @@ static tz_result run_alloc(tz_device *device, tz_device_memory *memory, tz_devic
     return TZ_OK;
 }
 
-/* handle: of TZ_CALL_WRAP only. */
-static tz_result allocate(tz_device *device, uint64_t size, tz_device_call kind, void *handle,
+static tz_result allocate(const tz_device_memory *wanted, tz_device_call kind,
                           tz_device_memory **out, tz_error *err)
 {
+    tz_device *device = wanted->device;
     tz_device_memory *memory = tz_alloc_zeroed(1, sizeof *memory);
     if (!memory) {
         const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
         return tz_fail_nomem(&ctx, sizeof *memory);
     }
-    memory->device = device;
-    memory->size = size;
-    memory->handle = handle;
-    memory->wrapped = kind == TZ_CALL_WRAP;
+    *memory = *wanted;
     const tz_result result = run_alloc(device, memory, kind, err);
     if (result == TZ_OK)
         *out = memory;
@@ -159,21 +156,36 @@ static tz_result allocate(tz_device *device, uint64_t size, tz_device_call kind,
     return result;
 }
 
+static tz_result allocate_counted(const tz_device_memory *wanted, tz_device_memory **out,
+                                  tz_error *err)
+{
+    TZ_TRY(check_piece(wanted->device, wanted->size, err));
+    TZ_TRY(reserve(wanted->device, wanted->size, err));
+    const tz_result result = allocate(wanted, TZ_CALL_ALLOC, out, err);
+    if (result != TZ_OK)
+        give_back(wanted->device, wanted->size);
+    return result;
+}
+
 tz_result tz_device_alloc(tz_device *device, uint64_t size, tz_device_memory **out, tz_error *err)
 {
-    TZ_TRY(check_piece(device, size, err));
-    TZ_TRY(reserve(device, size, err));
-    const tz_result result = allocate(device, size, TZ_CALL_ALLOC, NULL, out, err);
-    if (result != TZ_OK)
-        give_back(device, size);
-    return result;
+    const tz_device_memory wanted = {.device = device, .size = size, .plain = true};
+    return allocate_counted(&wanted, out, err);
+}
+
+tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory **out,
+                              tz_error *err)
+{
+    const tz_device_memory wanted = {.device = device, .size = size};
+    return allocate_counted(&wanted, out, err);
 }
 
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err)
 {
+    const tz_device_memory wanted = {.device = device, .size = size};
     TZ_TRY(check_piece(device, size, err));
-    return allocate(device, size, TZ_CALL_ALLOC_PINNED, NULL, out, err);
+    return allocate(&wanted, TZ_CALL_ALLOC_PINNED, out, err);
 }
 
 tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_device_memory **out,
@@ -182,7 +194,9 @@ tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_devi
     if (!handle)
         return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
                               "handle is NULL");
-    return allocate(device, size, TZ_CALL_WRAP, handle, out, err);
+    const tz_device_memory wanted = {
+        .device = device, .size = size, .handle = handle, .wrapped = true};
+    return allocate(&wanted, TZ_CALL_WRAP, out, err);
 }
 
 void tz_device_free(tz_device_memory *memory)
@@ -230,11 +244,13 @@ static tz_result end_copy(tz_device *device, tz_result result, tz_error *err)
 tz_result tz_device_copy_in(tz_device_memory *to, uint64_t offset, const void *from, uint64_t size,
                             tz_error *err)
 {
+    TZ_TRY(tz_device_meet(to->device, err));
     return end_copy(to->device, tz_device_upload(0, to, offset, from, size, err), err);
 }
 
 tz_result tz_device_copy_out(void *to, const tz_device_memory *from, uint64_t offset, uint64_t size,
                              tz_error *err)
 {
+    TZ_TRY(tz_device_meet(from->device, err));
     return end_copy(from->device, tz_device_download(0, to, from, offset, size, err), err);
 }

@@ -6,6 +6,17 @@
 #include "device/device_state.h"
 #include "device/launch.h"
 
+tz_result tz_device_meet(tz_device *device, tz_error *err)
+{
+    tz_call call;
+    if (device->driver && !device->driver->meet)
+        return TZ_OK;
+    TZ_TRY(tz_call_begin(&call, device, TZ_CALL_MEET, TZ_NO_QUEUE, 0, err));
+    return tz_call_end(&call, device->driver->meet(device->state, &call.ctx), err);
+}
+
+/* ---- copies ---- */
+
 static tz_result check_part(const tz_device_memory *memory, uint64_t offset, uint64_t size,
                             tz_error *err)
 {

@@ -184,13 +184,22 @@ static tz_result set_shape(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *
     return TZ_OK;
 }
 
-/* "opencl:3" is 3. */
+/* "cuda:3" is 3. */
 static int32_t number_of(const tz_device *device)
 {
     const char *colon = strchr(tz_device_get_info(device)->id, ':');
     return colon ? (int32_t)strtol(colon + 1, NULL, 10) : 0;
 }
 
+int32_t tz_dl_type_of(const tz_device *device)
+{
+    const char *driver = tz_device_get_info(device)->driver;
+    return strcmp(driver, "cuda") == 0     ? TZ_DL_CUDA
+           : strcmp(driver, "opencl") == 0 ? TZ_DL_OPENCL
+                                           : TZ_DL_CPU;
+}
+
+/* Consumers of addresses do not all look at byte_offset: it is 0. */
 static void set_data(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *buffer)
 {
     if (!buffer->memory) {
@@ -198,9 +207,13 @@ static void set_data(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *buffer
         tensor->device = (tz_dl_device){TZ_DL_CPU, 0};
         return;
     }
+    const tz_device *device = tz_device_of(buffer->memory);
+    tensor->device = (tz_dl_device){tz_dl_type_of(device), number_of(device)};
     tensor->data = tz_device_memory_handle(buffer->memory);
-    tensor->byte_offset = buffer->offset;
-    tensor->device = (tz_dl_device){TZ_DL_OPENCL, number_of(tz_device_of(buffer->memory))};
+    if (tensor->device.type == TZ_DL_CUDA)
+        tensor->data = (char *)tensor->data + buffer->offset;
+    else
+        tensor->byte_offset = buffer->offset;
     kept->memory = buffer->memory;
 }
 

@@ -17,6 +17,9 @@ void tz_dl_order(tz_dl_axes axes, int order[TZ_AXES]);
 bool tz_dl_from_dtype(tz_dtype dtype, tz_dl_dtype *out);
 bool tz_dl_to_dtype(tz_dl_dtype dtype, tz_dtype *out);
 
+/* Of tensors in its memory: TZ_DL_CUDA, TZ_DL_OPENCL; TZ_DL_CPU: the cores have none. */
+int32_t tz_dl_type_of(const tz_device *device);
+
 tz_result tz_dl_refuse(const tz_context *ctx, tz_result result, const char *text);
 tz_result tz_dl_take_options(tz_dlpack_options *out, const tz_dlpack_options *given,
                              const tz_context *ctx);

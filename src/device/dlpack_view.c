@@ -90,30 +90,45 @@ static tz_result check_repeats(const layout *l, bool writable, const tz_context 
     return TZ_OK;
 }
 
-/* Whether all pixels are within memory. */
-static bool is_within(const layout *l, size_t item, uint64_t offset, uint64_t memory)
+/* Bytes before the first pixel, and from it on, that pixels are in. */
+typedef struct extent {
+    uint64_t before, behind;
+} extent;
+
+static extent extent_of(const layout *l, size_t item)
 {
-    uint64_t before = 0;
-    uint64_t behind = item;
+    extent e = {0, item};
     for (int axis = 0; axis < TZ_AXES; axis++) {
         const int64_t stride = l->stride[axis];
         const uint64_t length = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-        uint64_t *sum = stride < 0 ? &before : &behind;
+        uint64_t *sum = stride < 0 ? &e.before : &e.behind;
         *sum = tz_add_capped(*sum, tz_mul_capped(l->size[axis] - 1, length));
     }
-    return before <= offset && tz_add_capped(offset, behind) <= memory;
+    return e;
 }
 
-static tz_result wrap(tz_buffer *buffer, const tz_dl_tensor *tensor, const layout *l,
-                      tz_device *device, const tz_context *ctx)
+/* ---- where they are ---- */
+
+/* An address: what is wrapped is what the pixels are in, and no more. */
+static tz_result wrap_address(tz_buffer *buffer, const tz_dl_tensor *tensor, const extent *e,
+                              tz_device *device, const tz_context *ctx)
 {
-    const size_t item = tz_dtype_size(buffer->dtype);
-    if (!device)
-        return tz_dl_refuse(ctx, TZ_ERR_ARG,
-                            "the tensor is of OpenCL; options->device says of which one");
+    uint64_t first, size;
+    if (!tz_add((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &first) ||
+        first <= e->before || !tz_add(e->before, e->behind, &size))
+        return tz_dl_refuse(ctx, TZ_ERR_ARG, "the tensor is larger than memory");
+    TZ_TRY(tz_device_wrap(device, (void *)(uintptr_t)(first - e->before), size, &buffer->memory,
+                          ctx->err));
+    buffer->offset = e->before;
+    return TZ_OK;
+}
+
+static tz_result wrap_cl_mem(tz_buffer *buffer, const tz_dl_tensor *tensor, const extent *e,
+                             tz_device *device, const tz_context *ctx)
+{
     TZ_TRY(tz_device_wrap(device, tensor->data, 0, &buffer->memory, ctx->err));
     const uint64_t size = tz_device_memory_size(buffer->memory);
-    if (is_within(l, item, tensor->byte_offset, size)) {
+    if (e->before <= tensor->byte_offset && tz_add_capped(tensor->byte_offset, e->behind) <= size) {
         buffer->offset = tensor->byte_offset;
         return TZ_OK;
     }
@@ -123,20 +138,44 @@ static tz_result wrap(tz_buffer *buffer, const tz_dl_tensor *tensor, const layou
                    (unsigned long long)size);
 }
 
+static tz_result wrap(tz_buffer *buffer, const tz_dl_tensor *tensor, const layout *l,
+                      tz_device *device, const tz_context *ctx)
+{
+    const bool is_opencl = tensor->device.type == TZ_DL_OPENCL;
+    const char *name = is_opencl ? "OpenCL" : "CUDA";
+    const extent e = extent_of(l, tz_dtype_size(buffer->dtype));
+    if (!device)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the tensor is of %s; options->device says of which one", name);
+    if (tz_dl_type_of(device) != (is_opencl ? TZ_DL_OPENCL : TZ_DL_CUDA))
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+                       "the tensor is of %s, and options->device is %s", name,
+                       tz_device_get_info(device)->id);
+    return is_opencl ? wrap_cl_mem(buffer, tensor, &e, device, ctx)
+                     : wrap_address(buffer, tensor, &e, device, ctx);
+}
+
 static tz_result point_to(tz_buffer *buffer, const tz_dl_tensor *tensor, const layout *l,
                           tz_device *device, const tz_context *ctx)
 {
     if (!tensor->data)
         return tz_dl_refuse(ctx, TZ_ERR_ARG, "the tensor has no data");
-    if (tensor->device.type == TZ_DL_OPENCL)
+    switch (tensor->device.type) {
+    case TZ_DL_CPU:
+    case TZ_DL_CUDA_HOST:
+        buffer->data = (char *)tensor->data + tensor->byte_offset;
+        return TZ_OK;
+    case TZ_DL_CUDA:
+    case TZ_DL_CUDA_MANAGED:
+    case TZ_DL_OPENCL:
         return wrap(buffer, tensor, l, device, ctx);
-    if (tensor->device.type != TZ_DL_CPU)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
-                       "the tensor is on a device of type %d; those of the host (1) and of OpenCL "
-                       "(4) can be used",
-                       (int)tensor->device.type);
-    buffer->data = (char *)tensor->data + tensor->byte_offset;
-    return TZ_OK;
+    default:
+        return tz_fail(
+            ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+            "the tensor is on a device of type %d; those of the host (1), of CUDA (2, 3, "
+            "13) and of OpenCL (4) can be used",
+            (int)tensor->device.type);
+    }
 }
 
 static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_dlpack_options *how,

@@ -48,6 +48,7 @@ TZ_FN void tz_queue_begin(TZ_LOCAL tz_u32 *queue, tz_u32 at)
     queue[TZ_QUEUE_COUNT] = 0u;
     queue[TZ_QUEUE_OVER] = 0u;
     queue[TZ_QUEUE_STATE] = TZ_DECODE_OK;
+    queue[TZ_QUEUE_USED] = 0u;
     queue[TZ_QUEUE_FROM] = 0u;
     queue[TZ_QUEUE_BYTES] = 0u;
     queue[TZ_QUEUE_FULL] = 0u;

@@ -235,6 +235,10 @@ TZ_FN tz_u32 tz_choice_is_matches_group(const TZ_GLOBAL tz_u8 *in, tz_u64 size,
 {
     tz_u32 pieces = tz_choice_pieces(size);
     tz_u32 wanted = size > 0u;
+    for (TZ_ITEMS(item)) {
+        if (item == 0u) /* compilers read it before they ask whether it is wanted */
+            answer[0] = answer[1] = 0u;
+    }
     for (tz_u32 round = 0u; round < 2u; round++) {
         for (TZ_ITEMS(item)) {
             if (wanted)

@@ -37,7 +37,7 @@ tz_result tz_lane_init(tz_device_run *run, tz_lane *lane, uint32_t queue)
     lane->queue = queue;
     TZ_TRY(allocate_lists(run, lane));
     if (dp->lane.device > 0)
-        TZ_TRY(tz_device_alloc(dp->device, dp->lane.device, &lane->slab, err));
+        TZ_TRY(tz_device_alloc_own(dp->device, dp->lane.device, &lane->slab, err));
     run->use.peak += dp->lane.device;
     if (dp->lane.pinned > 0)
         TZ_TRY(tz_device_alloc_pinned(dp->device, dp->lane.pinned, &lane->pinned, err));

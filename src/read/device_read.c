@@ -115,6 +115,8 @@ static tz_result read_all(tz_device_run *run)
 {
     tz_plan *plan = run->plan;
     TZ_TRY(make_workers(run));
+    if (run->dp->on_device)
+        TZ_TRY(tz_device_meet(run->dp->device, plan->ctx.err));
     for (uint32_t i = 0; i < run->dp->lanes; i++)
         TZ_TRY(tz_lane_init(run, &run->lanes[i], i));
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)

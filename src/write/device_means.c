@@ -9,7 +9,16 @@
 
 /* ---- opening ---- */
 
-static tz_result open_pieces(tz_writer *w)
+/* What the caller's source of rows is shown is memory that all libraries take. */
+static tz_result open_piece(tz_writer *w, int piece, bool is_shown)
+{
+    const uint64_t size = w->budget.device.sizes[piece];
+    tz_device_memory **out = &w->means.pieces[piece];
+    return is_shown ? tz_device_alloc(w->device, size, out, w->ctx.err)
+                    : tz_device_alloc_own(w->device, size, out, w->ctx.err);
+}
+
+static tz_result open_pieces(tz_writer *w, bool shows_rows)
 {
     const tz_device_budget *plan = &w->budget.device;
     tz_device_means *means = &w->means;
@@ -17,7 +26,7 @@ static tz_result open_pieces(tz_writer *w)
     for (int i = 0; i < TZ_PIECES; i++) {
         if (plan->sizes[i] == 0)
             continue;
-        TZ_TRY(tz_device_alloc(w->device, plan->sizes[i], &means->pieces[i], w->ctx.err));
+        TZ_TRY(open_piece(w, i, shows_rows && i == TZ_PIECE_ROWS));
         means->held += plan->sizes[i];
     }
     return TZ_OK;
@@ -46,10 +55,10 @@ static tz_result open_tiles(tz_writer *w, tz_device_tiles *tiles)
                           : tz_fail_nomem(&w->ctx, plan->batch_tiles * sizeof *tiles->numbers);
 }
 
-tz_result tz_device_means_open(tz_writer *w)
+tz_result tz_device_means_open(tz_writer *w, bool shows_rows)
 {
     tz_device_means *means = &w->means;
-    TZ_TRY(open_pieces(w));
+    TZ_TRY(open_pieces(w, shows_rows));
     for (uint32_t i = 1; i < w->pyramid.count; i++)
         TZ_TRY(open_level(w, i));
     TZ_TRY(tz_device_alloc_pinned(w->device, w->budget.device.at.tables_end, &means->tables,

@@ -53,7 +53,7 @@ typedef struct tz_device_means {
 tz_result tz_device_choose(tz_writer *writer);
 
 /* device_means.c */
-tz_result tz_device_means_open(tz_writer *writer);
+tz_result tz_device_means_open(tz_writer *writer, bool shows_rows); /* to a source of rows */
 void tz_device_means_close(tz_writer *writer);
 /* What happens on the device between these is the writer's: its calls, but not what a source does
  * within them. */

@@ -271,7 +271,7 @@ static tz_result get_ready(tz_writer *w, const tz_row_source *source)
     work.user = w;
     TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, w->device, &w->ctx));
     if (w->device)
-        TZ_TRY(tz_device_means_open(w));
+        TZ_TRY(tz_device_means_open(w, source && source->on_device));
     TZ_TRY(tz_workers_open(w));
     TZ_TRY(tz_belt_open(&w->belt, w->budget.threads, w->budget.slots, TZ_LARGEST_DELIVERY, &work,
                         &w->ctx));
@@ -296,6 +296,8 @@ static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer
     if (rows->height == 0)
         return TZ_OK;
     TZ_TRY(get_ready(w, NULL));
+    if (rows->memory)
+        TZ_TRY(tz_device_meet(tz_writer_image(w)->options.device, w->ctx.err));
     const tz_result result = tz_writer_push(w, &pixels, mask ? &valid : NULL);
     return rows->memory ? let_go(w, result) : result;
 }

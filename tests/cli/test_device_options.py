@@ -29,14 +29,17 @@ def command(request):
 
 
 @pytest.mark.parametrize("options, message", [
-    (["--device", "gpu"], "--device is cpu, auto or opencl:N (see terrazzo devices), not 'gpu'"),
+    (["--device", "gpu"], "--device is cpu, auto, cuda:N or opencl:N (see terrazzo devices), not 'gpu'"),
     (["--device", "opencl:"], "not 'opencl:'"),
     (["--device", "opencl:x"], "not 'opencl:x'"),
+    (["--device", "cuda"], "not 'cuda'"),
+    (["--device", "cuda:-1"], "not 'cuda:-1'"),
     (["--device", "opencl:0:1"], "not 'opencl:0:1'"),
     (["--device", ""], "not ''"),
     (["--strict-device"], "--strict-device needs --device"),
     (["--device-memory", "1M"], "--device-memory needs --device"),
     (["--opencl-library", "x"], "--opencl-library needs --device"),
+    (["--cuda-library", "x"], "--cuda-library needs --device"),
     (["--device", "cpu", "--device-memory", "0"], "--device-memory needs a number of bytes"),
     (["--device", "cpu", "--device-memory", "1Q"], "--device-memory needs a number of bytes"),
     (["--devise", "cpu"], "did you mean '--device'?"),
@@ -67,9 +70,10 @@ def test_a_device_that_is_not_there(run, words, command, on_device, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tif"]
 
 
-def test_no_loader(run, words, command, tmp_path):
-    done = run(*words(command, "--device", "opencl:0", "--opencl-library", str(tmp_path / "none.so")))
-    assert done.returncode == 1 and "OpenCL is not there" in done.stderr
+@pytest.mark.parametrize("driver, name", [("cuda", "CUDA"), ("opencl", "OpenCL")])
+def test_no_library(run, words, command, tmp_path, driver, name):
+    done = run(*words(command, "--device", f"{driver}:0", f"--{driver}-library", str(tmp_path / "none.so")))
+    assert done.returncode == 1 and f"{name} is not there" in done.stderr and "none.so" in done.stderr
 
 
 def uses(answer):
@@ -96,18 +100,19 @@ def test_the_cores_by_name(run, words, command):
 def test_auto_without_a_gpu(run, words, command, tmp_path):
     """The cores work, and why is told."""
     missing = str(tmp_path / "none.so")
-    done = run(*words(command, "--json", "--device", "auto", "--opencl-library", missing))
+    done = run(*words(command, "--json", "--device", "auto", "--cuda-library", missing, "--opencl-library", missing))
     answer = json.loads(done.stdout)
     schema_of(command).validate(answer)
     assert done.returncode == 0
     for use in uses(answer):
-        assert use["id"] is None and missing in use["reason"]
+        assert use["id"] is None and f"cuda: {missing}" in use["reason"]
 
 
 def test_auto_leaves_little_work_to_the_cores(run, words, command):
     """The double has a GPU: on paper it costs more than a small file takes; and Deflate at the usual level it cannot
     encode."""
-    done = run(*words(command, "--json", "--device", "auto", "--opencl-library", DOUBLE))
+    done = run(*words(command, "--json", "--device", "auto", "--cuda-library", "libno-cuda.so.1",
+                      "--opencl-library", DOUBLE))
     answer = json.loads(done.stdout)
     schema_of(command).validate(answer)
     assert done.returncode == 0, done.stderr

@@ -15,13 +15,14 @@ SCHEMA = json.loads((ROOT / "doc" / "devices.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 POCL = "Portable Computing Language"
 DOUBLES = COMMAND.parent / "tests"
+NO_CUDA = ("--cuda-library", "libno-cuda.so.1")
 
 
 @pytest.fixture
 def devices(run, on_device):
     """Runs `terrazzo devices --json`, which must succeed, and returns what it tells."""
     def run_devices(*arguments, **variables):
-        done = run("devices", "--json", *arguments, env=on_device(**variables))
+        done = run("devices", "--json", *NO_CUDA, *arguments, env=on_device(**variables))
         assert (done.returncode, done.stderr) == (0, "")
         answer = json.loads(done.stdout)
         VALIDATOR.validate(answer)
@@ -32,7 +33,7 @@ def devices(run, on_device):
 
 def test_pocl_is_found(devices):
     answer = devices()
-    driver = answer["drivers"][0]
+    driver = answer["drivers"][1]
     assert driver["loaded"] and driver["library"] == "libOpenCL.so.1" and answer["error"] is None
     assert driver["devices"] == len(answer["devices"]) - 1
     pocl = next(device for device in answer["devices"] if device["platform"] == POCL)
@@ -56,34 +57,44 @@ def test_no_vendor(devices, tmp_path):
     empty.mkdir()
     answer = devices(OCL_ICD_VENDORS=str(empty))
     assert len(answer["devices"]) == 1
-    driver = answer["drivers"][0]
+    driver = answer["drivers"][1]
     assert driver["loaded"] and driver["devices"] == 0 and "no platform" in driver["reason"]
 
 
-def test_no_loader(devices, run, tmp_path):
-    missing = str(tmp_path / "libOpenCL.so.1")
-    answer = devices("--opencl-library", missing)
-    assert len(answer["devices"]) == 1
-    driver = answer["drivers"][0]
-    assert not driver["loaded"] and driver["library"] == missing and "No such file" in driver["reason"]
-    page = run("devices", f"--opencl-library={missing}").stdout
+@pytest.mark.parametrize("name, number", [("cuda", 0), ("opencl", 1)])
+def test_no_library(devices, run, tmp_path, name, number):
+    missing = str(tmp_path / "none.so.1")
+    answer = devices("--opencl-library", missing, f"--{name}-library", missing)
+    assert len(answer["devices"]) == 1 and len(answer["drivers"]) == 2
+    driver = answer["drivers"][number]
+    assert driver["name"] == name and not driver["loaded"] and driver["devices"] == 0
+    assert driver["library"] == missing and "No such file" in driver["reason"]
+    page = run("devices", f"--{name}-library={missing}").stdout
     assert f"{missing} is not there" in page and "\ncpu\n" in page
+
+
+def test_usual_libraries(run, on_device):
+    """Whether or not they are there."""
+    answer = json.loads(run("devices", "--json", env=on_device()).stdout)
+    VALIDATOR.validate(answer)
+    assert [driver["library"] for driver in answer["drivers"]] == ["libcuda.so.1", "libOpenCL.so.1"]
 
 
 def test_a_file_that_is_no_library(devices, tmp_path):
     wrong = tmp_path / "wrong.so"
     wrong.write_text("not a library")
-    assert not devices("--opencl-library", str(wrong))["drivers"][0]["loaded"]
+    answer = devices("--opencl-library", str(wrong), "--cuda-library", str(wrong))
+    assert [driver["loaded"] for driver in answer["drivers"]] == [False, False]
 
 
 def test_a_loader_that_is_too_old(devices):
-    driver = devices("--opencl-library", str(DOUBLES / "libopencl_double_old.so"))["drivers"][0]
+    driver = devices("--opencl-library", str(DOUBLES / "libopencl_double_old.so"))["drivers"][1]
     assert not driver["loaded"] and "clEnqueueMarkerWithWaitList" in driver["reason"]
 
 
 def test_page(run, tmp_path):
-    short = run("devices", "--opencl-library", str(tmp_path / "none.so"))
-    long = run("devices", "-v", "--opencl-library", str(tmp_path / "none.so"))
+    short = run("devices", *NO_CUDA, "--opencl-library", str(tmp_path / "none.so"))
+    long = run("devices", "-v", *NO_CUDA, "--opencl-library", str(tmp_path / "none.so"))
     assert (short.returncode, short.stderr, long.returncode) == (0, "", 0)
     assert short.stdout.startswith("Devices\n\ncpu\n") and "\nDrivers\n" in short.stdout
     assert "  units         " in short.stdout
@@ -95,8 +106,8 @@ def test_every_allocation_may_fail():
     failures = 0
     for count in range(1, 20):
         env = plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count))
-        done = subprocess.run([DOUBLES / "terrazzo_nomem", "devices", "--json", "--opencl-library", "none.so"],
-                              env=env, capture_output=True, text=True)
+        done = subprocess.run([DOUBLES / "terrazzo_nomem", "devices", "--json", *NO_CUDA, "--opencl-library",
+                               "none.so"], env=env, capture_output=True, text=True)
         answer = json.loads(done.stdout)
         VALIDATOR.validate(answer)
         if done.returncode == 0:
@@ -114,6 +125,41 @@ def test_schema_is_valid():
 
 def test_wrong_usage(run):
     for arguments, message in ((["x"], "no argument is taken, not even 'x'\n"),
-                               (["--opencl-librari", "x"], "did you mean '--opencl-library'?")):
+                               (["--opencl-librari", "x"], "did you mean '--opencl-library'?"),
+                               (["--cuda-librari", "x"], "did you mean '--cuda-library'?")):
         done = run("devices", *arguments)
         assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
+
+
+# Where packages of Python have NVIDIA's libraries, and the doubles that are put there.
+LIBRARIES = {"nvCOMP": ("nvidia/libnvcomp/lib64/libnvcomp.so.6", "nvcomp_double_6", "6.0.0"),
+             "cuFile": ("nvidia/cu13/lib/libcufile.so.0", "cufile_double", "1.19.0"),
+             "nvJPEG2000": ("nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", "nvjpeg2k_double", "0.11.0"),
+             "nvJPEG": ("nvidia/cu13/lib/libnvjpeg.so.13", "nvjpeg_double", "13.2.3")}
+
+
+def test_libraries_in_an_environment(devices, run, tmp_path):
+    places = {}
+    for name, (path, double, _) in LIBRARIES.items():
+        places[name] = tmp_path / "lib/python3.12/site-packages" / path
+        places[name].parent.mkdir(parents=True, exist_ok=True)
+        places[name].symlink_to(DOUBLES / f"lib{double}.so")
+    cuda = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+    found = devices(*cuda, VIRTUAL_ENV=str(tmp_path))["libraries"]
+    assert [(library["name"], library["library"], library["version"]) for library in found] == [
+        (name, str(places[name]), version) for name, (_, _, version) in LIBRARIES.items()]
+    assert all(library["loaded"] and library["reason"] is None for library in found)
+    page = run("devices", *cuda, env=plain_environment(VIRTUAL_ENV=str(tmp_path))).stdout
+    assert "Libraries" in page and f"{places['nvCOMP']}, 6.0.0" in page
+
+
+def test_libraries_that_are_missing(devices, tmp_path):
+    cuda = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+    found = devices(*cuda, VIRTUAL_ENV=str(tmp_path), CONDA_PREFIX=str(tmp_path))["libraries"]
+    assert [library["name"] for library in found] == list(LIBRARIES)
+    # a machine may have them where its loader looks
+    assert all(library["loaded"] or library["reason"] == "it is not installed" for library in found)
+
+
+def test_no_libraries_without_cuda(devices, tmp_path):
+    assert devices("--cuda-library", str(tmp_path / "libcuda.so.1"))["libraries"] == []

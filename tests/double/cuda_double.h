@@ -16,7 +16,7 @@
  *     cuMemFreeAsync: by the stream, by events, or by a wait of the host.
  *   - arguments are checked as the real one does, with its codes, and control.refusal says what was
  *     wrong; contexts must be current, handles of their context and alive. Handles are no pointers,
- *     and none is given twice. A child of fork has no cuInit.
+ *     and none is given twice. In a child of fork nothing works.
  *   - kernels are the PTX of the module, executed by ptx/ptx.h. What it finds wrong is the error
  *     700 (sticky: all later calls of the context fail, but releases still release), and
  *     control.fault says what and where. PTX of a later version or for a later device than control
@@ -56,9 +56,10 @@ typedef struct cuda_double_control {
     int32_t load_code;    /* what cuModuleLoadDataEx answers instead of success, as 222 */
     bool reversed;        /* who waits, waits for all else first that may go on */
 
-    /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases */
+    /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases, and
+     * pushes of contexts, which releases need; and as many such calls after it */
     const char *fail_function;
-    uint64_t fail_nth;
+    uint64_t fail_nth, fail_more;
     int32_t fail_code; /* 700, 702, 710, 714 to 719 are sticky */
 
     /* what happened */
@@ -87,7 +88,7 @@ typedef void *(*cuda_double_reach_function)(uint64_t address, uint64_t size);
  * control with the defaults. Aborts when it cannot be loaded. */
 cuda_double_control *cuda_double_load(void);
 /* Back to the defaults, steps forgotten, work that waits dropped, all contexts fresh; what lives
- * still counts. */
+ * still counts. With TERRAZZO_TEST_REVERSED in the environment, the default is reversed. */
 void cuda_double_reset(cuda_double_control *control);
 /* cuda_double_reach of the double that is loaded. */
 void *cuda_double_bytes(uint64_t address, uint64_t size);

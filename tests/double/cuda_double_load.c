@@ -36,8 +36,9 @@ void cuda_double_reset(cuda_double_control *control)
     void (*forget)(void) = NULL;
     get(&forget, "cuda_double_forget");
     forget();
-    *control = (cuda_double_control){CUDA_DOUBLE_DEFAULTS, .live = control->live,
-                                     .bytes = control->bytes, .peak_bytes = control->bytes};
+    *control = (cuda_double_control){
+        CUDA_DOUBLE_DEFAULTS, .reversed = getenv("TERRAZZO_TEST_REVERSED") != NULL,
+        .live = control->live, .bytes = control->bytes, .peak_bytes = control->bytes};
 }
 
 void *cuda_double_bytes(uint64_t address, uint64_t size)

@@ -70,6 +70,7 @@ void fault_set(fault_place place, uint64_t nth, fault_kind kind)
         cu_control->fail_function = names()->functions[place];
         cu_control->fail_nth = nth;
         cu_control->fail_code = names()->codes[kind];
+        cu_control->fail_more = kind == FAULT_NO_MEMORY; /* of which the driver tries twice */
         return;
     }
     cl_control->fail_function = names()->functions[place];

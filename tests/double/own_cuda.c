@@ -51,9 +51,8 @@ static void *make_context(void)
     return made;
 }
 
-static bool begin(own_device *own, bool is_faulty)
+static bool begin(own_device *own)
 {
-    (void)is_faulty; /* it is the same library */
     load();
     own->context = own->options.cuda_context = make_context();
     return own->context != NULL;
@@ -75,8 +74,9 @@ static void pop(void)
     assert_int_equal(cuda.CtxPopCurrent(&popped), 0);
 }
 
-static void *make(void *context, size_t size)
+static void *make(const own_device *own, void *context, size_t size)
 {
+    (void)own;
     address made = 0;
     if (cuda.CtxPushCurrent(context) != 0)
         return NULL;
@@ -86,8 +86,9 @@ static void *make(void *context, size_t size)
 }
 
 /* A double that is to fail does so once. */
-static void release(void *context, void *handle)
+static void release(const own_device *own, void *context, void *handle)
 {
+    (void)own;
     if (cuda.CtxPushCurrent(context) != 0)
         assert_int_equal(cuda.CtxPushCurrent(context), 0);
     assert_int_equal(cuda.MemFree((uintptr_t)handle), 0);
@@ -123,8 +124,9 @@ static uint32_t context_references(const own_device *own)
     return 0;
 }
 
-static uint32_t references(void *handle)
+static uint32_t references(const own_device *own, void *handle)
 {
+    (void)own;
     (void)handle;
     return 0;
 }

@@ -12,6 +12,7 @@
 typedef struct own_device {
     void *context; /* cl_context or CUcontext */
     void *native;  /* the device that it is of */
+    bool is_faulty;
     tz_device_options options;
     tz_device *opened; /* in the context; NULL: not yet */
 } own_device;

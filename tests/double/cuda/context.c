@@ -23,6 +23,7 @@ static context *make(int device, uint32_t references)
     made->device = device;
     made->references = references;
     made->legacy = queue_make(made, 0);
+    made->per_thread = queue_make(made, 0);
     control.live++;
     return made;
 }
@@ -134,7 +135,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {
     call here;
-    if (!call_begin(&here, "+cuCtxPushCurrent_v2", NEEDS_INIT, 0, NULL))
+    if (!call_begin(&here, "+cuCtxPushCurrent_v2", NEEDS_INIT | IS_RELEASE, 0, NULL))
         return call_end(&here, here.code);
     return call_end(&here, push(&here, handle));
 }

@@ -103,7 +103,15 @@ static CUresult put_in(const char *name, bool release)
         return SUCCESS;
     if (control.fail_function ? strcmp(control.fail_function, name) != 0 : release)
         return SUCCESS;
-    return --control.fail_nth == 0 ? (CUresult)control.fail_code : SUCCESS;
+    if (control.fail_nth > 1) {
+        control.fail_nth--;
+        return SUCCESS;
+    }
+    if (control.fail_more > 0)
+        control.fail_more--;
+    else
+        control.fail_nth = 0;
+    return (CUresult)control.fail_code;
 }
 
 static bool stop(call *here, CUresult code)
@@ -131,6 +139,7 @@ bool call_begin(call *here, const char *name, unsigned needs, uint64_t bytes, co
     note_step(name + 1, bytes, (uintptr_t)stream);
     const CUresult code = put_in(name + 1, (needs & IS_RELEASE) != 0);
     if (code != SUCCESS) {
+        here->put_in = true;
         CUresult unused;
         context *current = context_current(&unused);
         if (is_sticky(code) && current)
@@ -139,9 +148,9 @@ bool call_begin(call *here, const char *name, unsigned needs, uint64_t bytes, co
             current->sticky = code;
         return stop(here, code);
     }
-    if (strcmp(name, "+cuInit") == 0)
+    if (initialised == 0 && strcmp(name, "+cuInit") == 0)
         initialised = getpid();
-    /* a child of fork has no driver */
+    /* a child of fork has no driver, and gets none */
     if (needs != NEEDS_NOTHING && initialised != getpid())
         return stop(here, refuse(here, NOT_INITIALIZED, "no cuInit in this process"));
     return !(needs & NEEDS_CONTEXT) || check_context(here, needs);

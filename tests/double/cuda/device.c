@@ -12,7 +12,7 @@ static uint64_t used[MAX_DEVICES];
 CUresult cuInit(unsigned flags)
 {
     call here;
-    if (!call_begin(&here, "+cuInit", NEEDS_NOTHING, 0, NULL))
+    if (!call_begin(&here, "+cuInit", NEEDS_INIT, 0, NULL))
         return call_end(&here, here.code);
     if (flags != 0)
         return call_end(&here, refuse(&here, INVALID_VALUE, "flags of %#x", flags));

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "double/cuda/state.h"
 
-enum { PAGE = 4096, ALIGNMENT = 256, KEPT = 256 };
+enum { PAGE = 4096, ALIGNMENT = 256, KEPT = 256, FRESH = 0xa5, PATTERN = 4 << 20 };
 
 static piece **pieces; /* in the order of addresses */
 static size_t count, room;
@@ -40,6 +41,44 @@ static void *map(size_t size, int protection)
     return made == MAP_FAILED ? NULL : made;
 }
 
+static _Noreturn void give_up(uint64_t size)
+{
+    fprintf(stderr, "the double of CUDA: no %llu bytes to be had\n", (unsigned long long)size);
+    abort();
+}
+
+/* A file of so many bytes as fresh memory has. */
+static int pattern_file(void)
+{
+    static int file = -1;
+    if (file >= 0)
+        return file;
+    file = memfd_create("fresh memory", MFD_CLOEXEC);
+    void *bytes = MAP_FAILED;
+    if (file >= 0 && ftruncate(file, PATTERN) == 0)
+        bytes = mmap(NULL, PATTERN, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (bytes == MAP_FAILED)
+        give_up(PATTERN);
+    memset(bytes, FRESH, PATTERN);
+    munmap(bytes, PATTERN);
+    return file;
+}
+
+/* Fresh memory, page by page as it is touched: large pieces cost what is used of them. */
+static void *map_fresh(size_t size)
+{
+    unsigned char *made = map(size, PROT_READ | PROT_WRITE);
+    if (made && size < PATTERN)
+        memset(made, FRESH, size);
+    for (size_t at = 0; made && size >= PATTERN && at < size; at += PATTERN) {
+        const size_t part = size - at < PATTERN ? size - at : PATTERN;
+        if (mmap(made + at, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, pattern_file(),
+                 0) == MAP_FAILED)
+            give_up(size);
+    }
+    return made;
+}
+
 /* Index of the first piece that begins after address. */
 static size_t place_after(uint64_t address)
 {
@@ -67,7 +106,7 @@ static void put(piece *made)
 }
 
 /* Guard pages before and after; within, a base that is aligned to 256 bytes but rarely to pages. */
-static bool reserve(piece *made)
+static void reserve(piece *made)
 {
     const uint64_t pages = (made->size + PAGE - 1) / PAGE + 3 + some_number(16);
     const uint64_t slack = (pages - 2) * PAGE - made->size;
@@ -75,13 +114,11 @@ static bool reserve(piece *made)
     made->reserved_size = (size_t)pages * PAGE;
     made->reserved = map(made->reserved_size, PROT_NONE);
     made->mapped_size = (size_t)(shift % PAGE + made->size);
-    made->mapped = made->reserved ? map(made->mapped_size, PROT_READ | PROT_WRITE) : NULL;
+    made->mapped = made->reserved ? map_fresh(made->mapped_size) : NULL;
     if (!made->mapped)
-        return false;
+        give_up(made->size);
     made->first = (uintptr_t)made->reserved + PAGE + shift;
     made->bytes = (unsigned char *)made->mapped + shift % PAGE;
-    memset(made->bytes, 0xa5, made->size);
-    return true;
 }
 
 /* Room on the device, if need be by what pools hold for nothing, and by frees that wait. */
@@ -109,10 +146,7 @@ piece *piece_make(context *which, pool *from, int device, uint64_t size)
     made->pool = from;
     made->device = device;
     made->number = ++last_number;
-    if (!reserve(made)) {
-        fprintf(stderr, "the double of CUDA: no %llu bytes to be had\n", (unsigned long long)size);
-        abort();
-    }
+    reserve(made);
     put(made);
     if (from)
         pool_took(from, size);

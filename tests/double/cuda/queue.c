@@ -76,6 +76,8 @@ queue *queue_stream(call *here, CUstream handle)
 {
     if ((uintptr_t)handle <= 1)
         return here->context->legacy;
+    if ((uintptr_t)handle == 2)
+        return here->context->per_thread;
     queue *found = thing_find(STREAM_THING, handle);
     if (found && !found->closed && found->self.context == here->context)
         return found;

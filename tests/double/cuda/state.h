@@ -67,9 +67,9 @@ void thing_each(thing_kind kind, void (*visit)(void *which, void *state), void *
 typedef struct context {
     thing self;
     int device;
-    uint32_t references; /* of a primary one; 0: made by cuCtxCreate */
-    CUresult sticky;     /* what all further calls answer; 0: it works */
-    struct queue *legacy;
+    uint32_t references;               /* of a primary one; 0: made by cuCtxCreate */
+    CUresult sticky;                   /* what all further calls answer; 0: it works */
+    struct queue *legacy, *per_thread; /* the default streams; the latter is one for all threads */
 } context;
 
 /* ---- calls (control.c) ---- */
@@ -87,6 +87,7 @@ typedef struct call {
     const char *name; /* with a '+' in front */
     context *context;
     CUresult code;
+    bool put_in; /* the code is the test's */
 } call;
 
 /* Begin a call: lock it, note it, see whether it may go on. false: it ends with here->code, which
@@ -172,7 +173,9 @@ typedef struct event {
     order known;
 } event;
 
-/* The stream of a handle in the context of this call; NULL is the legacy stream. NULL: refused. */
+/* The stream of a handle in the context of this call; default streams are 0, 1 and 2. NULL:
+ * refused.
+ */
 queue *queue_stream(call *here, CUstream handle);
 queue *queue_make(context *which, unsigned flags);
 void queue_close(queue *which);

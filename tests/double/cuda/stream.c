@@ -20,7 +20,7 @@ CUresult cuStreamDestroy_v2(CUstream handle)
     if (!call_begin(&here, "+cuStreamDestroy_v2", NEEDS_CONTEXT | IS_RELEASE, 0, handle))
         return call_end(&here, here.code);
     queue *which = queue_stream(&here, handle);
-    if (!which || which == here.context->legacy)
+    if (!which || (uintptr_t)handle <= 2)
         return call_end(&here, INVALID_HANDLE);
     queue_close(which);
     control.live--;
@@ -34,7 +34,7 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext *out)
         return call_end(&here, here.code);
     CUresult code = SUCCESS;
     const context *found = NULL;
-    if ((uintptr_t)handle <= 1) {
+    if ((uintptr_t)handle <= 2) {
         found = context_current(&code);
     } else {
         const queue *which = thing_find(STREAM_THING, handle);

@@ -38,7 +38,11 @@ typedef struct ptx_launch {
     uint32_t dynamic_shared; /* bytes */
     const void *params;      /* laid out as the kernel's parameters: see ptx_function.params */
     const ptx_memory *memory;
+    uint64_t most_instructions; /* of a thread; 0: PTX_MOST_INSTRUCTIONS */
 } ptx_launch;
+
+/* A thread that has not ended after so many is in an endless loop. */
+#define PTX_MOST_INSTRUCTIONS (UINT64_C(1) << 32)
 
 /* Run all blocks. false: the error says kernel, line, block, thread and what. */
 bool ptx_run(const ptx_launch *launch, ptx_error *error);

@@ -132,6 +132,7 @@ typedef struct ptx_reader {
     uint32_t register_capacity;
     ptx_instruction *instructions; /* one place for all functions in turn */
     uint32_t instruction_count, instruction_capacity;
+    uint32_t used_bytes; /* of the next instruction: see ptx_instruction */
     ptx_jump *jumps;
     uint32_t jump_count, jump_capacity;
 } ptx_reader;
@@ -155,7 +156,8 @@ bool ptx_take_word(ptx_reader *reader, const char *word);
 bool ptx_need_mark(ptx_reader *reader, char mark); /* false: failed */
 /* The token is a name that a word, such as .x, may follow at once, or all of a mnemonic. */
 void ptx_extend_name(ptx_reader *reader);
-char ptx_peek(ptx_reader *reader); /* the first character after the token; 0: the end */
+/* The first character after the token that is no blank; 0: the end. */
+char ptx_peek(const ptx_reader *reader);
 /* A number with its sign, of no fraction. */
 bool ptx_need_integer(ptx_reader *reader, uint64_t *value);
 bool ptx_need_count(ptx_reader *reader, uint64_t most, uint64_t *value);

@@ -2,6 +2,7 @@
  * Functions and kernels: their heads, once or several times, and their bodies. */
 #include "double/ptx/ptx_parse.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 ptx_callable *ptx_callable_of(ptx_reader *reader, ptx_name *name)
@@ -120,10 +121,18 @@ static bool check_again(ptx_reader *reader, const ptx_callable *callable, const 
  * Bodies
  * ------------------------------------------------------------------------------------------ */
 
-static void skip_pragma(ptx_reader *reader)
+/* "used_bytes_mask 12": of the load that follows, bytes 2 and 3 are used. Others mean nothing here.
+ */
+static void read_pragma(ptx_reader *reader)
 {
-    if (reader->token.kind != PTX_TOKEN_STRING)
+    static const char used[] = "used_bytes_mask ";
+    const ptx_token *token = &reader->token;
+    if (token->kind != PTX_TOKEN_STRING)
         ptx_expected(reader, "a string after .pragma");
+    for (size_t i = 0; token->size >= sizeof used && i <= token->size - sizeof used; i++) {
+        if (memcmp(token->text + i, used, sizeof used - 1) == 0)
+            reader->used_bytes = (uint32_t)strtoul(token->text + i + sizeof used - 1, NULL, 0);
+    }
     ptx_advance(reader);
     ptx_need_mark(reader, ';');
 }
@@ -139,7 +148,7 @@ static void read_directive(ptx_reader *reader)
     else if (ptx_take_word(reader, ".param"))
         ptx_read_variables(reader, PTX_PARAM, false);
     else if (ptx_take_word(reader, ".pragma"))
-        skip_pragma(reader);
+        read_pragma(reader);
     else if (ptx_is_word(reader, ".loc") || ptx_is_word(reader, ".file"))
         ptx_skip_line(reader);
     else

@@ -120,6 +120,8 @@ static void read_instruction(ptx_reader *reader)
     instruction->line = line;
     instruction->guard = guard;
     instruction->guard_negated = negated;
+    instruction->used_bytes = reader->used_bytes;
+    reader->used_bytes = 0;
     if (read_body(reader, instruction) && ptx_need_mark(reader, ';'))
         reader->instruction_count++;
 }

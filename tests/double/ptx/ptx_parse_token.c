@@ -184,10 +184,11 @@ void ptx_extend_name(ptx_reader *reader)
     reader->at = at;
 }
 
-char ptx_peek(ptx_reader *reader)
+char ptx_peek(const ptx_reader *reader)
 {
-    skip_blanks(reader);
-    return *reader->at;
+    ptx_reader ahead = *reader;
+    skip_blanks(&ahead);
+    return *ahead.at;
 }
 
 bool ptx_need_integer(ptx_reader *reader, uint64_t *value)

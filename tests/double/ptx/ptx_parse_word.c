@@ -85,6 +85,8 @@ static const char *add_word(ptx_instruction *operation, const char *word, size_t
             return "a second vector";
         operation->vector = (uint32_t)(word[1] - '0');
     } else if (modifier < COUNT(modifiers)) {
+        if (ptx_has(operation, (ptx_modifier)modifier))
+            return "twice";
         operation->modifiers.bits[modifier / 64] |= (uint64_t)1 << modifier % 64;
     } else {
         return "an unknown modifier";

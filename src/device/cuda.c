@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The CUDA driver: finding, opening and closing. */
+#include "base/mem.h"
+#include "device/cuda_parts.h"
+#include "device/device_text.h"
+
+static const char *library_of(const tz_device_options *options)
+{
+    return options->cuda_library ? options->cuda_library : TZ_CU_LIBRARY;
+}
+
+/* ---- finding ---- */
+
+static tz_result find(const tz_device_options *options, tz_found *found, tz_driver_info *about,
+                      const tz_context *ctx)
+{
+    tz_cu_api api;
+    uint32_t count;
+    tz_device_text(about->library, sizeof about->library, library_of(options));
+    about->loaded = tz_cu_load(&api, library_of(options), about->reason, sizeof about->reason);
+    if (!about->loaded || !tz_cu_begin(&api, &count, about->reason, sizeof about->reason))
+        return TZ_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        tz_device_info *info = tz_found_add(found);
+        if (!info)
+            return tz_fail_nomem(ctx, sizeof *info);
+        tz_cu_describe(&api, i, info);
+    }
+    return TZ_OK;
+}
+
+/* ---- contexts ---- */
+
+tz_result tz_cu_enter(const tz_cu_state *s, const tz_context *ctx)
+{
+    return tz_cu_check("cuCtxPushCurrent", s->api.CtxPushCurrent(s->context), ctx);
+}
+
+tz_result tz_cu_leave(const tz_cu_state *s, tz_result result, const tz_context *ctx)
+{
+    tz_cu_context left;
+    const tz_cu_code code = s->api.CtxPopCurrent(&left);
+    return result == TZ_OK ? tz_cu_check("cuCtxPopCurrent", code, ctx) : result;
+}
+
+/* ---- closing ---- */
+
+static void end_stream(const tz_cu_state *s, tz_cu_stream stream)
+{
+    if (!stream)
+        return;
+    (void)s->api.StreamSynchronize(stream);
+    (void)s->api.StreamDestroy(stream);
+}
+
+static void end_event(const tz_cu_state *s, tz_cu_event event)
+{
+    if (event)
+        (void)s->api.EventDestroy(event);
+}
+
+/* Memory that is still to be freed in its stream waits for the queues. */
+static void release_within(tz_cu_state *s)
+{
+    for (uint32_t i = 0; i < TZ_QUEUES; i++)
+        end_stream(s, s->queues[i]);
+    end_stream(s, s->memory);
+    if (s->is_own_meeting)
+        end_stream(s, s->meeting);
+    for (uint32_t i = 0; i < TZ_QUEUES; i++)
+        end_event(s, s->done[i]);
+    end_event(s, s->ready);
+    if (s->pool)
+        (void)s->api.MemPoolDestroy(s->pool);
+    tz_cu_unload(&s->api, &s->modules);
+}
+
+/* All that there is, whatever fails: also of a device that failed, and of one half opened. */
+static void release(tz_cu_state *s)
+{
+    const tz_context quiet = {.ifd = -1};
+    if (s->context && tz_cu_enter(s, &quiet) == TZ_OK) {
+        release_within(s);
+        (void)tz_cu_leave(s, TZ_OK, &quiet);
+    }
+    if (s->is_retained)
+        (void)s->api.DevicePrimaryCtxRelease(s->device);
+    pthread_mutex_destroy(&s->order_lock);
+    pthread_mutex_destroy(&s->modules.lock);
+    tz_free(s);
+}
+
+static void close_device(void *state)
+{
+    release(state);
+}
+
+/* ---- opening ---- */
+
+static tz_result make_streams(tz_cu_state *s, const tz_device_options *options,
+                              const tz_context *ctx)
+{
+    tz_cu_stream *const streams[] = {&s->queues[0], &s->queues[1], &s->memory, &s->meeting};
+    s->is_own_meeting = !options->cuda_stream;
+    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+        if (streams[i] == &s->meeting && !s->is_own_meeting)
+            continue;
+        TZ_TRY(tz_cu_check("cuStreamCreate",
+                           s->api.StreamCreate(streams[i], TZ_CU_STREAM_NON_BLOCKING), ctx));
+    }
+    return s->is_own_meeting ? TZ_OK : tz_cu_take_stream(s, options->cuda_stream, ctx);
+}
+_Static_assert(TZ_QUEUES == 2, "each has a stream");
+
+static tz_result make_events(tz_cu_state *s, const tz_context *ctx)
+{
+    tz_cu_event *const events[] = {&s->ready, &s->done[0], &s->done[1]};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        TZ_TRY(tz_cu_check("cuEventCreate",
+                           s->api.EventCreate(events[i], TZ_CU_EVENT_DISABLE_TIMING), ctx));
+    return TZ_OK;
+}
+
+static tz_result fill_context(tz_cu_state *s, const tz_device_options *options,
+                              const tz_context *ctx)
+{
+    tz_cu_function first;
+    TZ_TRY(make_streams(s, options, ctx));
+    TZ_TRY(make_events(s, ctx));
+    TZ_TRY(tz_cu_make_pool(s, ctx));
+    return tz_cu_find_function(&s->api, &s->modules, 0, &first, ctx);
+}
+
+static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
+                              const tz_context *ctx)
+{
+    TZ_TRY(tz_cu_check("cuDeviceGet", s->api.DeviceGet(&s->device, (int)s->index), ctx));
+    if (options->cuda_context) {
+        TZ_TRY(tz_cu_take_context(s, options->cuda_context, ctx));
+    } else {
+        TZ_TRY(tz_cu_check("cuDevicePrimaryCtxRetain",
+                           s->api.DevicePrimaryCtxRetain(&s->context, s->device), ctx));
+        s->is_retained = true;
+    }
+    TZ_TRY(tz_cu_enter(s, ctx));
+    return tz_cu_leave(s, fill_context(s, options, ctx), ctx);
+}
+
+static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz_device_info *info,
+                            const tz_context *ctx)
+{
+    uint32_t count;
+    char reason[256] = "";
+    if (!tz_cu_load(&s->api, library_of(options), reason, sizeof reason))
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                       "CUDA is not there: %s", reason);
+    (void)tz_cu_begin(&s->api, &count, reason, sizeof reason);
+    if (s->index >= count)
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                       "there is no such device: CUDA has %u%s%s", count, reason[0] ? "; " : "",
+                       reason);
+    tz_cu_describe(&s->api, s->index, info);
+    if (!info->usable)
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                       "the device cannot be used: %s", info->reason);
+    return open_context(s, options, ctx);
+}
+
+static tz_result make_state(tz_cu_state **out, uint32_t index, const tz_context *ctx)
+{
+    tz_cu_state *s = tz_alloc_zeroed(1, sizeof *s);
+    if (!s)
+        return tz_fail_nomem(ctx, sizeof *s);
+    s->index = index;
+    if (pthread_mutex_init(&s->order_lock, NULL) == 0) {
+        if (pthread_mutex_init(&s->modules.lock, NULL) == 0) {
+            *out = s;
+            return TZ_OK;
+        }
+        pthread_mutex_destroy(&s->order_lock);
+    }
+    tz_free(s);
+    return tz_fail_nomem(ctx, sizeof s->order_lock);
+}
+
+static tz_result open_device(void **state, const tz_device_options *options, uint32_t index,
+                             tz_device_info *info, const tz_context *ctx)
+{
+    tz_cu_state *s = NULL;
+    TZ_TRY(make_state(&s, index, ctx));
+    const tz_result result = open_found(s, options, info, ctx);
+    if (result == TZ_OK)
+        *state = s;
+    else
+        release(s);
+    return result;
+}
+
+const tz_driver tz_driver_cuda = {
+    .name = "cuda",
+    .find = find,
+    .open = open_device,
+    .close = close_device,
+    .alloc = tz_cu_alloc,
+    .alloc_pinned = tz_cu_alloc_pinned,
+    .free = tz_cu_free,
+    .wrap = tz_cu_wrap,
+    .native_context = tz_cu_native_context,
+    .native_stream = tz_cu_native_stream,
+    .meet = tz_cu_meet,
+    .upload = tz_cu_upload,
+    .download = tz_cu_download,
+    .launch = tz_cu_launch,
+    .record = tz_cu_record,
+    .wait = tz_cu_wait,
+    .query = tz_cu_query,
+    .free_event = tz_cu_free_event,
+    .sync = tz_cu_sync,
+    .free_memory = tz_cu_free_memory,
+};

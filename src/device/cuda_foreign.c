@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The CUDA driver: contexts, streams and memory that the caller made. */
+#include "device/cuda_parts.h"
+
+static tz_result refuse(const char *text, const tz_context *ctx)
+{
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", text);
+}
+
+/* ---- contexts ---- */
+
+tz_result tz_cu_take_context(tz_cu_state *s, void *given, const tz_context *ctx)
+{
+    tz_cu_device device = 0;
+    tz_cu_context left;
+    const tz_cu_context context = given;
+    tz_cu_code code = s->api.CtxPushCurrent(context);
+    if (code == TZ_CU_ERROR_INVALID_CONTEXT || code == TZ_CU_ERROR_CONTEXT_IS_DESTROYED)
+        return refuse("cuda_context is no context of CUDA's", ctx);
+    TZ_TRY(tz_cu_check("cuCtxPushCurrent", code, ctx));
+    code = s->api.CtxGetDevice(&device);
+    (void)s->api.CtxPopCurrent(&left);
+    TZ_TRY(tz_cu_check("cuCtxGetDevice", code, ctx));
+    if (device != s->device)
+        return refuse("cuda_context is of another device", ctx);
+    s->context = context;
+    return TZ_OK;
+}
+
+void *tz_cu_native_context(void *state)
+{
+    return ((tz_cu_state *)state)->context;
+}
+
+/* ---- streams ---- */
+
+/* The two streams that CUDA has by itself, whose handles are 1 and 2, are of any context. */
+tz_result tz_cu_take_stream(tz_cu_state *s, void *given, const tz_context *ctx)
+{
+    tz_cu_context context = NULL;
+    const tz_cu_stream stream = given;
+    const tz_cu_code code = s->api.StreamGetCtx(stream, &context);
+    if (code == TZ_CU_ERROR_INVALID_HANDLE || code == TZ_CU_ERROR_INVALID_CONTEXT)
+        return refuse("cuda_stream is no stream of CUDA's", ctx);
+    TZ_TRY(tz_cu_check("cuStreamGetCtx", code, ctx));
+    if (context != s->context)
+        return refuse("cuda_stream is of another context than the device's; open the device with "
+                      "cuda_context",
+                      ctx);
+    s->meeting = stream;
+    atomic_store(&s->is_known, true);
+    return TZ_OK;
+}
+
+void *tz_cu_native_stream(void *state)
+{
+    tz_cu_state *s = state;
+    atomic_store(&s->is_known, true);
+    return s->meeting;
+}
+
+tz_result tz_cu_meet(void *state, const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    if (!atomic_load(&s->is_known))
+        return TZ_OK;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code = tz_cu_queues_wait(s, s->meeting);
+    return tz_cu_leave(s, tz_cu_check("cuStreamWaitEvent", code, ctx), ctx);
+}
+
+/* ---- memory ---- */
+
+typedef struct facts {
+    unsigned type; /* 0: CUDA does not know the address */
+    unsigned is_managed;
+    int device;
+    tz_cu_context context; /* NULL: that of a pool is of all contexts of a device */
+    tz_cu_address start;
+    size_t size;
+} facts;
+
+static tz_cu_code ask(const tz_cu_state *s, tz_cu_address address, facts *out)
+{
+    unsigned names[] = {
+        TZ_CU_POINTER_ATTRIBUTE_MEMORY_TYPE,      TZ_CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        TZ_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   TZ_CU_POINTER_ATTRIBUTE_CONTEXT,
+        TZ_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, TZ_CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *places[] = {&out->type,    &out->is_managed, &out->device,
+                      &out->context, &out->start,      &out->size};
+    return s->api.PointerGetAttributes(sizeof names / sizeof names[0], names, places, address);
+}
+
+/* Managed memory is of all devices. */
+static tz_result check_place(const tz_cu_state *s, const facts *f, const tz_context *ctx)
+{
+    if (f->is_managed)
+        return TZ_OK;
+    if (f->type != TZ_CU_MEMORYTYPE_DEVICE)
+        return refuse("the handle is no memory of a device", ctx);
+    if (f->device != (int)s->index)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), s->index, (uint64_t)f->device),
+                       "the handle is memory of another device");
+    if (f->context && f->context != s->context)
+        return refuse("the handle is of another context than the device's; open the device with "
+                      "cuda_context",
+                      ctx);
+    return TZ_OK;
+}
+
+tz_result tz_cu_wrap(void *state, tz_device_memory *memory, const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    facts f = {0};
+    const tz_cu_address address = tz_cu_address_of(memory);
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code = ask(s, address, &f);
+    TZ_TRY(tz_cu_leave(s, TZ_OK, ctx));
+    if (code == TZ_CU_ERROR_INVALID_VALUE)
+        return refuse("the handle is no memory of CUDA's", ctx);
+    TZ_TRY(tz_cu_check("cuPointerGetAttributes", code, ctx));
+    const uint64_t before = address - f.start;
+    if (f.type == 0 || before >= f.size)
+        return refuse("the handle is no memory of CUDA's", ctx);
+    TZ_TRY(check_place(s, &f, ctx));
+    const uint64_t there = f.size - before;
+    if (memory->size > there)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_at_nowhere(), there, memory->size),
+                       "there are fewer bytes from the handle to the end of its memory");
+    if (memory->size == 0)
+        memory->size = there;
+    return TZ_OK;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of a context: each family is a module, loaded once, and kept. */
+#include "device/cuda_parts.h"
+#include "device/device_text.h"
+
+static const char *const kernel_names[TZ_KERNEL_COUNT] = {
+#define NAME(number, family, function, kinds) #function,
+    TZ_KERNEL_LIST(NAME)
+#undef NAME
+};
+
+static const uint32_t kernel_families[TZ_KERNEL_COUNT] = {
+#define FAMILY(number, family, function, kinds) TZ_FAMILY_##family,
+    TZ_KERNEL_LIST(FAMILY)
+#undef FAMILY
+};
+
+static const tz_kernel_image *const images[TZ_FAMILY_COUNT] = {
+#define IMAGE(family, text) &tz_kernel_image_##text,
+    TZ_FAMILY_LIST(IMAGE)
+#undef IMAGE
+};
+
+/* What a user can do about it comes first. */
+static const char *known_reason(tz_cu_code code)
+{
+    switch (code) {
+    case TZ_CU_ERROR_UNSUPPORTED_PTX_VERSION:
+        return "the driver is older than the compiler of the kernels: it must be updated";
+    case TZ_CU_ERROR_NO_BINARY_FOR_GPU:
+        return "there are none for this GPU";
+    case TZ_CU_ERROR_INVALID_IMAGE:
+    case TZ_CU_ERROR_INVALID_PTX:
+        return "the driver does not understand them";
+    case TZ_CU_ERROR_JIT_COMPILER_NOT_FOUND:
+        return "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is not installed";
+    case TZ_CU_ERROR_JIT_COMPILATION_DISABLED:
+        return "the driver's compiler is switched off by the environment";
+    default:
+        return "the driver does not load them";
+    }
+}
+
+/* The log begins with what is wrong. */
+static tz_result fail_load(tz_cu_code code, const char *log, const tz_context *ctx)
+{
+    char shown[300];
+    if (code == TZ_CU_ERROR_OUT_OF_MEMORY)
+        return tz_cu_check("cuModuleLoadDataEx", code, ctx);
+    tz_device_text(shown, sizeof shown, log);
+    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                   "the kernels (%s) cannot be loaded: %s: cuModuleLoadDataEx: %s (%u)%s%s",
+                   tz_kernel_image_about, known_reason(code), tz_cu_error_text(code), code,
+                   shown[0] ? ": " : "", shown);
+}
+
+static tz_result load_image(const tz_cu_api *api, const tz_kernel_image *image, tz_cu_module *out,
+                            const tz_context *ctx)
+{
+    char log[1024] = "";
+    unsigned options[] = {TZ_CU_JIT_ERROR_LOG_BUFFER, TZ_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)}; /* it stays ended */
+    const tz_cu_code code = api->ModuleLoadDataEx(out, image->bytes, 2, options, values);
+    return code == TZ_CU_SUCCESS ? TZ_OK : fail_load(code, log, ctx);
+}
+
+static tz_result load_family(const tz_cu_api *api, tz_cu_module_set *set, uint32_t family,
+                             const tz_context *ctx)
+{
+    tz_cu_module module = NULL;
+    tz_cu_code code = TZ_CU_SUCCESS;
+    TZ_TRY(load_image(api, images[family], &module, ctx));
+    for (uint32_t i = 0; i < TZ_KERNEL_COUNT && code == TZ_CU_SUCCESS; i++) {
+        if (kernel_families[i] == family)
+            code = api->ModuleGetFunction(&set->functions[i], module, kernel_names[i]);
+    }
+    if (code != TZ_CU_SUCCESS) {
+        (void)api->ModuleUnload(module);
+        return tz_cu_check("cuModuleGetFunction", code, ctx);
+    }
+    set->modules[family] = module;
+    atomic_store(&set->loaded[family], true);
+    return TZ_OK;
+}
+
+/* A compiler may be at work: those who have what they want do not wait for it. */
+tz_result tz_cu_find_function(const tz_cu_api *api, tz_cu_module_set *set, uint32_t kernel,
+                              tz_cu_function *out, const tz_context *ctx)
+{
+    const uint32_t family = kernel_families[kernel];
+    if (!atomic_load(&set->loaded[family])) {
+        pthread_mutex_lock(&set->lock);
+        const tz_result result = set->modules[family] ? TZ_OK : load_family(api, set, family, ctx);
+        pthread_mutex_unlock(&set->lock);
+        TZ_TRY(result);
+    }
+    *out = set->functions[kernel];
+    return TZ_OK;
+}
+
+void tz_cu_unload(const tz_cu_api *api, tz_cu_module_set *set)
+{
+    for (uint32_t family = 0; family < TZ_FAMILY_COUNT; family++) {
+        if (set->modules[family])
+            (void)api->ModuleUnload(set->modules[family]);
+    }
+}

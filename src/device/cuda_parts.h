@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of the CUDA driver share. */
+#ifndef TZ_DEVICE_CUDA_PARTS_H
+#define TZ_DEVICE_CUDA_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "device/cu_api.h"
+#include "device/cu_errors.h"
+#include "device/driver.h"
+#include "device/kernel_image.h"
+
+/* ---- cuda_library.c ---- */
+
+#define TZ_CU_LIBRARY "libcuda.so.1"
+
+/* Load the driver's library and all functions; false, with the reason, when that cannot be done. It
+ * is never unloaded: it has threads, and code that runs at exit. */
+bool tz_cu_load(tz_cu_api *api, const char *library, char *reason, size_t reason_size);
+
+/* ---- cuda_errors.c ---- */
+
+/* "CUDA_ERROR_ILLEGAL_ADDRESS"; never NULL. */
+const char *tz_cu_error_text(tz_cu_code code);
+/* What function returned: TZ_OK, or "cuEventQuery: CUDA_ERROR_ILLEGAL_ADDRESS (700)" as
+ * TZ_ERR_NOMEM where the code says so, else TZ_ERR_DEVICE. */
+tz_result tz_cu_check(const char *function, tz_cu_code code, const tz_context *ctx);
+/* The same where memory is made. */
+tz_result tz_cu_check_memory(const char *function, tz_cu_code code, uint64_t size,
+                             const tz_context *ctx);
+
+/* ---- cuda_find.c ---- */
+
+/* Begin with a library. False, with the reason, when it has no device to offer. */
+bool tz_cu_begin(const tz_cu_api *api, uint32_t *device_count, char *reason, size_t reason_size);
+void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info);
+
+/* ---- cuda_module.c ---- */
+
+/* Modules by family, loaded when one of their kernels is wanted; kernels by number. */
+typedef struct tz_cu_module_set {
+    pthread_mutex_t lock; /* of loading */
+    atomic_bool loaded[TZ_FAMILY_COUNT];
+    tz_cu_module modules[TZ_FAMILY_COUNT];
+    tz_cu_function functions[TZ_KERNEL_COUNT];
+} tz_cu_module_set;
+
+/* These two with the context current. */
+tz_result tz_cu_find_function(const tz_cu_api *api, tz_cu_module_set *set, uint32_t kernel,
+                              tz_cu_function *out, const tz_context *ctx);
+void tz_cu_unload(const tz_cu_api *api, tz_cu_module_set *set); /* zeroed is fine */
+
+/* ---- cuda.c ---- */
+
+typedef struct tz_cu_state {
+    tz_cu_api api;
+    tz_cu_device device;
+    uint32_t index;
+    tz_cu_context context;
+    bool is_retained; /* it is the primary one, not the caller's */
+    tz_cu_stream queues[TZ_QUEUES];
+    tz_cu_module_set modules;
+
+    /* Memory comes and goes on a stream of its own. Events are recorded anew each time: who waits
+     * for one waits for what it was at that moment. */
+    pthread_mutex_t order_lock; /* from a record to the waits for it */
+    tz_cu_stream memory;
+    tz_cu_pool pool;             /* NULL: all memory is plain */
+    atomic_ullong pool_bytes;    /* that are taken from it, and not freed */
+    tz_cu_event ready;           /* of the stream of memory, or of the meeting */
+    tz_cu_event done[TZ_QUEUES]; /* of the queues */
+
+    tz_cu_stream meeting; /* where work of the caller's is; see tz_device_native_stream */
+    bool is_own_meeting;
+    atomic_bool is_known; /* that stream, to the caller */
+} tz_cu_state;
+
+/* Every call of CUDA's is between these two: the caller's thread has its own context back
+ * afterwards. Leaving returns result, or what goes wrong there. */
+tz_result tz_cu_enter(const tz_cu_state *s, const tz_context *ctx);
+tz_result tz_cu_leave(const tz_cu_state *s, tz_result result, const tz_context *ctx);
+
+static inline tz_cu_address tz_cu_address_of(const tz_device_memory *memory)
+{
+    return (tz_cu_address)(uintptr_t)memory->handle;
+}
+
+/* ---- cuda_memory.c ---- */
+
+/* s->pool, where the device can have one; with the context current. */
+tz_result tz_cu_make_pool(tz_cu_state *s, const tz_context *ctx);
+tz_result tz_cu_alloc(void *state, tz_device_memory *memory, const tz_context *ctx);
+tz_result tz_cu_alloc_pinned(void *state, tz_device_memory *memory, const tz_context *ctx);
+void tz_cu_free(void *state, tz_device_memory *memory);
+tz_result tz_cu_free_memory(void *state, uint64_t *bytes, const tz_context *ctx);
+
+/* ---- cuda_foreign.c: what is the caller's ---- */
+
+/* s->context becomes the caller's; TZ_ERR_ARG when it is not of s->device. */
+tz_result tz_cu_take_context(tz_cu_state *s, void *given, const tz_context *ctx);
+/* s->meeting becomes the caller's; TZ_ERR_ARG when it is not of s->context. */
+tz_result tz_cu_take_stream(tz_cu_state *s, void *given, const tz_context *ctx);
+tz_result tz_cu_wrap(void *state, tz_device_memory *memory, const tz_context *ctx);
+void *tz_cu_native_context(void *state);
+void *tz_cu_native_stream(void *state);
+tz_result tz_cu_meet(void *state, const tz_context *ctx);
+
+/* ---- cuda_work.c ---- */
+
+/* The queues wait for what is on another stream by now; with the context current. */
+tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream);
+
+tz_result tz_cu_upload(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
+                       const void *from, uint64_t size, const tz_context *ctx);
+tz_result tz_cu_download(void *state, uint32_t queue, void *to, const tz_device_memory *from,
+                         uint64_t offset, uint64_t size, const tz_context *ctx);
+tz_result tz_cu_launch(void *state, uint32_t queue, const tz_launch *launch, const tz_context *ctx);
+tz_result tz_cu_record(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx);
+tz_result tz_cu_wait(void *state, uint32_t queue, const tz_device_event *event,
+                     const tz_context *ctx);
+tz_result tz_cu_query(void *state, const tz_device_event *event, bool *happened,
+                      const tz_context *ctx);
+void tz_cu_free_event(void *state, tz_device_event *event);
+tz_result tz_cu_sync(void *state, uint32_t queue, const tz_context *ctx);
+
+#endif

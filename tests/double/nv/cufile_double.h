@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A stand-in for cuFile that reads files into the memory of the double of libcuda, with the rules
+ * of the real one and some that it only documents:
+ *
+ *   - the driver must be open; a file is registered once, and not closed before it is deregistered
+ *   - only plain memory of the device, or pinned memory of the host, and not that of a pool, is
+ *     registered and read into; within what is registered, reads name the address that was
+ *     registered and an offset; all bytes are within one live piece
+ *   - reads are in no order with streams; those of a batch are done when somebody asks for their
+ *     status, the last first, and memory and files must be there until then
+ *
+ * Functions fail by their names, as those of CUDA do: cuda_double_control.fail_function, with an
+ * error of cuFile as the code, or of the system (cuFileRead). */
+#ifndef TESTS_DOUBLE_NV_CUFILE_DOUBLE_H
+#define TESTS_DOUBLE_NV_CUFILE_DOUBLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct cufile_double_control {
+    bool direct;         /* the kernel's module is there: reads do not pass the host */
+    uint32_t most_batch; /* entries of a batch */
+    uint64_t short_read; /* most bytes of one read; 0: any */
+    uint64_t fail_entry; /* of batches, counted from 1 as they are done, while it is not 0 */
+    /* what happened */
+    int64_t opens, files, buffers, batches; /* that live */
+    uint64_t reads, bytes;                  /* of files, done */
+    char misuse[200];                       /* what was done first of what must not be */
+} cufile_double_control;
+
+#define CUFILE_DOUBLE_DEFAULTS .most_batch = 128
+
+/* Exported as "cufile_double". */
+typedef cufile_double_control *(*cufile_double_function)(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stand-ins for nvCOMP, one for each release whose functions differ, which answer questions of
+ * sizes, alignments and mistakes as the real ones do (check_nvidia.py compares them), and work on
+ * the memory and in the streams of the double of libcuda, when those come to it. They are stricter
+ * where the real ones trust their caller:
+ *
+ *   - all memory that is named must be within one live piece: the arrays, the chunks, the
+ *     temporary memory, in full; of Deflate 16 bytes more than a chunk has, since readers of bits
+ *     fetch ahead; of what is compressed, all the room that it may need
+ *   - temporary memory that is less than was asked for is InvalidValue, and it is filled with
+ *     garbage
+ *   - chunks that are not aligned, or empty, have that as their status; the room of chunks that
+ *     fail holds garbage
+ *
+ * Functions fail by their names as those of CUDA do: cuda_double_control.fail_function, with a
+ * status of nvCOMP as the code. */
+#ifndef TESTS_DOUBLE_NV_NVCOMP_DOUBLE_H
+#define TESTS_DOUBLE_NV_NVCOMP_DOUBLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct nvcomp_double_control {
+    uint64_t fail_chunk; /* counted over all batches, from 1, while it is not 0 */
+    int32_t fail_status; /* its status; 0: none, it just has other bytes than it should */
+    /* what happened */
+    uint64_t batches;
+    uint64_t chunks;
+} nvcomp_double_control;
+
+/* Exported by each as "nvcomp_double". */
+typedef nvcomp_double_control *(*nvcomp_double_function)(void);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stand-ins for nvJPEG2000 and nvJPEG that work on the memory and in the streams of the double of
+ * libcuda, with the library's own codecs. What the real ones document, or trust their caller with,
+ * they check:
+ *
+ *   - compressed bytes are read where the caller has them, when the stream comes to it
+ *   - a state, and a parsed code stream, are for one image, or batch, at a time: until the host has
+ *     waited for it they are not used again, parsed again or destroyed
+ *   - types, components, pitches and planes fit what is decoded or encoded
+ *   - damage that parsing does not notice is not told: the pixels are garbage
+ *
+ * Functions fail by their names, as those of CUDA do: cuda_double_control.fail_function, with a
+ * status of the library as the code. */
+#ifndef TESTS_DOUBLE_NV_PICTURES_DOUBLE_H
+#define TESTS_DOUBLE_NV_PICTURES_DOUBLE_H
+
+#include <stdint.h>
+
+typedef struct pictures_double_control {
+    int64_t live; /* handles, states, streams, parameters, encoders */
+    uint64_t decoded, encoded;
+    uint64_t damaged; /* of those decoded */
+    char misuse[200]; /* what was done first of what must not be */
+} pictures_double_control;
+
+/* Exported by each as "pictures_double". */
+typedef pictures_double_control *(*pictures_double_function)(void);
+
+#endif
