@@ -16,12 +16,10 @@ bool tz_cu_load(tz_cu_api *api, const char *library, char *reason, size_t reason
     if (!handle)
         return false;
     const char *missing = tz_library_symbols(handle, needed, sizeof needed / sizeof needed[0], api);
-    if (missing) {
+    if (missing)
         tz_device_textf(reason, reason_size, "%s lacks %s: the driver is too old", library,
                         missing);
-        return false;
-    }
-    if (tz_library_symbols(handle, of_pools, sizeof of_pools / sizeof of_pools[0], api))
+    else if (tz_library_symbols(handle, of_pools, sizeof of_pools / sizeof of_pools[0], api))
         api->MemPoolCreate = NULL; /* all or none */
-    return true;
+    return !missing;
 }

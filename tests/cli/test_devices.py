@@ -87,6 +87,21 @@ def test_a_file_that_is_no_library(devices, tmp_path):
     assert [driver["loaded"] for driver in answer["drivers"]] == [False, False]
 
 
+def test_a_device_of_cuda(devices):
+    """That of the double of libcuda."""
+    answer = devices("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+    assert answer["drivers"][0]["loaded"] and answer["drivers"][0]["devices"] == 1
+    cuda = answer["devices"][1]
+    assert (cuda["id"], cuda["driver"], cuda["type"], cuda["usable"]) == ("cuda:0", "cuda", "gpu", True)
+    assert cuda["api_version"] == "CUDA 13.0, compute capability 7.5" and cuda["driver_version"] == "13000"
+    assert cuda["platform"] is None and cuda["limits"]["memory"] == 4 << 30 and "reduce" in cuda["work"]
+
+
+def test_a_driver_that_is_too_old(devices):
+    driver = devices("--cuda-library", str(DOUBLES / "libcuda_double_broken.so"))["drivers"][0]
+    assert not driver["loaded"] and "cuLaunchKernel" in driver["reason"]
+
+
 def test_a_loader_that_is_too_old(devices):
     driver = devices("--opencl-library", str(DOUBLES / "libopencl_double_old.so"))["drivers"][1]
     assert not driver["loaded"] and "clEnqueueMarkerWithWaitList" in driver["reason"]
