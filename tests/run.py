@@ -114,8 +114,8 @@ def suites():
         Suite("cuda-long", program_jobs, {"preset": "unit", "label": "cuda"}, long=True),
         Suite("cuda-matrix-long", matrix_jobs,
               {"preset": "unit", "device": "cuda",
-               "runs": [("check_matrix", "pixel_dump_device"),
-                        ("check_written", "write_case_device")]}, long=True),
+               "runs": [("check_matrix", "pixel_dump_device", "--whole"),
+                        ("check_written", "write_case_device", "--whole")]}, long=True),
         Suite("large-long", program_jobs, {"preset": "unit", "label": "large"}, long=True),
         Suite("cogs-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_cogs", "write_case", "--whole")]}, long=True),
@@ -252,7 +252,7 @@ def matrix_jobs(context, preset, runs, device=None):
     folder = build(context, preset)
     python = str(ROOT / ".venv/bin/python")
     env = dict(context.env, TERRAZZO_TEST_DEVICE=device) if device else context.env
-    return {f"{script} {program}": functools.partial(
+    return {" ".join([script, program, *arguments]): functools.partial(
         run_script, context, [python, f"tests/matrix/{script}.py", str(folder / "tests" / program),
                               *arguments], env)
             for script, program, *arguments in runs}
