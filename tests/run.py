@@ -33,6 +33,7 @@ JOBS = os.cpu_count() or 1
 PROGRAMS_AT_ONCE = min(2, JOBS)
 HANG_SECONDS = 900  # a program that runs longer hangs; this is not a speed limit
 LONG_HANG_SECONDS = 6 * 3600
+PYTEST_JOBS = 4  # of a suite
 SHOWN_LINES = 200  # of a failure's output, the last ones
 SHOWN_COLUMNS = 400
 
@@ -99,7 +100,9 @@ def suites():
                                                                   "../terrazzo")]}),
         Suite("ptxas", program_jobs, {"preset": "unit", "label": "ptxas"}),
         Suite("instructions", program_jobs, {"preset": "unit", "label": "instructions"}),
-        Suite("cli", pytest_jobs, {"preset": "asan", "files": "tests/cli/test_*.py"}),
+        Suite("cli", pytest_jobs, {"preset": "unit", "files": "tests/cli/test_*.py", "cases": "others"}),
+        Suite("cli-asan", pytest_jobs, {"preset": "asan", "files": "tests/cli/test_*.py",
+                                        "cases": "first"}),
         Suite("install", script_jobs, {"script": "tests/check_install.py"}),
         Suite("matrix-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_matrix", "pixel_dump", "--whole")]}, long=True),
@@ -263,25 +266,28 @@ def run_script(context, command, env):
     return parse_tap(pathlib.Path(command[1]).stem, code, out, err)
 
 
-def pytest_jobs(context, preset, files):
-    """pytest files against the command of a build, each by itself."""
+def pytest_jobs(context, preset, files, cases):
+    """pytest files against the command of a build, some of them in each job: what they import takes a
+    second. cases: the first ones of all tests, or the others."""
     command = build(context, preset) / "terrazzo"
     # Looking for leaks at the end of thousands of short processes takes longer than all they do.
-    env = dict(context.env, TERRAZZO_COMMAND=str(command),
+    env = dict(context.env, TERRAZZO_COMMAND=str(command), TERRAZZO_CASES=cases,
                ASAN_OPTIONS=context.env["ASAN_OPTIONS"].replace("detect_leaks=1", "detect_leaks=0"))
-    return {path.stem: functools.partial(run_pytest, context, path, env)
-            for path in sorted(ROOT.glob(files))}
+    paths = sorted(map(str, ROOT.glob(files)))
+    return {f"pytest {part + 1} of {PYTEST_JOBS}":
+            functools.partial(run_pytest, context, paths[part::PYTEST_JOBS], env)
+            for part in range(PYTEST_JOBS)}
 
 
-def run_pytest(context, path, env):
+def run_pytest(context, paths, env):
     with tempfile.TemporaryDirectory() as temporary:
         report = pathlib.Path(temporary) / "report.xml"
         code, out, err = call([str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q",
-                               "-p", "no:cacheprovider", f"--junitxml={report}", str(path)],
+                               "-p", "no:cacheprovider", f"--junitxml={report}", *paths],
                               env, context.hang_seconds)
         cases = parse_junit(report.read_text()) if report.exists() else []
     if code != 0 and not any(case.status == "failed" for case in cases):
-        cases.append(Case(path.stem, "failed", how_ended(code, out, err)))
+        cases.append(Case("pytest", "failed", how_ended(code, out, err)))
     return cases
 
 

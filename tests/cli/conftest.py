@@ -28,6 +28,20 @@ def pytest_configure(config):
         raise pytest.UsageError(f"no command {COMMAND}: build it, or set TERRAZZO_COMMAND")
 
 
+def pytest_collection_modifyitems(config, items):
+    """TERRAZZO_CASES is "first": of each test the first case only, or "others": those that are left out then."""
+    chosen = os.environ.get("TERRAZZO_CASES")
+    if not chosen:
+        return
+    seen, first, others = set(), [], []
+    for item in items:
+        name = item.nodeid.split("[")[0]
+        (others if name in seen else first).append(item)
+        seen.add(name)
+    items[:], left_out = (first, others) if chosen == "first" else (others, first)
+    config.hook.pytest_deselected(items=left_out)
+
+
 def plain_environment(**extra):
     """This process's environment without anything that changes what the command prints."""
     env = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")}
