@@ -134,6 +134,18 @@ static void print_drivers(const tz_device_list *list)
     }
 }
 
+static void print_library(const tz_library_info *library)
+{
+    page_label(library->name);
+    text_put_string(stdout, library->library, 0);
+    if (library->loaded)
+        printf(", %s", library->version);
+    else
+        printf(" is not used: ");
+    text_put_string(stdout, library->reason, 0);
+    putchar('\n');
+}
+
 static void print_list(const tz_device_list *list, bool verbose)
 {
     term_put(TERM_TITLE, "Devices");
@@ -141,6 +153,10 @@ static void print_list(const tz_device_list *list, bool verbose)
     for (size_t i = 0; i < list->device_count; i++)
         print_device(&list->devices[i], verbose);
     print_drivers(list);
+    if (list->library_count > 0)
+        page_heading("Libraries");
+    for (size_t i = 0; i < list->library_count; i++)
+        print_library(&list->libraries[i]);
 }
 
 static int tell(const devices_settings *settings)

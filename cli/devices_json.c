@@ -70,6 +70,17 @@ static void write_driver(json *j, const tz_driver_info *driver)
     json_object_end(j);
 }
 
+static void write_library(json *j, const tz_library_info *library)
+{
+    json_object(j, NULL);
+    json_text(j, "name", library->name);
+    json_text(j, "library", library->library);
+    json_bool(j, "loaded", library->loaded);
+    write_text(j, "version", library->version);
+    write_text(j, "reason", library->reason);
+    json_object_end(j);
+}
+
 static void write_error(json *j, const tz_error *err)
 {
     json_object(j, "error");
@@ -89,6 +100,10 @@ void devices_write(const tz_device_list *list, const tz_error *err)
     json_array(&j, "drivers");
     for (size_t i = 0; list != NULL && i < list->driver_count; i++)
         write_driver(&j, &list->drivers[i]);
+    json_array_end(&j);
+    json_array(&j, "libraries");
+    for (size_t i = 0; list != NULL && i < list->library_count; i++)
+        write_library(&j, &list->libraries[i]);
     json_array_end(&j);
     if (list != NULL)
         json_null(&j, "error");

@@ -1410,9 +1410,15 @@ typedef struct tz_device_options {
     void *cuda_context;       /* a CUcontext of the device to work in, which outlives it here; NULL:
                                  its primary context, which the runtime and most libraries use */
     void *cuda_stream; /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
+    /* Libraries of NVIDIA's, each by its path or a name that the loader knows; NULL: the newest of
+       those that are known here, where the loader looks or in a Python environment. */
+    const char *nvcomp_library;
+    const char *cufile_library;
+    const char *nvjpeg2k_library;
+    const char *nvjpeg_library;
 } tz_device_options;
 /* clang-format off */
-#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0}
+#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 /* clang-format on */
 
 /* Open a device by its name: "cpu" (the cores), "cuda:N", "opencl:N", or "auto": the GPU with most
@@ -1469,12 +1475,23 @@ typedef struct tz_driver_info {
     char reason[256]; /* why there is none of its devices, or not all; empty: all is well */
 } tz_driver_info;
 
+/* A library that drivers can do without, and what became of it. */
+typedef struct tz_library_info {
+    char name[16];     /* "nvCOMP", "cuFile", "nvJPEG2000", "nvJPEG" */
+    char library[256]; /* where it is, or what was looked for */
+    bool loaded;
+    char version[32]; /* such as "6.0.0"; empty: it does not tell */
+    char reason[256]; /* why it is not loaded; empty: it is */
+} tz_library_info;
+
 /* All that can be found; the cores are the first device. Nothing that is missing is an error. */
 typedef struct tz_device_list {
     size_t driver_count;
     const tz_driver_info *drivers;
     size_t device_count;
     const tz_device_info *devices;
+    size_t library_count; /* 0 where there is no CUDA device: they are not looked for then */
+    const tz_library_info *libraries;
 } tz_device_list;
 TZ_API TZ_NODISCARD tz_result tz_device_list_make(tz_device_list **out,
                                                   const tz_device_options *options, tz_error *err);

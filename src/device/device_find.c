@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/device_text.h"
+#include "device/libraries.h"
 
 /* In the order of preference: the first of several equal devices is the best one. */
 #define DRIVER_COUNT 2u
@@ -18,6 +19,7 @@ const tz_driver *const tz_drivers[DRIVER_COUNT + 1] = {&tz_driver_cuda, &tz_driv
 typedef struct whole_list {
     tz_device_list shown;
     tz_driver_info drivers[DRIVER_COUNT];
+    tz_library_info libraries[TZ_LIBRARY_COUNT];
     tz_found found;
 } whole_list;
 
@@ -87,6 +89,15 @@ void tz_cores_describe(tz_device_info *info)
         info->limits.memory = (uint64_t)pages * (uint64_t)page;
 }
 
+static bool has_cuda(const tz_found *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        if (strcmp(found->devices[i].driver, "cuda") == 0)
+            return true;
+    }
+    return false;
+}
+
 static tz_result fill(whole_list *list, const tz_device_options *options, const tz_context *ctx)
 {
     tz_device_info *cores = tz_found_add(&list->found);
@@ -108,6 +119,11 @@ static tz_result fill(whole_list *list, const tz_device_options *options, const 
                                    .drivers = list->drivers,
                                    .device_count = list->found.count,
                                    .devices = list->found.devices};
+    if (has_cuda(&list->found)) {
+        tz_libraries_find(list->libraries, options);
+        list->shown.library_count = TZ_LIBRARY_COUNT;
+        list->shown.libraries = list->libraries;
+    }
     return TZ_OK;
 }
 

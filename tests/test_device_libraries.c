@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the list of devices tells of NVIDIA's libraries, which are doubles here, or not there. */
+#include <string.h>
+
+#include "device/libraries.h"
+#include "support/check.h"
+
+static void test_found(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"nvCOMP", "cuFile", "nvJPEG2000", "nvJPEG"};
+    static const char *const versions[] = {"6.0.0", "1.19.0", "0.11.0", "13.2.3"};
+    static const char *const paths[] = {NVCOMP_DOUBLE_6, CUFILE_DOUBLE, NVJPEG2K_DOUBLE,
+                                        NVJPEG_DOUBLE};
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    how.nvcomp_library = paths[0];
+    how.cufile_library = paths[1];
+    how.nvjpeg2k_library = paths[2];
+    how.nvjpeg_library = paths[3];
+    tz_library_info found[TZ_LIBRARY_COUNT];
+    memset(found, 0, sizeof found);
+    tz_libraries_find(found, &how);
+    for (size_t i = 0; i < TZ_LIBRARY_COUNT; i++) {
+        assert_true(found[i].loaded);
+        assert_string_equal(found[i].name, names[i]);
+        assert_string_equal(found[i].library, paths[i]);
+        assert_string_equal(found[i].version, versions[i]);
+        assert_string_equal(found[i].reason, "");
+    }
+}
+
+static void test_not_found(void **state)
+{
+    (void)state;
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    how.nvcomp_library = NVCOMP_DOUBLE_7;
+    how.cufile_library = NVJPEG_DOUBLE;
+    how.nvjpeg2k_library = "/nowhere/libnvjpeg2k.so.0";
+    how.nvjpeg_library = "";
+    tz_library_info found[TZ_LIBRARY_COUNT];
+    memset(found, 0, sizeof found);
+    tz_libraries_find(found, &how);
+    static const char *const reasons[] = {"7.0.0 is not known here", "it lacks cuFileGetVersion",
+                                          "No such file", "it lacks nvjpegGetProperty"};
+    for (size_t i = 0; i < TZ_LIBRARY_COUNT; i++) {
+        assert_false(found[i].loaded);
+        if (!strstr(found[i].reason, reasons[i]))
+            fail_msg("'%s' is not in: %s", reasons[i], found[i].reason);
+    }
+    assert_string_equal(found[0].version, "7.0.0");
+    assert_string_equal(found[2].version, "");
+    assert_string_equal(found[2].library, "/nowhere/libnvjpeg2k.so.0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_not_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
