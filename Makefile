@@ -51,6 +51,7 @@ fatbin: ## as make, with the kernels compiled for all CUDA architectures (build/
 	@tools/setup.sh build cuda
 	@cmake --preset fatbin -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@$(CMAKE_BUILD) build/fatbin -j $(JOBS)
+	@python3 tools/ptxas.py build/fatbin bench/ptxas.md
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 
+import results
 import run
 from tap import Tap
 
@@ -41,20 +42,20 @@ SKIPS = "# comment\n\nunit/p.listed  two spaces\nunit/q.*\ttab\nunit/p.absent  g
 
 
 def counts(cases):
-    return tuple(run.count(cases, status) for status in ("passed", "failed", "skipped"))
+    return tuple(results.count(cases, status) for status in ("passed", "failed", "skipped"))
 
 
 def check_tap(tap):
     for name, code, out, expected in OUTPUTS:
-        found = counts(run.parse_tap("p", code, out, "err\n"))
+        found = counts(results.parse_tap("p", code, out, "err\n"))
         tap.check(f"TAP: {name}", found == expected, f"expected {expected}, found {found}")
-    cases = run.parse_tap("p", 1, "1..2\nskip: no file\nnot ok 1 # SKIP s\nnot ok 2 - f\n# why\n", "")
+    cases = results.parse_tap("p", 1, "1..2\nskip: no file\nnot ok 1 # SKIP s\nnot ok 2 - f\n# why\n", "")
     tap.check("TAP: names and reasons", [(c.name, c.detail) for c in cases]
               == [("p.s", "no file"), ("p.f", "# why\n")], cases)
 
 
 def check_junit(tap):
-    cases = run.parse_junit(JUNIT)
+    cases = results.parse_junit(JUNIT)
     tap.check("JUnit: counts", counts(cases) == (1, 2, 1), cases)
     tap.check("JUnit: names and reasons",
               (cases[3].name, cases[3].detail) == ("test_a.skips", "no tool"), cases[3])
@@ -64,14 +65,50 @@ def check_skips(tap):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "skips.txt"
         path.write_text(SKIPS)
-        expected = run.read_expected_skips(path)
+        expected = results.read_expected_skips(path)
     for strict, failed in ((False, 0), (True, 1)):
-        cases = [run.Case(name, "skipped", "r") for name in ("p.listed", "q.any", "p.unlisted")]
-        unseen = run.judge_skips({"unit": cases}, expected, strict)
+        cases = [results.Case(name, "skipped", "r") for name in ("p.listed", "q.any", "p.unlisted")]
+        unseen = results.judge_skips({"unit": cases}, expected, strict)
         word = "strict" if strict else "not strict"
         tap.check(f"skips, {word}: unlisted ones", counts(cases) == (0, failed, 3 - failed), cases)
         tap.check(f"skips, {word}: unseen ones of the suites that ran",
                   unseen == ["unit/p.absent"], unseen)
+
+
+def no_build(context):
+    raise run.BuildError("no compiler")
+
+
+def no_program(context):
+    return {"there": lambda: [results.Case("a", "passed")], "missing": lambda: open("/nowhere")}
+
+
+# name, what makes the jobs, expected (passed, failed, skipped)
+JOBS = [
+    ("two jobs", lambda context: {name: lambda: [results.Case("a", "passed")] for name in "ab"},
+     (2, 0, 0)),
+    ("a build that fails", no_build, (0, 1, 0)),
+    ("nothing to run", lambda context: {}, (0, 1, 0)),
+    ("a job without results", lambda context: {"a": lambda: []}, (0, 1, 0)),
+    ("a job that cannot run", no_program, (1, 1, 0)),
+    ("the last one", lambda context: {"a": lambda: [results.Case("a", "skipped")]}, (0, 0, 1)),
+]
+
+
+def check_suites(tap):
+    reported = []
+    run.run_suites([run.Suite(name, jobs, {}) for name, jobs, _ in JOBS], None,
+                   lambda name, cases, seconds: reported.append((name, counts(cases))))
+    tap.check("suites: reported in their order, failures for what they are",
+              reported == [(name, expected) for name, _, expected in JOBS], reported)
+
+
+def check_generator(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "CMakeCache.txt").write_text("A:STRING=b\nCMAKE_GENERATOR:INTERNAL=Unix Makefiles\n")
+        found = run.generator(path)
+    tap.check("a build folder keeps its generator", found == ["-G", "Unix Makefiles"], found)
 
 
 def main():
@@ -79,6 +116,8 @@ def main():
     check_tap(tap)
     check_junit(tap)
     check_skips(tap)
+    check_suites(tap)
+    check_generator(tap)
     return tap.finish()
 
 

@@ -3,22 +3,29 @@
 """The test driver behind `make test` and `make test-long`.
 
 To add a test program, add its line to tests/CMakeLists.txt; to add a pytest file, put it into
-tests/cli; to add a suite, add a line to SUITES below. Results are read as TAP (cmocka programs and
+tests/cli; to add a suite, add a line to suites() below. Results are read as TAP (cmocka programs and
 the check_*.py scripts) or JUnit XML (pytest).
+
+A suite is built, and what it runs waits in one queue for all suites: its programs run while the next
+suite is built.
 """
 
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
+import traceback
+
+from results import Case, count, how_ended, judge_skips, parse_junit, parse_tap, read_expected_skips
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXPECTED_SKIPS = ROOT / "tests" / "expected-skips.txt"
@@ -30,18 +37,20 @@ SHOWN_LINES = 200  # of a failure's output, the last ones
 SHOWN_COLUMNS = 400
 
 SANITIZER_OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
+                    ":quarantine_size_mb=32",  # of 256: memory is used again, not asked for anew
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
 
 
-# A suite is a name, a function that runs it and that function's arguments. Programs are chosen by
-# their ctest label: see terrazzo_test() in tests/CMakeLists.txt.
+# A suite is a name, a function and that function's arguments. The function builds what is needed and
+# returns jobs: names with functions that return cases. Programs are chosen by their ctest label: see
+# terrazzo_test() in tests/CMakeLists.txt.
 @dataclasses.dataclass
 class Suite:
     name: str
-    run: object
+    jobs: object
     arguments: dict
     long: bool = False
 
@@ -52,68 +61,60 @@ NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
 
 def suites():
     return [
-        Suite("driver", run_script, {"script": "tests/check_driver.py"}),
-        Suite("layers", run_script, {"script": "tests/check_layers.py"}),
-        Suite("header", run_script, {"script": "tests/check_headers.py"}),
-        Suite("kernels", run_script, {"script": "tests/check_kernels.py"}),
-        Suite("nvidia", run_script, NVIDIA),
-        Suite("unit", run_programs, {"preset": "unit", "label": "unit"}),
-        Suite("asan", run_programs, {"preset": "asan", "label": "unit"}),
-        Suite("tsan", run_programs, {"preset": "tsan", "label": "threads", "only": ".*"}),
-        Suite("minimal", run_programs, {"preset": "minimal", "label": "unit",
+        Suite("driver", script_jobs, {"script": "tests/check_driver.py"}),
+        Suite("layers", script_jobs, {"script": "tests/check_layers.py"}),
+        Suite("header", script_jobs, {"script": "tests/check_headers.py"}),
+        Suite("kernels", script_jobs, {"script": "tests/check_kernels.py"}),
+        Suite("nvidia", script_jobs, NVIDIA),
+        Suite("unit", program_jobs, {"preset": "unit", "label": "unit"}),
+        Suite("asan", program_jobs, {"preset": "asan", "label": "unit"}),
+        Suite("tsan", program_jobs, {"preset": "tsan", "label": "threads", "only": ".*"}),
+        Suite("minimal", program_jobs, {"preset": "minimal", "label": "unit",
                                         "only": "test_(codec|encode|read|write|hostile|tiff|open|spec)"}),
-        Suite("bundled", run_programs, {"preset": "bundled-unit", "label": "unit",
+        Suite("bundled", program_jobs, {"preset": "bundled-unit", "label": "unit",
                                         "only": "test_(codec|encode|kernel|read|write_(same|cog|prop)"
                                                 "|hostile_read)(?!.*device)"}),
-        Suite("clang", run_build, {"preset": "clang", "targets": ["terrazzo", "terrazzo_cli"]}),
-        Suite("device", run_programs, {"preset": "asan", "label": "device"}),
-        Suite("device-matrix", run_matrix, {"preset": "unit",
+        Suite("device", program_jobs, {"preset": "asan", "label": "device"}),
+        Suite("device-matrix", matrix_jobs, {"preset": "unit",
                                             "runs": [("check_matrix", "pixel_dump_device"),
                                                      ("check_written", "write_case_device")]}),
-        Suite("fuzz-replay", run_programs, {"preset": "asan", "label": "fuzz"}),
-        Suite("corpus", run_programs, {"preset": "asan", "label": "corpus"}),
-        Suite("mutation", run_programs, {"preset": "asan", "label": "mutation"}),
-        Suite("matrix", run_matrix, {"preset": "unit", "runs": [("check_matrix", "pixel_dump"),
+        Suite("fuzz-replay", program_jobs, {"preset": "asan", "label": "fuzz"}),
+        Suite("corpus", program_jobs, {"preset": "asan", "label": "corpus"}),
+        Suite("mutation", program_jobs, {"preset": "asan", "label": "mutation"}),
+        Suite("matrix", matrix_jobs, {"preset": "unit", "runs": [("check_matrix", "pixel_dump"),
                                                                 ("check_levels", "level_dump"),
                                                                 ("check_overviews", "overview_dump"),
                                                                 ("check_encoders", "encode_dump")]}),
-        Suite("written", run_matrix, {"preset": "unit", "runs": [("check_written", "write_case"),
+        Suite("written", matrix_jobs, {"preset": "unit", "runs": [("check_written", "write_case"),
                                                                  ("check_copies", "write_case"),
                                                                  ("check_spec",
                                                                   "spec_copy_dump")]}),
-        Suite("large", run_programs, {"preset": "unit", "label": "large"}),
-        Suite("cogs", run_matrix, {"preset": "unit", "runs": [("check_cogs", "write_case")]}),
-        Suite("validate", run_matrix, {"preset": "asan", "runs": [("check_validate",
+        Suite("large", program_jobs, {"preset": "unit", "label": "large"}),
+        Suite("cogs", matrix_jobs, {"preset": "unit", "runs": [("check_cogs", "write_case")]}),
+        Suite("validate", matrix_jobs, {"preset": "asan", "runs": [("check_validate",
                                                                   "../terrazzo")]}),
-        Suite("instructions", run_programs, {"preset": "unit", "label": "instructions"}),
-        Suite("cli", run_pytest, {"preset": "asan", "folder": "tests/cli"}),
-        Suite("install", run_script, {"script": "tests/check_install.py"}),
-        Suite("matrix-long", run_matrix,
+        Suite("ptxas", program_jobs, {"preset": "unit", "label": "ptxas"}),
+        Suite("instructions", program_jobs, {"preset": "unit", "label": "instructions"}),
+        Suite("cli", pytest_jobs, {"preset": "asan", "files": "tests/cli/test_*.py"}),
+        Suite("install", script_jobs, {"script": "tests/check_install.py"}),
+        Suite("matrix-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_matrix", "pixel_dump", "--whole")]}, long=True),
-        Suite("written-long", run_matrix,
+        Suite("written-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_written", "write_case", "--whole"),
                                           ("check_copies", "write_case", "--whole")]},
               long=True),
-        Suite("device-long", run_matrix,
+        Suite("device-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_matrix", "pixel_dump_device", "--whole"),
                                           ("check_written", "write_case_device", "--whole")]},
               long=True),
-        Suite("large-long", run_programs, {"preset": "unit", "label": "large"}, long=True),
-        Suite("cogs-long", run_matrix,
+        Suite("large-long", program_jobs, {"preset": "unit", "label": "large"}, long=True),
+        Suite("cogs-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_cogs", "write_case", "--whole")]}, long=True),
-        Suite("sizes-long", run_matrix,
+        Suite("sizes-long", matrix_jobs,
               {"preset": "bundled-unit", "runs": [("check_sizes", "write_case")]}, long=True),
-        Suite("nvidia-long", run_script, NVIDIA, long=True),
-        Suite("mutation-long", run_programs, {"preset": "asan", "label": "mutation"}, long=True),
+        Suite("nvidia-long", script_jobs, NVIDIA, long=True),
+        Suite("mutation-long", program_jobs, {"preset": "asan", "label": "mutation"}, long=True),
     ]
-
-
-# One result. `detail` is the output of a failure or the reason of a skip.
-@dataclasses.dataclass
-class Case:
-    name: str
-    status: str  # passed, failed, skipped
-    detail: str = ""
 
 
 @dataclasses.dataclass
@@ -157,8 +158,20 @@ def run_once(context, what, command):
 
 def configure(context, preset):
     folder = context.build_root / preset
-    run_once(context, f"configuring {preset}", ["cmake", "--preset", preset, "-B", str(folder)])
+    run_once(context, f"configuring {preset}", ["cmake", "--preset", preset, "-B", str(folder),
+                                                *generator(folder)])
     return folder
+
+
+def generator(folder):
+    """Ninja, which has less to do for hundreds of small programs, where it is installed; a folder
+    keeps the one that it was made with."""
+    cache = folder / "CMakeCache.txt"
+    made = re.search(r"^CMAKE_GENERATOR:INTERNAL=(.*)$", cache.read_text(), re.MULTILINE) \
+        if cache.exists() else None
+    if made:
+        return ["-G", made[1]]
+    return ["-G", "Ninja"] if shutil.which("ninja") else []
 
 
 def build(context, preset, targets=()):
@@ -173,24 +186,16 @@ def build(context, preset, targets=()):
 # Kinds of suites --------------------------------------------------------------------------------
 
 
-def run_build(context, preset, targets):
-    build(context, preset, targets)
-    return [Case("build", "passed")]
-
-
-def run_programs(context, preset, label, only=None):
-    """Runs the ctest programs that carry a label, a few at a time. only: those whose names it
-    matches, and nothing else is built of the preset: where it can make no difference for others."""
+def program_jobs(context, preset, label, only=None):
+    """The ctest programs that carry a label. only: those whose names it matches, and nothing else
+    is built of the preset: where it can make no difference for others."""
     folder = configure(context, preset)
     build(context, preset, [test["name"] for test in programs_of(context, folder, label, only)]
           if only else [])
     programs = programs_of(context, folder, label, only or "")
-    if not programs:
-        return [Case("programs", "failed", f"no program has the label '{label}'")]
     wrapper = fixed_addresses(context) if preset == "tsan" else []
-    with concurrent.futures.ThreadPoolExecutor(PROGRAMS_AT_ONCE) as pool:
-        results = pool.map(lambda test: run_program(context, test, label, wrapper), programs)
-        return [case for cases in results for case in cases]
+    return {test["name"]: functools.partial(run_program, context, test, label, wrapper)
+            for test in programs}
 
 
 def programs_of(context, folder, label, only):
@@ -223,165 +228,126 @@ def run_program(context, test, label, wrapper):
     return parse_tap(test["name"], code, out, err)
 
 
-def run_script(context, script, preset=None, programs=()):
+def script_jobs(context, script, preset=None, programs=()):
     """A script that prints TAP; its argument is the folder of programs that it needs of a preset."""
     command = [sys.executable, script]
     if preset:
         command.append(str(build(context, preset, programs) / "tests"))
     env = dict(context.env, TERRAZZO_BUILD_ROOT=str(context.build_root))
-    code, out, err = call(command, env, context.hang_seconds)
-    return parse_tap(pathlib.Path(script).stem, code, out, err)
+    return {script: functools.partial(run_script, context, command, env)}
 
 
-def run_matrix(context, preset, runs):
+def matrix_jobs(context, preset, runs):
     """Files written now by other software or by us, read by us and by it; a run is a script of
     tests/matrix, a program of tests/ and further arguments."""
     folder = build(context, preset)
-    cases = []
-    for script, program, *arguments in runs:
-        code, out, err = call([str(ROOT / ".venv/bin/python"), f"tests/matrix/{script}.py",
-                               str(folder / "tests" / program), *arguments], context.env,
-                              context.hang_seconds)
-        cases += parse_tap(script, code, out, err)
-    return cases
+    python = str(ROOT / ".venv/bin/python")
+    return {f"{script} {program}": functools.partial(
+        run_script, context, [python, f"tests/matrix/{script}.py", str(folder / "tests" / program),
+                              *arguments], context.env)
+            for script, program, *arguments in runs}
 
 
-def run_pytest(context, preset, folder):
-    """Runs a folder of pytest files against the command of a build."""
+def run_script(context, command, env):
+    code, out, err = call(command, env, context.hang_seconds)
+    return parse_tap(pathlib.Path(command[1]).stem, code, out, err)
+
+
+def pytest_jobs(context, preset, files):
+    """pytest files against the command of a build, each by itself."""
     command = build(context, preset) / "terrazzo"
     # Looking for leaks at the end of thousands of short processes takes longer than all they do.
     env = dict(context.env, TERRAZZO_COMMAND=str(command),
                ASAN_OPTIONS=context.env["ASAN_OPTIONS"].replace("detect_leaks=1", "detect_leaks=0"))
+    return {path.stem: functools.partial(run_pytest, context, path, env)
+            for path in sorted(ROOT.glob(files))}
+
+
+def run_pytest(context, path, env):
     with tempfile.TemporaryDirectory() as temporary:
         report = pathlib.Path(temporary) / "report.xml"
         code, out, err = call([str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q",
-                               "-p", "no:cacheprovider", "-n", str(os.cpu_count() or 1),
-                               "--dist", "loadfile", f"--junitxml={report}", folder],
+                               "-p", "no:cacheprovider", f"--junitxml={report}", str(path)],
                               env, context.hang_seconds)
         cases = parse_junit(report.read_text()) if report.exists() else []
     if code != 0 and not any(case.status == "failed" for case in cases):
-        cases.append(Case("pytest", "failed", how_ended(code, out, err)))
+        cases.append(Case(path.stem, "failed", how_ended(code, out, err)))
     return cases
-
-
-# Reading results --------------------------------------------------------------------------------
-
-
-def parse_tap(program, code, out, err):
-    """Cases of one program. cmocka 1.1.5 prints a plan per group, `ok 1 - name`, `not ok 2 - name`
-    and, for a skip, `not ok 3 # SKIP name`. A program gives the reason of a skip by printing
-    `skip: reason` before it."""
-    cases = []
-    planned = None
-    pending = []
-    for line in out.splitlines():
-        plan = re.fullmatch(r"1\.\.(\d+)", line)
-        result = re.fullmatch(r"(not )?ok \d+ *(-|# SKIP)? *(.*)", line)
-        if plan:
-            planned = (planned or 0) + int(plan[1])
-        elif result:
-            cases.append(tap_case(program, result, pending))
-            pending = []
-        elif line.startswith("#") and cases and cases[-1].status == "failed":
-            cases[-1].detail += line + "\n"
-        else:
-            pending.append(line)
-    if code != 0 and not any(case.status == "failed" for case in cases):
-        cases.append(Case(f"{program}.exit", "failed", how_ended(code, out, err)))
-    elif len(cases) < (planned or 0) or planned is None:
-        cases.append(Case(f"{program}.plan", "failed",
-                          f"{len(cases)} results of {planned} planned\n"
-                          + how_ended(code, out, err)))
-    elif err and any(case.status == "failed" for case in cases):
-        next(case for case in cases if case.status == "failed").detail += "stderr:\n" + err
-    return cases
-
-
-def tap_case(program, result, pending):
-    name = f"{program}.{result[3]}"
-    if result[2] == "# SKIP":
-        reasons = [line[5:].strip() for line in pending if line.startswith("skip:")]
-        return Case(name, "skipped", reasons[-1] if reasons else "no reason given")
-    if result[1]:
-        return Case(name, "failed", "".join(line + "\n" for line in pending))
-    return Case(name, "passed")
-
-
-def parse_junit(text):
-    cases = []
-    for test in ElementTree.fromstring(text).iter("testcase"):
-        module = test.get("classname", "").split(".")[-1]
-        name = f"{module}.{test.get('name')}" if module else test.get("name")
-        case = Case(name, "passed")
-        for child in test:
-            if child.tag in ("failure", "error"):
-                case.status = "failed"
-                case.detail += (child.text or child.get("message", "")) + "\n"
-            elif child.tag == "skipped" and case.status == "passed":
-                case.status, case.detail = "skipped", child.get("message", "no reason given")
-        cases.append(case)
-    return cases
-
-
-def how_ended(code, out, err):
-    ending = f"exit code {code}" if isinstance(code, int) else code
-    if isinstance(code, int) and code < 0:
-        ending = f"killed by signal {-code}"
-    return f"{ending}\n{out}{err}"
-
-
-# Expected skips ---------------------------------------------------------------------------------
-
-
-def read_expected_skips(path):
-    """Lines of `suite/test-name<TAB or two spaces>reason`; a * in the name stands for any text."""
-    expected = {}
-    lines = path.read_text().splitlines() if path.exists() else []
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        parts = re.split(r"\t|  +", line.strip(), maxsplit=1)
-        if len(parts) != 2:
-            raise SystemExit(f"{path}:{number}: no reason given")
-        expected[parts[0]] = parts[1]
-    return expected
-
-
-def skip_pattern(text):
-    return re.compile(".*".join(re.escape(part) for part in text.split("*")))
-
-
-def judge_skips(results, expected, strict):
-    """Turns unlisted skips into failures when strict; returns the listed ones that did not happen."""
-    unseen = dict(expected)
-    for suite, cases in results.items():
-        for case in cases:
-            if case.status != "skipped":
-                continue
-            full_name = f"{suite}/{case.name}"
-            matches = [key for key in expected if skip_pattern(key).fullmatch(full_name)]
-            for key in matches:
-                unseen.pop(key, None)
-            if strict and not matches:
-                case.status = "failed"
-                case.detail = ("skipped, and not listed in tests/expected-skips.txt: "
-                               + case.detail)
-    return [key for key in unseen if key.split("/")[0] in results]
 
 
 # The run ----------------------------------------------------------------------------------------
 
 
-def run_suite(suite, context):
+# A suite whose jobs wait or run; seconds are those of its building and of its jobs, added up.
+@dataclasses.dataclass
+class Running:
+    suite: Suite
+    jobs: dict  # of futures
+    cases: list
+    seconds: float
+
+    def is_done(self):
+        return all(future.done() for future in self.jobs.values())
+
+
+def start_suite(suite, context, pool):
+    start = time.monotonic()
+    jobs, cases = {}, []
     try:
-        cases = suite.run(context, **suite.arguments)
+        jobs = suite.jobs(context, **suite.arguments)
+        if not jobs:
+            cases = [Case("jobs", "failed", "the suite has nothing to run")]
     except BuildError as error:
-        return [Case("build", "failed", str(error))]
-    return cases or [Case("results", "failed", "the suite has no results")]
+        cases = [Case("build", "failed", str(error))]
+    return Running(suite, {name: pool.submit(timed, job) for name, job in jobs.items()}, cases,
+                   time.monotonic() - start)
 
 
-def count(cases, status):
-    return sum(case.status == status for case in cases)
+def timed(job):
+    start = time.monotonic()
+    try:
+        cases = job()
+    except Exception:  # such as a program that is not there
+        cases = [Case("job", "failed", traceback.format_exc())]
+    return cases, time.monotonic() - start
+
+
+def finish_suite(running):
+    """Waits for a suite; returns the seconds of its jobs by name."""
+    times = {}
+    for name, future in running.jobs.items():
+        cases, seconds = future.result()
+        running.cases += cases or [Case(name, "failed", "no results")]
+        times[f"{running.suite.name}/{name}"] = seconds
+    running.seconds += sum(times.values())
+    return times
+
+
+def run_suites(chosen, context, report):
+    """Builds suites one after the other and runs their jobs a few at a time; reports each suite in
+    its turn, as soon as it has finished. Returns the seconds of all jobs."""
+    times = {}
+    waiting = []
+
+    def report_done(wait):
+        while waiting and (wait or waiting[0].is_done()):
+            running = waiting.pop(0)
+            times.update(finish_suite(running))
+            report(running.suite.name, running.cases, running.seconds)
+
+    pool = concurrent.futures.ThreadPoolExecutor(PROGRAMS_AT_ONCE)
+    try:
+        for suite in chosen:
+            here = context
+            if suite.long:
+                here = dataclasses.replace(context, env=dict(context.env, TERRAZZO_LONG="1"),
+                                           hang_seconds=LONG_HANG_SECONDS)
+            waiting.append(start_suite(suite, here, pool))
+            report_done(wait=False)
+        report_done(wait=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return times
 
 
 def print_suite(name, cases, seconds):
@@ -424,6 +390,8 @@ def parse_arguments():
     parser.add_argument("--long", action="store_true", help="the long suites too")
     parser.add_argument("--strict-skips", action="store_true",
                         help="a skip that tests/expected-skips.txt does not list is a failure")
+    parser.add_argument("--slowest", type=int, default=0, metavar="N",
+                        help="name the N slowest programs")
     parser.add_argument("--build-root", default=str(ROOT / "build"), metavar="FOLDER")
     parser.add_argument("--list", action="store_true", help="print the names of the suites")
     return parser.parse_args()
@@ -449,17 +417,17 @@ def main():
     expected = read_expected_skips(EXPECTED_SKIPS)
     context = make_context(arguments)
     results = {}
-    for suite in chosen:
-        start = time.monotonic()
-        here = context
-        if suite.long:
-            here = dataclasses.replace(context, env=dict(context.env, TERRAZZO_LONG="1"),
-                                       hang_seconds=LONG_HANG_SECONDS)
-        results[suite.name] = run_suite(suite, here)
-        judge_skips({suite.name: results[suite.name]}, expected, arguments.strict_skips)
-        print_suite(suite.name, results[suite.name], time.monotonic() - start)
+
+    def report(name, cases, seconds):
+        results[name] = cases
+        judge_skips({name: cases}, expected, arguments.strict_skips)
+        print_suite(name, cases, seconds)
+
+    times = run_suites(chosen, context, report)
     for key in judge_skips(results, expected, False):
         print(f"expected skip that did not happen: {key}")
+    for name in sorted(times, key=times.get, reverse=True)[:arguments.slowest]:
+        print(f"{times[name]:8.1f} s {name}")
     cases = [case for cases in results.values() for case in cases]
     print(f"{count(cases, 'passed')} passed, {count(cases, 'failed')} failed, "
           f"{count(cases, 'skipped')} skipped")

@@ -233,6 +233,8 @@ static tz_result work_on(tz_device *device, tz_error *err)
         result = tz_device_query(event, &happened, err);
     if (result == TZ_OK)
         result = tz_device_sync(device, 1, err);
+    for (uint32_t queue = 0; result != TZ_OK && queue < TZ_QUEUES; queue++)
+        (void)tz_device_sync(device, queue, NULL); /* what is under way still uses memory */
     tz_device_free_event(event);
     tz_device_free(wrapped);
     tz_device_free(pinned);

@@ -235,6 +235,8 @@ static uint64_t half_near(double x)
     X(f32_f64_rp, "cvt.rp.f32.f64 %fd, %ga;", f, d, bits32(directed(f64(a), FE_UPWARD)))           \
     X(f32_f64_ftz, "cvt.rn.ftz.f32.f64 %fd, %ga;", f, d, ftz(bits32((float)f64(a))))               \
     X(f32_f64_sat, "cvt.rn.sat.f32.f64 %fd, %ga;", f, d, sat((float)f64(a)))                       \
+    X(f64_f32_sat, "cvt.sat.f64.f32 %gd, %fa;", g, d,                                              \
+      bits64(f32(a) > 0 ? (f32(a) < 1 ? (double)f32(a) : 1) : 0))                                  \
     X(f32_rni, "cvt.rni.f32.f32 %fd, %fa;", f, d, bits32(rintf(f32(a))))                           \
     X(f64_rmi, NUMBER_64("cvt.rmi.f64.f64 %gd, %ga;"), g, d, number64(floor(f64(a))))              \
     X(s32_f32_rni, "cvt.rni.s32.f32 %rd, %fa;", r, d, whole(rint(F(a)), -32, false))               \

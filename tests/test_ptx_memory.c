@@ -163,6 +163,22 @@ static void test_unwritten(void **state)
                     "nobody wrote them", "block (1,0,0)", NULL);
 }
 
+/* What a thread has of its own is never what an earlier block or call left there. */
+static void test_fresh(void **state)
+{
+    (void)state;
+    fill();
+    ptx_check_runs(&(ptx_kernel){.grid = 3,
+                                 .body = ".local .align 4 .b8 l[8]; ld.local.u32 %r1, [l+4];"
+                                         "st.local.u32 [l+4], 7; mov.u32 %r2, %ctaid.x;"
+                                         "mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d2, %d0;"
+                                         "st.global.u32 [%d2], %r1;",
+                                 .bytes = room,
+                                 .size = sizeof(room)});
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(((uint32_t *)room)[i], 0xA5A5A5A5);
+}
+
 /* ---------------------------------------------------------------------------------------------
  * Atomics
  * ------------------------------------------------------------------------------------------ */
@@ -236,6 +252,24 @@ static void test_atomics(void **state)
     }
 }
 
+/* Sums of f32 in global memory lose what is too small, those in shared memory do not. */
+static void test_small_sums(void **state)
+{
+    uint32_t sums[4] = {0x80000005, 0x80000005, 0x00800000, 0};
+    (void)state;
+    ptx_check_runs(
+        &(ptx_kernel){.body = ".shared .align 4 .b32 s; st.shared.u32 [s], 5;"
+                              "cvta.shared.u64 %d3, s; red.global.add.f32 [%d0], 0f80000001;"
+                              "red.add.f32 [%d0+4], 0f80000001;"
+                              "red.global.add.f32 [%d0+8], 0f80000001;"
+                              "red.shared.add.f32 [s], 0f00000001; red.add.f32 [%d3], 0f00000001;"
+                              "ld.shared.u32 %r1, [s]; st.global.u32 [%d0+12], %r1;",
+                      .bytes = sums,
+                      .size = sizeof(sums)});
+    assert_true(sums[0] == 0x80000000 && sums[1] == 0x80000000);
+    assert_true(sums[2] == 0x00800000 && sums[3] == 7);
+}
+
 /* All threads of all blocks count. */
 static void test_counts(void **state)
 {
@@ -277,7 +311,8 @@ int main(void)
         cmocka_unit_test(test_widths),       cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_spaces),       cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_end_of_piece), cmocka_unit_test(test_unwritten),
-        cmocka_unit_test(test_atomics),      cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_fresh),        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_small_sums),   cmocka_unit_test(test_counts),
         cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

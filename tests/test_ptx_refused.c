@@ -8,9 +8,8 @@
 
 #include "double/ptx/ptx.h"
 
-/* What an instruction is also taken with: less or more operands, no register first; ANY_BITS: it
- * moves them, and does not ask what they are. */
-enum { LESS = 1, MORE = 2, NO_RESULT = 4, ANY_BITS = 8 };
+/* What an instruction is also taken with: less or more operands, no register first. */
+enum { LESS = 1, MORE = 2, NO_RESULT = 4 };
 
 static const struct {
     const char *words, *type, *operands;
@@ -45,8 +44,8 @@ static const struct {
     {"dp4a", ".s32.s32", "%r1, %r2, %r3, %r4", 0},
     {"fma.rn", ".f64", "%g1, %g2, %g3, %g4", 0},
     {"isspacep.shared", "", "%p1, %d1", 0},
-    {"ld.global", ".u32", "%r1, [%d0+4]", ANY_BITS},
-    {"ld.global.v2", ".u32", "{%r1, %r2}, [%d0]", ANY_BITS},
+    {"ld.global", ".u32", "%r1, [%d0+4]", 0},
+    {"ld.global.v2", ".u32", "{%r1, %r2}, [%d0]", 0},
     {"lop3", ".b32", "%r1, %r2, %r3, %r4, 232", 0},
     {"mad.lo", ".s32", "%r1, %r2, %r3, %r4", 0},
     {"mad.wide", ".u32", "%d1, %r2, %r3, %d4", 0},
@@ -54,8 +53,8 @@ static const struct {
     {"match.any.sync", ".b32", "%r1, %r2, %r3", 0},
     {"max", ".s64", "%d1, %d2, %d3", 0},
     {"min", ".f32", "%f1, %f2, %f3", 0},
-    {"mov", ".u32", "%r1, %tid.x", ANY_BITS},
-    {"mov", ".b64", "{%r1, %r2}, %d1", ANY_BITS},
+    {"mov", ".u32", "%r1, %tid.x", 0},
+    {"mov", ".b64", "{%r1, %r2}, %d1", 0},
     {"mul.hi", ".u64", "%d1, %d2, %d3", 0},
     {"mul.rn", ".f64", "%g1, %g2, %g3", 0},
     {"neg", ".s32", "%r1, %r2", 0},
@@ -67,7 +66,7 @@ static const struct {
     {"red.global.max", ".s32", "[%d0], %r2", NO_RESULT},
     {"rem", ".s64", "%d1, %d2, %d3", 0},
     {"sad", ".u32", "%r1, %r2, %r3, %r4", 0},
-    {"selp", ".b32", "%r1, %r2, %r3, %p1", ANY_BITS},
+    {"selp", ".b32", "%r1, %r2, %r3, %p1", 0},
     {"set.lt", ".u32.s32", "%r1, %r2, %r3", 0},
     {"setp.lt.and", ".s32", "%p1, %r2, %r3, %p2", MORE},
     {"setp.gtu", ".f64", "%p1|%p2, %g2, %g3", LESS},
@@ -77,8 +76,8 @@ static const struct {
     {"shr", ".s64", "%d1, %d2, %r3", 0},
     {"slct", ".b32.s32", "%r1, %r2, %r3, %r4", 0},
     {"sqrt.rn", ".f64", "%g1, %g2", 0},
-    {"st.global", ".u16", "[%d0], %h2", NO_RESULT | ANY_BITS},
-    {"st.shared.v4", ".u32", "[%r1], {%r2, %r3, %r4, %r5}", NO_RESULT | ANY_BITS},
+    {"st.global", ".u16", "[%d0], %h2", NO_RESULT},
+    {"st.shared.v4", ".u32", "[%r1], {%r2, %r3, %r4, %r5}", NO_RESULT},
     {"sub", ".u16", "%h1, %h2, %h3", 0},
     {"subc", ".u64", "%d1, %d2, %d3", 0},
     {"testp.finite", ".f32", "%p1, %f1", 0},
@@ -190,9 +189,7 @@ static void a_type_too_few_or_too_many(void **state)
              "is taken with two types more", i);
         must(forms[i].type[0] == '\0' || !is_taken(forms[i].words, "", forms[i].operands),
              "is taken without a type", i);
-        must((forms[i].allowed & ANY_BITS) != 0 ||
-                 !is_taken(forms[i].words, ".f16", forms[i].operands),
-             "is taken as of f16", i);
+        must(!is_taken(forms[i].words, ".f16", forms[i].operands), "is taken as of f16", i);
     }
 }
 

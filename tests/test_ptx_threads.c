@@ -118,6 +118,7 @@ static void test_launches(void **state)
 {
     (void)state;
     STOPS(1025, "", "a block of no such size");
+    run(NULL, "bar.sync 0; ret.uni;", 1024);
     ptx_check_stops(&(ptx_kernel){.body = "", .dynamic_shared = 65537}, "too much shared", NULL);
     ptx_check_runs(&(ptx_kernel){.before = ".extern .shared .align 8 .b8 more[];",
                                  .body =
@@ -221,6 +222,16 @@ static void test_races(void **state)
           SHARED_PLACE "st.shared.u32 [%d3], 0; bar.sync 0; ld.shared.u32 %r2, [s];"
                        "atom.shared.add.u32 %r1, [s], 1;",
           "race");
+    STOPS(64,
+          WRITTEN_PLACE "setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], 1;"
+                        "@!%p1 red.shared.add.u32 [s], 1;",
+          "race with the write of thread (0,0,0)", "thread (1,0,0)");
+    /* a reader that is not atomic stays one, among others that are */
+    STOPS(64,
+          WRITTEN_PLACE "setp.eq.u32 %p1, %r0, 0; setp.eq.u32 %p2, %r0, 2;"
+                        "@%p1 ld.shared.u32 %r1, [s]; @!%p1 ld.volatile.shared.u32 %r1, [s];"
+                        "@%p2 red.shared.add.u32 [s], 1;",
+          "race with the read of several threads", "thread (2,0,0)");
     /* in order, by barriers; of neighbours; of atomics and volatile accesses among themselves */
     run(NULL,
         SHARED_PLACE "st.shared.u32 [%d3], %r0; ld.shared.u32 %r1, [%d3]; bar.sync 0;"

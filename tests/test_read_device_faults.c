@@ -82,8 +82,8 @@ static void check_outcome(const way *how, tz_result result, const tz_report *rep
     if (result != TZ_OK) {
         assert_true(result == TZ_ERR_DEVICE || result == TZ_ERR_NOMEM);
         assert_true(err->message[0] != '\0');
-        if (result == TZ_ERR_DEVICE)
-            assert_true(how->to_device || how->strict);
+        if (result == TZ_ERR_DEVICE && !how->to_device && !how->strict)
+            fail_msg("%s", err->message);
         return;
     }
     /* who did it is said, one way or the other */

@@ -55,6 +55,8 @@ need_build() {
 need_test() {
     need g++ g++ --version
     need clang clang --version
+    need ninja-build ninja --version
+    need lld ld.lld --version
     need_library libcmocka-dev cmocka
     need libtiff-tools command -v tiffdump
     need valgrind valgrind --version

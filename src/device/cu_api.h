@@ -114,7 +114,7 @@ enum { TZ_CU_CONSTANTS(TZ_CU_CONSTANT) };
 #define TZ_CU_MEMBER(name, suffix, arguments) tz_cu_code(*name) arguments;
 typedef struct tz_cu_api {
     TZ_CU_FUNCTIONS(TZ_CU_MEMBER)
-    TZ_CU_POOL_FUNCTIONS(TZ_CU_MEMBER) /* NULL, all of them: there are none */
+    TZ_CU_POOL_FUNCTIONS(TZ_CU_MEMBER) /* the first one NULL: there are none */
 } tz_cu_api;
 #undef TZ_CU_MEMBER
 

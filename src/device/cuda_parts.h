@@ -15,8 +15,8 @@
 
 #define TZ_CU_LIBRARY "libcuda.so.1"
 
-/* Load the driver's library and all functions; false, with the reason, when that cannot be done. It
- * is never unloaded: it has threads, and code that runs at exit. */
+/* Load the driver's library and all functions; false, with the reason, when that cannot be done.
+ */
 bool tz_cu_load(tz_cu_api *api, const char *library, char *reason, size_t reason_size);
 
 /* ---- cuda_errors.c ---- */

@@ -169,7 +169,7 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
                               "the cores have no memory, queues or kernels of their own");
     if (!tz_device_is_ours(device))
         return tz_call_refuse(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
-                              "the device was opened before a fork; open it in the child");
+                              "the device was opened before a fork, and is the parent's alone");
     if (queue != TZ_NO_QUEUE && queue >= TZ_QUEUES)
         return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                               tz_expecting(tz_at_nowhere(), TZ_QUEUES - 1, queue),

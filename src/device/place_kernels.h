@@ -376,7 +376,7 @@ TZ_SHELL(tz_kernel_undo)(TZ_GLOBAL tz_u8 *slab, tz_u64 table)
     tz_undo_item(slab, table, TZ_GROUP, TZ_ITEM);
 }
 
-TZ_SHELL(tz_kernel_place)
+TZ_SHELL_OF(tz_kernel_place, 12)
 (const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *into, TZ_GLOBAL tz_u8 *mask, tz_u64 formats,
  tz_u64 table)
 {

@@ -249,7 +249,7 @@ TZ_FN void tz_new_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz_
  * slot tells apart all items that work at the same time. */
 #ifdef TZ_SHELL
 #define TZ_REDUCE_SHELL(name)                                                                      \
-    TZ_SHELL(tz_kernel_reduce_##name)                                                              \
+    TZ_SHELL_OF(tz_kernel_reduce_##name, 6)                                                        \
     (TZ_GLOBAL tz_u8 * own, const TZ_GLOBAL tz_u8 *first, const TZ_GLOBAL tz_u8 *second,           \
      const TZ_GLOBAL tz_u8 *first_mask, const TZ_GLOBAL tz_u8 *second_mask, TZ_GLOBAL tz_u8 *out,  \
      TZ_GLOBAL tz_u8 *out_mask, tz_u64 words)                                                      \

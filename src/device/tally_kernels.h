@@ -46,7 +46,7 @@ TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
     from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column
 
 /* Item 0 of a group to a sample of a tile. */
-TZ_SHELL(tz_kernel_tally)
+TZ_SHELL_OF(tz_kernel_tally, 8)
 (const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_TALLY_ARGUMENTS)
 {
     TZ_TALLY_OF_ARGUMENTS(entry, place, from, tile, flags);

@@ -47,13 +47,19 @@ static void set_rooms(tz_plan *plan)
     }
 }
 
+/* Whether the cores may do it where the device fails. */
+static bool may_leave(const tz_plan *plan)
+{
+    return !plan->options.strict_device && !plan->device->on_device;
+}
+
 tz_result tz_device_plan_rooms(tz_plan *plan)
 {
     tz_device_plan *dp = plan->device;
     tz_error failed = {.result = TZ_OK};
     uint64_t bytes = 0;
     const tz_result result = tz_device_free_memory(dp->device, &bytes, &failed);
-    if (result == TZ_ERR_DEVICE && !plan->options.strict_device && !dp->on_device) {
+    if (result == TZ_ERR_DEVICE && may_leave(plan)) {
         tz_device_plan_leave(plan, failed.message);
         return TZ_OK;
     }
@@ -176,6 +182,22 @@ static tz_result admit(const tz_plan *plan)
     return TZ_OK;
 }
 
+/* The guard asks the device, which may fail, and then the cores do it all. */
+static tz_result admit_or_leave(tz_plan *plan, bool *left)
+{
+    tz_error own, *err = plan->ctx.err;
+    plan->ctx.err = err ? err : &own;
+    tz_result result = admit(plan);
+    *left = result == TZ_ERR_DEVICE && may_leave(plan);
+    if (*left) {
+        own = *plan->ctx.err;
+        tz_device_plan_leave(plan, own.message);
+        result = TZ_OK;
+    }
+    plan->ctx.err = err;
+    return result;
+}
+
 /* A device that was not named has to be worth it. */
 static bool pays(tz_plan *plan)
 {
@@ -226,8 +248,9 @@ tz_result tz_device_plan_fit(tz_plan *plan, bool *again)
     }
     if (plan->report.device.waves <= 1)
         dp->lanes = 1;
-    TZ_TRY(admit(plan));
-    plan->report.device.memory = dp->lanes * dp->lane.device;
+    TZ_TRY(admit_or_leave(plan, again));
+    if (!*again)
+        plan->report.device.memory = dp->lanes * dp->lane.device;
     return TZ_OK;
 }
 

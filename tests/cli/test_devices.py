@@ -87,6 +87,21 @@ def test_a_file_that_is_no_library(devices, tmp_path):
     assert [driver["loaded"] for driver in answer["drivers"]] == [False, False]
 
 
+def test_a_device_of_cuda(devices):
+    """That of the double of libcuda."""
+    answer = devices("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+    assert answer["drivers"][0]["loaded"] and answer["drivers"][0]["devices"] == 1
+    cuda = answer["devices"][1]
+    assert (cuda["id"], cuda["driver"], cuda["type"], cuda["usable"]) == ("cuda:0", "cuda", "gpu", True)
+    assert cuda["api_version"] == "CUDA 13.0, compute capability 7.5" and cuda["driver_version"] == "13000"
+    assert cuda["platform"] is None and cuda["limits"]["memory"] == 4 << 30 and "reduce" in cuda["work"]
+
+
+def test_a_driver_that_is_too_old(devices):
+    driver = devices("--cuda-library", str(DOUBLES / "libcuda_double_broken.so"))["drivers"][0]
+    assert not driver["loaded"] and "cuLaunchKernel" in driver["reason"]
+
+
 def test_a_loader_that_is_too_old(devices):
     driver = devices("--opencl-library", str(DOUBLES / "libopencl_double_old.so"))["drivers"][1]
     assert not driver["loaded"] and "clEnqueueMarkerWithWaitList" in driver["reason"]
@@ -129,3 +144,37 @@ def test_wrong_usage(run):
                                (["--cuda-librari", "x"], "did you mean '--cuda-library'?")):
         done = run("devices", *arguments)
         assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
+
+
+# Where packages of Python have NVIDIA's libraries, and the doubles that are put there.
+LIBRARIES = {"nvCOMP": ("nvidia/libnvcomp/lib64/libnvcomp.so.6", "nvcomp_double_6", "6.0.0"),
+             "cuFile": ("nvidia/cu13/lib/libcufile.so.0", "cufile_double", "1.19.0"),
+             "nvJPEG2000": ("nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", "nvjpeg2k_double", "0.11.0"),
+             "nvJPEG": ("nvidia/cu13/lib/libnvjpeg.so.13", "nvjpeg_double", "13.2.3")}
+
+
+def test_libraries_in_an_environment(devices, run, tmp_path):
+    places = {}
+    for name, (path, double, _) in LIBRARIES.items():
+        places[name] = tmp_path / "lib/python3.12/site-packages" / path
+        places[name].parent.mkdir(parents=True, exist_ok=True)
+        places[name].symlink_to(DOUBLES / f"lib{double}.so")
+    cuda = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+    found = devices(*cuda, VIRTUAL_ENV=str(tmp_path))["libraries"]
+    assert [(library["name"], library["library"], library["version"]) for library in found] == [
+        (name, str(places[name]), version) for name, (_, _, version) in LIBRARIES.items()]
+    assert all(library["loaded"] and library["reason"] is None for library in found)
+    page = run("devices", *cuda, env=plain_environment(VIRTUAL_ENV=str(tmp_path))).stdout
+    assert "Libraries" in page and f"{places['nvCOMP']}, 6.0.0" in page
+
+
+def test_libraries_that_are_missing(devices, tmp_path):
+    cuda = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+    found = devices(*cuda, VIRTUAL_ENV=str(tmp_path), CONDA_PREFIX=str(tmp_path))["libraries"]
+    assert [library["name"] for library in found] == list(LIBRARIES)
+    # a machine may have them where its loader looks
+    assert all(library["loaded"] or library["reason"] == "it is not installed" for library in found)
+
+
+def test_no_libraries_without_cuda(devices, tmp_path):
+    assert devices("--cuda-library", str(tmp_path / "libcuda.so.1"))["libraries"] == []

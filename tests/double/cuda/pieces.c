@@ -72,8 +72,8 @@ static void *map_fresh(size_t size)
         memset(made, FRESH, size);
     for (size_t at = 0; made && size >= PATTERN && at < size; at += PATTERN) {
         const size_t part = size - at < PATTERN ? size - at : PATTERN;
-        if (mmap(made + at, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, pattern_file(),
-                 0) == MAP_FAILED)
+        if (mmap(made + at, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
+                 pattern_file(), 0) == MAP_FAILED)
             give_up(size);
     }
     return made;

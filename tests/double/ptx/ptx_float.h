@@ -38,6 +38,12 @@ static inline uint64_t ptx_bits_f64(double value)
     return bits;
 }
 
+/* What is too small for a normal f32 is a zero of its sign. */
+static inline uint64_t ptx_flush_f32(uint64_t bits)
+{
+    return (bits & 0x7fffffff) < 0x00800000 ? bits & 0x80000000 : bits;
+}
+
 /* Half precision, exactly; and back, as direction (a constant of fenv.h) says. */
 double ptx_half_value(uint16_t half);
 uint16_t ptx_half_of(double value, int direction);

@@ -208,7 +208,7 @@ typedef struct ptx_instruction {
     ptx_type types[3]; /* in the order written: setp.lt.f64: {F64}; cvt.rn.f32.s64: {F32, S64} */
     uint32_t type_count;
     uint32_t used_bytes; /* bit n: byte n that a load gets is used; 0: all of them are */
-    uint32_t guard; /* register of @%p; PTX_NO_REGISTER: none */
+    uint32_t guard;      /* register of @%p; PTX_NO_REGISTER: none */
     bool guard_negated;
     ptx_operand operands[PTX_MAX_OPERANDS]; /* destinations first; p|q: two of them */
     uint32_t operand_count;

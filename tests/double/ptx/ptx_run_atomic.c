@@ -58,14 +58,15 @@ UPDATE(max_s32, int32_t, old > b ? old : b)
 UPDATE(max_s64, int64_t, old > b ? old : b)
 
 /* PTX: global memory flushes what is too small, shared memory does not. */
-static uint32_t flushed(const ptx_code *c, uint64_t bits)
+static uint64_t add_floats(const ptx_code *c, uint64_t address, uint32_t a, uint32_t b)
 {
-    bool keep = c->e != PTX_GLOBAL || (bits & 0x7fffffff) >= 0x800000;
-    return (uint32_t)(keep ? bits : bits & 0x80000000);
+    if (c->e == PTX_SHARED || (c->e == PTX_GENERIC && ptx_in_window(address, PTX_SHARED_WINDOW)))
+        return ptx_bits_f32(ptx_f32(a) + ptx_f32(b));
+    float sum = ptx_f32(ptx_flush_f32(a)) + ptx_f32(ptx_flush_f32(b));
+    return ptx_flush_f32(ptx_bits_f32(sum));
 }
 
-UPDATE(add_f32, uint32_t,
-       flushed(c, ptx_bits_f32(ptx_f32(flushed(c, old)) + ptx_f32(flushed(c, b)))))
+UPDATE(add_f32, uint32_t, add_floats(c, r[c->a] + c->value, old, b))
 UPDATE(add_f64, uint64_t, ptx_bits_f64(ptx_f64(old) + ptx_f64(b)))
 
 static const struct {

@@ -49,6 +49,16 @@ static bool make_room(ptx_thread *t, const ptx_frame *frame)
                 frame->locals + lowered->function->local_space + 1, 1);
 }
 
+/* Own memory is as fresh memory of a device is: nobody should read it. */
+#define FRESH 0xA5
+
+static void fill_memory(ptx_thread *t, const ptx_frame *frame)
+{
+    const ptx_function *function = frame->lowered->function;
+    memset(t->param_stack + frame->params, FRESH, (size_t)function->param_space);
+    memset(t->local_stack + frame->locals, FRESH, (size_t)function->local_space);
+}
+
 /* Registers begin as 0, so that a run is the same each time. */
 static void fill_slots(ptx_thread *t, const ptx_frame *frame)
 {
@@ -76,6 +86,7 @@ bool ptx_push_frame(ptx_thread *t, const ptx_lowered *lowered, const ptx_code *b
     frame.back = back;
     if (!make_room(t, &frame))
         return false;
+    fill_memory(t, &frame);
     fill_slots(t, &frame);
     t->frames[t->depth++] = frame;
     return true;

@@ -64,7 +64,7 @@ EXPRESSION(copysign_f64, uint64_t, (a & SIGN_64) | (b & ~SIGN_64))
  * Flushing and saturation
  * ------------------------------------------------------------------------------------------ */
 
-EXPRESSION(flush, uint32_t, (a & 0x7fffffff) < 0x00800000 ? a & SIGN_32 : a)
+EXPRESSION(flush, uint32_t, ptx_flush_f32(a))
 FLOAT_HANDLER(saturate_f32, float, ptx_f32, ptx_bits_f32, a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f)
 FLOAT_HANDLER(saturate_f64, double, ptx_f64, ptx_bits_f64, a > 0.0 ? (a < 1.0 ? a : 1.0) : 0.0)
 

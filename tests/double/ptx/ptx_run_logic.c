@@ -125,7 +125,7 @@ bool ptx_lower_choose(ptx_lowering *l)
 {
     bool by_predicate = l->in->operation == PTX_OP_selp;
     ptx_type type = ptx_take_type(l), by = by_predicate ? PTX_PRED : ptx_take_type(l);
-    if (!ptx_operands(l, 4) || ptx_bits_of(type) < 16)
+    if (!ptx_operands(l, 4) || ptx_bits_of(type) < 16 || type == PTX_F16)
         return false;
     ptx_handler *run = by == PTX_PRED ? selp : by == PTX_S32 ? slct_integer : NULL;
     if (by == PTX_F32)
@@ -237,7 +237,7 @@ bool ptx_lower_move(ptx_lowering *l)
 {
     ptx_type type = ptx_take_type(l);
     uint32_t bits = ptx_bits_of(type);
-    if (!ptx_operands(l, 2) || (bits < 16 && type != PTX_PRED))
+    if (!ptx_operands(l, 2) || (bits < 16 && type != PTX_PRED) || type == PTX_F16)
         return false;
     const ptx_operand *from = &l->in->operands[1];
     if (from->kind == PTX_VECTOR)

@@ -273,7 +273,8 @@ static bool lower_access(ptx_lowering *l, bool load)
     l->space_taken = l->vector_taken = true;
     bool strong = take_memory_words(l, load);
     ptx_type type = ptx_take_type(l);
-    if (!ptx_operands(l, 2) || ptx_bits_of(type) < 8 || (!load && in->space == PTX_CONST))
+    if (!ptx_operands(l, 2) || ptx_bits_of(type) < 8 || type == PTX_F16 ||
+        (!load && in->space == PTX_CONST))
         return false;
     ptx_code code = {.e = strong};
     code.run = load ? loads[in->space][type_index(type)] : stores[in->space][type_index(type) & 3];

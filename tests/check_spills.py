@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that decode and place have registers enough: ptxas, for the oldest GPUs, puts nothing that belongs there into
+memory. Its argument is the folder with the PTX of a build."""
+
+import pathlib
+import sys
+
+from tap import Tap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import ptxas  # noqa: E402
+
+FAMILIES = ["inflate", "lz4", "lzw", "packbits", "zstd", "tiles"]
+ARCHITECTURE = "sm_75"
+
+
+def main():
+    tap = Tap()
+    for family in FAMILIES:
+        kernels = ptxas.uses(pathlib.Path(sys.argv[1]) / f"{family}.ptx", ARCHITECTURE)
+        tap.check(f"{family} has two kernels", len(kernels) == 2, kernels)
+        for kernel, use in kernels.items():
+            tap.check(f"{kernel} has registers", use.registers > 0, use)
+            tap.check(f"{kernel} does not spill", use.spilled == 0, use)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
