@@ -115,6 +115,23 @@ static void add_noise(streams *s, unsigned rounds)
     }
 }
 
+/* Twice the stream, which is two frames of Zstandard for a tile of twice the size; the stream with
+ * bytes behind it; and one in a tile that begins with a frame to pass over. */
+static void add_joined(streams *s, const encoded *tile, size_t size)
+{
+    static const uint8_t skippable[] = {0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7};
+    uint8_t *twice = run_alloc(2 * tile->size);
+    memcpy(twice, tile->bytes, tile->size);
+    memcpy(twice + tile->size, tile->bytes, tile->size);
+    add(s, copy(twice, 2 * tile->size), 2 * tile->size, 2 * size);
+    add(s, copy(twice, 2 * tile->size), tile->size + 3, size);
+    free(twice);
+    uint8_t *behind = run_alloc(sizeof skippable + tile->size);
+    memcpy(behind, skippable, sizeof skippable);
+    memcpy(behind + sizeof skippable, tile->bytes, tile->size);
+    add(s, behind, sizeof skippable + tile->size, size);
+}
+
 /* Tiles of all kinds and sizes; cut off, changed, given to tiles of other sizes; bytes of nothing;
  * and empty ones among them. */
 static void add_all(streams *s)
@@ -129,6 +146,7 @@ static void add_all(streams *s)
             add(s, copy(tile.bytes, tile.size), tile.size, sizes[i] + 1);
             add(s, copy(tile.bytes, tile.size), tile.size, sizes[i] - 1);
             add(s, copy(tile.bytes, 0), 0, sizes[i]);
+            add_joined(s, &tile, sizes[i]);
             add_damaged(s, &tile, sizes[i], test_device_sample(sizes[i] == 1000 ? 60 : 15));
             free(tile.bytes);
         }

@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "double/cuda_double.h"
 #include "double/nv/nvcomp_double.h"
+#include "kernels/xxhash.h"
 #include "support/tile_file.h"
 
 static const char *const libraries[] = {NVCOMP_DOUBLE_4, NVCOMP_DOUBLE_5, NVCOMP_DOUBLE_6};
@@ -74,6 +75,25 @@ static image image_of(int stream, uint32_t across, uint32_t down)
     i.built = tf_new(TB_CLASSIC, i.stream, across, down, NULL);
     i.file = tf_open(i.built);
     i.pixels = malloc((size_t)across * down * TILE * TILE);
+    return i;
+}
+
+/* One of Zstandard whose frames have checksums: bytes as they are, in one block. */
+static image image_with_sums(uint32_t across, uint32_t down)
+{
+    enum { PIXELS = TILE * TILE, HEAD = 10 };
+    image i = {.stream = &tile_streams[STREAM_ZSTD], .across = across, .down = down};
+    uint8_t frame[HEAD + PIXELS + 4] = {0x28, 0xb5, 0x2f, 0xfd, 0x64, 0, 0, 1, PIXELS >> 5, 0};
+    for (uint32_t k = 0; k < PIXELS; k++)
+        frame[HEAD + k] = tf_pixel(i.stream, 0, k / TILE, k % TILE);
+    const uint64_t sum = tz_kernel_xxhash64(frame + HEAD, PIXELS);
+    for (unsigned k = 0; k < 4; k++)
+        frame[HEAD + PIXELS + k] = (uint8_t)(sum >> 8 * k);
+    i.built = tf_new(TB_CLASSIC, i.stream, across, down, NULL);
+    for (uint64_t tile = 0; tile < (uint64_t)across * down; tile++)
+        tf_put(i.built, tile, frame, sizeof frame);
+    i.file = tf_open(i.built);
+    i.pixels = malloc((size_t)across * down * PIXELS);
     return i;
 }
 
@@ -228,14 +248,18 @@ static void wrong_chunks(void **state)
     static const struct {
         int stream;
         int32_t status; /* 0: it does not notice, and the checksum does */
-    } cases[] = {{STREAM_DEFLATE, 0}, {STREAM_DEFLATE, 12}, {STREAM_ZSTD, 12}};
-    for (size_t i = 0; i < 3 * RELEASES; i++) {
-        const char *library = libraries[i / 3];
+    } cases[] = {{STREAM_DEFLATE, 0}, {STREAM_DEFLATE, 12}, {STREAM_ZSTD, 0}, {STREAM_ZSTD, 12}};
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    for (size_t i = 0; i < CASES * RELEASES; i++) {
+        const char *library = libraries[i / CASES];
+        const bool is_zstd = cases[i % CASES].stream == STREAM_ZSTD;
         tz_device *device = open_with(library);
-        image read = image_of(cases[i % 3].stream, 4, 2);
+        image read = is_zstd && cases[i % CASES].status == 0
+                         ? image_with_sums(4, 2)
+                         : image_of(cases[i % CASES].stream, 4, 2);
         for (uint64_t chunk = 1; chunk <= 8; chunk++) {
-            *control_of(library) =
-                (nvcomp_double_control){.fail_chunk = chunk, .fail_status = cases[i % 3].status};
+            *control_of(library) = (nvcomp_double_control){.fail_chunk = chunk,
+                                                           .fail_status = cases[i % CASES].status};
             const tz_report report = read_right(&read, device, 0);
             assert_int_equal(control_of(library)->chunks, 8);
             assert_int_equal(control_of(library)->fail_chunk, 0);
