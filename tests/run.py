@@ -78,6 +78,10 @@ def suites():
         Suite("device-matrix", matrix_jobs, {"preset": "unit",
                                             "runs": [("check_matrix", "pixel_dump_device"),
                                                      ("check_written", "write_case_device")]}),
+        Suite("cuda", program_jobs, {"preset": "unit", "label": "cuda"}),
+        Suite("cuda-matrix", matrix_jobs, {"preset": "unit", "device": "cuda",
+                                           "runs": [("check_matrix", "pixel_dump_device", "--every", "601"),
+                                                    ("check_written", "write_case_device", "--every", "97")]}),
         Suite("fuzz-replay", program_jobs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", program_jobs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", program_jobs, {"preset": "asan", "label": "mutation"}),
@@ -107,6 +111,11 @@ def suites():
               {"preset": "unit", "runs": [("check_matrix", "pixel_dump_device", "--whole"),
                                           ("check_written", "write_case_device", "--whole")]},
               long=True),
+        Suite("cuda-long", program_jobs, {"preset": "unit", "label": "cuda"}, long=True),
+        Suite("cuda-matrix-long", matrix_jobs,
+              {"preset": "unit", "device": "cuda",
+               "runs": [("check_matrix", "pixel_dump_device", "--whole"),
+                        ("check_written", "write_case_device", "--whole")]}, long=True),
         Suite("large-long", program_jobs, {"preset": "unit", "label": "large"}, long=True),
         Suite("cogs-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_cogs", "write_case", "--whole")]}, long=True),
@@ -237,14 +246,15 @@ def script_jobs(context, script, preset=None, programs=()):
     return {script: functools.partial(run_script, context, command, env)}
 
 
-def matrix_jobs(context, preset, runs):
+def matrix_jobs(context, preset, runs, device=None):
     """Files written now by other software or by us, read by us and by it; a run is a script of
     tests/matrix, a program of tests/ and further arguments."""
     folder = build(context, preset)
     python = str(ROOT / ".venv/bin/python")
-    return {f"{script} {program}": functools.partial(
+    env = dict(context.env, TERRAZZO_TEST_DEVICE=device) if device else context.env
+    return {" ".join([script, program, *arguments]): functools.partial(
         run_script, context, [python, f"tests/matrix/{script}.py", str(folder / "tests" / program),
-                              *arguments], context.env)
+                              *arguments], env)
             for script, program, *arguments in runs}
 
 

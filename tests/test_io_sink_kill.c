@@ -122,7 +122,7 @@ typedef enum remedy_kind { NEXT_WRITE, CLEANING, REMEDIES } remedy_kind;
 static size_t kill_everywhere(const way *how, remedy_kind remedy, bool after)
 {
     size_t leftovers = 0;
-    for (int n = 1;; n++) {
+    for (int n = 1;; n += SINK_DEATH_STEP) {
         make_destination(how);
         if (!write_and_be_killed(how, after ? 0 : n, after ? n : 0))
             break;

@@ -195,7 +195,7 @@ static void the_number_of_calls_does_not_depend_on_tiles(void **state)
         const tile_stream *stream = &tile_streams[streams[i / 4]];
         const bool to_device = i % 2 != 0;
         const bool predictor = i % 4 / 2 != 0 && stream->compression != 1;
-        if (!tf_available(stream))
+        if (!tf_available(stream) || (test_device_is_slow() && to_device == predictor))
             continue;
         for (size_t k = 0; k < 3; k++) {
             const costs c = read_tiles(stream, sizes[k][0], sizes[k][1],

@@ -3,18 +3,6 @@
 #include "device/cuda_parts.h"
 #include "device/device_text.h"
 
-static const char *const kernel_names[TZ_KERNEL_COUNT] = {
-#define NAME(number, family, function, kinds) #function,
-    TZ_KERNEL_LIST(NAME)
-#undef NAME
-};
-
-static const uint32_t kernel_families[TZ_KERNEL_COUNT] = {
-#define FAMILY(number, family, function, kinds) TZ_FAMILY_##family,
-    TZ_KERNEL_LIST(FAMILY)
-#undef FAMILY
-};
-
 static const tz_kernel_image *const images[TZ_FAMILY_COUNT] = {
 #define IMAGE(family, text) &tz_kernel_image_##text,
     TZ_FAMILY_LIST(IMAGE)
@@ -71,8 +59,8 @@ static tz_result load_family(const tz_cu_api *api, tz_cu_module_set *set, uint32
     tz_cu_code code = TZ_CU_SUCCESS;
     TZ_TRY(load_image(api, images[family], &module, ctx));
     for (uint32_t i = 0; i < TZ_KERNEL_COUNT && code == TZ_CU_SUCCESS; i++) {
-        if (kernel_families[i] == family)
-            code = api->ModuleGetFunction(&set->functions[i], module, kernel_names[i]);
+        if (tz_kernel_families[i] == family)
+            code = api->ModuleGetFunction(&set->functions[i], module, tz_kernel_names[i]);
     }
     if (code != TZ_CU_SUCCESS) {
         (void)api->ModuleUnload(module);
@@ -87,7 +75,7 @@ static tz_result load_family(const tz_cu_api *api, tz_cu_module_set *set, uint32
 tz_result tz_cu_find_function(const tz_cu_api *api, tz_cu_module_set *set, uint32_t kernel,
                               tz_cu_function *out, const tz_context *ctx)
 {
-    const uint32_t family = kernel_families[kernel];
+    const uint32_t family = tz_kernel_families[kernel];
     if (!atomic_load(&set->loaded[family])) {
         pthread_mutex_lock(&set->lock);
         const tz_result result = set->modules[family] ? TZ_OK : load_family(api, set, family, ctx);

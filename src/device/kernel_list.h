@@ -4,6 +4,8 @@
 #ifndef TZ_DEVICE_KERNEL_LIST_H
 #define TZ_DEVICE_KERNEL_LIST_H
 
+#include <stdint.h>
+
 /* X(FAMILY, where its text is: see terrazzo_kernel_family in CMakeLists.txt). The first one is
  * compiled when a device is opened: a device that cannot compile is of no use. */
 #define TZ_FAMILY_LIST(X)                                                                          \
@@ -77,6 +79,10 @@ enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
 #define TZ_KERNEL_NUMBER(number, family, function, kinds) TZ_KERNEL_##number,
 enum { TZ_KERNEL_LIST(TZ_KERNEL_NUMBER) TZ_KERNEL_COUNT };
 #undef TZ_KERNEL_NUMBER
+
+/* By number: the name of the function, and the family. */
+extern const char *const tz_kernel_names[TZ_KERNEL_COUNT];
+extern const uint32_t tz_kernel_families[TZ_KERNEL_COUNT];
 
 /* Items of a group: one size for all kernels, since some compilers compile anew for each. */
 #define TZ_GROUP_ITEMS 64u

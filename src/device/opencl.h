@@ -57,8 +57,6 @@ typedef struct tz_cl_program_set {
     tz_cl_kernel kernels[TZ_KERNEL_COUNT];
 } tz_cl_program_set;
 
-uint32_t tz_cl_family(uint32_t kernel);
-
 /* Compile a family, unless that is done. Not from two threads at once. */
 tz_result tz_cl_build(const tz_cl_api *api, tz_cl_context context, tz_cl_device device,
                       tz_cl_program_set *set, uint32_t family, const tz_context *ctx);

@@ -10,28 +10,11 @@
  * switched off in the source, by kernels/kernel.h. */
 #define BUILD_OPTIONS "-cl-std=CL1.2"
 
-static const char *const kernel_names[TZ_KERNEL_COUNT] = {
-#define NAME(number, family, function, kinds) #function,
-    TZ_KERNEL_LIST(NAME)
-#undef NAME
-};
-
-static const uint32_t kernel_families[TZ_KERNEL_COUNT] = {
-#define FAMILY(number, family, function, kinds) TZ_FAMILY_##family,
-    TZ_KERNEL_LIST(FAMILY)
-#undef FAMILY
-};
-
 static const tz_kernel_text *const texts[TZ_FAMILY_COUNT] = {
 #define TEXT(family, text) &tz_kernel_text_##text,
     TZ_FAMILY_LIST(TEXT)
 #undef TEXT
 };
-
-uint32_t tz_cl_family(uint32_t kernel)
-{
-    return kernel_families[kernel];
-}
 
 /* The end of a build log is mostly a count of errors: its beginning is what tells. */
 static tz_result fail_build(const tz_cl_api *api, tz_cl_program program, tz_cl_device device,
@@ -54,7 +37,7 @@ static tz_result fail_build(const tz_cl_api *api, tz_cl_program program, tz_cl_d
 static void release_family(const tz_cl_api *api, tz_cl_program_set *set, uint32_t family)
 {
     for (uint32_t i = 0; i < TZ_KERNEL_COUNT; i++) {
-        if (kernel_families[i] != family || !set->kernels[i])
+        if (tz_kernel_families[i] != family || !set->kernels[i])
             continue;
         (void)api->ReleaseKernel(set->kernels[i]);
         set->kernels[i] = NULL;
@@ -77,9 +60,9 @@ static tz_result build(const tz_cl_api *api, tz_cl_context context, tz_cl_device
     if (code != TZ_CL_SUCCESS)
         return fail_build(api, set->programs[family], device, code, ctx);
     for (uint32_t i = 0; i < TZ_KERNEL_COUNT; i++) {
-        if (kernel_families[i] != family)
+        if (tz_kernel_families[i] != family)
             continue;
-        set->kernels[i] = api->CreateKernel(set->programs[family], kernel_names[i], &code);
+        set->kernels[i] = api->CreateKernel(set->programs[family], tz_kernel_names[i], &code);
         if (!set->kernels[i])
             return tz_cl_fail(ctx, "clCreateKernel", code);
     }

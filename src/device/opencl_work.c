@@ -40,8 +40,8 @@ static int32_t set_argument(const tz_cl_state *s, tz_cl_kernel kernel, uint32_t 
 static tz_result launch_locked(tz_cl_state *s, uint32_t queue, const tz_launch *launch,
                                const tz_context *ctx)
 {
-    TZ_TRY(tz_cl_build(&s->api, s->context, s->device, &s->programs, tz_cl_family(launch->kernel),
-                       ctx));
+    TZ_TRY(tz_cl_build(&s->api, s->context, s->device, &s->programs,
+                       tz_kernel_families[launch->kernel], ctx));
     const tz_cl_kernel kernel = s->programs.kernels[launch->kernel];
     const size_t local = TZ_GROUP_ITEMS;
     const size_t global = (size_t)launch->groups * TZ_GROUP_ITEMS;

@@ -103,7 +103,7 @@ typedef struct tz_inflate_code {
     tz_u32 symbols; /* that have a word */
 } tz_inflate_code;
 
-/* Sorts the symbols by the widths of their words. */
+/* Sorts the symbols by the widths of their words; the first of none is 0. */
 TZ_FN void tz_inflate_sort(const TZ_WORK tz_u16 *widths, tz_u32 symbols, TZ_WORK tz_u16 *sorted,
                            tz_inflate_code *code)
 {
@@ -120,6 +120,7 @@ TZ_FN void tz_inflate_sort(const TZ_WORK tz_u16 *widths, tz_u32 symbols, TZ_WORK
             code->longest = width;
     }
     code->symbols = starts[TZ_INFLATE_MAX_WORD + 1u];
+    sorted[0] = 0u;
     for (tz_u32 i = 0u; i < symbols; i++) {
         if (widths[i])
             sorted[starts[widths[i]]++] = (tz_u16)i;
@@ -211,9 +212,8 @@ TZ_FN int tz_inflate_make_table(TZ_WORK tz_u16 *work, tz_u32 widths_at, tz_u32 s
         return tz_inflate_fill_table(&code, sorted, table, main_bits, room);
     if (code.symbols > 1u || code.longest > 1u)
         return 0;
-    const tz_u32 symbol = code.symbols == 1u ? sorted[0] : 0u;
     for (tz_u32 i = 0u; i < 1u << main_bits; i++)
-        table[i] = (tz_u16)(symbol << 4 | 1u);
+        table[i] = (tz_u16)((tz_u32)sorted[0] << 4 | 1u);
     return 1;
 }
 

@@ -28,6 +28,9 @@ tz_device *test_device_open(const tz_device_options *options);
 /* Before it is opened first: it is to have little memory, 1 GB or less. */
 void test_device_shrink(void);
 
+/* Say what went wrong in the device, if anything did: of what only a double knows. */
+void test_device_tell(void);
+
 /* Setup and teardown of a group of tests: the device that they all use. Closing fails where
  * something was not released. */
 extern tz_device *test_device;

@@ -11,6 +11,6 @@ extern tz_device *on_device;
 extern _Atomic unsigned on_device_calls; /* reads and writes that were given to it */
 
 /* Whether this one, of all reads or writes, is to be given to it: where that is slow, some are. */
-bool on_device_takes_next(void);
+bool on_device_takes(unsigned number);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
+#include "double/test_device.h"
 #include "support/alloc_hook.h"
 #include "support/on_device.h"
 
@@ -27,6 +28,7 @@ static void differ(const char *what, const tz_error *cores, const tz_error *agai
     fprintf(stderr, "the device reads otherwise than the cores: %s\n  cores:  %s\n  device: %s\n",
             what, cores->result == TZ_OK ? "ok" : cores->message,
             again->result == TZ_OK ? "ok" : again->message);
+    test_device_tell();
     abort();
 }
 
@@ -285,7 +287,8 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
     tz_error first = {.result = TZ_OK}, second = {.result = TZ_OK};
     const bool is_whole = !how || (how->struct_size >= sizeof(size_t) &&
                                    how->struct_size <= sizeof *how && !how->progress.call);
-    if (!is_whole || !items || !is_sound(items, count, how) || !on_device_takes_next())
+    static _Atomic unsigned calls;
+    if (!is_whole || !items || !is_sound(items, count, how) || !on_device_takes(calls++))
         return __real_tz_read_batch(items, count, how, report, err);
     if (alloc_hook_is_installed()) { /* a test counts, or lets some fail: of one read */
         const tz_read_options only = options_on_device(how);

@@ -22,18 +22,26 @@ tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name
                                 const tz_image_spec *spec, const tz_write_options *options,
                                 tz_error *err);
 
+/* Files that must have the same bytes are all given to the device, or none of them is. */
+static unsigned number_of(const tz_image_spec *spec, const tz_write_options *options)
+{
+    return spec->width + spec->height / 3 + spec->bands + (unsigned)spec->dtype +
+           (unsigned)options->compression + (options->cog ? 1u : 0u);
+}
+
 /* The options as given, with the device; or just as given, where they are wrong. */
-static const tz_write_options *with_device(const tz_write_options *given, tz_write_options *room)
+static const tz_write_options *with_device(const tz_image_spec *spec, const tz_write_options *given,
+                                           tz_write_options *room)
 {
     const tz_write_options defaults = TZ_WRITE_OPTIONS_INIT;
     *room = defaults;
     if (given && (given->struct_size < sizeof given->struct_size ||
                   given->struct_size > sizeof *given || given->device))
         return given;
-    if (!on_device_takes_next())
-        return given;
     if (given)
         memcpy(room, given, given->struct_size);
+    if (!spec || !on_device_takes(number_of(spec, room)))
+        return given;
     room->struct_size = sizeof *room;
     room->device = on_device;
     on_device_calls++;
@@ -44,14 +52,14 @@ tz_result __wrap_tz_create(tz_writer **out, const char *path, const tz_image_spe
                            const tz_write_options *options, tz_error *err)
 {
     tz_write_options how;
-    return __real_tz_create(out, path, spec, with_device(options, &how), err);
+    return __real_tz_create(out, path, spec, with_device(spec, options, &how), err);
 }
 
 tz_result __wrap_tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
                                   const tz_write_options *options, tz_error *err)
 {
     tz_write_options how;
-    return __real_tz_create_memory(out, into, spec, with_device(options, &how), err);
+    return __real_tz_create_memory(out, into, spec, with_device(spec, options, &how), err);
 }
 
 tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
@@ -59,5 +67,5 @@ tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name
                                 tz_error *err)
 {
     tz_write_options how;
-    return __real_tz_create_sink(out, sink, name, spec, with_device(options, &how), err);
+    return __real_tz_create_sink(out, sink, name, spec, with_device(spec, options, &how), err);
 }
