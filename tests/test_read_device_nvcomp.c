@@ -3,6 +3,7 @@
  * call of it for a batch, however many tiles there are; what it does not take, fails with or gets
  * wrong is decoded by the own kernels; and what it breaks is told, or done by the cores. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,46 @@ static void the_report_names_it(void **state)
     free_image(&i);
 }
 
+/* Threads that want it first at the same time. */
+typedef struct reader {
+    image image;
+    tz_device *device;
+    tz_result result;
+    tz_report report;
+} reader;
+
+static void *read_in_thread(void *user)
+{
+    reader *r = user;
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_error err;
+    how.device = r->device;
+    how.threads = 1;
+    r->result = read_image(&r->image, &how, &r->report, &err);
+    return NULL;
+}
+
+static void threads_look_for_it(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    reader readers[THREADS];
+    pthread_t threads[THREADS];
+    tz_device *device = open_with(NVCOMP_DOUBLE_5);
+    for (size_t i = 0; i < THREADS; i++) {
+        readers[i] = (reader){.image = image_of(STREAM_DEFLATE, 3, 2), .device = device};
+        assert_int_equal(pthread_create(&threads[i], NULL, read_in_thread, &readers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(readers[i].result, TZ_OK);
+        assert_string_equal(readers[i].report.device.library, names[1]);
+        check_pixels(&readers[i].image);
+        free_image(&readers[i].image);
+    }
+    close_it(device);
+}
+
 /* Its scratch is part of the plan. */
 static void waves_have_room_for_it(void **state)
 {
@@ -349,13 +390,10 @@ int main(void)
 {
     control = cuda_double_load();
     const struct CMUnitTest tests[] = {
-        NVCOMP(calls_do_not_depend_on_tiles),
-        NVCOMP(nothing_to_read),
-        NVCOMP(the_report_names_it),
-        NVCOMP(waves_have_room_for_it),
-        NVCOMP(wrong_chunks),
-        NVCOMP(batches_that_it_does_not_take),
-        NVCOMP(questions_that_fail),
+        NVCOMP(calls_do_not_depend_on_tiles),  NVCOMP(nothing_to_read),
+        NVCOMP(the_report_names_it),           NVCOMP(threads_look_for_it),
+        NVCOMP(waves_have_room_for_it),        NVCOMP(wrong_chunks),
+        NVCOMP(batches_that_it_does_not_take), NVCOMP(questions_that_fail),
         NVCOMP(it_breaks_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
