@@ -58,6 +58,23 @@ static void print_traffic(const device_told *t)
     putchar('\n');
 }
 
+static void print_library(const device_told *t)
+{
+    const tz_device_use *use = t->use;
+    char number[TEXT_NUMBER];
+    if (use->library[0] == '\0' && use->library_reason[0] == '\0')
+        return;
+    page_label("Library");
+    if (use->library[0] != '\0')
+        printf("%s, %s batch%s", use->library, text_count(number, use->library_calls),
+               use->library_calls == 1 ? "" : "es");
+    if (use->library_reason[0] != '\0') {
+        fputs(use->library[0] != '\0' ? ", not all of them: " : "none: ", stdout);
+        text_put_string(stdout, use->library_reason, 0);
+    }
+    putchar('\n');
+}
+
 void device_report_print(const char *heading, const device_told *t)
 {
     if (t->device == NULL)
@@ -67,6 +84,7 @@ void device_report_print(const char *heading, const device_told *t)
     if (t->use->id[0] == '\0')
         return;
     print_tiles(t);
+    print_library(t);
     print_traffic(t);
 }
 
@@ -92,5 +110,9 @@ void device_report_write(json *j, const char *key, const device_told *t)
     json_uint(j, "syncs", use->syncs);
     json_uint(j, "memory", use->memory);
     json_uint_or_null(j, "peak", use->peak, !t->planned);
+    json_text_or_null(j, "library", use->library[0] != '\0' ? use->library : NULL);
+    json_uint(j, "library_calls", use->library_calls);
+    json_text_or_null(j, "library_reason",
+                      use->library_reason[0] != '\0' ? use->library_reason : NULL);
     json_object_end(j);
 }

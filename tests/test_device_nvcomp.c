@@ -214,6 +214,7 @@ static void test_refused(void **state)
             "says to be nvCOMP 5.3.0 and lacks nvcompBatchedDeflateCompressGet");
     refuses(CUDA_DOUBLE, "does not tell its version");
     refuses("/nowhere/libnvcomp.so.6", "cannot open shared object file");
+    refuses("", "not to be used");
 }
 
 /* ---- batches ---- */

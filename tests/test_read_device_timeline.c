@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/decode.h"
 #include "device/device.h"
 #include "double/test_device.h"
 #include "support/tile_file.h"
@@ -177,6 +178,11 @@ static void with_predictor(tb *b)
     TB_SHORTS(b, 0, TZ_TAG_PREDICTOR, 2);
 }
 
+static bool is_for_library(const tile_stream *stream)
+{
+    return test_device_has_nvcomp() && (stream->compression == 8 || stream->compression == 50000);
+}
+
 /* ---- tests ---- */
 
 static void the_number_of_calls_does_not_depend_on_tiles(void **state)
@@ -199,7 +205,14 @@ static void the_number_of_calls_does_not_depend_on_tiles(void **state)
             assert_int_equal(c.counts.pinned, 1);
             assert_int_equal(c.counts.uploads, 1);
             assert_int_equal(c.counts.downloads, to_device && !decodes ? 0 : 1);
-            assert_int_equal(c.counts.launches, 1 + decodes + predictor);
+            const uint32_t of_decoding = tz_decode_launches(test_device, stream->compression);
+            assert_int_equal(c.counts.launches, 1 + decodes * of_decoding + predictor);
+            assert_true(of_decoding <= 4);
+            assert_int_equal(c.counts.library_calls, is_for_library(stream));
+            assert_int_equal(c.report.device.library_calls, is_for_library(stream));
+            assert_int_equal(strncmp(c.report.device.library, "nvCOMP ", 7) == 0,
+                             is_for_library(stream));
+            assert_string_equal(c.report.device.library_reason, "");
             assert_int_equal(c.counts.syncs, 1);
             assert_int_equal(c.counts.events, 0);
             assert_int_equal(c.report.device.tiles, decodes ? sizes[k][0] * sizes[k][1] : 0);

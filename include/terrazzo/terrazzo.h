@@ -683,6 +683,11 @@ typedef struct tz_device_use {
     uint64_t download_bytes;
     uint64_t launches;
     uint64_t syncs;
+    /* of a read: the vendor's library that decoded, with the device's own kernels for what it could
+       not; 0 and empty in a plan */
+    uint64_t library_calls;
+    char library[32];         /* "nvCOMP 5.3.0"; empty: none */
+    char library_reason[160]; /* why some batch was not given to it; empty: all were */
 } tz_device_use;
 
 /* What a read costs, or cost, stage by stage. */
@@ -1411,8 +1416,9 @@ typedef struct tz_device_options {
                                  its primary context, which the runtime and most libraries use */
     void *cuda_stream; /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
     /* Libraries of NVIDIA's, each by its path or a name that the loader knows; NULL: the newest of
-       those that are known here, where the loader looks or in a Python environment. */
-    const char *nvcomp_library;
+       those that are known here, where the loader looks or in a Python environment; empty: it is
+       not used. */
+    const char *nvcomp_library; /* decodes tiles in deflate and Zstandard */
     const char *cufile_library;
     const char *nvjpeg2k_library;
     const char *nvjpeg_library;

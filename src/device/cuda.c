@@ -87,6 +87,7 @@ static void release(tz_cu_state *s)
         (void)s->api.DevicePrimaryCtxRelease(s->device);
     pthread_mutex_destroy(&s->order_lock);
     pthread_mutex_destroy(&s->modules.lock);
+    tz_cu_codecs_deinit(&s->codecs);
     tz_free(s);
 }
 
@@ -163,7 +164,22 @@ static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
                        "the device cannot be used: %s", info->reason);
+    TZ_TRY(tz_cu_codecs_name(&s->codecs, options->nvcomp_library, ctx));
     return open_context(s, options, ctx);
+}
+
+static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
+{
+    if (pthread_mutex_init(&s->order_lock, NULL) != 0)
+        return tz_fail_nomem(ctx, sizeof s->order_lock);
+    if (pthread_mutex_init(&s->modules.lock, NULL) == 0) {
+        const tz_result result = tz_cu_codecs_init(&s->codecs, ctx);
+        if (result == TZ_OK)
+            return TZ_OK;
+        pthread_mutex_destroy(&s->modules.lock);
+    }
+    pthread_mutex_destroy(&s->order_lock);
+    return tz_fail_nomem(ctx, sizeof s->order_lock);
 }
 
 static tz_result make_state(tz_cu_state **out, uint32_t index, const tz_context *ctx)
@@ -172,15 +188,12 @@ static tz_result make_state(tz_cu_state **out, uint32_t index, const tz_context 
     if (!s)
         return tz_fail_nomem(ctx, sizeof *s);
     s->index = index;
-    if (pthread_mutex_init(&s->order_lock, NULL) == 0) {
-        if (pthread_mutex_init(&s->modules.lock, NULL) == 0) {
-            *out = s;
-            return TZ_OK;
-        }
-        pthread_mutex_destroy(&s->order_lock);
-    }
-    tz_free(s);
-    return tz_fail_nomem(ctx, sizeof s->order_lock);
+    const tz_result result = make_locks(s, ctx);
+    if (result == TZ_OK)
+        *out = s;
+    else
+        tz_free(s);
+    return result;
 }
 
 static tz_result open_device(void **state, const tz_device_options *options, uint32_t index,
@@ -211,6 +224,8 @@ const tz_driver tz_driver_cuda = {
     .upload = tz_cu_upload,
     .download = tz_cu_download,
     .launch = tz_cu_launch,
+    .find_decoder = tz_cu_find_decoder,
+    .decode = tz_cu_decode,
     .record = tz_cu_record,
     .wait = tz_cu_wait,
     .query = tz_cu_query,

@@ -10,6 +10,7 @@
 #include "device/cu_errors.h"
 #include "device/driver.h"
 #include "device/kernel_image.h"
+#include "device/nvcomp.h"
 
 /* ---- cuda_library.c ---- */
 
@@ -51,6 +52,25 @@ tz_result tz_cu_find_function(const tz_cu_api *api, tz_cu_module_set *set, uint3
                               tz_cu_function *out, const tz_context *ctx);
 void tz_cu_unload(const tz_cu_api *api, tz_cu_module_set *set); /* zeroed is fine */
 
+/* ---- cuda_codecs.c: nvCOMP, where it is there ---- */
+
+typedef struct tz_cu_codecs {
+    pthread_mutex_t lock; /* of looking for it */
+    char *library;        /* the caller's name of it; NULL: look for it */
+    atomic_bool is_known; /* all below */
+    tz_nvcomp nvcomp;
+    bool decodes[TZ_NVCOMP_CODEC_COUNT];
+    tz_chunk_decoder decoders[TZ_NVCOMP_CODEC_COUNT];
+} tz_cu_codecs;
+
+tz_result tz_cu_codecs_init(tz_cu_codecs *codecs, const tz_context *ctx);
+tz_result tz_cu_codecs_name(tz_cu_codecs *codecs, const char *library, const tz_context *ctx);
+void tz_cu_codecs_deinit(tz_cu_codecs *codecs);
+
+bool tz_cu_find_decoder(void *state, uint16_t compression, tz_chunk_decoder *out);
+tz_result tz_cu_decode(void *state, uint32_t queue, const tz_chunk_batch *batch,
+                       const tz_context *ctx);
+
 /* ---- cuda.c ---- */
 
 typedef struct tz_cu_state {
@@ -61,6 +81,7 @@ typedef struct tz_cu_state {
     bool is_retained; /* it is the primary one, not the caller's */
     tz_cu_stream queues[TZ_QUEUES];
     tz_cu_module_set modules;
+    tz_cu_codecs codecs;
 
     /* Memory comes and goes on a stream of its own. Events are recorded anew each time: who waits
      * for one waits for what it was at that moment. */

@@ -2,8 +2,10 @@
 #include "device/decode.h"
 
 #include "base/mem.h"
+#include "device/chunks.h"
 #include "device/decode_kernels.h"
 #include "device/device_state.h"
+#include "device/device_text.h"
 #include "device/launch.h"
 #include "kernels/zstd.h"
 
@@ -45,11 +47,21 @@ bool tz_device_decodes(const tz_device *device, uint16_t compression)
     return device->driver && find(compression);
 }
 
-uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression, uint64_t count)
+uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression,
+                                 const tz_decode_need *need)
 {
-    (void)device;
-    const decoder *found = find(compression);
-    return found ? tz_mul_capped(found->scratch, count) : 0;
+    tz_chunk_decoder library;
+    const decoder *own = find(compression);
+    const uint64_t bytes = own ? tz_mul_capped(own->scratch, need->count) : 0;
+    if (need->count == 0 || !tz_chunks_find(device, compression, &library))
+        return bytes;
+    return tz_chunks_scratch(&library, need, bytes);
+}
+
+uint32_t tz_decode_launches(const tz_device *device, uint16_t compression)
+{
+    tz_chunk_decoder library;
+    return 1 + (tz_chunks_find(device, compression, &library) ? tz_chunks_launches(&library) : 0);
 }
 
 /* ---- what a kernel would have to trust ---- */
@@ -109,9 +121,10 @@ static tz_result check_tile(const tz_decode_batch *batch, uint64_t index, tz_err
 enum { STORED, TABLE, DECODED, STATUSES, SCRATCH, RANGES };
 
 /* The first two are read, the others written. */
-static void find_ranges(const tz_decode_batch *batch, const decoder *how, range ranges[RANGES])
+static void find_ranges(const tz_decode_batch *batch, const tz_decode_need *need,
+                        range ranges[RANGES])
 {
-    const uint64_t scratch = tz_mul_capped(batch->count, how->scratch);
+    const uint64_t scratch = tz_decode_scratch_bytes(batch->slab->device, batch->compression, need);
     ranges[STORED] = ranges[DECODED] = (range){UINT64_MAX, 0};
     for (uint64_t i = 0; i < batch->count; i++) {
         const tz_decode_entry *tile = &batch->tiles[i];
@@ -123,11 +136,12 @@ static void find_ranges(const tz_decode_batch *batch, const decoder *how, range 
     ranges[SCRATCH] = range_of(scratch ? batch->scratch : 0, scratch);
 }
 
-static tz_result check_ranges(const tz_decode_batch *batch, const decoder *how, tz_error *err)
+static tz_result check_ranges(const tz_decode_batch *batch, const tz_decode_need *need,
+                              tz_error *err)
 {
     static const uint64_t multiples[RANGES] = {1, 8, 1, 4, 64};
     range ranges[RANGES];
-    find_ranges(batch, how, ranges);
+    find_ranges(batch, need, ranges);
     for (size_t i = TABLE; i < RANGES; i++) {
         const tz_place place = tz_at_offset(ranges[i].start);
         if (i != DECODED &&
@@ -142,25 +156,65 @@ static tz_result check_ranges(const tz_decode_batch *batch, const decoder *how, 
     return TZ_OK;
 }
 
-static tz_result check_batch(const tz_decode_batch *batch, const decoder *how, tz_error *err)
+static tz_result check_batch(const tz_decode_batch *batch, tz_decode_need *need, tz_error *err)
 {
-    for (uint64_t i = 0; i < batch->count; i++)
+    for (uint64_t i = 0; i < batch->count; i++) {
         TZ_TRY(check_tile(batch, i, err));
-    return check_ranges(batch, how, err);
+        tz_decode_need_add(need, batch->tiles[i].from_size, batch->tiles[i].to_size);
+    }
+    return check_ranges(batch, need, err);
 }
 
-tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_error *err)
+/* ---- launching ---- */
+
+static tz_result launch_own(const tz_decode_batch *batch, const decoder *how, uint32_t queue,
+                            tz_error *err)
 {
     tz_device *device = batch->slab->device;
-    const decoder *how = find(batch->compression);
-    if (!how)
-        return refuse(batch, tz_expecting(tz_at_nowhere(), TZ_NONE, batch->compression),
-                      "devices do not decode this compression", err);
-    TZ_TRY(check_batch(batch, how, err));
     const bool alone = device->info.type == TZ_DEVICE_CPU;
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
                                      TZ_U64(batch->statuses), TZ_U64(batch->scratch)};
     const tz_launch launch =
         TZ_LAUNCH_OF(alone ? how->by_item : how->by_group, batch->count, arguments);
     return tz_device_launch(device, queue, &launch, err);
+}
+
+/* A library, if there is one; *left becomes what is left to the own kernels. */
+static tz_result launch_library(tz_decode_batch *left, const tz_decode_need *need, uint32_t queue,
+                                tz_decode_done *done, tz_error *err)
+{
+    tz_chunk_decoder library;
+    tz_error why;
+    if (left->count == 0 || !tz_chunks_find(left->slab->device, left->compression, &library))
+        return TZ_OK;
+    done->launches += tz_chunks_launches(&library);
+    const tz_result result =
+        tz_chunks_launch(&library, left, need, queue, &left->table, &left->scratch, &why);
+    if (result == TZ_OK) {
+        tz_device_text(done->library, sizeof done->library, library.name);
+        return TZ_OK;
+    }
+    if (result == TZ_ERR_UNSUPPORTED) {
+        done->launches--; /* nothing to check */
+        tz_device_text(done->reason, sizeof done->reason, why.message);
+        return TZ_OK;
+    }
+    if (err)
+        *err = why;
+    return result;
+}
+
+tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_decode_done *done,
+                           tz_error *err)
+{
+    const decoder *how = find(batch->compression);
+    tz_decode_need need = {0};
+    tz_decode_batch left = *batch;
+    *done = (tz_decode_done){.launches = batch->count > 0};
+    if (!how)
+        return refuse(batch, tz_expecting(tz_at_nowhere(), TZ_NONE, batch->compression),
+                      "devices do not decode this compression", err);
+    TZ_TRY(check_batch(batch, &need, err));
+    TZ_TRY(launch_library(&left, &need, queue, done, err));
+    return launch_own(&left, how, queue, err);
 }

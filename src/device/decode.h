@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles decoded by a device: all of a batch in one launch. What a tile becomes, and what is wrong
- * with it, is said by kernels/status.h; nothing here waits. */
+ * Tiles decoded by a device: all of a batch in one launch, or by a library of the vendor's and a
+ * few launches around it (device/chunks.h). What a tile becomes, and what is wrong with it, is said
+ * by kernels/status.h, and is the same either way; nothing here waits. */
 #ifndef TZ_DEVICE_DECODE_H
 #define TZ_DEVICE_DECODE_H
 
@@ -28,11 +29,32 @@ typedef struct tz_decode_batch {
 /* Whether a device decodes such tiles at all. */
 bool tz_device_decodes(const tz_device *device, uint16_t compression);
 
-uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression, uint64_t count);
+/* The tiles of a batch, as far as its scratch depends on them; begins as zeros. */
+typedef struct tz_decode_need {
+    uint64_t count;
+    uint64_t copied;  /* stored bytes, each tile at a place that a library wants */
+    uint64_t decoded; /* bytes of all tiles */
+    uint64_t largest; /* and of one */
+} tz_decode_need;
+void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_size);
+
+uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression,
+                                 const tz_decode_need *need);
+
+/* How many launches a batch takes. */
+uint32_t tz_decode_launches(const tz_device *device, uint16_t compression);
+
+/* What a launch came to. */
+typedef struct tz_decode_done {
+    uint32_t launches;
+    char library[32]; /* that was given the tiles: "nvCOMP 5.3.0"; empty: none */
+    char reason[160]; /* why a library that is there was not; empty: there is none, or it was */
+} tz_decode_done;
 
 /* Checks that all lies within the slab (TZ_ERR_ARG names the tile) and that nothing which is read
  * is written: the stored bytes of all tiles lie before or behind all decoded ones, and so do
  * tables. Then launches. A count of 0 is nothing to do. */
-tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_error *err);
+tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_decode_done *done,
+                           tz_error *err);
 
 #endif

@@ -12,9 +12,12 @@ TZ_DECODE_SHELL(tz_kernel_inflate_group)
     TZ_SHARED tz_u16 work[TZ_INFLATE_WORK];
     TZ_SHARED tz_u32 queue[TZ_QUEUE_WORDS];
     const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
-    const tz_u32 status = tz_inflate_group(task.in, task.in_size, task.out, task.size, work, queue);
-    if (TZ_ITEM == 0u)
-        tz_store_u32(TZ_DECODE_STATUS, status);
+    if (TZ_DECODE_IS_LEFT(task)) {
+        const tz_u32 status =
+            tz_inflate_group(task.in, task.in_size, task.out, task.size, work, queue);
+        if (TZ_ITEM == 0u)
+            tz_store_u32(TZ_DECODE_STATUS, status);
+    }
 }
 
 TZ_DECODE_SHELL(tz_kernel_inflate_item)

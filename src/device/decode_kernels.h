@@ -19,6 +19,7 @@
 #define TZ_DECODE_TO        8u
 #define TZ_DECODE_FROM_SIZE 16u
 #define TZ_DECODE_TO_SIZE   20u
+#define TZ_DECODE_DONE      0xffffffffu /* as the size of stored bytes: by somebody else, leave it */
 
 typedef struct tz_decode_task {
     const TZ_GLOBAL tz_u8 *in;
@@ -42,7 +43,8 @@ TZ_FN tz_decode_task tz_decode_task_at(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u
 /* Where scratch is, kernels that use some know how much each tile has. */
 #define TZ_DECODE_SHELL(name)                                                                      \
     TZ_SHELL(name)(TZ_GLOBAL tz_u8 * slab, tz_u64 table, tz_u64 statuses, tz_u64 scratch)
-#define TZ_DECODE_STATUS (slab + statuses + 4u * TZ_GROUP)
+#define TZ_DECODE_STATUS        (slab + statuses + 4u * TZ_GROUP)
+#define TZ_DECODE_IS_LEFT(task) ((task).in_size != TZ_DECODE_DONE)
 #endif
 
 #endif

@@ -13,10 +13,12 @@ TZ_DECODE_SHELL(tz_kernel_zstd_group)
 {
     TZ_SHARED tz_u32 shared[TZ_ZSTD_LOCAL];
     const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
-    const tz_u32 status =
-        tz_zstd_group(task.in, task.in_size, task.out, task.size, TZ_DECODE_ZSTD_WORK, shared);
-    if (TZ_ITEM == 0u)
-        tz_store_u32(TZ_DECODE_STATUS, status);
+    if (TZ_DECODE_IS_LEFT(task)) {
+        const tz_u32 status =
+            tz_zstd_group(task.in, task.in_size, task.out, task.size, TZ_DECODE_ZSTD_WORK, shared);
+        if (TZ_ITEM == 0u)
+            tz_store_u32(TZ_DECODE_STATUS, status);
+    }
 }
 
 TZ_DECODE_SHELL(tz_kernel_zstd_item)

@@ -56,6 +56,12 @@ tz_result tz_device_download(uint32_t queue, void *to, const tz_device_memory *f
 tz_result tz_device_launch(tz_device *device, uint32_t queue, const tz_launch *launch,
                            tz_error *err);
 
+/* A library that decodes; false: there is none for this compression. */
+bool tz_device_find_decoder(const tz_device *device, uint16_t compression, tz_chunk_decoder *out);
+/* TZ_ERR_UNSUPPORTED: it does not take this batch, and nothing has changed. The caller sees to it
+ * that all lies within the slab, what kernels write into the arrays included. */
+tz_result tz_device_decode(uint32_t queue, const tz_chunk_batch *batch, tz_error *err);
+
 tz_result tz_device_record(tz_device *device, uint32_t queue, tz_device_event **out, tz_error *err);
 tz_result tz_device_wait(uint32_t queue, const tz_device_event *event, tz_error *err);
 tz_result tz_device_query(const tz_device_event *event, bool *happened, tz_error *err);
@@ -75,6 +81,7 @@ typedef struct tz_device_counts {
     uint64_t downloads;
     uint64_t download_bytes;
     uint64_t launches;
+    uint64_t library_calls; /* batches given to a library */
     uint64_t events;
     uint64_t syncs;
     uint64_t bytes_now; /* of device memory */
@@ -96,6 +103,7 @@ typedef enum tz_device_call {
     TZ_CALL_UPLOAD,
     TZ_CALL_DOWNLOAD,
     TZ_CALL_LAUNCH,
+    TZ_CALL_DECODE,
     TZ_CALL_RECORD,
     TZ_CALL_WAIT,
     TZ_CALL_QUERY,

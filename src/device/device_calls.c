@@ -45,6 +45,9 @@ static void count_into(tz_device_counts *counts, tz_device_call kind, uint64_t b
     case TZ_CALL_LAUNCH:
         counts->launches++;
         break;
+    case TZ_CALL_DECODE:
+        counts->library_calls++;
+        break;
     case TZ_CALL_RECORD:
         counts->events++;
         break;

@@ -100,6 +100,22 @@ tz_result tz_device_launch(tz_device *device, uint32_t queue, const tz_launch *l
     return tz_call_end(&call, device->driver->launch(device->state, queue, launch, &call.ctx), err);
 }
 
+/* ---- libraries ---- */
+
+bool tz_device_find_decoder(const tz_device *device, uint16_t compression, tz_chunk_decoder *out)
+{
+    return tz_device_is_ours(device) && device->driver->find_decoder &&
+           device->driver->find_decoder(device->state, compression, out);
+}
+
+tz_result tz_device_decode(uint32_t queue, const tz_chunk_batch *batch, tz_error *err)
+{
+    tz_call call;
+    tz_device *device = batch->slab->device;
+    TZ_TRY(tz_call_begin(&call, device, TZ_CALL_DECODE, queue, batch->total, err));
+    return tz_call_end(&call, device->driver->decode(device->state, queue, batch, &call.ctx), err);
+}
+
 /* ---- events ---- */
 
 static void link_event(tz_device *device, tz_device_event *event)

@@ -58,6 +58,33 @@ typedef struct tz_launch {
     uint32_t argument_count;
 } tz_launch;
 
+/* A library of the vendor's that decodes batches of chunks: streams of deflate for the compressions
+ * 8 and 32946, whole frames for 50000. */
+typedef struct tz_chunk_decoder {
+    char name[32]; /* "nvCOMP 5.3.0" */
+    /* Of where chunks begin: powers of two. */
+    uint32_t input_alignment, output_alignment;
+    /* Its own scratch for a batch, at most: for the batch, each chunk, and each 65536 bytes that
+     * all of them make. */
+    uint64_t temp, temp_per_chunk, temp_per_64k;
+} tz_chunk_decoder;
+
+/* A batch for it. Places are offsets in the slab; arrays have an element for each chunk. */
+typedef struct tz_chunk_batch {
+    uint16_t compression;
+    const tz_device_memory *slab;
+    uint64_t count;     /* of chunks, none of them empty; not 0 */
+    uint64_t max_chunk; /* bytes of the largest chunk, decoded */
+    uint64_t total;     /* and of all */
+    uint64_t in;        /* of addresses */
+    uint64_t in_sizes;  /* of uint64_t, as all sizes */
+    uint64_t out;       /* of addresses */
+    uint64_t room;
+    uint64_t out_sizes;        /* become the bytes of each chunk */
+    uint64_t statuses;         /* of int32_t: become 0 where all is well, as far as it notices */
+    uint64_t temp, temp_bytes; /* a multiple of 64 */
+} tz_chunk_batch;
+
 /* Devices as find meets them. */
 typedef struct tz_found {
     tz_device_info *devices; /* tz_alloc */
@@ -102,6 +129,13 @@ typedef struct tz_driver {
     tz_result (*download)(void *state, uint32_t queue, void *to, const tz_device_memory *from,
                           uint64_t offset, uint64_t size, const tz_context *ctx);
     tz_result (*launch)(void *state, uint32_t queue, const tz_launch *launch,
+                        const tz_context *ctx);
+
+    /* Both NULL: the driver knows no such library. find_decoder is false where there is none for
+     * this compression, and says the same each time. decode returns before the work is done;
+     * TZ_ERR_UNSUPPORTED: the library does not take this batch, and nothing has changed. */
+    bool (*find_decoder)(void *state, uint16_t compression, tz_chunk_decoder *out);
+    tz_result (*decode)(void *state, uint32_t queue, const tz_chunk_batch *batch,
                         const tz_context *ctx);
 
     /* An event happens when all that was put into the queue before it is done. */

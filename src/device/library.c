@@ -148,7 +148,9 @@ void *tz_library_find(const tz_library_search *search, char *path, size_t path_s
     const char *name = search->given ? search->given : search->names[0];
     tz_device_text(path, path_size, name);
     void *handle = NULL;
-    if (search->given) {
+    if (search->given && search->given[0] == '\0') {
+        tz_device_text(reason, reason_size, "it is not to be used");
+    } else if (search->given) {
         handle = tz_library_open(name, reason, reason_size);
     } else {
         for (const char *const *next = search->names; *next && !handle; next++) {

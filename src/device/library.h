@@ -23,7 +23,8 @@ const char *tz_library_symbols(void *handle, const tz_symbol *symbols, size_t co
 
 /* Where a library may be. */
 typedef struct tz_library_search {
-    const char *given;         /* what the caller named: the only place, then; NULL: look for it */
+    const char *given;         /* what the caller named: the only place, then; NULL: look for it;
+                                  empty: do not use it */
     const char *const *names;  /* sonames, the one to prefer first; NULL at the end */
     const char *const *wheels; /* folders below site-packages that Python's packages put it into;
                                   NULL at the end */

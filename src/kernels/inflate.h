@@ -20,6 +20,7 @@
 #include "kernels/copies.h"
 #include "kernels/kernel.h"
 #include "kernels/status.h"
+#include "kernels/zlib_frame.h"
 
 #ifndef TZ_WORK
 #define TZ_WORK TZ_GLOBAL
@@ -506,23 +507,12 @@ TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL
     return tz_inflate_finish(&run);
 }
 
-/* A zlib frame: method 8, a window of 32 KiB at most, no dictionary, a multiple of 31. */
-TZ_FN tz_u32 tz_inflate_check_header(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size)
-{
-    if (in_size < 6u)
-        return TZ_DECODE_TRUNCATED;
-    const tz_u32 header = (tz_u32)in[0] << 8 | in[1];
-    if ((header & 0x0f20u) != 0x0800u || header >> 12 > 7u || header % 31u != 0u)
-        return TZ_DECODE_BAD_HEADER;
-    return TZ_DECODE_OK;
-}
-
 /* The checksum behind the stream, of which *used bytes were read; they then count the frame too. */
 TZ_FN tz_u32 tz_inflate_checksum(const TZ_GLOBAL tz_u8 *in, tz_u32 *used)
 {
-    const TZ_GLOBAL tz_u8 *end = in + 2 + *used;
-    *used += 6u;
-    return (tz_u32)end[0] << 24 | (tz_u32)end[1] << 16 | (tz_u32)end[2] << 8 | end[3];
+    const TZ_GLOBAL tz_u8 *end = in + TZ_ZLIB_BEFORE + *used;
+    *used += TZ_ZLIB_AROUND;
+    return tz_zlib_checksum(end);
 }
 
 /* One tile as TIFF stores it with compression 8 and 32946, by one item. */
@@ -530,9 +520,10 @@ TZ_FN tz_u32 tz_inflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBA
                              tz_u32 size, TZ_WORK tz_u16 *work)
 {
     tz_u32 used = 0u;
-    tz_u32 status = tz_inflate_check_header(in, in_size);
+    tz_u32 status = tz_zlib_check_header(in, in_size);
     if (status == TZ_DECODE_OK)
-        status = tz_inflate_raw(in + 2, in_size - 6u, out, size, work, &used);
+        status =
+            tz_inflate_raw(in + TZ_ZLIB_BEFORE, in_size - TZ_ZLIB_AROUND, out, size, work, &used);
     if (status != TZ_DECODE_OK)
         return status;
     if (tz_adler32(out, size) != tz_inflate_checksum(in, &used))
@@ -596,9 +587,10 @@ TZ_FN tz_u32 tz_inflate_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
                               tz_u32 size, TZ_WORK tz_u16 *work, TZ_LOCAL tz_u32 *queue)
 {
     tz_u32 used = 0u;
-    tz_u32 status = tz_inflate_check_header(in, in_size);
+    tz_u32 status = tz_zlib_check_header(in, in_size);
     if (status == TZ_DECODE_OK)
-        status = tz_inflate_group_raw(in + 2, in_size - 6u, out, size, work, queue, &used);
+        status = tz_inflate_group_raw(in + TZ_ZLIB_BEFORE, in_size - TZ_ZLIB_AROUND, out, size,
+                                      work, queue, &used);
     if (status != TZ_DECODE_OK)
         return status;
     if (tz_adler32_group(out, size, queue) != tz_inflate_checksum(in, &used))

@@ -155,4 +155,28 @@ TZ_FN tz_u32 tz_zstd_finish(const tz_zstd_run *run)
     return TZ_DECODE_END(run->at, run->in_size);
 }
 
+/* Whether in is one frame and nothing else, whose headers are those of a tile of so many bytes.
+ * What its blocks hold is not looked at. */
+TZ_FN int tz_zstd_is_single(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 size)
+{
+    tz_zstd_run run = tz_zstd_start(in, in_size, 0, size, 0);
+    if (in_size < 4u || tz_kernel_le32(in) != TZ_ZSTD_MAGIC ||
+        tz_zstd_begin_frame(&run) != TZ_DECODE_OK)
+        return 0;
+    if ((run.flags & TZ_ZSTD_CONTENT) && run.content != size)
+        return 0;
+    for (tz_u32 last = 0u; !last;) {
+        if (in_size - run.at < 3u)
+            return 0;
+        const tz_u32 head = tz_zstd_le(in + run.at, 3u);
+        const tz_u32 kind = head >> 1 & 3u;
+        const tz_u32 stored = kind == 1u ? 1u : head >> 3; /* one byte, many times */
+        if (kind == 3u || stored > in_size - run.at - 3u)
+            return 0;
+        last = head & 1u;
+        run.at += 3u + stored;
+    }
+    return in_size - run.at == (run.flags & TZ_ZSTD_CHECKSUM ? 4u : 0u);
+}
+
 #endif

@@ -2,7 +2,6 @@
 #include "read/device_cut.h"
 
 #include "base/mem.h"
-#include "device/decode.h"
 #include "read/device_plan.h"
 #include "read/tile.h"
 
@@ -151,8 +150,10 @@ static void add_unit(const tz_plan *plan, const tz_unit *unit, bool by_cores, tz
         return;
     add_places(plan, unit, need);
     if (way == TZ_WAY_DEVICE) {
-        need->decodes[how->codec]++;
-        need->rows += tz_slab_part(tz_unit_decoded_bytes(plan, unit));
+        const uint64_t decoded = tz_unit_decoded_bytes(plan, unit);
+        tz_decode_need_add(&need->decodes[how->codec], plan->wave.wanted[unit->first].span.size,
+                           decoded);
+        need->rows += tz_slab_part(decoded);
     } else if (way == TZ_WAY_CORES) {
         need->given += tz_slab_part(tz_unit_rows_bytes(plan, unit));
     }
@@ -200,8 +201,8 @@ tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need)
         l.constants = take(&at, tz_mul_capped(dp->constant_count, sizeof *dp->constants));
     }
     for (uint32_t i = 0; i < dp->codec_count; i++) {
-        l.decodes[i] = take(&at, tz_mul_capped(need->decodes[i], sizeof(tz_decode_entry)));
-        decodes += need->decodes[i];
+        l.decodes[i] = take(&at, tz_mul_capped(need->decodes[i].count, sizeof(tz_decode_entry)));
+        decodes += need->decodes[i].count;
     }
     l.undos = take(&at, tz_mul_capped(need->undos, sizeof(tz_undo_entry)));
     l.places = take(&at, tz_mul_capped(need->places, sizeof(tz_place_entry)));
@@ -214,9 +215,7 @@ tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need)
     l.rows = take(&at, need->rows);
     for (uint32_t i = 0; i < dp->codec_count; i++)
         l.scratch[i] =
-            take(&at, need->decodes[i] == 0
-                          ? 0
-                          : tz_decode_scratch_bytes(dp->device, dp->codecs[i], need->decodes[i]));
+            take(&at, tz_decode_scratch_bytes(dp->device, dp->codecs[i], &need->decodes[i]));
     l.size.device = at;
     at = tz_add_capped(l.upload, l.download);
     l.kept = take(&at, need->kept);

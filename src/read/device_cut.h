@@ -3,6 +3,7 @@
 #ifndef TZ_READ_DEVICE_CUT_H
 #define TZ_READ_DEVICE_CUT_H
 
+#include "device/decode.h"
 #include "read/plan.h"
 
 /* How tiles become rows. */
@@ -22,13 +23,13 @@ typedef struct tz_rooms {
 /* What a wave takes. */
 typedef struct tz_need {
     uint64_t units, fetches;
-    uint64_t decodes[TZ_DEVICE_CODECS]; /* tiles by codec */
-    uint64_t undos, places;             /* entries */
-    uint64_t input;                     /* bytes as stored, for the device */
-    uint64_t kept;                      /* the same for the cores alone */
-    uint64_t given;                     /* rows that the cores decode for the device */
-    uint64_t rows;                      /* rows that the device decodes */
-    uint64_t staged;                    /* pixels that go to the host */
+    tz_decode_need decodes[TZ_DEVICE_CODECS]; /* tiles by codec */
+    uint64_t undos, places;                   /* entries */
+    uint64_t input;                           /* bytes as stored, for the device */
+    uint64_t kept;                            /* the same for the cores alone */
+    uint64_t given;                           /* rows that the cores decode for the device */
+    uint64_t rows;                            /* rows that the device decodes */
+    uint64_t staged;                          /* pixels that go to the host */
 } tz_need;
 
 /* Where it lies in the slab. The first upload bytes are in pinned memory as well, and behind them

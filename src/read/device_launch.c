@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The calls of a wave: one upload, a launch for each codec, one for all differences, one for each
- * pair of memories, one download. */
+ * The calls of a wave: one upload, a launch for each codec (or a library's call and the launches
+ * that it takes), one for all differences, one for each pair of memories, one download. */
+#include <string.h>
+
 #include "device/decode.h"
 #include "read/device_lane.h"
+
+static void count_decode(tz_device_use *use, const tz_decode_done *done)
+{
+    use->launches += done->launches;
+    use->library_calls += done->library[0] != '\0';
+    if (!use->library[0])
+        memcpy(use->library, done->library, sizeof use->library);
+    if (!use->library_reason[0])
+        memcpy(use->library_reason, done->reason, sizeof use->library_reason);
+}
+_Static_assert(sizeof((tz_device_use *)0)->library == sizeof((tz_decode_done *)0)->library &&
+                   sizeof((tz_device_use *)0)->library_reason ==
+                       sizeof((tz_decode_done *)0)->reason,
+               "texts are copied");
 
 static tz_result launch_decodes(tz_device_run *run, const tz_lane *lane)
 {
@@ -18,8 +34,9 @@ static tz_result launch_decodes(tz_device_run *run, const tz_lane *lane)
             .scratch = l->scratch[i]};
         if (batch.count == 0)
             continue;
-        TZ_TRY(tz_decode_launch(&batch, lane->queue, run->plan->ctx.err));
-        run->use.launches++;
+        tz_decode_done done;
+        TZ_TRY(tz_decode_launch(&batch, lane->queue, &done, run->plan->ctx.err));
+        count_decode(&run->use, &done);
     }
     return TZ_OK;
 }

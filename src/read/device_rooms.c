@@ -116,8 +116,9 @@ static void count_cut(tz_device_plan *dp, tz_device_use *use, const tz_cut *cut)
     use->syncs += is_active;
     use->launches += (is_active ? 1u : 0u) + (cut->need.undos > 0 ? 1u : 0u);
     for (uint32_t i = 0; i < dp->codec_count; i++) {
-        use->tiles += cut->need.decodes[i];
-        use->launches += cut->need.decodes[i] > 0;
+        const uint64_t tiles = cut->need.decodes[i].count;
+        use->tiles += tiles;
+        use->launches += tiles > 0 ? tz_decode_launches(dp->device, dp->codecs[i]) : 0;
     }
 }
 

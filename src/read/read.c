@@ -99,6 +99,11 @@ static void add_uses(tz_device_use *sum, const tz_device_use *more)
     sum->download_bytes += more->download_bytes;
     sum->launches += more->launches;
     sum->syncs += more->syncs;
+    sum->library_calls += more->library_calls;
+    if (!sum->library[0])
+        memcpy(sum->library, more->library, sizeof sum->library);
+    if (!sum->library_reason[0])
+        memcpy(sum->library_reason, more->library_reason, sizeof sum->library_reason);
 }
 
 static tz_result carry_out(tz_plan *plan, bool dry)

@@ -8,12 +8,13 @@ import jsonschema
 import numpy as np
 import pytest
 
-from conftest import call
+from conftest import COMMAND, call, plain_environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMA = json.loads((ROOT / "doc" / "read.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 HEIGHT, WIDTH = 300, 410
+DOUBLES = COMMAND.parent / "tests"
 TILE = ["TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=64"]
 
 
@@ -134,3 +135,25 @@ def test_page(run, made, on_device, pocl, tmp_path):
     assert f"  Device        {pocl}\n" in page and "  Tiles         35 decoded there\n" in page
     for label in ("Waves", "Uploads", "Downloads", "Launches", "Memory"):
         assert f"\n  {label}" in page
+
+
+def test_nvcomp_of_an_environment(run, made, tmp_path):
+    """It is found where Python's packages put it, decodes, and is told; without it, nothing else is different."""
+    folder = tmp_path / "lib/python3.11/site-packages/nvidia/libnvcomp/lib64"
+    folder.mkdir(parents=True)
+    (folder / "libnvcomp.so.6").symlink_to(DOUBLES / "libnvcomp_double_6.so")
+    answers, pages = [], []
+    for number, prefix in enumerate((tmp_path / "other", tmp_path)):
+        env = plain_environment(VIRTUAL_ENV=str(prefix), CONDA_PREFIX=str(prefix))
+        words = ["read", "--overwrite", "--window", "0,0,100,70", "--device", "cuda:0", "--cuda-library",
+                 str(DOUBLES / "libcuda_double.so"), made(), str(tmp_path / f"{number}.raw")]
+        done = run(*words, "--json", env=env)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        answers.append(json.loads(done.stdout)["device"])
+        VALIDATOR.validate(json.loads(done.stdout))
+        pages.append(run(*words, "--report", env=env).stdout)
+    assert (tmp_path / "0.raw").read_bytes() == (tmp_path / "1.raw").read_bytes()
+    assert [answer["tiles"] for answer in answers] == [4, 4]
+    assert [answer["library"] for answer in answers] == [None, "nvCOMP 6.0.0"]
+    assert [answer["library_calls"] for answer in answers] == [0, 1]
+    assert "  Library       nvCOMP 6.0.0, 1 batch\n" in pages[1] and "  Library" not in pages[0]

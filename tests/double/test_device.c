@@ -23,6 +23,16 @@ bool test_device_is_cuda(void)
     return kind && strcmp(kind, "cuda") == 0;
 }
 
+const char *test_device_nvcomp(void)
+{
+    return test_device_is_cuda() ? getenv("TERRAZZO_TEST_NVCOMP") : NULL;
+}
+
+bool test_device_has_nvcomp(void)
+{
+    return test_device_nvcomp() != NULL;
+}
+
 bool test_device_is_slow(void)
 {
     return test_device_is_cuda() && !getenv("TERRAZZO_LONG");
@@ -92,6 +102,7 @@ static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz
         memcpy(&how, options, options->struct_size);
     how.struct_size = sizeof how;
     how.cuda_library = CUDA_DOUBLE;
+    how.nvcomp_library = test_device_has_nvcomp() ? test_device_nvcomp() : "";
     return tz_device_open(out, "cuda:0", &how, err);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The device that tests run on: one source of tests for all drivers. The environment says which:
  * TERRAZZO_TEST_DEVICE is "opencl", the default: PoCL, a real OpenCL on the cores; or "cuda": the
- * double of libcuda, which executes the PTX that nvcc made. Tests fail where it is not there. */
+ * double of libcuda, which executes the PTX that nvcc made. TERRAZZO_TEST_NVCOMP is the path of a
+ * double of nvCOMP for the latter; without it, that is not used. Tests fail where it is not there.
+ */
 #ifndef TESTS_DOUBLE_TEST_DEVICE_H
 #define TESTS_DOUBLE_TEST_DEVICE_H
 
@@ -10,6 +12,10 @@
 
 /* Whether it is the double of libcuda. */
 bool test_device_is_cuda(void);
+
+/* Whether a double of nvCOMP decodes deflate and Zstandard on it, and which; NULL: none. */
+bool test_device_has_nvcomp(void);
+const char *test_device_nvcomp(void);
 
 /* PTX is interpreted, some thousand times slower than a GPU does it, and there tests do less,
  * unless TERRAZZO_LONG is set. */

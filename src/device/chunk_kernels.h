@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles for a library that decodes batches of chunks (device/chunks.h): where each chunk is, from
+ * the table of tiles, and afterwards whether it became its tile. Tiles that are not for the
+ * library, and those that it failed with, are left to the own kernels: the table for these has
+ * them, and marks the others.
+ *
+ * A tile is for the library when its frame is as plain as can be. In its place the library gets a
+ * chunk of one byte: none may be empty. */
+#ifndef TZ_DEVICE_CHUNK_KERNELS_H
+#define TZ_DEVICE_CHUNK_KERNELS_H
+
+#include "device/decode_kernels.h"
+#include "kernels/adler32.h"
+#include "kernels/move.h"
+#include "kernels/scan.h"
+#include "kernels/zlib_frame.h"
+#include "kernels/zstd_frame.h"
+
+/* What chunks are. */
+#define TZ_CHUNK_DEFLATE 0u /* the streams in zlib frames */
+#define TZ_CHUNK_ZSTD    1u /* whole frames */
+
+/* Arrays at the start of scratch, of 8 bytes for each tile; the table has three. */
+#define TZ_CHUNK_IN        0u /* addresses */
+#define TZ_CHUNK_IN_SIZES  1u
+#define TZ_CHUNK_OUT       2u /* addresses */
+#define TZ_CHUNK_ROOM      3u
+#define TZ_CHUNK_OUT_SIZES 4u
+#define TZ_CHUNK_STATUSES  5u /* of 4 bytes */
+#define TZ_CHUNK_TABLE     6u
+#define TZ_CHUNK_ONE_BYTE                                                                          \
+    9u                      /* not by tile: the chunk for those that are not for the library, and */
+#define TZ_CHUNK_SPARE  64u /* behind it room for its byte */
+#define TZ_CHUNK_SPARES 128u
+
+/* Copies of chunks begin at multiples of this, and have as much behind them at least: readers of
+ * bits fetch ahead. */
+#define TZ_CHUNK_ALIGN 16u
+
+TZ_FN tz_u64 tz_chunk_array(tz_u64 scratch, tz_u64 count, tz_u32 which)
+{
+    return scratch + which * ((8u * count + 63u) / 64u * 64u);
+}
+
+TZ_FN tz_u64 tz_chunk_copy_bytes(tz_u32 stored)
+{
+    return ((tz_u64)stored + 2u * TZ_CHUNK_ALIGN - 1u) / TZ_CHUNK_ALIGN * TZ_CHUNK_ALIGN;
+}
+
+TZ_FN tz_u64 tz_chunk_address(const TZ_GLOBAL tz_u8 *at)
+{
+    return (tz_u64)(size_t)at;
+}
+
+/* ---- before ---- */
+
+/* Where copies go. sums: TZ_SCAN_WORDS. */
+TZ_FN void tz_chunk_arrange(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 places, tz_u64 count,
+                            tz_u64 copies, TZ_LOCAL tz_u64 *sums)
+{
+    tz_u64 start = copies;
+    for (tz_u64 first = 0u; first < count; first += TZ_GROUP_SIZE) {
+        for (TZ_ITEMS(item)) {
+            sums[item] = 0u;
+            if (first + item < count)
+                sums[item] =
+                    tz_chunk_copy_bytes(tz_decode_task_at(slab, table, first + item).in_size);
+        }
+        TZ_SYNC;
+        tz_scan_group(sums);
+        for (TZ_ITEMS(item)) {
+            if (first + item < count)
+                tz_store_u64(slab + places + 8u * (first + item),
+                             start + tz_scan_before(sums, item));
+        }
+        start += sums[TZ_GROUP_SIZE - 1u];
+        TZ_SYNC;
+    }
+}
+
+TZ_FN int tz_chunk_is_plain(const tz_decode_task *task, tz_u32 kind, tz_u32 alignment)
+{
+    if (task->size == 0u || tz_chunk_address(task->out) % alignment != 0u)
+        return 0;
+    if (kind == TZ_CHUNK_ZSTD)
+        return tz_zstd_is_single(task->in, task->in_size, task->size);
+    return task->in_size > TZ_ZLIB_AROUND &&
+           tz_zlib_check_header(task->in, task->in_size) == TZ_DECODE_OK;
+}
+
+/* One byte, stored: as deflate in the low bytes, and as a frame of Zstandard. */
+TZ_FN void tz_chunk_put_spare(TZ_GLOBAL tz_u8 *spare, tz_u32 kind)
+{
+    const tz_u64 frame = 0x00090120fd2fb528u;
+    const tz_u64 stream = 0x0000fffe000101u;
+    tz_store_u64(spare, kind == TZ_CHUNK_ZSTD ? frame : stream);
+    tz_store_u64(spare + 8, 0u);
+}
+
+/* The arrays' entries of one tile. */
+TZ_FN void tz_chunk_put(TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count, tz_u64 number,
+                        tz_u64 in, tz_u32 in_size, tz_u64 out, tz_u32 room)
+{
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * number, in);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN_SIZES) + 8u * number, in_size);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT) + 8u * number, out);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_ROOM) + 8u * number, room);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT_SIZES) + 8u * number, 0u);
+    tz_store_u32(slab + tz_chunk_array(scratch, count, TZ_CHUNK_STATUSES) + 4u * number, 0u);
+}
+
+/* ---- after ---- */
+
+/* The library says that all went well. */
+TZ_FN int tz_chunk_is_done(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count, tz_u64 number,
+                           tz_u32 size)
+{
+    const TZ_GLOBAL tz_u8 *spare = slab + tz_chunk_array(scratch, count, TZ_CHUNK_ONE_BYTE);
+    const tz_u64 in = tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * number);
+    const tz_u64 made =
+        tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT_SIZES) + 8u * number);
+    const tz_u32 status =
+        tz_load_u32(slab + tz_chunk_array(scratch, count, TZ_CHUNK_STATUSES) + 4u * number);
+    return in != tz_chunk_address(spare) && status == 0u && made == size;
+}
+
+/* And the checksum, where there is one. All items get it. words: TZ_ADLER_GROUP_WORDS. */
+TZ_FN int tz_chunk_is_right(const tz_decode_task *task, tz_u32 kind, TZ_LOCAL tz_u32 *words)
+{
+    const TZ_GLOBAL tz_u8 *sum = task->in + (task->in_size - 4u);
+    if (kind == TZ_CHUNK_DEFLATE)
+        return tz_adler32_group(task->out, task->size, words) == tz_zlib_checksum(sum);
+    if (!(task->in[4] & TZ_ZSTD_CHECKSUM))
+        return 1;
+    for (TZ_ITEMS(item)) {
+        if (item == 0u)
+            words[0] = (tz_u32)tz_kernel_xxhash64(task->out, task->size);
+    }
+    TZ_SYNC;
+    return words[0] == tz_kernel_le32(sum);
+}
+
+#ifdef TZ_SHELL
+/* One group. */
+TZ_SHELL(tz_kernel_chunk_arrange)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u64 copies)
+{
+    TZ_SHARED tz_u64 sums[TZ_SCAN_WORDS];
+    tz_chunk_arrange(slab, table, tz_chunk_array(scratch, count, TZ_CHUNK_IN), count, copies, sums);
+}
+
+/* A group per tile. copied: the library wants chunks elsewhere than they are. */
+TZ_SHELL(tz_kernel_chunk_list)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u32 kind, tz_u32 alignment,
+ tz_u32 copied)
+{
+    TZ_SHARED tz_u32 answer[1];
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
+    TZ_GLOBAL tz_u8 *spare = slab + tz_chunk_array(scratch, count, TZ_CHUNK_ONE_BYTE);
+    TZ_GLOBAL tz_u8 *copy = slab;
+    if (copied)
+        copy += tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * TZ_GROUP);
+    if (TZ_ITEM == 0u)
+        answer[0] = (tz_u32)tz_chunk_is_plain(&task, kind, alignment);
+    TZ_SYNC;
+    const tz_u32 is_plain = answer[0];
+    const tz_u32 before = kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_BEFORE : 0u;
+    const tz_u32 around = kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_AROUND : 0u;
+    if (is_plain && copied)
+        tz_move_share(copy, task.in + before, task.in_size - around, TZ_ITEM, TZ_GROUP_SIZE);
+    if (TZ_ITEM == 0u && is_plain)
+        tz_chunk_put(slab, scratch, count, TZ_GROUP,
+                     tz_chunk_address(copied ? copy : task.in + before), task.in_size - around,
+                     tz_chunk_address(task.out), task.size);
+    if (TZ_ITEM == 0u && !is_plain)
+        tz_chunk_put(slab, scratch, count, TZ_GROUP, tz_chunk_address(spare),
+                     kind == TZ_CHUNK_ZSTD ? 10u : 6u, tz_chunk_address(spare + TZ_CHUNK_SPARE),
+                     1u);
+    if (TZ_ITEM == 0u && TZ_GROUP == 0u)
+        tz_chunk_put_spare(spare, kind);
+}
+
+/* A group per tile. */
+TZ_SHELL(tz_kernel_chunk_check)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u64 statuses, tz_u32 kind)
+{
+    TZ_SHARED tz_u32 words[TZ_ADLER_GROUP_WORDS];
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
+    int is_done = tz_chunk_is_done(slab, scratch, count, TZ_GROUP, task.size);
+    if (is_done)
+        is_done = tz_chunk_is_right(&task, kind, words);
+    if (TZ_ITEM == 0u) {
+        const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_GROUP * TZ_DECODE_ENTRY;
+        TZ_GLOBAL tz_u8 *left =
+            slab + tz_chunk_array(scratch, count, TZ_CHUNK_TABLE) + TZ_GROUP * TZ_DECODE_ENTRY;
+        for (tz_u32 i = 0u; i < TZ_DECODE_ENTRY; i += 8u)
+            tz_store_u64(left + i, tz_load_u64(entry + i));
+        if (is_done) {
+            tz_store_u32(left + TZ_DECODE_FROM_SIZE, TZ_DECODE_DONE);
+            tz_store_u32(TZ_DECODE_STATUS, TZ_DECODE_OK);
+        }
+    }
+}
+#endif
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/chunks.h"
+
+#include "base/mem.h"
+#include "device/chunk_kernels.h"
+#include "device/device_state.h"
+#include "device/launch.h"
+
+bool tz_chunks_find(const tz_device *device, uint16_t compression, tz_chunk_decoder *out)
+{
+    return device->info.type != TZ_DEVICE_CPU && tz_device_find_decoder(device, compression, out) &&
+           out->input_alignment <= TZ_CHUNK_ALIGN;
+}
+
+/* ---- scratch ---- */
+
+/* Whether chunks have to be copied: tiles are where the file has them. */
+static bool copies(const tz_chunk_decoder *decoder)
+{
+    return decoder->input_alignment > 1;
+}
+
+typedef struct layout {
+    uint64_t copies, temp; /* from the start of scratch */
+    uint64_t temp_bytes;
+} layout;
+
+static uint64_t round_up(uint64_t size)
+{
+    return tz_add_capped(size, 63) / 64 * 64;
+}
+
+static layout layout_of(const tz_chunk_decoder *decoder, const tz_decode_need *need)
+{
+    const uint64_t arrays =
+        tz_mul_capped(round_up(tz_mul_capped(need->count, 8)), TZ_CHUNK_ONE_BYTE);
+    const uint64_t by_chunk = tz_mul_capped(need->count, decoder->temp_per_chunk);
+    const uint64_t by_bytes =
+        tz_mul_capped(tz_ceil_div(need->decoded, 65536), decoder->temp_per_64k);
+    layout l = {.copies = tz_add_capped(arrays, TZ_CHUNK_SPARES)};
+    l.temp = tz_add_capped(l.copies, copies(decoder) ? round_up(need->copied) : 0);
+    l.temp_bytes = round_up(tz_add_capped(decoder->temp, tz_add_capped(by_chunk, by_bytes)));
+    return l;
+}
+
+uint64_t tz_chunks_scratch(const tz_chunk_decoder *decoder, const tz_decode_need *need,
+                           uint64_t own_bytes)
+{
+    const layout l = layout_of(decoder, need);
+    return tz_add_capped(l.temp, tz_larger_u64(l.temp_bytes, own_bytes));
+}
+
+void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_size)
+{
+    need->count++;
+    need->copied = tz_add_capped(need->copied, tz_chunk_copy_bytes((uint32_t)from_size));
+    need->decoded = tz_add_capped(need->decoded, to_size > 0 ? to_size : 1);
+    need->largest = tz_larger_u64(need->largest, to_size > 0 ? to_size : 1);
+}
+
+/* ---- launches ---- */
+
+uint32_t tz_chunks_launches(const tz_chunk_decoder *decoder)
+{
+    return copies(decoder) ? 3 : 2;
+}
+
+static uint32_t kind_of(uint16_t compression)
+{
+    return compression == 50000 ? TZ_CHUNK_ZSTD : TZ_CHUNK_DEFLATE;
+}
+
+static tz_result launch_arrange(const tz_decode_batch *b, uint64_t to, uint32_t queue,
+                                tz_error *err)
+{
+    const tz_argument arguments[] = {TZ_MEMORY(b->slab), TZ_U64(b->table), TZ_U64(b->scratch),
+                                     TZ_U64(b->count), TZ_U64(to)};
+    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_CHUNK_ARRANGE, 1, arguments);
+    return tz_device_launch(b->slab->device, queue, &launch, err);
+}
+
+static tz_result launch_list(const tz_decode_batch *b, const tz_chunk_decoder *decoder,
+                             uint32_t queue, tz_error *err)
+{
+    const tz_argument arguments[] = {TZ_MEMORY(b->slab),
+                                     TZ_U64(b->table),
+                                     TZ_U64(b->scratch),
+                                     TZ_U64(b->count),
+                                     TZ_U32(kind_of(b->compression)),
+                                     TZ_U32(decoder->output_alignment),
+                                     TZ_U32(copies(decoder))};
+    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_CHUNK_LIST, b->count, arguments);
+    return tz_device_launch(b->slab->device, queue, &launch, err);
+}
+
+static tz_result launch_check(const tz_decode_batch *b, uint32_t queue, tz_error *err)
+{
+    const tz_argument arguments[] = {TZ_MEMORY(b->slab),  TZ_U64(b->table),
+                                     TZ_U64(b->scratch),  TZ_U64(b->count),
+                                     TZ_U64(b->statuses), TZ_U32(kind_of(b->compression))};
+    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_CHUNK_CHECK, b->count, arguments);
+    return tz_device_launch(b->slab->device, queue, &launch, err);
+}
+
+static tz_chunk_batch batch_of(const tz_decode_batch *b, const tz_decode_need *need,
+                               const layout *l)
+{
+    return (tz_chunk_batch){.compression = b->compression,
+                            .slab = b->slab,
+                            .count = b->count,
+                            .max_chunk = need->largest,
+                            .total = need->decoded,
+                            .in = tz_chunk_array(b->scratch, b->count, TZ_CHUNK_IN),
+                            .in_sizes = tz_chunk_array(b->scratch, b->count, TZ_CHUNK_IN_SIZES),
+                            .out = tz_chunk_array(b->scratch, b->count, TZ_CHUNK_OUT),
+                            .room = tz_chunk_array(b->scratch, b->count, TZ_CHUNK_ROOM),
+                            .out_sizes = tz_chunk_array(b->scratch, b->count, TZ_CHUNK_OUT_SIZES),
+                            .statuses = tz_chunk_array(b->scratch, b->count, TZ_CHUNK_STATUSES),
+                            .temp = b->scratch + l->temp,
+                            .temp_bytes = l->temp_bytes};
+}
+
+tz_result tz_chunks_launch(const tz_chunk_decoder *decoder, const tz_decode_batch *batch,
+                           const tz_decode_need *need, uint32_t queue, uint64_t *left,
+                           uint64_t *scratch, tz_error *err)
+{
+    const layout l = layout_of(decoder, need);
+    const tz_chunk_batch chunks = batch_of(batch, need, &l);
+    if (copies(decoder))
+        TZ_TRY(launch_arrange(batch, batch->scratch + l.copies, queue, err));
+    TZ_TRY(launch_list(batch, decoder, queue, err));
+    TZ_TRY(tz_device_decode(queue, &chunks, err));
+    TZ_TRY(launch_check(batch, queue, err));
+    *left = tz_chunk_array(batch->scratch, batch->count, TZ_CHUNK_TABLE);
+    *scratch = chunks.temp;
+    return TZ_OK;
+}

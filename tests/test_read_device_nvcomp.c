@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads whose tiles nvCOMP decodes, with doubles of three releases on the double of libcuda: one
+ * call of it for a batch, however many tiles there are; what it does not take, fails with or gets
+ * wrong is decoded by the own kernels; and what it breaks is told, or done by the cores. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "double/cuda_double.h"
+#include "double/nv/nvcomp_double.h"
+#include "kernels/xxhash.h"
+#include "support/tile_file.h"
+
+static const char *const libraries[] = {NVCOMP_DOUBLE_4, NVCOMP_DOUBLE_5, NVCOMP_DOUBLE_6};
+static const char *const names[] = {"nvCOMP 4.2.0", "nvCOMP 5.3.0", "nvCOMP 6.0.0"};
+enum { RELEASES = 3 };
+
+static cuda_double_control *control;
+
+static int begin(void **state)
+{
+    (void)state;
+    cuda_double_reset(control);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return control->live != 0 || control->fault[0] != '\0';
+}
+
+#define NVCOMP(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+static tz_device *open_with(const char *library)
+{
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    tz_device *device = NULL;
+    tz_error err;
+    how.cuda_library = CUDA_DOUBLE;
+    how.nvcomp_library = library;
+    assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
+    return device;
+}
+
+static void close_it(tz_device *device)
+{
+    tz_error err;
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+}
+
+static nvcomp_double_control *control_of(const char *library)
+{
+    void *address = dlsym(dlopen(library, RTLD_NOW | RTLD_LOCAL), "nvcomp_double");
+    nvcomp_double_function get = NULL;
+    assert_non_null(address);
+    memcpy(&get, &address, sizeof get);
+    return get();
+}
+
+/* ---- a file ---- */
+
+typedef struct image {
+    const tile_stream *stream;
+    uint32_t across, down;
+    tb *built;
+    tz_file *file;
+    uint8_t *pixels;
+} image;
+
+static image image_of(int stream, uint32_t across, uint32_t down)
+{
+    image i = {.stream = &tile_streams[stream], .across = across, .down = down};
+    i.built = tf_new(TB_CLASSIC, i.stream, across, down, NULL);
+    i.file = tf_open(i.built);
+    i.pixels = malloc((size_t)across * down * TILE * TILE);
+    return i;
+}
+
+/* One of Zstandard whose frames have checksums: bytes as they are, in one block. */
+static image image_with_sums(uint32_t across, uint32_t down)
+{
+    enum { PIXELS = TILE * TILE, HEAD = 10 };
+    image i = {.stream = &tile_streams[STREAM_ZSTD], .across = across, .down = down};
+    uint8_t frame[HEAD + PIXELS + 4] = {0x28, 0xb5, 0x2f, 0xfd, 0x64, 0, 0, 1, PIXELS >> 5, 0};
+    for (uint32_t k = 0; k < PIXELS; k++)
+        frame[HEAD + k] = tf_pixel(i.stream, 0, k / TILE, k % TILE);
+    const uint64_t sum = tz_kernel_xxhash64(frame + HEAD, PIXELS);
+    for (unsigned k = 0; k < 4; k++)
+        frame[HEAD + PIXELS + k] = (uint8_t)(sum >> 8 * k);
+    i.built = tf_new(TB_CLASSIC, i.stream, across, down, NULL);
+    for (uint64_t tile = 0; tile < (uint64_t)across * down; tile++)
+        tf_put(i.built, tile, frame, sizeof frame);
+    i.file = tf_open(i.built);
+    i.pixels = malloc((size_t)across * down * PIXELS);
+    return i;
+}
+
+static void free_image(image *i)
+{
+    tz_close(i->file);
+    tb_free(i->built);
+    free(i->pixels);
+}
+
+static tz_result read_image(image *i, const tz_read_options *how, tz_report *report, tz_error *err)
+{
+    const tz_item item = {.file = i->file,
+                          .into = {.data = i->pixels,
+                                   .dtype = TZ_DTYPE_UINT8,
+                                   .bands = 1,
+                                   .height = i->down * TILE,
+                                   .width = i->across * TILE}};
+    memset(i->pixels, 0xA5, (size_t)i->across * i->down * TILE * TILE);
+    return tz_read(&item, how, report, err);
+}
+
+static void check_pixels(const image *i)
+{
+    const uint32_t width = i->across * TILE;
+    for (uint32_t k = 0; k < width * i->down * TILE; k++)
+        assert_int_equal(i->pixels[k], tf_pixel(i->stream, 0, k / width % TILE, k % TILE));
+}
+
+/* Reads it, and all pixels are right. */
+static tz_report read_right(image *i, tz_device *device, uint64_t device_bytes)
+{
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_report report;
+    tz_error err;
+    how.device = device;
+    how.device_bytes = device_bytes;
+    const tz_result result = read_image(i, &how, &report, &err);
+    if (result != TZ_OK)
+        print_message("%s\n", err.message);
+    assert_int_equal(result, TZ_OK);
+    check_pixels(i);
+    return report;
+}
+
+/* ---- calls ---- */
+
+static size_t steps_with(const char *part)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < control->step_count; i++)
+        count += strstr(control->steps[i].call, part) != NULL && control->steps[i].call[0] != '+';
+    return count;
+}
+
+typedef struct calls {
+    size_t of_cuda, of_nvcomp, batches;
+} calls;
+
+static calls count_calls(tz_device *device, int stream, uint32_t across, uint32_t down)
+{
+    image i = image_of(stream, across, down);
+    (void)read_right(&i, device, 0); /* what is made once */
+    cuda_double_reset(control);
+    control->keep_steps = true;
+    const tz_report report = read_right(&i, device, 0);
+    const calls c = {steps_with("cu"), steps_with("nvcomp"), steps_with("DecompressAsync")};
+    assert_int_equal(report.device.tiles, across * down);
+    assert_int_equal(report.device.tiles_redone, 0);
+    assert_int_equal(report.device.library_calls, 1);
+    free_image(&i);
+    return c;
+}
+
+static void calls_do_not_depend_on_tiles(void **state)
+{
+    (void)state;
+    static const int streams[] = {STREAM_DEFLATE, STREAM_ZSTD};
+    for (size_t i = 0; i < 2 * RELEASES; i++) {
+        tz_device *device = open_with(libraries[i / 2]);
+        const calls one = count_calls(device, streams[i % 2], 1, 1);
+        const calls ten = count_calls(device, streams[i % 2], 5, 2);
+        const calls many = count_calls(device, streams[i % 2], 40, 25);
+        assert_int_equal(one.batches, 1);
+        assert_int_equal(one.of_nvcomp, 2); /* and how much scratch it wants */
+        assert_memory_equal(&ten, &one, sizeof one);
+        assert_memory_equal(&many, &one, sizeof one);
+        close_it(device);
+    }
+}
+
+/* Without tiles it is not even loaded. */
+static void nothing_to_read(void **state)
+{
+    (void)state;
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_error err;
+    how.device = open_with(NVCOMP_DOUBLE_6);
+    control->keep_steps = true;
+    assert_int_equal(tz_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
+    assert_int_equal(steps_with("nvcomp"), 0);
+    close_it(how.device);
+}
+
+static void the_report_names_it(void **state)
+{
+    (void)state;
+    image i = image_of(STREAM_DEFLATE, 3, 2);
+    for (size_t k = 0; k < RELEASES; k++) {
+        tz_device *device = open_with(libraries[k]);
+        const tz_report report = read_right(&i, device, 0);
+        assert_string_equal(report.device.library, names[k]);
+        assert_string_equal(report.device.library_reason, "");
+        close_it(device);
+    }
+    static const char *const none[] = {"", "/nowhere/libnvcomp.so.6", NVCOMP_DOUBLE_7};
+    for (size_t k = 0; k < 3; k++) {
+        tz_device *device = open_with(none[k]);
+        const tz_report report = read_right(&i, device, 0);
+        assert_string_equal(report.device.library, "");
+        assert_int_equal(report.device.library_calls, 0);
+        assert_int_equal(report.device.tiles, 6);
+        close_it(device);
+    }
+    free_image(&i);
+}
+
+/* Threads that want it first at the same time. */
+typedef struct reader {
+    image image;
+    tz_device *device;
+    tz_result result;
+    tz_report report;
+} reader;
+
+static void *read_in_thread(void *user)
+{
+    reader *r = user;
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_error err;
+    how.device = r->device;
+    how.threads = 1;
+    r->result = read_image(&r->image, &how, &r->report, &err);
+    return NULL;
+}
+
+static void threads_look_for_it(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    reader readers[THREADS];
+    pthread_t threads[THREADS];
+    tz_device *device = open_with(NVCOMP_DOUBLE_5);
+    for (size_t i = 0; i < THREADS; i++) {
+        readers[i] = (reader){.image = image_of(STREAM_DEFLATE, 3, 2), .device = device};
+        assert_int_equal(pthread_create(&threads[i], NULL, read_in_thread, &readers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(readers[i].result, TZ_OK);
+        assert_string_equal(readers[i].report.device.library, names[1]);
+        check_pixels(&readers[i].image);
+        free_image(&readers[i].image);
+    }
+    close_it(device);
+}
+
+/* Its scratch is part of the plan. */
+static void waves_have_room_for_it(void **state)
+{
+    (void)state;
+    image i = image_of(STREAM_ZSTD, 8, 4);
+    for (size_t k = 0; k < RELEASES; k++) {
+        tz_device *device = open_with(libraries[k]);
+        const tz_report whole = read_right(&i, device, 0);
+        const tz_report report = read_right(&i, device, whole.device.memory / 2);
+        assert_true(report.device.memory <= whole.device.memory / 2);
+        assert_true(report.device.waves > 1);
+        assert_int_equal(report.device.library_calls, report.device.waves);
+        assert_int_equal(report.device.tiles, 32);
+        close_it(device);
+    }
+    free_image(&i);
+}
+
+/* ---- tiles that it fails with ---- */
+
+/* The device's own kernels decode such a tile: nothing goes back to the cores. */
+static void wrong_chunks(void **state)
+{
+    (void)state;
+    static const struct {
+        int stream;
+        int32_t status; /* 0: it does not notice, and the checksum does */
+    } cases[] = {{STREAM_DEFLATE, 0}, {STREAM_DEFLATE, 12}, {STREAM_ZSTD, 0}, {STREAM_ZSTD, 12}};
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    for (size_t i = 0; i < CASES * RELEASES; i++) {
+        const char *library = libraries[i / CASES];
+        const bool is_zstd = cases[i % CASES].stream == STREAM_ZSTD;
+        tz_device *device = open_with(library);
+        image read = is_zstd && cases[i % CASES].status == 0
+                         ? image_with_sums(4, 2)
+                         : image_of(cases[i % CASES].stream, 4, 2);
+        for (uint64_t chunk = 1; chunk <= 8; chunk++) {
+            *control_of(library) = (nvcomp_double_control){.fail_chunk = chunk,
+                                                           .fail_status = cases[i % CASES].status};
+            const tz_report report = read_right(&read, device, 0);
+            assert_int_equal(control_of(library)->chunks, 8);
+            assert_int_equal(control_of(library)->fail_chunk, 0);
+            assert_int_equal(report.device.tiles, 8);
+            assert_int_equal(report.device.tiles_redone, 0);
+        }
+        free_image(&read);
+        close_it(device);
+    }
+}
+
+/* ---- calls that fail ---- */
+
+static void fail_at(const char *function, uint64_t nth, int32_t code)
+{
+    control->fail_function = function;
+    control->fail_nth = nth;
+    control->fail_code = code;
+}
+
+static void batches_that_it_does_not_take(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {"nvcompBatchedDeflateDecompressAsync",
+                                            "nvcompBatchedDeflateDecompressGetTempSize"};
+    image i = image_of(STREAM_DEFLATE, 3, 2);
+    tz_device *device = open_with(NVCOMP_DOUBLE_6);
+    (void)read_right(&i, device, 0);
+    for (size_t k = 0; k < 2; k++) {
+        fail_at(functions[k], 1, 11);
+        tz_report report = read_right(&i, device, 0);
+        assert_string_equal(report.device.library, "");
+        assert_non_null(strstr(report.device.library_reason, "NotSupported (11)"));
+        assert_int_equal(report.device.tiles, 6);
+        report = read_right(&i, device, 0); /* the next may do */
+        assert_string_equal(report.device.library, names[2]);
+    }
+    close_it(device);
+    free_image(&i);
+}
+
+/* While it is looked for: it is not used then, and all else works. */
+static void questions_that_fail(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {"nvcompBatchedDeflateDecompressGetRequiredAlignments",
+                                            "nvcompBatchedDeflateDecompressGetTempSize"};
+    image i = image_of(STREAM_DEFLATE, 3, 2);
+    image other = image_of(STREAM_ZSTD, 3, 2);
+    for (size_t k = 0; k < 4; k++) {
+        tz_device *device = open_with(NVCOMP_DOUBLE_6);
+        fail_at(functions[k > 0], k > 0 ? k : 1, 10);
+        tz_report report = read_right(&i, device, 0);
+        assert_string_equal(report.device.library, "");
+        assert_int_equal(report.device.tiles, 6);
+        report = read_right(&other, device, 0);
+        assert_string_equal(report.device.library, names[2]);
+        close_it(device);
+    }
+    free_image(&i);
+    free_image(&other);
+}
+
+static void it_breaks_the_device(void **state)
+{
+    (void)state;
+    image i = image_of(STREAM_DEFLATE, 3, 2);
+    for (unsigned strict = 0; strict < 2; strict++) {
+        tz_device *device = open_with(NVCOMP_DOUBLE_5);
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        tz_report report;
+        tz_error err;
+        how.device = device;
+        how.strict_device = strict;
+        fail_at("nvcompBatchedDeflateDecompressAsync", 1, 1000);
+        const tz_result result = read_image(&i, &how, &report, &err);
+        assert_int_equal(result, strict ? TZ_ERR_DEVICE : TZ_OK);
+        if (!strict)
+            check_pixels(&i);
+        assert_non_null(strstr(strict ? err.message : report.device.reason, "CudaError (1000)"));
+        close_it(device);
+    }
+    free_image(&i);
+}
+
+int main(void)
+{
+    control = cuda_double_load();
+    const struct CMUnitTest tests[] = {
+        NVCOMP(calls_do_not_depend_on_tiles),  NVCOMP(nothing_to_read),
+        NVCOMP(the_report_names_it),           NVCOMP(threads_look_for_it),
+        NVCOMP(waves_have_room_for_it),        NVCOMP(wrong_chunks),
+        NVCOMP(batches_that_it_does_not_take), NVCOMP(questions_that_fail),
+        NVCOMP(it_breaks_the_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
