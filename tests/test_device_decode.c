@@ -124,7 +124,7 @@ static void add_joined(streams *s, const encoded *tile, size_t size)
     memcpy(twice, tile->bytes, tile->size);
     memcpy(twice + tile->size, tile->bytes, tile->size);
     add(s, copy(twice, 2 * tile->size), 2 * tile->size, 2 * size);
-    add(s, copy(twice, 2 * tile->size), tile->size + 3, size);
+    add(s, copy(twice, 2 * tile->size), tile->size + (tile->size + 1) / 2, size);
     free(twice);
     uint8_t *behind = run_alloc(sizeof skippable + tile->size);
     memcpy(behind, skippable, sizeof skippable);
