@@ -75,7 +75,9 @@ def suites():
         Suite("bundled", program_jobs, {"preset": "bundled-unit", "label": "unit",
                                         "only": "test_(codec|encode|kernel|read|write_(same|cog|prop)"
                                                 "|hostile_read)(?!.*device)"}),
-        Suite("device", program_jobs, {"preset": "asan", "label": "device"}),
+        Suite("device", program_jobs, {"preset": "unit", "label": "device", "only": "(?!test_(hostile|mutation))"}),
+        Suite("device-asan", program_jobs, {"preset": "asan", "label": "device",
+                                            "only": "test_(hostile|mutation)"}),
         Suite("device-matrix", matrix_jobs, {"preset": "unit",
                                             "runs": [("check_matrix", "pixel_dump_device"),
                                                      ("check_written", "write_case_device")]}),

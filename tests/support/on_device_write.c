@@ -22,11 +22,12 @@ tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name
                                 const tz_image_spec *spec, const tz_write_options *options,
                                 tz_error *err);
 
-/* Files that must have the same bytes are all given to the device, or none of them is. */
+/* Files that must have the same bytes are all given to the device, or none of them is; those with
+ * overviews all are: there is much in them. */
 static unsigned number_of(const tz_image_spec *spec, const tz_write_options *options)
 {
     return spec->width + spec->height / 3 + spec->bands + (unsigned)spec->dtype +
-           (unsigned)options->compression + (options->cog ? 1u : 0u);
+           (unsigned)options->compression;
 }
 
 /* The options as given, with the device; or just as given, where they are wrong. */
@@ -40,7 +41,7 @@ static const tz_write_options *with_device(const tz_image_spec *spec, const tz_w
         return given;
     if (given)
         memcpy(room, given, given->struct_size);
-    if (!spec || !on_device_takes(number_of(spec, room)))
+    if (!spec || (!room->cog && !on_device_takes(number_of(spec, room))))
         return given;
     room->struct_size = sizeof *room;
     room->device = on_device;
