@@ -117,6 +117,7 @@ def suites():
                                           ("check_written", "write_case_device", "--whole")]},
               long=True),
         Suite("cuda-long", program_jobs, {"preset": "unit", "label": "cuda"}, long=True),
+        Suite("nvcomp-long", program_jobs, {"preset": "unit", "label": "nvcomp"}, long=True),
         Suite("cuda-matrix-long", matrix_jobs,
               {"preset": "unit", "device": "cuda",
                "runs": [("check_matrix", "pixel_dump_device", "--whole"),
