@@ -73,7 +73,8 @@ def suites():
         Suite("minimal", program_jobs, {"preset": "minimal", "label": "unit",
                                         "only": "test_(codec|encode|read|write|hostile|tiff|open|spec)"}),
         Suite("bundled", program_jobs, {"preset": "bundled-unit", "label": "unit",
-                                        "only": "test_(codec|encode|kernel|read|write_(same|cog|prop)"
+                                        "only": "test_(codec_(deflate|zstd|isal|inflate|lerc|nomem)|encode_(deflate"
+                                                "|lossless|lerc|memory)|kernel|read|write_(same|cog)"
                                                 "|hostile_read)(?!.*device)"}),
         Suite("device", program_jobs, {"preset": "unit", "label": "device", "only": "(?!test_(hostile|mutation))"}),
         Suite("device-asan", program_jobs, {"preset": "asan", "label": "device",
@@ -117,7 +118,7 @@ def suites():
                                           ("check_written", "write_case_device", "--whole")]},
               long=True),
         Suite("cuda-long", program_jobs, {"preset": "unit", "label": "cuda"}, long=True),
-        Suite("nvcomp-long", program_jobs, {"preset": "unit", "label": "nvcomp"}, long=True),
+        Suite("cuda-more-long", program_jobs, {"preset": "unit", "label": "cuda_more"}, long=True),
         Suite("cuda-matrix-long", matrix_jobs,
               {"preset": "unit", "device": "cuda",
                "runs": [("check_matrix", "pixel_dump_device", "--whole"),
