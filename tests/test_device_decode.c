@@ -8,31 +8,12 @@
 #include "device/device.h"
 #include "device/device_state.h"
 #include "double/test_device.h"
-#include "kernels/inflate.h"
-#include "kernels/lz4.h"
-#include "kernels/lzw.h"
-#include "kernels/packbits.h"
-#include "kernels/zstd.h"
 #include "support/check.h"
+#include "support/decode_in_c.h"
 #include "support/kernel_run.h"
 #include "support/row_forms.h"
 
 enum { POISON = 0xC3, MOST_STREAMS = 1500 };
-
-/* ---- the kernels as plain C ---- */
-
-static uint32_t lzw_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                         void *work)
-{
-    return tz_lzw_tile(in, in_size, out, size, work);
-}
-
-static uint32_t packbits_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                              void *work)
-{
-    (void)work;
-    return tz_packbits_tile(in, in_size, out, size);
-}
 
 /* ---- streams, and what they should become ---- */
 
@@ -334,12 +315,6 @@ static void packbits(void **state)
 }
 
 #if defined(TZ_HAVE_LIBDEFLATE)
-static uint32_t inflate_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                             void *work)
-{
-    return tz_inflate_tile(in, in_size, out, size, work);
-}
-
 static void deflate(void **state)
 {
     (void)state;
@@ -349,13 +324,6 @@ static void deflate(void **state)
 #endif
 
 #if defined(TZ_HAVE_LZ4)
-static uint32_t lz4_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                         void *work)
-{
-    (void)work;
-    return tz_lz4_tile(in, in_size, out, size);
-}
-
 static void lz4(void **state)
 {
     (void)state;
@@ -364,12 +332,6 @@ static void lz4(void **state)
 #endif
 
 #if defined(TZ_HAVE_ZSTD)
-static uint32_t zstd_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                          void *work)
-{
-    return tz_zstd_tile(in, in_size, out, size, work);
-}
-
 static void zstd(void **state)
 {
     (void)state;

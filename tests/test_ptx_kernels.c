@@ -7,12 +7,8 @@
 #include "device/decode.h"
 #include "device/kernel_image.h"
 #include "double/ptx/ptx.h"
-#include "kernels/inflate.h"
-#include "kernels/lz4.h"
-#include "kernels/lzw.h"
-#include "kernels/packbits.h"
-#include "kernels/zstd.h"
 #include "support/check.h"
+#include "support/decode_in_c.h"
 #include "support/kernel_run.h"
 #include "support/row_forms.h"
 
@@ -241,23 +237,10 @@ static void check_codec(const tz_codec *codec, const tz_encoder *encoder, kernel
  * Codecs
  * ------------------------------------------------------------------------------------------ */
 
-static uint32_t lzw_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                         void *work)
-{
-    return tz_lzw_tile(in, in_size, out, size, work);
-}
-
 static void test_lzw(void **state)
 {
     (void)state;
     check_codec(&tz_codec_lzw, &tz_encoder_lzw, lzw_in_c, &tz_kernel_image_lzw, "lzw");
-}
-
-static uint32_t packbits_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                              void *work)
-{
-    (void)work;
-    return tz_packbits_tile(in, in_size, out, size);
 }
 
 static void test_packbits(void **state)
@@ -268,12 +251,6 @@ static void test_packbits(void **state)
 }
 
 #if defined(TZ_HAVE_LIBDEFLATE)
-static uint32_t inflate_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                             void *work)
-{
-    return tz_inflate_tile(in, in_size, out, size, work);
-}
-
 static void test_inflate(void **state)
 {
     (void)state;
@@ -283,13 +260,6 @@ static void test_inflate(void **state)
 #endif
 
 #if defined(TZ_HAVE_LZ4)
-static uint32_t lz4_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                         void *work)
-{
-    (void)work;
-    return tz_lz4_tile(in, in_size, out, size);
-}
-
 static void test_lz4(void **state)
 {
     (void)state;
@@ -298,12 +268,6 @@ static void test_lz4(void **state)
 #endif
 
 #if defined(TZ_HAVE_ZSTD)
-static uint32_t zstd_in_c(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                          void *work)
-{
-    return tz_zstd_tile(in, in_size, out, size, work);
-}
-
 static void test_zstd(void **state)
 {
     (void)state;
