@@ -659,6 +659,8 @@ typedef struct tz_read_options {
                               or of this device */
     bool strict_device;    /* what the device cannot do is an error, and not done by the cores */
     uint64_t device_bytes; /* most of its memory to take beyond the buffers; 0: what is free */
+    bool lossy_on_device;  /* tiles of lossy JPEG and JPEG 2000 may be decoded by the vendor's
+                              libraries: samples may differ from those of the cores by rounding */
 } tz_read_options;
 /* clang-format off */
 #define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0}
@@ -683,11 +685,17 @@ typedef struct tz_device_use {
     uint64_t download_bytes;
     uint64_t launches;
     uint64_t syncs;
-    /* of a read: the vendor's library that decoded, with the device's own kernels for what it could
-       not; 0 and empty in a plan */
+    /* the vendor's library that decoded or encoded, with the device's own kernels or the cores for
+       what it could not; 0 and empty in a plan */
     uint64_t library_calls;
     char library[32];         /* "nvCOMP 5.3.0"; empty: none */
     char library_reason[160]; /* why some batch was not given to it; empty: all were */
+    /* of a read: bytes of files that went straight to the device, and those that went through
+       memory of the host although the former was possible for other tiles */
+    uint64_t direct_reads;
+    uint64_t direct_bytes;
+    uint64_t bounced_bytes;
+    char direct_reason[160]; /* why none, or not all, went straight; empty: all did */
 } tz_device_use;
 
 /* What a read costs, or cost, stage by stage. */
@@ -945,6 +953,9 @@ typedef struct tz_write_options {
                               the fast class, which they always encode */
     uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. Less
                                      than it takes at least is TZ_ERR_LIMIT */
+    bool library_encoders; /* the device's tiles may be encoded by the vendor's libraries: the bytes
+                              are then others than those of the cores, and of a lossy codec the
+                              pixels too */
     tz_limits limits;
     /* commit */
     bool exclusive; /* a destination that exists is an error */

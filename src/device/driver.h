@@ -85,6 +85,63 @@ typedef struct tz_chunk_batch {
     uint64_t temp, temp_bytes; /* a multiple of 64 */
 } tz_chunk_batch;
 
+/* A library that encodes batches of chunks, at one level: raw streams of deflate, whole frames of
+ * Zstandard, blocks of LZ4. */
+typedef struct tz_chunk_encoder {
+    char name[32];
+    uint32_t input_alignment, output_alignment;
+    uint64_t max_chunk; /* bytes of the largest chunk that it takes */
+    uint64_t room;      /* for each chunk that it makes of the max_chunk that was asked for */
+    uint64_t temp, temp_per_chunk, temp_per_64k;
+    bool other_level; /* it has no such level, and this is the nearest */
+} tz_chunk_encoder;
+
+/* ---- pictures: libraries that decode and encode whole streams, which are in memory of the host */
+
+/* One tile in JPEG (7) or JPEG 2000 (34712). All samples have one type; those of a pixel lie
+ * together, and rows without a gap. */
+typedef struct tz_picture {
+    const uint8_t *bytes; /* the stream, complete: tables are in it already */
+    uint64_t size;
+    uint64_t at; /* its samples, in the slab */
+    uint32_t width, height;
+    uint8_t samples;      /* of a pixel */
+    uint8_t sample_bytes; /* 1 or 2 */
+    bool is_signed;
+    bool to_rgb; /* JPEG: stored as YCbCr, wanted as RGB */
+    bool failed; /* becomes so where the library could not: what is in the slab then is anything */
+} tz_picture;
+
+typedef struct tz_picture_batch {
+    uint16_t compression;
+    const tz_device_memory *slab;
+    tz_picture *pictures; /* stay, as their streams do, until the work is done */
+    uint64_t count;       /* not 0 */
+} tz_picture_batch;
+
+typedef struct tz_picture_codec {
+    char name[32];  /* "nvJPEG2000 0.11.0" */
+    uint64_t bytes; /* of the device that it takes beside the slab, at most, for pictures of so many
+                       samples as was asked for */
+} tz_picture_codec;
+
+/* Pictures to be made. */
+typedef struct tz_picture_encoding {
+    uint32_t quality; /* 1 to 100; 0: lossless */
+    uint8_t subsampling[2];
+    bool to_ycbcr;
+} tz_picture_encoding;
+
+/* ---- files that are read straight into memory of the device ---- */
+
+typedef struct tz_direct_read {
+    void *file;      /* of open_file */
+    uint64_t offset; /* in it */
+    uint64_t to;     /* in memory */
+    uint64_t size;
+    uint64_t done; /* becomes what has come; less than size: the file ends there, or it failed */
+} tz_direct_read;
+
 /* Devices as find meets them. */
 typedef struct tz_found {
     tz_device_info *devices; /* tz_alloc */
@@ -137,6 +194,39 @@ typedef struct tz_driver {
     bool (*find_decoder)(void *state, uint16_t compression, tz_chunk_decoder *out);
     tz_result (*decode)(void *state, uint32_t queue, const tz_chunk_batch *batch,
                         const tz_context *ctx);
+
+    /* The same the other way, NULL where there is none; room and temp are for chunks of max_chunk
+     * bytes at most. In a batch, room is not used. */
+    bool (*find_encoder)(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
+                         tz_chunk_encoder *out);
+    tz_result (*encode)(void *state, uint32_t queue, int32_t level, const tz_chunk_batch *batch,
+                        const tz_context *ctx);
+
+    /* Pictures; NULL where there is no such library. decode_pictures returns before the work is
+     * done, without waiting for anything but a state of the library's that it needs again; what
+     * fails is noted in the picture, and is no error. encode_pictures waits: it takes what is in
+     * the slab when the queue has come so far, and puts streams one behind the other into memory of
+     * the host, sizes[i] bytes each; 0: that one failed. */
+    bool (*find_picture_codec)(void *state, uint16_t compression, bool encodes, uint64_t samples,
+                               tz_picture_codec *out);
+    tz_result (*decode_pictures)(void *state, uint32_t queue, const tz_picture_batch *batch,
+                                 const tz_context *ctx);
+    tz_result (*encode_pictures)(void *state, uint32_t queue, const tz_picture_batch *batch,
+                                 const tz_picture_encoding *how, uint8_t *to, uint64_t room,
+                                 uint64_t *sizes, const tz_context *ctx);
+
+    /* Files; all NULL where the driver has no such thing. find_files is false, with the reason,
+     * where reads would go through memory of the host all the same. share_memory readies a piece of
+     * plain memory for them, from then until unshare_memory. begin_reads submits all of them and
+     * returns; end_reads waits until none is under way, whatever became of them. */
+    bool (*find_files)(void *state, char *name, size_t name_size, char *reason, size_t reason_size);
+    tz_result (*open_file)(void *state, int fd, void **file, const tz_context *ctx);
+    void (*close_file)(void *state, void *file);
+    tz_result (*share_memory)(void *state, const tz_device_memory *memory, const tz_context *ctx);
+    void (*unshare_memory)(void *state, const tz_device_memory *memory);
+    tz_result (*begin_reads)(void *state, const tz_device_memory *to, tz_direct_read *reads,
+                             uint64_t count, void **reading, const tz_context *ctx);
+    tz_result (*end_reads)(void *state, void *reading, const tz_context *ctx);
 
     /* An event happens when all that was put into the queue before it is done. */
     tz_result (*record)(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx);
