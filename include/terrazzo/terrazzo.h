@@ -663,7 +663,7 @@ typedef struct tz_read_options {
                               libraries: samples may differ from those of the cores by rounding */
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0, false}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4
@@ -965,7 +965,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 /* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, false, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
 /* clang-format on */
 
 /* What a write costs, or cost. */
@@ -1426,9 +1426,10 @@ typedef struct tz_device_options {
     void *cuda_context;       /* a CUcontext of the device to work in, which outlives it here; NULL:
                                  its primary context, which the runtime and most libraries use */
     void *cuda_stream; /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
-    /* Libraries of NVIDIA's, each by its path or a name that the loader knows; NULL: the newest of
-       those that are known here, where the loader looks or in a Python environment; empty: it is
-       not used. */
+    /* Libraries of NVIDIA's, each by its path or a name that the loader knows; empty: it is not
+       used. NULL: what the environment says in the same way, in TERRAZZO_NVCOMP_LIBRARY and so on;
+       and else the newest of those that are known here, where the loader looks or in a Python
+       environment. */
     const char *nvcomp_library; /* decodes tiles in deflate and Zstandard */
     const char *cufile_library;
     const char *nvjpeg2k_library;
@@ -1498,6 +1499,7 @@ typedef struct tz_library_info {
     char library[256]; /* where it is, or what was looked for */
     bool loaded;
     char version[32]; /* such as "6.0.0"; empty: it does not tell */
+    char codecs[128]; /* what is given to it, such as "decodes Deflate"; empty: nothing */
     char reason[256]; /* why it is not loaded; empty: it is */
 } tz_library_info;
 
