@@ -663,7 +663,7 @@ typedef struct tz_read_options {
                               libraries: samples may differ from those of the cores by rounding */
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0, false}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4
@@ -965,7 +965,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 /* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, false, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
 /* clang-format on */
 
 /* What a write costs, or cost. */
