@@ -9,6 +9,8 @@
 
 #define GIGABYTE ((uint64_t)1 << 30)
 
+static bool is_small;
+
 static void what_does_not_fit_is_refused_and_what_is_freed_is_free(void **state)
 {
     tz_device_memory *held[64];
@@ -17,6 +19,10 @@ static void what_does_not_fit_is_refused_and_what_is_freed_is_free(void **state)
     tz_error err = {0};
     tz_result result = TZ_OK;
     (void)state;
+    if (!is_small) {
+        print_message("skip: a GPU has the memory that it has\n");
+        skip();
+    }
     assert_true(all <= GIGABYTE);
     while (count < 64 && result == TZ_OK) {
         result = tz_device_admit(test_device, &piece, 1, &err);
@@ -81,6 +87,6 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused_and_what_is_freed_is_free),
         cmocka_unit_test(reads_go_on_beside_memory_that_is_held),
     };
-    test_device_shrink();
+    is_small = test_device_shrink();
     return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

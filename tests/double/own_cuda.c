@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "double/own_parts.h"
+#include "double/test_device.h"
 #include "support/check.h"
 
 typedef unsigned long long address;
@@ -20,7 +21,7 @@ static struct cuda {
     unsigned (*MemcpyDtoH)(void *, address, size_t);
 } cuda;
 
-static void load(void)
+static void load(const char *path)
 {
     static const char *const names[] = {"cuInit",
                                         "cuCtxCreate_v2",
@@ -31,7 +32,7 @@ static void load(void)
                                         "cuMemFree_v2",
                                         "cuMemcpyHtoD_v2",
                                         "cuMemcpyDtoH_v2"};
-    void *library = dlopen(CUDA_DOUBLE, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         void *symbol = dlsym(library, names[i]);
@@ -53,7 +54,7 @@ static void *make_context(void)
 
 static bool begin(own_device *own)
 {
-    load();
+    load(own->is_faulty ? CUDA_DOUBLE : test_device_cuda_library());
     own->context = own->options.cuda_context = make_context();
     return own->context != NULL;
 }

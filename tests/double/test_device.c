@@ -17,10 +17,21 @@ __attribute__((visibility("default"))) const char *__lsan_default_suppressions(v
     return "leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libhwloc\nleak:libOpenCL.so\n";
 }
 
-bool test_device_is_cuda(void)
+static bool is_kind(const char *name)
 {
     const char *kind = getenv("TERRAZZO_TEST_DEVICE");
-    return kind && strcmp(kind, "cuda") == 0;
+    return kind && strcmp(kind, name) == 0;
+}
+
+bool test_device_is_cuda(void)
+{
+    return is_kind("cuda") || is_kind("gpu");
+}
+
+const char *test_device_cuda_library(void)
+{
+    const char *named = getenv("TERRAZZO_GPU_LIBRARY");
+    return is_kind("cuda") ? CUDA_DOUBLE : named ? named : "libcuda.so.1";
 }
 
 const char *test_device_nvcomp(void)
@@ -35,7 +46,8 @@ bool test_device_has_nvcomp(void)
 
 bool test_device_is_slow(void)
 {
-    return test_device_is_cuda() && !getenv("TERRAZZO_LONG");
+    return (is_kind("cuda") && !getenv("TERRAZZO_LONG")) ||
+           (is_kind("gpu") && getenv("TERRAZZO_GPU_SAMPLE"));
 }
 
 unsigned test_device_sample(unsigned count)
@@ -73,7 +85,7 @@ static tz_result open_pocl(tz_device **out, const tz_device_options *options, tz
     return tz_device_open(out, id, options, err);
 }
 
-/* ---- the double of libcuda ---- */
+/* ---- CUDA ---- */
 
 static cuda_double_control *control; /* NULL: not loaded yet */
 
@@ -97,23 +109,25 @@ static cuda_double_control *cuda(void)
 static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz_error *err)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    (void)cuda();
+    if (is_kind("cuda"))
+        (void)cuda();
     if (options)
         memcpy(&how, options, options->struct_size);
     how.struct_size = sizeof how;
-    how.cuda_library = CUDA_DOUBLE;
+    how.cuda_library = test_device_cuda_library();
     how.nvcomp_library = test_device_has_nvcomp() ? test_device_nvcomp() : "";
     return tz_device_open(out, "cuda:0", &how, err);
 }
 
 /* ---- either ---- */
 
-void test_device_shrink(void)
+bool test_device_shrink(void)
 {
-    if (test_device_is_cuda())
+    if (is_kind("cuda"))
         cuda()->memory = 64 << 20;
     else
         setenv("POCL_MEMORY_LIMIT", "1", 1); /* GB */
+    return !is_kind("gpu");
 }
 
 tz_device *test_device_open(const tz_device_options *options)

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The device that tests run on: one source of tests for all drivers. The environment says which:
- * TERRAZZO_TEST_DEVICE is "opencl", the default: PoCL, a real OpenCL on the cores; or "cuda": the
- * double of libcuda, which executes the PTX that nvcc made. TERRAZZO_TEST_NVCOMP is the path of a
- * double of nvCOMP for the latter; without it, that is not used. Tests fail where it is not there.
- */
+ * TERRAZZO_TEST_DEVICE is "opencl", the default: PoCL, a real OpenCL on the cores; "cuda": the
+ * double of libcuda, which executes the PTX that nvcc made; or "gpu": the driver itself,
+ * libcuda.so.1 or what TERRAZZO_GPU_LIBRARY names, for make test-gpu. TERRAZZO_TEST_NVCOMP is the
+ * path of nvCOMP, or of a double of it, for the last two; without it, that is not used. Tests fail
+ * where the device is not there. */
 #ifndef TESTS_DOUBLE_TEST_DEVICE_H
 #define TESTS_DOUBLE_TEST_DEVICE_H
 
 #include <stdbool.h>
 #include <terrazzo/terrazzo.h>
 
-/* Whether it is the double of libcuda. */
+/* Whether it is CUDA's, by the double of libcuda or by the driver itself. */
 bool test_device_is_cuda(void);
+const char *test_device_cuda_library(void); /* which of them: a path, or a name */
 
-/* Whether a double of nvCOMP decodes deflate and Zstandard on it, and which; NULL: none. */
+/* Whether nvCOMP, or a double of it, decodes deflate and Zstandard on it, and which; NULL: none. */
 bool test_device_has_nvcomp(void);
 const char *test_device_nvcomp(void);
 
 /* PTX is interpreted, some thousand times slower than a GPU does it, and there tests do less,
- * unless TERRAZZO_LONG is set. */
+ * unless TERRAZZO_LONG is set; and on a GPU where TERRAZZO_GPU_SAMPLE is. */
 bool test_device_is_slow(void);
 /* Of count cases that differ by chance only: how many to try. */
 unsigned test_device_sample(unsigned count);
 
 /* Open it; ends the test when there is none. What PoCL compiles is kept in the build tree. */
 tz_device *test_device_open(const tz_device_options *options);
-/* Before it is opened first: it is to have little memory, 1 GB or less. */
-void test_device_shrink(void);
+/* Before it is opened first: it is to have little memory, 1 GB or less. False: a GPU has what it
+ * has. */
+bool test_device_shrink(void);
 
 /* Say what went wrong in the device, if anything did: of what only a double knows. */
 void test_device_tell(void);
