@@ -13,7 +13,7 @@ RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:
 FORMATTED = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] \
 	fuzz/*.[ch] bench/*.[ch] tools/*/*.[ch] examples/*.c examples/*/*.c)
 
-.PHONY: all demo test test-long fuzz bench bench-quick fatbin install format check-format coverage clean help
+.PHONY: all demo test test-long test-gpu fuzz bench bench-quick fatbin install format check-format coverage clean help
 
 all: ## build the library and the command (build/release)
 	@tools/setup.sh build
@@ -32,6 +32,9 @@ test-long: ## the suites of make test and the long ones
 	@tools/setup.sh build test bundled python cuda
 	@tools/fetch_bundled.sh
 	@$(RUN_TESTS) --long
+
+test-gpu: ## on a host with an NVIDIA GPU: tests and throughputs there, to build/gpu/report.md
+	@python3 tests/gpu/run.py
 
 fuzz: ## run each fuzz target for SECONDS (60)
 	@tools/setup.sh build fuzz

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The script of make test-gpu: with doubles in place of NVIDIA's driver and libraries it runs and its report has all
+rows; without a driver, or with one that does not work, it says why it did nothing, and that is no failure.
+
+The argument is the folder of the test programs, the command beside it."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from gpu import measure
+from tap import Tap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOUBLES = {"GPU": "cuda_double", "NVCOMP": "nvcomp_double_6", "CUFILE": "cufile_double", "NVJPEG2K": "nvjpeg2k_double",
+           "NVJPEG": "nvjpeg_double"}
+
+
+def run(out, programs, *words, **libraries):
+    """(exit code, what it printed, the report)"""
+    env = {**os.environ, "TERRAZZO_GPU_SAMPLE": "1",
+           **{f"TERRAZZO_{name}_LIBRARY": str(path) for name, path in libraries.items()}}
+    done = subprocess.run([sys.executable, ROOT / "tests/gpu/run.py", "--build", programs.parent, "--out", out,
+                           "--no-fetch", "--fadvise", *words], env=env, capture_output=True, text=True)
+    path = out / "report.md"
+    return done.returncode, done.stdout + done.stderr, path.read_text() if path.exists() else ""
+
+
+def rows_of(report, heading):
+    """The cells of the table behind a heading, without its head."""
+    part = report.split(f"### {heading}\n", 1)[-1].split("\n#", 1)[0]
+    lines = [line for line in part.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def check_skips(tap, out, programs):
+    for what, library, why in (("without a driver", "/nowhere/libcuda.so.1", "there is no NVIDIA driver"),
+                               ("with a driver that lacks a function", programs / "libcuda_double_broken.so",
+                                "cuLaunchKernel")):
+        code, printed, report = run(out, programs, GPU=library)
+        tap.check(f"{what} it is skipped, and says so", code == 0 and printed.startswith("skipped: ") and why in printed,
+                  printed)
+        tap.check(f"{what} the report says so", "**Skipped: " in report and why in report, report)
+
+
+def is_number(text):
+    return re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
+
+
+def check_rows(tap, report):
+    reads, writes = rows_of(report, "Reading"), rows_of(report, "Writing")
+    wanted = [[codec, cache, memory] for codec in measure.KINDS for cache in measure.CACHES for memory in measure.MEMORIES]
+    tap.check("reads of all codecs, cold and warm, to both memories", [row[:3] for row in reads] == wanted, reads)
+    wanted = [[codec, memory] for codec in measure.KINDS for memory in measure.MEMORIES]
+    tap.check("writes of all codecs, from both memories", [row[:2] for row in writes] == wanted, writes)
+    numbers = [row[3:5] for row in reads] + [row[2:4] for row in writes]
+    tap.check("terrazzo has a number in each", all(map(is_number, sum(numbers, []))), numbers)
+    host = [row[5] for row in reads if row[2] == "host"] + [row[4] for row in writes if row[1] == "host"]
+    tap.check("so have the cores where pixels are the host's", all(map(is_number, host)), host)
+    gdal = [row[-1] for row in reads if row[0] not in ("lz4", "j2k")]
+    tap.check("and GDAL, but of codecs that it lacks", all(map(is_number, gdal)), gdal)
+    calls = {(row[0], row[1]): row for row in rows_of(report, "Calls of one read to the device, and of one write from it")}
+    tap.check("calls are told", calls["read", "deflate"][-1] == "nvCOMP 6.0.0" and calls["read", "lzw"][7] != "0", calls)
+
+
+def check_doubles(tap, out, programs):
+    doubles = {name: programs / f"lib{double}.so" for name, double in DOUBLES.items()}
+    code, printed, report = run(out, programs, "--size", "48", "--rounds", "1", "--stress", "4", "--programs",
+                                "test_device_(stress|limit|faults)$", **doubles)
+    tap.check("on doubles all goes well", code == 0, printed)
+    tap.check("the device is told", "| Double of CUDA 0 |" in report and "CUDA 13.0, compute capability 7.5" in report)
+    for name in list(DOUBLES)[1:]:
+        tap.check(f"{doubles[name].name} is told", f"| {doubles[name]} |" in report, report)
+    tap.check("tests are told", "| parity | 1 | 0 | 1 |" in report and "| stress | 1 | 0 | 0 |" in report
+              and "| the same with nvCOMP | 1 | 0 | 0 |" in report, report)
+    tap.check("what is left out is told", "Left out: 1 programs" in report and "test_device_faults" in report, report)
+    check_rows(tap, report)
+    code, printed, report = run(out, programs, "--stress", "0", "--programs", "test_device_stress$", "--no-measure", **doubles)
+    tap.check("a test that fails is told", code == 1 and "| stress | 0 | 1 | 0 |" in report
+              and "- failed: test_device_stress." in report, printed)
+
+
+def main():
+    tap = Tap()
+    programs = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        check_skips(tap, pathlib.Path(folder), programs)
+        check_doubles(tap, pathlib.Path(folder), programs)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
