@@ -24,6 +24,30 @@ static bool is_name(const char *text)
     return false;
 }
 
+/* By id, from DEVICE_CUDA on. */
+static const struct {
+    const char *needs;
+    size_t member; /* of tz_device_options */
+} device_libraries[] = {
+    {"--cuda-library needs --device", offsetof(tz_device_options, cuda_library)},
+    {"--opencl-library needs --device", offsetof(tz_device_options, opencl_library)},
+    {"--nvcomp-library needs --device", offsetof(tz_device_options, nvcomp_library)},
+    {"--cufile-library needs --device", offsetof(tz_device_options, cufile_library)},
+    {"--nvjpeg2k-library needs --device", offsetof(tz_device_options, nvjpeg2k_library)},
+    {"--nvjpeg-library needs --device", offsetof(tz_device_options, nvjpeg_library)},
+};
+enum { LIBRARY_COUNT = sizeof device_libraries / sizeof device_libraries[0] };
+
+static const char **library_at(tz_device_options *how, size_t index)
+{
+    return (const char **)((char *)how + device_libraries[index].member);
+}
+
+void device_take_library(tz_device_options *how, int id, const char *value)
+{
+    *library_at(how, (size_t)(id - DEVICE_CUDA)) = value;
+}
+
 bool device_apply(device_settings *s, int id, const char *value)
 {
     switch (id) {
@@ -35,30 +59,30 @@ bool device_apply(device_settings *s, int id, const char *value)
     case DEVICE_STRICT:
         s->strict = true;
         return true;
-    case DEVICE_CUDA:
-        s->cuda_library = value;
-        return true;
-    case DEVICE_OPENCL:
-        s->opencl_library = value;
-        return true;
-    default: /* DEVICE_MEMORY */
+    case DEVICE_MEMORY:
         return (parse_bytes(value, &s->memory) && s->memory > 0) ||
                value_wrong("--device-memory needs a number of bytes, also with K, M, G or T; not",
                            value);
+    default:
+        device_take_library(&s->libraries, id, value);
+        return true;
     }
 }
 
 bool device_check(const device_settings *s)
 {
     const char *problem = NULL;
-    if (s->name == NULL && s->strict)
+    tz_device_options libraries = s->libraries;
+    if (s->name != NULL)
+        return true;
+    if (s->strict)
         problem = "--strict-device needs --device";
-    else if (s->name == NULL && s->memory > 0)
+    else if (s->memory > 0)
         problem = "--device-memory needs --device";
-    else if (s->name == NULL && s->cuda_library != NULL)
-        problem = "--cuda-library needs --device";
-    else if (s->name == NULL && s->opencl_library != NULL)
-        problem = "--opencl-library needs --device";
+    for (size_t i = 0; i < LIBRARY_COUNT && problem == NULL; i++) {
+        if (*library_at(&libraries, i) != NULL)
+            problem = device_libraries[i].needs;
+    }
     if (problem != NULL)
         term_usage(problem, NULL, "");
     return problem == NULL;
@@ -66,12 +90,11 @@ bool device_check(const device_settings *s)
 
 tz_result device_open(tz_device **out, const device_settings *s, tz_error *err)
 {
-    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    tz_device_options how = s->libraries;
     *out = NULL;
     if (s->name == NULL)
         return TZ_OK;
-    how.cuda_library = s->cuda_library;
-    how.opencl_library = s->opencl_library;
+    how.struct_size = sizeof how;
     return tz_device_open(out, s->name, &how, err);
 }
 

@@ -11,18 +11,34 @@
 
 /* As typed. */
 typedef struct device_settings {
-    const char *name;                          /* NULL: no device was asked for, the cores work */
-    const char *cuda_library, *opencl_library; /* NULL: the usual ones */
+    const char *name;            /* NULL: no device was asked for, the cores work */
+    tz_device_options libraries; /* members of those options only; NULL: the usual ones */
     bool strict;
     uint64_t memory; /* 0: the library's choice */
 } device_settings;
 
-enum { DEVICE_NAME = 201, DEVICE_STRICT, DEVICE_MEMORY, DEVICE_CUDA, DEVICE_OPENCL };
+enum {
+    DEVICE_NAME = 201,
+    DEVICE_STRICT,
+    DEVICE_MEMORY,
+    DEVICE_CUDA, /* from here on libraries, as in device_libraries */
+    DEVICE_OPENCL,
+    DEVICE_NVCOMP,
+    DEVICE_CUFILE,
+    DEVICE_NVJPEG2K,
+    DEVICE_NVJPEG
+};
 /* clang-format off */
 #define DEVICE_LIBRARIES                                                                           \
     {"cuda-library", 0, DEVICE_CUDA, "PATH", "the driver of CUDA, libcuda.so.1 by default"},       \
     {"opencl-library", 0, DEVICE_OPENCL, "PATH",                                                   \
-     "the ICD loader of OpenCL, libOpenCL.so.1 by default"}
+     "the ICD loader of OpenCL, libOpenCL.so.1 by default"},                                       \
+    {"nvcomp-library", 0, DEVICE_NVCOMP, "PATH",                                                   \
+     "NVIDIA's nvCOMP; empty: do not use it. By default it\n"                                      \
+     "is looked for, and so are the others"},                                                      \
+    {"cufile-library", 0, DEVICE_CUFILE, "PATH", "the same of cuFile"},                            \
+    {"nvjpeg2k-library", 0, DEVICE_NVJPEG2K, "PATH", "the same of nvJPEG2000"},                    \
+    {"nvjpeg-library", 0, DEVICE_NVJPEG, "PATH", "the same of nvJPEG"}
 #define DEVICE_OPTIONS                                                                             \
     {"device", 0, DEVICE_NAME, "NAME", "where pixel work is done: cpu (the cores, the default),\n" \
                                        "cuda:N or opencl:N as terrazzo devices tells them, or\n"   \
@@ -34,7 +50,9 @@ enum { DEVICE_NAME = 201, DEVICE_STRICT, DEVICE_MEMORY, DEVICE_CUDA, DEVICE_OPEN
     {"report", 0, OPTION_VERBOSE, NULL, "tell the way of every stage, as --verbose does"}
 /* clang-format on */
 
-/* Takes one of these options. false when the value is wrong; then a message was printed. */
+/* Takes one of DEVICE_LIBRARIES. */
+void device_take_library(tz_device_options *how, int id, const char *value);
+/* Takes one of DEVICE_OPTIONS. false when the value is wrong; then a message was printed. */
 bool device_apply(device_settings *settings, int id, const char *value);
 /* Whether the options go together; else a message was printed. */
 bool device_check(const device_settings *settings);

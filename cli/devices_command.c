@@ -39,10 +39,7 @@ typedef struct devices_settings {
 static bool apply(void *user, int id, const char *value)
 {
     devices_settings *settings = user;
-    if (id == DEVICE_CUDA)
-        settings->how.cuda_library = value;
-    else
-        settings->how.opencl_library = value;
+    device_take_library(&settings->how, id, value);
     return true;
 }
 
@@ -141,7 +138,10 @@ static void print_library(const tz_library_info *library)
     if (library->loaded)
         printf(", %s", library->version);
     else
-        printf(" is not used: ");
+        printf(" is not used");
+    if (library->codecs[0] != '\0' || library->reason[0] != '\0')
+        printf(": ");
+    text_put_string(stdout, library->codecs, 0);
     text_put_string(stdout, library->reason, 0);
     putchar('\n');
 }

@@ -77,6 +77,7 @@ static void write_library(json *j, const tz_library_info *library)
     json_text(j, "library", library->library);
     json_bool(j, "loaded", library->loaded);
     write_text(j, "version", library->version);
+    write_text(j, "codecs", library->codecs);
     write_text(j, "reason", library->reason);
     json_object_end(j);
 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares what src/device declares of NVIDIA's libraries with their own headers, and what is expected of them with what
-the libraries themselves answer. They come from PyPI (tests/nvidia/wheels.txt); no GPU is needed.
+the libraries themselves answer; and what terrazzo writes with what the parsers of nvTIFF and nvJPEG2000 see in it. They
+come from PyPI (tests/nvidia/wheels.txt); no GPU is needed.
 
-The argument is the folder of the programs that ask; TERRAZZO_LONG=1 asks all releases, not only one."""
+The argument is the folder of the programs that ask, the command beside it; TERRAZZO_LONG=1 asks all releases, not only
+one, and of many more files."""
 
 import ctypes
 import os
@@ -13,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from nvidia import nvcomp_rules, wheels
+from nvidia import nvcomp_rules, nvtiff, wheels, written
 from tap import Tap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -37,9 +39,10 @@ LIBRARIES = {
                    "nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", {
         "version": "0.11.0",
         "create": "0",
-        "parse whole": "SUCCESS 16x16 tile 16x16 tiles 1x1 components 1 precision 8 signed 0",
+        "parse whole": "SUCCESS 16x16 tile 16x16 tiles 1x1 components 1 16x16 precision 8 signed 0",
         "parse cut": "BAD_JPEG",
         "parse other": "BAD_JPEG",
+        "parse empty comment": "BAD_JPEG",
         "decode state": "6",
         "decode params": "0",
         "decode format": "0",
@@ -64,6 +67,8 @@ LIBRARIES = {
     }),
 }
 
+NVTIFF = ("nvidia-nvtiff-cu13", "0.8.0.82")
+
 
 def run(command, **more):
     return subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, **more)
@@ -72,16 +77,17 @@ def run(command, **more):
 class Check:
     def __init__(self, tap, programs, folder, releases):
         self.tap, self.programs, self.folder = tap, programs, folder
-        packages = CUDA + [NVCOMP[release][0] for release in releases] + [about[1] for about in LIBRARIES.values()]
+        packages = CUDA + [NVTIFF] + [NVCOMP[release][0] for release in releases] + [about[1] for about in LIBRARIES.values()]
         self.places = wheels.unpack(folder, packages)
         self.cuda = [self.places[package] / "nvidia/cu13/include" for package in CUDA]
 
-    def compile(self, source, includes, definitions):
+    def compile(self, source, includes, definitions, text=None):
+        """A source of tests/nvidia, or a text."""
         return run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-D_GNU_SOURCE",
                     "-Isrc", "-Itests",
                     *(f"-D{definition}" for definition in definitions),
                     *(word for path in [*includes, *self.cuda] for word in ("-isystem", path)),
-                    f"tests/nvidia/{source}"])
+                    *(["-xc", "-"] if text else [f"tests/nvidia/{source}"])], input=text)
 
     def headers(self, name, source, includes, definitions=()):
         done = self.compile(source, includes, definitions)
@@ -183,6 +189,23 @@ def check_search(check):
         check.tap.check("nvCOMP is not found elsewhere", done.stdout == "refused: it is not installed\n", done.stdout)
 
 
+def check_written(check, cases):
+    """Our files, as the vendor's parsers see them."""
+    place = check.places[NVTIFF] / "nvidia/nvtiff"
+    done = check.compile(None, [place / "include"], ["nvtiffTagDataType=nvtiffTagDataType_t"], nvtiff.declarations())
+    check.tap.check("nvTIFF: declared as the vendor does", done.returncode == 0, done.stderr)
+    _, package, _, library, _ = LIBRARIES["nvJPEG2000"]
+
+    def asks(path):
+        return lambda words: parse_answers(run([check.programs / "nvidia_answers", "nvjpeg2k", path, *words]).stdout)
+
+    parsers = {"nvJPEG2000": asks(check.places[package] / library),
+               "the double of nvJPEG2000": asks(check.programs / "libnvjpeg2k_double.so")}
+    with tempfile.TemporaryDirectory() as folder:
+        written.check_all(check.tap, check.programs.parent / "terrazzo", place / "lib/libnvtiff.so.0", parsers,
+                          pathlib.Path(folder), cases)
+
+
 def main():
     tap = Tap()
     if platform.machine() != "x86_64":
@@ -196,6 +219,7 @@ def main():
     check_search(check)
     for name in LIBRARIES:
         check_library(check, name)
+    check_written(check, written.whole() if os.environ.get("TERRAZZO_LONG") else written.sample())
     return tap.finish()
 
 

@@ -58,7 +58,7 @@ class Suite:
 
 
 NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
-          "programs": ["nvcomp_answers", "nvidia_answers"]}
+          "programs": ["nvcomp_answers", "nvidia_answers", "terrazzo"]}
 
 
 def suites():

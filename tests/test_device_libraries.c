@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the list of devices tells of NVIDIA's libraries, which are doubles here, or not there. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "device/libraries.h"
@@ -27,6 +28,7 @@ static void test_found(void **state)
         assert_string_equal(found[i].version, versions[i]);
         assert_string_equal(found[i].reason, "");
     }
+    assert_string_equal(found[0].codecs, "decodes Deflate and ZSTD");
 }
 
 static void test_not_found(void **state)
@@ -37,6 +39,8 @@ static void test_not_found(void **state)
     how.cufile_library = NVJPEG_DOUBLE;
     how.nvjpeg2k_library = "/nowhere/libnvjpeg2k.so.0";
     how.nvjpeg_library = "";
+    setenv("TERRAZZO_NVCOMP_LIBRARY", NVCOMP_DOUBLE_6, 1); /* not heeded */
+    setenv("TERRAZZO_NVJPEG_LIBRARY", NVJPEG_DOUBLE, 1);
     tz_library_info found[TZ_LIBRARY_COUNT];
     memset(found, 0, sizeof found);
     tz_libraries_find(found, &how);
@@ -44,6 +48,7 @@ static void test_not_found(void **state)
                                           "No such file", "it is not to be used"};
     for (size_t i = 0; i < TZ_LIBRARY_COUNT; i++) {
         assert_false(found[i].loaded);
+        assert_string_equal(found[i].codecs, "");
         if (!strstr(found[i].reason, reasons[i]))
             fail_msg("'%s' is not in: %s", reasons[i], found[i].reason);
     }
@@ -52,11 +57,31 @@ static void test_not_found(void **state)
     assert_string_equal(found[2].library, "/nowhere/libnvjpeg2k.so.0");
 }
 
+static void test_environment(void **state)
+{
+    (void)state;
+    const tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    tz_library_info found[TZ_LIBRARY_COUNT];
+    memset(found, 0, sizeof found);
+    setenv("TERRAZZO_NVCOMP_LIBRARY", NVCOMP_DOUBLE_5, 1);
+    setenv("TERRAZZO_CUFILE_LIBRARY", CUFILE_DOUBLE, 1);
+    setenv("TERRAZZO_NVJPEG2K_LIBRARY", "/nowhere/libnvjpeg2k.so.0", 1);
+    setenv("TERRAZZO_NVJPEG_LIBRARY", "", 1);
+    tz_libraries_find(found, &how);
+    assert_true(found[0].loaded && found[1].loaded);
+    assert_string_equal(found[0].version, "5.3.0");
+    assert_string_equal(found[1].library, CUFILE_DOUBLE);
+    assert_non_null(strstr(found[2].reason, "No such file"));
+    assert_string_equal(found[3].library, "libnvjpeg.so.13");
+    assert_string_equal(found[3].reason, "it is not to be used: TERRAZZO_NVJPEG_LIBRARY is empty");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),
         cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

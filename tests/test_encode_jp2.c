@@ -138,6 +138,28 @@ static void every_size_and_type_comes_back(void **state)
 }
 
 /* OpenJPEG cuts at the end of a pass, so it is not exact. */
+/* The standard wants a byte in a comment at least; nvJPEG2000 does not parse a stream with less. */
+static void no_comment_is_empty(void **state)
+{
+    enum { COM = 0xFF64, SOT = 0xFF90, ROWS = 64 };
+    (void)state;
+    encode_run run;
+    encode_open(&run, &tz_encoder_jp2, make_format(64, ROWS, 1, 8), lossless);
+    uint8_t *pixels = make_pixels(&run.format);
+    encoded tile = encode_rows(&run, ROWS, pixels);
+    size_t at = 2;
+    int marker = 0;
+    while (marker != SOT) {
+        marker = tile.data[at] << 8 | tile.data[at + 1];
+        const int length = tile.data[at + 2] << 8 | tile.data[at + 3];
+        assert_true(marker != COM || length >= 5);
+        at += 2 + (size_t)length;
+    }
+    free(tile.data);
+    free(pixels);
+    encode_close(&run);
+}
+
 static void quality_is_about_a_signal_to_noise_ratio(void **state)
 {
     (void)state;
@@ -222,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_and_type_comes_back),
+        cmocka_unit_test(no_comment_is_empty),
         cmocka_unit_test(quality_is_about_a_signal_to_noise_ratio),
         cmocka_unit_test(colours_of_rgb_are_decorrelated),
         cmocka_unit_test(noise_stays_within_the_bound),

@@ -1426,9 +1426,10 @@ typedef struct tz_device_options {
     void *cuda_context;       /* a CUcontext of the device to work in, which outlives it here; NULL:
                                  its primary context, which the runtime and most libraries use */
     void *cuda_stream; /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
-    /* Libraries of NVIDIA's, each by its path or a name that the loader knows; NULL: the newest of
-       those that are known here, where the loader looks or in a Python environment; empty: it is
-       not used. */
+    /* Libraries of NVIDIA's, each by its path or a name that the loader knows; empty: it is not
+       used. NULL: what the environment says in the same way, in TERRAZZO_NVCOMP_LIBRARY and so on;
+       and else the newest of those that are known here, where the loader looks or in a Python
+       environment. */
     const char *nvcomp_library; /* decodes tiles in deflate and Zstandard */
     const char *cufile_library;
     const char *nvjpeg2k_library;
@@ -1498,6 +1499,7 @@ typedef struct tz_library_info {
     char library[256]; /* where it is, or what was looked for */
     bool loaded;
     char version[32]; /* such as "6.0.0"; empty: it does not tell */
+    char codecs[128]; /* what is given to it, such as "decodes Deflate"; empty: nothing */
     char reason[256]; /* why it is not loaded; empty: it is */
 } tz_library_info;
 

@@ -194,7 +194,7 @@ static void on_nothing(const char *message, void *user)
 static void set_parameters(opj_cparameters_t *parameters, const tz_tile_format *format,
                            const tz_encode_choice *choice)
 {
-    static char no_comment[1];
+    static char comment[] = "terrazzo"; /* one without a byte is against the standard */
     const uint32_t shorter = format->width < format->height ? format->width : format->height;
     opj_set_default_encoder_parameters(parameters);
     parameters->numresolution = 1;
@@ -202,7 +202,7 @@ static void set_parameters(opj_cparameters_t *parameters, const tz_tile_format *
         parameters->numresolution++;
     parameters->tcp_numlayers = 1;
     parameters->tcp_mct = format->photometric == 2 && format->samples >= 3;
-    parameters->cp_comment = no_comment;
+    parameters->cp_comment = comment;
     if (choice->lossless) {
         parameters->cp_disto_alloc = 1;
     } else {

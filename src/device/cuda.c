@@ -62,6 +62,7 @@ static void end_event(const tz_cu_state *s, tz_cu_event event)
 /* Memory that is still to be freed in its stream waits for the queues. */
 static void release_within(tz_cu_state *s)
 {
+    tz_cu_j2k_close(s);
     for (uint32_t i = 0; i < TZ_QUEUES; i++)
         end_stream(s, s->queues[i]);
     end_stream(s, s->memory);
@@ -88,6 +89,7 @@ static void release(tz_cu_state *s)
     pthread_mutex_destroy(&s->order_lock);
     pthread_mutex_destroy(&s->modules.lock);
     tz_cu_codecs_deinit(&s->codecs);
+    tz_cu_j2k_deinit(&s->j2k);
     tz_free(s);
 }
 
@@ -164,22 +166,23 @@ static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
                        "the device cannot be used: %s", info->reason);
-    TZ_TRY(tz_cu_codecs_name(&s->codecs, options->nvcomp_library, ctx));
+    TZ_TRY(tz_cu_name_library(&s->codecs.library, options->nvcomp_library, ctx));
+    TZ_TRY(tz_cu_name_library(&s->j2k.library, options->nvjpeg2k_library, ctx));
     return open_context(s, options, ctx);
 }
 
 static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
 {
-    if (pthread_mutex_init(&s->order_lock, NULL) != 0)
+    pthread_mutex_t *const locks[] = {&s->order_lock, &s->modules.lock, &s->codecs.lock,
+                                      &s->j2k.lock};
+    for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
+        if (pthread_mutex_init(locks[i], NULL) == 0)
+            continue;
+        while (i > 0)
+            pthread_mutex_destroy(locks[--i]);
         return tz_fail_nomem(ctx, sizeof s->order_lock);
-    if (pthread_mutex_init(&s->modules.lock, NULL) == 0) {
-        const tz_result result = tz_cu_codecs_init(&s->codecs, ctx);
-        if (result == TZ_OK)
-            return TZ_OK;
-        pthread_mutex_destroy(&s->modules.lock);
     }
-    pthread_mutex_destroy(&s->order_lock);
-    return tz_fail_nomem(ctx, sizeof s->order_lock);
+    return TZ_OK;
 }
 
 static tz_result make_state(tz_cu_state **out, uint32_t index, const tz_context *ctx)
@@ -226,6 +229,8 @@ const tz_driver tz_driver_cuda = {
     .launch = tz_cu_launch,
     .find_decoder = tz_cu_find_decoder,
     .decode = tz_cu_decode,
+    .find_picture_codec = tz_cu_find_picture_codec,
+    .decode_pictures = tz_cu_decode_pictures,
     .record = tz_cu_record,
     .wait = tz_cu_wait,
     .query = tz_cu_query,

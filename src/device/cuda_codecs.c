@@ -7,21 +7,15 @@
 #include "device/cuda_parts.h"
 #include "device/device_text.h"
 
-tz_result tz_cu_codecs_init(tz_cu_codecs *codecs, const tz_context *ctx)
-{
-    return pthread_mutex_init(&codecs->lock, NULL) == 0 ? TZ_OK
-                                                        : tz_fail_nomem(ctx, sizeof codecs->lock);
-}
-
-tz_result tz_cu_codecs_name(tz_cu_codecs *codecs, const char *library, const tz_context *ctx)
+tz_result tz_cu_name_library(char **to, const char *library, const tz_context *ctx)
 {
     if (!library)
         return TZ_OK;
     const size_t size = strlen(library) + 1;
-    codecs->library = tz_alloc(size);
-    if (!codecs->library)
+    *to = tz_alloc(size);
+    if (!*to)
         return tz_fail_nomem(ctx, size);
-    memcpy(codecs->library, library, size);
+    memcpy(*to, library, size);
     return TZ_OK;
 }
 

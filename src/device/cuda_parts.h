@@ -8,6 +8,7 @@
 
 #include "device/cu_api.h"
 #include "device/cu_errors.h"
+#include "device/cuda_j2k.h"
 #include "device/driver.h"
 #include "device/kernel_image.h"
 #include "device/nvcomp.h"
@@ -63,13 +64,20 @@ typedef struct tz_cu_codecs {
     tz_chunk_decoder decoders[TZ_NVCOMP_CODEC_COUNT];
 } tz_cu_codecs;
 
-tz_result tz_cu_codecs_init(tz_cu_codecs *codecs, const tz_context *ctx);
-tz_result tz_cu_codecs_name(tz_cu_codecs *codecs, const char *library, const tz_context *ctx);
+/* A copy of the name that the caller gave a library; NULL stays NULL. */
+tz_result tz_cu_name_library(char **to, const char *library, const tz_context *ctx);
 void tz_cu_codecs_deinit(tz_cu_codecs *codecs);
 
 bool tz_cu_find_decoder(void *state, uint16_t compression, tz_chunk_decoder *out);
 tz_result tz_cu_decode(void *state, uint32_t queue, const tz_chunk_batch *batch,
                        const tz_context *ctx);
+
+/* ---- cuda_pictures.c: libraries of pictures, by compression ---- */
+
+bool tz_cu_find_picture_codec(void *state, uint16_t compression, bool encodes, uint64_t samples,
+                              tz_picture_codec *out);
+tz_result tz_cu_decode_pictures(void *state, uint32_t queue, const tz_picture_batch *batch,
+                                const tz_context *ctx);
 
 /* ---- cuda.c ---- */
 
@@ -82,6 +90,7 @@ typedef struct tz_cu_state {
     tz_cu_stream queues[TZ_QUEUES];
     tz_cu_module_set modules;
     tz_cu_codecs codecs;
+    tz_cu_j2k j2k;
 
     /* Memory comes and goes on a stream of its own. Events are recorded anew each time: who waits
      * for one waits for what it was at that moment. */

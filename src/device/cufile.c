@@ -17,7 +17,7 @@ bool tz_cufile_load(tz_cufile *cufile, const char *library, char *reason, size_t
     static const char *const names[] = {"libcufile.so.0", NULL};
     static const char *const wheels[] = {"nvidia/cu13/lib", "nvidia/cufile/lib", NULL};
     memset(cufile, 0, sizeof *cufile);
-    const tz_library_search search = {library, names, wheels};
+    const tz_library_search search = {library, "TERRAZZO_CUFILE_LIBRARY", names, wheels};
     void *handle = tz_library_find(&search, cufile->path, sizeof cufile->path, reason, reason_size);
     if (!handle)
         return false;

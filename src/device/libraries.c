@@ -7,54 +7,59 @@
 #include "device/nvjpeg.h"
 #include "device/nvjpeg2k.h"
 
-static void tell(tz_library_info *out, const char *name, const char *path)
+static void tell(tz_library_info *out, const char *path, uint32_t major, uint32_t minor,
+                 uint32_t patch)
 {
-    tz_device_text(out->name, sizeof out->name, name);
     tz_device_text(out->library, sizeof out->library, path);
-}
-
-static void tell_version(tz_library_info *out, uint32_t major, uint32_t minor, uint32_t patch)
-{
     if (major + minor + patch > 0)
         tz_device_textf(out->version, sizeof out->version, "%u.%u.%u", major, minor, patch);
 }
 
-static void find_nvcomp(tz_library_info *out, const char *given)
+static void find_nvcomp(tz_library_info *out, const tz_device_options *options)
 {
     tz_nvcomp is;
-    out->loaded = tz_nvcomp_load(&is, given, out->reason, sizeof out->reason);
-    tell(out, "nvCOMP", is.path);
-    tell_version(out, is.version / 1000, is.version / 100 % 10, is.version % 100);
+    out->loaded = tz_nvcomp_load(&is, options->nvcomp_library, out->reason, sizeof out->reason);
+    tell(out, is.path, is.version / 1000, is.version / 100 % 10, is.version % 100);
 }
 
-static void find_cufile(tz_library_info *out, const char *given)
+static void find_cufile(tz_library_info *out, const tz_device_options *options)
 {
     tz_cufile is;
-    out->loaded = tz_cufile_load(&is, given, out->reason, sizeof out->reason);
-    tell(out, "cuFile", is.path);
-    tell_version(out, is.major, is.minor, is.patch);
+    out->loaded = tz_cufile_load(&is, options->cufile_library, out->reason, sizeof out->reason);
+    tell(out, is.path, is.major, is.minor, is.patch);
 }
 
-static void find_nvjpeg2k(tz_library_info *out, const char *given)
+static void find_nvjpeg2k(tz_library_info *out, const tz_device_options *options)
 {
     tz_nvjpeg2k is;
-    out->loaded = tz_nvjpeg2k_load(&is, given, out->reason, sizeof out->reason);
-    tell(out, "nvJPEG2000", is.path);
-    tell_version(out, is.major, is.minor, is.patch);
+    out->loaded = tz_nvjpeg2k_load(&is, options->nvjpeg2k_library, out->reason, sizeof out->reason);
+    tell(out, is.path, is.major, is.minor, is.patch);
 }
 
-static void find_nvjpeg(tz_library_info *out, const char *given)
+static void find_nvjpeg(tz_library_info *out, const tz_device_options *options)
 {
     tz_nvjpeg is;
-    out->loaded = tz_nvjpeg_load(&is, given, out->reason, sizeof out->reason);
-    tell(out, "nvJPEG", is.path);
-    tell_version(out, is.major, is.minor, is.patch);
+    out->loaded = tz_nvjpeg_load(&is, options->nvjpeg_library, out->reason, sizeof out->reason);
+    tell(out, is.path, is.major, is.minor, is.patch);
 }
+
+/* What is given to each of them: nothing but what reads and writes do give it. */
+static const struct {
+    const char *name, *codecs;
+    void (*find)(tz_library_info *out, const tz_device_options *options);
+} libraries[TZ_LIBRARY_COUNT] = {
+    {"nvCOMP", "decodes Deflate and ZSTD", find_nvcomp},
+    {"cuFile", "", find_cufile},
+    {"nvJPEG2000", "", find_nvjpeg2k},
+    {"nvJPEG", "", find_nvjpeg},
+};
 
 void tz_libraries_find(tz_library_info out[TZ_LIBRARY_COUNT], const tz_device_options *options)
 {
-    find_nvcomp(&out[0], options->nvcomp_library);
-    find_cufile(&out[1], options->cufile_library);
-    find_nvjpeg2k(&out[2], options->nvjpeg2k_library);
-    find_nvjpeg(&out[3], options->nvjpeg_library);
+    for (size_t i = 0; i < TZ_LIBRARY_COUNT; i++) {
+        tz_device_text(out[i].name, sizeof out[i].name, libraries[i].name);
+        libraries[i].find(&out[i], options);
+        if (out[i].loaded)
+            tz_device_text(out[i].codecs, sizeof out[i].codecs, libraries[i].codecs);
+    }
 }

@@ -141,16 +141,25 @@ static void tell_path(void *handle, const char *name, char *path, size_t path_si
     tz_device_text(path, path_size, known ? map->l_name : name);
 }
 
+static void tell_unwanted(const tz_library_search *search, char *reason, size_t reason_size)
+{
+    if (search->given)
+        tz_device_text(reason, reason_size, "it is not to be used");
+    else
+        tz_device_textf(reason, reason_size, "it is not to be used: %s is empty", search->variable);
+}
+
 void *tz_library_find(const tz_library_search *search, char *path, size_t path_size, char *reason,
                       size_t reason_size)
 {
     reason[0] = '\0';
-    const char *name = search->given ? search->given : search->names[0];
+    const char *given = search->given ? search->given : secure_getenv(search->variable);
+    const char *name = given && given[0] ? given : search->names[0];
     tz_device_text(path, path_size, name);
     void *handle = NULL;
-    if (search->given && search->given[0] == '\0') {
-        tz_device_text(reason, reason_size, "it is not to be used");
-    } else if (search->given) {
+    if (given && given[0] == '\0') {
+        tell_unwanted(search, reason, reason_size);
+    } else if (given) {
         handle = tz_library_open(name, reason, reason_size);
     } else {
         for (const char *const *next = search->names; *next && !handle; next++) {

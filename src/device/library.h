@@ -25,14 +25,17 @@ const char *tz_library_symbols(void *handle, const tz_symbol *symbols, size_t co
 typedef struct tz_library_search {
     const char *given;         /* what the caller named: the only place, then; NULL: look for it;
                                   empty: do not use it */
+    const char *variable;      /* of the environment: the same of the user, where the caller named
+                                  nothing */
     const char *const *names;  /* sonames, the one to prefer first; NULL at the end */
     const char *const *wheels; /* folders below site-packages that Python's packages put it into;
                                   NULL at the end */
 } tz_library_search;
 
-/* Of each name in turn: where the loader looks, then below the site-packages that this library is
- * in, then below those of the environments that VIRTUAL_ENV and CONDA_PREFIX name. *path becomes
- * where the library is; or what was looked for, and *reason why there is none. */
+/* Without a place that was named, of each name in turn: where the loader looks, then below the
+ * site-packages that this library is in, then below those of the environments that VIRTUAL_ENV and
+ * CONDA_PREFIX name. *path becomes where the library is; or what was looked for, and *reason why
+ * there is none. */
 void *tz_library_find(const tz_library_search *search, char *path, size_t path_size, char *reason,
                       size_t reason_size);
 

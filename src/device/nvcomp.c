@@ -93,7 +93,7 @@ bool tz_nvcomp_load(tz_nvcomp *nvcomp, const char *library, char *reason, size_t
                                         "libnvcomp.so", NULL};
     static const char *const wheels[] = {"nvidia/libnvcomp/lib64", "nvidia/nvcomp", NULL};
     memset(nvcomp, 0, sizeof *nvcomp);
-    const tz_library_search search = {library, names, wheels};
+    const tz_library_search search = {library, "TERRAZZO_NVCOMP_LIBRARY", names, wheels};
     void *handle = tz_library_find(&search, nvcomp->path, sizeof nvcomp->path, reason, reason_size);
     return handle && take_release(nvcomp, handle, reason, reason_size);
 }

@@ -35,7 +35,7 @@ bool tz_nvjpeg_load(tz_nvjpeg *nvjpeg, const char *library, char *reason, size_t
     static const char *const names[] = {"libnvjpeg.so.13", "libnvjpeg.so.12", NULL};
     static const char *const wheels[] = {"nvidia/cu13/lib", "nvidia/nvjpeg/lib", NULL};
     memset(nvjpeg, 0, sizeof *nvjpeg);
-    const tz_library_search search = {library, names, wheels};
+    const tz_library_search search = {library, "TERRAZZO_NVJPEG_LIBRARY", names, wheels};
     void *handle = tz_library_find(&search, nvjpeg->path, sizeof nvjpeg->path, reason, reason_size);
     if (!handle)
         return false;

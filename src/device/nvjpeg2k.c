@@ -35,7 +35,7 @@ bool tz_nvjpeg2k_load(tz_nvjpeg2k *nvjpeg2k, const char *library, char *reason, 
     static const char *const names[] = {"libnvjpeg2k.so.0", NULL};
     static const char *const wheels[] = {"nvidia/nvjpeg2k/lib", NULL};
     memset(nvjpeg2k, 0, sizeof *nvjpeg2k);
-    const tz_library_search search = {library, names, wheels};
+    const tz_library_search search = {library, "TERRAZZO_NVJPEG2K_LIBRARY", names, wheels};
     void *handle =
         tz_library_find(&search, nvjpeg2k->path, sizeof nvjpeg2k->path, reason, reason_size);
     if (!handle)

@@ -14,7 +14,7 @@ COMMANDS = ["info", "read", "view", "plan", "diff", "validate", "cog", "convert"
 
 
 def option_names(help_text):
-    return set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", help_text, re.MULTILINE))
+    return set(re.findall(r"^  (?:-\w, |    )(--[a-z0-9-]+)", help_text, re.MULTILINE))
 
 
 @pytest.mark.parametrize("arguments", [[], ["help"], ["--help"], ["-h"], ["help", "help"]])
@@ -43,7 +43,7 @@ def test_help_fits_80_columns(run):
 def test_man_page_and_help_have_the_same_options(run):
     page = (ROOT / "doc" / "terrazzo.1").read_text().replace("\\-", "-")
     options = page[page.index(".SH OPTIONS"):page.index(".SH FILES")]
-    in_page = re.findall(r"^\.T[PQ]\n\.(?:B|BI|BR) (?:-\w \", \" )?(--[a-z-]+)", options, re.MULTILINE)
+    in_page = re.findall(r"^\.T[PQ]\n\.(?:B|BI|BR) (?:-\w \", \" )?(--[a-z0-9-]+)", options, re.MULTILINE)
     assert len(in_page) == len(set(in_page))
     assert set(in_page) == set().union(*(option_names(run(name, "-h").stdout) for name in COMMANDS))
 

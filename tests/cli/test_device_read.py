@@ -157,3 +157,18 @@ def test_nvcomp_of_an_environment(run, made, tmp_path):
     assert [answer["library"] for answer in answers] == [None, "nvCOMP 6.0.0"]
     assert [answer["library_calls"] for answer in answers] == [0, 1]
     assert "  Library       nvCOMP 6.0.0, 1 batch\n" in pages[1] and "  Library" not in pages[0]
+
+
+@pytest.mark.parametrize("option, variable, expected", [
+    ("6", "", "nvCOMP 6.0.0"), (None, "5", "nvCOMP 5.3.0"), ("", "5", None), (None, "", None)])
+def test_nvcomp_by_its_path(run, made, tmp_path, option, variable, expected):
+    """The option first, then the environment; empty: not used."""
+    def path(release):
+        return str(DOUBLES / f"libnvcomp_double_{release}.so") if release else ""
+
+    named = [] if option is None else ["--nvcomp-library", path(option)]
+    done = run("read", "--json", "--window", "0,0,60,60", "--device", "cuda:0", "--cuda-library",
+               str(DOUBLES / "libcuda_double.so"), *named, made(), str(tmp_path / "a.raw"),
+               env=plain_environment(TERRAZZO_NVCOMP_LIBRARY=path(variable)))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert json.loads(done.stdout)["device"]["library"] == expected

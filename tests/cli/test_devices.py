@@ -151,6 +151,16 @@ LIBRARIES = {"nvCOMP": ("nvidia/libnvcomp/lib64/libnvcomp.so.6", "nvcomp_double_
              "cuFile": ("nvidia/cu13/lib/libcufile.so.0", "cufile_double", "1.19.0"),
              "nvJPEG2000": ("nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", "nvjpeg2k_double", "0.11.0"),
              "nvJPEG": ("nvidia/cu13/lib/libnvjpeg.so.13", "nvjpeg_double", "13.2.3")}
+WORDS = {"nvCOMP": "nvcomp", "cuFile": "cufile", "nvJPEG2000": "nvjpeg2k", "nvJPEG": "nvjpeg"}
+CUDA = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+
+
+def double_of(name):
+    return str(DOUBLES / f"lib{LIBRARIES[name][1]}.so")
+
+
+def places_of(found):
+    return {library["name"]: library["library"] if library["loaded"] else library["reason"] for library in found}
 
 
 def test_libraries_in_an_environment(devices, run, tmp_path):
@@ -159,18 +169,44 @@ def test_libraries_in_an_environment(devices, run, tmp_path):
         places[name] = tmp_path / "lib/python3.12/site-packages" / path
         places[name].parent.mkdir(parents=True, exist_ok=True)
         places[name].symlink_to(DOUBLES / f"lib{double}.so")
-    cuda = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
-    found = devices(*cuda, VIRTUAL_ENV=str(tmp_path))["libraries"]
+    found = devices(*CUDA, VIRTUAL_ENV=str(tmp_path))["libraries"]
     assert [(library["name"], library["library"], library["version"]) for library in found] == [
         (name, str(places[name]), version) for name, (_, _, version) in LIBRARIES.items()]
     assert all(library["loaded"] and library["reason"] is None for library in found)
-    page = run("devices", *cuda, env=plain_environment(VIRTUAL_ENV=str(tmp_path))).stdout
-    assert "Libraries" in page and f"{places['nvCOMP']}, 6.0.0" in page
+    assert found[0]["codecs"].startswith("decodes Deflate")
+    page = run("devices", *CUDA, env=plain_environment(VIRTUAL_ENV=str(tmp_path))).stdout
+    assert "Libraries" in page and f"{places['nvCOMP']}, 6.0.0: {found[0]['codecs']}\n" in page
+
+
+def test_libraries_by_options(devices, run):
+    """Each by its path; the environment is not asked then."""
+    options = [word for name in LIBRARIES for word in (f"--{WORDS[name]}-library", double_of(name))]
+    variables = {f"TERRAZZO_{WORDS[name].upper()}_LIBRARY": "" for name in LIBRARIES}
+    assert places_of(devices(*CUDA, *options, **variables)["libraries"]) == {
+        name: double_of(name) for name in LIBRARIES}
+    page = run("devices", *CUDA, "--cufile-library", "").stdout
+    assert "libcufile.so.0 is not used: it is not to be used\n" in page
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_libraries_by_the_environment(devices, name, tmp_path):
+    variable, option = f"TERRAZZO_{WORDS[name].upper()}_LIBRARY", f"--{WORDS[name]}-library"
+    missing = str(tmp_path / "none.so")
+
+    def found(*options, **variables):
+        return next(library for library in devices(*CUDA, *options, **variables)["libraries"] if library["name"] == name)
+
+    assert found(**{variable: double_of(name)})["library"] == double_of(name)
+    unwanted = found(**{variable: ""})
+    assert not unwanted["loaded"] and unwanted["reason"] == f"it is not to be used: {variable} is empty"
+    assert unwanted["codecs"] is None and unwanted["version"] is None
+    assert "No such file" in found(**{variable: missing})["reason"]
+    assert found(option, double_of(name), **{variable: missing})["loaded"]
+    assert found(option, "", **{variable: double_of(name)})["reason"] == "it is not to be used"
 
 
 def test_libraries_that_are_missing(devices, tmp_path):
-    cuda = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
-    found = devices(*cuda, VIRTUAL_ENV=str(tmp_path), CONDA_PREFIX=str(tmp_path))["libraries"]
+    found = devices(*CUDA, VIRTUAL_ENV=str(tmp_path), CONDA_PREFIX=str(tmp_path))["libraries"]
     assert [library["name"] for library in found] == list(LIBRARIES)
     # a machine may have them where its loader looks
     assert all(library["loaded"] or library["reason"] == "it is not installed" for library in found)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loads cuFile, nvJPEG2000 or nvJPEG, which the first argument says, from the path of the second,
- * and prints what it answers where there is no GPU: a line each, the question and the answer. */
+ * and prints what it answers where there is no GPU: a line each, the question and the answer. With
+ * more arguments nvJPEG2000 is asked of streams: see parse_streams. */
+#define _GNU_SOURCE /* memmem */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,14 +53,17 @@ static void ask_parse(tz_nvjpeg2k_handle handle, const char *what, const uint8_t
         return;
     const tz_nvjpeg2k_status parsed = j2k.api.StreamParse(handle, data, size, 0, 0, stream);
     printf("parse %s: %s", what, tz_nvjpeg2k_status_name(parsed));
-    tz_nvjpeg2k_image_info image;
-    tz_nvjpeg2k_component_info component;
-    if (parsed == 0 && j2k.api.StreamGetImageInfo(stream, &image) == 0 &&
-        j2k.api.StreamGetImageComponentInfo(stream, &component, 0) == 0)
-        printf(" %ux%u tile %ux%u tiles %ux%u components %u precision %u signed %u",
-               image.image_width, image.image_height, image.tile_width, image.tile_height,
-               image.num_tiles_x, image.num_tiles_y, image.num_components, component.precision,
-               component.sgn);
+    tz_nvjpeg2k_image_info image = {0};
+    tz_nvjpeg2k_component_info is;
+    if (parsed == 0 && j2k.api.StreamGetImageInfo(stream, &image) == 0)
+        printf(" %ux%u tile %ux%u tiles %ux%u components %u", image.image_width, image.image_height,
+               image.tile_width, image.tile_height, image.num_tiles_x, image.num_tiles_y,
+               image.num_components);
+    for (uint32_t i = 0; i < image.num_components; i++) {
+        if (j2k.api.StreamGetImageComponentInfo(stream, &is, i) == 0)
+            printf(" %ux%u precision %u signed %u", is.component_width, is.component_height,
+                   is.precision, is.sgn);
+    }
     printf("\n");
     (void)j2k.api.StreamDestroy(stream);
 }
@@ -72,6 +77,34 @@ static void ask_parses(tz_nvjpeg2k_handle handle)
     ask_parse(handle, "whole", whole->data, whole->size);
     ask_parse(handle, "cut", whole->data, 40);
     ask_parse(handle, "other", bad, whole->size);
+    static const uint8_t comment[] = {0xFF, 0x64, 0, 4, 0, 1};
+    static const uint8_t part[] = {0xFF, 0x90};
+    const uint8_t *at = memmem(whole->data, whole->size, part, sizeof part);
+    const size_t before = (size_t)(at - whole->data);
+    memcpy(bad, whole->data, before);
+    memcpy(bad + before, comment, sizeof comment);
+    memcpy(bad + before + sizeof comment, at, whole->size - before);
+    ask_parse(handle, "empty comment", bad, whole->size + sizeof comment);
+}
+
+/* Streams in a file: arguments are its path, and the offset and size of each. */
+static bool parse_streams(int count, char **arguments)
+{
+    tz_nvjpeg2k_handle handle = NULL;
+    FILE *file = fopen(arguments[0], "rb");
+    if (!file || j2k.api.CreateSimple(&handle) != 0)
+        return false;
+    for (int i = 1; i + 1 < count; i += 2) {
+        const size_t size = (size_t)strtoul(arguments[i + 1], NULL, 10);
+        uint8_t *data = malloc(size);
+        if (!data || fseek(file, strtol(arguments[i], NULL, 10), SEEK_SET) != 0 ||
+            fread(data, 1, size, file) != size)
+            return false;
+        ask_parse(handle, arguments[i], data, size);
+        free(data);
+    }
+    fclose(file);
+    return j2k.api.Destroy(handle) == 0;
 }
 
 static void ask_encode(uint32_t components, uint32_t irreversible, const char *what)
@@ -144,9 +177,12 @@ static bool ask_nvjpeg(const char *library, char *reason, size_t reason_size)
 
 int main(int argc, char **argv)
 {
+    char reason[256];
+    if (argc > 4 && strcmp(argv[1], "nvjpeg2k") == 0)
+        return !tz_nvjpeg2k_load(&j2k, argv[2], reason, sizeof reason) ||
+               !parse_streams(argc - 3, argv + 3);
     if (argc != 3)
         return 2;
-    char reason[256];
     const char *library = argv[2][0] ? argv[2] : NULL;
     const bool loaded = strcmp(argv[1], "cufile") == 0 ? ask_cufile(library, reason, sizeof reason)
                         : strcmp(argv[1], "nvjpeg2k") == 0

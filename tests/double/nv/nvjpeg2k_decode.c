@@ -41,6 +41,20 @@ static tz_nvjpeg2k_status keep_info(tz_nvjpeg2k_stream to, const tz_jp2_info *in
     return SUCCESS;
 }
 
+/* The standard wants a byte in a comment at least, and so does the library itself. */
+static bool has_empty_comment(const tz_jp2_info *info)
+{
+    enum { COM = 0xFF64, SOT = 0xFF90, FIRST = 2, LEAST = 5 };
+    const uint8_t *at = info->stream + FIRST, *end = info->stream + info->stream_size;
+    while (end - at >= 4 && (at[0] << 8 | at[1]) != SOT) {
+        const int length = at[2] << 8 | at[3];
+        if ((at[0] << 8 | at[1]) == COM && length < LEAST)
+            return true;
+        at += 2 + length;
+    }
+    return false;
+}
+
 tz_nvjpeg2k_status nvjpeg2kStreamParse(tz_nvjpeg2k_handle handle, const unsigned char *data,
                                        size_t size, int save_metadata, int save_stream,
                                        tz_nvjpeg2k_stream stream)
@@ -60,7 +74,7 @@ tz_nvjpeg2k_status nvjpeg2kStreamParse(tz_nvjpeg2k_handle handle, const unsigned
     stream->size = size;
     const tz_codec_call call = {&ctx, tz_at_nowhere()};
     if (tz_jp2_read_info(&info, data, size, &call) != TZ_OK ||
-        tz_jp2_read_headers(&info, &call) != TZ_OK)
+        tz_jp2_read_headers(&info, &call) != TZ_OK || has_empty_comment(&info))
         return BAD_JPEG;
     return keep_info(stream, &info);
 }

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The CUDA driver: batches of JPEG 2000 for nvJPEG2000. Pictures go to its states in turn. All of
+ * their streams begin behind what is in the queue by then, and the queue goes on when they have
+ * come to an end; the caller waits only for a state that is needed once more. */
+#include "base/mem.h"
+#include "device/cuda_parts.h"
+#include "device/device_text.h"
+#include "device/pictures.h"
+
+void tz_cu_j2k_deinit(tz_cu_j2k *j2k)
+{
+    tz_free(j2k->library);
+    pthread_mutex_destroy(&j2k->lock);
+}
+
+/* ---- what it takes ---- */
+
+/* Of its own memory, which it does not tell: for each picture that is under way coefficients of 32
+ * bits, twice for the wavelets, with as much again for code blocks and stored bytes; and its
+ * kernels. */
+enum { BYTES_PER_SAMPLE = 16, BYTES_PER_STATE = 1 << 20, BYTES_AT_ALL = 32 << 20 };
+
+static uint64_t bytes_for(uint64_t samples)
+{
+    const uint64_t one = tz_add_capped(tz_mul_capped(samples, BYTES_PER_SAMPLE), BYTES_PER_STATE);
+    return tz_add_capped(tz_mul_capped(one, TZ_CU_J2K_STATES), BYTES_AT_ALL);
+}
+
+static bool is_there(tz_cu_j2k *j2k)
+{
+    char reason[256];
+    pthread_mutex_lock(&j2k->lock);
+    if (!j2k->is_known)
+        j2k->is_there = tz_nvjpeg2k_load(&j2k->nvjpeg2k, j2k->library, reason, sizeof reason);
+    j2k->is_known = true;
+    pthread_mutex_unlock(&j2k->lock);
+    return j2k->is_there;
+}
+
+bool tz_cu_j2k_find(tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_codec *out)
+{
+    tz_cu_j2k *j2k = &s->j2k;
+    if (encodes || !is_there(j2k))
+        return false;
+    tz_device_textf(out->name, sizeof out->name, "nvJPEG2000 %u.%u.%u", j2k->nvjpeg2k.major,
+                    j2k->nvjpeg2k.minor, j2k->nvjpeg2k.patch);
+    out->bytes = bytes_for(samples);
+    return true;
+}
+
+/* ---- one picture ---- */
+
+/* Whether it found in the stream what it is to decode. */
+static bool is_as_wanted(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
+                         const tz_picture *picture)
+{
+    tz_nvjpeg2k_image_info is;
+    if (api->StreamGetImageInfo(parsed, &is) != 0 || is.image_width != picture->width ||
+        is.image_height != picture->height || is.num_components != picture->samples)
+        return false;
+    for (uint32_t i = 0; i < is.num_components; i++) {
+        tz_nvjpeg2k_component_info component;
+        if (api->StreamGetImageComponentInfo(parsed, &component, i) != 0 ||
+            component.component_width != picture->width ||
+            component.component_height != picture->height ||
+            component.precision != 8 * picture->sample_bytes ||
+            (component.sgn != 0) != picture->is_signed)
+            return false;
+    }
+    return true;
+}
+
+static int32_t type_of(const tz_picture *picture)
+{
+    if (picture->sample_bytes == 1)
+        return TZ_NVJPEG2K_UINT8;
+    return picture->is_signed ? TZ_NVJPEG2K_INT16 : TZ_NVJPEG2K_UINT16;
+}
+
+/* The library did not take it; or something is wrong with the device. */
+static bool is_of_picture(tz_nvjpeg2k_status status)
+{
+    enum { INVALID = 2, BAD = 3, NOT_SUPPORTED = 4, NO_MEMORY = 5, NOT_IMPLEMENTED = 9 };
+    return (status >= INVALID && status <= NO_MEMORY) || status == NOT_IMPLEMENTED;
+}
+
+static tz_result decode_in(tz_cu_state *s, tz_cu_j2k_decoder *decoder, tz_picture *picture,
+                           tz_cu_address slab, const tz_context *ctx)
+{
+    const tz_cu_j2k *j2k = &s->j2k;
+    void *plane = (void *)(uintptr_t)(slab + picture->at);
+    size_t pitch = (size_t)picture->width * picture->samples * picture->sample_bytes;
+    tz_nvjpeg2k_image image = {&plane, &pitch, type_of(picture), picture->samples};
+    const tz_nvjpeg2k_status status = j2k->nvjpeg2k.api.DecodeImage(
+        j2k->handle, decoder->state, decoder->parsed,
+        picture->samples > 1 ? j2k->by_pixel : j2k->one_sample, &image, decoder->slot.stream);
+    picture->failed = status != 0;
+    /* whatever it says, some of the work may be in the stream */
+    TZ_TRY(tz_cu_slot_note(s, &decoder->slot, ctx));
+    return is_of_picture(status) ? TZ_OK
+                                 : tz_cu_j2k_answer("DecodeImage", status, TZ_ERR_DEVICE, ctx);
+}
+
+/* ---- batches ---- */
+
+/* A batch: which decoders have come to the queue. */
+typedef struct turn {
+    tz_cu_state *s;
+    uint32_t queue;
+    tz_cu_address slab;
+    bool begun[TZ_CU_J2K_STATES];
+} turn;
+
+static tz_result decode_one(turn *t, tz_picture *picture, const tz_context *ctx)
+{
+    tz_cu_j2k *j2k = &t->s->j2k;
+    const tz_nvjpeg2k_api *api = &j2k->nvjpeg2k.api;
+    const uint32_t index = j2k->next;
+    tz_cu_j2k_decoder *decoder = &j2k->decoders[index];
+    TZ_TRY(tz_cu_slot_wait(t->s, &decoder->slot, ctx));
+    picture->failed = api->StreamParse(j2k->handle, picture->bytes, (size_t)picture->size, 0, 0,
+                                       decoder->parsed) != 0 ||
+                      !is_as_wanted(api, decoder->parsed, picture);
+    if (picture->failed)
+        return TZ_OK;
+    if (!t->begun[index])
+        TZ_TRY(tz_cu_slot_begin(t->s, &decoder->slot, t->queue, ctx));
+    t->begun[index] = true;
+    j2k->next = (index + 1) % TZ_CU_J2K_STATES;
+    return decode_in(t->s, decoder, picture, t->slab, ctx);
+}
+
+/* Decoders end when all have begun: what the queue waits for, the next to begin would wait for. */
+static tz_result decode_all(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                            const tz_context *ctx)
+{
+    turn t = {.s = s, .queue = queue, .slab = tz_cu_address_of(batch->slab)};
+    TZ_TRY(tz_cu_j2k_make(s, ctx));
+    for (uint64_t i = 0; i < batch->count; i++)
+        TZ_TRY(decode_one(&t, &batch->pictures[i], ctx));
+    for (uint32_t i = 0; i < TZ_CU_J2K_STATES; i++) {
+        if (t.begun[i])
+            TZ_TRY(tz_cu_slot_end(s, &s->j2k.decoders[i].slot, queue, ctx));
+    }
+    return TZ_OK;
+}
+
+/* Where it fails, nothing goes on that the queue does not wait for. */
+tz_result tz_cu_j2k_decode(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                           const tz_context *ctx)
+{
+    tz_cu_j2k *j2k = &s->j2k;
+    if (!is_there(j2k))
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                       "nvJPEG2000 is not there");
+    pthread_mutex_lock(&j2k->lock);
+    const tz_result result = decode_all(s, queue, batch, ctx);
+    if (result != TZ_OK)
+        tz_cu_j2k_settle(s);
+    pthread_mutex_unlock(&j2k->lock);
+    return result;
+}

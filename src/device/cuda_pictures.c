@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The CUDA driver: libraries of pictures, each for one compression. They are loaded when they are
+ * first wanted; that one is not there is no failure, the cores decode then. */
+#include "device/cuda_parts.h"
+
+typedef struct library {
+    uint16_t compression;
+    bool (*find)(tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_codec *out);
+    tz_result (*decode)(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                        const tz_context *ctx);
+} library;
+
+static const library libraries[] = {
+    {34712, tz_cu_j2k_find, tz_cu_j2k_decode},
+};
+
+static const library *library_of(uint16_t compression)
+{
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+        if (libraries[i].compression == compression)
+            return &libraries[i];
+    }
+    return NULL;
+}
+
+bool tz_cu_find_picture_codec(void *state, uint16_t compression, bool encodes, uint64_t samples,
+                              tz_picture_codec *out)
+{
+    const library *it = library_of(compression);
+    return it && it->find(state, encodes, samples, out);
+}
+
+tz_result tz_cu_decode_pictures(void *state, uint32_t queue, const tz_picture_batch *batch,
+                                const tz_context *ctx)
+{
+    const library *it = library_of(batch->compression);
+    if (!it)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                       "no library decodes compression %u", batch->compression);
+    TZ_TRY(tz_cu_enter(state, ctx));
+    return tz_cu_leave(state, it->decode(state, queue, batch, ctx), ctx);
+}

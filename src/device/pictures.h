@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles decoded by a library that takes whole streams in memory of the host (device/driver.h). What
+ * it made of them is trusted as far as sizes and types were compared before; what it could not
+ * decode is said before anything is launched that would use it. */
+#ifndef TZ_DEVICE_PICTURES_H
+#define TZ_DEVICE_PICTURES_H
+
+#include "device/device.h"
+
+/* Whether there is a library for pictures of this compression, which, and how much memory of the
+ * device it takes for pictures of up to so many samples. */
+bool tz_pictures_find(const tz_device *device, uint16_t compression, bool encodes, uint64_t samples,
+                      tz_picture_codec *out);
+
+/* Checks that pictures lie within the slab, one behind the other and at multiples of their samples'
+ * size (TZ_ERR_ARG names the picture), and gives them to the library. What it could not decode is
+ * noted in the picture. A count of 0 is nothing to do. */
+tz_result tz_pictures_decode(uint32_t queue, const tz_picture_batch *batch, tz_error *err);
+
+/* Bytes of its samples. */
+static inline uint64_t tz_picture_bytes(const tz_picture *picture)
+{
+    return (uint64_t)picture->width * picture->height * picture->samples * picture->sample_bytes;
+}
+
+#endif
