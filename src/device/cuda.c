@@ -63,6 +63,7 @@ static void end_event(const tz_cu_state *s, tz_cu_event event)
 static void release_within(tz_cu_state *s)
 {
     tz_cu_j2k_close(s);
+    tz_cu_jpeg_close(s);
     for (uint32_t i = 0; i < TZ_QUEUES; i++)
         end_stream(s, s->queues[i]);
     end_stream(s, s->memory);
@@ -90,6 +91,7 @@ static void release(tz_cu_state *s)
     pthread_mutex_destroy(&s->modules.lock);
     tz_cu_codecs_deinit(&s->codecs);
     tz_cu_j2k_deinit(&s->j2k);
+    tz_cu_jpeg_deinit(&s->jpeg);
     tz_free(s);
 }
 
@@ -168,13 +170,14 @@ static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz
                        "the device cannot be used: %s", info->reason);
     TZ_TRY(tz_cu_name_library(&s->codecs.library, options->nvcomp_library, ctx));
     TZ_TRY(tz_cu_name_library(&s->j2k.library, options->nvjpeg2k_library, ctx));
+    TZ_TRY(tz_cu_name_library(&s->jpeg.library, options->nvjpeg_library, ctx));
     return open_context(s, options, ctx);
 }
 
 static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
 {
     pthread_mutex_t *const locks[] = {&s->order_lock, &s->modules.lock, &s->codecs.lock,
-                                      &s->j2k.lock};
+                                      &s->j2k.lock, &s->jpeg.lock};
     for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
         if (pthread_mutex_init(locks[i], NULL) == 0)
             continue;
