@@ -40,11 +40,13 @@ static void check_one_upload(const decoding *d, tz_device *device, const contrac
 {
     contract_file f = contract_file_of(size, d->compression);
     const tz_report report = contract_read(&f, device, 0);
+    const size_t some = size->tiles > 0;
     if (size->tiles == 1)
         *of_one = steps_asked(contract_cuda);
-    assert_int_equal(steps_asked(contract_cuda), size->tiles == 0 ? 0 : *of_one);
-    assert_int_equal(steps_of(contract_cuda, STEP_UPLOAD), size->tiles == 0 ? 0 : 1);
-    assert_int_equal(steps_blocking(contract_cuda), 0);
+    contract_expect(size, "uploads", steps_of(contract_cuda, STEP_UPLOAD), some);
+    contract_expect(size, "waits", steps_of(contract_cuda, STEP_SYNC), some);
+    contract_expect(size, "waits for all", steps_blocking(contract_cuda), 0);
+    contract_expect(size, "calls", steps_asked(contract_cuda), some ? *of_one : 0);
     if (size->tiles > 0) {
         const size_t at = steps_find(contract_cuda, STEP_UPLOAD, 0);
         assert_true(contract_cuda->steps[at].bytes >= report.bytes_compressed);
@@ -71,12 +73,14 @@ static void xarray_spatial_1528_one_upload_a_wave(void **state)
 {
     (void)state;
     tz_device *device = open_for(by_library);
-    contract_file f = contract_file_of(&contract_sizes[3], by_library->compression);
+    const contract_size *size = &contract_sizes[3];
+    contract_file f = contract_file_of(size, by_library->compression);
     const tz_report whole = contract_read(&f, device, 0);
     const tz_report report = contract_read(&f, device, whole.device.memory / 2);
     assert_true(report.device.waves >= 3);
-    assert_int_equal(steps_of(contract_cuda, STEP_UPLOAD), report.device.waves);
-    assert_int_equal(steps_blocking(contract_cuda), 0);
+    contract_expect(size, "uploads", steps_of(contract_cuda, STEP_UPLOAD), report.device.waves);
+    contract_expect(size, "waits", steps_of(contract_cuda, STEP_SYNC), report.device.waves);
+    contract_expect(size, "waits for all", steps_blocking(contract_cuda), 0);
     contract_file_free(&f);
     contract_close(device);
 }
@@ -90,10 +94,10 @@ static void check_one_buffer(const decoding *d, tz_device *device, const contrac
     const size_t some = size->tiles > 0;
     const tz_report report = contract_read(&f, device, 0);
     assert_int_equal(report.device.tiles, size->tiles);
-    assert_int_equal(steps_of(contract_cuda, d->decode), some);
-    assert_int_equal(steps_allocating(contract_cuda), some);
-    assert_int_equal(steps_of(contract_cuda, "cuMemFreeAsync"), some);
-    assert_int_equal(steps_with(contract_cuda, "DtoD"), 0);
+    contract_expect(size, "calls of the library", steps_of(contract_cuda, d->decode), some);
+    contract_expect(size, "allocations", steps_allocating(contract_cuda), some);
+    contract_expect(size, "releases", steps_of(contract_cuda, "cuMemFreeAsync"), some);
+    contract_expect(size, "copies", steps_with(contract_cuda, "DtoD"), 0);
     if (some) {
         const size_t at = steps_first_allocation(contract_cuda);
         assert_int_equal(contract_cuda->steps[at].bytes, report.device.memory);
@@ -143,7 +147,7 @@ static void xarray_spatial_1659_other_codecs(void **state)
         how.device = device;
         steps_keep(contract_cuda);
         assert_int_equal(tz_read_batch(&item, size->tiles > 0, &how, &report, &err), TZ_OK);
-        assert_int_equal(steps_asked(contract_cuda), 0);
+        contract_expect(size, "calls", steps_asked(contract_cuda), 0);
         assert_string_equal(report.device.id, "");
         contract_file_free(&f);
     }
@@ -183,8 +187,9 @@ static void check_no_room(const decoding *d, tz_device *device)
     steps_keep(contract_cuda);
     assert_int_equal(tz_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
     assert_int_equal(err.found, least);
-    assert_int_equal(steps_allocating(contract_cuda), 0);
-    assert_int_equal(steps_of(contract_cuda, "cuMemHostAlloc"), 0);
+    contract_expect(&contract_sizes[1], "allocations", steps_allocating(contract_cuda), 0);
+    contract_expect(&contract_sizes[1], "allocations of the host",
+                    steps_of(contract_cuda, "cuMemHostAlloc"), 0);
     contract_file_free(&f);
 }
 

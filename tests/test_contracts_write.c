@@ -65,11 +65,11 @@ static void check_as_by_cores(const raster *r, tz_write_options options, const t
 /* ---- xarray-spatial #1712: one pool, one packed read-back ---- */
 
 /* All there is before the first launch, as many pieces as for one tile. */
-static void check_pool(const tz_write_report *report, size_t of_one)
+static void check_pool(const contract_size *size, const tz_write_report *report, size_t of_one)
 {
     uint64_t bytes = 0;
     assert_int_equal(report->device.waves, 1);
-    assert_int_equal(steps_allocating(contract_cuda), of_one);
+    contract_expect(size, "allocations", steps_allocating(contract_cuda), of_one);
     assert_true(steps_last_allocation(contract_cuda) < steps_find(contract_cuda, STEP_LAUNCH, 0));
     for (size_t i = 0; i <= steps_last_allocation(contract_cuda); i++) {
         if (strncmp(contract_cuda->steps[i].call, "cuMemAlloc", 10) == 0)
@@ -80,14 +80,14 @@ static void check_pool(const tz_write_report *report, size_t of_one)
 }
 
 /* Results, then tiles one behind the other: not the room that they were given. */
-static void check_read_back(const tz_write_report *report)
+static void check_read_back(const contract_size *size, const tz_write_report *report)
 {
     enum { AROUND = 32 }; /* bytes between tiles, at most */
     const uint64_t plain = report->device.tiles_redone * CONTRACT_TILE * CONTRACT_TILE;
     const size_t at = steps_find(contract_cuda, STEP_DOWNLOAD, 1);
-    assert_int_equal(steps_of(contract_cuda, STEP_DOWNLOAD), 2);
-    assert_int_equal(steps_of(contract_cuda, STEP_SYNC), 2);
-    assert_int_equal(steps_blocking(contract_cuda), 0);
+    contract_expect(size, "downloads", steps_of(contract_cuda, STEP_DOWNLOAD), 2);
+    contract_expect(size, "waits", steps_of(contract_cuda, STEP_SYNC), 2);
+    contract_expect(size, "waits for all", steps_blocking(contract_cuda), 0);
     assert_true(contract_cuda->steps[at].bytes >= report->bytes_tiles);
     assert_true(contract_cuda->steps[at].bytes <=
                 report->bytes_tiles + plain + AROUND * report->tiles);
@@ -135,9 +135,9 @@ static void check_compressed(const encoding *e, tz_device *device, const contrac
         *of_one = steps_allocating(contract_cuda);
         *asked = steps_asked(contract_cuda);
     }
-    assert_int_equal(steps_asked(contract_cuda), *asked);
-    check_pool(&report, *of_one);
-    check_read_back(&report);
+    check_pool(size, &report, *of_one);
+    check_read_back(size, &report);
+    contract_expect(size, "calls", steps_asked(contract_cuda), *asked);
     if (e->compression == TZ_COMPRESSION_DEFLATE)
         check_frames(&out, &r, size);
     check_as_by_cores(&r, options, &out);
@@ -177,7 +177,8 @@ static void xarray_spatial_1712_no_tiles(void **state)
             tz_memory out = write_it(&r, &options, NULL, &report);
             assert_int_equal(report.tiles_sparse, contract_sizes[k].tiles);
             assert_int_equal(report.bytes_tiles, 0);
-            assert_int_equal(steps_of(contract_cuda, STEP_DOWNLOAD), 1);
+            contract_expect(&contract_sizes[k], "downloads", steps_of(contract_cuda, STEP_DOWNLOAD),
+                            1);
             check_as_by_cores(&r, options, &out);
             tz_memory_free(&out);
             raster_free(&r);
@@ -203,7 +204,8 @@ static void check_streamed(const encoding *e, tz_device *device, const contract_
     for (size_t i = 0; i < count; i++) {
         tz_memory streamed = write_it(&r, &options, &ways[i], &report);
         assert_true(report.device.waves >= (size->tiles > 10 ? 4 : 1));
-        assert_int_equal(steps_of(contract_cuda, STEP_DOWNLOAD), 2 * report.device.waves);
+        contract_expect(size, "downloads", steps_of(contract_cuda, STEP_DOWNLOAD),
+                        2 * report.device.waves);
         raster_check_same(&eager, &streamed, "streamed");
     }
     if (count > 1) {

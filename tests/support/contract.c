@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/contract.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "device/device.h"
@@ -10,6 +11,7 @@ const contract_size contract_sizes[CONTRACT_SIZES] = {
     {0, 0, 0}, {1, 1, 1}, {10, 5, 2}, {1000, 40, 25}};
 
 cuda_double_control *contract_cuda;
+static int64_t live;
 
 int contract_begin(void **state)
 {
@@ -17,6 +19,7 @@ int contract_begin(void **state)
     if (!contract_cuda)
         contract_cuda = cuda_double_load();
     cuda_double_reset(contract_cuda);
+    live = contract_cuda->live;
     return 0;
 }
 
@@ -25,7 +28,13 @@ int contract_end(void **state)
     (void)state;
     if (contract_cuda->fault[0])
         print_message("%s\n", contract_cuda->fault);
-    return contract_cuda->live != 0 || contract_cuda->fault[0] != '\0';
+    return contract_cuda->live != live || contract_cuda->fault[0] != '\0';
+}
+
+void contract_expect(const contract_size *size, const char *what, uint64_t found, uint64_t expected)
+{
+    if (found != expected)
+        fail_msg("%u tiles: %" PRIu64 " %s, not %" PRIu64, size->tiles, found, what, expected);
 }
 
 static const char *or_none(const char *library)

@@ -15,11 +15,15 @@ typedef struct contract_size {
 } contract_size;
 extern const contract_size contract_sizes[CONTRACT_SIZES]; /* from the smallest on */
 
-/* Setup and teardown of each test: the double as it was, and nothing of it left alive. */
+/* Setup and teardown of each test: the double as it was, and no more of it alive than before. */
 extern cuda_double_control *contract_cuda;
 int contract_begin(void **state);
 int contract_end(void **state);
 #define CONTRACT(test) cmocka_unit_test_setup_teardown(test, contract_begin, contract_end)
+
+/* So many of what there may be for a batch of that many tiles. */
+void contract_expect(const contract_size *size, const char *what, uint64_t found,
+                     uint64_t expected);
 
 /* Libraries that are NULL are not there. */
 tz_device *contract_open(tz_device_options how);
