@@ -96,16 +96,44 @@ tz_write_options contract_options(tz_compression compression)
 
 contract_file contract_file_of(const contract_size *size, tz_compression compression)
 {
+    const tz_write_options options = contract_options(compression);
+    return contract_file_with(size, &options);
+}
+
+contract_file contract_file_with(const contract_size *size, const tz_write_options *options)
+{
     contract_file f = {.file = NULL};
     tz_error err;
     if (size->tiles == 0)
         return f;
     f.raster = contract_raster(size);
-    const tz_write_options options = contract_options(compression);
-    f.bytes = raster_write(&f.raster, &options, NULL, NULL);
+    f.bytes = raster_write(&f.raster, options, NULL, NULL);
     if (tz_open_memory(&f.file, f.bytes.data, f.bytes.size, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     return f;
+}
+
+contract_file contract_spaced_file(const contract_size *size, tz_compression compression)
+{
+    tz_write_options options = contract_options(compression);
+    options.alignment = 8192;
+    return contract_file_with(size, &options);
+}
+
+clocked_source *contract_with_clock(contract_file *f, uint32_t tiles)
+{
+    clocked_source *source = clocked_source_new(f->bytes.data, f->bytes.size, &vclock_usual);
+    tz_tile_span first, last;
+    tz_error err;
+    tz_close(f->file);
+    if (tz_open_source(&f->file, &source->base, "clocked", NULL, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(tz_tile_locate(f->file, 0, 0, &first, &err), TZ_OK);
+    assert_int_equal(tz_tile_locate(f->file, 0, tiles - 1, &last, &err), TZ_OK);
+    source->from = first.offset;
+    source->to = last.offset + last.size;
+    clocked_source_restart(source);
+    return source;
 }
 
 void contract_file_free(contract_file *f)

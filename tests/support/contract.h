@@ -6,6 +6,7 @@
 #define TESTS_SUPPORT_CONTRACT_H
 
 #include "support/check.h"
+#include "support/clocked_source.h"
 #include "support/cuda_steps.h"
 #include "support/raster.h"
 
@@ -41,6 +42,11 @@ typedef struct contract_file {
     tz_file *file;
 } contract_file;
 contract_file contract_file_of(const contract_size *size, tz_compression compression);
+contract_file contract_file_with(const contract_size *size, const tz_write_options *options);
+/* One whose tiles lie so far apart that reads of them are not merged. */
+contract_file contract_spaced_file(const contract_size *size, tz_compression compression);
+/* The same file is read through a source with a clock for reads of its tiles. */
+clocked_source *contract_with_clock(contract_file *f, uint32_t tiles);
 void contract_file_free(contract_file *f);
 
 /* Read all of it, by the device alone, and check each bit. The steps of this are kept. */

@@ -50,14 +50,15 @@ void vclock_wait(vclock *clock);
 /* One call. Work that a stream does later was counted when it was called. */
 void vclock_step(vclock *clock, const cuda_double_step *step);
 
-/* Kinds of calls; all other calls are VCLOCK_OTHER. */
+/* Kinds of calls; what is none of them is VCLOCK_OTHER. */
 enum {
     VCLOCK_ALLOCATION = 1,
-    VCLOCK_COPY = 2,
-    VCLOCK_WAIT = 4,
-    VCLOCK_READ = 8,
-    VCLOCK_OTHER = 16,
-    VCLOCK_ALL = 31
+    VCLOCK_UPLOAD = 2,
+    VCLOCK_DOWNLOAD = 4,
+    VCLOCK_WAIT = 8, /* of the host, for streams */
+    VCLOCK_READ = 16,
+    VCLOCK_OTHER = 32,
+    VCLOCK_ALL = 63
 };
 unsigned vclock_kind(const cuda_double_step *step);
 
