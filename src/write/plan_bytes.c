@@ -27,7 +27,7 @@ enum {
 
 /* A member that is added to these changes bytes, or it does not: decide, then set the new size. */
 _Static_assert(sizeof(void *) != 8 || sizeof(tz_image_spec) == 128, "plan_bytes.c: tz_image_spec");
-_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 344,
+_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 352,
                "plan_bytes.c: tz_write_options");
 
 typedef enum field_mode { COUNT, WRITE, READ } field_mode;
