@@ -79,6 +79,7 @@ static void release_within(tz_cu_state *s)
 static void release(tz_cu_state *s)
 {
     const tz_context quiet = {.ifd = -1};
+    tz_cu_files_deinit(&s->files);
     if (s->context && tz_cu_enter(s, &quiet) == TZ_OK) {
         release_within(s);
         (void)tz_cu_leave(s, TZ_OK, &quiet);
@@ -165,6 +166,7 @@ static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
                        "the device cannot be used: %s", info->reason);
     TZ_TRY(tz_cu_codecs_name(&s->codecs, options->nvcomp_library, ctx));
+    TZ_TRY(tz_cu_files_name(&s->files, options->cufile_library, ctx));
     return open_context(s, options, ctx);
 }
 
@@ -173,9 +175,11 @@ static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
     if (pthread_mutex_init(&s->order_lock, NULL) != 0)
         return tz_fail_nomem(ctx, sizeof s->order_lock);
     if (pthread_mutex_init(&s->modules.lock, NULL) == 0) {
-        const tz_result result = tz_cu_codecs_init(&s->codecs, ctx);
-        if (result == TZ_OK)
-            return TZ_OK;
+        if (tz_cu_codecs_init(&s->codecs, ctx) == TZ_OK) {
+            if (tz_cu_files_init(&s->files, ctx) == TZ_OK)
+                return TZ_OK;
+            tz_cu_codecs_deinit(&s->codecs);
+        }
         pthread_mutex_destroy(&s->modules.lock);
     }
     pthread_mutex_destroy(&s->order_lock);
@@ -226,6 +230,13 @@ const tz_driver tz_driver_cuda = {
     .launch = tz_cu_launch,
     .find_decoder = tz_cu_find_decoder,
     .decode = tz_cu_decode,
+    .find_files = tz_cu_find_files,
+    .open_file = tz_cu_open_file,
+    .close_file = tz_cu_close_file,
+    .share_memory = tz_cu_share_memory,
+    .unshare_memory = tz_cu_unshare_memory,
+    .begin_reads = tz_cu_begin_reads,
+    .end_reads = tz_cu_end_reads,
     .record = tz_cu_record,
     .wait = tz_cu_wait,
     .query = tz_cu_query,

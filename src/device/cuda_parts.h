@@ -8,6 +8,7 @@
 
 #include "device/cu_api.h"
 #include "device/cu_errors.h"
+#include "device/cuda_files.h"
 #include "device/driver.h"
 #include "device/kernel_image.h"
 #include "device/nvcomp.h"
@@ -82,6 +83,7 @@ typedef struct tz_cu_state {
     tz_cu_stream queues[TZ_QUEUES];
     tz_cu_module_set modules;
     tz_cu_codecs codecs;
+    tz_cu_files files;
 
     /* Memory comes and goes on a stream of its own. Events are recorded anew each time: who waits
      * for one waits for what it was at that moment. */
