@@ -8,6 +8,7 @@
 
 #include "device/cu_api.h"
 #include "device/cu_errors.h"
+#include "device/cuda_files.h"
 #include "device/cuda_j2k.h"
 #include "device/cuda_jpeg.h"
 #include "device/driver.h"
@@ -93,6 +94,7 @@ typedef struct tz_cu_state {
     tz_cu_codecs codecs;
     tz_cu_j2k j2k;
     tz_cu_jpeg jpeg;
+    tz_cu_files files;
 
     /* Memory comes and goes on a stream of its own. Events are recorded anew each time: who waits
      * for one waits for what it was at that moment. */
