@@ -13,7 +13,8 @@ RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:
 FORMATTED = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] \
 	fuzz/*.[ch] bench/*.[ch] tools/*/*.[ch] examples/*.c examples/*/*.c)
 
-.PHONY: all demo test test-long test-gpu fuzz bench bench-quick fatbin install format check-format coverage clean help
+.PHONY: all demo test test-long test-gpu fuzz bench bench-quick bench-contracts fatbin install format check-format coverage \
+	clean help
 
 all: ## build the library and the command (build/release)
 	@tools/setup.sh build
@@ -50,6 +51,12 @@ bench-quick: ## a part of it, two minutes once its files are made
 	@tools/fetch_bundled.sh
 	@python3 bench/run.py --quick
 
+bench-contracts: ## what batches of calls save a device, on a virtual clock
+	@tools/setup.sh build test cuda
+	@cmake --preset unit
+	@$(CMAKE_BUILD) build/unit -j $(JOBS) --target bench_contracts
+	@build/unit/tests/bench_contracts
+
 fatbin: ## as make, with the kernels compiled for all CUDA architectures (build/fatbin)
 	@tools/setup.sh build cuda
 	@cmake --preset fatbin -DCMAKE_INSTALL_PREFIX=$(PREFIX)
@@ -79,4 +86,4 @@ clean: ## remove everything that was built (.venv stays)
 	@rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -103,6 +103,22 @@ def check_suites(tap):
               reported == [(name, expected) for name, _, expected in JOBS], reported)
 
 
+# name, program, seconds until it hangs, expected (code, stdout, stderr)
+COMMANDS = [
+    ("texts and an exit code", "echo out; echo err >&2; exit 3", 900, (3, "out\n", "err\n")),
+    ("a signal", "kill -9 $$", 900, (-9, "", "")),
+    ("a hang", "exec tail -f /dev/null", 0.1, ("stopped: still running after 0.1 s", "", "")),
+]
+
+
+def check_commands(tap):
+    for name, text, timeout, expected in COMMANDS:
+        found = run.call(["sh", "-c", text], None, timeout)
+        tap.check(f"commands: {name}", found == expected, found)
+    _, seconds = run.timed(lambda: run.call([sys.executable, "-c", "sum(range(1000000))"], None))
+    tap.check("commands: processor time", seconds.cpu > 0, seconds)
+
+
 def check_generator(tap):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
@@ -117,6 +133,7 @@ def main():
     check_junit(tap)
     check_skips(tap)
     check_suites(tap)
+    check_commands(tap)
     check_generator(tap)
     return tap.finish()
 

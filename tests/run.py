@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -153,14 +154,30 @@ class BuildError(Exception):
 
 def call(command, env, timeout=None, cwd=ROOT):
     """Runs a command; returns (exit code or text that says how it ended, stdout, stderr)."""
-    try:
-        done = subprocess.run(command, cwd=cwd, env=env, timeout=timeout, capture_output=True,
-                              text=True, errors="replace", stdin=subprocess.DEVNULL)
-        return done.returncode, done.stdout, done.stderr
-    except subprocess.TimeoutExpired as error:
-        texts = [text.decode(errors="replace") if text else "" for text in
-                 (error.stdout, error.stderr)]
-        return f"stopped: still running after {timeout} s", *texts
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        late = threading.Event()
+        timer = threading.Timer(timeout or 0, lambda: (late.set(), process.kill()))
+        if timeout:
+            timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        timer.cancel()
+        used.cpu += usage.ru_utime + usage.ru_stime
+        return (f"stopped: still running after {timeout} s" if late.is_set() else process.returncode,
+                *map(read_text, (out, err)))
+
+
+class Used(threading.local):
+    cpu = 0  # seconds of processor time that the commands of this thread took
+
+
+used = Used()
+
+
+def read_text(file):
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def run_once(context, what, command):
@@ -301,38 +318,58 @@ def run_pytest(context, paths, env):
 # The run ----------------------------------------------------------------------------------------
 
 
+# What something took: of the clock, and of all processors.
+@dataclasses.dataclass
+class Seconds:
+    wall: float = 0
+    cpu: float = 0
+
+    def __add__(self, other):
+        return Seconds(self.wall + other.wall, self.cpu + other.cpu)
+
+    def __str__(self):
+        return f"{self.wall:8.1f} s {self.cpu:8.1f} cpu s"
+
+
 # A suite whose jobs wait or run; seconds are those of its building and of its jobs, added up.
 @dataclasses.dataclass
 class Running:
     suite: Suite
     jobs: dict  # of futures
     cases: list
-    seconds: float
+    seconds: Seconds
 
     def is_done(self):
         return all(future.done() for future in self.jobs.values())
 
 
 def start_suite(suite, context, pool):
-    start = time.monotonic()
-    jobs, cases = {}, []
+    (jobs, cases), seconds = timed(lambda: make_jobs(suite, context))
+    return Running(suite, {name: pool.submit(timed, functools.partial(run_job, job))
+                           for name, job in jobs.items()}, cases, seconds)
+
+
+def make_jobs(suite, context):
+    """The jobs of a suite, and cases when there are none."""
     try:
         jobs = suite.jobs(context, **suite.arguments)
-        if not jobs:
-            cases = [Case("jobs", "failed", "the suite has nothing to run")]
+        return jobs, [] if jobs else [Case("jobs", "failed", "the suite has nothing to run")]
     except BuildError as error:
-        cases = [Case("build", "failed", str(error))]
-    return Running(suite, {name: pool.submit(timed, job) for name, job in jobs.items()}, cases,
-                   time.monotonic() - start)
+        return {}, [Case("build", "failed", str(error))]
 
 
-def timed(job):
-    start = time.monotonic()
+def run_job(job):
     try:
-        cases = job()
+        return job()
     except Exception:  # such as a program that is not there
-        cases = [Case("job", "failed", traceback.format_exc())]
-    return cases, time.monotonic() - start
+        return [Case("job", "failed", traceback.format_exc())]
+
+
+def timed(function):
+    """What it returns, and the seconds that it took."""
+    start, used.cpu = time.monotonic(), 0
+    value = function()
+    return value, Seconds(time.monotonic() - start, used.cpu)
 
 
 def finish_suite(running):
@@ -342,7 +379,7 @@ def finish_suite(running):
         cases, seconds = future.result()
         running.cases += cases or [Case(name, "failed", "no results")]
         times[f"{running.suite.name}/{name}"] = seconds
-    running.seconds += sum(times.values())
+    running.seconds = sum(times.values(), running.seconds)
     return times
 
 
@@ -375,7 +412,7 @@ def run_suites(chosen, context, report):
 
 def print_suite(name, cases, seconds):
     print(f"{name:14} {count(cases, 'passed'):6} passed {count(cases, 'failed'):4} failed "
-          f"{count(cases, 'skipped'):4} skipped {seconds:8.1f} s")
+          f"{count(cases, 'skipped'):4} skipped {seconds}")
     for case in cases:
         if case.status == "failed":
             print(f"  FAILED {name}/{case.name}")
@@ -414,7 +451,7 @@ def parse_arguments():
     parser.add_argument("--strict-skips", action="store_true",
                         help="a skip that tests/expected-skips.txt does not list is a failure")
     parser.add_argument("--slowest", type=int, default=0, metavar="N",
-                        help="name the N slowest programs")
+                        help="name the N programs that take most processor time")
     parser.add_argument("--build-root", default=str(ROOT / "build"), metavar="FOLDER")
     parser.add_argument("--list", action="store_true", help="print the names of the suites")
     return parser.parse_args()
@@ -449,8 +486,8 @@ def main():
     times = run_suites(chosen, context, report)
     for key in judge_skips(results, expected, False):
         print(f"expected skip that did not happen: {key}")
-    for name in sorted(times, key=times.get, reverse=True)[:arguments.slowest]:
-        print(f"{times[name]:8.1f} s {name}")
+    for name in sorted(times, key=lambda name: times[name].cpu, reverse=True)[:arguments.slowest]:
+        print(f"{times[name]} {name}")
     cases = [case for cases in results.values() for case in cases]
     print(f"{count(cases, 'passed')} passed, {count(cases, 'failed')} failed, "
           f"{count(cases, 'skipped')} skipped")

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "double/cuda_double.h"
 #include "double/test_device.h"
+#include "support/cuda_steps.h"
 #include "support/raster_ways.h"
 #include "support/tile_file.h"
 
@@ -25,52 +26,14 @@ static int end(void **state)
     return test_device_end(state) != 0 || control->live != 0;
 }
 
-/* ---- steps ---- */
-
-static const char upload[] = "cuMemcpyHtoDAsync_v2", download[] = "cuMemcpyDtoHAsync_v2",
-                  wait[] = "cuStreamSynchronize";
-
-static void keep_steps(void)
-{
-    control->keep_steps = false;
-    control->step_count = 0;
-    control->keep_steps = true;
-}
-
-/* Calls of a function, not the work that streams do later. */
-static size_t calls_of(const char *call)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < control->step_count; i++)
-        count += strcmp(control->steps[i].call, call) == 0;
-    return count;
-}
-
-static size_t position_of(const char *call, size_t nth)
-{
-    for (size_t i = 0; i < control->step_count; i++) {
-        if (strcmp(control->steps[i].call, call) == 0 && nth-- == 0)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
 /* Where the stream of a step is waited for. */
 static size_t wait_after(size_t step)
 {
     size_t at = step;
-    while (at < control->step_count && (strcmp(control->steps[at].call, wait) != 0 ||
+    while (at < control->step_count && (strcmp(control->steps[at].call, STEP_SYNC) != 0 ||
                                         control->steps[at].stream != control->steps[step].stream))
         at++;
     return at;
-}
-
-static size_t asked(void)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < control->step_count; i++)
-        count += control->steps[i].call[0] != '+';
-    return count;
 }
 
 /* ---- reads ---- */
@@ -96,7 +59,7 @@ static void read_tiles(const tile_stream *stream, uint32_t across, uint32_t down
     how.device_bytes = device_bytes;
     how.strict_device = true;
     control->reversed = reversed;
-    keep_steps();
+    steps_keep(control);
     if (tz_read(&item, &how, report, &err) != TZ_OK)
         fail_msg("%s; %s", err.message, control->fault);
     control->keep_steps = false;
@@ -122,13 +85,13 @@ static void calls_of_reads_do_not_grow(void **state)
         read_tiles(stream, 1, 1, false, 0, &report); /* modules are loaded once */
         for (size_t k = 0; k < 3; k++) {
             read_tiles(stream, sizes[k][0], sizes[k][1], k % 2, 0, &report);
-            first = k == 0 ? asked() : first;
-            assert_int_equal(asked(), first);
-            assert_int_equal(calls_of(upload), 1);
-            assert_int_equal(calls_of(download), 1);
-            assert_int_equal(calls_of("cuModuleLoadDataEx"), 0);
-            assert_int_equal(calls_of("cuCtxSynchronize"), 0);
-            assert_int_equal(calls_of("cuMemAlloc_v2"), 0); /* it is a pool's */
+            first = k == 0 ? steps_asked(control) : first;
+            assert_int_equal(steps_asked(control), first);
+            assert_int_equal(steps_of(control, STEP_UPLOAD), 1);
+            assert_int_equal(steps_of(control, STEP_DOWNLOAD), 1);
+            assert_int_equal(steps_of(control, "cuModuleLoadDataEx"), 0);
+            assert_int_equal(steps_of(control, "cuCtxSynchronize"), 0);
+            assert_int_equal(steps_of(control, "cuMemAlloc_v2"), 0); /* it is a pool's */
         }
     }
 }
@@ -142,11 +105,11 @@ static void waves_of_reads_overlap(void **state)
         read_tiles(&tile_streams[STREAM_LZW], 40, 20, reversed, 1 << 17, &report);
         const size_t waves = (size_t)report.device.waves;
         assert_true(waves >= 3);
-        assert_int_equal(calls_of(upload), waves);
-        assert_int_equal(calls_of("cuCtxSynchronize"), 0);
+        assert_int_equal(steps_of(control, STEP_UPLOAD), waves);
+        assert_int_equal(steps_of(control, "cuCtxSynchronize"), 0);
         for (size_t wave = 0; wave + 1 < waves; wave++) {
-            const size_t next = position_of(upload, wave + 1);
-            const size_t last = position_of(download, wave);
+            const size_t next = steps_find(control, STEP_UPLOAD, wave + 1);
+            const size_t last = steps_find(control, STEP_DOWNLOAD, wave);
             const size_t sync = wait_after(last);
             assert_true(last < control->step_count && sync < control->step_count);
             assert_true(next < sync);
@@ -168,7 +131,7 @@ static void write_tiles(uint32_t width, uint32_t height, bool reversed, tz_write
     options.device = test_device;
     options.strict_device = true;
     control->reversed = reversed;
-    keep_steps();
+    steps_keep(control);
     tz_memory out = raster_write(&r, &options, NULL, report);
     control->keep_steps = false;
     raster_check_same(&cores, &out, "by the device");
@@ -186,12 +149,12 @@ static void calls_of_writes_do_not_grow(void **state)
     write_tiles(16, 16, false, &report);
     for (size_t k = 0; k < 3; k++) {
         write_tiles(widths[k], heights[k], k % 2, &report);
-        first = k == 0 ? asked() : first;
+        first = k == 0 ? steps_asked(control) : first;
         assert_int_equal(report.device.waves, 1);
-        assert_int_equal(asked(), first);
-        assert_int_equal(calls_of(download), 2);
-        assert_int_equal(calls_of("cuCtxSynchronize"), 0);
-        assert_int_equal(calls_of("cuModuleLoadDataEx"), 0);
+        assert_int_equal(steps_asked(control), first);
+        assert_int_equal(steps_of(control, STEP_DOWNLOAD), 2);
+        assert_int_equal(steps_of(control, "cuCtxSynchronize"), 0);
+        assert_int_equal(steps_of(control, "cuModuleLoadDataEx"), 0);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "double/cuda_double.h"
 #include "double/nv/nvcomp_double.h"
 #include "kernels/xxhash.h"
+#include "support/cuda_steps.h"
 #include "support/tile_file.h"
 
 static const char *const libraries[] = {NVCOMP_DOUBLE_4, NVCOMP_DOUBLE_5, NVCOMP_DOUBLE_6};
@@ -142,14 +143,6 @@ static tz_report read_right(image *i, tz_device *device, uint64_t device_bytes)
 
 /* ---- calls ---- */
 
-static size_t steps_with(const char *part)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < control->step_count; i++)
-        count += strstr(control->steps[i].call, part) != NULL && control->steps[i].call[0] != '+';
-    return count;
-}
-
 typedef struct calls {
     size_t of_cuda, of_nvcomp, batches;
 } calls;
@@ -161,7 +154,8 @@ static calls count_calls(tz_device *device, int stream, uint32_t across, uint32_
     cuda_double_reset(control);
     control->keep_steps = true;
     const tz_report report = read_right(&i, device, 0);
-    const calls c = {steps_with("cu"), steps_with("nvcomp"), steps_with("DecompressAsync")};
+    const calls c = {steps_with(control, "cu"), steps_with(control, "nvcomp"),
+                     steps_with(control, "DecompressAsync")};
     assert_int_equal(report.device.tiles, across * down);
     assert_int_equal(report.device.tiles_redone, 0);
     assert_int_equal(report.device.library_calls, 1);
@@ -195,7 +189,7 @@ static void nothing_to_read(void **state)
     how.device = open_with(NVCOMP_DOUBLE_6);
     control->keep_steps = true;
     assert_int_equal(tz_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
-    assert_int_equal(steps_with("nvcomp"), 0);
+    assert_int_equal(steps_with(control, "nvcomp"), 0);
     close_it(how.device);
 }
 

@@ -63,6 +63,7 @@ static void end_event(const tz_cu_state *s, tz_cu_event event)
 static void release_within(tz_cu_state *s)
 {
     tz_cu_j2k_close(s);
+    tz_cu_jpeg_close(s);
     for (uint32_t i = 0; i < TZ_QUEUES; i++)
         end_stream(s, s->queues[i]);
     end_stream(s, s->memory);
@@ -80,6 +81,7 @@ static void release_within(tz_cu_state *s)
 static void release(tz_cu_state *s)
 {
     const tz_context quiet = {.ifd = -1};
+    tz_cu_files_deinit(&s->files);
     if (s->context && tz_cu_enter(s, &quiet) == TZ_OK) {
         release_within(s);
         (void)tz_cu_leave(s, TZ_OK, &quiet);
@@ -90,6 +92,7 @@ static void release(tz_cu_state *s)
     pthread_mutex_destroy(&s->modules.lock);
     tz_cu_codecs_deinit(&s->codecs);
     tz_cu_j2k_deinit(&s->j2k);
+    tz_cu_jpeg_deinit(&s->jpeg);
     tz_free(s);
 }
 
@@ -168,13 +171,15 @@ static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz
                        "the device cannot be used: %s", info->reason);
     TZ_TRY(tz_cu_name_library(&s->codecs.library, options->nvcomp_library, ctx));
     TZ_TRY(tz_cu_name_library(&s->j2k.library, options->nvjpeg2k_library, ctx));
+    TZ_TRY(tz_cu_name_library(&s->jpeg.library, options->nvjpeg_library, ctx));
+    TZ_TRY(tz_cu_name_library(&s->files.library, options->cufile_library, ctx));
     return open_context(s, options, ctx);
 }
 
 static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
 {
     pthread_mutex_t *const locks[] = {&s->order_lock, &s->modules.lock, &s->codecs.lock,
-                                      &s->j2k.lock};
+                                      &s->j2k.lock,   &s->jpeg.lock,    &s->files.lock};
     for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
         if (pthread_mutex_init(locks[i], NULL) == 0)
             continue;
@@ -231,6 +236,13 @@ const tz_driver tz_driver_cuda = {
     .decode = tz_cu_decode,
     .find_picture_codec = tz_cu_find_picture_codec,
     .decode_pictures = tz_cu_decode_pictures,
+    .find_files = tz_cu_find_files,
+    .open_file = tz_cu_open_file,
+    .close_file = tz_cu_close_file,
+    .share_memory = tz_cu_share_memory,
+    .unshare_memory = tz_cu_unshare_memory,
+    .begin_reads = tz_cu_begin_reads,
+    .end_reads = tz_cu_end_reads,
     .record = tz_cu_record,
     .wait = tz_cu_wait,
     .query = tz_cu_query,

@@ -8,7 +8,9 @@
 
 #include "device/cu_api.h"
 #include "device/cu_errors.h"
+#include "device/cuda_files.h"
 #include "device/cuda_j2k.h"
+#include "device/cuda_jpeg.h"
 #include "device/driver.h"
 #include "device/kernel_image.h"
 #include "device/nvcomp.h"
@@ -91,6 +93,8 @@ typedef struct tz_cu_state {
     tz_cu_module_set modules;
     tz_cu_codecs codecs;
     tz_cu_j2k j2k;
+    tz_cu_jpeg jpeg;
+    tz_cu_files files;
 
     /* Memory comes and goes on a stream of its own. Events are recorded anew each time: who waits
      * for one waits for what it was at that moment. */

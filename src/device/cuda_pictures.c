@@ -11,6 +11,7 @@ typedef struct library {
 } library;
 
 static const library libraries[] = {
+    {7, tz_cu_jpeg_find, tz_cu_jpeg_decode},
     {34712, tz_cu_j2k_find, tz_cu_j2k_decode},
 };
 

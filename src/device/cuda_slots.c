@@ -24,11 +24,14 @@ tz_result tz_cu_slot_wait(const tz_cu_state *s, tz_cu_slot *slot, const tz_conte
 {
     if (!slot->busy)
         return TZ_OK;
-    const tz_cu_code code = s->api.EventQuery(slot->event);
-    slot->busy = false;
-    if (code != TZ_CU_ERROR_NOT_READY)
-        return tz_cu_check("cuEventQuery", code, ctx);
-    return tz_cu_check("cuStreamSynchronize", s->api.StreamSynchronize(slot->stream), ctx);
+    const char *function = "cuEventQuery";
+    tz_cu_code code = s->api.EventQuery(slot->event);
+    if (code == TZ_CU_ERROR_NOT_READY) {
+        function = "cuStreamSynchronize";
+        code = s->api.StreamSynchronize(slot->stream);
+    }
+    slot->busy = code != TZ_CU_SUCCESS;
+    return tz_cu_check(function, code, ctx);
 }
 
 tz_result tz_cu_slot_begin(const tz_cu_state *s, tz_cu_slot *slot, uint32_t queue,

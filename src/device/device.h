@@ -62,6 +62,22 @@ bool tz_device_find_decoder(const tz_device *device, uint16_t compression, tz_ch
  * that all lies within the slab, what kernels write into the arrays included. */
 tz_result tz_device_decode(uint32_t queue, const tz_chunk_batch *batch, tz_error *err);
 
+/* ---- files that are read straight into its memory ---- */
+
+/* Whether there is such a way, its name, and the reason why not. */
+bool tz_device_find_files(const tz_device *device, char *name, size_t name_size, char *reason,
+                          size_t reason_size);
+/* TZ_ERR_IO: not this file, this memory or all of these reads, and the device works on. Files stay
+ * open until they are closed here, memory is shared until it is freed, and reads, which are not of
+ * 0 bytes and lie within memory that is shared, stay until they are ended. */
+tz_result tz_device_open_file(tz_device *device, int fd, void **file, tz_error *err);
+void tz_device_close_file(tz_device *device, void *file); /* NULL is fine */
+tz_result tz_device_share(tz_device_memory *memory, tz_error *err);
+tz_result tz_device_begin_reads(tz_device_memory *to, tz_direct_read *reads, uint64_t count,
+                                void **reading, tz_error *err);
+/* Also of a device that failed before. */
+tz_result tz_device_end_reads(tz_device *device, void *reading, tz_error *err);
+
 tz_result tz_device_record(tz_device *device, uint32_t queue, tz_device_event **out, tz_error *err);
 tz_result tz_device_wait(uint32_t queue, const tz_device_event *event, tz_error *err);
 tz_result tz_device_query(const tz_device_event *event, bool *happened, tz_error *err);
@@ -82,6 +98,10 @@ typedef struct tz_device_counts {
     uint64_t download_bytes;
     uint64_t launches;
     uint64_t library_calls; /* batches given to a library */
+    uint64_t files;         /* opened */
+    uint64_t shares;        /* of memory, with files */
+    uint64_t read_calls;    /* lists of reads of files */
+    uint64_t read_bytes;
     uint64_t events;
     uint64_t syncs;
     uint64_t bytes_now; /* of device memory */
@@ -104,6 +124,10 @@ typedef enum tz_device_call {
     TZ_CALL_DOWNLOAD,
     TZ_CALL_LAUNCH,
     TZ_CALL_DECODE,
+    TZ_CALL_OPEN_FILE,
+    TZ_CALL_SHARE,
+    TZ_CALL_BEGIN_READS,
+    TZ_CALL_END_READS,
     TZ_CALL_RECORD,
     TZ_CALL_WAIT,
     TZ_CALL_QUERY,

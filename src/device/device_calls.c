@@ -48,6 +48,16 @@ static void count_into(tz_device_counts *counts, tz_device_call kind, uint64_t b
     case TZ_CALL_DECODE:
         counts->library_calls++;
         break;
+    case TZ_CALL_OPEN_FILE:
+        counts->files++;
+        break;
+    case TZ_CALL_SHARE:
+        counts->shares++;
+        break;
+    case TZ_CALL_BEGIN_READS:
+        counts->read_calls++;
+        counts->read_bytes += bytes;
+        break;
     case TZ_CALL_RECORD:
         counts->events++;
         break;

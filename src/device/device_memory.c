@@ -212,8 +212,11 @@ void tz_device_free(tz_device_memory *memory)
     if (!memory->host && !memory->wrapped)
         tz_count_memory(device, memory->size, false);
     tz_device_unlock(device);
-    if (tz_device_is_ours(device))
+    if (tz_device_is_ours(device)) {
+        if (memory->shared)
+            device->driver->unshare_memory(device->state, memory);
         device->driver->free(device->state, memory);
+    }
     tz_free(memory);
 }
 

@@ -26,6 +26,7 @@ struct tz_device_memory {
     void *host;   /* where pinned memory is; NULL: memory of the device */
     bool wrapped; /* of the caller's */
     bool plain;   /* memory of the device that callers and other libraries are given: no pool's */
+    bool shared;  /* files are read into it */
     tz_device_memory *before, *after;
 };
 
@@ -216,9 +217,12 @@ typedef struct tz_driver {
                                  uint64_t *sizes, const tz_context *ctx);
 
     /* Files; all NULL where the driver has no such thing. find_files is false, with the reason,
-     * where reads would go through memory of the host all the same. share_memory readies a piece of
-     * plain memory for them, from then until unshare_memory. begin_reads submits all of them and
-     * returns; end_reads waits until none is under way, whatever became of them. */
+     * where reads would go through memory of the host all the same; it says the same each time.
+     * share_memory readies a piece of plain memory for them, from then until unshare_memory.
+     * begin_reads submits all of them, to memory that no queue uses, and returns; end_reads waits
+     * until none is under way, whatever became of them. What fails of all this is TZ_ERR_IO, and
+     * the device works on: end_reads says the first cause then, and each read what of it has come.
+     */
     bool (*find_files)(void *state, char *name, size_t name_size, char *reason, size_t reason_size);
     tz_result (*open_file)(void *state, int fd, void **file, const tz_context *ctx);
     void (*close_file)(void *state, void *file);

@@ -24,6 +24,10 @@ typedef int32_t tz_nvjpeg_status;
     X(IMPLEMENTATION_NOT_SUPPORTED, 9)                                                             \
     X(INCOMPLETE_BITSTREAM, 10)
 
+#define TZ_NVJPEG_STATUS(name, value) TZ_NVJPEG_##name = (value),
+enum { TZ_NVJPEG_STATUSES(TZ_NVJPEG_STATUS) };
+#undef TZ_NVJPEG_STATUS
+
 typedef struct nvjpegHandle *tz_nvjpeg_handle;
 typedef struct nvjpegJpegState *tz_nvjpeg_state;
 typedef struct nvjpegEncoderState *tz_nvjpeg_encoder_state;
@@ -45,9 +49,10 @@ typedef struct tz_nvjpeg_image {
 } tz_nvjpeg_image;
 
 typedef int32_t tz_nvjpeg_output;
-#define TZ_NVJPEG_OUTPUT_UNCHANGED 0 /* planes, as stored */
-#define TZ_NVJPEG_OUTPUT_Y         2
-#define TZ_NVJPEG_OUTPUT_RGBI      5 /* interleaved, converted to RGB */
+#define TZ_NVJPEG_OUTPUT_UNCHANGED  0 /* planes, as stored */
+#define TZ_NVJPEG_OUTPUT_Y          2
+#define TZ_NVJPEG_OUTPUT_RGBI       5  /* interleaved, converted to RGB */
+#define TZ_NVJPEG_OUTPUT_UNCHANGEDI 10 /* interleaved, as stored; not in 12.x */
 typedef int32_t tz_nvjpeg_input;
 #define TZ_NVJPEG_INPUT_RGBI 5
 

@@ -30,6 +30,10 @@ void tz_source_close(tz_source *source); /* NULL is fine */
 /* These bytes will be read soon: a file that is not in memory yet may start to fetch them. */
 void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size);
 
+/* The descriptor of a file that is there as long as the source, for others to read from; -1: these
+ * are no bytes of a local file. */
+int tz_source_descriptor(const tz_source *source);
+
 /* For the submit of a source: TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED when a range leaves the source.
  */
 tz_result tz_source_check_ranges(const tz_source *source, const tz_request *request, tz_error *err);

@@ -214,6 +214,11 @@ void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size)
         (void)calls->expect(((const file_source *)source)->fd, (int64_t)offset, (int64_t)size);
 }
 
+int tz_source_descriptor(const tz_source *source)
+{
+    return source->submit == submit ? ((const file_source *)source)->fd : -1;
+}
+
 tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
                               const tz_context *ctx)
 {

@@ -166,8 +166,12 @@ static void add_fetch(const tz_plan *plan, const tz_span *fetch, bool by_cores, 
     const tz_piece *pieces = &plan->wave.pieces[fetch->first];
     const tz_unit *first = &plan->wave.units[pieces[0].index];
     const uint64_t bytes = tz_slab_part(fetch->size);
+    const tz_direct_file *file = tz_direct_file_of(plan, fetch, by_cores);
     need->fetches++;
-    if (tz_unit_way(plan, first, by_cores) == TZ_WAY_CORES)
+    need->bounced += tz_direct_bounced(plan, fetch, by_cores);
+    if (file)
+        (void)tz_direct_add(&need->direct, file, fetch);
+    else if (tz_unit_way(plan, first, by_cores) == TZ_WAY_CORES)
         need->kept += bytes;
     else
         need->input += bytes;
@@ -209,6 +213,12 @@ tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need)
     l.input = take(&at, need->input);
     l.given = take(&at, need->given);
     l.upload = at;
+    l.direct = at;
+    if (need->direct.bytes > 0) {
+        l.direct = tz_add_capped(at, TZ_DIRECT_PAGE - 1) / TZ_DIRECT_PAGE * TZ_DIRECT_PAGE;
+        at = tz_add_capped(l.direct, tz_slab_part(need->direct.bytes));
+    }
+    l.mirrored = at;
     l.statuses = take(&at, tz_mul_capped(decodes, sizeof(uint32_t)));
     l.staged = take(&at, need->staged);
     l.download = at - l.statuses;
@@ -217,7 +227,7 @@ tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need)
         l.scratch[i] =
             take(&at, tz_decode_scratch_bytes(dp->device, dp->codecs[i], &need->decodes[i]));
     l.size.device = at;
-    at = tz_add_capped(l.upload, l.download);
+    at = tz_add_capped(l.mirrored, l.download);
     l.kept = take(&at, need->kept);
     l.size.pinned = at;
     return l;

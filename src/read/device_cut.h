@@ -4,7 +4,7 @@
 #define TZ_READ_DEVICE_CUT_H
 
 #include "device/decode.h"
-#include "read/plan.h"
+#include "read/device_direct.h"
 
 /* How tiles become rows. */
 typedef enum tz_way {
@@ -26,19 +26,24 @@ typedef struct tz_need {
     tz_decode_need decodes[TZ_DEVICE_CODECS]; /* tiles by codec */
     uint64_t undos, places;                   /* entries */
     uint64_t input;                           /* bytes as stored, for the device */
+    tz_direct_room direct;                    /* the same that come straight from files */
+    uint64_t bounced;                         /* of input: those that could, in other files */
     uint64_t kept;                            /* the same for the cores alone */
     uint64_t given;                           /* rows that the cores decode for the device */
     uint64_t rows;                            /* rows that the device decodes */
     uint64_t staged;                          /* pixels that go to the host */
 } tz_need;
 
-/* Where it lies in the slab. The first upload bytes are in pinned memory as well, and behind them
- * there what comes down and what the cores alone see. */
+/* Where it lies in the slab. The first upload bytes go up. The first mirrored bytes are in pinned
+ * memory as well, which has room for what does not come straight from files after all; and behind
+ * them there what comes down and what the cores alone see. */
 typedef struct tz_layout {
     uint64_t formats, constants;
     uint64_t decodes[TZ_DEVICE_CODECS];
     uint64_t undos, places, input, given;
     uint64_t upload;
+    uint64_t direct;
+    uint64_t mirrored;
     uint64_t statuses, staged;
     uint64_t download; /* bytes from statuses on */
     uint64_t rows;

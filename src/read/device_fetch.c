@@ -9,8 +9,11 @@
 
 /* ---- requests ---- */
 
+/* What goes straight to the device stands last. */
 static bool stands_before(const tz_lane_fetch *a, const tz_lane_fetch *b)
 {
+    if (a->is_direct != b->is_direct)
+        return b->is_direct;
     return (uintptr_t)a->source < (uintptr_t)b->source || (a->source == b->source && a->at < b->at);
 }
 
@@ -36,7 +39,7 @@ static size_t make_requests(tz_lane *lane)
     size_t count = 0;
     if (!is_sorted(lane))
         qsort(lane->fetches, lane->fetch_count, sizeof *lane->fetches, by_source);
-    for (size_t i = 0; i < lane->fetch_count; i++) {
+    for (size_t i = 0; i < lane->fetch_count && !lane->fetches[i].is_direct; i++) {
         const tz_lane_fetch *fetch = &lane->fetches[i];
         lane->ranges[i] = (tz_range){fetch->span.offset, (size_t)fetch->span.size,
                                      tz_lane_pinned(lane, fetch->at)};
@@ -83,22 +86,26 @@ static tz_result fetch_apart(tz_device_run *run, tz_lane *lane, const tz_lane_fe
     return TZ_OK;
 }
 
-static tz_result fetch_again(tz_device_run *run, tz_lane *lane, const tz_request *request)
+tz_result tz_lane_fetch_again(tz_device_run *run, tz_lane *lane, const tz_lane_fetch *fetch)
 {
     const tz_plan *plan = run->plan;
+    const tz_unit *unit = &plan->wave.units[lane->units[fetch->first].unit];
     tz_error err = {.result = TZ_OK};
-    tz_result result = TZ_OK;
-    for (size_t i = 0; result == TZ_OK && i < request->count; i++) {
-        const tz_lane_fetch *fetch = &lane->fetches[(size_t)(request->ranges - lane->ranges) + i];
-        const tz_unit *unit = &plan->wave.units[lane->units[fetch->first].unit];
-        result = tz_unit_read(plan, unit, fetch->span.offset, fetch->span.size,
-                              tz_lane_pinned(lane, fetch->at), &err);
-        if (result != TZ_OK && tz_fetch_takes_failures(plan, &fetch->span))
-            result = fetch_apart(run, lane, fetch, &err);
-    }
+    tz_result result = tz_unit_read(plan, unit, fetch->span.offset, fetch->span.size,
+                                    tz_lane_pinned(lane, fetch->at), &err);
+    if (result != TZ_OK && tz_fetch_takes_failures(plan, &fetch->span))
+        result = fetch_apart(run, lane, fetch, &err);
     if (result != TZ_OK && plan->ctx.err)
         *plan->ctx.err = err;
     return result;
+}
+
+static tz_result fetch_again(tz_device_run *run, tz_lane *lane, const tz_request *request)
+{
+    const tz_lane_fetch *fetches = &lane->fetches[request->ranges - lane->ranges];
+    for (size_t i = 0; i < request->count; i++)
+        TZ_TRY(tz_lane_fetch_again(run, lane, &fetches[i]));
+    return TZ_OK;
 }
 
 tz_result tz_lane_fetch_all(tz_device_run *run, tz_lane *lane)

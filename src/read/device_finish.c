@@ -10,7 +10,7 @@
 static const uint8_t *came_down(const tz_lane *lane, uint64_t offset)
 {
     const tz_layout *l = &lane->cut.layout;
-    return tz_lane_pinned(lane, l->upload + (offset - l->statuses));
+    return tz_lane_pinned(lane, l->mirrored + (offset - l->statuses));
 }
 
 /* Rows of samples that lie packed, to where the buffer has them. */
@@ -158,6 +158,25 @@ static bool is_all_well(const tz_lane *lane)
     return true;
 }
 
+/* Bytes of tiles that the cores decode now; those for memory of the device are read once more. */
+static tz_result bring_back(tz_device_run *run, tz_lane *lane)
+{
+    const tz_wave *wave = &run->plan->wave;
+    uint64_t first = UINT64_MAX;
+    uint64_t end = 0;
+    for (size_t i = 0; i < lane->unit_count; i++) {
+        const tz_lane_unit *unit = &lane->units[i];
+        const bool wanted = unit->on_host || run->plan->options.strict_device;
+        if (!unit->is_direct || !wanted || unit->state == TZ_LANE_DONE ||
+            status_of(lane, unit) == 0)
+            continue;
+        const uint64_t after = unit->bytes + wave->pieces[unit->piece].size;
+        first = unit->bytes < first ? unit->bytes : first;
+        end = after > end ? after : end;
+    }
+    return end > 0 ? tz_direct_bring_back(run, lane, first, end) : TZ_OK;
+}
+
 static void list_again(const tz_plan *plan, tz_lane *lane)
 {
     for (size_t i = 0; i < lane->unit_count; i++) {
@@ -190,6 +209,7 @@ tz_result tz_lane_finish(tz_device_run *run, tz_lane *lane)
     count_decoded(run, lane);
     if (lane->cut.need.staged == 0 && is_all_well(lane))
         return TZ_OK;
+    TZ_TRY(bring_back(run, lane));
     TZ_TRY(tz_lane_each(run, lane->fetch_count + 1, finish_fetch, &job));
     list_again(run->plan, lane);
     return TZ_OK;

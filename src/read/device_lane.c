@@ -11,7 +11,8 @@ uint64_t tz_lane_host_bytes(const tz_device_plan *dp)
     const uint64_t unit = sizeof(tz_lane_unit) + sizeof(tz_span);
     const uint64_t fetch =
         sizeof(tz_lane_fetch) + sizeof(tz_range) + sizeof(tz_request) + sizeof(bool);
-    return dp->units * unit + dp->fetches * fetch + dp->pair_count * sizeof(uint64_t);
+    return dp->units * unit + dp->fetches * fetch + dp->reads * sizeof(tz_direct_read) +
+           dp->pair_count * sizeof(uint64_t);
 }
 
 static tz_result allocate_lists(const tz_device_run *run, tz_lane *lane)
@@ -20,12 +21,13 @@ static tz_result allocate_lists(const tz_device_run *run, tz_lane *lane)
     lane->units = tz_alloc_array(dp->units, sizeof *lane->units);
     lane->again = tz_alloc_array(dp->units, sizeof *lane->again);
     lane->fetches = tz_alloc_array(dp->fetches, sizeof *lane->fetches);
+    lane->reads = tz_alloc_array(dp->reads, sizeof *lane->reads);
     lane->ranges = tz_alloc_array(dp->fetches, sizeof *lane->ranges);
     lane->requests = tz_alloc_array(dp->fetches, sizeof *lane->requests);
     lane->is_read = tz_alloc_array(dp->fetches, sizeof *lane->is_read);
     lane->pair_ends = tz_alloc_array(dp->pair_count, sizeof *lane->pair_ends);
-    if (!lane->units || !lane->again || !lane->fetches || !lane->ranges || !lane->requests ||
-        !lane->is_read || !lane->pair_ends)
+    if (!lane->units || !lane->again || !lane->fetches || !lane->reads || !lane->ranges ||
+        !lane->requests || !lane->is_read || !lane->pair_ends)
         return tz_fail_nomem(&run->plan->ctx, tz_lane_host_bytes(dp));
     return TZ_OK;
 }
@@ -36,7 +38,9 @@ tz_result tz_lane_init(tz_device_run *run, tz_lane *lane, uint32_t queue)
     tz_error *err = run->plan->ctx.err;
     lane->queue = queue;
     TZ_TRY(allocate_lists(run, lane));
-    if (dp->lane.device > 0)
+    if (dp->reads > 0)
+        TZ_TRY(tz_direct_alloc(run, lane));
+    else if (dp->lane.device > 0)
         TZ_TRY(tz_device_alloc_own(dp->device, dp->lane.device, &lane->slab, err));
     run->use.peak += dp->lane.device;
     if (dp->lane.pinned > 0)
@@ -46,6 +50,8 @@ tz_result tz_lane_init(tz_device_run *run, tz_lane *lane, uint32_t queue)
 
 void tz_lane_deinit(tz_device_run *run, tz_lane *lane)
 {
+    if (lane->reading)
+        (void)tz_device_end_reads(run->dp->device, lane->reading, NULL);
     if (lane->is_busy)
         (void)tz_device_sync(run->dp->device, lane->queue, NULL);
     tz_device_free(lane->slab);
@@ -53,6 +59,7 @@ void tz_lane_deinit(tz_device_run *run, tz_lane *lane)
     tz_free(lane->units);
     tz_free(lane->again);
     tz_free(lane->fetches);
+    tz_free(lane->reads);
     tz_free(lane->ranges);
     tz_free(lane->requests);
     tz_free(lane->is_read);
@@ -147,6 +154,7 @@ static tz_result work_by_cores(tz_device_run *run, tz_lane *lane)
 
 typedef struct cursors {
     uint64_t input, kept, given, rows, staged;
+    tz_direct_room direct;
 } cursors;
 
 static uint64_t staged_bytes(const tz_plan *plan, const tz_unit *unit)
@@ -185,6 +193,7 @@ static void add_unit(const tz_plan *plan, tz_lane *lane, const tz_lane_fetch *fe
     *out = make_unit(plan, (uint32_t)stored->index);
     out->piece = (uint32_t)piece;
     out->way = fetch->way;
+    out->is_direct = fetch->is_direct;
     out->bytes = fetch->at + (stored->offset - fetch->span.offset);
     out->rows = out->bytes;
     if (fetch->way == TZ_WAY_DEVICE)
@@ -199,13 +208,20 @@ static void add_fetch(const tz_plan *plan, tz_lane *lane, const tz_span *span, b
                       cursors *at)
 {
     const tz_unit *first = &plan->wave.units[plan->wave.pieces[span->first].index];
+    const tz_direct_file *file = tz_direct_file_of(plan, span, by_cores);
     tz_lane_fetch *fetch = &lane->fetches[lane->fetch_count++];
     *fetch = (tz_lane_fetch){.span = *span,
                              .source = tz_target_source(tz_unit_target(plan, first)),
                              .way = tz_unit_way(plan, first, by_cores),
+                             .is_direct = file != NULL,
                              .first = lane->unit_count};
-    fetch->at =
-        advance(fetch->way == TZ_WAY_CORES ? &at->kept : &at->input, tz_slab_part(span->size));
+    if (file) {
+        fetch->at = tz_lane_add_direct(lane, &at->direct, file, span);
+        fetch->read = lane->read_count - 1;
+    } else {
+        fetch->at =
+            advance(fetch->way == TZ_WAY_CORES ? &at->kept : &at->input, tz_slab_part(span->size));
+    }
     for (size_t i = 0; i < span->count; i++)
         add_unit(plan, lane, fetch, span->first + i, at);
 }
@@ -213,10 +229,14 @@ static void add_fetch(const tz_plan *plan, tz_lane *lane, const tz_span *span, b
 static void lay_out(const tz_plan *plan, tz_lane *lane, const tz_work *work)
 {
     const tz_cut *cut = &lane->cut;
-    cursors at = {cut->layout.input, cut->layout.kept, cut->layout.given, cut->layout.rows,
-                  cut->layout.staged};
+    cursors at = {.input = cut->layout.input,
+                  .kept = cut->layout.kept,
+                  .given = cut->layout.given,
+                  .rows = cut->layout.rows,
+                  .staged = cut->layout.staged};
     lane->unit_count = 0;
     lane->fetch_count = 0;
+    lane->read_count = 0;
     for (size_t i = cut->fetch0; i < cut->fetch1; i++)
         add_fetch(plan, lane, &work->fetches[i], work->by_cores, &at);
     lane->first_empty = lane->unit_count;
@@ -232,9 +252,12 @@ tz_result tz_lane_begin(tz_device_run *run, tz_lane *lane, const tz_work *work, 
 {
     lane->cut = *cut;
     lay_out(run->plan, lane, work);
+    TZ_TRY(tz_direct_begin(run, lane));
     TZ_TRY(tz_lane_fetch_all(run, lane));
     TZ_TRY(work_by_cores(run, lane));
+    TZ_TRY(tz_direct_end(run, lane));
     run->use.waves++;
+    run->use.bounced_bytes += cut->need.bounced;
     if (cut->need.places == 0)
         return TZ_OK;
     tz_lane_tables(run, lane);

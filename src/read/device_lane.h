@@ -26,8 +26,9 @@ typedef struct tz_lane_unit {
     tz_lane_state state;
     bool failed;     /* TZ_LANE_MISSING: masked */
     bool on_host;    /* all who want it have buffers of the host */
+    bool is_direct;  /* its bytes may be in the slab only */
     uint32_t status; /* which one the device reports; TZ_NO_STATUS: none */
-    uint64_t bytes;  /* as stored: where in pinned memory */
+    uint64_t bytes;  /* as stored: where in pinned memory, or in the slab */
     uint64_t rows;   /* where in the slab */
     uint64_t staged; /* the same of its pixels for the host */
 } tz_lane_unit;
@@ -35,8 +36,10 @@ typedef struct tz_lane_unit {
 typedef struct tz_lane_fetch {
     tz_span span;
     tz_source *source;
-    uint64_t at; /* in pinned memory */
+    uint64_t at; /* in pinned memory, or in the slab */
     tz_way way;
+    bool is_direct;
+    size_t read;  /* which of the lane's it is part of */
     size_t first; /* of the lane's units */
 } tz_lane_fetch;
 
@@ -51,6 +54,9 @@ typedef struct tz_lane {
     size_t first_empty; /* units from here on have no bytes */
     tz_lane_fetch *fetches;
     size_t fetch_count;
+    tz_direct_read *reads; /* that go straight to the slab, by their places there */
+    size_t read_count;
+    void *reading;        /* of the device: they are under way */
     tz_range *ranges;     /* one for each fetch, those of a source together */
     tz_request *requests; /* one for each source */
     bool *is_read;        /* by request: all of it has come */
@@ -70,7 +76,8 @@ typedef struct tz_device_run {
     unsigned worker_count;
     pthread_mutex_t lock; /* of the outcomes */
     tz_lane lanes[TZ_QUEUES];
-    tz_device_use use; /* counted */
+    tz_device_use use;  /* counted */
+    bool direct_is_off; /* nothing goes straight to the device any more */
     _Atomic uint64_t redone;
 } tz_device_run;
 
@@ -82,6 +89,8 @@ void tz_lane_deinit(tz_device_run *run, tz_lane *lane); /* zeroed state is fine;
 /* The reads of a wave: all submitted, then all waited for; what failed is read tile by tile, and
  * tiles that cannot be had are noted. */
 tz_result tz_lane_fetch_all(tz_device_run *run, tz_lane *lane);
+/* One of them through memory of the host, after it failed. */
+tz_result tz_lane_fetch_again(tz_device_run *run, tz_lane *lane, const tz_lane_fetch *fetch);
 /* A unit that could not be had: noted and masked, or an error. */
 tz_result tz_lane_settle(tz_device_run *run, tz_worker *worker, tz_lane_unit *unit,
                          tz_result result, const tz_error *err);
@@ -91,6 +100,20 @@ static inline uint8_t *tz_lane_pinned(const tz_lane *lane, uint64_t offset)
 {
     return (uint8_t *)lane->pinned->host + offset;
 }
+
+/* ---- device_direct_lane.c ---- */
+
+/* The slab, ready for reads of files. */
+tz_result tz_direct_alloc(tz_device_run *run, tz_lane *lane);
+/* A read that goes there: where it is. */
+uint64_t tz_lane_add_direct(tz_lane *lane, tz_direct_room *room, const tz_direct_file *file,
+                            const tz_span *span);
+/* All of them are submitted; then all are waited for, and those that failed are read once more,
+ * through memory of the host, and sent up. */
+tz_result tz_direct_begin(tz_device_run *run, tz_lane *lane);
+tz_result tz_direct_end(tz_device_run *run, tz_lane *lane);
+/* A part of the slab, to the same place in pinned memory. Waits. */
+tz_result tz_direct_bring_back(tz_device_run *run, tz_lane *lane, uint64_t first, uint64_t end);
 
 /* Tables of a wave, in pinned memory. */
 void tz_lane_tables(const tz_device_run *run, tz_lane *lane);

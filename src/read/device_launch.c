@@ -109,8 +109,8 @@ static tz_result download(tz_device_run *run, const tz_lane *lane)
     const tz_layout *l = &lane->cut.layout;
     if (l->download == 0)
         return TZ_OK;
-    TZ_TRY(tz_device_download(lane->queue, tz_lane_pinned(lane, l->upload), lane->slab, l->statuses,
-                              l->download, run->plan->ctx.err));
+    TZ_TRY(tz_device_download(lane->queue, tz_lane_pinned(lane, l->mirrored), lane->slab,
+                              l->statuses, l->download, run->plan->ctx.err));
     run->use.downloads++;
     run->use.download_bytes += l->download;
     return TZ_OK;

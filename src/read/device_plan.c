@@ -321,6 +321,7 @@ tz_result tz_device_plan_make(tz_plan *plan)
         return TZ_OK;
     }
     tz_device_text(plan->report.device.id, sizeof plan->report.device.id, id_of(plan->device));
+    TZ_TRY(tz_direct_open(plan));
     return tz_device_plan_rooms(plan);
 }
 
@@ -328,6 +329,7 @@ void tz_device_plan_free(tz_device_plan *dp)
 {
     if (!dp)
         return;
+    tz_direct_close(dp);
     tz_free(dp->formats);
     tz_free(dp->constants);
     tz_free(dp->pairs);

@@ -15,6 +15,7 @@ typedef struct tz_device_target {
     bool on_device;  /* some of what it wants goes to memory of the device */
     bool whole;      /* samples of a row are those of the buffer's row */
     bool has_pixels; /* all samples of a pixel lie together in the buffer, and in the file */
+    uint32_t file;   /* of tz_device_plan.files, from 1: it is read from there; 0: it is not */
     bool has_undo;
     tz_undo_entry undo;
     uint32_t pair;    /* which of tz_device_plan.pairs its samples go to */
@@ -50,6 +51,9 @@ struct tz_device_plan {
     uint32_t pair_count, pair_room;
     uint16_t codecs[TZ_DEVICE_CODECS];
     uint32_t codec_count;
+    tz_direct_file *files;
+    uint32_t file_count, file_room;
+    bool has_files; /* some of these are open */
     bool on_device; /* some buffer is in its memory */
     bool has_long_rows;
     bool fills;           /* pixels outside of a level are its work */
@@ -58,6 +62,7 @@ struct tz_device_plan {
     tz_rooms lane;        /* that the largest takes */
     size_t units;         /* of the largest */
     size_t fetches;       /* the same */
+    size_t reads;         /* the same, that go straight to the device; 0: none does */
     uint64_t fill_places; /* entries of a table for what no tile fills */
     unsigned lanes;       /* waves under way at the same time */
     uint64_t by_cores;    /* tiles that it leaves to the cores */

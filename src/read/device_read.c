@@ -109,6 +109,7 @@ static void finish_report(tz_device_run *run)
     report->device.memory = planned.memory;
     report->device.tiles_by_cores = planned.tiles_by_cores;
     report->device.tiles_redone = run->redone;
+    tz_direct_reason(&report->device, planned.direct_reason);
 }
 
 static tz_result read_all(tz_device_run *run)

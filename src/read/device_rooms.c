@@ -114,6 +114,11 @@ static void count_cut(tz_device_plan *dp, tz_device_use *use, const tz_cut *cut)
     use->downloads += cut->layout.download > 0;
     use->download_bytes += cut->layout.download;
     use->syncs += is_active;
+    use->direct_reads += cut->need.direct.reads;
+    use->direct_bytes += cut->need.direct.read_bytes;
+    use->bounced_bytes += cut->need.bounced;
+    if (cut->need.bounced > 0)
+        tz_direct_reason(use, "some reads are too small for it");
     use->launches += (is_active ? 1u : 0u) + (cut->need.undos > 0 ? 1u : 0u);
     for (uint32_t i = 0; i < dp->codec_count; i++) {
         const uint64_t tiles = cut->need.decodes[i].count;
@@ -132,6 +137,7 @@ void tz_device_plan_measure(tz_plan *plan)
         widen(dp, &cut.layout.size);
         dp->units = tz_larger(dp->units, (size_t)cut.need.units);
         dp->fetches = tz_larger(dp->fetches, (size_t)cut.need.fetches);
+        dp->reads = tz_larger(dp->reads, (size_t)cut.need.direct.reads);
     }
     if (dp->on_device && dp->codec_count > 0)
         dp->fetches = dp->units; /* done once more, each tile is a read of its own */
@@ -229,6 +235,7 @@ static void measure_anew(tz_plan *plan)
     dp->lane = (tz_rooms){0};
     dp->units = 0;
     dp->fetches = 0;
+    dp->reads = 0;
     dp->by_cores = 0;
     set_rooms(plan);
 }
@@ -259,6 +266,6 @@ uint64_t tz_device_plan_host_bytes(const tz_device_plan *dp)
 {
     const uint64_t lists = dp->format_room * sizeof *dp->formats +
                            dp->constant_room * sizeof *dp->constants +
-                           dp->pair_room * sizeof *dp->pairs;
+                           dp->file_room * sizeof *dp->files + dp->pair_room * sizeof *dp->pairs;
     return lists + dp->lanes * tz_add_capped(dp->lane.pinned, tz_lane_host_bytes(dp));
 }

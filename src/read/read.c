@@ -104,6 +104,11 @@ static void add_uses(tz_device_use *sum, const tz_device_use *more)
         memcpy(sum->library, more->library, sizeof sum->library);
     if (!sum->library_reason[0])
         memcpy(sum->library_reason, more->library_reason, sizeof sum->library_reason);
+    sum->direct_reads += more->direct_reads;
+    sum->direct_bytes += more->direct_bytes;
+    sum->bounced_bytes += more->bounced_bytes;
+    if (!sum->direct_reason[0])
+        memcpy(sum->direct_reason, more->direct_reason, sizeof sum->direct_reason);
 }
 
 static tz_result carry_out(tz_plan *plan, bool dry)

@@ -40,6 +40,8 @@ typedef void (*cuda_guest_run)(cuda_guest_work *work, void *state);
     X(void, fault, (cuda_guest_work * work, const char *text))                                     \
     /* Wait for a stream, as cuStreamSynchronize does. */                                          \
     X(cuda_guest_answer, sync, (const void *stream))                                               \
+    /* Whether the context is broken: what waits in its streams is dropped then. */                \
+    X(bool, is_broken, (void))                                                                     \
     /* Bytes of the device, now and in no order with streams; NULL: not all of one piece. */       \
     X(void *, bytes, (uint64_t address, uint64_t size))                                            \
     /* What memory is at an address; false: none. */                                               \

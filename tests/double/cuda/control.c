@@ -45,7 +45,7 @@ static void heal(void *which, void *state)
 EXPORT void cuda_double_forget(void)
 {
     pthread_mutex_lock(&lock);
-    queue_forget();
+    queue_forget(NULL);
     thing_each(CONTEXT_THING, heal, NULL);
     free(steps);
     steps = NULL;

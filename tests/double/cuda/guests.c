@@ -92,6 +92,18 @@ cuda_guest_answer cuda_guest_sync(const void *stream)
     return (cuda_guest_answer){(int32_t)cuStreamSynchronize((CUstream)(uintptr_t)stream), false};
 }
 
+bool cuda_guest_is_broken(void)
+{
+    call here;
+    const bool has_context =
+        call_begin(&here, "+cuCtxGetCurrent", NEEDS_CONTEXT | IS_RELEASE, 0, NULL);
+    const bool broken = has_context && here.code != SUCCESS;
+    if (broken)
+        queue_forget(here.context);
+    (void)end(&here, here.code);
+    return broken;
+}
+
 void *cuda_guest_bytes(uint64_t address, uint64_t size)
 {
     return cuda_double_reach(address, size);

@@ -221,9 +221,11 @@ void queue_all(const context *which)
     }
 }
 
-void queue_forget(void)
+void queue_forget(const context *which)
 {
     for (uint32_t i = 0; i < SLOTS; i++) {
+        if (which && slots[i].owner && slots[i].owner->self.context != which)
+            continue;
         while (slots[i].owner && slots[i].owner->first)
             do_first(slots[i].owner, false);
         host.at[i] = slots[i].last;

@@ -188,7 +188,7 @@ uint64_t queue_position(const queue *which);        /* of the last work that was
 void queue_step(uint32_t slot, uint64_t position);  /* do one piece of work that leads there */
 void queue_until(uint32_t slot, uint64_t position); /* and all of it */
 void queue_all(const context *which);               /* all work of a context; NULL: of all */
-void queue_forget(void);                            /* all that waits, undone */
+void queue_forget(const context *which); /* all that waits, undone; NULL: of all contexts */
 /* The host has seen that all of this is done: what it asks for from now on comes after. */
 void order_seen(const order *what);
 

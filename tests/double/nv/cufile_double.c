@@ -119,7 +119,7 @@ tz_cufile_error cuFileDriverGetProperties(tz_cufile_properties *out)
     out->nvfs.max_direct_io_size = 16384;
     out->nvfs.dstatusflags = direct ? 1u << 4 : 0;
     out->nvfs.dcontrolflags = TZ_CUFILE_ALLOW_COMPAT;
-    out->fflags = TZ_CUFILE_BATCH;
+    out->fflags = cufile_control.no_batches ? 0 : TZ_CUFILE_BATCH;
     out->max_device_cache_size = 131072;
     out->max_batch_io_size = cufile_control.most_batch;
     out->max_batch_io_timeout_msecs = 5;
@@ -294,6 +294,11 @@ static void *destination(uintptr_t address, size_t size)
     return is.of_device ? cuda->bytes(address, size) : (void *)address;
 }
 
+static bool is_aligned(const request *what)
+{
+    return (what->size | (size_t)what->file_offset | (size_t)what->buffer_offset) % 4096 == 0;
+}
+
 ssize_t request_read(const request *what)
 {
     state_lock();
@@ -309,6 +314,7 @@ ssize_t request_read(const request *what)
     const ssize_t done = pread(fd, to, size, what->file_offset);
     state_lock();
     cufile_control.reads++;
+    cufile_control.unaligned += !is_aligned(what);
     cufile_control.bytes += done > 0 ? (uint64_t)done : 0;
     state_unlock();
     return done < 0 ? -IO_ERROR : done;

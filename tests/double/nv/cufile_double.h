@@ -19,12 +19,14 @@
 
 typedef struct cufile_double_control {
     bool direct;         /* the kernel's module is there: reads do not pass the host */
+    bool no_batches;     /* it says that it has none */
     uint32_t most_batch; /* entries of a batch */
     uint64_t short_read; /* most bytes of one read; 0: any */
     uint64_t fail_entry; /* of batches, counted from 1 as they are done, while it is not 0 */
     /* what happened */
     int64_t opens, files, buffers, batches; /* that live */
     uint64_t reads, bytes;                  /* of files, done */
+    uint64_t unaligned;                     /* of these: not of whole pages, to whole pages */
     char misuse[200];                       /* what was done first of what must not be */
 } cufile_double_control;
 

@@ -8,16 +8,16 @@
 
 struct nvjpegJpegState {
     atomic_bool busy;
-    int count; /* of the batch; 0: not told yet */
+    int count; /* of the batch; 0: not told yet, or the last one failed */
     tz_nvjpeg_output output;
 };
 
 tz_nvjpeg_status nvjpegGetProperty(tz_nvjpeg_property which, int *out)
 {
-    static const int version[] = {13, 2, 3};
+    static const int version[] = {13, 2, 3}, old[] = {12, 4, 0};
     if (which < 0 || which > 2)
         return INVALID_PARAMETER;
-    *out = version[which];
+    *out = pictures_control.is_old ? old[which] : version[which];
     return SUCCESS;
 }
 
@@ -109,8 +109,10 @@ tz_nvjpeg_status nvjpegDecodeBatchedInitialize(tz_nvjpeg_handle handle, tz_nvjpe
 {
     if (!handle || !state || count < 1 || threads < 1)
         return INVALID_PARAMETER;
+    if (output == TZ_NVJPEG_OUTPUT_UNCHANGEDI && pictures_control.is_old)
+        return INVALID_PARAMETER;
     if (output != TZ_NVJPEG_OUTPUT_UNCHANGED && output != TZ_NVJPEG_OUTPUT_Y &&
-        output != TZ_NVJPEG_OUTPUT_RGBI)
+        output != TZ_NVJPEG_OUTPUT_RGBI && output != TZ_NVJPEG_OUTPUT_UNCHANGEDI)
         return IMPLEMENTATION_NOT_SUPPORTED; /* by this double */
     if (!idle(&state->busy, "a state is initialised"))
         return INVALID_PARAMETER;
@@ -145,8 +147,10 @@ static tz_nvjpeg_status plan(image *out, tz_nvjpeg_output output, const tz_nvjpe
     const tz_nvjpeg_sampling sampling = sampling_of(&info);
     const bool gray = sampling == TZ_NVJPEG_SAMPLING_GRAY;
     const bool rgb = output == TZ_NVJPEG_OUTPUT_RGBI && info.component_count == 3;
+    const bool as_is =
+        output == TZ_NVJPEG_OUTPUT_UNCHANGED || output == TZ_NVJPEG_OUTPUT_UNCHANGEDI;
     if (!rgb && !(gray && output != TZ_NVJPEG_OUTPUT_RGBI) &&
-        !(output == TZ_NVJPEG_OUTPUT_UNCHANGED && sampling == TZ_NVJPEG_SAMPLING_444))
+        !(as_is && sampling == TZ_NVJPEG_SAMPLING_444))
         return IMPLEMENTATION_NOT_SUPPORTED; /* by this double */
     out->format = (tz_tile_format){.width = info.width,
                                    .height = info.height,
@@ -157,7 +161,7 @@ static tz_nvjpeg_status plan(image *out, tz_nvjpeg_output output, const tz_nvjpe
                                    .photometric = gray  ? 1
                                                   : rgb ? 6
                                                         : 2};
-    out->planes.interleaved = rgb;
+    out->planes.interleaved = rgb || output == TZ_NVJPEG_OUTPUT_UNCHANGEDI;
     for (size_t i = 0; i < 4; i++) {
         out->planes.at[i] = (uint64_t)(uintptr_t)to->channel[i];
         out->planes.pitch[i] = to->pitch[i];
@@ -198,8 +202,12 @@ tz_nvjpeg_status nvjpegDecodeBatched(tz_nvjpeg_handle handle, tz_nvjpeg_state st
         const tz_nvjpeg_status status = plan(&j->images[i], state->output, &to[i]);
         if (status != SUCCESS) {
             free(j);
+            state->count = 0;
             return status;
         }
     }
-    return start("+nvjpegDecodeBatched", stream, run, j, &state->busy);
+    const tz_nvjpeg_status status = start("+nvjpegDecodeBatched", stream, run, j, &state->busy);
+    if (status != SUCCESS)
+        state->count = 0;
+    return status;
 }

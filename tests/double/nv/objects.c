@@ -42,7 +42,7 @@ int32_t start(const char *name, tz_cu_stream stream, cuda_guest_run run, void *s
 
 bool idle(const atomic_bool *busy, const char *what)
 {
-    if (!atomic_load(busy))
+    if (!atomic_load(busy) || cuda_guest_find()->is_broken())
         return true;
     pthread_mutex_lock(&lock);
     if (!pictures_control.misuse[0])

@@ -6,6 +6,8 @@
  *   - compressed bytes are read where the caller has them, when the stream comes to it
  *   - a state, and a parsed code stream, are for one image, or batch, at a time: until the host has
  *     waited for it they are not used again, parsed again or destroyed
+ *   - of nvJPEG: a batch has the size that it was initialised for, and is initialised anew when the
+ *     last one failed
  *   - types, components, pitches and planes fit what is decoded or encoded
  *   - damage that parsing does not notice is not told: the pixels are garbage
  *
@@ -14,9 +16,11 @@
 #ifndef TESTS_DOUBLE_NV_PICTURES_DOUBLE_H
 #define TESTS_DOUBLE_NV_PICTURES_DOUBLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct pictures_double_control {
+    bool is_old;  /* of nvJPEG: 12.4, which lacks a format of 13 */
     int64_t live; /* handles, states, streams, parameters, encoders */
     uint64_t decoded, encoded;
     uint64_t damaged; /* of those decoded */

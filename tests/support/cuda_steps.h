@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a double of libcuda was asked for, counted by the names of functions: those of libcuda and
+ * of the libraries on top of it. Work that streams do later is not counted. */
+#ifndef TESTS_SUPPORT_CUDA_STEPS_H
+#define TESTS_SUPPORT_CUDA_STEPS_H
+
+#include "double/cuda_double.h"
+
+#define STEP_UPLOAD      "cuMemcpyHtoDAsync_v2"
+#define STEP_DOWNLOAD    "cuMemcpyDtoHAsync_v2"
+#define STEP_LAUNCH      "cuLaunchKernel"
+#define STEP_SYNC        "cuStreamSynchronize"
+#define STEP_FREE_MEMORY "cuMemGetInfo_v2"
+
+/* Forget what was kept, and keep steps from here on. */
+void steps_keep(cuda_double_control *control);
+
+/* All calls; those of a function; those whose names have this part. */
+size_t steps_asked(const cuda_double_control *control);
+size_t steps_of(const cuda_double_control *control, const char *call);
+size_t steps_with(const cuda_double_control *control, const char *part);
+
+/* Allocations of the device, of a pool or not; waits for all of a device, copies that wait. */
+size_t steps_allocating(const cuda_double_control *control);
+size_t steps_blocking(const cuda_double_control *control);
+
+/* Where the n-th call of a function is, from 0; SIZE_MAX: there are not so many. */
+size_t steps_find(const cuda_double_control *control, const char *call, size_t nth);
+/* The same of allocations: the first, and the last. */
+size_t steps_first_allocation(const cuda_double_control *control);
+size_t steps_last_allocation(const cuda_double_control *control);
+
+#endif
