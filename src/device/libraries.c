@@ -49,7 +49,7 @@ static const struct {
     void (*find)(tz_library_info *out, const tz_device_options *options);
 } libraries[TZ_LIBRARY_COUNT] = {
     {"nvCOMP", "decodes Deflate and ZSTD", find_nvcomp},
-    {"cuFile", "", find_cufile},
+    {"cuFile", "reads files into the device's memory", find_cufile},
     {"nvJPEG2000", "", find_nvjpeg2k},
     {"nvJPEG", "", find_nvjpeg},
 };

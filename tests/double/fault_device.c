@@ -49,7 +49,7 @@ void fault_load(void)
     if (test_device_is_cuda()) {
         fault_options.opencl_library = NO_LIBRARY;
         fault_options.cuda_library = CUDA_DOUBLE;
-        fault_options.nvcomp_library = test_device_has_nvcomp() ? test_device_nvcomp() : "";
+        test_device_choose_libraries(&fault_options);
         cu_control = cuda_double_load();
     } else {
         cl_control = opencl_double_load();

@@ -106,6 +106,22 @@ static cuda_double_control *cuda(void)
     return control;
 }
 
+/* One that the test named, or the environment; else none, whatever is installed. */
+static void choose(const char **library, const char *variable)
+{
+    const char *named = getenv(variable);
+    if (!*library)
+        *library = named ? named : "";
+}
+
+void test_device_choose_libraries(tz_device_options *how)
+{
+    choose(&how->nvcomp_library, "TERRAZZO_TEST_NVCOMP");
+    choose(&how->cufile_library, "TERRAZZO_TEST_CUFILE");
+    choose(&how->nvjpeg2k_library, "TERRAZZO_TEST_NVJPEG2K");
+    choose(&how->nvjpeg_library, "TERRAZZO_TEST_NVJPEG");
+}
+
 static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz_error *err)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
@@ -115,7 +131,7 @@ static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz
         memcpy(&how, options, options->struct_size);
     how.struct_size = sizeof how;
     how.cuda_library = test_device_cuda_library();
-    how.nvcomp_library = test_device_has_nvcomp() ? test_device_nvcomp() : "";
+    test_device_choose_libraries(&how);
     return tz_device_open(out, "cuda:0", &how, err);
 }
 

@@ -2,9 +2,9 @@
  * The device that tests run on: one source of tests for all drivers. The environment says which:
  * TERRAZZO_TEST_DEVICE is "opencl", the default: PoCL, a real OpenCL on the cores; "cuda": the
  * double of libcuda, which executes the PTX that nvcc made; or "gpu": the driver itself,
- * libcuda.so.1 or what TERRAZZO_GPU_LIBRARY names, for make test-gpu. TERRAZZO_TEST_NVCOMP is the
- * path of nvCOMP, or of a double of it, for the last two; without it, that is not used. Tests fail
- * where the device is not there. */
+ * libcuda.so.1 or what TERRAZZO_GPU_LIBRARY names, for make test-gpu. TERRAZZO_TEST_NVCOMP,
+ * _CUFILE, _NVJPEG2K and _NVJPEG are the paths of NVIDIA's libraries, or of doubles of them, for
+ * the last two; without, they are not used. Tests fail where the device is not there. */
 #ifndef TESTS_DOUBLE_TEST_DEVICE_H
 #define TESTS_DOUBLE_TEST_DEVICE_H
 
@@ -24,6 +24,9 @@ const char *test_device_nvcomp(void);
 bool test_device_is_slow(void);
 /* Of count cases that differ by chance only: how many to try. */
 unsigned test_device_sample(unsigned count);
+
+/* NVIDIA's libraries of the environment, where options name none. */
+void test_device_choose_libraries(tz_device_options *how);
 
 /* Open it; ends the test when there is none. What PoCL compiles is kept in the build tree. */
 tz_device *test_device_open(const tz_device_options *options);

@@ -29,13 +29,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HANG_SECONDS = 1800
 NVTIFF = [("nvidia-nvtiff-cu13", "0.8.0.82"), ("nvidia-libnvcomp-cu13", "5.3.0.16"),
           ("nvidia-nvjpeg2k-cu13", "0.11.0.51"), ("nvidia-nvjpeg", "13.2.3.58")]
+ON_DOUBLE = "TERRAZZO_TEST_DEVICE=cuda"
+OF_DOUBLES = "they look into the doubles' own timelines"
 # Programs that a GPU cannot run as they are meant, by why. What they show, they show on the double.
 LEFT_OUT = {
     "they need a driver that fails when it is told to": r"test_(device|read_device|write_device)_faults",
-    "they look into the double's own timeline": r"test_cuda_timeline|test_contract.*|test_read_device_nvcomp",
+    OF_DOUBLES: r"test_cuda_timeline",
 }
 # What nvCOMP changes: run once more with it.
 WITH_NVCOMP = r"test_(device_decode|device_stress|read_device_(buffers|hostile|timeline)|read(_threads)?_device)"
+# What compares pixels alone, not who made them: with all of NVIDIA's libraries.
+WITH_ALL = r"test_(device_stress|read.*_device|hostile_read.*_device|write_.*_device)|pixel_dump_device"
+VARIABLES = {"nvCOMP": "NVCOMP", "cuFile": "CUFILE", "nvJPEG2000": "NVJPEG2K", "nvJPEG": "NVJPEG"}
 COUNTED = r"test_.*(timeline|calls|contract)"  # that count what is asked of the device
 STRESS = r"test_(device_stress|read_threads_device|write_device_large)"
 
@@ -71,13 +76,17 @@ def build():
 
 
 def device_programs(folder):
-    """Commands of the programs that have a test on the double of libcuda, by name, without its environment."""
+    """Commands of the programs that have a test on the double of libcuda, by name, without its environment; and the
+    names of those that are for doubles alone."""
     done = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], capture_output=True, text=True,
                           check=True)
-    tests = {test["name"].removesuffix("_cuda"): test["command"] for test in json.loads(done.stdout)["tests"]
-             if "command" in test and test["name"].endswith("_cuda")}
-    return {name: [word for word in command[command.index("env") + 1:] if not word.startswith("TERRAZZO_TEST_DEVICE=")]
-            for name, command in tests.items()}
+    tests = [test for test in json.loads(done.stdout)["tests"] if "command" in test]
+    commands = {test["name"].removesuffix("_cuda"): test["command"] for test in tests
+                if test["name"].endswith("_cuda") and ON_DOUBLE in test["command"]}
+    of_cuda = [test["name"] for test in tests for about in test["properties"] if about["name"] == "LABELS"
+               and {"cuda", "cuda_more"} & set(about["value"])]
+    alone = [name for name in of_cuda if not re.search(r"_cuda$|_nvcomp\d$", name)]
+    return {name: command[command.index(ON_DOUBLE) + 1:] for name, command in commands.items()}, alone
 
 
 def run_program(name, command, variables):
@@ -90,29 +99,33 @@ def run_program(name, command, variables):
     return parse_tap(name, done.returncode, done.stdout, done.stderr)
 
 
-def suites_of(programs, nvcomp, stress):
+def suites_of(programs, libraries, stress):
     """(suite, names, environment): what is counted and stressed apart from what is compared."""
     counted = [name for name in programs if re.fullmatch(COUNTED, name)]
     stressed = [name for name in programs if re.fullmatch(STRESS, name)]
     compared = [name for name in programs if name not in counted + stressed]
     much = {"TERRAZZO_STRESS": str(stress)}
     suites = [("parity", compared, {}), ("calls and timeline", counted, {}), ("stress", stressed, much)]
-    if nvcomp:
-        again = [name for name in programs if re.fullmatch(WITH_NVCOMP, name)]
-        suites.append(("the same with nvCOMP", again, {**much, "TERRAZZO_TEST_NVCOMP": nvcomp}))
+    variables = {f"TERRAZZO_TEST_{VARIABLES[name]}": path for name, path in libraries.items()}
+    nvcomp = {name: path for name, path in variables.items() if name == "TERRAZZO_TEST_NVCOMP"}
+    for suite, which, some in (("once more with nvCOMP", WITH_NVCOMP, nvcomp),
+                               ("once more with all libraries", WITH_ALL, variables)):
+        again = [name for name in programs if re.fullmatch(which, name)]
+        if some:
+            suites.append((suite, again, {**much, **some}))
     return suites
 
 
 def run_tests(folder, libraries, arguments):
     """(cases by suite, programs that were left out by why)"""
-    programs = {name: command for name, command in device_programs(folder).items()
-                if re.search(arguments.programs, name)}
-    left_out = {why: [name for name in programs if re.fullmatch(which, name)] for why, which in LEFT_OUT.items()}
-    for name in sum(left_out.values(), []):
-        del programs[name]
-    nvcomp = next((library["library"] for library in libraries if library["name"] == "nvCOMP" and library["loaded"]), None)
+    programs, alone = device_programs(folder)
+    names = [name for name in [*programs, *alone] if re.search(arguments.programs, name)]
+    left_out = {why: [name for name in names if re.fullmatch(which, name)] for why, which in LEFT_OUT.items()}
+    left_out[OF_DOUBLES] += [name for name in alone if name in names]
+    programs = {name: programs[name] for name in names if name not in sum(left_out.values(), [])}
+    found = {library["name"]: library["library"] for library in libraries if library["loaded"]}
     results = {}
-    for suite, names, variables in suites_of(programs, nvcomp, arguments.stress):
+    for suite, names, variables in suites_of(programs, found, arguments.stress):
         results[suite] = []
         for name in names:
             results[suite] += run_program(name, programs[name], variables)
