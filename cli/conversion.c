@@ -42,6 +42,7 @@ static tz_result choose_device(conversion *c, tz_error *err)
     tz_result result = device_open(&c->device, asked, err);
     c->options.device = c->device;
     c->options.strict_device = asked->strict;
+    c->options.library_encoders = c->settings->library_encoders;
     c->options.device_buffer_bytes = asked->memory - conversion_device_bytes_to_read(c);
     return result;
 }

@@ -34,6 +34,7 @@ typedef struct convert_settings {
     bool cog;
     uint64_t memory;
     device_settings device;
+    bool library_encoders;
     uint32_t threads;
     bool has_threads;
     bool overwrite;
@@ -58,6 +59,7 @@ enum {
     CONVERT_MEMORY,
     CONVERT_PROFILE,
     CONVERT_SPOOL,
+    CONVERT_LIBRARY_ENCODERS,
     CONVERT_SHAPE, /* from here on: of standard input */
     CONVERT_DTYPE,
     CONVERT_ORDER,
@@ -77,6 +79,9 @@ enum {
     {"threads", 'j', CONVERT_THREADS, "N", "0, the default: all cores"},                           \
     {"memory", 0, CONVERT_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
     DEVICE_OPTIONS,                                                                                \
+    {"library-encoders", 0, CONVERT_LIBRARY_ENCODERS, NULL,                                        \
+     "let the libraries of the device's vendor encode (nvCOMP):\n"                                 \
+     "other bytes than the cores write, the same pixels"},                                         \
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "of standard input: rows, columns, bands"},         \
     {"dtype", 0, CONVERT_DTYPE, "TYPE", "of standard input: uint8, int16, float32, ..."},          \
     {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default), row or band\n"     \

@@ -148,6 +148,9 @@ bool convert_apply(void *user, int id, const char *value)
         return value_memory(&s->memory, value);
     case CONVERT_PROFILE:
         return creation_set_profile(&s->creation, value);
+    case CONVERT_LIBRARY_ENCODERS:
+        s->library_encoders = true;
+        return true;
     case CONVERT_SPOOL:
         s->spool = value;
         return true;
@@ -167,6 +170,8 @@ bool convert_check(convert_settings *s)
     else if (!convert_is_raw(s) && s->raw.given)
         problem = "--shape, --dtype, --order, --nodata, --epsg and --transform are for standard "
                   "input, '-'";
+    else if (s->library_encoders && s->device.name == NULL)
+        problem = "--library-encoders needs --device";
     if (problem != NULL)
         term_usage(problem, NULL, "");
     return problem == NULL && device_check(&s->device) && creation_check(&s->creation);

@@ -201,13 +201,13 @@ static layout lay_out(const streams *s, uint16_t compression)
 static void check_who(const tz_decode_done *done, uint32_t count, uint16_t compression)
 {
     const bool by_library = count > 0 && test_device->info.type == TZ_DEVICE_GPU &&
-                            test_device_has_nvcomp() && (compression == 8 || compression == 50000);
+                            test_device_nvcomp_decodes(compression);
     assert_int_equal(strncmp(done->library, "nvCOMP ", 7) == 0, by_library);
     assert_string_equal(done->reason, "");
     assert_int_equal(done->launches, count > 0 ? tz_decode_launches(test_device, compression) : 0);
     assert_int_equal(tz_decode_launches(test_device, compression) > 1,
-                     test_device->info.type == TZ_DEVICE_GPU && test_device_has_nvcomp() &&
-                         (compression == 8 || compression == 50000));
+                     test_device->info.type == TZ_DEVICE_GPU &&
+                         test_device_nvcomp_decodes(compression));
 }
 
 static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)

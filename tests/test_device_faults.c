@@ -319,7 +319,7 @@ static void test_each_allocation_fails_in_turn(void **state)
         assert_int_equal(result, TZ_ERR_NOMEM);
         refused++;
     }
-    assert_int_equal(refused, test_device_is_cuda() ? 9 : 11);
+    assert_int_equal(refused, test_device_is_cuda() ? 12 : 11);
 }
 
 /* ---- fork ---- */

@@ -10,10 +10,12 @@
 #include "device/device.h"
 #include "double/cuda_double.h"
 #include "double/nv/nvcomp_double.h"
+#include "kernels/lz4_frame.h"
 #include "kernels/xxhash.h"
 #include "support/cuda_steps.h"
 #include "support/tile_file.h"
 
+enum { PIXELS = TILE * TILE };
 static const char *const libraries[] = {NVCOMP_DOUBLE_4, NVCOMP_DOUBLE_5, NVCOMP_DOUBLE_6};
 static const char *const names[] = {"nvCOMP 4.2.0", "nvCOMP 5.3.0", "nvCOMP 6.0.0"};
 enum { RELEASES = 3 };
@@ -80,20 +82,42 @@ static image image_of(int stream, uint32_t across, uint32_t down)
     return i;
 }
 
-/* One of Zstandard whose frames have checksums: bytes as they are, in one block. */
-static image image_with_sums(uint32_t across, uint32_t down)
+/* Frames with checksums: of Zstandard, bytes as they are, and of LZ4 a block of literals. */
+static size_t put_zstd(uint8_t *frame, const uint8_t *pixels)
 {
-    enum { PIXELS = TILE * TILE, HEAD = 10 };
-    image i = {.stream = &tile_streams[STREAM_ZSTD], .across = across, .down = down};
-    uint8_t frame[HEAD + PIXELS + 4] = {0x28, 0xb5, 0x2f, 0xfd, 0x64, 0, 0, 1, PIXELS >> 5, 0};
+    enum { HEAD = 10 };
+    static const uint8_t head[HEAD] = {0x28, 0xb5, 0x2f, 0xfd, 0x64, 0, 0, 1, PIXELS >> 5, 0};
+    memcpy(frame, head, HEAD);
+    memcpy(frame + HEAD, pixels, PIXELS);
+    tz_lz4_put(frame + HEAD + PIXELS, (uint32_t)tz_kernel_xxhash64(pixels, PIXELS));
+    return HEAD + PIXELS + 4;
+}
+
+static size_t put_lz4(uint8_t *frame, const uint8_t *pixels)
+{
+    uint8_t *block = frame + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD;
+    size_t size = 0;
+    block[size++] = 0xf0;
+    for (int left = PIXELS - 15; left >= 0; left -= 255)
+        block[size++] = (uint8_t)(left < 255 ? left : 255);
+    memcpy(block + size, pixels, PIXELS);
+    size += PIXELS;
+    tz_lz4_put_header(frame, PIXELS);
+    tz_lz4_put(frame + TZ_LZ4_HEADER, (uint32_t)size);
+    tz_lz4_put_footer(block + size, tz_kernel_xxhash32(pixels, PIXELS));
+    return TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD + size + TZ_LZ4_FOOTER;
+}
+
+static image image_with_sums(int stream, uint32_t across, uint32_t down)
+{
+    image i = {.stream = &tile_streams[stream], .across = across, .down = down};
+    uint8_t pixels[PIXELS], frame[PIXELS + 64];
     for (uint32_t k = 0; k < PIXELS; k++)
-        frame[HEAD + k] = tf_pixel(i.stream, 0, k / TILE, k % TILE);
-    const uint64_t sum = tz_kernel_xxhash64(frame + HEAD, PIXELS);
-    for (unsigned k = 0; k < 4; k++)
-        frame[HEAD + PIXELS + k] = (uint8_t)(sum >> 8 * k);
+        pixels[k] = tf_pixel(i.stream, 0, k / TILE, k % TILE);
+    const size_t size = stream == STREAM_ZSTD ? put_zstd(frame, pixels) : put_lz4(frame, pixels);
     i.built = tf_new(TB_CLASSIC, i.stream, across, down, NULL);
     for (uint64_t tile = 0; tile < (uint64_t)across * down; tile++)
-        tf_put(i.built, tile, frame, sizeof frame);
+        tf_put(i.built, tile, frame, size);
     i.file = tf_open(i.built);
     i.pixels = malloc((size_t)across * down * PIXELS);
     return i;
@@ -166,12 +190,13 @@ static calls count_calls(tz_device *device, int stream, uint32_t across, uint32_
 static void calls_do_not_depend_on_tiles(void **state)
 {
     (void)state;
-    static const int streams[] = {STREAM_DEFLATE, STREAM_ZSTD};
-    for (size_t i = 0; i < 2 * RELEASES; i++) {
-        tz_device *device = open_with(libraries[i / 2]);
-        const calls one = count_calls(device, streams[i % 2], 1, 1);
-        const calls ten = count_calls(device, streams[i % 2], 5, 2);
-        const calls many = count_calls(device, streams[i % 2], 40, 25);
+    static const int streams[] = {STREAM_DEFLATE, STREAM_ZSTD, STREAM_LZ4};
+    for (size_t i = 0; i < 3 * RELEASES; i++) {
+        const uint32_t down = streams[i % 3] == STREAM_LZ4 ? 3 : 25;
+        tz_device *device = open_with(libraries[i / 3]);
+        const calls one = count_calls(device, streams[i % 3], 1, 1);
+        const calls ten = count_calls(device, streams[i % 3], 5, 2);
+        const calls many = count_calls(device, streams[i % 3], 40, down);
         assert_int_equal(one.batches, 1);
         assert_int_equal(one.of_nvcomp, 2); /* and how much scratch it wants */
         assert_memory_equal(&ten, &one, sizeof one);
@@ -283,14 +308,15 @@ static void wrong_chunks(void **state)
     static const struct {
         int stream;
         int32_t status; /* 0: it does not notice, and the checksum does */
-    } cases[] = {{STREAM_DEFLATE, 0}, {STREAM_DEFLATE, 12}, {STREAM_ZSTD, 0}, {STREAM_ZSTD, 12}};
+    } cases[] = {{STREAM_DEFLATE, 0}, {STREAM_DEFLATE, 12}, {STREAM_ZSTD, 0},
+                 {STREAM_ZSTD, 12},   {STREAM_LZ4, 0},      {STREAM_LZ4, 12}};
     enum { CASES = sizeof cases / sizeof cases[0] };
     for (size_t i = 0; i < CASES * RELEASES; i++) {
         const char *library = libraries[i / CASES];
-        const bool is_zstd = cases[i % CASES].stream == STREAM_ZSTD;
+        const bool lacks_sums = cases[i % CASES].stream != STREAM_DEFLATE;
         tz_device *device = open_with(library);
-        image read = is_zstd && cases[i % CASES].status == 0
-                         ? image_with_sums(4, 2)
+        image read = lacks_sums && cases[i % CASES].status == 0
+                         ? image_with_sums(cases[i % CASES].stream, 4, 2)
                          : image_of(cases[i % CASES].stream, 4, 2);
         for (uint64_t chunk = 1; chunk <= 8; chunk++) {
             *control_of(library) = (nvcomp_double_control){.fail_chunk = chunk,

@@ -180,7 +180,7 @@ static void with_predictor(tb *b)
 
 static bool is_for_library(const tile_stream *stream)
 {
-    return test_device_has_nvcomp() && (stream->compression == 8 || stream->compression == 50000);
+    return test_device_nvcomp_decodes(stream->compression);
 }
 
 /* ---- tests ---- */

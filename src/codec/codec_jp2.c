@@ -309,17 +309,23 @@ static void clear_rest(const tz_jp2_info *info, const tz_tile_format *format, ui
         memset(out + y * stride, 0, row_size);
 }
 
+tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const uint8_t *data,
+                           size_t size, const tz_codec_call *call)
+{
+    TZ_TRY(check_format(format, call));
+    TZ_TRY(tz_jp2_read_info(out, data, size, call));
+    TZ_TRY(check_components(out, format, call));
+    TZ_TRY(check_size(out, format, call));
+    TZ_TRY(tz_jp2_read_headers(out, call));
+    return check_memory(out, call);
+}
+
 static tz_result decode(void *state, const tz_tile_format *format, const uint8_t *in,
                         size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
     (void)state;
     tz_jp2_info info;
-    TZ_TRY(check_format(format, call));
-    TZ_TRY(tz_jp2_read_info(&info, in, in_size, call));
-    TZ_TRY(check_components(&info, format, call));
-    TZ_TRY(check_size(&info, format, call));
-    TZ_TRY(tz_jp2_read_headers(&info, call));
-    TZ_TRY(check_memory(&info, call));
+    TZ_TRY(tz_jp2_read_tile(&info, format, in, in_size, call));
 
     jp2_job job = {.info = &info};
     tz_result result = run(&job, call);

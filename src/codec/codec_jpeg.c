@@ -274,8 +274,8 @@ static tz_result check_memory(const tz_jpeg_info *info, const tz_codec_call *cal
                           tz_jpeg_coefficient_bytes(info), "bytes of JPEG coefficients");
 }
 
-static tz_result check_stream(const tz_jpeg_info *info, const tz_tile_format *format,
-                              const tz_codec_call *call)
+tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *format,
+                             const tz_codec_call *call)
 {
     TZ_TRY(check_samples(info, format, call));
     TZ_TRY(check_color(info, format, call));
@@ -373,7 +373,7 @@ static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_
     TZ_TRY(use_tables(state, format, call));
     tz_jpeg_info info;
     TZ_TRY(tz_jpeg_read_info(&info, in, in_size, state->known, call));
-    TZ_TRY(check_stream(&info, format, call));
+    TZ_TRY(tz_jpeg_check_tile(&info, format, call));
 
     if (info.changes_tables)
         state->tables_current = false;

@@ -10,11 +10,11 @@
 
 #include <openjpeg.h>
 
+#include "codec/jp2_choice.h"
 #include "codec/jp2_markers.h"
 
-#define STREAM_BUFFER   16384
-#define TEXT_SIZE       160
-#define MAX_RESOLUTIONS 6
+#define STREAM_BUFFER 16384
+#define TEXT_SIZE     160
 
 /* One call of encode. */
 typedef struct jp2_job {
@@ -42,13 +42,6 @@ static const char *choose(const tz_tile_format *format, tz_encode_choice *choice
     if (choice->quality == 0)
         choice->quality = 75;
     return choice->quality > 100 ? "JPEG 2000 quality is 1 to 100" : NULL;
-}
-
-/* Peak signal to noise in decibels: 25 for the lowest quality, 44 for the usual 75, 50 for the
- * highest. */
-static float quality_ratio(uint32_t quality)
-{
-    return 25.0f + (float)quality / 4;
 }
 
 static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
@@ -195,11 +188,8 @@ static void set_parameters(opj_cparameters_t *parameters, const tz_tile_format *
                            const tz_encode_choice *choice)
 {
     static char comment[] = "terrazzo"; /* one without a byte is against the standard */
-    const uint32_t shorter = format->width < format->height ? format->width : format->height;
     opj_set_default_encoder_parameters(parameters);
-    parameters->numresolution = 1;
-    while (parameters->numresolution < MAX_RESOLUTIONS && shorter >> parameters->numresolution != 0)
-        parameters->numresolution++;
+    parameters->numresolution = (int)tz_jp2_resolutions(format->width, format->height);
     parameters->tcp_numlayers = 1;
     parameters->tcp_mct = format->photometric == 2 && format->samples >= 3;
     parameters->cp_comment = comment;
@@ -208,7 +198,7 @@ static void set_parameters(opj_cparameters_t *parameters, const tz_tile_format *
     } else {
         parameters->irreversible = 1;
         parameters->cp_fixed_quality = 1;
-        parameters->tcp_distoratio[0] = quality_ratio(choice->quality);
+        parameters->tcp_distoratio[0] = tz_jp2_ratio(choice->quality);
     }
 }
 

@@ -10,20 +10,9 @@
 #include "codec/encoder.h"
 #include "codec/put.h"
 #include "codec/xxhash32.h"
+#include "kernels/lz4_frame.h"
 
-#define FRAME_MAGIC UINT32_C(0x184D2204)
-#define STORED      UINT32_C(0x80000000) /* of a block's size: not compressed */
-
-enum {
-    DEFAULT_LEVEL = 1,
-    MAX_LEVEL = 12,
-    FRAME_FLAGS = 0x6C, /* version 1, independent blocks, content size and checksum */
-    HEADER = 15,
-    FOOTER = 8, /* the mark of the end, which is a block of no bytes, and the checksum */
-    BLOCK_HEAD = 4,
-    MIN_BLOCK_CODE = 4, /* 64 KiB; each code is four times as much as the one before */
-    MAX_BLOCK_CODE = 7
-};
+enum { DEFAULT_LEVEL = 1, MAX_LEVEL = 12, BLOCK_HEAD = TZ_LZ4_BLOCK_HEAD };
 
 typedef struct lz4_state {
     void *work; /* memory of liblz4 */
@@ -67,36 +56,18 @@ static void lz4_deinit(void *opaque)
     state->work = NULL;
 }
 
-static size_t block_size(unsigned code)
+/* Bytes of the frame's blocks, all but the last one. */
+static size_t block_size(size_t size)
 {
-    return (size_t)1 << (8 + 2 * code);
-}
-
-/* The smallest blocks that hold the tile in one: readers make room for a block. */
-static unsigned block_code(size_t size)
-{
-    unsigned code = MIN_BLOCK_CODE;
-    while (code < MAX_BLOCK_CODE && block_size(code) < size)
-        code++;
-    return code;
+    return tz_lz4_block_size(tz_lz4_block_code(size));
 }
 
 static size_t lz4_bound(const tz_tile_format *format, const tz_encode_choice *choice)
 {
     (void)choice;
     size_t size = tz_tile_bytes(format);
-    return HEADER + size + (size_t)tz_ceil_div(size, block_size(block_code(size))) * BLOCK_HEAD +
-           FOOTER;
-}
-
-static uint8_t *put_header(uint8_t *out, size_t size)
-{
-    tz_put_le32(out, FRAME_MAGIC);
-    out[4] = FRAME_FLAGS;
-    out[5] = (uint8_t)(block_code(size) << 4);
-    tz_put_le64(out + 6, size);
-    out[14] = (uint8_t)(tz_xxhash32(out + 4, 10) >> 8);
-    return out + HEADER;
+    return TZ_LZ4_HEADER + size + (size_t)tz_ceil_div(size, block_size(size)) * BLOCK_HEAD +
+           TZ_LZ4_FOOTER;
 }
 
 /* Compressed where that is smaller, else as it is. */
@@ -113,7 +84,7 @@ static uint8_t *put_block(const lz4_state *state, int32_t level, const uint8_t *
         tz_put_le32(out, (uint32_t)made);
         return out + BLOCK_HEAD + made;
     }
-    tz_put_le32(out, (uint32_t)size | STORED);
+    tz_put_le32(out, (uint32_t)size | TZ_LZ4_STORED);
     memcpy(to, in, size);
     return out + BLOCK_HEAD + size;
 }
@@ -124,15 +95,15 @@ static tz_result lz4_encode(void *opaque, const tz_tile_format *format,
 {
     (void)call;
     size_t size = tz_tile_bytes(format);
-    size_t most = block_size(block_code(size));
-    uint8_t *to = put_header(out, size);
+    size_t most = block_size(size);
+    uint8_t *to = out + TZ_LZ4_HEADER;
+    tz_lz4_put_header(out, size);
     for (size_t at = 0, some; at < size; at += some) {
         some = size - at < most ? size - at : most;
         to = put_block(opaque, choice->level, in + at, some, to);
     }
-    tz_put_le32(to, 0);
-    tz_put_le32(to + 4, tz_xxhash32(in, size));
-    *out_size = (size_t)(to - out) + FOOTER;
+    tz_lz4_put_footer(to, tz_xxhash32(in, size));
+    *out_size = (size_t)(to - out) + TZ_LZ4_FOOTER;
     return TZ_OK;
 }
 

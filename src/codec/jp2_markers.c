@@ -35,6 +35,7 @@ enum {
     MAX_LEVELS = 32,
     MAX_TILES = 65535,
     STYLE_HIGH_THROUGHPUT = 0xC0,
+    WAVELET_REVERSIBLE = 1,
     /* what OpenJPEG takes for each, generously */
     TILE_BYTES = 12288,
     TILE_COMPONENT_BYTES = 1536,
@@ -140,6 +141,7 @@ static tz_result read_size(tz_jp2_info *info, tz_cursor segment, const tz_codec_
         return tz_codec_fail(call, "JPEG 2000: impossible size of image or tiles");
     info->width = x.end - x.start;
     info->height = y.end - y.start;
+    info->has_offset = x.start > 0 || y.start > 0;
     info->tile_width = largest_tile(&x);
     info->tile_height = largest_tile(&y);
     info->tile_count = saturated_mul(tiles_along(&x), tiles_along(&y));
@@ -219,7 +221,7 @@ static tz_result read_style(walker *w, tz_cursor *segment, bool has_precincts)
     block[0] = (uint8_t)(tz_cursor_u8(segment) + 2);
     block[1] = (uint8_t)(tz_cursor_u8(segment) + 2);
     uint8_t style = tz_cursor_u8(segment);
-    tz_cursor_u8(segment); /* wavelet */
+    w->info->is_irreversible |= tz_cursor_u8(segment) != WAVELET_REVERSIBLE;
     if (segment->overrun || levels > MAX_LEVELS || block[0] > 10 || block[1] > 10 ||
         block[0] + block[1] > 12)
         return tz_codec_fail(w->call, "JPEG 2000: impossible coding style");
@@ -285,15 +287,17 @@ static tz_result read_marker(walker *w, uint16_t marker)
         return read_default_style(w, segment);
     case MARKER_COC:
         return read_component_style(w, segment);
+    case MARKER_RGN:
+    case MARKER_POC:
+    case MARKER_PPM:
+    case MARKER_PPT:
+        w->info->is_unusual = true;
+        return TZ_OK;
     case MARKER_TLM:
     case MARKER_PLM:
     case MARKER_PLT:
     case MARKER_QCD:
     case MARKER_QCC:
-    case MARKER_RGN:
-    case MARKER_POC:
-    case MARKER_PPM:
-    case MARKER_PPT:
     case MARKER_CRG:
     case MARKER_COM:
         return TZ_OK;

@@ -24,6 +24,9 @@ typedef struct tz_jp2_info {
     uint64_t tile_count;
     uint16_t component_count;
     tz_jp2_component components[TZ_JP2_MAX_COMPONENTS];
+    bool has_offset;       /* image or tiles do not begin at the origin */
+    bool is_irreversible;  /* the wavelets of some component are */
+    bool is_unusual;       /* regions of interest, other progressions, or packed headers */
     bool has_end;          /* the stream ends with EOC, as it should */
     uint64_t coding_bytes; /* an estimate of what OpenJPEG allocates, pixels apart */
 } tz_jp2_info;
@@ -37,5 +40,9 @@ tz_result tz_jp2_read_info(tz_jp2_info *out, const uint8_t *data, size_t size,
  * there is at least one part of every tile, that parts are complete, that no extension is used, and
  * sums up what memory it takes. */
 tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call);
+
+/* Both, and that the stream is one of such a tile: codec_jp2.c. */
+tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const uint8_t *data,
+                           size_t size, const tz_codec_call *call);
 
 #endif

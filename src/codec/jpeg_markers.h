@@ -45,6 +45,10 @@ tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_
 tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
                             tz_jpeg_table_set tables, const tz_codec_call *call);
 
+/* Whether the stream is one of such a tile: codec_jpeg.c. */
+tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *format,
+                             const tz_codec_call *call);
+
 /* Bytes of all coefficients of an image with many scans. */
 uint64_t tz_jpeg_coefficient_bytes(const tz_jpeg_info *info);
 

@@ -9,47 +9,30 @@
 #ifndef TZ_DEVICE_CHUNK_KERNELS_H
 #define TZ_DEVICE_CHUNK_KERNELS_H
 
+#include "device/chunk_array_kernels.h"
 #include "device/decode_kernels.h"
 #include "kernels/adler32.h"
+#include "kernels/lz4.h"
 #include "kernels/move.h"
 #include "kernels/scan.h"
 #include "kernels/zlib_frame.h"
 #include "kernels/zstd_frame.h"
 
-/* What chunks are. */
-#define TZ_CHUNK_DEFLATE 0u /* the streams in zlib frames */
-#define TZ_CHUNK_ZSTD    1u /* whole frames */
-
-/* Arrays at the start of scratch, of 8 bytes for each tile; the table has three. */
-#define TZ_CHUNK_IN        0u /* addresses */
-#define TZ_CHUNK_IN_SIZES  1u
-#define TZ_CHUNK_OUT       2u /* addresses */
-#define TZ_CHUNK_ROOM      3u
-#define TZ_CHUNK_OUT_SIZES 4u
-#define TZ_CHUNK_STATUSES  5u /* of 4 bytes */
-#define TZ_CHUNK_TABLE     6u
-#define TZ_CHUNK_ONE_BYTE                                                                          \
-    9u                      /* not by tile: the chunk for those that are not for the library, and */
-#define TZ_CHUNK_SPARE  64u /* behind it room for its byte */
-#define TZ_CHUNK_SPARES 128u
+/* Behind the arrays for the library: the table, which is as large as three. */
+#define TZ_CHUNK_TABLE TZ_CHUNK_ARRAYS
+/* Not by tile: the chunk for those that are not for the library, and behind it room for its byte.
+ */
+#define TZ_CHUNK_ONE_BYTE (TZ_CHUNK_TABLE + 3u)
+#define TZ_CHUNK_SPARE    64u
+#define TZ_CHUNK_SPARES   128u
 
 /* Copies of chunks begin at multiples of this, and have as much behind them at least: readers of
  * bits fetch ahead. */
 #define TZ_CHUNK_ALIGN 16u
 
-TZ_FN tz_u64 tz_chunk_array(tz_u64 scratch, tz_u64 count, tz_u32 which)
-{
-    return scratch + which * ((8u * count + 63u) / 64u * 64u);
-}
-
 TZ_FN tz_u64 tz_chunk_copy_bytes(tz_u32 stored)
 {
     return ((tz_u64)stored + 2u * TZ_CHUNK_ALIGN - 1u) / TZ_CHUNK_ALIGN * TZ_CHUNK_ALIGN;
-}
-
-TZ_FN tz_u64 tz_chunk_address(const TZ_GLOBAL tz_u8 *at)
-{
-    return (tz_u64)(size_t)at;
 }
 
 /* ---- before ---- */
@@ -84,29 +67,33 @@ TZ_FN int tz_chunk_is_plain(const tz_decode_task *task, tz_u32 kind, tz_u32 alig
         return 0;
     if (kind == TZ_CHUNK_ZSTD)
         return tz_zstd_is_single(task->in, task->in_size, task->size);
+    if (kind == TZ_CHUNK_LZ4)
+        return tz_lz4_is_single(task->in, task->in_size, task->size);
     return task->in_size > TZ_ZLIB_AROUND &&
            tz_zlib_check_header(task->in, task->in_size) == TZ_DECODE_OK;
 }
 
-/* One byte, stored: as deflate in the low bytes, and as a frame of Zstandard. */
+/* Bytes of the chunk of a tile that is for the library. */
+TZ_FN tz_u32 tz_chunk_size(const tz_decode_task *task, tz_u32 kind)
+{
+    if (kind == TZ_CHUNK_LZ4)
+        return tz_kernel_le32(task->in + TZ_LZ4_HEADER);
+    return kind == TZ_CHUNK_DEFLATE ? task->in_size - TZ_ZLIB_AROUND : task->in_size;
+}
+
+/* One byte, stored: as deflate in the low bytes, as a frame of Zstandard, and as a block of LZ4. */
 TZ_FN void tz_chunk_put_spare(TZ_GLOBAL tz_u8 *spare, tz_u32 kind)
 {
     const tz_u64 frame = 0x00090120fd2fb528u;
     const tz_u64 stream = 0x0000fffe000101u;
-    tz_store_u64(spare, kind == TZ_CHUNK_ZSTD ? frame : stream);
+    const tz_u64 block = 0x0010u;
+    tz_store_u64(spare, kind == TZ_CHUNK_ZSTD ? frame : kind == TZ_CHUNK_LZ4 ? block : stream);
     tz_store_u64(spare + 8, 0u);
 }
 
-/* The arrays' entries of one tile. */
-TZ_FN void tz_chunk_put(TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count, tz_u64 number,
-                        tz_u64 in, tz_u32 in_size, tz_u64 out, tz_u32 room)
+TZ_FN tz_u32 tz_chunk_spare_size(tz_u32 kind)
 {
-    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * number, in);
-    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN_SIZES) + 8u * number, in_size);
-    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT) + 8u * number, out);
-    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_ROOM) + 8u * number, room);
-    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT_SIZES) + 8u * number, 0u);
-    tz_store_u32(slab + tz_chunk_array(scratch, count, TZ_CHUNK_STATUSES) + 4u * number, 0u);
+    return kind == TZ_CHUNK_ZSTD ? 10u : kind == TZ_CHUNK_LZ4 ? 2u : 6u;
 }
 
 /* ---- after ---- */
@@ -117,11 +104,7 @@ TZ_FN int tz_chunk_is_done(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 c
 {
     const TZ_GLOBAL tz_u8 *spare = slab + tz_chunk_array(scratch, count, TZ_CHUNK_ONE_BYTE);
     const tz_u64 in = tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * number);
-    const tz_u64 made =
-        tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT_SIZES) + 8u * number);
-    const tz_u32 status =
-        tz_load_u32(slab + tz_chunk_array(scratch, count, TZ_CHUNK_STATUSES) + 4u * number);
-    return in != tz_chunk_address(spare) && status == 0u && made == size;
+    return in != tz_chunk_address(spare) && tz_chunk_made(slab, scratch, count, number) == size;
 }
 
 /* And the checksum, where there is one. All items get it. words: TZ_ADLER_GROUP_WORDS. */
@@ -130,11 +113,12 @@ TZ_FN int tz_chunk_is_right(const tz_decode_task *task, tz_u32 kind, TZ_LOCAL tz
     const TZ_GLOBAL tz_u8 *sum = task->in + (task->in_size - 4u);
     if (kind == TZ_CHUNK_DEFLATE)
         return tz_adler32_group(task->out, task->size, words) == tz_zlib_checksum(sum);
-    if (!(task->in[4] & TZ_ZSTD_CHECKSUM))
+    if (!(task->in[4] & (kind == TZ_CHUNK_ZSTD ? TZ_ZSTD_CHECKSUM : TZ_LZ4_CONTENT_CHECKSUM)))
         return 1;
     for (TZ_ITEMS(item)) {
         if (item == 0u)
-            words[0] = (tz_u32)tz_kernel_xxhash64(task->out, task->size);
+            words[0] = kind == TZ_CHUNK_ZSTD ? (tz_u32)tz_kernel_xxhash64(task->out, task->size)
+                                             : tz_kernel_xxhash32(task->out, task->size);
     }
     TZ_SYNC;
     return words[0] == tz_kernel_le32(sum);
@@ -164,18 +148,17 @@ TZ_SHELL(tz_kernel_chunk_list)
         answer[0] = (tz_u32)tz_chunk_is_plain(&task, kind, alignment);
     TZ_SYNC;
     const tz_u32 is_plain = answer[0];
-    const tz_u32 before = kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_BEFORE : 0u;
-    const tz_u32 around = kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_AROUND : 0u;
+    const tz_u32 before = tz_chunk_before(kind);
+    const tz_u32 size = is_plain ? tz_chunk_size(&task, kind) : 0u;
     if (is_plain && copied)
-        tz_move_share(copy, task.in + before, task.in_size - around, TZ_ITEM, TZ_GROUP_SIZE);
+        tz_move_share(copy, task.in + before, size, TZ_ITEM, TZ_GROUP_SIZE);
     if (TZ_ITEM == 0u && is_plain)
         tz_chunk_put(slab, scratch, count, TZ_GROUP,
-                     tz_chunk_address(copied ? copy : task.in + before), task.in_size - around,
+                     tz_chunk_address(copied ? copy : task.in + before), size,
                      tz_chunk_address(task.out), task.size);
     if (TZ_ITEM == 0u && !is_plain)
         tz_chunk_put(slab, scratch, count, TZ_GROUP, tz_chunk_address(spare),
-                     kind == TZ_CHUNK_ZSTD ? 10u : 6u, tz_chunk_address(spare + TZ_CHUNK_SPARE),
-                     1u);
+                     tz_chunk_spare_size(kind), tz_chunk_address(spare + TZ_CHUNK_SPARE), 1u);
     if (TZ_ITEM == 0u && TZ_GROUP == 0u)
         tz_chunk_put_spare(spare, kind);
 }

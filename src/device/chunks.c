@@ -65,8 +65,10 @@ uint32_t tz_chunks_launches(const tz_chunk_decoder *decoder)
     return copies(decoder) ? 3 : 2;
 }
 
-static uint32_t kind_of(uint16_t compression)
+uint32_t tz_chunk_kind(uint16_t compression)
 {
+    if (compression == 50004)
+        return TZ_CHUNK_LZ4;
     return compression == 50000 ? TZ_CHUNK_ZSTD : TZ_CHUNK_DEFLATE;
 }
 
@@ -86,7 +88,7 @@ static tz_result launch_list(const tz_decode_batch *b, const tz_chunk_decoder *d
                                      TZ_U64(b->table),
                                      TZ_U64(b->scratch),
                                      TZ_U64(b->count),
-                                     TZ_U32(kind_of(b->compression)),
+                                     TZ_U32(tz_chunk_kind(b->compression)),
                                      TZ_U32(decoder->output_alignment),
                                      TZ_U32(copies(decoder))};
     const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_CHUNK_LIST, b->count, arguments);
@@ -97,7 +99,7 @@ static tz_result launch_check(const tz_decode_batch *b, uint32_t queue, tz_error
 {
     const tz_argument arguments[] = {TZ_MEMORY(b->slab),  TZ_U64(b->table),
                                      TZ_U64(b->scratch),  TZ_U64(b->count),
-                                     TZ_U64(b->statuses), TZ_U32(kind_of(b->compression))};
+                                     TZ_U64(b->statuses), TZ_U32(tz_chunk_kind(b->compression))};
     const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_CHUNK_CHECK, b->count, arguments);
     return tz_device_launch(b->slab->device, queue, &launch, err);
 }

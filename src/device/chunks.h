@@ -12,6 +12,9 @@
  * none. */
 bool tz_chunks_find(const tz_device *device, uint16_t compression, tz_chunk_decoder *out);
 
+/* What its chunks are: TZ_CHUNK_DEFLATE and others of chunk_array_kernels.h. */
+uint32_t tz_chunk_kind(uint16_t compression);
+
 /* Scratch for such a batch, with own_bytes for the own kernels afterwards. */
 uint64_t tz_chunks_scratch(const tz_chunk_decoder *decoder, const tz_decode_need *need,
                            uint64_t own_bytes);

@@ -62,6 +62,8 @@ static void end_event(const tz_cu_state *s, tz_cu_event event)
 /* Memory that is still to be freed in its stream waits for the queues. */
 static void release_within(tz_cu_state *s)
 {
+    tz_cu_jpeg_encode_close(s);
+    tz_cu_j2k_encode_close(s);
     tz_cu_j2k_close(s);
     tz_cu_jpeg_close(s);
     for (uint32_t i = 0; i < TZ_QUEUES; i++)
@@ -93,6 +95,8 @@ static void release(tz_cu_state *s)
     tz_cu_codecs_deinit(&s->codecs);
     tz_cu_j2k_deinit(&s->j2k);
     tz_cu_jpeg_deinit(&s->jpeg);
+    pthread_mutex_destroy(&s->jpeg_encoders.lock);
+    pthread_mutex_destroy(&s->j2k_encoders.lock);
     tz_free(s);
 }
 
@@ -178,8 +182,9 @@ static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz
 
 static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
 {
-    pthread_mutex_t *const locks[] = {&s->order_lock, &s->modules.lock, &s->codecs.lock,
-                                      &s->j2k.lock,   &s->jpeg.lock,    &s->files.lock};
+    pthread_mutex_t *const locks[] = {
+        &s->order_lock, &s->modules.lock,       &s->codecs.lock,       &s->j2k.lock,
+        &s->jpeg.lock,  &s->jpeg_encoders.lock, &s->j2k_encoders.lock, &s->files.lock};
     for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
         if (pthread_mutex_init(locks[i], NULL) == 0)
             continue;
@@ -243,6 +248,9 @@ const tz_driver tz_driver_cuda = {
     .unshare_memory = tz_cu_unshare_memory,
     .begin_reads = tz_cu_begin_reads,
     .end_reads = tz_cu_end_reads,
+    .encode_pictures = tz_cu_encode_pictures,
+    .find_encoder = tz_cu_find_encoder,
+    .encode = tz_cu_encode,
     .record = tz_cu_record,
     .wait = tz_cu_wait,
     .query = tz_cu_query,

@@ -27,11 +27,27 @@ void tz_cu_codecs_deinit(tz_cu_codecs *codecs)
 
 /* ---- what it can do ---- */
 
-/* LZ4 in files is frames, and its LZ4 is blocks. */
 static bool codec_of(uint16_t compression, tz_nvcomp_codec *out)
 {
-    *out = compression == 50000 ? TZ_NVCOMP_ZSTD : TZ_NVCOMP_DEFLATE;
-    return compression == 8 || compression == 32946 || compression == 50000;
+    static const struct {
+        uint16_t compression;
+        tz_nvcomp_codec codec;
+    } codecs[] = {{8, TZ_NVCOMP_DEFLATE},
+                  {32946, TZ_NVCOMP_DEFLATE},
+                  {50000, TZ_NVCOMP_ZSTD},
+                  {50004, TZ_NVCOMP_LZ4}};
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+        *out = codecs[i].codec;
+        if (codecs[i].compression == compression)
+            return true;
+    }
+    return false;
+}
+
+void tz_cu_codecs_version(const tz_nvcomp *nvcomp, char *out, size_t size)
+{
+    const uint32_t v = nvcomp->version;
+    tz_device_textf(out, size, "nvCOMP %u.%u.%u", v / 1000, v / 100 % 10, v % 100);
 }
 
 /* How its scratch grows, by three questions: with chunks of a byte each, and with bytes of one
@@ -59,14 +75,12 @@ static tz_result ask_codec(const tz_nvcomp *nvcomp, tz_nvcomp_codec codec, tz_cu
                            tz_chunk_decoder *out, const tz_context *ctx)
 {
     const tz_nvcomp_batch batch = {.codec = codec};
-    const uint32_t v = nvcomp->version;
     tz_nvcomp_alignments is = {0, 0, 0};
     TZ_TRY(tz_nvcomp_align(nvcomp, &batch, false, &is, ctx));
     TZ_TRY(ask_temp(nvcomp, codec, stream, out, ctx));
     out->input_alignment = (uint32_t)is.input;
     out->output_alignment = (uint32_t)is.output;
-    tz_device_textf(out->name, sizeof out->name, "nvCOMP %u.%u.%u", v / 1000, v / 100 % 10,
-                    v % 100);
+    tz_cu_codecs_version(nvcomp, out->name, sizeof out->name);
     return TZ_OK;
 }
 
@@ -85,13 +99,11 @@ static void look(tz_cu_state *s)
     (void)tz_cu_leave(s, TZ_OK, &quiet);
 }
 
-bool tz_cu_find_decoder(void *state, uint16_t compression, tz_chunk_decoder *out)
+const tz_nvcomp *tz_cu_find_codec(tz_cu_state *s, uint16_t compression, tz_nvcomp_codec *codec)
 {
-    tz_cu_state *s = state;
     tz_cu_codecs *codecs = &s->codecs;
-    tz_nvcomp_codec codec;
-    if (!codec_of(compression, &codec))
-        return false;
+    if (!codec_of(compression, codec))
+        return NULL;
     if (!atomic_load_explicit(&codecs->is_known, memory_order_acquire)) {
         pthread_mutex_lock(&codecs->lock);
         if (!atomic_load_explicit(&codecs->is_known, memory_order_relaxed))
@@ -99,31 +111,41 @@ bool tz_cu_find_decoder(void *state, uint16_t compression, tz_chunk_decoder *out
         atomic_store_explicit(&codecs->is_known, true, memory_order_release);
         pthread_mutex_unlock(&codecs->lock);
     }
-    *out = codecs->decoders[codec];
-    return codecs->decodes[codec];
+    return codecs->nvcomp.table ? &codecs->nvcomp : NULL;
+}
+
+bool tz_cu_find_decoder(void *state, uint16_t compression, tz_chunk_decoder *out)
+{
+    tz_cu_state *s = state;
+    tz_nvcomp_codec codec;
+    if (!tz_cu_find_codec(s, compression, &codec))
+        return false;
+    *out = s->codecs.decoders[codec];
+    return s->codecs.decodes[codec];
 }
 
 /* ---- batches ---- */
 
-static tz_result decode_within(tz_cu_state *s, uint32_t queue, const tz_nvcomp_batch *batch,
-                               const tz_context *ctx)
+static tz_result run_within(tz_cu_state *s, uint32_t queue, const tz_nvcomp_batch *batch,
+                            bool compress, const tz_context *ctx)
 {
     const tz_nvcomp *nvcomp = &s->codecs.nvcomp;
     size_t temp = 0;
-    TZ_TRY(tz_nvcomp_temp_bytes(nvcomp, batch, false, s->queues[queue], &temp, ctx));
+    TZ_TRY(tz_nvcomp_temp_bytes(nvcomp, batch, compress, s->queues[queue], &temp, ctx));
     if (temp > batch->temp_bytes)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
                        tz_expecting(tz_at_nowhere(), batch->temp_bytes, temp),
                        "nvCOMP wants more scratch for a batch than it said before");
-    return tz_nvcomp_decompress(nvcomp, batch, s->queues[queue], ctx);
+    return compress ? tz_nvcomp_compress(nvcomp, batch, s->queues[queue], ctx)
+                    : tz_nvcomp_decompress(nvcomp, batch, s->queues[queue], ctx);
 }
 
-tz_result tz_cu_decode(void *state, uint32_t queue, const tz_chunk_batch *batch,
-                       const tz_context *ctx)
+tz_result tz_cu_run_chunks(tz_cu_state *s, uint32_t queue, const tz_chunk_batch *batch,
+                           tz_cu_direction how, const tz_context *ctx)
 {
-    tz_cu_state *s = state;
     const uint64_t at = tz_cu_address_of(batch->slab);
-    tz_nvcomp_batch b = {.count = (size_t)batch->count,
+    tz_nvcomp_batch b = {.algorithm = how.algorithm,
+                         .count = (size_t)batch->count,
                          .max_chunk = (size_t)batch->max_chunk,
                          .total = (size_t)batch->total,
                          .in = at + batch->in,
@@ -136,5 +158,11 @@ tz_result tz_cu_decode(void *state, uint32_t queue, const tz_chunk_batch *batch,
                          .temp_bytes = (size_t)batch->temp_bytes};
     (void)codec_of(batch->compression, &b.codec);
     TZ_TRY(tz_cu_enter(s, ctx));
-    return tz_cu_leave(s, decode_within(s, queue, &b, ctx), ctx);
+    return tz_cu_leave(s, run_within(s, queue, &b, how.compress, ctx), ctx);
+}
+
+tz_result tz_cu_decode(void *state, uint32_t queue, const tz_chunk_batch *batch,
+                       const tz_context *ctx)
+{
+    return tz_cu_run_chunks(state, queue, batch, (tz_cu_direction){.compress = false}, ctx);
 }

@@ -28,20 +28,24 @@ static uint64_t bytes_for(uint64_t samples)
 
 static bool is_there(tz_cu_j2k *j2k)
 {
-    char reason[256];
+    char reason[256] = "";
     pthread_mutex_lock(&j2k->lock);
-    if (!j2k->is_known)
+    if (!j2k->is_known) {
         j2k->is_there = tz_nvjpeg2k_load(&j2k->nvjpeg2k, j2k->library, reason, sizeof reason);
+        tz_device_textf(j2k->reason, sizeof j2k->reason, "nvJPEG2000: %s", reason);
+    }
     j2k->is_known = true;
     pthread_mutex_unlock(&j2k->lock);
     return j2k->is_there;
 }
 
-bool tz_cu_j2k_find(tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_codec *out)
+bool tz_cu_j2k_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
 {
     tz_cu_j2k *j2k = &s->j2k;
-    if (encodes || !is_there(j2k))
+    if (!is_there(j2k)) {
+        tz_device_text(out->reason, sizeof out->reason, j2k->reason);
         return false;
+    }
     tz_device_textf(out->name, sizeof out->name, "nvJPEG2000 %u.%u.%u", j2k->nvjpeg2k.major,
                     j2k->nvjpeg2k.minor, j2k->nvjpeg2k.patch);
     out->bytes = bytes_for(samples);
@@ -151,8 +155,8 @@ tz_result tz_cu_j2k_decode(tz_cu_state *s, uint32_t queue, const tz_picture_batc
 {
     tz_cu_j2k *j2k = &s->j2k;
     if (!is_there(j2k))
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
-                       "nvJPEG2000 is not there");
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
+                       j2k->reason);
     pthread_mutex_lock(&j2k->lock);
     const tz_result result = decode_all(s, queue, batch, ctx);
     if (result != TZ_OK)

@@ -24,6 +24,7 @@ typedef struct tz_cu_j2k {
     pthread_mutex_t lock; /* of all below */
     char *library;        /* the caller's name of it; NULL: look for it */
     bool is_known, is_there;
+    char reason[160]; /* it is not */
     tz_nvjpeg2k nvjpeg2k;
     bool is_made; /* all of the following */
     tz_nvjpeg2k_handle handle;
@@ -35,7 +36,7 @@ typedef struct tz_cu_j2k {
 void tz_cu_j2k_deinit(tz_cu_j2k *j2k);
 
 /* These two are for cuda_pictures.c, decode with the context current, as all below. */
-bool tz_cu_j2k_find(struct tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_codec *out);
+bool tz_cu_j2k_find(struct tz_cu_state *s, uint64_t samples, tz_picture_codec *out);
 tz_result tz_cu_j2k_decode(struct tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
                            const tz_context *ctx);
 

@@ -76,21 +76,20 @@ static void look(tz_cu_state *s)
 {
     tz_cu_jpeg *jpeg = &s->jpeg;
     const tz_context quiet = {.ifd = -1};
-    char reason[256];
-    if (!tz_nvjpeg_load(&jpeg->nvjpeg, jpeg->library, reason, sizeof reason) ||
-        tz_cu_enter(s, &quiet) != TZ_OK)
-        return;
-    jpeg->decodes = make_handle(jpeg) && make_states(s);
-    if (!jpeg->decodes)
-        tz_cu_jpeg_close(s);
-    (void)tz_cu_leave(s, TZ_OK, &quiet);
+    char reason[256] = "it cannot begin on this device";
+    if (tz_nvjpeg_load(&jpeg->nvjpeg, jpeg->library, reason, sizeof reason) &&
+        tz_cu_enter(s, &quiet) == TZ_OK) {
+        jpeg->is_there = make_handle(jpeg) && make_states(s);
+        if (!jpeg->is_there)
+            tz_cu_jpeg_close(s);
+        (void)tz_cu_leave(s, TZ_OK, &quiet);
+    }
+    tz_device_textf(jpeg->reason, sizeof jpeg->reason, "nvJPEG: %s", reason);
 }
 
-bool tz_cu_jpeg_find(tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_codec *out)
+bool tz_cu_jpeg_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
 {
     tz_cu_jpeg *jpeg = &s->jpeg;
-    if (encodes)
-        return false;
     pthread_mutex_lock(&jpeg->lock);
     if (!jpeg->is_known)
         look(s);
@@ -99,10 +98,14 @@ bool tz_cu_jpeg_find(tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_
     const tz_nvjpeg *is = &jpeg->nvjpeg;
     const uint64_t most = tz_larger_u64(samples, MOST_SAMPLES);
     const uint64_t all = tz_mul_capped(samples, TZ_JPEG_BATCH);
+    if (!jpeg->is_there) {
+        tz_device_text(out->reason, sizeof out->reason, jpeg->reason);
+        return false;
+    }
     out->bytes = tz_mul_capped(all < most ? all : most, TZ_JPEG_STATES * TZ_JPEG_SAMPLE);
     tz_device_textf(out->name, sizeof out->name, "nvJPEG %u.%u.%u", is->major, is->minor,
                     is->patch);
-    return jpeg->decodes;
+    return true;
 }
 
 /* ---- batches ---- */

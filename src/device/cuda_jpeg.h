@@ -37,7 +37,8 @@ typedef struct tz_cu_jpeg {
     pthread_mutex_t lock; /* of all of it: batches come one after the other */
     char *library;        /* the caller's name of it; NULL: look for it */
     bool is_known;        /* all below */
-    bool decodes;
+    bool is_there;
+    char reason[160]; /* it is not */
     tz_nvjpeg nvjpeg;
     tz_nvjpeg_handle handle;
     tz_cu_jpeg_state states[TZ_JPEG_STATES];
@@ -49,7 +50,7 @@ void tz_cu_jpeg_close(struct tz_cu_state *s);
 void tz_cu_jpeg_deinit(tz_cu_jpeg *jpeg);
 
 /* These two are for cuda_pictures.c, decode with the context current. */
-bool tz_cu_jpeg_find(struct tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_codec *out);
+bool tz_cu_jpeg_find(struct tz_cu_state *s, uint64_t samples, tz_picture_codec *out);
 tz_result tz_cu_jpeg_decode(struct tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
                             const tz_context *ctx);
 

@@ -8,6 +8,7 @@
 
 #include "device/cu_api.h"
 #include "device/cu_errors.h"
+#include "device/cuda_encode_pictures.h"
 #include "device/cuda_files.h"
 #include "device/cuda_j2k.h"
 #include "device/cuda_jpeg.h"
@@ -70,6 +71,19 @@ typedef struct tz_cu_codecs {
 tz_result tz_cu_name_library(char **to, const char *library, const tz_context *ctx);
 void tz_cu_codecs_deinit(tz_cu_codecs *codecs);
 
+typedef struct tz_cu_state tz_cu_state;
+/* nvCOMP, looked for when it is first wanted, and its name of a compression; NULL: not there. */
+const tz_nvcomp *tz_cu_find_codec(tz_cu_state *s, uint16_t compression, tz_nvcomp_codec *codec);
+void tz_cu_codecs_version(const tz_nvcomp *nvcomp, char *out, size_t size); /* "nvCOMP 5.3.0" */
+
+/* A batch, in one direction. */
+typedef struct tz_cu_direction {
+    bool compress;
+    int32_t algorithm; /* see tz_nvcomp_batch */
+} tz_cu_direction;
+tz_result tz_cu_run_chunks(tz_cu_state *s, uint32_t queue, const tz_chunk_batch *batch,
+                           tz_cu_direction how, const tz_context *ctx);
+
 bool tz_cu_find_decoder(void *state, uint16_t compression, tz_chunk_decoder *out);
 tz_result tz_cu_decode(void *state, uint32_t queue, const tz_chunk_batch *batch,
                        const tz_context *ctx);
@@ -80,10 +94,20 @@ bool tz_cu_find_picture_codec(void *state, uint16_t compression, bool encodes, u
                               tz_picture_codec *out);
 tz_result tz_cu_decode_pictures(void *state, uint32_t queue, const tz_picture_batch *batch,
                                 const tz_context *ctx);
+tz_result tz_cu_encode_pictures(void *state, uint32_t queue, const tz_picture_batch *batch,
+                                const tz_picture_encoding *how, tz_picture_streams *out,
+                                const tz_context *ctx);
+
+/* ---- cuda_encoders.c ---- */
+
+bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
+                        tz_chunk_encoder *out);
+tz_result tz_cu_encode(void *state, uint32_t queue, int32_t level, const tz_chunk_batch *batch,
+                       const tz_context *ctx);
 
 /* ---- cuda.c ---- */
 
-typedef struct tz_cu_state {
+struct tz_cu_state {
     tz_cu_api api;
     tz_cu_device device;
     uint32_t index;
@@ -95,6 +119,8 @@ typedef struct tz_cu_state {
     tz_cu_j2k j2k;
     tz_cu_jpeg jpeg;
     tz_cu_files files;
+    tz_cu_encoder_set jpeg_encoders, j2k_encoders;
+    tz_nvjpeg2k_encoder j2k_encoder; /* of all of the latter */
 
     /* Memory comes and goes on a stream of its own. Events are recorded anew each time: who waits
      * for one waits for what it was at that moment. */
@@ -108,7 +134,7 @@ typedef struct tz_cu_state {
     tz_cu_stream meeting; /* where work of the caller's is; see tz_device_native_stream */
     bool is_own_meeting;
     atomic_bool is_known; /* that stream, to the caller */
-} tz_cu_state;
+};
 
 /* Every call of CUDA's is between these two: the caller's thread has its own context back
  * afterwards. Leaving returns result, or what goes wrong there. */

@@ -5,14 +5,18 @@
 
 typedef struct library {
     uint16_t compression;
-    bool (*find)(tz_cu_state *s, bool encodes, uint64_t samples, tz_picture_codec *out);
+    bool (*find)(tz_cu_state *s, uint64_t samples, tz_picture_codec *out);
     tz_result (*decode)(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                        const tz_context *ctx);
+    bool (*find_encoder)(tz_cu_state *s, uint64_t samples, tz_picture_codec *out);
+    tz_result (*encode)(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                        const tz_picture_encoding *how, tz_picture_streams *out,
                         const tz_context *ctx);
 } library;
 
 static const library libraries[] = {
-    {7, tz_cu_jpeg_find, tz_cu_jpeg_decode},
-    {34712, tz_cu_j2k_find, tz_cu_j2k_decode},
+    {7, tz_cu_jpeg_find, tz_cu_jpeg_decode, tz_cu_jpeg_find_encoder, tz_cu_jpeg_encode},
+    {34712, tz_cu_j2k_find, tz_cu_j2k_decode, tz_cu_j2k_find_encoder, tz_cu_j2k_encode},
 };
 
 static const library *library_of(uint16_t compression)
@@ -28,7 +32,9 @@ bool tz_cu_find_picture_codec(void *state, uint16_t compression, bool encodes, u
                               tz_picture_codec *out)
 {
     const library *it = library_of(compression);
-    return it && it->find(state, encodes, samples, out);
+    if (!it)
+        return false;
+    return encodes ? it->find_encoder(state, samples, out) : it->find(state, samples, out);
 }
 
 tz_result tz_cu_decode_pictures(void *state, uint32_t queue, const tz_picture_batch *batch,
@@ -40,4 +46,16 @@ tz_result tz_cu_decode_pictures(void *state, uint32_t queue, const tz_picture_ba
                        "no library decodes compression %u", batch->compression);
     TZ_TRY(tz_cu_enter(state, ctx));
     return tz_cu_leave(state, it->decode(state, queue, batch, ctx), ctx);
+}
+
+tz_result tz_cu_encode_pictures(void *state, uint32_t queue, const tz_picture_batch *batch,
+                                const tz_picture_encoding *how, tz_picture_streams *out,
+                                const tz_context *ctx)
+{
+    const library *it = library_of(batch->compression);
+    if (!it)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                       "no library encodes compression %u", batch->compression);
+    TZ_TRY(tz_cu_enter(state, ctx));
+    return tz_cu_leave(state, it->encode(state, queue, batch, how, out, ctx), ctx);
 }

@@ -11,9 +11,11 @@ TZ_DECODE_SHELL(tz_kernel_lz4_group)
 {
     TZ_SHARED tz_u32 queue[TZ_QUEUE_WORDS];
     const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
-    const tz_u32 status = tz_lz4_group(task.in, task.in_size, task.out, task.size, queue);
-    if (TZ_ITEM == 0u)
-        tz_store_u32(TZ_DECODE_STATUS, status);
+    if (TZ_DECODE_IS_LEFT(task)) {
+        const tz_u32 status = tz_lz4_group(task.in, task.in_size, task.out, task.size, queue);
+        if (TZ_ITEM == 0u)
+            tz_store_u32(TZ_DECODE_STATUS, status);
+    }
 }
 
 TZ_DECODE_SHELL(tz_kernel_lz4_item)

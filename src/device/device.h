@@ -61,6 +61,11 @@ bool tz_device_find_decoder(const tz_device *device, uint16_t compression, tz_ch
 /* TZ_ERR_UNSUPPORTED: it does not take this batch, and nothing has changed. The caller sees to it
  * that all lies within the slab, what kernels write into the arrays included. */
 tz_result tz_device_decode(uint32_t queue, const tz_chunk_batch *batch, tz_error *err);
+/* The same the other way: see tz_driver.find_encoder. */
+bool tz_device_find_encoder(const tz_device *device, uint16_t compression, int32_t level,
+                            uint64_t max_chunk, tz_chunk_encoder *out);
+tz_result tz_device_encode(uint32_t queue, int32_t level, const tz_chunk_batch *batch,
+                           tz_error *err);
 
 /* ---- files that are read straight into its memory ---- */
 
@@ -128,6 +133,7 @@ typedef enum tz_device_call {
     TZ_CALL_SHARE,
     TZ_CALL_BEGIN_READS,
     TZ_CALL_END_READS,
+    TZ_CALL_ENCODE,
     TZ_CALL_RECORD,
     TZ_CALL_WAIT,
     TZ_CALL_QUERY,

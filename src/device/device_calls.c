@@ -46,6 +46,7 @@ static void count_into(tz_device_counts *counts, tz_device_call kind, uint64_t b
         counts->launches++;
         break;
     case TZ_CALL_DECODE:
+    case TZ_CALL_ENCODE:
         counts->library_calls++;
         break;
     case TZ_CALL_OPEN_FILE:

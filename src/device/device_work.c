@@ -116,6 +116,23 @@ tz_result tz_device_decode(uint32_t queue, const tz_chunk_batch *batch, tz_error
     return tz_call_end(&call, device->driver->decode(device->state, queue, batch, &call.ctx), err);
 }
 
+bool tz_device_find_encoder(const tz_device *device, uint16_t compression, int32_t level,
+                            uint64_t max_chunk, tz_chunk_encoder *out)
+{
+    return tz_device_is_ours(device) && device->driver->find_encoder &&
+           device->driver->find_encoder(device->state, compression, level, max_chunk, out);
+}
+
+tz_result tz_device_encode(uint32_t queue, int32_t level, const tz_chunk_batch *batch,
+                           tz_error *err)
+{
+    tz_call call;
+    tz_device *device = batch->slab->device;
+    TZ_TRY(tz_call_begin(&call, device, TZ_CALL_ENCODE, queue, batch->total, err));
+    return tz_call_end(&call, device->driver->encode(device->state, queue, level, batch, &call.ctx),
+                       err);
+}
+
 /* ---- events ---- */
 
 static void link_event(tz_device *device, tz_device_event *event)

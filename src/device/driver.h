@@ -121,17 +121,31 @@ typedef struct tz_picture_batch {
 } tz_picture_batch;
 
 typedef struct tz_picture_codec {
-    char name[32];  /* "nvJPEG2000 0.11.0" */
+    char name[32];    /* "nvJPEG2000 0.11.0" */
+    char reason[160]; /* why there is none, where none was found */
     uint64_t bytes; /* of the device that it takes beside the slab, at most, for pictures of so many
                        samples as was asked for */
+    uint32_t at_once; /* of one that encodes: pictures under way, at most; each takes its share of
+                         bytes */
 } tz_picture_codec;
 
-/* Pictures to be made. */
+/* How pictures are made: of those, bytes and size are not used. */
 typedef struct tz_picture_encoding {
-    uint32_t quality; /* 1 to 100; 0: lossless */
-    uint8_t subsampling[2];
-    bool to_ycbcr;
+    uint32_t quality;       /* 1 to 100; 0: lossless */
+    uint8_t subsampling[2]; /* of YCbCr in JPEG */
+    bool to_ycbcr;          /* three samples are RGB, and their colours are stored decorrelated */
+    uint32_t before, after; /* bytes that are left free around each stream */
+    uint64_t most;          /* of one stream: a larger one has failed */
+    uint32_t at_once;       /* pictures under way, at most; not 0 */
 } tz_picture_encoding;
+
+/* Where streams go, in memory of the host: in the order of pictures, one behind the other, each
+ * with the bytes around it. One that failed has no size, and takes no room. */
+typedef struct tz_picture_streams {
+    uint8_t *bytes;
+    uint64_t room;
+    uint64_t *sizes; /* becomes those of the streams, by picture */
+} tz_picture_streams;
 
 /* ---- files that are read straight into memory of the device ---- */
 
@@ -197,7 +211,9 @@ typedef struct tz_driver {
                         const tz_context *ctx);
 
     /* The same the other way, NULL where there is none; room and temp are for chunks of max_chunk
-     * bytes at most. In a batch, room is not used. */
+     * bytes at most. Where there is a library and it does not take so large ones, it is false too,
+     * and *out has its name and max_chunk, else zeros. In a batch, room is not used, and statuses
+     * are 0 before. */
     bool (*find_encoder)(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
                          tz_chunk_encoder *out);
     tz_result (*encode)(void *state, uint32_t queue, int32_t level, const tz_chunk_batch *batch,
@@ -206,15 +222,14 @@ typedef struct tz_driver {
     /* Pictures; NULL where there is no such library. decode_pictures returns before the work is
      * done, without waiting for anything but a state of the library's that it needs again; what
      * fails is noted in the picture, and is no error. encode_pictures waits: it takes what is in
-     * the slab when the queue has come so far, and puts streams one behind the other into memory of
-     * the host, sizes[i] bytes each; 0: that one failed. */
+     * the slab when the queue has come so far, and returns when all streams are there. */
     bool (*find_picture_codec)(void *state, uint16_t compression, bool encodes, uint64_t samples,
                                tz_picture_codec *out);
     tz_result (*decode_pictures)(void *state, uint32_t queue, const tz_picture_batch *batch,
                                  const tz_context *ctx);
     tz_result (*encode_pictures)(void *state, uint32_t queue, const tz_picture_batch *batch,
-                                 const tz_picture_encoding *how, uint8_t *to, uint64_t room,
-                                 uint64_t *sizes, const tz_context *ctx);
+                                 const tz_picture_encoding *how, tz_picture_streams *out,
+                                 const tz_context *ctx);
 
     /* Files; all NULL where the driver has no such thing. find_files is false, with the reason,
      * where reads would go through memory of the host all the same; it says the same each time.

@@ -5,14 +5,13 @@
 #include "device/device_state.h"
 #include "device/encode_check.h"
 #include "device/encode_deflate_kernels.h"
+#include "device/encode_library.h"
 #include "device/encode_packbits_kernels.h"
 #include "device/launch.h"
 
 _Static_assert(sizeof(tz_encode_entry) == TZ_ENCODE_ENTRY, "kernels read the entries as they are");
 
 enum { NONE = 1, DEFLATE = 8, PACKBITS = 32773, OLD_DEFLATE = 32946 };
-/* Sizes of tiles, of what comes out and of the sums of both are of 31 bits, and TZ_ENCODE_LEFT. */
-enum { LARGEST = 1 << 30 };
 
 /* A build without libdeflate could not encode what devices leave. */
 static bool is_deflate(uint16_t compression)
@@ -33,7 +32,7 @@ static bool knows(uint16_t compression)
 bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
                        const tz_encode_choice *choice)
 {
-    if (!device->driver || !knows(format->compression) || tz_tile_bytes(format) > LARGEST)
+    if (!device->driver || !knows(format->compression) || tz_tile_bytes(format) > TZ_ENCODE_LARGEST)
         return false;
     if (device->info.limits.local_memory < sizeof(tz_encode_deflate_group_work))
         return false;
@@ -48,16 +47,36 @@ static uint64_t bound_of(const tz_encode_batch *batch, uint64_t size)
     return tz_packbits_bound(size, batch->row_bytes);
 }
 
+/* Of a tile for a library. */
+static tz_result check_view(const tz_encode_batch *batch, uint64_t number, tz_error *err)
+{
+    const tz_encode_entry *tile = &batch->tiles[number];
+    const tz_encode_library *library = batch->library;
+    const tz_place place = tz_encode_place(tile->from, number);
+    if (tile->size > library->largest || tile->from % library->encoder.input_alignment != 0)
+        return tz_encode_refuse(batch, tz_expecting(place, library->largest, tile->size),
+                                "the tile is not one that the library takes", err);
+    if (tile->to < library->lead || (tile->to - library->lead) % TZ_ENCODE_VIEW_ALIGN != 0 ||
+        !tz_memory_holds(batch->slab, tile->to - library->lead, library->view))
+        return tz_encode_refuse(batch, place, "the view of the tile is not within the slab", err);
+    if (tile->room < tile->size || tile->room > library->view - library->lead)
+        return tz_encode_refuse(batch, tz_expecting(place, tile->size, tile->room),
+                                "the room of the tile is not in its view", err);
+    return TZ_OK;
+}
+
 static tz_result check_tile(const tz_encode_batch *batch, uint64_t number, tz_error *err)
 {
     const tz_encode_entry *tile = &batch->tiles[number];
     const tz_place place = tz_encode_place(tile->from, number);
-    if (tile->size > LARGEST || !tz_memory_holds(batch->slab, tile->from, tile->size))
+    if (tile->size > TZ_ENCODE_LARGEST || !tz_memory_holds(batch->slab, tile->from, tile->size))
         return tz_encode_refuse(batch, place, "the tile is not within the slab", err);
     if (tile->skip != TZ_NONE && !tz_memory_holds(batch->slab, tile->skip, sizeof(uint32_t)))
         return tz_encode_refuse(batch, place, "what skips the tile is not within the slab", err);
     if (batch->compression == NONE)
         return TZ_OK;
+    if (batch->library)
+        return check_view(batch, number, err);
     if (tile->to % 8 != 0 || !tz_memory_holds(batch->slab, tile->to, tile->room))
         return tz_encode_refuse(batch, place, "the room of the tile is not within the slab", err);
     if (batch->compression == PACKBITS && tile->size % batch->row_bytes != 0)
@@ -71,7 +90,9 @@ static tz_result check_tile(const tz_encode_batch *batch, uint64_t number, tz_er
 
 tz_result tz_encode_check(const tz_encode_batch *batch, tz_error *err)
 {
-    if (!knows(batch->compression) || (batch->compression == PACKBITS && batch->row_bytes == 0))
+    const bool is_known = batch->library ? batch->library->compression == batch->compression
+                                         : knows(batch->compression);
+    if (!is_known || (batch->compression == PACKBITS && batch->row_bytes == 0))
         return tz_encode_refuse(batch, tz_at_nowhere(), "devices do not encode such tiles", err);
     if (batch->table % 8 != 0 ||
         !tz_memory_holds(batch->slab, batch->table,

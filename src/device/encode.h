@@ -24,6 +24,12 @@ typedef struct tz_encode_entry {
                       TZ_NONE: it always is */
 } tz_encode_entry;
 
+/* Of tiles. Sizes of tiles, of what comes out and of the sums of both are of 31 bits, and
+ * TZ_ENCODE_LEFT. */
+#define TZ_ENCODE_LARGEST ((uint32_t)1 << 30)
+
+typedef struct tz_encode_library tz_encode_library; /* device/encode_library.h */
+
 typedef struct tz_encode_batch {
     uint16_t compression;
     uint32_t row_bytes; /* of PackBits: bytes of a row, of which tiles are whole numbers */
@@ -32,6 +38,11 @@ typedef struct tz_encode_batch {
     uint64_t count;
     uint64_t table; /* multiples of 8 */
     uint64_t sizes; /* a uint32_t each: what came out; 0: skipped */
+    /* Not of tz_encode_launch: the library that encodes, and its scratch, at a multiple of 64. A
+     * tile then begins at the library's lead in a view of its own, where it may have any room that
+     * its samples would have too */
+    const tz_encode_library *library;
+    uint64_t scratch;
 } tz_encode_batch;
 
 /* Whether a device encodes such tiles, with these choices, which are checked: no compression,

@@ -29,6 +29,12 @@ TZ_FN tz_encode_tile tz_encode_tile_of(const TZ_GLOBAL tz_u8 *slab, tz_u64 table
     return tile;
 }
 
+/* Bytes that the tile may take, encoded. */
+TZ_FN tz_u32 tz_encode_room_of(const TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number)
+{
+    return tz_load_u32(slab + table + number * TZ_ENCODE_ENTRY + 20);
+}
+
 TZ_FN void tz_encode_set_size(TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 number, tz_u32 size)
 {
     tz_store_u32(slab + sizes + 4u * number, size);

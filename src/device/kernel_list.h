@@ -20,6 +20,7 @@
     X(TALLY, tally)                                                                                \
     X(DEFLATE, deflate)                                                                            \
     X(ENCODE_PACKBITS, encode_packbits)                                                            \
+    X(ENCODE_LIBRARY, encode_library)                                                              \
     X(COMPACT, compact)                                                                            \
     X(HALVES, halves)                                                                              \
     X(REDUCE, reduce)
@@ -55,6 +56,8 @@
     X(DEFLATE_GROUP, DEFLATE, tz_kernel_deflate_group, "m88")                                      \
     X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
     X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
+    X(LIBRARY_LIST, ENCODE_LIBRARY, tz_kernel_library_list, "m8884")                               \
+    X(LIBRARY_FRAME, ENCODE_LIBRARY, tz_kernel_library_frame, "m888844")                           \
     X(ENCODE_NONE, COMPACT, tz_kernel_encode_none, "m888")                                         \
     X(COMPACT_SCAN, COMPACT, tz_kernel_compact_scan, "m88844")                                     \
     X(COMPACT_MOVE, COMPACT, tz_kernel_compact_move, "m8888444")                                   \

@@ -84,6 +84,8 @@ typedef int32_t tz_nvjpeg_sampling;
       (tz_nvjpeg_encoder_params, tz_nvjpeg_sampling, tz_cu_stream))                                \
     X(EncodeImage, (tz_nvjpeg_handle, tz_nvjpeg_encoder_state, const tz_nvjpeg_encoder_params,     \
                     const tz_nvjpeg_image *, tz_nvjpeg_input, int, int, tz_cu_stream))             \
+    X(EncodeYUV, (tz_nvjpeg_handle, tz_nvjpeg_encoder_state, const tz_nvjpeg_encoder_params,       \
+                  const tz_nvjpeg_image *, tz_nvjpeg_sampling, int, int, tz_cu_stream))            \
     X(EncodeRetrieveBitstream,                                                                     \
       (tz_nvjpeg_handle, tz_nvjpeg_encoder_state, unsigned char *, size_t *, tz_cu_stream))
 

@@ -10,6 +10,7 @@ enum { MOST_SAMPLES = 4 };
 bool tz_pictures_find(const tz_device *device, uint16_t compression, bool encodes, uint64_t samples,
                       tz_picture_codec *out)
 {
+    *out = (tz_picture_codec){.reason = "the device has no library for pictures"};
     return tz_device_is_ours(device) && device->driver->find_picture_codec &&
            device->driver->find_picture_codec(device->state, compression, encodes, samples, out);
 }
@@ -93,4 +94,22 @@ tz_result tz_pictures_decode(uint32_t queue, const tz_picture_batch *batch, tz_e
     TZ_TRY(tz_call_begin(&call, device, TZ_CALL_DECODE, queue, total, err));
     return tz_call_end(
         &call, device->driver->decode_pictures(device->state, queue, batch, &call.ctx), err);
+}
+
+tz_result tz_pictures_encode(uint32_t queue, const tz_picture_batch *batch,
+                             const tz_picture_encoding *how, tz_picture_streams *out, tz_error *err)
+{
+    tz_device *device = batch->slab->device;
+    tz_call call;
+    uint64_t total;
+    TZ_TRY(check_batch(batch, &total, err));
+    if (batch->count == 0)
+        return TZ_OK;
+    if (!device->driver->encode_pictures)
+        return refuse(batch, tz_expecting(tz_at_nowhere(), TZ_NONE, batch->compression),
+                      "the device has no library for pictures", err);
+    TZ_TRY(tz_call_begin(&call, device, TZ_CALL_ENCODE, queue, total, err));
+    return tz_call_end(
+        &call, device->driver->encode_pictures(device->state, queue, batch, how, out, &call.ctx),
+        err);
 }

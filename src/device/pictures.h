@@ -8,7 +8,7 @@
 #include "device/device.h"
 
 /* Whether there is a library for pictures of this compression, which, and how much memory of the
- * device it takes for pictures of up to so many samples. */
+ * device it takes for pictures of up to so many samples; or why there is none. */
 bool tz_pictures_find(const tz_device *device, uint16_t compression, bool encodes, uint64_t samples,
                       tz_picture_codec *out);
 
@@ -16,6 +16,12 @@ bool tz_pictures_find(const tz_device *device, uint16_t compression, bool encode
  * size (TZ_ERR_ARG names the picture), and gives them to the library. What it could not decode is
  * noted in the picture. A count of 0 is nothing to do. */
 tz_result tz_pictures_decode(uint32_t queue, const tz_picture_batch *batch, tz_error *err);
+
+/* The same the other way, and waits for all streams: see tz_driver.encode_pictures. What could not
+ * be encoded has no size. */
+tz_result tz_pictures_encode(uint32_t queue, const tz_picture_batch *batch,
+                             const tz_picture_encoding *how, tz_picture_streams *out,
+                             tz_error *err);
 
 /* Bytes of its samples. */
 static inline uint64_t tz_picture_bytes(const tz_picture *picture)

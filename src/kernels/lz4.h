@@ -11,27 +11,15 @@
 
 #include "kernels/copies.h"
 #include "kernels/kernel.h"
+#include "kernels/lz4_frame.h"
 #include "kernels/status.h"
 #include "kernels/xxhash.h"
 
-#define TZ_LZ4_MAGIC         0x184D2204u
-#define TZ_LZ4_SKIPPABLE     0x184D2A50u /* and the next 15 */
-#define TZ_LZ4_STORED        0x80000000u /* of a block's size: not compressed */
-#define TZ_LZ4_WINDOW        65536u      /* how far linked blocks look back */
+#define TZ_LZ4_WINDOW        65536u /* how far linked blocks look back */
 #define TZ_LZ4_LAST_LITERALS 5u
 #define TZ_LZ4_LAST_COPY     12u
 #define TZ_LZ4_LAST_INPUT    8u /* stored bytes that follow the literals of all but the last */
 #define TZ_LZ4_SHORTEST      4u /* copy */
-
-/* Bits of a frame's first byte. */
-#define TZ_LZ4_DICTIONARY       1u
-#define TZ_LZ4_RESERVED         2u
-#define TZ_LZ4_CONTENT_CHECKSUM 4u
-#define TZ_LZ4_CONTENT_SIZE     8u
-#define TZ_LZ4_BLOCK_CHECKSUMS  16u
-#define TZ_LZ4_INDEPENDENT      32u
-#define TZ_LZ4_FORMAT           0xc0u
-#define TZ_LZ4_FORMAT_1         0x40u
 
 /* Where a tile is at. */
 #define TZ_LZ4_BETWEEN  0u /* frames */
@@ -192,7 +180,7 @@ TZ_FN tz_u32 tz_lz4_header(tz_lz4_run *run)
     if (head[size - 1u] != (tz_kernel_xxhash32(head + 4, size - 5u) >> 8 & 0xffu))
         return TZ_DECODE_BAD_CHECKSUM;
     run->flags = flags;
-    run->max_block = 1u << (8u + 2u * (block >> 4));
+    run->max_block = tz_lz4_block_size(block >> 4);
     if (flags & TZ_LZ4_CONTENT_SIZE)
         run->content = tz_kernel_le32(head + 6) | (tz_u64)tz_kernel_le32(head + 10) << 32;
     run->at += size;
@@ -319,6 +307,24 @@ TZ_FN tz_lz4_run tz_lz4_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
     run.stop = 0u;
     run.unsure = 0u;
     return run;
+}
+
+/* Whether the tile is one frame of one compressed block, which says that it makes so many bytes,
+ * and nothing else. The block's own bytes then begin behind TZ_LZ4_HEADER and TZ_LZ4_BLOCK_HEAD. */
+TZ_FN int tz_lz4_is_single(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 size)
+{
+    const tz_u32 wanted = TZ_LZ4_CONTENT_SIZE | TZ_LZ4_INDEPENDENT;
+    tz_lz4_run run = tz_lz4_start(in, in_size, 0, size);
+    if (in_size < TZ_LZ4_HEADER + 2u * TZ_LZ4_BLOCK_HEAD || tz_kernel_le32(in) != TZ_LZ4_MAGIC ||
+        tz_lz4_header(&run) != TZ_DECODE_OK ||
+        (run.flags & (wanted | TZ_LZ4_BLOCK_CHECKSUMS)) != wanted || run.content != size ||
+        size > run.max_block)
+        return 0;
+    const tz_u32 block = tz_kernel_le32(in + run.at);
+    const tz_u32 left = in_size - run.at - 2u * TZ_LZ4_BLOCK_HEAD;
+    const tz_u32 sum = run.flags & TZ_LZ4_CONTENT_CHECKSUM ? 4u : 0u;
+    return block > 0u && block <= run.max_block && left >= sum && left - sum == block &&
+           tz_kernel_le32(in + run.at + TZ_LZ4_BLOCK_HEAD + block) == 0u;
 }
 
 /* One tile as it is stored with compression 50004, by one item. */

@@ -2,7 +2,7 @@
 #include "read/device_cut.h"
 
 #include "base/mem.h"
-#include "read/device_plan.h"
+#include "read/device_pictures.h"
 #include "read/tile.h"
 
 /* ---- units ---- */
@@ -15,6 +15,11 @@ static const tz_device_target *how_of(const tz_plan *plan, const tz_unit *unit, 
 tz_way tz_unit_way(const tz_plan *plan, const tz_unit *unit, bool by_cores)
 {
     return by_cores ? TZ_WAY_CORES : how_of(plan, unit, 0)->way;
+}
+
+bool tz_way_keeps(tz_way way)
+{
+    return way == TZ_WAY_PICTURES || way == TZ_WAY_CORES;
 }
 
 bool tz_unit_on_host(const tz_plan *plan, const tz_unit *unit)
@@ -154,6 +159,8 @@ static void add_unit(const tz_plan *plan, const tz_unit *unit, bool by_cores, tz
         tz_decode_need_add(&need->decodes[how->codec], plan->wave.wanted[unit->first].span.size,
                            decoded);
         need->rows += tz_slab_part(decoded);
+    } else if (way == TZ_WAY_PICTURES) {
+        tz_pictures_need(plan, unit, need);
     } else if (way == TZ_WAY_CORES) {
         need->given += tz_slab_part(tz_unit_rows_bytes(plan, unit));
     }
@@ -171,7 +178,7 @@ static void add_fetch(const tz_plan *plan, const tz_span *fetch, bool by_cores, 
     need->bounced += tz_direct_bounced(plan, fetch, by_cores);
     if (file)
         (void)tz_direct_add(&need->direct, file, fetch);
-    else if (tz_unit_way(plan, first, by_cores) == TZ_WAY_CORES)
+    else if (tz_way_keeps(tz_unit_way(plan, first, by_cores)))
         need->kept += bytes;
     else
         need->input += bytes;
@@ -212,6 +219,7 @@ tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need)
     l.places = take(&at, tz_mul_capped(need->places, sizeof(tz_place_entry)));
     l.input = take(&at, need->input);
     l.given = take(&at, need->given);
+    l.spare = take(&at, need->spare);
     l.upload = at;
     l.direct = at;
     if (need->direct.bytes > 0) {
@@ -229,6 +237,7 @@ tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need)
     l.size.device = at;
     at = tz_add_capped(l.mirrored, l.download);
     l.kept = take(&at, need->kept);
+    l.streams = take(&at, need->streams);
     l.size.pinned = at;
     return l;
 }

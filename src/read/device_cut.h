@@ -8,9 +8,10 @@
 
 /* How tiles become rows. */
 typedef enum tz_way {
-    TZ_WAY_RAW,    /* they are rows */
-    TZ_WAY_DEVICE, /* the device decodes them */
-    TZ_WAY_CORES   /* the cores do */
+    TZ_WAY_RAW,      /* they are rows */
+    TZ_WAY_DEVICE,   /* the device decodes them */
+    TZ_WAY_PICTURES, /* a library does, whose streams stay in memory of the host */
+    TZ_WAY_CORES     /* the cores do */
 } tz_way;
 
 enum { TZ_DEVICE_CODECS = 8 };
@@ -28,19 +29,22 @@ typedef struct tz_need {
     uint64_t input;                           /* bytes as stored, for the device */
     tz_direct_room direct;                    /* the same that come straight from files */
     uint64_t bounced;                         /* of input: those that could, in other files */
-    uint64_t kept;                            /* the same for the cores alone */
+    uint64_t kept;                            /* bytes as stored, for the cores and for libraries */
     uint64_t given;                           /* rows that the cores decode for the device */
     uint64_t rows;                            /* rows that the device decodes */
+    uint64_t pictures;                        /* tiles for libraries */
+    uint64_t streams;                         /* bytes of those that are put together */
+    uint64_t spare;                           /* their rows, should the cores have to decode them */
     uint64_t staged;                          /* pixels that go to the host */
 } tz_need;
 
-/* Where it lies in the slab. The first upload bytes go up. The first mirrored bytes are in pinned
- * memory as well, which has room for what does not come straight from files after all; and behind
- * them there what comes down and what the cores alone see. */
+/* Where it lies in the slab. The first upload bytes go up; of spare, only what is used. The first
+ * mirrored bytes are in pinned memory as well, which has room for what does not come straight from
+ * files after all; and behind them there what comes down and what the device does not see. */
 typedef struct tz_layout {
     uint64_t formats, constants;
     uint64_t decodes[TZ_DEVICE_CODECS];
-    uint64_t undos, places, input, given;
+    uint64_t undos, places, input, given, spare;
     uint64_t upload;
     uint64_t direct;
     uint64_t mirrored;
@@ -48,8 +52,8 @@ typedef struct tz_layout {
     uint64_t download; /* bytes from statuses on */
     uint64_t rows;
     uint64_t scratch[TZ_DEVICE_CODECS];
-    uint64_t kept; /* in pinned memory */
-    tz_rooms size; /* of it all */
+    uint64_t kept, streams; /* in pinned memory */
+    tz_rooms size;          /* of it all */
 } tz_layout;
 tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need);
 
@@ -75,6 +79,8 @@ bool tz_cut_next(const tz_plan *plan, tz_work *work, const tz_rooms *rooms, tz_c
  * not asked where the cores have decoded it. */
 tz_way tz_unit_way(const tz_plan *plan, const tz_unit *unit, bool by_cores);
 bool tz_unit_on_host(const tz_plan *plan, const tz_unit *unit);
+/* Whether its bytes are not sent to the device. */
+bool tz_way_keeps(tz_way way);
 
 /* Bytes of a part of the slab, with what keeps it apart from the next. */
 uint64_t tz_slab_part(uint64_t size);

@@ -23,6 +23,7 @@ static void begin_table(filler *f)
     tz_lane *lane = f->lane;
     const tz_need need = {.places = f->run->dp->fill_places};
     lane->cut = (tz_cut){.need = need, .layout = tz_layout_of(f->run->dp, &need)};
+    lane->upload = lane->cut.layout.spare;
     lane->unit_count = 0;
     tz_lane_tables(f->run, lane);
     f->entries = (tz_place_entry *)(void *)tz_lane_pinned(lane, lane->cut.layout.places);

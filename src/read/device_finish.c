@@ -192,7 +192,8 @@ static void count_decoded(tz_device_run *run, const tz_lane *lane)
 {
     for (size_t i = 0; i < lane->unit_count; i++) {
         const tz_lane_unit *unit = &lane->units[i];
-        if (unit->status != TZ_NO_STATUS && status_of(lane, unit) == 0)
+        const bool is_picture = unit->way == TZ_WAY_PICTURES && unit->state == TZ_LANE_ROWS;
+        if (is_picture || (unit->status != TZ_NO_STATUS && status_of(lane, unit) == 0))
             run->use.tiles++;
     }
 }

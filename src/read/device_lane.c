@@ -2,6 +2,7 @@
 #include "read/device_lane.h"
 
 #include "base/mem.h"
+#include "read/device_pictures.h"
 #include "read/tile.h"
 
 /* ---- memory ---- */
@@ -12,7 +13,7 @@ uint64_t tz_lane_host_bytes(const tz_device_plan *dp)
     const uint64_t fetch =
         sizeof(tz_lane_fetch) + sizeof(tz_range) + sizeof(tz_request) + sizeof(bool);
     return dp->units * unit + dp->fetches * fetch + dp->reads * sizeof(tz_direct_read) +
-           dp->pair_count * sizeof(uint64_t);
+           dp->pair_count * sizeof(uint64_t) + tz_lane_pictures_bytes(dp);
 }
 
 static tz_result allocate_lists(const tz_device_run *run, tz_lane *lane)
@@ -38,6 +39,7 @@ tz_result tz_lane_init(tz_device_run *run, tz_lane *lane, uint32_t queue)
     tz_error *err = run->plan->ctx.err;
     lane->queue = queue;
     TZ_TRY(allocate_lists(run, lane));
+    TZ_TRY(tz_lane_pictures_init(run, lane));
     if (dp->reads > 0)
         TZ_TRY(tz_direct_alloc(run, lane));
     else if (dp->lane.device > 0)
@@ -56,6 +58,7 @@ void tz_lane_deinit(tz_device_run *run, tz_lane *lane)
         (void)tz_device_sync(run->dp->device, lane->queue, NULL);
     tz_device_free(lane->slab);
     tz_device_free(lane->pinned);
+    tz_free(lane->pictures);
     tz_free(lane->units);
     tz_free(lane->again);
     tz_free(lane->fetches);
@@ -98,12 +101,19 @@ static tz_result work_on(tz_device_run *run, const tz_lane *lane, tz_worker *wor
     const tz_unit *planned = &plan->wave.units[unit->unit];
     if (unit->way == TZ_WAY_RAW)
         return tz_tile_check_raw(plan, worker, planned, err);
+    if (unit->left != TZ_LEFT_NOT && plan->options.strict_device)
+        return tz_picture_refuse(run, lane, worker, unit, err);
     if (!unit->on_host)
         return tz_tile_decode(plan, worker, planned, tz_lane_pinned(lane, unit->bytes),
                               tz_lane_pinned(lane, unit->rows), err);
     TZ_TRY(tz_tile_place(plan, worker, planned, tz_lane_pinned(lane, unit->bytes), err));
     unit->state = TZ_LANE_DONE;
     return TZ_OK;
+}
+
+static bool is_for_cores(const tz_lane_unit *unit)
+{
+    return unit->way == TZ_WAY_RAW || unit->way == TZ_WAY_CORES;
 }
 
 /* Tiles of one read by one worker: they may share bytes. */
@@ -113,9 +123,9 @@ static tz_result run_fetch(void *user, uint64_t index, unsigned worker, tz_error
     tz_device_run *run = job->run;
     const tz_lane_fetch *fetch = &job->lane->fetches[index];
     tz_worker *w = &run->workers[worker];
-    for (size_t i = 0; fetch->way != TZ_WAY_DEVICE && i < fetch->span.count; i++) {
+    for (size_t i = 0; i < fetch->span.count; i++) {
         tz_lane_unit *unit = &job->lane->units[fetch->first + i];
-        if (unit->state != TZ_LANE_ROWS)
+        if (unit->state != TZ_LANE_ROWS || !is_for_cores(unit))
             continue;
         const tz_result result = work_on(run, job->lane, w, unit, err);
         if (result != TZ_OK)
@@ -143,8 +153,8 @@ static tz_result work_by_cores(tz_device_run *run, tz_lane *lane)
 {
     lane_job job = {run, lane};
     bool any = false;
-    for (size_t i = 0; !any && i < lane->fetch_count; i++)
-        any = lane->fetches[i].way != TZ_WAY_DEVICE;
+    for (size_t i = 0; !any && i < lane->first_empty; i++)
+        any = is_for_cores(&lane->units[i]);
     if (any)
         TZ_TRY(tz_lane_each(run, lane->fetch_count, run_fetch, &job));
     return tz_lane_each(run, lane->unit_count - lane->first_empty, run_empty, &job);
@@ -153,7 +163,7 @@ static tz_result work_by_cores(tz_device_run *run, tz_lane *lane)
 /* ---- laying a wave out ---- */
 
 typedef struct cursors {
-    uint64_t input, kept, given, rows, staged;
+    uint64_t input, kept, given, rows, staged, streams;
     tz_direct_room direct;
 } cursors;
 
@@ -196,12 +206,14 @@ static void add_unit(const tz_plan *plan, tz_lane *lane, const tz_lane_fetch *fe
     out->is_direct = fetch->is_direct;
     out->bytes = fetch->at + (stored->offset - fetch->span.offset);
     out->rows = out->bytes;
-    if (fetch->way == TZ_WAY_DEVICE)
+    if (fetch->way == TZ_WAY_DEVICE || fetch->way == TZ_WAY_PICTURES)
         out->rows = advance(&at->rows, tz_slab_part(tz_unit_decoded_bytes(plan, unit)));
     else if (fetch->way == TZ_WAY_CORES && !out->on_host)
         out->rows = advance(&at->given, tz_slab_part(tz_unit_rows_bytes(plan, unit)));
     if (fetch->way != TZ_WAY_CORES || !out->on_host)
         out->staged = advance(&at->staged, staged_bytes(plan, unit));
+    if (fetch->way == TZ_WAY_PICTURES)
+        out->stream = advance(&at->streams, tz_picture_stream_bytes(plan, unit));
 }
 
 static void add_fetch(const tz_plan *plan, tz_lane *lane, const tz_span *span, bool by_cores,
@@ -220,7 +232,7 @@ static void add_fetch(const tz_plan *plan, tz_lane *lane, const tz_span *span, b
         fetch->read = lane->read_count - 1;
     } else {
         fetch->at =
-            advance(fetch->way == TZ_WAY_CORES ? &at->kept : &at->input, tz_slab_part(span->size));
+            advance(tz_way_keeps(fetch->way) ? &at->kept : &at->input, tz_slab_part(span->size));
     }
     for (size_t i = 0; i < span->count; i++)
         add_unit(plan, lane, fetch, span->first + i, at);
@@ -233,7 +245,9 @@ static void lay_out(const tz_plan *plan, tz_lane *lane, const tz_work *work)
                   .kept = cut->layout.kept,
                   .given = cut->layout.given,
                   .rows = cut->layout.rows,
-                  .staged = cut->layout.staged};
+                  .staged = cut->layout.staged,
+                  .streams = cut->layout.streams};
+    lane->upload = cut->layout.spare;
     lane->unit_count = 0;
     lane->fetch_count = 0;
     lane->read_count = 0;
@@ -254,6 +268,7 @@ tz_result tz_lane_begin(tz_device_run *run, tz_lane *lane, const tz_work *work, 
     lay_out(run->plan, lane, work);
     TZ_TRY(tz_direct_begin(run, lane));
     TZ_TRY(tz_lane_fetch_all(run, lane));
+    TZ_TRY(tz_lane_pictures(run, lane));
     TZ_TRY(work_by_cores(run, lane));
     TZ_TRY(tz_direct_end(run, lane));
     run->use.waves++;

@@ -19,16 +19,26 @@ typedef enum tz_lane_state {
 
 #define TZ_NO_STATUS UINT32_MAX
 
+/* Why a tile that a library could have decoded is the cores'. */
+typedef enum tz_left {
+    TZ_LEFT_NOT,
+    TZ_LEFT_LOSSY, /* only with tz_read_options.lossy_on_device it is the library's */
+    TZ_LEFT_OTHER, /* its stream is none for it */
+    TZ_LEFT_FAILED /* it could not */
+} tz_left;
+
 typedef struct tz_lane_unit {
     uint32_t unit;  /* of the plan's wave */
     uint32_t piece; /* the same; of no meaning for a unit without bytes */
     tz_way way;
     tz_lane_state state;
+    tz_left left;
     bool failed;     /* TZ_LANE_MISSING: masked */
     bool on_host;    /* all who want it have buffers of the host */
     bool is_direct;  /* its bytes may be in the slab only */
     uint32_t status; /* which one the device reports; TZ_NO_STATUS: none */
     uint64_t bytes;  /* as stored: where in pinned memory, or in the slab */
+    uint64_t stream; /* where in pinned memory one is that is put together */
     uint64_t rows;   /* where in the slab */
     uint64_t staged; /* the same of its pixels for the host */
 } tz_lane_unit;
@@ -49,6 +59,7 @@ typedef struct tz_lane {
     bool is_busy;  /* something may be under way on the device */
     tz_device_memory *slab, *pinned;
     tz_cut cut;
+    uint64_t upload; /* bytes that go up: the layout's, but no spare ones that are not used */
     tz_lane_unit *units;
     size_t unit_count;
     size_t first_empty; /* units from here on have no bytes */
@@ -60,6 +71,7 @@ typedef struct tz_lane {
     tz_range *ranges;     /* one for each fetch, those of a source together */
     tz_request *requests; /* one for each source */
     bool *is_read;        /* by request: all of it has come */
+    tz_picture *pictures; /* of units, library after library; NULL: none have any */
     tz_span *again;       /* reads of units that are to be done once more */
     size_t again_count;
     uint64_t *pair_ends; /* by pair of memories: where its places end in the table */
@@ -79,6 +91,7 @@ typedef struct tz_device_run {
     tz_device_use use;  /* counted */
     bool direct_is_off; /* nothing goes straight to the device any more */
     _Atomic uint64_t redone;
+    uint64_t left; /* tiles that a library was not given */
 } tz_device_run;
 
 /* Bytes of the host that a lane of such units and fetches takes beside pinned memory. */

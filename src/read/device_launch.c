@@ -95,7 +95,7 @@ static tz_result launch_places(tz_device_run *run, const tz_lane *lane)
 
 static tz_result upload(tz_device_run *run, tz_lane *lane)
 {
-    const uint64_t size = lane->cut.layout.upload;
+    const uint64_t size = lane->upload;
     lane->is_busy = true; /* also when it fails: then it may be under way all the same */
     TZ_TRY(
         tz_device_upload(lane->queue, lane->slab, 0, lane->pinned->host, size, run->plan->ctx.err));

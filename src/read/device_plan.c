@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/whole_stream.h"
 #include "device/decode.h"
 #include "device/device_text.h"
+#include "read/device_pictures.h"
 #include "read/tile.h"
 #include "tiff/compression.h"
 
@@ -127,11 +129,14 @@ static uint32_t find_codec(tz_device_plan *dp, uint16_t compression)
     return dp->codec_count++;
 }
 
-static tz_way way_of(tz_device_plan *dp, const tz_target *target, uint32_t *codec)
+static tz_way way_of(tz_plan *plan, const tz_target *target, uint32_t *codec)
 {
+    tz_device_plan *dp = plan->device;
     const bool turned = target->tile.fill_order == 2;
     if (tz_target_is_raw(target))
         return turned ? TZ_WAY_CORES : TZ_WAY_RAW;
+    if (tz_pictures_take(plan, target, codec))
+        return TZ_WAY_PICTURES;
     if (turned || target->subsampled || tz_codec_max_input(&target->tile) > TZ_DECODE_MAX_BYTES ||
         !tz_device_decodes(dp->device, target->tile.compression))
         return TZ_WAY_CORES;
@@ -192,7 +197,7 @@ static tz_result set_target(tz_plan *plan, const tz_target *target, tz_device_ta
                                 place_of(&target->mask)};
     const uint32_t bands = target->scales ? target->band_count : 1;
     const tz_place_format copy = tz_place_format_copy((uint32_t)tz_dtype_size(target->into.dtype));
-    out->way = way_of(dp, target, &out->codec);
+    out->way = way_of(plan, target, &out->codec);
     out->on_device =
         (pair.into && pair.into != &tz_on_host) || (pair.mask && pair.mask != &tz_on_host);
     dp->on_device = dp->on_device || out->on_device;
@@ -234,12 +239,13 @@ static tz_result refuse_codec(const tz_plan *plan, const tz_target *target)
 {
     tz_context ctx = tz_file_context(target->file, plan->ctx.err);
     const char *name = tz_compression_name(target->tile.compression);
+    const char *why = tz_whole_is_possible(&target->stored) ? plan->device->library_reason : "";
     ctx.ifd = target->layer.shape.ifd;
     return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
-                   "the device %s does not decode such tiles: compression %u (%s)%s%s",
+                   "the device %s does not decode such tiles: compression %u (%s)%s%s%s%s",
                    id_of(plan->device), (unsigned)target->tile.compression, name ? name : "unknown",
                    target->subsampled ? ", subsampled" : "",
-                   target->tile.fill_order == 2 ? ", fill order 2" : "");
+                   target->tile.fill_order == 2 ? ", fill order 2" : "", why[0] ? "; " : "", why);
 }
 
 static tz_result check_strict(const tz_plan *plan)
@@ -283,10 +289,12 @@ static bool has_work(const tz_plan *plan)
 
 static void leave_idle(tz_plan *plan)
 {
-    if (plan->unit_count == 0)
-        tz_device_plan_leave(plan, "there is nothing to decode");
-    else
-        tz_device_plan_leave(plan, "the device decodes no tile of these files");
+    char reason[sizeof plan->report.device.reason] = "there is nothing to decode";
+    const char *more = plan->device->library_reason;
+    if (plan->unit_count > 0)
+        tz_device_textf(reason, sizeof reason, "the device decodes no tile of these files%s%s",
+                        more[0] ? ": " : "", more);
+    tz_device_plan_leave(plan, reason);
 }
 
 /* ---- making ---- */
@@ -322,7 +330,10 @@ tz_result tz_device_plan_make(tz_plan *plan)
     }
     tz_device_text(plan->report.device.id, sizeof plan->report.device.id, id_of(plan->device));
     TZ_TRY(tz_direct_open(plan));
-    return tz_device_plan_rooms(plan);
+    TZ_TRY(tz_device_plan_rooms(plan));
+    if (plan->device && !has_work(plan))
+        leave_idle(plan);
+    return TZ_OK;
 }
 
 void tz_device_plan_free(tz_device_plan *dp)

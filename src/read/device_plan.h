@@ -4,6 +4,7 @@
 #ifndef TZ_READ_DEVICE_PLAN_H
 #define TZ_READ_DEVICE_PLAN_H
 
+#include "device/pictures.h"
 #include "device/place.h"
 #include "read/device_cut.h"
 
@@ -11,7 +12,8 @@
  * share tiles have the same way. */
 typedef struct tz_device_target {
     tz_way way;
-    uint32_t codec;  /* TZ_WAY_DEVICE: which of tz_device_plan.codecs */
+    uint32_t
+        codec; /* TZ_WAY_DEVICE: which of tz_device_plan.codecs; TZ_WAY_PICTURES: of libraries */
     bool on_device;  /* some of what it wants goes to memory of the device */
     bool whole;      /* samples of a row are those of the buffer's row */
     bool has_pixels; /* all samples of a pixel lie together in the buffer, and in the file */
@@ -40,6 +42,14 @@ typedef struct tz_place_pair {
     tz_device_memory *mask;
 } tz_place_pair;
 
+/* A library of pictures that some target has tiles for. */
+enum { TZ_PICTURE_LIBRARIES = 2 };
+typedef struct tz_picture_library {
+    uint16_t compression;
+    uint64_t samples; /* of the largest tile */
+    tz_picture_codec is;
+} tz_picture_library;
+
 struct tz_device_plan {
     tz_device *device;
     tz_device_target *targets;
@@ -54,7 +64,11 @@ struct tz_device_plan {
     tz_direct_file *files;
     uint32_t file_count, file_room;
     bool has_files; /* some of these are open */
-    bool on_device; /* some buffer is in its memory */
+    tz_picture_library libraries[TZ_PICTURE_LIBRARIES];
+    uint32_t library_count;
+    uint64_t library_bytes;   /* of the device, that they take beside all else */
+    char library_reason[160]; /* why tiles that one could decode are left to the cores */
+    bool on_device;           /* some buffer is in its memory */
     bool has_long_rows;
     bool fills;           /* pixels outside of a level are its work */
     uint64_t room;        /* bytes of the device that there are for all of it */

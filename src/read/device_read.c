@@ -107,7 +107,7 @@ static void finish_report(tz_device_run *run)
     report->device = run->use;
     memcpy(report->device.id, planned.id, sizeof planned.id);
     report->device.memory = planned.memory;
-    report->device.tiles_by_cores = planned.tiles_by_cores;
+    report->device.tiles_by_cores = planned.tiles_by_cores + run->left;
     report->device.tiles_redone = run->redone;
     tz_direct_reason(&report->device, planned.direct_reason);
 }

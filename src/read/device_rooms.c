@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "device/cost.h"
 #include "read/device_lane.h"
+#include "read/device_pictures.h"
 
 /* More memory makes no wave faster: launches are long by then. What tiles become, and what decoders
  * take beside, is several times what is sent. */
@@ -69,6 +70,7 @@ tz_result tz_device_plan_rooms(tz_plan *plan)
         return result;
     }
     dp->room = least(tz_device_usable(bytes), limit(plan->options.device_bytes));
+    TZ_TRY(tz_pictures_admit(plan));
     dp->lanes = TZ_QUEUES;
     set_rooms(plan);
     return TZ_OK;
@@ -110,7 +112,8 @@ static void count_cut(tz_device_plan *dp, tz_device_use *use, const tz_cut *cut)
     const bool is_active = cut->need.places > 0;
     use->waves++;
     use->uploads += is_active;
-    use->upload_bytes += cut->layout.upload;
+    use->upload_bytes += cut->layout.spare;
+    use->tiles += cut->need.pictures;
     use->downloads += cut->layout.download > 0;
     use->download_bytes += cut->layout.download;
     use->syncs += is_active;
@@ -176,12 +179,14 @@ static tz_result fail_limit(const tz_plan *plan, uint64_t allowed, uint64_t need
 static tz_result admit(const tz_plan *plan)
 {
     const tz_device_plan *dp = plan->device;
-    const uint64_t sizes[TZ_QUEUES] = {dp->lane.device, dp->lane.device};
+    const uint64_t sizes[TZ_QUEUES + 1] = {dp->library_bytes, dp->lane.device, dp->lane.device};
+    const bool has_library = dp->library_bytes > 0;
     const uint64_t bytes = plan->options.device_bytes;
     if (bytes && dp->lane.device > bytes)
         return fail_limit(plan, bytes, dp->lane.device, "device_bytes");
     if (dp->lane.device > 0)
-        TZ_TRY(tz_device_admit(dp->device, sizes, dp->lanes, plan->ctx.err));
+        TZ_TRY(tz_device_admit(dp->device, sizes + !has_library, dp->lanes + has_library,
+                               plan->ctx.err));
     if (dp->lane.pinned > limit(tz_device_get_info(dp->device)->limits.max_allocation))
         return tz_device_admit(dp->device, &dp->lane.pinned, 1, plan->ctx.err);
     if (dp->lane.pinned > dp->rooms.pinned)
@@ -258,7 +263,7 @@ tz_result tz_device_plan_fit(tz_plan *plan, bool *again)
         dp->lanes = 1;
     TZ_TRY(admit_or_leave(plan, again));
     if (!*again)
-        plan->report.device.memory = dp->lanes * dp->lane.device;
+        plan->report.device.memory = dp->library_bytes + dp->lanes * dp->lane.device;
     return TZ_OK;
 }
 

@@ -471,10 +471,15 @@ size_t tz_target_row_bytes(const tz_target *target)
     return target->subsampled ? tz_row_prepared_bytes(&target->row) : tz_row_bytes(&target->row);
 }
 
-size_t tz_unit_decoded_bytes(const tz_plan *plan, const tz_unit *unit)
+tz_tile_format tz_unit_format(const tz_plan *plan, const tz_unit *unit)
 {
     const tile_job job = make_job(plan, NULL, unit, NULL);
-    const tz_tile_format format = format_of(&job);
+    return format_of(&job);
+}
+
+size_t tz_unit_decoded_bytes(const tz_plan *plan, const tz_unit *unit)
+{
+    const tz_tile_format format = tz_unit_format(plan, unit);
     return tz_tile_bytes(&format);
 }
 

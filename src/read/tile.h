@@ -29,6 +29,9 @@ size_t tz_unit_rows_bytes(const tz_plan *plan, const tz_unit *unit);
 size_t tz_target_row_bytes(const tz_target *target);
 size_t tz_unit_decoded_bytes(const tz_plan *plan, const tz_unit *unit);
 
+/* What its codec is told of it. */
+tz_tile_format tz_unit_format(const tz_plan *plan, const tz_unit *unit);
+
 /* Whether an uncompressed unit has bytes behind its tile, of which a warning tells. */
 tz_result tz_tile_check_raw(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
                             tz_error *err);

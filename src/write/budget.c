@@ -62,6 +62,14 @@ static void add_way(tz_budget *b, unsigned which, const tz_image *image)
     b->worker = tz_add_capped(b->worker, worker_bytes(way));
 }
 
+static void set_library(tz_budget *b, unsigned which, const tz_pyramid_level *level)
+{
+    if (level->library.encoder.name[0] != '\0')
+        b->way[which].library = &level->library;
+    if (level->pictures.name[0] != '\0')
+        b->way[which].pictures = &level->pictures;
+}
+
 /* Overviews are encoded by what encodes the image, unless something of it was chosen for them. */
 static bool has_own_codec(const tz_write_options *options)
 {
@@ -84,10 +92,13 @@ static void count_parts(tz_budget *b, const tz_pyramid *pyramid)
     const tz_image *image = &pyramid->levels[0].image;
     const tz_image_spec *spec = &image->spec;
     add_way(b, TZ_WAY_IMAGE, image);
+    set_library(b, TZ_WAY_IMAGE, &pyramid->levels[0]);
     if (spec->mask)
         add_way(b, TZ_WAY_MASK, image);
-    if (pyramid->count > 1 && has_own_codec(&image->options))
+    if (pyramid->count > 1 && has_own_codec(&image->options)) {
         add_way(b, TZ_WAY_OVERVIEW, &pyramid->levels[1].image);
+        set_library(b, TZ_WAY_OVERVIEW, &pyramid->levels[1]);
+    }
     b->pixel = spec->bands * tz_dtype_size(spec->dtype) + (spec->mask ? 1 : 0);
     b->slot += tz_slot_bytes(image);
     b->fixed = tz_mul_capped(spec->bands, sizeof(tz_tally));

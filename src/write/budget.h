@@ -10,6 +10,8 @@
 typedef struct tz_tile_way {
     const tz_encoder *encoder;
     const tz_encode_choice *choice;
+    const tz_encode_library *library; /* that encodes on a device; NULL: its own kernels do, */
+    const tz_picture_codec *pictures; /* or this one */
     tz_tile_format format;
     struct {
         size_t tile;    /* a tile before it is encoded; 0: it is made where it is delivered from */
@@ -52,6 +54,10 @@ tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row
 uint64_t tz_budget_total(const tz_budget *budget, const tz_pyramid *pyramid);
 /* Slabs of so many rows of tiles, or the whole image. */
 void tz_budget_set_rows(tz_budget *budget, const tz_image *image, uint64_t tile_rows);
+
+/* device_pictures.c: what libraries of pictures take of the device, and of the host. */
+uint64_t tz_pictures_bytes(const tz_budget *budget);
+uint64_t tz_pictures_host_bytes(const tz_budget *budget);
 
 /* device_budget.c. Bytes that one tile takes on a device. */
 tz_device_rooms tz_device_tile_rooms(const tz_budget *budget, const tz_image *image, uint32_t level,

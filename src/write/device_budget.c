@@ -9,6 +9,7 @@
 #define DEFAULT_BUFFER ((uint64_t)128 << 20)
 
 enum { ALIGNMENT = 64, TILE_ALIGNMENT = 16 };
+_Static_assert(TILE_ALIGNMENT % TZ_ENCODE_VIEW_ALIGN == 0, "views of libraries lie side by side");
 
 /* ---- parts ---- */
 
@@ -81,8 +82,12 @@ tz_device_rooms tz_device_tile_rooms(const tz_budget *b, const tz_image *image, 
         return rooms;
     }
     rooms.tiles = align(plain, TILE_ALIGNMENT);
+    if (way->pictures) {
+        rooms.streams = align(tz_add_capped(TZ_LEADER + TZ_TRAILER, most), TILE_ALIGNMENT);
+        return rooms;
+    }
     if (!(way->encoder->flags & TZ_ENCODER_COPY))
-        rooms.views = align(way->bytes.bound, TILE_ALIGNMENT);
+        rooms.views = align(way->library ? way->library->view : way->bytes.bound, TILE_ALIGNMENT);
     rooms.payload = align(tz_add_capped(TZ_LEADER + TZ_TRAILER, most), TILE_ALIGNMENT);
     return rooms;
 }
@@ -93,6 +98,7 @@ static void add_rooms(tz_device_rooms *sum, const tz_device_rooms *more, uint64_
     sum->views = tz_add_capped(sum->views, tz_mul_capped(more->views, times));
     sum->masks = tz_add_capped(sum->masks, tz_mul_capped(more->masks, times));
     sum->payload = tz_add_capped(sum->payload, tz_mul_capped(more->payload, times));
+    sum->streams = tz_add_capped(sum->streams, tz_mul_capped(more->streams, times));
 }
 
 static void take_larger(tz_device_rooms *most, const tz_device_rooms *other)
@@ -101,6 +107,7 @@ static void take_larger(tz_device_rooms *most, const tz_device_rooms *other)
     most->views = tz_larger_u64(most->views, other->views);
     most->masks = tz_larger_u64(most->masks, other->masks);
     most->payload = tz_larger_u64(most->payload, other->payload);
+    most->streams = tz_larger_u64(most->streams, other->streams);
 }
 
 /* Overviews are all of one kind, which may be another than the image's. */
@@ -121,9 +128,13 @@ static tz_device_rooms rooms_of(const tz_budget *b, const tz_pyramid *pyramid, u
     return most;
 }
 
+/* What cutting takes, and encoding afterwards. */
 static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_t level)
 {
-    uint64_t most = 0;
+    const tz_encode_library *library = b->way[tz_way_of(b, level, false)].library;
+    const uint64_t places = b->device.batch_places;
+    const uint64_t images = places > 0 ? tz_mul_capped(places, image->planes) : 1;
+    uint64_t most = library ? tz_encode_library_scratch(library, images) : 0;
     for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
         tz_cut_batch cut = tz_device_cut_of(image, level, is_mask);
         cut.count = b->device.batch_tiles;
@@ -172,14 +183,16 @@ void tz_device_budget_make(tz_budget *b, const tz_pyramid *pyramid, uint64_t pla
     plan->sizes[TZ_PIECE_ROWS] = tz_slab_bytes(b, image);
     plan->sizes[TZ_PIECE_LEVELS] = plan_levels(plan, b, pyramid);
     plan->sizes[TZ_PIECE_TILES] = plan_tiles(plan, b, pyramid);
-    plan->planned = 0;
+    plan->pictures = tz_pictures_bytes(b);
+    plan->planned = plan->pictures;
     for (int i = 0; i < TZ_PIECES; i++)
         plan->planned = tz_add_capped(plan->planned, plan->sizes[i]);
 }
 
 uint64_t tz_device_payload_bytes(const tz_device_budget *plan)
 {
-    return tz_add_capped(tz_add_capped(plan->rooms.masks, plan->rooms.payload), TZ_CODEC_SLACK);
+    const uint64_t images = tz_larger_u64(plan->rooms.payload, plan->rooms.streams);
+    return tz_add_capped(tz_add_capped(plan->rooms.masks, images), TZ_CODEC_SLACK);
 }
 
 uint64_t tz_device_host_bytes(const tz_budget *b, const tz_pyramid *pyramid)
@@ -189,13 +202,14 @@ uint64_t tz_device_host_bytes(const tz_budget *b, const tz_pyramid *pyramid)
     const uint64_t numbers = plan->batch_tiles * sizeof(uint32_t);
     const uint64_t batch = tz_add_capped(results + numbers, tz_device_payload_bytes(plan));
     uint64_t sum = tz_add_capped(plan->at.tables_end, tz_mul_capped(batch, 2));
+    sum = tz_add_capped(sum, tz_pictures_host_bytes(b));
     for (uint32_t i = 1; i < pyramid->count; i++)
         sum = tz_add_capped(sum, tz_reducer_host_bytes(&pyramid->levels[i].reduction,
                                                        pyramid->levels[i].image.tile_height));
     return sum;
 }
 
-static uint64_t cap_of(const tz_write_options *options)
+uint64_t tz_device_cap(const tz_write_options *options)
 {
     return options->device_buffer_bytes > 0 ? options->device_buffer_bytes : DEFAULT_BUFFER;
 }
@@ -203,7 +217,7 @@ static uint64_t cap_of(const tz_write_options *options)
 tz_result tz_device_check_cap(const tz_write_options *options, uint64_t bytes,
                               const tz_context *ctx)
 {
-    const uint64_t cap = cap_of(options);
+    const uint64_t cap = tz_device_cap(options);
     if (bytes <= cap)
         return TZ_OK;
     const tz_result result =
@@ -217,11 +231,13 @@ tz_result tz_device_check_cap(const tz_write_options *options, uint64_t bytes,
 
 tz_result tz_device_budget_admit(const tz_device_budget *plan, tz_error *err)
 {
-    uint64_t sizes[TZ_PIECES];
+    uint64_t sizes[TZ_PIECES + 1];
     size_t count = 0;
     for (int i = 0; i < TZ_PIECES; i++)
         if (plan->sizes[i] > 0)
             sizes[count++] = plan->sizes[i];
+    if (plan->pictures > 0)
+        sizes[count++] = plan->pictures;
     return tz_device_admit(plan->device, sizes, count, err);
 }
 
@@ -229,7 +245,7 @@ tz_result tz_device_budget_allow(tz_budget *b, const tz_pyramid *pyramid, const 
 {
     tz_device_budget *plan = &b->device;
     const tz_write_options *options = &pyramid->levels[0].image.options;
-    const uint64_t cap = cap_of(options);
+    const uint64_t cap = tz_device_cap(options);
     uint64_t room;
     TZ_TRY(tz_device_check_cap(options, plan->planned, ctx));
     TZ_TRY(tz_device_budget_admit(plan, ctx->err));

@@ -39,12 +39,14 @@ typedef struct tz_device_places {
     uint64_t end;
 } tz_device_places;
 
-/* What one tile, or those of a batch, take in each part. */
+/* What one tile, or those of a batch, take in each part. Tiles that a library makes as whole
+ * pictures come to the host by themselves, where they take the room of the payload: streams. */
 typedef struct tz_device_rooms {
     uint64_t tiles;
     uint64_t views;
     uint64_t masks;
     uint64_t payload;
+    uint64_t streams;
 } tz_device_rooms;
 
 typedef struct tz_device_budget {
@@ -52,6 +54,7 @@ typedef struct tz_device_budget {
     uint64_t allowed;
     uint64_t planned;
     uint64_t sizes[TZ_PIECES]; /* 0: there is no such piece */
+    uint64_t pictures;         /* what libraries of pictures take beside them */
     uint64_t batch_places;     /* of tiles, that a batch has room for; 0: for one tile */
     uint32_t batch_tiles;
     tz_device_rooms rooms;
@@ -59,7 +62,9 @@ typedef struct tz_device_budget {
     tz_device_level levels[TZ_MOST_LEVELS];
 } tz_device_budget;
 
-/* TZ_ERR_LIMIT for more than options->device_buffer_bytes. */
+/* options->device_buffer_bytes, or the default. */
+uint64_t tz_device_cap(const tz_write_options *options);
+/* TZ_ERR_LIMIT for more than that. */
 tz_result tz_device_check_cap(const tz_write_options *options, uint64_t bytes,
                               const tz_context *ctx);
 /* The guard before the first allocation. */
@@ -75,6 +80,13 @@ tz_cut_batch tz_device_cut_of(const tz_image *image, uint32_t level, bool is_mas
 static inline bool tz_is_dense(const tz_image *image, bool is_mask)
 {
     return is_mask || ((image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse);
+}
+
+/* Where tile number n of a batch is before it is encoded, when it takes such rooms. */
+static inline uint64_t tz_cut_place(const tz_device_budget *plan, const tz_device_rooms *one,
+                                    uint32_t n)
+{
+    return plan->at.tiles + n * one->tiles;
 }
 
 /* Before such a tile, so that a leader fits and the tile is aligned. */

@@ -11,7 +11,7 @@
 #include "write/writer.h"
 
 /* Texts are short, and cut where they are not. */
-#define WHY(reason, ...) (void)snprintf(reason, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
+#define WHY(to, ...) (void)snprintf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
 
 static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
 {
@@ -23,20 +23,61 @@ static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
     return true;
 }
 
+/* The library that the caller allows, if there is one. Not where it wants more scratch for whatever
+ * it does than the write may hold at all: smaller batches would not help. */
+static bool find_library(const tz_device *device, tz_pyramid_level *level, char *missing,
+                         size_t missing_size)
+{
+    const tz_image *image = &level->image;
+    const uint64_t cap = tz_device_cap(&image->options);
+    if (!image->options.library_encoders ||
+        !tz_encode_library_find(device, &image->format, &image->choice, &level->library, missing,
+                                missing_size))
+        return false;
+    if (level->library.encoder.temp <= cap)
+        return true;
+    (void)snprintf(missing, missing_size, "%s wants %llu bytes of scratch, and %llu are allowed",
+                   level->library.encoder.name, (unsigned long long)level->library.encoder.temp,
+                   (unsigned long long)cap);
+    level->library = (tz_encode_library){0};
+    return false;
+}
+
+/* A library, where the caller wants one and there is one; else the device's own kernels. False: it
+ * has neither. */
+static bool can_encode(const tz_device *device, tz_pyramid_level *level, const char *of,
+                       tz_device_use *use)
+{
+    const tz_image *image = &level->image;
+    char missing[sizeof use->library_reason] = "";
+    if (image->options.library_encoders &&
+        tz_pictures_choose(device, level, missing, sizeof missing))
+        return true;
+    if (!missing[0] && find_library(device, level, missing, sizeof missing))
+        return true;
+    if (tz_device_encodes(device, &image->format, &image->choice)) {
+        memcpy(use->library_reason, missing, sizeof use->library_reason);
+        return true;
+    }
+    const char *because = missing[0] ? ": " : "";
+    if (image->encoder->choose && image->choice.level != 0)
+        WHY(use->reason, "the device does not encode %s at level %d%s%s%s", image->encoder->name,
+            (int)image->choice.level, of, because, missing);
+    else
+        WHY(use->reason, "the device does not encode %s%s%s%s", image->encoder->name, of, because,
+            missing);
+    return false;
+}
+
 /* One level: false, and why not. */
-static bool can_make(const tz_device *device, const tz_pyramid_level *level, uint32_t number,
-                     char *reason)
+static bool can_make(const tz_device *device, tz_pyramid_level *level, uint32_t number,
+                     tz_device_use *use)
 {
     const tz_image *image = &level->image;
     const char *of = number == 0 ? "" : " of overviews";
-    if (!tz_device_encodes(device, &image->format, &image->choice)) {
-        if (image->encoder->choose && image->choice.level != 0)
-            WHY(reason, "the device does not encode %s at level %d%s", image->encoder->name,
-                (int)image->choice.level, of);
-        else
-            WHY(reason, "the device does not encode %s%s", image->encoder->name, of);
+    char *reason = use->reason;
+    if (!can_encode(device, level, of, use))
         return false;
-    }
     if (!cuts(device, image, number)) {
         WHY(reason, "the device does not make tiles of %s with these options%s",
             tz_dtype_name(image->spec.dtype), of);
@@ -69,12 +110,26 @@ static bool pays(const tz_writer *w, const tz_device *device, char *reason)
                                                         sizeof((tz_device_use *)0)->reason);
 }
 
-static bool can_write(const tz_writer *w, const tz_device *device, char *reason)
+static bool can_write(tz_writer *w, const tz_device *device)
 {
     for (uint32_t i = 0; i < w->pyramid.count; i++)
-        if (!can_make(device, &w->pyramid.levels[i], i, reason))
+        if (!can_make(device, &w->pyramid.levels[i], i, &w->report.device))
             return false;
     return true;
+}
+
+/* A level that a library does not have is told once, whatever it encodes. */
+static tz_result warn_of_levels(tz_writer *w)
+{
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        const tz_encode_library *library = &w->pyramid.levels[i].library;
+        if (library->encoder.other_level)
+            return tz_warn(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                           "%s has no level %d of %s: the nearest is used", library->encoder.name,
+                           (int)library->level,
+                           tz_compression_name(w->pyramid.levels[i].image.format.compression));
+    }
+    return TZ_OK;
 }
 
 tz_result tz_device_choose(tz_writer *w)
@@ -83,12 +138,13 @@ tz_result tz_device_choose(tz_writer *w)
     char *reason = w->report.device.reason;
     if (!options->device)
         return TZ_OK;
-    const bool able = can_write(w, options->device, reason);
+    const bool able = can_write(w, options->device);
     if (!able && options->strict_device)
         return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
                        reason);
     if (!able || !pays(w, options->device, reason))
         return TZ_OK;
     w->device = options->device;
-    return TZ_OK;
+    tz_pictures_settle(w);
+    return warn_of_levels(w);
 }

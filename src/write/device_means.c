@@ -65,7 +65,7 @@ tz_result tz_device_means_open(tz_writer *w, bool shows_rows)
                                   w->ctx.err));
     for (int i = 0; i < 2; i++)
         TZ_TRY(open_tiles(w, &means->tiles[i]));
-    return TZ_OK;
+    return tz_pictures_open(w);
 }
 
 /* ---- closing ---- */
@@ -98,6 +98,7 @@ void tz_device_means_close(tz_writer *w)
         means->pinned[i] = means->tiles[i].memory = NULL;
         means->tiles[i].numbers = NULL;
     }
+    tz_pictures_close(w);
     tz_device_free(means->tables);
     means->tables = NULL;
     for (int i = 0; i < TZ_PIECES; i++) {
@@ -145,6 +146,8 @@ void tz_device_report(tz_writer *w)
     tz_device_use *use = &w->report.device;
     tz_device_use counted = means->counted;
     memcpy(counted.reason, use->reason, sizeof counted.reason);
+    if (!counted.library_reason[0])
+        memcpy(counted.library_reason, use->library_reason, sizeof counted.library_reason);
     *use = counted;
     use->peak = means->held;
     use->memory = w->device ? w->budget.device.planned : means->held;

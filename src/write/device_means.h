@@ -30,6 +30,13 @@ typedef struct tz_device_tiles {
                           */
 } tz_device_tiles;
 
+/* Tiles of a batch that a library makes. */
+typedef struct tz_device_pictures {
+    tz_picture *list;
+    uint32_t *numbers; /* in the tables */
+    uint64_t *sizes;   /* of their streams */
+} tz_device_pictures;
+
 typedef struct tz_device_means {
     tz_device_counts before;             /* of the device, when its use by the writer began */
     tz_device_use counted;               /* until then */
@@ -41,6 +48,7 @@ typedef struct tz_device_means {
     uint32_t at_home;            /* rows of the slab that are where tiles are made of them */
     tz_device_memory *tables;    /* pinned, on their way up */
     tz_device_tiles tiles[2];    /* in turn */
+    tz_device_pictures pictures; /* of a batch; without: no library makes any */
     unsigned turn;
     bool under_way; /* tiles[turn] is being made */
     uint64_t held;  /* device memory */
@@ -93,5 +101,17 @@ tz_result tz_device_tile_take(tz_writer *writer, const struct tz_batch *batch, u
 /* Bytes that come down, by the results. */
 tz_result tz_device_tiles_size(const tz_writer *writer, const tz_device_tiles *tiles,
                                uint64_t *bytes);
+
+/* device_pictures.c: tiles that a library makes as whole pictures, each a stream in memory of the
+ * host. *missing: why it makes none of these. */
+bool tz_pictures_choose(const tz_device *device, tz_pyramid_level *level, char *missing,
+                        size_t missing_size);
+/* A device will write with what was chosen: no tile relies on tables that others share. */
+void tz_pictures_settle(tz_writer *writer);
+tz_result tz_pictures_open(tz_writer *writer);
+void tz_pictures_close(tz_writer *writer);
+/* What has been cut of a batch is encoded, and lies behind the mask's tiles as if it had come down;
+ * with the samples of what could not be encoded, for the cores. Nothing of other batches. */
+tz_result tz_pictures_make(tz_writer *writer, const tz_device_tiles *tiles);
 
 #endif

@@ -66,6 +66,7 @@ static tz_result bring_down(tz_writer *w, const tz_device_tiles *tiles)
     uint64_t bytes;
     TZ_TRY(tz_device_sync(w->device, 0, w->ctx.err));
     w->means.uploading[0] = w->means.uploading[1] = false;
+    TZ_TRY(tz_pictures_make(w, tiles));
     TZ_TRY(tz_device_tiles_size(w, tiles, &bytes));
     if (bytes == 0)
         return TZ_OK;

@@ -34,7 +34,7 @@ tz_result tz_device_tiles_size(const tz_writer *w, const tz_device_tiles *tiles,
     const tz_device_budget *plan = &w->budget.device;
     const uint64_t *places = result_at(w, tiles, plan->at.places);
     *bytes = tiles->mask_bytes;
-    if (tiles->images == 0)
+    if (tiles->images == 0 || w->budget.way[tz_way_of(&w->budget, tiles->level, false)].pictures)
         return TZ_OK;
     if (tz_is_dense(image, false)) {
         *bytes +=

@@ -49,9 +49,13 @@ static tile_batch batch_of(tz_writer *w, tz_device_tiles *tiles)
 static bool holds(const tile_batch *b, uint64_t images, uint64_t masks)
 {
     const tz_device_rooms *rooms = &b->plan->rooms;
+    const tz_encode_library *library = b->way->library;
+    if (library &&
+        tz_encode_library_scratch(library, images) > b->plan->at.tiles - b->plan->at.scratch)
+        return false;
     return images + masks <= b->plan->batch_tiles && images * b->one.tiles <= rooms->tiles &&
            images * b->one.views <= rooms->views && images * b->one.payload <= rooms->payload &&
-           masks * b->mask.masks <= rooms->masks;
+           images * b->one.streams <= rooms->streams && masks * b->mask.masks <= rooms->masks;
 }
 
 static void count_tiles(tile_batch *b, uint64_t end)
@@ -74,7 +78,7 @@ static uint64_t cut_place(const tile_batch *b, bool is_mask, uint32_t n)
     if (is_mask)
         return at->payload - b->tiles->mask_bytes + n * b->mask.masks + TZ_DENSE_LEAD;
     return b->dense ? at->payload + n * b->one.payload + TZ_DENSE_LEAD
-                    : at->tiles + n * b->one.tiles;
+                    : tz_cut_place(b->plan, &b->one, n);
 }
 
 static int64_t first_byte(const tz_buffer *buffer, const tz_tile_spot *spot)
@@ -103,16 +107,20 @@ static tz_cut_tile cut_of(const tile_batch *b, const tz_tile_spot *spot, uint32_
 static tz_encode_entry entry_of(const tile_batch *b, const tz_tile_spot *spot, uint32_t n)
 {
     const tz_device_places *at = &b->plan->at;
+    const tz_encode_library *library = b->way->library;
+    const uint64_t lead = library ? library->lead : 0;
+    const uint64_t bound = b->way->bytes.bound;
     tz_tile_format format = b->way->format;
     if (b->image->options.strips)
         format.height = spot->height;
-    return (tz_encode_entry){.from = cut_place(b, false, n),
-                             .to = at->views + n * b->one.views,
-                             .size = (uint32_t)tz_tile_bytes(&format),
-                             .room = (uint32_t)b->way->bytes.bound,
-                             .skip = b->image->options.sparse ? at->seen + n * sizeof(tz_cut_seen) +
-                                                                    offsetof(tz_cut_seen, empty)
-                                                              : TZ_NONE};
+    return (tz_encode_entry){
+        .from = cut_place(b, false, n),
+        .to = at->views + n * b->one.views + lead,
+        .size = (uint32_t)tz_tile_bytes(&format),
+        .room = (uint32_t)(library && library->view - lead < bound ? library->view - lead : bound),
+        .skip = b->image->options.sparse
+                    ? at->seen + n * sizeof(tz_cut_seen) + offsetof(tz_cut_seen, empty)
+                    : TZ_NONE};
 }
 
 static void fill_tables(const tile_batch *b)
@@ -125,7 +133,7 @@ static void fill_tables(const tile_batch *b)
         const uint32_t n = spot.is_mask ? masks++ : images++;
         t->numbers[i] = spot.is_mask ? t->images + n : n;
         b->cuts[t->numbers[i]] = cut_of(b, &spot, n);
-        if (!spot.is_mask && !b->dense)
+        if (!spot.is_mask && !b->dense && !b->way->pictures)
             b->entries[n] = entry_of(b, &spot, n);
     }
     if (options->discard_bits)
@@ -163,10 +171,36 @@ static tz_result cut(const tile_batch *b, bool is_mask, uint32_t first, uint32_t
     return tz_cut_launch(&batch, 0, b->writer->ctx.err);
 }
 
+/* Tells what a library did, or why it did not. */
+static tz_result encode_by_library(const tile_batch *b, const tz_encode_batch *batch)
+{
+    tz_writer *w = b->writer;
+    tz_device_use *use = &w->means.counted;
+    tz_encode_done done;
+    TZ_TRY(tz_encode_library_launch(batch, 0, &done, w->ctx.err));
+    if (done.library[0]) {
+        use->library_calls++;
+        memcpy(use->library, done.library, sizeof use->library);
+        return TZ_OK;
+    }
+    if (b->image->options.strict_device)
+        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
+                       done.reason);
+    if (!use->library_reason[0])
+        memcpy(use->library_reason, done.reason, sizeof use->library_reason);
+    return TZ_OK;
+}
+_Static_assert(sizeof((tz_device_use *)0)->library == sizeof((tz_encode_done *)0)->library &&
+                   sizeof((tz_device_use *)0)->library_reason ==
+                       sizeof((tz_encode_done *)0)->reason,
+               "texts fit");
+
 static tz_result encode(const tile_batch *b)
 {
     const tz_device_places *at = &b->plan->at;
     const tz_encode_batch batch = {.compression = b->way->format.compression,
+                                   .library = b->way->library,
+                                   .scratch = at->scratch,
                                    .slab = b->slab,
                                    .tiles = b->entries,
                                    .count = b->tiles->images,
@@ -179,9 +213,10 @@ static tz_result encode(const tile_batch *b)
                                        .places = at->places,
                                        .before = TZ_LEADER,
                                        .after = TZ_TRAILER};
-    if (b->dense || b->tiles->images == 0)
+    if (b->dense || b->way->pictures || b->tiles->images == 0)
         return TZ_OK;
-    TZ_TRY(tz_encode_launch(&batch, 0, b->writer->ctx.err));
+    TZ_TRY(batch.library ? encode_by_library(b, &batch)
+                         : tz_encode_launch(&batch, 0, b->writer->ctx.err));
     return tz_compact_launch(&together, 0, b->writer->ctx.err);
 }
 

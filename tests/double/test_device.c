@@ -44,6 +44,12 @@ bool test_device_has_nvcomp(void)
     return test_device_nvcomp() != NULL;
 }
 
+bool test_device_nvcomp_decodes(uint16_t compression)
+{
+    return test_device_has_nvcomp() &&
+           (compression == 8 || compression == 50000 || compression == 50004);
+}
+
 bool test_device_is_slow(void)
 {
     return (is_kind("cuda") && !getenv("TERRAZZO_LONG")) ||

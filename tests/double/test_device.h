@@ -15,9 +15,11 @@
 bool test_device_is_cuda(void);
 const char *test_device_cuda_library(void); /* which of them: a path, or a name */
 
-/* Whether nvCOMP, or a double of it, decodes deflate and Zstandard on it, and which; NULL: none. */
+/* Whether nvCOMP, or a double of it, is there, and which; NULL: none. It decodes deflate, Zstandard
+ * and LZ4, where the device is no cores. */
 bool test_device_has_nvcomp(void);
 const char *test_device_nvcomp(void);
+bool test_device_nvcomp_decodes(uint16_t compression);
 
 /* PTX is interpreted, some thousand times slower than a GPU does it, and there tests do less,
  * unless TERRAZZO_LONG is set; and on a GPU where TERRAZZO_GPU_SAMPLE is. */

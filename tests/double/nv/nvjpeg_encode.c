@@ -54,7 +54,8 @@ tz_nvjpeg_status nvjpegEncoderParamsSetSamplingFactors(tz_nvjpeg_encoder_params 
                                                        tz_cu_stream stream)
 {
     (void)stream;
-    if (!params || sampling < TZ_NVJPEG_SAMPLING_444 || sampling > TZ_NVJPEG_SAMPLING_420)
+    if (!params || ((sampling < TZ_NVJPEG_SAMPLING_444 || sampling > TZ_NVJPEG_SAMPLING_420) &&
+                    sampling != TZ_NVJPEG_SAMPLING_GRAY))
         return INVALID_PARAMETER;
     params->sampling = sampling;
     return SUCCESS;
@@ -62,32 +63,54 @@ tz_nvjpeg_status nvjpegEncoderParamsSetSamplingFactors(tz_nvjpeg_encoder_params 
 
 /* ---- encoding ---- */
 
-tz_nvjpeg_status nvjpegEncodeImage(tz_nvjpeg_handle handle, tz_nvjpeg_encoder_state state,
-                                   const tz_nvjpeg_encoder_params params,
-                                   const tz_nvjpeg_image *from, tz_nvjpeg_input input, int width,
-                                   int height, tz_cu_stream stream)
+static tz_nvjpeg_status begin_image(const char *name, tz_nvjpeg_encoder_state state,
+                                    tz_nvjpeg_encoder_params params, const tz_nvjpeg_image *from,
+                                    int width, int height, tz_cu_stream stream)
 {
-    if (!handle || !state || !params || !from || input != TZ_NVJPEG_INPUT_RGBI || width < 1 ||
-        height < 1)
-        return INVALID_PARAMETER;
-    const uint16_t across = params->sampling == TZ_NVJPEG_SAMPLING_444 ? 1 : 2;
+    const bool gray = params->sampling == TZ_NVJPEG_SAMPLING_GRAY;
+    const uint16_t across = gray || params->sampling == TZ_NVJPEG_SAMPLING_444 ? 1 : 2;
     const uint16_t down = params->sampling == TZ_NVJPEG_SAMPLING_420 ? 2 : 1;
     encode_job wanted = {
         .to = &state->image,
         .encoder = &tz_encoder_jpeg,
         .format = {.width = (uint32_t)width,
                    .height = (uint32_t)height,
-                   .samples = 3,
+                   .samples = gray ? 1 : 3,
                    .bits = 8,
                    .sample_format = 1,
                    .compression = 7,
-                   .photometric = 6,
+                   .photometric = gray ? 1 : 6,
                    .subsampling = {across, down}},
-        .planes = {.interleaved = true},
+        .planes = {.interleaved = !gray},
         .choice = {.quality = (uint32_t)params->quality, .jpeg_tables = TZ_JPEG_TABLES_NONE}};
     wanted.planes.at[0] = (uint64_t)(uintptr_t)from->channel[0];
     wanted.planes.pitch[0] = from->pitch[0];
-    return encoded_start("+nvjpegEncodeImage", &wanted, stream);
+    return encoded_start(name, &wanted, stream);
+}
+
+tz_nvjpeg_status nvjpegEncodeImage(tz_nvjpeg_handle handle, tz_nvjpeg_encoder_state state,
+                                   const tz_nvjpeg_encoder_params params,
+                                   const tz_nvjpeg_image *from, tz_nvjpeg_input input, int width,
+                                   int height, tz_cu_stream stream)
+{
+    if (!handle || !state || !params || !from || input != TZ_NVJPEG_INPUT_RGBI || width < 1 ||
+        height < 1 || params->sampling == TZ_NVJPEG_SAMPLING_GRAY)
+        return INVALID_PARAMETER;
+    return begin_image("+nvjpegEncodeImage", state, params, from, width, height, stream);
+}
+
+/* Grey alone. */
+tz_nvjpeg_status nvjpegEncodeYUV(tz_nvjpeg_handle handle, tz_nvjpeg_encoder_state state,
+                                 const tz_nvjpeg_encoder_params params, const tz_nvjpeg_image *from,
+                                 tz_nvjpeg_sampling sampling, int width, int height,
+                                 tz_cu_stream stream)
+{
+    if (!handle || !state || !params || !from || width < 1 || height < 1 ||
+        sampling != params->sampling)
+        return INVALID_PARAMETER;
+    if (sampling != TZ_NVJPEG_SAMPLING_GRAY)
+        return IMPLEMENTATION_NOT_SUPPORTED; /* by this double */
+    return begin_image("+nvjpegEncodeYUV", state, params, from, width, height, stream);
 }
 
 tz_nvjpeg_status nvjpegEncodeRetrieveBitstream(tz_nvjpeg_handle handle,

@@ -47,13 +47,15 @@ uint8_t *picture_encode(const tz_encoder *encoder, const tz_tile_format *format,
     const tz_context ctx = {.err = &failed, .limits = &limits, .ifd = -1};
     const tz_codec_call call = {&ctx, tz_at_nowhere()};
     tz_encode_choice chosen = *choice;
+    tz_tile_format whole = *format; /* any number of rows will do, as of a last strip */
     uint8_t *out = NULL;
     void *state = calloc(1, encoder->state_size + 1);
-    tz_result result = tz_encoder_check(encoder, format, &chosen, &ctx);
+    whole.height = (whole.height + 15) / 16 * 16;
+    tz_result result = tz_encoder_check(encoder, &whole, &chosen, &ctx);
     if (result == TZ_OK && encoder->init)
-        result = encoder->init(state, format, &chosen, &ctx);
+        result = encoder->init(state, &whole, &chosen, &ctx);
     if (result == TZ_OK) {
-        out = malloc(encoder->bound(format, &chosen));
+        out = malloc(encoder->bound(&whole, &chosen));
         result = encoder->encode(state, format, &chosen, rows, out, size, &call);
     }
     if (encoder->deinit)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/whole_stream.h"
+
+#include <string.h>
+
+#include "codec/jp2_markers.h"
+#include "codec/jpeg_markers.h"
+
+enum { JPEG = 7, JPEG_2000 = 34712, YCBCR = 6, MOST_SAMPLES = 4 };
+
+bool tz_whole_is_lossy(const tz_tile_format *format)
+{
+    return format->compression == JPEG;
+}
+
+/* ---- JPEG 2000 ---- */
+
+#ifdef TZ_HAVE_OPENJPEG
+
+/* No library has a type for signed bytes; colours that are to be converted are our codec's. */
+static bool is_possible_jp2(const tz_tile_format *format)
+{
+    const bool is_byte = format->bits == 8 && format->sample_format == 1;
+    const bool is_word = format->bits == 16 && format->sample_format <= 2;
+    return (is_byte || is_word) && format->samples >= 1 && format->samples <= MOST_SAMPLES &&
+           !(format->photometric == YCBCR && format->samples == 3);
+}
+
+static bool find_jp2(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
+                     size_t size, const tz_codec_call *call)
+{
+    tz_jp2_info info;
+    if (tz_jp2_read_tile(&info, format, data, size, call) != TZ_OK || info.tile_count != 1 ||
+        info.has_offset || info.is_unusual || !info.has_end)
+        return false;
+    *out = (tz_whole_stream){
+        .bytes = info.stream, .size = info.stream_size, .is_lossy = info.is_irreversible};
+    return true;
+}
+
+#endif
+
+/* ---- JPEG ---- */
+
+#ifdef TZ_HAVE_JPEG
+
+enum { MARKER_SIZE = 2, MOST_TABLES = 65536 };
+
+static bool is_possible_jpeg(const tz_tile_format *format)
+{
+    return format->bits == 8 && format->sample_format == 1 &&
+           (format->samples == 1 || format->samples == 3) && format->tables_size <= MOST_TABLES;
+}
+
+static bool ends_image(const uint8_t *data, size_t size)
+{
+    return size >= 2 * MARKER_SIZE && data[size - 2] == 0xFF && data[size - 1] == 0xD9;
+}
+
+/* Tables without their end, then the tile without its beginning. */
+static size_t splice(const tz_tile_format *format, const uint8_t *data, size_t size, uint8_t *to)
+{
+    const size_t tables =
+        format->tables_size - (ends_image(format->tables, format->tables_size) ? MARKER_SIZE : 0);
+    memcpy(to, format->tables, tables);
+    memcpy(to + tables, data + MARKER_SIZE, size - MARKER_SIZE);
+    return tables + size - MARKER_SIZE;
+}
+
+/* What libraries take for RGB whatever they are told, where no marker says otherwise. */
+static bool is_named_rgb(const tz_jpeg_info *info)
+{
+    return info->components[0].id == 'R' && info->components[1].id == 'G' &&
+           info->components[2].id == 'B';
+}
+
+/* A stream that lacks its end may lack more, which our codec notices. */
+static bool find_jpeg(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
+                      size_t size, uint8_t *room, const tz_codec_call *call)
+{
+    const tz_jpeg_table_set none = {0, 0, 0};
+    tz_jpeg_info info;
+    if (!ends_image(data, size) || data[0] != 0xFF || data[1] != 0xD8)
+        return false;
+    *out = (tz_whole_stream){.bytes = data, .size = size, .is_lossy = true};
+    if (format->tables)
+        *out = (tz_whole_stream){
+            .bytes = room, .size = splice(format, data, size, room), .is_lossy = true};
+    if (tz_jpeg_read_info(&info, out->bytes, out->size, none, call) != TZ_OK ||
+        tz_jpeg_check_tile(&info, format, call) != TZ_OK)
+        return false;
+    out->to_rgb = info.component_count == 3 && format->photometric == YCBCR;
+    return !out->to_rgb || !is_named_rgb(&info);
+}
+
+#endif
+
+/* ---- either ---- */
+
+bool tz_whole_is_possible(const tz_tile_format *format)
+{
+#ifdef TZ_HAVE_OPENJPEG
+    if (format->compression == JPEG_2000)
+        return is_possible_jp2(format);
+#endif
+#ifdef TZ_HAVE_JPEG
+    if (format->compression == JPEG)
+        return is_possible_jpeg(format);
+#endif
+    (void)format;
+    return false;
+}
+
+size_t tz_whole_room(const tz_tile_format *format, size_t size)
+{
+    return format->compression == JPEG && format->tables ? format->tables_size + size : 0;
+}
+
+bool tz_whole_find(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
+                   size_t size, uint8_t *room, const tz_limits *limits)
+{
+    const tz_context ctx = {.limits = limits, .strict = true, .ifd = -1};
+    const tz_codec_call call = {&ctx, tz_at_nowhere()};
+#ifdef TZ_HAVE_OPENJPEG
+    if (format->compression == JPEG_2000)
+        return find_jp2(out, format, data, size, &call);
+#endif
+#ifdef TZ_HAVE_JPEG
+    if (format->compression == JPEG)
+        return find_jpeg(out, format, data, size, room, &call);
+#endif
+    (void)out, (void)data, (void)size, (void)room, (void)call;
+    return false;
+}

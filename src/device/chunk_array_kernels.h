@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The arrays that a library which takes batches of chunks is given, in either direction (see
+ * tz_chunk_batch), as kernels write and read them. */
+#ifndef TZ_DEVICE_CHUNK_ARRAY_KERNELS_H
+#define TZ_DEVICE_CHUNK_ARRAY_KERNELS_H
+
+#include "kernels/kernel.h"
+#include "kernels/lz4_frame.h"
+#include "kernels/zlib_frame.h"
+
+/* What chunks are. */
+#define TZ_CHUNK_DEFLATE 0u /* the streams in zlib frames */
+#define TZ_CHUNK_ZSTD    1u /* whole frames */
+#define TZ_CHUNK_LZ4     2u /* the only blocks of frames */
+
+/* What stands before a chunk in its tile. */
+TZ_FN tz_u32 tz_chunk_before(tz_u32 kind)
+{
+    if (kind == TZ_CHUNK_LZ4)
+        return TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD;
+    return kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_BEFORE : 0u;
+}
+
+/* Arrays at the start of scratch, of 8 bytes for each tile. */
+#define TZ_CHUNK_IN        0u /* addresses */
+#define TZ_CHUNK_IN_SIZES  1u
+#define TZ_CHUNK_OUT       2u /* addresses */
+#define TZ_CHUNK_ROOM      3u
+#define TZ_CHUNK_OUT_SIZES 4u
+#define TZ_CHUNK_STATUSES  5u /* of 4 bytes */
+#define TZ_CHUNK_ARRAYS    6u
+
+TZ_FN tz_u64 tz_chunk_array(tz_u64 scratch, tz_u64 count, tz_u32 which)
+{
+    return scratch + which * ((8u * count + 63u) / 64u * 64u);
+}
+
+TZ_FN tz_u64 tz_chunk_address(const TZ_GLOBAL tz_u8 *at)
+{
+    return (tz_u64)(size_t)at;
+}
+
+/* The arrays' entries of one tile. */
+TZ_FN void tz_chunk_put(TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count, tz_u64 number,
+                        tz_u64 in, tz_u32 in_size, tz_u64 out, tz_u32 room)
+{
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * number, in);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN_SIZES) + 8u * number, in_size);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT) + 8u * number, out);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_ROOM) + 8u * number, room);
+    tz_store_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT_SIZES) + 8u * number, 0u);
+    tz_store_u32(slab + tz_chunk_array(scratch, count, TZ_CHUNK_STATUSES) + 4u * number, 0u);
+}
+
+/* What the library made of it; 0 where it says that it failed. */
+TZ_FN tz_u64 tz_chunk_made(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count, tz_u64 number)
+{
+    const tz_u32 status =
+        tz_load_u32(slab + tz_chunk_array(scratch, count, TZ_CHUNK_STATUSES) + 4u * number);
+    return status != 0u ? 0u
+                        : tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_OUT_SIZES) +
+                                      8u * number);
+}
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The CUDA driver: pictures to encoders in turn. A stream is retrieved, which waits for it alone,
+ * when its encoder is wanted again: so streams come in the order of the pictures. */
+#include "device/cuda_encode_pictures.h"
+
+#include "base/mem.h"
+#include "device/cuda_parts.h"
+
+enum { EXECUTION_FAILED = 6 };
+
+/* ---- making ---- */
+
+void tz_cu_encoders_close(tz_cu_state *s, tz_cu_encoder_set *set, const tz_cu_encode_calls *calls)
+{
+    const tz_context quiet = {.ifd = -1};
+    for (unsigned i = 0; i < TZ_CU_ENCODERS; i++) {
+        tz_cu_encoder *encoder = &set->encoders[i];
+        (void)tz_cu_slot_wait(s, &encoder->slot, &quiet);
+        calls->close(s, encoder);
+        tz_cu_slot_close(s, &encoder->slot);
+        *encoder = (tz_cu_encoder){.state = NULL};
+    }
+}
+
+static bool make_all(tz_cu_state *s, tz_cu_encoder_set *set, const tz_cu_encode_calls *calls)
+{
+    const tz_context quiet = {.ifd = -1};
+    for (unsigned i = 0; i < TZ_CU_ENCODERS; i++) {
+        tz_cu_encoder *encoder = &set->encoders[i];
+        if (tz_cu_slot_open(s, &encoder->slot, &quiet) != TZ_OK || calls->open(s, encoder) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool tz_cu_encoders_find(tz_cu_state *s, tz_cu_encoder_set *set, const tz_cu_encode_calls *calls)
+{
+    const tz_context quiet = {.ifd = -1};
+    pthread_mutex_lock(&set->lock);
+    if (!set->is_known && tz_cu_enter(s, &quiet) == TZ_OK) {
+        set->works = make_all(s, set, calls);
+        if (!set->works)
+            tz_cu_encoders_close(s, set, calls);
+        (void)tz_cu_leave(s, TZ_OK, &quiet);
+    }
+    set->is_known = true;
+    pthread_mutex_unlock(&set->lock);
+    return set->works;
+}
+
+/* ---- one picture ---- */
+
+/* A batch at work. */
+typedef struct turn {
+    tz_cu_state *s;
+    const tz_cu_encode_calls *calls;
+    uint32_t queue;
+    const tz_picture_batch *batch;
+    const tz_picture_encoding *how;
+    tz_picture_streams *out;
+    uint64_t end; /* of what is in out */
+} turn;
+
+/* *done: whether it did what it was told. Where it did not, the device may be at fault, too. */
+static tz_result check(const turn *t, const char *function, int32_t status, bool *done,
+                       const tz_context *ctx)
+{
+    *done = status == 0;
+    if (status != EXECUTION_FAILED)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(), "%s%s: %s (%d)",
+                   t->calls->name, function, t->calls->status_name(status), (int)status);
+}
+
+static bool is_set_for(const tz_cu_encoder *e, const tz_picture *p, const tz_picture_encoding *how)
+{
+    return e->like.width == p->width && e->like.height == p->height &&
+           e->like.samples == p->samples && e->like.sample_bytes == p->sample_bytes &&
+           e->like.is_signed == p->is_signed && e->how.quality == how->quality &&
+           e->how.to_ycbcr == how->to_ycbcr && e->how.subsampling[0] == how->subsampling[0] &&
+           e->how.subsampling[1] == how->subsampling[1];
+}
+
+static tz_result configure(const turn *t, tz_cu_encoder *encoder, const tz_picture *picture,
+                           bool *done, const tz_context *ctx)
+{
+    *done = is_set_for(encoder, picture, t->how);
+    if (*done)
+        return TZ_OK;
+    TZ_TRY(
+        check(t, "EncodeParams", t->calls->configure(t->s, encoder, picture, t->how), done, ctx));
+    encoder->like = *done ? *picture : (tz_picture){.width = 0};
+    encoder->how = *t->how;
+    return TZ_OK;
+}
+
+static tz_result encode(const turn *t, tz_cu_encoder *encoder, const tz_picture *picture,
+                        const tz_context *ctx)
+{
+    bool done = false;
+    TZ_TRY(encoder->begun ? tz_cu_slot_wait(t->s, &encoder->slot, ctx)
+                          : tz_cu_slot_begin(t->s, &encoder->slot, t->queue, ctx));
+    encoder->begun = true;
+    TZ_TRY(configure(t, encoder, picture, &done, ctx));
+    if (!done)
+        return TZ_OK;
+    const int32_t status =
+        t->calls->encode(t->s, encoder, picture, tz_cu_address_of(t->batch->slab) + picture->at);
+    /* whatever it says, some of the work may be in the stream */
+    TZ_TRY(tz_cu_slot_note(t->s, &encoder->slot, ctx));
+    return check(t, "Encode", status, &encoder->holds, ctx);
+}
+
+/* Where there is room for it, with the bytes around it. */
+static tz_result retrieve(turn *t, tz_cu_encoder *encoder, uint64_t *size_out,
+                          const tz_context *ctx)
+{
+    const uint64_t around = (uint64_t)t->how->before + t->how->after;
+    size_t size = 0;
+    bool done;
+    *size_out = 0;
+    if (!encoder->holds)
+        return TZ_OK;
+    encoder->holds = false;
+    int32_t status = t->calls->retrieve(t->s, encoder, NULL, &size);
+    TZ_TRY(check(t, "EncodeRetrieveBitstream", status, &done, ctx));
+    if (!done || size == 0 || size > t->how->most || around + size > t->out->room - t->end)
+        return TZ_OK;
+    status = t->calls->retrieve(t->s, encoder, t->out->bytes + t->end + t->how->before, &size);
+    TZ_TRY(check(t, "EncodeRetrieveBitstream", status, &done, ctx));
+    TZ_TRY(
+        tz_cu_check("cuStreamSynchronize", t->s->api.StreamSynchronize(encoder->slot.stream), ctx));
+    if (done) {
+        *size_out = size;
+        t->end += around + size;
+    }
+    return TZ_OK;
+}
+
+/* ---- batches ---- */
+
+static tz_result run(turn *t, tz_cu_encoder_set *set, const tz_context *ctx)
+{
+    const uint64_t count = t->batch->count;
+    const unsigned n = tz_smaller(t->how->at_once, TZ_CU_ENCODERS);
+    for (unsigned i = 0; i < TZ_CU_ENCODERS; i++)
+        set->encoders[i].begun = set->encoders[i].holds = false;
+    for (uint64_t i = 0; i < count + n; i++) {
+        tz_cu_encoder *encoder = &set->encoders[i % n];
+        if (i >= n)
+            TZ_TRY(retrieve(t, encoder, &t->out->sizes[i - n], ctx));
+        if (i < count)
+            TZ_TRY(encode(t, encoder, &t->batch->pictures[i], ctx));
+    }
+    return TZ_OK;
+}
+
+/* Whatever happened, nothing of the slab is read any more afterwards. */
+tz_result tz_cu_encoders_run(tz_cu_state *s, tz_cu_encoder_set *set,
+                             const tz_cu_encode_calls *calls, uint32_t queue,
+                             const tz_picture_batch *batch, const tz_picture_encoding *how,
+                             tz_picture_streams *out, const tz_context *ctx)
+{
+    const tz_context quiet = {.ifd = -1};
+    turn t = {.s = s, .calls = calls, .queue = queue, .batch = batch, .how = how, .out = out};
+    pthread_mutex_lock(&set->lock);
+    tz_result result = run(&t, set, ctx);
+    for (unsigned i = 0; i < TZ_CU_ENCODERS; i++) {
+        const bool failed = result != TZ_OK;
+        const tz_result waited = tz_cu_slot_wait(s, &set->encoders[i].slot, failed ? &quiet : ctx);
+        result = failed ? result : waited;
+    }
+    pthread_mutex_unlock(&set->lock);
+    return result;
+}

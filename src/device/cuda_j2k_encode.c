@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The CUDA driver: pictures encoded by nvJPEG2000: bare code streams of one tile and one layer. */
+#include "base/mem.h"
+#include "codec/jp2_choice.h"
+#include "device/cuda_parts.h"
+
+/* Of the device, for each sample of a picture under way, about: coefficients of 32 bits, twice for
+ * the wavelets, and as much again for code blocks and the stream. */
+enum { BYTES_PER_SAMPLE = 16, BYTES_PER_ENCODER = 1 << 20, CODE_BLOCK = 64 };
+
+/* The library's handle of encoders is one for all: the first encoder of the set has made it. */
+static int32_t open_encoder(tz_cu_state *s, tz_cu_encoder *encoder)
+{
+    const tz_nvjpeg2k_api *api = &s->j2k.nvjpeg2k.api;
+    tz_nvjpeg2k_encode_state state = NULL;
+    tz_nvjpeg2k_encode_params params = NULL;
+    int32_t status = s->j2k_encoder ? 0 : api->EncoderCreateSimple(&s->j2k_encoder);
+    if (status != 0) {
+        s->j2k_encoder = NULL;
+        return status;
+    }
+    status = api->EncodeStateCreate(s->j2k_encoder, &state);
+    if (status != 0)
+        return status;
+    encoder->state = state;
+    status = api->EncodeParamsCreate(&params);
+    if (status == 0)
+        encoder->params = params;
+    return status;
+}
+
+static void close_encoder(tz_cu_state *s, tz_cu_encoder *encoder)
+{
+    const tz_nvjpeg2k_api *api = &s->j2k.nvjpeg2k.api;
+    if (encoder->params)
+        (void)api->EncodeParamsDestroy(encoder->params);
+    if (encoder->state)
+        (void)api->EncodeStateDestroy(encoder->state);
+}
+
+static bool takes(const tz_picture *picture)
+{
+    return picture->samples >= 1 && picture->samples <= 4 &&
+           (picture->sample_bytes == 2 || !picture->is_signed);
+}
+
+/* It refuses a colour space that is not known. Colours are decorrelated where that stays within the
+ * bits that it has. */
+static int32_t configure(tz_cu_state *s, tz_cu_encoder *encoder, const tz_picture *picture,
+                         const tz_picture_encoding *how)
+{
+    const tz_nvjpeg2k_api *api = &s->j2k.nvjpeg2k.api;
+    tz_nvjpeg2k_component_info components[4];
+    tz_nvjpeg2k_encode_config config = {
+        .stream_type = TZ_NVJPEG2K_CODE_STREAM,
+        .color_space = picture->samples < 3 ? TZ_NVJPEG2K_GRAY : TZ_NVJPEG2K_SRGB,
+        .image_width = picture->width,
+        .image_height = picture->height,
+        .num_components = picture->samples,
+        .image_comp_info = components,
+        .num_layers = 1,
+        .mct_mode = how->to_ycbcr && picture->samples == 3 && picture->sample_bytes == 1,
+        .num_resolutions = tz_jp2_resolutions(picture->width, picture->height),
+        .code_block_w = CODE_BLOCK,
+        .code_block_h = CODE_BLOCK,
+        .irreversible = how->quality > 0};
+    if (!takes(picture))
+        return TZ_NVJPEG_IMPLEMENTATION_NOT_SUPPORTED;
+    for (uint32_t i = 0; i < 4; i++)
+        components[i] =
+            (tz_nvjpeg2k_component_info){picture->width, picture->height,
+                                         (uint8_t)(8 * picture->sample_bytes), picture->is_signed};
+    int32_t status = api->EncodeParamsSetEncodeConfig(encoder->params, &config);
+    if (status == 0 && how->quality > 0)
+        status = api->EncodeParamsSpecifyQuality(encoder->params, TZ_NVJPEG2K_TARGET_PSNR,
+                                                 (double)tz_jp2_ratio(how->quality));
+    if (status == 0)
+        status = api->EncodeParamsSetInputFormat(
+            encoder->params, picture->samples > 1 ? TZ_NVJPEG2K_INTERLEAVED : TZ_NVJPEG2K_PLANAR);
+    return status;
+}
+
+static int32_t encode(tz_cu_state *s, tz_cu_encoder *encoder, const tz_picture *picture,
+                      tz_cu_address at)
+{
+    void *plane = (void *)(uintptr_t)at;
+    size_t pitch = (size_t)picture->width * picture->samples * picture->sample_bytes;
+    const int32_t type = picture->sample_bytes == 1 ? TZ_NVJPEG2K_UINT8
+                         : picture->is_signed       ? TZ_NVJPEG2K_INT16
+                                                    : TZ_NVJPEG2K_UINT16;
+    const tz_nvjpeg2k_image image = {&plane, &pitch, type, picture->samples};
+    return s->j2k.nvjpeg2k.api.Encode(s->j2k_encoder, encoder->state, encoder->params, &image,
+                                      encoder->slot.stream);
+}
+
+static int32_t retrieve(tz_cu_state *s, tz_cu_encoder *encoder, uint8_t *to, size_t *size)
+{
+    return s->j2k.nvjpeg2k.api.EncodeRetrieveBitstream(s->j2k_encoder, encoder->state, to, size,
+                                                       encoder->slot.stream);
+}
+
+static const tz_cu_encode_calls calls = {
+    "nvjpeg2k", tz_nvjpeg2k_status_name, open_encoder, close_encoder, configure, encode, retrieve};
+
+bool tz_cu_j2k_find_encoder(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
+{
+    if (!tz_cu_j2k_find(s, samples, out) || !tz_cu_encoders_find(s, &s->j2k_encoders, &calls))
+        return false;
+    const uint64_t one = tz_add_capped(tz_mul_capped(samples, BYTES_PER_SAMPLE), BYTES_PER_ENCODER);
+    out->bytes = tz_mul_capped(one, TZ_CU_ENCODERS);
+    out->at_once = TZ_CU_ENCODERS;
+    return true;
+}
+
+tz_result tz_cu_j2k_encode(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                           const tz_picture_encoding *how, tz_picture_streams *out,
+                           const tz_context *ctx)
+{
+    return tz_cu_encoders_run(s, &s->j2k_encoders, &calls, queue, batch, how, out, ctx);
+}
+
+void tz_cu_j2k_encode_close(tz_cu_state *s)
+{
+    tz_cu_encoders_close(s, &s->j2k_encoders, &calls);
+    if (s->j2k_encoder)
+        (void)s->j2k.nvjpeg2k.api.EncoderDestroy(s->j2k_encoder);
+    s->j2k_encoder = NULL;
+}

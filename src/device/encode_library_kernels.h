@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles for a library that encodes batches of chunks (device/encode_library.h): the arrays that it
+ * is given, from the table of tiles, and afterwards the frame that files have around each chunk.
+ * What it failed with is left to the cores, as what other encoders leave is. */
+#ifndef TZ_DEVICE_ENCODE_LIBRARY_KERNELS_H
+#define TZ_DEVICE_ENCODE_LIBRARY_KERNELS_H
+
+#include "device/chunk_array_kernels.h"
+#include "device/encode_table_kernels.h"
+#include "kernels/adler32.h"
+#include "kernels/move.h"
+#include "kernels/shell.h"
+
+/* ---- before ---- */
+
+/* No chunk may be empty: of a tile that is not wanted the library gets a byte of the arrays. Its
+ * place is that of any other. */
+TZ_FN void tz_library_list_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count,
+                                tz_u32 kind, tz_u64 number)
+{
+    const tz_encode_tile tile = tz_encode_tile_of(slab, table, number);
+    const int is_wanted = tile.size > 0u;
+    tz_chunk_put(
+        slab, scratch, count, number, tz_chunk_address(slab + (is_wanted ? tile.from : scratch)),
+        is_wanted ? tile.size : 1u, tz_chunk_address(slab + tile.to + tz_chunk_before(kind)), 0u);
+}
+
+/* ---- after ---- */
+
+/* Behind a chunk. */
+TZ_FN tz_u32 tz_library_after(tz_u32 kind)
+{
+    if (kind == TZ_CHUNK_LZ4)
+        return TZ_LZ4_FOOTER;
+    return kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_AROUND - TZ_ZLIB_BEFORE : 0u;
+}
+
+/* A tile, and what became of it. */
+typedef struct tz_library_chunk {
+    const TZ_GLOBAL tz_u8 *in;
+    tz_u32 size;
+    TZ_GLOBAL tz_u8 *out;
+    tz_u32 made; /* bytes between what comes before and after */
+    tz_u32 head; /* of zlib, as it is stored */
+} tz_library_chunk;
+
+TZ_FN void tz_library_zlib_group(const tz_library_chunk *chunk, TZ_LOCAL tz_u32 *words)
+{
+    const tz_u32 sum = tz_adler32_group(chunk->in, chunk->size, words);
+    for (TZ_ITEMS(item)) {
+        if (item == 0u) {
+            chunk->out[0] = (tz_u8)chunk->head;
+            chunk->out[1] = (tz_u8)(chunk->head >> 8);
+            for (tz_u32 i = 0u; i < 4u; i++)
+                chunk->out[TZ_ZLIB_BEFORE + chunk->made + i] = (tz_u8)(sum >> (24u - 8u * i));
+        }
+    }
+}
+
+/* One block; of samples as they are where the library made no less of them. */
+TZ_FN void tz_library_lz4_group(const tz_library_chunk *chunk, tz_u32 is_stored)
+{
+    TZ_GLOBAL tz_u8 *block = chunk->out + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD;
+    for (TZ_ITEMS(item)) {
+        if (is_stored)
+            tz_move_share(block, chunk->in, chunk->size, item, TZ_GROUP_SIZE);
+        if (item == 0u) {
+            tz_lz4_put_header(chunk->out, chunk->size);
+            tz_lz4_put(chunk->out + TZ_LZ4_HEADER,
+                       is_stored ? chunk->made | TZ_LZ4_STORED : chunk->made);
+            tz_lz4_put_footer(block + chunk->made, tz_kernel_xxhash32(chunk->in, chunk->size));
+        }
+    }
+}
+
+/* The size of the tile in its frame, or that it is left. All items get it. words:
+ * TZ_ADLER_GROUP_WORDS. */
+TZ_FN tz_u32 tz_library_frame_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number, tz_u64 made,
+                                    tz_u32 kind, tz_u32 head, TZ_LOCAL tz_u32 *words)
+{
+    const tz_encode_tile tile = tz_encode_tile_of(slab, table, number);
+    const tz_u32 is_stored = kind == TZ_CHUNK_LZ4 && made >= tile.size;
+    const tz_u64 bytes = is_stored ? tile.size : made;
+    const tz_u64 all = tz_chunk_before(kind) + bytes + tz_library_after(kind);
+    if (tile.size == 0u)
+        return 0u;
+    if (made == 0u || all < bytes || all > tz_encode_room_of(slab, table, number))
+        return tile.size | TZ_ENCODE_LEFT;
+    tz_library_chunk chunk;
+    chunk.in = slab + tile.from;
+    chunk.size = tile.size;
+    chunk.out = slab + tile.to;
+    chunk.made = (tz_u32)bytes;
+    chunk.head = head;
+    if (kind == TZ_CHUNK_DEFLATE)
+        tz_library_zlib_group(&chunk, words);
+    if (kind == TZ_CHUNK_LZ4)
+        tz_library_lz4_group(&chunk, is_stored);
+    return (tz_u32)all;
+}
+
+#ifdef TZ_SHELL
+/* An item per tile. */
+TZ_SHELL(tz_kernel_library_list)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u32 kind)
+{
+    const tz_u64 number = TZ_GROUP * 64u + TZ_ITEM;
+    if (number < count)
+        tz_library_list_item(slab, table, scratch, count, kind, number);
+}
+
+/* A group per tile. */
+TZ_SHELL(tz_kernel_library_frame)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 scratch, tz_u64 count, tz_u32 kind,
+ tz_u32 head)
+{
+    TZ_SHARED tz_u32 words[TZ_ADLER_GROUP_WORDS];
+    const tz_u64 made = tz_chunk_made(slab, scratch, count, TZ_GROUP);
+    const tz_u32 size = tz_library_frame_group(slab, table, TZ_GROUP, made, kind, head, words);
+    if (TZ_ITEM == 0u)
+        tz_encode_set_size(slab, sizes, TZ_GROUP, size);
+}
+#endif
+
+#endif
