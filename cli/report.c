@@ -70,6 +70,10 @@ static void print_what(const report *p)
     if (p->result->outcome.resampled)
         printf(", resampled (%s)", tz_resampling_name(r->how.resampling));
     putchar('\n');
+    if (p->result->outcome.reduction > 0) {
+        page_label("Reduced");
+        printf("by the codec to 1/%u of the level\n", 1u << p->result->outcome.reduction);
+    }
     print_bands(r);
 }
 
@@ -165,6 +169,7 @@ static void write_what(json *j, const report *p)
     json_text(j, "dtype", tz_dtype_name(r->dtype));
     json_bool(j, "resampled", resampled);
     json_text_or_null(j, "resampling", resampled ? tz_resampling_name(r->how.resampling) : NULL);
+    json_uint(j, "reduction", p->result->outcome.reduction);
 }
 
 static void write_cost(json *j, const report *p)
@@ -193,6 +198,7 @@ static void write_cost(json *j, const report *p)
     json_uint_or_null(j, "tiles_direct", t->tiles_direct, knows_way(p));
     json_uint_or_null(j, "tiles_decoded", t->tiles_decoded, knows_way(p));
     json_uint(j, "tiles_failed", t->tiles_failed);
+    json_uint(j, "tiles_reduced", t->tiles_reduced);
     json_uint(j, "bytes_decoded", t->bytes_decoded);
     json_object_end(j);
 }

@@ -42,8 +42,8 @@ typedef struct request_settings {
 
 enum {
     REQUEST_WINDOW = 101, REQUEST_BBOX, REQUEST_BANDS, REQUEST_LEVEL, REQUEST_SIZE,
-    REQUEST_RESAMPLING, REQUEST_DTYPE, REQUEST_MASKED, REQUEST_SCALED, REQUEST_NAN,
-    REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
+    REQUEST_RESAMPLING, REQUEST_REDUCED, REQUEST_DTYPE, REQUEST_MASKED, REQUEST_SCALED,
+    REQUEST_NAN, REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
     REQUEST_THREADS, REQUEST_MEMORY
 };
 #define REQUEST_PLACE_OPTIONS                                                                      \
@@ -60,6 +60,8 @@ enum {
     {"resampling", 0, REQUEST_RESAMPLING, "HOW", "nearest (the default), average, bilinear, cubic,\n"              \
                                                  "lanczos, gauss, rms, mode, min, max or median; with\n" \
                                                  "--size"},     \
+    {"reduced-tiles", 0, REQUEST_REDUCED, NULL, "let JPEG 2000 decode tiles at a lower resolution of\n" \
+                                                "their own where --size asks for no more"},        \
     {"dtype", 0, REQUEST_DTYPE, "TYPE", "uint8, int16, float32, ...; casts as doc/numerics.md\n"   \
                                         "says"},                                                   \
     {"masked", 0, REQUEST_MASKED, NULL, "also which pixels are valid, beside OUT: NAME.mask.npy,\n"\

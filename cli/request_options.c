@@ -148,6 +148,9 @@ bool request_apply(request_settings *s, int id, const char *value)
         return set_size(s, value);
     case REQUEST_RESAMPLING:
         return set_resampling(s, value);
+    case REQUEST_REDUCED:
+        s->how.reduced_tiles = true;
+        return true;
     case REQUEST_DTYPE:
         return value_dtype(&s->dtype, value);
     case REQUEST_MASKED:
@@ -189,6 +192,8 @@ bool request_check(const request_settings *s)
         problem = "--fill needs --boundless";
     else if (s->how.resampling != TZ_RESAMPLE_NONE && !s->has_size)
         problem = "--resampling needs --size";
+    else if (s->how.reduced_tiles && !s->has_size)
+        problem = "--reduced-tiles needs --size";
     else if (s->how.nodata_to_nan && !is_float)
         problem = "--nodata-to-nan needs a floating-point --dtype";
     if (problem != NULL)

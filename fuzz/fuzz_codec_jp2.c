@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JPEG 2000 tiles; kind: bits 0-2 the number of samples less 1, bit 3 16 bits, bit 4 signed, bit 5
- * Aperio's YCbCr. */
+ * Aperio's YCbCr, bits 6-7 how often it is reduced. */
 #include "codec_lossy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .bits = input.kind & 8 ? 16 : 8,
                              .sample_format = input.kind & 16 ? 2 : 1,
                              .compression = input.kind & 32 ? 33003 : 34712,
-                             .photometric = 2};
+                             .photometric = 2,
+                             .reduction = (uint8_t)(input.kind >> 6)};
     lossy_run(&tz_codec_jp2, lossy_state(&tz_codec_jp2), &format, &input);
     return 0;
 }

@@ -621,9 +621,10 @@ typedef struct tz_outcome {
     uint64_t tile_room;    /* its length; too short is TZ_ERR_ARG, and tile_count is set */
     uint64_t tile_count;   /* tiles under the window, those of the mask included */
     uint64_t tiles_failed;
-    uint32_t level;   /* that was read */
-    bool resampled;   /* the buffer has another resolution than that level */
-    tz_window window; /* the pixels of that level that were needed */
+    uint32_t level;     /* that was read */
+    bool resampled;     /* the buffer has another resolution than that level */
+    tz_window window;   /* the pixels of that level that were needed */
+    uint32_t reduction; /* how often its tiles were halved in decoding; 0: they were not */
 } tz_outcome;
 
 /* One piece to read: a window of some bands of one level of one file, into one buffer. A buffer of
@@ -661,9 +662,12 @@ typedef struct tz_read_options {
     uint64_t device_bytes; /* most of its memory to take beyond the buffers; 0: what is free */
     bool lossy_on_device;  /* tiles of lossy JPEG and JPEG 2000 may be decoded by the vendor's
                               libraries: samples may differ from those of the cores by rounding */
+    bool reduced_tiles;    /* tiles of JPEG 2000 may be decoded at a lower resolution of their own
+                              where the buffer asks for no more: samples are then what wavelets make
+                              of them, and only what is left to do is resampled */
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0, false}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0, false, false}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4
@@ -717,6 +721,8 @@ typedef struct tz_report {
     uint64_t tiles_direct;  /* decoded straight into the buffer */
     uint64_t tiles_decoded; /* decoded, then placed row by row */
     uint64_t tiles_failed;  /* noted in an outcome; 0 in a plan */
+    uint64_t
+        tiles_reduced; /* of all these: at a lower resolution (tz_read_options.reduced_tiles) */
     uint64_t bytes_decoded; /* pixels of all these tiles */
     tz_device_use device;
     /* what is wrong with tiles but could be read, each kind once, with counts; of a read only */

@@ -141,7 +141,7 @@ static tz_result decode_again(const tz_codec *codec, void *state, const tz_tile_
     other.image_rows = 0;
     size_t row_bytes = tz_tile_row_bytes(&other);
     uint64_t size;
-    if (!tz_mul(row_bytes, height, &size) || !tz_add(size, TZ_CODEC_SLACK, &size))
+    if (!tz_mul(row_bytes, tz_tile_rows(&other), &size) || !tz_add(size, TZ_CODEC_SLACK, &size))
         size = UINT64_MAX;
     TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_tile_bytes), call->place, size,
                           "bytes of a strip"));
@@ -149,8 +149,8 @@ static tz_result decode_again(const tz_codec *codec, void *state, const tz_tile_
     if (!rows)
         return tz_fail_nomem(call->ctx, size);
     tz_result result = codec->decode(state, &other, in, in_size, rows, row_bytes, call);
-    for (size_t row = 0; result == TZ_OK && row < format->height; row++) {
-        if (row < height)
+    for (size_t row = 0; result == TZ_OK && row < tz_tile_rows(format); row++) {
+        if (row < tz_tile_rows(&other))
             memcpy(out + row * stride, rows + row * row_bytes, row_bytes);
         else
             memset(out + row * stride, 0, row_bytes);
@@ -205,7 +205,9 @@ enum { MAX_GROWTH = 8, MAX_OVERHEAD = 1 << 20 };
 
 uint64_t tz_codec_max_input(const tz_tile_format *format)
 {
-    uint64_t size = tz_tile_bytes(format);
+    tz_tile_format whole = *format;
+    whole.reduction = 0;
+    uint64_t size = tz_tile_bytes(&whole);
     return size < (UINT64_MAX - MAX_OVERHEAD) / MAX_GROWTH ? size * MAX_GROWTH + MAX_OVERHEAD
                                                            : UINT64_MAX;
 }

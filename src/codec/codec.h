@@ -13,7 +13,8 @@
 
 #include "base/error.h"
 
-/* What a tile holds. Rows are packed samples, each row padded to a whole byte. */
+/* What a tile holds. Rows are packed samples, each row padded to a whole byte. With a reduction
+ * less comes out than is stored: see tz_tile_columns and tz_tile_rows. */
 typedef struct tz_tile_format {
     uint32_t width;         /* pixels in a row */
     uint32_t height;        /* rows; the last strip of an image may have fewer than the others */
@@ -34,18 +35,36 @@ typedef struct tz_tile_format {
     uint32_t image_rows; /* rows of a tile at the lower edge that the image has, where that is fewer
                             than height; 0 else. Some writers store just those */
     bool alpha;          /* the last sample is unassociated alpha: LERC may store it as its mask */
+    uint8_t reduction; /* one pixel is wanted for 2^reduction of them in each direction; for codecs
+                          with TZ_CODEC_REDUCES, else 0 */
 } tz_tile_format;
+
+/* How long a side of size pixels is when it is reduced; what is left at its end is one pixel. */
+static inline uint32_t tz_reduced_size(uint32_t size, unsigned reduction)
+{
+    return (uint32_t)(((uint64_t)size + (UINT64_C(1) << reduction) - 1) >> reduction);
+}
+
+/* Pixels of a row that come out, and rows. */
+static inline uint32_t tz_tile_columns(const tz_tile_format *format)
+{
+    return tz_reduced_size(format->width, format->reduction);
+}
+static inline uint32_t tz_tile_rows(const tz_tile_format *format)
+{
+    return tz_reduced_size(format->height, format->reduction);
+}
 
 /* Bytes of one row; formats are checked against max_tile_bytes before a codec sees them. */
 static inline size_t tz_tile_row_bytes(const tz_tile_format *format)
 {
-    return (size_t)(((uint64_t)format->width * format->samples * format->bits + 7) / 8);
+    return (size_t)(((uint64_t)tz_tile_columns(format) * format->samples * format->bits + 7) / 8);
 }
 
 /* Bytes of the tile when its rows are packed. */
 static inline size_t tz_tile_bytes(const tz_tile_format *format)
 {
-    return tz_tile_row_bytes(format) * format->height;
+    return tz_tile_row_bytes(format) * tz_tile_rows(format);
 }
 
 /* On whose behalf a codec runs. Errors: return tz_codec_fail(call, "text ..."), which is
@@ -86,8 +105,13 @@ enum {
     TZ_CODEC_RGB = 8,          /* turns YCbCr (photometric 6) into RGB */
     TZ_CODEC_ANY_FILL = 16, /* takes the bytes as they are stored, whatever the fill order says */
     TZ_CODEC_EXACT = 32,    /* writes nothing behind the last row, packed or not */
-    TZ_CODEC_FAST = 64      /* waits for memory rather than for itself */
+    TZ_CODEC_FAST = 64,     /* waits for memory rather than for itself */
+    TZ_CODEC_REDUCES = 128 /* streams hold smaller pictures of themselves: takes reductions of up to
+                              TZ_MAX_REDUCTION */
 };
+
+/* A tile of 256 by 256 becomes one pixel. */
+#define TZ_MAX_REDUCTION 8
 
 typedef struct tz_codec {
     const char *name;             /* "deflate" */
@@ -98,8 +122,8 @@ typedef struct tz_codec {
     size_t later_size; /* what a thread may allocate in addition, whatever the tile */
     tz_result (*init)(void *state, const tz_context *ctx); /* may be NULL */
     void (*deinit)(void *state);                           /* may be NULL; zeroed state is fine */
-    /* Exactly format->height rows of tz_tile_row_bytes(format) are written, stride bytes apart, or
-     * it fails; what out holds after a failure is undefined. */
+    /* Exactly tz_tile_rows(format) rows of tz_tile_row_bytes(format) are written, stride bytes
+     * apart, or it fails; what out holds after a failure is undefined. */
     tz_result (*decode)(void *state, const tz_tile_format *format, const uint8_t *in,
                         size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call);
 } tz_codec;

@@ -3,7 +3,10 @@
  * or in a JP2 file; OpenJPEG gets the bare codestream, after all its headers were read here.
  *
  * Components come out as they are stored, but YCbCr (photometric 6, and 33003 always) becomes RGB,
- * with coarser chroma repeated. */
+ * with coarser chroma repeated.
+ *
+ * A reduction is a lower resolution of the stream's own, as far as it has them; what is then left
+ * is reduced by means of squares of samples. */
 #include "codec/codec.h"
 
 #ifdef TZ_HAVE_OPENJPEG
@@ -21,7 +24,8 @@
 /* One call of decode. */
 typedef struct jp2_job {
     const tz_jp2_info *info;
-    size_t position; /* in the codestream */
+    unsigned left_out; /* of its resolutions, from the highest down */
+    size_t position;   /* in the codestream */
     char error[TEXT_SIZE];
     char warning[TEXT_SIZE];
     opj_codec_t *codec;
@@ -199,6 +203,7 @@ static tz_result run(jp2_job *job, const tz_codec_call *call)
 {
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
+    parameters.cp_reduce = job->left_out;
     job->codec = opj_create_decompress(OPJ_CODEC_J2K);
     if (!job->codec || !open_stream(job))
         return tz_fail_nomem(call->ctx, STREAM_BUFFER);
@@ -234,10 +239,58 @@ static tz_result check_image(const jp2_job *job, const tz_codec_call *call)
         const opj_image_comp_t *component = &job->image->comps[i];
         fits = component->data && component->dx == info->components[i].dx &&
                component->dy == info->components[i].dy && component->w > 0 && component->h > 0 &&
-               (component->dx > 1 || component->w == info->width) &&
-               (component->dy > 1 || component->h == info->height);
+               (component->dx > 1 || component->w == tz_reduced_size(info->width, job->left_out)) &&
+               (component->dy > 1 || component->h == tz_reduced_size(info->height, job->left_out));
     }
     return fits ? TZ_OK : tz_codec_fail(call, "JPEG 2000: components are missing");
+}
+
+/* How many resolutions are left out for a reduction. Those of an image that does not begin at the
+ * origin lie otherwise than the tile's squares do. */
+static unsigned resolutions_left_out(const tz_jp2_info *info, unsigned reduction)
+{
+    const unsigned most = info->has_offset ? 0 : info->levels;
+    return reduction < most ? reduction : most;
+}
+
+/* To the nearest integer, halves away from zero. */
+static int32_t rounded_mean(int64_t sum, int64_t count)
+{
+    return (int32_t)((sum < 0 ? 2 * sum - count : 2 * sum + count) / (2 * count));
+}
+
+static int32_t square_mean(const opj_image_comp_t *component, size_t x, size_t y, size_t side)
+{
+    const size_t x1 = x + side < component->w ? x + side : component->w;
+    const size_t y1 = y + side < component->h ? y + side : component->h;
+    int64_t sum = 0;
+    for (size_t row = y; row < y1; row++)
+        for (size_t column = x; column < x1; column++)
+            sum += component->data[row * component->w + column];
+    return rounded_mean(sum, (int64_t)((x1 - x) * (y1 - y)));
+}
+
+/* A mean is stored before or where its square begins, and all squares behind are still there. */
+static void reduce_component(opj_image_comp_t *component, unsigned reduction)
+{
+    const size_t side = (size_t)1 << reduction;
+    const uint32_t width = tz_reduced_size(component->w, reduction);
+    const uint32_t height = tz_reduced_size(component->h, reduction);
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++)
+            component->data[y * width + x] = square_mean(component, x * side, y * side, side);
+    component->w = width;
+    component->h = height;
+    component->x0 = component->y0 = 0;
+}
+
+static void reduce_rest(jp2_job *job, unsigned reduction)
+{
+    if (reduction == 0)
+        return;
+    for (unsigned i = 0; i < job->image->numcomps; i++)
+        reduce_component(&job->image->comps[i], reduction);
+    job->image->x0 = job->image->y0 = 0;
 }
 
 static void write_row(uint8_t *out, const int32_t *in, size_t width, size_t step, uint16_t bits)
@@ -283,12 +336,14 @@ static uint8_t to_byte(int32_t value)
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-static void write_rgb(const jp2_job *job, uint8_t *out, size_t stride)
+static void write_rgb(const jp2_job *job, unsigned reduction, uint8_t *out, size_t stride)
 {
     const opj_image_t *image = job->image;
-    for (uint32_t y = 0; y < job->info->height; y++) {
+    const uint32_t width = tz_reduced_size(job->info->width, reduction);
+    const uint32_t height = tz_reduced_size(job->info->height, reduction);
+    for (uint32_t y = 0; y < height; y++) {
         uint8_t *pixel = out + y * stride;
-        for (uint32_t x = 0; x < job->info->width; x++, pixel += 3) {
+        for (uint32_t x = 0; x < width; x++, pixel += 3) {
             int32_t luma = sample_at(image, 0, x, y);
             int32_t cb = sample_at(image, 1, x, y) - 128, cr = sample_at(image, 2, x, y) - 128;
             pixel[0] = to_byte(luma + (int32_t)(1.402 * cr));
@@ -302,10 +357,12 @@ static void clear_rest(const tz_jp2_info *info, const tz_tile_format *format, ui
                        size_t stride)
 {
     size_t row_size = tz_tile_row_bytes(format);
-    size_t written = (size_t)info->width * format->samples * (format->bits / 8);
-    for (size_t y = 0; written < row_size && y < info->height; y++)
+    size_t rows = tz_reduced_size(info->height, format->reduction);
+    size_t written = (size_t)tz_reduced_size(info->width, format->reduction) * format->samples *
+                     (format->bits / 8);
+    for (size_t y = 0; written < row_size && y < rows; y++)
         memset(out + y * stride + written, 0, row_size - written);
-    for (size_t y = info->height; y < format->height; y++)
+    for (size_t y = rows; y < tz_tile_rows(format); y++)
         memset(out + y * stride, 0, row_size);
 }
 
@@ -327,12 +384,14 @@ static tz_result decode(void *state, const tz_tile_format *format, const uint8_t
     tz_jp2_info info;
     TZ_TRY(tz_jp2_read_tile(&info, format, in, in_size, call));
 
-    jp2_job job = {.info = &info};
+    jp2_job job = {.info = &info, .left_out = resolutions_left_out(&info, format->reduction)};
     tz_result result = run(&job, call);
     if (result == TZ_OK)
         result = check_image(&job, call);
+    if (result == TZ_OK)
+        reduce_rest(&job, format->reduction - job.left_out);
     if (result == TZ_OK && is_ycbcr(format))
-        write_rgb(&job, out, stride);
+        write_rgb(&job, format->reduction, out, stride);
     else if (result == TZ_OK)
         write_components(&job, format, out, stride);
     release(&job);
@@ -350,8 +409,8 @@ const tz_codec tz_codec_jp2 = {
     .name = "jpeg2000",
     .library = "OpenJPEG",
     .compressions = compressions,
-    .flags =
-        TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR | TZ_CODEC_RGB,
+    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR |
+             TZ_CODEC_RGB | TZ_CODEC_REDUCES,
     .decode = decode,
 };
 

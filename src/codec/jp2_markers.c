@@ -183,6 +183,7 @@ tz_result tz_jp2_read_info(tz_jp2_info *out, const uint8_t *data, size_t size,
 typedef struct walker {
     tz_jp2_info *info;
     tz_cursor cursor;
+    bool has_style;       /* a COD or COC was there */
     uint16_t layers;      /* the most of any COD */
     uint64_t style_bytes; /* the most of any COD or COC, for one component */
     uint64_t packets;     /* the most of any COD or COC, for one component and layer */
@@ -213,6 +214,14 @@ static void count_resolution(walker *w, unsigned level, unsigned levels, uint8_t
     *most = precincts > *most ? precincts : *most;
 }
 
+static void note_levels(walker *w, uint8_t levels)
+{
+    tz_jp2_info *info = w->info;
+    info->has_other_levels |= w->has_style && levels != info->levels;
+    info->levels = w->has_style && info->levels < levels ? info->levels : levels;
+    w->has_style = true;
+}
+
 /* The part that COD and COC have in common. */
 static tz_result read_style(walker *w, tz_cursor *segment, bool has_precincts)
 {
@@ -228,6 +237,7 @@ static tz_result read_style(walker *w, tz_cursor *segment, bool has_precincts)
     if (style & STYLE_HIGH_THROUGHPUT)
         return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
                        "high-throughput JPEG 2000 is not supported");
+    note_levels(w, levels);
     uint64_t bytes = 0, most = 0;
     for (unsigned level = 0; level <= levels; level++) {
         uint8_t precinct = has_precincts ? tz_cursor_u8(segment) : 0xFF;

@@ -24,6 +24,9 @@ typedef struct tz_jp2_info {
     uint64_t tile_count;
     uint16_t component_count;
     tz_jp2_component components[TZ_JP2_MAX_COMPONENTS];
+    uint8_t levels;        /* of wavelets, the fewest of any tile and component: how often it can be
+                              halved */
+    bool has_other_levels; /* and some have more */
     bool has_offset;       /* image or tiles do not begin at the origin */
     bool is_irreversible;  /* the wavelets of some component are */
     bool is_unusual;       /* regions of interest, other progressions, or packed headers */

@@ -22,7 +22,8 @@ static bool is_possible_jp2(const tz_tile_format *format)
 {
     const bool is_byte = format->bits == 8 && format->sample_format == 1;
     const bool is_word = format->bits == 16 && format->sample_format <= 2;
-    return (is_byte || is_word) && format->samples >= 1 && format->samples <= MOST_SAMPLES &&
+    return format->reduction == 0 && (is_byte || is_word) && format->samples >= 1 &&
+           format->samples <= MOST_SAMPLES &&
            !(format->photometric == YCBCR && format->samples == 3);
 }
 

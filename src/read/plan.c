@@ -15,7 +15,7 @@ enum { FETCH_MAX = 1 << 18, FETCH_MIN = 1 << 14, FETCHES_PER_THREAD = 4 };
 
 /* ---- targets ---- */
 
-/* Groups by file and level: where to look for one, by open addressing. */
+/* Groups by file, level and reduction: where to look for one, by open addressing. */
 typedef struct group_table {
     uint32_t *slots; /* target + 1; 0: free */
     size_t mask;
@@ -32,15 +32,19 @@ static tz_result make_table(group_table *table, size_t targets, tz_arena *arena,
     return table->slots ? TZ_OK : tz_fail_nomem(ctx, slots * sizeof *table->slots);
 }
 
-/* The first target of file and level; the new one itself when there is none yet. */
-static uint32_t find_group(const tz_plan *plan, const group_table *table, const tz_file *file,
+/* The first target of the view's file, a level and its reduction; the new one itself when there is
+ * none yet. */
+static uint32_t find_group(const tz_plan *plan, const group_table *table, const tz_view *view,
                            uint32_t level)
 {
-    const uint64_t key = ((uint64_t)(uintptr_t)file ^ level) * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t key =
+        ((uint64_t)(uintptr_t)view->file ^ level ^ (uint64_t)view->reduction << 48) *
+        UINT64_C(0x9e3779b97f4a7c15);
     size_t slot = (size_t)(key >> 32) & table->mask;
     for (; table->slots[slot]; slot = (slot + 1) & table->mask) {
         const tz_target *target = &plan->targets[table->slots[slot] - 1];
-        if (target->file == file && target->level == level)
+        if (target->file == view->file && target->level == level &&
+            target->reduction == view->reduction)
             return table->slots[slot] - 1;
     }
     table->slots[slot] = (uint32_t)plan->target_count + 1;
@@ -54,7 +58,7 @@ static tz_result add_target(tz_plan *plan, const group_table *table, const tz_vi
     ctx.warnings = &plan->warnings;
     tz_target *target = &plan->targets[plan->target_count];
     const uint32_t level = kind == TZ_TARGET_MASK ? TZ_MASK_OF(view->level) : view->level;
-    const uint32_t group = find_group(plan, table, view->file, level);
+    const uint32_t group = find_group(plan, table, view, level);
     const tz_target *shared = group < plan->target_count ? &plan->targets[group] : NULL;
     TZ_TRY(tz_target_make(target, view, kind, shared, &plan->options, &plan->arena, &ctx));
     target->group = group;
@@ -144,6 +148,7 @@ static void measure_unit(tz_plan *plan, const tz_unit *unit)
         report->tiles_sparse++;
         return;
     }
+    report->tiles_reduced += target->reduction > 0;
     report->bytes_decoded += tz_layer_tile_bytes(&target->layer, wanted->tile);
     if (tz_target_is_raw(target))
         report->tiles_copied++;

@@ -45,6 +45,19 @@ static tz_result take_options(tz_read_options *out, const tz_read_options *given
     return TZ_OK;
 }
 
+/* Pixels of a reduced level as those of the level. */
+static tz_window stored_window(const tz_view *view, const tz_window *window)
+{
+    const tz_level *level = &view->file->info.levels[view->level];
+    const int64_t size = (int64_t)1 << view->reduction;
+    const int64_t x = window->column * size;
+    const int64_t y = window->row * size;
+    const int64_t right = x + window->width * size;
+    const int64_t bottom = y + window->height * size;
+    return (tz_window){x, y, (uint32_t)((right < level->width ? right : level->width) - x),
+                       (uint32_t)((bottom < level->height ? bottom : level->height) - y)};
+}
+
 static void set_outcome(const tz_view *view)
 {
     tz_outcome *outcome = view->outcome;
@@ -52,9 +65,12 @@ static void set_outcome(const tz_view *view)
         return;
     outcome->level = view->level;
     outcome->resampled = view->resampled;
+    outcome->reduction = view->reduction;
     outcome->tile_count = 0;
     outcome->tiles_failed = 0;
     (void)tz_window_clip(&view->window, &view->layer.shape, &outcome->window);
+    if (view->reduction > 0)
+        outcome->window = stored_window(view, &outcome->window);
 }
 
 static tz_result make_views(request *r, const tz_item *items, size_t count)
@@ -279,6 +295,7 @@ void tz_report_add(tz_report *sum, const tz_report *more)
     sum->tiles_direct += more->tiles_direct;
     sum->tiles_decoded += more->tiles_decoded;
     sum->tiles_failed += more->tiles_failed;
+    sum->tiles_reduced += more->tiles_reduced;
     sum->bytes_decoded += more->bytes_decoded;
     add_uses(&sum->device, &more->device);
     sum->warnings_dropped += more->warnings_dropped;

@@ -175,6 +175,15 @@ static const char *set_subsampled(tz_target *target)
     return NULL;
 }
 
+/* The codec is told of the tile that the file has. */
+static void set_reduced(tz_target *target)
+{
+    const tz_level *whole = tz_target_stored_level(target);
+    target->stored.width = whole->tile_width;
+    target->stored.height = whole->tile_height;
+    target->stored.reduction = target->reduction;
+}
+
 static tz_result set_format(tz_target *target, const tz_context *ctx)
 {
     const tz_level *level = &target->layer.shape;
@@ -202,6 +211,8 @@ static tz_result set_format(tz_target *target, const tz_context *ctx)
                                   .samples = samples,
                                   .predictor = level->predictor,
                                   .width = level->tile_width};
+    if (target->reduction > 0)
+        set_reduced(target);
     target->row.swap = container->big_endian != host_is_big_endian();
     if (target->codec->flags & TZ_CODEC_NATIVE)
         target->row.swap = false;
@@ -397,7 +408,8 @@ tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kin
 {
     tz_context at_level = *ctx;
     const uint32_t level = kind == TZ_TARGET_MASK ? TZ_MASK_OF(view->level) : view->level;
-    *out = (tz_target){.file = view->file, .level = level, .layer = view->layer};
+    *out = (tz_target){
+        .file = view->file, .level = level, .reduction = view->reduction, .layer = view->layer};
     out->to_mask = kind != TZ_TARGET_PIXELS;
     if (kind == TZ_TARGET_MASK)
         TZ_TRY(tz_file_layer(view->file, level, ctx, &out->layer));
@@ -421,6 +433,11 @@ tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kin
     out->unit_count = (uint64_t)(out->tile_x1 - out->tile_x0) * (out->tile_y1 - out->tile_y0) *
                       out->plane_count * out->parts;
     return TZ_OK;
+}
+
+const tz_level *tz_target_stored_level(const tz_target *target)
+{
+    return target->reduction > 0 ? &target->file->info.levels[target->level] : &target->layer.shape;
 }
 
 bool tz_target_is_raw(const tz_target *target)

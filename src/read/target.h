@@ -10,8 +10,9 @@
 
 typedef struct tz_target {
     const tz_file *file;
-    uint32_t level; /* with TZ_MASK_OF for a mask */
-    uint32_t group; /* the first target of the same file and level: they share tiles */
+    uint32_t level;    /* with TZ_MASK_OF for a mask */
+    uint8_t reduction; /* of its tiles; layer, tile and row are of what is then left */
+    uint32_t group; /* the first target of the same file, level and reduction: they share tiles */
     tz_layer layer;
     const tz_codec *codec;
     tz_tile_format tile;   /* of a full tile */
@@ -59,7 +60,7 @@ tz_target_kind tz_mask_source(const tz_view *view);
 tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_placement *out,
                             double **scales, tz_arena *arena, const tz_context *ctx);
 
-/* shared is the first target of the same file and level, or NULL. */
+/* shared is the first target of the same file, level and reduction, or NULL. */
 tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kind,
                          const tz_target *shared, const tz_read_options *how, tz_arena *arena,
                          const tz_context *ctx);
@@ -76,6 +77,9 @@ static inline tz_source *tz_target_source(const tz_target *target)
 }
 
 bool tz_dtype_is_float(tz_dtype dtype);
+
+/* The level as it is in the file. */
+const tz_level *tz_target_stored_level(const tz_target *target);
 
 /* Whether a tile's data is used as it is in the file: such tiles are read in parts. */
 bool tz_target_is_raw(const tz_target *target);

@@ -359,9 +359,10 @@ static tz_result warn_of_more(const tile_job *job)
 static tz_tile_format format_of(const tile_job *job)
 {
     const tz_target *target = job->target;
-    const tz_level *level = &target->layer.shape;
+    const tz_level *level = tz_target_stored_level(target);
     const uint32_t step = target->subsampled ? target->tile.subsampling[1] : 1;
-    const uint32_t left = (uint32_t)tz_ceil_div(level->height - job->y, step);
+    const uint32_t left =
+        (uint32_t)tz_ceil_div(level->height - (job->y << target->reduction), step);
     tz_tile_format format = target->stored;
     if (left >= format.height)
         return format;
@@ -383,8 +384,8 @@ static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format
                                 ? TZ_CODEC_EXACT
                                 : TZ_CODEC_ROWS;
     const bool is_inside = target->x0 <= job->x && target->y0 <= job->y &&
-                           (uint64_t)job->x + format->width <= target->x1 &&
-                           (uint64_t)job->y + format->height <= target->y1;
+                           (uint64_t)job->x + tz_tile_columns(format) <= target->x1 &&
+                           (uint64_t)job->y + tz_tile_rows(format) <= target->y1;
     if (target->stream && target->codec->flags & TZ_CODEC_FAST)
         return NULL; /* from the cache it can be written past the cache */
     if (!target->straight || !is_inside || target->subsampled || format->image_rows ||

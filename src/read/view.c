@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "codec/codec.h"
 #include "pixel/axis.h"
+#include "read/target.h"
 
 static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expected,
                           uint64_t found)
@@ -314,6 +316,73 @@ static tz_result check_resampling(const tz_view *view, const tz_read_options *ho
     return TZ_OK;
 }
 
+/* ---- lower resolutions of tiles ---- */
+
+/* Whether samples may be mixed before they are looked at one by one: no numbers of colours, nothing
+ * that says of single pixels that they are not valid, no method that picks some of many. */
+static bool may_be_reduced(const tz_view *view, const tz_read_options *how)
+{
+    const tz_level *level = &view->layer.shape;
+    const tz_codec *codec = NULL;
+    const tz_context quiet = {.ifd = -1};
+    return how->reduced_tiles && how->resampling < TZ_RESAMPLE_MODE && level->readable &&
+           !view->layer.is_mask && level->photometric != TZ_PHOTOMETRIC_PALETTE &&
+           view->file->info.nodata.kind == TZ_NODATA_NONE &&
+           tz_mask_source(view) == TZ_TARGET_PIXELS &&
+           tz_codec_find(level->compression, &quiet, &codec) == TZ_OK &&
+           codec->flags & TZ_CODEC_REDUCES;
+}
+
+/* Pixels of one tile must not become part of one of the next. */
+static bool tiles_can_be_reduced(const tz_level *level, unsigned reduction)
+{
+    const uint32_t rest = (1u << reduction) - 1;
+    return (level->tiles_across == 1 || (level->tile_width & rest) == 0) &&
+           (level->tiles_down == 1 || (level->tile_height & rest) == 0);
+}
+
+/* Where a side of the box ends that is start to end of length pixels. The last pixel of a level may
+ * stand for fewer than the others: it is a whole one where the buffer counts it so. */
+static double reduced_end(double start, double end, uint32_t length, unsigned reduction,
+                          uint32_t wanted)
+{
+    const double size = (double)(1u << reduction);
+    const double last = tz_reduced_size(length, reduction);
+    return end == length && last - start / size == wanted ? last : end / size;
+}
+
+/* The view of a level that has been reduced; false: it has fewer pixels than the buffer. */
+static bool reduce_box(const tz_view *view, unsigned reduction, tz_view *out)
+{
+    const tz_level *level = &view->layer.shape;
+    const double size = (double)(1u << reduction);
+    *out = *view;
+    out->x0 = view->x0 / size;
+    out->y0 = view->y0 / size;
+    out->x1 = reduced_end(view->x0, view->x1, level->width, reduction, view->into.width);
+    out->y1 = reduced_end(view->y0, view->y1, level->height, reduction, view->into.height);
+    return out->x1 - out->x0 >= view->into.width && out->y1 - out->y0 >= view->into.height;
+}
+
+/* As often as the buffer allows it. */
+static void reduce(tz_view *view)
+{
+    const tz_level whole = view->layer.shape;
+    tz_level *level = &view->layer.shape;
+    tz_view reduced;
+    unsigned times = TZ_MAX_REDUCTION;
+    while (times > 0 && !(tiles_can_be_reduced(&whole, times) && reduce_box(view, times, &reduced)))
+        times--;
+    if (times == 0)
+        return;
+    *view = reduced;
+    view->reduction = (uint8_t)times;
+    level->width = tz_reduced_size(whole.width, times);
+    level->height = tz_reduced_size(whole.height, times);
+    level->tile_width = tz_reduced_size(whole.tile_width, times);
+    level->tile_height = tz_reduced_size(whole.tile_height, times);
+}
+
 tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
                        const tz_context *ctx)
 {
@@ -339,6 +408,8 @@ tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options 
         TZ_TRY(tz_file_layer(item->file, out->level, ctx, &out->layer));
     }
     set_box(out, &window, &given);
+    if (may_be_reduced(out, how))
+        reduce(out);
     set_resampled(out);
     set_window(out, how->resampling);
     return check_resampling(out, how, &at_level);

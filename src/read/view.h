@@ -13,7 +13,8 @@
 typedef struct tz_view {
     const tz_file *file;
     tz_layer layer;
-    uint32_t level;        /* with TZ_MASK_OF where a mask's own samples are wanted */
+    uint32_t level;    /* with TZ_MASK_OF where a mask's own samples are wanted */
+    uint8_t reduction; /* layer is the level's, reduced so often by its tiles' own resolutions */
     double x0, y0, x1, y1; /* what the buffer shows, in pixels of the level */
     tz_window window;      /* the same in whole pixels, with what the resampling needs around */
     tz_window whole;       /* window of the item that this view is, or is a part of */

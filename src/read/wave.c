@@ -88,7 +88,7 @@ static tz_result check_entry(const tz_plan *plan, const tz_target *target, tz_wa
     ctx.ifd = target->layer.shape.ifd;
     tz_result result = tz_tile_check(target->file, target->level, &target->layer, wanted->tile,
                                      &wanted->span, &error);
-    const uint64_t bound = tz_codec_max_input(&target->tile);
+    const uint64_t bound = tz_codec_max_input(&target->stored);
     if (result == TZ_OK && wanted->span.size > bound && !tz_target_is_raw(target))
         result = tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
                          tz_expecting(tz_at_tile(target->level, wanted->tile, wanted->span.offset),

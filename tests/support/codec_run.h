@@ -52,7 +52,7 @@ static inline tz_result run_once(codec_run *run, const tz_tile_format *format, c
     size_t row = tz_tile_row_bytes(format);
     const bool exact = run->codec->flags & TZ_CODEC_EXACT;
     size_t slack = stride == row && !exact ? TZ_CODEC_SLACK : 0;
-    size_t size = (format->height - 1u) * stride + row + slack;
+    size_t size = (tz_tile_rows(format) - 1u) * stride + row + slack;
     uint8_t *input = run_alloc(in_size + TZ_CODEC_SLACK);
     if (in_size > 0)
         memcpy(input, in, in_size);
@@ -77,14 +77,14 @@ static inline uint8_t *run_decode(codec_run *run, const tz_tile_format *format, 
         print_error("%s\n", run->bench.err.message);
     assert_int_equal(result, TZ_OK);
     assert_int_equal(run_once(run, format, in, in_size, row, 0xEE, &second), TZ_OK);
-    assert_memory_equal(first, second, row * format->height);
+    assert_memory_equal(first, second, tz_tile_bytes(format));
     free(second);
     if (!(run->codec->flags & TZ_CODEC_ROWS))
         return first;
     assert_int_equal(run_once(run, format, in, in_size, apart, 0xA7, &spread), TZ_OK);
-    for (size_t y = 0; y < format->height; y++) {
+    for (size_t y = 0; y < tz_tile_rows(format); y++) {
         assert_memory_equal(first + y * row, spread + y * apart, row);
-        for (size_t i = row; y + 1 < format->height && i < apart; i++)
+        for (size_t i = row; y + 1 < tz_tile_rows(format) && i < apart; i++)
             assert_int_equal(spread[y * apart + i], 0xA7);
     }
     free(spread);
@@ -202,7 +202,7 @@ static inline unsigned run_damaged(codec_run *run, const tz_tile_format *format,
         assert_true(result != TZ_ERR_INTERNAL && result != TZ_ERR_NOMEM);
         if (result == TZ_OK) {
             decoded++;
-            assert_memory_equal(first, second, row * format->height);
+            assert_memory_equal(first, second, tz_tile_bytes(format));
         }
         free(first);
         free(second);
