@@ -39,7 +39,7 @@ LIBRARIES = {
                    "nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", {
         "version": "0.11.0",
         "create": "0",
-        "parse whole": "SUCCESS 16x16 tile 16x16 tiles 1x1 components 1 16x16 precision 8 signed 0",
+        "parse whole": "SUCCESS 16x16 tile 16x16 tiles 1x1 components 1 16x16 precision 8 signed 0 resolutions 2 8x8 16x16 2",
         "parse cut": "BAD_JPEG",
         "parse other": "BAD_JPEG",
         "parse empty comment": "BAD_JPEG",

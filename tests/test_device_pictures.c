@@ -144,6 +144,57 @@ static void test_decode(void **state)
     free(data);
 }
 
+static int32_t decode_tile(uint32_t tile, uint32_t resolutions, size_t pitch)
+{
+    void *planes[] = {at(memory)};
+    size_t pitches[] = {pitch};
+    tz_nvjpeg2k_image image = {planes, pitches, TZ_NVJPEG2K_UINT8, 1};
+    return j2k.api.DecodeTile(handle, state_of, parsed, NULL, tile, resolutions, &image, stream);
+}
+
+/* As the library itself answers: tests/check_nvidia.py. */
+static void test_resolutions(void **state)
+{
+    (void)state;
+    const tile_stream *tile = &tile_streams[STREAM_JP2];
+    uint32_t count = 0, width, height;
+    assert_int_equal(j2k.api.StreamGetResolutionsInTile(parsed, 0, &count), 2); /* not parsed */
+    assert_int_equal(parse_j2k(tile->data, tile->size), 0);
+    assert_int_equal(j2k.api.StreamGetResolutionsInTile(parsed, 1, &count), 2);
+    assert_int_equal(j2k.api.StreamGetResolutionsInTile(parsed, 0, &count), 0);
+    assert_int_equal(count, 2);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(j2k.api.StreamGetResolutionComponentDim(parsed, 0, 0, i, &width, &height),
+                         0);
+        assert_int_equal(width, i == 0 ? TILE / 2 : TILE);
+        assert_int_equal(height, width);
+    }
+    assert_int_equal(j2k.api.StreamGetResolutionComponentDim(parsed, 0, 0, count, &width, &height),
+                     2);
+    assert_int_equal(j2k.api.StreamGetResolutionComponentDim(parsed, 1, 0, 0, &width, &height), 2);
+    assert_int_equal(j2k.api.StreamGetResolutionComponentDim(parsed, 0, 1, 0, &width, &height), 2);
+    assert_int_equal(decode_tile(1, 1, PITCH), 2);
+    assert_int_equal(decode_tile(0, 3, PITCH), 2);
+    assert_int_equal(decode_tile(0, 2, TILE - 1), 2);
+    assert_int_equal(decode_tile(0, 1, TILE / 2 - 1), 2);
+    assert_int_equal(decode_tile(0, 1, PITCH), 0);
+    assert_int_equal(decode_tile(0, 1, PITCH), 2);
+    assert_non_null(strstr(control->misuse, "a state is used again"));
+    control->misuse[0] = '\0';
+    assert_int_equal(cu.cuStreamSynchronize(stream), 0);
+    for (uint32_t y = 0; y < TILE; y++) {
+        for (uint32_t x = 0; x < TILE; x++)
+            assert_true((sample(y * PITCH + x) != 0xA5) == (x < TILE / 2 && y < TILE / 2));
+    }
+    for (uint32_t resolutions = 0; resolutions <= 2; resolutions += 2) { /* both are all of them */
+        assert_int_equal(decode_tile(0, resolutions, PITCH), 0);
+        assert_int_equal(cu.cuStreamSynchronize(stream), 0);
+        for (uint32_t i = 0; i < TILE * TILE; i++)
+            assert_int_equal(sample(i / TILE * PITCH + i % TILE),
+                             tf_pixel(tile, 0, i / TILE, i % TILE));
+    }
+}
+
 static void misused(const char *what)
 {
     if (!strstr(control->misuse, what))
@@ -331,6 +382,7 @@ int main(void)
 #ifdef NVJPEG2K_DOUBLE
         cmocka_unit_test_setup_teardown(test_loading, begin_j2k, end_j2k),
         cmocka_unit_test_setup_teardown(test_decode, begin_j2k, end_j2k),
+        cmocka_unit_test_setup_teardown(test_resolutions, begin_j2k, end_j2k),
         cmocka_unit_test_setup_teardown(test_one_at_a_time, begin_j2k, end_j2k),
         cmocka_unit_test_setup_teardown(test_encode_j2k, begin_j2k, end_j2k),
 #endif

@@ -22,9 +22,14 @@ static bool is_possible_jp2(const tz_tile_format *format)
 {
     const bool is_byte = format->bits == 8 && format->sample_format == 1;
     const bool is_word = format->bits == 16 && format->sample_format <= 2;
-    return format->reduction == 0 && (is_byte || is_word) && format->samples >= 1 &&
-           format->samples <= MOST_SAMPLES &&
+    return (is_byte || is_word) && format->samples >= 1 && format->samples <= MOST_SAMPLES &&
            !(format->photometric == YCBCR && format->samples == 3);
+}
+
+/* Whether all components have resolutions that can be left out, as many as that. */
+static bool can_be_reduced(const tz_jp2_info *info, unsigned reduction)
+{
+    return reduction == 0 || (info->levels >= reduction && !info->has_other_levels);
 }
 
 static bool find_jp2(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
@@ -32,7 +37,8 @@ static bool find_jp2(tz_whole_stream *out, const tz_tile_format *format, const u
 {
     tz_jp2_info info;
     if (tz_jp2_read_tile(&info, format, data, size, call) != TZ_OK || info.tile_count != 1 ||
-        info.has_offset || info.is_unusual || !info.has_end)
+        info.has_offset || info.is_unusual || !info.has_end ||
+        !can_be_reduced(&info, format->reduction))
         return false;
     *out = (tz_whole_stream){
         .bytes = info.stream, .size = info.stream_size, .is_lossy = info.is_irreversible};

@@ -54,21 +54,48 @@ bool tz_cu_j2k_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
 
 /* ---- one picture ---- */
 
-/* Whether it found in the stream what it is to decode. */
-static bool is_as_wanted(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
-                         const tz_picture *picture)
+/* How many resolutions of a stream are decoded, whose only tile is the picture; 0: none can be. */
+static uint32_t resolutions_of(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
+                               const tz_nvjpeg2k_image_info *is, const tz_picture *picture)
 {
+    uint32_t count;
+    if (is->num_tiles_x != 1 || is->num_tiles_y != 1 ||
+        api->StreamGetResolutionsInTile(parsed, 0, &count) != 0 || count <= picture->reduction)
+        return 0;
+    return count - picture->reduction;
+}
+
+static bool is_as_large(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed, uint32_t component,
+                        uint32_t resolutions, const tz_picture *picture)
+{
+    uint32_t width, height;
+    return api->StreamGetResolutionComponentDim(parsed, component, 0, resolutions - 1, &width,
+                                                &height) == 0 &&
+           width == picture->width && height == picture->height;
+}
+
+/* Whether it found in the stream what it is to decode; *resolutions: so many of them, 0 being all.
+ */
+static bool is_as_wanted(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
+                         const tz_picture *picture, uint32_t *resolutions)
+{
+    const bool whole = picture->reduction == 0;
     tz_nvjpeg2k_image_info is;
-    if (api->StreamGetImageInfo(parsed, &is) != 0 || is.image_width != picture->width ||
-        is.image_height != picture->height || is.num_components != picture->samples)
+    if (api->StreamGetImageInfo(parsed, &is) != 0 || is.num_components != picture->samples)
+        return false;
+    *resolutions = whole ? 0 : resolutions_of(api, parsed, &is, picture);
+    if (whole ? is.image_width != picture->width || is.image_height != picture->height
+              : *resolutions == 0)
         return false;
     for (uint32_t i = 0; i < is.num_components; i++) {
         tz_nvjpeg2k_component_info component;
         if (api->StreamGetImageComponentInfo(parsed, &component, i) != 0 ||
-            component.component_width != picture->width ||
-            component.component_height != picture->height ||
             component.precision != 8 * picture->sample_bytes ||
             (component.sgn != 0) != picture->is_signed)
+            return false;
+        if (whole ? component.component_width != picture->width ||
+                        component.component_height != picture->height
+                  : !is_as_large(api, parsed, i, *resolutions, picture))
             return false;
     }
     return true;
@@ -89,20 +116,25 @@ static bool is_of_picture(tz_nvjpeg2k_status status)
 }
 
 static tz_result decode_in(tz_cu_state *s, tz_cu_j2k_decoder *decoder, tz_picture *picture,
-                           tz_cu_address slab, const tz_context *ctx)
+                           uint32_t resolutions, tz_cu_address slab, const tz_context *ctx)
 {
     const tz_cu_j2k *j2k = &s->j2k;
+    const tz_nvjpeg2k_api *api = &j2k->nvjpeg2k.api;
     void *plane = (void *)(uintptr_t)(slab + picture->at);
     size_t pitch = (size_t)picture->width * picture->samples * picture->sample_bytes;
     tz_nvjpeg2k_image image = {&plane, &pitch, type_of(picture), picture->samples};
-    const tz_nvjpeg2k_status status = j2k->nvjpeg2k.api.DecodeImage(
-        j2k->handle, decoder->state, decoder->parsed,
-        picture->samples > 1 ? j2k->by_pixel : j2k->one_sample, &image, decoder->slot.stream);
+    const tz_nvjpeg2k_decode_params params = picture->samples > 1 ? j2k->by_pixel : j2k->one_sample;
+    const tz_nvjpeg2k_status status =
+        resolutions == 0 ? api->DecodeImage(j2k->handle, decoder->state, decoder->parsed, params,
+                                            &image, decoder->slot.stream)
+                         : api->DecodeTile(j2k->handle, decoder->state, decoder->parsed, params, 0,
+                                           resolutions, &image, decoder->slot.stream);
     picture->failed = status != 0;
     /* whatever it says, some of the work may be in the stream */
     TZ_TRY(tz_cu_slot_note(s, &decoder->slot, ctx));
     return is_of_picture(status) ? TZ_OK
-                                 : tz_cu_j2k_answer("DecodeImage", status, TZ_ERR_DEVICE, ctx);
+                                 : tz_cu_j2k_answer(resolutions == 0 ? "DecodeImage" : "DecodeTile",
+                                                    status, TZ_ERR_DEVICE, ctx);
 }
 
 /* ---- batches ---- */
@@ -121,17 +153,18 @@ static tz_result decode_one(turn *t, tz_picture *picture, const tz_context *ctx)
     const tz_nvjpeg2k_api *api = &j2k->nvjpeg2k.api;
     const uint32_t index = j2k->next;
     tz_cu_j2k_decoder *decoder = &j2k->decoders[index];
+    uint32_t resolutions = 0;
     TZ_TRY(tz_cu_slot_wait(t->s, &decoder->slot, ctx));
     picture->failed = api->StreamParse(j2k->handle, picture->bytes, (size_t)picture->size, 0, 0,
                                        decoder->parsed) != 0 ||
-                      !is_as_wanted(api, decoder->parsed, picture);
+                      !is_as_wanted(api, decoder->parsed, picture, &resolutions);
     if (picture->failed)
         return TZ_OK;
     if (!t->begun[index])
         TZ_TRY(tz_cu_slot_begin(t->s, &decoder->slot, t->queue, ctx));
     t->begun[index] = true;
     j2k->next = (index + 1) % TZ_CU_J2K_STATES;
-    return decode_in(t->s, decoder, picture, t->slab, ctx);
+    return decode_in(t->s, decoder, picture, resolutions, t->slab, ctx);
 }
 
 /* Decoders end when all have begun: what the queue waits for, the next to begin would wait for. */

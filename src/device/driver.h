@@ -106,7 +106,9 @@ typedef struct tz_picture {
     uint64_t size;
     uint64_t at; /* its samples, in the slab */
     uint32_t width, height;
-    uint8_t samples;      /* of a pixel */
+    uint8_t reduction; /* JPEG 2000: resolutions of the stream that are left out, from the highest
+                          down; width and height are of what is left */
+    uint8_t samples;   /* of a pixel */
     uint8_t sample_bytes; /* 1 or 2 */
     bool is_signed;
     bool to_rgb; /* JPEG: stored as YCbCr, wanted as RGB */

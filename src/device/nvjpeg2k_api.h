@@ -90,7 +90,8 @@ typedef struct tz_nvjpeg2k_encode_config {
 typedef int32_t tz_nvjpeg2k_quality; /* what a quality of a lossy stream means */
 #define TZ_NVJPEG2K_TARGET_PSNR 0
 
-/* X(name after nvjpeg2k, arguments) */
+/* X(name after nvjpeg2k, arguments). Resolutions of a tile are numbered from the lowest, 0;
+ * DecodeTile takes how many of them to decode, 0 being all. */
 #define TZ_NVJPEG2K_FUNCTIONS(X)                                                                   \
     X(GetProperty, (tz_nvjpeg2k_property, int *))                                                  \
     X(CreateSimple, (tz_nvjpeg2k_handle *))                                                        \
@@ -103,12 +104,18 @@ typedef int32_t tz_nvjpeg2k_quality; /* what a quality of a lossy stream means *
       (tz_nvjpeg2k_handle, const unsigned char *, size_t, int, int, tz_nvjpeg2k_stream))           \
     X(StreamGetImageInfo, (tz_nvjpeg2k_stream, tz_nvjpeg2k_image_info *))                          \
     X(StreamGetImageComponentInfo, (tz_nvjpeg2k_stream, tz_nvjpeg2k_component_info *, uint32_t))   \
+    X(StreamGetResolutionsInTile, (tz_nvjpeg2k_stream, uint32_t, uint32_t *))                      \
+    X(StreamGetResolutionComponentDim,                                                             \
+      (tz_nvjpeg2k_stream, uint32_t, uint32_t, uint32_t, uint32_t *, uint32_t *))                  \
     X(DecodeParamsCreate, (tz_nvjpeg2k_decode_params *))                                           \
     X(DecodeParamsDestroy, (tz_nvjpeg2k_decode_params))                                            \
     X(DecodeParamsSetRGBOutput, (tz_nvjpeg2k_decode_params, int32_t))                              \
     X(DecodeParamsSetOutputFormat, (tz_nvjpeg2k_decode_params, tz_nvjpeg2k_format))                \
     X(DecodeImage, (tz_nvjpeg2k_handle, tz_nvjpeg2k_decode_state, tz_nvjpeg2k_stream,              \
                     tz_nvjpeg2k_decode_params, tz_nvjpeg2k_image *, tz_cu_stream))                 \
+    X(DecodeTile,                                                                                  \
+      (tz_nvjpeg2k_handle, tz_nvjpeg2k_decode_state, tz_nvjpeg2k_stream,                           \
+       tz_nvjpeg2k_decode_params, uint32_t, uint32_t, tz_nvjpeg2k_image *, tz_cu_stream))          \
     X(EncoderCreateSimple, (tz_nvjpeg2k_encoder *))                                                \
     X(EncoderDestroy, (tz_nvjpeg2k_encoder))                                                       \
     X(EncodeStateCreate, (tz_nvjpeg2k_encoder, tz_nvjpeg2k_encode_state *))                        \

@@ -5,7 +5,7 @@
 #include "device/device_state.h"
 #include "device/launch.h"
 
-enum { MOST_SAMPLES = 4 };
+enum { MOST_SAMPLES = 4, MOST_REDUCTION = 32, JPEG_2000 = 34712 };
 
 bool tz_pictures_find(const tz_device *device, uint16_t compression, bool encodes, uint64_t samples,
                       tz_picture_codec *out)
@@ -40,6 +40,8 @@ static tz_result check_picture(const tz_picture_batch *batch, uint64_t index, ui
     place.tile = (int64_t)index;
     if (!is_possible(picture))
         return refuse(batch, place, "no library has such pictures", err);
+    if (picture->reduction > (batch->compression == JPEG_2000 ? MOST_REDUCTION : 0))
+        return refuse(batch, place, "such pictures have no lower resolutions", err);
     const uint64_t size = tz_picture_bytes(picture);
     if (picture->at % picture->sample_bytes != 0 || picture->at < before)
         return refuse(batch, tz_expecting(place, before, picture->at),

@@ -40,6 +40,7 @@ bool tz_pictures_take(tz_plan *plan, const tz_target *target, uint32_t *library)
 {
     tz_device_plan *dp = plan->device;
     const tz_tile_format *format = &target->stored;
+    /* as stored: what a library needs for a lower resolution is not said to be less */
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
     if (target->subsampled || format->fill_order == 2 || !tz_whole_is_possible(format) ||
         !find_library(dp, format->compression, samples, library))
@@ -163,8 +164,9 @@ static tz_left examine(const tz_device_run *run, const tz_lane *lane, const tz_l
     *out = (tz_picture){.bytes = stream.bytes,
                         .size = stream.size,
                         .at = unit->rows,
-                        .width = format.width,
-                        .height = format.height,
+                        .width = tz_tile_columns(&format),
+                        .height = tz_tile_rows(&format),
+                        .reduction = format.reduction,
                         .samples = (uint8_t)format.samples,
                         .sample_bytes = (uint8_t)(format.bits / 8),
                         .is_signed = format.sample_format == 2,

@@ -46,6 +46,24 @@ static bool ask_cufile(const char *library, char *reason, size_t reason_size)
 
 static tz_nvjpeg2k j2k;
 
+/* Resolutions of the first tile, from the lowest on, and what is answered of one more. */
+static void ask_resolutions(tz_nvjpeg2k_stream stream)
+{
+    uint32_t count = 0;
+    if (j2k.api.StreamGetResolutionsInTile(stream, 0, &count) != 0)
+        return;
+    printf(" resolutions %u", count);
+    for (uint32_t i = 0; i <= count; i++) {
+        uint32_t width = 0, height = 0;
+        const tz_nvjpeg2k_status status =
+            j2k.api.StreamGetResolutionComponentDim(stream, 0, 0, i, &width, &height);
+        if (status == 0)
+            printf(" %ux%u", width, height);
+        else
+            printf(" %d", status);
+    }
+}
+
 static void ask_parse(tz_nvjpeg2k_handle handle, const char *what, const uint8_t *data, size_t size)
 {
     tz_nvjpeg2k_stream stream = NULL;
@@ -64,6 +82,8 @@ static void ask_parse(tz_nvjpeg2k_handle handle, const char *what, const uint8_t
             printf(" %ux%u precision %u signed %u", is.component_width, is.component_height,
                    is.precision, is.sgn);
     }
+    if (parsed == 0)
+        ask_resolutions(stream);
     printf("\n");
     (void)j2k.api.StreamDestroy(stream);
 }

@@ -164,8 +164,19 @@ def check_file(case, found, ours):
 # ---- nvJPEG2000 ------------------------------------------------------------------------------
 
 
+def resolutions(path, place, size):
+    """How many the stream of a tile says to have, with their sizes from the lowest on; and that there are no more."""
+    with open(path, "rb") as file:
+        file.seek(place["offset"])
+        stream = file.read(place["size"])
+    count = stream[stream.index(b"\xff\x52") + 9] + 1
+    sides = ["x".join(str(-(-side // (1 << i))) for side in size) for i in reversed(range(count))]
+    return " ".join(["", "resolutions", str(count), *sides, "2"])
+
+
 def check_streams(case, path, ours, ask):
-    """Of the first and the last tile: size, components, precision and sign. ask(words) has the answer for each."""
+    """Of the first and the last tile: size, components, precision, sign and lower resolutions. ask(words) has the answer
+    for each."""
     tiles = [ours["tiles"][0], ours["tiles"][-1]]
     answers = ask([path, *(word for tile in tiles for word in (tile["offset"], tile["size"]))])
     components = 1 if case.options.get("INTERLEAVE") == "BAND" else case.bands
@@ -175,7 +186,7 @@ def check_streams(case, path, ours, ask):
         size = [tile[0], tile[1] if "TILED" in case.options else min(tile[1], HEIGHT - tile[1] * place["row"])]
         depth = f" {size[0]}x{size[1]} precision {case.bits()} signed {int(case.dtype[0] == 'i')}"
         expected = (f"SUCCESS {size[0]}x{size[1]} tile {size[0]}x{size[1]} tiles 1x1 components {components}"
-                    + depth * components)
+                    + depth * components + resolutions(path, place, size))
         found = answers.get(f"parse {place['offset']}")
         if found != expected:
             wrong.append(f"tile {place['tile']}: {found}, expected {expected}")

@@ -37,6 +37,7 @@ static tz_nvjpeg2k_status keep_info(tz_nvjpeg2k_stream to, const tz_jp2_info *in
         info->width,          info->height, info->tile_width,
         info->tile_height,    across,       (uint32_t)(info->tile_count / across),
         info->component_count};
+    to->resolutions = info->levels + 1u;
     to->parsed = true;
     return SUCCESS;
 }
@@ -95,6 +96,37 @@ tz_nvjpeg2k_status nvjpeg2kStreamGetImageComponentInfo(tz_nvjpeg2k_stream stream
     if (!stream || !out || !stream->parsed || which >= stream->image.num_components)
         return INVALID_PARAMETER;
     *out = stream->components[which];
+    return SUCCESS;
+}
+
+static uint32_t tile_count(const struct nvjpeg2kStream *stream)
+{
+    return stream->image.num_tiles_x * stream->image.num_tiles_y;
+}
+
+tz_nvjpeg2k_status nvjpeg2kStreamGetResolutionsInTile(tz_nvjpeg2k_stream stream, uint32_t tile,
+                                                      uint32_t *out)
+{
+    if (!stream || !out || !stream->parsed || tile >= tile_count(stream))
+        return INVALID_PARAMETER;
+    *out = stream->resolutions;
+    return SUCCESS;
+}
+
+/* Of streams of one tile: the double knows no sizes of others. */
+tz_nvjpeg2k_status nvjpeg2kStreamGetResolutionComponentDim(tz_nvjpeg2k_stream stream,
+                                                           uint32_t component, uint32_t tile,
+                                                           uint32_t resolution, uint32_t *width,
+                                                           uint32_t *height)
+{
+    if (!stream || !width || !height || !stream->parsed || tile >= tile_count(stream) ||
+        component >= stream->image.num_components || resolution >= stream->resolutions)
+        return INVALID_PARAMETER;
+    if (tile_count(stream) > 1)
+        return JPEG_NOT_SUPPORTED;
+    const unsigned left_out = stream->resolutions - 1 - resolution;
+    *width = tz_reduced_size(stream->components[component].component_width, left_out);
+    *height = tz_reduced_size(stream->components[component].component_height, left_out);
     return SUCCESS;
 }
 
@@ -162,8 +194,9 @@ static void run(cuda_guest_work *work, void *state)
     atomic_store(&j->state->busy, false);
 }
 
+/* left_out: resolutions, from the highest down. */
 static tz_nvjpeg2k_status check(job *j, const tz_nvjpeg2k_image *image,
-                                tz_nvjpeg2k_decode_params params)
+                                tz_nvjpeg2k_decode_params params, unsigned left_out)
 {
     if (!idle(&j->state->busy, "a state is used again") ||
         !idle(&j->stream->busy, "a code stream is used again") || !j->stream->parsed)
@@ -180,8 +213,20 @@ static tz_nvjpeg2k_status check(job *j, const tz_nvjpeg2k_image *image,
         image_format(&j->format, j->stream->components, is->num_components, image->pixel_type);
     if (status != SUCCESS)
         return status;
+    j->format.reduction = (uint8_t)left_out;
     image_planes(&j->planes, image, params ? params->format : TZ_NVJPEG2K_PLANAR);
     return picture_fits(&j->planes, &j->format) ? SUCCESS : INVALID_PARAMETER;
+}
+
+static tz_nvjpeg2k_status decode(const char *call, const job *wanted, tz_cu_stream cuda_stream)
+{
+    job *j = malloc(sizeof *j);
+    *j = *wanted;
+    atomic_store(&wanted->stream->busy, true);
+    const tz_nvjpeg2k_status status = start(call, cuda_stream, run, j, &wanted->state->busy);
+    if (status != SUCCESS)
+        atomic_store(&wanted->stream->busy, false);
+    return status;
 }
 
 tz_nvjpeg2k_status nvjpeg2kDecodeImage(tz_nvjpeg2k_handle handle, tz_nvjpeg2k_decode_state state,
@@ -191,14 +236,23 @@ tz_nvjpeg2k_status nvjpeg2kDecodeImage(tz_nvjpeg2k_handle handle, tz_nvjpeg2k_de
     job wanted = {.state = state, .stream = stream};
     if (!handle || !state || !stream || !image)
         return INVALID_PARAMETER;
-    tz_nvjpeg2k_status status = check(&wanted, image, params);
-    if (status != SUCCESS)
-        return status;
-    job *j = malloc(sizeof *j);
-    *j = wanted;
-    atomic_store(&stream->busy, true);
-    status = start("+nvjpeg2kDecodeImage", cuda_stream, run, j, &state->busy);
-    if (status != SUCCESS)
-        atomic_store(&stream->busy, false);
-    return status;
+    const tz_nvjpeg2k_status status = check(&wanted, image, params, 0);
+    return status == SUCCESS ? decode("+nvjpeg2kDecodeImage", &wanted, cuda_stream) : status;
+}
+
+/* Of streams of one tile. */
+tz_nvjpeg2k_status nvjpeg2kDecodeTile(tz_nvjpeg2k_handle handle, tz_nvjpeg2k_decode_state state,
+                                      tz_nvjpeg2k_stream stream, tz_nvjpeg2k_decode_params params,
+                                      uint32_t tile, uint32_t resolutions, tz_nvjpeg2k_image *image,
+                                      tz_cu_stream cuda_stream)
+{
+    job wanted = {.state = state, .stream = stream};
+    if (!handle || !state || !stream || !image || !stream->parsed || tile >= tile_count(stream) ||
+        resolutions > stream->resolutions)
+        return INVALID_PARAMETER;
+    if (tile_count(stream) > 1)
+        return JPEG_NOT_SUPPORTED;
+    const unsigned left_out = resolutions == 0 ? 0 : stream->resolutions - resolutions;
+    const tz_nvjpeg2k_status status = check(&wanted, image, params, left_out);
+    return status == SUCCESS ? decode("+nvjpeg2kDecodeTile", &wanted, cuda_stream) : status;
 }

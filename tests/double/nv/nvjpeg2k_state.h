@@ -23,6 +23,7 @@ struct nvjpeg2kStream {
     const unsigned char *data;
     size_t size;
     tz_nvjpeg2k_image_info image;
+    uint32_t resolutions; /* of its tiles: those of all are taken to be alike */
     tz_nvjpeg2k_component_info components[4];
 };
 struct nvjpeg2kDecodeParams {

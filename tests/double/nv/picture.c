@@ -77,7 +77,7 @@ static size_t plane_samples(const picture_planes *planes, const tz_tile_format *
 
 bool picture_fits(const picture_planes *planes, const tz_tile_format *format)
 {
-    const size_t row = format->width * plane_samples(planes, format) * (format->bits / 8);
+    const size_t row = tz_tile_columns(format) * plane_samples(planes, format) * (format->bits / 8);
     for (size_t i = 0; i < (planes->interleaved ? 1u : format->samples); i++) {
         if (!planes->at[i] || planes->pitch[i] < row)
             return false;
@@ -90,7 +90,7 @@ static void move(uint8_t *plane, const tz_tile_format *format, size_t samples, s
                  uint8_t *row, bool put)
 {
     const size_t size = format->bits / 8;
-    for (size_t x = 0; x < format->width; x++) {
+    for (size_t x = 0; x < tz_tile_columns(format); x++) {
         for (size_t s = 0; s < samples; s++) {
             uint8_t *packed = row + (x * format->samples + first + s) * size;
             uint8_t *planar = plane + (x * samples + s) * size;
@@ -103,13 +103,13 @@ static bool move_all(cuda_guest_work *work, const picture_planes *planes,
                      const tz_tile_format *format, uint8_t *rows, bool put)
 {
     const size_t samples = plane_samples(planes, format);
-    const size_t row = format->width * samples * (format->bits / 8);
+    const size_t row = tz_tile_columns(format) * samples * (format->bits / 8);
     for (size_t i = 0; i < format->samples / samples; i++) {
-        const size_t size = (format->height - 1u) * planes->pitch[i] + row;
+        const size_t size = (tz_tile_rows(format) - 1u) * planes->pitch[i] + row;
         uint8_t *plane = cuda_guest_find()->reach(work, planes->at[i], size);
         if (!plane)
             return false;
-        for (size_t y = 0; y < format->height; y++) {
+        for (size_t y = 0; y < tz_tile_rows(format); y++) {
             if (rows)
                 move(plane + y * planes->pitch[i], format, samples, i,
                      rows + y * tz_tile_row_bytes(format), put);
