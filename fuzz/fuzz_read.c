@@ -64,6 +64,7 @@ static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
     wish->masked = c[5] & 16 && !mask_itself;
     wish->lenient = c[5] & 32;
     wish->how.oriented = c[5] & 64;
+    wish->how.reduced_tiles = c[5] & 128;
     wish->item.window = make_window(level, c, wish->how.boundless);
     wish->item.band_count = mask_itself ? 1 : 1u + c[7] % MOST_BANDS;
     for (uint32_t i = 0; i < wish->item.band_count; i++)

@@ -113,7 +113,9 @@ def write_jp2():
     for name, dtype, bands, kind, options in (
             ("grey", "uint8", 1, 0, {}), ("rgb", "uint8", 3, 2, {"YCC": "NO"}),
             ("lossy", "uint8", 3, 2, {"QUALITY": 20, "REVERSIBLE": "NO"}),
-            ("deep", "uint16", 1, 8, {}), ("signed", "int16", 1, 8 | 16, {})):
+            ("deep", "uint16", 1, 8, {}), ("signed", "int16", 1, 8 | 16, {}),
+            ("halved", "uint8", 3, 2 | 1 << 6, {"YCC": "NO", "RESOLUTIONS": 3}),
+            ("eighth", "uint16", 1, 8 | 3 << 6, {"RESOLUTIONS": 3})):
         pixels = picture(dtype, bands, 16, 32)
         options = {"QUALITY": 100, "REVERSIBLE": "YES", **options}
         for suffix in ("j2k", "jp2"):
