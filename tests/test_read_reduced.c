@@ -327,6 +327,40 @@ static void beyond_the_edges_is_the_fill_value(void **state)
     drop(&p);
 }
 
+/* A chessboard of the least and the most that samples can be. */
+static picture make_steps(tz_dtype dtype, uint32_t bands)
+{
+    const bool is_signed = dtype == TZ_DTYPE_INT16;
+    const size_t size = tz_dtype_size(dtype);
+    raster r = raster_make(dtype, bands, WIDTH, HEIGHT, false);
+    r.spec.photometric = bands == 3 ? TZ_PHOTOMETRIC_RGB : TZ_PHOTOMETRIC_MIN_IS_BLACK;
+    for (size_t i = 0; i < (size_t)WIDTH * HEIGHT * bands; i++) {
+        const bool is_white = (i % WIDTH / 9 + i / WIDTH / 7) % 2;
+        const uint16_t value = (uint16_t)((is_white ? 0xFFFF : 0) ^ (is_signed ? 0x8000 : 0));
+        memcpy((uint8_t *)r.pixels.data + i * size, &value, size);
+    }
+    return open_raster(&r, tiles_of(SIDE));
+}
+
+/* What low-pass filters make of steps goes beyond what samples can be: all decoders clamp it, also
+ * behind the transform of colours. On a device, this compares it with the cores. */
+static void steps_from_the_least_to_the_most(void **state)
+{
+    (void)state;
+    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_UINT16, TZ_DTYPE_INT16};
+    for (unsigned i = 0; i < 3 * 3 * 2; i++) {
+        const unsigned times = i / 2 % 3 + 1;
+        picture p = make_steps(types[i / 6], i % 2 ? 3 : 1);
+        uint8_t *whole = whole_of(&p, times);
+        size_t extremes = 0;
+        for (size_t k = 0; i == 0 && k < (size_t)smaller(WIDTH, 1) * smaller(HEIGHT, 1); k++)
+            extremes += whole[k] == 0 || whole[k] == 255;
+        assert_true(i > 0 || extremes > 1000);
+        free(whole);
+        drop(&p);
+    }
+}
+
 /* ---- cost ---- */
 
 static void plans_count_what_is_decoded(void **state)
@@ -467,6 +501,8 @@ static void without_resampling(void **state)
     assert_int_equal(tz_read(&item, NULL, NULL, &err), TZ_ERR_ARG);
     item.into.width -= 1;
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(err.expected, WIDTH);
+    assert_int_equal(err.found, item.into.width);
     free(item.into.data);
     drop(&p);
 }
@@ -481,6 +517,7 @@ int main(void)
         cmocka_unit_test(overviews_first),
         cmocka_unit_test(turned_images),
         cmocka_unit_test(beyond_the_edges_is_the_fill_value),
+        cmocka_unit_test(steps_from_the_least_to_the_most),
         cmocka_unit_test(plans_count_what_is_decoded),
         cmocka_unit_test(large_streams_of_small_tiles),
         cmocka_unit_test(broken_tiles_are_noted),

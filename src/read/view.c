@@ -383,6 +383,17 @@ static void reduce(tz_view *view)
     level->tile_height = tz_reduced_size(whole.tile_height, times);
 }
 
+/* Another size that remains is an error without resampling, which then tells of the level's own
+ * pixels. */
+static void set_reduced(tz_view *view, tz_resampling method)
+{
+    const tz_view whole = *view;
+    reduce(view);
+    set_resampled(view);
+    if (view->resampled && method == TZ_RESAMPLE_NONE)
+        *view = whole;
+}
+
 tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
                        const tz_context *ctx)
 {
@@ -409,7 +420,7 @@ tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options 
     }
     set_box(out, &window, &given);
     if (may_be_reduced(out, how))
-        reduce(out);
+        set_reduced(out, how->resampling);
     set_resampled(out);
     set_window(out, how->resampling);
     return check_resampling(out, how, &at_level);
