@@ -2,14 +2,11 @@
  * Contracts of files that cuFile reads straight into memory of the device: all reads are submitted
  * before the first is waited for, and what the device cannot decode comes back to the cores in one
  * download. The numbers are those of xarray-spatial's issues, where each was found to matter. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/bad_tiles.h"
 #include "support/contract.h"
-#include "support/direct_case.h"
-#include "support/scratch.h"
-#include "support/tile_file.h"
 
 /* ---- files with bad tiles ---- */
 
@@ -23,102 +20,25 @@ static const decoder decoders[] = {
     {STREAM_PACKBITS, ""}, {STREAM_DEFLATE, ""}, {STREAM_ZSTD, NVCOMP_DOUBLE_6}};
 enum { DECODERS = sizeof decoders / sizeof decoders[0] };
 
-/* Good ones enough to be worth a read of their own, and some that are not in the file. */
-enum { ACROSS = 40, OTHERS = 80, SPARSE_EACH = 27, MOST_TILES = 1080 };
-
-static uint32_t rows_for(uint32_t bad)
-{
-    return (bad + OTHERS + ACROSS - 1) / ACROSS;
-}
-
-static bool is_sparse(uint32_t tile)
-{
-    return tile % SPARSE_EACH == 3;
-}
-
-static uint32_t sparse_before(uint32_t tile)
-{
-    return (tile + SPARSE_EACH - 4) / SPARSE_EACH;
-}
-
-/* Which of the bad ones it is, spread evenly among those that are in the file; -1: it is none. */
-static int64_t bad_number(uint32_t bad, uint32_t tile)
-{
-    const uint32_t tiles = ACROSS * rows_for(bad);
-    const uint32_t stored = tiles - sparse_before(tiles);
-    const uint32_t n = tile - sparse_before(tile);
-    const uint64_t before = ((uint64_t)n * bad + stored / 2) / stored;
-    const uint64_t after = ((uint64_t)(n + 1) * bad + stored / 2) / stored;
-    return !is_sparse(tile) && after > before ? (int64_t)before : -1;
-}
-
-/* Every other one cannot be decoded at all; those between have bytes behind their end, which the
- * cores take with a warning. */
-static bool is_lost(int64_t number)
-{
-    return number % 2 == 1;
-}
-
-typedef struct bad_file {
-    direct_image image;
-    uint32_t bad;
-    uint64_t bad_bytes;
-} bad_file;
-
-/* No two bad neighbours are of the same size. */
-static void put_tile(tb *b, bad_file *f, const tile_stream *stream, uint32_t tile)
-{
-    uint8_t bytes[512];
-    const int64_t number = bad_number(f->bad, tile);
-    size_t size = stream->size;
-    memset(bytes, 0xA5, sizeof bytes);
-    memcpy(bytes, stream->data, size);
-    if (number >= 0) {
-        size += is_lost(number) ? 0 : 1 + (size_t)number % 50;
-        size -= is_lost(number) ? 5 + (size_t)number % 50 : 0;
-        f->bad_bytes += size;
-    }
-    if (is_sparse(tile))
-        tb_patch_tile(b, 0, tile, 0, 0);
-    else
-        tf_put(b, tile, bytes, size);
-}
-
-static bad_file make_file(const tile_stream *stream, uint32_t bad)
-{
-    bad_file f = {.bad = bad};
-    direct_image *image = &f.image;
-    tz_error err;
-    tb *b = tf_new(TB_CLASSIC, stream, ACROSS, rows_for(bad), NULL);
-    image->tiles = (uint64_t)ACROSS * rows_for(bad);
-    for (uint32_t tile = 0; tile < image->tiles; tile++)
-        put_tile(b, &f, stream, tile);
-    scratch_write("bad", b->data, b->size);
-    tb_free(b);
-    (void)snprintf(image->path, sizeof image->path, "%s", scratch_path("bad"));
-    assert_int_equal(tz_open(&image->file, image->path, NULL, &err), TZ_OK);
-    return f;
-}
-
-/* ---- reads of them ---- */
-
 typedef struct bad_read {
     tz_report report;
     size_t calls, launches, downloads, waits;
 } bad_read;
 
-static void check_tiles(const bad_file *f, const tile_stream *stream, const uint8_t *pixels,
+static void check_tiles(const bad_tiles *f, const tile_stream *stream, const uint8_t *pixels,
                         const tz_tile_status *statuses)
 {
+    const size_t row = (size_t)BAD_TILES_ACROSS * TILE;
     for (uint32_t tile = 0; tile < f->image.tiles; tile++) {
-        const int64_t number = bad_number(f->bad, tile);
-        const bool lost = number >= 0 && is_lost(number);
-        const uint8_t *at = pixels + ((size_t)tile / ACROSS * TILE * ACROSS + tile % ACROSS) * TILE;
+        const int64_t number = bad_tiles_number(f->bad, tile);
+        const bool lost = number >= 0 && bad_tiles_is_lost(number);
+        const uint8_t *at =
+            pixels + tile / BAD_TILES_ACROSS * TILE * row + tile % BAD_TILES_ACROSS * TILE;
         assert_int_equal(statuses[tile].result, lost ? TZ_ERR_FORMAT : TZ_OK);
         for (uint32_t k = 0; k < TILE * TILE; k++) {
-            const uint8_t is = at[(size_t)k / TILE * TILE * ACROSS + k % TILE];
+            const uint8_t is = at[k / TILE * row + k % TILE];
             const uint8_t wanted =
-                lost || is_sparse(tile) ? 0 : tf_pixel(stream, 0, k / TILE, k % TILE);
+                lost || bad_tiles_is_sparse(tile) ? 0 : tf_pixel(stream, 0, k / TILE, k % TILE);
             if (is != wanted)
                 fail_msg("%u bad tiles: pixel %u of tile %u is %u, not %u", f->bad, k, tile, is,
                          wanted);
@@ -127,10 +47,10 @@ static void check_tiles(const bad_file *f, const tile_stream *stream, const uint
 }
 
 /* With the steps kept; all pixels are right. */
-static bad_read read_file(const bad_file *f, const tile_stream *stream, direct_read how)
+static bad_read read_file(const bad_tiles *f, const tile_stream *stream, direct_read how)
 {
-    static tz_tile_status statuses[MOST_TILES];
-    tz_outcome outcome = {.tiles = statuses, .tile_room = MOST_TILES};
+    static tz_tile_status statuses[BAD_TILES_MOST];
+    tz_outcome outcome = {.tiles = statuses, .tile_room = BAD_TILES_MOST};
     bad_read done;
     uint8_t *pixels;
     tz_error err;
@@ -142,7 +62,7 @@ static bad_read read_file(const bad_file *f, const tile_stream *stream, direct_r
     check_tiles(f, stream, pixels, statuses);
     free(pixels);
     assert_int_equal(outcome.tiles_failed, f->bad / 2);
-    assert_int_equal(done.report.tiles_sparse, sparse_before((uint32_t)f->image.tiles));
+    assert_int_equal(done.report.tiles_sparse, f->sparse);
     assert_int_equal(done.report.device.tiles_redone, f->bad);
     assert_true(done.report.device.direct_reads > 0);
     done.calls = steps_asked(direct_cuda);
@@ -172,7 +92,7 @@ static void check_memory(const contract_size *size, const bad_read *done)
 
 /* Behind the wait that tells which tiles are bad; no more of the slab than cuFile filled. What is
  * left for the last read is too little for cuFile: the host has it. */
-static void check_second_download(const bad_file *f, const bad_read *done)
+static void check_second_download(const bad_tiles *f, const bad_read *done)
 {
     const tz_device_use *use = &done->report.device;
     const size_t at = steps_find(direct_cuda, STEP_DOWNLOAD, 1);
@@ -189,7 +109,7 @@ static void check_bring_back(const decoder *d, const contract_size *size, size_t
 {
     const tile_stream *stream = &tile_streams[d->stream];
     const size_t some = size->tiles > 0;
-    bad_file f = make_file(stream, size->tiles);
+    bad_tiles f = bad_tiles_make(stream, size->tiles);
     const bad_read done = read_file(&f, stream, (direct_read){0});
     if (size->tiles == 0)
         *launches = done.launches;
@@ -226,7 +146,7 @@ static void xarray_spatial_1552_one_download_a_wave(void **state)
     (void)state;
     const tile_stream *stream = &tile_streams[STREAM_PACKBITS];
     const contract_size *size = &contract_sizes[3];
-    bad_file f = make_file(stream, size->tiles);
+    bad_tiles f = bad_tiles_make(stream, size->tiles);
     const uint64_t whole = read_file(&f, stream, (direct_read){0}).report.device.memory;
     const bad_read done = read_file(&f, stream, (direct_read){.device_bytes = whole / 2});
     const uint64_t waves = done.report.device.waves;
@@ -243,7 +163,7 @@ static void check_on_device(const contract_size *size)
 {
     enum { MOST_ROUNDS = 3 };
     const tile_stream *stream = &tile_streams[STREAM_PACKBITS];
-    bad_file f = make_file(stream, size->tiles);
+    bad_tiles f = bad_tiles_make(stream, size->tiles);
     const bad_read done = read_file(&f, stream, (direct_read){.to_device = true});
     const tz_device_use *use = &done.report.device;
     const uint64_t rounds = use->waves - 1;
@@ -267,7 +187,7 @@ static void xarray_spatial_1552_strict(void **state)
 {
     (void)state;
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
-        bad_file f = make_file(&tile_streams[STREAM_PACKBITS], contract_sizes[k].tiles);
+        bad_tiles f = bad_tiles_make(&tile_streams[STREAM_PACKBITS], contract_sizes[k].tiles);
         const direct_read how = {.strict = true, .threads = 1};
         uint8_t *pixels;
         tz_error err;
@@ -275,7 +195,7 @@ static void xarray_spatial_1552_strict(void **state)
         assert_int_equal(direct_pixels(&f.image, &how, direct_device, &pixels, NULL, &err),
                          TZ_ERR_DEVICE);
         direct_cuda->keep_steps = false;
-        assert_int_equal(bad_number(f.bad, (uint32_t)err.tile), 0);
+        assert_int_equal(bad_tiles_number(f.bad, (uint32_t)err.tile), 0);
         contract_expect(&contract_sizes[k], "downloads", steps_of(direct_cuda, STEP_DOWNLOAD), 2);
         free(pixels);
         direct_drop(&f.image);
