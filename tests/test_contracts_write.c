@@ -42,7 +42,8 @@ static tz_device *open_for(const encoding *e)
 static tz_write_options options_of(const encoding *e, tz_device *device)
 {
     tz_write_options options = contract_options(e->compression);
-    options.level = e->compression == TZ_COMPRESSION_DEFLATE && !e->nvcomp ? TZ_LEVEL_FAST : 0;
+    if (e->compression == TZ_COMPRESSION_DEFLATE)
+        options.level = e->nvcomp ? 6 : TZ_LEVEL_FAST; /* with scratch, and as the own kernels do */
     options.library_encoders = e->nvcomp != NULL;
     options.device = device;
     options.strict_device = device != NULL;
