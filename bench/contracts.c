@@ -5,10 +5,14 @@
  * and the same each time.
  *
  *     make bench-contracts */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "device/driver.h"
+#include "device/device.h"
+#include "device/pictures.h"
+#include "support/bad_tiles.h"
 #include "support/contract.h"
 
 static void print_row(const char *work, vclock_sum batched, vclock_sum single)
@@ -37,13 +41,13 @@ static void must(tz_result result, const by_tile *t)
 }
 
 /* Memory for each tile; the steps of this are kept. */
-static void open_tiles(by_tile *t, uint64_t count, uint64_t size)
+static void open_tiles(by_tile *t, const char *nvjpeg2k, uint64_t count, uint64_t size)
 {
     const tz_device_options how = {.struct_size = sizeof how,
                                    .cuda_library = CUDA_DOUBLE,
                                    .nvcomp_library = "",
                                    .cufile_library = "",
-                                   .nvjpeg2k_library = "",
+                                   .nvjpeg2k_library = nvjpeg2k,
                                    .nvjpeg_library = ""};
     tz_device_info info = {0};
     *t = (by_tile){.ctx = {.ifd = -1}, .count = count};
@@ -104,6 +108,132 @@ static void bench_reads(void)
     contract_close(device);
 }
 
+/* One after the other, each waited for, into memory that cuFile knows. */
+static vclock_sum read_one_by_one(const direct_image *image)
+{
+    const int fd = open(image->path, O_RDONLY);
+    tz_device_memory *memory = NULL;
+    void *file = NULL, *reading = NULL;
+    tz_direct_read read = {.size = 4096};
+    tz_error err = {.result = TZ_OK};
+    bool good = fd >= 0 && !tz_device_alloc(direct_device, read.size, &memory, &err) &&
+                !tz_device_share(memory, &err) &&
+                !tz_device_open_file(direct_device, fd, &file, &err);
+    steps_keep(direct_cuda);
+    for (uint64_t i = 0; good && i < image->tiles; i++) {
+        read.file = file;
+        good = !tz_device_begin_reads(memory, &read, 1, &reading, &err) &&
+               !tz_device_end_reads(direct_device, reading, &err);
+    }
+    direct_cuda->keep_steps = false;
+    if (!good)
+        fail_msg("%s", err.message);
+    tz_device_close_file(direct_device, file);
+    tz_device_free(memory);
+    close(fd);
+    return sum_of(VCLOCK_READ);
+}
+
+static void bench_direct_reads(void)
+{
+    tz_write_options how = direct_tiles(TZ_COMPRESSION_NONE);
+    how.alignment = 16384;
+    direct_image image = direct_make("spaced", 16, 16, &how);
+    steps_keep(direct_cuda);
+    (void)direct_check(&image, &(direct_read){0});
+    const vclock_sum batched = sum_of(VCLOCK_READ);
+    print_row("#1688: 256 tiles, reads by cuFile", batched, read_one_by_one(&image));
+    direct_drop(&image);
+}
+
+/* ---- tiles that the device cannot decode ---- */
+
+enum { BAD = 1000 };
+
+/* What is behind the wait that tells of them. */
+static vclock_sum sum_of_second(void)
+{
+    cuda_double_control second = *direct_cuda;
+    const size_t at = steps_find(direct_cuda, STEP_SYNC, 0) + 1;
+    second.steps += at;
+    second.step_count -= at;
+    return vclock_of(&second, &vclock_usual, VCLOCK_DOWNLOAD | VCLOCK_WAIT);
+}
+
+static void bench_bad_tiles(void)
+{
+    static tz_tile_status statuses[BAD_TILES_MOST];
+    tz_outcome outcome = {.tiles = statuses, .tile_room = BAD_TILES_MOST};
+    bad_tiles f = bad_tiles_make(&tile_streams[STREAM_PACKBITS], BAD);
+    by_tile single;
+    uint8_t *pixels;
+    tz_error err;
+    steps_keep(direct_cuda);
+    if (direct_pixels(&f.image, &(direct_read){.outcome = &outcome}, direct_device, &pixels, NULL,
+                      &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    const vclock_sum batched = sum_of_second();
+    free(pixels);
+    open_tiles(&single, "", BAD, f.bad_bytes / BAD);
+    download_tiles(&single, f.bad_bytes / BAD);
+    print_row("#1552: 1,000 tiles that come back to the cores", batched,
+              sum_of(VCLOCK_DOWNLOAD | VCLOCK_WAIT));
+    close_tiles(&single);
+    direct_drop(&f.image);
+}
+
+static void bench_direct(void)
+{
+    (void)direct_begin_all(NULL);
+    (void)direct_begin(NULL);
+    bench_direct_reads();
+    bench_bad_tiles();
+    (void)direct_end(NULL);
+    (void)direct_end_all(NULL);
+}
+
+/* ---- pictures ---- */
+
+static const contract_size pictures = {1000, 40, 25};
+
+/* Each is decoded into memory of its own, and waited for. */
+static void decode_tiles(by_tile *t)
+{
+    const tile_stream *stream = &tile_streams[STREAM_JP2];
+    for (uint64_t i = 0; i < t->count; i++) {
+        tz_picture picture = {.bytes = stream->data,
+                              .size = stream->size,
+                              .width = TILE,
+                              .height = TILE,
+                              .samples = 1,
+                              .sample_bytes = 1};
+        const tz_picture_batch batch = {.compression = stream->compression,
+                                        .slab = &t->tiles[i],
+                                        .pictures = &picture,
+                                        .count = 1};
+        must(tz_driver_cuda.decode_pictures(t->state, 0, &batch, &t->ctx), t);
+        must(tz_driver_cuda.sync(t->state, 0, &t->ctx), t);
+    }
+}
+
+/* All calls of a read, those that bring bytes up and pixels down as well. */
+static void bench_pictures(void)
+{
+    tz_device *device = contract_open((tz_device_options){.nvjpeg2k_library = NVJPEG2K_DOUBLE});
+    contract_file f = contract_file_of(&pictures, TZ_COMPRESSION_JPEG2000);
+    by_tile single;
+    (void)contract_read(&f, device, 0); /* what is made once */
+    (void)contract_read(&f, device, 0);
+    const vclock_sum batched = sum_of(VCLOCK_ALL);
+    contract_file_free(&f);
+    contract_close(device);
+    open_tiles(&single, NVJPEG2K_DOUBLE, pictures.tiles, (uint64_t)TILE * TILE);
+    decode_tiles(&single);
+    print_row("#2107: 1,000 pictures of JPEG 2000, all calls of a read", batched,
+              sum_of(VCLOCK_ALL));
+    close_tiles(&single);
+}
+
 /* ---- compression ---- */
 
 enum { SIDE = 2048, TILE_SIDE = 64, TILES = 1024, TILE_BYTES = 16384 };
@@ -126,7 +256,7 @@ static void bench_compression(void)
     tz_memory_free(&out);
     raster_free(&r);
     contract_close(device);
-    open_tiles(&single, TILES, TILE_BYTES);
+    open_tiles(&single, "", TILES, TILE_BYTES);
     download_tiles(&single, report.bytes_tiles / TILES);
     print_row("#1712: 1,024 x 16 KiB, allocations of a write", allocations,
               sum_of(VCLOCK_ALLOCATION));
@@ -140,6 +270,8 @@ int main(void)
     contract_begin(NULL);
     printf("| work | calls | ms | calls, tile by tile | ms | ratio |\n|---|---|---|---|---|---|\n");
     bench_reads();
+    bench_direct();
     bench_compression();
+    bench_pictures();
     return contract_end(NULL);
 }

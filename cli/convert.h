@@ -80,8 +80,9 @@ enum {
     {"memory", 0, CONVERT_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
     DEVICE_OPTIONS,                                                                                \
     {"library-encoders", 0, CONVERT_LIBRARY_ENCODERS, NULL,                                        \
-     "let the libraries of the device's vendor encode (nvCOMP):\n"                                 \
-     "other bytes than the cores write, the same pixels"},                                         \
+     "let the libraries of the device's vendor encode:\n"                                          \
+     "other bytes than the cores write, the same pixels\n"                                         \
+     "(of a lossy codec nearly)"},                                                                 \
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "of standard input: rows, columns, bands"},         \
     {"dtype", 0, CONVERT_DTYPE, "TYPE", "of standard input: uint8, int16, float32, ..."},          \
     {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default), row or band\n"     \

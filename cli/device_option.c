@@ -59,6 +59,9 @@ bool device_apply(device_settings *s, int id, const char *value)
     case DEVICE_STRICT:
         s->strict = true;
         return true;
+    case DEVICE_LOSSY:
+        s->lossy = true;
+        return true;
     case DEVICE_MEMORY:
         return (parse_bytes(value, &s->memory) && s->memory > 0) ||
                value_wrong("--device-memory needs a number of bytes, also with K, M, G or T; not",
@@ -77,6 +80,8 @@ bool device_check(const device_settings *s)
         return true;
     if (s->strict)
         problem = "--strict-device needs --device";
+    else if (s->lossy)
+        problem = "--lossy-on-device needs --device";
     else if (s->memory > 0)
         problem = "--device-memory needs --device";
     for (size_t i = 0; i < LIBRARY_COUNT && problem == NULL; i++) {

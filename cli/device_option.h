@@ -14,12 +14,14 @@ typedef struct device_settings {
     const char *name;            /* NULL: no device was asked for, the cores work */
     tz_device_options libraries; /* members of those options only; NULL: the usual ones */
     bool strict;
+    bool lossy;      /* may be decoded by the vendor's libraries */
     uint64_t memory; /* 0: the library's choice */
 } device_settings;
 
 enum {
     DEVICE_NAME = 201,
     DEVICE_STRICT,
+    DEVICE_LOSSY,
     DEVICE_MEMORY,
     DEVICE_CUDA, /* from here on libraries, as in device_libraries */
     DEVICE_OPENCL,
@@ -45,6 +47,9 @@ enum {
                                        "auto: a GPU where it is expected to be faster"},           \
     {"strict-device", 0, DEVICE_STRICT, NULL, "what the device cannot do is an error, and not\n"   \
                                               "done by the cores"},                                \
+    {"lossy-on-device", 0, DEVICE_LOSSY, NULL, "let the libraries of the device's vendor decode\n" \
+                                               "lossy JPEG and JPEG 2000: samples may differ from\n" \
+                                               "those of the cores by rounding"},                  \
     {"device-memory", 0, DEVICE_MEMORY, "SIZE", "how much of the device's memory to use at most"}, \
     DEVICE_LIBRARIES,                                                                              \
     {"report", 0, OPTION_VERBOSE, NULL, "tell the way of every stage, as --verbose does"}

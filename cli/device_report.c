@@ -75,6 +75,26 @@ static void print_library(const device_told *t)
     putchar('\n');
 }
 
+/* Where that could be: other drivers and files that are not local have nothing to tell. */
+static void print_direct(const device_told *t)
+{
+    const tz_device_use *use = t->use;
+    char a[TEXT_NUMBER];
+    char b[TEXT_NUMBER];
+    if (use->direct_reads == 0 && use->bounced_bytes == 0)
+        return;
+    page_label("Direct");
+    printf("%s read%s, %s", text_count(a, use->direct_reads), text_plural(use->direct_reads),
+           text_bytes(b, use->direct_bytes));
+    if (use->bounced_bytes > 0)
+        printf("; %s through memory of the host", text_bytes(a, use->bounced_bytes));
+    if (use->direct_reason[0] != '\0') {
+        fputs(": ", stdout);
+        text_put_string(stdout, use->direct_reason, 0);
+    }
+    putchar('\n');
+}
+
 void device_report_print(const char *heading, const device_told *t)
 {
     if (t->device == NULL)
@@ -85,6 +105,7 @@ void device_report_print(const char *heading, const device_told *t)
         return;
     print_tiles(t);
     print_library(t);
+    print_direct(t);
     print_traffic(t);
 }
 
@@ -114,5 +135,10 @@ void device_report_write(json *j, const char *key, const device_told *t)
     json_uint(j, "library_calls", use->library_calls);
     json_text_or_null(j, "library_reason",
                       use->library_reason[0] != '\0' ? use->library_reason : NULL);
+    json_uint(j, "direct_reads", use->direct_reads);
+    json_uint(j, "direct_bytes", use->direct_bytes);
+    json_uint(j, "bounced_bytes", use->bounced_bytes);
+    json_text_or_null(j, "direct_reason",
+                      use->direct_reason[0] != '\0' ? use->direct_reason : NULL);
     json_object_end(j);
 }

@@ -15,6 +15,7 @@ void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
         return;
     f->how.device = c->device;
     f->how.strict_device = c->settings->device.strict;
+    f->how.lossy_on_device = c->settings->device.lossy;
     f->how.device_bytes = conversion_device_bytes_to_read(c);
 }
 

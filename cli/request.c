@@ -215,6 +215,7 @@ static tz_result choose_device(request *r, tz_error *err)
     tz_result result = device_open(&r->device, asked, err);
     r->how.device = r->device;
     r->how.strict_device = asked->strict;
+    r->how.lossy_on_device = asked->lossy;
     r->how.device_bytes = asked->memory;
     return result;
 }

@@ -23,6 +23,17 @@ static void xarray_spatial_1688_submits_before_the_first_wait(void **state)
     contract_close(device);
 }
 
+static void xarray_spatial_1688_without_tiles(void **state)
+{
+    (void)state;
+    tz_device *device = contract_open((tz_device_options){0});
+    contract_file f = contract_spaced_file(&contract_sizes[0], TZ_COMPRESSION_NONE);
+    (void)contract_read(&f, device, 0);
+    contract_expect(&contract_sizes[0], "calls", steps_asked(contract_cuda), 0);
+    contract_file_free(&f);
+    contract_close(device);
+}
+
 /* ---- on a clock: 1 ms a read, 8 at a time ---- */
 
 static void xarray_spatial_1688_six_times_as_fast_as_one_by_one(void **state)
@@ -48,6 +59,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CONTRACT(xarray_spatial_1688_submits_before_the_first_wait),
+        CONTRACT(xarray_spatial_1688_without_tiles),
         CONTRACT(xarray_spatial_1688_six_times_as_fast_as_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,9 @@ static void test_found(void **state)
         assert_string_equal(found[i].version, versions[i]);
         assert_string_equal(found[i].reason, "");
     }
-    assert_string_equal(found[0].codecs, "decodes Deflate and ZSTD");
+    assert_string_equal(found[0].codecs, "decodes and encodes Deflate, ZSTD and LZ4");
+    assert_string_equal(found[2].codecs, "decodes and encodes JPEG 2000");
+    assert_string_equal(found[3].codecs, "decodes and encodes JPEG");
 }
 
 static void test_not_found(void **state)

@@ -143,6 +143,26 @@ static void levels(void **state)
     raster_free(&r);
 }
 
+/* Levels of Deflate are different algorithms, which their scratch tells: of tiles as small as these
+ * those of the middle take most. */
+static void algorithms(void **state)
+{
+    (void)state;
+    static const int32_t levels[] = {TZ_LEVEL_FAST, 6, 9, 1, 3};
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 40, false);
+    tz_device *device = open_device(NVCOMP_DOUBLE_6);
+    uint64_t before = 0;
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
+        options.level = levels[i];
+        const tz_write_report report = write_right(&r, &options, NULL);
+        assert_true(report.device.memory > before);
+        before = report.device.memory;
+    }
+    close_it(device);
+    raster_free(&r);
+}
+
 /* Without the option, bytes are those of the cores. */
 static void the_option_is_needed(void **state)
 {
@@ -233,6 +253,7 @@ int main(void)
         NVCOMP(ways_to_give_rows),
         NVCOMP(sparse_files),
         NVCOMP(levels),
+        NVCOMP(algorithms),
         NVCOMP(the_option_is_needed),
         NVCOMP(calls_do_not_depend_on_tiles),
     };

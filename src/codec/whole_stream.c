@@ -136,6 +136,6 @@ bool tz_whole_find(tz_whole_stream *out, const tz_tile_format *format, const uin
     if (format->compression == JPEG)
         return find_jpeg(out, format, data, size, room, &call);
 #endif
-    (void)out, (void)data, (void)size, (void)room, (void)call;
+    (void)out, (void)format, (void)data, (void)size, (void)room, (void)call;
     return false;
 }

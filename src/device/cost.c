@@ -26,13 +26,16 @@ static const rates decoding[] = {
     {TZ_COMPRESSION_NONE, 100e9, 5e9, 6e9},      {TZ_COMPRESSION_DEFLATE, 6e9, 0.02e9, 0.6e9},
     {TZ_COMPRESSION_LZW, 6e9, 0.02e9, 0.5e9},    {TZ_COMPRESSION_LZ4, 20e9, 0.1e9, 2.5e9},
     {TZ_COMPRESSION_PACKBITS, 20e9, 0.1e9, 2e9}, {TZ_COMPRESSION_ZSTD, 5e9, 0.02e9, 1e9},
+    {TZ_COMPRESSION_JPEG, 5e9, 0.2e9, 0.7e9},    {TZ_COMPRESSION_JPEG2000, 0.7e9, 0.02e9, 0.014e9},
 };
 static const rates encoding[] = {
     {TZ_COMPRESSION_NONE, 100e9, 5e9, 6e9},
     {TZ_COMPRESSION_DEFLATE, 4e9, 0.01e9, 0.15e9},
     {TZ_COMPRESSION_PACKBITS, 20e9, 0.1e9, 1e9},
-    {TZ_COMPRESSION_LZ4, 10e9, 0.05e9, 0.5e9}, /* this and the next: by libraries */
+    {TZ_COMPRESSION_LZ4, 10e9, 0.05e9, 0.5e9}, /* this and what follows: by libraries */
     {TZ_COMPRESSION_ZSTD, 3e9, 0.01e9, 0.06e9},
+    {TZ_COMPRESSION_JPEG, 2e9, 0.2e9, 0.7e9},
+    {TZ_COMPRESSION_JPEG2000, 0.5e9, 0.02e9, 0.011e9},
 };
 /* Of codecs that only cores have: their tiles are in tiles_by_cores. */
 static const rates other = {0, 1e9, 0.1e9, 0.1e9};

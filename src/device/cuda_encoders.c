@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The CUDA driver: batches of chunks that nvCOMP encodes, where that is asked for.
  *
- * Levels of Deflate are its algorithms, which are few: fast and 1 are 1 (the fastest with matches),
- * 2 and 3 are 2, 4 and 5 are 3, 6 to 8 are 4 (about zlib's 6), and 9 is 5, as are 10 to 12, which
- * it does not have. 0, which looks for no matches, is not used. ZSTD and LZ4 have no levels. */
+ * Levels of Deflate are its algorithms, which are few: fast is 0 (no matches, and no scratch), 1 is
+ * 1 (the fastest with matches), 2 and 3 are 2, 4 and 5 are 3, 6 to 8 are 4 (about zlib's 6), and 9
+ * is 5, as are 10 to 12, which it does not have. ZSTD and LZ4 have no levels. */
 #include "base/mem.h"
 #include "device/cuda_parts.h"
 
@@ -11,7 +11,7 @@ enum { HIGHEST = 9, ZSTD_LEVEL = 9, LZ4_LEVEL = 1 };
 
 static int32_t algorithm_of(int32_t level)
 {
-    static const int32_t algorithms[HIGHEST + 1] = {1, 1, 2, 2, 3, 3, 4, 4, 4, 5};
+    static const int32_t algorithms[HIGHEST + 1] = {0, 1, 2, 2, 3, 3, 4, 4, 4, 5};
     if (level < 0)
         return algorithms[0];
     return algorithms[level < HIGHEST ? level : HIGHEST];

@@ -149,6 +149,7 @@ static bool collect(reading *r, batch *b)
     return true;
 }
 
+/* One of which nobody knows whether it is under way is not destroyed. */
 static bool end_batch(reading *r, batch *b)
 {
     const tz_cufile_api *api = &r->state->files.cufile.api;
@@ -157,7 +158,7 @@ static bool end_batch(reading *r, batch *b)
         (void)api->BatchIOCancel(b->handle);
         ended = collect(r, b);
     }
-    if (b->handle)
+    if (b->handle && ended)
         api->BatchIODestroy(b->handle);
     return ended;
 }
@@ -216,6 +217,14 @@ static void end_threads(reading *r)
 }
 
 /* ---- */
+
+/* What may be under way needs the driver: it stays open. */
+static void keep_driver(tz_cu_files *files)
+{
+    pthread_mutex_lock(&files->lock);
+    files->is_open = false;
+    pthread_mutex_unlock(&files->lock);
+}
 
 static void destroy(reading *r)
 {
@@ -298,8 +307,10 @@ tz_result tz_cu_end_reads(void *state, void *under_way, const tz_context *ctx)
         (void)tz_cu_leave(s, TZ_OK, &quiet);
     const tz_error failed = r->failed;
     destroy(r);
-    if (!ended)
+    if (!ended) {
+        keep_driver(&s->files);
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
                        "reads of files may still be under way: %s", failed.message);
+    }
     return failed.result == TZ_OK ? TZ_OK : tz_fail_within(ctx, &failed);
 }

@@ -48,10 +48,10 @@ static const struct {
     const char *name, *codecs;
     void (*find)(tz_library_info *out, const tz_device_options *options);
 } libraries[TZ_LIBRARY_COUNT] = {
-    {"nvCOMP", "decodes Deflate and ZSTD", find_nvcomp},
+    {"nvCOMP", "decodes and encodes Deflate, ZSTD and LZ4", find_nvcomp},
     {"cuFile", "reads files into the device's memory", find_cufile},
-    {"nvJPEG2000", "", find_nvjpeg2k},
-    {"nvJPEG", "", find_nvjpeg},
+    {"nvJPEG2000", "decodes and encodes JPEG 2000", find_nvjpeg2k},
+    {"nvJPEG", "decodes and encodes JPEG", find_nvjpeg},
 };
 
 void tz_libraries_find(tz_library_info out[TZ_LIBRARY_COUNT], const tz_device_options *options)

@@ -55,7 +55,7 @@ uint64_t tz_budget_total(const tz_budget *budget, const tz_pyramid *pyramid);
 /* Slabs of so many rows of tiles, or the whole image. */
 void tz_budget_set_rows(tz_budget *budget, const tz_image *image, uint64_t tile_rows);
 
-/* device_pictures.c: what libraries of pictures take of the device, and of the host. */
+/* device_streams.c: what libraries of pictures take of the device, and of the host. */
 uint64_t tz_pictures_bytes(const tz_budget *budget);
 uint64_t tz_pictures_host_bytes(const tz_budget *budget);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Who makes the tiles, the device or the cores. It is decided before the first row, by what is to
  * be made: so that the bytes of a file depend on nothing else. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/cost.h"
+#include "device/device_text.h"
 #include "device/encode.h"
 #include "write/writer.h"
 
-/* Texts are short, and cut where they are not. */
-#define WHY(to, ...) (void)snprintf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
+#define WHY(to, ...) tz_device_textf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
 
 static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
 {
@@ -36,9 +35,9 @@ static bool find_library(const tz_device *device, tz_pyramid_level *level, char 
         return false;
     if (level->library.encoder.temp <= cap)
         return true;
-    (void)snprintf(missing, missing_size, "%s wants %llu bytes of scratch, and %llu are allowed",
-                   level->library.encoder.name, (unsigned long long)level->library.encoder.temp,
-                   (unsigned long long)cap);
+    tz_device_textf(missing, missing_size, "%s wants %llu bytes of scratch, and %llu are allowed",
+                    level->library.encoder.name, (unsigned long long)level->library.encoder.temp,
+                    (unsigned long long)cap);
     level->library = (tz_encode_library){0};
     return false;
 }

@@ -102,7 +102,7 @@ tz_result tz_device_tile_take(tz_writer *writer, const struct tz_batch *batch, u
 tz_result tz_device_tiles_size(const tz_writer *writer, const tz_device_tiles *tiles,
                                uint64_t *bytes);
 
-/* device_pictures.c: tiles that a library makes as whole pictures, each a stream in memory of the
+/* device_streams.c: tiles that a library makes as whole pictures, each a stream in memory of the
  * host. *missing: why it makes none of these. */
 bool tz_pictures_choose(const tz_device *device, tz_pyramid_level *level, char *missing,
                         size_t missing_size);

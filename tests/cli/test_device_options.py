@@ -37,6 +37,7 @@ def command(request):
     (["--device", "opencl:0:1"], "not 'opencl:0:1'"),
     (["--device", ""], "not ''"),
     (["--strict-device"], "--strict-device needs --device"),
+    (["--lossy-on-device"], "--lossy-on-device needs --device"),
     (["--device-memory", "1M"], "--device-memory needs --device"),
     (["--opencl-library", "x"], "--opencl-library needs --device"),
     (["--cuda-library", "x"], "--cuda-library needs --device"),

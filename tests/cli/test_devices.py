@@ -173,7 +173,7 @@ def test_libraries_in_an_environment(devices, run, tmp_path):
     assert [(library["name"], library["library"], library["version"]) for library in found] == [
         (name, str(places[name]), version) for name, (_, _, version) in LIBRARIES.items()]
     assert all(library["loaded"] and library["reason"] is None for library in found)
-    assert found[0]["codecs"].startswith("decodes Deflate")
+    assert found[0]["codecs"].startswith("decodes and encodes Deflate")
     page = run("devices", *CUDA, env=plain_environment(VIRTUAL_ENV=str(tmp_path))).stdout
     assert "Libraries" in page and f"{places['nvCOMP']}, 6.0.0: {found[0]['codecs']}\n" in page
 

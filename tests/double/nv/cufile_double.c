@@ -251,10 +251,10 @@ tz_cufile_error cuFileBufDeregister(const void *base)
 {
     int32_t code = begin("+cuFileBufDeregister", 0, true);
     state_lock();
-    const buffer *found = code == 0 ? find_buffer((uintptr_t)base) : NULL;
-    if (code == 0 && (!found || found->base != (uintptr_t)base)) {
-        code = MEMORY_NOT_REGISTERED;
-    } else if (found) {
+    const buffer *found = find_buffer((uintptr_t)base);
+    if (!found || found->base != (uintptr_t)base) {
+        code = code != 0 ? code : MEMORY_NOT_REGISTERED;
+    } else { /* also in a context that is broken, as CUDA itself releases there */
         if (check_memory(found->base, found->size) != 0)
             misused("memory was freed before it was deregistered");
         buffers[found - buffers].base = 0;
