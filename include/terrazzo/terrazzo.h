@@ -721,8 +721,7 @@ typedef struct tz_report {
     uint64_t tiles_direct;  /* decoded straight into the buffer */
     uint64_t tiles_decoded; /* decoded, then placed row by row */
     uint64_t tiles_failed;  /* noted in an outcome; 0 in a plan */
-    uint64_t
-        tiles_reduced; /* of all these: at a lower resolution (tz_read_options.reduced_tiles) */
+    uint64_t tiles_reduced; /* of all these: at a lower resolution of their own (reduced_tiles) */
     uint64_t bytes_decoded; /* pixels of all these tiles */
     tz_device_use device;
     /* what is wrong with tiles but could be read, each kind once, with counts; of a read only */
