@@ -247,11 +247,13 @@ tz_cufile_error cuFileBufRegister(const void *base, size_t size, int flags)
     return answer(code);
 }
 
+/* In a broken context it does so as well, as all that releases does. */
 tz_cufile_error cuFileBufDeregister(const void *base)
 {
     int32_t code = begin("+cuFileBufDeregister", 0, true);
+    const bool releases = code == 0 || (cuda_guest_find() && cuda_guest_find()->is_broken());
     state_lock();
-    const buffer *found = code == 0 ? find_buffer((uintptr_t)base) : NULL;
+    const buffer *found = releases ? find_buffer((uintptr_t)base) : NULL;
     if (code == 0 && (!found || found->base != (uintptr_t)base)) {
         code = MEMORY_NOT_REGISTERED;
     } else if (found) {
