@@ -7,11 +7,12 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/cost.h"
+#include "device/device_text.h"
 #include "device/encode.h"
 #include "write/writer.h"
 
 /* Texts are short, and cut where they are not. */
-#define WHY(to, ...) (void)snprintf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
+#define WHY(to, ...) tz_device_textf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
 
 static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
 {
