@@ -177,13 +177,13 @@ static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     if (is_kind("cuda"))
         (void)cuda();
+    if (is_kind("cuda") && cufile())
+        make_direct(cufile());
     if (options)
         memcpy(&how, options, options->struct_size);
     how.struct_size = sizeof how;
     how.cuda_library = test_device_cuda_library();
     test_device_choose_libraries(&how);
-    if (cufile())
-        make_direct(cufile());
     return tz_device_open(out, "cuda:0", &how, err);
 }
 
