@@ -282,6 +282,32 @@ static void arguments_hold_whoever_reads(void **state)
     mixed_free(&m);
 }
 
+/* Libraries of pictures want more than there is: the cores decode these, and the device the rest,
+ * in many batches. */
+static void little_memory(void **state)
+{
+    (void)state;
+    mixed_damage damage[MIXED_FILES];
+    damage_some(damage);
+    mixed m = mixed_make(damage);
+    tz_device *device = mixed_open();
+    for (unsigned i = 0; i < 4; i++) {
+        mixed_ask ask = ask_for_much(device, i);
+        ask.on_device = i / 2;
+        ask.how.device_bytes = 300000;
+        const tz_report report = read_right(&m, &ask);
+        assert_non_null(strstr(report.device.library_reason, "more than half"));
+        assert_true(report.device.waves > 1);
+        assert_true(report.device.memory <= ask.how.device_bytes);
+        ask.how.strict_device = true;
+        mixed_answer found = mixed_read(&m, &ask);
+        assert_int_equal(found.result, TZ_ERR_LIMIT);
+        mixed_answer_free(&found);
+    }
+    mixed_close(device);
+    mixed_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +315,7 @@ int main(void)
         MIXED(the_error_is_that_of_the_tile),
         MIXED(faults_with_strict_device),
         MIXED(arguments_hold_whoever_reads),
+        MIXED(little_memory),
     };
     return cmocka_run_group_tests(tests, mixed_begin_all, mixed_end_all);
 }
