@@ -46,6 +46,11 @@ SANITIZER_OPTIONS = {
 }
 
 
+# Of NVIDIA's libraries, for programs that are run with them.
+DOUBLES = {"TERRAZZO_TEST_NVCOMP": "libnvcomp_double_6.so", "TERRAZZO_TEST_CUFILE": "libcufile_double.so",
+           "TERRAZZO_TEST_NVJPEG": "libnvjpeg_double.so", "TERRAZZO_TEST_NVJPEG2K": "libnvjpeg2k_double.so"}
+
+
 # A suite is a name, a function and that function's arguments. The function builds what is needed and
 # returns jobs: names with functions that return cases. Programs are chosen by their ctest label: see
 # terrazzo_test() in tests/CMakeLists.txt.
@@ -86,7 +91,9 @@ def suites():
         Suite("cuda", program_jobs, {"preset": "unit", "label": "cuda"}),
         Suite("cuda-matrix", matrix_jobs, {"preset": "unit", "device": "cuda",
                                            "runs": [("check_matrix", "pixel_dump_device", "--every", "601"),
-                                                    ("check_written", "write_case_device", "--every", "97")]}),
+                                                    ("check_matrix", "pixel_dump_device", "--libraries", "25"),
+                                                    ("check_written", "write_case_device", "--every", "97"),
+                                                    ("check_written", "write_case_device", "--libraries", "3")]}),
         Suite("gpu", script_jobs, {"script": "tests/check_gpu.py", "preset": "unit",
                                    "programs": ["gpu_player", "terrazzo", "test_device_faults", "test_device_limit",
                                                 "test_device_stress"]}),
@@ -126,7 +133,9 @@ def suites():
         Suite("cuda-matrix-long", matrix_jobs,
               {"preset": "unit", "device": "cuda",
                "runs": [("check_matrix", "pixel_dump_device", "--whole"),
-                        ("check_written", "write_case_device", "--whole")]}, long=True),
+                        ("check_matrix", "pixel_dump_device", "--libraries", "whole"),
+                        ("check_written", "write_case_device", "--whole"),
+                        ("check_written", "write_case_device", "--libraries", "whole")]}, long=True),
         Suite("large-long", program_jobs, {"preset": "unit", "label": "large"}, long=True),
         Suite("cogs-long", matrix_jobs,
               {"preset": "unit", "runs": [("check_cogs", "write_case", "--whole")]}, long=True),
@@ -275,19 +284,22 @@ def script_jobs(context, script, preset=None, programs=()):
 
 def matrix_jobs(context, preset, runs, device=None):
     """Files written now by other software or by us, read by us and by it; a run is a script of
-    tests/matrix, a program of tests/ and further arguments."""
-    folder = build(context, preset)
+    tests/matrix, a program of tests/ and further arguments; with --libraries, it is run with the
+    doubles of NVIDIA's."""
+    programs = build(context, preset) / "tests"
     python = str(ROOT / ".venv/bin/python")
-    env = dict(context.env, TERRAZZO_TEST_DEVICE=device) if device else context.env
+    plain = dict(context.env, TERRAZZO_TEST_DEVICE=device) if device else context.env
+    with_doubles = dict(plain, **{name: str(programs / file) for name, file in DOUBLES.items()})
     return {" ".join([script, program, *arguments]): functools.partial(
-        run_script, context, [python, f"tests/matrix/{script}.py", str(folder / "tests" / program),
-                              *arguments], env)
+        run_script, context, [python, f"tests/matrix/{script}.py", str(programs / program), *arguments],
+        with_doubles if "--libraries" in arguments else plain)
             for script, program, *arguments in runs}
 
 
 def run_script(context, command, env):
     code, out, err = call(command, env, context.hang_seconds)
-    return parse_tap(pathlib.Path(command[1]).stem, code, out, err)
+    words = [pathlib.Path(command[1]).stem] + ["with_libraries"] * ("--libraries" in command)
+    return parse_tap("_".join(words), code, out, err)
 
 
 def pytest_jobs(context, preset, files, cases):

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "double/test_device.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "device/cuda_files.h"
 #include "device/device.h"
 #include "double/cuda_double.h"
+#include "double/nv/cufile_double.h"
+#include "double/nv/pictures_double.h"
 #include "support/check.h"
 
 /* Of what PoCL and its compiler never release, the leak sanitizer says nothing. */
@@ -128,11 +132,53 @@ void test_device_choose_libraries(tz_device_options *how)
     choose(&how->nvjpeg_library, "TERRAZZO_TEST_NVJPEG");
 }
 
+/* A function of a double, or NULL: the environment names none, or the vendor's own. */
+static void *function_of(const char *variable, const char *name)
+{
+    const char *path = getenv(variable);
+    void *library = path && path[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    return library ? dlsym(library, name) : NULL;
+}
+
+static cufile_double_control *cufile(void)
+{
+    void *address = function_of("TERRAZZO_TEST_CUFILE", "cufile_double");
+    cufile_double_function get = NULL;
+    memcpy(&get, &address, sizeof get);
+    return get ? get() : NULL;
+}
+
+static const char *misuse_of_pictures(const char *variable)
+{
+    void *address = function_of(variable, "pictures_double");
+    pictures_double_function get = NULL;
+    memcpy(&get, &address, sizeof get);
+    return get && get()->misuse[0] ? get()->misuse : NULL;
+}
+
+const char *test_device_misuse(void)
+{
+    const cufile_double_control *files = cufile();
+    const char *misuse = files && files->misuse[0] ? files->misuse : NULL;
+    if (!misuse)
+        misuse = misuse_of_pictures("TERRAZZO_TEST_NVJPEG2K");
+    return misuse ? misuse : misuse_of_pictures("TERRAZZO_TEST_NVJPEG");
+}
+
+/* Without the kernel's part it would not be used, and that is not everywhere. */
+static void make_direct(cufile_double_control *files)
+{
+    files->direct = true;
+    tz_cu_set_modules_path("/dev/null");
+}
+
 static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz_error *err)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     if (is_kind("cuda"))
         (void)cuda();
+    if (is_kind("cuda") && cufile())
+        make_direct(cufile());
     if (options)
         memcpy(&how, options, options->struct_size);
     how.struct_size = sizeof how;

@@ -36,6 +36,10 @@ tz_device *test_device_open(const tz_device_options *options);
  * has. */
 bool test_device_shrink(void);
 
+/* What was done with doubles of NVIDIA's libraries, those of the environment, that must not be; or
+ * NULL. */
+const char *test_device_misuse(void);
+
 /* Say what went wrong in the device, if anything did: of what only a double knows. */
 void test_device_tell(void);
 

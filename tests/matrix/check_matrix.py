@@ -3,15 +3,18 @@
 """Files of every type, codec, predictor, byte order, layout and size, written now by GDAL and by
 tifffile, read by us, by GDAL and by tifffile.
 
-    check_matrix.py PIXEL_DUMP           cases in which every three values occur together
-    check_matrix.py PIXEL_DUMP --whole   every case that can be written
-    check_matrix.py PIXEL_DUMP --every N one of N of these
+    check_matrix.py PIXEL_DUMP               cases in which every three values occur together
+    check_matrix.py PIXEL_DUMP --whole       every case that can be written
+    check_matrix.py PIXEL_DUMP --every N     one of N of these
+    check_matrix.py PIXEL_DUMP --libraries N N of these of each codec that NVIDIA's libraries have, or
+                                             --libraries whole, and they must have decoded it
 
 Lossless files must give the pixels that were written, bit for bit, in all three readers; lossy ones
 within the bounds of product.py. What differs is listed in differences.tsv, with the reason. PIXEL_DUMP
 reads each file in several ways that must agree. Prints TAP; needs .venv.
 """
 import collections
+import os
 import pathlib
 import subprocess
 import sys
@@ -34,19 +37,21 @@ except ImportError as error:
 
 import writers  # noqa: E402
 from compare import Listed, attempt, difference  # noqa: E402
-from product import (DECODERS_DIFFER, LOSSY, SAMPLES, few_cases, name_of,  # noqa: E402
-                     possible_cases)
+from product import (DECODERS_DIFFER, LIBRARY_CODECS, LOSSY, SAMPLES, few_cases,  # noqa: E402
+                     name_of, possible_cases, some_of_each)
 
 BATCH = 400  # files on disk at once
 SHOWN = 20
+# What the program fails without: see tests/support/on_device.h.
+NEEDED = " ".join(map(str, ["cufile", *LIBRARY_CODECS.values()]))
 
 
 class Dump:
     """Our reader: one process for all files."""
 
-    def __init__(self, program):
+    def __init__(self, program, variables):
         self.process = subprocess.Popen([program, "native"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+                                        stdout=subprocess.PIPE, env=dict(os.environ, **variables))
 
     def read(self, path, case):
         """The pixels as an array, or the error as text."""
@@ -113,16 +118,21 @@ def run(cases, dump, listed):
     return wrong
 
 
+def choose(possible, option=None, number=None):
+    if option == "--whole" or number == "whole":
+        return possible
+    if option == "--every":
+        return possible[::int(number)]
+    if option == "--libraries":
+        return some_of_each(possible, LIBRARY_CODECS, int(number))
+    return few_cases(possible, 3)
+
+
 def main():
     possible, skipped = possible_cases()
-    if sys.argv[2:3] == ["--whole"]:
-        cases = possible
-    elif sys.argv[2:3] == ["--every"]:
-        cases = possible[::int(sys.argv[3])]
-    else:
-        cases = few_cases(possible, 3)
+    cases = choose(possible, *sys.argv[2:])
     listed = Listed(HERE / "differences.tsv")
-    dump = Dump(sys.argv[1])
+    dump = Dump(sys.argv[1], {"TERRAZZO_TEST_NEEDED": NEEDED} if "--libraries" in sys.argv else {})
     print(f"# {len(cases)} files of {len(possible)} possible ones")
     for reason, count in skipped.items():
         print(f"# {count} combinations are none: {reason}")
@@ -138,7 +148,8 @@ def main():
             ("gdal", "and those that GDAL reads"), ("tifffile", "and those that tifffile reads")):
         lines = wrong[reader]
         tap.check(claim, not lines, "\n".join(lines[:SHOWN] + [f"{len(lines)} in all"]))
-    tap.check("every listed difference is still one", not listed.unneeded(),
+    is_sample = "--libraries" in sys.argv and cases is not possible
+    tap.check("every listed difference is still one", is_sample or not listed.unneeded(),
               "\n".join(listed.unneeded()))
     return tap.finish()
 

@@ -3,9 +3,11 @@
 """Files of every type, codec, predictor, byte order, layout and size, written now by us, read by us,
 by GDAL, by tifffile and by libtiff's tools.
 
-    check_written.py WRITE_CASE           cases in which every two values occur together
-    check_written.py WRITE_CASE --whole   every three values
-    check_written.py WRITE_CASE --every N one of N of these
+    check_written.py WRITE_CASE               cases in which every two values occur together
+    check_written.py WRITE_CASE --whole       every three values
+    check_written.py WRITE_CASE --every N     one of N of these
+    check_written.py WRITE_CASE --libraries N N cases of each codec that NVIDIA's libraries have, or
+                                              --libraries whole, and they must have encoded it
 
 Each file is written in several ways (threads, memory, batches, sinks) that must give the same bytes.
 Lossless files must give the pixels that were written, bit for bit, in all readers; lossy ones within
@@ -39,6 +41,7 @@ except ImportError as error:
 import written_cases  # noqa: E402
 import written_readers as readers  # noqa: E402
 from compare import Listed, attempt, difference  # noqa: E402
+from product import LIBRARY_CODECS, some_of_each  # noqa: E402
 from write_program import WriteProgram  # noqa: E402
 from written_cases import (CODECS, DECODERS_DIFFER, LAYOUTS, LIBRARY_NAMES, LOSSY,  # noqa: E402
                            SAMPLES, chosen_cases, mask_of, name_of, nodata_of, pixels_of,
@@ -216,23 +219,40 @@ def check_refusals(program, codecs, every):
     return count, wrong
 
 
+def of_libraries(codecs):
+    return [name for name in codecs if CODECS[name][0] in LIBRARY_CODECS.values()]
+
+
+def needed_of(codecs):
+    """What the program fails without, as an environment: see tests/support/on_device.h."""
+    numbers = sorted({CODECS[name][0] for name in of_libraries(codecs)})
+    return {"TERRAZZO_TEST_NEEDED": " ".join(map(str, numbers))}
+
+
+def choose(codecs, option=None, number=None):
+    if option == "--libraries" and number != "whole":
+        theirs = of_libraries(codecs)
+        return some_of_each(chosen_cases(2, theirs), theirs, int(number))
+    cases = chosen_cases(3 if option else 2, codecs)
+    return cases[::int(number)] if option == "--every" else cases
+
+
 def shown(lines):
     return "\n".join(lines[:SHOWN] + [f"{len(lines)} in all"])
 
 
 def main():
-    option = sys.argv[2:3]
-    whole = option == ["--whole"]
+    option = sys.argv[2:]
+    whole = option[-1:] in (["--whole"], ["whole"])
     listed = Listed(HERE / "written_differences.tsv")
-    program = WriteProgram(sys.argv[1])
+    program = WriteProgram(sys.argv[1], needed_of(CODECS) if "--libraries" in option else {})
     codecs = built_codecs(program)
     print(f"# codecs of this build: {' '.join(codecs)}")
-    cases = chosen_cases(2 if not option else 3, codecs)
-    if option == ["--every"]:
-        cases = cases[::int(sys.argv[3])]
+    cases = choose(codecs, *option)
     dump = readers.LevelDump(str(pathlib.Path(sys.argv[1]).parent / "level_dump"))
     tap = Tap()
-    count, wrong = check_refusals(program, codecs, 1 if option else 7)
+    every = 1001 if "--libraries" in option else 1 if option else 7  # no library refuses anything
+    count, wrong = check_refusals(program, codecs, every)
     tap.check(f"what cannot be written is refused, and nothing else ({count} combinations)",
               not wrong, shown(wrong))
     with rasterio.Env(GDAL_PAM_ENABLED="NO", GDAL_NUM_THREADS="1"):

@@ -28,6 +28,10 @@ LOSSY = {"jpeg": (60, 5), "webp_lossy": (60, 5), "lerc_lossy": (0.5, 0.5)}
 # And how far from another decoder of the same bytes.
 DECODERS_DIFFER = {"jpeg": 2, "webp_lossy": 2}
 
+# TIFF's numbers of those that NVIDIA's libraries have.
+LIBRARY_CODECS = {"deflate": 8, "deflate_old": 32946, "zstd": 50000, "lz4": 50004, "jpeg": 7,
+                  "jpeg2000": 34712}
+
 BYTE_CODECS = ["none", "packbits", "lzw", "deflate", "deflate_old", "zstd", "lzma", "lz4"]
 LERC_CODECS = ["lerc", "lerc_deflate", "lerc_zstd", "lerc_lossy"]
 FAX_CODECS = ["ccitt_rle", "ccitt_3", "ccitt_4"]
@@ -135,6 +139,16 @@ def possible_cases():
         else:
             possible.append(case)
     return possible, skipped
+
+
+def some_of_each(cases, codecs, count):
+    """That many cases of each codec. Always the same ones."""
+    generator = random.Random(3)
+    chosen = []
+    for codec in codecs:
+        those = [case for case in cases if case.codec == codec]
+        chosen += generator.sample(those, min(count, len(those)))
+    return chosen
 
 
 def few_cases(possible, together, dimensions=DIMENSIONS, tries=12):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program write_case, which writes files as it is told."""
+import os
 import subprocess
 import urllib.parse
 
@@ -7,8 +8,9 @@ import urllib.parse
 class WriteProgram:
     """One process for all files."""
 
-    def __init__(self, path):
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, path, variables=None):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=dict(os.environ, **(variables or {})))
 
     def say(self, *words):
         """A line that is not answered."""

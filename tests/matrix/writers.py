@@ -37,6 +37,7 @@ TIFFFILE_CODECS = {
     "jxl": {"compression": "jpegxl", "compressionargs": {"lossless": True}},
 }
 LZ4 = 50004
+tifffile.TIFF.DECOMPRESSORS._codecs[LZ4] = imagecodecs.lz4f_decode  # which it lacks
 
 
 def tile_of(case):

@@ -13,4 +13,10 @@ extern _Atomic unsigned on_device_calls; /* reads and writes that were given to 
 /* Whether this one, of all reads or writes, is to be given to it: where that is slow, some are. */
 bool on_device_takes(unsigned number);
 
+/* TERRAZZO_TEST_NEEDED has words for what doubles of NVIDIA's libraries must have done by the end:
+ * TIFF's number of a codec, tiles that one of them decoded or encoded; "cufile", bytes that it
+ * read. Whether there are such words; and what one read or write did. */
+bool on_device_needs_libraries(void);
+void on_device_count(uint16_t compression, const tz_device_use *use);
+
 #endif

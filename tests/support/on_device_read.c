@@ -176,6 +176,7 @@ static tz_read_options options_on_device(const tz_read_options *given)
     how.struct_size = sizeof how;
     how.device = on_device;
     how.device_bytes = on_device_calls++ % 3 == 0 ? 1 << 20 : 0;
+    how.lossy_on_device |= on_device_needs_libraries(); /* doubles have the cores' decoders */
     return how;
 }
 
@@ -190,6 +191,8 @@ static tz_result read_items(const comparison *c, const tz_item *items, tz_error 
     }
     if (result == TZ_OK && report.tiles > 0 && !report.device.id[0] && !report.device.reason[0])
         differ("the report does not say who did it", err, err);
+    if (result == TZ_OK && c->count > 0)
+        on_device_count(tz_file_info(items[0].file)->levels[0].compression, &report.device);
     return result;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Linked into a test program beside on_device.c, with --wrap of the three ways to create a file:
- * all that the program writes is cut and encoded by a device, as far as that can. What a test then
- * asks of the file, a device's file must have too. */
+ * Linked into a test program beside on_device.c, with --wrap of the three ways to create a file and
+ * of tz_commit: all that the program writes is cut and encoded by a device, as far as that can.
+ * What a test then asks of the file, a device's file must have too. */
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
@@ -14,6 +14,7 @@ tz_result __real_tz_create_memory(tz_writer **out, tz_memory *into, const tz_ima
 tz_result __real_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
                                 const tz_image_spec *spec, const tz_write_options *options,
                                 tz_error *err);
+tz_result __real_tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
 tz_result __wrap_tz_create(tz_writer **out, const char *path, const tz_image_spec *spec,
                            const tz_write_options *options, tz_error *err);
 tz_result __wrap_tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
@@ -21,6 +22,11 @@ tz_result __wrap_tz_create_memory(tz_writer **out, tz_memory *into, const tz_ima
 tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
                                 const tz_image_spec *spec, const tz_write_options *options,
                                 tz_error *err);
+
+tz_result __wrap_tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
+
+/* Of the file that the thread created last: one follows the other. */
+static _Thread_local uint16_t compression;
 
 /* Files that must have the same bytes are all given to the device, or none of them is; those with
  * overviews all are: there is much in them. */
@@ -45,6 +51,8 @@ static const tz_write_options *with_device(const tz_image_spec *spec, const tz_w
         return given;
     room->struct_size = sizeof *room;
     room->device = on_device;
+    room->library_encoders |= on_device_needs_libraries();
+    compression = (uint16_t)room->compression;
     on_device_calls++;
     return room;
 }
@@ -69,4 +77,14 @@ tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name
 {
     tz_write_options how;
     return __real_tz_create_sink(out, sink, name, spec, with_device(spec, options, &how), err);
+}
+
+tz_result __wrap_tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
+{
+    tz_write_report own;
+    tz_write_report *told = report ? report : &own;
+    const tz_result result = __real_tz_commit(writer, told, err);
+    if (result == TZ_OK)
+        on_device_count(compression, &told->device);
+    return result;
 }
