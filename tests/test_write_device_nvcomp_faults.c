@@ -199,7 +199,30 @@ static void memory_is_within_bounds(void **state)
     /* what it wants for whatever it does is not for the write */
     tz_write_report report;
     assert_false(write_within(&r, options_of(TZ_COMPRESSION_ZSTD, device), 500000, &report));
-    assert_non_null(strstr(report.device.reason, "bytes of scratch, and 500000 are allowed"));
+    assert_non_null(strstr(report.device.reason, "with its scratch, and 500000 are allowed"));
+    close_it(device);
+    raster_free(&r);
+}
+
+/* What it wants for one tile, with the tile itself, is more than there may be: no batch is small
+ * enough, and the cores write the file as without it. */
+static void a_tile_is_too_large(void **state)
+{
+    (void)state;
+    enum { WIDTH = 96, HEIGHT = 480, TILE_BYTES = WIDTH * HEIGHT };
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, WIDTH, HEIGHT, false);
+    tz_device *device = open_device(NVCOMP_DOUBLE_6);
+    tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
+    options.level = 12;
+    options.strips = true;
+    options.tile_width = 0;
+    options.tile_height = HEIGHT;
+    tz_write_report report = write_right(&r, &options, NULL);
+    assert_int_equal(report.device.tiles, 1);
+    options.device_buffer_bytes = report.device.memory - 2 * TILE_BYTES;
+    report = write_right(&r, &options, NULL);
+    assert_string_equal(report.device.id, "");
+    assert_non_null(strstr(report.device.reason, "nvCOMP 6.0.0 wants"));
     close_it(device);
     raster_free(&r);
 }
@@ -262,6 +285,7 @@ int main(void)
         NVCOMP(nothing_to_use),
         NVCOMP(tiles_that_are_too_large),
         NVCOMP(memory_is_within_bounds),
+        NVCOMP(a_tile_is_too_large),
         NVCOMP(each_call_fails_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,8 +22,17 @@ static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
     return true;
 }
 
-/* The library that the caller allows, if there is one. Not where it wants more scratch for whatever
- * it does than the write may hold at all: smaller batches would not help. */
+/* What a batch of one tile takes at least: scratch, the tile, what is made of it, and where that
+ * goes. */
+static uint64_t least_bytes(const tz_encode_library *library, const tz_image *image)
+{
+    const uint64_t tile = tz_tile_bytes(&image->format);
+    return tz_add_capped(tz_add_capped(tz_encode_library_scratch(library, 1), library->view),
+                         tz_mul_capped(tile, 2));
+}
+
+/* The library that the caller allows, if there is one. Not where it wants more for a single tile
+ * than the write may hold at all: smaller batches would not help. */
 static bool find_library(const tz_device *device, tz_pyramid_level *level, char *missing,
                          size_t missing_size)
 {
@@ -33,10 +42,12 @@ static bool find_library(const tz_device *device, tz_pyramid_level *level, char 
         !tz_encode_library_find(device, &image->format, &image->choice, &level->library, missing,
                                 missing_size))
         return false;
-    if (level->library.encoder.temp <= cap)
+    const uint64_t least = least_bytes(&level->library, image);
+    if (least <= cap)
         return true;
-    tz_device_textf(missing, missing_size, "%s wants %llu bytes of scratch, and %llu are allowed",
-                    level->library.encoder.name, (unsigned long long)level->library.encoder.temp,
+    tz_device_textf(missing, missing_size,
+                    "%s wants %llu bytes for a tile, with its scratch, and %llu are allowed",
+                    level->library.encoder.name, (unsigned long long)least,
                     (unsigned long long)cap);
     level->library = (tz_encode_library){0};
     return false;
