@@ -30,6 +30,14 @@ void raster_check_same(const tz_memory *a, tz_memory *b, const char *what)
     tz_memory_free(b);
 }
 
+/* The thread sanitizer looks at threads beside each other, of which one alone has none, and all
+ * pairs are compared without it. */
+#ifdef __SANITIZE_THREAD__
+enum { FIRST_THREADS = 1, HAS_PAIRS = 0 };
+#else
+enum { FIRST_THREADS = 0, HAS_PAIRS = 1 };
+#endif
+
 /* Of the numbers of threads and bytes of memory all pairs, or each with one other. */
 static void check_ways(const raster *r, tz_write_options options, double nan, bool all)
 {
@@ -52,7 +60,7 @@ static void check_ways(const raster *r, tz_write_options options, double nan, bo
     tz_memory first = raster_write(r, &options, NULL, NULL);
     raster_check(r, &first, nan);
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++)
-        for (size_t t = 0; t < 3; t++)
+        for (size_t t = FIRST_THREADS; t < 3; t++)
             for (size_t m = 0; m < 3; m++) {
                 if (!all && m != (t + w) % 3)
                     continue;
@@ -68,7 +76,7 @@ static void check_ways(const raster *r, tz_write_options options, double nan, bo
 
 void raster_check_ways(const raster *r, tz_write_options options, double nan)
 {
-    check_ways(r, options, nan, true);
+    check_ways(r, options, nan, HAS_PAIRS);
 }
 
 void raster_check_some_ways(const raster *r, tz_write_options options, double nan)
