@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuFile as device/cufile.h loads it, with its double on that of libcuda: what users of it may rely
  * on, and what tests of them will find. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 
 #include "device/cufile.h"
 #include "double/cuda_calls.h"
-#include "double/nv/cufile_double.h"
+#include "double/nv_double_load.h"
 #include "support/check.h"
 #include "support/scratch.h"
 
@@ -30,11 +29,8 @@ static void load(void)
     char reason[256] = "";
     if (!tz_cufile_load(&cufile, CUFILE_DOUBLE, reason, sizeof reason))
         fail_msg("%s", reason);
-    void *address = dlsym(dlopen(CUFILE_DOUBLE, RTLD_NOW | RTLD_LOCAL), "cufile_double");
-    cufile_double_function get = NULL;
-    assert_non_null(address);
-    memcpy(&get, &address, sizeof get);
-    control = get();
+    control = cufile_double_load(CUFILE_DOUBLE);
+    assert_non_null(control);
 }
 
 static int32_t add(tz_cufile_handle *out)

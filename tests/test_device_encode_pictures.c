@@ -2,7 +2,6 @@
  * Pictures that the CUDA driver gives to nvJPEG and nvJPEG2000 to be encoded, on the doubles:
  * streams come in the order of the pictures, each with its room around it, and say what was in the
  * slab when the queue had come so far; what fails has no size, and takes no room. */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "device/pictures.h"
 #include "double/cuda_double.h"
 #include "double/nv/picture.h"
-#include "double/nv/pictures_double.h"
+#include "double/nv_double_load.h"
 #include "support/check.h"
 
 enum {
@@ -26,15 +25,6 @@ enum {
 
 static cuda_double_control *cuda;
 static pictures_double_control *of_jpeg, *of_j2k;
-
-static pictures_double_control *control_of(const char *library)
-{
-    void *address = dlsym(dlopen(library, RTLD_NOW | RTLD_LOCAL), "pictures_double");
-    pictures_double_function get = NULL;
-    assert_non_null(address);
-    memcpy(&get, &address, sizeof get);
-    return get();
-}
 
 static int begin(void **state)
 {
@@ -389,8 +379,8 @@ static void test_none(void **state)
 int main(void)
 {
     cuda = cuda_double_load();
-    of_jpeg = control_of(NVJPEG_DOUBLE);
-    of_j2k = control_of(NVJPEG2K_DOUBLE);
+    of_jpeg = pictures_double_load(NVJPEG_DOUBLE);
+    of_j2k = pictures_double_load(NVJPEG2K_DOUBLE);
     const struct CMUnitTest tests[] = {ENCODE(test_kinds),   ENCODE(test_overlap),
                                        ENCODE(test_heights), ENCODE(test_failures),
                                        ENCODE(test_none),    ENCODE(test_every_call_fails)};

@@ -2,7 +2,6 @@
  * Tiles in JPEG that the CUDA driver gives to nvJPEG, on the doubles: what comes out is what the
  * cores make of them, batches are few, no state is used before the host has waited for it, and what
  * fails is told picture by picture. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "device/pictures.h"
 #include "double/cuda_double.h"
 #include "double/nv/picture.h"
-#include "double/nv/pictures_double.h"
+#include "double/nv_double_load.h"
 #include "support/check.h"
 
 enum {
@@ -394,10 +393,7 @@ static void test_threads(void **state)
 int main(void)
 {
     cuda = cuda_double_load();
-    void *address = dlsym(dlopen(NVJPEG_DOUBLE, RTLD_NOW | RTLD_LOCAL), "pictures_double");
-    pictures_double_function get = NULL;
-    memcpy(&get, &address, sizeof get);
-    control = get();
+    control = pictures_double_load(NVJPEG_DOUBLE);
     const struct CMUnitTest tests[] = {JPEG(test_find),        JPEG(test_formats),
                                        JPEG(test_old_release), JPEG(test_counts),
                                        JPEG(test_misfits),     JPEG(test_refusals),

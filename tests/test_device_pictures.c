@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * nvJPEG2000 and nvJPEG as device/nvjpeg2k.h and nvjpeg.h load them, with their doubles on that of
  * libcuda: what users of them may rely on, and what tests of them will find. */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/nvjpeg.h"
 #include "device/nvjpeg2k.h"
 #include "double/cuda_calls.h"
-#include "double/nv/pictures_double.h"
+#include "double/nv_double_load.h"
 #include "support/tile_file.h"
 
 enum { PITCH = 100 };
@@ -21,11 +20,8 @@ static CUdeviceptr memory;
 
 static void take_control(const char *library)
 {
-    void *address = dlsym(dlopen(library, RTLD_NOW | RTLD_LOCAL), "pictures_double");
-    pictures_double_function get = NULL;
-    assert_non_null(address);
-    memcpy(&get, &address, sizeof get);
-    control = get();
+    control = pictures_double_load(library);
+    assert_non_null(control);
     memset(control, 0, sizeof *control);
 }
 

@@ -2,10 +2,10 @@
  * Reads of pictures, with the doubles of nvJPEG2000 and nvJPEG at once, where every call fails in
  * turn: pixels into memory of the host are right whatever fails, and what became of the read is
  * told; nothing is left behind, and the next read is as any other. */
-#include <dlfcn.h>
 #include <string.h>
 
 #include "device/device.h"
+#include "double/nv_double_load.h"
 #include "support/alloc_hook.h"
 #include "support/picture_case.h"
 
@@ -159,11 +159,7 @@ static void each_allocation_fails_in_turn(void **state)
 int main(void)
 {
     pc_load();
-    void *address = dlsym(dlopen(NVJPEG_DOUBLE, RTLD_NOW | RTLD_LOCAL), "pictures_double");
-    pictures_double_function get = NULL;
-    assert_non_null(address);
-    memcpy(&get, &address, sizeof get);
-    of_jpeg = get();
+    of_jpeg = pictures_double_load(NVJPEG_DOUBLE);
     const struct CMUnitTest tests[] = {
         PC_TEST(each_call_fails_in_turn),
         PC_TEST(each_allocation_fails_in_turn),

@@ -2,16 +2,16 @@
  * Writes whose tiles nvJPEG and nvJPEG2000 encode, with their doubles on that of libcuda: files
  * that the cores read as the same pixels, or of a lossy codec as those of a file that the cores
  * wrote; the same bytes however rows come; and what a library does not encode, the cores do. */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
 #include "double/cuda_double.h"
-#include "double/nv/pictures_double.h"
+#include "double/nv_double_load.h"
 #include "support/check.h"
 #include "support/device_rows.h"
+#include "support/library_use.h"
 #include "support/raster_ways.h"
 
 #define JPEG_NAME "nvJPEG 13.2.3"
@@ -20,15 +20,6 @@ enum { BAD = 3, EXECUTION_FAILED = 6 };
 
 static cuda_double_control *cuda;
 static pictures_double_control *of_jpeg, *of_j2k;
-
-static pictures_double_control *control_of(const char *library)
-{
-    void *address = dlsym(dlopen(library, RTLD_NOW | RTLD_LOCAL), "pictures_double");
-    pictures_double_function get = NULL;
-    assert_non_null(address);
-    memcpy(&get, &address, sizeof get);
-    return get();
-}
 
 static int begin(void **state)
 {
@@ -79,19 +70,6 @@ static tz_write_options options_of(tz_compression compression, tz_device *device
     options.verify = TZ_VERIFY_ALL;
     options.threads = 1;
     return options;
-}
-
-static void check_use(const tz_write_report *report, const char *library)
-{
-    const tz_device_use *use = &report->device;
-    if (use->id[0] == '\0')
-        fail_msg("the cores wrote it: %s", use->reason);
-    assert_string_equal(use->library, library);
-    assert_string_equal(use->library_reason, "");
-    assert_int_equal(use->library_calls, use->waves);
-    assert_int_equal(use->tiles_redone, 0);
-    assert_int_equal(use->tiles + use->tiles_by_cores, report->tiles);
-    assert_int_equal(report->warning_count, 0);
 }
 
 /* ---- what the cores read ---- */
@@ -503,8 +481,8 @@ static void calls_that_fail(void **state)
 int main(void)
 {
     cuda = cuda_double_load();
-    of_jpeg = control_of(NVJPEG_DOUBLE);
-    of_j2k = control_of(NVJPEG2K_DOUBLE);
+    of_jpeg = pictures_double_load(NVJPEG_DOUBLE);
+    of_j2k = pictures_double_load(NVJPEG2K_DOUBLE);
     const struct CMUnitTest tests[] = {
         PICTURES(all_kinds),
         PICTURES(ways_to_give_rows),

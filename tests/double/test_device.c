@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "double/test_device.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,7 @@
 #include "device/cuda_files.h"
 #include "device/device.h"
 #include "double/cuda_double.h"
-#include "double/nv/cufile_double.h"
-#include "double/nv/pictures_double.h"
+#include "double/nv_double_load.h"
 #include "support/check.h"
 
 /* Of what PoCL and its compiler never release, the leak sanitizer says nothing. */
@@ -132,28 +130,16 @@ void test_device_choose_libraries(tz_device_options *how)
     choose(&how->nvjpeg_library, "TERRAZZO_TEST_NVJPEG");
 }
 
-/* A function of a double, or NULL: the environment names none, or the vendor's own. */
-static void *function_of(const char *variable, const char *name)
-{
-    const char *path = getenv(variable);
-    void *library = path && path[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    return library ? dlsym(library, name) : NULL;
-}
-
+/* NULL: the environment names none, or the vendor's own. */
 static cufile_double_control *cufile(void)
 {
-    void *address = function_of("TERRAZZO_TEST_CUFILE", "cufile_double");
-    cufile_double_function get = NULL;
-    memcpy(&get, &address, sizeof get);
-    return get ? get() : NULL;
+    return cufile_double_load(getenv("TERRAZZO_TEST_CUFILE"));
 }
 
 static const char *misuse_of_pictures(const char *variable)
 {
-    void *address = function_of(variable, "pictures_double");
-    pictures_double_function get = NULL;
-    memcpy(&get, &address, sizeof get);
-    return get && get()->misuse[0] ? get()->misuse : NULL;
+    const pictures_double_control *pictures = pictures_double_load(getenv(variable));
+    return pictures && pictures->misuse[0] ? pictures->misuse : NULL;
 }
 
 const char *test_device_misuse(void)

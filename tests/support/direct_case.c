@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/direct_case.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "device/cuda_files.h"
+#include "double/nv_double_load.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
 
@@ -19,11 +19,8 @@ tz_device *direct_device;
 
 int direct_begin_all(void **state)
 {
-    void *address = dlsym(dlopen(CUFILE_DOUBLE, RTLD_NOW | RTLD_LOCAL), "cufile_double");
-    cufile_double_function get = NULL;
-    assert_non_null(address);
-    memcpy(&get, &address, sizeof get);
-    direct_control = get();
+    direct_control = cufile_double_load(CUFILE_DOUBLE);
+    assert_non_null(direct_control);
     direct_cuda = cuda_double_load();
     tf_warm_up();
     return scratch_begin(state);

@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 #include "double/cuda_double.h"
-#include "support/check.h"
+#include "support/library_use.h"
 #include "support/raster_ways.h"
 
 static const char *const libraries[] = {NVCOMP_DOUBLE_4, NVCOMP_DOUBLE_5, NVCOMP_DOUBLE_6};
@@ -79,19 +79,6 @@ static inline tz_write_report write_right(const raster *r, const tz_write_option
     raster_check(r, &out, NAN);
     tz_memory_free(&out);
     return report;
-}
-
-static inline void check_use(const tz_write_report *report, const char *library)
-{
-    const tz_device_use *use = &report->device;
-    if (use->id[0] == '\0')
-        fail_msg("the cores wrote it: %s", use->reason);
-    assert_string_equal(use->library, library);
-    assert_string_equal(use->library_reason, "");
-    assert_int_equal(use->library_calls, use->waves);
-    assert_int_equal(use->tiles_redone, 0);
-    assert_int_equal(use->tiles + use->tiles_by_cores, report->tiles);
-    assert_int_equal(report->warning_count, 0);
 }
 
 #endif

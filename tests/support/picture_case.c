@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/picture_case.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
+#include "double/nv_double_load.h"
 
 enum { WIDTH = 70, HEIGHT = 50, MOST_IMAGES = 8 };
 
@@ -16,11 +16,8 @@ pictures_double_control *pc_library;
 
 void pc_load(void)
 {
-    void *address = dlsym(dlopen(NVJPEG2K_DOUBLE, RTLD_NOW | RTLD_LOCAL), "pictures_double");
-    pictures_double_function get = NULL;
-    assert_non_null(address);
-    memcpy(&get, &address, sizeof get);
-    pc_library = get();
+    pc_library = pictures_double_load(NVJPEG2K_DOUBLE);
+    assert_non_null(pc_library);
     pc_cuda = cuda_double_load();
 }
 
