@@ -83,16 +83,12 @@ def test_pictures_without_loss(read, made):
     assert use["library"].startswith("nvJPEG2000 ") and (use["library_calls"], use["tiles"]) == (1, 4)
 
 
-def test_files_that_go_straight_to_the_device(read, made, run, tmp_path):
-    """How many bytes did, or why none."""
-    path = made()
-    use = read(path, *CUFILE)
-    page = run("read", "--report", "--overwrite", *CUDA, *CUFILE, path, str(tmp_path / "page.raw")).stdout
-    if os.access("/proc/modules", os.R_OK):
-        assert use["direct_reads"] > 0 and use["direct_bytes"] >= 3 * SIDE * SIDE and use["bounced_bytes"] == 0
-        assert use["direct_reason"] is None and f"\n  Direct        {use['direct_reads']} read" in page
-    else:
-        assert "/proc/modules" in use["direct_reason"] and use["direct_reads"] == 0 and "\n  Direct" not in page
+def test_files_that_do_not_go_straight_to_the_device(read, made):
+    """Why not: the double says that it would copy through the host, and some systems have no list of modules."""
+    use = read(made(), *CUFILE)
+    reason = "would copy through" if os.access("/proc/modules", os.R_OK) else "where /proc/modules cannot be read"
+    assert reason in use["direct_reason"]
+    assert (use["direct_reads"], use["direct_bytes"], use["bounced_bytes"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("command, extra", [("convert", ["--co", "TILED=YES", "--co", "BLOCKXSIZE=64", "--co",
