@@ -35,13 +35,13 @@ static void drop(batch *b)
         pc_free(&b->images[i]);
 }
 
-static tz_result open_with(tz_device **out, tz_error *err)
+static tz_result open_with(tz_device **out, const char *nvjpeg, tz_error *err)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     how.cuda_library = CUDA_DOUBLE;
     how.nvcomp_library = how.cufile_library = "";
     how.nvjpeg2k_library = NVJPEG2K_DOUBLE;
-    how.nvjpeg_library = NVJPEG_DOUBLE;
+    how.nvjpeg_library = nvjpeg;
     return tz_device_open(out, "cuda:0", &how, err);
 }
 
@@ -58,7 +58,7 @@ static tz_result read_once(batch *b, bool strict, uint64_t nth, tz_report *repor
 {
     tz_device *device = NULL;
     pc_cuda->fail_nth = 0;
-    assert_int_equal(open_with(&device, err), TZ_OK);
+    assert_int_equal(open_with(&device, NVJPEG_DOUBLE, err), TZ_OK);
     tz_read_options how = lossy_on(device);
     how.strict_device = strict;
     pc_cuda->calls = 0;
@@ -138,7 +138,7 @@ static void each_allocation_fails_in_turn(void **state)
     tz_device *device = NULL;
     tz_error err;
     make(&b);
-    assert_int_equal(open_with(&device, &err), TZ_OK);
+    assert_int_equal(open_with(&device, NVJPEG_DOUBLE, &err), TZ_OK);
     const tz_read_options how = lossy_on(device);
     for (uint64_t n = 1; !done; n++) {
         tz_report report;
@@ -156,6 +156,31 @@ static void each_allocation_fails_in_turn(void **state)
     drop(&b);
 }
 
+/* A library that is not allowed to decode has no part in the plan. */
+static void what_is_not_allowed_takes_nothing(void **state)
+{
+    (void)state;
+    static const char *const libraries[] = {"", NVJPEG_DOUBLE};
+    uint64_t memory[2];
+    batch b;
+    make(&b);
+    for (size_t i = 0; i < 2; i++) {
+        tz_device *device = NULL;
+        tz_report report;
+        tz_error err;
+        assert_int_equal(open_with(&device, libraries[i], &err), TZ_OK);
+        tz_read_options how = lossy_on(device);
+        how.lossy_on_device = false;
+        assert_int_equal(pc_try(b.list, IMAGES, &how, false, &report, &err), TZ_OK);
+        assert_int_equal(report.device.library_calls, 1); /* of JPEG 2000 */
+        assert_non_null(strstr(report.device.library_reason, i ? "lossy_on_device" : "nvJPEG: "));
+        memory[i] = report.device.memory;
+        pc_close(device);
+    }
+    assert_int_equal(memory[1], memory[0]);
+    drop(&b);
+}
+
 int main(void)
 {
     pc_load();
@@ -163,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PC_TEST(each_call_fails_in_turn),
         PC_TEST(each_allocation_fails_in_turn),
+        PC_TEST(what_is_not_allowed_takes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

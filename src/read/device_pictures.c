@@ -36,18 +36,26 @@ static bool find_library(tz_device_plan *dp, uint16_t compression, uint64_t samp
     return true;
 }
 
+/* A library that is not to be used has no part in the plan; that there is one is told. */
+static void note_lossy(tz_device_plan *dp, uint16_t compression, uint64_t samples)
+{
+    tz_picture_codec is;
+    const bool there = tz_pictures_find(dp->device, compression, false, samples, &is);
+    note_reason(dp->library_reason,
+                there ? "it does so for lossy ones with lossy_on_device only" : is.reason);
+}
+
 bool tz_pictures_take(tz_plan *plan, const tz_target *target, uint32_t *library)
 {
     tz_device_plan *dp = plan->device;
     const tz_tile_format *format = &target->stored;
     /* as stored: what a library needs for a lower resolution is not said to be less */
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
-    if (target->subsampled || format->fill_order == 2 || !tz_whole_is_possible(format) ||
-        !find_library(dp, format->compression, samples, library))
+    if (target->subsampled || format->fill_order == 2 || !tz_whole_is_possible(format))
         return false;
     if (!tz_whole_is_lossy(format) || plan->options.lossy_on_device)
-        return true;
-    note_reason(dp->library_reason, "it does so for lossy ones with lossy_on_device only");
+        return find_library(dp, format->compression, samples, library);
+    note_lossy(dp, format->compression, samples);
     return false;
 }
 
