@@ -3,6 +3,7 @@
  * there are slots; the error of the lowest piece is the one that is told. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "support/context.h"
 #include "write/belt.h"
 
-enum { SLOTS = 5 };
+enum { SLOTS = 5, ALL_PIECES = 100 };
 
 typedef struct log {
     atomic_ullong made;
@@ -169,6 +170,30 @@ static void it_can_be_cancelled(void **state)
     tz_belt_close(belt);
 }
 
+/* Others deliver everything while the first call of tick is under way: it is called again. */
+static tz_result tick_until_delivered(void *user, uint64_t delivered, tz_error *err)
+{
+    log *l = user;
+    while (atomic_load(&l->delivered) < ALL_PIECES)
+        sched_yield();
+    return tick(user, delivered, err);
+}
+
+static void the_last_tick_sees_all_pieces(void **state)
+{
+    (void)state;
+    log l = new_log();
+    const tz_belt_work work = {
+        .make = make, .deliver = deliver, .tick = tick_until_delivered, .user = &l};
+    tz_belt *belt = NULL;
+    tz_error err = {0};
+    l.cancel_at = ALL_PIECES;
+    assert_int_equal(tz_belt_open(&belt, 2, SLOTS, 3, &work, &(tz_context){.ifd = -1}), TZ_OK);
+    tz_belt_add(belt, ALL_PIECES);
+    assert_int_equal(tz_belt_wait(belt, ALL_PIECES, &err), TZ_ERR_CANCELLED);
+    tz_belt_close(belt);
+}
+
 static void it_can_be_closed_at_any_time(void **state)
 {
     (void)state;
@@ -231,6 +256,7 @@ int main(void)
         cmocka_unit_test(the_lowest_failure_is_told),
         cmocka_unit_test(a_failed_delivery_ends_it),
         cmocka_unit_test(it_can_be_cancelled),
+        cmocka_unit_test(the_last_tick_sees_all_pieces),
         cmocka_unit_test(it_can_be_closed_at_any_time),
         cmocka_unit_test(it_works_without_threads),
         cmocka_unit_test(no_memory_is_an_error),

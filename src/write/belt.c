@@ -205,28 +205,31 @@ void tz_belt_add(tz_belt *belt, uint64_t count)
     pthread_mutex_unlock(&belt->lock);
 }
 
-static void tick(tz_belt *belt)
+/* Returns the number of delivered pieces that tick was called with. Others may have delivered more
+ * since then. */
+static uint64_t tick(tz_belt *belt)
 {
     const uint64_t delivered = belt->delivered;
     tz_error err = {0};
     if (!belt->work.tick || belt->failed != TZ_OK)
-        return;
+        return delivered;
     pthread_mutex_unlock(&belt->lock);
     const tz_result result = belt->work.tick(belt->work.user, delivered, &err);
     pthread_mutex_lock(&belt->lock);
     if (result != TZ_OK)
         note_failure(belt, delivered, result, &err);
+    return delivered;
 }
 
 tz_result tz_belt_wait(tz_belt *belt, uint64_t number, tz_error *err)
 {
     pthread_mutex_lock(&belt->lock);
     belt->awaited = number;
-    tick(belt);
-    while (belt->failed == TZ_OK && belt->delivered < number) {
-        if (!step(belt, 0))
+    uint64_t reported = tick(belt);
+    while (belt->failed == TZ_OK && reported < number) {
+        if (belt->delivered < number && !step(belt, 0))
             pthread_cond_wait(&belt->moved, &belt->lock);
-        tick(belt);
+        reported = tick(belt);
     }
     while (belt->failed != TZ_OK && belt->busy > 0)
         pthread_cond_wait(&belt->moved, &belt->lock);

@@ -18,8 +18,8 @@ typedef struct tz_belt_work {
     /* Pieces below this number must have been delivered before piece number is made: at most number
      * itself. Asked under the belt's lock. NULL: none. */
     uint64_t (*needs)(void *user, uint64_t number);
-    /* Asked between pieces, by the thread that waits, with the number of those delivered. May be
-     * NULL. */
+    /* Called between pieces, by the thread that waits, with the number of those delivered; the last
+     * call of a wait that succeeds has at least the number waited for. May be NULL. */
     tz_result (*tick)(void *user, uint64_t delivered, tz_error *err);
     void *user;
 } tz_belt_work;
