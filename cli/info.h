@@ -52,7 +52,8 @@ typedef struct info_file {
 void info_problem(info_file *f, const tz_error *err, bool fatal);
 
 void info_print_page(info_file *f);
-/* Levels, pages, bands and metadata; what --tags and --tiles ask for; the table of corners. */
+/* Levels, pages, bands, colours and metadata; what --tags and --tiles ask for; the table of
+ * corners. */
 void info_print_lists(info_file *f);
 void info_print_details(info_file *f);
 void info_write_json(json *j, info_file *f);

@@ -113,7 +113,7 @@ static void write_structure(json *j, const info_file *f)
     }
     if (level->lerc_version == 4)
         json_text(j, "LERC_VERSION", "2.4");
-    if (f->info->photometric == 0)
+    if (level->photometric == 0) /* as stored, also beside a colour map */
         json_text(j, "MINISWHITE", "YES");
     if (f->info->ghost.present && f->info->ghost.ifds_before_data && !f->info->ghost.edited)
         json_text(j, "LAYOUT", "COG");

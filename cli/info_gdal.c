@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "color_table.h"
 #include "info.h"
 #include "problem.h"
 
@@ -211,16 +212,6 @@ static void write_mask(json *j, const info_file *f, uint32_t band)
     json_object_end(j);
 }
 
-/* TIFF has 16 bits; files with 8 by mistake are taken as they are meant. */
-static unsigned color_shift(const tz_info *info)
-{
-    for (uint64_t i = 0; i < 3 * (uint64_t)info->color_map_size; i++) {
-        if (info->color_map[i] > 255)
-            return 8;
-    }
-    return 0;
-}
-
 static bool is_nodata(const tz_nodata *nodata, uint32_t value)
 {
     if (nodata->kind == TZ_NODATA_INT)
@@ -230,16 +221,17 @@ static bool is_nodata(const tz_nodata *nodata, uint32_t value)
 
 static void write_color_table(json *j, const tz_info *info)
 {
-    uint32_t size = info->color_map_size;
-    unsigned shift = color_shift(info);
+    const color_table colors = color_table_of(info);
     json_object(j, "colorTable");
     json_text(j, "palette", "RGB");
-    json_uint(j, "count", size);
+    json_uint(j, "count", colors.size);
     json_array(j, "entries");
-    for (uint32_t i = 0; i < size; i++) {
+    for (uint32_t i = 0; i < colors.size; i++) {
+        unsigned char rgb[3];
+        color_table_get(&colors, i, rgb);
         json_array_row(j, NULL);
-        for (uint32_t part = 0; part < 3; part++)
-            json_uint(j, NULL, (unsigned)info->color_map[part * (size_t)size + i] >> shift);
+        for (int part = 0; part < 3; part++)
+            json_uint(j, NULL, rgb[part]);
         json_uint(j, NULL, is_nodata(&info->nodata, i) ? 0 : 255);
         json_array_end(j);
     }

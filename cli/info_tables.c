@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "color_table.h"
 #include "info.h"
 #include "page.h"
 #include "table.h"
@@ -16,6 +17,7 @@
 #define ROWS_SHOWN    12
 #define PAGES_SHOWN   12
 #define GCPS_SHOWN    6
+#define COLORS_SHOWN  8
 #define SIDECAR_OF(l) ((l)->sidecar == TZ_SIDECAR_OVR ? "ovr " : (l)->sidecar ? "msk " : "")
 
 static size_t page_room(const info_file *f)
@@ -278,6 +280,44 @@ static void print_bands(const info_file *f)
     note_more(f->info->bands - end, "bands");
 }
 
+/* Colours -------------------------------------------------------------------------------------- */
+
+static void color_row(table *t, uint32_t value, const unsigned char *rgb)
+{
+    char texts[4][TEXT_NUMBER];
+    snprintf(texts[0], TEXT_NUMBER, "%" PRIu32, value);
+    for (int i = 0; i < 3; i++)
+        snprintf(texts[i + 1], TEXT_NUMBER, "%u", (unsigned)rgb[i]);
+    const char *const cells[] = {texts[0], texts[1], texts[2], texts[3]};
+    table_row(t, cells);
+}
+
+/* All colours, or a few that are not black: maps of classes leave most entries at 0. */
+static void print_colors(const info_file *f)
+{
+    static const table_column columns[] = {
+        {"value", true, 0}, {"red", true, 0}, {"green", true, 0}, {"blue", true, 0}};
+    const color_table colors = color_table_of(f->info);
+    bool all = f->settings->common.verbose || colors.size <= COLORS_SHOWN;
+    uint32_t rows = 0;
+    if (colors.size == 0)
+        return;
+    page_heading("Colours");
+    table t;
+    for (table_start(&t, columns, 4, 0); table_pass(&t);) {
+        rows = 0;
+        for (uint32_t i = 0; i < colors.size && (all || rows < COLORS_SHOWN); i++) {
+            unsigned char rgb[3];
+            color_table_get(&colors, i, rgb);
+            if (!all && rgb[0] == 0 && rgb[1] == 0 && rgb[2] == 0)
+                continue;
+            color_row(&t, i, rgb);
+            rows++;
+        }
+    }
+    note_more(colors.size - rows, "colours");
+}
+
 /* Metadata ------------------------------------------------------------------------------------- */
 
 static const uint16_t text_tags[] = {269, 270, 271, 272, 285, 305, 306, 315, 316, 33432};
@@ -338,6 +378,7 @@ void info_print_lists(info_file *f)
     print_levels(f);
     print_pages(f);
     print_bands(f);
+    print_colors(f);
     print_metadata(f);
 }
 

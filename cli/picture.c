@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "band_list.h"
+#include "color_table.h"
 #include "png.h"
 #include "problem.h"
 #include "sample.h"
 #include "stretch.h"
 
 #define MIN_IS_WHITE 0
-#define PALETTE      3
 #define MOST_BANDS   5 /* of a picture: CMYK and alpha */
 
 /* Bands ---------------------------------------------------------------------------------------- */
@@ -85,8 +85,7 @@ static bool is_cmyk(const request *r, uint32_t colors)
 
 bool picture_has_palette(const request *r)
 {
-    return r->info->color_map != NULL && r->info->photometric == PALETTE && r->bands[0] == 0 &&
-           !r->how.scaled;
+    return r->info->color_map != NULL && r->bands[0] == 0 && !r->how.scaled;
 }
 
 /* Between two entries of a colour map there is nothing, and none is more than another. */
@@ -130,6 +129,7 @@ typedef struct painter {
     bool has_alpha;  /* a band of alpha behind them */
     bool premultiplied;
     bool palette;
+    color_table table; /* of a palette */
     bool cmyk;
     bool ycbcr;
     bool inverted;
@@ -184,13 +184,11 @@ static unsigned char alpha_at(const painter *p, size_t index)
 
 static void paint_palette(const painter *p, size_t index, unsigned char *to)
 {
-    const tz_info *info = p->r->info;
     double value = value_at(p, 0, index);
-    for (uint32_t i = 0; i < 3; i++) {
-        bool known = value >= 0 && value < info->color_map_size;
-        size_t entry = known ? (size_t)value : 0;
-        to[i] = known ? (unsigned char)(info->color_map[i * info->color_map_size + entry] >> 8) : 0;
-    }
+    if (value >= 0 && value < p->table.size)
+        color_table_get(&p->table, (uint32_t)value, to);
+    else
+        memset(to, 0, 3); /* a number without a colour */
 }
 
 static unsigned char paint_color(const painter *p, unsigned band, size_t index, unsigned char alpha)
@@ -303,6 +301,7 @@ static void prepare(painter *p, bool stretched)
     p->has_alpha = ends_in_alpha(r);
     p->colors = r->band_count - p->has_alpha;
     p->palette = picture_has_palette(r) && p->colors == 1 && !stretched;
+    p->table = color_table_of(info);
     p->cmyk = is_cmyk(r, p->colors);
     p->ycbcr = p->colors == 3 && color_of(r, r->bands[0]) == TZ_COLOR_Y &&
                color_of(r, r->bands[2]) == TZ_COLOR_CR && !stretched;

@@ -399,16 +399,22 @@ static void case_58_subsampling_of_one_or_three_values(void **state)
 
 /* ---- 59: palettes ---- */
 
-static tb *palette(unsigned format, uint16_t bits, uint64_t map_count)
+static tb *color_mapped(unsigned format, uint16_t photometric, uint16_t bits, uint64_t map_count)
 {
     tb *b = tb_new(format);
-    tb_image(b, &(tb_spec){.photometric = 3, .bits = bits});
+    tb_image(b, &(tb_spec){.bits = bits});
+    TB_SHORTS(b, 0, TZ_TAG_PHOTOMETRIC, photometric);
     uint64_t *map = calloc((size_t)map_count, sizeof *map);
     for (uint64_t i = 0; i < map_count; i++)
         map[i] = i & 0xffff;
     tb_set(b, 0, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, map, (size_t)map_count);
     free(map);
     return b;
+}
+
+static tb *palette(unsigned format, uint16_t bits, uint64_t map_count)
+{
+    return color_mapped(format, 3, bits, map_count);
 }
 
 static void case_59_color_map_of_a_wrong_length(void **state)
@@ -419,19 +425,88 @@ static void case_59_color_map_of_a_wrong_length(void **state)
         uint64_t count, wanted;
     } maps[] = {{8, 3, 768}, {8, 767, 768}, {8, 769, 768}, {16, 3 * 65536 - 1, 3 * 65536},
                 {1, 3, 6},   {4, 49, 48}};
+    static const uint16_t photometrics[] = {0, 1, 3};
     FORMATS(f)
     {
         for (size_t i = 0; i < COUNT(maps); i++) {
-            tb *b = palette(f, maps[i].bits, maps[i].count);
+            for (size_t k = 0; k < COUNT(photometrics); k++) {
+                tb *b = color_mapped(f, photometrics[k], maps[i].bits, maps[i].count);
+                tb_finish(b);
+                tz_file *file =
+                    check_warns(b, NULL,
+                                DEFECT(FORMAT, TAG, .tag = TZ_TAG_COLOR_MAP,
+                                       .expected = maps[i].wanted, .found = maps[i].count));
+                const tz_info *info = tz_file_info(file);
+                assert_int_equal(info->photometric, photometrics[k]);
+                assert_null(info->color_map);
+                assert_int_equal(info->color_map_size, 0);
+                check_close(file);
+                tb_free(b);
+            }
+        }
+    }
+}
+
+/* The data of the map past the end of the file: a defect of the tag, and the image stays grey. */
+static void case_59_color_map_past_the_end_of_a_grey_image(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        tb_gray(b, 64, 64);
+        tb_set_raw(b, 0, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, 768, 1 << 24);
+        tb_finish(b);
+        tz_file *file = check_warns(b, NULL, DEFECT(FORMAT, TRUNCATED, .tag = TZ_TAG_COLOR_MAP));
+        assert_int_equal(tz_file_info(file)->photometric, 1);
+        assert_null(tz_file_info(file)->color_map);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
+/* Numbers of colours are whole ones; negative ones have no colour. */
+static void case_59_color_map_of_signed_samples_and_floats(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t photometric, bits, sample_format;
+        bool kept;
+    } images[] = {{3, 8, 2, true}, {1, 8, 2, true}, {3, 16, 3, false}, {1, 16, 3, false}};
+    FORMATS(f)
+    {
+        for (size_t i = 0; i < COUNT(images); i++) {
+            uint64_t entries = 1ull << images[i].bits;
+            tb *b = color_mapped(f, images[i].photometric, images[i].bits, 3 * entries);
+            TB_SHORTS(b, 0, TZ_TAG_SAMPLE_FORMAT, images[i].sample_format);
             tb_finish(b);
-            tz_file *file = check_warns(b, NULL,
-                                        DEFECT(FORMAT, TAG, .tag = TZ_TAG_COLOR_MAP,
-                                               .expected = maps[i].wanted, .found = maps[i].count));
-            assert_null(tz_file_info(file)->color_map);
-            assert_int_equal(tz_file_info(file)->color_map_size, 0);
+            tz_file *file = check_opens_somehow(b, NULL);
+            const tz_info *info = tz_file_info(file);
+            assert_int_equal(info->color_map_size, images[i].kept ? entries : 0);
+            assert_int_equal(info->photometric, images[i].kept ? 3 : images[i].photometric);
             check_close(file);
             tb_free(b);
         }
+    }
+}
+
+/* Grey is a mistake of the writer's; red, green and blue are not. */
+static void case_59_color_map_of_another_interpretation(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        tb_image(b, &(tb_spec){.samples = 3, .photometric = 2});
+        static uint64_t map[768];
+        tb_set(b, 0, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, map, 768);
+        tb_finish(b);
+        tz_file *file = check_warns(
+            b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_PHOTOMETRIC, .expected = 3, .found = 2));
+        assert_int_equal(tz_file_info(file)->photometric, 2);
+        assert_null(tz_file_info(file)->color_map);
+        check_close(file);
+        tb_free(b);
     }
 }
 
@@ -491,6 +566,9 @@ int main(void)
         CASE(case_59_color_map_of_a_wrong_length),
         CASE(case_59_color_map_of_the_right_length),
         CASE(case_59_palette_deeper_than_any_map),
+        CASE(case_59_color_map_past_the_end_of_a_grey_image),
+        CASE(case_59_color_map_of_signed_samples_and_floats),
+        CASE(case_59_color_map_of_another_interpretation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

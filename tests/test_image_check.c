@@ -423,11 +423,9 @@ static void color_maps(void **state)
     REFUSED("a colour map of 255 entries; samples of 8 bits need 256", spec.color_map = map,
             spec.color_map_size = 255);
     REFUSED("spec->color_map is NULL", spec.color_map_size = 256);
-    REFUSED("Palette takes 1 bands, and the image has 2", spec.bands = 2, spec.color_map = map,
-            spec.color_map_size = 256);
-    REFUSED("a palette takes unsigned samples of up to 16 bits", spec.dtype = TZ_DTYPE_INT8,
+    REFUSED("a palette takes integers of up to 16 bits", spec.dtype = TZ_DTYPE_FLOAT16,
             spec.color_map = map, spec.color_map_size = 256);
-    REFUSED("a palette takes unsigned samples of up to 16 bits", spec.dtype = TZ_DTYPE_UINT32,
+    REFUSED("a palette takes integers of up to 16 bits", spec.dtype = TZ_DTYPE_UINT32,
             spec.color_map = map, spec.color_map_size = 256);
     REFUSED("a colour map of 0 entries", spec.photometric = TZ_PHOTOMETRIC_PALETTE);
     REFUSED("a colour map is for palettes, and the image is MinIsBlack", spec.color_map = map,
@@ -435,6 +433,11 @@ static void color_maps(void **state)
     ACCEPTED(palette, spec.bits_per_sample = 4, spec.color_map = map, spec.color_map_size = 16);
     assert_int_equal(palette.photometric, TZ_PHOTOMETRIC_PALETTE);
     tz_image_deinit(&palette);
+    ACCEPTED(more, spec.dtype = TZ_DTYPE_INT8, spec.bands = 3, spec.color_map = map,
+             spec.color_map_size = 256);
+    assert_int_equal(more.photometric, TZ_PHOTOMETRIC_PALETTE);
+    assert_int_equal(more.spec.extra_sample_count, 2);
+    tz_image_deinit(&more);
 }
 
 int main(void)

@@ -524,6 +524,84 @@ static void t18_palette(void **state)
     }
 }
 
+/* What GDAL makes of a colour map, whatever the photometric interpretation: a palette of the first
+ * band, whose pixels keep their values. */
+static void t18_a_colour_map_makes_a_palette_of_grey(void **state)
+{
+    (void)state;
+    static const uint16_t map[] = {0, 1, 2, 65535, 10, 11, 12, 13, 20, 21, 22, 23};
+    FORMATS(f)
+    {
+        for (uint16_t photometric = 0; photometric < 2; photometric++) {
+            tb *b = tb_new(f);
+            tb_image(b, &(tb_spec){.bits = 2});
+            TB_SHORTS(b, 0, TZ_TAG_PHOTOMETRIC, photometric);
+            TB_SHORTS(b, 0, TZ_TAG_COLOR_MAP, 0, 1, 2, 65535, 10, 11, 12, 13, 20, 21, 22, 23);
+            tb_finish(b);
+            tz_file *file = check_warns(b, NULL,
+                                        DEFECT(FORMAT, TAG, .tag = TZ_TAG_PHOTOMETRIC,
+                                               .expected = 3, .found = photometric));
+            const tz_info *info = tz_file_info(file);
+            assert_int_equal(info->photometric, 3);
+            assert_int_equal(info->levels[0].photometric, photometric);
+            assert_int_equal(info->color_map_size, 4);
+            assert_memory_equal(info->color_map, map, sizeof map);
+            tz_band band;
+            assert_int_equal(tz_band_info(file, 0, &band, NULL), TZ_OK);
+            assert_int_equal(band.color, TZ_COLOR_PALETTE);
+            check_done(file, b);
+        }
+    }
+}
+
+/* Overviews and masks are as they are stored; the palette is that of the page. */
+static void t18_a_colour_map_with_grey_levels_and_a_mask(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        int image = tb_image(b, &(tb_spec){.width = 64, .height = 64, .bits = 1});
+        int half = tb_image(
+            b, &(tb_spec){.width = 32, .height = 32, .bits = 1, .photometric = 3, .subfile = 1});
+        TB_SHORTS(b, image, TZ_TAG_COLOR_MAP, 1, 2, 3, 4, 5, 6);
+        TB_SHORTS(b, half, TZ_TAG_COLOR_MAP, 6, 5, 4, 3, 2, 1);
+        tb_mask(b, image);
+        tb_finish(b);
+        tz_file *file = check_warns(
+            b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_PHOTOMETRIC, .expected = 3, .found = 1));
+        const tz_info *info = tz_file_info(file);
+        assert_int_equal(info->level_count, 2);
+        assert_true(info->levels[0].has_mask);
+        assert_int_equal(info->color_map[0], 1);
+        check_done(file, b);
+    }
+}
+
+static void t18_only_the_first_of_many_bands_is_a_palette(void **state)
+{
+    (void)state;
+    static const uint16_t photometrics[] = {1, 3};
+    FORMATS(f)
+    {
+        for (size_t i = 0; i < 2; i++) {
+            tb *b = tb_new(f);
+            tb_image(b, &(tb_spec){.bits = 1, .samples = 3, .photometric = photometrics[i]});
+            TB_SHORTS(b, 0, TZ_TAG_EXTRA_SAMPLES, 0, 2);
+            TB_SHORTS(b, 0, TZ_TAG_COLOR_MAP, 1, 2, 3, 4, 5, 6);
+            tb_finish(b);
+            tz_file *file = check_opens_somehow(b, NULL);
+            static const tz_color colors[] = {TZ_COLOR_PALETTE, TZ_COLOR_UNDEFINED, TZ_COLOR_ALPHA};
+            for (uint32_t k = 0; k < 3; k++) {
+                tz_band band;
+                assert_int_equal(tz_band_info(file, k, &band, NULL), TZ_OK);
+                assert_int_equal(band.color, colors[k]);
+            }
+            check_done(file, b);
+        }
+    }
+}
+
 static void t19_min_is_white_is_told(void **state)
 {
     (void)state;
@@ -734,6 +812,9 @@ int main(void)
         CASE(t16_depths_of_many_samples),
         CASE(t17_extra_samples),
         CASE(t18_palette),
+        CASE(t18_a_colour_map_makes_a_palette_of_grey),
+        CASE(t18_a_colour_map_with_grey_levels_and_a_mask),
+        CASE(t18_only_the_first_of_many_bands_is_a_palette),
         CASE(t19_min_is_white_is_told),
         CASE(t20_a_mask_by_photometric_or_by_subfile_type),
         CASE(t21_subfile_types_new_and_old),

@@ -93,7 +93,7 @@ static void random_colors(random_parts *parts)
         for (unsigned i = 0; i < spec.extra_sample_count; i++)
             parts->extra[i] = (uint16_t)number(3);
     }
-    if (spec.dtype == TZ_DTYPE_UINT8 && spec.bands == 1 && choice == 0) {
+    if (spec.dtype <= TZ_DTYPE_INT8 && choice == 0) {
         spec.color_map_size = 1u << (spec.bits_per_sample ? spec.bits_per_sample : 8);
         spec.color_map = parts->map;
         for (unsigned i = 0; i < 3 * spec.color_map_size; i++)
@@ -357,6 +357,26 @@ static void odd_colors_become_grey(void **state)
     }
 }
 
+/* A file whose map contradicts its interpretation becomes one that does not. */
+static void a_colour_map_makes_a_palette(void **state)
+{
+    (void)state;
+    for (uint16_t photometric = 0; photometric < 2; photometric++) {
+        tb *b = tb_new(0);
+        tb_image(b, &(tb_spec){.width = 16, .height = 16, .samples = 2, .bits = 1});
+        TB_SHORTS(b, 0, TZ_TAG_PHOTOMETRIC, photometric);
+        TB_SHORTS(b, 0, TZ_TAG_EXTRA_SAMPLES, 2);
+        TB_SHORTS(b, 0, TZ_TAG_COLOR_MAP, 1, 2, 3, 4, 5, 6);
+        tz_image_spec *read = spec_of_built(b);
+        assert_int_equal(read->photometric, TZ_PHOTOMETRIC_PALETTE);
+        assert_int_equal(read->color_map_size, 2);
+        assert_int_equal(read->color_map[5], 6);
+        assert_int_equal(read->extra_sample_count, 1);
+        assert_int_equal(read->extra_samples[0], 2);
+        tz_spec_free(read);
+    }
+}
+
 static void samples_without_a_type_are_an_error(void **state)
 {
     (void)state;
@@ -456,6 +476,7 @@ int main(void)
         CASE(nodata_that_no_pixel_has_is_left_out),
         CASE(ycbcr_of_jpeg_becomes_rgb),
         CASE(odd_colors_become_grey),
+        CASE(a_colour_map_makes_a_palette),
         CASE(samples_without_a_type_are_an_error),
         CASE(shared_data_is_bounded),
         CASE(every_allocation_may_fail),

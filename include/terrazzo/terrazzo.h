@@ -421,16 +421,19 @@ typedef struct tz_info {
     tz_dtype dtype;
     uint16_t bits_per_sample;
     uint16_t sample_format; /* 1 unsigned, 2 signed, 3 float, 4 void, 5 complex int, 6 complex */
-    uint16_t photometric;
-    uint16_t planar;      /* 1 by pixel, 2 by band */
+    uint16_t
+        photometric; /* 3, a palette, wherever there is a colour map; levels[0] has the tag's */
+    uint16_t planar; /* 1 by pixel, 2 by band */
     uint16_t orientation; /* 1 to 8 */
     uint16_t fill_order;
     uint16_t ycbcr_subsampling[2];
     const uint16_t *extra_samples; /* 0 unspecified, 1 premultiplied alpha, 2 alpha */
     uint32_t extra_sample_count;
-    const uint16_t *color_map; /* reds, greens, blues, 0 to 65535; NULL: none */
-    uint32_t color_map_size;   /* entries, each of three values */
-    const tz_level *levels;    /* levels[0] is full resolution, then ever smaller */
+    /* Colours of the values of the first band: reds, greens, blues, 0 to 65535. NULL: none. A map
+     * beside a grey photometric interpretation makes a palette, with a warning. */
+    const uint16_t *color_map;
+    uint32_t color_map_size; /* entries, each of three values: 2 to the power of bits_per_sample */
+    const tz_level *levels;  /* levels[0] is full resolution, then ever smaller */
     uint32_t level_count;
     const tz_level *masks; /* masks[i] belongs to levels[i]; width 0 where has_mask is false;
                               NULL when no level has one */

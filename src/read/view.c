@@ -326,7 +326,7 @@ static bool may_be_reduced(const tz_view *view, const tz_read_options *how)
     const tz_codec *codec = NULL;
     const tz_context quiet = {.ifd = -1};
     return how->reduced_tiles && how->resampling < TZ_RESAMPLE_MODE && level->readable &&
-           !view->layer.is_mask && level->photometric != TZ_PHOTOMETRIC_PALETTE &&
+           !view->layer.is_mask && view->file->info.photometric != TZ_PHOTOMETRIC_PALETTE &&
            view->file->info.nodata.kind == TZ_NODATA_NONE &&
            tz_mask_source(view) == TZ_TARGET_PIXELS &&
            tz_codec_find(level->compression, &quiet, &codec) == TZ_OK &&

@@ -14,7 +14,7 @@ typedef struct color_rule {
 
 static const color_rule rules[] = {
     {TZ_PHOTOMETRIC_MIN_IS_WHITE, 0, 0}, {TZ_PHOTOMETRIC_MIN_IS_BLACK, 1, 0},
-    {TZ_PHOTOMETRIC_RGB, 2, 0},          {TZ_PHOTOMETRIC_PALETTE, 3, 1},
+    {TZ_PHOTOMETRIC_RGB, 2, 0},          {TZ_PHOTOMETRIC_PALETTE, 3, 0},
     {TZ_PHOTOMETRIC_CMYK, 5, 0},         {TZ_PHOTOMETRIC_YCBCR, 6, 3},
     {TZ_PHOTOMETRIC_CIELAB, 8, 0},       {TZ_PHOTOMETRIC_ICCLAB, 9, 0},
     {TZ_PHOTOMETRIC_ITULAB, 10, 0},
@@ -140,8 +140,8 @@ static tz_result take_color_map(tz_image *image, const tz_context *ctx)
         spec->color_map = NULL;
         return TZ_OK;
     }
-    if (image->sample_format != 1 || spec->bits_per_sample > 16)
-        return TZ_REFUSE(ctx, "a palette takes unsigned samples of up to 16 bits");
+    if (image->sample_format > 2 || spec->bits_per_sample > 16)
+        return TZ_REFUSE(ctx, "a palette takes integers of up to 16 bits");
     const uint32_t wanted = UINT32_C(1) << spec->bits_per_sample;
     if (spec->color_map_size != wanted)
         return TZ_REFUSE(ctx, "a colour map of %u entries; samples of %u bits need %u",

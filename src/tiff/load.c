@@ -178,23 +178,53 @@ static tz_result load_metadata(loader *load)
     return fed != TZ_OK ? fed : finished;
 }
 
+/* Checks that the samples can be numbers of colours and that there is one colour for each. */
+static tz_result check_color_map(loader *load, bool *fits)
+{
+    const tz_info *info = &load->file->info;
+    const uint64_t count = load->ifd->color_map.count;
+    const tz_place place = tz_at_tag(TZ_TAG_COLOR_MAP, load->ifd->color_map.offset);
+    const uint16_t format = info->sample_format;
+    *fits = false;
+    if ((format > 2 && format != 4) || info->bits_per_sample > 16)
+        return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, 0, count),
+                       "a colour map is for integers of up to 16 bits; ignored");
+    const uint64_t wanted = UINT64_C(3) << info->bits_per_sample;
+    if (count != wanted)
+        return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, wanted, count),
+                       "colour map of a wrong length; ignored");
+    *fits = true;
+    return TZ_OK;
+}
+
+/* Writers add a colour map to a grey image and leave its interpretation as it was. Like GDAL, take
+ * the map to be what they mean: the values of pixels stay, also of MinIsWhite. */
 static tz_result load_color_map(loader *load)
 {
-    const tz_value *value = &load->ifd->color_map;
     tz_info *info = &load->file->info;
+    const uint16_t photometric = info->photometric;
+    const tz_place place = tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, load->ifd->offset),
+                                        TZ_PHOTOMETRIC_PALETTE, photometric);
+    const bool grey = photometric <= TZ_PHOTOMETRIC_MIN_IS_BLACK;
     void *data = NULL;
-    if (value->count == 0 || info->photometric != TZ_PHOTOMETRIC_PALETTE)
+    bool fits;
+    if (load->ifd->color_map.count == 0 || photometric == TZ_PHOTOMETRIC_MASK)
         return TZ_OK;
-    const uint64_t wanted = info->bits_per_sample <= 16 ? UINT64_C(3) << info->bits_per_sample : 0;
-    if (value->count != wanted)
-        return tz_warn(
-            load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-            tz_expecting(tz_at_tag(TZ_TAG_COLOR_MAP, value->offset), wanted, value->count),
-            "colour map of a wrong length; ignored");
-    TZ_TRY(load_array(load, value, TZ_TAG_COLOR_MAP, &data));
+    if (!grey && photometric != TZ_PHOTOMETRIC_PALETTE)
+        return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place,
+                       "ColorMap is for palettes, and the image is not one; ignored");
+    TZ_TRY(check_color_map(load, &fits));
+    if (fits)
+        TZ_TRY(load_array(load, &load->ifd->color_map, TZ_TAG_COLOR_MAP, &data));
+    if (!data)
+        return TZ_OK;
     info->color_map = data;
-    info->color_map_size = data ? (uint32_t)(wanted / 3) : 0;
-    return TZ_OK;
+    info->color_map_size = UINT32_C(1) << info->bits_per_sample;
+    info->photometric = TZ_PHOTOMETRIC_PALETTE;
+    if (!grey)
+        return TZ_OK;
+    return tz_warn(load->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place,
+                   "%s with a ColorMap; taken as a palette", tz_photometric_name(photometric));
 }
 
 static tz_result load_extra_samples(loader *load)

@@ -64,8 +64,7 @@ static tz_photometric photometric_of(const tz_info *info)
     case 0:
         return TZ_PHOTOMETRIC_MIN_IS_WHITE;
     case TZ_PHOTOMETRIC_PALETTE:
-        return info->color_map && info->bands == 1 ? TZ_PHOTOMETRIC_PALETTE
-                                                   : TZ_PHOTOMETRIC_MIN_IS_BLACK;
+        return info->color_map ? TZ_PHOTOMETRIC_PALETTE : TZ_PHOTOMETRIC_MIN_IS_BLACK;
     case TZ_PHOTOMETRIC_RGB:
     case TZ_PHOTOMETRIC_CMYK:
     case TZ_PHOTOMETRIC_CIELAB:

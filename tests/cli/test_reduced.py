@@ -212,19 +212,22 @@ def test_irreversible_wavelets(tmp_path):
     assert difference.mean() < .5 and difference.max() < 5
 
 
-@pytest.mark.parametrize("kind", ["not asked for", "nodata", "palette", "too large", "median", "deflate"])
+@pytest.mark.parametrize("kind", ["not asked for", "nodata", "palette", "mapped", "too large", "median", "deflate"])
 def test_what_is_not_reduced(tmp_path, kind):
     path = str(tmp_path / "a.tif")
     planes = picture(1, 200, 160, "uint8")
     tags = [(42113, "s", 2, "0", True)] if kind == "nodata" else []
     if kind == "palette":
         write(path, planes, 64, "palette", tags=[(320, "H", 768, list(range(768)), True)])
+    elif kind == "mapped":
+        write(path, planes, 64, tags=[(320, "H", 768, list(range(768)), True)])
     elif kind == "deflate":
         tifffile.imwrite(path, planes[0], tile=(64, 64), compression="zlib", metadata=None)
     else:
         write(path, planes, 64, tags=tags)
     size = "81x101" if kind == "too large" else "40x50"
-    how = ["--size", size, "--resampling", "median" if kind == "median" else "nearest" if kind == "palette" else "average"]
+    method = {"median": "median", "palette": "nearest", "mapped": "nearest"}.get(kind, "average")
+    how = ["--quiet", "--size", size, "--resampling", method]
     expected, plain = read(tmp_path, path, *how)
     found, report = read(tmp_path, path, *how, *([] if kind == "not asked for" else ["--reduced-tiles"]))
     np.testing.assert_array_equal(found, expected)
