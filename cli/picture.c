@@ -10,10 +10,22 @@
 #include "png.h"
 #include "problem.h"
 #include "sample.h"
-#include "stretch.h"
+#include "stretch_pixels.h"
+#include "terminal.h"
+#include "text.h"
 
 #define MIN_IS_WHITE 0
-#define MOST_BANDS   5 /* of a picture: CMYK and alpha */
+#define MOST_BANDS   (PICTURE_COLORS + 1) /* of a picture: CMYK and alpha */
+#define FULL_BYTE    255
+
+bool picture_apply(stretch_mode *mode, int id)
+{
+    stretch_mode asked = id == PICTURE_STRETCH ? STRETCH_ON : STRETCH_OFF;
+    if (*mode != STRETCH_AUTO && *mode != asked)
+        return term_usage("--stretch and --no-stretch do not go together", NULL, "") == EXIT_OK;
+    *mode = asked;
+    return true;
+}
 
 /* Bands ---------------------------------------------------------------------------------------- */
 
@@ -133,11 +145,11 @@ typedef struct painter {
     bool cmyk;
     bool ycbcr;
     bool inverted;
-    bool stretched;
     bool may_be_nan;
     const void *planes[MOST_BANDS];
     const unsigned char *masks[MOST_BANDS];
     stretch range[MOST_BANDS];
+    picture_stretch *done;
     unsigned char bytes[MOST_BANDS][256]; /* what samples of 8 bits become */
     bool transparent;                     /* the picture has an alpha channel */
     unsigned channels;
@@ -275,21 +287,69 @@ static double full_of(const request *r)
     return r->dtype == TZ_DTYPE_UINT8 ? 255 : r->dtype == TZ_DTYPE_UINT16 ? 65535 : 1;
 }
 
-static void set_ranges(painter *p)
+/* Black to white without a stretch. Few bits fill the range; wider types are cut off at 255, but
+ * alpha never is. */
+static void set_plain_ranges(painter *p)
 {
-    size_t count = (size_t)p->pixels->height * p->pixels->width;
     double full = full_of(p->r);
-    for (unsigned band = 0; band < MOST_BANDS; band++)
-        p->range[band] = (stretch){0, full};
-    for (unsigned band = 0; p->stretched && band < p->colors; band++)
-        p->range[band] = stretch_measure(p->pixels->dtype, p->planes[band], p->masks[band], count);
+    for (unsigned band = 0; band < MOST_BANDS; band++) {
+        bool cut = p->pixels->dtype != TZ_DTYPE_UINT8 && band < p->colors;
+        p->range[band] = (stretch){0, cut ? FULL_BYTE : full};
+    }
+}
+
+/* Classes, say: one band of bytes, not asked for by --dtype, that uses less than a quarter of the
+ * range. A single value stays what it is. */
+static bool is_narrow(const painter *p, const stretch_pixels *few)
+{
+    size_t count = (size_t)few->pixels.height * few->pixels.width;
+    if (p->colors != 1 || p->r->settings->dtype != TZ_DTYPE_NONE)
+        return false;
+    stretch extent = stretch_extent(few->pixels.dtype, few->pixels.data, few->mask.data, count);
+    double width = extent.high - extent.low;
+    return width > 0 && width < (full_of(p->r) + 1) / 4;
+}
+
+/* Whether the mode asks for pixels to be measured, be it to find out that there is no need. */
+static bool may_stretch(const painter *p, stretch_mode mode)
+{
+    if (mode != STRETCH_AUTO)
+        return mode == STRETCH_ON;
+    return !p->palette && (p->pixels->dtype != TZ_DTYPE_UINT8 || p->colors == 1);
+}
+
+static tz_result set_ranges(painter *p, stretch_mode mode, tz_error *err)
+{
+    stretch_pixels few = {0};
+    set_plain_ranges(p);
+    *p->done = (picture_stretch){0};
+    if (!may_stretch(p, mode))
+        return TZ_OK;
+    tz_result result = stretch_pixels_get(&few, p->r, p->pixels, p->mask, err);
+    if (result != TZ_OK)
+        return result;
+    if (mode == STRETCH_ON || p->pixels->dtype != TZ_DTYPE_UINT8 || is_narrow(p, &few)) {
+        size_t count = (size_t)few.pixels.height * few.pixels.width;
+        *p->done = (picture_stretch){.count = p->colors, .level = few.level};
+        for (unsigned band = 0; band < p->colors; band++) {
+            p->range[band] = stretch_measure(few.pixels.dtype, plane_of(&few.pixels, band),
+                                             plane_of(&few.mask, band), count);
+            p->done->range[band] = p->range[band];
+        }
+    }
+    stretch_pixels_free(&few);
+    return TZ_OK;
+}
+
+static void set_bytes(painter *p)
+{
     for (unsigned band = 0; band < MOST_BANDS; band++) {
         for (unsigned value = 0; value < 256; value++)
             p->bytes[band][value] = stretch_apply(&p->range[band], value);
     }
 }
 
-static void prepare(painter *p, bool stretched)
+static tz_result prepare(painter *p, stretch_mode mode, tz_error *err)
 {
     const request *r = p->r;
     const tz_info *info = r->info;
@@ -300,30 +360,35 @@ static void prepare(painter *p, bool stretched)
     }
     p->has_alpha = ends_in_alpha(r);
     p->colors = r->band_count - p->has_alpha;
-    p->palette = picture_has_palette(r) && p->colors == 1 && !stretched;
+    p->palette = picture_has_palette(r) && p->colors == 1 && mode != STRETCH_ON;
     p->table = color_table_of(info);
     p->cmyk = is_cmyk(r, p->colors);
     p->ycbcr = p->colors == 3 && color_of(r, r->bands[0]) == TZ_COLOR_Y &&
-               color_of(r, r->bands[2]) == TZ_COLOR_CR && !stretched;
+               color_of(r, r->bands[2]) == TZ_COLOR_CR && mode != STRETCH_ON;
     p->inverted = info->photometric == MIN_IS_WHITE && p->colors == 1;
-    p->stretched = !p->palette && (stretched || r->dtype != TZ_DTYPE_UINT8);
+    tz_result result = set_ranges(p, mode, err);
+    if (result != TZ_OK)
+        return result;
+    set_bytes(p);
     uint32_t extra = info->extra_sample_count;
     p->premultiplied =
-        p->has_alpha && extra > 0 && !p->stretched && info->extra_samples[extra - 1] == 1;
-    set_ranges(p);
+        p->has_alpha && extra > 0 && p->done->count == 0 && info->extra_samples[extra - 1] == 1;
     p->transparent = is_anything_transparent(p) || p->has_alpha;
     p->channels = (p->palette || p->cmyk ? 3 : p->colors) + p->transparent;
+    return TZ_OK;
 }
 
 tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffer *pixels,
-                        const tz_buffer *mask, bool stretched, tz_error *err)
+                        const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
+                        tz_error *err)
 {
-    painter p = {.pixels = pixels, .mask = mask, .r = r};
-    prepare(&p, stretched);
+    painter p = {.pixels = pixels, .mask = mask, .r = r, .done = done};
+    tz_result result = prepare(&p, mode, err);
+    if (result != TZ_OK)
+        return result;
     unsigned char *row = malloc((size_t)pixels->width * p.channels);
-    tz_result result = row != NULL
-                           ? to->start(to->user, pixels->width, pixels->height, p.channels, err)
-                           : problem_nomem(err, "a row");
+    result = row != NULL ? to->start(to->user, pixels->width, pixels->height, p.channels, err)
+                         : problem_nomem(err, "a row");
     for (size_t y = 0; y < pixels->height && result == TZ_OK; y++) {
         for (size_t x = 0; x < pixels->width; x++)
             paint_pixel(&p, y * pixels->width + x, row + x * p.channels);
@@ -331,6 +396,24 @@ tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffe
     }
     free(row);
     return result;
+}
+
+void picture_tell(const request *r, const picture_stretch *done)
+{
+    char text[PICTURE_COLORS * 3 * TEXT_NUMBER] = "stretched";
+    char low[TEXT_NUMBER];
+    char high[TEXT_NUMBER];
+    size_t size = strlen(text);
+    if (done->count == 0)
+        return;
+    if (done->level > 0)
+        size += (size_t)snprintf(text + size, sizeof text - size, ", by overview %u", done->level);
+    for (uint32_t i = 0; i < done->count && size < sizeof text; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s band %u from %s to %s",
+                                 i == 0 ? ":" : ",", r->bands[i] + 1,
+                                 text_double(low, done->range[i].low),
+                                 text_double(high, done->range[i].high));
+    term_note(text);
 }
 
 /* PNG ------------------------------------------------------------------------------------------ */
@@ -353,11 +436,12 @@ static tz_result put_png_row(void *user, const unsigned char *row, tz_error *err
 }
 
 tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
-                        const tz_buffer *mask, bool stretched, tz_error *err)
+                        const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
+                        tz_error *err)
 {
     png_target target = {.to = to};
     const picture_sink sink = {.start = start_png, .row = put_png_row, .user = &target};
-    tz_result result = picture_paint(&sink, r, pixels, mask, stretched, err);
+    tz_result result = picture_paint(&sink, r, pixels, mask, mode, done, err);
     if (result == TZ_OK)
         result = png_finish(target.png, err);
     png_close(target.png);

@@ -5,6 +5,20 @@
 
 #include "output.h"
 #include "request.h"
+#include "stretch.h"
+
+/* clang-format off */
+enum { PICTURE_STRETCH = 301, PICTURE_NO_STRETCH };
+#define PICTURE_OPTIONS                                                                            \
+    {"stretch", 0, PICTURE_STRETCH, NULL, "pictures: 2 to 98 % of the valid pixels of each band\n" \
+                                          "fill the range; by default of types other than uint8,\n"\
+                                          "and of one band of uint8 without a colour map that\n"   \
+                                          "uses less than a quarter of the range"},                \
+    {"no-stretch", 0, PICTURE_NO_STRETCH, NULL, "pictures: values as they are; those below 0 and\n"\
+                                                "above 255 are cut off"}
+/* clang-format on */
+/* Takes one of these options; false after a message. */
+bool picture_apply(stretch_mode *mode, int id);
 
 /* Sets the bands of a request for a picture: those that were asked for if they can make one, else
  * red, green and blue if the file has them, else the first. A band of alpha stands last. */
@@ -20,11 +34,25 @@ typedef struct picture_sink {
     tz_result (*row)(void *user, const unsigned char *row, tz_error *err);
     void *user;
 } picture_sink;
+
+/* The values that a picture shows from black to white. */
+#define PICTURE_COLORS 4
+typedef struct picture_stretch {
+    uint32_t count; /* of bands; 0: nothing was stretched */
+    uint32_t level; /* of the overview that was measured; 0: the picture itself was */
+    stretch range[PICTURE_COLORS];
+} picture_stretch;
+
 tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffer *pixels,
-                        const tz_buffer *mask, bool stretched, tz_error *err);
+                        const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
+                        tz_error *err);
 
 /* All of it, as a PNG. */
 tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
-                        const tz_buffer *mask, bool stretched, tz_error *err);
+                        const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
+                        tz_error *err);
+
+/* The range of each band that was stretched, on standard error. */
+void picture_tell(const request *r, const picture_stretch *done);
 
 #endif

@@ -14,13 +14,12 @@
 
 /* Options -------------------------------------------------------------------------------------- */
 
-enum { STRETCH = 1, OVERWRITE };
+enum { OVERWRITE = 1 };
 
 /* clang-format off */
 static const cli_option read_options[] = {
     REQUEST_OPTIONS,
-    {"stretch", 0, STRETCH, NULL, "PNG: 2 to 98 % of the valid pixels of each band fill the\n"
-                                  "range, as always for types other than uint8"},
+    PICTURE_OPTIONS,
     {"overwrite", 0, OVERWRITE, NULL, "replace OUT if it exists"},
     {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},
     OPENING_OPTIONS,
@@ -46,7 +45,7 @@ const cli_command read_command = {
 
 typedef struct read_settings {
     request_settings request;
-    bool stretch;
+    stretch_mode stretch;
     bool overwrite;
     const char *input;
     const char *output;
@@ -55,12 +54,11 @@ typedef struct read_settings {
 static bool apply(void *user, int id, const char *value)
 {
     read_settings *settings = user;
-    if (id == STRETCH)
-        settings->stretch = true;
-    else if (id == OVERWRITE)
-        settings->overwrite = true;
-    else
+    if (id == PICTURE_STRETCH || id == PICTURE_NO_STRETCH)
+        return picture_apply(&settings->stretch, id);
+    if (id != OVERWRITE)
         return request_apply(&settings->request, id, value);
+    settings->overwrite = true;
     return true;
 }
 
@@ -78,8 +76,10 @@ static bool check_output(read_settings *settings)
         term_usage("--json and the pixels cannot both go to standard output", NULL, "");
     else if (to_stdout && asked->masked && asked->format != FORMAT_PNG)
         term_usage("--masked makes a second file, which standard output cannot be", NULL, "");
-    else if (settings->stretch && asked->format != FORMAT_PNG)
-        term_usage("--stretch is for PNG", NULL, "");
+    else if (settings->stretch != STRETCH_AUTO && asked->format != FORMAT_PNG)
+        term_usage(settings->stretch == STRETCH_ON ? "--stretch is for PNG"
+                                                   : "--no-stretch is for PNG",
+                   NULL, "");
     else
         return request_check(asked);
     return false;
@@ -95,6 +95,7 @@ typedef struct reading {
     char *mask_path; /* NULL: no second file */
     array_file array;
     array_file mask_array;
+    picture_stretch stretched;
 } reading;
 
 static tz_result put_array(void *user, const block *where, const tz_buffer *pixels,
@@ -112,7 +113,7 @@ static tz_result put_picture(void *user, const block *where, const tz_buffer *pi
 {
     reading *w = user;
     (void)where; /* it is all of it */
-    return picture_write(&w->out, w->r, pixels, mask, w->settings->stretch, err);
+    return picture_write(&w->out, w->r, pixels, mask, w->settings->stretch, &w->stretched, err);
 }
 
 static tz_result open_mask(reading *w, tz_error *err)
@@ -158,11 +159,13 @@ static void tell(const reading *w, const transfer_result *result)
                           .output = s->output,
                           .mask_output = w->mask_path,
                           .r = w->r,
-                          .result = result};
+                          .result = result,
+                          .stretched = &w->stretched};
     if (s->request.common.json)
         report_write(&shown);
     else if (s->request.common.verbose && strcmp(s->output, "-") != 0)
         report_print(&shown);
+    picture_tell(w->r, &w->stretched);
     problem_print_warnings(w->r->info);
     report_warn(result);
 }

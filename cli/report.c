@@ -172,6 +172,27 @@ static void write_what(json *j, const report *p)
     json_uint(j, "reduction", p->result->outcome.reduction);
 }
 
+static void write_stretch(json *j, const report *p)
+{
+    const picture_stretch *done = p->stretched;
+    if (done == NULL || done->count == 0) {
+        json_null(j, "stretch");
+        return;
+    }
+    json_object(j, "stretch");
+    json_uint_or_null(j, "overview", done->level, done->level > 0);
+    json_array(j, "bands");
+    for (uint32_t i = 0; i < done->count; i++) {
+        json_object_row(j, NULL);
+        json_uint(j, "band", p->r->bands[i] + 1);
+        json_double(j, "low", done->range[i].low);
+        json_double(j, "high", done->range[i].high);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
 static void write_cost(json *j, const report *p)
 {
     const tz_report *t = &p->result->report;
@@ -229,6 +250,7 @@ void report_write(const report *p)
     json_text_or_null(&j, "mask_output", p->mask_output);
     json_text(&j, "format", request_format_name(p->r->format));
     write_what(&j, p);
+    write_stretch(&j, p);
     write_cost(&j, p);
     const device_told told = device_of(p);
     device_report_write(&j, "device", &told);

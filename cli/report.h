@@ -4,6 +4,7 @@
 #define CLI_REPORT_H
 
 #include "json.h"
+#include "picture.h"
 #include "transfer.h"
 
 typedef struct report {
@@ -12,6 +13,7 @@ typedef struct report {
     const char *mask_output;
     const request *r;
     const transfer_result *result;
+    const picture_stretch *stretched; /* NULL: a plan */
 } report;
 
 void report_print(const report *p);

@@ -76,6 +76,23 @@ static double value_of_rank(const pixels *p, uint64_t rank)
     return key_value(found);
 }
 
+stretch stretch_extent(tz_dtype dtype, const void *samples, const unsigned char *mask, size_t count)
+{
+    const pixels p = {dtype, samples, mask, count};
+    uint64_t least = UINT64_MAX;
+    uint64_t greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key;
+        if (!pixel_key(&p, i, &key))
+            continue;
+        least = key < least ? key : least;
+        greatest = key > greatest ? key : greatest;
+    }
+    if (least > greatest)
+        return (stretch){0, 0};
+    return (stretch){key_value(least), key_value(greatest)};
+}
+
 stretch stretch_measure(tz_dtype dtype, const void *samples, const unsigned char *mask,
                         size_t count)
 {
@@ -88,7 +105,7 @@ stretch stretch_measure(tz_dtype dtype, const void *samples, const unsigned char
                  value_of_rank(&p, (uint64_t)ceil((double)last * 0.98))};
     if (s.low < s.high)
         return s;
-    return (stretch){value_of_rank(&p, 0), value_of_rank(&p, last)};
+    return stretch_extent(dtype, samples, mask, count);
 }
 
 unsigned char stretch_apply(const stretch *s, double value)

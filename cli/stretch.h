@@ -6,13 +6,21 @@
 #include <stdbool.h>
 #include <terrazzo/terrazzo.h>
 
+/* As asked for. AUTO: of types other than uint8, and of one band of uint8 that uses little of its
+ * range. */
+typedef enum stretch_mode { STRETCH_AUTO, STRETCH_ON, STRETCH_OFF } stretch_mode;
+
 typedef struct stretch {
     double low, high;
 } stretch;
 
+/* The least and the greatest of the valid pixels; 0 and 0 without any. */
+stretch stretch_extent(tz_dtype dtype, const void *samples, const unsigned char *mask,
+                       size_t count);
+
 /* From the value that 2 % of the valid pixels do not exceed to the one that 98 % do not: exactly,
- * by rank. Where both are the same, the least and the greatest. mask is 0 where a pixel is not
- * valid; infinities and NaN do not count. */
+ * by rank. Where both are the same, their extent. mask is 0 where a pixel is not valid; infinities
+ * and NaN do not count. */
 stretch stretch_measure(tz_dtype dtype, const void *samples, const unsigned char *mask,
                         size_t count);
 

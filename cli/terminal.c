@@ -162,6 +162,15 @@ void term_warning(const char *message, uint64_t count)
     fputc('\n', stderr);
 }
 
+void term_note(const char *message)
+{
+    if (term.quiet)
+        return;
+    begin_message("note", "1");
+    text_put_string(stderr, message, 0);
+    fputc('\n', stderr);
+}
+
 int term_usage(const char *before, const char *word, const char *after)
 {
     begin_message("error", "1;31");

@@ -39,6 +39,8 @@ void term_put(term_style style, const char *text);
 /* "error: MESSAGE" and "warning: MESSAGE (n times)" on standard error. */
 void term_error(const char *message);
 void term_warning(const char *message, uint64_t count);
+/* "note: MESSAGE" on standard error, for what is neither; nothing where warnings are not shown. */
+void term_note(const char *message);
 
 /* "error: BEFORE 'WORD' AFTER"; WORD may be anything that was typed. Returns EXIT_USAGE. */
 int term_usage(const char *before, const char *word, const char *after);

@@ -15,14 +15,13 @@
 #define MOST_COLUMNS  1000
 #define SPARE_ROWS    3 /* of the terminal: for what is told below, and the prompt */
 
-enum { STRETCH = 1, COLUMNS };
+enum { COLUMNS = 1 };
 
 /* clang-format off */
 static const cli_option view_options[] = {
     REQUEST_PLACE_OPTIONS,
     {"columns", 0, COLUMNS, "N", "how wide; by default what fits the terminal"},
-    {"stretch", 0, STRETCH, NULL, "2 to 98 % of the valid pixels of each band fill the\n"
-                                  "range, as always for types other than uint8"},
+    PICTURE_OPTIONS,
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read are not valid; a warning\n"
                                           "tells them"},
@@ -49,7 +48,7 @@ const cli_command view_command = {
 typedef struct view_settings {
     request_settings request;
     uint32_t columns; /* 0: what fits */
-    bool stretch;
+    stretch_mode stretch;
 } view_settings;
 
 static bool apply(void *user, int id, const char *value)
@@ -58,10 +57,9 @@ static bool apply(void *user, int id, const char *value)
     if (id == COLUMNS)
         return value_number(&settings->columns, MOST_COLUMNS,
                             "--columns needs a number up to 1000, not", value);
-    if (id != STRETCH)
-        return request_apply(&settings->request, id, value);
-    settings->stretch = true;
-    return true;
+    if (id == PICTURE_STRETCH || id == PICTURE_NO_STRETCH)
+        return picture_apply(&settings->stretch, id);
+    return request_apply(&settings->request, id, value);
 }
 
 /* A character is about twice as high as wide: two rows of pixels. */
@@ -86,7 +84,8 @@ static void fit(request *r, uint32_t columns)
 
 typedef struct viewing {
     const request *r;
-    bool stretch;
+    stretch_mode stretch;
+    picture_stretch stretched;
     half_blocks blocks;
 } viewing;
 
@@ -96,11 +95,12 @@ static tz_result put_picture(void *user, const block *where, const tz_buffer *pi
     viewing *v = user;
     const picture_sink sink = half_blocks_sink(&v->blocks);
     (void)where; /* it is all of it */
-    return picture_paint(&sink, v->r, pixels, mask, v->stretch, err);
+    return picture_paint(&sink, v->r, pixels, mask, v->stretch, &v->stretched, err);
 }
 
-static void tell(const request *r, const transfer_result *result, double seconds)
+static void tell(const viewing *v, const transfer_result *result, double seconds)
 {
+    const request *r = v->r;
     const tz_report *t = &result->report;
     uint32_t level = result->outcome.level < r->info->level_count ? result->outcome.level : 0;
     char a[TEXT_NUMBER];
@@ -114,6 +114,7 @@ static void tell(const request *r, const transfer_result *result, double seconds
            text_plural(t->requests), text_rounded(c, seconds * 1000, 1));
     term_end();
     putchar('\n');
+    picture_tell(r, &v->stretched);
     problem_print_warnings(r->info);
     report_warn(result);
 }
@@ -133,7 +134,7 @@ static tz_result view(const view_settings *settings, const char *path, tz_error 
         result = transfer_run(&r, &sink, false, &outcome, err);
     }
     if (result == TZ_OK)
-        tell(&r, &outcome, progress_clock() - started);
+        tell(&v, &outcome, progress_clock() - started);
     half_blocks_end(&v.blocks);
     request_close(&r);
     return result;

@@ -2,18 +2,23 @@
 """terrazzo read to PNG: valid files with the right colours, by two independent decoders: libpng in
 GDAL, and one of a few lines here that insists on every rule."""
 
+import json
+import re
 import struct
 import zlib
 
+import jsonschema
 import numpy as np
 import pytest
 import rasterio
+import tifffile
 
-from conftest import call
+from conftest import ROOT, call
 from tiffmaker import SHORT, Image, tiff
 
 pytestmark = [pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")]
 
+SCHEMA = json.loads((ROOT / "doc" / "read.schema.json").read_text())
 CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 
 
@@ -62,13 +67,25 @@ def decode(path):
     return np.stack(rows).transpose(2, 0, 1)
 
 
+def ranges_of(text):
+    """{band: (low, high)} of the note about a stretch; no text, no bands."""
+    if text == "":
+        return {}
+    note = re.fullmatch(r"(\x1b\[[\d;]*m)?note:(\x1b\[0m)? stretched(, by overview \d+)?: (.*)\n", text)
+    assert note, text
+    bands = [re.fullmatch(r"band (\d+) from (\S+) to (\S+)", part) for part in note[4].split(", ")]
+    return {int(band[1]): (float(band[2]), float(band[3])) for band in bands}
+
+
 @pytest.fixture
 def png(tmp_path):
-    """Runs `terrazzo read` to a PNG and returns its (channels, rows, columns)."""
+    """Runs `terrazzo read` to a PNG and returns its (channels, rows, columns). What is said must be the ranges of a
+    stretch; they are in png.ranges, by band."""
     def run_read(path, *arguments):
         out = str(tmp_path / "out.png")
         done = call("read", "--overwrite", path, out, *arguments)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert (done.returncode, done.stdout) == (0, "")
+        run_read.ranges = ranges_of(done.stderr)
         found = decode(out)
         with rasterio.open(out) as file:
             np.testing.assert_array_equal(file.read(), found)
@@ -80,13 +97,17 @@ def noise(bands, height, width, dtype="uint8", most=256):
     return np.random.default_rng(3).integers(0, most, (bands, height, width)).astype(dtype)
 
 
-def stretched(band, valid=None):
-    """What a band of other than 8 bits becomes."""
+def range_of(band, valid=None):
+    """From the value that 2 % do not exceed to the one that 98 % do not."""
     ordered = np.sort(band[valid if valid is not None else np.isfinite(band)].astype("float64"))
     last = len(ordered) - 1
     low, high = ordered[int(np.floor(last * 0.02))], ordered[int(np.ceil(last * 0.98))]
-    if low == high:
-        low, high = ordered[0], ordered[-1]
+    return (low, high) if low < high else (ordered[0], ordered[-1])
+
+
+def stretched(band, valid=None):
+    """What a band becomes that is stretched."""
+    low, high = range_of(band, valid)
     scaled = (np.nan_to_num(band.astype("float64"), nan=low) - low) / ((high - low) or 1)
     return np.floor(np.clip(scaled, 0, 1) * 255 + 0.5).astype("uint8")
 
@@ -139,9 +160,129 @@ def test_premultiplied_alpha_is_undone(png, raster):
 
 def test_one_band_of_bytes_is_not_stretched_unless_asked(png, raster):
     array = (noise(1, 50, 60) // 4 + 50).astype("uint8")
+    array[0, 0, :2] = 50, 114
     path = raster(array)
     np.testing.assert_array_equal(png(path), array)
+    assert png.ranges == {}
     np.testing.assert_array_equal(png(path, "--stretch")[0], stretched(array[0]))
+    assert list(png.ranges) == [1]
+
+
+@pytest.mark.parametrize("values", [(0, 1), (0, 10), (1, 44), (50, 113), (200, 255)])
+def test_a_band_of_bytes_that_uses_less_than_a_quarter_of_the_range_is_stretched(png, raster, values):
+    low, high = values
+    array = (noise(1, 50, 60) % (high - low + 1) + low).astype("uint8")
+    path = raster(array)
+    np.testing.assert_array_equal(png(path)[0], stretched(array[0]))
+    assert png.ranges == {1: range_of(array[0])}
+    np.testing.assert_array_equal(png(path, "--no-stretch"), array)
+    assert png.ranges == {}
+    np.testing.assert_array_equal(png(path, "--dtype", "uint8"), array)
+
+
+def test_classes_beside_nodata_and_alpha(png, raster):
+    array = noise(2, 50, 60, most=9)
+    array[1] = 255
+    array[1, :5] = 0
+    found = png(raster(array, alpha="yes"))
+    np.testing.assert_array_equal(found[0, 5:], stretched(array[0, 5:]))
+    array[0, 9] = 255
+    found = png(raster(array[:1], nodata=255))
+    valid = array[0] != 255
+    np.testing.assert_array_equal(found[0][valid], stretched(array[0], valid)[valid])
+
+
+def test_colours_of_bytes_are_never_stretched_unasked(png, raster):
+    array = noise(3, 50, 60, most=9)
+    np.testing.assert_array_equal(png(raster(array, photometric="rgb")), array)
+    np.testing.assert_array_equal(png(raster(array, photometric="minisblack"), "--bands", "3,2,1"), array[::-1])
+    assert png.ranges == {}
+
+
+@pytest.mark.parametrize("bits", [2, 4])
+def test_few_bits_are_a_range_of_their_own(png, raster, bits):
+    array = noise(1, 30, 40, most=1 << bits)
+    path = raster(array, nbits=bits)
+    png(path)
+    assert png.ranges == {}
+    if bits == 4:
+        png(raster(array // 6, nbits=bits))
+        assert png.ranges == {1: (0, 2)}
+
+
+def test_without_a_stretch_values_are_cut_off(png, raster):
+    array = noise(1, 30, 40, "int16", 600) - 100
+    np.testing.assert_array_equal(png(raster(array), "--no-stretch"), np.clip(array, 0, 255))
+    assert png.ranges == {}
+    array = noise(2, 30, 40, "uint16", 65536)
+    found = png(raster(array, alpha="yes"), "--no-stretch")
+    np.testing.assert_array_equal(found[1], np.floor(array[1] / 257 + 0.5))
+
+
+def test_a_large_picture_is_stretched_by_an_overview(run, raster, tmp_path):
+    """Overviews that tell another range than the image: each is 1000 more than the one before."""
+    array = noise(3, 900, 1300, "uint16", 500)
+    path, out = raster(array, tiled=True, blockxsize=256, blockysize=256), str(tmp_path / "out.png")
+    with rasterio.open(path, "r+") as file:
+        file.build_overviews([2, 4, 8], rasterio.enums.Resampling.nearest)
+    for level in range(3):
+        with rasterio.open(path, "r+", overview_level=level) as file:
+            file.write(file.read() + np.uint16(1000 * (level + 1)))
+
+    def measured(*arguments):
+        done = run("read", "--overwrite", "--json", "--bands", "3,1,2", path, out, *arguments)
+        ranges = ranges_of(done.stderr)
+        assert list(ranges) == [3, 1, 2] and all(400 < high - low < 500 for low, high in ranges.values())
+        level, = {int(low // 1000) for low, _ in ranges.values()}
+        assert json.loads(done.stdout)["stretch"]["overview"] == (level or None)
+        return level
+
+    assert measured() == 2
+    with rasterio.open(out) as file:
+        assert (file.read() == 0).all()
+    assert measured("--window", "0,0,512,512") == 0  # few enough to be measured themselves
+    assert measured("--window", "0,0,600,600") == 1
+    assert measured("--level", "0", "--window", "0,0,600,600") == 0
+
+
+def test_a_large_picture_without_overviews_is_stretched_by_every_nth_pixel(png, raster):
+    """900,000 pixels: 4 would do for 512 x 512, but 7 is the first number that has no divisor in common with 1000."""
+    array = noise(1, 900, 1000, "uint16", 500)
+    array.ravel()[::7] += 1000
+    found = png(raster(array))
+    low, high = range_of(array.ravel()[::7])
+    assert png.ranges == {1: (low, high)} and low >= 1000
+    expected = np.floor(np.clip((array[0] - low) / (high - low), 0, 1) * 255 + 0.5)
+    np.testing.assert_array_equal(found[0], expected)
+
+
+def test_an_overview_that_cannot_be_read_costs_no_picture(png, raster):
+    array = noise(1, 520, 520, "uint16", 500)
+    path = raster(array, tiled=True, blockxsize=256, blockysize=256, compress="deflate")
+    with rasterio.open(path, "r+") as file:
+        file.build_overviews([2, 4], rasterio.enums.Resampling.nearest)
+    with tifffile.TiffFile(path) as file:
+        places = [at for page in file.pages[1:] for at in page.dataoffsets]
+    with open(path, "r+b") as file:
+        for at in places:
+            file.seek(at)
+            file.write(b"\xff" * 8)
+    png(path)
+    assert all(low < 20 and 480 <= high < 500 for low, high in png.ranges.values())
+
+
+def test_the_report_has_the_ranges(run, raster, tmp_path):
+    path = raster(noise(1, 50, 60, most=11))
+    done = run("read", "--json", path, str(tmp_path / "a.png"))
+    answer = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(SCHEMA).validate(answer)
+    assert answer["stretch"] == {"overview": None, "bands": [{"band": 1, "low": 0, "high": 10}]}
+    assert ranges_of(done.stderr) == {1: (0, 10)}
+    assert run("read", "--quiet", "--overwrite", path, str(tmp_path / "a.png")).stderr == ""
+    for arguments in (["--no-stretch", path, str(tmp_path / "b.png")], [path, str(tmp_path / "b.npy")]):
+        answer = json.loads(run("read", "--json", *arguments).stdout)
+        jsonschema.Draft202012Validator(SCHEMA).validate(answer)
+        assert answer["stretch"] is None
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int16", "uint32", "int32", "int64", "float32",

@@ -303,6 +303,27 @@ def test_every_allocation_may_fail(gray, tmp_path, out):
     assert 5 < count < 999
 
 
+def test_every_allocation_of_a_large_picture_may_fail(raster, tmp_path):
+    """With an overview that the range is measured by, and without."""
+    program = COMMAND.parent / "tests" / "terrazzo_nomem"
+    if not program.is_file():
+        pytest.skip("terrazzo_nomem was not built")
+    array = np.zeros((1, 520, 520), "uint16")
+    array[:, ::2] = 7
+    for overviews in ([4], []):
+        path = raster(array, overviews=overviews, **PLACE)
+        for count in range(1, 1000):
+            done = subprocess.run([program, "read", "--threads", "1", path, tmp_path / "b.png"],
+                                  env=plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count)),
+                                  capture_output=True, text=True)
+            if done.returncode == 0:
+                break
+            assert done.returncode == 1 and done.stderr.count("error: ") == 1, done.stderr
+            assert names(tmp_path) == ["a.tif"]
+        assert 5 < count < 999 and ("by overview 1" in done.stderr) == bool(overviews)
+        (tmp_path / "b.png").unlink()
+
+
 # The command line -------------------------------------------------------------------------------
 
 
@@ -340,6 +361,8 @@ def test_every_allocation_may_fail(gray, tmp_path, out):
     (["--memory", "0", "a.tif", "b.npy"], "--memory needs a number of bytes"),
     (["--memory", "4X", "a.tif", "b.npy"], "not '4X'\n"),
     (["--stretch", "a.tif", "b.npy"], "--stretch is for PNG\n"),
+    (["--no-stretch", "a.tif", "b.npy"], "--no-stretch is for PNG\n"),
+    (["--stretch", "--no-stretch", "a.tif", "b.png"], "--stretch and --no-stretch do not go together\n"),
     (["--json", "--format", "raw", "a.tif", "-"], "cannot both go to standard output\n"),
     (["--masked", "--format", "raw", "a.tif", "-"], "--masked makes a second file"),
     (["--resampling", "a.tif"], "not 'a.tif'\n"), (["--sizee=1x1"], "did you mean '--size'?")])
@@ -427,6 +450,7 @@ def test_plan_says_what_read_does(run, raster, tmp_path):
                          *arguments).stdout)
         assert (plan.pop("output"), plan.pop("mask_output")) == (None, None)
         done.pop("output"), done.pop("mask_output")
+        assert plan.pop("stretch") is None and (done.pop("stretch") is not None) == ("png" in arguments)
         for way in ("tiles_copied", "tiles_direct", "tiles_decoded"):
             plan["decode"].pop(way), done["decode"].pop(way)
         assert plan == done

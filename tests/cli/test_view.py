@@ -14,6 +14,7 @@ import pytest
 import rasterio
 
 from conftest import COMMAND, plain_environment
+from test_png import range_of, ranges_of, stretched
 from tiffmaker import Image
 
 pytestmark = pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
@@ -54,7 +55,8 @@ def paint(text):
 
 def view(run, *arguments, depth="truecolor"):
     done = run("view", "--color", "always", *arguments, env=plain_environment(COLORTERM=depth))
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.returncode == 0, done.stderr
+    ranges_of(done.stderr)  # nothing else is said
     lines = done.stdout.splitlines()
     return paint("\n".join(lines[:-1])), lines[-1]
 
@@ -98,6 +100,29 @@ def test_palette(run, tmp_path):
     np.testing.assert_array_equal(np.array(rows), (colors // 257).T[array])
 
 
+def test_classes_without_a_palette_are_seen(run, raster):
+    array = np.random.default_rng(3).integers(0, 11, (1, 8, 12)).astype("uint8")
+    path = raster(array)
+    rows, _ = view(run, path)
+    np.testing.assert_array_equal(np.array(rows)[:, :, 0], stretched(array[0]))
+    done = run("view", path)
+    assert ranges_of(done.stderr) == {1: (0, 10)}
+    rows, _ = view(run, "--no-stretch", path)
+    np.testing.assert_array_equal(np.array(rows)[:, :, 0], array[0])
+
+
+def test_other_integers_are_seen_from_the_overview(run, raster, tmp_path):
+    array = np.random.default_rng(3).integers(-3000, 4000, (1, 512, 512)).astype("int16")
+    cog = str(tmp_path / "cog.tif")
+    assert run("cog", "--co", "BLOCKSIZE=64", "--co", "RESAMPLING=NEAREST", raster(array), cog).returncode == 0
+    rows, told = view(run, "--columns", "64", cog)
+    assert "level 3, 64 x 64: 1 tile" in told
+    with rasterio.open(cog, overview_level=2) as file:
+        shown = file.read(1)
+    np.testing.assert_array_equal(np.array(rows)[:, :, 0], stretched(shown))
+    assert ranges_of(run("view", "--columns", "64", cog).stderr) == {1: range_of(shown)}
+
+
 def test_the_smallest_overview_that_suffices_is_read(run, raster, tmp_path):
     array = np.random.default_rng(3).integers(0, 256, (1, 1024, 1024)).astype("uint8")
     cog = str(tmp_path / "cog.tif")
@@ -107,7 +132,8 @@ def test_the_smallest_overview_that_suffices_is_read(run, raster, tmp_path):
         assert told.startswith(f"\x1b[2mlevel {level}, ")
         assert (len(rows[0]), len(rows)) == (columns, 2 * ((columns + 1) // 2))
     with rasterio.open(cog, overview_level=3) as file:
-        np.testing.assert_array_equal(np.array(view(run, "--columns", "64", cog)[0])[:, :, 0], file.read(1))
+        np.testing.assert_array_equal(np.array(view(run, "--no-stretch", "--columns", "64", cog)[0])[:, :, 0],
+                                      file.read(1))
 
 
 def test_letters_where_there_is_no_color(run, raster):
@@ -152,6 +178,7 @@ def read_some(master):
     ([], "no IN given\n"), (["a.tif", "b.tif"], "one IN, not also 'b.tif'\n"),
     (["--columns", "1001", "a.tif"], "--columns needs a number up to 1000, not '1001'\n"),
     (["--size", "9x9", "a.tif"], "unknown option '--size'"),
+    (["--stretch", "--no-stretch", "a.tif"], "--stretch and --no-stretch do not go together\n"),
     (["--window", "0,0,9,9", "--bbox", "0,0,1,1", "a.tif"], "do not go together\n")])
 def test_wrong_usage(run, arguments, message):
     done = run("view", *arguments)

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stretch_pixels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem.h"
+
+#define MOST_PIXELS ((uint64_t)512 * 512)
+
+/* Pixels and mask of a size, one after the other. */
+static tz_result take_memory(stretch_pixels *s, const request *r, uint32_t width, uint32_t height,
+                             tz_error *err)
+{
+    size_t samples = (size_t)width * height * r->band_count;
+    size_t size = samples * tz_dtype_size(r->dtype);
+    s->memory = malloc(size + samples);
+    if (s->memory == NULL)
+        return problem_nomem(err, "the pixels to measure");
+    s->pixels = (tz_buffer){.data = s->memory,
+                            .dtype = r->dtype,
+                            .bands = r->band_count,
+                            .height = height,
+                            .width = width};
+    s->mask = s->pixels;
+    s->mask.data = (char *)s->memory + size;
+    s->mask.dtype = TZ_DTYPE_UINT8;
+    return TZ_OK;
+}
+
+/* From an overview ----------------------------------------------------------------------------- */
+
+static double scale_of(const tz_info *info, uint32_t level)
+{
+    double across = (double)info->levels[level].width / info->width;
+    double down = (double)info->levels[level].height / info->height;
+    return across < down ? across : down;
+}
+
+static uint32_t scaled(uint32_t side, double scale)
+{
+    double size = side * scale;
+    return size < 1 ? 1 : (uint32_t)size;
+}
+
+/* The size that the window has in the largest overview where it is small enough; in the smallest
+ * one, if it is too large in all of them, as much of it as may be. */
+static void choose_size(const request *r, uint32_t *width, uint32_t *height)
+{
+    const tz_window *w = &r->window;
+    *width = w->width;
+    *height = w->height;
+    for (uint32_t i = 1; i < r->info->level_count; i++) {
+        *width = scaled(w->width, scale_of(r->info, i));
+        *height = scaled(w->height, scale_of(r->info, i));
+        if ((uint64_t)*width * *height <= MOST_PIXELS)
+            return;
+    }
+    while ((uint64_t)*width * *height > MOST_PIXELS) {
+        *width = (*width + 1) / 2;
+        *height = (*height + 1) / 2;
+    }
+}
+
+/* An overview that cannot be read is left aside: the picture could be. */
+static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t memory, tz_error *err)
+{
+    tz_outcome outcome = {0};
+    tz_report report = {0};
+    tz_read_options how = r->how;
+    uint32_t width;
+    uint32_t height;
+    choose_size(r, &width, &height);
+    tz_result result = take_memory(s, r, width, height, err);
+    if (result != TZ_OK)
+        return result;
+    how.device = NULL;
+    how.reduced_tiles = false;
+    how.resampling = TZ_RESAMPLE_NEAREST;
+    how.max_memory = memory;
+    const tz_item item = {.file = r->file,
+                          .level = TZ_LEVEL_AUTO,
+                          .window = r->window,
+                          .bands = r->bands,
+                          .band_count = r->band_count,
+                          .into = s->pixels,
+                          .mask = s->mask,
+                          .outcome = &outcome};
+    result = tz_plan_read(&item, 1, &how, &report, err);
+    if (result == TZ_OK && outcome.level > 0)
+        result = tz_read(&item, &how, &report, err);
+    if (result == TZ_OK)
+        s->level = outcome.level;
+    return result == TZ_ERR_NOMEM ? result : TZ_OK;
+}
+
+/* From the picture ----------------------------------------------------------------------------- */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void copy_each(tz_buffer *to, const tz_buffer *from, size_t step)
+{
+    size_t size = tz_dtype_size(from->dtype);
+    size_t count = (size_t)from->height * from->width;
+    char *out = to->data;
+    for (size_t band = 0; band < from->bands; band++) {
+        const char *plane = (const char *)from->data + band * count * size;
+        for (size_t i = 0; i < count; i += step, out += size)
+            memcpy(out, plane + i * size, size);
+    }
+}
+
+/* The step has no divisor in common with the width, so that all columns have their part. */
+static tz_result take_each(stretch_pixels *s, const request *r, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err)
+{
+    uint64_t count = (uint64_t)pixels->height * pixels->width;
+    uint64_t step = (count - 1) / MOST_PIXELS + 1;
+    while (common_divisor(pixels->width, step) > 1)
+        step++;
+    tz_result result = take_memory(s, r, (uint32_t)((count - 1) / step + 1), 1, err);
+    if (result != TZ_OK)
+        return result;
+    copy_each(&s->pixels, pixels, (size_t)step);
+    copy_each(&s->mask, mask, (size_t)step);
+    return TZ_OK;
+}
+
+tz_result stretch_pixels_get(stretch_pixels *out, const request *r, const tz_buffer *pixels,
+                             const tz_buffer *mask, tz_error *err)
+{
+    uint64_t count = (uint64_t)pixels->width * pixels->height;
+    uint64_t taken = count * r->band_count * (tz_dtype_size(r->dtype) + 1);
+    *out = (stretch_pixels){.pixels = *pixels, .mask = *mask};
+    if (count <= MOST_PIXELS)
+        return TZ_OK;
+    tz_result result = TZ_OK;
+    if (r->info->level_count > 1 && !r->settings->has_level && taken < r->settings->memory)
+        result = read_overview(out, r, r->settings->memory - taken, err);
+    if (result == TZ_OK && out->level == 0) {
+        stretch_pixels_free(out);
+        result = take_each(out, r, pixels, mask, err);
+    }
+    if (result != TZ_OK)
+        stretch_pixels_free(out);
+    return result;
+}
+
+void stretch_pixels_free(stretch_pixels *s)
+{
+    free(s->memory);
+    *s = (stretch_pixels){0};
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The pixels that the range of a picture is measured by: few, however large the picture is. */
+#ifndef CLI_STRETCH_PIXELS_H
+#define CLI_STRETCH_PIXELS_H
+
+#include "request.h"
+
+typedef struct stretch_pixels {
+    tz_buffer pixels;
+    tz_buffer mask;
+    uint32_t level; /* of an overview that was read for it; 0: they are from the picture itself */
+    void *memory;   /* NULL: they are the picture's own */
+} stretch_pixels;
+
+/* Those of the picture if they are few. Of a larger one, those of an overview of the same window,
+ * if the file has one, the picture is not of a level that was asked for, and the overview can be
+ * read; else every n-th. */
+tz_result stretch_pixels_get(stretch_pixels *out, const request *r, const tz_buffer *pixels,
+                             const tz_buffer *mask, tz_error *err);
+void stretch_pixels_free(stretch_pixels *s); /* zeroed state is fine */
+
+#endif
