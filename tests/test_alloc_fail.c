@@ -270,6 +270,21 @@ static void a_palette_image_with_everything(void **state)
     }
 }
 
+static void a_grey_image_with_a_colour_map(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        int image = tb_gray(b, 64, 64);
+        uint64_t map[768] = {0};
+        tb_set(b, image, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, map, 768);
+        tb_finish(b);
+        check_every_allocation(open_bytes, b, TZ_OK, 6);
+        tb_free(b);
+    }
+}
+
 static void control_points_and_misfits(void **state)
 {
     (void)state;
@@ -370,11 +385,9 @@ static void a_coordinate_reference_system(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_palette_image_with_everything),
-        CASE(control_points_and_misfits),
-        CASE(a_file_with_sidecars),
-        CASE(files_that_do_not_open),
-        CASE(warnings_that_overflow),
+        CASE(a_palette_image_with_everything), CASE(a_grey_image_with_a_colour_map),
+        CASE(control_points_and_misfits),      CASE(a_file_with_sidecars),
+        CASE(files_that_do_not_open),          CASE(warnings_that_overflow),
         CASE(a_coordinate_reference_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,8 @@ def test_png_has_the_colours(run, mapped, tmp_path):
     warns(run("read", mapped, out))
     with rasterio.open(mapped) as file:
         np.testing.assert_array_equal(decode(out), colors_of(mapped, file.read(1)).transpose(2, 0, 1))
+    done = run("read", "--overwrite", "--size", "64x0", "--resampling", "average", mapped, out)
+    assert done.returncode == 1 and "use --resampling nearest" in done.stderr
 
 
 def test_view_has_the_colours(run, raster):
