@@ -32,7 +32,7 @@ typedef struct cli_command {
 enum { OPTION_HELP = 1001, OPTION_QUIET, OPTION_VERBOSE, OPTION_COLOR };
 /* clang-format off */
 #define COMMON_OPTIONS                                                                             \
-    {"quiet", 'q', OPTION_QUIET, NULL, "no warnings, no progress"},                                             \
+    {"quiet", 'q', OPTION_QUIET, NULL, "no warnings, no notes, no progress"},                                   \
     {"verbose", 'v', OPTION_VERBOSE, NULL, "tell more and shorten nothing"},                                     \
     {"color", 0, OPTION_COLOR, "WHEN", "auto, always or never; auto: on a terminal, unless\n"      \
                                        "NO_COLOR is set or TERM is dumb"},                         \

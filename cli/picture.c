@@ -298,8 +298,8 @@ static void set_plain_ranges(painter *p)
     }
 }
 
-/* Classes, say: one band of bytes, not asked for by --dtype, that uses less than a quarter of the
- * range. A single value stays what it is. */
+/* Returns true for classes and the like: one band of bytes, not asked for by --dtype, that uses
+ * less than a quarter of the range. A single value stays what it is. */
 static bool is_narrow(const painter *p, const stretch_pixels *few)
 {
     size_t count = (size_t)few->pixels.height * few->pixels.width;
@@ -310,7 +310,7 @@ static bool is_narrow(const painter *p, const stretch_pixels *few)
     return width > 0 && width < (full_of(p->r) + 1) / 4;
 }
 
-/* Whether the mode asks for pixels to be measured, be it to find out that there is no need. */
+/* Returns true if pixels must be measured: to stretch them, or to find that there is no need. */
 static bool may_stretch(const painter *p, stretch_mode mode)
 {
     if (mode != STRETCH_AUTO)
@@ -398,7 +398,7 @@ tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffe
     return result;
 }
 
-void picture_tell(const request *r, const picture_stretch *done)
+void picture_report_stretch(const request *r, const picture_stretch *done)
 {
     char text[PICTURE_COLORS * 3 * TEXT_NUMBER] = "stretched";
     char low[TEXT_NUMBER];

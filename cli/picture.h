@@ -9,13 +9,13 @@
 
 /* clang-format off */
 enum { PICTURE_STRETCH = 301, PICTURE_NO_STRETCH };
-#define PICTURE_OPTIONS                                                                            \
-    {"stretch", 0, PICTURE_STRETCH, NULL, "pictures: 2 to 98 % of the valid pixels of each band\n" \
-                                          "fill the range; by default of types other than uint8,\n"\
-                                          "and of one band of uint8 without a colour map that\n"   \
-                                          "uses less than a quarter of the range"},                \
-    {"no-stretch", 0, PICTURE_NO_STRETCH, NULL, "pictures: values as they are; those below 0 and\n"\
-                                                "above 255 are cut off"}
+#define PICTURE_OPTIONS(kind)                                                                      \
+    {"stretch", 0, PICTURE_STRETCH, NULL, kind "2 to 98 % of the valid pixels of each band fill\n" \
+                                          "the range; by default for types other than uint8, and\n"\
+                                          "for one band of uint8 without a colour map that uses\n" \
+                                          "less than a quarter of the range"},                     \
+    {"no-stretch", 0, PICTURE_NO_STRETCH, NULL, kind "values as they are; those below 0 and above\n"\
+                                                "255 are cut off"}
 /* clang-format on */
 /* Takes one of these options; false after a message. */
 bool picture_apply(stretch_mode *mode, int id);
@@ -52,7 +52,7 @@ tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
                         const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
                         tz_error *err);
 
-/* The range of each band that was stretched, on standard error. */
-void picture_tell(const request *r, const picture_stretch *done);
+/* Prints the range of each band that was stretched to standard error. */
+void picture_report_stretch(const request *r, const picture_stretch *done);
 
 #endif

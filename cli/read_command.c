@@ -19,7 +19,7 @@ enum { OVERWRITE = 1 };
 /* clang-format off */
 static const cli_option read_options[] = {
     REQUEST_OPTIONS,
-    PICTURE_OPTIONS,
+    PICTURE_OPTIONS("PNG: "),
     {"overwrite", 0, OVERWRITE, NULL, "replace OUT if it exists"},
     {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},
     OPENING_OPTIONS,
@@ -165,7 +165,7 @@ static void tell(const reading *w, const transfer_result *result)
         report_write(&shown);
     else if (s->request.common.verbose && strcmp(s->output, "-") != 0)
         report_print(&shown);
-    picture_tell(w->r, &w->stretched);
+    picture_report_stretch(w->r, &w->stretched);
     problem_print_warnings(w->r->info);
     report_warn(result);
 }

@@ -12,9 +12,9 @@ typedef struct stretch_pixels {
     void *memory;   /* NULL: they are the picture's own */
 } stretch_pixels;
 
-/* Those of the picture if they are few. Of a larger one, those of an overview of the same window,
- * if the file has one, the picture is not of a level that was asked for, and the overview can be
- * read; else every n-th. */
+/* Gets the pixels of the picture if they are few. For a larger one it reads an overview of the same
+ * window, if the file has one that can be read and no level was asked for; else it takes every n-th
+ * pixel. */
 tz_result stretch_pixels_get(stretch_pixels *out, const request *r, const tz_buffer *pixels,
                              const tz_buffer *mask, tz_error *err);
 void stretch_pixels_free(stretch_pixels *s); /* zeroed state is fine */

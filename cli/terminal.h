@@ -14,7 +14,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_DIFFERENT = 3 };
 void term_open(void);
 /* "auto", "always" or "never"; false for anything else. */
 bool term_set_color(const char *mode);
-/* No warnings from now on. */
+/* No warnings and notes from now on. */
 void term_set_quiet(void);
 
 /* Whether standard output is in colour. */

@@ -21,7 +21,7 @@ enum { COLUMNS = 1 };
 static const cli_option view_options[] = {
     REQUEST_PLACE_OPTIONS,
     {"columns", 0, COLUMNS, "N", "how wide; by default what fits the terminal"},
-    PICTURE_OPTIONS,
+    PICTURE_OPTIONS(""),
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read are not valid; a warning\n"
                                           "tells them"},
@@ -114,7 +114,7 @@ static void tell(const viewing *v, const transfer_result *result, double seconds
            text_plural(t->requests), text_rounded(c, seconds * 1000, 1));
     term_end();
     putchar('\n');
-    picture_tell(r, &v->stretched);
+    picture_report_stretch(r, &v->stretched);
     problem_print_warnings(r->info);
     report_warn(result);
 }

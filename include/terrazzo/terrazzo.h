@@ -421,9 +421,10 @@ typedef struct tz_info {
     tz_dtype dtype;
     uint16_t bits_per_sample;
     uint16_t sample_format; /* 1 unsigned, 2 signed, 3 float, 4 void, 5 complex int, 6 complex */
-    uint16_t
-        photometric; /* 3, a palette, wherever there is a colour map; levels[0] has the tag's */
-    uint16_t planar; /* 1 by pixel, 2 by band */
+    /* The interpretation of the pixels: 3, a palette, wherever there is a colour map. The tag's own
+     * value is in levels[0]. */
+    uint16_t photometric;
+    uint16_t planar;      /* 1 by pixel, 2 by band */
     uint16_t orientation; /* 1 to 8 */
     uint16_t fill_order;
     uint16_t ycbcr_subsampling[2];
