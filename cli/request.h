@@ -28,7 +28,6 @@ typedef struct request_settings {
     tz_dtype dtype;         /* TZ_DTYPE_NONE: the file's */
     request_format format;  /* FORMAT_NONE: by the name */
     bool masked;
-    bool has_fill;
     bool salvage; /* tiles that cannot be read are no error */
     uint64_t memory;
     device_settings device;
@@ -71,7 +70,7 @@ enum {
     {"nodata-to-nan", 0, REQUEST_NAN, NULL, "NaN for nodata; integers become floats"},             \
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},     \
     {"boundless", 0, REQUEST_BOUNDLESS, NULL, "the window may reach beyond the image"},            \
-    {"fill", 0, REQUEST_FILL, "VALUE", "what is there then; 0 by default"},                        \
+    {"fill", 0, REQUEST_FILL, "VALUE", "what is there then; by default nodata, or 0 if the\nfile declares none"},                        \
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
                                           "not valid; a warning tells them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \

@@ -119,7 +119,7 @@ static bool set_fill(request_settings *s, const char *text)
     const char *at = text;
     if (!parse_real(&at, &s->how.fill) || *at != '\0')
         return value_wrong("--fill needs a number, not", text);
-    s->has_fill = true;
+    s->how.has_fill = true;
     return true;
 }
 
@@ -188,7 +188,7 @@ bool request_check(const request_settings *s)
     bool is_float = s->dtype == TZ_DTYPE_NONE || s->dtype >= TZ_DTYPE_FLOAT16;
     if (s->has_window && s->has_bbox)
         problem = "--window and --bbox do not go together";
-    else if (s->has_fill && !s->how.boundless)
+    else if (s->how.has_fill && !s->how.boundless)
         problem = "--fill needs --boundless";
     else if (s->how.resampling != TZ_RESAMPLE_NONE && !s->has_size)
         problem = "--resampling needs --size";

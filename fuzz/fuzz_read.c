@@ -58,6 +58,7 @@ static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
     wish->how.scaled = c[5] & 2;
     wish->how.nodata_to_nan = c[5] & 4;
     wish->how.threads = c[5] & 8 ? 2 : 1;
+    wish->how.has_fill = c[6] & 16;
     wish->how.fill = c[5] / 3.0;
     wish->how.max_memory = 32u << 20;
     wish->how.resampling = (tz_resampling)(c[6] >> 6);

@@ -153,7 +153,7 @@ static void boundless_windows_are_filled(void **state)
     uint8_t mask[3][60][70];
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.boundless = true;
-    how.fill = 7;
+    how.has_fill = true, how.fill = 7;
     const tz_item item = {
         .file = i.file,
         .window = {-9, -5, 70, 60},
@@ -175,6 +175,58 @@ static void boundless_windows_are_filled(void **state)
     away.window.column = 1000;
     read_ok(&away, &how, NULL);
     assert_int_equal(pixels[2][59][69], 7);
+    close_image(&i);
+}
+
+static const char scales_of_two_bands[] =
+    "<GDALMetadata><Item name=\"SCALE\" sample=\"0\" role=\"scale\">0.5</Item>"
+    "<Item name=\"OFFSET\" sample=\"0\" role=\"offset\">-1</Item>"
+    "<Item name=\"SCALE\" sample=\"1\" role=\"scale\">2</Item></GDALMetadata>";
+
+/* The last pixel inside is nodata: the one outside, next to it, is the same. */
+static void boundless_windows_are_nodata_outside(void **state)
+{
+    (void)state;
+    enum { W = 20 };
+    static const struct {
+        bool scaled, nan, has_fill;
+        double expected[2]; /* of each band */
+        bool needs_scales;
+    } cases[] = {
+        {false, false, false, {323, 323}, false}, {true, false, false, {160.5, 646}, true},
+        {false, true, false, {NAN, NAN}, false},  {true, true, false, {NAN, NAN}, false},
+        {true, true, true, {0, 0}, false}, /* zero is a fill like any other */
+    };
+    tb *b = make_image(TB_CLASSIC, (tb_spec){.width = W, .height = 1, .bits = 16, .samples = 2});
+    tb_set_text(b, 0, TZ_TAG_GDAL_NODATA, "323"); /* the first band's pixel of column 19 */
+    tb_set_text(b, 0, TZ_TAG_GDAL_METADATA, scales_of_two_bands);
+    image i = {.b = b, .file = open_filled(b)};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        double pixels[2][W];
+        uint8_t mask[2][W];
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        if (cases[k].needs_scales && !tz_build_feature("expat"))
+            continue;
+        how.boundless = true;
+        how.scaled = cases[k].scaled;
+        how.nodata_to_nan = cases[k].nan;
+        how.has_fill = cases[k].has_fill;
+        const tz_item item = {
+            .file = i.file,
+            .window = {1, 0, W, 1},
+            .into =
+                {.data = pixels, .dtype = TZ_DTYPE_FLOAT64, .bands = 2, .height = 1, .width = W},
+            .mask = {.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 2, .height = 1, .width = W}};
+        read_ok(&item, &how, NULL);
+        for (int band = 0; band < 2; band++) {
+            assert_memory_equal(&pixels[band][W - 1], &cases[k].expected[band], sizeof(double));
+            assert_int_equal(mask[band][W - 1], 0);
+        }
+        assert_int_equal(mask[0][W - 2], 0);
+        assert_int_equal(mask[1][W - 2], 255);
+        if (!how.has_fill)
+            assert_memory_equal(&pixels[0][W - 2], &pixels[0][W - 1], sizeof(double));
+    }
     close_image(&i);
 }
 
@@ -365,6 +417,7 @@ int main(void)
         cmocka_unit_test(random_windows_and_bands_equal_slices),
         cmocka_unit_test(items_that_share_tiles_read_them_once),
         cmocka_unit_test(boundless_windows_are_filled),
+        cmocka_unit_test(boundless_windows_are_nodata_outside),
         cmocka_unit_test(values_are_cast_scaled_and_masked),
         cmocka_unit_test(sparse_tiles_are_nodata),
         cmocka_unit_test(wrong_arguments_are_refused_before_any_pixel),

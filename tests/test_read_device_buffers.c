@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "double/test_device.h"
 #include "support/alloc_hook.h"
+#include "support/raster.h"
 #include "support/tile_file.h"
 
 enum { ACROSS = 5, DOWN = 4, WIDTH = ACROSS * TILE, HEIGHT = DOWN * TILE, PIXELS = WIDTH * HEIGHT };
@@ -359,7 +360,7 @@ static void what_is_outside_is_filled(void **state)
         item.into.data = expected;
         item.mask.data = expected + SIDE * SIDE;
         how.boundless = true;
-        how.fill = 77;
+        how.has_fill = true, how.fill = 77;
         assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
         item.into.data = item.mask.data = NULL;
         item.into.memory = item.mask.memory = memory;
@@ -374,6 +375,59 @@ static void what_is_outside_is_filled(void **state)
     tz_device_free(memory);
     tz_close(file);
     tb_free(b);
+}
+
+/* Nodata of a file whose bands have scales of their own, in the type of the buffer: as the CPU
+ * fills it, wherever the buffers are. */
+static void what_is_outside_is_nodata_of_each_band(void **state)
+{
+    (void)state;
+    enum { SIDE = 50, BYTES = 2 * SIDE * SIDE * (int)sizeof(double) };
+    static const tz_metadata_item items[] = {{"", "SCALE", "0.25", "scale", 0},
+                                             {"", "OFFSET", "100", "offset", 1}};
+    static uint8_t expected[BYTES], found[BYTES];
+    raster r = raster_make(TZ_DTYPE_INT16, 2, 40, 36, false);
+    r.spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = -9999}};
+    r.spec.metadata = items;
+    r.spec.metadata_count = 2;
+    tz_write_options layout = TZ_WRITE_OPTIONS_INIT;
+    layout.tile_width = layout.tile_height = 16;
+    tz_memory bytes = raster_write(&r, &layout, NULL, NULL);
+    tz_file *file = NULL;
+    tz_error err;
+    assert_int_equal(tz_open_memory(&file, bytes.data, bytes.size, NULL, &err), TZ_OK);
+    tz_device_memory *memory = memory_of(test_device, sizeof found);
+    for (unsigned i = 0; i < 8; i++) {
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        tz_item item = {.file = file,
+                        .window = {-5, -6, SIDE, SIDE},
+                        .into = {expected, TZ_DTYPE_FLOAT64, 2, SIDE, SIDE, 0, 0, 0}};
+        how.boundless = true;
+        how.scaled = i & 1;
+        how.nodata_to_nan = i & 2;
+        how.has_fill = i & 4;
+        assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+        double first[2];
+        memcpy(&first[0], expected, sizeof first[0]);
+        memcpy(&first[1], expected + BYTES / 2, sizeof first[1]);
+        if (how.has_fill)
+            assert_true(first[0] == 0 && first[1] == 0);
+        else if (how.nodata_to_nan)
+            assert_true(first[0] != first[0] && first[1] != first[1]);
+        else if (!how.scaled || tz_build_feature("expat"))
+            assert_true(first[0] == (how.scaled ? -9999 * 0.25 : -9999) &&
+                        first[1] == (how.scaled ? -9899 : -9999));
+        item.into.data = NULL;
+        item.into.memory = memory;
+        how.device = test_device;
+        assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+        assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
+        assert_memory_equal(found, expected, sizeof found);
+    }
+    tz_device_free(memory);
+    tz_close(file);
+    tz_memory_free(&bytes);
+    raster_free(&r);
 }
 
 /* ---- limits ---- */
@@ -547,6 +601,7 @@ int main(void)
         cmocka_unit_test(what_a_device_lacks_is_an_error_where_that_is_wanted),
         cmocka_unit_test(resampling_is_the_cores),
         cmocka_unit_test(what_is_outside_is_filled),
+        cmocka_unit_test(what_is_outside_is_nodata_of_each_band),
         cmocka_unit_test(memory_has_limits),
         cmocka_unit_test(many_tiles),
         cmocka_unit_test(memory_of_the_host_is_planned),

@@ -248,7 +248,8 @@ static mixed_ask ask_for_much(tz_device *device, unsigned number)
     if (number % 2) {
         ask.window = (tz_window){-3, 12, 40, 26};
         ask.how.boundless = true;
-        ask.how.fill = 5.5;
+        ask.how.has_fill = number % 4 == 1, ask.how.fill = 5.5;
+        ask.how.nodata_to_nan = number % 8 < 4;
         ask.dtype = TZ_DTYPE_FLOAT32;
     }
     return ask;

@@ -29,7 +29,7 @@ static tz_result read_much(const tz_file *file, uint32_t threads, float *pixels,
     how.scaled = true;
     how.nodata_to_nan = true;
     how.boundless = true;
-    how.fill = -1;
+    how.has_fill = true, how.fill = -1;
     const tz_item items[] = {
         {.file = file,
          .window = {-TILE, 0, ACROSS * TILE, DOWN * TILE},

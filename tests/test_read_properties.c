@@ -351,6 +351,31 @@ static uint64_t upright_bits(const request *q, uint32_t band, uint32_t x, uint32
                        first_column_is_last ? width - 1 - across : across);
 }
 
+/* What the library makes of a stored value. */
+static long double delivered(const request *q, const tz_read_options *how, uint32_t band,
+                             long double value, bool valid)
+{
+    const tz_dtype to = q->item.into.dtype;
+    const volatile double product = (double)value * ((band + 1) / 8.0);
+    if (!valid && how->nodata_to_nan && ref_is_float(to))
+        return (long double)NAN;
+    return how->scaled && q->l->scaled && tz_build_feature("expat")
+               ? ref_cast(product + (band - 1.25), true, to)
+               : ref_cast(value, ref_is_float(q->l->dtype), to);
+}
+
+/* Outside, pixels are what those inside become that are nodata. */
+static long double outside(const request *q, const tz_read_options *how, uint32_t band)
+{
+    if (how->has_fill)
+        return ref_cast((long double)how->fill, true, q->item.into.dtype);
+    if (!q->l->nodata)
+        return 0;
+    const long double nodata =
+        strcmp(q->l->nodata, "nan") == 0 ? (long double)NAN : strtold(q->l->nodata, NULL);
+    return delivered(q, how, band, ref_cast(nodata, ref_is_float(q->l->dtype), q->l->dtype), false);
+}
+
 static void check_sample(request *q, const tz_read_options *how, uint32_t i, uint32_t row,
                          uint32_t column)
 {
@@ -360,17 +385,11 @@ static void check_sample(request *q, const tz_read_options *how, uint32_t i, uin
     const uint32_t band = item->bands ? item->bands[i] : i;
     const tz_dtype to = item->into.dtype;
     bool valid = false;
-    long double wanted = ref_cast((long double)how->fill, true, to);
+    long double wanted = outside(q, how, band);
     if (inside) {
         const uint64_t bits = upright_bits(q, band, (uint32_t)x, (uint32_t)y);
         valid = !is_nodata(q->l, bits);
-        const long double value = value_of(q->l, bits);
-        const volatile double product = (double)value * ((band + 1) / 8.0);
-        const bool scaled = how->scaled && q->l->scaled && tz_build_feature("expat");
-        wanted = scaled ? ref_cast(product + (band - 1.25), true, to)
-                        : ref_cast(value, ref_is_float(q->l->dtype), to);
-        if (!valid && how->nodata_to_nan && ref_is_float(to))
-            wanted = (long double)NAN;
+        wanted = delivered(q, how, band, value_of(q->l, bits), valid);
     }
     const uint8_t *p = sample_in(&item->into, &q->pixels, i, row, column);
     const long double found = ref_load(p, to);
@@ -440,6 +459,7 @@ static void run_rounds(unsigned rounds, unsigned most_items, bool boundless)
         const size_t favourite = below(LAYOUTS); /* so that items share tiles */
         how.boundless = boundless;
         how.fill = (double)below(2000) / 4 - 100;
+        how.has_fill = below(2);
         how.nodata_to_nan = below(2);
         how.oriented = below(3) == 0;
         how.scaled = below(2);

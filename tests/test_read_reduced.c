@@ -312,7 +312,7 @@ static void beyond_the_edges_is_the_fill_value(void **state)
     uint8_t *whole = whole_of(&p, 2);
     tz_read_options how = reducing();
     how.boundless = true;
-    how.fill = 99;
+    how.has_fill = true, how.fill = 99;
     tz_item item = item_of(&p, (tz_window){-12, -20, 4 * W, 4 * H}, W, H);
     read_item(&item, &how, NULL);
     for (int y = 0; y < H; y++)

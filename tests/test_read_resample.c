@@ -181,7 +181,7 @@ static void outside_of_the_level_is_fill(void **state)
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         how.resampling = (tz_resampling)method;
         how.boundless = true;
-        how.fill = 60000;
+        how.has_fill = true, how.fill = 60000;
         read_ok(&item, &how, NULL);
         for (uint32_t k = 0; k < 3600; k++) {
             /* well inside or well outside: 15 to 44 across, 15 to 38 down */
@@ -195,6 +195,32 @@ static void outside_of_the_level_is_fill(void **state)
                 assert_int_not_equal(pixels[k], 60000);
                 assert_int_equal(mask[k], 255);
             }
+        }
+    }
+    close_image(&i);
+}
+
+/* Above and beside the level, where it is resampled: as a nodata pixel that is just copied. */
+static void outside_of_the_level_is_nodata(void **state)
+{
+    (void)state;
+    tb *b = make_image(TB_CLASSIC, (tb_spec){.width = 40, .height = 30, .bits = 16});
+    tb_set_text(b, 0, TZ_TAG_GDAL_NODATA, "65535");
+    image i = {.b = b, .file = open_filled(b)};
+    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        for (int nan = 0; nan < 2; nan++) {
+            float pixels[30 * 30];
+            tz_read_options how = TZ_READ_OPTIONS_INIT;
+            const tz_item item = {.file = i.file,
+                                  .window = {-40, -30, 60, 60},
+                                  .into = {pixels, TZ_DTYPE_FLOAT32, 1, 30, 30, 0, 0, 0}};
+            how.resampling = (tz_resampling)method;
+            how.boundless = true;
+            how.nodata_to_nan = nan;
+            read_ok(&item, &how, NULL);
+            assert_true(nan ? isnan(pixels[0]) : pixels[0] == 65535);
+            assert_true(nan ? isnan(pixels[29 * 30]) : pixels[29 * 30] == 65535);
+            assert_true(pixels[29 * 30 + 29] < 65535);
         }
     }
     close_image(&i);
@@ -326,6 +352,7 @@ int main(void)
         cmocka_unit_test(the_coarsest_level_that_is_fine_enough_is_read),
         cmocka_unit_test(another_size_without_a_method_is_an_error),
         cmocka_unit_test(outside_of_the_level_is_fill),
+        cmocka_unit_test(outside_of_the_level_is_nodata),
         cmocka_unit_test(little_memory_gives_the_same_pixels),
         cmocka_unit_test(several_sizes_in_one_call),
         cmocka_unit_test(bad_tiles_are_not_averaged),

@@ -652,10 +652,10 @@ typedef struct tz_read_options {
     size_t struct_size;
     bool scaled;         /* apply each band's scale and offset */
     bool nodata_to_nan;  /* buffers of a floating-point type get NaN for nodata */
-    bool boundless;      /* windows may reach beyond the level; there pixels are the fill value */
+    bool boundless;      /* windows may reach beyond the level: see has_fill */
     bool oriented;       /* turn the image as tz_info.orientation says; windows and buffers are then
                             those of the upright image */
-    double fill;         /* of boundless reads */
+    double fill;         /* of boundless reads, with has_fill */
     uint32_t threads;    /* 0: as many as there are cores for this process */
     uint64_t max_memory; /* beyond the buffers; 0: 1 GiB */
     tz_progress progress;
@@ -669,9 +669,13 @@ typedef struct tz_read_options {
     bool reduced_tiles;    /* tiles of JPEG 2000 may be decoded at a lower resolution of their own
                               where the buffer asks for no more: samples are then what wavelets make
                               of them, and only what is left to do is resampled */
+    /* Pixels of boundless reads that lie outside of the level are fill, cast to the buffer's type.
+       false: they are what nodata pixels become in the same read (scaled, or NaN), or 0 where the
+       file declares no nodata. Their mask is 0. */
+    bool has_fill;
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0, false, false}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0, false, false, false}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4

@@ -188,7 +188,7 @@ static tz_result read_all(run *r)
     for (unsigned i = 0; i < plan->threads; i++)
         TZ_TRY(tz_worker_init(&r->workers[i], plan));
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)
-        tz_target_fill_outside(&plan->targets[i], plan->options.fill);
+        tz_target_fill_outside(&plan->targets[i], &plan->options);
     TZ_TRY(run_waves(r));
     tz_plan_failed_tiles(plan, mask_failed, NULL);
     TZ_TRY(tz_plan_check_unchanged(plan));

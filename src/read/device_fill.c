@@ -73,7 +73,6 @@ static void fill_area(filler *f, const tz_target *target, const tz_window *area,
     const uint32_t across = tz_smaller(area->width, TZ_PLACE_PIXELS);
     const uint32_t down = TZ_PLACE_PIXELS / across;
     tz_place_entry entry = {.format = how->copy, .status = TZ_NONE};
-    entry.from = f->lane->cut.layout.constants + (uint64_t)how->fill * sizeof *dp->constants;
     if (pixels && !target->to_mask && into->memory)
         entry.flags |= TZ_PLACE_INTO;
     if (mask->memory)
@@ -83,6 +82,8 @@ static void fill_area(filler *f, const tz_target *target, const tz_window *area,
     entry.mask_row = mask->row_stride;
     entry.mask_column = mask->column_stride;
     for (uint32_t band = 0; entry.flags && band < target->band_count; band++) {
+        const uint64_t constant = (uint64_t)how->fill + (target->scales ? band : 0);
+        entry.from = f->lane->cut.layout.constants + constant * sizeof *dp->constants;
         for (uint32_t y = 0; y < area->height; y += entry.rows) {
             entry.rows = tz_smaller(down, area->height - y);
             for (uint32_t x = 0; x < area->width; x += entry.columns) {

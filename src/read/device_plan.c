@@ -101,17 +101,6 @@ static tz_row_format row_of(const tz_target *target)
     return row;
 }
 
-static tz_placement placement_of(const tz_target *target, uint32_t band)
-{
-    tz_placement how = target->how;
-    if (target->scales) {
-        how.scaled = true;
-        how.scale = target->scales[2 * (size_t)band];
-        how.offset = target->scales[2 * (size_t)band + 1];
-    }
-    return how;
-}
-
 static tz_device_memory *place_of(const tz_buffer *buffer)
 {
     return buffer->memory ? buffer->memory : buffer->data ? &tz_on_host : NULL;
@@ -156,7 +145,7 @@ static tz_result set_band(tz_device_plan *dp, const tz_target *target, tz_device
                           uint32_t band, const tz_context *ctx)
 {
     const tz_row_format row = row_of(target);
-    const tz_placement how = placement_of(target, band);
+    const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
     const tz_place_format format = tz_place_format_make(&row, &how);
     const bool is_next = band > 0;
     uint8_t missing[16];
@@ -173,14 +162,19 @@ static tz_result set_band(tz_device_plan *dp, const tz_target *target, tz_device
     return TZ_OK;
 }
 
-static tz_result set_fill(tz_device_plan *dp, const tz_target *target, tz_device_target *out,
-                          double fill, const tz_context *ctx)
+/* What one band's pixels are outside of the level. */
+static tz_result set_fill(tz_plan *plan, const tz_target *target, tz_device_target *out,
+                          uint32_t band)
 {
-    const tz_nodata value = {.kind = TZ_NODATA_FLOAT, .value = {.f = fill}};
+    tz_device_plan *dp = plan->device;
+    const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
+    uint32_t number;
     tz_constant constant = {{0}, 0, {0}};
     dp->fills = true;
-    tz_row_fill(target->into.dtype, &value, constant.sample, 0, 1);
-    return add_constant(dp, &constant, false, &out->fill, ctx);
+    tz_outside_sample(&how, &plan->options, constant.sample);
+    TZ_TRY(add_constant(dp, &constant, target->scales != NULL, &number, &plan->ctx));
+    out->fill = band > 0 ? out->fill : number;
+    return TZ_OK;
 }
 
 static bool reaches_out(const tz_target *target)
@@ -212,8 +206,9 @@ static tz_result set_target(tz_plan *plan, const tz_target *target, tz_device_ta
         TZ_TRY(set_band(dp, target, out, band, &plan->ctx));
     if (out->whole)
         out->format = out->copy;
-    if (plan->options.boundless && out->on_device && reaches_out(target))
-        TZ_TRY(set_fill(dp, target, out, plan->options.fill, &plan->ctx));
+    for (uint32_t band = 0;
+         plan->options.boundless && out->on_device && reaches_out(target) && band < bands; band++)
+        TZ_TRY(set_fill(plan, target, out, band));
     return TZ_OK;
 }
 

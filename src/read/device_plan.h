@@ -24,7 +24,7 @@ typedef struct tz_device_target {
     uint32_t format;  /* of its first band; with scales, those of the others follow */
     uint32_t copy;    /* the format that copies samples of the buffer */
     uint32_t missing; /* the constant for pixels of missing tiles; by band as formats are */
-    uint32_t fill;    /* the one for pixels outside of the level */
+    uint32_t fill;    /* the one for pixels outside of the level, or one for each band */
 } tz_device_target;
 
 /* A sample of a buffer that is known before any tile is. */

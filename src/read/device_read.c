@@ -121,7 +121,7 @@ static tz_result read_all(tz_device_run *run)
     for (uint32_t i = 0; i < run->dp->lanes; i++)
         TZ_TRY(tz_lane_init(run, &run->lanes[i], i));
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)
-        tz_target_fill_outside(&plan->targets[i], plan->options.fill);
+        tz_target_fill_outside(&plan->targets[i], &plan->options);
     TZ_TRY(run_waves(run));
     TZ_TRY(tz_device_fill(run));
     TZ_TRY(tz_plan_check_unchanged(plan));

@@ -232,19 +232,21 @@ static void fill_invalid(const block *b, const row_memory *m)
     }
 }
 
-/* New pixels that lie outside of the level get the fill value. */
-static void fill_outside(const block *b, const tz_axis *down, double fill, uint32_t band,
-                         uint32_t row)
+/* New pixels that lie outside of the level. */
+static void fill_outside(const block *b, const tz_axis *down, const tz_read_options *options,
+                         uint32_t band, uint32_t row)
 {
-    const tz_nodata value = {.kind = TZ_NODATA_FLOAT, .value = {.f = fill}};
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
     const tz_buffer *into = &b->view->into;
     const tz_buffer *mask = &b->view->mask;
+    const tz_placement how = tz_placement_of_band(&b->how, b->scales, band);
+    const size_t size = tz_dtype_size(into->dtype);
+    uint8_t sample[16];
+    tz_outside_sample(&how, options, sample);
     for (uint32_t i = 0; i < b->width; i++) {
         if (down->count[0] > 0 && b->across.count[i] > 0)
             continue;
-        tz_row_fill(into->dtype, &value, tz_buffer_at(into, band, b->row + row, b->column + i), 0,
-                    1);
+        memcpy(tz_buffer_at(into, band, b->row + row, b->column + i), sample, size);
         if (mask->data)
             tz_row_fill(TZ_DTYPE_UINT8, &invalid,
                         tz_buffer_at(mask, band, b->row + row, b->column + i), 0, 1);
@@ -256,11 +258,7 @@ static void place_band(const block *b, uint32_t band, uint32_t row, const uint8_
 {
     const tz_buffer *into = &b->view->into;
     const tz_buffer *mask = &b->view->mask;
-    if (b->scales) {
-        how.scaled = true;
-        how.scale = b->scales[2 * (size_t)band];
-        how.offset = b->scales[2 * (size_t)band + 1];
-    }
+    how = tz_placement_of_band(&how, b->scales, band);
     tz_row_place(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
                  tz_buffer_at(into, band, b->row + row, b->column), (ptrdiff_t)into->column_stride,
                  b->width, NULL, 0);
@@ -291,7 +289,7 @@ static void resample_row(const batch *ba, const tz_resampler *r, const tz_axis *
         place_band(b, from->band, row, (const uint8_t *)m->values.values, how, m->valid);
     }
     if (ba->how->boundless)
-        fill_outside(b, down, ba->how->fill, from->band, row);
+        fill_outside(b, down, ba->how, from->band, row);
 }
 
 static void resample_strip(const batch *ba, const block *b, uint32_t first, row_memory *m)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/target.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,6 +289,33 @@ tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_
     out->nodata_to_nan =
         how->nodata_to_nan && tz_dtype_is_float(view->into.dtype) && nodata->kind != TZ_NODATA_NONE;
     return how->scaled ? set_scales(scales, view, arena, ctx) : TZ_OK;
+}
+
+tz_placement tz_placement_of_band(const tz_placement *how, const double *scales, uint32_t band)
+{
+    tz_placement out = *how;
+    if (scales) {
+        out.scaled = true;
+        out.scale = scales[2 * (size_t)band];
+        out.offset = scales[2 * (size_t)band + 1];
+    }
+    return out;
+}
+
+/* Nodata that the samples' type does not have matches no sample, so NaN is not left to placing. */
+void tz_outside_sample(const tz_placement *how, const tz_read_options *options, uint8_t *sample)
+{
+    const bool has_nan = !options->has_fill && how->nodata_to_nan;
+    const tz_nodata given = {.kind = TZ_NODATA_FLOAT,
+                             .value = {.f = has_nan ? (double)NAN : options->fill}};
+    uint8_t stored[16] = {0};
+    memset(sample, 0, 16);
+    if (options->has_fill || has_nan) {
+        tz_row_fill(how->to, &given, sample, 0, 1);
+    } else if (how->nodata.kind != TZ_NODATA_NONE) {
+        tz_row_fill(how->from, &how->nodata, stored, 0, 1);
+        tz_row_place(how, stored, 0, sample, 0, 1, NULL, 0);
+    }
 }
 
 static bool is_every_band_in_order(const tz_target *target)

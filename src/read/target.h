@@ -60,6 +60,13 @@ tz_target_kind tz_mask_source(const tz_view *view);
 tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_placement *out,
                             double **scales, tz_arena *arena, const tz_context *ctx);
 
+/* What happens to the samples of one band; scales as in tz_target. */
+tz_placement tz_placement_of_band(const tz_placement *how, const double *scales, uint32_t band);
+
+/* The sample of the buffer's type that a boundless read has outside of the level; 16 bytes. how is
+ * that of the band. */
+void tz_outside_sample(const tz_placement *how, const tz_read_options *options, uint8_t *sample);
+
 /* shared is the first target of the same file, level and reduction, or NULL. */
 tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kind,
                          const tz_target *shared, const tz_read_options *how, tz_arena *arena,

@@ -105,12 +105,7 @@ static void place_mask(const tz_target *target, const uint8_t *samples, ptrdiff_
 static void place_band(const tz_target *target, uint32_t band, const uint8_t *samples,
                        ptrdiff_t step, const row_part *part)
 {
-    tz_placement how = target->how;
-    if (target->scales) {
-        how.scaled = true;
-        how.scale = target->scales[2 * (size_t)band];
-        how.offset = target->scales[2 * (size_t)band + 1];
-    }
+    const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
     uint8_t *mask =
         target->mask.data ? tz_buffer_at(&target->mask, band, part->row, part->column) : NULL;
     tz_row_place(&how, samples, step, tz_buffer_at(&target->into, band, part->row, part->column),
@@ -619,23 +614,21 @@ size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_pie
 
 /* ---- boundless ---- */
 
-static void fill_part(const tz_target *target, double fill, uint32_t row, uint32_t column,
-                      uint32_t count)
+static void fill_part(const tz_target *target, uint32_t band, const uint8_t *sample, uint32_t row,
+                      uint32_t column, uint32_t count)
 {
-    const tz_nodata value = {.kind = TZ_NODATA_FLOAT, .value = {.f = fill}};
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
-    for (uint32_t band = 0; count > 0 && band < target->band_count; band++) {
-        if (!target->to_mask && target->into.data)
-            tz_row_fill(target->into.dtype, &value, tz_buffer_at(&target->into, band, row, column),
-                        (ptrdiff_t)target->into.column_stride, count);
-        if (target->mask.data)
-            tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&target->mask, band, row, column),
-                        (ptrdiff_t)target->mask.column_stride, count);
-    }
+    const tz_placement as_is = {.from = target->into.dtype, .to = target->into.dtype};
+    if (count > 0 && !target->to_mask && target->into.data)
+        tz_row_place(&as_is, sample, 0, tz_buffer_at(&target->into, band, row, column),
+                     (ptrdiff_t)target->into.column_stride, count, NULL, 0);
+    if (count > 0 && target->mask.data)
+        tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&target->mask, band, row, column),
+                    (ptrdiff_t)target->mask.column_stride, count);
 }
 
 /* Whole rows, and both ends of the others. */
-void tz_target_fill_outside(const tz_target *target, double fill)
+static void fill_band(const tz_target *target, uint32_t band, const uint8_t *sample)
 {
     const int64_t width = target->into.width;
     for (uint32_t row = 0; row < target->into.height; row++) {
@@ -643,7 +636,17 @@ void tz_target_fill_outside(const tz_target *target, double fill)
         const bool inside = level_row >= target->y0 && level_row < target->y1;
         const int64_t left = inside ? (int64_t)target->x0 - target->column_shift : width;
         const int64_t right = inside ? (int64_t)target->x1 - target->column_shift : width;
-        fill_part(target, fill, row, 0, (uint32_t)left);
-        fill_part(target, fill, row, (uint32_t)right, (uint32_t)(width - right));
+        fill_part(target, band, sample, row, 0, (uint32_t)left);
+        fill_part(target, band, sample, row, (uint32_t)right, (uint32_t)(width - right));
+    }
+}
+
+void tz_target_fill_outside(const tz_target *target, const tz_read_options *options)
+{
+    uint8_t sample[16];
+    for (uint32_t band = 0; band < target->band_count; band++) {
+        const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
+        tz_outside_sample(&how, options, sample);
+        fill_band(target, band, sample);
     }
 }

@@ -74,6 +74,6 @@ bool tz_target_tile_part(const tz_target *target, uint64_t tile, tz_window *out)
 void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_t tile);
 
 /* What a boundless window has outside of the level. */
-void tz_target_fill_outside(const tz_target *target, double fill);
+void tz_target_fill_outside(const tz_target *target, const tz_read_options *options);
 
 #endif

@@ -81,6 +81,8 @@ def test_same_bytes(read, made, pocl, dtype, bands, options):
 @pytest.mark.parametrize("words", [
     ["--window", "13,27,200,150"], ["--bands", "3,1"], ["--dtype", "float32", "--scaled"],
     ["--dtype", "float64", "--nodata-to-nan"], ["--boundless", "--window", "-5,-7,100,100", "--fill", "9"],
+    ["--boundless", "--window", "-5,-7,100,100"],
+    ["--boundless", "--window", "-5,-7,100,100", "--dtype", "float32", "--nodata-to-nan"],
     ["--size", "100x0", "--resampling", "average"], ["--masked", "--format", "npy"]])
 def test_options_of_read(read, made, words):
     read(made("uint8", 3, ("COMPRESS=LZW", "PREDICTOR=2")), *words)

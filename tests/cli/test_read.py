@@ -257,6 +257,28 @@ def test_boundless(read, raster):
     assert same(read(path, "--window", "900,900,4,4", "--boundless"), np.zeros((2, 4, 4), "uint16"))
 
 
+@pytest.mark.parametrize("dtype, nodata", [("uint16", 9), ("int16", -9999), ("float32", -9999), ("float64", "nan"),
+                                           ("uint8", 255)])
+def test_boundless_is_nodata_outside(read, raster, dtype, nodata):
+    array = numbers(2, 50, 70).astype(dtype)
+    path = raster(array, **TILED, nodata=float(nodata))
+    with rasterio.open(path) as file:
+        expected = file.read(window=Window(-8, -3, 100, 20), boundless=True)
+    window = ["--window", "-8,-3,100,20", "--boundless"]
+    assert same(read(path, *window), expected)
+    assert expected[0, 0, 0] == nodata or np.isnan(expected[0, 0, 0])
+    assert np.isnan(read(path, *window, "--nodata-to-nan")[:, :3]).all()
+    assert same(read(path, *window, "--fill", "0"), np.where(outside(expected.shape, -8, -3, 70, 50), 0,
+                                                             expected).astype(dtype))
+    far = read(path, "--window", "900,900,8,8", "--boundless", "--size", "4x4", "--resampling", "average")
+    assert same(far, np.full((2, 4, 4), float(nodata), dtype))
+
+
+def outside(shape, column, row, width, height):
+    y, x = np.mgrid[:shape[-2], :shape[-1]]
+    return (x + column < 0) | (x + column >= width) | (y + row < 0) | (y + row >= height)
+
+
 @pytest.mark.parametrize("layout", [
     TILED, TILED | {"interleave": "band"}, TILED | {"interleave": "pixel"}, {"blockysize": 7}, {}])
 @pytest.mark.parametrize("arguments", [[], ["--window", "5,9,300,150"], ["--masked"],
