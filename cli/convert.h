@@ -41,6 +41,7 @@ typedef struct convert_settings {
     bool dry_run;
     bool no_sync;
     bool statistics;
+    bool nan_to_nodata;
     tz_verify verify;
 } convert_settings;
 
@@ -60,6 +61,7 @@ enum {
     CONVERT_PROFILE,
     CONVERT_SPOOL,
     CONVERT_LIBRARY_ENCODERS,
+    CONVERT_NAN_TO_NODATA,
     CONVERT_SHAPE, /* from here on: of standard input */
     CONVERT_DTYPE,
     CONVERT_ORDER,
@@ -76,6 +78,7 @@ enum {
     {"no-sync", 0, CONVERT_NO_SYNC, NULL, "do not wait for the disk; a power failure may then\n"   \
                                           "leave anything as OUT"},                                \
     {"stats", 0, CONVERT_STATISTICS, NULL, "tell each band's statistics"},                         \
+    {"nan-to-nodata", 0, CONVERT_NAN_TO_NODATA, NULL, "NaN becomes nodata; else pixels stay as they are"}, \
     {"threads", 'j', CONVERT_THREADS, "N", "0, the default: all cores"},                           \
     {"memory", 0, CONVERT_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
     DEVICE_OPTIONS,                                                                                \

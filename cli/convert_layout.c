@@ -180,10 +180,13 @@ tz_result conversion_set_options(conversion *c, tz_error *err)
 {
     const convert_settings *s = c->settings;
     tz_write_options *o = &c->options;
+    if (s->nan_to_nodata && c->spec.nodata.kind == TZ_NODATA_NONE)
+        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                            "--nan-to-nodata: the image has no nodata value");
     set_layout(o, c);
     set_codec(o, &s->creation);
     set_overviews(o, c);
-    o->keep_nan = true; /* pixels stay what they are */
+    o->nan_to_nodata = s->nan_to_nodata;
     o->statistics_items = s->creation.value[CO_STATISTICS] == STATISTICS_YES || c->new_statistics;
     o->threads =
         s->has_threads ? s->threads : (uint32_t)creation_number(&s->creation, CO_NUM_THREADS);

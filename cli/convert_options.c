@@ -151,6 +151,9 @@ bool convert_apply(void *user, int id, const char *value)
     case CONVERT_LIBRARY_ENCODERS:
         s->library_encoders = true;
         return true;
+    case CONVERT_NAN_TO_NODATA:
+        s->nan_to_nodata = true;
+        return true;
     case CONVERT_SPOOL:
         s->spool = value;
         return true;

@@ -17,6 +17,7 @@ static const cli_option plan_options[] = {
     {"co", 0, CONVERT_CREATION, "KEY=VALUE", "a creation option, as of terrazzo cog, see below"},
     {"profile", 'p', CONVERT_PROFILE, "NAME", "compression by rio-cogeo's names, as of terrazzo cog"},
     {"block-tiles", 0, BLOCK_TILES, "N", "tiles across and down of a block; 8 by default"},
+    {"nan-to-nodata", 0, CONVERT_NAN_TO_NODATA, NULL, "NaN becomes nodata; else pixels stay as they are"},
     {"stats", 0, CONVERT_STATISTICS, NULL, "gather each band's statistics"},
     {"overwrite", 0, CONVERT_OVERWRITE, NULL, "replace PLAN if it exists"},
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "without a file, IN is '-': rows, columns, bands"},

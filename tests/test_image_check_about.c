@@ -94,9 +94,9 @@ static void nodata_is_spelled_exactly(void **state)
     check_spelled(TZ_DTYPE_COMPLEX_INT16, of_int(-32768), "-32768");
 }
 
-static bool gate(tz_dtype dtype, tz_nodata nodata, bool keep)
+static bool gate(tz_dtype dtype, tz_nodata nodata, bool asked)
 {
-    ACCEPTED(image, spec.dtype = dtype, spec.nodata = nodata, options.keep_nan = keep);
+    ACCEPTED(image, spec.dtype = dtype, spec.nodata = nodata, options.nan_to_nodata = asked);
     const bool open = image.nan_to_nodata;
     tz_image_deinit(&image);
     return open;
@@ -105,12 +105,12 @@ static bool gate(tz_dtype dtype, tz_nodata nodata, bool keep)
 static void nan_becomes_nodata_where_it_can(void **state)
 {
     (void)state;
-    assert_true(gate(TZ_DTYPE_FLOAT32, of_int(-9999), false));
-    assert_false(gate(TZ_DTYPE_FLOAT32, of_int(-9999), true));
-    assert_false(gate(TZ_DTYPE_FLOAT32, of_double(NAN), false));
-    assert_false(gate(TZ_DTYPE_FLOAT32, (tz_nodata){0}, false));
-    assert_false(gate(TZ_DTYPE_INT16, of_int(-9999), false));
-    assert_false(gate(TZ_DTYPE_COMPLEX_FLOAT32, of_int(-9999), false));
+    assert_true(gate(TZ_DTYPE_FLOAT32, of_int(-9999), true));
+    assert_false(gate(TZ_DTYPE_FLOAT32, of_int(-9999), false));
+    assert_false(gate(TZ_DTYPE_FLOAT32, of_double(NAN), true));
+    assert_false(gate(TZ_DTYPE_FLOAT32, (tz_nodata){0}, true));
+    assert_false(gate(TZ_DTYPE_INT16, of_int(-9999), true));
+    assert_false(gate(TZ_DTYPE_COMPLEX_FLOAT32, of_int(-9999), true));
 }
 
 /* ---- georeferencing ---- */

@@ -151,7 +151,7 @@ static void holes_and_nodata(void **state)
     r.spec.nodata.value.f = -9999;
     options.big_endian = true;
     compare(&r, options);
-    options.keep_nan = true;
+    options.nan_to_nodata = true;
     options.statistics_items = true;
     compare(&r, options);
     raster_free(&r);

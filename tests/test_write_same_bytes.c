@@ -67,7 +67,10 @@ static void nor_with_holes_and_nodata(void **state)
     raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 147, 205, false);
     punch_holes(&r);
     r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
-    raster_check_ways(&r, raster_small_tiles(TZ_COMPRESSION_LZW), -9999);
+    tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
+    raster_check_ways(&r, options, NAN);
+    options.nan_to_nodata = true;
+    raster_check_ways(&r, options, -9999);
     raster_free(&r);
 }
 
@@ -93,12 +96,11 @@ static void nan_stays_where_it_should(void **state)
     tz_memory_free(&plain);
 
     r.spec.nodata.value.f = -1;
-    options.keep_nan = true;
     plain = raster_write(&r, &options, NULL, NULL);
     raster_check(&r, &plain, NAN);
     tz_memory_free(&plain);
 
-    options.keep_nan = false;
+    options.nan_to_nodata = true;
     plain = raster_write(&r, &options, NULL, NULL);
     raster_check(&r, &plain, -1);
     tz_memory_free(&plain);

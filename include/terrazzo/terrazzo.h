@@ -952,7 +952,7 @@ typedef struct tz_write_options {
                                     without a name; NULL: beside the destination, or what TMPDIR
                                     says when there is none */
     /* pixels */
-    bool keep_nan;             /* floating-point NaN stays NaN although nodata is another value */
+    bool nan_to_nodata;        /* floating-point NaN becomes nodata, where that is another value */
     bool statistics_items;     /* write STATISTICS_ items to the metadata */
     tz_statistics *statistics; /* the caller's, one for each band; filled by tz_commit */
     /* means */

@@ -23,7 +23,7 @@ typedef struct tz_image {
     uint32_t tiles_down;
     uint32_t planes;       /* 1, or bands when planar is 2 */
     uint64_t tile_count;   /* without the mask's */
-    bool nan_to_nodata;    /* the gate: nodata declared, not NaN, floating-point, not keep_nan */
+    bool nan_to_nodata;    /* the gate: nodata declared, not NaN, floating-point; asked for */
     tz_tile_format format; /* of a whole tile */
     const tz_encoder *encoder;
     tz_encode_choice choice;

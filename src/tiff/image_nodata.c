@@ -121,7 +121,7 @@ static bool is_replacing_nan(const tz_image *image)
 {
     const tz_nodata *nodata = &image->spec.nodata;
     return nodata->kind == TZ_NODATA_FLOAT && !isnan(nodata->value.f) &&
-           image->sample_format == 3 && !image->options.keep_nan;
+           image->sample_format == 3 && image->options.nan_to_nodata;
 }
 
 tz_result tz_image_take_nodata(tz_image *image, const tz_context *ctx)

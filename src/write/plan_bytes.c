@@ -15,7 +15,7 @@
 static const uint8_t magic[8] = {'T', 'Z', 'P', 'L', 'A', 'N', '\r', '\n'};
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     SIZE_AT = 16,
     FIELDS_AT = 24,
     CHECKSUM = 8,
@@ -375,7 +375,7 @@ static void all_fields(fields *f, tz_plan_value *value, tz_geo *geo)
     layout_fields(f, o);
     codec_fields(f, o);
     overview_fields(f, o);
-    flag(f, &o->keep_nan);
+    flag(f, &o->nan_to_nodata);
     flag(f, &o->statistics_items);
     flag(f, &value->tallied);
 }

@@ -361,6 +361,15 @@ def test_nan_stays_nan(convert, raster):
     np.testing.assert_array_equal(read(out), array)
 
 
+def test_nan_becomes_nodata_if_asked_for(run, convert, raster, tmp_path):
+    array = pixels_of("float32", 1)
+    array[0, :10] = np.nan
+    out = convert(raster(array, nodata=-1), "--nan-to-nodata", options=["COMPRESS=DEFLATE"])
+    np.testing.assert_array_equal(read(out), np.where(np.isnan(array), np.float32(-1), array))
+    done = run("convert", "--nan-to-nodata", raster(array, name="n.tif"), str(tmp_path / "c.tif"))
+    assert done.returncode != 0 and "the image has no nodata value" in done.stderr
+
+
 def test_ycbcr_becomes_rgb_unless_asked_for(run, convert, raster):
     path = raster(pixels_of("uint8", 3, 64, 64), compress="jpeg", photometric="ycbcr")
     out = convert(path, options=["COMPRESS=LZW"])

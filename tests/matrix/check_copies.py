@@ -186,7 +186,7 @@ class Copier:
         made = f"{folder}/copy.tif"
         self.program.say("new")
         self.program.ask("like", path)
-        for name, value in {**WAYS[way], "no_sync": 1, "verify": 1, "keep_nan": 1}.items():
+        for name, value in {**WAYS[way], "no_sync": 1, "verify": 1}.items():
             self.program.say("set", name, value)
         result, message = self.program.ask("write", made)
         if result != "ok":

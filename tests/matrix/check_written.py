@@ -70,7 +70,7 @@ def tell_case(program, case):
                 "interleave": ["pixel", "band", "tile"].index(case.interleave),
                 "big_endian": case.order == "big", "sparse": case.sparse,
                 "alignment": case.alignment, "strips": width is None, "tile_width": width or 0,
-                "tile_height": height, "keep_nan": case.nodata == "keep", "no_sync": True,
+                "tile_height": height, "nan_to_nodata": case.nodata != "keep", "no_sync": True,
                 "bigtiff": ["if_needed", "yes", "no", "if_safer"].index(case.bigtiff), **options}
     if case.dtype in written_cases.NARROW:
         settings["bits_per_sample"] = SAMPLES[case.dtype].bits

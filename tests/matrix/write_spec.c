@@ -84,7 +84,7 @@ static const number numbers[] = {
     MEMBER(options, overview_predictor, UINT16),
     MEMBER(options, overview_quality, UINT32),
     MEMBER(options, overview_max_error, FLOAT64),
-    MEMBER(options, keep_nan, BOOLEAN),
+    MEMBER(options, nan_to_nodata, BOOLEAN),
     MEMBER(options, statistics_items, BOOLEAN),
     MEMBER(options, threads, UINT32),
     MEMBER(options, buffer_bytes, UINT64),
