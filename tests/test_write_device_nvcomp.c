@@ -135,9 +135,10 @@ static void levels(void **state)
         options.cog = true;
         const tz_write_report report = write_right(&r, &options, NULL);
         assert_string_equal(report.device.library, names[1]);
-        assert_int_equal(report.warning_count, cases[i].warning != NULL);
-        if (cases[i].warning && !strstr(report.warnings[0].message, cases[i].warning))
-            fail_msg("%s", report.warnings[0].message);
+        const uint32_t rare = cases[i].compression == TZ_COMPRESSION_LZ4; /* told in front */
+        assert_int_equal(report.warning_count, rare + (cases[i].warning != NULL));
+        if (cases[i].warning && !strstr(report.warnings[rare].message, cases[i].warning))
+            fail_msg("%s", report.warnings[rare].message);
     }
     close_it(device);
     raster_free(&r);

@@ -43,6 +43,20 @@ const char *tz_compression_name(uint16_t compression)
     return row ? row->name : NULL;
 }
 
+const char *tz_compression_readers(uint16_t compression)
+{
+    switch (compression) {
+    case TZ_COMPRESSION_LZ4:
+        return "GDAL, libtiff and tifffile cannot read it; terrazzo can";
+    case 33003: /* Aperio's JPEG 2000 */
+    case 33005:
+    case TZ_COMPRESSION_JPEG2000:
+        return "GDAL and libtiff cannot read it; terrazzo and tifffile can";
+    default:
+        return NULL;
+    }
+}
+
 bool tz_compression_handled(uint16_t compression)
 {
     const compression_row *row = find_row(compression);

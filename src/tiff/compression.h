@@ -11,4 +11,8 @@ enum { TZ_COMPRESSION_FAX4 = 4 };
 /* Whether terrazzo has, or is meant to have, a decoder: false for those it names and refuses. */
 bool tz_compression_handled(uint16_t compression);
 
+/* Who reads a codec that GDAL and libtiff cannot read; NULL: they read it in builds with its
+ * library, or it is unknown. */
+const char *tz_compression_readers(uint16_t compression);
+
 #endif

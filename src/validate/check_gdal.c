@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What GDAL's COG driver writes, and what its validation and rio-cogeo's ask for. */
+#include "tiff/compression.h"
+#include "tiff/tags.h"
 #include "validate/checker.h"
 
 enum { SMALL_ENOUGH = 512, SPANS_AT_ONCE = 256, SPANS_AT_MOST = 65536, FIRST_READ = 16384 };
@@ -39,6 +41,24 @@ static tz_result check_tiled(tz_checker *checker)
         if (is_large(&layer.shape) && !layer.shape.tiled)
             TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
                      "%u x %u pixels are stored in strips", layer.shape.width, layer.shape.height);
+    }
+    return TZ_OK;
+}
+
+static tz_result check_codec(tz_checker *checker)
+{
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        if (!tz_checker_layer(checker, i, &layer, &level))
+            continue;
+        const char *readers = tz_compression_readers(layer.shape.compression);
+        tz_place place = tz_at_tag(TZ_TAG_COMPRESSION, layer.shape.ifd_offset);
+        place.level = (int32_t)level;
+        place.found = layer.shape.compression;
+        if (readers)
+            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_UNSUPPORTED, place, "%s: %s",
+                     tz_compression_name(layer.shape.compression), readers);
     }
     return TZ_OK;
 }
@@ -231,6 +251,8 @@ static const tz_check_row rows[] = {
      check_external, TZ_COG_EXTERNAL_OVERVIEWS, false, false},
     {"gdal.tiled", NULL, "levels larger than 512 pixels are tiled",
      check_tiled, TZ_COG_NOT_TILED, false, false},
+    {"gdal.codec", NULL, "GDAL has the codec of the tiles",
+     check_codec, 0, false, false},
     {"gdal.overviews", NULL, "an image larger than 512 pixels has overviews",
      check_overviews, TZ_COG_NO_OVERVIEWS, false, false},
     {"gdal.overview-sizes", NULL, "each overview is smaller than the one before it",

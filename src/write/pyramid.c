@@ -4,7 +4,9 @@
 #include "write/pyramid.h"
 
 #include "base/mem.h"
+#include "tiff/compression.h"
 #include "tiff/image_parts.h"
+#include "tiff/tags.h"
 
 static bool fits_tile(const tz_image *image)
 {
@@ -137,6 +139,26 @@ static tz_result check_method(const tz_image *image, const tz_context *ctx)
                  : TZ_OK;
 }
 
+/* ---- what others make of it ---- */
+
+/* Each codec once, whatever the number of levels. */
+static tz_result warn_of_codecs(const tz_pyramid *pyramid, const tz_context *ctx)
+{
+    uint16_t last = 0;
+    for (uint32_t i = 0; i < pyramid->count; i++) {
+        const uint16_t codec = pyramid->levels[i].image.format.compression;
+        const char *readers = codec != last ? tz_compression_readers(codec) : NULL;
+        last = codec;
+        if (readers) {
+            tz_place place = tz_at_tag(TZ_TAG_COMPRESSION, TZ_NONE);
+            place.found = codec;
+            TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place, "%s: %s",
+                           tz_compression_name(codec), readers));
+        }
+    }
+    return TZ_OK;
+}
+
 tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
                           const tz_write_options *options, const tz_context *ctx)
 {
@@ -149,7 +171,7 @@ tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
         TZ_TRY(check_method(&level->image, ctx));
         level->reduction = reduction_of(before, &level->image);
     }
-    return TZ_OK;
+    return warn_of_codecs(out, ctx);
 }
 
 void tz_pyramid_deinit(tz_pyramid *pyramid)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tifffile
 
-from conftest import COMMAND, call
+from conftest import COMMAND, call, without_rare_codec
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DOUBLES = COMMAND.parent / "tests"
@@ -103,7 +103,7 @@ def test_library_encoders(run, made, tmp_path, command, extra, options, library)
     words = [word for option in options for word in ("--co", option)]
     done = run(command, "--json", "--no-sync", *CUDA, *NVCOMP, *PICTURES, "--library-encoders", *extra, *words,
                made(), out)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert (done.returncode, without_rare_codec(done.stderr)) == (0, ""), done.stderr
     use = validated("convert", done.stdout)["write_device"]
     assert use["library"].startswith(library) and use["library_calls"] > 0 and use["tiles_redone"] == 0
     assert run("diff", "--pixels-only", made(), out).returncode == 0
