@@ -138,7 +138,7 @@ static tz_result wrong_image(const char *path, const char *what, tz_error *err)
 }
 
 /* As when the plan was made: bytes may be read as signed, floats as half as long, and an alpha band
- * as the mask. */
+ * or nodata as the mask. */
 static tz_result describe(conversion *c, const tz_cog_info *plan, const char *path, tz_error *err)
 {
     const tz_info *info = c->info;
@@ -151,7 +151,10 @@ static tz_result describe(conversion *c, const tz_cog_info *plan, const char *pa
         return wrong_image(path, "number of bands", err);
     if (info->dtype != plan->dtype && !same_bytes && !halved)
         return wrong_image(path, "type of pixels", err);
-    if (plan->mask && !by_alpha && !info->levels[0].has_mask)
+    if (plan->mask && !info->levels[0].has_mask && plan->nodata.kind == TZ_NODATA_NONE &&
+        nodata_mask_make(&c->by_nodata, &info->nodata, plan->dtype))
+        c->by_nodata.alpha = conversion_alpha(c);
+    if (plan->mask && !by_alpha && !c->by_nodata.used && !info->levels[0].has_mask)
         return wrong_image(path, "mask: none", err);
     c->spec.width = info->width;
     c->spec.height = info->height;

@@ -62,8 +62,10 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
         result = conversion_set_spec(c, err);
     if (result == TZ_OK)
         result = conversion_set_options(c, err);
-    if (result == TZ_OK)
+    if (result == TZ_OK) {
+        conversion_mask_nodata(c);
         result = choose_device(c, err);
+    }
     if (result != TZ_OK)
         conversion_close(c);
     return result;

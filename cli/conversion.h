@@ -4,6 +4,7 @@
 #define CLI_CONVERSION_H
 
 #include "convert.h"
+#include "nodata_mask.h"
 
 typedef struct conversion {
     const convert_settings *settings;
@@ -16,6 +17,9 @@ typedef struct conversion {
     tz_write_options options;
     tz_dtype read_as;      /* the type to read into the memory of spec.dtype */
     uint32_t source_bands; /* more than spec.bands: the last one, alpha, becomes the mask */
+    nodata_mask by_nodata; /* used: the mask is made of pixels that are nodata */
+    tz_error note;         /* what was done in place of what was asked for */
+    uint32_t note_count;   /* 0: nothing */
     bool new_statistics;   /* those of the source are about other bands, and are made anew */
     tz_geo geo;
     uint16_t *extra_samples;
@@ -36,13 +40,17 @@ uint64_t conversion_device_bytes_to_read(const conversion *c);
 
 /* The mask is made of the source's alpha band. */
 bool conversion_masks_by_alpha(const conversion *c);
+/* The source's band that is alpha; UINT32_MAX: none. */
+uint32_t conversion_alpha(const conversion *c);
 /* Bytes of all pixels, without the mask. */
 uint64_t conversion_bytes(const conversion *c);
 /* Of the image as it came, whatever is written of it; NULL: it has none. */
 const double *conversion_transform(const conversion *c);
 
-/* The two halves of conversion_open, once the source is known. */
+/* The parts of conversion_open, once the source is known. */
 tz_result conversion_set_spec(conversion *c, tz_error *err);
 tz_result conversion_set_options(conversion *c, tz_error *err);
+/* A mask takes the place of nodata where the codec would change that. */
+void conversion_mask_nodata(conversion *c);
 
 #endif

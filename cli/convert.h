@@ -42,6 +42,7 @@ typedef struct convert_settings {
     bool no_sync;
     bool statistics;
     bool nan_to_nodata;
+    bool keep_nodata;
     tz_verify verify;
 } convert_settings;
 
@@ -62,6 +63,7 @@ enum {
     CONVERT_SPOOL,
     CONVERT_LIBRARY_ENCODERS,
     CONVERT_NAN_TO_NODATA,
+    CONVERT_KEEP_NODATA,
     CONVERT_SHAPE, /* from here on: of standard input */
     CONVERT_DTYPE,
     CONVERT_ORDER,
@@ -79,6 +81,8 @@ enum {
                                           "leave anything as OUT"},                                \
     {"stats", 0, CONVERT_STATISTICS, NULL, "tell each band's statistics"},                         \
     {"nan-to-nodata", 0, CONVERT_NAN_TO_NODATA, NULL, "NaN becomes nodata; else pixels stay as they are"}, \
+    {"keep-nodata", 0, CONVERT_KEEP_NODATA, NULL, "with a lossy codec, too; by default a mask takes the\n" \
+                                                  "place of nodata there"},                          \
     {"threads", 'j', CONVERT_THREADS, "N", "0, the default: all cores"},                           \
     {"memory", 0, CONVERT_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
     DEVICE_OPTIONS,                                                                                \

@@ -154,6 +154,9 @@ bool convert_apply(void *user, int id, const char *value)
     case CONVERT_NAN_TO_NODATA:
         s->nan_to_nodata = true;
         return true;
+    case CONVERT_KEEP_NODATA:
+        s->keep_nodata = true;
+        return true;
     case CONVERT_SPOOL:
         s->spool = value;
         return true;

@@ -251,6 +251,7 @@ void convert_report_write(const conversion *c, const convert_result *result)
     json_array(&j, "warnings");
     if (c->info != NULL)
         problem_write_each(&j, c->info->warnings, c->info->warning_count);
+    problem_write_each(&j, &c->note, c->note_count);
     problem_write_each(&j, result->reading.warnings, result->reading.warning_count);
     problem_write_each(&j, result->writing.warnings, result->writing.warning_count);
     json_array_end(&j);
@@ -274,6 +275,7 @@ void convert_report_warn(const conversion *c, const convert_result *result)
     const tz_write_report *w = &result->writing;
     if (c->info != NULL)
         problem_print_warnings(c->info);
+    warn_each(&c->note, c->note_count, 0);
     warn_each(r->warnings, r->warning_count, r->warnings_dropped);
     warn_each(w->warnings, w->warning_count, w->warnings_dropped);
 }

@@ -97,6 +97,16 @@ static bool ends_in_alpha(const tz_image_spec *spec)
     return spec->bands == 4 && color_bands(spec) == 3; /* what the writer makes of it */
 }
 
+uint32_t conversion_alpha(const conversion *c)
+{
+    const tz_info *info = c->info;
+    uint32_t extra = info != NULL ? info->extra_sample_count : 0;
+    bool in_file = extra > 0 && info->bands > 1 && info->extra_samples[extra - 1] != 0;
+    if (info != NULL)
+        return in_file ? info->bands - 1 : UINT32_MAX;
+    return c->spec.bands > 1 && ends_in_alpha(&c->spec) ? c->spec.bands - 1 : UINT32_MAX;
+}
+
 /* As GDAL's COG driver: an edge that JPEG blurred would be worse than a hard one. */
 static void split_alpha(conversion *c)
 {

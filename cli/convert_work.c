@@ -22,7 +22,7 @@ static void share_memory(conversion *c, uint64_t for_reading)
 /* Whether rows can stay on the device shows when it is known who makes the tiles. */
 static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *out, tz_error *err)
 {
-    c->on_device = device_has_memory(c->device);
+    c->on_device = device_has_memory(c->device) && !c->by_nodata.used;
     tz_row_source source = file_rows_source(rows);
     tz_result result = tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
     if (result != TZ_OK || !c->on_device || out->writing.device.id[0] != '\0')

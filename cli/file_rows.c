@@ -35,7 +35,7 @@ static size_t items_of(const file_rows *f, const tz_window *window, const tz_buf
 {
     items[0] = (tz_item){.file = f->c->file, .window = *window, .into = *pixels};
     items[0].into.dtype = f->c->read_as;
-    if (!f->c->spec.mask)
+    if (!f->c->spec.mask || (f->c->by_nodata.used && !conversion_masks_by_alpha(f->c)))
         return 1;
     items[1] = (tz_item){.file = f->c->file, .window = *window, .into = *mask};
     if (conversion_masks_by_alpha(f->c))
@@ -68,9 +68,12 @@ static tz_result read_rows(void *user, const tz_window *window, const tz_buffer 
     do {
         result = tz_read_batch(items, count, &f->how, &part, err);
     } while (result != TZ_OK && may_raise(f, err));
-    if (result == TZ_OK)
-        tz_report_add(&f->report, &part);
-    return result;
+    if (result != TZ_OK)
+        return result;
+    if (f->c->by_nodata.used)
+        nodata_mask_apply(&f->c->by_nodata, pixels, mask, conversion_masks_by_alpha(f->c));
+    tz_report_add(&f->report, &part);
+    return TZ_OK;
 }
 
 tz_row_source file_rows_source(file_rows *f)

@@ -18,6 +18,8 @@ static const cli_option plan_options[] = {
     {"profile", 'p', CONVERT_PROFILE, "NAME", "compression by rio-cogeo's names, as of terrazzo cog"},
     {"block-tiles", 0, BLOCK_TILES, "N", "tiles across and down of a block; 8 by default"},
     {"nan-to-nodata", 0, CONVERT_NAN_TO_NODATA, NULL, "NaN becomes nodata; else pixels stay as they are"},
+    {"keep-nodata", 0, CONVERT_KEEP_NODATA, NULL, "with a lossy codec, too; by default a mask takes the\n"
+                                                  "place of nodata there"},
     {"stats", 0, CONVERT_STATISTICS, NULL, "gather each band's statistics"},
     {"overwrite", 0, CONVERT_OVERWRITE, NULL, "replace PLAN if it exists"},
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "without a file, IN is '-': rows, columns, bands"},

@@ -19,6 +19,7 @@
 typedef struct raw_rows {
     const conversion *c;
     tz_buffer rows; /* some rows, with the strides of the order that they come in */
+    tz_buffer mask; /* of them, where it is made of nodata alone */
     uint64_t sample_size;
     uint64_t row_size; /* of one band */
     uint64_t expected; /* bytes in all */
@@ -40,16 +41,41 @@ static uint32_t rows_at_a_time(const conversion *c)
     return rows < 1 ? 1 : rows > c->spec.height ? c->spec.height : (uint32_t)rows;
 }
 
+static bool needs_mask(const conversion *c)
+{
+    return c->by_nodata.used && !conversion_masks_by_alpha(c);
+}
+
+static uint64_t mask_memory(const conversion *c)
+{
+    return needs_mask(c) ? (uint64_t)rows_at_a_time(c) * c->spec.width : 0;
+}
+
 uint64_t raw_rows_memory(const conversion *c)
 {
-    return rows_at_a_time(c) * all_bands_row(c);
+    return rows_at_a_time(c) * all_bands_row(c) + mask_memory(c);
+}
+
+static tz_result take_mask_memory(raw_rows *r, tz_error *err)
+{
+    uint64_t size = mask_memory(r->c);
+    if (size == 0)
+        return TZ_OK;
+    r->mask = (tz_buffer){.data = size <= SIZE_MAX ? malloc((size_t)size) : NULL,
+                          .dtype = TZ_DTYPE_UINT8,
+                          .bands = 1,
+                          .width = r->c->spec.width,
+                          .band_stride = (int64_t)size,
+                          .row_stride = r->c->spec.width,
+                          .column_stride = 1};
+    return r->mask.data != NULL ? TZ_OK : problem_nomem(err, "the mask");
 }
 
 static tz_result take_memory(raw_rows *r, tz_error *err)
 {
     const tz_image_spec *spec = &r->c->spec;
     raw_order order = r->c->settings->raw.order;
-    uint64_t size = raw_rows_memory(r->c);
+    uint64_t size = raw_rows_memory(r->c) - mask_memory(r->c);
     r->sample_size = tz_dtype_size(spec->dtype);
     r->row_size = r->sample_size * spec->width;
     r->rows = (tz_buffer){.dtype = spec->dtype,
@@ -65,7 +91,7 @@ static tz_result take_memory(raw_rows *r, tz_error *err)
     r->rows.row_stride = (int64_t)(order == ORDER_BAND ? r->row_size : r->row_size * r->rows.bands);
     r->rows.column_stride =
         (int64_t)(order == ORDER_PIXEL ? r->sample_size * r->rows.bands : r->sample_size);
-    return TZ_OK;
+    return take_mask_memory(r, err);
 }
 
 /* Bytes ---------------------------------------------------------------------------------------- */
@@ -185,16 +211,22 @@ static tz_result check_end(const raw_rows *r, tz_error *err)
     return result;
 }
 
-/* Of the bands that came, the last one may be the mask. */
+/* Of the bands that came, the last one may be the mask; or nodata says what is valid. */
 static tz_result give_rows(const raw_rows *r, tz_writer *writer, tz_error *err)
 {
+    bool by_alpha = conversion_masks_by_alpha(r->c);
     tz_buffer rows = r->rows;
-    tz_buffer mask = r->rows;
-    if (!conversion_masks_by_alpha(r->c))
+    tz_buffer mask = by_alpha ? r->rows : r->mask;
+    if (!by_alpha && !needs_mask(r->c))
         return tz_write_rows(writer, &rows, NULL, err);
-    rows.bands--;
     mask.bands = 1;
-    mask.data = (char *)mask.data + (int64_t)rows.bands * rows.band_stride;
+    mask.height = rows.height;
+    if (by_alpha) {
+        rows.bands--;
+        mask.data = (char *)mask.data + (int64_t)rows.bands * rows.band_stride;
+    }
+    if (r->c->by_nodata.used)
+        nodata_mask_apply(&r->c->by_nodata, &rows, &mask, by_alpha);
     return tz_write_rows(writer, &rows, &mask, err);
 }
 
@@ -219,5 +251,6 @@ tz_result raw_rows_write(const conversion *c, tz_writer *writer, tz_error *err)
     if (result == TZ_OK)
         result = write_all(&r, writer, err);
     free(r.rows.data);
+    free(r.mask.data);
     return result;
 }

@@ -232,7 +232,7 @@ static void nan_comes_back(void **state)
         for (uint16_t samples = 1; samples <= 3; samples++) {
             for (uint16_t pattern = 0; pattern < 4; pattern++) {
                 tz_tile_format format = make_format(type, 33, 20, samples);
-                format.lerc_compression = pattern % 3;
+                format.lerc_compression = (uint16_t)(pattern % 3);
                 uint8_t *pixels = make_pixels(&format, type);
                 for (size_t i = 0; i < (size_t)33 * 20 * samples; i++)
                     if ((pattern == 0 && i / samples % 5 == 0) || /* whole pixels */
@@ -247,6 +247,61 @@ static void nan_comes_back(void **state)
             }
         }
     }
+}
+
+static tz_encode_choice keeping(double max_error, double nodata)
+{
+    return (tz_encode_choice){.max_error = max_error, .nodata = {TZ_NODATA_FLOAT, {.f = nodata}}};
+}
+
+/* The least, the greatest and others between: what was nodata is, and nothing else. */
+static void nodata_is_exact_within_any_error(void **state)
+{
+    (void)state;
+    for (uint32_t type = 0; type < TZ_LERC_TYPES; type++) {
+        for (unsigned pattern = 0; pattern < 12; pattern++) {
+            static const double nodata[] = {0, 5, 11, 127};
+            tz_tile_format format = make_format(type, 33, 20, (uint16_t)(1 + pattern % 3));
+            const size_t count = (size_t)33 * 20 * format.samples;
+            const size_t size = tz_lerc_type_size(type);
+            format.lerc_compression = (uint16_t)(pattern % 3);
+            uint8_t *pixels = make_pixels(&format, type);
+            for (size_t i = 0; i < count; i += 5)
+                tz_lerc_store(pixels + i * size, type, nodata[pattern % 4]);
+            for (size_t i = 0; type >= TZ_LERC_FLOAT && pattern > 5 && i < count; i += 7)
+                set_nan(pixels, type, i);
+            uint8_t *back = check_values(format, keeping(3, nodata[pattern % 4]), 20, pixels);
+            for (size_t i = 0; i < count; i++)
+                assert_int_equal(value_at(back, type, i) == nodata[pattern % 4],
+                                 value_at(pixels, type, i) == nodata[pattern % 4]);
+            free(back);
+            free(pixels);
+        }
+    }
+}
+
+/* Where the error spares nodata, as the least value of all, the tile keeps what it saves. */
+static void nodata_that_lasts_costs_nothing(void **state)
+{
+    (void)state;
+    const tz_tile_format format = make_format(TZ_LERC_FLOAT, 64, 64, 1);
+    uint8_t *pixels = make_pixels(&format, TZ_LERC_FLOAT);
+    for (size_t i = 0; i < 64 * 20; i++)
+        tz_lerc_store(pixels + i * 4, TZ_LERC_FLOAT, -9999);
+    static const double errors[] = {30, 30, 0};
+    size_t sizes[3];
+    for (size_t i = 0; i < 3; i++) {
+        encode_run run;
+        encode_open(&run, &tz_encoder_lerc, format,
+                    i == 0 ? (tz_encode_choice){.max_error = 30} : keeping(errors[i], -9999));
+        encoded tile = encode_rows(&run, 64, pixels);
+        sizes[i] = tile.size;
+        free(tile.data);
+        encode_close(&run);
+    }
+    assert_int_equal(sizes[1], sizes[0]);
+    assert_true(sizes[1] < sizes[2] / 2);
+    free(pixels);
 }
 
 /* Values that are no numbers to count with, but no NaN either. */
@@ -320,6 +375,7 @@ static void memory_may_run_out(void **state)
         uint8_t *pixels = make_pixels(&format, TZ_LERC_FLOAT);
         set_nan(pixels, TZ_LERC_FLOAT, 1000);
         encode_without_memory(&tz_encoder_lerc, format, (tz_encode_choice){0}, pixels);
+        encode_without_memory(&tz_encoder_lerc, format, keeping(3, 7), pixels);
         free(pixels);
     }
 }
@@ -375,6 +431,8 @@ int main(void)
         cmocka_unit_test(blobs_within_deflate_and_zstd_come_back),
         cmocka_unit_test(noise_stays_within_the_bound),
         cmocka_unit_test(nan_comes_back),
+        cmocka_unit_test(nodata_is_exact_within_any_error),
+        cmocka_unit_test(nodata_that_lasts_costs_nothing),
         cmocka_unit_test(infinities_and_extremes_come_back),
         cmocka_unit_test(what_lerc_does_not_take_is_named),
         cmocka_unit_test(choices_that_cannot_be_are_named),

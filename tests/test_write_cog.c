@@ -413,6 +413,46 @@ static void known_sizes_change_nothing(void **state)
     }
 }
 
+/* One warning each, whatever the number of levels; of lossy codecs, LERC keeps nodata. */
+static void codecs_that_lose_nodata_or_readers_are_told(void **state)
+{
+    (void)state;
+    enum { COMPRESSION = 259, GDAL_NODATA = 42113 };
+    static const struct {
+        tz_compression image, overviews;
+        const char *feature;
+        int32_t tag; /* 0: no warning */
+    } cases[] = {
+        {TZ_COMPRESSION_LZW, TZ_COMPRESSION_DEFAULT, NULL, 0},
+        {TZ_COMPRESSION_JPEG, TZ_COMPRESSION_DEFAULT, "jpeg", GDAL_NODATA},
+        {TZ_COMPRESSION_LZW, TZ_COMPRESSION_JPEG, "jpeg", GDAL_NODATA},
+        {TZ_COMPRESSION_LERC, TZ_COMPRESSION_DEFAULT, "lerc", 0},
+        {TZ_COMPRESSION_LZ4, TZ_COMPRESSION_DEFAULT, "lz4", COMPRESSION},
+        {TZ_COMPRESSION_LZW, TZ_COMPRESSION_LZ4, "lz4", COMPRESSION},
+        {TZ_COMPRESSION_JPEG2000, TZ_COMPRESSION_DEFAULT, "openjpeg", COMPRESSION},
+    };
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 150, 100, false);
+    r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tz_write_options options = cog();
+        tz_write_report report;
+        options.compression = cases[i].image;
+        options.overview_compression = cases[i].overviews;
+        options.max_error = cases[i].image == TZ_COMPRESSION_LERC ? 3 : 0;
+        if (cases[i].feature && !tz_build_feature(cases[i].feature))
+            continue;
+        tz_memory memory = raster_write(&r, &options, NULL, &report);
+        assert_int_equal(report.levels, 4);
+        assert_int_equal(report.warning_count, cases[i].tag != 0);
+        if (cases[i].tag != 0) {
+            assert_int_equal(report.warnings[0].tag, cases[i].tag);
+            assert_int_equal(report.warnings[0].count, 1);
+        }
+        tz_memory_free(&memory);
+    }
+    raster_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +469,7 @@ int main(void)
         cmocka_unit_test(overviews_can_have_a_codec_of_their_own),
         cmocka_unit_test(only_the_image_says_where_it_is),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(codecs_that_lose_nodata_or_readers_are_told),
         cmocka_unit_test_setup_teardown(a_spool_that_cannot_be_made_is_an_error, scratch_begin,
                                         scratch_end),
         cmocka_unit_test_setup_teardown(a_file_is_as_what_was_written_to_memory, scratch_begin,

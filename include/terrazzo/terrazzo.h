@@ -833,7 +833,7 @@ typedef struct tz_image_spec {
     const uint16_t *color_map; /* as in tz_info */
     uint32_t color_map_size;
     bool mask;               /* rows come with a mask, which becomes the file's own */
-    tz_nodata nodata;        /* made to fit dtype, or an error */
+    tz_nodata nodata;        /* made to fit dtype, or an error; lossy codecs but LERC change it */
     const char *nodata_text; /* how it is spelled; NULL: in the shortest way. Without nodata: the
                                 value as well */
     const tz_geo *geo;       /* NULL: none. Its keys are written as they are; without keys, epsg and
@@ -930,7 +930,7 @@ typedef struct tz_write_options {
     tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */
     double distance;           /* JPEG XL, 0.01 to 25; 0: 1 */
     double alpha_distance;     /* 0: as distance; below 0: lossless */
-    double max_error;          /* LERC */
+    double max_error;          /* LERC; nodata is exact all the same */
     uint16_t lerc_compression; /* within LERC: 0 none, 1 Deflate, 2 ZSTD, at level */
     tz_jpeg_tables jpeg_tables;
     uint8_t jpeg_subsampling[2]; /* of YCbCr, across and down, 1 or 2; 0: 2 */
@@ -1156,8 +1156,9 @@ typedef struct tz_cog_info {
     uint64_t block_count; /* of all levels */
     uint32_t bands;
     tz_dtype dtype;
-    bool mask;       /* pixels come with a mask */
-    bool statistics; /* are gathered: statistics or statistics_items of the options were set */
+    bool mask;        /* pixels come with a mask */
+    bool statistics;  /* are gathered: statistics or statistics_items of the options were set */
+    tz_nodata nodata; /* kind NONE: none is written */
 } tz_cog_info;
 TZ_API const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan); /* lives as long as plan */
 

@@ -5,7 +5,10 @@
  * Samples of a pixel are the depth of one blob. NaN cannot be a value within a blob: pixels that
  * are NaN in all samples are left out by the mask, and where some samples are NaN and others not,
  * every sample has a blob and a mask of its own. NaN comes back as NaN, but the bits that tell one
- * NaN from another are lost, and the sign of zero may be. */
+ * NaN from another are lost, and the sign of zero may be.
+ *
+ * Nodata is exact also where values may be off by the largest error: a tile in which it is not, or
+ * in which another value has become nodata, is encoded without loss. */
 #include "codec/encoder.h"
 
 #ifdef TZ_HAVE_LERC
@@ -33,9 +36,10 @@ typedef struct scratch {
 } scratch;
 
 typedef struct lerc_state {
-    scratch mask;   /* a byte per pixel, or per value */
-    scratch planes; /* samples band by band */
-    scratch blob;   /* before deflate or zstd */
+    scratch mask;    /* a byte per pixel, or per value */
+    scratch planes;  /* samples band by band */
+    scratch blob;    /* before deflate or zstd */
+    scratch decoded; /* what comes back of a blob, and its masks */
 #ifdef TZ_HAVE_LIBDEFLATE
     struct libdeflate_compressor *deflater;
 #endif
@@ -137,6 +141,14 @@ static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice
     return blob + blob / 128 + 1024; /* more than either library asks for */
 }
 
+/* NaN is never a value of a blob. */
+static bool may_lose_nodata(const tz_tile_format *format, const tz_encode_choice *choice)
+{
+    const tz_nodata *nodata = &choice->nodata;
+    return nodata->kind != TZ_NODATA_NONE && lossy(format, choice) &&
+           !(nodata->kind == TZ_NODATA_FLOAT && isnan(nodata->value.f));
+}
+
 /* The tables of zstd grow with what it compresses, those of the lower levels up to a point. */
 static uint64_t zstd_memory(uint64_t size, int32_t level)
 {
@@ -151,6 +163,8 @@ static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *cho
     uint64_t bytes = 2 * largest_blob(format) + (1u << 20);
     if (is_float(format))
         bytes += values + tz_tile_bytes(format);
+    if (may_lose_nodata(format, choice))
+        bytes += 3 * tz_tile_bytes(format) + 2 * values;
     if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
         bytes += zstd_memory(largest_blob(format), choice->level);
     else if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
@@ -283,6 +297,55 @@ static tz_result write_blob(const lerc_input *input, const tz_tile_format *forma
                        : tz_codec_fail(call, "LERC: liblerc cannot encode it (status %u)", status);
 }
 
+/* ---------------------------------------------------------------------------------------------
+ * Nodata
+ * ------------------------------------------------------------------------------------------ */
+
+/* All types of LERC are doubles exactly. */
+static double nodata_value(const tz_nodata *nodata)
+{
+    return nodata->kind == TZ_NODATA_INT    ? (double)nodata->value.i
+           : nodata->kind == TZ_NODATA_UINT ? (double)nodata->value.u
+                                            : nodata->value.f;
+}
+
+/* Whether the same values are nodata in a blob's pixels as in the input. */
+static bool is_nodata_kept(const lerc_input *input, const tz_tile_format *format,
+                           const tz_encode_choice *choice, const uint8_t *decoded)
+{
+    const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
+    const double nodata = nodata_value(&choice->nodata);
+    const size_t depth = (size_t)input->depth;
+    const uint32_t type = type_of(format);
+    for (size_t i = 0; i < pixels * format->samples; i++) {
+        const uint8_t *before = input->data + i * size, *after = decoded + i * size;
+        const bool is_left_out = input->mask && !input->mask[i / depth];
+        if (memcmp(before, after, size) != 0 && !is_left_out &&
+            (tz_lerc_load(before, type) == nodata) != (tz_lerc_load(after, type) == nodata))
+            return false;
+    }
+    return true;
+}
+
+/* Decodes the blob, and encodes the tile again where nodata is not what it was. */
+static tz_result keep_nodata(lerc_state *state, const lerc_input *input,
+                             const tz_tile_format *format, const tz_encode_choice *choice,
+                             uint8_t *out, size_t *out_size, const tz_codec_call *call)
+{
+    const size_t bytes = (size_t)tz_tile_bytes(format);
+    const size_t values = (size_t)format->width * format->height * format->samples;
+    TZ_TRY(reserve(&state->decoded, (uint64_t)bytes + values, call));
+    const lerc_status status = lerc_decode(out, (unsigned int)*out_size, input->masks,
+                                           input->masks > 0 ? state->decoded.data + bytes : NULL,
+                                           input->depth, (int)format->width, (int)format->height,
+                                           input->bands, type_of(format), state->decoded.data);
+    if (status == 0 && is_nodata_kept(input, format, choice, state->decoded.data))
+        return TZ_OK;
+    tz_encode_choice exact = *choice;
+    exact.max_error = 0;
+    return write_blob(input, format, &exact, out, out_size, call);
+}
+
 /* The blob of the scratch to out. */
 static tz_result wrap(lerc_state *state, const tz_tile_format *format,
                       const tz_encode_choice *choice, size_t size, uint8_t *out, size_t *out_size,
@@ -314,12 +377,18 @@ static tz_result encode(void *opaque, const tz_tile_format *format, const tz_enc
     lerc_state *state = opaque;
     lerc_input input;
     TZ_TRY(prepare(&input, state, format, in, call));
-    if (format->lerc_compression == TZ_LERC_PLAIN)
-        return write_blob(&input, format, choice, out, out_size, call);
+    const bool is_plain = format->lerc_compression == TZ_LERC_PLAIN;
+    if (!is_plain)
+        TZ_TRY(reserve(&state->blob, largest_blob(format), call));
+    uint8_t *blob = is_plain ? out : state->blob.data;
     size_t size;
-    TZ_TRY(reserve(&state->blob, largest_blob(format), call));
-    TZ_TRY(write_blob(&input, format, choice, state->blob.data, &size, call));
-    return wrap(state, format, choice, size, out, out_size, call);
+    TZ_TRY(write_blob(&input, format, choice, blob, &size, call));
+    if (may_lose_nodata(format, choice))
+        TZ_TRY(keep_nodata(state, &input, format, choice, blob, &size, call));
+    if (!is_plain)
+        return wrap(state, format, choice, size, out, out_size, call);
+    *out_size = size;
+    return TZ_OK;
 }
 
 static tz_result init(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
@@ -350,6 +419,7 @@ static void deinit(void *opaque)
     tz_free(state->mask.data);
     tz_free(state->planes.data);
     tz_free(state->blob.data);
+    tz_free(state->decoded.data);
 #ifdef TZ_HAVE_LIBDEFLATE
     libdeflate_free_compressor(state->deflater);
 #endif

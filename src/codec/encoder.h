@@ -18,6 +18,7 @@ typedef struct tz_encode_choice {
     double alpha_distance; /* below 0: lossless */
     double max_error;
     tz_jpeg_tables jpeg_tables; /* never TZ_JPEG_TABLES_DEFAULT */
+    tz_nodata nodata;           /* that LERC keeps exactly, of the samples' type */
 } tz_encode_choice;
 
 enum {

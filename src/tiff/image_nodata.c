@@ -136,6 +136,7 @@ tz_result tz_image_take_nodata(tz_image *image, const tz_context *ctx)
     if (spec->nodata.kind == TZ_NODATA_NONE)
         return TZ_OK;
     image->nan_to_nodata = is_replacing_nan(image);
+    image->choice.nodata = spec->nodata;
     if (!shown) {
         spell(&spec->nodata, text);
         shown = text;

@@ -120,6 +120,7 @@ static void fill_info(tz_cog_plan *plan, const tz_plan_value *value)
         .dtype = spec->dtype,
         .mask = spec->mask,
         .statistics = value->tallied,
+        .nodata = spec->nodata,
     };
     for (uint32_t level = 0; level < plan->pyramid.count; level++)
         count_blocks(plan, level);

@@ -159,6 +159,27 @@ static tz_result warn_of_codecs(const tz_pyramid *pyramid, const tz_context *ctx
     return TZ_OK;
 }
 
+/* LERC keeps nodata: see tz_tile_encode. */
+static bool changes_nodata(const tz_image *image)
+{
+    const tz_encoder *encoder = image->encoder;
+    return image->spec.nodata.kind != TZ_NODATA_NONE && encoder->lossy &&
+           encoder->lossy(&image->format, &image->choice) &&
+           image->format.compression != TZ_COMPRESSION_LERC;
+}
+
+static tz_result warn_of_nodata(const tz_pyramid *pyramid, const tz_context *ctx)
+{
+    for (uint32_t i = 0; i < pyramid->count; i++) {
+        const tz_image *image = &pyramid->levels[i].image;
+        if (changes_nodata(image))
+            return tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_META, tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NONE),
+                           "pixels that are nodata, %s, come back as other values: %s is lossy",
+                           image->spec.nodata_text, tz_compression_name(image->format.compression));
+    }
+    return TZ_OK;
+}
+
 tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
                           const tz_write_options *options, const tz_context *ctx)
 {
@@ -171,7 +192,8 @@ tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
         TZ_TRY(check_method(&level->image, ctx));
         level->reduction = reduction_of(before, &level->image);
     }
-    return warn_of_codecs(out, ctx);
+    TZ_TRY(warn_of_codecs(out, ctx));
+    return warn_of_nodata(out, ctx);
 }
 
 void tz_pyramid_deinit(tz_pyramid *pyramid)

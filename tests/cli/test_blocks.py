@@ -72,7 +72,8 @@ def plan(run, tmp_path):
     def make(path, *options):
         out = str(tmp_path / "plan")
         done = run("plan-cog", "--overwrite", *options, path, out)
-        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        lines = done.stderr.splitlines()
+        assert done.returncode == 0 and all(line.startswith("warning: ") and "nodata" in line for line in lines), lines
         return out, [tuple(line.split()) for line in done.stdout.splitlines()]
     return make
 
@@ -141,6 +142,18 @@ def test_alpha_that_becomes_the_mask(image, by_one, by_many, features):
     with rasterio.open(path, "r+") as file:
         file.colorinterp = [rasterio.enums.ColorInterp[name] for name in ("red", "green", "blue", "alpha")]
     options = [*SMALL, "--co", "COMPRESS=JPEG"]
+    assert sha256(by_many(path, *options)) == sha256(by_one(path, *options))
+
+
+@pytest.mark.parametrize("alpha, keep", [(False, []), (True, []), (True, ["--keep-nodata"]), (False, ["--keep-nodata"])])
+def test_nodata_that_becomes_the_mask(image, by_one, by_many, features, alpha, keep):
+    if not features["jpeg"]:
+        pytest.skip("built without libjpeg")
+    path = image("uint8", bands=4 if alpha else 3, nodata=9)
+    with rasterio.open(path, "r+") as file:
+        names = ("red", "green", "blue", "alpha")[:file.count]
+        file.colorinterp = [rasterio.enums.ColorInterp[name] for name in names]
+    options = [*SMALL, "--co", "COMPRESS=JPEG", *keep]
     assert sha256(by_many(path, *options)) == sha256(by_one(path, *options))
 
 

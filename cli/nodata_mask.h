@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pixels that are nodata, as a mask: for files in which the nodata value itself would not last. */
+#ifndef CLI_NODATA_MASK_H
+#define CLI_NODATA_MASK_H
+
+#include <terrazzo/terrazzo.h>
+
+typedef struct nodata_mask {
+    bool used;
+    size_t size;             /* of a sample */
+    unsigned char sample[8]; /* nodata */
+    uint32_t alpha;          /* the band that says nothing about data; UINT32_MAX: none */
+} nodata_mask;
+
+/* Returns false, and *out is not used, unless nodata is a value of an integer type. */
+bool nodata_mask_make(nodata_mask *out, const tz_nodata *nodata, tz_dtype dtype);
+
+/* Sets mask to 0 where all bands are nodata, and to 255 elsewhere; with within, pixels that are 0
+ * before stay 0. */
+void nodata_mask_apply(const nodata_mask *m, const tz_buffer *pixels, const tz_buffer *mask,
+                       bool within);
+
+#endif
