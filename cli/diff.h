@@ -34,6 +34,7 @@ typedef struct diff_fact {
     uint32_t level; /* DIFF_NONE: of the file */
     const char *what;
     char texts[2][DIFF_TEXT];
+    const char *note; /* why, where that is known; NULL: it is not */
 } diff_fact;
 
 /* Samples that differ. */

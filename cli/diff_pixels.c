@@ -15,9 +15,45 @@
 
 /* Sizes and types ------------------------------------------------------------------------------ */
 
+/* Halved level times, rounding up or down each time. */
+static uint32_t halved(uint32_t size, uint32_t level, bool up)
+{
+    for (; level > 0 && size > 1; level--)
+        size = size / 2 + (up ? size % 2 : 0);
+    return size;
+}
+
+static bool is_rounded(const tz_info *info, uint32_t level, bool up)
+{
+    const tz_level *l = &info->levels[level];
+    return l->width == halved(info->width, level, up) &&
+           l->height == halved(info->height, level, up);
+}
+
+/* Why two overviews of the same image have sizes that differ: NULL for other reasons. */
+static const char *explain_rounding(const diff *d, uint32_t level)
+{
+    const tz_info *a = d->sides[0].info;
+    const tz_info *b = d->sides[1].info;
+    if (a->width != b->width || a->height != b->height || level >= a->level_count ||
+        level >= b->level_count)
+        return NULL;
+    if (a->levels[level].width == b->levels[level].width &&
+        a->levels[level].height == b->levels[level].height)
+        return NULL;
+    if (is_rounded(a, level, true) && is_rounded(b, level, false))
+        return "sizes of overviews are rounded up in A, as terrazzo and gdaladdo do, and "
+               "down in B, as GDAL's COG driver does";
+    if (is_rounded(a, level, false) && is_rounded(b, level, true))
+        return "sizes of overviews are rounded up in B, as terrazzo and gdaladdo do, and "
+               "down in A, as GDAL's COG driver does";
+    return NULL;
+}
+
 static tz_result compare_size(diff *d, unsigned part, uint32_t level, tz_error *err)
 {
-    diff_fact size = {.part = part, .level = level, .what = "size"};
+    diff_fact size = {
+        .part = part, .level = level, .what = "size", .note = explain_rounding(d, level)};
     diff_fact mask = {.part = part, .level = level, .what = "mask"};
     for (int i = 0; i < 2; i++) {
         const tz_level *l = &d->sides[i].info->levels[level];
@@ -37,6 +73,9 @@ tz_result diff_compare_overviews(diff *d, unsigned part, tz_error *err)
         return TZ_OK;
     for (int i = 0; i < 2; i++)
         diff_text(&levels, i, "%" PRIu32, infos[i]->level_count);
+    if (infos[0]->level_count + 1 == infos[1]->level_count ||
+        infos[1]->level_count + 1 == infos[0]->level_count)
+        levels.note = explain_rounding(d, 1); /* what was rounded up needs more to fit a tile */
     tz_result result = diff_add_fact(d, &levels, err);
     for (uint32_t l = 1; l < infos[0]->level_count && l < infos[1]->level_count; l++) {
         if (result == TZ_OK)

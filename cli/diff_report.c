@@ -48,6 +48,19 @@ static void print_facts(const diff *d, unsigned part)
     }
 }
 
+/* The first one: others say the same. */
+static void print_note(const diff *d, unsigned part)
+{
+    for (size_t i = 0; i < d->fact_count; i++) {
+        const diff_fact *fact = &d->facts[i];
+        if (fact->part == part && fact->note != NULL) {
+            printf("  %s%s\n", fact->note,
+                   part == DIFF_PIXELS ? "; pixels of these levels were not compared" : "");
+            return;
+        }
+    }
+}
+
 static void count_row(table *t, const diff_level *level, const char *band, const diff_count *count)
 {
     char number[TEXT_NUMBER];
@@ -152,6 +165,7 @@ static void print_part(const diff *d, unsigned part, const char *name)
         putchar('\n');
     }
     print_facts(d, part);
+    print_note(d, part);
     if (part == DIFF_PIXELS)
         print_counts(d);
     if (part == DIFF_PIXELS && d->not_compared != NULL)
@@ -209,6 +223,7 @@ static void write_facts(json *j, const char *key, const diff *d, unsigned part)
         json_text(j, "what", fact->what);
         json_text(j, "a", fact->texts[0]);
         json_text(j, "b", fact->texts[1]);
+        json_text_or_null(j, "note", fact->note);
         json_object_end(j);
     }
     json_array_end(j);

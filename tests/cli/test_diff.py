@@ -9,6 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 import rasterio
+import rasterio.shutil
 
 from conftest import COMMAND, call, plain_environment
 from tiffmaker import ASCII, LONG, SHORT, Image, geo_keys, north_up, tiff
@@ -204,6 +205,41 @@ def test_overviews(raster):
     assert diff("--pixels-only", b, d)["equal"]
     level = diff("--pixels-only", "--all-levels", b, d)["pixels"]["levels"][1]
     assert level["level"] == 1 and level["bands"][0]["different"] > 1000
+
+
+def notes(part):
+    return {(fact["level"], fact["what"]): fact["note"] for fact in part["differences"]}
+
+
+@pytest.mark.parametrize("size, levels", [((200, 155), False), ((129, 257), True)])
+def test_overviews_of_odd_sizes_are_explained(raster, tmp_path, size, levels):
+    """GDAL's COG driver rounds them down; here, and by gdaladdo, they are rounded up."""
+    array = numbers(1, *size)
+    path = raster(array, **TILED)
+    ours, theirs = str(tmp_path / "ours.tif"), str(tmp_path / "theirs.tif")
+    assert call("cog", "--no-sync", "--co", "BLOCKSIZE=128", path, ours).returncode == 0
+    rasterio.shutil.copy(path, theirs, driver="COG", blocksize=128, overview_resampling="average")
+    half = [(side + up) // 2 for up in (1, 0) for side in size[::-1]]
+    for a, b, up, down in ((ours, theirs, "A", "B"), (theirs, ours, "B", "A")):
+        answer = diff("--all-levels", a, b)["pixels"]
+        found = facts(answer)
+        pair = (f"{half[0]} x {half[1]}", f"{half[2]} x {half[3]}")
+        assert found[1, "size"] == (pair if up == "A" else pair[::-1])
+        assert ((None, "levels") in found) == levels
+        assert all(f"up in {up}" in note and f"down in {down}" in note for note in notes(answer).values())
+        assert [level["level"] for level in answer["levels"]] == [0]
+        page = call("diff", "--all-levels", a, b).stdout
+        assert page.count(f"sizes of overviews are rounded up in {up}") == 1
+        assert "up in " in next(iter(notes(diff(a, b)["layout"]).values()))
+
+
+def test_other_sizes_of_overviews_are_not_explained(raster):
+    array = numbers(1, 129, 200)
+    answer = diff("--all-levels", raster(array, "a.tif", overviews=[2], **TILED),
+                  raster(array, "b.tif", overviews=[3], **TILED))
+    assert notes(answer["pixels"]) == {(1, "size"): None}
+    assert "rounded" not in call("diff", "--all-levels", "--pixels-only",
+                                 *(answer[side] for side in "ab")).stdout
 
 
 def test_other_sizes_and_types(raster, tmp_path):
