@@ -377,10 +377,10 @@ static void case_52_kinds_that_are_named_and_refused(void **state)
     static const struct {
         uint8_t marker;
         const char *name;
-    } kinds[] = {{0xC3, "lossless"},     {0xC5, "hierarchical"}, {0xC6, "hierarchical"},
-                 {0xC7, "hierarchical"}, {0xC9, "arithmetic"},   {0xCA, "arithmetic"},
-                 {0xCB, "arithmetic"},   {0xCD, "arithmetic"},   {0xCE, "arithmetic"},
-                 {0xCF, "arithmetic"},   {0xF7, "JPEG-LS"}};
+    } kinds[] = {{0xC5, "hierarchical"}, {0xC6, "hierarchical"}, {0xC7, "hierarchical"},
+                 {0xC9, "arithmetic"},   {0xCA, "arithmetic"},   {0xCB, "arithmetic"},
+                 {0xCD, "arithmetic"},   {0xCE, "arithmetic"},   {0xCF, "arithmetic"},
+                 {0xF7, "JPEG-LS"}};
     fixture f;
     begin(&f, (recipe){.width = 16, .height = 16, GREY});
     size_t frame = find_marker(&f.s, SOF0, 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes seeds of the fuzz targets codec_jpeg, codec_webp, codec_lerc and codec_jp2: small tiles as GDAL
-writes them, each followed by the four bytes that choose its format (see fuzz/codec_lossy.h).
+"""Writes seeds of the fuzz targets codec_jpeg, codec_jpeg_lossless, codec_webp, codec_lerc and codec_jp2:
+small tiles as GDAL and imagecodecs write them, each followed by the four bytes that choose its format (see fuzz/codec_lossy.h).
 
     .venv/bin/python tools/make_codec_seeds.py
 """
@@ -11,6 +11,7 @@ import struct
 import tempfile
 import warnings
 
+import imagecodecs
 import numpy
 import rasterio
 
@@ -83,6 +84,21 @@ def write_jpeg():
         write("codec_jpeg", f"{name}_whole", stream, pixels, kind)
 
 
+def write_jpeg_lossless():
+    for precision, bands, predictor in ((8, 1, 1), (8, 3, 4), (12, 1, 7), (12, 3, 6), (16, 1, 5)):
+        pixels = picture("uint8" if precision == 8 else "uint16", bands, 8, 16)
+        rows = numpy.ascontiguousarray(pixels.transpose(1, 2, 0)).squeeze()
+        stream = imagecodecs.jpeg8_encode(rows, bitspersample=precision, lossless=True, predictor=predictor)
+        kind = (bands - 1) | (precision - 1) << 3
+        name = f"{precision}_{bands}"
+        write("codec_jpeg_lossless", name, stream, pixels, kind)
+        start = stream.index(b"\xff\xc4")
+        end = start + 2 + int.from_bytes(stream[start + 2:start + 4], "big")
+        tables = b"\xff\xd8" + stream[start:end] + b"\xff\xd9"
+        write("codec_jpeg_lossless", f"{name}_tables", tables + stream[:start] + stream[end:], pixels, kind,
+              len(tables))
+
+
 def write_webp():
     for bands in (3, 4):
         for lossless in (False, True):
@@ -131,6 +147,7 @@ def write_jp2():
 def main():
     warnings.simplefilter("ignore")
     write_jpeg()
+    write_jpeg_lossless()
     write_webp()
     write_lerc()
     write_jp2()

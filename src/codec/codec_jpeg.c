@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JPEG (compression 7), by libjpeg-turbo. A tile is a complete stream, or one without tables that
- * relies on tag JPEGTables. What the stream says of itself is compared with the tile before libjpeg
- * sees it; colour comes from the photometric interpretation, never from markers. FillOrder does not
- * apply: a JPEG stream has an order of its own.
+ * JPEG (compression 7), by libjpeg-turbo; lossless streams by jpeg_lossless.c. A tile is a complete
+ * stream, or one without tables that relies on tag JPEGTables. What the stream says of itself is
+ * compared with the tile before libjpeg sees it; colour comes from the photometric interpretation,
+ * never from markers. FillOrder does not apply: a JPEG stream has an order of its own.
  *
  * Samples of 12 bits, which libjpeg-turbo 3 decodes, come out packed as in an uncompressed TIFF.
  *
@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "codec/jpeg_guard.h"
+#include "codec/jpeg_lossless.h"
 #include "codec/jpeg_markers.h"
 
 #define MAX_TABLES_SIZE (1u << 20) /* tables take less than 3 KB; the rest is room for comments */
@@ -46,6 +47,7 @@ typedef struct jpeg_state {
     size_t tables_size;
     size_t tables_capacity;
     tz_jpeg_table_set known; /* what they hold */
+    tz_jpeg_lossless lossless;
 } jpeg_state;
 
 /* Warnings after which some of the pixels were never in the stream. */
@@ -141,7 +143,7 @@ static tz_result keep_tables(jpeg_state *state, const tz_tile_format *format,
                              const tz_codec_call *call)
 {
     state->tables_size = 0;
-    state->known = (tz_jpeg_table_set){0, 0, 0};
+    state->known = (tz_jpeg_table_set){0};
     state->tables_current = false;
     if (format->tables_size > MAX_TABLES_SIZE)
         return tz_codec_fail(call, "JPEGTables of %zu bytes", format->tables_size);
@@ -155,8 +157,9 @@ static tz_result keep_tables(jpeg_state *state, const tz_tile_format *format,
         state->tables_capacity = format->tables_size;
     }
     memcpy(state->tables, format->tables, format->tables_size);
+    /* again: what is known points into the copy */
+    TZ_TRY(tz_jpeg_read_tables(&state->known, state->tables, format->tables_size, call));
     state->tables_size = format->tables_size;
-    state->known = known;
     return TZ_OK;
 }
 
@@ -167,7 +170,7 @@ static tz_result use_tables(jpeg_state *state, const tz_tile_format *format,
 {
     if (!format->tables) {
         state->tables_size = 0;
-        state->known = (tz_jpeg_table_set){0, 0, 0};
+        state->known = (tz_jpeg_table_set){0};
         return TZ_OK;
     }
     if (state->tables_size == 0 || !same_tables(state, format))
@@ -373,6 +376,9 @@ static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_
     TZ_TRY(use_tables(state, format, call));
     tz_jpeg_info info;
     TZ_TRY(tz_jpeg_read_info(&info, in, in_size, state->known, call));
+    if (info.lossless)
+        return tz_jpeg_decode_lossless(&state->lossless, &info, format, in + in_size, out, stride,
+                                       call);
     TZ_TRY(tz_jpeg_check_tile(&info, format, call));
 
     if (info.changes_tables)
@@ -399,6 +405,7 @@ static void deinit(void *opaque)
         jpeg_destroy_decompress(&state->decompressor);
     }
     tz_free(state->tables);
+    tz_jpeg_lossless_deinit(&state->lossless);
     *state = (jpeg_state){.created = false};
 }
 

@@ -14,6 +14,7 @@ enum {
     MARKER_TEM = 0x01,
     MARKER_SOF0 = 0xC0,
     MARKER_SOF2 = 0xC2,
+    MARKER_SOF3 = 0xC3,
     MARKER_DHT = 0xC4,
     MARKER_JPG = 0xC8,
     MARKER_DAC = 0xCC,
@@ -38,6 +39,7 @@ typedef struct parser {
     tz_jpeg_table_set tables;
     tz_jpeg_info info;
     uint8_t covered; /* components whose scans were seen */
+    uint16_t restart_interval;
     bool has_frame;
     const tz_codec_call *call;
 } parser;
@@ -46,8 +48,6 @@ typedef struct parser {
 static const char *frame_refusal(uint8_t marker)
 {
     switch (marker) {
-    case 0xC3:
-        return "lossless";
     case 0xC5:
     case 0xC6:
     case 0xC7:
@@ -129,10 +129,12 @@ static tz_result read_huffman_tables(parser *p, tz_cursor segment)
         if (segment.overrun || symbols > 256 || (which >> 4) > 1 || (which & 15) > 3)
             return tz_codec_fail(p->call, "JPEG: broken Huffman table %02X", which);
         uint8_t bit = (uint8_t)(1u << (which & 15));
-        if (which >> 4)
+        if (which >> 4) {
             p->tables.ac |= bit;
-        else
+        } else {
             p->tables.dc |= bit;
+            p->tables.dc_codes[which & 15] = counts;
+        }
     }
     p->info.changes_tables = true;
     return TZ_OK;
@@ -181,6 +183,7 @@ static tz_result read_frame(parser *p, tz_cursor segment, uint8_t marker)
         return tz_codec_fail(p->call, "JPEG: two frame headers");
     tz_jpeg_info *info = &p->info;
     info->progressive = marker == MARKER_SOF2;
+    info->lossless = marker == MARKER_SOF3;
     info->precision = tz_cursor_u8(&segment);
     info->height = tz_cursor_be16(&segment);
     info->width = tz_cursor_be16(&segment);
@@ -212,9 +215,17 @@ static tz_result read_scan_component(parser *p, uint8_t id, uint8_t table, bool 
         return tz_codec_fail(p->call, "JPEG: a scan names Huffman tables %u and %u", dc, ac);
     if ((needs_dc && !(p->tables.dc >> dc & 1)) || (needs_ac && !(p->tables.ac >> ac & 1)))
         return tz_codec_fail(p->call, "JPEG: a Huffman table is missing");
-    if (!(p->tables.quant >> p->info.components[index].quant & 1))
+    if (!p->info.lossless && !(p->tables.quant >> p->info.components[index].quant & 1))
         return tz_codec_fail(p->call, "JPEG: quantization table %u is missing",
                              p->info.components[index].quant);
+    return TZ_OK;
+}
+
+static tz_result read_restart_interval(parser *p, tz_cursor segment)
+{
+    p->restart_interval = tz_cursor_be16(&segment);
+    if (segment.overrun || tz_cursor_left(&segment) > 0)
+        return tz_codec_fail(p->call, "JPEG: the restart interval has a wrong size");
     return TZ_OK;
 }
 
@@ -237,6 +248,39 @@ static tz_result check_unit(const parser *p, unsigned count, uint8_t in_scan)
     return TZ_OK;
 }
 
+/* A scan of a lossless image, whose components and tables have been checked. The entropy-coded
+ * bytes begin at the cursor. Each component is decoded once, so that there are never more scans
+ * than components. */
+static tz_result keep_lossless_scan(parser *p, unsigned count, const uint8_t *selection,
+                                    const uint8_t *spectral, uint8_t in_scan)
+{
+    const tz_jpeg_info *info = &p->info;
+    tz_jpeg_scan scan = {.count = (uint8_t)count,
+                         .predictor = spectral[0],
+                         .shift = spectral[2] & 15,
+                         .restart_interval = p->restart_interval,
+                         .data = p->cursor.at};
+    if (p->covered & in_scan)
+        return tz_codec_fail(p->call, "JPEG: two lossless scans of one component");
+    if (scan.predictor < 1 || scan.predictor > 7 || spectral[1] != 0 || spectral[2] >> 4 != 0 ||
+        scan.shift >= info->precision)
+        return tz_codec_fail(p->call, "JPEG: lossless with predictor %u, end %u, shifts %u and %u",
+                             scan.predictor, spectral[1], spectral[2] >> 4, scan.shift);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned index = 0;
+        while (info->components[index].id != selection[2 * i])
+            index++;
+        scan.components[i] = (uint8_t)index;
+        scan.codes[i] = p->tables.dc_codes[selection[2 * i + 1] >> 4];
+        if (count > 1 && (info->components[index].h != 1 || info->components[index].v != 1))
+            return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, p->call->place,
+                           "lossless JPEG with sampling factors %u x %u is not supported",
+                           info->components[index].h, info->components[index].v);
+    }
+    p->info.lossless_scans[p->info.scans] = scan;
+    return TZ_OK;
+}
+
 static tz_result read_scan(parser *p, tz_cursor segment)
 {
     if (!p->has_frame)
@@ -249,12 +293,14 @@ static tz_result read_scan(parser *p, tz_cursor segment)
     bool first_pass = spectral[2] >> 4 == 0;
     bool has_dc = !p->info.progressive || spectral[0] == 0;
     bool needs_dc = has_dc && (!p->info.progressive || first_pass);
-    bool needs_ac = !p->info.progressive || spectral[0] > 0;
+    bool needs_ac = !p->info.lossless && (!p->info.progressive || spectral[0] > 0);
     uint8_t in_scan = 0;
     for (unsigned i = 0; i < count; i++)
         TZ_TRY(read_scan_component(p, selection[2 * i], selection[2 * i + 1], needs_dc, needs_ac,
                                    &in_scan));
     TZ_TRY(check_unit(p, count, in_scan));
+    if (p->info.lossless)
+        TZ_TRY(keep_lossless_scan(p, count, selection, spectral, in_scan));
     if (needs_dc)
         p->covered |= in_scan;
     p->info.scans++;
@@ -283,6 +329,8 @@ static tz_result read_marker(parser *p, uint8_t marker)
         return read_huffman_tables(p, segment);
     case MARKER_DQT:
         return read_quantization_tables(p, segment);
+    case MARKER_DRI:
+        return read_restart_interval(p, segment);
     case MARKER_SOS:
         return read_scan(p, segment);
     case MARKER_APP14:
@@ -290,7 +338,6 @@ static tz_result read_marker(parser *p, uint8_t marker)
         return TZ_OK;
     case MARKER_DAC:
     case MARKER_DNL:
-    case MARKER_DRI:
     case MARKER_COM:
         return TZ_OK;
     default:

@@ -85,7 +85,7 @@ static bool is_named_rgb(const tz_jpeg_info *info)
 static bool find_jpeg(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
                       size_t size, uint8_t *room, const tz_codec_call *call)
 {
-    const tz_jpeg_table_set none = {0, 0, 0};
+    const tz_jpeg_table_set none = {0};
     tz_jpeg_info info;
     if (!ends_image(data, size) || data[0] != 0xFF || data[1] != 0xD8)
         return false;
@@ -93,7 +93,7 @@ static bool find_jpeg(tz_whole_stream *out, const tz_tile_format *format, const 
     if (format->tables)
         *out = (tz_whole_stream){
             .bytes = room, .size = splice(format, data, size, room), .is_lossy = true};
-    if (tz_jpeg_read_info(&info, out->bytes, out->size, none, call) != TZ_OK ||
+    if (tz_jpeg_read_info(&info, out->bytes, out->size, none, call) != TZ_OK || info.lossless ||
         tz_jpeg_check_tile(&info, format, call) != TZ_OK)
         return false;
     out->to_rgb = info.component_count == 3 && format->photometric == YCBCR;

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Lossless JPEG (ITU-T T.81 annex H). A row is decoded in three passes: the differences of all
+ * components as they are interleaved, then the prediction of each component, then its samples go to
+ * the tile. All arithmetic is modulo 2^16, as the standard has it. */
+#include "codec/jpeg_lossless.h"
+
+#ifdef TZ_HAVE_JPEG
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "codec/load.h"
+
+enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6, MARKER_RST0 = 0xD0 };
+
+/* ---------------------------------------------------------------------------------------------
+ * Huffman codes
+ * ------------------------------------------------------------------------------------------ */
+
+/* counts: of the codes of each length, followed by the symbols; the marker's size was checked. */
+static tz_result make_codes(tz_lossless_codes *out, const uint8_t *counts,
+                            const tz_codec_call *call)
+{
+    const uint8_t *symbols = counts + TZ_LOSSLESS_MAX_LENGTH;
+    uint32_t code = 0;
+    int32_t index = 0;
+    memset(out->fast, 0, sizeof out->fast);
+    out->symbols = symbols;
+    for (unsigned length = 1; length <= TZ_LOSSLESS_MAX_LENGTH; length++) {
+        const unsigned rest = TZ_LOSSLESS_MAX_LENGTH - length;
+        out->first[length] = index - (int32_t)code;
+        for (unsigned i = 0; i < counts[length - 1]; i++, index++, code++) {
+            if (code >> length || symbols[index] > MAX_PRECISION)
+                return tz_codec_fail(call, "JPEG: a Huffman table that no lossless image has");
+            if (length > TZ_LOSSLESS_FAST_BITS)
+                continue;
+            const unsigned span = 1u << (TZ_LOSSLESS_FAST_BITS - length);
+            for (unsigned k = 0; k < span; k++)
+                out->fast[code * span + k] = (uint16_t)(length << 8 | symbols[index]);
+        }
+        out->limits[length] = code << rest;
+        code <<= 1;
+    }
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Bits
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct bit_reader {
+    const uint8_t *at; /* a marker, once there was one */
+    const uint8_t *end;
+    uint64_t held;  /* from the highest bit on; below them zeros */
+    unsigned count; /* bits held */
+} bit_reader;
+
+static bool has_ff(uint32_t word)
+{
+    const uint32_t inverted = ~word;
+    return ((inverted - 0x01010101u) & ~inverted & 0x80808080u) != 0;
+}
+
+/* At least 32 bits, as long as there are that many before the next marker. */
+static inline void refill(bit_reader *bits)
+{
+    if (bits->count >= 32)
+        return;
+    if (bits->end - bits->at >= 4) {
+        const uint32_t word = tz_load_be32(bits->at);
+        if (!has_ff(word)) {
+            bits->held |= (uint64_t)word << (32 - bits->count);
+            bits->count += 32;
+            bits->at += 4;
+            return;
+        }
+    }
+    while (bits->count <= 56 && bits->at < bits->end) {
+        const bool stuffed = bits->at[0] == 0xFF;
+        if (stuffed && (bits->end - bits->at < 2 || bits->at[1] != 0))
+            return;
+        bits->held |= (uint64_t)bits->at[0] << (56 - bits->count);
+        bits->count += 8;
+        bits->at += stuffed ? 2 : 1;
+    }
+}
+
+/* Length << 8 | symbol; 0: no such code. */
+static unsigned find_long_code(const tz_lossless_codes *codes, uint64_t held)
+{
+    const uint32_t front = (uint32_t)(held >> (64 - TZ_LOSSLESS_MAX_LENGTH));
+    unsigned length = TZ_LOSSLESS_FAST_BITS + 1;
+    while (length <= TZ_LOSSLESS_MAX_LENGTH && front >= codes->limits[length])
+        length++;
+    if (length > TZ_LOSSLESS_MAX_LENGTH)
+        return 0;
+    const int32_t code = (int32_t)(front >> (TZ_LOSSLESS_MAX_LENGTH - length));
+    return length << 8 | codes->symbols[codes->first[length] + code];
+}
+
+/* One difference, modulo 2^16; false when there is no such code or the data ends. */
+static inline bool read_difference(bit_reader *bits, const tz_lossless_codes *codes, uint16_t *out)
+{
+    refill(bits);
+    unsigned found = codes->fast[bits->held >> (64 - TZ_LOSSLESS_FAST_BITS)];
+    if (found == 0)
+        found = find_long_code(codes, bits->held);
+    const unsigned length = found >> 8;
+    const unsigned size = found & 255;
+    const unsigned extra = size == MAX_PRECISION ? 0 : size;
+    if (found == 0 || length + extra > bits->count)
+        return false;
+    bits->held <<= length;
+    uint32_t difference = size == MAX_PRECISION ? 32768 : 0;
+    if (extra > 0) {
+        difference = (uint32_t)(bits->held >> (64 - extra));
+        if (!(bits->held >> 63)) /* negative */
+            difference -= (1u << extra) - 1;
+        bits->held <<= extra;
+    }
+    bits->count -= length + extra;
+    *out = (uint16_t)difference;
+    return true;
+}
+
+/* Pass the restart marker that must come now. Before it there is less than a byte of padding. */
+static bool pass_restart(bit_reader *bits, unsigned number)
+{
+    if (bits->count >= 8)
+        return false;
+    bits->held = 0;
+    bits->count = 0;
+    while (bits->end - bits->at >= 2 && bits->at[0] == 0xFF && bits->at[1] == 0xFF)
+        bits->at++;
+    if (bits->end - bits->at < 2 || bits->at[0] != 0xFF || bits->at[1] != MARKER_RST0 + number % 8)
+        return false;
+    bits->at += 2;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Prediction
+ * ------------------------------------------------------------------------------------------ */
+
+/* From differences to samples: a is the sample to the left, b the one above, c the one above a. */
+#define PREDICT(formula)                                                                           \
+    for (size_t x = 1; x < width; x++) {                                                           \
+        const int32_t a = row[x - 1], b = above[x], c = above[x - 1];                              \
+        (void)a, (void)b, (void)c;                                                                 \
+        row[x] = (uint16_t)(row[x] + (formula));                                                   \
+    }                                                                                              \
+    break
+
+static void add_prediction(uint16_t *row, const uint16_t *above, size_t width, unsigned predictor)
+{
+    row[0] = (uint16_t)(row[0] + above[0]);
+    switch (predictor) {
+    case 1:
+        PREDICT(a);
+    case 2:
+        PREDICT(b);
+    case 3:
+        PREDICT(c);
+    case 4:
+        PREDICT(a + b - c);
+    case 5:
+        PREDICT(a + ((b - c) >> 1));
+    case 6:
+        PREDICT(b + ((a - c) >> 1));
+    default:
+        PREDICT((a + b) >> 1);
+    }
+}
+
+/* The first row, and the one after a restart: nothing is above it. */
+static void add_left(uint16_t *row, size_t width, uint16_t start)
+{
+    row[0] = (uint16_t)(row[0] + start);
+    for (size_t x = 1; x < width; x++)
+        row[x] = (uint16_t)(row[x] + row[x - 1]);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The tile
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct lossless_job {
+    tz_jpeg_lossless *state;
+    const tz_jpeg_info *info;
+    const tz_tile_format *format;
+    const tz_codec_call *call;
+    const uint8_t *end;
+    uint8_t *out;
+    size_t stride;
+    size_t row_samples; /* in a row of the tile */
+    bool reshaped;      /* rows of the frame are not rows of the tile */
+} lossless_job;
+
+/* One sample of any width, the highest bit first, into bits that are 0. */
+static void put_bits(uint8_t *row, size_t index, unsigned bits, uint16_t value)
+{
+    const size_t at = index * bits;
+    const unsigned used = at % 8 + bits;
+    const uint32_t shifted = (uint32_t)value << (24 - used);
+    row[at / 8] |= (uint8_t)(shifted >> 16);
+    if (used > 8)
+        row[at / 8 + 1] |= (uint8_t)(shifted >> 8);
+    if (used > 16)
+        row[at / 8 + 2] |= (uint8_t)shifted;
+}
+
+/* Samples of one component of row y of the frame. */
+static void store_row(const lossless_job *job, uint32_t y, unsigned component,
+                      const uint16_t *samples, unsigned shift)
+{
+    const unsigned bits = job->format->bits;
+    const size_t step = job->info->component_count;
+    const size_t first =
+        job->reshaped ? (size_t)y * job->info->width * step + component : component;
+    size_t row = job->reshaped ? first / job->row_samples : y;
+    size_t column = job->reshaped ? first % job->row_samples : first;
+    for (size_t x = 0; x < job->info->width; x++, column += step) {
+        while (column >= job->row_samples) {
+            column -= job->row_samples;
+            row++;
+        }
+        const uint16_t value = (uint16_t)(samples[x] << shift);
+        uint8_t *out = job->out + row * job->stride;
+        if (bits == 8)
+            out[column] = (uint8_t)value;
+        else if (bits == 16)
+            memcpy(out + 2 * column, &value, sizeof value);
+        else
+            put_bits(out, column, bits, value);
+    }
+}
+
+static uint16_t *row_of(const lossless_job *job, uint32_t y, unsigned index)
+{
+    return job->state->rows + ((size_t)(y % 2) * TZ_JPEG_MAX_COMPONENTS + index) * job->info->width;
+}
+
+static tz_result read_differences(const lossless_job *job, const tz_jpeg_scan *scan,
+                                  bit_reader *bits, uint32_t y)
+{
+    uint16_t *rows[TZ_JPEG_MAX_COMPONENTS] = {0};
+    for (unsigned i = 0; i < scan->count; i++)
+        rows[i] = row_of(job, y, i);
+    for (size_t x = 0; x < job->info->width; x++)
+        for (unsigned i = 0; i < scan->count; i++)
+            if (!read_difference(bits, &job->state->codes[i], &rows[i][x]))
+                return tz_codec_fail(
+                    job->call, "JPEG: lossless data is broken or ends in row %u, column %zu", y, x);
+    return TZ_OK;
+}
+
+static tz_result finish_row(const lossless_job *job, const tz_jpeg_scan *scan, uint32_t y,
+                            bool is_first)
+{
+    const unsigned depth = job->info->precision - (unsigned)scan->shift;
+    for (unsigned i = 0; i < scan->count; i++) {
+        uint16_t *row = row_of(job, y, i);
+        if (is_first)
+            add_left(row, job->info->width, (uint16_t)(1u << (depth - 1)));
+        else
+            add_prediction(row, row_of(job, y + 1, i), job->info->width, scan->predictor);
+        uint32_t all = 0;
+        for (size_t x = 0; x < job->info->width; x++)
+            all |= row[x];
+        if (all >> depth)
+            return tz_codec_fail(job->call, "JPEG: samples of more than %u bits in row %u", depth,
+                                 y);
+        store_row(job, y, scan->components[i], row, scan->shift);
+    }
+    return TZ_OK;
+}
+
+static tz_result decode_scan(const lossless_job *job, const tz_jpeg_scan *scan)
+{
+    const tz_jpeg_info *info = job->info;
+    const uint32_t rows =
+        job->reshaped || info->height < job->format->height ? info->height : job->format->height;
+    const uint32_t interval = scan->restart_interval / info->width; /* rows */
+    bit_reader bits = {.at = scan->data, .end = job->end};
+    uint32_t restarts = 0;
+    if (scan->restart_interval % info->width != 0)
+        return tz_codec_fail(job->call,
+                             "JPEG: a restart interval of %u in lossless rows of %u pixels",
+                             scan->restart_interval, info->width);
+    for (unsigned i = 0; i < scan->count; i++)
+        TZ_TRY(make_codes(&job->state->codes[i], scan->codes[i], job->call));
+    for (uint32_t y = 0; y < rows; y++) {
+        const bool starts = interval > 0 ? y % interval == 0 : y == 0;
+        if (starts && y > 0 && !pass_restart(&bits, restarts++))
+            return tz_codec_fail(job->call, "JPEG: no restart marker before row %u", y);
+        TZ_TRY(read_differences(job, scan, &bits, y));
+        TZ_TRY(finish_row(job, scan, y, starts));
+    }
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Frame and tile
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *format,
+                               const tz_codec_call *call)
+{
+    const tz_place place = tz_expecting(call->place, format->bits, info->precision);
+    const tz_codec_call here = {call->ctx, place};
+    if (info->precision < MIN_PRECISION || info->precision > MAX_PRECISION)
+        return tz_codec_fail(&here, "JPEG: lossless samples of %u bits", info->precision);
+    if (format->photometric == YCBCR && format->samples > 1)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+                       "lossless JPEG of YCbCr is not supported");
+    if (info->precision == format->bits)
+        return TZ_OK;
+    if (info->precision > format->bits || format->bits > MAX_PRECISION ||
+        format->sample_format != 1)
+        return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
+    return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place,
+                   "JPEG: lossless samples have fewer bits than those of the tile");
+}
+
+/* Sets job->reshaped. */
+static tz_result check_size(lossless_job *job)
+{
+    const tz_jpeg_info *info = job->info;
+    const tz_tile_format *format = job->format;
+    const uint64_t found = (uint64_t)info->width * info->height * info->component_count;
+    const uint64_t expected = (uint64_t)job->row_samples * format->height;
+    const bool same_samples = info->component_count == format->samples;
+    job->reshaped = found == expected && !(same_samples && info->width == format->width);
+    if (found == expected)
+        return TZ_OK;
+    if (same_samples && info->width == format->width && info->height > format->height &&
+        info->height <= format->strip_height)
+        return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->place,
+                       "JPEG: %u rows in the last strip, which has %u", info->height,
+                       format->height);
+    if (!same_samples || info->width > format->width || info->height > format->height)
+        return tz_codec_fail_size(job->call, expected, found,
+                                  "JPEG: a lossless frame of %u x %u x %u samples in a tile of "
+                                  "%u x %u x %u",
+                                  info->width, info->height, info->component_count, format->width,
+                                  format->height, format->samples);
+    return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->place,
+                   "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0", info->width,
+                   info->height, format->width, format->height);
+}
+
+static tz_result take_rows(tz_jpeg_lossless *state, const tz_jpeg_info *info,
+                           const tz_codec_call *call)
+{
+    const size_t wanted = (size_t)2 * TZ_JPEG_MAX_COMPONENTS * info->width;
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+                          wanted * sizeof *state->rows, "bytes of memory for lossless JPEG"));
+    if (wanted <= state->capacity)
+        return TZ_OK;
+    uint16_t *grown = tz_realloc_array(state->rows, wanted, sizeof *grown);
+    if (!grown)
+        return tz_fail_nomem(call->ctx, wanted * sizeof *grown);
+    state->rows = grown;
+    state->capacity = wanted;
+    return TZ_OK;
+}
+
+tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *info,
+                                  const tz_tile_format *format, const uint8_t *end, uint8_t *out,
+                                  size_t stride, const tz_codec_call *call)
+{
+    lossless_job job = {.state = state,
+                        .info = info,
+                        .format = format,
+                        .call = call,
+                        .end = end,
+                        .out = out,
+                        .stride = stride,
+                        .row_samples = (size_t)format->width * format->samples};
+    TZ_TRY(check_samples(info, format, call));
+    TZ_TRY(check_size(&job));
+    TZ_TRY(take_rows(state, info, call));
+    for (size_t y = 0; y < format->height; y++)
+        memset(out + y * stride, 0, tz_tile_row_bytes(format));
+    for (unsigned i = 0; i < info->scans; i++)
+        TZ_TRY(decode_scan(&job, &info->lossless_scans[i]));
+    return TZ_OK;
+}
+
+void tz_jpeg_lossless_deinit(tz_jpeg_lossless *state)
+{
+    tz_free(state->rows);
+    *state = (tz_jpeg_lossless){0};
+}
+
+#endif
