@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lossless JPEG: every form of it gives the samples that went in, and damage is an error. */
+#include "codec/whole_stream.h"
 #include "support/codec_run.h"
 #include "support/lossless_jpeg.h"
 
@@ -326,6 +327,18 @@ static void damage_gives_the_same_each_time(void **state)
     end(&f);
 }
 
+/* Libraries of devices decode lossy JPEG only: these tiles are left to the CPU. */
+static void no_library_of_a_device_gets_it(void **state)
+{
+    (void)state;
+    fixture f;
+    tz_whole_stream stream;
+    begin(&f, (lossless_recipe){.width = 30, .height = 20});
+    assert_true(tz_whole_is_possible(&f.format));
+    assert_false(tz_whole_find(&stream, &f.format, f.s.data, f.s.size, NULL, &f.run.bench.limits));
+    end(&f);
+}
+
 static void memory(void **state)
 {
     (void)state;
@@ -352,6 +365,7 @@ int main(void)
         cmocka_unit_test(restart_markers_must_be_where_they_belong),
         cmocka_unit_test(two_scans_of_one_component_are_refused),
         cmocka_unit_test(damage_gives_the_same_each_time),
+        cmocka_unit_test(no_library_of_a_device_gets_it),
         cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
