@@ -132,6 +132,12 @@ static bool becomes_ycbcr(const conversion *c)
             spec->photometric == TZ_PHOTOMETRIC_YCBCR);
 }
 
+/* YCbCr of these compressions is delivered as RGB: JPEG, and old-style JPEG. */
+static bool is_rgb_when_read(uint16_t compression)
+{
+    return compression == TZ_COMPRESSION_JPEG || compression == 6;
+}
+
 static tz_result set_colors(conversion *c, tz_error *err)
 {
     const creation *co = &c->settings->creation;
@@ -143,7 +149,7 @@ static tz_result set_colors(conversion *c, tz_error *err)
     }
     if (co->given[CO_PHOTOMETRIC])
         spec->photometric = (tz_photometric)creation_number(co, CO_PHOTOMETRIC);
-    else if (ycbcr && c->info->levels[0].compression == TZ_COMPRESSION_JPEG)
+    else if (ycbcr && is_rgb_when_read(c->info->levels[0].compression))
         spec->photometric = TZ_PHOTOMETRIC_RGB; /* as it is delivered */
     else if (ycbcr)
         return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,

@@ -761,7 +761,7 @@ static void t25_unknown_kinds_leave_the_rest_readable(void **state)
         const char *text;
     } kinds[] = {
         {TZ_TAG_COMPRESSION, 65000, false, "65000"}, {TZ_TAG_COMPRESSION, 0, false, "0"},
-        {TZ_TAG_COMPRESSION, 6, false, "OJPEG"},     {TZ_TAG_COMPRESSION, 34661, false, "JBIG"},
+        {TZ_TAG_COMPRESSION, 9, false, "T85"},       {TZ_TAG_COMPRESSION, 34661, false, "JBIG"},
         {TZ_TAG_PREDICTOR, 0, false, "0"},           {TZ_TAG_PREDICTOR, 4, false, "4"},
         {TZ_TAG_PREDICTOR, 65535, false, "65535"},   {TZ_TAG_PHOTOMETRIC, 999, true, "999"},
         {TZ_TAG_PHOTOMETRIC, 65535, true, "65535"},

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes seeds of the fuzz targets codec_jpeg, codec_jpeg_lossless, codec_webp, codec_lerc and codec_jp2:
-small tiles as GDAL and imagecodecs write them, each followed by the four bytes that choose its format (see fuzz/codec_lossy.h).
+"""Writes seeds of the fuzz targets codec_jpeg, codec_jpeg_lossless, codec_jpeg_old, codec_webp, codec_lerc
+and codec_jp2: small tiles as GDAL and imagecodecs write them, each followed by the four bytes that choose its
+format (see fuzz/codec_lossy.h).
 
     .venv/bin/python tools/make_codec_seeds.py
 """
@@ -99,6 +100,20 @@ def write_jpeg_lossless():
               len(tables))
 
 
+def write_jpeg_old():
+    """Headers apart, then data that begins in various ways."""
+    for name, bands, kind, options in (("grey", 1, 0, {}), ("ycbcr", 3, 2 | 4, {"photometric": "YCBCR"})):
+        pixels = picture("uint8", bands, 16, 32)
+        stream, _ = first_tile(pixels, compress="jpeg", JPEGTABLESMODE=0, jpeg_quality=50, **options)
+        scan = stream.index(b"\xff\xda")
+        data = scan + 2 + int.from_bytes(stream[scan + 2:scan + 4], "big")
+        comment = -data % 8 + 8
+        headers = stream[:2] + b"\xff\xfe" + struct.pack(">H", comment - 2) + bytes(comment - 4) + stream[2:data]
+        for form, rest in (("data", stream[data:]), ("scan", stream[scan:]), ("whole", stream),
+                           ("restart", b"\xff\xd3" + stream[data:])):
+            write("codec_jpeg_old", f"{name}_{form}", headers + rest, pixels, kind, len(headers) // 8)
+
+
 def write_webp():
     for bands in (3, 4):
         for lossless in (False, True):
@@ -148,6 +163,7 @@ def main():
     warnings.simplefilter("ignore")
     write_jpeg()
     write_jpeg_lossless()
+    write_jpeg_old()
     write_webp()
     write_lerc()
     write_jp2()

@@ -63,6 +63,18 @@ def packed(data):
     return b"".join(bytes([len(part) - 1]) + part for part in parts)
 
 
+def old_jpeg_tables(stream, at):
+    """Tags of old-style JPEG for a grey stream that is at this offset: tables and data apart."""
+    found, position = {}, 2
+    while stream[position + 1] != 0xDA:
+        marker, size, number = struct.unpack_from(">xBHB", stream, position)
+        found[(marker, number)] = at + position + 5
+        position += 2 + size
+    data = position + 2 + struct.unpack_from(">xxH", stream, position)[0]
+    return [(512, SHORT, [1]), (519, LONG, [found[0xDB, 0]]), (520, LONG, [found[0xC4, 0]]),
+            (521, LONG, [found[0xC4, 16]]), (273, LONG, [at + data]), (279, LONG, [len(stream) - data - 2])]
+
+
 def seeds():
     known = streams()
     for name, stream in known.items():
@@ -99,6 +111,11 @@ def seeds():
                           photometric=0, compression=3)
     yield "alpha", strips(bytes(range(64)), (338, SHORT, [2]), samples=4, photometric=2,
                           end=tail(flags=MASKED, bands=3))
+    jpeg = known["jpeg"][2]
+    interchange = [(513, LONG, [8]), (514, LONG, [len(jpeg)])]
+    yield "old_jpeg", tiled(6, 1, jpeg, *interchange)
+    yield "old_jpeg_stream", strips(jpeg, *interchange, width=16, height=16, compression=6)
+    yield "old_jpeg_tables", strips(jpeg, *old_jpeg_tables(jpeg, 8), width=16, height=16, compression=6)
     mask = image((325, LONG, [32] * 2), tiled=True, sub=4, bits=1, photometric=4, width=32,
                  height=16)
     half = image((325, LONG, [256]), tiled=True, sub=1, width=16, height=8)

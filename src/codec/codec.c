@@ -48,12 +48,19 @@ typedef struct optional_codec {
 } optional_codec;
 
 static const optional_codec optional_codecs[] = {
-    {8, "Deflate", "libdeflate"},       {32946, "Deflate", "libdeflate"},
-    {50000, "ZSTD", "libzstd"},         {34925, "LZMA", "liblzma"},
-    {50004, "LZ4", "liblz4"},           {7, "JPEG", "libjpeg-turbo"},
-    {50001, "WebP", "libwebp"},         {34712, "JPEG 2000", "OpenJPEG"},
-    {33003, "JPEG 2000", "OpenJPEG"},   {33005, "JPEG 2000", "OpenJPEG"},
-    {50002, "JPEG XL", "libjxl"},       {52546, "JPEG XL", "libjxl"},
+    {8, "Deflate", "libdeflate"},
+    {32946, "Deflate", "libdeflate"},
+    {50000, "ZSTD", "libzstd"},
+    {34925, "LZMA", "liblzma"},
+    {50004, "LZ4", "liblz4"},
+    {7, "JPEG", "libjpeg-turbo"},
+    {6, "old-style JPEG", "libjpeg-turbo"},
+    {50001, "WebP", "libwebp"},
+    {34712, "JPEG 2000", "OpenJPEG"},
+    {33003, "JPEG 2000", "OpenJPEG"},
+    {33005, "JPEG 2000", "OpenJPEG"},
+    {50002, "JPEG XL", "libjxl"},
+    {52546, "JPEG XL", "libjxl"},
     {34887, "LERC writing", "liblerc"},
 };
 

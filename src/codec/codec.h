@@ -28,7 +28,7 @@ typedef struct tz_tile_format {
     uint16_t lerc_compression; /* 0 none, 1 deflate, 2 zstd */
     uint32_t fax_options;      /* T4Options or T6Options */
     bool big_endian;           /* byte order of the file, for codecs that care */
-    const uint8_t *tables;     /* JPEGTables; NULL: none */
+    const uint8_t *tables;     /* JPEGTables, or headers of old-style JPEG; NULL: none */
     size_t tables_size;
     uint32_t strip_height; /* rows of the strips before, where the last one has fewer; 0 else. Some
                               writers compress that many rows all the same */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JPEG (compression 7), by libjpeg-turbo; lossless streams by jpeg_lossless.c. A tile is a complete
- * stream, or one without tables that relies on tag JPEGTables. What the stream says of itself is
- * compared with the tile before libjpeg sees it; colour comes from the photometric interpretation,
- * never from markers. FillOrder does not apply: a JPEG stream has an order of its own.
+ * JPEG (compressions 7 and 6), by libjpeg-turbo; lossless streams by jpeg_lossless.c. A tile is a
+ * complete stream, or one without tables that relies on tag JPEGTables. What the stream says of
+ * itself is compared with the tile before libjpeg sees it; colour comes from the photometric
+ * interpretation, never from markers. FillOrder does not apply: a JPEG stream has an order of its
+ * own.
  *
  * Samples of 12 bits, which libjpeg-turbo 3 decodes, come out packed as in an uncompressed TIFF.
  *
@@ -22,9 +23,11 @@
 #include "codec/jpeg_guard.h"
 #include "codec/jpeg_lossless.h"
 #include "codec/jpeg_markers.h"
+#include "codec/jpeg_old.h"
 
 #define MAX_TABLES_SIZE (1u << 20) /* tables take less than 3 KB; the rest is room for comments */
 #define ROWS_AT_ONCE    16
+#define OLD_JPEG        6 /* TIFF's number of its first form of JPEG */
 
 /* What is decoded at present. */
 typedef struct jpeg_job {
@@ -48,6 +51,7 @@ typedef struct jpeg_state {
     size_t tables_capacity;
     tz_jpeg_table_set known; /* what they hold */
     tz_jpeg_lossless lossless;
+    tz_jpeg_old old;
 } jpeg_state;
 
 /* Warnings after which some of the pixels were never in the stream. */
@@ -367,10 +371,10 @@ static void clear_rest(const tz_jpeg_info *info, const tz_tile_format *format, u
         memset(out + y * stride, 0, row_size);
 }
 
-static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
-                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+static tz_result decode_stream(jpeg_state *state, const tz_tile_format *format, const uint8_t *in,
+                               size_t in_size, uint8_t *out, size_t stride,
+                               const tz_codec_call *call)
 {
-    jpeg_state *state = opaque;
     TZ_TRY(create(state, call));
     tz_jpeg_memory_begin(&state->guard.memory, call->ctx->limits->max_codec_bytes);
     TZ_TRY(use_tables(state, format, call));
@@ -397,6 +401,20 @@ static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_
     return TZ_OK;
 }
 
+static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+{
+    jpeg_state *state = opaque;
+    tz_tile_format whole = *format;
+    size_t size = 0;
+    if (format->compression != OLD_JPEG)
+        return decode_stream(state, format, in, in_size, out, stride, call);
+    TZ_TRY(tz_jpeg_old_join(&state->old, format, in, in_size, call, &size));
+    whole.tables = NULL;
+    whole.tables_size = 0;
+    return decode_stream(state, &whole, state->old.stream, size, out, stride, call);
+}
+
 static void deinit(void *opaque)
 {
     jpeg_state *state = opaque;
@@ -406,10 +424,11 @@ static void deinit(void *opaque)
     }
     tz_free(state->tables);
     tz_jpeg_lossless_deinit(&state->lossless);
+    tz_jpeg_old_deinit(&state->old);
     *state = (jpeg_state){.created = false};
 }
 
-static const uint16_t compressions[] = {7, 0};
+static const uint16_t compressions[] = {7, OLD_JPEG, 0};
 
 const tz_codec tz_codec_jpeg = {
     .name = "jpeg",

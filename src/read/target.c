@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "io/source.h"
 #include "tiff/compression.h"
+#include "tiff/old_jpeg.h"
 #include "tiff/tags.h"
 
 /* Uncompressed tiles are read in parts of about this size: it stays in the second cache until it
@@ -124,8 +125,28 @@ static bool host_is_big_endian(void)
     return first == 0;
 }
 
+static void set_codec_tables(tz_target *target, const uint8_t *bytes, size_t size)
+{
+    target->tile.tables = bytes;
+    target->tile.tables_size = size;
+    target->stored.tables = bytes;
+    target->stored.tables_size = size;
+}
+
+static tz_result load_old_jpeg(tz_target *target, tz_arena *arena, const tz_context *ctx)
+{
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
+    TZ_TRY(tz_old_jpeg_headers(target->file, target->level, &target->layer, TZ_CODEC_SLACK, arena,
+                               ctx, &bytes, &size));
+    set_codec_tables(target, bytes, size);
+    return TZ_OK;
+}
+
 static tz_result load_tables(tz_target *target, tz_arena *arena, const tz_context *ctx)
 {
+    if (target->layer.shape.compression == TZ_COMPRESSION_OLD_JPEG)
+        return load_old_jpeg(target, arena, ctx);
     const tz_value *value = &target->layer.tables.jpeg_tables;
     const tz_container *container = &target->file->containers[target->layer.tables.container];
     if (value->count == 0)
@@ -139,10 +160,7 @@ static tz_result load_tables(tz_target *target, tz_arena *arena, const tz_contex
     if (!bytes)
         return tz_fail_nomem(ctx, value->count);
     TZ_TRY(tz_source_read(container->source, value->offset, (size_t)value->count, bytes, ctx));
-    target->tile.tables = bytes;
-    target->tile.tables_size = (size_t)value->count;
-    target->stored.tables = bytes;
-    target->stored.tables_size = (size_t)value->count;
+    set_codec_tables(target, bytes, (size_t)value->count);
     return TZ_OK;
 }
 

@@ -13,7 +13,7 @@ typedef struct compression_row {
 /* clang-format off */
 static const compression_row rows[] = {
     {1, true, "NONE"},           {2, true, "CCITTRLE"},      {3, true, "CCITTFAX3"},
-    {4, true, "CCITTFAX4"},      {5, true, "LZW"},           {6, false, "OJPEG"},
+    {4, true, "CCITTFAX4"},      {5, true, "LZW"},           {6, true, "OJPEG"},
     {7, true, "JPEG"},           {8, true, "DEFLATE"},       {9, false, "T85"},
     {10, false, "T43"},          {32766, false, "NEXT"},     {32771, false, "CCITTRLEW"},
     {32773, true, "PACKBITS"},   {32809, false, "THUNDERSCAN"}, {32895, false, "IT8CTPAD"},

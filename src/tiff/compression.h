@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TZ_COMPRESSION_FAX4 = 4 };
+enum { TZ_COMPRESSION_FAX4 = 4, TZ_COMPRESSION_OLD_JPEG = 6 };
 
 /* Whether terrazzo has, or is meant to have, a decoder: false for those it names and refuses. */
 bool tz_compression_handled(uint16_t compression);

@@ -84,7 +84,8 @@ static const photometric_colors color_rows[] = {
 
 uint16_t tz_info_delivered(const tz_info *info)
 {
-    const bool jpeg = info->levels[0].compression == TZ_COMPRESSION_JPEG;
+    const uint16_t compression = info->levels[0].compression;
+    const bool jpeg = compression == TZ_COMPRESSION_JPEG || compression == TZ_COMPRESSION_OLD_JPEG;
     return jpeg && info->photometric == TZ_PHOTOMETRIC_YCBCR ? TZ_PHOTOMETRIC_RGB
                                                              : info->photometric;
 }

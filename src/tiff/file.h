@@ -41,7 +41,7 @@ tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *c
 tz_context tz_file_context(const tz_file *file, tz_error *err);
 
 /* describe.c: the photometric interpretation of pixels as they are delivered: YCbCr in JPEG becomes
- * RGB. */
+ * RGB, old-style or not. */
 uint16_t tz_info_delivered(const tz_info *info);
 
 /* tile_table.c: tz_tile_spans for a layer at hand, without a look whether the file has changed. */

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "tiff/bytes.h"
+#include "tiff/compression.h"
 #include "tiff/tags.h"
 
 /* ---- the tag table ---- */
@@ -82,6 +83,15 @@ static const tag_rule rules[] = {
     {TZ_TAG_EXTRA_SAMPLES,    KIND_VALUE, 0,                      INTEGER, 1, 0, AT(extra_samples)},
     {TZ_TAG_SAMPLE_FORMAT,    KIND_VALUE, STRUCTURAL,             INTEGER, 1, 0, AT(sample_formats)},
     {TZ_TAG_JPEG_TABLES,      KIND_VALUE, 0,                        BYTES, 1, 0, AT(jpeg_tables)},
+    {TZ_TAG_JPEG_PROCESS,     KIND_U16,  0,                       INTEGER, 1, 1, AT(old_jpeg.process)},
+    {TZ_TAG_JPEG_INTERCHANGE, KIND_VALUE, 0,                      INTEGER, 1, 1, AT(old_jpeg.interchange)},
+    {TZ_TAG_JPEG_INTERCHANGE_SIZE, KIND_VALUE, 0,                 INTEGER, 1, 1, AT(old_jpeg.interchange_size)},
+    {TZ_TAG_JPEG_RESTART_INTERVAL, KIND_U16, 0,                   INTEGER, 1, 1, AT(old_jpeg.restart_interval)},
+    {TZ_TAG_JPEG_PREDICTORS,  KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.predictors)},
+    {TZ_TAG_JPEG_SHIFTS,      KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.shifts)},
+    {TZ_TAG_JPEG_QUANT_TABLES, KIND_VALUE, 0,                     INTEGER, 1, 0, AT(old_jpeg.quant_tables)},
+    {TZ_TAG_JPEG_DC_TABLES,   KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.dc_tables)},
+    {TZ_TAG_JPEG_AC_TABLES,   KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.ac_tables)},
     {TZ_TAG_YCBCR_SUBSAMPLING, KIND_VALUE, 0,                     INTEGER, 2, 2, AT(subsampling)},
     {TZ_TAG_XMP,              KIND_VALUE, 0,                        BYTES, 1, 0, AT(xmp)},
     {TZ_TAG_PIXEL_SCALE,      KIND_VALUE, 0,                         REAL, 1, 0, AT(pixel_scale)},
@@ -537,6 +547,33 @@ static void set_defaults(tz_ifd *ifd, uint64_t offset)
     ifd->sample_format = 1;
 }
 
+/* Writers of old-style JPEG left tags out, or took YCbCr for RGB. What libtiff assumes of them. */
+static tz_result complete_old_jpeg(tz_ifd *ifd, const tz_context *ctx)
+{
+    if (!tz_ifd_has(ifd, TZ_TAG_PHOTOMETRIC) || ifd->photometric == TZ_PHOTOMETRIC_RGB) {
+        const uint16_t found = ifd->photometric;
+        ifd->photometric = TZ_PHOTOMETRIC_YCBCR;
+        TZ_TRY(tz_warn(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, ifd->offset), TZ_PHOTOMETRIC_YCBCR, found),
+            "the colours of old-style JPEG are taken as YCbCr"));
+    }
+    if (!tz_ifd_has(ifd, TZ_TAG_BITS_PER_SAMPLE)) {
+        ifd->bits = 8;
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset), 8, TZ_NONE),
+                       "missing; old-style JPEG is taken as 8 bits"));
+    }
+    if (!tz_ifd_has(ifd, TZ_TAG_SAMPLES_PER_PIXEL)) {
+        ifd->samples = ifd->photometric == TZ_PHOTOMETRIC_YCBCR ? 3 : 1;
+        TZ_TRY(tz_warn(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, ifd->offset), ifd->samples, TZ_NONE),
+            "missing; taken from the colours"));
+    }
+    return TZ_OK;
+}
+
 /* Directories side by side cannot have more entries than the file has room for. */
 static tz_result check_overlap(tz_reader *reader, uint64_t offset, uint64_t count,
                                const tz_context *ctx)
@@ -563,6 +600,8 @@ tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_at_offset(offset),
                        "directory offset is odd"));
     TZ_TRY(read_entries(ifd, reader, first, ctx));
+    if (ifd->compression == TZ_COMPRESSION_OLD_JPEG)
+        TZ_TRY(complete_old_jpeg(ifd, ctx));
     TZ_TRY(check_values(ifd, ctx));
     TZ_TRY(read_per_sample(ifd, reader, &ifd->bits_per_sample, TZ_TAG_BITS_PER_SAMPLE, &ifd->bits,
                            ctx));

@@ -27,6 +27,20 @@ typedef struct tz_value {
     uint16_t type;
 } tz_value;
 
+/* Where old-style JPEG (compression 6) keeps its headers. Values of the table tags are offsets, one
+ * for each sample. */
+typedef struct tz_old_jpeg {
+    tz_value interchange; /* the offset of a stream; only its headers, or all of it */
+    tz_value interchange_size;
+    tz_value quant_tables;
+    tz_value dc_tables;
+    tz_value ac_tables;
+    tz_value predictors; /* of lossless images, as the next */
+    tz_value shifts;
+    uint16_t process; /* 1 baseline, 14 lossless */
+    uint16_t restart_interval;
+} tz_old_jpeg;
+
 typedef struct tz_ifd {
     uint64_t offset;
     uint64_t next; /* 0: the last of its chain */
@@ -68,6 +82,7 @@ typedef struct tz_ifd {
     tz_value ink_names;
     tz_value subsampling;
     tz_value jpeg_tables;
+    tz_old_jpeg old_jpeg;
     tz_value lerc;
     tz_value exif;
     tz_value gps;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "tiff/compression.h"
+#include "tiff/old_jpeg.h"
 #include "tiff/tags.h"
 
 /* ---- types ---- */
@@ -269,7 +270,38 @@ static tz_result choose_tables(tz_layer *layer, const tz_ifd *ifd, const tz_cont
                    "strip and tile tags together; the tile tags count");
 }
 
-static tz_result set_tables(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+/* Old-style JPEG in one strip may be one stream, which no table of tiles points to, or which the
+ * strip is somewhere inside of: the tile is then this stream. */
+static tz_result use_interchange(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
+                                 const tz_context *ctx)
+{
+    const tz_old_jpeg *old = &ifd->old_jpeg;
+    const bool is_missing = layer->tables.offsets.count == 0;
+    uint64_t strip = 0;
+    tz_tile_span stream;
+    bool has_size;
+    if (ifd->compression != TZ_COMPRESSION_OLD_JPEG)
+        return TZ_OK;
+    TZ_TRY(tz_old_jpeg_extent(old, reader, ctx, &stream, &has_size));
+    if (layer->shape.tile_count != 1 || stream.size == 0)
+        return TZ_OK;
+    tz_context quiet = *ctx;
+    quiet.err = NULL; /* an offset that cannot be used is told when the tile is asked for */
+    if (!is_missing && (tz_value_integer(reader, &layer->tables.offsets, TZ_TAG_STRIP_OFFSETS, 0,
+                                         &quiet, &strip) != TZ_OK ||
+                        strip < stream.offset || strip - stream.offset >= stream.size))
+        return TZ_OK;
+    layer->tables.offsets = old->interchange;
+    layer->tables.sizes = has_size ? old->interchange_size : (tz_value){0};
+    if (!is_missing)
+        return TZ_OK;
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                   tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
+                   "tile offsets are missing; JPEGInterchangeFormat counts");
+}
+
+static tz_result set_tables(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
+                            const tz_context *ctx)
 {
     const bool tiled = layer->shape.tiled;
     const uint16_t offsets_tag = tiled ? TZ_TAG_TILE_OFFSETS : TZ_TAG_STRIP_OFFSETS;
@@ -277,6 +309,7 @@ static tz_result set_tables(tz_layer *layer, const tz_ifd *ifd, const tz_context
     TZ_TRY(choose_tables(layer, ifd, ctx));
     if (ifd->tables_damaged)
         return LOSE(layer, TZ_OK); /* said when the tag was read */
+    TZ_TRY(use_interchange(layer, ifd, reader, ctx));
     if (layer->tables.offsets.count == 0)
         return LOSE(layer,
                     tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
@@ -311,6 +344,7 @@ tz_result tz_layer_make(tz_layer *out, const tz_ifd *ifd, tz_reader *reader, con
                                  .fill_order = ifd->fill_order,
                                  .subsampling = {2, 2},
                                  .jpeg_tables = ifd->jpeg_tables,
+                                 .old_jpeg = ifd->old_jpeg,
                                  .fax_options = ifd->compression == TZ_COMPRESSION_FAX4
                                                     ? ifd->t6_options
                                                     : ifd->t4_options}};
@@ -322,6 +356,6 @@ tz_result tz_layer_make(tz_layer *out, const tz_ifd *ifd, tz_reader *reader, con
     TZ_TRY(check_tile_shape(out, ifd, ctx));
     TZ_TRY(check_tile_bytes(out, ifd, ctx));
     TZ_TRY(set_grid(out, ifd, ctx));
-    TZ_TRY(set_tables(out, ifd, ctx));
+    TZ_TRY(set_tables(out, ifd, reader, ctx));
     return set_lerc(out, ifd, reader, ctx);
 }

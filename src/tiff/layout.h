@@ -12,6 +12,7 @@ typedef struct tz_tables {
     tz_value offsets;
     tz_value sizes; /* count 0: they follow from the layout, see tz_layer_derives_sizes */
     tz_value jpeg_tables;
+    tz_old_jpeg old_jpeg;
     uint32_t fax_options;
     tz_dtype dtype;
     uint16_t planar;

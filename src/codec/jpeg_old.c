@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/jpeg_old.h"
+
+#ifdef TZ_HAVE_JPEG
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "codec/cursor.h"
+
+enum {
+    MARKER_DHT = 0xC4,
+    MARKER_RST0 = 0xD0,
+    MARKER_RST7 = 0xD7,
+    MARKER_SOI = 0xD8,
+    MARKER_SOS = 0xDA,
+    MARKER_DQT = 0xDB,
+    MARKER_DRI = 0xDD
+};
+
+/* Marker and segment. */
+typedef struct segment {
+    uint8_t marker;
+    const uint8_t *at; /* its FF */
+    size_t size;       /* with the marker */
+} segment;
+
+static bool is_restart(uint8_t marker)
+{
+    return marker >= MARKER_RST0 && marker <= MARKER_RST7;
+}
+
+static bool is_table(uint8_t marker)
+{
+    return marker == MARKER_DHT || marker == MARKER_DQT || marker == MARKER_DRI;
+}
+
+static bool is_frame(uint8_t marker)
+{
+    return marker >= 0xC0 && marker <= 0xCF && marker != MARKER_DHT && marker != 0xC8 &&
+           marker != 0xCC;
+}
+
+/* The marker at the cursor with its segment; false where none begins, and the cursor stays. */
+static bool next_segment(tz_cursor *cursor, segment *out)
+{
+    const size_t left = tz_cursor_left(cursor);
+    if (left < 2 || cursor->at[0] != 0xFF || cursor->at[1] == 0 || cursor->at[1] == 0xFF)
+        return false;
+    *out = (segment){cursor->at[1], cursor->at, 2};
+    if (out->marker != MARKER_SOI && !is_restart(out->marker)) {
+        if (left < 4)
+            return false;
+        const size_t size = (size_t)cursor->at[2] << 8 | cursor->at[3];
+        if (size < 2 || size > left - 2)
+            return false;
+        out->size += size;
+    }
+    cursor->at += out->size;
+    return true;
+}
+
+static uint8_t *put(uint8_t *to, const void *bytes, size_t size)
+{
+    memcpy(to, bytes, size);
+    return to + size;
+}
+
+enum { AT_HEIGHT = 5, AT_WIDTH = 7, MIN_FRAME = 10 }; /* of the bytes of a frame header */
+
+static uint16_t number_at(const uint8_t *at)
+{
+    return (uint16_t)(at[0] << 8 | at[1]);
+}
+
+static bool fits(const segment *frame, const tz_tile_format *format)
+{
+    return frame->size >= MIN_FRAME && number_at(frame->at + AT_WIDTH) <= format->width &&
+           number_at(frame->at + AT_HEIGHT) <= format->height;
+}
+
+static uint8_t *put_frame(uint8_t *to, const segment *frame, const tz_tile_format *format)
+{
+    uint8_t *end = put(to, frame->at, frame->size);
+    if (frame->size < MIN_FRAME)
+        return end;
+    if (number_at(to + AT_HEIGHT) == 0) {
+        to[AT_HEIGHT] = (uint8_t)(format->height >> 8);
+        to[AT_HEIGHT + 1] = (uint8_t)format->height;
+    }
+    if (number_at(to + AT_WIDTH) == 0) {
+        to[AT_WIDTH] = (uint8_t)(format->width >> 8);
+        to[AT_WIDTH + 1] = (uint8_t)format->width;
+    }
+    return end;
+}
+
+/* Entropy-coded bytes. Those of a strip that is part of a longer stream go on with the numbers of
+ * the restart markers before them. */
+static uint8_t *put_data(uint8_t *to, const uint8_t *in, size_t size)
+{
+    uint8_t *end = put(to, in, size);
+    uint8_t first = 0;
+    for (uint8_t *at = to; at + 1 < end; at++) {
+        at = memchr(at, 0xFF, (size_t)(end - at - 1));
+        if (!at)
+            break;
+        if (at[1] == 0 || at[1] == 0xFF)
+            continue;
+        if (!is_restart(at[1]))
+            break; /* the end of the scan */
+        if (first == 0)
+            first = at[1];
+        at[1] = (uint8_t)(MARKER_RST0 + (at[1] - first + 8) % 8);
+    }
+    return end;
+}
+
+/* The headers at the cursor, up to data. */
+typedef struct headers {
+    segment frame; /* size 0: none, as the next */
+    segment scan;
+} headers;
+
+/* Tables go to the stream; frame and scan are found. */
+static uint8_t *put_tables(uint8_t *to, tz_cursor *cursor, headers *out)
+{
+    segment found;
+    *out = (headers){{0, cursor->at, 0}, {0, cursor->at, 0}};
+    while (out->scan.size == 0 && next_segment(cursor, &found)) {
+        if (is_table(found.marker))
+            to = put(to, found.at, found.size);
+        else if (is_frame(found.marker))
+            out->frame = found;
+        else if (found.marker == MARKER_SOS)
+            out->scan = found;
+    }
+    return to;
+}
+
+tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, const uint8_t *in,
+                           size_t in_size, const tz_codec_call *call, size_t *size)
+{
+    uint64_t wanted = 0;
+    if (!format->tables)
+        return tz_codec_fail(call, "old-style JPEG without headers");
+    if (format->width > UINT16_MAX || format->height > UINT16_MAX)
+        return tz_codec_fail(call, "old-style JPEG of %u x %u pixels", format->width,
+                             format->height);
+    if (!tz_add(format->tables_size, in_size, &wanted) || !tz_add(wanted, 2, &wanted))
+        wanted = UINT64_MAX;
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, wanted,
+                          "bytes of memory for old-style JPEG"));
+    if (wanted > state->capacity) {
+        uint8_t *grown =
+            wanted <= SIZE_MAX ? tz_realloc_array(state->stream, (size_t)wanted, 1) : NULL;
+        if (!grown)
+            return tz_fail_nomem(call->ctx, wanted);
+        state->stream = grown;
+        state->capacity = (size_t)wanted;
+    }
+    tz_cursor of_file = tz_cursor_of(format->tables, format->tables_size);
+    tz_cursor of_tile = tz_cursor_of(in, in_size);
+    headers file, tile;
+    uint8_t *end = put(state->stream, (const uint8_t[]){0xFF, MARKER_SOI}, 2);
+    end = put_tables(end, &of_file, &file);
+    end = put_tables(end, &of_tile, &tile);
+    end = put_frame(end, fits(&tile.frame, format) ? &tile.frame : &file.frame, format);
+    end = put(end, tile.scan.size > 0 ? tile.scan.at : file.scan.at,
+              tile.scan.size > 0 ? tile.scan.size : file.scan.size);
+    end = put_data(end, of_tile.at, tz_cursor_left(&of_tile));
+    *size = (size_t)(end - state->stream);
+    return TZ_OK;
+}
+
+void tz_jpeg_old_deinit(tz_jpeg_old *state)
+{
+    tz_free(state->stream);
+    *state = (tz_jpeg_old){0};
+}
+
+#endif

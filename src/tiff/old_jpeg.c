@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writers did one of these:
+ *
+ *   JPEGInterchangeFormat   a whole stream; the strip is its data, or all of it
+ *   JPEGInterchangeFormat   headers up to SOF or SOS; strips are data, the first may begin with SOS
+ *   table tags              offsets of bare tables; strips are data
+ *
+ * As in libtiff, a frame header in the stream settles where tables come from. Headers are read as
+ * if the stream and the first tile were one: the first segment that is neither is data. */
+#include "tiff/old_jpeg.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "tiff/compression.h"
+#include "tiff/tags.h"
+
+enum {
+    MARKER_SOF0 = 0xC0,
+    MARKER_SOF3 = 0xC3,
+    MARKER_DHT = 0xC4,
+    MARKER_RST0 = 0xD0,
+    MARKER_SOI = 0xD8,
+    MARKER_EOI = 0xD9,
+    MARKER_SOS = 0xDA,
+    MARKER_DQT = 0xDB,
+    MARKER_DRI = 0xDD,
+    MARKER_APP0 = 0xE0,
+    MARKER_APP15 = 0xEF,
+    MARKER_COM = 0xFE
+};
+enum {
+    MAX_SAMPLES = 4,
+    MAX_TABLES = 16384, /* bytes; all tables that JPEG knows are less than 3 KiB */
+    MAX_SEGMENTS = 4096,
+    QUANT_SIZE = 64,
+    MAX_CODES = 256,
+    FRAME_SIZE = 10 + 3 * MAX_SAMPLES, /* with the marker */
+    SCAN_SIZE = 8 + 2 * MAX_SAMPLES,
+    LOSSLESS = 14 /* of JPEGProc */
+};
+/* Of the bytes of a frame header. */
+enum { AT_HEIGHT = 5, AT_WIDTH = 7, AT_COUNT = 9, AT_COMPONENTS = 10 };
+
+typedef struct headers {
+    const tz_layer *layer;
+    const tz_context *ctx;
+    tz_reader reader;
+    uint16_t restart_interval;
+    uint8_t frame[FRAME_SIZE];
+    size_t frame_size; /* 0: none yet, as the next */
+    uint8_t scan[SCAN_SIZE];
+    size_t scan_size;
+    uint8_t tables[MAX_TABLES];
+    size_t tables_size;
+} headers;
+
+static tz_result fail_at(const headers *h, tz_place place, const char *text)
+{
+    return tz_fail(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place, "old-style JPEG: %s", text);
+}
+
+static tz_result refuse(const headers *h, tz_place place, const char *text)
+{
+    return tz_fail(h->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place,
+                   "old-style JPEG %s is not supported", text);
+}
+
+/* Bytes at an offset that the file gives. */
+static tz_result get_bytes(headers *h, uint16_t tag, uint64_t offset, size_t size, void *to)
+{
+    const tz_container *container = h->reader.container;
+    if (offset < tz_header_size(container) || !tz_inside(container, offset, size))
+        return tz_fail(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(tz_at_tag(tag, offset), size,
+                                    offset < container->size ? container->size - offset : 0),
+                       "old-style JPEG: a table is not inside the file");
+    return tz_reader_get(&h->reader, offset, size, to, h->ctx);
+}
+
+static tz_result take_room(headers *h, size_t size, tz_place place, uint8_t **out)
+{
+    if (size > MAX_TABLES - h->tables_size)
+        return fail_at(h, place, "more bytes than tables can have");
+    *out = h->tables + h->tables_size;
+    h->tables_size += size;
+    return TZ_OK;
+}
+
+/* ---- headers in a stream ---- */
+
+static bool is_frame(uint8_t marker)
+{
+    return marker >= 0xC0 && marker <= 0xCF && marker != MARKER_DHT && marker != 0xC8 &&
+           marker != 0xCC;
+}
+
+/* Keep a frame or scan header of size bytes, with its marker, at offset. */
+static tz_result keep_header(headers *h, uint16_t tag, uint64_t offset, size_t size, uint8_t *to,
+                             size_t capacity, size_t *used)
+{
+    const tz_place place = tz_at_tag(tag, offset);
+    if (*used > 0)
+        return fail_at(h, place, "two frame headers");
+    if (size > capacity || size < 10)
+        return fail_at(h, place, "a header has a wrong size");
+    *used = size;
+    return get_bytes(h, tag, offset, size, to);
+}
+
+static tz_result take_segment(headers *h, uint16_t tag, uint8_t marker, uint64_t offset,
+                              size_t size)
+{
+    const tz_place place = tz_at_tag(tag, offset);
+    uint8_t *to = NULL;
+    uint8_t interval[2];
+    if (marker == MARKER_SOS)
+        return keep_header(h, tag, offset, size, h->scan, SCAN_SIZE, &h->scan_size);
+    if (is_frame(marker))
+        return keep_header(h, tag, offset, size, h->frame, FRAME_SIZE, &h->frame_size);
+    switch (marker) {
+    case MARKER_DHT:
+    case MARKER_DQT:
+        TZ_TRY(take_room(h, size, place, &to));
+        return get_bytes(h, tag, offset, size, to);
+    case MARKER_DRI:
+        if (size != 6)
+            return fail_at(h, place, "a restart interval has a wrong size");
+        TZ_TRY(get_bytes(h, tag, offset + 4, 2, interval));
+        h->restart_interval = (uint16_t)(interval[0] << 8 | interval[1]);
+        return TZ_OK;
+    case MARKER_COM:
+        return TZ_OK;
+    default:
+        if (marker >= MARKER_APP0 && marker <= MARKER_APP15)
+            return TZ_OK;
+        return fail_at(h, place, "an unexpected marker");
+    }
+}
+
+/* The segments at offset, up to the first scan header or to data. */
+static tz_result walk(headers *h, uint16_t tag, uint64_t offset, uint64_t size)
+{
+    for (unsigned i = 0; i < MAX_SEGMENTS && size >= 2 && h->scan_size == 0; i++) {
+        uint8_t front[4] = {0};
+        TZ_TRY(get_bytes(h, tag, offset, size < 4 ? 2 : 4, front));
+        const uint8_t marker = front[1];
+        size_t used = marker == 0xFF ? 1 : 2;
+        if (front[0] != 0xFF || marker == 0 || marker == MARKER_EOI ||
+            (marker >= MARKER_RST0 && marker < MARKER_SOI))
+            return TZ_OK;
+        if (marker != 0xFF && marker != MARKER_SOI) {
+            const size_t length = (size_t)front[2] << 8 | front[3];
+            if (size < 4 || length < 2 || length > size - 2)
+                return fail_at(h, tz_at_tag(tag, offset), "a marker is cut off or has no size");
+            used += length;
+            TZ_TRY(take_segment(h, tag, marker, offset, used));
+        }
+        offset += used;
+        size -= used;
+    }
+    return TZ_OK;
+}
+
+/* One of the two tags; a negative number is a warning and gives 0. */
+static tz_result extent_value(tz_reader *reader, const tz_value *value, uint16_t tag,
+                              const tz_context *ctx, uint64_t *out)
+{
+    tz_error failed;
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
+    *out = 0;
+    if (value->count == 0)
+        return TZ_OK;
+    if (tz_value_integer(reader, value, tag, 0, &quiet, out) == TZ_OK)
+        return TZ_OK;
+    *out = 0;
+    return tz_warn_of(ctx, &failed, "defective tag");
+}
+
+tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz_context *ctx,
+                             tz_tile_span *out, bool *has_size)
+{
+    const tz_container *container = reader->container;
+    *out = (tz_tile_span){0, 0};
+    *has_size = false;
+    uint64_t offset = 0;
+    uint64_t size = 0;
+    TZ_TRY(extent_value(reader, &old->interchange, TZ_TAG_JPEG_INTERCHANGE, ctx, &offset));
+    TZ_TRY(extent_value(reader, &old->interchange_size, TZ_TAG_JPEG_INTERCHANGE_SIZE, ctx, &size));
+    if (offset == 0)
+        return TZ_OK;
+    if (offset < tz_header_size(container) || offset >= container->size)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, old->interchange.offset),
+                                    container->size, offset),
+                       "not inside the file; ignored");
+    const uint64_t rest = container->size - offset;
+    *has_size = size > 0 && size <= rest;
+    *out = (tz_tile_span){.offset = offset, .size = *has_size ? size : rest};
+    if (size <= rest)
+        return TZ_OK;
+    return tz_warn(
+        ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+        tz_expecting(tz_at_tag(TZ_TAG_JPEG_INTERCHANGE_SIZE, old->interchange_size.offset), rest,
+                     size),
+        "reaches past the end of the file; the rest of it is taken");
+}
+
+/* Strips of one stream can be decoded one by one only where restart markers part them. */
+static tz_result check_independent(const headers *h, const tz_tile_span *stream,
+                                   const tz_tile_span *second)
+{
+    if (h->scan_size == 0 || h->restart_interval > 0 || second->offset <= stream->offset ||
+        second->offset - stream->offset >= stream->size)
+        return TZ_OK;
+    return refuse(h, tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, stream->offset),
+                  "of one stream in several strips without restart markers");
+}
+
+static tz_result read_streams(headers *h, const tz_file *file, uint32_t level)
+{
+    tz_tile_span spans[2] = {{0, 0}, {0, 0}};
+    const size_t count = h->layer->shape.tile_count > 1 ? 2 : 1;
+    tz_tile_span stream;
+    bool has_size;
+    tz_context quiet = *h->ctx; /* what is odd about the tags was said at opening */
+    quiet.warnings = NULL;
+    quiet.strict = false;
+    TZ_TRY(tz_layer_spans(file, level, h->layer, 0, count, spans, h->ctx->err));
+    TZ_TRY(tz_old_jpeg_extent(&h->layer->tables.old_jpeg, &h->reader, &quiet, &stream, &has_size));
+    if (stream.size > 0) {
+        TZ_TRY(walk(h, TZ_TAG_JPEG_INTERCHANGE, stream.offset, stream.size));
+        TZ_TRY(check_independent(h, &stream, &spans[1]));
+    }
+    const uint16_t tag = h->layer->shape.tiled ? TZ_TAG_TILE_OFFSETS : TZ_TAG_STRIP_OFFSETS;
+    if (h->scan_size == 0 && spans[0].offset != 0 &&
+        tz_inside(h->reader.container, spans[0].offset, spans[0].size))
+        return walk(h, tag, spans[0].offset, spans[0].size);
+    return TZ_OK;
+}
+
+/* ---- a frame header of a stream ---- */
+
+static uint16_t number_at(const uint8_t *at)
+{
+    return (uint16_t)(at[0] << 8 | at[1]);
+}
+
+/* Units of a row of the frame at this width. */
+static uint64_t units_of(const headers *h, uint32_t width)
+{
+    unsigned most = 1;
+    for (size_t at = AT_COMPONENTS; at + 2 < h->frame_size; at += 3)
+        most = h->frame[at + 1] >> 4 > most ? h->frame[at + 1] >> 4 : most;
+    return tz_ceil_div(width, h->frame[1] == MARKER_SOF3 ? most : 8 * most);
+}
+
+/* What the codec is to set by the tile becomes 0: the height of the frame where it has several
+ * strips, its width where it has several tiles, and what is padded to whole units. */
+static tz_result adapt_frame(headers *h)
+{
+    const tz_level *shape = &h->layer->shape;
+    const uint16_t height = number_at(h->frame + AT_HEIGHT);
+    const uint16_t width = number_at(h->frame + AT_WIDTH);
+    const tz_place place = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, shape->ifd_offset);
+    const bool several = shape->tile_count > 1;
+    const bool padded =
+        (!several && height > shape->tile_height) ||
+        (width > shape->tile_width && units_of(h, width) == units_of(h, shape->tile_width));
+    if (several || height > shape->tile_height)
+        memset(h->frame + AT_HEIGHT, 0, 2);
+    if ((several && shape->tiled) ||
+        (width > shape->tile_width && units_of(h, width) == units_of(h, shape->tile_width)))
+        memset(h->frame + AT_WIDTH, 0, 2);
+    if (!padded || (several && shape->tiled))
+        return TZ_OK;
+    return tz_warn(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place,
+                   "old-style JPEG: a frame of %u x %u in a tile of %u x %u; the rest is left out",
+                   width, height, shape->tile_width, shape->tile_height);
+}
+
+/* ---- headers from tags ---- */
+
+static uint8_t *put_marker(uint8_t *to, uint8_t marker, size_t size)
+{
+    const uint8_t bytes[] = {0xFF, marker, (uint8_t)((size + 2) >> 8), (uint8_t)(size + 2)};
+    memcpy(to, bytes, sizeof bytes);
+    return to + sizeof bytes;
+}
+
+static tz_result add_quant_table(headers *h, uint16_t tag, uint64_t offset, uint8_t number)
+{
+    uint8_t *to = NULL;
+    TZ_TRY(take_room(h, 4 + 1 + QUANT_SIZE, tz_at_tag(tag, offset), &to));
+    to = put_marker(to, MARKER_DQT, 1 + QUANT_SIZE);
+    *to++ = number;
+    return get_bytes(h, tag, offset, QUANT_SIZE, to);
+}
+
+static tz_result add_codes(headers *h, uint16_t tag, uint64_t offset, uint8_t number)
+{
+    uint8_t counts[16];
+    uint8_t *to = NULL;
+    size_t symbols = 0;
+    TZ_TRY(get_bytes(h, tag, offset, sizeof counts, counts));
+    for (size_t i = 0; i < sizeof counts; i++)
+        symbols += counts[i];
+    if (symbols == 0 || symbols > MAX_CODES)
+        return fail_at(h, tz_at_tag(tag, offset), "a broken Huffman table");
+    TZ_TRY(take_room(h, 4 + 1 + sizeof counts + symbols, tz_at_tag(tag, offset), &to));
+    to = put_marker(to, MARKER_DHT, 1 + sizeof counts + symbols);
+    *to++ = number;
+    memcpy(to, counts, sizeof counts);
+    return get_bytes(h, tag, offset + sizeof counts, symbols, to + sizeof counts);
+}
+
+/* The tables of one tag. kind: 0 DC, 16 AC, both Huffman tables. numbers: which table each sample
+ * has; samples with the same offset share one. */
+static tz_result add_tables(headers *h, const tz_value *value, uint16_t tag, uint8_t kind,
+                            uint8_t numbers[MAX_SAMPLES])
+{
+    uint64_t offsets[MAX_SAMPLES] = {0};
+    const unsigned samples = h->layer->shape.samples;
+    const tz_place place = tz_at_tag(tag, value->offset);
+    if (value->count == 0)
+        return fail_at(h, tz_at_tag(tag, h->layer->shape.ifd_offset), "missing tables");
+    if (value->count < samples)
+        TZ_TRY(tz_warn(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(place, samples, value->count),
+                       "fewer tables than samples; the last one counts"));
+    for (unsigned i = 0; i < samples; i++) {
+        if (i < value->count)
+            TZ_TRY(tz_value_integer(&h->reader, value, tag, i, h->ctx, &offsets[i]));
+        if (offsets[i] == 0 && i > 0) /* libtiff's rule */
+            offsets[i] = offsets[i - 1];
+        unsigned same = 0;
+        while (offsets[same] != offsets[i])
+            same++;
+        numbers[i] = (uint8_t)same;
+        if (same < i)
+            continue;
+        TZ_TRY(tag == TZ_TAG_JPEG_QUANT_TABLES
+                   ? add_quant_table(h, tag, offsets[i], (uint8_t)i)
+                   : add_codes(h, tag, offsets[i], (uint8_t)(kind | i)));
+    }
+    return TZ_OK;
+}
+
+/* A number that all samples must have in common, as a scan has just one. */
+static tz_result common_value(headers *h, const tz_value *value, uint16_t tag, uint8_t missing,
+                              uint8_t *out)
+{
+    *out = missing;
+    for (uint64_t i = 0; i < value->count && i < MAX_SAMPLES; i++) {
+        uint64_t number = 0;
+        TZ_TRY(tz_value_integer(&h->reader, value, tag, i, h->ctx, &number));
+        if ((i > 0 && number != *out) || number > 15)
+            return refuse(h, tz_expecting(tz_at_tag(tag, value->offset), *out, number),
+                          "with such numbers");
+        *out = (uint8_t)number;
+    }
+    return TZ_OK;
+}
+
+static tz_result make_from_tags(headers *h)
+{
+    const tz_layer *layer = h->layer;
+    const tz_old_jpeg *old = &layer->tables.old_jpeg;
+    const unsigned samples = layer->shape.samples;
+    const bool lossless = old->process == LOSSLESS;
+    const bool subsampled = layer->shape.photometric == TZ_PHOTOMETRIC_YCBCR && samples == 3;
+    const uint16_t *steps = layer->tables.subsampling;
+    uint8_t quant[MAX_SAMPLES] = {0}, dc[MAX_SAMPLES] = {0}, ac[MAX_SAMPLES] = {0};
+    uint8_t predictor = 0, shift = 0;
+    if (old->process > 1 && !lossless) /* 0: the tag is missing */
+        return refuse(
+            h,
+            tz_expecting(tz_at_tag(TZ_TAG_JPEG_PROCESS, layer->shape.ifd_offset), 1, old->process),
+            "of another process than baseline and lossless");
+    h->tables_size = 0; /* a stream without a frame has no say */
+    TZ_TRY(add_tables(h, &old->dc_tables, TZ_TAG_JPEG_DC_TABLES, 0, dc));
+    if (lossless) {
+        TZ_TRY(common_value(h, &old->predictors, TZ_TAG_JPEG_PREDICTORS, 1, &predictor));
+        TZ_TRY(common_value(h, &old->shifts, TZ_TAG_JPEG_SHIFTS, 0, &shift));
+    } else {
+        TZ_TRY(add_tables(h, &old->quant_tables, TZ_TAG_JPEG_QUANT_TABLES, 0, quant));
+        TZ_TRY(add_tables(h, &old->ac_tables, TZ_TAG_JPEG_AC_TABLES, 16, ac));
+    }
+    uint8_t *frame = put_marker(h->frame, lossless ? MARKER_SOF3 : MARKER_SOF0, 6 + 3 * samples);
+    uint8_t *scan = put_marker(h->scan, MARKER_SOS, 4 + 2 * samples);
+    *frame++ = (uint8_t)layer->shape.bits_per_sample;
+    memset(frame, 0, 4); /* the size is that of the tile */
+    frame += 4;
+    *frame++ = *scan++ = (uint8_t)samples;
+    for (unsigned i = 0; i < samples; i++) {
+        *frame++ = *scan++ = (uint8_t)(i + 1);
+        *frame++ = i == 0 && subsampled && !lossless ? (uint8_t)(steps[0] << 4 | steps[1]) : 0x11;
+        *frame++ = quant[i];
+        *scan++ = (uint8_t)(dc[i] << 4 | ac[i]);
+    }
+    *scan++ = predictor;
+    *scan++ = lossless ? 0 : 63;
+    *scan++ = shift;
+    h->frame_size = (size_t)(frame - h->frame);
+    h->scan_size = (size_t)(scan - h->scan);
+    return TZ_OK;
+}
+
+/* ---- all of it ---- */
+
+static tz_result check_layout(const headers *h)
+{
+    const tz_level *shape = &h->layer->shape;
+    if (shape->samples > MAX_SAMPLES)
+        return refuse(h, tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, shape->ifd_offset),
+                      "of more than four samples");
+    if (h->layer->tables.planar == 2 && shape->samples > 1)
+        return refuse(h, tz_at_tag(TZ_TAG_PLANAR, shape->ifd_offset), "with bands stored apart");
+    return TZ_OK;
+}
+
+static tz_result make_headers(headers *h, const tz_file *file, uint32_t level)
+{
+    h->restart_interval = h->layer->tables.old_jpeg.restart_interval;
+    TZ_TRY(check_layout(h));
+    TZ_TRY(read_streams(h, file, level));
+    const tz_place place = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, h->layer->shape.ifd_offset);
+    if (h->frame_size == 0 && h->scan_size > 0)
+        return fail_at(h, place, "a scan without a frame header");
+    if (h->frame_size == 0)
+        return make_from_tags(h);
+    if (h->scan_size == 0)
+        return fail_at(h, place, "a frame without a scan header");
+    return adapt_frame(h);
+}
+
+tz_result tz_old_jpeg_headers(const tz_file *file, uint32_t level, const tz_layer *layer,
+                              size_t slack, tz_arena *arena, const tz_context *ctx,
+                              const uint8_t **out, size_t *size)
+{
+    headers h = {.layer = layer,
+                 .ctx = ctx,
+                 .reader = tz_reader_direct(&file->containers[layer->tables.container])};
+    TZ_TRY(make_headers(&h, file, level));
+    const uint8_t interval[] = {
+        0xFF, MARKER_DRI, 0, 4, (uint8_t)(h.restart_interval >> 8), (uint8_t)h.restart_interval};
+    const size_t total = 2 + h.tables_size + sizeof interval + h.frame_size + h.scan_size;
+    uint8_t *bytes = tz_arena_alloc(arena, total + slack);
+    if (!bytes)
+        return tz_fail_nomem(ctx, total + slack);
+    uint8_t *at = bytes;
+    *at++ = 0xFF;
+    *at++ = MARKER_SOI;
+    memcpy(at, h.tables, h.tables_size);
+    at += h.tables_size;
+    memcpy(at, interval, sizeof interval);
+    at += sizeof interval;
+    memcpy(at, h.frame, h.frame_size);
+    at += h.frame_size;
+    memcpy(at, h.scan, h.scan_size);
+    *out = bytes;
+    *size = total;
+    return TZ_OK;
+}
