@@ -281,6 +281,31 @@ static void repairs_are_warnings(void **state)
     old_picture_free(&p);
 }
 
+/* A stream whose frame is padded to whole units: what is beyond the image is left out. */
+static void a_padded_frame_is_cut(void **state)
+{
+    (void)state;
+    const recipe padded = {.width = 48, .height = 48, YCBCR, .h = 2, .v = 2};
+    const recipe r = old_recipe(3, OLD_HEIGHT);
+    uint8_t *pixels = run_picture(48, 48, 3);
+    stream s = encode(&padded, pixels);
+    old_file f;
+    old_begin(&f, 3, 8);
+    OLD_SET(&f, 514, OLD_LONG, (uint32_t)s.size);
+    OLD_SET(&f, 513, OLD_LONG, old_put(&f, s.data, s.size));
+    const uint32_t at = 8, size = (uint32_t)s.size;
+    old_set_strips(&f, 1, &at, &size);
+    old_finish(&f);
+    const size_t frame = find_marker(&s, SOF0, 0);
+    s.data[frame + 6] = OLD_HEIGHT;
+    s.data[frame + 8] = OLD_WIDTH;
+    uint8_t *expected = reference(&r, &s);
+    check_pixels(&f, 3, expected, 1);
+    free(expected);
+    free(pixels);
+    free_stream(&s);
+}
+
 /* ---- hostile ---- */
 
 static void set_first(old_file *f, uint16_t tag, uint32_t value)
@@ -358,6 +383,11 @@ static void what_is_not_supported_is_named(void **state)
     OLD_SET(&f, 517, OLD_SHORT, 1, 2, 1);
     old_finish(&f);
     check_refused(&f, 3, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, 517);
+    table_tags(&f, &p); /* three planes of one strip */
+    OLD_SET(&f, 284, OLD_SHORT, 2);
+    OLD_SET(&f, 278, OLD_LONG, OLD_HEIGHT);
+    old_finish(&f);
+    check_refused(&f, 3, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, 284);
     old_begin(&f, 3, 8); /* one stream without restart markers in several strips */
     const uint32_t at = old_put_stream(&f, &p.whole, p.whole.size);
     const uint32_t data = at + (uint32_t)old_data_at(&p.whole);
@@ -441,6 +471,7 @@ int main(void)
         cmocka_unit_test(strips_that_are_whole_streams),
         cmocka_unit_test(lossless),
         cmocka_unit_test(repairs_are_warnings),
+        cmocka_unit_test(a_padded_frame_is_cut),
         cmocka_unit_test(table_offsets_are_checked),
         cmocka_unit_test(tables_of_nonsense_are_refused),
         cmocka_unit_test(what_is_not_supported_is_named),

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/jpeg_marker.h"
 #include "codec/load.h"
 
-enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6, MARKER_RST0 = 0xD0 };
+enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6 };
 
 /* ---------------------------------------------------------------------------------------------
  * Huffman codes
@@ -132,7 +133,8 @@ static bool pass_restart(bit_reader *bits, unsigned number)
     bits->count = 0;
     while (bits->end - bits->at >= 2 && bits->at[0] == 0xFF && bits->at[1] == 0xFF)
         bits->at++;
-    if (bits->end - bits->at < 2 || bits->at[0] != 0xFF || bits->at[1] != MARKER_RST0 + number % 8)
+    if (bits->end - bits->at < 2 || bits->at[0] != 0xFF ||
+        bits->at[1] != TZ_MARKER_RST0 + number % 8)
         return false;
     bits->at += 2;
     return true;

@@ -9,30 +9,7 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-
-enum {
-    MARKER_TEM = 0x01,
-    MARKER_SOF0 = 0xC0,
-    MARKER_SOF2 = 0xC2,
-    MARKER_SOF3 = 0xC3,
-    MARKER_DHT = 0xC4,
-    MARKER_JPG = 0xC8,
-    MARKER_DAC = 0xCC,
-    MARKER_SOF15 = 0xCF,
-    MARKER_RST0 = 0xD0,
-    MARKER_RST7 = 0xD7,
-    MARKER_SOI = 0xD8,
-    MARKER_EOI = 0xD9,
-    MARKER_SOS = 0xDA,
-    MARKER_DQT = 0xDB,
-    MARKER_DNL = 0xDC,
-    MARKER_DRI = 0xDD,
-    MARKER_APP0 = 0xE0,
-    MARKER_APP14 = 0xEE,
-    MARKER_APP15 = 0xEF,
-    MARKER_JPEG_LS = 0xF7,
-    MARKER_COM = 0xFE
-};
+#include "codec/jpeg_marker.h"
 
 typedef struct parser {
     tz_cursor cursor;
@@ -61,23 +38,16 @@ static const char *frame_refusal(uint8_t marker)
     case 0xCE:
     case 0xCF:
         return "hierarchical arithmetic-coded";
-    case MARKER_JPEG_LS:
+    case TZ_MARKER_JPEG_LS:
         return "JPEG-LS";
     default:
         return NULL;
     }
 }
 
-static bool is_frame(uint8_t marker)
-{
-    return (marker >= MARKER_SOF0 && marker <= MARKER_SOF15 && marker != MARKER_DHT &&
-            marker != MARKER_JPG && marker != MARKER_DAC) ||
-           marker == MARKER_JPEG_LS;
-}
-
 static bool stands_alone(uint8_t marker)
 {
-    return marker == MARKER_TEM || (marker >= MARKER_RST0 && marker <= MARKER_RST7);
+    return marker == TZ_MARKER_TEM || tz_marker_is_restart(marker);
 }
 
 /* The next marker, whatever is before it; 0 at the end. */
@@ -182,8 +152,8 @@ static tz_result read_frame(parser *p, tz_cursor segment, uint8_t marker)
     if (p->has_frame)
         return tz_codec_fail(p->call, "JPEG: two frame headers");
     tz_jpeg_info *info = &p->info;
-    info->progressive = marker == MARKER_SOF2;
-    info->lossless = marker == MARKER_SOF3;
+    info->progressive = marker == TZ_MARKER_SOF2;
+    info->lossless = marker == TZ_MARKER_SOF3;
     info->precision = tz_cursor_u8(&segment);
     info->height = tz_cursor_be16(&segment);
     info->width = tz_cursor_be16(&segment);
@@ -322,26 +292,26 @@ static tz_result read_marker(parser *p, uint8_t marker)
     if (stands_alone(marker))
         return TZ_OK;
     TZ_TRY(read_segment(p, &segment, marker));
-    if (is_frame(marker))
+    if (tz_marker_is_frame(marker))
         return read_frame(p, segment, marker);
     switch (marker) {
-    case MARKER_DHT:
+    case TZ_MARKER_DHT:
         return read_huffman_tables(p, segment);
-    case MARKER_DQT:
+    case TZ_MARKER_DQT:
         return read_quantization_tables(p, segment);
-    case MARKER_DRI:
+    case TZ_MARKER_DRI:
         return read_restart_interval(p, segment);
-    case MARKER_SOS:
+    case TZ_MARKER_SOS:
         return read_scan(p, segment);
-    case MARKER_APP14:
+    case TZ_MARKER_APP14:
         read_adobe(p, segment);
         return TZ_OK;
-    case MARKER_DAC:
-    case MARKER_DNL:
-    case MARKER_COM:
+    case TZ_MARKER_DAC:
+    case TZ_MARKER_DNL:
+    case TZ_MARKER_COM:
         return TZ_OK;
     default:
-        if (marker >= MARKER_APP0 && marker <= MARKER_APP15)
+        if (marker >= TZ_MARKER_APP0 && marker <= TZ_MARKER_APP15)
             return TZ_OK;
         return tz_codec_fail(p->call, "JPEG: unexpected marker %02X", marker);
     }
@@ -350,7 +320,7 @@ static tz_result read_marker(parser *p, uint8_t marker)
 static tz_result start(parser *p, const uint8_t *data, size_t size, const tz_codec_call *call)
 {
     *p = (parser){.cursor = tz_cursor_of(data, size), .call = call, .info.adobe_transform = -1};
-    if (size < 4 || data[0] != 0xFF || data[1] != MARKER_SOI)
+    if (size < 4 || data[0] != 0xFF || data[1] != TZ_MARKER_SOI)
         return tz_codec_fail(call, "JPEG: the stream does not begin with SOI");
     p->cursor.at += 2;
     return TZ_OK;
@@ -363,9 +333,9 @@ tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_
     TZ_TRY(start(&p, data, size, call));
     for (;;) {
         uint8_t marker = next_marker(&p.cursor);
-        if (marker == 0 || marker == MARKER_EOI)
+        if (marker == 0 || marker == TZ_MARKER_EOI)
             break;
-        if (is_frame(marker) || marker == MARKER_SOS)
+        if (tz_marker_is_frame(marker) || marker == TZ_MARKER_SOS)
             return tz_codec_fail(call, "JPEGTables hold an image, not only tables");
         TZ_TRY(read_marker(&p, marker));
     }
@@ -389,11 +359,11 @@ tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
     TZ_TRY(start(&p, data, size, call));
     p.tables = tables;
     uint8_t marker = next_marker(&p.cursor);
-    while (marker != 0 && marker != MARKER_EOI) {
+    while (marker != 0 && marker != TZ_MARKER_EOI) {
         TZ_TRY(read_marker(&p, marker));
-        if (marker == MARKER_SOS && !p.info.many_scans)
+        if (marker == TZ_MARKER_SOS && !p.info.many_scans)
             break; /* libjpeg looks no further */
-        marker = marker == MARKER_SOS ? end_of_scan(&p.cursor) : next_marker(&p.cursor);
+        marker = marker == TZ_MARKER_SOS ? end_of_scan(&p.cursor) : next_marker(&p.cursor);
     }
     TZ_TRY(check_covered(&p));
     *out = p.info;

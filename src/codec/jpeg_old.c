@@ -7,16 +7,7 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-
-enum {
-    MARKER_DHT = 0xC4,
-    MARKER_RST0 = 0xD0,
-    MARKER_RST7 = 0xD7,
-    MARKER_SOI = 0xD8,
-    MARKER_SOS = 0xDA,
-    MARKER_DQT = 0xDB,
-    MARKER_DRI = 0xDD
-};
+#include "codec/jpeg_marker.h"
 
 /* Marker and segment. */
 typedef struct segment {
@@ -25,20 +16,9 @@ typedef struct segment {
     size_t size;       /* with the marker */
 } segment;
 
-static bool is_restart(uint8_t marker)
-{
-    return marker >= MARKER_RST0 && marker <= MARKER_RST7;
-}
-
 static bool is_table(uint8_t marker)
 {
-    return marker == MARKER_DHT || marker == MARKER_DQT || marker == MARKER_DRI;
-}
-
-static bool is_frame(uint8_t marker)
-{
-    return marker >= 0xC0 && marker <= 0xCF && marker != MARKER_DHT && marker != 0xC8 &&
-           marker != 0xCC;
+    return marker == TZ_MARKER_DHT || marker == TZ_MARKER_DQT || marker == TZ_MARKER_DRI;
 }
 
 /* The marker at the cursor with its segment; false where none begins, and the cursor stays. */
@@ -48,7 +28,7 @@ static bool next_segment(tz_cursor *cursor, segment *out)
     if (left < 2 || cursor->at[0] != 0xFF || cursor->at[1] == 0 || cursor->at[1] == 0xFF)
         return false;
     *out = (segment){cursor->at[1], cursor->at, 2};
-    if (out->marker != MARKER_SOI && !is_restart(out->marker)) {
+    if (out->marker != TZ_MARKER_SOI && !tz_marker_is_restart(out->marker)) {
         if (left < 4)
             return false;
         const size_t size = (size_t)cursor->at[2] << 8 | cursor->at[3];
@@ -107,11 +87,11 @@ static uint8_t *put_data(uint8_t *to, const uint8_t *in, size_t size)
             break;
         if (at[1] == 0 || at[1] == 0xFF)
             continue;
-        if (!is_restart(at[1]))
+        if (!tz_marker_is_restart(at[1]))
             break; /* the end of the scan */
         if (first == 0)
             first = at[1];
-        at[1] = (uint8_t)(MARKER_RST0 + (at[1] - first + 8) % 8);
+        at[1] = (uint8_t)(TZ_MARKER_RST0 + (at[1] - first + 8) % 8);
     }
     return end;
 }
@@ -130,9 +110,9 @@ static uint8_t *put_tables(uint8_t *to, tz_cursor *cursor, headers *out)
     while (out->scan.size == 0 && next_segment(cursor, &found)) {
         if (is_table(found.marker))
             to = put(to, found.at, found.size);
-        else if (is_frame(found.marker))
+        else if (tz_marker_is_frame(found.marker))
             out->frame = found;
-        else if (found.marker == MARKER_SOS)
+        else if (found.marker == TZ_MARKER_SOS)
             out->scan = found;
     }
     return to;
@@ -162,7 +142,7 @@ tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, con
     tz_cursor of_file = tz_cursor_of(format->tables, format->tables_size);
     tz_cursor of_tile = tz_cursor_of(in, in_size);
     headers file, tile;
-    uint8_t *end = put(state->stream, (const uint8_t[]){0xFF, MARKER_SOI}, 2);
+    uint8_t *end = put(state->stream, (const uint8_t[]){0xFF, TZ_MARKER_SOI}, 2);
     end = put_tables(end, &of_file, &file);
     end = put_tables(end, &of_tile, &tile);
     end = put_frame(end, fits(&tile.frame, format) ? &tile.frame : &file.frame, format);

@@ -6,30 +6,18 @@
  *   JPEGInterchangeFormat   headers up to SOF or SOS; strips are data, the first may begin with SOS
  *   table tags              offsets of bare tables; strips are data
  *
- * As in libtiff, a frame header in the stream settles where tables come from. Headers are read as
- * if the stream and the first tile were one: the first segment that is neither is data. */
+ * As in libtiff, headers are read as if the stream and the first tile were one, up to the first
+ * byte where no marker begins. If there is a frame header among them, the table tags do not count.
+ */
 #include "tiff/old_jpeg.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/jpeg_marker.h"
 #include "tiff/compression.h"
 #include "tiff/tags.h"
 
-enum {
-    MARKER_SOF0 = 0xC0,
-    MARKER_SOF3 = 0xC3,
-    MARKER_DHT = 0xC4,
-    MARKER_RST0 = 0xD0,
-    MARKER_SOI = 0xD8,
-    MARKER_EOI = 0xD9,
-    MARKER_SOS = 0xDA,
-    MARKER_DQT = 0xDB,
-    MARKER_DRI = 0xDD,
-    MARKER_APP0 = 0xE0,
-    MARKER_APP15 = 0xEF,
-    MARKER_COM = 0xFE
-};
 enum {
     MAX_SAMPLES = 4,
     MAX_TABLES = 16384, /* bytes; all tables that JPEG knows are less than 3 KiB */
@@ -41,7 +29,7 @@ enum {
     LOSSLESS = 14 /* of JPEGProc */
 };
 /* Of the bytes of a frame header. */
-enum { AT_HEIGHT = 5, AT_WIDTH = 7, AT_COUNT = 9, AT_COMPONENTS = 10 };
+enum { AT_HEIGHT = 5, AT_WIDTH = 7, AT_COMPONENTS = 10 };
 
 typedef struct headers {
     const tz_layer *layer;
@@ -90,12 +78,6 @@ static tz_result take_room(headers *h, size_t size, tz_place place, uint8_t **ou
 
 /* ---- headers in a stream ---- */
 
-static bool is_frame(uint8_t marker)
-{
-    return marker >= 0xC0 && marker <= 0xCF && marker != MARKER_DHT && marker != 0xC8 &&
-           marker != 0xCC;
-}
-
 /* Keep a frame or scan header of size bytes, with its marker, at offset. */
 static tz_result keep_header(headers *h, uint16_t tag, uint64_t offset, size_t size, uint8_t *to,
                              size_t capacity, size_t *used)
@@ -115,25 +97,25 @@ static tz_result take_segment(headers *h, uint16_t tag, uint8_t marker, uint64_t
     const tz_place place = tz_at_tag(tag, offset);
     uint8_t *to = NULL;
     uint8_t interval[2];
-    if (marker == MARKER_SOS)
+    if (marker == TZ_MARKER_SOS)
         return keep_header(h, tag, offset, size, h->scan, SCAN_SIZE, &h->scan_size);
-    if (is_frame(marker))
+    if (tz_marker_is_frame(marker))
         return keep_header(h, tag, offset, size, h->frame, FRAME_SIZE, &h->frame_size);
     switch (marker) {
-    case MARKER_DHT:
-    case MARKER_DQT:
+    case TZ_MARKER_DHT:
+    case TZ_MARKER_DQT:
         TZ_TRY(take_room(h, size, place, &to));
         return get_bytes(h, tag, offset, size, to);
-    case MARKER_DRI:
+    case TZ_MARKER_DRI:
         if (size != 6)
             return fail_at(h, place, "a restart interval has a wrong size");
         TZ_TRY(get_bytes(h, tag, offset + 4, 2, interval));
         h->restart_interval = (uint16_t)(interval[0] << 8 | interval[1]);
         return TZ_OK;
-    case MARKER_COM:
+    case TZ_MARKER_COM:
         return TZ_OK;
     default:
-        if (marker >= MARKER_APP0 && marker <= MARKER_APP15)
+        if (marker >= TZ_MARKER_APP0 && marker <= TZ_MARKER_APP15)
             return TZ_OK;
         return fail_at(h, place, "an unexpected marker");
     }
@@ -147,10 +129,10 @@ static tz_result walk(headers *h, uint16_t tag, uint64_t offset, uint64_t size)
         TZ_TRY(get_bytes(h, tag, offset, size < 4 ? 2 : 4, front));
         const uint8_t marker = front[1];
         size_t used = marker == 0xFF ? 1 : 2;
-        if (front[0] != 0xFF || marker == 0 || marker == MARKER_EOI ||
-            (marker >= MARKER_RST0 && marker < MARKER_SOI))
+        if (front[0] != 0xFF || marker == 0 || marker == TZ_MARKER_EOI ||
+            tz_marker_is_restart(marker))
             return TZ_OK;
-        if (marker != 0xFF && marker != MARKER_SOI) {
+        if (marker != 0xFF && marker != TZ_MARKER_SOI) {
             const size_t length = (size_t)front[2] << 8 | front[3];
             if (size < 4 || length < 2 || length > size - 2)
                 return fail_at(h, tz_at_tag(tag, offset), "a marker is cut off or has no size");
@@ -254,29 +236,29 @@ static uint64_t units_of(const headers *h, uint32_t width)
     unsigned most = 1;
     for (size_t at = AT_COMPONENTS; at + 2 < h->frame_size; at += 3)
         most = h->frame[at + 1] >> 4 > most ? h->frame[at + 1] >> 4 : most;
-    return tz_ceil_div(width, h->frame[1] == MARKER_SOF3 ? most : 8 * most);
+    return tz_ceil_div(width, h->frame[1] == TZ_MARKER_SOF3 ? most : 8 * most);
 }
 
-/* What the codec is to set by the tile becomes 0: the height of the frame where it has several
- * strips, its width where it has several tiles, and what is padded to whole units. */
+/* Sides that the codec is to take from the tile become 0: the height of a frame in several strips,
+ * both sides of one in several tiles, and a side that is padded to whole units. */
 static tz_result adapt_frame(headers *h)
 {
     const tz_level *shape = &h->layer->shape;
     const uint16_t height = number_at(h->frame + AT_HEIGHT);
     const uint16_t width = number_at(h->frame + AT_WIDTH);
-    const tz_place place = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, shape->ifd_offset);
-    const bool several = shape->tile_count > 1;
-    const bool padded =
-        (!several && height > shape->tile_height) ||
-        (width > shape->tile_width && units_of(h, width) == units_of(h, shape->tile_width));
-    if (several || height > shape->tile_height)
+    const bool in_strips = shape->tile_count > 1;
+    const bool in_tiles = in_strips && shape->tiled;
+    const bool is_higher = !in_strips && height > shape->tile_height;
+    const bool is_wider = !in_tiles && width > shape->tile_width &&
+                          units_of(h, width) == units_of(h, shape->tile_width);
+    if (in_strips || is_higher)
         memset(h->frame + AT_HEIGHT, 0, 2);
-    if ((several && shape->tiled) ||
-        (width > shape->tile_width && units_of(h, width) == units_of(h, shape->tile_width)))
+    if (in_tiles || is_wider)
         memset(h->frame + AT_WIDTH, 0, 2);
-    if (!padded || (several && shape->tiled))
+    if (!is_higher && !is_wider)
         return TZ_OK;
-    return tz_warn(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place,
+    return tz_warn(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                   tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, shape->ifd_offset),
                    "old-style JPEG: a frame of %u x %u in a tile of %u x %u; the rest is left out",
                    width, height, shape->tile_width, shape->tile_height);
 }
@@ -294,7 +276,7 @@ static tz_result add_quant_table(headers *h, uint16_t tag, uint64_t offset, uint
 {
     uint8_t *to = NULL;
     TZ_TRY(take_room(h, 4 + 1 + QUANT_SIZE, tz_at_tag(tag, offset), &to));
-    to = put_marker(to, MARKER_DQT, 1 + QUANT_SIZE);
+    to = put_marker(to, TZ_MARKER_DQT, 1 + QUANT_SIZE);
     *to++ = number;
     return get_bytes(h, tag, offset, QUANT_SIZE, to);
 }
@@ -310,7 +292,7 @@ static tz_result add_codes(headers *h, uint16_t tag, uint64_t offset, uint8_t nu
     if (symbols == 0 || symbols > MAX_CODES)
         return fail_at(h, tz_at_tag(tag, offset), "a broken Huffman table");
     TZ_TRY(take_room(h, 4 + 1 + sizeof counts + symbols, tz_at_tag(tag, offset), &to));
-    to = put_marker(to, MARKER_DHT, 1 + sizeof counts + symbols);
+    to = put_marker(to, TZ_MARKER_DHT, 1 + sizeof counts + symbols);
     *to++ = number;
     memcpy(to, counts, sizeof counts);
     return get_bytes(h, tag, offset + sizeof counts, symbols, to + sizeof counts);
@@ -388,8 +370,9 @@ static tz_result make_from_tags(headers *h)
         TZ_TRY(add_tables(h, &old->quant_tables, TZ_TAG_JPEG_QUANT_TABLES, 0, quant));
         TZ_TRY(add_tables(h, &old->ac_tables, TZ_TAG_JPEG_AC_TABLES, 16, ac));
     }
-    uint8_t *frame = put_marker(h->frame, lossless ? MARKER_SOF3 : MARKER_SOF0, 6 + 3 * samples);
-    uint8_t *scan = put_marker(h->scan, MARKER_SOS, 4 + 2 * samples);
+    uint8_t *frame =
+        put_marker(h->frame, lossless ? TZ_MARKER_SOF3 : TZ_MARKER_SOF0, 6 + 3 * samples);
+    uint8_t *scan = put_marker(h->scan, TZ_MARKER_SOS, 4 + 2 * samples);
     *frame++ = (uint8_t)layer->shape.bits_per_sample;
     memset(frame, 0, 4); /* the size is that of the tile */
     frame += 4;
@@ -445,14 +428,14 @@ tz_result tz_old_jpeg_headers(const tz_file *file, uint32_t level, const tz_laye
                  .reader = tz_reader_direct(&file->containers[layer->tables.container])};
     TZ_TRY(make_headers(&h, file, level));
     const uint8_t interval[] = {
-        0xFF, MARKER_DRI, 0, 4, (uint8_t)(h.restart_interval >> 8), (uint8_t)h.restart_interval};
+        0xFF, TZ_MARKER_DRI, 0, 4, (uint8_t)(h.restart_interval >> 8), (uint8_t)h.restart_interval};
     const size_t total = 2 + h.tables_size + sizeof interval + h.frame_size + h.scan_size;
     uint8_t *bytes = tz_arena_alloc(arena, total + slack);
     if (!bytes)
         return tz_fail_nomem(ctx, total + slack);
     uint8_t *at = bytes;
     *at++ = 0xFF;
-    *at++ = MARKER_SOI;
+    *at++ = TZ_MARKER_SOI;
     memcpy(at, h.tables, h.tables_size);
     at += h.tables_size;
     memcpy(at, interval, sizeof interval);

@@ -52,6 +52,64 @@ def tiled(pixels, bits, byte_order="<"):
     return file_of(image, tiles, byte_order)
 
 
+class Bits:
+    """Codes to bytes, with the zero that follows each FF."""
+
+    def __init__(self):
+        self.value, self.count = 0, 0
+
+    def put(self, value, count):
+        self.value, self.count = self.value << count | value, self.count + count
+
+    def take(self):
+        pad = -self.count % 8
+        data = (self.value << pad | (1 << pad) - 1).to_bytes((self.count + pad) // 8, "big")
+        self.__init__()
+        return data.replace(b"\xff", b"\xff\0")
+
+
+def predict(rows, y, x, first, predictor, start):
+    if x == 0:
+        return start if first else rows[y - 1][0]
+    a = rows[y][x - 1]
+    if first:
+        return a
+    b, c = rows[y - 1][x], rows[y - 1][x - 1]
+    return [a, b, c, a + b - c, a + (b - c >> 1), b + (a - c >> 1), a + b >> 1][predictor - 1]
+
+
+def segment(marker, data):
+    return bytes([0xFF, marker]) + struct.pack(">H", len(data) + 2) + data
+
+
+def encode_slowly(pixels, bits, predictor, shift, restart_rows, scans_apart):
+    """What no encoder at hand writes: point transforms, restart intervals, a scan for each component."""
+    height, width, bands = pixels.shape
+    stream = b"\xff\xd8" + segment(0xC4, bytes([0, *[0] * 4, 17, *[0] * 11, *range(17)]))
+    stream += segment(0xC3, struct.pack(">BHHB", bits, height, width, bands)
+                      + b"".join(bytes([i + 1, 0x11, 0]) for i in range(bands)))
+    stream += segment(0xDD, struct.pack(">H", restart_rows * width))
+    planes = [(pixels[:, :, i] >> shift).tolist() for i in range(bands)]
+    for group in [[i] for i in range(bands)] if scans_apart else [list(range(bands))]:
+        stream += segment(0xDA, bytes([len(group), *[n for i in group for n in (i + 1, 0)], predictor, 0, shift]))
+        out, restarts = Bits(), 0
+        for y in range(height):
+            first = y == 0 or restart_rows and y % restart_rows == 0
+            if first and y > 0:
+                stream += out.take() + bytes([0xFF, 0xD0 + restarts % 8])
+                restarts += 1
+            for x in range(width):
+                for i in group:
+                    near = predict(planes[i], y, x, first, predictor, 1 << bits - shift - 1)
+                    difference = (planes[i][y][x] - near + 32767) % 65536 - 32767
+                    size = abs(difference).bit_length()
+                    out.put(size, 5)
+                    if size < 16:
+                        out.put(difference + (difference < 0) * ((1 << size) - 1), size)
+        stream += out.take()
+    return stream + b"\xff\xd9"
+
+
 @pytest.fixture
 def read(run, tmp_path):
     def read_file(path, *options, env=None):
@@ -77,6 +135,22 @@ def test_another_encoder(read, save, bits):
     stream = imagecodecs.ljpeg_encode(pixels[:, :, 0], bitspersample=bits)
     image = Image(21, 33, bits=bits, tags=[(259, SHORT, [7])])
     np.testing.assert_array_equal(read(save(file_of(image, [stream])))[0], pixels[:, :, 0])
+
+
+@pytest.mark.parametrize("bands", [3, 1])
+@pytest.mark.parametrize("bits", [16, 12, 8])
+def test_forms_that_libjpeg_decodes(read, save, bits, bands):
+    tiles, expected = [], []
+    for number in range(14):
+        form = {"shift": (0, 2)[number % 3 == 2], "restart_rows": (0, 1, 5)[number % 3],
+                "scans_apart": number >= 7}
+        pixels = pixels_of(16, 16, bands, bits, number) >> form["shift"] << form["shift"]
+        tiles.append(encode_slowly(pixels, bits, 1 + number % 7, **form))
+        expected.append(pixels)
+        np.testing.assert_array_equal(imagecodecs.jpeg8_decode(tiles[-1]).reshape(pixels.shape), pixels)
+    image = Image(16 * len(tiles), 16, bands=bands, bits=bits, tile=(16, 16), tags=[(259, SHORT, [7])])
+    np.testing.assert_array_equal(read(save(file_of(image, tiles))),
+                                  np.concatenate(expected, axis=1).transpose(2, 0, 1))
 
 
 def test_pairs_of_neighbours_as_components(read, save):
