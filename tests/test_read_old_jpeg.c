@@ -452,7 +452,10 @@ static void every_allocation_may_fail(void **state)
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_int_equal(stats.live_bytes, 0);
-        assert_int_equal(out.result, stats.failures > 0 ? TZ_ERR_NOMEM : TZ_OK);
+        if (out.result == TZ_OK) /* on a device, some memory can be done without */
+            assert_memory_equal(out.pixels, p.strip_pixels, sizeof out.pixels);
+        else
+            assert_int_equal(out.result, stats.failures > 0 ? TZ_ERR_NOMEM : TZ_OK);
         if (stats.failures == 0)
             break;
     }
