@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/jpeg_marker.h"
+#include "codec/jpeg_marker_codes.h"
 #include "codec/load.h"
 
 enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6 };

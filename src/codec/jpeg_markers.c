@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-#include "codec/jpeg_marker.h"
+#include "codec/jpeg_marker_codes.h"
 
 typedef struct parser {
     tz_cursor cursor;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-#include "codec/jpeg_marker.h"
+#include "codec/jpeg_marker_codes.h"
 
 /* Marker and segment. */
 typedef struct segment {

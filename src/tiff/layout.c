@@ -270,26 +270,40 @@ static tz_result choose_tables(tz_layer *layer, const tz_ifd *ifd, const tz_cont
                    "strip and tile tags together; the tile tags count");
 }
 
-/* Old-style JPEG in one strip may be one stream, which no table of tiles points to, or which the
- * strip is somewhere inside of: the tile is then this stream. */
+/* Whether the one tile begins inside a stream. An offset that cannot be used is reported when the
+ * tile is asked for. */
+static tz_result begins_inside(const tz_layer *layer, const tz_tile_span *stream, tz_reader *reader,
+                               const tz_context *ctx, bool *out)
+{
+    uint64_t offset = 0;
+    tz_error failed;
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
+    const tz_result result =
+        tz_value_integer(reader, &layer->tables.offsets, TZ_TAG_STRIP_OFFSETS, 0, &quiet, &offset);
+    *out = result == TZ_OK && offset >= stream->offset && offset - stream->offset < stream->size;
+    return result == TZ_OK || result == TZ_ERR_FORMAT ? TZ_OK
+                                                      : tz_warn_of(ctx, &failed, "tile offsets");
+}
+
+/* Old-style JPEG in one tile may be one stream: the tile begins somewhere inside of it, or no table
+ * of tiles points to it. The tile is then this stream. */
 static tz_result use_interchange(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
                                  const tz_context *ctx)
 {
     const tz_old_jpeg *old = &ifd->old_jpeg;
     const bool is_missing = layer->tables.offsets.count == 0;
-    uint64_t strip = 0;
     tz_tile_span stream;
-    bool has_size;
+    bool has_size = false;
+    bool is_inside = false;
     if (ifd->compression != TZ_COMPRESSION_OLD_JPEG)
         return TZ_OK;
     TZ_TRY(tz_old_jpeg_extent(old, reader, ctx, &stream, &has_size));
     if (layer->shape.tile_count != 1 || stream.size == 0)
         return TZ_OK;
-    tz_context quiet = *ctx;
-    quiet.err = NULL; /* an offset that cannot be used is told when the tile is asked for */
-    if (!is_missing && (tz_value_integer(reader, &layer->tables.offsets, TZ_TAG_STRIP_OFFSETS, 0,
-                                         &quiet, &strip) != TZ_OK ||
-                        strip < stream.offset || strip - stream.offset >= stream.size))
+    if (!is_missing && has_size)
+        TZ_TRY(begins_inside(layer, &stream, reader, ctx, &is_inside));
+    if (!is_missing && !is_inside)
         return TZ_OK;
     layer->tables.offsets = old->interchange;
     layer->tables.sizes = has_size ? old->interchange_size : (tz_value){0};

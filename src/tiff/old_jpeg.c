@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/jpeg_marker.h"
+#include "codec/jpeg_marker_codes.h"
 #include "tiff/compression.h"
 #include "tiff/tags.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Marker codes of JPEG streams (ITU-T T.81 table B.1): the byte after FF. */
-#ifndef TZ_CODEC_JPEG_MARKER_H
-#define TZ_CODEC_JPEG_MARKER_H
+#ifndef TZ_CODEC_JPEG_MARKER_CODES_H
+#define TZ_CODEC_JPEG_MARKER_CODES_H
 
 #include <stdbool.h>
 #include <stdint.h>
