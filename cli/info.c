@@ -103,6 +103,11 @@ static void gather(info_file *f)
         problem_nomem(&err, "the list of metadata");
         info_problem(f, &err, true);
     }
+    for (uint32_t i = 0; i < 2 * f->info->level_count; i++) {
+        const uint32_t level = i % 2 != 0 ? TZ_MASK_OF(i / 2) : i / 2;
+        if (info_level(f, level) != NULL && tz_level_check_end(f->file, level, &err) != TZ_OK)
+            info_problem(f, &err, false);
+    }
     f->cog_known = tz_cog_problems(f->file, &f->cog_problems, &err) == TZ_OK;
     if (!f->cog_known)
         info_problem(f, &err, false);

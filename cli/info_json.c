@@ -75,9 +75,9 @@ static void write_ghost(json *j, const tz_ghost *ghost)
 
 static void write_cog(json *j, const info_file *f)
 {
-    static const char *const names[] = {"not_tiled", "no_overviews",       "ifd_not_first",
-                                        "ifd_order", "data_before_ifds",   "data_order",
-                                        "edited",    "external_overviews", "not_georeferenced"};
+    static const char *const names[] = {
+        "not_tiled",  "no_overviews", "ifd_not_first",      "ifd_order",         "data_before_ifds",
+        "data_order", "edited",       "external_overviews", "not_georeferenced", "truncated"};
     json_object(j, "cog");
     if (!f->cog_known)
         json_null(j, "is_cog");

@@ -417,6 +417,12 @@ static void every_cog_problem(void **state)
         b = tb_new(f);
         tb_tiled(b, 64, 64, 16);
         assert_int_equal(problems_of(b), TZ_COG_NOT_GEOREFERENCED);
+
+        b = tb_new(f);
+        tb_overview(b, cog_image(b), 512, 512);
+        tb_finish(b);
+        b->size = tb_tile_at(b, 0, 15);
+        assert_int_equal(problems_of(b), TZ_COG_TRUNCATED);
     }
 }
 
@@ -457,7 +463,7 @@ static void external_overviews_are_a_problem(void **state)
 static void every_cog_problem_has_words(void **state)
 {
     (void)state;
-    for (uint32_t bit = 1; bit <= TZ_COG_NOT_GEOREFERENCED; bit <<= 1) {
+    for (uint32_t bit = 1; bit <= TZ_COG_TRUNCATED; bit <<= 1) {
         assert_true(strlen(tz_cog_problem_text(bit)) > 5);
         assert_string_not_equal(tz_cog_problem_text(bit), tz_cog_problem_text(0));
     }

@@ -165,6 +165,49 @@ static void spans_of_a_few_tiles_read_a_few_bytes(void **state)
     }
 }
 
+/* The last page of the table is read, not the pages before it, and not a tile. */
+static void an_end_that_was_cut_off_is_found_in_the_last_page(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = many_tiles(f);
+        const uint64_t last = 2998; /* 2999 is sparse or not; the one before it is not */
+        const uint64_t at = tb_tile_at(b, 0, last);
+        check_reads reads = {0};
+        tz_file *file = NULL;
+        tz_error err = {.cause = TZ_CAUSE_INTERNAL};
+        assert_true(tb_tile_size(b, 0, last) > 0);
+        assert_int_equal(
+            tz_open_source(&file, check_source_memory(b->data, at + 1, &reads), NULL, NULL, NULL),
+            TZ_OK);
+        check_reads before = reads;
+        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_ERR_FORMAT);
+        assert_true(reads.bytes - before.bytes <= 4096);
+        assert_true(reads.ranges - before.ranges <= 2);
+        check_error(&err, DEFECT(FORMAT, TRUNCATED, .tag = TZ_TAG_TILE_OFFSETS, .tile = last,
+                                 .level = 0, .offset = at,
+                                 .expected = at + tb_tile_size(b, 0, last), .found = at + 1));
+        assert_int_equal(tz_level_check_end(file, 1, &err), TZ_ERR_ARG);
+        tz_close(file);
+
+        file = check_opens(b, NULL);
+        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_OK);
+        tz_close(file);
+        for (uint64_t i = 2744; i < 3000; i++) /* a sparse end: nothing more is looked at */
+            tb_patch_tile(b, 0, i, 0, 0);
+        tb_patch_tile(b, 0, 2743, b->size, 10);
+        file = check_opens(b, NULL);
+        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_OK);
+        tb_patch_tile(b, 0, 2744, b->size, 0); /* its size would be in a leader */
+        tz_close(file);
+        file = check_opens(b, NULL);
+        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(err.tile, 2744);
+        check_done(file, b);
+    }
+}
+
 static void l04_l05_leaders_are_little_endian_and_small_tiles_count(void **state)
 {
     (void)state;
@@ -394,6 +437,7 @@ int main(void)
         CASE(stored_size_that_does_not_fit_is_an_error),
         CASE(tables_are_not_read_by_opening),
         CASE(spans_of_a_few_tiles_read_a_few_bytes),
+        CASE(an_end_that_was_cut_off_is_found_in_the_last_page),
         CASE(l04_l05_leaders_are_little_endian_and_small_tiles_count),
         CASE(l09_sparse_tiles),
         CASE(l10_the_table_counts_before_the_leader),

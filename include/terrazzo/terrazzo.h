@@ -558,6 +558,13 @@ TZ_API TZ_NODISCARD tz_result tz_level_stored_size(const tz_file *file, uint32_t
                                                    uint64_t *bytes, uint64_t *sparse_tiles,
                                                    tz_error *err);
 
+/* Looks for the end of a level that was cut off: reads the last page of its tile table (256 tiles),
+ * and no tile. TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED names the first of these tiles that reaches
+ * past the end of the file: level, tile, offset, the byte where it ends (expected) and the size of
+ * the file (found). Sparse tiles, and a level without a usable table, pass. */
+TZ_API TZ_NODISCARD tz_result tz_level_check_end(const tz_file *file, uint32_t level,
+                                                 tz_error *err);
+
 /* ---------------------------------------------------------------------------------------------
  * Reading pixels
  * ------------------------------------------------------------------------------------------ */
@@ -1271,12 +1278,13 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
 #define TZ_COG_EDITED             (1u << 6) /* the ghost area says it was edited */
 #define TZ_COG_EXTERNAL_OVERVIEWS (1u << 7) /* overviews in another file */
 #define TZ_COG_NOT_GEOREFERENCED  (1u << 8) /* a remark only: it still is one */
+#define TZ_COG_TRUNCATED          (1u << 9) /* it was cut off: see tz_level_check_end */
 
 /* Bits that are remarks only: with nothing else it still is one, also for tz_validate. */
 #define TZ_COG_REMARKS (TZ_COG_NO_OVERVIEWS | TZ_COG_NOT_GEOREFERENCED)
 
-/* A quick look by directories and first tiles; 0 or only remarks means that it is one. The checks
- * are those of tz_validate. */
+/* A quick look by directories, first and last tiles; 0 or only remarks means that it is one. The
+ * checks are those of tz_validate. */
 TZ_API TZ_NODISCARD tz_result tz_cog_problems(const tz_file *file, uint32_t *problems,
                                               tz_error *err);
 /* One bit of the above in words; never NULL. */

@@ -243,6 +243,14 @@ bool tz_layer_derives_sizes(const tz_layer *layer)
            (layer->shape.compression == TZ_COMPRESSION_NONE || layer->shape.tile_count == 1);
 }
 
+bool tz_layer_has_tables(const tz_layer *layer)
+{
+    const uint64_t tiles = layer->shape.tile_count;
+    return layer->tables.offsets.count >= tiles &&
+           (layer->tables.sizes.count >= tiles ||
+            (layer->tables.sizes.count == 0 && tz_layer_derives_sizes(layer)));
+}
+
 static tz_result check_missing_sizes(tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
                                      const tz_context *ctx)
 {

@@ -41,6 +41,9 @@ tz_result tz_layer_make(tz_layer *out, const tz_ifd *ifd, tz_reader *reader, con
 /* Whether missing tile sizes can be told from the layout: uncompressed tiles, or a single one. */
 bool tz_layer_derives_sizes(const tz_layer *layer);
 
+/* Whether tiles can be found at all. Where not, a warning of opening says why. */
+bool tz_layer_has_tables(const tz_layer *layer);
+
 /* Bytes of tile number tile, decoded; TZ_NONE when that does not fit 64 bits. The last strip of a
  * plane holds only the rows that are left. */
 uint64_t tz_layer_tile_bytes(const tz_layer *layer, uint64_t tile);

@@ -232,6 +232,32 @@ tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_
     return TZ_OK;
 }
 
+tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
+{
+    tz_layer layer;
+    table_reader table;
+    tz_tile_span spans[PAGE_SIZE / sizeof(tz_tile_span)];
+    const size_t fit = sizeof spans / sizeof spans[0];
+    TZ_TRY(open_table(&table, &layer, file, level, err));
+    const uint64_t tiles = layer.shape.tile_count;
+    const uint64_t first = tiles > fit ? tiles - fit : 0;
+    if (!tz_layer_has_tables(&layer))
+        return TZ_OK;
+    TZ_TRY(read_spans(&table, first, (size_t)(tiles - first), spans));
+    TZ_TRY(tz_source_check(table.container->source, &table.ctx));
+    for (uint64_t i = first; i < tiles; i++) {
+        const tz_tile_span *span = &spans[i - first];
+        const uint64_t size = span->size > 0 ? span->size : 1; /* 0: its leader has the size */
+        if (span->offset != 0 && !tz_inside(table.container, span->offset, size))
+            return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                           tz_expecting(at_tile(&table, i, span->offset, true),
+                                        tz_add_capped(span->offset, span->size),
+                                        table.container->size),
+                           "the tile reaches past the end of the file: the file was cut off");
+    }
+    return TZ_OK;
+}
+
 tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *bytes,
                                uint64_t *sparse_tiles, tz_error *err)
 {

@@ -224,6 +224,8 @@ static const tz_check_row rows[] = {
     {"tiff.tile-tables", NULL, "there is an offset and a size for every tile",
      tz_take_warnings, 0, false, false},
     {"tiff.tile-spans", NULL, "tiles lie in the file", tz_check_tile_spans, 0, true, false},
+    {"tiff.file-end", NULL, "the last tiles of each level lie before the end of the file",
+     tz_check_file_end, TZ_COG_TRUNCATED, false, false},
     {"tiff.overlap", NULL, "directories, data of tags and tiles do not lie on top of each other",
      tz_check_overlap, 0, true, false},
     {"tiff.unused-bytes", NULL, "the file ends with the last thing in it",

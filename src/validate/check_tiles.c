@@ -45,6 +45,24 @@ tz_result tz_check_tile_spans(tz_checker *checker)
     return each_layer(checker, visit_span, NULL);
 }
 
+/* One finding for each level that was cut off. */
+tz_result tz_check_file_end(tz_checker *checker)
+{
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        tz_error err;
+        if (!tz_checker_own_layer(checker, i, &layer, &level))
+            continue;
+        const tz_result result = tz_level_check_end(checker->file, level, &err);
+        if (result != TZ_OK && err.cause == TZ_CAUSE_TRUNCATED)
+            tz_checker_found(checker, TZ_CHECK_FAIL, &err);
+        else if (!tz_is_defect(result)) /* else said by tiff.tile-spans */
+            TZ_TRY(tz_checker_take(checker, result, &err));
+    }
+    return TZ_OK;
+}
+
 /* A table may leave sizes to the leaders; *span is then what they say. */
 static tz_result complete(tz_checker *checker, const tz_tile_view *view, tz_tile_span *span)
 {

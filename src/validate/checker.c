@@ -108,14 +108,6 @@ const tz_entry *tz_directory_find(const tz_directory *directory, uint16_t tag)
 
 /* ---- tiles ---- */
 
-bool tz_layer_has_tables(const tz_layer *layer)
-{
-    const uint64_t tiles = layer->shape.tile_count;
-    return layer->tables.offsets.count >= tiles &&
-           (layer->tables.sizes.count >= tiles ||
-            (layer->tables.sizes.count == 0 && tz_layer_derives_sizes(layer)));
-}
-
 uint64_t tz_checker_sample(const tz_checker *checker, uint64_t tiles)
 {
     return checker->options->full || tiles <= 2 * SAMPLE ? tiles : 2 * SAMPLE;

@@ -91,9 +91,6 @@ bool tz_checker_own_layer(tz_checker *checker, uint32_t number, tz_layer *out,
 /* An entry of a directory; NULL when it has no such tag. */
 const tz_entry *tz_directory_find(const tz_directory *directory, uint16_t tag);
 
-/* Whether tiles can be found at all. Where not, the check of tables says so. */
-bool tz_layer_has_tables(const tz_layer *layer);
-
 /* Tiles in order, all or the first and last of a level. Sparse ones are left out. */
 typedef struct tz_tile_view {
     uint32_t level;
@@ -137,6 +134,7 @@ tz_result tz_first_data(tz_checker *checker, uint32_t level, uint64_t *offset);
 
 /* check_tiles.c */
 tz_result tz_check_tile_spans(tz_checker *checker);
+tz_result tz_check_file_end(tz_checker *checker);
 tz_result tz_check_leaders(tz_checker *checker);
 tz_result tz_check_trailers(tz_checker *checker);
 tz_result tz_check_block_order(tz_checker *checker);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Is it a Cloud Optimized GeoTIFF? The quick look: those checks of the validation that need
- * directories and first tiles alone, counted and not described. */
+ * directories, first and last tiles alone, counted and not described. */
 #include <stddef.h>
 
 #include "io/source.h"
@@ -21,6 +21,7 @@ static const problem_text texts[] = {
     {TZ_COG_EDITED, "the file was edited after it was written as a COG"},
     {TZ_COG_EXTERNAL_OVERVIEWS, "overviews are in another file"},
     {TZ_COG_NOT_GEOREFERENCED, "not georeferenced"},
+    {TZ_COG_TRUNCATED, "the file was cut off: tiles or directories lie past its end"},
 };
 
 const char *tz_cog_problem_text(uint32_t problem)
@@ -45,14 +46,35 @@ static tz_result look(tz_checker *checker, const tz_check_list *list, uint32_t *
     return TZ_OK;
 }
 
+/* Whether the file ends before a directory or a tile table, which the checks tiff.chain and
+ * tiff.tag-data of a validation find. */
+static bool directories_are_cut_off(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    bool lost = !info->chain_complete;
+    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        lost = lost ||
+               (tz_checker_own_layer(checker, i, &layer, &level) && !tz_layer_has_tables(&layer));
+    }
+    for (uint32_t i = 0; lost && i < info->warning_count; i++)
+        if (info->warnings[i].cause == TZ_CAUSE_TRUNCATED)
+            return true;
+    return false;
+}
+
 tz_result tz_cog_problems(const tz_file *file, uint32_t *problems, tz_error *err)
 {
     const tz_validate_options options = TZ_VALIDATE_OPTIONS_INIT;
     tz_checker checker = {
         .file = file, .info = &file->info, .options = &options, .ctx = tz_file_context(file, err)};
     uint32_t found = 0;
+    TZ_TRY(look(&checker, &tz_tiff_checks, &found));
     TZ_TRY(look(&checker, &tz_gdal_checks, &found));
     TZ_TRY(look(&checker, &tz_cog_checks, &found));
+    if (directories_are_cut_off(&checker))
+        found |= TZ_COG_TRUNCATED;
     checker.ctx.ifd = -1;
     TZ_TRY(tz_source_check(file->containers[0].source, &checker.ctx));
     *problems = found;

@@ -47,6 +47,11 @@ RICH_GHOST = ghost_area("LAYOUT=IFDS_BEFORE_DATA", "BLOCK_ORDER=ROW_MAJOR",
                         "KNOWN_INCOMPATIBLE_EDITION=NO")
 
 
+def rasterio_transform():
+    import rasterio
+    return rasterio.transform.from_origin(500000.0, 5200000.0, 30.0, 30.0)
+
+
 @pytest.fixture
 def rich(save):
     return save(rich_images(), ghost=RICH_GHOST)
@@ -250,6 +255,39 @@ def test_truncated_file_names_the_place(run, save):
 def broken(save):
     """A file with a defect that leaves the image readable: a nodata value that is no number."""
     return save([Image(20, 10, tags=[(42113, ASCII, "many")])], name="broken.tif")
+
+
+def test_a_cog_that_was_cut_off_is_no_cog(run, raster):
+    import numpy
+
+    noise = numpy.random.default_rng(1).integers(0, 255, (1, 1024, 1024), dtype="uint8")
+    path = raster(noise, driver="COG", crs="EPSG:32633", transform=rasterio_transform(), blocksize=256)
+    assert json.loads(run("info", "--json", path).stdout)["terrazzo"]["cog"]["is_cog"] is True
+    size = os.path.getsize(path)
+    os.truncate(path, size // 10)
+    tenth = pathlib.Path(path).read_bytes()
+    done = run("info", path)
+    assert done.returncode == 0 and "Cloud Optimized" not in done.stdout
+    line = next(line for line in done.stderr.splitlines() if line.startswith("warning: "))
+    for part in ("level 0: ", "tile ", " at byte ", f"found {size // 10}"):
+        assert part in line
+    answer = json.loads(run("info", "--json", path).stdout)["terrazzo"]
+    assert answer["cog"]["is_cog"] is False
+    assert [p["name"] for p in answer["cog"]["problems"]] == ["truncated"]
+    first = answer["warnings"][0]
+    assert first["cause"] == "TRUNCATED" and first["level"] == 0 and first["found"] == size // 10
+    for cut in (500, 800, 1000):  # within directories and tables
+        os.truncate(path, cut)
+        answer = json.loads(run("info", "--json", path).stdout)["terrazzo"]["cog"]
+        assert answer["is_cog"] is False, cut
+        assert "truncated" in [p["name"] for p in answer["problems"]]
+    pathlib.Path(path).write_bytes(tenth)
+    strict = run("info", "--strict", path)
+    assert strict.returncode == 1 and "error: " in strict.stderr
+    done = run("validate", "--json", path)
+    check = next(c for c in json.loads(done.stdout)["checks"] if c["id"] == "tiff.file-end")
+    assert done.returncode == 3 and check["outcome"] == "fail"
+    assert check["findings"][0]["level"] == 0 and check["findings"][0]["found"] == size // 10
 
 
 def test_warnings_go_to_standard_error(run, save):
