@@ -5,6 +5,7 @@
 
 #include "file_rows.h"
 #include "problem.h"
+#include "sidecars.h"
 
 /* Memory --------------------------------------------------------------------------------------- */
 
@@ -177,6 +178,7 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
     if (result != TZ_OK)
         return result;
     c.info = tz_file_info(c.file);
+    sidecars_note(path, c.info, open->sidecars);
     c.options.threads = threads;
     result = describe(&c, info, path, err);
     file_rows_start(&rows, &c, memory / 4);

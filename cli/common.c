@@ -3,6 +3,7 @@
 
 #include "limits.h"
 #include "parse.h"
+#include "sidecars.h"
 #include "terminal.h"
 
 static bool set_page(tz_open_options *open, const char *text)
@@ -31,7 +32,7 @@ bool common_apply(common_settings *settings, int id, const char *value)
     case COMMON_PAGE:
         return set_page(&settings->open, value);
     case COMMON_SIDECARS:
-        settings->open.sidecars = TZ_SIDECAR_OVR | TZ_SIDECAR_MSK;
+        settings->open.sidecars = SIDECARS_ALL;
         return true;
     case COMMON_STRICT:
         settings->open.strict = true;

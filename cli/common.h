@@ -18,7 +18,7 @@ enum { COMMON_PAGE = 2001, COMMON_SIDECARS, COMMON_STRICT, COMMON_LIMIT, COMMON_
 /* clang-format off */
 #define OPENING_OPTIONS                                                                            \
     {"page", 0, COMMON_PAGE, "N", "take the N-th full-resolution image; 0 is the first"},          \
-    {"sidecars", 0, COMMON_SIDECARS, NULL, "use FILE.ovr and FILE.msk"},                           \
+    {"sidecars", 0, COMMON_SIDECARS, NULL, "use FILE.ovr, .msk, .aux.xml and world files"},         \
     {"strict", 0, COMMON_STRICT, NULL, "every warning is an error"},                               \
     {"limit", 0, COMMON_LIMIT, "NAME=VALUE", "set a limit; K, M, G, T: each 1024 times the one\n"  \
                                              "before, 0 or off is no limit"}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conversion.h"
+#include "sidecars.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ static tz_result describe_file(conversion *c, tz_error *err)
     if (result != TZ_OK)
         return result;
     c->info = tz_file_info(c->file);
+    sidecars_note(s->input, c->info, s->common.open.sidecars);
+    pages_note_left_out(s->input, c->info);
     result = tz_spec_of(&c->base, c->file, err);
     if (result == TZ_OK)
         c->spec = *c->base;

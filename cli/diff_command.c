@@ -9,6 +9,7 @@
 #include "parse.h"
 #include "problem.h"
 #include "request.h"
+#include "sidecars.h"
 #include "terminal.h"
 #include "value.h"
 
@@ -120,8 +121,10 @@ static tz_result compare(diff *d, tz_error *err)
     tz_result result = TZ_OK;
     for (int i = 0; i < 2 && result == TZ_OK; i++) {
         result = tz_open(&d->sides[i].file, d->sides[i].path, &d->settings->common.open, err);
-        if (result == TZ_OK)
-            d->sides[i].info = tz_file_info(d->sides[i].file);
+        if (result != TZ_OK)
+            return result;
+        d->sides[i].info = tz_file_info(d->sides[i].file);
+        sidecars_note(d->sides[i].path, d->sides[i].info, d->settings->common.open.sidecars);
     }
     if (result == TZ_OK && d->settings->parts & DIFF_PIXELS)
         result = diff_compare_pixels(d, err);

@@ -5,6 +5,7 @@
 
 #include "limits.h"
 #include "problem.h"
+#include "sidecars.h"
 #include "terminal.h"
 
 /* Options -------------------------------------------------------------------------------------- */
@@ -148,6 +149,7 @@ static int show_file(const info_settings *settings, const char *path, json *j)
     else
         info_print_page(&f);
     print_problems(&f);
+    sidecars_note(path, f.info, settings->common.open.sidecars);
     tz_crs_close(f.crs);
     meta_close(&f.metadata);
     tz_close(f.file);

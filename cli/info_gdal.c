@@ -17,35 +17,12 @@ void info_write_error(json *j, const tz_error *err, const char *path)
     json_object_end(j);
 }
 
-/* A file that is used besides the named one. */
-static void write_sidecar(json *j, const char *path, const char *ending)
-{
-    json_text_begin(j, NULL);
-    json_text_part(j, path, strlen(path), false);
-    json_text_part(j, ending, strlen(ending), false);
-    json_text_end(j);
-}
-
-static uint32_t sidecars_used(const tz_info *info)
-{
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < info->level_count; i++) {
-        used |= info->levels[i].sidecar;
-        if (info->levels[i].has_mask && info->masks != NULL)
-            used |= info->masks[i].sidecar;
-    }
-    return used;
-}
-
 static void write_files(json *j, const info_file *f)
 {
-    uint32_t used = sidecars_used(f->info);
     json_array(j, "files");
     json_text(j, NULL, f->path);
-    if (used & TZ_SIDECAR_OVR)
-        write_sidecar(j, f->path, ".ovr");
-    if (used & TZ_SIDECAR_MSK)
-        write_sidecar(j, f->path, ".msk");
+    for (uint32_t i = 0; i < f->info->sidecar_count; i++)
+        json_text(j, NULL, f->info->sidecars[i].path);
     json_array_end(j);
 }
 

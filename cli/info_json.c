@@ -6,6 +6,7 @@
 #include "info.h"
 #include "limits.h"
 #include "problem.h"
+#include "sidecars.h"
 #include "tag_values.h"
 #include "terminal.h"
 #include "text.h"
@@ -330,6 +331,7 @@ void info_write_terrazzo(json *j, info_file *f)
     write_levels(j, f, "masks", TZ_MASK_OF(0u));
     write_ghost(j, &f->info->ghost);
     write_cog(j, f);
+    sidecars_write(j, f->path, f->info);
     if (f->settings->tiles) {
         json_array(j, "tiles");
         info_each_tile(f, write_tile, j);

@@ -9,6 +9,7 @@
 #include "band_list.h"
 #include "picture.h"
 #include "problem.h"
+#include "sidecars.h"
 
 /* A corner this close to a pixel's edge is on it: coordinates are rarely exact. */
 #define EDGE_TOLERANCE 1e-6
@@ -231,6 +232,7 @@ tz_result request_open(request *r, const request_settings *settings, const char 
     if (result != TZ_OK)
         return result;
     r->info = tz_file_info(r->file);
+    sidecars_note(path, r->info, settings->common.open.sidecars);
     result = resolve(r, err);
     if (result == TZ_OK)
         result = choose_device(r, err);

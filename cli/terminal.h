@@ -36,10 +36,9 @@ void term_begin(term_style style);
 void term_end(void);
 void term_put(term_style style, const char *text);
 
-/* "error: MESSAGE" and "warning: MESSAGE (n times)" on standard error. */
+/* "error: MESSAGE", "warning: MESSAGE (n times)" and "note: MESSAGE" on standard error. */
 void term_error(const char *message);
 void term_warning(const char *message, uint64_t count);
-/* "note: MESSAGE" on standard error, for what is neither; nothing where warnings are not shown. */
 void term_note(const char *message);
 
 /* "error: BEFORE 'WORD' AFTER"; WORD may be anything that was typed. Returns EXIT_USAGE. */

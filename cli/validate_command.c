@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "progress.h"
+#include "sidecars.h"
 #include "terminal.h"
 #include "validate.h"
 #include "value.h"
@@ -83,6 +84,7 @@ static int judge(const validate_settings *settings, const char *path, json *j)
         validate_write(j, path, validation);
     else
         validate_print(path, validation, settings->common.verbose);
+    sidecars_note_unused(path, SIDECARS_ALL & ~TZ_SIDECAR_OVR); /* which is a check of its own */
     const int status = validation->valid ? EXIT_OK : EXIT_DIFFERENT;
     tz_validation_free(validation);
     return status;

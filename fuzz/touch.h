@@ -129,6 +129,9 @@ static void touch_tiles(const tz_file *file, uint32_t level, const tz_level *sha
     tz_result result = tz_level_stored_size(file, level, &bytes, &sparse, &err);
     touch_error(result, &err);
     touch_check(result != TZ_OK || sparse <= count, "more sparse tiles than tiles");
+    result = tz_level_check_end(file, level, &err);
+    touch_error(result, &err);
+    touch_check(result == TZ_OK || result == TZ_ERR_FORMAT, "the end of a level");
 }
 
 static void touch_level(const tz_file *file, const tz_info *info, const tz_level *level,

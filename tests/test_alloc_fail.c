@@ -247,7 +247,7 @@ static tz_result open_bytes(const void *user, tz_file **out, tz_error *err)
 static tz_result open_path(const void *user, tz_file **out, tz_error *err)
 {
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    options.sidecars = TZ_SIDECAR_OVR | TZ_SIDECAR_MSK;
+    options.sidecars = TZ_SIDECAR_OVR | TZ_SIDECAR_MSK | TZ_SIDECAR_AUX | TZ_SIDECAR_WORLD;
     return tz_open(out, user, &options, err);
 }
 
@@ -299,7 +299,22 @@ static void control_points_and_misfits(void **state)
 static void a_file_with_sidecars(void **state)
 {
     (void)state;
+    static const char xml[] =
+        "<PAMDataset><SRS>LOCAL_CS[\"x\"]</SRS><Metadata><MDI key=\"k\">v</MDI></Metadata>"
+        "<GCPList Projection=\"EPSG:32633\"><GCP Pixel=\"1\" Line=\"2\" X=\"3\" Y=\"4\"/>"
+        "</GCPList><PAMRasterBand band=\"1\"><NoDataValue>3</NoDataValue></PAMRasterBand>"
+        "</PAMDataset>";
+    static const char numbers[] = "1\n0\n0\n-1\n5\n6\n";
     char path[CHECK_PATH_SIZE], ovr[CHECK_PATH_SIZE], msk[CHECK_PATH_SIZE];
+    char aux[CHECK_PATH_SIZE], world[CHECK_PATH_SIZE];
+    check_path(aux, "rich.tif.aux.xml");
+    check_path(world, "rich.tfw");
+    tb *text = tb_raw(0, xml, sizeof xml - 1);
+    tb_write_file(text, aux);
+    tb_free(text);
+    text = tb_raw(0, numbers, sizeof numbers - 1);
+    tb_write_file(text, world);
+    tb_free(text);
     check_path(path, "rich.tif");
     check_path(ovr, "rich.tif.ovr");
     check_path(msk, "rich.tif.msk");
@@ -317,8 +332,10 @@ static void a_file_with_sidecars(void **state)
     b = tb_raw(0, "no TIFF, for a warning", 22);
     tb_write_file(b, msk);
     tb_free(b);
-    check_every_allocation(open_path, path, TZ_OK, 12);
+    check_every_allocation(open_path, path, TZ_OK, 18);
     check_remove(path);
+    check_remove(aux);
+    check_remove(world);
     check_remove(ovr);
     check_remove(msk);
 }

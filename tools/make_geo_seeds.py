@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_geo and fuzz_metadata to fuzz/seeds. Their formats are described in
-fuzz/fuzz_geo.c and fuzz/fuzz_metadata.c."""
+"""Writes the seeds of fuzz_geo, fuzz_metadata and fuzz_aux to fuzz/seeds. Their formats are described
+in fuzz/fuzz_geo.c, fuzz/fuzz_metadata.c and fuzz/fuzz_aux.c."""
 
 import pathlib
 import struct
@@ -68,8 +68,28 @@ METADATA = {
 }
 
 
+AUX = {
+    "gdal": b'\10\2\0\4<PAMDataset><SRS dataAxisToSRSAxisMapping="1,2" coordinateEpoch="2021.5">EPSG:32633</SRS>\n'
+            b'  <GeoTransform>  4.4e+05, 60, 0, 3.7e+06, 0, -60</GeoTransform>\n'
+            b'  <Metadata><MDI key="A">a &amp;lt; b</MDI></Metadata>\n'
+            b'  <Metadata domain="xml:X" format="xml"><a b="c">d</a></Metadata>\n'
+            b'  <PAMRasterBand band="1"><Description>d</Description><NoDataValue>-9999</NoDataValue>'
+            b'<UnitType>m</UnitType><Offset>1</Offset><Scale>2</Scale><ColorInterp>Red</ColorInterp>'
+            b'<Metadata><MDI key="STATISTICS_MEAN">3</MDI></Metadata></PAMRasterBand></PAMDataset>',
+    "gcps": b'\0\1\5\1<PAMDataset><GCPList Projection="EPSG:4326"><GCP Id="" Pixel="0" Line="1" X="2" Y="3" Z="4"/>'
+            b'<GCP Pixel="1" Line="2" X="3" Y="x"/><GCP Pixel="1"/></GCPList></PAMDataset>',
+    "wkt": b'\0\1\0\1<PAMDataset><SRS>GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],'
+           b'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]</SRS></PAMDataset>',
+    "doctype": b'\0\1\0\1<!DOCTYPE a [<!ENTITY b "c">]><PAMDataset><SRS>&b;</SRS></PAMDataset>',
+    "limits": b'\2\2\1\1<PAMDataset><Metadata>' + b'<MDI key="a">b</MDI>' * 4 + b'</Metadata><a><b><c><d/></c></b></a>'
+              b'</PAMDataset>',
+    "short": b'\0\1\0\1<PAMDataset>' + b'<SRS>x</SRS>' * 3 + b'<Metadata><MDI key="">b</MDI></Metadata></PAMDataset>',
+    "world": b"\0\1\0\12" + b"10,5\n0\n0\n-10\n1005\n1995 x\n",
+}
+
+
 def main():
-    for folder, seeds in (("geo", GEO), ("metadata", METADATA)):
+    for folder, seeds in (("geo", GEO), ("metadata", METADATA), ("aux", AUX)):
         (SEEDS / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
             (SEEDS / folder / name).write_bytes(data)

@@ -200,7 +200,7 @@ typedef struct tz_limits {
     uint64_t max_handle_bytes;   /* metadata held by one handle: 1 GiB */
     uint64_t max_jpeg_scans;     /* scans of a progressive JPEG: 100 */
     uint64_t max_codec_bytes;    /* scratch memory of one codec call: 128 MiB */
-    uint64_t max_xml_bytes;      /* GDAL metadata: 8 MiB */
+    uint64_t max_xml_bytes;      /* GDAL metadata, and NAME.aux.xml: 8 MiB */
     uint64_t max_xml_depth;      /* nesting of GDAL metadata: 64 */
     uint64_t max_metadata_items; /* items of GDAL metadata: 65,536 */
     uint64_t max_geo_keys;       /* 1,024 */
@@ -222,9 +222,36 @@ TZ_API const tz_limit_info *tz_limit_get(size_t index); /* NULL past the end */
 
 typedef struct tz_file tz_file;
 
-/* Files beside the named one, read only when asked for. */
+/* Files beside the named one, read only when asked for; their endings in lower or upper case. */
 #define TZ_SIDECAR_OVR 1u /* NAME.ovr: external overviews */
 #define TZ_SIDECAR_MSK 2u /* NAME.msk: external mask */
+/* NAME.aux.xml of GDAL: CRS, transform, control points, nodata, metadata, and descriptions, units,
+ * scales, offsets and colours of bands. As in GDAL it wins over what the image itself says, item by
+ * item. It is that of the first page. */
+#define TZ_SIDECAR_AUX 4u
+/* A world file: for NAME.tif NAME.tfw, NAME.tifw or NAME.wld. It counts where neither the image nor
+ * NAME.aux.xml has a transform. */
+#define TZ_SIDECAR_WORLD 8u
+
+/* Finds the file of one of these kinds beside path, on the local disk, without opening it. Writes
+ * its path to out and returns true; false when there is none, or size is too small. */
+TZ_API bool tz_sidecar_path(const char *path, uint32_t sidecar, char *out, size_t size);
+
+/* What came from a sidecar: bits of tz_sidecar_use.values. */
+#define TZ_VALUE_TRANSFORM 1u
+#define TZ_VALUE_CRS       2u
+#define TZ_VALUE_GCPS      4u
+#define TZ_VALUE_NODATA    8u
+#define TZ_VALUE_METADATA  16u /* items, statistics among them */
+#define TZ_VALUE_BANDS     32u /* descriptions, units, scales, offsets, colours */
+#define TZ_VALUE_OVERVIEWS 64u
+#define TZ_VALUE_MASKS     128u
+typedef struct tz_sidecar_use {
+    uint32_t sidecar; /* TZ_SIDECAR_ bit */
+    uint32_t values;  /* TZ_VALUE_ bits */
+    const char *path;
+} tz_sidecar_use;
+TZ_API const char *tz_sidecar_value_name(uint32_t value); /* "transform", "crs", ...; never NULL */
 
 /* Zero in any member means the default. Set struct_size with TZ_OPEN_OPTIONS_INIT. */
 typedef struct tz_open_options {
@@ -452,6 +479,10 @@ typedef struct tz_info {
     const tz_error *warnings;
     uint32_t warning_count;
     uint64_t warnings_dropped; /* distinct warnings that found no room */
+
+    /* files beside it that something was taken from: those of tz_open_options.sidecars */
+    const tz_sidecar_use *sidecars;
+    uint32_t sidecar_count;
 } tz_info;
 TZ_API const tz_info *tz_file_info(const tz_file *file);
 

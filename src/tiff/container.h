@@ -15,7 +15,8 @@ typedef struct tz_container {
     uint64_t first_ifd;
     bool big_endian;
     bool bigtiff;
-    uint8_t sidecar; /* 0, or the TZ_SIDECAR_ bit */
+    uint8_t sidecar;  /* 0, or the TZ_SIDECAR_ bit */
+    const char *path; /* of a sidecar */
 } tz_container;
 
 /* Sizes that differ between classic TIFF and BigTIFF. */

@@ -15,6 +15,7 @@
 #include "tiff/table_cache.h"
 
 #define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
+#define TZ_MAX_SIDECARS   4 /* .ovr, .msk, .aux.xml, a world file */
 
 struct tz_file {
     tz_info info;
@@ -25,10 +26,12 @@ struct tz_file {
     tz_tables *level_tables; /* beside info.levels */
     tz_tables *mask_tables;  /* beside info.masks; NULL: none */
     tz_page *pages;
-    tz_geo_tags geo_tags; /* what info.geo was made of */
-    uint32_t sidecars;    /* TZ_SIDECAR_ bits: which were looked for */
+    tz_geo_tags geo_tags;         /* what info.geo was made of */
+    uint32_t sidecars;            /* TZ_SIDECAR_ bits: which were looked for */
+    tz_sidecar_use *sidecar_uses; /* of info.sidecars; TZ_MAX_SIDECARS, or NULL: none */
     tz_metadata metadata;
     tz_warnings warnings;
+    uint32_t own_warnings; /* of these: about the image, not about .aux.xml or a world file */
     uint64_t loaded;       /* bytes of tag data taken from the file */
     tz_table_cache *cache; /* of this handle; the one part that changes after opening */
 };

@@ -118,6 +118,16 @@ uint16_t tz_epsg_model_type(uint16_t code);
 /* False when a vertical key has a private code. */
 bool tz_geo_is_vertical_usable(const tz_geo *geo);
 
+/* Puts a CRS given as WKT or "EPSG:N" into the place of the one that *geo has. Where EPSG has a
+ * code for it, or for both parts of a compound one, the codes, without keys; else, of a projected
+ * one, keys with the text that ArcGIS would write. Another one is a GEO warning, and *known false.
+ */
+tz_result tz_geo_take_crs(tz_geo *geo, const char *text, tz_arena *arena, const tz_context *ctx,
+                          bool *known);
+
+/* The error of require_crs where there is none. */
+tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx);
+
 /* The type that a key must have: TZ_TYPE_SHORT, TZ_TYPE_DOUBLE, TZ_TYPE_ASCII; 0 for a key that is
  * not known. */
 uint16_t tz_geo_key_type(uint16_t id);

@@ -305,11 +305,17 @@ tz_result tz_geo_parse(const tz_geo_tags *tags, tz_arena *arena, const tz_contex
     tz_geo geo;
     TZ_TRY(tz_geo_parse_keys(tags, arena, ctx, &geo));
     TZ_TRY(tz_geo_parse_transform(tags, ctx, &geo));
-    if (ctx->require_crs && !geo.has_crs)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_keys(),
-                       "the file has no coordinate reference system, and one is required");
+    TZ_TRY(tz_geo_require_crs(&geo, ctx));
     *out = geo;
     return TZ_OK;
+}
+
+tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx)
+{
+    if (!ctx->require_crs || geo->has_crs)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_keys(),
+                   "the file has no coordinate reference system, and one is required");
 }
 
 /* ---------------------------------------------------------------------------------------------

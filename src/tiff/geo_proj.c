@@ -197,6 +197,58 @@ static int identify(PJ_CONTEXT *proj, const PJ *crs)
     return code;
 }
 
+static uint16_t code_of(PJ_CONTEXT *proj, const PJ *crs)
+{
+    const int code = tz_proj_epsg(crs);
+    const int found = code != 0 ? code : identify(proj, crs);
+    return found >= 1024 && found < (int)TZ_GEO_USER_DEFINED ? (uint16_t)found : 0;
+}
+
+/* Of a compound CRS both parts have codes, or it has none. */
+static tz_result identify_crs(PJ_CONTEXT *proj, const PJ *crs, const tz_context *ctx,
+                              tz_crs_codes *out)
+{
+    const bool compound = proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS;
+    PJ *horizontal = compound ? proj_crs_get_sub_crs(proj, crs, 0) : proj_clone(proj, crs);
+    PJ *vertical = compound ? proj_crs_get_sub_crs(proj, crs, 1) : NULL;
+    tz_result result = TZ_OK;
+    if (horizontal)
+        out->epsg = code_of(proj, horizontal);
+    if (vertical && out->epsg != 0)
+        out->epsg_vertical = code_of(proj, vertical);
+    if (compound && out->epsg_vertical == 0)
+        out->epsg = 0;
+    if (horizontal && !compound && out->epsg == 0 &&
+        proj_get_type(horizontal) == PJ_TYPE_PROJECTED_CRS) {
+        const char *wkt = proj_as_wkt(proj, horizontal, PJ_WKT1_ESRI, NULL);
+        out->wkt = wkt ? tz_copy_string(wkt) : NULL;
+        if (wkt && !out->wkt)
+            result = tz_fail_nomem(ctx, strlen(wkt) + 1);
+    }
+    proj_destroy(horizontal);
+    proj_destroy(vertical);
+    return result;
+}
+
+tz_result tz_proj_identify(const char *text, const tz_context *ctx, tz_crs_codes *out)
+{
+    PJ_CONTEXT *proj = tz_proj_open();
+    if (!proj)
+        return tz_fail_nomem(ctx, strlen(text));
+    tz_result result = TZ_OK;
+    PJ *crs = proj_create(proj, text);
+    if (crs && proj_get_type(crs) == PJ_TYPE_BOUND_CRS) {
+        PJ *source = proj_get_source_crs(proj, crs);
+        proj_destroy(crs);
+        crs = source;
+    }
+    if (crs && proj_is_crs(crs))
+        result = identify_crs(proj, crs, ctx, out);
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return result;
+}
+
 static tz_result describe(tz_crs *crs, const tz_context *ctx)
 {
     PJ *named = unbound(crs);

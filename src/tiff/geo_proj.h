@@ -8,6 +8,18 @@
 /* The error of a build without PROJ. */
 tz_result tz_fail_without_proj(const tz_context *ctx);
 
+/* What EPSG calls a CRS that is given as WKT; 0: it has no code there. */
+typedef struct tz_crs_codes {
+    uint16_t epsg; /* of the horizontal part */
+    uint16_t epsg_vertical;
+    uint16_t model_type; /* of tz_geo; 0: not known */
+    char *wkt;           /* for tz_free; of a projected CRS without a code: as ArcGIS writes it */
+} tz_crs_codes;
+
+/* Without PROJ: the code at the end of the text. Text that is not understood leaves *out as it is.
+ */
+tz_result tz_proj_identify(const char *text, const tz_context *ctx, tz_crs_codes *out);
+
 #ifdef TZ_HAVE_PROJ
 
 #include <proj.h>

@@ -110,7 +110,10 @@ static tz_result load_geo(loader *load)
     tags.ascii = ascii;
     tags.ascii_size = ascii ? ifd->geo_ascii.count : 0;
     load->file->geo_tags = tags;
-    return tz_geo_parse(&tags, &load->file->arena, load->ctx, &load->file->info.geo);
+    tz_context ctx = *load->ctx;
+    if (load->file->sidecars & TZ_SIDECAR_AUX) /* which may have the CRS: asked again after that */
+        ctx.require_crs = false;
+    return tz_geo_parse(&tags, &load->file->arena, &ctx, &load->file->info.geo);
 }
 
 static bool is_space(char c)

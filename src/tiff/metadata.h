@@ -38,6 +38,20 @@ void tz_metadata_deinit(tz_metadata *metadata); /* zeroed state is fine */
 typedef struct tz_metadata_parser tz_metadata_parser;
 tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
                             const tz_context *ctx);
+/* The same for a file NAME.aux.xml, GDAL's PAM, of the image's bands: items of its Metadata
+ * elements, and with the roles that they have in the tag Description, UnitType, Offset, Scale and
+ * ColorInterp. What the tag does not have comes as items of the roles below: the SRS, six numbers
+ * of the transform, one item a control point (" column row x y z"), the nodata of a band. Values
+ * are escaped once. *out holds at most twice the bytes of the file. */
+/* Short: see the reckoning in metadata_xml.c. */
+#define TZ_AUX_SRS       "@srs"
+#define TZ_AUX_EPOCH     "@epoch"
+#define TZ_AUX_TRANSFORM "@transform"
+#define TZ_AUX_GCP       "@gcp"
+#define TZ_AUX_GCP_SRS   "@gcpsrs"
+#define TZ_AUX_NODATA    "@nodata"
+tz_result tz_metadata_begin_aux(tz_metadata_parser **out, uint64_t size, uint32_t bands,
+                                const tz_context *ctx);
 tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size);
 bool tz_metadata_is_ended(const tz_metadata_parser *parser); /* what follows would be ignored */
 tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metadata *out);
@@ -47,5 +61,11 @@ bool tz_metadata_at(const tz_metadata *metadata, uint32_t index, tz_metadata_ite
 
 /* The value of the first entry with this role and band, in the default domain; NULL when absent. */
 const char *tz_metadata_find_role(const tz_metadata *metadata, const char *role, int32_t band);
+
+/* Adds the items of *more, those of a role with "@" apart. One of the same band, domain and name,
+ * or of the same band and role, takes the place of an item of *into. *added: how many were taken,
+ * *of_bands how many of these have a role. */
+tz_result tz_metadata_merge(tz_metadata *into, const tz_metadata *more, uint32_t *added,
+                            uint32_t *of_bands, const tz_context *ctx);
 
 #endif

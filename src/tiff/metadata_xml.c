@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tag GDAL_METADATA, read with expat, and without it where it is plain: expat would take most of
+ * GDAL's XML, read with expat: tag GDAL_METADATA, and the files NAME.aux.xml beside images.
+ *
+ * Tag GDAL_METADATA is read with expat, and without it where it is plain: expat would take most of
  * the time that opening a small file needs.
  *
  * Memory is one block of the tag's size. Strings grow from its front, entries from its back, and
  * they never meet: an item costs 16 bytes and two NULs beyond its text, while the shortest XML
  * around that text, <Item name="">...</Item>, has 21. A domain or a role costs one NUL, and its
- * attribute more. expat's own memory is capped, so that a token without end cannot make it grow. */
+ * attribute more. In NAME.aux.xml names and roles stand for elements, so that the block has twice
+ * the bytes of the file: the closest is <SRS>x</SRS>, whose item takes 24. expat's own memory is
+ * capped, so that a token without end cannot make it grow. */
 #ifdef TZ_HAVE_EXPAT
 
 #include <expat.h>
@@ -34,10 +38,19 @@ typedef struct interned {
     uint32_t size;
 } interned;
 
+/* The element below PAMDataset that the parser is in. */
+typedef enum aux_section { AUX_NONE, AUX_METADATA, AUX_BAND, AUX_GCPS } aux_section;
+
 struct tz_metadata_parser {
     tz_context ctx;
-    XML_Parser xml;   /* NULL: not needed yet, or not any more */
-    tz_result result; /* the first error; then all is over */
+    bool aux; /* a file NAME.aux.xml instead of the tag */
+    aux_section section;
+    bool band_metadata;    /* in a Metadata element of a band */
+    int32_t aux_band;      /* of AUX_BAND; -1: the image has no such band */
+    uint32_t aux_domain;   /* of the Metadata element */
+    bool item_is_document; /* it has elements, and text between them is not kept */
+    XML_Parser xml;        /* NULL: not needed yet, or not any more */
+    tz_result result;      /* the first error; then all is over */
     uint32_t bands;
     uint64_t size; /* of the tag */
     uint64_t fed;
@@ -58,9 +71,9 @@ struct tz_metadata_parser {
     uint32_t count; /* entries, from the end of the block down */
 };
 
-static tz_place at_metadata(void)
+static tz_place at_metadata(const tz_metadata_parser *parser)
 {
-    return tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE);
+    return parser->aux ? tz_at_nowhere() : tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE);
 }
 
 static void close_xml(tz_metadata_parser *parser)
@@ -105,7 +118,7 @@ static tz_result check_limit(const tz_metadata_parser *parser, size_t member_off
     if (!*met)
         return TZ_OK;
     ctx.err = &err;
-    *met = tz_check_limit(&ctx, member_offset, at_metadata(), value, what) != TZ_OK;
+    *met = tz_check_limit(&ctx, member_offset, at_metadata(parser), value, what) != TZ_OK;
     return *met ? tz_warn_of(&parser->ctx, &err, what) : TZ_OK;
 }
 
@@ -136,7 +149,7 @@ static bool has_room(tz_metadata_parser *parser, size_t size)
         return false;
     if (size <= room(parser))
         return true;
-    stop(parser, tz_fail(&parser->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, at_metadata(),
+    stop(parser, tz_fail(&parser->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, at_metadata(parser),
                          "metadata needs more memory than its XML has bytes"));
     return false;
 }
@@ -197,12 +210,28 @@ static tz_result read_band(const tz_metadata_parser *parser, const char *sample,
     *band = -1;
     *usable = !sample || (tz_parse_uint64(sample, &value) && value < parser->bands);
     if (!*usable)
-        return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+        return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
                        "an item is for sample '%.32s', and the image has %lu; it is left out",
                        sample, (unsigned long)parser->bands);
     if (sample)
         *band = (int32_t)value;
     return TZ_OK;
+}
+
+/* domain: its place in the pool. */
+static void begin_item(tz_metadata_parser *parser, const char *name, uint32_t domain,
+                       const char *role, int32_t band)
+{
+    parser->item.domain = domain;
+    parser->item.role = intern(parser, role);
+    parser->item.band = band;
+    parser->item.name = parser->pool_size;
+    parser->item_start = parser->pool_size;
+    parser->item_depth = parser->depth;
+    parser->item_raw = false;
+    parser->item_is_document = false;
+    append(parser, name, strlen(name) + 1);
+    parser->value = parser->pool_size;
 }
 
 static void start_item(tz_metadata_parser *parser, const XML_Char **attributes)
@@ -219,15 +248,8 @@ static void start_item(tz_metadata_parser *parser, const XML_Char **attributes)
         stop(parser, result);
     if (!usable)
         return;
-    parser->item.domain = intern(parser, domain ? domain : "");
-    parser->item.role = intern(parser, role ? role : "");
-    parser->item.band = band;
-    parser->item.name = parser->pool_size;
-    parser->item_start = parser->pool_size;
-    parser->item_depth = parser->depth;
-    parser->item_raw = false;
-    append(parser, name, strlen(name) + 1);
-    parser->value = parser->pool_size;
+    const uint32_t place = intern(parser, domain ? domain : "");
+    begin_item(parser, name, place, role ? role : "", band);
 }
 
 static bool has_role(const tz_metadata_parser *parser, const char *role)
@@ -246,7 +268,7 @@ static tz_result check_value(const tz_metadata_parser *parser, bool *usable)
     if (tz_parse_double(value, &number, NULL) && isfinite(number))
         return TZ_OK;
     *usable = false;
-    return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+    return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
                    "an item of role %s is '%.32s', which is no number; it is left out",
                    parser->block + parser->item.role, value);
 }
@@ -255,7 +277,7 @@ static tz_result check_value(const tz_metadata_parser *parser, bool *usable)
 static bool close_value(tz_metadata_parser *parser)
 {
     size_t size = parser->pool_size - parser->value;
-    if (!parser->item_raw)
+    if (!parser->item_raw && !parser->aux) /* the tag's values are escaped twice */
         size = tz_unescape(parser->block + parser->value, size);
     parser->pool_size = parser->value + (uint32_t)size;
     append(parser, "", 1);
@@ -282,12 +304,157 @@ static void end_item(tz_metadata_parser *parser)
 }
 
 /* ---------------------------------------------------------------------------------------------
+ * NAME.aux.xml
+ * ------------------------------------------------------------------------------------------ */
+
+/* An element whose text is one item. The names are those that GDAL gives them in the tag. */
+typedef struct aux_element {
+    const char *element;
+    const char *name;
+    const char *role;
+} aux_element;
+
+static const aux_element aux_image_elements[] = {
+    {"SRS", "", TZ_AUX_SRS},
+    {"GeoTransform", "", TZ_AUX_TRANSFORM},
+    {NULL, NULL, NULL},
+};
+static const aux_element aux_band_elements[] = {
+    {"Description", "DESCRIPTION", "description"},
+    {"UnitType", "UNITTYPE", "unittype"},
+    {"Offset", "OFFSET", "offset"},
+    {"Scale", "SCALE", "scale"},
+    {"ColorInterp", "COLORINTERP", "colorinterp"},
+    {"NoDataValue", "", TZ_AUX_NODATA},
+    {NULL, NULL, NULL},
+};
+
+static void start_known(tz_metadata_parser *parser, const aux_element *rows, const char *element,
+                        int32_t band)
+{
+    for (; rows->element; rows++)
+        if (strcmp(rows->element, element) == 0)
+            begin_item(parser, rows->name, 0, rows->role, band);
+}
+
+/* A whole item made of attributes. */
+static void add_item(tz_metadata_parser *parser, const char *role, const char *value)
+{
+    begin_item(parser, "", 0, role, -1);
+    append(parser, value, strlen(value));
+    end_item(parser);
+}
+
+/* Its items follow, or one document: XML or JSON, named as GDAL names it in the tag. */
+static void start_metadata(tz_metadata_parser *parser, const XML_Char **attributes, int32_t band)
+{
+    const char *domain = attribute(attributes, "domain");
+    const char *format = attribute(attributes, "format");
+    parser->aux_domain = intern(parser, domain ? domain : "");
+    if (!format)
+        return;
+    begin_item(parser, "doc", parser->aux_domain, "", band);
+    parser->item_is_document = strcmp(format, "xml") == 0;
+}
+
+static void start_band(tz_metadata_parser *parser, const XML_Char **attributes)
+{
+    const char *number = attribute(attributes, "band");
+    uint64_t value = 0;
+    parser->section = AUX_BAND;
+    parser->aux_band = -1;
+    if (number && tz_parse_uint64(number, &value) && value > 0 && value <= parser->bands) {
+        parser->aux_band = (int32_t)(value - 1);
+        return;
+    }
+    const tz_result result = tz_warn(
+        &parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
+        "an element PAMRasterBand is for band '%.32s', and the image has %lu; it is left out",
+        number ? number : "", (unsigned long)parser->bands);
+    if (result != TZ_OK)
+        stop(parser, result);
+}
+
+/* One item: column, row, x, y and z. */
+static void add_gcp(tz_metadata_parser *parser, const XML_Char **attributes)
+{
+    static const char *const names[] = {"Pixel", "Line", "X", "Y", "Z"};
+    begin_item(parser, "", 0, TZ_AUX_GCP, -1);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = attribute(attributes, names[i]);
+        if (!text && i < 4) {
+            const tz_result result =
+                tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
+                        "a control point has no attribute %s; it is left out", names[i]);
+            parser->item_depth = 0;
+            parser->pool_size = parser->item_start;
+            if (result != TZ_OK)
+                stop(parser, result);
+            return;
+        }
+        append(parser, " ", 1);
+        append(parser, text ? text : "0", text ? strlen(text) : 1);
+    }
+    end_item(parser);
+}
+
+static void start_of_image(tz_metadata_parser *parser, const char *name,
+                           const XML_Char **attributes)
+{
+    const char *epoch = attribute(attributes, "coordinateEpoch");
+    const char *projection = attribute(attributes, "Projection");
+    if (strcmp(name, "SRS") == 0 && epoch)
+        add_item(parser, TZ_AUX_EPOCH, epoch);
+    if (strcmp(name, "PAMRasterBand") == 0) {
+        start_band(parser, attributes);
+    } else if (strcmp(name, "Metadata") == 0) {
+        parser->section = AUX_METADATA;
+        start_metadata(parser, attributes, -1);
+    } else if (strcmp(name, "GCPList") == 0) {
+        parser->section = AUX_GCPS;
+        if (projection)
+            add_item(parser, TZ_AUX_GCP_SRS, projection);
+    } else {
+        start_known(parser, aux_image_elements, name, -1);
+    }
+}
+
+static void start_of_aux(tz_metadata_parser *parser, const char *name, const XML_Char **attributes)
+{
+    const bool in_band = parser->section == AUX_BAND && parser->aux_band >= 0;
+    const bool item = strcmp(name, "MDI") == 0 && attribute(attributes, "key");
+    if (parser->depth == 2) {
+        start_of_image(parser, name, attributes);
+    } else if (parser->depth == 3 && parser->section == AUX_METADATA && item) {
+        begin_item(parser, attribute(attributes, "key"), parser->aux_domain, "", -1);
+    } else if (parser->depth == 3 && parser->section == AUX_GCPS && strcmp(name, "GCP") == 0) {
+        add_gcp(parser, attributes);
+    } else if (parser->depth == 3 && in_band && strcmp(name, "Metadata") == 0) {
+        parser->band_metadata = true;
+        start_metadata(parser, attributes, parser->aux_band);
+    } else if (parser->depth == 3 && in_band) {
+        start_known(parser, aux_band_elements, name, parser->aux_band);
+    } else if (parser->depth == 4 && parser->band_metadata && item) {
+        begin_item(parser, attribute(attributes, "key"), parser->aux_domain, "", parser->aux_band);
+    }
+}
+
+static void end_of_aux(tz_metadata_parser *parser)
+{
+    if (parser->depth == 3)
+        parser->band_metadata = false;
+    if (parser->depth == 2)
+        parser->section = AUX_NONE;
+}
+
+/* ---------------------------------------------------------------------------------------------
  * What expat calls
  * ------------------------------------------------------------------------------------------ */
 
 static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **attributes)
 {
     tz_metadata_parser *parser = user;
+    const char *root = parser->aux ? "PAMDataset" : "GDALMetadata";
     parser->depth++;
     if (stopped_by_limit(parser, offsetof(tz_limits, max_xml_depth), parser->depth,
                          "levels of XML elements"))
@@ -295,9 +462,11 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
     if (parser->item_depth != 0) {
         parser->item_raw = true;
         XML_DefaultCurrent(parser->xml); /* the markup itself: see on_markup */
-    } else if (parser->depth == 1 && strcmp(name, "GDALMetadata") != 0) {
-        stop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
-                             "the XML is '%.32s' instead of GDALMetadata", name));
+    } else if (parser->depth == 1 && strcmp(name, root) != 0) {
+        stop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
+                             "the XML is '%.32s' instead of %s", name, root));
+    } else if (parser->aux) {
+        start_of_aux(parser, name, attributes);
     } else if (parser->depth == 2 && strcmp(name, "Item") == 0) {
         start_item(parser, attributes);
     }
@@ -311,6 +480,8 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
         XML_DefaultCurrent(parser->xml);
     else if (parser->item_depth != 0)
         end_item(parser);
+    if (parser->aux)
+        end_of_aux(parser);
     parser->depth--;
 }
 
@@ -321,7 +492,7 @@ static void XMLCALL on_text(void *user, const XML_Char *text, int size)
         return;
     if (parser->depth > parser->item_depth)
         XML_DefaultCurrent(parser->xml);
-    else
+    else if (!parser->item_is_document)
         append(parser, text, (size_t)size);
 }
 
@@ -338,7 +509,7 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
 {
     tz_metadata_parser *parser = user;
     (void)name, (void)system_id, (void)public_id, (void)has_internal_subset;
-    stop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+    stop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
                          "the XML has a document type, which is not allowed"));
 }
 
@@ -367,8 +538,9 @@ static tz_result open_block(tz_metadata_parser *parser)
     const size_t align = alignof(tz_metadata_entry);
     uint64_t size;
     /* One byte for pool[0], and the end on a place where an entry may end. */
-    if (!tz_add(parser->size, align, &size) || size > UINT32_MAX)
-        return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+    if (!tz_mul(parser->size, parser->aux ? 2 : 1, &size) || !tz_add(size, align, &size) ||
+        size > UINT32_MAX)
+        return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
                        "metadata of 4 GiB and more is ignored");
     parser->block_size = (size_t)size / align * align;
     parser->block = tz_alloc(parser->block_size);
@@ -382,19 +554,20 @@ static tz_result prepare(tz_metadata_parser *parser)
 {
     bool met;
     TZ_TRY(check_limit(parser, offsetof(tz_limits, max_xml_bytes), parser->size,
-                       "bytes of GDAL metadata", &met));
+                       parser->aux ? "bytes of XML" : "bytes of GDAL metadata", &met));
     if (met)
         return TZ_OK;
     return open_block(parser);
 }
 
-tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
-                            const tz_context *ctx)
+static tz_result begin(tz_metadata_parser **out, bool aux, uint64_t size, uint32_t bands,
+                       const tz_context *ctx)
 {
     tz_metadata_parser *parser = tz_alloc_zeroed(1, sizeof *parser);
     if (!parser)
         return tz_fail_nomem(ctx, sizeof *parser);
     parser->ctx = *ctx;
+    parser->aux = aux;
     parser->size = size;
     parser->bands = bands;
     tz_result result = prepare(parser);
@@ -404,6 +577,18 @@ tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t ba
     }
     *out = parser;
     return TZ_OK;
+}
+
+tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
+                            const tz_context *ctx)
+{
+    return begin(out, false, size, bands, ctx);
+}
+
+tz_result tz_metadata_begin_aux(tz_metadata_parser **out, uint64_t size, uint32_t bands,
+                                const tz_context *ctx)
+{
+    return begin(out, true, size, bands, ctx);
 }
 
 /* What expat stopped at, as a warning; a handler that stopped it has said why already. */
@@ -416,10 +601,10 @@ static tz_result end_badly(tz_metadata_parser *parser)
     if (parser->memory.starved)
         return drop(parser, tz_fail_nomem(ctx, TZ_EXPAT_BYTES));
     if (parser->memory.capped)
-        return drop(parser, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+        return drop(parser, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
                                     "a tag of the XML is too large to be read in %d bytes",
                                     TZ_EXPAT_BYTES));
-    return drop(parser, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+    return drop(parser, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
                                 "the XML is malformed in line %llu: %s",
                                 (unsigned long long)XML_GetCurrentLineNumber(parser->xml),
                                 XML_ErrorString(error)));
@@ -438,7 +623,7 @@ static tz_result check_first_byte(tz_metadata_parser *parser, unsigned char byte
 {
     if (byte < 0xFE)
         return TZ_OK;
-    return drop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(),
+    return drop(parser, tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_metadata(parser),
                                 "the XML is not in UTF-8"));
 }
 
@@ -501,7 +686,7 @@ static bool feed_plain(tz_metadata_parser *parser, const char *bytes, size_t siz
     const tz_metadata_parser before = *parser;
     tz_plain_reader reader;
     tz_plain_item item;
-    if (size != parser->size || parser->ctx.limits->max_xml_depth < 2 ||
+    if (parser->aux || size != parser->size || parser->ctx.limits->max_xml_depth < 2 ||
         !tz_plain_begin(&reader, bytes, size))
         return false;
     parser->ctx.strict = true;
@@ -541,7 +726,7 @@ tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t
     if (tz_metadata_is_ended(parser) || size == 0)
         return TZ_OK;
     if (size > parser->size - parser->fed)
-        return drop(parser, tz_fail(&parser->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, at_metadata(),
+        return drop(parser, tz_fail(&parser->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, at_metadata(parser),
                                     "more metadata is fed than was announced"));
     if (parser->fed == 0)
         TZ_TRY(feed_first(parser, bytes, size));

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opening: bytes -> header -> directories -> pages, levels, masks -> what they say about
  * themselves. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -12,6 +10,7 @@
 #include "tiff/chain.h"
 #include "tiff/file.h"
 #include "tiff/group.h"
+#include "tiff/sidecar.h"
 #include "tiff/tags.h"
 
 /* What is needed only while opening. */
@@ -88,22 +87,19 @@ static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix
     tz_error failed;
     tz_source *source = NULL;
     const tz_context outer = open->ctx;
-    const size_t size = strlen(open->path) + strlen(suffix) + 1;
-    char *path = tz_arena_alloc(&file->arena, size);
+    const char *path = NULL;
+    TZ_TRY(tz_sidecar_find(open->path, sidecar, &file->arena, &open->ctx, &path));
     if (!path)
-        return tz_fail_nomem(&open->ctx, size);
-    (void)snprintf(path, size, "%s%s", open->path, suffix);
+        return TZ_OK;
     open->ctx.err = &failed;
     open->ctx.name = path;
     tz_result result = tz_source_open_file(&source, path, true, &open->ctx);
     if (result == TZ_OK) {
         tz_container *container = &file->containers[file->container_count];
-        *container = (tz_container){.source = source, .sidecar = sidecar};
+        *container = (tz_container){.source = source, .sidecar = sidecar, .path = path};
         open->group.sidecar = sidecar;
         open->group.container = (uint8_t)file->container_count++;
         result = walk_sidecar(open, container);
-    } else if (failed.result == TZ_ERR_IO && failed.system_error == ENOENT) {
-        result = TZ_OK;
     }
     open->ctx = outer;
     return result == TZ_OK ? TZ_OK : tz_warn_of(&open->ctx, &failed, suffix);
@@ -149,6 +145,38 @@ static tz_result make_levels(opening *open)
     return TZ_OK;
 }
 
+/* Which of the sidecars with levels or masks are in use. */
+static tz_result note_sidecars(opening *open)
+{
+    tz_file *file = open->file;
+    const tz_info *info = &file->info;
+    for (unsigned i = 1; i < file->container_count; i++) {
+        const tz_container *container = &file->containers[i];
+        uint32_t values = 0;
+        for (uint32_t k = 0; k < info->level_count; k++) {
+            if (info->levels[k].sidecar == container->sidecar)
+                values |= TZ_VALUE_OVERVIEWS;
+            if (info->levels[k].has_mask && info->masks[k].sidecar == container->sidecar)
+                values |= TZ_VALUE_MASKS;
+        }
+        TZ_TRY(tz_sidecar_note(file, container->sidecar, values, container->path, &open->ctx));
+    }
+    return TZ_OK;
+}
+
+/* What further files beside the image say of it. Of their own defects tz_validate says nothing. */
+static tz_result read_descriptions(opening *open)
+{
+    tz_file *file = open->file;
+    TZ_TRY(note_sidecars(open));
+    file->own_warnings = file->warnings.count;
+    if (!open->path)
+        return TZ_OK;
+    TZ_TRY(tz_sidecars_load(file, open->path, &open->ctx));
+    return file->sidecars & TZ_SIDECAR_AUX ? tz_geo_require_crs(&file->info.geo, &open->ctx)
+                                           : TZ_OK;
+}
+
 static void describe_image(tz_file *file, const tz_ifd *ifd)
 {
     tz_info *info = &file->info;
@@ -178,7 +206,6 @@ static void describe_file(opening *open)
     info->directory_end = open->reader.end;
     info->bytes_read += open->reader.bytes_read;
     info->reads += (uint32_t)open->reader.reads;
-    info->page = open->group.page;
     info->page_count = open->group.page_count;
     file->pages = open->group.pages;
     open->group.pages = NULL;
@@ -232,6 +259,8 @@ static tz_result run(opening *open)
     TZ_TRY(tz_file_load(file, base, &open->reader, &open->ctx));
     TZ_TRY(find_aside(open, &base->exif, TZ_TAG_EXIF_IFD, &file->info.exif_ifd));
     TZ_TRY(find_aside(open, &base->gps, TZ_TAG_GPS_IFD, &file->info.gps_ifd));
+    file->info.page = open->group.page;
+    TZ_TRY(read_descriptions(open));
     TZ_TRY(check_unchanged(open));
     describe_file(open);
     return TZ_OK;

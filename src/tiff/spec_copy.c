@@ -185,7 +185,8 @@ static tz_result copy_geo(spec_holder *holder)
     const tz_geo *from = &holder->file->info.geo;
     tz_geo *geo = &holder->geo;
     void *copied;
-    if (!from->has_transform && from->gcp_count == 0 && from->key_revision == 0 && !from->rpc)
+    if (!from->has_transform && from->gcp_count == 0 && from->key_revision == 0 && !from->has_crs &&
+        !from->rpc)
         return TZ_OK;
     *geo = *from;
     holder->spec.geo = geo;

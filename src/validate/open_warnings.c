@@ -81,7 +81,7 @@ static const kind_row *find_kind(const tz_error *warning, const char *format)
 tz_result tz_take_warnings(tz_checker *checker)
 {
     const tz_warnings *warnings = &checker->file->warnings;
-    for (uint32_t i = 0; i < warnings->count; i++) {
+    for (uint32_t i = 0; i < checker->file->own_warnings; i++) {
         const kind_row *kind = find_kind(&warnings->list[i], warnings->formats[i]);
         if (kind->id && strcmp(kind->id, checker->row->id) == 0)
             tz_checker_found(checker, kind->weight, &warnings->list[i]);

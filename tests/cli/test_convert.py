@@ -384,12 +384,12 @@ def test_ycbcr_becomes_rgb_unless_asked_for(run, convert, raster):
 def test_pages_and_sidecars(convert, raster, tmp_path):
     pages = np.arange(2 * 20 * 30, dtype="uint8").reshape(2, 20, 30)
     tifffile.imwrite(tmp_path / "two.tif", pages, photometric="minisblack")
-    out = convert(str(tmp_path / "two.tif"), "--page", "1")
+    out = convert(str(tmp_path / "two.tif"), "--quiet", "--page", "1")
     np.testing.assert_array_equal(read(out)[0], pages[1])
     with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=False):
         path = raster(pages[:1], mask=np.where(pages[0] > 9, 255, 0).astype("uint8"))
     assert pathlib.Path(path + ".msk").exists()
-    with rasterio.open(convert(path, "--sidecars", name="masked.tif")) as file:
+    with rasterio.open(convert(path, "--quiet", "--sidecars", name="masked.tif")) as file:
         np.testing.assert_array_equal(file.dataset_mask(), np.where(pages[0] > 9, 255, 0))
 
 

@@ -370,7 +370,7 @@ def test_pages_and_sidecars(read, raster, tmp_path):
         path = raster(numbers(1, 64, 64), overviews=[2])
     with rasterio.open(path + ".ovr") as file:
         expected = file.read(1)
-    assert same(read(path, "--sidecars", "--level", "1"), expected)
+    assert same(read(path, "--quiet", "--sidecars", "--level", "1"), expected)
     two = tiff([Image(4, 3), Image(2, 2, tags=[(254, LONG, [0])])])
     (tmp_path / "two.tif").write_bytes(two)
     assert read(str(tmp_path / "two.tif"), "--page", "1").shape == (2, 2)

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sidecars.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "terminal.h"
+#include "text.h"
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+enum { PAGES_NAMED = 8, NOTE_SIZE = 8192 };
+
+/* One line that grows, and is cut where it is full. */
+typedef struct note {
+    char text[NOTE_SIZE];
+    size_t used;
+} note;
+
+static void add(note *n, const char *text)
+{
+    const size_t size = strlen(text);
+    const size_t room = sizeof n->text - 1 - n->used;
+    memcpy(n->text + n->used, text, size < room ? size : room);
+    n->used += size < room ? size : room;
+    n->text[n->used] = '\0';
+}
+
+static uint32_t used_of(const tz_info *info)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; info != NULL && i < info->sidecar_count; i++)
+        used |= info->sidecars[i].sidecar;
+    return used;
+}
+
+/* Calls row for each file of these kinds that is there. */
+static void each_file(const char *path, uint32_t kinds, void (*row)(void *user, const char *file),
+                      void *user)
+{
+    for (uint32_t kind = TZ_SIDECAR_OVR; kind <= TZ_SIDECAR_WORLD; kind <<= 1) {
+        char file[PATH_MAX];
+        if ((kinds & kind) != 0 && tz_sidecar_path(path, kind, file, sizeof file))
+            row(user, file);
+    }
+}
+
+static void add_file(void *user, const char *file)
+{
+    note *n = user;
+    if (n->used > 0)
+        add(n, ", ");
+    add(n, file);
+}
+
+static void note_unused(const char *path, uint32_t kinds, const char *why)
+{
+    static note files, line; /* too large for a small stack */
+    files.used = line.used = 0;
+    each_file(path, kinds, add_file, &files);
+    if (files.used == 0)
+        return;
+    add(&line, path);
+    add(&line, ": not used: ");
+    add(&line, files.text);
+    add(&line, why);
+    term_note(line.text);
+}
+
+static void note_used(const char *path, const tz_sidecar_use *use)
+{
+    static note line;
+    bool first = true;
+    line.used = 0;
+    add(&line, path);
+    add(&line, ": ");
+    for (uint32_t value = 1; value != 0 && value <= use->values; value <<= 1) {
+        if (!(use->values & value))
+            continue;
+        add(&line, first ? "" : ", ");
+        add(&line, tz_sidecar_value_name(value));
+        first = false;
+    }
+    add(&line, " from ");
+    add(&line, use->path);
+    term_note(line.text);
+}
+
+void sidecars_note(const char *path, const tz_info *info, uint32_t asked)
+{
+    for (uint32_t i = 0; i < info->sidecar_count; i++)
+        note_used(path, &info->sidecars[i]);
+    note_unused(path, SIDECARS_ALL & ~asked, " (see --sidecars)");
+    note_unused(path, asked & ~used_of(info), "");
+}
+
+void sidecars_note_unused(const char *path, uint32_t kinds)
+{
+    note_unused(path, kinds, "");
+}
+
+static void write_file(void *user, const char *file)
+{
+    json_text(user, NULL, file);
+}
+
+void sidecars_write(json *j, const char *path, const tz_info *info)
+{
+    json_object(j, "sidecars");
+    json_array(j, "used");
+    for (uint32_t i = 0; i < info->sidecar_count; i++) {
+        const tz_sidecar_use *use = &info->sidecars[i];
+        json_object_row(j, NULL);
+        json_text(j, "path", use->path);
+        json_array(j, "values");
+        for (uint32_t value = 1; value != 0 && value <= use->values; value <<= 1) {
+            if (use->values & value)
+                json_text(j, NULL, tz_sidecar_value_name(value));
+        }
+        json_array_end(j);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_array(j, "unused");
+    each_file(path, SIDECARS_ALL & ~used_of(info), write_file, j);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+void pages_note_left_out(const char *path, const tz_info *info)
+{
+    static note line;
+    char text[64];
+    uint32_t named = 0;
+    const uint32_t others = info->page_count - 1;
+    if (others == 0)
+        return;
+    line.used = 0;
+    add(&line, path);
+    snprintf(text, sizeof text, ": %" PRIu32 " further page%s left out:", others,
+             others == 1 ? " is" : "s are");
+    add(&line, text);
+    for (uint32_t i = 0; i < info->page_count && named < PAGES_NAMED; i++) {
+        const tz_page *page = &info->pages[i];
+        if (i == info->page)
+            continue;
+        snprintf(text, sizeof text, "%s %" PRIu32 " (%" PRIu32 " x %" PRIu32 ")",
+                 named > 0 ? "," : "", i, page->width, page->height);
+        add(&line, text);
+        named++;
+    }
+    if (named < others)
+        add(&line, ", ...");
+    term_note(line.text);
+}
