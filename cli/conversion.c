@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conversion.h"
+#include "request.h"
 #include "sidecars.h"
 
 #include <math.h>
@@ -69,6 +70,10 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
         conversion_mask_nodata(c);
         result = choose_device(c, err);
     }
+    const uint64_t memory = settings->memory > 0 ? settings->memory : REQUEST_DEFAULT_MEMORY;
+    c->bounded = settings->memory > 0 && c->device == NULL;
+    if (result == TZ_OK)
+        c->memory = memory_divide(memory, c->options.threads, c->device != NULL);
     if (result != TZ_OK)
         conversion_close(c);
     return result;

@@ -4,6 +4,7 @@
 #define CLI_CONVERSION_H
 
 #include "convert.h"
+#include "memory.h"
 #include "nodata_mask.h"
 
 typedef struct conversion {
@@ -11,6 +12,8 @@ typedef struct conversion {
     tz_file *file;       /* NULL: standard input */
     const tz_info *info; /* of file */
     tz_device *device;   /* NULL: none was asked for */
+    memory_share memory;
+    bool bounded;        /* the share holds; else it is what is used where the least is not more */
     bool on_device;      /* rows of file stay in its memory, where tiles are made of them */
     tz_image_spec *base; /* as in the file */
     tz_image_spec spec;

@@ -84,7 +84,8 @@ enum {
     {"keep-nodata", 0, CONVERT_KEEP_NODATA, NULL, "with a lossy codec, too; by default a mask takes the\n" \
                                                   "place of nodata there"},                          \
     {"threads", 'j', CONVERT_THREADS, "N", "0, the default: all cores"},                           \
-    {"memory", 0, CONVERT_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
+    {"memory", 0, CONVERT_MEMORY, "SIZE", "how much the process has at most; without it 256M,\n"   \
+                                          "or the least that the image takes"},                    \
     DEVICE_OPTIONS,                                                                                \
     {"library-encoders", 0, CONVERT_LIBRARY_ENCODERS, NULL,                                        \
      "let the libraries of the device's vendor encode:\n"                                          \

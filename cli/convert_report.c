@@ -101,10 +101,10 @@ static void print_cost(const conversion *c, const convert_result *result)
         printf("%s%s beside the file, until it is whole\n", c->settings->dry_run ? "at most " : "",
                text_bytes(a, w->spool_bytes));
     }
-    if (w->buffer_bytes + result->input_memory > c->settings->memory) {
+    if (w->buffer_bytes + result->input_memory > c->memory.work) {
         page_label("");
-        printf("(more than --memory allows: it takes %s)\n",
-               text_bytes(a, w->buffer_bytes + result->input_memory));
+        printf("(the least for this image: %s with the program itself)\n",
+               text_bytes(a, c->memory.base + w->buffer_bytes + result->input_memory));
     }
     if (c->settings->dry_run)
         return;

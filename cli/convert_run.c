@@ -39,8 +39,7 @@ static tz_result convert(const convert_settings *settings, tz_error *err)
 
 int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv)
 {
-    static convert_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
-                                        .memory = REQUEST_DEFAULT_MEMORY};
+    static convert_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT}};
     tz_error err;
     int status;
     settings.cog = driver == &creation_cog;

@@ -13,10 +13,20 @@
 /* Memory --------------------------------------------------------------------------------------- */
 
 /* Reading needs room beside the writer's. */
-static void share_memory(conversion *c, uint64_t for_reading)
+static void share_memory(conversion *c, uint64_t work, uint64_t for_reading)
 {
-    uint64_t memory = c->settings->memory;
-    c->options.buffer_bytes = memory > for_reading ? memory - for_reading : 1;
+    c->options.buffer_bytes = work > for_reading ? work - for_reading : 1;
+}
+
+static uint64_t planned_bytes(const convert_result *out)
+{
+    return out->writing.buffer_bytes + out->input_memory;
+}
+
+/* Without a bound, buffers take what they need at least, and the report says so. */
+static bool fits(const conversion *c, const convert_result *out)
+{
+    return !c->bounded || planned_bytes(out) <= c->memory.work;
 }
 
 /* Whether rows can stay on the device shows when it is known who makes the tiles. */
@@ -32,11 +42,13 @@ static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *ou
     return tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
 }
 
-static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
+/* With work bytes in all, of which reading has for_reading, or what it takes at least. */
+static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, convert_result *out,
+                           tz_error *err)
 {
     file_rows rows;
-    file_rows_start(&rows, c, c->settings->memory / CONVERSION_READING_PART);
-    share_memory(c, rows.how.max_memory);
+    file_rows_start(&rows, c, for_reading);
+    share_memory(c, work, rows.how.max_memory);
     tz_result result = plan_writing(c, &rows, out, err);
     if (result != TZ_OK)
         return result;
@@ -46,18 +58,44 @@ static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
     out->input_memory = rows.how.max_memory;
     if (result != TZ_OK || rows.how.max_memory == allowed)
         return result;
-    share_memory(c, rows.how.max_memory);
+    share_memory(c, work, rows.how.max_memory);
     return plan_writing(c, &rows, out, err);
+}
+
+/* Where a usual share for reading leaves the writer too little, reading gets the least. Larger
+ * swaths may make it ask for more than that; then both get the least. */
+static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
+{
+    const uint64_t work = c->memory.work;
+    tz_result result = plan_with(c, work, work / CONVERSION_READING_PART, out, err);
+    if (result != TZ_OK || fits(c, out))
+        return result;
+    result = plan_with(c, 1, 1, out, err);
+    if (result != TZ_OK)
+        return result;
+    if (!fits(c, out))
+        return memory_refuse(&c->memory, planned_bytes(out), err);
+    result = plan_with(c, work, out->input_memory, out, err);
+    return result != TZ_OK || fits(c, out) ? result : plan_with(c, 1, 1, out, err);
+}
+
+/* Rows of standard input take an eighth, or one row. */
+static tz_result plan_raw(conversion *c, convert_result *out, tz_error *err)
+{
+    out->input_memory = raw_rows_memory(c);
+    share_memory(c, c->memory.work, out->input_memory);
+    const tz_result result = tz_plan_write(&c->spec, &c->options, NULL, &out->writing, err);
+    if (result != TZ_OK || fits(c, out))
+        return result;
+    const uint64_t eighth = out->writing.buffer_bytes / 7 + 1;
+    const uint64_t reading = out->input_memory > eighth ? out->input_memory : eighth;
+    return memory_refuse(&c->memory, out->writing.buffer_bytes + reading, err);
 }
 
 tz_result convert_plan(conversion *c, convert_result *out, tz_error *err)
 {
     *out = (convert_result){0};
-    if (c->file != NULL)
-        return plan_file(c, out, err);
-    out->input_memory = raw_rows_memory(c);
-    share_memory(c, out->input_memory);
-    return tz_plan_write(&c->spec, &c->options, NULL, &out->writing, err);
+    return c->file != NULL ? plan_file(c, out, err) : plan_raw(c, out, err);
 }
 
 /* Work ----------------------------------------------------------------------------------------- */
@@ -67,6 +105,8 @@ static tz_result write_file(const conversion *c, tz_writer *writer, convert_resu
 {
     file_rows rows;
     file_rows_start(&rows, c, out->input_memory);
+    if (c->bounded)
+        rows.most = c->memory.work - out->writing.buffer_bytes;
     const tz_row_source source = file_rows_source(&rows);
     tz_result result = tz_write_from(writer, &source, err);
     out->reading = rows.report;

@@ -5,6 +5,7 @@
 #define CLI_DIFF_H
 
 #include "common.h"
+#include "memory.h"
 
 extern const cli_command diff_command;
 
@@ -64,6 +65,7 @@ typedef struct diff_tag {
 typedef struct diff {
     const diff_settings *settings;
     diff_side sides[2];
+    memory_share memory;
     unsigned different; /* DIFF_ bits */
     diff_fact *facts;
     size_t fact_count;

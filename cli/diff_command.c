@@ -25,7 +25,7 @@ static const cli_option diff_options[] = {
     {"all-levels", 0, ALL_LEVELS, NULL, "also the pixels of the overviews"},
     {"tolerance", 0, TOLERANCE, "T", "pixels that differ by at most T are equal; 0 by default"},
     {"threads", 'j', THREADS, "N", "0, the default: all cores"},
-    {"memory", 0, MEMORY, "SIZE", "how much to use at most; 256M by default"},
+    {"memory", 0, MEMORY, "SIZE", "how much the process has at most; 256M by default"},
     {"json", 0, COMMON_JSON, NULL, "as JSON"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
@@ -126,6 +126,7 @@ static tz_result compare(diff *d, tz_error *err)
         d->sides[i].info = tz_file_info(d->sides[i].file);
         sidecars_note(d->sides[i].path, d->sides[i].info, d->settings->common.open.sidecars);
     }
+    d->memory = memory_divide(d->settings->memory, d->settings->threads, false);
     if (result == TZ_OK && d->settings->parts & DIFF_PIXELS)
         result = diff_compare_pixels(d, err);
     if (result == TZ_OK && d->settings->parts & DIFF_LAYOUT)

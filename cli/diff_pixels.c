@@ -226,9 +226,8 @@ static void compare_planes(const comparison *c, const block *where, char *const 
     }
 }
 
-static tz_result compare_block(comparison *c, const block *where, tz_error *err)
+static void items_of(const comparison *c, const block *where, tz_item items[2])
 {
-    tz_item items[2];
     for (int i = 0; i < 2; i++) {
         items[i] = (tz_item){.file = c->d->sides[i].file,
                              .level = c->level->level,
@@ -244,12 +243,20 @@ static tz_result compare_block(comparison *c, const block *where, tz_error *err)
         items[i].mask.data = c->masks[i];
         items[i].mask.dtype = TZ_DTYPE_UINT8;
     }
+}
+
+static tz_result compare_block(comparison *c, const block *where, tz_error *err)
+{
+    tz_item items[2];
+    items_of(c, where, items);
     c->how.progress =
         progress_next(&c->progress, (uint64_t)where->bands * where->height * where->width);
     tz_result result = tz_read_batch(items, 2, &c->how, NULL, err);
+    if (result != TZ_OK && memory_is_short(err))
+        return memory_refuse_blocks(&c->d->memory, c->d->memory.work - c->how.max_memory,
+                                    err->found, err);
     if (result != TZ_OK)
-        return problem_memory(err, c->d->settings->memory - c->how.max_memory,
-                              c->d->settings->memory);
+        return result;
     compare_planes(c, where, c->pixels, c->dtype, false);
     if (c->level->has_mask)
         compare_planes(c, where, c->masks, TZ_DTYPE_UINT8, true);
@@ -273,17 +280,36 @@ static block_shape shape_of(const comparison *c)
                          .by_band = a->planar == 2 && b->planar == 2};
 }
 
+/* What reading takes beside a block that is too large, of which there is no memory yet. */
+static uint64_t reading_least(const comparison *c, const blocks *b)
+{
+    static char nowhere;
+    comparison planned = *c;
+    blocks first = *b;
+    block where;
+    tz_item items[2];
+    for (int i = 0; i < 2; i++) {
+        planned.pixels[i] = &nowhere;
+        planned.masks[i] = c->level->has_mask ? &nowhere : NULL;
+    }
+    if (!blocks_next(&first, &where))
+        return 1;
+    items_of(&planned, &where, items);
+    return 1 + memory_to_read(items, 2, &c->how);
+}
+
 static tz_result take_memory(comparison *c, const blocks *b, tz_error *err)
 {
     uint64_t samples = blocks_largest(b);
     uint64_t bytes = samples * b->shape.sample_size;
-    uint64_t memory = c->d->settings->memory;
-    char needed[TEXT_NUMBER];
-    char given[TEXT_NUMBER];
+    uint64_t memory = c->d->memory.work;
+    c->bands = malloc(b->shape.bands * sizeof *c->bands);
+    if (c->bands == NULL)
+        return problem_nomem(err, "the list of bands");
+    for (uint32_t i = 0; i < b->shape.bands; i++)
+        c->bands[i] = i;
     if (bytes >= memory)
-        return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                            "comparing takes at least %s of memory, and --memory allows %s",
-                            text_bytes(needed, bytes), text_bytes(given, memory));
+        return memory_refuse_blocks(&c->d->memory, bytes, reading_least(c, b), err);
     c->how.max_memory = memory - bytes;
     bool all = true;
     for (int i = 0; i < 2; i++) {
@@ -291,12 +317,9 @@ static tz_result take_memory(comparison *c, const blocks *b, tz_error *err)
         c->masks[i] = c->level->has_mask ? malloc((size_t)samples) : NULL;
         all = all && c->pixels[i] != NULL && (c->masks[i] != NULL || !c->level->has_mask);
     }
-    c->bands = malloc(b->shape.bands * sizeof *c->bands);
     c->level->bands = calloc(b->shape.bands, sizeof *c->level->bands);
-    if (!all || c->bands == NULL || c->level->bands == NULL)
+    if (!all || c->level->bands == NULL)
         return problem_nomem(err, "the pixels");
-    for (uint32_t i = 0; i < b->shape.bands; i++)
-        c->bands[i] = i;
     return TZ_OK;
 }
 
@@ -305,7 +328,7 @@ static tz_result compare_blocks(comparison *c, tz_error *err)
     blocks b;
     block where;
     const block_shape shape = shape_of(c);
-    blocks_start(&b, &shape, c->d->settings->memory / 2);
+    blocks_start(&b, &shape, c->d->memory.work / 2);
     uint64_t samples = (uint64_t)shape.bands * shape.height * shape.width;
     progress_start(&c->progress, samples, samples * shape.sample_size);
     tz_result result = take_memory(c, &b, err);

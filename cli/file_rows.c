@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file_rows.h"
 
-#include <string.h>
-
 #include "progress.h"
 
 void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
@@ -49,9 +47,8 @@ static size_t items_of(const file_rows *f, const tz_window *window, const tz_buf
  * the writer does. */
 static bool may_raise(file_rows *f, const tz_error *err)
 {
-    bool short_of_memory =
-        err->result == TZ_ERR_LIMIT && err->limit != NULL && strcmp(err->limit, "max_memory") == 0;
-    if (!short_of_memory || err->found == TZ_NONE || err->found <= f->how.max_memory)
+    if (!memory_is_short(err) || err->found <= f->how.max_memory ||
+        (f->most > 0 && err->found > f->most))
         return false;
     f->how.max_memory = err->found;
     return true;
@@ -68,6 +65,8 @@ static tz_result read_rows(void *user, const tz_window *window, const tz_buffer 
     do {
         result = tz_read_batch(items, count, &f->how, &part, err);
     } while (result != TZ_OK && may_raise(f, err));
+    if (result != TZ_OK && f->most > 0 && memory_is_short(err))
+        return memory_refuse(&f->c->memory, f->c->memory.work - f->most + err->found, err);
     if (result != TZ_OK)
         return result;
     if (f->c->by_nodata.used)
@@ -85,11 +84,12 @@ tz_row_source file_rows_source(file_rows *f)
                            .on_device = f->c->on_device};
 }
 
-tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
+static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_report *report,
+                             tz_error *err)
 {
     static char nowhere; /* a plan wants a place for pixels, and puts none there */
     const tz_image_spec *spec = &f->c->spec;
-    const tz_window window = {.width = spec->width, .height = rows};
+    const tz_window window = {.row = row, .width = spec->width, .height = rows};
     const tz_buffer pixels = {.data = &nowhere,
                               .dtype = spec->dtype,
                               .bands = spec->bands,
@@ -102,7 +102,19 @@ tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
     size_t count = items_of(f, &window, &pixels, &mask, items);
     tz_result result;
     do {
-        result = tz_plan_read(items, count, &f->how, &f->report, err);
+        result = tz_plan_read(items, count, &f->how, report, err);
     } while (result != TZ_OK && may_raise(f, err));
+    return result;
+}
+
+/* The first swath, and one that reaches into as many rows of tiles as any. */
+tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
+{
+    const uint32_t last = f->c->spec.height - rows;
+    const uint32_t shift = f->c->info->levels[0].tile_height - 1;
+    tz_report other = {0};
+    tz_result result = plan_window(f, 0, rows, &f->report, err);
+    if (result == TZ_OK && last > 0)
+        result = plan_window(f, shift < last ? shift : last, rows, &other, err);
     return result;
 }

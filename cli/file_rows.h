@@ -8,6 +8,7 @@
 typedef struct file_rows {
     const conversion *c;
     tz_read_options how; /* max_memory grows where a tile takes more */
+    uint64_t most;       /* that it may grow to; 0: any */
     tz_report report;    /* of all windows together */
 } file_rows;
 

@@ -203,9 +203,7 @@ static tz_result make_plan(const planning *p, tz_error *err)
 
 static int run(int argc, char **argv)
 {
-    static planning p = {.convert = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
-                                     .memory = REQUEST_DEFAULT_MEMORY,
-                                     .cog = true}};
+    static planning p = {.convert = {.common = {.open = TZ_OPEN_OPTIONS_INIT}, .cog = true}};
     tz_error err;
     int status;
     creation_start(&p.convert.creation, &creation_cog);

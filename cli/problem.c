@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "terminal.h"
-#include "text.h"
 
 tz_result problem_make(tz_error *err, tz_result result, tz_cause cause, const char *format, ...)
 {
@@ -37,18 +36,6 @@ tz_result problem_io(tz_error *err, const char *verb, const char *path, int reas
 tz_result problem_nomem(tz_error *err, const char *what)
 {
     return problem_make(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, "out of memory for %s", what);
-}
-
-/* The library names its own option; people have another. */
-tz_result problem_memory(tz_error *err, uint64_t buffers, uint64_t allowed)
-{
-    char needed[TEXT_NUMBER];
-    char given[TEXT_NUMBER];
-    if (err->result == TZ_ERR_LIMIT && err->limit != NULL && strcmp(err->limit, "max_memory") == 0)
-        snprintf(err->message, sizeof err->message,
-                 "reading takes %s bytes of memory, and --memory allows %s",
-                 text_count(needed, buffers + err->found), text_count(given, allowed));
-    return err->result;
 }
 
 void problem_print_warnings(const tz_info *info)

@@ -17,11 +17,6 @@ problem_make(tz_error *err, tz_result result, tz_cause cause, const char *format
 tz_result problem_io(tz_error *err, const char *verb, const char *path, int reason);
 tz_result problem_nomem(tz_error *err, const char *what);
 
-/* After a read that failed: where it was short of memory, what --memory would have to be, given
- * what buffers take and what was allowed. Other errors stay as they are. Returns the error's
- * result. */
-tz_result problem_memory(tz_error *err, uint64_t buffers, uint64_t allowed);
-
 /* What is wrong with a file that could be opened, on standard error. */
 void problem_print_warnings(const tz_info *info);
 

@@ -36,7 +36,7 @@ static uint64_t all_bands_row(const conversion *c)
 
 static uint32_t rows_at_a_time(const conversion *c)
 {
-    uint64_t most = c->settings->memory / 8 < MOST_MEMORY ? c->settings->memory / 8 : MOST_MEMORY;
+    uint64_t most = c->memory.work / 8 < MOST_MEMORY ? c->memory.work / 8 : MOST_MEMORY;
     uint64_t rows = most / all_bands_row(c);
     return rows < 1 ? 1 : rows > c->spec.height ? c->spec.height : (uint32_t)rows;
 }

@@ -6,6 +6,7 @@
 
 #include "common.h"
 #include "device_option.h"
+#include "memory.h"
 
 /* What comes out. */
 typedef enum request_format { FORMAT_NONE, FORMAT_NPY, FORMAT_RAW, FORMAT_PNG } request_format;
@@ -75,7 +76,7 @@ enum {
                                           "not valid; a warning tells them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
     {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},                             \
-    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"},             \
+    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much the process has at most; 256M by default"},    \
     DEVICE_OPTIONS
 /* clang-format on */
 
@@ -89,7 +90,8 @@ typedef struct request {
     const request_settings *settings;
     tz_file *file;
     const tz_info *info;
-    tz_device *device;      /* NULL: none was asked for */
+    tz_device *device; /* NULL: none was asked for */
+    memory_share memory;
     uint32_t level;         /* or TZ_LEVEL_AUTO */
     tz_window window;       /* of that level */
     uint32_t width, height; /* what comes out */

@@ -60,31 +60,23 @@ static block_shape shape_of(const request *r, const transfer_sink *sink)
                          .in_order = sink->in_order};
 }
 
+static tz_result refuse(const transfer *t, const blocks *b, tz_error *err);
+
 /* Half of the memory is for blocks, half for reading; one block that must be whole may take more.
  */
 static tz_result cut(transfer *t, blocks *b, tz_error *err)
 {
     const request *r = t->r;
-    const uint64_t memory = r->settings->memory;
     const bool whole = t->sink->whole || request_is_resampled(r);
     const block_shape shape = shape_of(r, t->sink);
-    char needed[TEXT_NUMBER] = "more than the address space";
-    char given[TEXT_NUMBER];
-    blocks_start(b, &shape, whole ? UINT64_MAX : memory / 2);
+    blocks_start(b, &shape, whole ? UINT64_MAX : r->memory.work / 2);
     uint64_t plane = (uint64_t)b->row_step * b->column_step;
     bool fits = plane <= UINT64_MAX / b->band_step / shape.sample_size;
-    uint64_t bytes = fits ? blocks_largest(b) * shape.sample_size : UINT64_MAX;
-    if (fits && bytes < memory) {
-        t->result->buffer_bytes = bytes;
-        t->how.max_memory = memory - bytes;
-        return TZ_OK;
-    }
-    if (fits)
-        text_bytes(needed, bytes);
-    return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                        "%s takes %s of memory, and --memory allows %s; %sraise --memory",
-                        whole ? "the result" : "one row", needed, text_bytes(given, memory),
-                        whole ? "choose a smaller --size or window, or " : "");
+    t->result->buffer_bytes = fits ? blocks_largest(b) * shape.sample_size : UINT64_MAX;
+    if (t->result->buffer_bytes >= r->memory.work)
+        return refuse(t, b, err);
+    t->how.max_memory = r->memory.work - t->result->buffer_bytes;
+    return TZ_OK;
 }
 
 static tz_result take_memory(transfer *t, const blocks *b, tz_error *err)
@@ -123,6 +115,38 @@ static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcom
     item.mask.dtype = TZ_DTYPE_UINT8;
     item.mask.data = t->mask;
     return item;
+}
+
+static tz_result refuse_reading(const transfer *t, uint64_t reading, tz_error *err)
+{
+    const bool whole = t->sink->whole || request_is_resampled(t->r);
+    const uint64_t bytes = t->result->buffer_bytes;
+    const uint64_t sum = bytes < UINT64_MAX - reading ? bytes + reading : UINT64_MAX;
+    if (!whole)
+        return memory_refuse_blocks(&t->r->memory, bytes, reading, err);
+    (void)memory_refuse(&t->r->memory, sum, err);
+    const size_t used = strlen(err->message);
+    snprintf(err->message + used, sizeof err->message - used,
+             "; choose a smaller --size or window, or raise --memory");
+    return TZ_ERR_LIMIT;
+}
+
+/* The block alone is too large; what reading takes beside it is asked of a plan. */
+static tz_result refuse(const transfer *t, const blocks *b, tz_error *err)
+{
+    static char nowhere; /* a plan wants a place for pixels, and puts none there */
+    blocks first = *b;
+    block where;
+    transfer planned = *t;
+    tz_outcome outcome = {.level = t->r->level};
+    uint64_t reading = 1;
+    planned.pixels = &nowhere;
+    planned.mask = t->r->masked ? (void *)&nowhere : NULL;
+    if (blocks_next(&first, &where)) {
+        const tz_item item = item_of(&planned, &where, &outcome);
+        reading += memory_to_read(&item, 1, &t->how);
+    }
+    return refuse_reading(t, reading, err);
 }
 
 static tz_result read_once(const transfer *t, const tz_item *item, tz_report *part, tz_error *err)
@@ -186,9 +210,11 @@ static tz_result carry(transfer *t, const block *where, tz_error *err)
         t->r->settings->salvage ? salvage(t, &item, &part, err) : read_once(t, &item, &part, err);
     if (result == TZ_ERR_CANCELLED)
         return progress_cancelled(err);
+    if (result != TZ_OK && memory_is_short(err))
+        return refuse_reading(t, err->found, err);
     if (result != TZ_OK) {
         (void)device_problem(err);
-        return problem_memory(err, t->result->buffer_bytes, t->r->settings->memory);
+        return result;
     }
     t->result->block_count++;
     tz_report_add(&t->result->report, &part);

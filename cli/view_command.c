@@ -26,7 +26,7 @@ static const cli_option view_options[] = {
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read are not valid; a warning\n"
                                           "tells them"},
     {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},
-    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much to use at most; 256M by default"},
+    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much the process has at most; 256M by default"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
 };

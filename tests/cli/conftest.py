@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -21,6 +22,9 @@ def find_command():
 
 
 COMMAND = find_command()
+
+# --memory of tests is for pixels alone: sanitizers make the program larger. test_memory.py measures.
+os.environ["TERRAZZO_MEMORY_BASE"] = "0"
 
 
 def pytest_configure(config):
@@ -59,6 +63,13 @@ def call(*arguments, env=None, **options):
 def without_rare_codec(stderr):
     """What was told, but for the warning that GDAL does not have the codec."""
     return "".join(line for line in stderr.splitlines(keepends=True) if "GDAL" not in line or "read it" not in line)
+
+
+def least_memory(command, *arguments, **options):
+    """What a command asks for when it gets one byte: the --memory that suffices, such as "583K"."""
+    done = call(command, "--dry-run", "--overwrite", "--memory", "1", *arguments, **options)
+    assert done.returncode == 1, done.stderr
+    return re.search(r"(\d+[KM]) is the least", done.stderr)[1]
 
 
 @pytest.fixture
