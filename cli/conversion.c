@@ -71,9 +71,9 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
         result = choose_device(c, err);
     }
     const uint64_t memory = settings->memory > 0 ? settings->memory : REQUEST_DEFAULT_MEMORY;
-    c->bounded = settings->memory > 0 && c->device == NULL;
+    c->bounded = settings->memory > 0 && !device_has_memory(c->device);
     if (result == TZ_OK)
-        c->memory = memory_divide(memory, c->options.threads, c->device != NULL);
+        c->memory = memory_divide(memory, c->options.threads, device_has_memory(c->device));
     if (result != TZ_OK)
         conversion_close(c);
     return result;

@@ -84,15 +84,23 @@ bool memory_is_short(const tz_error *err)
            strcmp(err->limit, "max_memory") == 0 && err->found != TZ_NONE;
 }
 
+/* A step of a read may have only a part of it, which expected tells. */
+uint64_t memory_needed(const tz_error *err, uint64_t max_memory)
+{
+    const bool known = err->expected > 0 && err->expected < max_memory;
+    const uint64_t times = known ? (max_memory - 1) / err->expected + 1 : 1;
+    return err->found < UINT64_MAX / times ? err->found * times : UINT64_MAX;
+}
+
 uint64_t memory_to_read(const tz_item *items, size_t count, const tz_read_options *how)
 {
     tz_read_options least = *how;
     tz_report report = {0};
     tz_error err;
-    least.max_memory = 1;
-    return tz_plan_read(items, count, &least, &report, &err) != TZ_OK && memory_is_short(&err)
-               ? err.found
-               : 0;
+    least.max_memory = 1024; /* too little for any tile */
+    if (tz_plan_read(items, count, &least, &report, &err) == TZ_OK || !memory_is_short(&err))
+        return 0;
+    return memory_needed(&err, least.max_memory);
 }
 
 tz_result memory_refuse_blocks(const memory_share *share, uint64_t pixels, uint64_t reading,

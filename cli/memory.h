@@ -21,6 +21,9 @@ tz_result memory_refuse(const memory_share *share, uint64_t work, tz_error *err)
 /* Whether a read failed for its max_memory; then err->found is what it takes at least. */
 bool memory_is_short(const tz_error *err);
 
+/* What max_memory must be for such a read at least. */
+uint64_t memory_needed(const tz_error *err, uint64_t max_memory);
+
 /* Bytes that a read takes at least; 0: not known. Reads tile tables, and no tile. */
 uint64_t memory_to_read(const tz_item *items, size_t count, const tz_read_options *how);
 

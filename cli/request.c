@@ -236,7 +236,7 @@ tz_result request_open(request *r, const request_settings *settings, const char 
     result = resolve(r, err);
     if (result == TZ_OK)
         result = choose_device(r, err);
-    r->memory = memory_divide(settings->memory, r->how.threads, r->device != NULL);
+    r->memory = memory_divide(settings->memory, r->how.threads, device_has_memory(r->device));
     if (result != TZ_OK)
         request_close(r);
     return result;

@@ -211,7 +211,7 @@ static tz_result carry(transfer *t, const block *where, tz_error *err)
     if (result == TZ_ERR_CANCELLED)
         return progress_cancelled(err);
     if (result != TZ_OK && memory_is_short(err))
-        return refuse_reading(t, err->found, err);
+        return refuse_reading(t, memory_needed(err, t->how.max_memory), err);
     if (result != TZ_OK) {
         (void)device_problem(err);
         return result;

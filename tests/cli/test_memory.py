@@ -58,7 +58,9 @@ def wide(save):
 CASES = {
     "cog-deflate": ["cog", "--co", "COMPRESS=DEFLATE"], "cog-zstd": ["cog", "--co", "COMPRESS=ZSTD"],
     "cog-predictor": ["cog", "--co", "COMPRESS=DEFLATE", "--co", "PREDICTOR=YES"],
-    "convert": ["convert", "--co", "TILED=YES", "--co", "COMPRESS=LZW"], "read": ["read", "--format", "raw"]}
+    "convert": ["convert", "--co", "TILED=YES", "--co", "COMPRESS=LZW"], "read": ["read", "--format", "raw"],
+    "read-size": ["read", "--format", "raw", "--size", "1000x200", "--resampling", "cubic"],
+    "device-cpu": ["cog", "--device", "cpu"]}
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "8"])
