@@ -67,9 +67,10 @@ static bool decode_plainly(plain *p, uint8_t *out, size_t size)
             p->last[next++] = p->string[MAX_CODES - length];
         }
         size_t length = plain_string(p, code);
+        const uint8_t *string = p->string + MAX_CODES - length;
         if (length > size - made)
-            return false;
-        memcpy(out + made, p->string + MAX_CODES - length, length);
+            length = size - made; /* the last string may pass the end */
+        memcpy(out + made, string, length);
         made += length;
         before = code;
     }

@@ -113,7 +113,7 @@ _Static_assert(WORK >= TZ_INFLATE_WORK * sizeof(uint16_t) && WORK >= TZ_LZW_WORK
 static size_t count_warnings(uint32_t status)
 {
     size_t count = 0;
-    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_OLD_ORDER; bit <<= 1)
+    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_STRING_CUT; bit <<= 1)
         count += (status & bit) ? 1 : 0;
     return count;
 }

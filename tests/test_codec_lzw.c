@@ -419,27 +419,59 @@ static void case_43_endless_clears(void **state)
     check_refused(&writer, 10, "ends too early");
 }
 
+/* Every size of tile for one stream: its last string ends with the tile or passes it, by one byte
+ * up to all but one of its bytes. */
 static void case_43_a_string_past_the_end_of_the_tile(void **state)
 {
     (void)state;
     static uint8_t data[5000];
-    for (unsigned kind = 1; kind < KINDS; kind++) {
-        make_data(data, sizeof data, kind);
-        lzw_writer writer = new_writer(false);
+    for (unsigned kind = 0; kind < 2 * KINDS; kind++) {
+        make_data(data, sizeof data, kind / 2);
+        lzw_writer writer = new_writer(kind % 2);
         encode(&writer, data, sizeof data);
+        unsigned cut = 0;
         for (size_t size = 1; size < sizeof data; size++) {
             tz_tile_format format = bytes_format(size);
-            uint8_t *out;
-            tz_result result =
-                run_once(&lzw, &format, writer.out.data, writer.out.size, size, 1, &out);
-            if (result == TZ_OK)
-                assert_memory_equal(out, data,
-                                    size); /* with a warning: it goes on after the tile */
-            else
-                assert_non_null(strstr(lzw.bench.err.message, "past the end of the tile"));
+            tz_warnings_deinit(&lzw.bench.warnings);
+            uint8_t *out = run_decode(&lzw, &format, writer.out.data, writer.out.size);
+            assert_memory_equal(out, data, size);
             free(out);
+            assert_true(lzw.bench.warnings.count > (unsigned)(kind % 2)); /* of the old order one */
+            const tz_error *warning = bench_find(&lzw.bench, "passes the end of the tile");
+            if (warning)
+                assert_true(warning->expected >= 1 && warning->found > warning->expected);
+            cut += warning != NULL;
         }
+        assert_true(kind < 2 ? cut < 200 : cut > 500); /* noise has short strings */
         free(writer.out.data);
+    }
+    tz_warnings_deinit(&lzw.bench.warnings);
+}
+
+static void the_rest_of_the_last_string_is_dropped_with_a_warning(void **state)
+{
+    (void)state;
+    for (int low_first = 0; low_first < 2; low_first++) {
+        for (size_t size = 8; size <= 9; size++) { /* ab ab c ab abc: the last has three bytes */
+            lzw_writer writer = new_writer(low_first);
+            PUT_CODES(&writer, CLEAR, 'a', 'b', 258, 'c', 258, 260, END);
+            tz_tile_format format = bytes_format(size);
+            tz_warnings_deinit(&lzw.bench.warnings);
+            uint8_t *out = run_decode(&lzw, &format, writer.out.data, writer.out.size);
+            assert_memory_equal(out, "ababcababc", size);
+            free(out);
+            const tz_error *warning = bench_find(&lzw.bench, "passes the end of the tile");
+            assert_non_null(warning);
+            assert_int_equal(warning->cause, TZ_CAUSE_CODEC);
+            assert_int_equal(warning->tile, 7);
+            assert_int_equal(warning->expected, size - 7);
+            assert_int_equal(warning->found, 3);
+            assert_int_equal(lzw.bench.warnings.count, low_first ? 2 : 1);
+            lzw.bench.ctx.strict = true;
+            run_refuses(&lzw, &format, writer.out.data, writer.out.size, REFUSED_CODEC);
+            lzw.bench.ctx.strict = false;
+            free(writer.out.data);
+        }
     }
     tz_warnings_deinit(&lzw.bench.warnings);
 }
@@ -529,6 +561,7 @@ int main(void)
         cmocka_unit_test(case_43_no_data_or_next_to_none),
         cmocka_unit_test(case_43_endless_clears),
         cmocka_unit_test(case_43_a_string_past_the_end_of_the_tile),
+        cmocka_unit_test(the_rest_of_the_last_string_is_dropped_with_a_warning),
         cmocka_unit_test(case_43_data_cut_off_anywhere),
         cmocka_unit_test(case_43_a_good_tile_after_a_bad_one),
         cmocka_unit_test(damage_never_depends_on_what_is_around),

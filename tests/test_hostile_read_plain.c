@@ -255,6 +255,53 @@ static void case_43_lzw_in_the_old_bit_order_cut_off(void **state)
     free(out.data);
 }
 
+/* Reads a tile of which every pixel is 100, with a warning about its last string. */
+static void read_flat_tile(unsigned format, uint32_t tile, const bit_writer *stored, unsigned found)
+{
+    tb *b = tf_new(format, lzw, 2, 1, NULL);
+    tf_put(b, tile, stored->data, stored->size);
+    tz_file *file = tf_open(b);
+    uint8_t *pixels;
+    tz_report report = {0};
+    tz_error err;
+    const tz_window window = {tile * TILE, 0, TILE, TILE};
+    assert_int_equal(tf_read(file, window, 1, 7, &pixels, &report, &err), TZ_OK);
+    for (size_t i = 0; i < (size_t)TILE * TILE; i++)
+        assert_int_equal(pixels[i], 100);
+    free(pixels);
+    assert_int_equal(report.warning_count, stored->low_first ? 2 : 1);
+    const tz_error *warning = &report.warnings[stored->low_first ? 1 : 0];
+    assert_int_equal(warning->tile, tile);
+    assert_int_equal(warning->expected, 3);
+    assert_int_equal(warning->found, found);
+    tz_close(file);
+    tb_free(b);
+}
+
+/* The first tile and the last of the file; by one byte up to all but one of the string's. */
+static void case_43_lzw_whose_last_string_passes_the_end(void **state)
+{
+    (void)state;
+    enum { STRINGS = 22, LAST = TILE * TILE - STRINGS * (STRINGS + 1) / 2 };
+    for (unsigned size = LAST + 1; size <= STRINGS + 1; size++) {
+        for (unsigned low_first = 0; low_first < 2; low_first++) {
+            bit_writer out = {.low_first = low_first};
+            put_bits(&out, CLEAR, 9);
+            put_bits(&out, 100, 9);
+            for (unsigned i = 2; i <= STRINGS; i++) /* of i bytes */
+                put_bits(&out, 256 + i, 9);
+            put_bits(&out, 256 + size, 9);
+            put_bits(&out, END, 9);
+            FORMATS(f)
+            {
+                read_flat_tile(f, 0, &out, size);
+                read_flat_tile(f, 1, &out, size);
+            }
+            free(out.data);
+        }
+    }
+}
+
 /* ---- 44: PackBits ---- */
 
 static void case_44_packbits_that_run_over(void **state)
@@ -513,6 +560,7 @@ int main(void)
         CASE(case_43_lzw_with_more_codes_than_its_table_holds),
         CASE(case_43_lzw_cut_off_anywhere),
         CASE(case_43_lzw_in_the_old_bit_order_cut_off),
+        CASE(case_43_lzw_whose_last_string_passes_the_end),
         CASE(case_44_packbits_that_run_over),
         CASE(case_44_a_packbits_run_over_the_end),
         CASE(case_44_a_packbits_bomb),

@@ -110,7 +110,7 @@ static unsigned any_code(const writer *w, uint32_t random, unsigned round)
 static void codes_in_any_order_get_the_verdict_of_the_codec(void **state)
 {
     uint32_t random = 3;
-    unsigned taken = 0, refused = 0;
+    unsigned taken = 0, refused = 0, cut = 0;
     for (unsigned round = 0; round < 300; round++) {
         writer *w = new_writer(round & 1);
         put_code(w, CLEAR);
@@ -129,11 +129,13 @@ static void codes_in_any_order_get_the_verdict_of_the_codec(void **state)
             put_code(w, END);
         random = random * 1664525u + 1013904223u;
         size_t size = round % 3 == 0 && w->made > 1 ? 1 + (random >> 8) % w->made : w->made;
-        bool fits = (status_of(*state, w, size) & TZ_DECODE_ERRORS) == 0;
+        uint32_t status = status_of(*state, w, size);
+        bool fits = (status & TZ_DECODE_ERRORS) == 0;
+        cut += fits && (status & TZ_DECODE_STRING_CUT) != 0;
         taken += fits;
         refused += !fits;
     }
-    assert_true(taken > 100 && refused > 30);
+    assert_true(taken > 100 && refused > 8 && cut > 30);
 }
 
 static void strings_of_every_length_come_back(void **state)
@@ -174,9 +176,33 @@ static void case_43_ends_that_are_missing_or_early(void **state)
     w = new_writer(false);
     PUT_CODES(w, CLEAR, END);
     assert_int_equal(status_of(*state, w, 4), TZ_DECODE_TRUNCATED);
-    w = new_writer(false);
+}
+
+static void a_last_string_past_the_end_of_the_tile_is_cut(void **state)
+{
+    writer *w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', 258, END);
-    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_TOO_LONG);
+    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_CUT);
+    w = new_writer(true);
+    PUT_CODES(w, CLEAR, 'a', 'b', 258, END);
+    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_CUT | TZ_DECODE_OLD_ORDER);
+    w = new_writer(false);
+    PUT_CODES(w, CLEAR, 'a', 'b', 258, 'c', END);
+    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_CUT | TZ_DECODE_NO_END);
+    for (unsigned low_first = 0; low_first < 2;
+         low_first++) { /* by one byte up to a whole string */
+        for (size_t size = 50 * 51 / 2 + 1; size < 51 * 52 / 2; size++) {
+            w = new_writer(low_first);
+            PUT_CODES(w, CLEAR, 'a');
+            for (unsigned code = FIRST; code < FIRST + 50; code++) {
+                w->sizes[code] = w->before + 1;
+                put_code(w, code);
+            }
+            put_code(w, END);
+            assert_int_equal(status_of(*state, w, size),
+                             TZ_DECODE_STRING_CUT | (low_first ? TZ_DECODE_OLD_ORDER : 0));
+        }
+    }
 }
 
 static void case_43_codes_that_there_are_not(void **state)
@@ -238,6 +264,7 @@ int main(void)
         TEST(codes_in_any_order_get_the_verdict_of_the_codec),
         TEST(strings_of_every_length_come_back),
         TEST(case_43_ends_that_are_missing_or_early),
+        TEST(a_last_string_past_the_end_of_the_tile_is_cut),
         TEST(case_43_codes_that_there_are_not),
         TEST(case_43_more_codes_than_the_table_holds),
         TEST(a_tile_of_no_bytes_is_not_written),

@@ -10,8 +10,9 @@
  * bits, and what could go wrong is checked once for all four where that is possible.
  *
  * The first code must be 256. Data without 257 is taken with a warning when the tile is complete;
- * so is what comes after the tile's last byte. A string that would pass the end of the tile, a code
- * that the table does not have and more codes than it can hold are errors. */
+ * so is what comes after the tile's last byte, and a last string that passes the end of the tile:
+ * some writers pad the last rows. A code that the table does not have and more codes than it can
+ * hold are errors. */
 #include <assert.h>
 #include <string.h>
 
@@ -234,14 +235,24 @@ static tz_result restart(lzw_run *run, const uint8_t *out, bool low_first,
     return TZ_OK;
 }
 
-/* Copies a string to the end of the output. */
+/* Apart from append: its few instructions would be run for every code. */
+__attribute__((cold, noinline)) static tz_result warn_cut(const lzw_run *run, uint32_t size,
+                                                          const tz_codec_call *call)
+{
+    return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                   tz_expecting(call->place, run->end - run->pos, size),
+                   "the last LZW string passes the end of the tile; the rest of it is dropped");
+}
+
+/* Copies a string to the end of the output. The tile is complete when the string passes its end. */
 static tz_result append(const lzw_state *state, lzw_run *run, unsigned code,
                         const tz_codec_call *call)
 {
     string found = state->table[code];
-    if (found.size > run->end - run->pos)
-        return tz_codec_fail_size(call, run->end - run->pos, found.size,
-                                  "LZW data runs past the end of the tile");
+    if (found.size > run->end - run->pos) {
+        TZ_TRY(warn_cut(run, found.size, call));
+        found.size = (uint32_t)(run->end - run->pos);
+    }
     const uint8_t *from = (code < CLEAR ? state->literals : run->base) + found.at;
     uint8_t *to = run->base + run->pos;
     for (size_t i = 0; i < found.size; i++) /* byte by byte: a string may reach into itself */

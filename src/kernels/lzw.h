@@ -30,8 +30,8 @@
 typedef struct tz_lzw_run {
     const TZ_GLOBAL tz_u8 *in;
     tz_u32 in_size;
-    tz_u32 low_first;
-    tz_u64 bit; /* next to read */
+    tz_u32 warnings; /* TZ_DECODE_OLD_ORDER: the lowest bit comes first */
+    tz_u64 bit;      /* next to read */
     TZ_GLOBAL tz_u8 *out;
     tz_u32 size;
     tz_u32 made;
@@ -58,7 +58,7 @@ TZ_FN tz_u32 tz_lzw_take(tz_lzw_run *run)
     const tz_u32 second = left > 1u ? run->in[at + 1u] : 0u;
     const tz_u32 third = left > 2u ? run->in[at + 2u] : 0u;
     run->bit += run->width;
-    if (run->low_first)
+    if (run->warnings & TZ_DECODE_OLD_ORDER)
         return (first | second << 8 | third << 16) >> shift & mask;
     return (first << 16 | second << 8 | third) >> (24u - shift - run->width) & mask;
 }
@@ -66,7 +66,7 @@ TZ_FN tz_u32 tz_lzw_take(tz_lzw_run *run)
 /* Codes become wider where the table has this many. */
 TZ_FN void tz_lzw_widen(tz_lzw_run *run)
 {
-    const tz_u32 limit = (1u << run->width) - (run->low_first ? 0u : 1u);
+    const tz_u32 limit = (1u << run->width) - ((run->warnings & TZ_DECODE_OLD_ORDER) ? 0u : 1u);
     if (run->next == limit && run->width < TZ_LZW_MAX_WIDTH)
         run->width++;
 }
@@ -91,8 +91,8 @@ TZ_FN tz_u32 tz_lzw_restart(tz_lzw_run *run, tz_u32 *source, tz_u32 *size)
     return TZ_DECODE_OK;
 }
 
-/* The string of a code, which follows what was made. */
-TZ_FN tz_u32 tz_lzw_string(tz_lzw_run *run, tz_u32 code, tz_u32 *source, tz_u32 *size)
+/* The string of a code, which follows what was made; cut where the tile ends. */
+TZ_FN void tz_lzw_string(tz_lzw_run *run, tz_u32 code, tz_u32 *source, tz_u32 *size)
 {
     if (code < TZ_LZW_CLEAR) {
         *source = TZ_LITERAL | code;
@@ -102,10 +102,11 @@ TZ_FN tz_u32 tz_lzw_string(tz_lzw_run *run, tz_u32 code, tz_u32 *source, tz_u32 
         *source = run->made - place;
         *size = run->places[code - TZ_LZW_FIRST + 1u] - place + 1u;
     }
-    if (*size > run->size - run->made)
-        return TZ_DECODE_TOO_LONG;
+    if (*size > run->size - run->made) {
+        *size = run->size - run->made;
+        run->warnings |= TZ_DECODE_STRING_CUT;
+    }
     run->made += *size;
-    return TZ_DECODE_OK;
 }
 
 /* One code, whatever it is, and the bytes that it makes. The tile is not complete. */
@@ -120,7 +121,7 @@ TZ_FN tz_u32 tz_lzw_next(tz_lzw_run *run, tz_u32 *source, tz_u32 *size)
     if (code == TZ_LZW_END)
         return TZ_DECODE_TRUNCATED;
     if (run->next == TZ_LZW_MAX_CODES) { /* old files go on with the table that they have */
-        if (!run->low_first)
+        if (!(run->warnings & TZ_DECODE_OLD_ORDER))
             return TZ_DECODE_BAD_CODE;
     } else {
         if (code > run->next)
@@ -128,7 +129,8 @@ TZ_FN tz_u32 tz_lzw_next(tz_lzw_run *run, tz_u32 *source, tz_u32 *size)
         run->next++;
         run->places[run->next - TZ_LZW_FIRST] = run->made;
     }
-    return tz_lzw_string(run, code, source, size);
+    tz_lzw_string(run, code, source, size);
+    return TZ_DECODE_OK;
 }
 
 /* The tile is complete: the end should follow, perhaps after a Clear. */
@@ -145,7 +147,7 @@ TZ_FN tz_u32 tz_lzw_finish(tz_lzw_run *run)
     tz_u32 status = TZ_DECODE_NO_END;
     if (!over && code == TZ_LZW_END)
         status = TZ_DECODE_END((tz_u32)((run->bit + 7u) / 8u), run->in_size);
-    return run->low_first ? status | TZ_DECODE_OLD_ORDER : status;
+    return status | run->warnings;
 }
 
 TZ_FN tz_lzw_run tz_lzw_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
@@ -154,7 +156,7 @@ TZ_FN tz_lzw_run tz_lzw_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
     tz_lzw_run run;
     run.in = in;
     run.in_size = in_size;
-    run.low_first = in_size >= 2u && in[0] == 0 && (in[1] & 1) != 0;
+    run.warnings = in_size >= 2u && in[0] == 0 && (in[1] & 1) != 0 ? TZ_DECODE_OLD_ORDER : 0u;
     run.bit = 0u;
     run.out = out;
     run.size = size;

@@ -31,7 +31,8 @@ enum tz_decode_status {
     /* bits of warnings */
     TZ_DECODE_BYTES_AFTER = 0x100, /* behind the end of the compressed data */
     TZ_DECODE_NO_END = 0x200,      /* LZW that does not end where the tile does */
-    TZ_DECODE_OLD_ORDER = 0x400    /* LZW with the lowest bit first */
+    TZ_DECODE_OLD_ORDER = 0x400,   /* LZW with the lowest bit first */
+    TZ_DECODE_STRING_CUT = 0x800   /* LZW whose last string passes the end of the tile */
 };
 
 /* Where the tile ended: a warning when bytes are left. */
