@@ -394,16 +394,19 @@ static tz_result store_entry(tz_ifd *ifd, const tag_rule *rule, const tz_entry *
     return TZ_OK;
 }
 
-/* Structural tags fail, the others warn and stay at their default. */
+static tz_result warn_duplicate(const tz_entry *entry, const tz_context *ctx)
+{
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, at_entry(entry),
+                   "duplicate tag; the first counts");
+}
+
+/* Structural tags fail, the others warn and stay at their default. Of a tag that occurs twice the
+ * first counts, whatever the second says: libtiff and tifffile do the same. */
 static tz_result take_known(tz_ifd *ifd, const tag_rule *rule, const tz_entry *entry,
                             tz_reader *reader, const tz_context *ctx)
 {
-    if (ifd->seen & rule_bit(rule)) {
-        const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
-        if (rule->flags & (STRUCTURAL | TABLE))
-            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "duplicate tag");
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "duplicate tag; the first counts");
-    }
+    if (ifd->seen & rule_bit(rule))
+        return warn_duplicate(entry, ctx);
     ifd->seen |= rule_bit(rule);
     if (rule->flags & STRUCTURAL)
         return store_entry(ifd, rule, entry, reader, ctx);
@@ -429,7 +432,7 @@ static tz_result take_unknown(const tz_entry *entry, tz_reader *reader, uint32_t
     tz_context quiet = *ctx;
     quiet.err = &failed;
     if (entry->tag == previous)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "duplicate tag; the first counts");
+        return warn_duplicate(entry, ctx);
     if (tz_type_size(entry->type) == 0)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, TZ_NONE, entry->type),
                        "unknown field type; the tag is skipped");

@@ -330,7 +330,7 @@ def has(cog, tag):
 
 
 def structural_tag_twice(cog):
-    return cog.rename(IMAGE, WIDTH + 1, WIDTH)
+    return cog.rename(IMAGE, PHOTOMETRIC, COMPRESSION)
 
 
 def wrong_type(cog):

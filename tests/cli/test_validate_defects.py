@@ -28,7 +28,7 @@ MOVED = "?cog.ifd-order ?cog.tables !gdal.data-after-ifds ?gdal.header-size"
 FOUND = {
     "not_a_tiff": "!tiff.header",
     "first_beyond_the_end": "!tiff.opens",
-    "structural_tag_twice": "!tiff.opens",
+    "structural_tag_twice": "?tiff.tag-duplicate ?tiff.required-tags",
     "loop": "!tiff.chain",
     "next_beyond_the_end": "!tiff.chain",
     "tags_swapped": "?tiff.tag-order",
