@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Hostile cases 38, 39, 43, 44, 46 to 48 and 57, read: tiles that lie about their size, and the
+ * Hostile cases 34, 38, 39, 43, 44, 46 to 48 and 57, read: tiles that lie about their size, and the
  * codecs and predictors that every build has. Every case in both byte orders, classic and BigTIFF.
  */
 #include <stdlib.h>
@@ -153,6 +153,123 @@ static void case_39_plain_tiles_with_too_many_bytes(void **state)
         memset(more, 0xEE, sizeof more);
         memcpy(more, none->data, none->size);
         tf_done_reads(with_tile(f, none, more, sizeof more), none, 1);
+    }
+}
+
+/* ---- 34: strips of no size ---- */
+
+/* Strips of 16 x 16 pixels, each the stream, in the order of the file; sizes are as given, TZ_NONE:
+ * right. */
+static tb *strips_of(unsigned format, const tile_stream *stream, uint32_t count,
+                     const uint64_t *sizes)
+{
+    tb *b = tb_new(format);
+    tb_image(b, &(tb_spec){.width = TILE,
+                           .height = TILE * count,
+                           .rows_per_strip = TILE,
+                           .compression = stream->compression});
+    tb_finish(b);
+    for (uint32_t i = 0; i < count; i++)
+        tf_put(b, i, stream->data, stream->size);
+    for (uint32_t i = 0; i < count; i++)
+        if (sizes[i] != TZ_NONE)
+            tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, sizes[i]);
+    return b;
+}
+
+/* All pixels, with one warning that counts the strips and has the place of the first. */
+static void read_strips(tb *b, const tile_stream *stream, uint64_t first, uint64_t count,
+                        uint64_t stated)
+{
+    tz_file *file = tf_open(b);
+    uint8_t *pixels;
+    tz_report report = {0};
+    tz_error err;
+    assert_int_equal(tf_read(file, (tz_window){0}, 2, 7, &pixels, &report, &err), TZ_OK);
+    const uint32_t height = tz_file_info(file)->height;
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < TILE; x++)
+            assert_int_equal(pixels[y * TILE + x], tf_pixel(stream, 0, y % TILE, x));
+    free(pixels);
+    assert_int_equal(report.warning_count, 1);
+    assert_int_equal(report.warnings[0].cause, TZ_CAUSE_LAYOUT);
+    assert_int_equal(report.warnings[0].tag, TZ_TAG_STRIP_BYTE_COUNTS);
+    assert_int_equal(report.warnings[0].tile, first);
+    assert_int_equal(report.warnings[0].count, count);
+    assert_int_equal(report.warnings[0].expected, stream->size);
+    assert_int_equal(report.warnings[0].found, stated);
+    tz_close(file);
+    tz_open_options strictly = TZ_OPEN_OPTIONS_INIT;
+    strictly.strict = true;
+    assert_int_equal(tz_open_memory(&file, b->data, b->size, &strictly, &err), TZ_OK);
+    assert_int_equal(tf_read(file, (tz_window){0}, 1, 7, &pixels, NULL, &err), TZ_ERR_FORMAT);
+    check_error(&err, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_STRIP_BYTE_COUNTS, .level = 0,
+                             .tile = (int64_t)first));
+    free(pixels);
+    tz_close(file);
+    tb_free(b);
+}
+
+static void case_34_strips_of_no_size_are_read(void **state)
+{
+    (void)state;
+    static const uint64_t zero = 0, all[] = {0, 0, 0}, middle[] = {TZ_NONE, 0, TZ_NONE},
+                          last[] = {TZ_NONE, TZ_NONE, 0};
+    const tile_stream *const streams[] = {none, packbits, lzw};
+    FORMATS(f)
+    {
+        for (size_t i = 0; i < COUNT(streams); i++) {
+            const tile_stream *stream = streams[i];
+            read_strips(strips_of(f, stream, 1, &zero), stream, 0, 1, 0);
+            read_strips(strips_of(f, stream, 3, all), stream, 0, 3, 0);
+            read_strips(strips_of(f, stream, 3, middle), stream, 1, 1, 0);
+            read_strips(strips_of(f, stream, 3, last), stream, 2, 1, 0);
+        }
+    }
+}
+
+static void case_34_plain_strips_of_a_wrong_size_are_read(void **state)
+{
+    (void)state;
+    static const uint64_t less = TILE * TILE - 1, more = UINT32_MAX,
+                          all_more[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    FORMATS(f)
+    {
+        read_strips(strips_of(f, none, 1, &less), none, 0, 1, less);
+        read_strips(strips_of(f, none, 1, &more), none, 0, 1, more);
+        read_strips(strips_of(f, none, 3, all_more), none, 0, 3, more);
+    }
+}
+
+/* Offsets and sizes in any combination: an error or pixels, and nothing else. */
+static void case_34_hostile_sizes_and_offsets(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        static const uint64_t right[] = {TZ_NONE, TZ_NONE, TZ_NONE};
+        const tile_stream *stream = i == 0 ? none : i == 1 ? packbits : lzw;
+        uint32_t random = 5;
+        for (unsigned round = 0; round < 400; round++) {
+            tb *b = strips_of(round % TB_FORMATS, stream, 3, right);
+            const uint64_t values[] = {0,           1,       8,           tb_ifd_at(b, 0),
+                                       b->size / 2, b->size, b->size - 1, tb_tile_at(b, 0, 0),
+                                       UINT32_MAX,  1u << 31};
+            for (uint64_t k = 0; k < 6; k++) {
+                random = random * 1664525u + 1013904223u;
+                if (random >> 30 != 0)
+                    tb_patch_item(b, 0, k % 2 ? TZ_TAG_STRIP_OFFSETS : TZ_TAG_STRIP_BYTE_COUNTS,
+                                  k / 2, values[(random >> 8) % COUNT(values)]);
+            }
+            tz_file *file = tf_open(b);
+            uint8_t *pixels;
+            tz_error err = {.result = TZ_OK};
+            const tz_result result = tf_read(file, (tz_window){0}, 1, 7, &pixels, NULL, &err);
+            assert_true(result == TZ_OK || result == TZ_ERR_FORMAT || result == TZ_ERR_LIMIT);
+            assert_true(result == TZ_OK || err.tile >= 0);
+            free(pixels);
+            tz_close(file);
+            tb_free(b);
+        }
     }
 }
 
@@ -556,6 +673,9 @@ int main(void)
         CASE(case_38_a_tile_of_a_terabyte_in_a_small_file),
         CASE(case_39_plain_tiles_with_too_few_bytes),
         CASE(case_39_plain_tiles_with_too_many_bytes),
+        CASE(case_34_strips_of_no_size_are_read),
+        CASE(case_34_plain_strips_of_a_wrong_size_are_read),
+        CASE(case_34_hostile_sizes_and_offsets),
         CASE(case_43_lzw_codes_that_no_encoder_writes),
         CASE(case_43_lzw_with_more_codes_than_its_table_holds),
         CASE(case_43_lzw_cut_off_anywhere),

@@ -36,8 +36,13 @@ static void case_33_fewer_values_than_tiles(void **state)
             for (uint64_t count = 1; count < 16; count += 7) {
                 tb *b = tiled(f);
                 tb_find(b, 0, tags[i])->count = count;
-                check_pixels_lost(b, DEFECT(FORMAT, LAYOUT, .tag = tags[i], .offset = FRONT(f),
-                                            .expected = 16, .found = count));
+                const check_defect *defect =
+                    DEFECT(FORMAT, LAYOUT, .tag = tags[i], .offset = FRONT(f), .expected = 16,
+                           .found = count);
+                if (i == 0)
+                    check_pixels_lost(b, defect);
+                else
+                    check_pixels_kept(b, defect); /* the layout gives the other sizes */
             }
         }
     }
@@ -80,10 +85,63 @@ static void case_33_sizes_missing_of_compressed_tiles(void **state)
     FORMATS(f)
     {
         tb *b = tb_new(f);
-        tb_image(b, &(tb_spec){.tile_width = 16, .tile_height = 16, .compression = 8});
-        tb_remove(b, 0, TZ_TAG_TILE_BYTE_COUNTS);
-        check_pixels_lost(
-            b, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS, .offset = FRONT(f)));
+        int image = tb_image(b, &(tb_spec){.tile_width = 16, .tile_height = 16, .compression = 8});
+        b->ifds[image].tile_sizes[3] = b->ifds[image].tile_sizes[4] = 0; /* sparse: no offset */
+        b->ifds[image].tile_sizes[7] = 99;
+        tb_remove(b, image, TZ_TAG_TILE_BYTE_COUNTS);
+        tb_finish(b);
+        tb_patch_item(b, 0, TZ_TAG_TILE_OFFSETS, 11, tb_tile_at(b, 0, 10)); /* not ascending */
+        tz_file *file =
+            check_warns(b, NULL, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS));
+        assert_true(tz_file_info(file)->levels[0].readable);
+        for (uint64_t i = 0; i < 16; i++) {
+            if (i == 10)
+                check_locate_fails(
+                    file, 0, i,
+                    DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS, .level = 0, .tile = 10));
+            else if (i == 3 || i == 4)
+                check_locates(file, 0, i, 0, 0);
+            else if (i == 11)
+                check_locates(file, 0, i, tb_tile_at(b, 0, 10), 32);
+            else
+                check_locates(file, 0, i, tb_tile_at(b, 0, i), i == 7 ? 99 : 16);
+        }
+        check_close(file);
+        tb_free(b);
+    }
+}
+
+/* The table is read in parts: the sizes are the same whichever part is asked for. */
+static void case_33_sizes_missing_of_many_strips(void **state)
+{
+    (void)state;
+    enum { STRIPS = 1000 };
+    static tz_tile_span spans[STRIPS];
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        int image =
+            tb_image(b, &(tb_spec){.height = STRIPS, .rows_per_strip = 1, .compression = 5});
+        for (uint64_t i = 0; i < STRIPS; i++) /* and gaps of 79 sparse ones */
+            b->ifds[image].tile_sizes[i] = i % 100 < 80 && i % 100 > 0 ? 0 : 1 + i % 7;
+        tb_find(b, image, TZ_TAG_STRIP_BYTE_COUNTS)->count = 10;
+        tb_finish(b);
+        tz_file *file = check_warns(b, NULL,
+                                    DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_STRIP_BYTE_COUNTS,
+                                           .expected = STRIPS, .found = 10));
+        assert_int_equal(tz_tile_spans(file, 0, 0, STRIPS, spans, NULL), TZ_OK);
+        for (uint64_t i = 0; i < STRIPS; i++) {
+            assert_int_equal(spans[i].offset, tb_tile_at(b, 0, i));
+            if (i < STRIPS - 1 || spans[i].offset == 0)
+                assert_int_equal(spans[i].size, tb_tile_size(b, 0, i));
+            tz_tile_span one;
+            assert_int_equal(tz_tile_spans(file, 0, i, 1, &one, NULL), TZ_OK);
+            /* a strip before a long gap may seem to reach to the end of the file */
+            assert_true(one.size == spans[i].size || (i % 100 == 0 && one.size > spans[i].size));
+            assert_true(one.offset == 0 || one.offset + one.size <= b->size);
+        }
+        check_close(file);
+        tb_free(b);
     }
 }
 
@@ -188,6 +246,88 @@ static void case_34_size_without_offset_or_offset_without_size(void **state)
                            DEFECT(FORMAT, LAYOUT, .tag = ANY_INT, .level = 0, .tile = 5));
         check_locates(file, 0, 6, 0, 0);
         check_locates(file, 0, 4, tb_tile_at(b, 0, 4), 16);
+        check_close(file);
+        tb_free(b);
+    }
+}
+
+/* Strips whose sizes are 0: by the next offset, or the end of the file. */
+static void case_34_strips_of_no_size(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        for (int plain = 0; plain < 2; plain++) {
+            tb *b = tb_new(f); /* strips of 16, 16, 16, 16 and 6 rows */
+            tb_image(b, &(tb_spec){.height = 70,
+                                   .rows_per_strip = 16,
+                                   .compression = plain ? 1 : 8,
+                                   .tile_bytes = 1024});
+            tb_finish(b);
+            for (uint64_t i = 0; i < 5; i++)
+                tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, 0);
+            const uint64_t last = tb_tile_at(b, 0, 4);
+            tb_patch_item(b, 0, TZ_TAG_STRIP_OFFSETS, 2, 0); /* sparse */
+            tz_file *file = check_opens(b, NULL);
+            check_locates(file, 0, 0, tb_tile_at(b, 0, 0), 1024);
+            check_locates(file, 0, 1, tb_tile_at(b, 0, 1), plain ? 1024 : 2048);
+            check_locates(file, 0, 2, 0, 0);
+            check_locates(file, 0, 4, last, plain ? 384 : b->size - last);
+            check_close(file);
+            const uint64_t bad[] = {b->size, b->size + 1, b->size - 1,
+                                    f & TB_BIGTIFF ? UINT64_MAX : UINT32_MAX};
+            for (size_t i = 0; i < COUNT(bad); i++) {
+                tb_patch_item(b, 0, TZ_TAG_STRIP_OFFSETS, 4, bad[i]);
+                file = check_opens(b, NULL);
+                if (bad[i] < b->size && !plain)
+                    check_locates(file, 0, 4, bad[i], 1);
+                else
+                    check_locate_fails(
+                        file, 0, 4, DEFECT(FORMAT, LAYOUT, .tag = ANY_INT, .level = 0, .tile = 4));
+                check_close(file);
+            }
+            tb_free(b);
+        }
+    }
+}
+
+/* What follows a strip is no measure of what it needs. */
+static void case_34_a_size_by_the_layout_has_a_bound(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        tb_image(b, &(tb_spec){.compression = 8, .tile_bytes = 100});
+        tb_finish(b);
+        tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, 0, 0);
+        const uint64_t at = tb_tile_at(b, 0, 0);
+        tb_extend(b, at + (4 << 20));
+        tz_file *file = check_opens(b, NULL);
+        check_locates(file, 0, 0, at, 8 * 64 * 64 + (1 << 20));
+        check_close(file);
+        tb_free(b);
+    }
+}
+
+static void case_35_a_plain_strip_past_the_end(void **state)
+{
+    (void)state;
+    FORMATS(f)
+    {
+        tb *b = tb_new(f);
+        tb_image(b, &(tb_spec){.height = 70, .rows_per_strip = 16, .tile_bytes = 1024});
+        tb_finish(b);
+        for (uint64_t i = 0; i < 5; i++)
+            tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, UINT32_MAX - i);
+        tz_file *file = check_opens(b, NULL);
+        for (uint64_t i = 0; i < 5; i++)
+            check_locates(file, 0, i, tb_tile_at(b, 0, i), i == 4 ? 384 : 1024);
+        check_close(file);
+        tb_truncate(b, tb_tile_at(b, 0, 4) + 383);
+        file = check_opens(b, NULL);
+        check_locate_fails(file, 0, 4,
+                           DEFECT(FORMAT, TRUNCATED, .tag = ANY_INT, .level = 0, .tile = 4));
         check_close(file);
         tb_free(b);
     }
@@ -549,11 +689,15 @@ int main(void)
         CASE(case_33_more_values_than_tiles),
         CASE(case_33_offsets_missing),
         CASE(case_33_sizes_missing_of_compressed_tiles),
+        CASE(case_33_sizes_missing_of_many_strips),
         CASE(case_33_sizes_missing_of_plain_tiles),
         CASE(case_33_sizes_missing_of_plain_strips),
         CASE(case_33_sizes_missing_and_a_tile_too),
         CASE(case_33_size_missing_of_a_single_tile),
         CASE(case_34_size_without_offset_or_offset_without_size),
+        CASE(case_34_strips_of_no_size),
+        CASE(case_34_a_size_by_the_layout_has_a_bound),
+        CASE(case_35_a_plain_strip_past_the_end),
         CASE(case_35_tile_past_the_end),
         CASE(case_36_tiles_over_header_and_directory),
         CASE(case_36_all_tiles_at_one_place),

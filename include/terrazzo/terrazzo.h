@@ -258,7 +258,7 @@ typedef struct tz_open_options {
     size_t struct_size;
     uint32_t page;     /* which full-resolution image, in file order; 0 is the first */
     uint32_t sidecars; /* TZ_SIDECAR_ bits */
-    bool strict;       /* every warning is an error */
+    bool strict;       /* every warning is an error, of tiles that are read too */
     bool require_crs;  /* no usable coordinate reference system is an error */
     tz_limits limits;
     tz_progress progress;

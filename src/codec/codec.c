@@ -210,11 +210,14 @@ void tz_codec_reverse_bits(uint8_t *bytes, size_t size)
  * for 1; streams with headers of their own have them in small tiles too. */
 enum { MAX_GROWTH = 8, MAX_OVERHEAD = 1 << 20 };
 
+uint64_t tz_codec_max_stored(uint64_t tile_bytes)
+{
+    return tz_add_capped(tz_mul_capped(tile_bytes, MAX_GROWTH), MAX_OVERHEAD);
+}
+
 uint64_t tz_codec_max_input(const tz_tile_format *format)
 {
     tz_tile_format whole = *format;
     whole.reduction = 0;
-    uint64_t size = tz_tile_bytes(&whole);
-    return size < (UINT64_MAX - MAX_OVERHEAD) / MAX_GROWTH ? size * MAX_GROWTH + MAX_OVERHEAD
-                                                           : UINT64_MAX;
+    return tz_codec_max_stored(tz_tile_bytes(&whole));
 }

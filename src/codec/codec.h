@@ -153,8 +153,9 @@ tz_result tz_codec_decode(const tz_codec *codec, void *state, const tz_tile_form
 void tz_codec_reverse_bits(uint8_t *bytes, size_t size);
 
 /* No encoder stores such a tile in more bytes, by a wide margin: a tile that claims to be larger
- * need not be read. */
+ * need not be read. The second takes the bytes of the decoded tile. */
 uint64_t tz_codec_max_input(const tz_tile_format *format);
+uint64_t tz_codec_max_stored(uint64_t tile_bytes);
 
 /* One file each. Those that need a library are only there when it is. */
 extern const tz_codec tz_codec_none;

@@ -79,7 +79,7 @@ static bool touches_part(const tz_target *target, const tz_wanted *wanted)
 }
 
 /* A defect of the table's entry is the tile's: fatal, unless the outcome's list takes it. */
-static tz_result check_entry(const tz_plan *plan, const tz_target *target, tz_wanted *wanted)
+static tz_result check_entry(tz_plan *plan, const tz_target *target, tz_wanted *wanted)
 {
     tz_error error;
     tz_context ctx = plan->ctx;
@@ -87,7 +87,7 @@ static tz_result check_entry(const tz_plan *plan, const tz_target *target, tz_wa
     ctx.name = target->file->info.name;
     ctx.ifd = target->layer.shape.ifd;
     tz_result result = tz_tile_check(target->file, target->level, &target->layer, wanted->tile,
-                                     &wanted->span, &error);
+                                     &wanted->span, &plan->warnings, &error);
     const uint64_t bound = tz_codec_max_input(&target->stored);
     if (result == TZ_OK && wanted->span.size > bound && !tz_target_is_raw(target))
         result = tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
@@ -108,8 +108,7 @@ static tz_result check_entry(const tz_plan *plan, const tz_target *target, tz_wa
 }
 
 /* Spans of a list of tiles, with one read of the table for every run of neighbours. */
-static tz_result locate(const tz_plan *plan, const tz_target *target, tz_wanted *wanted,
-                        size_t count)
+static tz_result locate(tz_plan *plan, const tz_target *target, tz_wanted *wanted, size_t count)
 {
     enum { RUN = 256 };
     tz_tile_span spans[RUN];

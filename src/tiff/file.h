@@ -29,6 +29,7 @@ struct tz_file {
     tz_geo_tags geo_tags;         /* what info.geo was made of */
     uint32_t sidecars;            /* TZ_SIDECAR_ bits: which were looked for */
     tz_sidecar_use *sidecar_uses; /* of info.sidecars; TZ_MAX_SIDECARS, or NULL: none */
+    bool strict;                  /* warnings are errors, of tiles too */
     tz_metadata metadata;
     tz_warnings warnings;
     uint32_t own_warnings; /* of these: about the image, not about .aux.xml or a world file */
@@ -51,9 +52,10 @@ uint16_t tz_info_delivered(const tz_info *info);
 tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
                          size_t count, tz_tile_span *out, tz_error *err);
 
-/* The checks of tz_tile_locate on a span of the table; the size may come from a leader. */
+/* The checks of tz_tile_locate on a span of the table. A size that cannot be right may come from a
+ * leader, or with a warning from the layout. warnings may be NULL. */
 tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t tile,
-                        tz_tile_span *span, tz_error *err);
+                        tz_tile_span *span, tz_warnings *warnings, tz_error *err);
 
 /* load.c: fill the parts of info that come from the base directory's other tags. */
 tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx);

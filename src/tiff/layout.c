@@ -223,43 +223,51 @@ static tz_result set_grid(tz_layer *layer, const tz_ifd *ifd, const tz_context *
 
 /* ---- tile tables ---- */
 
-static tz_result check_table(tz_layer *layer, const tz_ifd *ifd, const tz_value *table,
-                             uint16_t tag, const tz_context *ctx)
+static tz_place at_table(const tz_layer *layer, const tz_ifd *ifd, const tz_value *table,
+                         uint16_t tag)
 {
-    const tz_place place =
-        tz_expecting(tz_at_tag(tag, ifd->offset), layer->shape.tile_count, table->count);
-    if (table->count < layer->shape.tile_count)
-        return LOSE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, place,
-                                   "fewer values than the image has tiles"));
-    if (table->count > layer->shape.tile_count)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, place,
-                       "more values than the image has tiles; the rest is ignored");
-    return TZ_OK;
+    return tz_expecting(tz_at_tag(tag, ifd->offset), layer->shape.tile_count, table->count);
 }
 
-bool tz_layer_derives_sizes(const tz_layer *layer)
+static tz_result check_surplus(const tz_layer *layer, const tz_ifd *ifd, const tz_value *table,
+                               uint16_t tag, const tz_context *ctx)
 {
-    return layer->tables.sizes.count == 0 &&
-           (layer->shape.compression == TZ_COMPRESSION_NONE || layer->shape.tile_count == 1);
+    if (table->count <= layer->shape.tile_count)
+        return TZ_OK;
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, at_table(layer, ifd, table, tag),
+                   "more values than the image has tiles; the rest is ignored");
+}
+
+static tz_result check_offsets(tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
+                               const tz_context *ctx)
+{
+    const tz_value *table = &layer->tables.offsets;
+    if (table->count == 0)
+        return LOSE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, tz_at_tag(tag, ifd->offset),
+                                   "tile offsets are missing"));
+    if (table->count < layer->shape.tile_count)
+        return LOSE(layer,
+                    tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, at_table(layer, ifd, table, tag),
+                            "fewer values than the image has tiles"));
+    return check_surplus(layer, ifd, table, tag, ctx);
+}
+
+static tz_result check_sizes(const tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
+                             const tz_context *ctx)
+{
+    const tz_value *table = &layer->tables.sizes;
+    if (table->count == 0)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, tz_at_tag(tag, ifd->offset),
+                       "tile sizes are missing; taken from the layout");
+    if (table->count < layer->shape.tile_count)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, at_table(layer, ifd, table, tag),
+                       "fewer tile sizes than tiles; the others are taken from the layout");
+    return check_surplus(layer, ifd, table, tag, ctx);
 }
 
 bool tz_layer_has_tables(const tz_layer *layer)
 {
-    const uint64_t tiles = layer->shape.tile_count;
-    return layer->tables.offsets.count >= tiles &&
-           (layer->tables.sizes.count >= tiles ||
-            (layer->tables.sizes.count == 0 && tz_layer_derives_sizes(layer)));
-}
-
-static tz_result check_missing_sizes(tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
-                                     const tz_context *ctx)
-{
-    const tz_place place = tz_at_tag(tag, ifd->offset);
-    if (tz_layer_derives_sizes(layer))
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, place,
-                       "tile sizes are missing; taken from the layout");
-    return LOSE(layer,
-                tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, place, "tile sizes are missing"));
+    return layer->tables.offsets.count >= layer->shape.tile_count;
 }
 
 /* Some writers put the tables of tiles under the strip tags. */
@@ -332,14 +340,8 @@ static tz_result set_tables(tz_layer *layer, const tz_ifd *ifd, tz_reader *reade
     if (ifd->tables_damaged)
         return LOSE(layer, TZ_OK); /* said when the tag was read */
     TZ_TRY(use_interchange(layer, ifd, reader, ctx));
-    if (layer->tables.offsets.count == 0)
-        return LOSE(layer,
-                    tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                            tz_at_tag(offsets_tag, ifd->offset), "tile offsets are missing"));
-    TZ_TRY(check_table(layer, ifd, &layer->tables.offsets, offsets_tag, ctx));
-    if (layer->tables.sizes.count == 0)
-        return check_missing_sizes(layer, ifd, sizes_tag, ctx);
-    return check_table(layer, ifd, &layer->tables.sizes, sizes_tag, ctx);
+    TZ_TRY(check_offsets(layer, ifd, offsets_tag, ctx));
+    return layer->tables.offsets.count > 0 ? check_sizes(layer, ifd, sizes_tag, ctx) : TZ_OK;
 }
 
 static tz_result set_lerc(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,

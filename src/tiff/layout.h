@@ -10,7 +10,7 @@
 /* What it takes, beside its tz_level, to find the tiles of a level or mask. */
 typedef struct tz_tables {
     tz_value offsets;
-    tz_value sizes; /* count 0: they follow from the layout, see tz_layer_derives_sizes */
+    tz_value sizes; /* may have fewer values than offsets, or none: the layout gives the others */
     tz_value jpeg_tables;
     tz_old_jpeg old_jpeg;
     uint32_t fax_options;
@@ -37,9 +37,6 @@ uint32_t tz_ifd_subfile_type(const tz_ifd *ifd);
 
 /* Defects are warnings that leave out->shape.readable false. */
 tz_result tz_layer_make(tz_layer *out, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx);
-
-/* Whether missing tile sizes can be told from the layout: uncompressed tiles, or a single one. */
-bool tz_layer_derives_sizes(const tz_layer *layer);
 
 /* Whether tiles can be found at all. Where not, a warning of opening says why. */
 bool tz_layer_has_tables(const tz_layer *layer);

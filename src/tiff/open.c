@@ -274,6 +274,7 @@ static tz_result fill(tz_file *file, const char *path, const char *name,
     opening open = {.file = file, .options = *options, .path = path};
     tz_limits_resolve(&file->limits, &options->limits);
     file->sidecars = path ? options->sidecars : 0;
+    file->strict = options->strict;
     file->info.name = tz_arena_text(&file->arena, name, strlen(name));
     open.ctx = (tz_context){.name = file->info.name,
                             .limits = &file->limits,
@@ -397,7 +398,11 @@ const tz_info *tz_file_info(const tz_file *file)
 
 tz_context tz_file_context(const tz_file *file, tz_error *err)
 {
-    return (tz_context){.name = file->info.name, .limits = &file->limits, .err = err, .ifd = -1};
+    return (tz_context){.name = file->info.name,
+                        .limits = &file->limits,
+                        .err = err,
+                        .strict = file->strict,
+                        .ifd = -1};
 }
 
 tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/codec.h"
 #include "io/source.h"
 #include "tiff/bytes.h"
 #include "tiff/compression.h"
@@ -73,12 +74,6 @@ static tz_result check_range(const table_reader *table, uint64_t first, uint64_t
                        tz_expecting(at_tile(table, first, shape->ifd_offset, true),
                                     shape->tile_count, table->layer->tables.offsets.count),
                        "the table of tile offsets cannot be used");
-    const uint64_t sizes = table->layer->tables.sizes.count;
-    if (sizes < shape->tile_count && !tz_layer_derives_sizes(table->layer))
-        return tz_fail(
-            &table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-            tz_expecting(at_tile(table, first, shape->ifd_offset, false), shape->tile_count, sizes),
-            "the table of tile sizes cannot be used");
     return TZ_OK;
 }
 
@@ -112,30 +107,95 @@ static tz_result read_values(const table_reader *table, const tz_value *value, u
     return TZ_OK;
 }
 
-/* Sizes that the file does not tell: what the layout says, or all that is left of the file. */
-static void derive_sizes(const table_reader *table, uint64_t first, size_t count, tz_tile_span *out)
+/* ---- sizes that the file does not say ---- */
+
+/* Whether tiles are stored as they are, so that their size follows from the grid. */
+static bool is_plain(const tz_layer *layer)
 {
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t offset = out[i].offset;
-        const uint64_t rest = offset < table->container->size ? table->container->size - offset : 0;
-        if (offset == 0)
-            out[i].size = 0;
-        else if (table->layer->shape.compression == TZ_COMPRESSION_NONE)
-            out[i].size = tz_layer_tile_bytes(table->layer, first + i);
-        else
-            out[i].size = rest;
+    const bool subsampled = layer->shape.photometric == TZ_PHOTOMETRIC_YCBCR &&
+                            layer->tables.subsampling[0] * layer->tables.subsampling[1] > 1;
+    return layer->shape.compression == TZ_COMPRESSION_NONE && !subsampled;
+}
+
+/* Whether every tile has its size before it, and its last bytes again after it. */
+static bool has_leaders(const table_reader *table)
+{
+    const tz_ghost *ghost = &table->file->info.ghost;
+    return ghost->leaders && ghost->trailers && !ghost->edited;
+}
+
+/* The end of a compressed tile that begins at offset, while the next one begins at next (TZ_NONE:
+ * there is none): what comes first of that, the directory, its tables and the end of the file. */
+static uint64_t end_of_data(const table_reader *table, uint64_t offset, uint64_t next)
+{
+    const uint64_t starts[] = {next, table->layer->shape.ifd_offset,
+                               table->layer->tables.offsets.offset,
+                               table->layer->tables.sizes.offset};
+    uint64_t end = table->container->size;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (starts[i] > offset && starts[i] < end)
+            end = starts[i];
+    return end;
+}
+
+/* The size of a tile by the layout, never more than the tile can need; 0: the offsets do not ascend
+ * and nothing can be said, or leaders say it. */
+static uint64_t size_by_layout(const table_reader *table, uint64_t tile, uint64_t offset,
+                               uint64_t next)
+{
+    const uint64_t bytes = tz_layer_tile_bytes(table->layer, tile);
+    if (has_leaders(table))
+        return 0;
+    if (is_plain(table->layer))
+        return bytes;
+    if (next <= offset || offset >= table->container->size)
+        return 0;
+    const uint64_t size = end_of_data(table, offset, next) - offset;
+    const uint64_t most = tz_codec_max_stored(bytes);
+    return size < most ? size : most;
+}
+
+/* The offset of the next tile that has one; TZ_NONE: none of the next NEAR has. A few will do: a
+ * size that is too large costs bytes that are read, and no more. */
+static tz_result find_next(const table_reader *table, uint64_t tile, uint64_t *next)
+{
+    enum { NEAR = 64 };
+    tz_tile_span spans[NEAR];
+    const uint64_t left = table->layer->shape.tile_count - tile - 1;
+    const size_t some = left < NEAR ? (size_t)left : NEAR;
+    *next = TZ_NONE;
+    TZ_TRY(read_values(table, &table->layer->tables.offsets, tile + 1, some, true, spans));
+    for (size_t i = 0; i < some && *next == TZ_NONE; i++)
+        if (spans[i].offset != 0)
+            *next = spans[i].offset;
+    return TZ_OK;
+}
+
+/* Sizes of tiles first to first + count - 1, which the table does not have. */
+static tz_result derive_sizes(const table_reader *table, uint64_t first, size_t count,
+                              tz_tile_span *out)
+{
+    uint64_t next = TZ_NONE;
+    if (count > 0 && !is_plain(table->layer))
+        TZ_TRY(find_next(table, first + count - 1, &next));
+    for (size_t i = count; i-- > 0;) {
+        out[i].size = out[i].offset ? size_by_layout(table, first + i, out[i].offset, next) : 0;
+        if (out[i].offset)
+            next = out[i].offset;
     }
+    return TZ_OK;
 }
 
 static tz_result read_spans(const table_reader *table, uint64_t first, size_t count,
                             tz_tile_span *out)
 {
+    const uint64_t sizes = table->layer->tables.sizes.count;
+    const uint64_t left = sizes > first ? sizes - first : 0;
+    const size_t stated = left < count ? (size_t)left : count;
     TZ_TRY(check_range(table, first, count));
     TZ_TRY(read_values(table, &table->layer->tables.offsets, first, count, true, out));
-    if (table->layer->tables.sizes.count > 0)
-        return read_values(table, &table->layer->tables.sizes, first, count, false, out);
-    derive_sizes(table, first, count, out);
-    return TZ_OK;
+    TZ_TRY(read_values(table, &table->layer->tables.sizes, first, stated, false, out));
+    return derive_sizes(table, first + stated, count - stated, out + stated);
 }
 
 tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, size_t count,
@@ -159,11 +219,9 @@ tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *la
 /* A COG's leader tells the size when the table does not; leader and trailer must both be right. */
 static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_tile_span *span)
 {
-    const tz_ghost *ghost = &table->file->info.ghost;
     uint8_t leader[4];
     uint8_t ends[8];
-    if (!(ghost->leaders && ghost->trailers) || ghost->edited ||
-        !tz_inside(table->container, span->offset, 0))
+    if (!has_leaders(table) || !tz_inside(table->container, span->offset, 0))
         return TZ_OK;
     if (span->offset < 4)
         return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
@@ -182,6 +240,30 @@ static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_t
     if (memcmp(last, ends + tail, 4) == 0)
         span->size = size;
     return TZ_OK;
+}
+
+/* A strip of no size, or an uncompressed one whose size cannot be right: by the layout. */
+static tz_result repair_size(const table_reader *table, uint64_t tile, tz_tile_span *span)
+{
+    const tz_layer *layer = table->layer;
+    const uint64_t stated = span->size;
+    uint64_t next = TZ_NONE;
+    if (layer->shape.tiled || span->offset == 0)
+        return TZ_OK;
+    const bool too_large = !tz_inside(table->container, span->offset, stated);
+    const bool too_small =
+        layer->shape.tile_count == 1 && stated < tz_layer_tile_bytes(layer, tile);
+    if (stated != 0 && !(is_plain(layer) && (too_large || too_small)))
+        return TZ_OK;
+    if (!is_plain(layer))
+        TZ_TRY(find_next(table, tile, &next));
+    const uint64_t size = size_by_layout(table, tile, span->offset, next);
+    if (size == 0 || !tz_inside(table->container, span->offset, size))
+        return TZ_OK; /* check_span says what is wrong */
+    span->size = size;
+    return tz_warn(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                   tz_expecting(at_tile(table, tile, span->offset, false), size, stated),
+                   "the size of a strip cannot be right; taken from the layout");
 }
 
 static tz_result check_span(const table_reader *table, uint64_t tile, const tz_tile_span *span)
@@ -211,11 +293,14 @@ static tz_result check_span(const table_reader *table, uint64_t tile, const tz_t
 }
 
 tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t tile,
-                        tz_tile_span *span, tz_error *err)
+                        tz_tile_span *span, tz_warnings *warnings, tz_error *err)
 {
-    const table_reader table = reader_of(file, level, layer, err);
+    table_reader table = reader_of(file, level, layer, err);
+    table.ctx.warnings = warnings;
+    table.cached = warnings != NULL;
     if (span->offset != 0 && span->size == 0)
         TZ_TRY(size_from_leader(&table, tile, span));
+    TZ_TRY(repair_size(&table, tile, span));
     return check_span(&table, tile, span);
 }
 
@@ -227,7 +312,7 @@ tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_
     table_reader table;
     TZ_TRY(open_table(&table, &layer, file, level, err));
     TZ_TRY(tz_tile_spans(file, level, tile, 1, &span, err));
-    TZ_TRY(tz_tile_check(file, level, &layer, tile, &span, err));
+    TZ_TRY(tz_tile_check(file, level, &layer, tile, &span, NULL, err));
     *out = span;
     return TZ_OK;
 }

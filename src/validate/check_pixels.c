@@ -171,7 +171,7 @@ static tz_result visit(tz_checker *checker, const tz_tile_view *view, void *user
     const tz_window window = window_of(&layer->shape, view->tile);
     const uint32_t bands = layer->tables.planar == 2 ? 1 : layer->shape.samples;
     const uint64_t bytes = bytes_of(&window, bands, layer->tables.dtype);
-    if (tz_tile_check(checker->file, view->level, layer, view->tile, &span, &err) != TZ_OK)
+    if (tz_tile_check(checker->file, view->level, layer, view->tile, &span, NULL, &err) != TZ_OK)
         return tz_is_defect(err.result) ? TZ_OK : tz_checker_take(checker, err.result, &err);
     if (is_too_much(checker, some, view))
         return TZ_OK;

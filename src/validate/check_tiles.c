@@ -33,11 +33,15 @@ static const tz_container *main_file(const tz_checker *checker)
 static tz_result visit_span(tz_checker *checker, const tz_tile_view *view, void *user)
 {
     tz_tile_span span = view->span;
+    tz_warnings warnings = {0};
     tz_error err;
     (void)user;
-    return tz_checker_take(
-        checker, tz_tile_check(checker->file, view->level, view->layer, view->tile, &span, &err),
-        &err);
+    const tz_result result =
+        tz_tile_check(checker->file, view->level, view->layer, view->tile, &span, &warnings, &err);
+    for (uint32_t i = 0; i < warnings.count; i++)
+        tz_checker_found(checker, TZ_CHECK_WARNING, &warnings.list[i]);
+    tz_warnings_deinit(&warnings);
+    return tz_checker_take(checker, result, &err);
 }
 
 tz_result tz_check_tile_spans(tz_checker *checker)
@@ -63,7 +67,7 @@ tz_result tz_check_file_end(tz_checker *checker)
     return TZ_OK;
 }
 
-/* A table may leave sizes to the leaders; *span is then what they say. */
+/* A table may leave sizes to the leaders, or to the layout; *span is then what they say. */
 static tz_result complete(tz_checker *checker, const tz_tile_view *view, tz_tile_span *span)
 {
     tz_error err;
@@ -71,7 +75,7 @@ static tz_result complete(tz_checker *checker, const tz_tile_view *view, tz_tile
     if (span->size != 0)
         return TZ_OK;
     const tz_result result =
-        tz_tile_check(checker->file, view->level, view->layer, view->tile, span, &err);
+        tz_tile_check(checker->file, view->level, view->layer, view->tile, span, NULL, &err);
     return tz_is_defect(result) ? TZ_OK : tz_checker_take(checker, result, &err);
 }
 

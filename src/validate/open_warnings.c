@@ -45,6 +45,7 @@ static const kind_row kinds[] = {
     {-1, -1, "strip and tile tags together", "tiff.strips-or-tiles", W},
     {-1, -1, "more values than the image has tiles", "tiff.tile-tables", W},
     {-1, -1, "tile sizes are missing; taken from the layout", "tiff.tile-tables", W},
+    {-1, -1, "fewer tile sizes than tiles", "tiff.tile-tables", W},
     {TZ_CAUSE_LAYOUT, -1, "", "tiff.tile-tables", F},
     {-1, -1, "subsampling must be", "tiff.tag-values", F},
     {-1, -1, "overview of", "tiff.subfiles", W},

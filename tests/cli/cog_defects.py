@@ -312,6 +312,11 @@ def tile_size_without_offset(cog):
 
 
 def table_too_short(cog):
+    cog.recount(IMAGE, TILE_OFFSETS, cog.entry(IMAGE, TILE_OFFSETS).count - 1)
+    return cog.ifds()[IMAGE]
+
+
+def sizes_too_few(cog):
     cog.recount(IMAGE, TILE_COUNTS, cog.entry(IMAGE, TILE_COUNTS).count - 1)
     return cog.ifds()[IMAGE]
 

@@ -40,6 +40,7 @@ FOUND = {
     "directory_at_an_odd_offset": "?tiff.even-offsets " + MOVED,
     "tag_data_at_an_odd_offset": "?tiff.even-offsets ?gdal.header-size",
     "table_too_short": "!tiff.tile-tables",
+    "sizes_too_few": "?tiff.tile-tables",
     "tile_beyond_the_end": "!tiff.tile-spans !gdal.block-order !gdal.mask-adjacent",
     "tile_size_without_offset": "!tiff.tile-spans",
     "tiles_overlap": "?tiff.overlap !tiff.pixels !gdal.leader !gdal.trailer !gdal.mask-adjacent",
