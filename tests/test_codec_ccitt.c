@@ -279,9 +279,37 @@ static void check_refused(bit_writer *in, unsigned width, unsigned height,
     free(in->data);
 }
 
-static void data_cut_off_anywhere_names_the_row(void **state)
+/* Rows of the picture, then one that is white from some pixel on, then white ones. Returns how many
+ * are not those of the picture or are beyond it. */
+static unsigned check_upper_rows(const uint8_t *out, const fax_picture *picture, unsigned height)
+{
+    const size_t row_bytes = (picture->width + 7u) / 8;
+    unsigned whole = 0;
+    bool white = false;
+    for (unsigned y = 0; y < height; y++) {
+        const bool first = !white;
+        for (unsigned x = 0; x < picture->width; x++) {
+            const unsigned found = out[y * row_bytes + x / 8] >> (7 - x % 8) & 1;
+            const unsigned expected =
+                y < picture->height ? picture->pixels[(size_t)y * picture->width + x] : 2;
+            white = white || found != expected;
+            assert_false(white && found != 0);
+        }
+        whole += first && !white;
+    }
+    return height - whole;
+}
+
+/* Kinds of streams of which the end may be missing: those of group 3 in one dimension. */
+static bool may_end_early(const fax_options *options)
+{
+    return options->compression == 3 && !options->two_dimensions;
+}
+
+static void data_cut_off_anywhere(void **state)
 {
     (void)state;
+    unsigned decoded = 0;
     for (unsigned kind = 2; kind < KINDS; kind++) {
         fax_picture picture = make_picture(100, 6, kind);
         for (size_t i = 0; i < OPTIONS; i++) {
@@ -289,23 +317,214 @@ static void data_cut_off_anywhere_names_the_row(void **state)
             options.no_end = true;
             bit_writer in = fax_encode(&picture, &options, false);
             tz_tile_format format = fax_format(100, 6, &options);
-            for (size_t size = 0; size < in.size; size++)
-                run_refuses_saying(&fax, &format, in.data, size, REFUSED_CODEC, "row ");
+            for (size_t size = 0; size < in.size; size++) {
+                uint8_t *out;
+                tz_warnings_deinit(&fax.bench.warnings);
+                const tz_result result = run_once(&fax, &format, in.data, size, 13, 7, &out);
+                if (result == TZ_OK) {
+                    const unsigned rows = check_upper_rows(out, &picture, 6);
+                    bench_warned(&fax.bench, TZ_CAUSE_CODEC, -1, 6,
+                                 fax.bench.warnings.list[0].found, "end early or are missing");
+                    const tz_error *warning = &fax.bench.warnings.list[0];
+                    assert_int_equal(warning->found, 6 - warning->count);
+                    /* the row that ended may have been white there anyway */
+                    assert_true(warning->count == rows || warning->count == rows + 1);
+                    assert_int_equal(warning->tile, 7);
+                    decoded++;
+                }
+                assert_true(result == TZ_OK || strstr(fax.bench.err.message, "row "));
+                assert_true(result != TZ_OK || may_end_early(&options) || options.compression == 4);
+                free(out);
+            }
             free(in.data);
         }
         free(picture.pixels);
     }
+    assert_true(decoded > 100);
+    tz_warnings_deinit(&fax.bench.warnings);
 }
 
-static void an_end_before_the_last_row_is_an_error(void **state)
+static void rows_that_are_missing_are_white(void **state)
+{
+    (void)state;
+    fax_picture picture = make_picture(100, 6, 6);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const fax_options *options = &all_options[i];
+        bit_writer in = fax_encode(&picture, options, false);
+        const bool by_eols = options->two_dimensions && !options->no_end; /* of the RTC */
+        const bool unclear = options->no_eol && !options->no_end; /* an EOL, where none was */
+        if (options->compression == 2 || unclear || (options->two_dimensions && !by_eols)) {
+            check_refused(&in, 100, 9, options, "row 6");
+            continue;
+        }
+        tz_tile_format format = fax_format(100, 9, options);
+        uint8_t *out = run_warns(&fax, &format, in.data, in.size, "from row 6 on");
+        assert_int_equal(check_upper_rows(out, &picture, 9), 3);
+        free(out);
+        free(in.data);
+    }
+    free(picture.pixels);
+}
+
+/* A lowest tile without the rows that the image does not have: not a defect of its rows. */
+static void rows_below_the_image_may_be_missing(void **state)
 {
     (void)state;
     fax_picture picture = make_picture(100, 6, 6);
     for (size_t i = 0; i < OPTIONS; i++) {
         bit_writer in = fax_encode(&picture, &all_options[i], false);
-        check_refused(&in, 100, 7, &all_options[i], "row 6");
+        tz_tile_format format = fax_format(100, 9, &all_options[i]);
+        format.image_rows = 6;
+        const tz_codec_call call = {&fax.bench.ctx, tz_at_tile(0, 7, 1000)};
+        uint8_t *out = run_alloc(9 * 13 + TZ_CODEC_SLACK),
+                *data = run_alloc(in.size + TZ_CODEC_SLACK);
+        memcpy(data, in.data, in.size);
+        assert_int_equal(
+            tz_codec_decode(fax.codec, fax.state, &format, data, in.size, out, 13, &call), TZ_OK);
+        bench_warned(&fax.bench, TZ_CAUSE_CODEC, -1, 9, 6, "another number of rows");
+        assert_int_equal(check_upper_rows(out, &picture, 9), 3);
+        tz_warnings_deinit(&fax.bench.warnings);
+        free(out);
+        free(data);
+        free(in.data);
     }
     free(picture.pixels);
+}
+
+/* One row of group 3 between two good ones: runs, then the EOL of the next. */
+typedef struct short_row {
+    unsigned runs[4]; /* white, black, ...; 0 after the first: no more */
+    unsigned count;
+    bool open; /* a make-up code of 64 pixels follows, without the rest of its run */
+} short_row;
+
+static bit_writer with_short_row(const fax_picture *picture, const short_row *row, bool tagged,
+                                 bool align)
+{
+    const fax_options options = {.compression = 3, .two_dimensions = tagged, .align_eol = align};
+    bit_writer in = {0};
+    for (unsigned y = 0; y < 3; y++) {
+        put_eol(&in, &options);
+        if (tagged)
+            put_bit(&in, 1);
+        if (y != 1)
+            put_row_1d(&in, picture->pixels + (size_t)y * picture->width, (int)picture->width);
+        for (unsigned i = 0; y == 1 && i < row->count; i++)
+            put_run(&in, (int)i % 2, row->runs[i]);
+        if (y == 1 && row->open) {
+            const fax_code code = row->count % 2 ? fax_black_codes[64] : fax_white_codes[64];
+            put_bits(&in, code.bits, code.size);
+        }
+    }
+    return in;
+}
+
+static void rows_that_end_early_are_white_from_there_on(void **state)
+{
+    (void)state;
+    static const short_row rows[] = {{{0}, 0, false},           {{10}, 1, false},
+                                     {{10, 20}, 2, false},      {{0, 20, 30}, 3, false},
+                                     {{1, 1, 1, 96}, 4, false}, {{0, 0}, 2, false},
+                                     {{5, 9}, 2, true}};
+    fax_picture picture = make_picture(100, 3, 6);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        memset(picture.pixels + 100, 0, 100);
+        for (unsigned k = 0, x = 0; k < rows[i].count; x += rows[i].runs[k++])
+            memset(picture.pixels + 100 + x, (int)k % 2, rows[i].runs[k]);
+        for (unsigned kind = 0; kind < 4; kind++) {
+            bit_writer in = with_short_row(&picture, &rows[i], kind % 2, kind / 2);
+            tz_tile_format format =
+                fax_format(100, 3, &(fax_options){.compression = 3, .two_dimensions = kind % 2});
+            uint8_t *out = run_warns(&fax, &format, in.data, in.size, "from row 1 on");
+            check_pixels(out, &picture);
+            free(out);
+            free(in.data);
+        }
+    }
+    free(picture.pixels);
+}
+
+/* The next row in two dimensions refers to the row as it came out. */
+static void a_short_row_can_be_referred_to(void **state)
+{
+    (void)state;
+    for (unsigned runs = 1; runs <= 2; runs++) {
+        fax_picture picture = make_picture(100, 3, 6);
+        memset(picture.pixels + 100, 0, 100);
+        memset(picture.pixels + 110, runs == 2, 30);
+        bit_writer in = {0};
+        put_bits(&in, 3, 13);
+        put_row_1d(&in, picture.pixels, 100);
+        put_bits(&in, 3, 13);
+        put_run(&in, 0, 10);
+        if (runs == 2)
+            put_run(&in, 1, 30);
+        put_bits(&in, 2, 13);
+        put_row_2d(&in, picture.pixels + 200, picture.pixels + 100, 100);
+        tz_tile_format format =
+            fax_format(100, 3, &(fax_options){.compression = 3, .two_dimensions = true});
+        uint8_t *out = run_warns(&fax, &format, in.data, in.size, "from row 1 on");
+        check_pixels(out, &picture);
+        free(out);
+        free(in.data);
+        free(picture.pixels);
+    }
+}
+
+static void rows_that_end_early_otherwise_are_errors(void **state)
+{
+    (void)state;
+    fax_picture picture = make_picture(100, 3, 6);
+    const fax_options options = {.compression = 3};
+    /* within a black run, of which decoders make different things */
+    bit_writer in = with_short_row(&picture, &(short_row){{5}, 1, true}, false, false);
+    check_refused(&in, 100, 3, &options, "row 1 of the fax data ends at pixel 5 of 100");
+    /* an EOL within rows that had none */
+    in = (bit_writer){0};
+    put_row_1d(&in, picture.pixels, 100);
+    put_run(&in, 0, 10);
+    put_eol(&in, &options);
+    put_row_1d(&in, picture.pixels + 200, 100);
+    check_refused(&in, 100, 3, &options, "row 1 of the fax data ends at pixel 10 of 100");
+    /* in two dimensions */
+    in = (bit_writer){0};
+    put_bits(&in, 3, 13);
+    put_row_1d(&in, picture.pixels, 100);
+    put_bits(&in, 2, 13);
+    put_bits(&in, 1, 3);
+    put_run(&in, 0, 10);
+    put_run(&in, 1, 20);
+    put_bits(&in, 3, 13);
+    put_row_1d(&in, picture.pixels + 200, 100);
+    check_refused(&in, 100, 3, &(fax_options){.compression = 3, .two_dimensions = true}, "row 1");
+    in = (bit_writer){0}; /* and of group 4 */
+    put_row_2d(&in, picture.pixels, (const uint8_t[100]){0}, 100);
+    put_bits(&in, 1, 3);
+    put_run(&in, 0, 10);
+    put_run(&in, 1, 20);
+    put_bits(&in, 1, 12);
+    put_bits(&in, 1, 12);
+    check_refused(&in, 100, 3, &group_4, "row 1 of the fax data ends at pixel 30 of 100");
+    free(picture.pixels);
+}
+
+/* A tile of which nothing is there is not a white one. */
+static void data_without_a_row_is_an_error(void **state)
+{
+    (void)state;
+    static const unsigned eols[] = {0, 1, 2, 6, 50};
+    for (size_t i = 0; i < sizeof eols / sizeof eols[0]; i++) {
+        bit_writer in = {0};
+        put_bits(&in, 0, 8);
+        for (unsigned k = 0; k < eols[i]; k++)
+            put_bits(&in, 1, 12);
+        check_refused(&in, 100, 20, &(fax_options){.compression = 3}, "no row");
+        in = (bit_writer){0};
+        put_bits(&in, 0, 8);
+        for (unsigned k = 0; k < eols[i]; k++)
+            put_bits(&in, 1, 12);
+        check_refused(&in, 100, 20, &group_4, "row 0");
+    }
 }
 
 static void a_run_that_is_too_long_is_an_error(void **state)
@@ -401,11 +620,21 @@ static void endless_empty_runs_and_zeros_end_soon(void **state)
     put_bits(&in, 1, 32);
     for (unsigned i = 0; i < 1000000; i++)
         put_bit(&in, 0);
-    check_refused(&in, 100, 1, &(fax_options){.compression = 3}, "row 0");
+    check_refused(&in, 100, 1, &(fax_options){.compression = 3}, "no row");
     in = (bit_writer){0};
     for (unsigned i = 0; i < 100000; i++)
         put_bits(&in, 1, 12);
-    check_refused(&in, 100, 1, &(fax_options){.compression = 3}, "row 0");
+    check_refused(&in, 100, 1, &(fax_options){.compression = 3}, "no row");
+    for (unsigned size = 8; size <= 12; size += 4) { /* a row, then zeros, or EOLs, without end */
+        in = (bit_writer){0};
+        put_bits(&in, 1, 12);
+        put_run(&in, 0, 100);
+        for (unsigned i = 0; i < 200000; i++)
+            put_bits(&in, size == 12, size);
+        tz_tile_format format = fax_format(100, 100000, &(fax_options){.compression = 3});
+        free(run_warns(&fax, &format, in.data, in.size, "from row 1 on"));
+        free(in.data);
+    }
 }
 
 static void rows_that_take_too_much_memory_meet_the_limit(void **state)
@@ -455,8 +684,13 @@ int main(void)
         cmocka_unit_test(streams_of_libtiff_decode),
         cmocka_unit_test(runs_of_no_pixels_can_be_referred_to),
         cmocka_unit_test(other_bytes_after_the_last_row_are_a_warning),
-        cmocka_unit_test(data_cut_off_anywhere_names_the_row),
-        cmocka_unit_test(an_end_before_the_last_row_is_an_error),
+        cmocka_unit_test(data_cut_off_anywhere),
+        cmocka_unit_test(rows_that_are_missing_are_white),
+        cmocka_unit_test(rows_below_the_image_may_be_missing),
+        cmocka_unit_test(rows_that_end_early_are_white_from_there_on),
+        cmocka_unit_test(a_short_row_can_be_referred_to),
+        cmocka_unit_test(rows_that_end_early_otherwise_are_errors),
+        cmocka_unit_test(data_without_a_row_is_an_error),
         cmocka_unit_test(a_run_that_is_too_long_is_an_error),
         cmocka_unit_test(codes_that_lead_out_of_the_row_are_errors),
         cmocka_unit_test(bits_that_are_no_code_are_an_error),

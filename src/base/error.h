@@ -69,6 +69,10 @@ tz_result tz_fail_within(const tz_context *ctx, const tz_error *failed);
 tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
                   const char *format, ...) TZ_PRINTF(5, 6);
 
+/* The same for something that happened times times. */
+tz_result tz_warn_times(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
+                        tz_place place, const char *format, ...) TZ_PRINTF(6, 7);
+
 /* A lenient repair: turns the error that was just made in *failed into a warning (or, in strict
  * mode, into the context's error). For defects that are fatal in one place and bearable in another.
  */

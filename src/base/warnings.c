@@ -49,14 +49,14 @@ static bool stands_before(const tz_error *warning, const tz_error *known)
 
 /* A place for a new warning in *out, with its count; NULL when it is a repetition or one too many.
  */
-static tz_result new_warning(const tz_context *ctx, const tz_error *warning, const char *format,
-                             tz_error **out)
+static tz_result new_warning(const tz_context *ctx, const tz_error *warning, uint64_t times,
+                             const char *format, tz_error **out)
 {
     tz_warnings *warnings = ctx->warnings;
     *out = NULL;
     tz_error *known = find(warnings, warning->cause, warning->tag, format);
     if (known) {
-        known->count++;
+        known->count += times;
         *out = stands_before(warning, known) ? known : NULL;
         return TZ_OK;
     }
@@ -67,7 +67,7 @@ static tz_result new_warning(const tz_context *ctx, const tz_error *warning, con
     TZ_TRY(reserve(ctx, warnings));
     warnings->formats[warnings->count] = format;
     *out = &warnings->list[warnings->count++];
-    (*out)->count = 1;
+    (*out)->count = times;
     return TZ_OK;
 }
 
@@ -76,8 +76,8 @@ static bool is_error_for(const tz_context *ctx, tz_cause cause)
     return ctx->strict || (ctx->require_crs && cause == TZ_CAUSE_GEO);
 }
 
-tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
-                  const char *format, ...)
+static tz_result warn(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
+                      tz_place place, const char *format, va_list args)
 {
     bool fails = is_error_for(ctx, cause);
     tz_error *out = ctx->err;
@@ -85,16 +85,33 @@ tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_pl
         return TZ_OK;
     tz_error error = tz_error_at(ctx, result, cause, place);
     if (!fails)
-        TZ_TRY(new_warning(ctx, &error, format, &out));
+        TZ_TRY(new_warning(ctx, &error, times, format, &out));
     if (out) {
         error.count = fails ? error.count : out->count;
-        va_list args;
-        va_start(args, format);
         tz_message_make(&error, ctx->name, place.tag_name, format, args);
-        va_end(args);
         *out = error;
     }
     return fails ? result : TZ_OK;
+}
+
+tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
+                  const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const tz_result warned = warn(ctx, 1, result, cause, place, format, args);
+    va_end(args);
+    return warned;
+}
+
+tz_result tz_warn_times(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
+                        tz_place place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const tz_result warned = warn(ctx, times, result, cause, place, format, args);
+    va_end(args);
+    return warned;
 }
 
 /* Failures that say nothing about the file: no leniency may hide them. */
@@ -114,7 +131,7 @@ tz_result tz_warn_of(const tz_context *ctx, const tz_error *failed, const char *
     if (!ctx->warnings)
         return TZ_OK;
     tz_error *out;
-    TZ_TRY(new_warning(ctx, failed, kind, &out));
+    TZ_TRY(new_warning(ctx, failed, 1, kind, &out));
     if (out) {
         const uint64_t count = out->count;
         *out = *failed;

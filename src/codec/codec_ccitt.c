@@ -4,9 +4,12 @@
  * as 1.
  *
  * Rows of group 3 may lack the end-of-line code (EOL) in front of them when they are coded in one
- * dimension; fill bits before it are skipped. What is damaged is an error that names the row: no
- * row is guessed. After the last row, EOLs and zeros are passed over; other bytes are ignored with
- * a warning.
+ * dimension; fill bits before it are skipped. Some defects are common, and libtiff and tifffile
+ * make the same of them: a row in one dimension between two EOLs that ends early, the same at the
+ * end of the data, data of group 3 in one dimension or of group 4 that ends before the last rows.
+ * What is not there is then white, with one warning that counts the rows. What is damaged otherwise
+ * is an error that names the row: no row is guessed. After the last row, EOLs and zeros are passed
+ * over; other bytes are ignored with a warning.
  *
  * A row is decoded to the list of its changes of colour, which is then painted and is what the next
  * row refers to. Runs of no pixels stay in the list, for there are encoders that refer to them. */
@@ -75,6 +78,11 @@ typedef struct ccitt_run {
     bool low_first;
     int64_t width;
     uint32_t row; /* at hand */
+    uint32_t first_short;
+    uint32_t short_rows; /* of which a part or all is missing */
+    bool has_eols;       /* every row of group 3 so far began with one */
+    bool has_pixels;     /* not all rows so far are empty */
+    bool over;           /* there is no further row */
     const tz_codec_call *call;
 } ccitt_run;
 
@@ -171,25 +179,31 @@ static tz_result fail_code(const ccitt_run *run, int64_t x)
     return tz_codec_fail(run->call, "no fax code at pixel %lld of row %u", (long long)x, run->row);
 }
 
-/* A whole run of a colour, from x on, which must fit in the row. */
-static tz_result read_run(ccitt_run *run, int color, int64_t x, int64_t *length)
+typedef enum run_fault { RUN_GOOD, RUN_NO_CODE, RUN_TOO_LONG } run_fault;
+
+/* A whole run of a colour, from x on, which must fit in the row. *length is what there is of it. */
+static run_fault find_run(ccitt_run *run, int color, int64_t x, int64_t *length)
 {
-    int64_t total = 0;
     run_entry entry;
+    *length = 0;
     do {
         entry = run->state->runs[color][peek(run) >> (64 - FAX_MAX_CODE_BITS)];
-        if (entry.size == 0)
-            return fail_code(run, x);
         run->bit += entry.size;
-        total += entry.pixels;
-        if (is_over(run))
-            return fail_code(run, x);
-        if (total > run->width - x)
-            return tz_codec_fail(run->call, "row %u of the fax data has more than %lld pixels",
-                                 run->row, (long long)run->width);
+        if (entry.size == 0 || is_over(run))
+            return RUN_NO_CODE;
+        *length += entry.pixels;
+        if (*length > run->width - x)
+            return RUN_TOO_LONG;
     } while (entry.pixels >= 64);
-    *length = total;
-    return TZ_OK;
+    return RUN_GOOD;
+}
+
+static tz_result fail_run(const ccitt_run *run, run_fault fault, int64_t x)
+{
+    if (fault == RUN_NO_CODE)
+        return fail_code(run, x);
+    return tz_codec_fail(run->call, "row %u of the fax data has more than %lld pixels", run->row,
+                         (long long)run->width);
 }
 
 /* Passes over zeros and the 1 after them. false, and nothing is passed, when the next bits are not
@@ -263,12 +277,41 @@ static void paint(const change_list *list, uint8_t *row)
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-static tz_result decode_row_1d(ccitt_run *run)
+/* Where a row in one dimension may end before its last pixel. */
+typedef enum row_end { END_NOWHERE, END_OF_DATA, END_AT_EOL } row_end;
+
+static void note_short_row(ccitt_run *run)
+{
+    if (run->short_rows++ == 0)
+        run->first_short = run->row;
+}
+
+/* Whether a row may end here, where no code begins. */
+static bool ends_early(ccitt_run *run, row_end allowed)
+{
+    ccitt_run after = *run;
+    if (allowed == END_NOWHERE)
+        return false;
+    if (peek(run) >> (64 - EOL_ZEROS) == 0 && skip_eol(&after))
+        return allowed == END_AT_EOL;
+    run->over = peek(run) >> (64 - EOL_ZEROS) == 0 ||
+                run->bit + FAX_MAX_CODE_BITS > (uint64_t)run->in_size * 8;
+    return run->over;
+}
+
+static tz_result decode_row_1d(ccitt_run *run, row_end allowed)
 {
     int64_t x = 0;
     for (int color = WHITE; x < run->width; color = !color) {
-        int64_t length = 0;
-        TZ_TRY(read_run(run, color, x, &length));
+        int64_t length;
+        const run_fault fault = find_run(run, color, x, &length);
+        const bool black_part = color == BLACK && length > 0; /* decoders differ on it */
+        if (fault == RUN_NO_CODE && !black_part && ends_early(run, allowed)) {
+            note_short_row(run);
+            return color == BLACK ? add_change(run, x) : TZ_OK; /* the rest is white */
+        }
+        if (fault != RUN_GOOD)
+            return fail_run(run, fault, x);
         x += length;
         TZ_TRY(add_change(run, x));
     }
@@ -297,8 +340,10 @@ static int64_t find_b1(const ccitt_run *run, row_2d *at)
 static tz_result decode_horizontal(ccitt_run *run, row_2d *at)
 {
     for (int i = 0; i < 2; i++) {
-        int64_t length = 0;
-        TZ_TRY(read_run(run, at->color ^ i, at->a0, &length));
+        int64_t length;
+        const run_fault fault = find_run(run, at->color ^ i, at->a0, &length);
+        if (fault != RUN_GOOD)
+            return fail_run(run, fault, at->a0);
         at->a0 += length;
         TZ_TRY(add_change(run, at->a0));
     }
@@ -358,21 +403,53 @@ static tz_result decode_row_tagged(ccitt_run *run, bool eol)
                              run->row);
     bool one_dimension = peek(run) >> 63 != 0;
     run->bit++;
-    return one_dimension ? decode_row_1d(run) : decode_row_2d(run);
+    return one_dimension ? decode_row_1d(run, END_AT_EOL) : decode_row_2d(run);
+}
+
+/* Group 4 may end before the last rows, with or without the two EOLs that belong there. */
+static tz_result decode_row_group_4(ccitt_run *run)
+{
+    if (run->row == 0 || peek(run) >> (64 - EOL_ZEROS) != 0)
+        return decode_row_2d(run);
+    run->over = true;
+    note_short_row(run);
+    return TZ_OK;
 }
 
 static tz_result decode_row(ccitt_run *run, const tz_tile_format *format)
 {
     if (format->compression == GROUP_4)
-        return decode_row_2d(run);
+        return decode_row_group_4(run);
     if (format->compression == GROUP_3) {
         bool eol = skip_eol(run);
-        return (format->fax_options & TWO_DIMENSIONS) ? decode_row_tagged(run, eol)
-                                                      : decode_row_1d(run);
+        run->has_eols = eol && (run->has_eols || run->row == 0);
+        return (format->fax_options & TWO_DIMENSIONS)
+                   ? decode_row_tagged(run, eol)
+                   : decode_row_1d(run, run->has_eols ? END_AT_EOL : END_OF_DATA);
     }
-    TZ_TRY(decode_row_1d(run));
+    TZ_TRY(decode_row_1d(run, END_NOWHERE));
     run->bit = (run->bit + 7) & ~UINT64_C(7);
     return TZ_OK;
+}
+
+/* The data ended before the last rows: they are white, like the one where it ended. A lowest tile
+ * may have been stored without the rows below the image, which the caller tries then. */
+static tz_result check_short_rows(ccitt_run *run, const tz_tile_format *format)
+{
+    const bool tagged = format->compression == GROUP_3 && (format->fax_options & TWO_DIMENSIONS);
+    const uint32_t left = format->height - run->row;
+    if (run->short_rows == 0 && left == 0)
+        return TZ_OK;
+    if (!run->has_pixels)
+        return tz_codec_fail(run->call, "no row of the fax data has pixels");
+    if (format->image_rows != 0 || (tagged && left > 0))
+        return tz_codec_fail(run->call, "fax data ends in row %u", run->first_short);
+    const uint64_t rows = (uint64_t)run->short_rows + left;
+    return tz_warn_times(run->call->ctx, rows, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                         tz_expecting(run->call->place, format->height, format->height - rows),
+                         "rows of fax data, from row %u on, end early or are missing; what is not "
+                         "there is white",
+                         run->first_short);
 }
 
 /* After the last row. */
@@ -407,17 +484,21 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
     /* Above the first row everything is white. */
     start_list(&state->lists[1]);
     end_list(&state->lists[1], format->width);
-    for (uint32_t i = 0; i < format->height; i++) {
-        uint8_t *row = out + i * stride;
-        run.row = i;
-        run.list = &state->lists[i % 2];
-        run.above = &state->lists[(i + 1) % 2];
+    const size_t row_bytes = tz_tile_row_bytes(format);
+    for (; run.row < format->height && !run.over; run.row++) {
+        uint8_t *row = out + run.row * stride;
+        run.list = &state->lists[run.row % 2];
+        run.above = &state->lists[(run.row + 1) % 2];
         start_list(run.list);
         TZ_TRY(decode_row(&run, format));
         end_list(run.list, format->width);
-        memset(row, 0, tz_tile_row_bytes(format));
+        run.has_pixels = run.has_pixels || run.list->count > 1;
+        memset(row, 0, row_bytes);
         paint(run.list, row);
     }
+    for (uint32_t i = run.row; i < format->height; i++)
+        memset(out + i * stride, 0, row_bytes);
+    TZ_TRY(check_short_rows(&run, format));
     return finish(&run, format);
 }
 
