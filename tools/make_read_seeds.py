@@ -14,7 +14,7 @@ import re
 import struct
 import sys
 
-from make_seeds import ASCII, LONG, SHORT, image, tiff
+from make_seeds import ASCII, LONG, SHORT, by_tag, image, tiff
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "fuzz" / "seeds" / "read"
@@ -75,6 +75,13 @@ def old_jpeg_tables(stream, at):
             (521, LONG, [found[0xC4, 16]]), (273, LONG, [at + data]), (279, LONG, [len(stream) - data - 2])]
 
 
+def lzw_codes(*codes):
+    """Codes of nine bits, the highest first."""
+    bits = "".join(format(code, "09b") for code in codes)
+    bits += "0" * (-len(bits) % 8)
+    return int(bits, 2).to_bytes(len(bits) // 8, "big")
+
+
 def seeds():
     known = streams()
     for name, stream in known.items():
@@ -109,6 +116,15 @@ def seeds():
                           compression=4)
     yield "fax_3", strips(bytes.fromhex("00126a0012a00121"), (292, LONG, [1]), width=8, bits=1,
                           photometric=0, compression=3)
+    yield "fax_3_short", strips(bytes.fromhex("0013b00100126a00100101"), width=8, bits=1,
+                                photometric=0, compression=3)
+    yield "fax_4_missing", strips(bytes.fromhex("26a0001001"), width=8, bits=1, photometric=0,
+                                  compression=4)
+    yield "lzw_past_end", strips(lzw_codes(256, 100, 258, 259, 260, 261, 262, 257), compression=5)
+    yield "size_0", strips(packed(bytes(range(16))), (279, LONG, [0]), compression=32773)
+    yield "size_none", strips(packed(bytes(range(16))), (279, LONG, None), compression=32773)
+    yield "size_too_large", strips(bytes(range(16)), (279, LONG, [2**32 - 1]))
+    yield "duplicates", tiff(by_tag(image() + [(256, SHORT, [9]), (273, LONG, [0])]), tail=tail())
     yield "alpha", strips(bytes(range(64)), (338, SHORT, [2]), samples=4, photometric=2,
                           end=tail(flags=MASKED, bands=3))
     jpeg = known["jpeg"][2]

@@ -104,6 +104,11 @@ def image(*more, width=4, height=4, bits=8, samples=1, planar=1, format=1, photo
             if values is not None]
 
 
+def by_tag(tags):
+    """In ascending order; of equal ones the first stays the first."""
+    return sorted(tags, key=lambda tag: tag[0])
+
+
 def keys(*entries, minor=0):
     """GeoKeyDirectory with values of its own."""
     flat = [1, 1, minor, len(entries)]
@@ -174,6 +179,12 @@ def seeds():
     yield "nodata_u64", tiff(image((42113, ASCII, "18446744073709551615"), bits=64))
     yield "nodata_i64", tiff(image((42113, ASCII, "-9223372036854775808"), bits=64, format=2))
     yield "no_sizes", tiff(image((279, LONG, None)))
+    four = [(278, SHORT, [1]), (273, LONG, [8, 12, 16, 20])]
+    yield "zero_sizes", tiff(image(*four, (279, LONG, [0] * 4), compression=32773))
+    yield "few_sizes", tiff(image(*four, (279, LONG, [4] * 2), compression=5))
+    again = [(256, SHORT, [9]), (259, SHORT, [5]), (273, LONG, [0]), (279, RATIONAL, [1, 0])]
+    yield "duplicates", tiff(by_tag(image() + again))
+    yield "duplicates_first", tiff(by_tag(again + image()))
     yield "strips_and_tiles", tiff(image((322, SHORT, [16]), (323, SHORT, [16]),
                                          (324, LONG, [DATA]), (325, LONG, [16])))
     yield "orientation", tiff(image((274, SHORT, [6]), (282, RATIONAL, [72, 1]), (296, SHORT, [2])))
