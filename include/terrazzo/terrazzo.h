@@ -572,14 +572,15 @@ typedef struct tz_tile_span {
     uint64_t size;
 } tz_tile_span;
 
-/* The raw tile table: spans of tiles first to first + count - 1, as the file has them, unchecked.
+/* The raw tile table: spans of tiles first to first + count - 1, as the file has them, unchecked;
+ * sizes that are not in the table are taken from the layout, 0: it does not say.
  * Tiles are counted row by row, band after band when stored by band. Reads just the part of the
  * table that is asked for. */
 TZ_API TZ_NODISCARD tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first,
                                             size_t count, tz_tile_span *out, tz_error *err);
 
 /* One tile's span, checked: it lies in the file, and is either sparse or has an offset and a size.
- */
+ * The size of a strip that cannot be right is the one by which reads take it, see doc/errors.md. */
 TZ_API TZ_NODISCARD tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile,
                                              tz_tile_span *out, tz_error *err);
 

@@ -297,7 +297,6 @@ tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *lay
 {
     table_reader table = reader_of(file, level, layer, err);
     table.ctx.warnings = warnings;
-    table.cached = warnings != NULL;
     if (span->offset != 0 && span->size == 0)
         TZ_TRY(size_from_leader(&table, tile, span));
     TZ_TRY(repair_size(&table, tile, span));
