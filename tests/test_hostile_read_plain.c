@@ -241,6 +241,30 @@ static void case_34_plain_strips_of_a_wrong_size_are_read(void **state)
     }
 }
 
+/* More strips than are planned at once: each counts once. */
+static void case_34_each_strip_counts_once(void **state)
+{
+    (void)state;
+    enum { STRIPS = 20000 };
+    tb *b = tb_new(TB_CLASSIC);
+    tb_image(b, &(tb_spec){.width = 1, .height = STRIPS, .rows_per_strip = 1, .tile_bytes = 1});
+    tb_finish(b);
+    for (uint64_t i = 1; i < STRIPS; i++)
+        tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, 0);
+    tz_file *file = tf_open(b);
+    uint8_t *pixels;
+    tz_report report = {0};
+    tz_error err;
+    assert_int_equal(tf_read(file, (tz_window){0}, 2, 7, &pixels, &report, &err), TZ_OK);
+    free(pixels);
+    assert_true(report.waves > 1);
+    assert_int_equal(report.warning_count, 1);
+    assert_int_equal(report.warnings[0].tile, 1);
+    assert_int_equal(report.warnings[0].count, STRIPS - 1);
+    tz_close(file);
+    tb_free(b);
+}
+
 /* Offsets and sizes in any combination: an error or pixels, and nothing else. */
 static void case_34_hostile_sizes_and_offsets(void **state)
 {
@@ -723,6 +747,7 @@ int main(void)
         CASE(case_39_plain_tiles_with_too_many_bytes),
         CASE(case_34_strips_of_no_size_are_read),
         CASE(case_34_plain_strips_of_a_wrong_size_are_read),
+        CASE(case_34_each_strip_counts_once),
         CASE(case_34_hostile_sizes_and_offsets),
         CASE(case_43_lzw_codes_that_no_encoder_writes),
         CASE(case_43_lzw_with_more_codes_than_its_table_holds),

@@ -177,6 +177,7 @@ static void measure_wave(tz_plan *plan)
 static tz_result measure_waves(tz_plan *plan)
 {
     uint64_t at = 0;
+    tz_warnings_deinit(&plan->table_warnings);
     for (;;) {
         TZ_TRY(tz_wave_next(plan, &at));
         if (plan->wave.unit_count == 0)
@@ -200,7 +201,9 @@ static tz_result measure_all(tz_plan *plan)
         again = false;
         plan->report = before;
         plan->input_size = 0;
+        plan->measuring = true;
         TZ_TRY(measure_waves(plan));
+        plan->measuring = false;
         if (plan->device)
             TZ_TRY(tz_device_plan_fit(plan, &again));
         if (!plan->device)
@@ -319,5 +322,6 @@ void tz_plan_deinit(tz_plan *plan)
     tz_device_plan_free(plan->device);
     tz_wave_deinit(&plan->wave);
     tz_warnings_deinit(&plan->warnings);
+    tz_warnings_deinit(&plan->table_warnings);
     tz_arena_deinit(&plan->arena);
 }

@@ -65,7 +65,9 @@ typedef struct tz_plan {
     bool off_device;        /* the cores have to do it, and a buffer is out of their reach */
     tz_report report;
     tz_warnings warnings;
-    uint64_t last_tile; /* while tiles are counted */
+    tz_warnings table_warnings; /* of the tile tables; found while waves are measured */
+    bool measuring;             /* waves are made again for the read itself */
+    uint64_t last_tile;         /* while tiles are counted */
     uint32_t last_group;
 } tz_plan;
 

@@ -37,6 +37,7 @@ void tz_report_finish(tz_plan *plan, const tz_worker *workers, unsigned count, u
     report->tiles_direct = 0; /* planned; now what happened */
     report->tiles_decoded = decoded;
     take_warnings(report, &plan->warnings, formats);
+    take_warnings(report, &plan->table_warnings, formats);
     for (unsigned i = 0; i < count; i++) {
         const tz_worker *w = &workers[i];
         report->tiles_direct += w->tiles_direct;

@@ -78,6 +78,14 @@ static bool touches_part(const tz_target *target, const tz_wanted *wanted)
     return first < target->y1 && first + target->part_rows > target->y0;
 }
 
+/* Whether the window has no part of the tile before this one. */
+static bool is_first_part(const tz_target *target, const tz_wanted *wanted)
+{
+    tz_wanted before = *wanted;
+    before.part--;
+    return wanted->part == 0 || !touches_part(target, &before);
+}
+
 /* A defect of the table's entry is the tile's: fatal, unless the outcome's list takes it. */
 static tz_result check_entry(tz_plan *plan, const tz_target *target, tz_wanted *wanted)
 {
@@ -86,8 +94,9 @@ static tz_result check_entry(tz_plan *plan, const tz_target *target, tz_wanted *
     ctx.err = &error;
     ctx.name = target->file->info.name;
     ctx.ifd = target->layer.shape.ifd;
+    const bool counts = plan->measuring && is_first_part(target, wanted);
     tz_result result = tz_tile_check(target->file, target->level, &target->layer, wanted->tile,
-                                     &wanted->span, &plan->warnings, &error);
+                                     &wanted->span, counts ? &plan->table_warnings : NULL, &error);
     const uint64_t bound = tz_codec_max_input(&target->stored);
     if (result == TZ_OK && wanted->span.size > bound && !tz_target_is_raw(target))
         result = tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
