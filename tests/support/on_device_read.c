@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Linked into a test program with --wrap=tz_read,--wrap=tz_read_batch, it makes every read of that
  * program a comparison: the cores read first, then a device does, into the same buffers and into
- * buffers of its own memory, and the program ends when result, outcomes or any byte differ. The
- * caller gets what the cores gave. So all that is tested of reading is tested of devices too, by
- * the same sources. */
+ * buffers of its own memory, and the program ends when result, outcomes, warnings or any byte
+ * differ. The caller gets what the cores gave. So all that is tested of reading is tested of
+ * devices too, by the same sources. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +123,8 @@ typedef struct comparison {
     const tz_read_options *how;
     stretch *stretches;     /* two of each item: pixels, mask */
     kept_outcome *outcomes; /* of each item */
+    tz_result result;       /* of the cores */
+    tz_report *report;      /* of the cores, where result is TZ_OK */
 } comparison;
 
 static void begin(comparison *c)
@@ -180,6 +182,31 @@ static tz_read_options options_on_device(const tz_read_options *given)
     return how;
 }
 
+/* Uncompressed tiles may be read in parts, and each says that bytes follow: that count may differ.
+ */
+static const tz_error *find_warning(const tz_report *report, const tz_error *warning)
+{
+    for (uint32_t i = 0; i < report->warning_count && i < TZ_REPORT_WARNINGS; i++) {
+        const tz_error *found = &report->warnings[i];
+        if (strcmp(found->message, warning->message) == 0 &&
+            (found->count == warning->count || strstr(warning->message, "bytes after the end")))
+            return found;
+    }
+    return NULL;
+}
+
+/* The same warnings, in any order. */
+static void compare_warnings(const tz_report *cores, const tz_report *device)
+{
+    static const tz_error none = {.result = TZ_ERR_FORMAT, .message = "no such warning"};
+    for (uint32_t i = 0; i < cores->warning_count && i < TZ_REPORT_WARNINGS; i++)
+        if (!find_warning(device, &cores->warnings[i]))
+            differ("warnings", &cores->warnings[i], &none);
+    for (uint32_t i = 0; i < device->warning_count && i < TZ_REPORT_WARNINGS; i++)
+        if (!find_warning(cores, &device->warnings[i]))
+            differ("warnings", &none, &device->warnings[i]);
+}
+
 static tz_result read_items(const comparison *c, const tz_item *items, tz_error *err)
 {
     tz_read_options how = options_on_device(c->how);
@@ -189,6 +216,8 @@ static tz_result read_items(const comparison *c, const tz_item *items, tz_error 
         how.device_bytes = 0;
         result = __real_tz_read_batch(items, c->count, &how, &report, err);
     }
+    if (result == TZ_OK && c->result == TZ_OK)
+        compare_warnings(c->report, &report);
     if (result == TZ_OK && report.tiles > 0 && !report.device.id[0] && !report.device.reason[0])
         differ("the report does not say who did it", err, err);
     if (result == TZ_OK && c->count > 0)
@@ -298,7 +327,10 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
         return __real_tz_read_batch(items, count, &only, report, err);
     }
     begin(&c);
-    const tz_result result = __real_tz_read_batch(items, count, how, report, &first);
+    tz_report own = {0};
+    c.report = report ? report : &own;
+    const tz_result result = __real_tz_read_batch(items, count, how, c.report, &first);
+    c.result = result;
     swap_in(&c);
     const tz_result again = read_on_device(&c, &second);
     const bool is_excused = (has_own_limit(how) && again == TZ_ERR_LIMIT) ||
