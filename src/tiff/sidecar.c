@@ -26,7 +26,7 @@ static const char *ending_of(const char *path)
 }
 
 /* A name to try: stem bytes of path, and then text. Writes the path if such a file exists, in lower
- * or in upper case. Links are shown too: opening refuses them with a reason. */
+ * or in upper case. Links and directories are found too: opening refuses them with a reason. */
 static bool try_name(const char *path, size_t stem, const char *text, char *out, size_t size)
 {
     struct stat found;
@@ -36,7 +36,7 @@ static bool try_name(const char *path, size_t stem, const char *text, char *out,
             return false;
         for (char *c = out + stem; *c != '\0'; c++)
             *c = (char)(upper ? toupper((unsigned char)*c) : tolower((unsigned char)*c));
-        if (lstat(out, &found) == 0 && !S_ISDIR(found.st_mode))
+        if (lstat(out, &found) == 0)
             return true;
     }
     return false;

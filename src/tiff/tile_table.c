@@ -329,8 +329,10 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
         return TZ_OK;
     TZ_TRY(read_spans(&table, first, (size_t)(tiles - first), spans));
     TZ_TRY(tz_source_check(table.container->source, &table.ctx));
+    table.ctx.strict = false; /* a size that is repaired is reported where the tile is read */
     for (uint64_t i = first; i < tiles; i++) {
-        const tz_tile_span *span = &spans[i - first];
+        tz_tile_span *span = &spans[i - first];
+        TZ_TRY(repair_size(&table, i, span));
         const uint64_t size = span->size > 0 ? span->size : 1; /* 0: its leader has the size */
         if (span->offset != 0 && !tz_inside(table.container, span->offset, size))
             return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
