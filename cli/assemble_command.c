@@ -263,6 +263,9 @@ static int run(int argc, char **argv)
                                      NULL);
     a.plan_path = argv[0];
     a.output = argv[1];
+    tz_result result = output_check_folder(a.output, &err);
+    if (result != TZ_OK)
+        return block_end(result, a.common.json, a.plan_path, &err);
     if (a.layout && !a.common.json)
         return common_wrong_operands(&assemble_command, "--layout needs --json", NULL);
     progress_catch_signals();

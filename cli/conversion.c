@@ -18,6 +18,7 @@ static void describe_raw(conversion *c)
     c->spec.nodata_text = raw->nodata_text;
     c->geo = (tz_geo){.has_transform = raw->has_transform,
                       .epsg = raw->epsg,
+                      .epsg_vertical = raw->epsg_vertical,
                       .has_crs = raw->epsg != 0,
                       .coordinate_epoch = NAN};
     memcpy(c->geo.transform, raw->transform, sizeof c->geo.transform);

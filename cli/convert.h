@@ -18,7 +18,7 @@ typedef struct raw_settings {
     raw_order order;
     tz_nodata nodata;
     const char *nodata_text;
-    uint16_t epsg;
+    uint16_t epsg, epsg_vertical; /* 0: none */
     bool has_transform;
     double transform[6];
 } raw_settings;
@@ -96,7 +96,8 @@ enum {
     {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default), row or band\n"     \
                                        "by band; the last only from a file"},                      \
     {"nodata", 0, CONVERT_NODATA, "VALUE", "of standard input"},                                   \
-    {"epsg", 0, CONVERT_EPSG, "CODE", "of standard input: its CRS"},                               \
+    {"epsg", 0, CONVERT_EPSG, "CODE", "of standard input: its CRS, such as 32633 or EPSG:32633;\n" \
+                                      "25832+5783: a horizontal and a vertical one"},              \
     {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",                                             \
      "of standard input, in GDAL's order: x, width, 0, y,\n"                                       \
      "0, -height of the upper left pixel"},                                                        \

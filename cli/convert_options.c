@@ -2,6 +2,7 @@
  * What was typed. */
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "convert.h"
 #include "parse.h"
@@ -69,14 +70,36 @@ static bool set_nodata(raw_settings *raw, const char *text)
            value_wrong("--nodata needs a number, not", text);
 }
 
+/* A code, after "EPSG:" in any case or alone. *out is 0 for a number that cannot be a code. */
+static bool parse_code(const char **at, uint16_t *out)
+{
+    static const char name[] = "EPSG:";
+    const size_t size = sizeof name - 1;
+    const char *c = strncasecmp(*at, name, size) == 0 ? *at + size : *at;
+    bool negative = parse_char(&c, '-');
+    size_t digits = strspn(c, "0123456789");
+    *at = c + digits;
+    uint64_t value;
+    bool fits = !negative && parse_uint(&c, 32766, &value) && value >= 1024;
+    *out = fits ? (uint16_t)value : 0;
+    return digits > 0;
+}
+
 static bool set_epsg(raw_settings *raw, const char *text)
 {
     const char *at = text;
-    uint64_t value;
-    if (!parse_uint(&at, 32766, &value) || *at != '\0' || value == 0)
-        return value_wrong("--epsg needs the number of a CRS, such as 32632; not", text);
-    raw->epsg = (uint16_t)value;
-    return true;
+    raw->epsg_vertical = 0;
+    bool right = parse_code(&at, &raw->epsg);
+    bool known = raw->epsg != 0;
+    if (right && parse_char(&at, '+')) {
+        right = parse_code(&at, &raw->epsg_vertical);
+        known = known && raw->epsg_vertical != 0;
+    }
+    if (!right || *at != '\0')
+        return value_wrong("--epsg needs the code of a CRS, such as 32633, EPSG:32633 or "
+                           "25832+5783; not",
+                           text);
+    return known || value_wrong("an EPSG code of a GeoTIFF is from 1024 to 32766, not", text);
 }
 
 static bool set_transform(raw_settings *raw, const char *text)

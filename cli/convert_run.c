@@ -23,7 +23,8 @@ static tz_result convert(const convert_settings *settings, tz_error *err)
 {
     static convert_result outcome; /* too large for a small stack */
     conversion c = {0};
-    tz_result result = settings->overwrite ? TZ_OK : output_check_new(settings->output, err);
+    bool may_exist = settings->overwrite || settings->dry_run;
+    tz_result result = may_exist ? TZ_OK : output_check_new(settings->output, err);
     if (result == TZ_OK)
         result = conversion_open(&c, settings, err);
     if (result == TZ_OK)
@@ -35,6 +36,15 @@ static tz_result convert(const convert_settings *settings, tz_error *err)
         (void)device_problem(err);
     conversion_close(&c);
     return result;
+}
+
+static int fail(const convert_settings *settings, const tz_error *err)
+{
+    if (settings->common.json)
+        report_write_error(settings->input, err);
+    term_error(err->message);
+    progress_end_by_signal();
+    return EXIT_FAILED;
 }
 
 int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv)
@@ -56,15 +66,11 @@ int convert_run(const cli_command *command, const creation_driver *driver, int a
                                      count > 2 ? argv[2] : NULL);
     settings.input = argv[0];
     settings.output = argv[1];
+    if (output_check_folder(settings.output, &err) != TZ_OK)
+        return fail(&settings, &err);
     if (!convert_check(&settings))
         return option_hint(command);
     progress_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* nobody who listens is no reason to stop half-way */
-    if (convert(&settings, &err) == TZ_OK)
-        return EXIT_OK;
-    if (settings.common.json)
-        report_write_error(settings.input, &err);
-    term_error(err.message);
-    progress_end_by_signal();
-    return EXIT_FAILED;
+    return convert(&settings, &err) == TZ_OK ? EXIT_OK : fail(&settings, &err);
 }

@@ -232,6 +232,9 @@ static int run(int argc, char **argv)
         return common_wrong_operands(&encode_block_command,
                                      count < 5 ? missing[count] : "one BLOB, not also",
                                      count > 5 ? argv[5] : NULL);
+    tz_result result = output_check_folder(argv[4], &err);
+    if (result != TZ_OK)
+        return block_end(result, e.common.json, argv[3], &err);
     if (!take_operands(&e, argv))
         return option_hint(&encode_block_command);
     if (e.common.json && strcmp(e.output, "-") == 0)

@@ -47,6 +47,16 @@ static tz_result fail_exists(const char *path, tz_error *err)
                         path);
 }
 
+tz_result output_check_folder(const char *path, tz_error *err)
+{
+    struct stat found;
+    size_t size = strlen(path);
+    bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    if (is_folder || (size > 0 && path[size - 1] == '/'))
+        return problem_io(err, "write", path, EISDIR);
+    return TZ_OK;
+}
+
 tz_result output_check_new(const char *path, tz_error *err)
 {
     struct stat found;
@@ -70,8 +80,6 @@ static tz_result check_existing(const output *o, const struct stat *found, const
                                 tz_error *err)
 {
     struct stat in;
-    if (S_ISDIR(found->st_mode))
-        return fail_write(o, err, EISDIR);
     if (stat(input, &in) == 0 && in.st_dev == found->st_dev && in.st_ino == found->st_ino)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG, "'%.400s' is the file that is read",
                             o->path);
@@ -104,9 +112,11 @@ static tz_result open_target(output *o, const char *input, tz_error *err)
 {
     struct stat found;
     bool exists = stat(o->path, &found) == 0;
-    if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode))
+    tz_result result = output_check_folder(o->path, err);
+    if (result == TZ_OK && exists && !S_ISREG(found.st_mode))
         return open_stream(o, err); /* a pipe or a device stays what it is */
-    tz_result result = exists ? check_existing(o, &found, input, err) : TZ_OK;
+    if (result == TZ_OK && exists)
+        result = check_existing(o, &found, input, err);
     if (result != TZ_OK)
         return result;
     o->target = exists ? realpath(o->path, NULL) : strdup(o->path); /* links stay links */

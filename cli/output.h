@@ -19,6 +19,9 @@ typedef struct output {
     char *temporary; /* the name until it is whole */
 } output;
 
+/* "cannot write 'PATH': Is a directory", if it is one or its last part names one. For the start of
+ * a command, before it looks at anything else. */
+tz_result output_check_folder(const char *path, tz_error *err);
 /* "'PATH' exists; --overwrite replaces it", if it does. */
 tz_result output_check_new(const char *path, tz_error *err);
 /* The name of a file beside another: its ending in place of the other's, if the last part of the

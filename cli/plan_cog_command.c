@@ -25,7 +25,7 @@ static const cli_option plan_options[] = {
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "without a file, IN is '-': rows, columns, bands"},
     {"dtype", 0, CONVERT_DTYPE, "TYPE", "then also: uint8, int16, float32, ..."},
     {"nodata", 0, CONVERT_NODATA, "VALUE", "and, as far as there is, its nodata value"},
-    {"epsg", 0, CONVERT_EPSG, "CODE", "its CRS"},
+    {"epsg", 0, CONVERT_EPSG, "CODE", "its CRS, such as 32633, EPSG:32633 or 25832+5783"},
     {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",
      "and where it is, in GDAL's order: x, width, 0, y,\n"
      "0, -height of the upper left pixel"},
@@ -218,6 +218,9 @@ static int run(int argc, char **argv)
                                      count > 2 ? argv[2] : NULL);
     p.convert.input = argv[0];
     p.convert.output = argv[1];
+    tz_result result = output_check_folder(p.convert.output, &err);
+    if (result != TZ_OK)
+        return block_end(result, p.convert.common.json, p.convert.input, &err);
     if (!convert_check(&p.convert))
         return option_hint(&plan_cog_command);
     progress_catch_signals();

@@ -194,6 +194,15 @@ static tz_result carry_out(const read_settings *settings, const request *r, tz_e
     return status;
 }
 
+static int fail(const read_settings *settings, const tz_error *err)
+{
+    if (settings->request.common.json)
+        report_write_error(settings->input, err);
+    term_error(err->message);
+    progress_end_by_signal();
+    return EXIT_FAILED;
+}
+
 static int run(int argc, char **argv)
 {
     read_settings settings = {.request = REQUEST_SETTINGS_INIT};
@@ -212,6 +221,8 @@ static int run(int argc, char **argv)
                                      count > 2 ? argv[2] : NULL);
     settings.input = argv[0];
     settings.output = argv[1];
+    if (output_check_folder(settings.output, &err) != TZ_OK)
+        return fail(&settings, &err);
     if (!check_output(&settings))
         return option_hint(&read_command);
     progress_catch_signals();
@@ -220,11 +231,5 @@ static int run(int argc, char **argv)
     if (result == TZ_OK)
         result = carry_out(&settings, &r, &err);
     request_close(&r);
-    if (result == TZ_OK)
-        return EXIT_OK;
-    if (settings.request.common.json)
-        report_write_error(settings.input, &err);
-    term_error(err.message);
-    progress_end_by_signal();
-    return EXIT_FAILED;
+    return result == TZ_OK ? EXIT_OK : fail(&settings, &err);
 }

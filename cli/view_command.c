@@ -22,6 +22,8 @@ static const cli_option view_options[] = {
     REQUEST_PLACE_OPTIONS,
     {"columns", 0, COLUMNS, "N", "how wide; by default what fits the terminal"},
     PICTURE_OPTIONS(""),
+    {"dtype", 0, REQUEST_DTYPE, "TYPE", "cast first: float32 takes the real part of complex\n"
+                                        "numbers"},
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read are not valid; a warning\n"
                                           "tells them"},

@@ -114,6 +114,10 @@ const tz_geo_key *tz_geo_text(const tz_geo *geo, uint16_t id); /* NULL also for 
 /* The model type (1 projected, 2 geographic, 3 geocentric) of the CRS that EPSG has under a code; 0
  * when it is neither, or not known: few are without PROJ. */
 uint16_t tz_epsg_model_type(uint16_t code);
+/* The error for a code of no model type: says what EPSG has under it. */
+tz_result tz_epsg_refuse(uint16_t code, const tz_context *ctx);
+/* TZ_ERR_ARG for a code under which EPSG has no vertical CRS. Without PROJ any code passes. */
+tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx);
 
 /* False when a vertical key has a private code. */
 bool tz_geo_is_vertical_usable(const tz_geo *geo);

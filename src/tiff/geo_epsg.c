@@ -2,6 +2,7 @@
  * What EPSG has under a code, as WKT, by way of PROJ's database. */
 #include "tiff/geo_proj.h"
 
+#include "tiff/image_parts.h"
 #include "tiff/tags.h"
 
 #ifdef TZ_HAVE_PROJ
@@ -208,18 +209,85 @@ static uint16_t model_type_of(const PJ *crs)
     return proj_get_type(crs) == PJ_TYPE_GEOCENTRIC_CRS ? 3 : 2;
 }
 
-static uint16_t look_up_model_type(uint16_t code)
+static PJ *find_crs(PJ_CONTEXT *proj, uint16_t code)
 {
     char digits[8];
+    snprintf(digits, sizeof digits, "%u", code);
+    return proj_create_from_database(proj, "EPSG", digits, PJ_CATEGORY_CRS, 0, NULL);
+}
+
+static uint16_t look_up_model_type(uint16_t code)
+{
     PJ_CONTEXT *proj = tz_proj_open();
     if (!proj)
         return 0;
-    snprintf(digits, sizeof digits, "%u", code);
-    PJ *crs = proj_create_from_database(proj, "EPSG", digits, PJ_CATEGORY_CRS, 0, NULL);
+    PJ *crs = find_crs(proj, code);
     uint16_t type = crs ? model_type_of(crs) : 0;
     proj_destroy(crs);
     proj_context_destroy(proj);
     return type;
+}
+
+static int code_of_part(PJ_CONTEXT *proj, const PJ *crs, int index)
+{
+    PJ *part = proj_crs_get_sub_crs(proj, crs, index);
+    int code = part ? tz_proj_epsg(part) : 0;
+    proj_destroy(part);
+    return code;
+}
+
+static tz_result refuse_compound(PJ_CONTEXT *proj, const PJ *crs, uint16_t code,
+                                 const tz_context *ctx)
+{
+    int horizontal = code_of_part(proj, crs, 0);
+    int vertical = code_of_part(proj, crs, 1);
+    if (horizontal == 0 || vertical == 0)
+        return TZ_REFUSE(
+            ctx, "EPSG:%u is a compound CRS; give the horizontal and the vertical code", code);
+    return TZ_REFUSE(ctx,
+                     "EPSG:%u is a compound CRS; give the horizontal and the vertical code, %d+%d",
+                     code, horizontal, vertical);
+}
+
+static tz_result refuse_found(PJ_CONTEXT *proj, const PJ *crs, uint16_t code, const tz_context *ctx)
+{
+    if (!crs)
+        return TZ_REFUSE(ctx, "PROJ knows no CRS under code %u of EPSG", code);
+    if (proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS)
+        return refuse_compound(proj, crs, code, ctx);
+    if (proj_get_type(crs) == PJ_TYPE_VERTICAL_CRS)
+        return TZ_REFUSE(ctx, "EPSG:%u is a vertical CRS; an image needs a horizontal one", code);
+    return TZ_REFUSE(ctx, "EPSG:%u is not a projected, geographic or geocentric CRS", code);
+}
+
+tz_result tz_epsg_refuse(uint16_t code, const tz_context *ctx)
+{
+    PJ_CONTEXT *proj = tz_proj_open();
+    if (!proj)
+        return tz_fail_nomem(ctx, sizeof proj);
+    PJ *crs = find_crs(proj, code);
+    tz_result result = refuse_found(proj, crs, code, ctx);
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return result;
+}
+
+/* A geographic CRS of three dimensions as well: GeoTIFF has ellipsoidal heights that way. */
+tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
+{
+    PJ_CONTEXT *proj = tz_proj_open();
+    if (!proj)
+        return tz_fail_nomem(ctx, sizeof proj);
+    PJ *crs = find_crs(proj, code);
+    PJ_TYPE type = crs ? proj_get_type(crs) : PJ_TYPE_UNKNOWN;
+    tz_result result = TZ_OK;
+    if (!crs)
+        result = refuse_found(proj, NULL, code, ctx);
+    else if (type != PJ_TYPE_VERTICAL_CRS && type != PJ_TYPE_GEOGRAPHIC_3D_CRS)
+        result = TZ_REFUSE(ctx, "EPSG:%u is not a vertical CRS", code);
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return result;
 }
 
 #else /* no PROJ */
@@ -228,6 +296,20 @@ static uint16_t look_up_model_type(uint16_t code)
 {
     (void)code;
     return 0;
+}
+
+tz_result tz_epsg_refuse(uint16_t code, const tz_context *ctx)
+{
+    return TZ_REFUSE(ctx,
+                     "this build of terrazzo is without PROJ, and does not know whether EPSG:%u is "
+                     "projected, geographic or geocentric",
+                     code);
+}
+
+tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
+{
+    (void)code, (void)ctx;
+    return TZ_OK;
 }
 
 tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, char **out)

@@ -215,15 +215,15 @@ static void make_short(key_maker *maker, uint16_t id, uint16_t value)
         (tz_geo_key){.id = id, .type = TZ_TYPE_SHORT, .count = 1, .value.shorts = data};
 }
 
+/* Who sets model_type knows codes that the database does not: nothing is looked up then. */
 static tz_result take_model_type(tz_geo *geo, const tz_context *ctx)
 {
+    if (geo->model_type == 0 && geo->epsg_vertical != 0)
+        TZ_TRY(tz_epsg_check_vertical(geo->epsg_vertical, ctx));
     if (geo->model_type == 0)
         geo->model_type = tz_epsg_model_type(geo->epsg);
     if (geo->model_type == 0)
-        return TZ_REFUSE(ctx,
-                         "whether EPSG:%u is projected (1), geographic (2) or geocentric (3) is "
-                         "not known; set spec->geo->model_type",
-                         geo->epsg);
+        return tz_epsg_refuse(geo->epsg, ctx);
     if (geo->model_type > 3)
         return TZ_REFUSE(ctx, "spec->geo->model_type is %u; it must be 1, 2 or 3", geo->model_type);
     return TZ_OK;

@@ -30,9 +30,9 @@ def names(folder):
 # Standard input ---------------------------------------------------------------------------------
 
 
-def convert_bytes(data, *arguments, **options):
+def convert_bytes(data, *arguments, command="convert", **options):
     """Converts what comes through a pipe."""
-    return subprocess.run([COMMAND, "convert", "--no-sync", *arguments], input=data,
+    return subprocess.run([COMMAND, command, "--no-sync", *arguments], input=data,
                           capture_output=True, env=plain_environment(), timeout=60, **options)
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people type, and what they are told: codes of EPSG, folders in place of files, plans of files that exist."""
+
+import json
+
+import numpy as np
+import pytest
+import rasterio
+
+from test_convert_streams import convert_bytes, names
+
+pytestmark = pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
+
+RAW = ["--shape", "10x10", "--dtype", "uint8"]
+
+
+# Codes of EPSG ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["32633", "EPSG:32633", "epsg:32633", "Epsg:32633"])
+@pytest.mark.parametrize("command", ["convert", "cog"])
+def test_epsg_with_and_without_its_name(tmp_path, command, text):
+    done = convert_bytes(bytes(100), *RAW, "--epsg", text, "-", tmp_path / "b.tif", command=command)
+    assert (done.returncode, done.stderr) == (0, b"")
+    with rasterio.open(tmp_path / "b.tif") as file:
+        assert file.crs.to_epsg() == 32633
+
+
+@pytest.mark.parametrize("text", ["25832+5783", "EPSG:25832+5783", "epsg:25832+EPSG:5783"])
+def test_epsg_of_a_compound_crs(tmp_path, info, text):
+    done = convert_bytes(bytes(100), *RAW, "--epsg", text, "-", tmp_path / "b.tif")
+    assert (done.returncode, done.stderr) == (0, b"")
+    geo = info(str(tmp_path / "b.tif"))["terrazzo"]["geo"]
+    assert (geo["epsg"], geo["epsg_vertical"]) == (25832, 5783)
+    with rasterio.open(tmp_path / "b.tif") as file:
+        assert file.crs == rasterio.crs.CRS.from_string("EPSG:25832+5783")
+
+
+@pytest.mark.parametrize("code, words", [
+    ("5555", ["EPSG:5555 is a compound CRS", "25832+5783"]), ("EPSG:7415", ["compound CRS", "28992+5709"]),
+    ("5773", ["EPSG:5773 is a vertical CRS"]), ("1025", ["knows no CRS", "1025"]),
+    ("4326+32633", ["EPSG:32633 is not a vertical CRS"]), ("4326+1025", ["knows no CRS", "1025"])])
+@pytest.mark.parametrize("command", ["convert", "cog"])
+def test_epsg_of_what_is_no_horizontal_crs(tmp_path, features, command, code, words):
+    if features["proj"] is None:
+        pytest.skip("this build is without PROJ")
+    done = convert_bytes(bytes(100), *RAW, "--epsg", code, "-", tmp_path / "b.tif", command=command)
+    text = done.stderr.decode()
+    assert done.returncode == 1 and all(word in text for word in words)
+    assert "->" not in text and "model_type" not in text and text.count("\n") == 1
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("code, words", [
+    ("-5", "an EPSG code of a GeoTIFF is from 1024 to 32766, not '-5'"),
+    ("0", "from 1024 to 32766, not '0'"), ("12", "from 1024 to 32766, not '12'"), ("32767", "not '32767'"),
+    ("EPSG:102100", "from 1024 to 32766, not 'EPSG:102100'"),
+    ("99999999999999999999999", "from 1024 to 32766, not '99999999999999999999999'"),
+    ("4326+99999", "from 1024 to 32766, not '4326+99999'"),
+    ("wgs84", "--epsg needs the code of a CRS, such as 32633, EPSG:32633 or 25832+5783; not 'wgs84'"),
+    ("", "--epsg needs the code"), ("EPSG:", "--epsg needs the code"), ("4326x", "--epsg needs the code"),
+    ("4326+", "--epsg needs the code"), ("ESRI:4326", "--epsg needs the code")])
+def test_epsg_that_cannot_be(run, tmp_path, code, words):
+    done = run("convert", *RAW, "--epsg", code, "-", str(tmp_path / "b.tif"))
+    assert (done.returncode, done.stdout) == (2, "") and words in done.stderr
+
+
+# What view can do about it ----------------------------------------------------------------------
+
+
+def test_view_of_complex_numbers_names_an_option_of_its_own(run, raster):
+    path = raster((np.arange(64).reshape(1, 8, 8) * (1 + 1j)).astype("complex64"))
+    done = run("view", path)
+    assert done.returncode == 1 and "--dtype float32" in done.stderr
+    done = run("view", "--dtype", "float32", "--color", "always", path)
+    assert (done.returncode, done.stderr) == (0, "") and "\x1b" in done.stdout
+
+
+# OUT that is a folder ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("out", ["folder", "folder/", "missing/"])
+@pytest.mark.parametrize("command", [
+    ["read"], ["read", "--overwrite", "--json"], ["convert"], ["convert", "--dry-run"], ["cog", "--overwrite"],
+    ["cog", "--epsg", "4326"], ["plan-cog"], ["assemble", "--overwrite"], ["encode-block"]])
+def test_a_folder_as_out_is_the_first_thing_told(run, tmp_path, command, out):
+    (tmp_path / "folder").mkdir()
+    before = {"encode-block": ["no plan", "0", "0", "no file"]}.get(command[0], ["no file"])
+    after = ["no blob"] if command[0] == "assemble" else []
+    done = run(*command, *before, f"{tmp_path}/{out}", *after)
+    assert done.returncode == 1
+    assert done.stderr == f"error: cannot write '{tmp_path}/{out}': Is a directory\n"
+    assert ("--json" in command) == (done.stdout != "")
+    assert names(tmp_path) == ["folder"] and names(tmp_path / "folder") == []
+
+
+# Plans ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["convert", "cog"])
+def test_a_dry_run_does_not_mind_that_out_exists(run, plain, tmp_path, command):
+    (tmp_path / "b.tif").write_text("mine")
+    done = run(command, "--dry-run", "--json", plain, str(tmp_path / "b.tif"))
+    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["size"] == [20, 10]
+    assert run(command, "--dry-run", plain, plain).returncode == 0
+    assert run(command, "--dry-run", "--co", "TILED=YES", plain, str(tmp_path / "b.tif")).returncode == 0
+    assert (tmp_path / "b.tif").read_text() == "mine"
