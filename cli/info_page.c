@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "info.h"
@@ -253,9 +254,17 @@ static void print_transform(const info_file *f)
     }
 }
 
-/* Least and greatest coordinates of all four corners. */
-static void print_bounds(const info_corner corners[INFO_CORNERS])
+/* Rounded, unless that is more than a thousandth of a pixel off: --bbox takes what is printed. */
+static const char *coordinate(char *buffer, double value, double pixel)
 {
+    text_rounded(buffer, value, 9);
+    return fabs(strtod(buffer, NULL) - value) <= pixel / 2000 ? buffer : text_double(buffer, value);
+}
+
+/* Least and greatest coordinates of all four corners. */
+static void print_bounds(const double *t, const info_corner corners[INFO_CORNERS])
+{
+    const double pixel[2] = {hypot(t[1], t[4]), hypot(t[2], t[5])};
     double low[2] = {corners[0].x, corners[0].y};
     double high[2] = {corners[0].x, corners[0].y};
     for (int i = 1; i < 4; i++) {
@@ -268,7 +277,8 @@ static void print_bounds(const info_corner corners[INFO_CORNERS])
         char a[TEXT_NUMBER];
         char b[TEXT_NUMBER];
         page_label(i == 0 ? "Bounds" : "");
-        printf("%c  %s to %s\n", "xy"[i], text_rounded(a, low[i], 9), text_rounded(b, high[i], 9));
+        printf("%c  %s to %s\n", "xy"[i], coordinate(a, low[i], pixel[i]),
+               coordinate(b, high[i], pixel[i]));
     }
 }
 
@@ -319,7 +329,7 @@ static void print_place(info_file *f)
     if (geo->has_transform) {
         info_corner corners[INFO_CORNERS];
         info_corners(f, corners);
-        print_bounds(corners);
+        print_bounds(geo->transform, corners);
         info_print_corners(f, corners);
     }
     if (f->settings->common.verbose && f->crs != NULL)

@@ -57,7 +57,7 @@ static int plan(const request_settings *settings, const char *path)
         report_write(&shown);
     else
         report_print(&shown);
-    problem_print_warnings(r.info);
+    request_print_warnings(&r);
     report_warn(&result);
     request_close(&r);
     return EXIT_OK;

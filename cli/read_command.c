@@ -166,7 +166,7 @@ static void tell(const reading *w, const transfer_result *result)
     else if (s->request.common.verbose && strcmp(s->output, "-") != 0)
         report_print(&shown);
     picture_report_stretch(w->r, &w->stretched);
-    problem_print_warnings(w->r->info);
+    request_print_warnings(w->r);
     report_warn(result);
 }
 

@@ -161,6 +161,7 @@ static void write_what(json *j, const report *p)
     json_uint(j, "level", level_of(p));
     json_bool(j, "level_chosen", r->level == TZ_LEVEL_AUTO);
     write_window(j, "window", &r->window);
+    json_bool(j, "clipped", r->clipped);
     json_pair(j, "size", r->width, r->height);
     json_array_row(j, "bands");
     for (uint32_t i = 0; i < r->band_count; i++)

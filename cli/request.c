@@ -10,9 +10,14 @@
 #include "picture.h"
 #include "problem.h"
 #include "sidecars.h"
+#include "terminal.h"
+#include "text.h"
 
-/* A corner this close to a pixel's edge is on it: coordinates are rarely exact. */
-#define EDGE_TOLERANCE 1e-6
+#define BEYOND_IMAGE "--bbox reaches beyond the image"
+
+/* A corner this close to a pixel's edge, in pixels, is on it: coordinates are rarely exact. `info`
+ * prints bounds with digits enough for it. */
+#define EDGE_TOLERANCE 1e-3
 
 bool request_is_resampled(const request *r)
 {
@@ -52,18 +57,97 @@ static tz_result choose_level(request *r, tz_error *err)
     return TZ_OK;
 }
 
-/* Pixels low to high of a line of them, from the coordinates of its two ends. */
-static tz_result snap(double a, double b, int64_t *first, uint32_t *count, tz_error *err)
+/* Pixels of a line of them, from low to before high. */
+typedef struct range {
+    double low, high;
+} range;
+
+/* From the coordinates of its two ends. */
+static range snap(double a, double b)
 {
     double low = floor(fmin(a, b) + EDGE_TOLERANCE);
     double high = ceil(fmax(a, b) - EDGE_TOLERANCE);
-    if (!(low >= -(double)UINT32_MAX && high <= (double)UINT32_MAX))
+    return (range){low, fmax(high, low + 1)};
+}
+
+static bool is_far(range r)
+{
+    return !(r.low >= -(double)UINT32_MAX && r.high <= (double)UINT32_MAX &&
+             r.high - r.low <= (double)UINT32_MAX);
+}
+
+static void set_window(tz_window *w, range columns, range rows)
+{
+    *w = (tz_window){(int64_t)columns.low, (int64_t)rows.low,
+                     (uint32_t)(columns.high - columns.low), (uint32_t)(rows.high - rows.low)};
+}
+
+/* Least x and y, greatest x and y. */
+static void image_bounds(const tz_info *info, double bounds[4])
+{
+    const double *t = info->geo.transform;
+    double x = t[0] + info->width * t[1];
+    double y = t[3] + info->height * t[5];
+    bounds[0] = fmin(t[0], x);
+    bounds[1] = fmin(t[3], y);
+    bounds[2] = fmax(t[0], x);
+    bounds[3] = fmax(t[3], y);
+}
+
+static bool could_be_degrees(const double bounds[4])
+{
+    return bounds[0] >= -360 && bounds[1] >= -90 && bounds[2] <= 360 && bounds[3] <= 90;
+}
+
+/* The usual mistake is a box in another CRS. */
+static const char *other_units(const tz_geo *geo, const double asked[4], const double image[4])
+{
+    if (geo->model_type == 1 && could_be_degrees(asked) && !could_be_degrees(image))
+        return "; the box looks like degrees, and the image is projected";
+    if (geo->model_type == 2 && !could_be_degrees(asked) && could_be_degrees(image))
+        return "; the image is in degrees, and the box is not";
+    return "";
+}
+
+static tz_result fail_elsewhere(const request *r, tz_error *err)
+{
+    const double *asked = r->settings->bbox;
+    double image[4];
+    char shown[8][TEXT_NUMBER];
+    image_bounds(r->info, image);
+    for (int i = 0; i < 4; i++) {
+        text_double(shown[i], asked[i]);
+        text_double(shown[4 + i], image[i]);
+    }
+    return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                        "--bbox %s,%s,%s,%s does not meet the image, which is %s,%s,%s,%s%s",
+                        shown[0], shown[1], shown[2], shown[3], shown[4], shown[5], shown[6],
+                        shown[7], other_units(&r->info->geo, asked, image));
+}
+
+static bool is_outside(range r, uint32_t side)
+{
+    return !(r.low < side && r.high > 0);
+}
+
+/* Whether some of it was outside. */
+static bool clip(range *r, uint32_t side)
+{
+    range whole = *r;
+    *r = (range){fmax(r->low, 0), fmin(r->high, side)};
+    return r->low != whole.low || r->high != whole.high;
+}
+
+static tz_result clip_bbox(request *r, range *columns, range *rows, tz_error *err)
+{
+    const tz_level *level = request_level(r);
+    if (is_outside(*columns, level->width) || is_outside(*rows, level->height))
+        return fail_elsewhere(r, err);
+    r->clipped = clip(columns, level->width);
+    r->clipped = clip(rows, level->height) || r->clipped;
+    if (r->clipped && r->settings->common.open.strict)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                            "the bounding box is too far away from the image");
-    if (high <= low)
-        high = low + 1;
-    *first = (int64_t)low;
-    *count = (uint32_t)fmin(high - low, (double)UINT32_MAX);
+                            BEYOND_IMAGE ", and --strict forbids that");
     return TZ_OK;
 }
 
@@ -86,12 +170,16 @@ static tz_result window_of_bbox(request *r, tz_error *err)
                             (unsigned)r->info->orientation);
     double columns = (double)level->width / r->info->width / t[1];
     double rows = (double)level->height / r->info->height / t[5];
-    tz_result result = snap((box[0] - t[0]) * columns, (box[2] - t[0]) * columns, &r->window.column,
-                            &r->window.width, err);
+    range x = snap((box[0] - t[0]) * columns, (box[2] - t[0]) * columns);
+    range y = snap((box[1] - t[3]) * rows, (box[3] - t[3]) * rows);
+    tz_result result = r->how.boundless ? TZ_OK : clip_bbox(r, &x, &y, err);
     if (result != TZ_OK)
         return result;
-    return snap((box[1] - t[3]) * rows, (box[3] - t[3]) * rows, &r->window.row, &r->window.height,
-                err);
+    if (is_far(x) || is_far(y))
+        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                            "the bounding box is too far away from the image");
+    set_window(&r->window, x, y);
+    return TZ_OK;
 }
 
 /* Before anything is read: a read in several pieces would find it out late. */
@@ -240,6 +328,13 @@ tz_result request_open(request *r, const request_settings *settings, const char 
     if (result != TZ_OK)
         request_close(r);
     return result;
+}
+
+void request_print_warnings(const request *r)
+{
+    problem_print_warnings(r->info);
+    if (r->clipped)
+        term_warning(BEYOND_IMAGE ", and is clipped to it", 1);
 }
 
 void request_close(request *r)

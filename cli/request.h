@@ -49,7 +49,8 @@ enum {
 #define REQUEST_PLACE_OPTIONS                                                                      \
     {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
     {"bbox", 0, REQUEST_BBOX, "XMIN,YMIN,XMAX,YMAX",                                               \
-     "in the file's CRS, outward to whole pixels"},                                                \
+     "in the file's CRS, outward to whole pixels; clipped\n"                                       \
+     "to the image"},                                                \
     {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4; the first band is 1"}
 #define REQUEST_OPTIONS                                                                            \
     REQUEST_PLACE_OPTIONS,                                                                         \
@@ -94,6 +95,7 @@ typedef struct request {
     memory_share memory;
     uint32_t level;         /* or TZ_LEVEL_AUTO */
     tz_window window;       /* of that level */
+    bool clipped;           /* the bounding box reached beyond the image */
     uint32_t width, height; /* what comes out */
     uint32_t *bands;        /* counted from 0 */
     uint32_t band_count;
@@ -106,6 +108,9 @@ typedef struct request {
 tz_result request_open(request *r, const request_settings *settings, const char *path,
                        request_format format, tz_error *err);
 void request_close(request *r); /* zeroed state is fine */
+
+/* On standard error: what is wrong with the file, and with the request. */
+void request_print_warnings(const request *r);
 
 /* Rows and columns of the output are those of the level that is read. */
 bool request_is_resampled(const request *r);

@@ -117,7 +117,7 @@ static void tell(const viewing *v, const transfer_result *result, double seconds
     term_end();
     putchar('\n');
     picture_report_stretch(r, &v->stretched);
-    problem_print_warnings(r->info);
+    request_print_warnings(r);
     report_warn(result);
 }
 
