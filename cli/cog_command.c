@@ -17,6 +17,11 @@ static int run(int argc, char **argv)
     return convert_run(&cog_command, &creation_cog, argc, argv);
 }
 
+static const char *find_key(const char *name, size_t size)
+{
+    return creation_key(&creation_cog, name, size);
+}
+
 static void print_more(void)
 {
     creation_print_help(&creation_cog);
@@ -35,4 +40,5 @@ const cli_command cog_command = {
     .run = run,
     .takes_dash = true,
     .print_more = print_more,
+    .creation_key = find_key,
 };

@@ -10,6 +10,11 @@ static int run(int argc, char **argv)
     return convert_run(&convert_command, &creation_gtiff, argc, argv);
 }
 
+static const char *find_key(const char *name, size_t size)
+{
+    return creation_key(&creation_gtiff, name, size);
+}
+
 static void print_more(void)
 {
     creation_print_help(&creation_gtiff);
@@ -27,4 +32,5 @@ const cli_command convert_command = {
     .run = run,
     .takes_dash = true,
     .print_more = print_more,
+    .creation_key = find_key,
 };

@@ -44,6 +44,17 @@ static creation_id find_option(const creation_driver *driver, const char *name, 
     return CO_COUNT;
 }
 
+const char *creation_key(const creation_driver *driver, const char *name, size_t size)
+{
+    char key[LONGEST_KEY + 1];
+    if (size >= sizeof key)
+        return NULL;
+    for (size_t i = 0; i < size; i++)
+        key[i] = name[i] == '-' ? '_' : name[i];
+    creation_id id = find_option(driver, key, size);
+    return id != CO_COUNT ? driver->options[id].name : NULL;
+}
+
 static const creation_word *find_word(const creation_option *option, const char *text)
 {
     const creation_word *word = option->words;

@@ -132,6 +132,9 @@ int64_t creation_number(const creation *c, creation_id id);
 /* A compression as TIFF's number: LERC with something within is LERC. */
 uint16_t creation_compression(const creation *c, creation_id id);
 
+/* The name of an option, typed in any case and with '-' for '_'; NULL: there is none. */
+const char *creation_key(const creation_driver *driver, const char *name, size_t size);
+
 void creation_print_help(const creation_driver *driver);
 
 #endif

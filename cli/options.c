@@ -8,6 +8,7 @@
 
 #define LONGEST_NAME    40 /* of commands, options and limits */
 #define EXAMPLE_COLUMNS 44
+#define SHOWN_VALUE     24 /* of a value in an answer, with its end */
 
 /* Suggestions ---------------------------------------------------------------------------------- */
 
@@ -120,10 +121,6 @@ static int parse_letter(option_parser *parser)
     if (*parser->letters == '\0')
         parser->letters = NULL;
     const cli_option *option = find_letter(parser->command->options, shown[1]);
-    if (option == NULL) {
-        usage_unknown("unknown option", shown, "", NULL);
-        return OPTION_WRONG;
-    }
     if (option->value == NULL || parser->letters == NULL)
         return take_value(parser, option, shown);
     parser->value = parser->letters; /* as in -j8 */
@@ -131,23 +128,10 @@ static int parse_letter(option_parser *parser)
     return option->id;
 }
 
-static int unknown_name(const option_parser *parser, const char *word, size_t size)
+/* An option by its name, with equals in word where its value is attached; NULL: it is not. */
+static int take_named(option_parser *parser, const cli_option *option, const char *word,
+                      const char *equals)
 {
-    char name[LONGEST_NAME + 1] = "";
-    if (size <= LONGEST_NAME)
-        memcpy(name, word + 2, size);
-    usage_unknown("unknown option", word, "--",
-                  suggest(name, option_name, parser->command->options));
-    return OPTION_WRONG;
-}
-
-static int parse_name(option_parser *parser, const char *word)
-{
-    const char *equals = strchr(word, '=');
-    size_t size = equals != NULL ? (size_t)(equals - word - 2) : strlen(word + 2);
-    const cli_option *option = find_name(parser->command->options, word + 2, size);
-    if (option == NULL)
-        return unknown_name(parser, word, size);
     if (equals == NULL)
         return take_value(parser, option, word);
     if (option->value == NULL) {
@@ -156,6 +140,238 @@ static int parse_name(option_parser *parser, const char *word)
     }
     parser->value = equals + 1;
     return option->id;
+}
+
+/* Spellings of other programs ------------------------------------------------------------------ */
+
+/* What GDAL's and rio-cogeo's users type. A row is for a command of the list (NULL: for any) that
+ * has the option it is taken for, if there is one. '*' stands for the value that was typed. */
+typedef struct foreign_spelling {
+    const char *word;
+    const char *commands;
+    const char *option; /* taken for this one */
+    const char *write;  /* "write 'WRITE'" */
+    const char *cannot; /* "COMMAND cannot ... yet" */
+    const char *answer; /* anything else */
+} foreign_spelling;
+
+static const char readers[] = "read plan view";
+static const char writers[] = "convert cog plan-cog";
+
+/* clang-format off */
+static const foreign_spelling foreign[] = {
+    {"-co", NULL, .option = "co"},
+    {"-json", NULL, .option = "json"},
+    {"-stats", NULL, .option = "stats"},
+    {"-stats", "info", .answer = "info reads no pixels, 'terrazzo convert --stats' computes them"},
+    {"-mdd", "info", .answer = "all domains are shown, and '--verbose' shortens nothing"},
+    {"-of", NULL, .option = "format"},
+    {"-of", "convert", .answer = "convert always writes GeoTIFF; 'terrazzo cog' writes a COG"},
+    {"-of", "cog", .answer = "cog always writes a COG; 'terrazzo convert' writes other GeoTIFF"},
+    {"-ot", readers, .write = "--dtype TYPE"},
+    {"-ot", writers, .cannot = "change the type"},
+    {"-b", readers, .write = "--bands LIST"},
+    {"-b", writers, .cannot = "pick bands"},
+    {"-srcwin", readers, .write = "--window X,Y,W,H"},
+    {"-srcwin", writers, .cannot = "cut"},
+    {"-projwin", readers, .write = "--bbox XMIN,YMIN,XMAX,YMAX"},
+    {"-projwin", writers, .cannot = "cut"},
+    {"-te", readers, .write = "--bbox XMIN,YMIN,XMAX,YMAX"},
+    {"-te", writers, .cannot = "cut"},
+    {"-outsize", "read plan", .write = "--size WxH"},
+    {"-outsize", writers, .cannot = "resample"},
+    {"-tr", writers, .cannot = "resample"},
+    {"-r", "read plan", .write = "--resampling HOW"},
+    {"-r", "cog plan-cog", .write = "--co RESAMPLING=*"},
+    {"-r", writers, .cannot = "resample"},
+    {"-a_nodata", writers, .cannot = "change nodata"},
+    {"-a_srs", writers, .cannot = "change georeferencing"},
+    {"-a_ullr", writers, .cannot = "change georeferencing"},
+    {"-mo", writers, .cannot = "change metadata"},
+    {"-scale", writers, .cannot = "scale values"},
+    {"-t_srs", writers, .answer = "the image keeps its own grid; nothing is reprojected"},
+    {"--web-optimized", writers, .answer = "the image keeps its own grid; nothing is reprojected"},
+    {"--cog-profile", "cog plan-cog", .write = "--profile NAME"},
+    {"--overview-level", "cog plan-cog", .write = "--co OVERVIEW_COUNT=*"},
+    {"--tiled", "convert", .write = "--co TILED=YES"},
+    {"--blocksize", "convert", .write = "--co TILED=YES --co BLOCKXSIZE=* --co BLOCKYSIZE=*"},
+};
+/* clang-format on */
+
+static bool is_in_list(const char *list, const char *name)
+{
+    size_t size = strlen(name);
+    for (const char *at = list; at != NULL; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, name, size) == 0 && (at[size] == ' ' || at[size] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static const foreign_spelling *find_foreign(const cli_command *command, const char *word,
+                                            size_t size)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        const foreign_spelling *row = &foreign[i];
+        if (strlen(row->word) == size && memcmp(row->word, word, size) == 0 &&
+            (row->commands == NULL || is_in_list(row->commands, command->name)) &&
+            (row->option == NULL ||
+             find_name(command->options, row->option, strlen(row->option)) != NULL))
+            return row;
+    }
+    return NULL;
+}
+
+/* The value that was typed after the word, in capitals; "VALUE" where none was that can be shown.
+ */
+static void shown_value(const option_parser *parser, const char *equals, char out[SHOWN_VALUE])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const char *value = equals != NULL                ? equals + 1
+                        : parser->next < parser->argc ? parser->argv[parser->next]
+                                                      : "";
+    size_t size = 0;
+    for (; value[size] != '\0' && size + 1 < SHOWN_VALUE; size++) {
+        const char *lower = strchr(letters, value[size]);
+        if (lower == NULL && strchr(others, value[size]) == NULL)
+            break;
+        out[size] = lower != NULL ? others[lower - letters] : value[size];
+    }
+    out[size] = '\0';
+    if (size == 0 || value[size] != '\0')
+        snprintf(out, SHOWN_VALUE, "VALUE");
+}
+
+/* "unknown option 'WORD'; write 'WRITE'", with the value for '*'. */
+static int answer_write(const option_parser *parser, const char *word, const char *equals,
+                        const char *write)
+{
+    char value[SHOWN_VALUE];
+    char after[200];
+    shown_value(parser, equals, value);
+    size_t used = (size_t)snprintf(after, sizeof after, "; write '");
+    for (const char *c = write; *c != '\0' && used + SHOWN_VALUE + 2 < sizeof after; c++) {
+        if (*c == '*')
+            used += (size_t)snprintf(after + used, sizeof after - used, "%s", value);
+        else
+            after[used++] = *c;
+    }
+    snprintf(after + used, sizeof after - used, "'");
+    term_usage("unknown option", word, after);
+    return OPTION_WRONG;
+}
+
+static int parse_foreign(option_parser *parser, const foreign_spelling *row, const char *word,
+                         const char *equals)
+{
+    const cli_command *command = parser->command;
+    char after[200];
+    if (row->option != NULL)
+        return take_named(parser, find_name(command->options, row->option, strlen(row->option)),
+                          word, equals);
+    if (row->write != NULL)
+        return answer_write(parser, word, equals, row->write);
+    if (row->cannot != NULL)
+        snprintf(after, sizeof after, "; %s cannot %s yet", command->name, row->cannot);
+    else
+        snprintf(after, sizeof after, "; %s", row->answer);
+    term_usage("unknown option", word, after);
+    return OPTION_WRONG;
+}
+
+/* Words ---------------------------------------------------------------------------------------- */
+
+/* The option most like a word's first size letters after its dashes; NULL: none is near. */
+static const char *nearest(const option_parser *parser, const char *name, size_t size)
+{
+    char copy[LONGEST_NAME + 1] = "";
+    if (size <= LONGEST_NAME)
+        memcpy(copy, name, size);
+    return suggest(copy, option_name, parser->command->options);
+}
+
+static int parse_name(option_parser *parser, const char *word)
+{
+    const cli_command *command = parser->command;
+    const char *equals = strchr(word, '=');
+    size_t size = equals != NULL ? (size_t)(equals - word - 2) : strlen(word + 2);
+    const cli_option *option = find_name(command->options, word + 2, size);
+    if (option != NULL)
+        return take_named(parser, option, word, equals);
+    const foreign_spelling *row = find_foreign(command, word, size + 2);
+    if (row != NULL)
+        return parse_foreign(parser, row, word, equals);
+    const char *key = command->creation_key != NULL ? command->creation_key(word + 2, size) : NULL;
+    if (key == NULL) {
+        usage_unknown("unknown option", word, "--", nearest(parser, word + 2, size));
+        return OPTION_WRONG;
+    }
+    char write[LONGEST_NAME + 10];
+    snprintf(write, sizeof write, "--co %s=*", key);
+    return answer_write(parser, word, equals, write);
+}
+
+/* Letters of options without a value, or one letter of an option whose value is the next argument
+ * or begins with a digit right here. No other word is taken apart, so that "-json" is not "-j" with
+ * the value "son". */
+static bool is_letters(const cli_option *options, const char *letters)
+{
+    const cli_option *first = find_letter(options, letters[0]);
+    if (first == NULL || letters[1] == '\0')
+        return first != NULL;
+    if (first->value != NULL)
+        return letters[1] >= '0' && letters[1] <= '9';
+    for (; *letters != '\0'; letters++) {
+        const cli_option *option = find_letter(options, *letters);
+        if (option == NULL || option->value != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a letter that takes a value comes after others that are known. */
+static bool hides_value(const cli_option *options, const char *letters)
+{
+    const cli_option *option = find_letter(options, *letters);
+    while (option != NULL && option->value == NULL)
+        option = find_letter(options, *++letters);
+    return option != NULL;
+}
+
+/* What to write in place of a word with one dash that is not known. */
+static int unknown_dash(const option_parser *parser, const char *word, size_t size)
+{
+    const cli_option *options = parser->command->options;
+    const cli_option *letter = find_letter(options, word[1]);
+    const cli_option *named = find_name(options, word + 1, size - 1);
+    const char *near = size > 2 ? nearest(parser, word + 1, size - 1) : NULL;
+    char after[LONGEST_NAME + 40] = "";
+    if (named != NULL)
+        snprintf(after, sizeof after, "; write '--%s'", named->name);
+    else if (near != NULL)
+        snprintf(after, sizeof after, "; did you mean '--%s'?", near);
+    else if (letter != NULL && letter->value != NULL)
+        snprintf(after, sizeof after, "; write '-%c %s'", letter->letter, letter->value);
+    else if (hides_value(options, word + 1))
+        snprintf(after, sizeof after, "; a letter that takes a value stands alone");
+    term_usage("unknown option", word, after);
+    return OPTION_WRONG;
+}
+
+static int parse_dash(option_parser *parser, const char *word)
+{
+    const cli_command *command = parser->command;
+    const char *equals = strchr(word, '=');
+    size_t size = equals != NULL ? (size_t)(equals - word) : strlen(word);
+    if (is_letters(command->options, word + 1)) {
+        parser->letters = word + 1;
+        return parse_letter(parser);
+    }
+    const foreign_spelling *row = find_foreign(command, word, size);
+    return row != NULL ? parse_foreign(parser, row, word, equals)
+                       : unknown_dash(parser, word, size);
 }
 
 /* One argument; OPTION_END when it was no option. */
@@ -179,8 +395,7 @@ static int parse_word(option_parser *parser, char *word)
     }
     if (word[1] == '-')
         return parse_name(parser, word);
-    parser->letters = word + 1;
-    return parse_letter(parser);
+    return parse_dash(parser, word);
 }
 
 int option_next(option_parser *parser)

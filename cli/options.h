@@ -26,6 +26,9 @@ typedef struct cli_command {
     bool takes_dash;          /* it judges '-' itself, wherever it stands */
     const char *code_3;       /* what exit code 3 means; NULL: it has none */
     void (*print_more)(void); /* help behind its options; NULL: there is none */
+    /* The creation option of a name that was typed as an option: any case, '-' for '_'; NULL where
+     * there is none. NULL: the command has no creation options. */
+    const char *(*creation_key)(const char *name, size_t size);
 } cli_command;
 
 /* Options of every command, for the end of its table. */

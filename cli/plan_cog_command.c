@@ -37,6 +37,11 @@ static const cli_option plan_options[] = {
 
 static int run(int argc, char **argv);
 
+static const char *find_key(const char *name, size_t size)
+{
+    return creation_key(&creation_cog, name, size);
+}
+
 static void print_more(void)
 {
     creation_print_help(&creation_cog);
@@ -53,6 +58,7 @@ const cli_command plan_cog_command = {
     .run = run,
     .takes_dash = true,
     .print_more = print_more,
+    .creation_key = find_key,
 };
 
 typedef struct planning {

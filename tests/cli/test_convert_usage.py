@@ -117,7 +117,7 @@ def test_creation_options_that_do_not_go_together(run, options, message):
     (["--verify", "some", "a.tif", "b.tif"], "--verify is sample, all or none, not 'some'\n"),
     (["--memory", "lots", "a.tif", "b.tif"], "--memory needs a number of bytes"),
     (["-j", "x", "a.tif", "b.tif"], "--threads needs a number up to 65536, not 'x'\n"),
-    (["-qj8x", "a.tif", "b.tif"], "not '8x'\n"), (["a.tif", "b.tif", "-j"], "option '-j' needs a value\n"),
+    (["-j8x", "a.tif", "b.tif"], "not '8x'\n"), (["a.tif", "b.tif", "-j"], "option '-j' needs a value\n"),
     (["--overwite", "a.tif", "b.tif"], "did you mean '--overwrite'?")])
 def test_wrong_usage(run, arguments, message):
     done = run("convert", *arguments)
