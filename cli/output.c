@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* lstat */
 #include "output.h"
 
 #include <errno.h>
@@ -86,28 +86,15 @@ static tz_result check_existing(const output *o, const struct stat *found, const
     return o->overwrite ? TZ_OK : fail_exists(o->path, err);
 }
 
-/* A file of an unlikely name in the same folder, with the permissions of any new file. */
-static tz_result open_temporary(output *o, tz_error *err)
+/* The library's error about the file, in the words of the command. */
+static tz_result fail_sink(const output *o, tz_error *err)
 {
-    size_t size = strlen(o->target) + sizeof ".XXXXXX";
-    o->temporary = malloc(size);
-    if (o->temporary == NULL)
-        return problem_nomem(err, "a name");
-    snprintf(o->temporary, size, "%s.XXXXXX", o->target);
-    o->fd = mkstemp(o->temporary);
-    if (o->fd < 0) {
-        tz_result result = fail_write(o, err, errno);
-        free(o->temporary);
-        o->temporary = NULL;
-        return result;
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    (void)fchmod(o->fd, 0666 & ~mask); /* a file system without permissions is fine, too */
-    (void)fcntl(o->fd, F_SETFD, FD_CLOEXEC);
-    return TZ_OK;
+    if (err->system_error == EEXIST)
+        return fail_exists(o->path, err);
+    return err->system_error != 0 ? fail_write(o, err, err->system_error) : err->result;
 }
 
+/* Temporary files are the library's alone: tz_clean knows them. */
 static tz_result open_target(output *o, const char *input, tz_error *err)
 {
     struct stat found;
@@ -117,10 +104,12 @@ static tz_result open_target(output *o, const char *input, tz_error *err)
         return open_stream(o, err); /* a pipe or a device stays what it is */
     if (result == TZ_OK && exists)
         result = check_existing(o, &found, input, err);
+    else if (result == TZ_OK && !o->overwrite)
+        result = output_check_new(o->path, err); /* a link that leads nowhere */
     if (result != TZ_OK)
         return result;
-    o->target = exists ? realpath(o->path, NULL) : strdup(o->path); /* links stay links */
-    return o->target != NULL ? open_temporary(o, err) : problem_nomem(err, "a name");
+    result = tz_open_file_sink(&o->file, o->path, !o->overwrite, true, err);
+    return result == TZ_OK ? TZ_OK : fail_sink(o, err);
 }
 
 tz_result output_open(output *o, const char *path, bool overwrite, const char *input, tz_error *err)
@@ -134,12 +123,10 @@ tz_result output_open(output *o, const char *path, bool overwrite, const char *i
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-tz_result output_write(output *o, uint64_t offset, const void *bytes, size_t size, tz_error *err)
+static tz_result write_stream(const output *o, const char *from, size_t size, tz_error *err)
 {
-    const char *from = bytes;
     while (size > 0) {
-        ssize_t done =
-            o->is_stream ? write(o->fd, from, size) : pwrite(o->fd, from, size, (off_t)offset);
+        ssize_t done = write(o->fd, from, size);
         if (progress_is_cancelled())
             return progress_cancelled(err);
         if (done < 0 && errno == EINTR)
@@ -148,9 +135,18 @@ tz_result output_write(output *o, uint64_t offset, const void *bytes, size_t siz
             return fail_write(o, err, errno);
         from += done;
         size -= (size_t)done;
-        offset += (uint64_t)done;
     }
     return TZ_OK;
+}
+
+tz_result output_write(output *o, uint64_t offset, const void *bytes, size_t size, tz_error *err)
+{
+    const tz_bytes piece = {bytes, size};
+    if (o->file == NULL)
+        return write_stream(o, bytes, size, err);
+    if (o->file->write(o->file, offset, &piece, 1, err) != TZ_OK)
+        return fail_sink(o, err);
+    return progress_is_cancelled() ? progress_cancelled(err) : TZ_OK;
 }
 
 tz_result output_append(output *o, const void *bytes, size_t size, tz_error *err)
@@ -162,38 +158,20 @@ tz_result output_append(output *o, const void *bytes, size_t size, tz_error *err
 
 /* The end -------------------------------------------------------------------------------------- */
 
-/* A link fails where a file has appeared meanwhile; not every file system has links. */
-static int move_into_place(const output *o)
-{
-    if (!o->overwrite) {
-        if (link(o->temporary, o->target) == 0)
-            return unlink(o->temporary);
-        if (errno == EEXIST)
-            return -1;
-    }
-    return rename(o->temporary, o->target);
-}
-
 tz_result output_commit(output *o, tz_error *err)
 {
+    if (o->file != NULL)
+        return o->file->commit(o->file, err) == TZ_OK ? TZ_OK : fail_sink(o, err);
     int fd = o->fd;
     o->fd = -1;
-    if (close(fd) != 0 && errno != EINTR)
-        return fail_write(o, err, errno);
-    if (o->temporary != NULL && move_into_place(o) != 0)
-        return fail_write(o, err, errno);
-    free(o->temporary);
-    o->temporary = NULL;
-    return TZ_OK;
+    return close(fd) == 0 || errno == EINTR ? TZ_OK : fail_write(o, err, errno);
 }
 
 void output_close(output *o)
 {
     if (o->path != NULL && o->fd >= 0)
         close(o->fd);
-    if (o->temporary != NULL)
-        unlink(o->temporary);
-    free(o->temporary);
-    free(o->target);
+    if (o->file != NULL)
+        o->file->close(o->file);
     *o = (output){.fd = -1};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file that appears whole or not at all: written beside its place under another name and renamed
- * at the end. Standard output, pipes and devices are written as it goes. */
+ * A file that appears whole or not at all (tz_open_file_sink). Standard output, pipes and devices
+ * are written as it goes. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
@@ -14,9 +14,8 @@ typedef struct output {
     int fd;
     bool is_stream; /* it can only be appended to */
     bool overwrite;
-    uint64_t size;   /* written so far by output_append */
-    char *target;    /* what path leads to; NULL for a stream */
-    char *temporary; /* the name until it is whole */
+    uint64_t size; /* written so far by output_append */
+    tz_sink *file; /* NULL for a stream */
 } output;
 
 /* "cannot write 'PATH': Is a directory", if it is one or its last part names one. For the start of

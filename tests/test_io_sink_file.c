@@ -75,6 +75,31 @@ static void without_commit_the_old_file_stays_and_nothing_else(void **state)
     sink_fault_both_ways(check_discarded);
 }
 
+static void check_public(void)
+{
+    const tz_bytes piece = {"bytes", 5};
+    tz_sink *sink = NULL;
+    sink_job_make_old("old");
+    assert_int_equal(tz_open_file_sink(&sink, scratch_path("old"), true, true, &err), TZ_ERR_IO);
+    assert_int_equal(err.system_error, EEXIST);
+    assert_null(sink);
+    assert_int_equal(tz_open_file_sink(&sink, scratch_path("new"), true, true, &err), TZ_OK);
+    assert_int_equal(sink->write(sink, 0, &piece, 1, &err), TZ_OK);
+    assert_int_equal(sink->commit(sink, &err), TZ_OK);
+    sink->close(sink);
+    assert_int_equal(access(scratch_path("new"), F_OK), 0);
+    assert_int_equal(unlink(scratch_path("new")), 0);
+    assert_int_equal(tz_open_file_sink(&sink, "", true, true, NULL), TZ_ERR_ARG);
+    assert_true(sink_job_is_old("old"));
+    assert_null(scratch_other_than("old"));
+}
+
+static void a_file_of_the_callers_own(void **state)
+{
+    (void)state;
+    sink_fault_both_ways(check_public);
+}
+
 static void a_file_without_a_name_is_not_to_be_seen_before_commit(void **state)
 {
     (void)state;
@@ -271,6 +296,7 @@ int main(void)
         CASE(a_new_file_holds_what_was_written),
         CASE(an_old_file_is_replaced_at_commit),
         CASE(without_commit_the_old_file_stays_and_nothing_else),
+        CASE(a_file_of_the_callers_own),
         CASE(a_file_without_a_name_is_not_to_be_seen_before_commit),
         CASE(the_size_is_that_of_sync),
         CASE(commit_without_sync_is_as_safe),

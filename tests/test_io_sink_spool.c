@@ -106,6 +106,27 @@ static void beside_a_file_it_has_no_name(void **state)
     sink_fault_both_ways(check_beside);
 }
 
+static void check_public(void)
+{
+    tz_sink *spool = NULL;
+    size_t names = scratch_count();
+    assert_int_equal(tz_open_spool_sink(&spool, scratch_folder(), &err), TZ_OK);
+    assert_true(is_in(descriptor(spool), scratch_folder()));
+    assert_int_equal(scratch_count(), names);
+    check_spool(spool);
+    spool = NULL;
+    assert_int_equal(tz_open_spool_sink(&spool, scratch_path("missing"), &err), TZ_ERR_IO);
+    assert_int_equal(err.system_error, ENOENT);
+    assert_int_equal(tz_open_spool_sink(&spool, scratch_path("missing"), NULL), TZ_ERR_IO);
+    assert_null(spool);
+}
+
+static void of_the_callers_own_it_has_no_name(void **state)
+{
+    (void)state;
+    sink_fault_both_ways(check_public);
+}
+
 static void check_directory(void)
 {
     assert_int_equal(mkdir(scratch_path("wait"), 0700), 0);
@@ -431,6 +452,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(beside_a_file_it_has_no_name),
+        CASE(of_the_callers_own_it_has_no_name),
         CASE(a_directory_that_is_named_is_taken),
         CASE(without_a_directory_the_environment_names_one),
         CASE(beside_memory_it_is_memory),

@@ -1071,6 +1071,19 @@ struct tz_sink {
     void (*close)(tz_sink *sink);
 };
 
+/* A file that appears whole or not at all, as those of tz_create do: for other files that belong to
+ * an image, and for tz_create_sink. Takes any order of offsets. exclusive: a destination that
+ * exists is an error, now and at commit. no_sync: sync and commit do not wait for the disk. err may
+ * be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_open_file_sink(tz_sink **out, const char *path, bool exclusive,
+                                                bool no_sync, tz_error *err);
+
+/* Bytes that wait: written and read back in any order, never published (sync and commit are NULL).
+ * They are in a file without a name in a directory (NULL: where TMPDIR says, else /tmp), of which
+ * nothing is left however the process ends. err may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_open_spool_sink(tz_sink **out, const char *directory,
+                                                 tz_error *err);
+
 typedef struct tz_writer tz_writer;
 
 /* Begin to write. Arguments are checked before anything is created. path: a temporary file in the

@@ -171,6 +171,13 @@ tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, boo
     return TZ_OK;
 }
 
+tz_result tz_open_file_sink(tz_sink **out, const char *path, bool exclusive, bool no_sync,
+                            tz_error *err)
+{
+    const tz_context ctx = {.name = path, .err = err, .ifd = -1};
+    return tz_sink_open_file(out, path, exclusive, no_sync, &ctx);
+}
+
 tz_file_sink *tz_file_sink_of(tz_sink *sink)
 {
     return sink && sink->write == tz_file_sink_write ? (tz_file_sink *)sink : NULL;

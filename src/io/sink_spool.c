@@ -110,3 +110,9 @@ tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory
         directory = usual_directory();
     return open_file_spool(out, beside, directory, ctx);
 }
+
+tz_result tz_open_spool_sink(tz_sink **out, const char *directory, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    return tz_sink_open_spool(out, NULL, directory, &ctx);
+}

@@ -228,7 +228,7 @@ def written(child, folder):
     for fd in pathlib.Path(f"/proc/{child.pid}/fd").iterdir():
         try:
             where = os.readlink(fd)
-            if where.startswith(f"{folder}/") and ("b.tif" in where or "#" in where):
+            if where.startswith(f"{folder}/") and ("/b." in where or "/.b." in where or "#" in where):
                 sizes.append(os.stat(fd).st_size)
         except OSError:
             pass  # closed meanwhile
@@ -237,7 +237,7 @@ def written(child, folder):
 
 def start_and_wait(arguments, folder, least, command="convert", **options):
     """Starts the command and returns when it has written so much."""
-    child = subprocess.Popen([COMMAND, command, "--no-sync", *arguments], stderr=subprocess.PIPE,
+    child = subprocess.Popen([COMMAND, command, *["--no-sync"][:command != "read"], *arguments], stderr=subprocess.PIPE,
                              stdout=subprocess.PIPE, env=plain_environment(), **options)
     end = time.monotonic() + 60
     while written(child, folder) < least:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from conftest import COMMAND, plain_environment
+from test_convert_streams import start_and_wait as write_and_wait
 from test_streams import run_on_terminal
 from tiffmaker import DOUBLE, SHORT, Image, north_up, tiff
 
@@ -254,20 +255,15 @@ def test_progress_on_a_terminal_only(run, save, tmp_path):
     assert run("read", "--overwrite", path, out).stderr == ""
 
 
-def start_and_wait(arguments, folder, pattern):
-    """Starts the command and returns when it has begun to write."""
-    child = subprocess.Popen([COMMAND, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stdin=subprocess.DEVNULL, env=plain_environment())
-    while not any(path.stat().st_size > 1_000_000 for path in folder.glob(pattern)):
-        assert child.poll() is None, child.stderr.read()
-    return child
+def start_and_wait(arguments, folder):
+    """Starts read and returns when it has begun to write."""
+    return write_and_wait(arguments, folder, 1_000_000, command="read", stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("masked", [[], ["--masked"]])
 def test_an_interrupt_leaves_nothing_behind(huge, tmp_path, number, masked):
-    child = start_and_wait(["read", "--memory", "16M", *masked, huge, str(tmp_path / "b.npy")],
-                           tmp_path, "b.npy.*")
+    child = start_and_wait(["--memory", "16M", *masked, huge, str(tmp_path / "b.npy")], tmp_path)
     child.send_signal(number)
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out, err) == (-number, b"", b"error: interrupted\n")
@@ -276,12 +272,43 @@ def test_an_interrupt_leaves_nothing_behind(huge, tmp_path, number, masked):
 
 def test_an_interrupt_keeps_what_was_there(huge, tmp_path):
     (tmp_path / "b.npy").write_text("mine")
-    child = start_and_wait(["read", "--memory", "16M", "--overwrite", huge, str(tmp_path / "b.npy")],
-                           tmp_path, "b.npy.*")
+    child = start_and_wait(["--memory", "16M", "--overwrite", huge, str(tmp_path / "b.npy")], tmp_path)
     child.send_signal(signal.SIGINT)
     child.communicate(timeout=60)
     assert (tmp_path / "b.npy").read_text() == "mine"
     assert names(tmp_path) == ["b.npy", "huge.tif"]
+
+
+@pytest.mark.parametrize("masked", [[], ["--masked"]])
+@pytest.mark.parametrize("old", [False, True])
+def test_what_a_killed_read_leaves_clean_finds(run, huge, tmp_path, masked, old):
+    """Where the file system has files without a name, that is nothing."""
+    if old:
+        (tmp_path / "b.npy").write_text("mine")
+    child = start_and_wait(["--overwrite", "--memory", "16M", *masked, huge, str(tmp_path / "b.npy")], tmp_path)
+    child.send_signal(signal.SIGKILL)
+    child.communicate(timeout=60)
+    left = {name for name in names(tmp_path) if name not in ("b.npy", "huge.tif")}
+    assert all(re.fullmatch(r"\.b\.(mask\.)?npy\.tz[0-9]{2}\.part", name) for name in left)
+    done = run("clean", "--older-than", "0", str(tmp_path))
+    assert {pathlib.Path(line).name for line in done.stdout.splitlines()} == left
+    assert names(tmp_path) == (["b.npy"] if old else []) + ["huge.tif"]
+    assert not old or (tmp_path / "b.npy").read_text() == "mine"
+
+
+def test_a_replaced_file_keeps_its_permissions(run, gray, tmp_path):
+    (tmp_path / "b.raw").write_text("mine")
+    (tmp_path / "b.raw").chmod(0o640)
+    assert run("read", "--overwrite", gray, str(tmp_path / "b.raw")).returncode == 0
+    assert stat.S_IMODE((tmp_path / "b.raw").stat().st_mode) == 0o640
+
+
+def test_a_link_that_leads_nowhere(run, gray, tmp_path):
+    (tmp_path / "b.raw").symlink_to("c.raw")
+    done = run("read", gray, str(tmp_path / "b.raw"))
+    assert done.returncode == 1 and "exists; --overwrite" in done.stderr
+    assert run("read", "--overwrite", gray, str(tmp_path / "b.raw")).returncode == 0
+    assert (tmp_path / "b.raw").is_symlink() and (tmp_path / "c.raw").read_bytes() == bytes(range(80))
 
 
 # Memory -----------------------------------------------------------------------------------------
