@@ -7,28 +7,51 @@ tz_result array_file_start(array_file *a, output *to, const request *r, tz_dtype
                            tz_error *err)
 {
     char header[NPY_HEADER_MOST];
-    *a = (array_file){.to = to, .height = r->height, .width = r->width};
+    *a = (array_file){.to = to,
+                      .bands = r->band_count,
+                      .height = r->height,
+                      .width = r->width,
+                      .order = r->settings->order};
     if (r->format == FORMAT_NPY)
-        a->header_size = npy_header(header, dtype, r->band_count, r->height, r->width);
+        a->header_size =
+            npy_header(header, dtype, r->band_count, r->height, r->width, a->order == ORDER_PIXEL);
     return output_append(to, header, (size_t)a->header_size, err);
+}
+
+void array_file_strides(tz_buffer *b, raw_order order)
+{
+    const int64_t each = (int64_t)tz_dtype_size(b->dtype);
+    const int64_t row = each * b->width;
+    b->column_stride = order == ORDER_PIXEL ? each * b->bands : each;
+    b->row_stride = order == ORDER_BAND ? row : row * b->bands;
+    b->band_stride = order == ORDER_PIXEL ? each : order == ORDER_ROW ? row : row * b->height;
+}
+
+/* A line is a row of one band, or of all bands where those of a pixel are together. */
+static uint64_t line_of(const array_file *a, const block *where, uint64_t line)
+{
+    if (a->order == ORDER_PIXEL)
+        return (uint64_t)where->row + line;
+    if (a->order == ORDER_ROW)
+        return (uint64_t)where->row * a->bands + line;
+    return (where->band + line / where->height) * a->height + where->row + line % where->height;
 }
 
 tz_result array_file_put(array_file *a, const block *where, const tz_buffer *samples, tz_error *err)
 {
     const size_t each = tz_dtype_size(samples->dtype);
+    const uint32_t together = a->order == ORDER_PIXEL ? a->bands : 1;
+    const uint64_t lines = (uint64_t)where->height * (a->order == ORDER_PIXEL ? 1 : where->bands);
     const bool full_rows = where->width == a->width;
-    const uint32_t pieces = full_rows ? 1 : where->height; /* of each band */
-    const size_t size = (size_t)where->width * each * (full_rows ? where->height : 1);
+    const uint64_t joined = !full_rows ? 1 : a->order == ORDER_BAND ? where->height : lines;
+    const size_t line_size = (size_t)where->width * together * each;
     const char *from = samples->data;
-    for (uint32_t band = 0; band < where->bands; band++) {
-        for (uint32_t i = 0; i < pieces; i++) {
-            uint64_t row = (uint64_t)(where->band + band) * a->height + where->row + i;
-            uint64_t offset = a->header_size + (row * a->width + where->column) * each;
-            tz_result result = output_write(a->to, offset, from, size, err);
-            if (result != TZ_OK)
-                return result;
-            from += size;
-        }
+    tz_result result = TZ_OK;
+    for (uint64_t line = 0; line < lines && result == TZ_OK; line += joined) {
+        uint64_t first = line_of(a, where, line) * a->width + where->column;
+        result = output_write(a->to, a->header_size + first * together * each, from,
+                              line_size * (size_t)joined, err);
+        from += line_size * joined;
     }
-    return TZ_OK;
+    return result;
 }

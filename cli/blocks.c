@@ -22,7 +22,8 @@ void blocks_start(blocks *b, const block_shape *shape, uint64_t room)
     uint64_t samples = room / s->sample_size;
     uint64_t plane = (uint64_t)s->width * s->height;
     *b = (blocks){.shape = *shape, .band_step = s->bands};
-    if (samples / s->bands < plane && s->bands > 1 && (s->by_band || s->in_order))
+    bool may_split = !s->all_bands && (s->by_band || s->in_order);
+    if (samples / s->bands < plane && s->bands > 1 && may_split)
         b->band_step = plane > 0 && samples / plane > 1 ? at_most(samples / plane, s->bands) : 1;
     samples /= b->band_step;
     uint32_t tile_rows = at_most(s->tile_height, s->height);

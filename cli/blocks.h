@@ -21,6 +21,7 @@ typedef struct block_shape {
     int64_t row_phase, column_phase; /* a tile begins where (place + phase) % tile size is 0 */
     uint64_t sample_size;            /* bytes of memory for one sample, its mask included */
     bool by_band;                    /* bands are stored apart: reading some costs no more */
+    bool all_bands;                  /* no block may have some of them only */
     bool in_order;                   /* blocks must follow each other as bytes of a stream do */
 } block_shape;
 

@@ -35,7 +35,8 @@ const cli_command cog_command = {
                 "terrazzo cog --dry-run a.tif b.tif\twhat it would cost\n"
                 "terrazzo cog -p zstd a.tif b.tif\tas rio-cogeo's profile\n"
                 "terrazzo cog --co COMPRESS=JPEG --co QUALITY=90 rgb.tif b.tif\t\n"
-                "terrazzo cog --co RESAMPLING=MODE landcover.tif b.tif\t",
+                "terrazzo cog --co RESAMPLING=MODE landcover.tif b.tif\t\n"
+                "terrazzo cog --epsg 32633 array.npy b.tif\tan array of NumPy",
     .options = cog_options,
     .run = run,
     .takes_dash = true,

@@ -7,23 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void describe_raw(conversion *c)
+#include "raw_rows.h"
+
+static tz_result describe_raw(conversion *c, tz_error *err)
 {
     const raw_settings *raw = &c->settings->raw;
-    c->spec.width = raw->width;
-    c->spec.height = raw->height;
-    c->spec.bands = raw->bands;
-    c->spec.dtype = raw->dtype;
+    tz_result result = raw_source_open(&c->raw, c->settings, err);
+    if (result != TZ_OK)
+        return result;
+    c->spec.width = c->raw.sides[AXIS_COLUMN];
+    c->spec.height = c->raw.sides[AXIS_ROW];
+    c->spec.bands = c->raw.sides[AXIS_BAND];
+    c->spec.dtype = c->raw.dtype;
     c->spec.nodata = raw->nodata;
     c->spec.nodata_text = raw->nodata_text;
     c->geo = (tz_geo){.has_transform = raw->has_transform,
                       .epsg = raw->epsg,
                       .epsg_vertical = raw->epsg_vertical,
+                      .key_minor = raw->epsg_vertical != 0, /* as its keys will be */
                       .has_crs = raw->epsg != 0,
                       .coordinate_epoch = NAN};
     memcpy(c->geo.transform, raw->transform, sizeof c->geo.transform);
     if (raw->has_transform || raw->epsg != 0)
         c->spec.geo = &c->geo;
+    return TZ_OK;
 }
 
 static tz_result describe_file(conversion *c, tz_error *err)
@@ -58,13 +65,15 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
     *c = (conversion){
         .settings = settings, .spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
     if (convert_is_raw(settings))
-        describe_raw(c);
+        result = describe_raw(c, err);
     else
         result = describe_file(c, err);
     c->read_as = c->spec.dtype;
     c->source_bands = c->spec.bands;
     if (result == TZ_OK)
         result = conversion_set_spec(c, err);
+    if (result == TZ_OK && convert_is_raw(settings))
+        result = raw_rows_check(c, err);
     if (result == TZ_OK)
         result = conversion_set_options(c, err);
     if (result == TZ_OK) {
@@ -88,6 +97,7 @@ void conversion_close(conversion *c)
     free(c->statistics);
     tz_spec_free(c->base);
     tz_close(c->file);
+    raw_source_close(&c->raw);
     tz_device_close(c->device);
     *c = (conversion){0};
 }

@@ -6,10 +6,12 @@
 #include "convert.h"
 #include "memory.h"
 #include "nodata_mask.h"
+#include "raw_source.h"
 
 typedef struct conversion {
     const convert_settings *settings;
-    tz_file *file;       /* NULL: standard input */
+    tz_file *file; /* NULL: there is raw instead */
+    raw_source raw;
     const tz_info *info; /* of file */
     tz_device *device;   /* NULL: none was asked for */
     memory_share memory;

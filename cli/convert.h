@@ -6,13 +6,13 @@
 #include "common.h"
 #include "creation.h"
 #include "device_option.h"
+#include "value.h"
 
-/* Which samples follow each other on standard input. */
-typedef enum raw_order { ORDER_PIXEL, ORDER_ROW, ORDER_BAND } raw_order;
-
-/* Pixels without a header, from standard input. */
+/* Pixels that are no TIFF: a .npy array, or standard input. */
 typedef struct raw_settings {
     bool given; /* one of these was typed */
+    bool npy;   /* there is a header: shape, type and byte order are in it */
+    bool has_order;
     uint32_t height, width, bands;
     tz_dtype dtype;
     raw_order order;
@@ -32,6 +32,7 @@ typedef struct convert_settings {
     const char *output;
     const char *spool; /* NULL: the library's choice */
     bool cog;
+    bool reads_arrays; /* IN may be a .npy array, also on standard input */
     uint64_t memory;
     device_settings device;
     bool library_encoders;
@@ -93,14 +94,15 @@ enum {
      "(of a lossy codec nearly)"},                                                                 \
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "of standard input: rows, columns, bands"},         \
     {"dtype", 0, CONVERT_DTYPE, "TYPE", "of standard input: uint8, int16, float32, ..."},          \
-    {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default), row or band\n"     \
-                                       "by band; the last only from a file"},                      \
-    {"nodata", 0, CONVERT_NODATA, "VALUE", "of standard input"},                                   \
-    {"epsg", 0, CONVERT_EPSG, "CODE", "of standard input: its CRS, such as 32633 or EPSG:32633;\n" \
+    {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default) by pixel, row:\n"   \
+                                       "each row band by band, or band after band; and where\n"    \
+                                       "the bands of a .npy array are, if not as guessed"},        \
+    {"nodata", 0, CONVERT_NODATA, "VALUE", "of standard input or a .npy array"},                   \
+    {"epsg", 0, CONVERT_EPSG, "CODE", "the same: its CRS, such as 32633 or EPSG:32633;\n"          \
                                       "25832+5783: a horizontal and a vertical one"},              \
     {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",                                             \
-     "of standard input, in GDAL's order: x, width, 0, y,\n"                                       \
-     "0, -height of the upper left pixel"},                                                        \
+     "the same: where it is, in GDAL's order: x, width, 0,\n"                                      \
+     "y, 0, -height of the upper left pixel"},                                                     \
     {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},                                  \
     OPENING_OPTIONS,                                                                               \
     COMMON_OPTIONS
@@ -108,7 +110,7 @@ enum {
 /* Takes one of them; false after a message. */
 bool convert_apply(void *settings, int id, const char *value);
 /* Whether the options go together; else a message was printed. */
-bool convert_check(convert_settings *settings);
+bool convert_check(convert_settings *settings); /* may read the first bytes of standard input */
 /* Either command, with all that it does. Returns its exit code. */
 int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv);
 bool convert_is_raw(const convert_settings *settings);

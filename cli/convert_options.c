@@ -6,12 +6,18 @@
 
 #include "convert.h"
 #include "parse.h"
+#include "raw_source.h"
 #include "terminal.h"
 #include "value.h"
 
-bool convert_is_raw(const convert_settings *s)
+static bool is_standard_input(const convert_settings *s)
 {
     return strcmp(s->input, "-") == 0;
+}
+
+bool convert_is_raw(const convert_settings *s)
+{
+    return is_standard_input(s) || s->raw.npy;
 }
 
 /* Standard input ------------------------------------------------------------------------------- */
@@ -40,14 +46,6 @@ static bool set_shape(raw_settings *raw, const char *text)
         right = parse_times(&at) && parse_side(&at, UINT16_MAX, &raw->bands) && *at == '\0';
     return right ||
            value_wrong("--shape needs rows, columns and bands, such as 512x1024x3; not", text);
-}
-
-static bool set_order(raw_settings *raw, const char *text)
-{
-    static const char *const names[] = {"pixel", "row", "band", NULL};
-    int chosen = value_choice(names, "--order is pixel, row or band, not", text);
-    raw->order = (raw_order)chosen;
-    return chosen >= 0;
 }
 
 /* Integers exactly, up to 64 bits. */
@@ -122,7 +120,8 @@ static bool apply_raw(raw_settings *raw, int id, const char *value)
     case CONVERT_DTYPE:
         return value_dtype(&raw->dtype, value);
     case CONVERT_ORDER:
-        return set_order(raw, value);
+        raw->has_order = true;
+        return value_order(&raw->order, value);
     case CONVERT_NODATA:
         return set_nodata(raw, value);
     case CONVERT_EPSG:
@@ -189,18 +188,36 @@ bool convert_apply(void *user, int id, const char *value)
     }
 }
 
+/* What is wrong with the options for the input that there is; NULL: nothing. */
+static const char *check_input(convert_settings *s)
+{
+    bool has_shape = s->raw.width != 0;
+    bool has_dtype = s->raw.dtype != TZ_DTYPE_NONE;
+    if (is_standard_input(s) && s->reads_arrays && !has_shape && !has_dtype) {
+        s->raw.npy = raw_source_begins_npy();
+        return s->raw.npy ? NULL
+                          : "standard input needs --shape and --dtype, unless it is a .npy array";
+    }
+    if (is_standard_input(s))
+        return has_shape && has_dtype ? NULL : "standard input needs --shape and --dtype";
+    s->raw.npy = s->reads_arrays && raw_source_is_npy(s->input);
+    if (s->raw.npy && (has_shape || has_dtype))
+        return "--shape and --dtype are in the header of a .npy file";
+    if (!s->raw.npy && s->raw.given)
+        return "--shape, --dtype, --order, --nodata, --epsg and --transform are for standard "
+               "input, '-', and .npy files";
+    return NULL;
+}
+
 bool convert_check(convert_settings *s)
 {
     const char *problem = NULL;
     if (strcmp(s->output, "-") == 0)
         problem = "OUT cannot be standard output: the first bytes of a TIFF are written last";
-    else if (convert_is_raw(s) && (s->raw.width == 0 || s->raw.dtype == TZ_DTYPE_NONE))
-        problem = "standard input needs --shape and --dtype";
-    else if (!convert_is_raw(s) && s->raw.given)
-        problem = "--shape, --dtype, --order, --nodata, --epsg and --transform are for standard "
-                  "input, '-'";
     else if (s->library_encoders && s->device.name == NULL)
         problem = "--library-encoders needs --device";
+    else
+        problem = check_input(s);
     if (problem != NULL)
         term_usage(problem, NULL, "");
     return problem == NULL && device_check(&s->device) && creation_check(&s->creation);

@@ -53,6 +53,7 @@ int convert_run(const cli_command *command, const creation_driver *driver, int a
     tz_error err;
     int status;
     settings.cog = driver == &creation_cog;
+    settings.reads_arrays = true;
     creation_start(&settings.creation, driver);
     int count =
         common_parse(command, argc, argv, &settings.common, convert_apply, &settings, &status);

@@ -62,15 +62,6 @@ typedef struct encoding {
     bool overwrite;
 } encoding;
 
-static bool set_order(encoding *e, const char *text)
-{
-    static const char *const names[] = {"pixel", "row", "band", NULL};
-    int chosen = value_choice(names, "--order is pixel, row or band, not", text);
-    e->order = (raw_order)chosen;
-    e->has_order = true;
-    return chosen >= 0;
-}
-
 static bool apply(void *user, int id, const char *value)
 {
     encoding *e = user;
@@ -79,7 +70,8 @@ static bool apply(void *user, int id, const char *value)
         e->raw = true;
         return true;
     case ORDER:
-        return set_order(e, value);
+        e->has_order = true;
+        return value_order(&e->order, value);
     case MASK:
         e->mask = value;
         return true;

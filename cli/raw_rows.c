@@ -1,42 +1,46 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* pread */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Samples are runs of rows: a run holds some rows of all axes that vary faster than rows, and there
+ * is a run for each place of those that vary slower. With no such axis (--order pixel and row, C
+ * arrays of pictures) there is one run, and input streams. Else rows are taken from every run, at
+ * offsets of a file; what comes through a pipe waits in a spool until it is all there. */
 #include "raw_rows.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "problem.h"
-#include "progress.h"
+#include "text.h"
 
 #define MOST_MEMORY ((uint64_t)4 << 20)
-#define LOOK_AFTER  100 /* milliseconds, for a signal while there is no input */
+#define MANY_RUNS   64 /* from here on each read is worth more memory */
 
 typedef struct raw_rows {
     const conversion *c;
     tz_buffer rows; /* some rows, with the strides of the order that they come in */
     tz_buffer mask; /* of them, where it is made of nodata alone */
     uint64_t sample_size;
-    uint64_t row_size; /* of one band */
+    uint64_t row_size; /* of one run */
     uint64_t expected; /* bytes in all */
     uint64_t taken;
-    int64_t start; /* where a file on standard input begins; -1: it cannot be read in any order */
+    tz_sink *spool; /* NULL: none is needed */
 } raw_rows;
 
 /* Sizes ---------------------------------------------------------------------------------------- */
 
 static uint64_t all_bands_row(const conversion *c)
 {
-    return (uint64_t)c->spec.width * c->source_bands * tz_dtype_size(c->spec.dtype);
+    return (uint64_t)c->spec.width * c->source_bands * tz_dtype_size(c->raw.dtype);
 }
 
 static uint32_t rows_at_a_time(const conversion *c)
 {
-    uint64_t most = c->memory.work / 8 < MOST_MEMORY ? c->memory.work / 8 : MOST_MEMORY;
+    const uint64_t memory = c->memory.work;
+    uint64_t most = memory / 8 < MOST_MEMORY ? memory / 8 : MOST_MEMORY;
+    if (raw_source_runs(&c->raw) > MANY_RUNS)
+        most = memory / 4;
     uint64_t rows = most / all_bands_row(c);
     return rows < 1 ? 1 : rows > c->spec.height ? c->spec.height : (uint32_t)rows;
 }
@@ -51,9 +55,14 @@ static uint64_t mask_memory(const conversion *c)
     return needs_mask(c) ? (uint64_t)rows_at_a_time(c) * c->spec.width : 0;
 }
 
+static uint64_t rows_memory(const conversion *c)
+{
+    return rows_at_a_time(c) * all_bands_row(c);
+}
+
 uint64_t raw_rows_memory(const conversion *c)
 {
-    return rows_at_a_time(c) * all_bands_row(c) + mask_memory(c);
+    return rows_memory(c) + mask_memory(c);
 }
 
 static tz_result take_mask_memory(raw_rows *r, tz_error *err)
@@ -71,143 +80,163 @@ static tz_result take_mask_memory(raw_rows *r, tz_error *err)
     return r->mask.data != NULL ? TZ_OK : problem_nomem(err, "the mask");
 }
 
+/* Of each axis, the bytes from one sample to the next among so many rows. */
+static void set_strides(raw_rows *r, uint32_t rows)
+{
+    const raw_source *from = &r->c->raw;
+    int64_t strides[3];
+    int64_t stride = (int64_t)r->sample_size;
+    for (int i = 2; i >= 0; i--) {
+        raw_axis axis = from->axes[i];
+        strides[axis] = stride;
+        stride *= axis == AXIS_ROW ? rows : from->sides[axis];
+    }
+    r->rows.height = rows;
+    r->rows.band_stride = strides[AXIS_BAND];
+    r->rows.row_stride = strides[AXIS_ROW];
+    r->rows.column_stride = strides[AXIS_COLUMN];
+}
+
 static tz_result take_memory(raw_rows *r, tz_error *err)
 {
-    const tz_image_spec *spec = &r->c->spec;
-    raw_order order = r->c->settings->raw.order;
-    uint64_t size = raw_rows_memory(r->c) - mask_memory(r->c);
-    r->sample_size = tz_dtype_size(spec->dtype);
-    r->row_size = r->sample_size * spec->width;
-    r->rows = (tz_buffer){.dtype = spec->dtype,
-                          .bands = r->c->source_bands,
-                          .height = rows_at_a_time(r->c),
-                          .width = spec->width};
+    const conversion *c = r->c;
+    uint64_t size = rows_memory(c);
+    char needed[TEXT_NUMBER];
+    char given[TEXT_NUMBER];
+    if (c->settings->raw.npy && size > c->settings->memory)
+        return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                            "one row of %s takes %s of memory, and --memory allows %s", c->raw.name,
+                            text_bytes(needed, size), text_bytes(given, c->settings->memory));
+    r->sample_size = tz_dtype_size(c->raw.dtype);
+    r->row_size = raw_source_row_samples(&c->raw) * r->sample_size;
+    r->rows = (tz_buffer){.dtype = c->spec.dtype, .bands = c->source_bands, .width = c->spec.width};
     r->rows.data = size <= SIZE_MAX ? malloc((size_t)size) : NULL;
-    if (r->rows.data == NULL)
-        return problem_nomem(err, "rows");
-    r->rows.band_stride = (int64_t)(order == ORDER_PIXEL ? r->sample_size
-                                    : order == ORDER_ROW ? r->row_size
-                                                         : r->row_size * r->rows.height);
-    r->rows.row_stride = (int64_t)(order == ORDER_BAND ? r->row_size : r->row_size * r->rows.bands);
-    r->rows.column_stride =
-        (int64_t)(order == ORDER_PIXEL ? r->sample_size * r->rows.bands : r->sample_size);
-    return take_mask_memory(r, err);
+    return r->rows.data != NULL ? take_mask_memory(r, err) : problem_nomem(err, "rows");
 }
 
 /* Bytes ---------------------------------------------------------------------------------------- */
 
-static tz_result fail_read(tz_error *err, int reason)
+static tz_result wrong_size(const conversion *c, bool too_few, uint64_t found, tz_error *err)
 {
-    problem_make(err, TZ_ERR_IO, TZ_CAUSE_IO, "cannot read standard input: %s", strerror(reason));
-    err->system_error = reason;
-    return TZ_ERR_IO;
-}
-
-static tz_result wrong_size(const raw_rows *r, bool too_few, uint64_t found, tz_error *err)
-{
-    const tz_image_spec *spec = &r->c->spec;
+    uint64_t expected = all_bands_row(c) * c->spec.height;
     problem_make(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                 "standard input has %s%" PRIu64 " bytes, and %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                 "%s has %s%" PRIu64 " bytes%s, and %" PRIu32 " x %" PRIu32 " x %" PRIu32
                  " of %s are %" PRIu64,
-                 too_few ? "" : "more than ", found, spec->height, spec->width, r->c->source_bands,
-                 tz_dtype_name(spec->dtype), r->expected);
-    err->expected = r->expected;
+                 c->raw.name, too_few ? "" : "more than ", found,
+                 c->settings->raw.npy ? " after its header" : "", c->spec.height, c->spec.width,
+                 c->source_bands, tz_dtype_name(c->raw.dtype), expected);
+    err->expected = expected;
     return err->result;
 }
 
-/* Until there is something to read, or a signal came: one that comes just before read would not
- * end it. */
-static void wait_for_input(void)
+tz_result raw_rows_check(const conversion *c, tz_error *err)
 {
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    int ready = 0;
-    while (!progress_is_cancelled() && (ready == 0 || (ready < 0 && errno == EINTR)))
-        ready = poll(&input, 1, LOOK_AFTER);
+    const uint64_t found = c->raw.present;
+    if (tz_dtype_size(c->spec.dtype) != tz_dtype_size(c->raw.dtype) && c->settings->reads_arrays)
+        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                            "%s has samples of %s, and NBITS makes %s only of those of a TIFF",
+                            c->raw.name, tz_dtype_name(c->raw.dtype), tz_dtype_name(c->spec.dtype));
+    if (found == TZ_NONE || found == all_bands_row(c) * c->spec.height)
+        return TZ_OK;
+    return wrong_size(c, true, found, err);
 }
 
-/* Up to size bytes, fewer at the end alone; from a place of a file, or the next ones. */
-static tz_result read_bytes(char *to, uint64_t size, int64_t place, uint64_t *got, tz_error *err)
-{
-    for (*got = 0; *got < size;) {
-        size_t left = (size_t)(size - *got);
-        if (place < 0)
-            wait_for_input();
-        if (progress_is_cancelled())
-            return progress_cancelled(err);
-        ssize_t done = place >= 0
-                           ? pread(STDIN_FILENO, to + *got, left, (off_t)(place + (int64_t)*got))
-                           : read(STDIN_FILENO, to + *got, left);
-        if (done == 0)
-            return TZ_OK;
-        if (done < 0 && errno != EINTR && errno != EAGAIN)
-            return fail_read(err, errno);
-        *got += done > 0 ? (uint64_t)done : 0;
-    }
-    return TZ_OK;
-}
-
-static tz_result take(raw_rows *r, char *to, uint64_t size, int64_t place, tz_error *err)
+/* The next bytes of a stream. */
+static tz_result take_next(raw_rows *r, void *to, uint64_t size, tz_error *err)
 {
     uint64_t got;
-    tz_result result = read_bytes(to, size, place, &got, err);
+    const raw_source *from = &r->c->raw;
+    tz_result result = input_read(from->fd, from->name, to, size, -1, &got, err);
     r->taken += got;
-    if (result == TZ_OK && got < size)
-        return wrong_size(r, true, r->taken, err);
-    return result;
+    return result == TZ_OK && got < size ? wrong_size(r->c, true, r->taken, err) : result;
 }
 
-/* Rows ----------------------------------------------------------------------------------------- */
-
-/* Band after band: the rows of each are in a place of their own. */
-static tz_result take_bands(raw_rows *r, uint32_t row, tz_error *err)
+/* Those at an offset from the first sample. */
+static tz_result take_at(raw_rows *r, void *to, uint64_t size, uint64_t offset, tz_error *err)
 {
-    const tz_image_spec *spec = &r->c->spec;
-    for (uint32_t band = 0; band < r->rows.bands; band++) {
-        uint64_t first = ((uint64_t)band * spec->height + row) * r->row_size;
-        char *to = (char *)r->rows.data + (int64_t)band * r->rows.band_stride;
-        tz_result result =
-            take(r, to, r->row_size * r->rows.height, r->start + (int64_t)first, err);
-        if (result != TZ_OK)
-            return result;
-    }
-    return TZ_OK;
-}
-
-static tz_result take_rows(raw_rows *r, uint32_t row, tz_error *err)
-{
-    const tz_image_spec *spec = &r->c->spec;
-    if (spec->height - row < r->rows.height)
-        r->rows.height = spec->height - row;
-    if (r->start >= 0)
-        return take_bands(r, row, err);
-    return take(r, r->rows.data, r->row_size * r->rows.bands * r->rows.height, -1, err);
-}
-
-/* Band after band from a pipe would take memory for the whole image. */
-static tz_result find_start(raw_rows *r, tz_error *err)
-{
-    struct stat found;
-    r->start = -1;
-    if (r->c->settings->raw.order != ORDER_BAND || r->c->source_bands == 1)
-        return TZ_OK;
-    if (fstat(STDIN_FILENO, &found) != 0)
-        return fail_read(err, errno);
-    off_t at = S_ISREG(found.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-    if (at < 0)
-        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                            "--order band needs a file on standard input ('<FILE'), not a pipe");
-    uint64_t size = found.st_size > at ? (uint64_t)(found.st_size - at) : 0;
-    r->start = at;
-    return size == r->expected ? TZ_OK : wrong_size(r, true, size, err);
+    uint64_t got;
+    const raw_source *from = &r->c->raw;
+    if (r->spool != NULL)
+        return r->spool->read(r->spool, offset, to, (size_t)size, err);
+    if (from->start < 0)
+        return take_next(r, to, size, err);
+    tz_result result =
+        input_read(from->fd, from->name, to, size, from->start + (int64_t)offset, &got, err);
+    return result == TZ_OK && got < size ? wrong_size(r->c, true, offset + got, err) : result;
 }
 
 static tz_result check_end(const raw_rows *r, tz_error *err)
 {
     char more;
     uint64_t got;
-    tz_result result = r->start >= 0 ? TZ_OK : read_bytes(&more, 1, -1, &got, err);
-    if (result == TZ_OK && r->start < 0 && got > 0)
-        return wrong_size(r, false, r->expected, err);
+    const raw_source *from = &r->c->raw;
+    if (from->start >= 0)
+        return TZ_OK; /* raw_rows_check has seen its size */
+    tz_result result = input_read(from->fd, from->name, &more, 1, -1, &got, err);
+    return result == TZ_OK && got > 0 ? wrong_size(r->c, false, r->expected, err) : result;
+}
+
+/* The spool ------------------------------------------------------------------------------------ */
+
+static tz_result open_spool(raw_rows *r, tz_error *err)
+{
+    const convert_settings *s = r->c->settings;
+    if (s->spool != NULL)
+        return tz_open_spool_sink(&r->spool, s->spool, err);
+    const char *slash = strrchr(s->output, '/');
+    char *folder = slash != NULL ? strdup(s->output) : strdup(".");
+    if (folder == NULL)
+        return problem_nomem(err, "a name");
+    if (slash != NULL)
+        folder[slash - s->output + 1] = '\0';
+    tz_result result = tz_open_spool_sink(&r->spool, folder, err);
+    free(folder);
+    return result;
+}
+
+static tz_result fill_spool(raw_rows *r, tz_error *err)
+{
+    const uint64_t room = rows_memory(r->c);
+    tz_result result = open_spool(r, err);
+    for (uint64_t at = 0; result == TZ_OK && at < r->expected;) {
+        tz_bytes piece = {r->rows.data,
+                          (size_t)(r->expected - at < room ? r->expected - at : room)};
+        result = take_next(r, r->rows.data, piece.size, err);
+        if (result == TZ_OK)
+            result = r->spool->write(r->spool, at, &piece, 1, err);
+        at += piece.size;
+    }
+    return result == TZ_OK ? check_end(r, err) : result;
+}
+
+/* Rows ----------------------------------------------------------------------------------------- */
+
+static void swap_bytes(const raw_rows *r, uint64_t size)
+{
+    unsigned char *at = r->rows.data;
+    const size_t each = r->sample_size / (r->c->raw.dtype >= TZ_DTYPE_COMPLEX_INT16 ? 2 : 1);
+    for (unsigned char *end = at + size; at < end; at += each) {
+        for (size_t i = 0; i < each / 2; i++) {
+            unsigned char byte = at[i];
+            at[i] = at[each - 1 - i];
+            at[each - 1 - i] = byte;
+        }
+    }
+}
+
+static tz_result take_rows(raw_rows *r, uint32_t row, tz_error *err)
+{
+    const tz_image_spec *spec = &r->c->spec;
+    const uint64_t runs = raw_source_runs(&r->c->raw);
+    const uint32_t most = rows_at_a_time(r->c);
+    set_strides(r, spec->height - row < most ? spec->height - row : most);
+    const uint64_t size = r->row_size * r->rows.height;
+    tz_result result = TZ_OK;
+    for (uint64_t run = 0; run < runs && result == TZ_OK; run++)
+        result = take_at(r, (char *)r->rows.data + run * size, size,
+                         (run * spec->height + row) * r->row_size, err);
+    if (result == TZ_OK && r->c->raw.swapped)
+        swap_bytes(r, runs * size);
     return result;
 }
 
@@ -232,24 +261,28 @@ static tz_result give_rows(const raw_rows *r, tz_writer *writer, tz_error *err)
 
 static tz_result write_all(raw_rows *r, tz_writer *writer, tz_error *err)
 {
-    tz_result result = find_start(r, err);
+    const raw_source *from = &r->c->raw;
+    bool waits = from->start < 0 && raw_source_runs(from) > 1;
+    tz_result result = waits ? fill_spool(r, err) : TZ_OK;
     for (uint32_t row = 0; result == TZ_OK && row < r->c->spec.height; row += r->rows.height) {
         result = take_rows(r, row, err);
         if (result == TZ_OK)
             result = give_rows(r, writer, err);
     }
-    return result == TZ_OK ? check_end(r, err) : result;
+    return result == TZ_OK && !waits ? check_end(r, err) : result;
 }
 
 tz_result raw_rows_write(const conversion *c, tz_writer *writer, tz_error *err)
 {
     raw_rows r = {.c = c, .expected = all_bands_row(c) * c->spec.height};
-    if (isatty(STDIN_FILENO) == 1)
+    if (isatty(c->raw.fd) == 1)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "standard input is a terminal: pixels are not typed");
     tz_result result = take_memory(&r, err);
     if (result == TZ_OK)
         result = write_all(&r, writer, err);
+    if (r.spool != NULL)
+        r.spool->close(r.spool);
     free(r.rows.data);
     free(r.mask.data);
     return result;

@@ -70,7 +70,10 @@ static bool check_output(read_settings *settings)
     bool to_stdout = strcmp(out, "-") == 0;
     if (asked->format == FORMAT_NONE)
         asked->format = request_format_of(out);
-    if (asked->format == FORMAT_NONE)
+    if (asked->format == FORMAT_NONE && request_is_tiff_name(out))
+        term_usage("read writes .npy, .raw and .png, not", out,
+                   "; 'terrazzo convert' writes a TIFF");
+    else if (asked->format == FORMAT_NONE)
         term_usage("cannot tell a format from the name", out, ": give --format npy, raw or png");
     else if (to_stdout && asked->common.json)
         term_usage("--json and the pixels cannot both go to standard output", NULL, "");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device_report.h"
+#include "georeference.h"
 #include "info.h"
 #include "page.h"
 #include "problem.h"
@@ -75,6 +76,7 @@ static void print_what(const report *p)
         printf("by the codec to 1/%u of the level\n", 1u << p->result->outcome.reduction);
     }
     print_bands(r);
+    georeference_print(r);
 }
 
 static void print_tiles(const report *p)
@@ -171,6 +173,7 @@ static void write_what(json *j, const report *p)
     json_bool(j, "resampled", resampled);
     json_text_or_null(j, "resampling", resampled ? tz_resampling_name(r->how.resampling) : NULL);
     json_uint(j, "reduction", p->result->outcome.reduction);
+    georeference_write(j, r);
 }
 
 static void write_stretch(json *j, const report *p)

@@ -7,12 +7,14 @@
 #include "common.h"
 #include "device_option.h"
 #include "memory.h"
+#include "value.h"
 
 /* What comes out. */
 typedef enum request_format { FORMAT_NONE, FORMAT_NPY, FORMAT_RAW, FORMAT_PNG } request_format;
 const char *request_format_name(request_format format);
 /* By the ending of a name; FORMAT_NONE when it says nothing. */
 request_format request_format_of(const char *path);
+bool request_is_tiff_name(const char *path);
 
 /* As typed. */
 typedef struct request_settings {
@@ -28,6 +30,8 @@ typedef struct request_settings {
     uint32_t width, height; /* 0 for one of them: in proportion */
     tz_dtype dtype;         /* TZ_DTYPE_NONE: the file's */
     request_format format;  /* FORMAT_NONE: by the name */
+    bool has_order;
+    raw_order order;
     bool masked;
     bool salvage; /* tiles that cannot be read are no error */
     uint64_t memory;
@@ -37,14 +41,14 @@ typedef struct request_settings {
 #define REQUEST_DEFAULT_MEMORY ((uint64_t)256 << 20)
 /* clang-format off */
 #define REQUEST_SETTINGS_INIT                                                                      \
-    {.common = {.open = TZ_OPEN_OPTIONS_INIT}, .memory = REQUEST_DEFAULT_MEMORY,                   \
-     .how = TZ_READ_OPTIONS_INIT}
+    {.common = {.open = TZ_OPEN_OPTIONS_INIT}, .order = ORDER_BAND,                                \
+     .memory = REQUEST_DEFAULT_MEMORY, .how = TZ_READ_OPTIONS_INIT}
 
 enum {
     REQUEST_WINDOW = 101, REQUEST_BBOX, REQUEST_BANDS, REQUEST_LEVEL, REQUEST_SIZE,
     REQUEST_RESAMPLING, REQUEST_REDUCED, REQUEST_DTYPE, REQUEST_MASKED, REQUEST_SCALED,
     REQUEST_NAN, REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
-    REQUEST_THREADS, REQUEST_MEMORY
+    REQUEST_ORDER, REQUEST_THREADS, REQUEST_MEMORY
 };
 #define REQUEST_PLACE_OPTIONS                                                                      \
     {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
@@ -76,6 +80,9 @@ enum {
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
                                           "not valid; a warning tells them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
+    {"order", 0, REQUEST_ORDER, "HOW", "of samples in raw and npy: band after band (the\n" \
+                                       "default), pixel by pixel, or row: of raw, each row\n" \
+                                       "band by band"},  \
     {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},                             \
     {"memory", 0, REQUEST_MEMORY, "SIZE", "how much the process has at most; 256M by default"},    \
     DEVICE_OPTIONS

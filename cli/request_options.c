@@ -42,6 +42,12 @@ request_format request_format_of(const char *path)
     return dot != NULL ? format_by_name(dot + 1) : FORMAT_NONE;
 }
 
+bool request_is_tiff_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (same_letters(dot + 1, "tif") || same_letters(dot + 1, "tiff"));
+}
+
 /* Values --------------------------------------------------------------------------------------- */
 
 static bool set_window(request_settings *s, const char *text)
@@ -175,6 +181,9 @@ bool request_apply(request_settings *s, int id, const char *value)
         return set_fill(s, value);
     case REQUEST_FORMAT:
         return set_format(s, value);
+    case REQUEST_ORDER:
+        s->has_order = true;
+        return value_order(&s->order, value);
     case REQUEST_THREADS:
         return value_threads(&s->how.threads, value);
     default: /* REQUEST_MEMORY */
@@ -194,6 +203,10 @@ bool request_check(const request_settings *s)
         problem = "--resampling needs --size";
     else if (s->how.reduced_tiles && !s->has_size)
         problem = "--reduced-tiles needs --size";
+    else if (s->has_order && s->format == FORMAT_PNG)
+        problem = "--order is for raw and npy";
+    else if (s->has_order && s->order == ORDER_ROW && s->format == FORMAT_NPY)
+        problem = "--order row is for raw pixels";
     else if (s->how.nodata_to_nan && !is_float)
         problem = "--nodata-to-nan needs a floating-point --dtype";
     if (problem != NULL)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_file.h"
 #include "problem.h"
 #include "progress.h"
 #include "text.h"
@@ -57,6 +58,7 @@ static block_shape shape_of(const request *r, const transfer_sink *sink)
                          .column_phase = phase(r->window.column, width, tile_width, from_right),
                          .sample_size = sample_bytes(r),
                          .by_band = r->info->planar == 2,
+                         .all_bands = r->settings->order != ORDER_BAND,
                          .in_order = sink->in_order};
 }
 
@@ -114,6 +116,8 @@ static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcom
     item.mask = item.into;
     item.mask.dtype = TZ_DTYPE_UINT8;
     item.mask.data = t->mask;
+    array_file_strides(&item.into, r->settings->order);
+    array_file_strides(&item.mask, r->settings->order);
     return item;
 }
 

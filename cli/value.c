@@ -23,6 +23,14 @@ int value_choice(const char *const *names, const char *before, const char *text)
     return -1;
 }
 
+bool value_order(raw_order *out, const char *text)
+{
+    static const char *const names[] = {"pixel", "row", "band", NULL};
+    int chosen = value_choice(names, "--order is pixel, row or band, not", text);
+    *out = chosen >= 0 ? (raw_order)chosen : ORDER_PIXEL;
+    return chosen >= 0;
+}
+
 bool value_number(uint32_t *out, uint64_t most, const char *before, const char *text)
 {
     uint64_t value;

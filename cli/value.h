@@ -14,6 +14,10 @@ bool value_wrong(const char *before, const char *text);
 /* Which of the names, up to NULL, the text is; -1, with a message, for none. */
 int value_choice(const char *const *names, const char *before, const char *text);
 
+/* Which samples follow each other: those of a pixel, of a row of a band, or of a band. */
+typedef enum raw_order { ORDER_PIXEL, ORDER_ROW, ORDER_BAND } raw_order;
+bool value_order(raw_order *out, const char *text);
+
 bool value_number(uint32_t *out, uint64_t most, const char *before, const char *text);
 bool value_dtype(tz_dtype *out, const char *text);
 bool value_threads(uint32_t *out, const char *text);

@@ -87,7 +87,7 @@ def test_creation_options_that_do_not_go_together(run, options, message):
     ([], "no IN given\n"), (["a.tif"], "no OUT given\n"),
     (["a.tif", "b.tif", "c.tif"], "one OUT, not also 'c.tif'\n"),
     (["a.tif", "-"], "OUT cannot be standard output"),
-    (["-", "b.tif"], "standard input needs --shape and --dtype\n"),
+    (["-", "b.tif"], "standard input needs --shape and --dtype, unless it is a .npy array\n"),
     (["-p", "jpg", "a.tif", "b.tif"], "--profile cannot be 'jpg'; did you mean 'jpeg'?\n"),
     (["--profile=magic", "a.tif", "b.tif"], "--profile cannot be 'magic': jpeg, webp, zstd, lzw, deflate"),
     (["--profil", "zstd", "a.tif", "b.tif"], "did you mean '--profile'?"),

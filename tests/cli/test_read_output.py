@@ -357,7 +357,8 @@ def test_every_allocation_of_a_large_picture_may_fail(raster, tmp_path):
 @pytest.mark.parametrize("arguments, message", [
     ([], "no IN given\n"), (["a.tif"], "no OUT given\n"),
     (["a.tif", "b.npy", "c.npy"], "one OUT, not also 'c.npy'\n"),
-    (["a.tif", "b.tif"], "cannot tell a format from the name 'b.tif': give --format npy, raw or png\n"),
+    (["a.tif", "b.tif"], "read writes .npy, .raw and .png, not 'b.tif'; 'terrazzo convert' writes a TIFF\n"),
+    (["a.tif", "b.jpg"], "cannot tell a format from the name 'b.jpg': give --format npy, raw or png\n"),
     (["a.tif", "-"], "cannot tell a format"),
     (["-", "b.npy"], "cannot read '-' (standard input)"),
     (["--format", "tif", "a.tif", "b"], "--format is npy, raw or png, not 'tif'\n"),

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pixels that are no TIFF: a .npy array, or samples without a header on standard input. What they
+ * are and how they follow each other; raw_rows.h reads them. */
+#ifndef CLI_RAW_SOURCE_H
+#define CLI_RAW_SOURCE_H
+
+#include "convert.h"
+#include "input.h"
+
+typedef enum raw_axis { AXIS_BAND, AXIS_ROW, AXIS_COLUMN } raw_axis;
+
+typedef struct raw_source {
+    int fd;
+    bool is_open; /* fd is ours to close */
+    char name[INPUT_NAME];
+    uint32_t sides[3]; /* by raw_axis */
+    raw_axis axes[3];  /* the one that varies slowest first */
+    tz_dtype dtype;
+    bool swapped;     /* samples are in the other byte order than the machine's */
+    int64_t start;    /* offset of the first sample in a file; -1: a stream */
+    uint64_t present; /* bytes from there on; TZ_NONE: not known */
+} raw_source;
+
+/* Whether a file begins as .npy files do. Looks at regular files only. */
+bool raw_source_is_npy(const char *path);
+/* Takes the first bytes off standard input; whether they are those of a .npy file. */
+bool raw_source_begins_npy(void);
+
+/* For --dry-run as well: of a .npy array the header is read, else nothing. */
+tz_result raw_source_open(raw_source *r, const convert_settings *settings, tz_error *err);
+void raw_source_close(raw_source *r); /* zeroed state is fine */
+
+/* Samples: runs of rows that follow each other, one run for each band or column that comes before
+ * rows; and those of one row in a run. */
+uint64_t raw_source_runs(const raw_source *r);
+uint64_t raw_source_row_samples(const raw_source *r);
+
+#endif
