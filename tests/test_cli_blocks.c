@@ -92,6 +92,36 @@ static void test_blocks_make_up_the_whole(void **state)
     }
 }
 
+/* Where the samples of a pixel are together, a block of a stream is some whole rows. */
+static void test_blocks_of_all_bands(void **state)
+{
+    (void)state;
+    uint32_t seed = 7;
+    for (int round = 0; round < 500; round++) {
+        const block_shape s = {.bands = next_random(&seed, 9),
+                               .height = next_random(&seed, 40),
+                               .width = next_random(&seed, 40),
+                               .tile_height = next_random(&seed, 20),
+                               .tile_width = next_random(&seed, 20),
+                               .sample_size = next_random(&seed, 9),
+                               .by_band = next_random(&seed, 2) == 1,
+                               .all_bands = true,
+                               .in_order = next_random(&seed, 2) == 1};
+        uint32_t row = 0;
+        blocks all;
+        block b;
+        for (blocks_start(&all, &s, next_random(&seed, 20000)); blocks_next(&all, &b);) {
+            assert_int_equal(b.bands, s.bands);
+            if (!s.in_order)
+                continue;
+            assert_int_equal(b.width, s.width);
+            assert_int_equal(b.row, row);
+            row += b.height;
+        }
+        assert_true(!s.in_order || row == s.height);
+    }
+}
+
 static void test_all_fits(void **state)
 {
     (void)state;
@@ -118,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_make_up_the_whole),
+        cmocka_unit_test(test_blocks_of_all_bands),
         cmocka_unit_test(test_all_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
