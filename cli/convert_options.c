@@ -188,7 +188,8 @@ bool convert_apply(void *user, int id, const char *value)
     }
 }
 
-/* What is wrong with the options for the input that there is; NULL: nothing. */
+/* What is wrong with the options for the input that there is; NULL: nothing. The last check: it may
+ * wait for standard input. */
 static const char *check_input(convert_settings *s)
 {
     bool has_shape = s->raw.width != 0;
@@ -216,9 +217,11 @@ bool convert_check(convert_settings *s)
         problem = "OUT cannot be standard output: the first bytes of a TIFF are written last";
     else if (s->library_encoders && s->device.name == NULL)
         problem = "--library-encoders needs --device";
+    else if (!device_check(&s->device) || !creation_check(&s->creation))
+        return false;
     else
         problem = check_input(s);
     if (problem != NULL)
         term_usage(problem, NULL, "");
-    return problem == NULL && device_check(&s->device) && creation_check(&s->creation);
+    return problem == NULL;
 }

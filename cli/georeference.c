@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "georeference.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "page.h"
 #include "text.h"
