@@ -189,11 +189,12 @@ static tz_result check_bounds(const request *r, uint32_t width, uint32_t height,
     if (r->how.boundless || (w->column >= 0 && w->row >= 0 && w->column + w->width <= width &&
                              w->row + w->height <= height))
         return TZ_OK;
-    return problem_make(
-        err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-        "the window (columns %" PRId64 " to %" PRId64 ", rows %" PRId64 " to %" PRId64
-        ") reaches beyond the image of %" PRIu32 " x %" PRIu32 " pixels; --boundless allows it",
-        w->column, w->column + w->width - 1, w->row, w->row + w->height - 1, width, height);
+    return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                        "the window (columns %" PRId64 " to %" PRId64 ", rows %" PRId64
+                        " to %" PRId64 ") reaches beyond the image of %" PRIu32 " x %" PRIu32
+                        " pixels%s",
+                        w->column, w->column + w->width - 1, w->row, w->row + w->height - 1, width,
+                        height, r->settings->inside_only ? "" : "; --boundless allows it");
 }
 
 static tz_result choose_window(request *r, tz_error *err)

@@ -33,7 +33,8 @@ typedef struct request_settings {
     bool has_order;
     raw_order order;
     bool masked;
-    bool salvage; /* tiles that cannot be read are no error */
+    bool salvage;     /* tiles that cannot be read are no error */
+    bool inside_only; /* the command has no --boundless */
     uint64_t memory;
     device_settings device;
     tz_read_options how;

@@ -145,6 +145,7 @@ static tz_result view(const view_settings *settings, const char *path, tz_error 
 static int run(int argc, char **argv)
 {
     view_settings settings = {.request = REQUEST_SETTINGS_INIT};
+    settings.request.inside_only = true;
     tz_error err;
     int status;
     int count = common_parse(&view_command, argc, argv, &settings.request.common, apply, &settings,

@@ -76,6 +76,11 @@ def test_view_of_complex_numbers_names_an_option_of_its_own(run, raster):
     assert (done.returncode, done.stderr) == (0, "") and "\x1b" in done.stdout
 
 
+def test_view_of_a_window_that_is_outside_names_no_option_of_others(run, plain):
+    done = run("view", "--window", "15,5,20,20", plain)
+    assert done.returncode == 1 and "beyond the image" in done.stderr and "--boundless" not in done.stderr
+
+
 # OUT that is a folder ---------------------------------------------------------------------------
 
 
