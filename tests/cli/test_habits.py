@@ -72,7 +72,7 @@ def test_view_of_complex_numbers_names_an_option_of_its_own(run, raster):
     path = raster((np.arange(64).reshape(1, 8, 8) * (1 + 1j)).astype("complex64"))
     done = run("view", path)
     assert done.returncode == 1 and "--dtype float32" in done.stderr
-    done = run("view", "--dtype", "float32", "--color", "always", path)
+    done = run("view", "-q", "--dtype", "float32", "--color", "always", path)
     assert (done.returncode, done.stderr) == (0, "") and "\x1b" in done.stdout
 
 
