@@ -79,7 +79,7 @@ static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
     return result != TZ_OK || fits(c, out) ? result : plan_with(c, 1, 1, out, err);
 }
 
-/* Rows of standard input take an eighth, or one row. */
+/* Rows of arrays and of standard input take their part, or one row. */
 static tz_result plan_raw(conversion *c, convert_result *out, tz_error *err)
 {
     out->input_memory = raw_rows_memory(c);
@@ -87,8 +87,8 @@ static tz_result plan_raw(conversion *c, convert_result *out, tz_error *err)
     const tz_result result = tz_plan_write(&c->spec, &c->options, NULL, &out->writing, err);
     if (result != TZ_OK || fits(c, out))
         return result;
-    const uint64_t eighth = out->writing.buffer_bytes / 7 + 1;
-    const uint64_t reading = out->input_memory > eighth ? out->input_memory : eighth;
+    const uint64_t part = out->writing.buffer_bytes / (raw_rows_part(c) - 1) + 1;
+    const uint64_t reading = out->input_memory > part ? out->input_memory : part;
     return memory_refuse(&c->memory, out->writing.buffer_bytes + reading, err);
 }
 

@@ -35,12 +35,16 @@ static uint64_t all_bands_row(const conversion *c)
     return (uint64_t)c->spec.width * c->source_bands * tz_dtype_size(c->raw.dtype);
 }
 
+uint64_t raw_rows_part(const conversion *c)
+{
+    return raw_source_runs(&c->raw) > MANY_RUNS ? 4 : 8;
+}
+
 static uint32_t rows_at_a_time(const conversion *c)
 {
-    const uint64_t memory = c->memory.work;
-    uint64_t most = memory / 8 < MOST_MEMORY ? memory / 8 : MOST_MEMORY;
-    if (raw_source_runs(&c->raw) > MANY_RUNS)
-        most = memory / 4;
+    uint64_t most = c->memory.work / raw_rows_part(c);
+    if (raw_source_runs(&c->raw) <= MANY_RUNS && most > MOST_MEMORY)
+        most = MOST_MEMORY;
     uint64_t rows = most / all_bands_row(c);
     return rows < 1 ? 1 : rows > c->spec.height ? c->spec.height : (uint32_t)rows;
 }
@@ -101,12 +105,8 @@ static tz_result take_memory(raw_rows *r, tz_error *err)
 {
     const conversion *c = r->c;
     uint64_t size = rows_memory(c);
-    char needed[TEXT_NUMBER];
-    char given[TEXT_NUMBER];
-    if (c->settings->raw.npy && size > c->settings->memory)
-        return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                            "one row of %s takes %s of memory, and --memory allows %s", c->raw.name,
-                            text_bytes(needed, size), text_bytes(given, c->settings->memory));
+    if (c->settings->raw.npy && size > c->memory.work)
+        return memory_refuse(&c->memory, size, err);
     r->sample_size = tz_dtype_size(c->raw.dtype);
     r->row_size = raw_source_row_samples(&c->raw) * r->sample_size;
     r->rows = (tz_buffer){.dtype = c->spec.dtype, .bands = c->source_bands, .width = c->spec.width};
