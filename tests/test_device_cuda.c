@@ -2,9 +2,12 @@
  * The CUDA driver: what it finds, and how it gets along with a caller who uses CUDA as well. */
 #include <string.h>
 
+#include "device/cost.h"
+#include "device/cuda_parts.h"
 #include "device/device.h"
 #include "device/kernel_list.h"
 #include "double/cuda_calls.h"
+#include "double/opencl_double.h"
 #include "support/check.h"
 
 static cuda_double_control *control;
@@ -217,7 +220,7 @@ static void test_modules_that_do_not_load(void **state)
                  {209, "there are none for this GPU"},
                  {218, "the driver does not understand them"},
                  {221, "libnvidia-ptxjitcompiler.so.1, is not installed"},
-                 {222, "it must be updated: cuModuleLoadDataEx: "
+                 {222, "it does not know their version of PTX: cuModuleLoadDataEx: "
                        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"},
                  {223, "switched off"},
                  {999, "the driver does not load them"}};
@@ -225,13 +228,156 @@ static void test_modules_that_do_not_load(void **state)
         control->load_code = codes[i].code;
         check_open_fails(&with_double, TZ_ERR_DEVICE, codes[i].text);
     }
-    control->load_code = 0;
-    control->version = 12000; /* and what the driver's compiler says is told */
-    check_open_fails(&with_double, TZ_ERR_DEVICE, "(222): ");
-    check_open_fails(&with_double, TZ_ERR_DEVICE, "the driver knows 8");
-    control->version = 13000;
     control->load_code = 2;
     check_open_fails(&with_double, TZ_ERR_NOMEM, "cuModuleLoadDataEx: CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+/* R450, R470, R515, R550 and R570, whose compilers know PTX of their time and no later one. */
+static void test_old_drivers_take_the_kernels(void **state)
+{
+    (void)state;
+    static const int32_t versions[] = {11000, 11040, 11070, 12040, 12080, 13000};
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        control->version = versions[i];
+        tz_device *device = open_with("cuda:0", &with_double);
+        assert_true(tz_device_get_info(device)->usable);
+        close_checked(device);
+    }
+}
+
+/* And those that do not are named, with the version that they need. */
+static void test_drivers_that_are_too_old(void **state)
+{
+    (void)state;
+    control->version = 10020;
+    check_open_fails(&with_double, TZ_ERR_DEVICE,
+                     "its driver is of CUDA 10.2, and 11.0 or later is needed");
+    control->version = 12040;
+    control->load_code = 222;
+    check_open_fails(&with_double, TZ_ERR_DEVICE, "the driver, of CUDA 12.4, cannot load");
+    check_open_fails(&with_double, TZ_ERR_DEVICE, "need one of CUDA 11.0 or later");
+}
+
+/* ---- images ---- */
+
+static const unsigned char fatbin[16] = {0x50, 0xed, 0x55, 0xba};
+static const tz_kernel_image code_image = {fatbin, sizeof fatbin}, no_image = {NULL, 0};
+
+static tz_result load(const tz_kernel_image *first, const tz_kernel_image *second, tz_error *err)
+{
+    char reason[256];
+    tz_cu_api api;
+    CUcontext context = NULL;
+    tz_cu_module module = NULL;
+    const tz_kernel_image *const images[TZ_CU_IMAGES] = {first, second};
+    const tz_context ctx = {.err = err, .ifd = -1};
+    assert_true(tz_cu_load(&api, CUDA_DOUBLE, reason, sizeof reason));
+    assert_int_equal(cu.cuInit(0), 0);
+    assert_int_equal(cu.cuCtxCreate(&context, 0, 0), 0);
+    control->keep_steps = true;
+    const tz_result result = tz_cu_load_module(&api, images, &module, &ctx);
+    assert_int_equal(result == TZ_OK, module != NULL);
+    if (module)
+        assert_int_equal(api.ModuleUnload(module), 0);
+    assert_int_equal(cu.cuCtxDestroy(context), 0);
+    return result;
+}
+
+/* Code for one GPU is refused by an older driver, or on a later GPU; PTX is tried then. */
+static void test_the_next_image_is_tried(void **state)
+{
+    (void)state;
+    static const int32_t codes[] = {200, 209, 218, 222};
+    tz_error err = {0};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        cuda_double_reset(control);
+        control->version = 12040;
+        control->fatbin_code = codes[i];
+        assert_int_equal(load(&code_image, &tz_kernel_image_tiles, &err), TZ_OK);
+        assert_int_equal(count_steps("cuModuleLoadDataEx"), 2);
+    }
+    cuda_double_reset(control);
+    assert_int_equal(load(&no_image, &tz_kernel_image_tiles, &err), TZ_OK);
+    assert_int_equal(count_steps("cuModuleLoadDataEx"), 1);
+}
+
+/* No image helps against these. */
+static void test_the_next_image_is_not_tried(void **state)
+{
+    (void)state;
+    static const int32_t codes[] = {2, 221, 700, 999};
+    tz_error err = {0};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        cuda_double_reset(control);
+        control->fatbin_code = codes[i];
+        assert_int_equal(load(&code_image, &tz_kernel_image_tiles, &err),
+                         codes[i] == 2 ? TZ_ERR_NOMEM : TZ_ERR_DEVICE);
+        assert_int_equal(count_steps("cuModuleLoadDataEx"), 1);
+    }
+    cuda_double_reset(control);
+    assert_int_equal(load(&code_image, &code_image, &err), TZ_ERR_DEVICE);
+    assert_int_equal(load(&no_image, &no_image, &err), TZ_ERR_DEVICE);
+}
+
+/* ---- devices that cannot be opened ---- */
+
+/* What find says of a device is not enough. */
+static void test_usable_is_what_was_opened(void **state)
+{
+    (void)state;
+    tz_device_list *list = NULL;
+    tz_error err;
+    control->load_code = 222;
+    control->version = 12040;
+    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
+    assert_int_equal(list->device_count, 2);
+    assert_false(list->devices[1].usable);
+    assert_int_equal(list->devices[1].work, 0);
+    check_text(list->devices[1].reason, "CUDA 12.4");
+    check_text(list->devices[1].reason, "11.0 or later");
+    tz_device_list_free(list);
+    assert_int_equal(control->live, 0);
+    control->load_code = 0;
+    assert_int_equal(tz_device_list_make(&list, &with_double, &err), TZ_OK);
+    assert_true(list->devices[1].usable && list->devices[1].work != 0);
+    assert_string_equal(list->devices[1].reason, "");
+    tz_device_list_free(list);
+    assert_int_equal(control->live, 0);
+}
+
+/* "auto" tries the next card, then the same one by OpenCL, before the CPU; and opens none twice. */
+static void test_auto_tries_the_next(void **state)
+{
+    (void)state;
+    tz_device_options how = with_double;
+    control->devices = 2; /* 4 and 8 GiB */
+    control->fail_function = "cuModuleLoadDataEx";
+    control->fail_nth = 1;
+    control->fail_code = 222;
+    tz_device *device = open_with("auto", &how);
+    assert_string_equal(tz_device_get_info(device)->id, "cuda:0");
+    check_text(tz_device_get_info(device)->reason, "cuda:1: ");
+    assert_true(tz_device_is_auto(device));
+    close_checked(device);
+
+    double_control *opencl = opencl_double_load();
+    opencl->gpus = 2;
+    how.opencl_library = OPENCL_DOUBLE;
+    cuda_double_reset(control);
+    control->load_code = 222;
+    control->keep_steps = true;
+    device = open_with("auto", &how);
+    assert_string_equal(tz_device_get_info(device)->id, "opencl:1");
+    check_text(tz_device_get_info(device)->reason, "cuda:0: the driver, of CUDA 13.0");
+    assert_int_equal(count_steps("cuModuleLoadDataEx"), 1);
+    close_checked(device);
+
+    opencl->no_compiler = true;
+    device = open_with("auto", &how);
+    assert_string_equal(tz_device_get_info(device)->id, "cpu");
+    check_text(tz_device_get_info(device)->reason, "cuda:0: the driver, of CUDA 13.0");
+    tz_device_close(device);
+    opencl_double_reset(opencl);
 }
 
 /* ---- contexts ---- */
@@ -672,6 +818,12 @@ int main(void)
         CUDA(test_no_such_device),
         CUDA(test_old_devices),
         CUDA(test_modules_that_do_not_load),
+        CUDA(test_old_drivers_take_the_kernels),
+        CUDA(test_drivers_that_are_too_old),
+        CUDA(test_the_next_image_is_tried),
+        CUDA(test_the_next_image_is_not_tried),
+        CUDA(test_usable_is_what_was_opened),
+        CUDA(test_auto_tries_the_next),
         CUDA(test_the_primary_context),
         CUDA(test_the_callers_context_stays_current),
         CUDA(test_a_context_of_the_callers),

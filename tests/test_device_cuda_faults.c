@@ -456,8 +456,8 @@ static void *load(void *user)
     tz_device *device = user;
     tz_device_memory *memory = NULL;
     tz_error err;
-    static const uint32_t kernels[] = {TZ_KERNEL_INFLATE_ITEM, TZ_KERNEL_LZW_ITEM,
-                                       TZ_KERNEL_LZ4_ITEM, TZ_KERNEL_PACKBITS_ITEM};
+    static const uint32_t kernels[] = {TZ_KERNEL_INFLATE_GROUP, TZ_KERNEL_LZW_GROUP,
+                                       TZ_KERNEL_LZ4_GROUP, TZ_KERNEL_PACKBITS_GROUP};
     static const uint8_t zeros[1 << 16]; /* an empty tile, which no decoder takes */
     void *failed = user;
     if (tz_device_alloc_own(device, sizeof zeros, &memory, &err) != TZ_OK)

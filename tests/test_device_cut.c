@@ -14,7 +14,7 @@
 static void compare_random(tz_device_type type)
 {
     const tz_device_type own = test_device->info.type;
-    test_device->info.type = type;
+    test_device->info.type = test_device_form(type);
     for (unsigned i = 0; i < test_device_sample(ROUNDS); i++) {
         cut_case c;
         cut_case_random(&c);
@@ -55,7 +55,7 @@ static void test_wide(void **state)
     const tz_device_type own = test_device->info.type;
     for (unsigned i = 0; i < test_device_sample(24); i++) {
         cut_case c;
-        test_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
+        test_device->info.type = test_device_form(i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU);
         wide_case(&c);
         cut_case_compare(&c);
     }

@@ -259,7 +259,8 @@ static void compare(const layout *l, const streams *s, const uint8_t *found)
 static void run_form(const streams *s, uint16_t compression, tz_device_type type)
 {
     const tz_device_type own = test_device->info.type;
-    test_device->info.type = type; /* a GPU is given the kernels for groups, or a library */
+    test_device->info.type =
+        test_device_form(type); /* a GPU is given the kernels for groups, or a library */
     layout l = lay_out(s, compression);
     tz_device_counts wave;
     assert_true(tz_device_decodes(test_device, compression));

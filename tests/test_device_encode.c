@@ -20,7 +20,7 @@ static void run(encode_batch *b, tz_device_type type)
     batch_lay_out(b, slab);
     b->slab = batch_fill(b);
     const tz_device_type own = test_device->info.type;
-    test_device->info.type = type; /* which chooses the form of kernels */
+    test_device->info.type = test_device_form(type); /* which chooses the form of kernels */
     assert_int_equal(tz_device_upload(0, slab, 0, b->slab, b->size, &err), TZ_OK);
     assert_int_equal(tz_encode_launch(&b->device, 0, &err), TZ_OK);
     assert_int_equal(tz_compact_launch(&b->compact, 0, &err), TZ_OK);

@@ -1478,7 +1478,8 @@ typedef struct tz_device_info {
     tz_device_limits limits;
     uint32_t work;    /* TZ_DEVICE_PLACE, ... */
     bool usable;      /* false: reason says why */
-    char reason[256]; /* of the cores that "auto" chose: why it is no GPU; else empty if usable */
+    char reason[256]; /* of a device that "auto" chose: why it is not the GPU with most memory, or
+                         not a GPU; else empty if usable */
 } tz_device_info;
 
 /* Zero in any member means the default. Set struct_size with TZ_DEVICE_OPTIONS_INIT. */
@@ -1506,11 +1507,11 @@ typedef struct tz_device_options {
 #define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 /* clang-format on */
 
-/* Open a device by its name: "cpu" (the cores), "cuda:N", "opencl:N", or "auto": the GPU with most
- * memory, and the cores where none can be opened. "auto" never is an OpenCL device that runs on the
- * cores. A device that is not there or does not work is TZ_ERR_DEVICE, with the reason. options and
- * err may be NULL. *out is written only on success. A device may be used from any thread; in a
- * child after fork it can only be closed. */
+/* Open a device by its name: "cpu" (the cores), "cuda:N", "opencl:N", or "auto": of the GPUs that
+ * can be opened the one with most memory, by CUDA rather than by OpenCL, and the cores where none
+ * can. "auto" never is an OpenCL device that runs on the cores. A device that is not there or does
+ * not work is TZ_ERR_DEVICE, with the reason. options and err may be NULL. *out is written only on
+ * success. A device may be used from any thread; in a child after fork it can only be closed. */
 TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
                                              const tz_device_options *options, tz_error *err);
 /* NULL is fine. No other thread may be using it, and its memory is gone with it. */
@@ -1570,7 +1571,8 @@ typedef struct tz_library_info {
     char reason[256]; /* why it is not loaded; empty: it is */
 } tz_library_info;
 
-/* All that can be found; the cores are the first device. Nothing that is missing is an error. */
+/* All that can be found; the cores are the first device. Nothing that is missing is an error. A
+ * CUDA device is opened, and closed, to learn whether its driver takes the kernels. */
 typedef struct tz_device_list {
     size_t driver_count;
     const tz_driver_info *drivers;

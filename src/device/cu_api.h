@@ -62,6 +62,9 @@ typedef struct tz_cu_pool_props {
 enum { TZ_CU_CONSTANTS(TZ_CU_CONSTANT) };
 #undef TZ_CU_CONSTANT
 
+/* Drivers have all of the following since this version, as cuDriverGetVersion says it. */
+#define TZ_CU_LEAST_VERSION 11000
+
 /* X(name without cu, suffix, arguments). The library also has most of these without their suffix:
  * those are other functions, of old versions. */
 #define TZ_CU_FUNCTIONS(X)                                                                         \

@@ -224,6 +224,7 @@ static tz_result open_device(void **state, const tz_device_options *options, uin
 
 const tz_driver tz_driver_cuda = {
     .name = "cuda",
+    .is_listed_by_trial = true, /* only the driver knows which kernels it takes */
     .find = find,
     .open = open_device,
     .close = close_device,

@@ -82,7 +82,7 @@ typedef struct capability {
     uint32_t major, minor;
 } capability;
 
-static void describe_versions(const tz_cu_api *api, const capability *able, tz_device_info *info)
+static int describe_versions(const tz_cu_api *api, const capability *able, tz_device_info *info)
 {
     int version = 0;
     if (api->DriverGetVersion(&version) != TZ_CU_SUCCESS)
@@ -91,6 +91,12 @@ static void describe_versions(const tz_cu_api *api, const capability *able, tz_d
                     "CUDA %d.%d, compute capability %u.%u", version / 1000, version % 1000 / 10,
                     able->major, able->minor);
     tz_device_textf(info->driver_version, sizeof info->driver_version, "%d", version);
+    return version;
+}
+
+int tz_cu_needed_version(void)
+{
+    return tz_kernel_image_cuda > TZ_CU_LEAST_VERSION ? tz_kernel_image_cuda : TZ_CU_LEAST_VERSION;
 }
 
 static bool is_new_enough(const capability *able)
@@ -98,17 +104,22 @@ static bool is_new_enough(const capability *able)
     return able->major > LEAST_MAJOR || (able->major == LEAST_MAJOR && able->minor >= LEAST_MINOR);
 }
 
-/* Why its kernels could not run; empty: they can. */
-static void find_fault(const capability *able, tz_device_info *info)
+/* Why its kernels could not run, as far as that is known without trying; empty: they can. A version
+ * of 0 is not known. */
+static void find_fault(const capability *able, int version, tz_device_info *info)
 {
     char *out = info->reason;
     const size_t size = sizeof info->reason;
+    const int needed = tz_cu_needed_version();
     if (tz_kernel_image_tiles.size == 0)
         tz_device_textf(out, size, "terrazzo was built without kernels for CUDA: %s",
                         tz_kernel_image_about);
     else if (!is_new_enough(able))
         tz_device_textf(out, size, "its compute capability is %u.%u, and below %d.%d", able->major,
                         able->minor, LEAST_MAJOR, LEAST_MINOR);
+    else if (version > 0 && version < needed)
+        tz_device_textf(out, size, "its driver is of CUDA %d.%d, and %d.%d or later is needed",
+                        version / 1000, version % 1000 / 10, needed / 1000, needed % 1000 / 10);
     else if (info->limits.max_group < TZ_GROUP_ITEMS)
         tz_device_textf(out, size, "its groups are smaller than %u", TZ_GROUP_ITEMS);
     else if (info->limits.memory == 0)
@@ -134,7 +145,7 @@ void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info)
         tz_device_text(info->name, sizeof info->name, name);
     const capability able = {ask(api, device, TZ_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
                              ask(api, device, TZ_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
-    describe_versions(api, &able, info);
+    const int version = describe_versions(api, &able, info);
     describe_limits(api, device, &info->limits);
-    find_fault(&able, info);
+    find_fault(&able, version, info);
 }

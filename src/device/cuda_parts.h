@@ -40,6 +40,8 @@ tz_result tz_cu_check_memory(const char *function, tz_cu_code code, uint64_t siz
 /* Begin with a library. False, with the reason, when it has no device to offer. */
 bool tz_cu_begin(const tz_cu_api *api, uint32_t *device_count, char *reason, size_t reason_size);
 void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info);
+/* The least version that a driver must have, for its functions and for the kernels. */
+int tz_cu_needed_version(void);
 
 /* ---- cuda_module.c ---- */
 
@@ -48,10 +50,16 @@ typedef struct tz_cu_module_set {
     pthread_mutex_t lock; /* of loading */
     atomic_bool loaded[TZ_FAMILY_COUNT];
     tz_cu_module modules[TZ_FAMILY_COUNT];
-    tz_cu_function functions[TZ_KERNEL_COUNT];
+    tz_cu_function functions[TZ_GPU_KERNEL_COUNT];
 } tz_cu_module_set;
 
-/* These two with the context current. */
+/* Load the first image that the driver takes for its GPU; one of no size is passed over. What it
+ * answers to the last one is TZ_ERR_NOMEM, or TZ_ERR_DEVICE with the driver's version and the one
+ * that the kernels need. All of these with the context current. */
+enum { TZ_CU_IMAGES = 2 };
+tz_result tz_cu_load_module(const tz_cu_api *api, const tz_kernel_image *const list[TZ_CU_IMAGES],
+                            tz_cu_module *out, const tz_context *ctx);
+/* kernel: one of TZ_GPU_KERNEL_LIST. */
 tz_result tz_cu_find_function(const tz_cu_api *api, tz_cu_module_set *set, uint32_t kernel,
                               tz_cu_function *out, const tz_context *ctx);
 void tz_cu_unload(const tz_cu_api *api, tz_cu_module_set *set); /* zeroed is fine */

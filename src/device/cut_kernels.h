@@ -193,6 +193,7 @@ TZ_CUT_SHELL(u64)
     how.put.way = way, how.put.size = size, how.put.count = words, how.put.stride = stride;        \
     how.put.bits = bits, how.put.swap = swap, how.put.little_endian = little_endian
 
+#ifdef TZ_SHELL_ALONE
 /* An item to a row. */
 TZ_SHELL(tz_kernel_store_rows)
 (TZ_GLOBAL tz_u8 *slab, TZ_STORE_ARGUMENTS)
@@ -203,6 +204,7 @@ TZ_SHELL(tz_kernel_store_rows)
     if (row < count)
         tz_store_one(slab, &how, row);
 }
+#endif
 
 /* A group to a row. */
 TZ_SHELL(tz_kernel_store_rows_group)
@@ -224,6 +226,7 @@ TZ_SHELL(tz_kernel_store_rows_group)
     how.count = how.rows = 0u, how.row_bytes = plain_row;                                          \
     how.value[0] = value, how.value[1] = second
 
+#ifdef TZ_SHELL_ALONE
 /* Item 0 of a group to a tile. words: of a pixel. */
 TZ_SHELL(tz_kernel_inspect)
 (TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
@@ -239,6 +242,7 @@ TZ_SHELL(tz_kernel_inspect)
         tz_write_seen(slab + seen + TZ_GROUP * TZ_CUT_SEEN, &found, flags);
     }
 }
+#endif
 
 /* A group to a tile. */
 TZ_SHELL(tz_kernel_inspect_group)

@@ -20,6 +20,7 @@ TZ_DECODE_SHELL(tz_kernel_inflate_group)
     }
 }
 
+#ifdef TZ_SHELL_ALONE
 TZ_DECODE_SHELL(tz_kernel_inflate_item)
 {
     TZ_SHARED tz_u16 work[TZ_INFLATE_WORK];
@@ -28,6 +29,7 @@ TZ_DECODE_SHELL(tz_kernel_inflate_item)
         tz_store_u32(TZ_DECODE_STATUS,
                      tz_inflate_tile(task.in, task.in_size, task.out, task.size, work));
 }
+#endif
 #endif
 
 #endif

@@ -18,12 +18,14 @@ TZ_DECODE_SHELL(tz_kernel_lz4_group)
     }
 }
 
+#ifdef TZ_SHELL_ALONE
 TZ_DECODE_SHELL(tz_kernel_lz4_item)
 {
     const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
     if (TZ_ITEM == 0u)
         tz_store_u32(TZ_DECODE_STATUS, tz_lz4_tile(task.in, task.in_size, task.out, task.size));
 }
+#endif
 #endif
 
 #endif

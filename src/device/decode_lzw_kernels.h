@@ -17,6 +17,7 @@ TZ_DECODE_SHELL(tz_kernel_lzw_group)
         tz_store_u32(TZ_DECODE_STATUS, status);
 }
 
+#ifdef TZ_SHELL_ALONE
 TZ_DECODE_SHELL(tz_kernel_lzw_item)
 {
     TZ_SHARED tz_u32 places[TZ_LZW_WORK];
@@ -25,6 +26,7 @@ TZ_DECODE_SHELL(tz_kernel_lzw_item)
         tz_store_u32(TZ_DECODE_STATUS,
                      tz_lzw_tile(task.in, task.in_size, task.out, task.size, places));
 }
+#endif
 #endif
 
 #endif

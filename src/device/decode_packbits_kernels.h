@@ -16,6 +16,7 @@ TZ_DECODE_SHELL(tz_kernel_packbits_group)
         tz_store_u32(TZ_DECODE_STATUS, status);
 }
 
+#ifdef TZ_SHELL_ALONE
 TZ_DECODE_SHELL(tz_kernel_packbits_item)
 {
     const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
@@ -23,6 +24,7 @@ TZ_DECODE_SHELL(tz_kernel_packbits_item)
         tz_store_u32(TZ_DECODE_STATUS,
                      tz_packbits_tile(task.in, task.in_size, task.out, task.size));
 }
+#endif
 #endif
 
 #endif

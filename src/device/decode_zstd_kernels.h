@@ -21,6 +21,7 @@ TZ_DECODE_SHELL(tz_kernel_zstd_group)
     }
 }
 
+#ifdef TZ_SHELL_ALONE
 TZ_DECODE_SHELL(tz_kernel_zstd_item)
 {
     const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
@@ -28,6 +29,7 @@ TZ_DECODE_SHELL(tz_kernel_zstd_item)
         tz_store_u32(TZ_DECODE_STATUS,
                      tz_zstd_tile(task.in, task.in_size, task.out, task.size, TZ_DECODE_ZSTD_WORK));
 }
+#endif
 #endif
 
 #endif

@@ -105,16 +105,21 @@ static bool names_device(const char *name, const tz_driver *driver, uint32_t *in
     return *digits != '\0';
 }
 
-/* The usable GPU with most memory; the first of several. Its place in the list is not its number:
- * the id is parsed like a caller's. */
-static const tz_device_info *best_gpu(const tz_device_list *list)
+/* The usable GPU with most memory, the first of several, of those that come after `last` in this
+ * order; NULL: there is none. Its place in the list is not its number: the id is parsed like a
+ * caller's. */
+static const tz_device_info *next_gpu(const tz_device_list *list, const tz_device_info *last)
 {
     const tz_device_info *best = NULL;
     for (size_t i = 0; i < list->device_count; i++) {
         const tz_device_info *info = &list->devices[i];
+        const uint64_t memory = info->limits.memory;
         if (info->type != TZ_DEVICE_GPU || !info->usable)
             continue;
-        if (!best || info->limits.memory > best->limits.memory)
+        if (last &&
+            (memory > last->limits.memory || (memory == last->limits.memory && info <= last)))
+            continue;
+        if (!best || memory > best->limits.memory)
             best = info;
     }
     return best;
@@ -160,19 +165,23 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
                    "no device has such a name; there are cpu, auto, cuda:N and opencl:N");
 }
 
+/* The first that can be opened. Its reason is why the best one is not it. */
 static tz_result open_best(tz_device **out, const tz_device_options *options,
                            const tz_device_list *list, const tz_context *ctx)
 {
-    char reason[sizeof((tz_device_info *)0)->reason];
-    const tz_device_info *best = best_gpu(list);
-    if (best) {
-        tz_error failed;
-        const tz_context trial = {.name = best->id, .err = &failed, .ifd = -1};
-        if (open_named(out, best->id, options, &trial) == TZ_OK)
-            return TZ_OK;
-        tz_device_text(reason, sizeof reason, failed.message);
-    } else {
+    char reason[sizeof((tz_device_info *)0)->reason] = "";
+    const tz_device_info *gpu = next_gpu(list, NULL);
+    if (!gpu)
         why_no_gpu(reason, sizeof reason, list);
+    for (; gpu; gpu = next_gpu(list, gpu)) {
+        tz_error failed;
+        const tz_context trial = {.name = gpu->id, .err = &failed, .ifd = -1};
+        if (open_named(out, gpu->id, options, &trial) == TZ_OK) {
+            tz_device_text((*out)->info.reason, sizeof reason, reason);
+            return TZ_OK;
+        }
+        if (reason[0] == '\0')
+            tz_device_text(reason, sizeof reason, failed.message);
     }
     return open_cores(out, options, reason, ctx);
 }
@@ -180,7 +189,7 @@ static tz_result open_best(tz_device **out, const tz_device_options *options,
 static tz_result open_auto(tz_device **out, const tz_device_options *options, const tz_context *ctx)
 {
     tz_device_list *list = NULL;
-    TZ_TRY(tz_device_list_make(&list, options, ctx->err));
+    TZ_TRY(tz_device_list_untried(&list, options, ctx->err));
     const tz_result result = open_best(out, options, list, ctx);
     tz_device_list_free(list);
     if (result == TZ_OK)

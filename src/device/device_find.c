@@ -98,7 +98,26 @@ static bool has_cuda(const tz_found *found)
     return false;
 }
 
-static tz_result fill(whole_list *list, const tz_device_options *options, const tz_context *ctx)
+/* In a context of its own: the caller's is of one device. */
+static void try_device(const tz_driver *driver, const tz_device_options *options, uint32_t index,
+                       tz_device_info *info)
+{
+    tz_device_options how = *options;
+    tz_device_info opened = {.usable = false};
+    tz_error failed;
+    void *state = NULL;
+    const tz_context trial = {.err = &failed, .ifd = -1};
+    how.cuda_context = how.cuda_stream = how.opencl_context = NULL;
+    if (driver->open(&state, &how, index, &opened, &trial) == TZ_OK) {
+        driver->close(state);
+        return;
+    }
+    info->usable = false;
+    tz_device_text(info->reason, sizeof info->reason, failed.message);
+}
+
+static tz_result fill(whole_list *list, const tz_device_options *options, bool tries,
+                      const tz_context *ctx)
 {
     tz_device_info *cores = tz_found_add(&list->found);
     if (!cores)
@@ -111,6 +130,8 @@ static tz_result fill(whole_list *list, const tz_device_options *options, const 
         TZ_TRY(tz_drivers[i]->find(options, &list->found, about, ctx));
         for (size_t k = before; k < list->found.count; k++) {
             tz_device_info *info = &list->found.devices[k];
+            if (tries && info->usable && tz_drivers[i]->is_listed_by_trial)
+                try_device(tz_drivers[i], options, (uint32_t)(k - before), info);
             info->work = tz_device_abilities(tz_drivers[i], info);
         }
         about->device_count = (uint32_t)(list->found.count - before);
@@ -127,7 +148,8 @@ static tz_result fill(whole_list *list, const tz_device_options *options, const 
     return TZ_OK;
 }
 
-tz_result tz_device_list_make(tz_device_list **out, const tz_device_options *options, tz_error *err)
+static tz_result make_list(tz_device_list **out, const tz_device_options *options, bool tries,
+                           tz_error *err)
 {
     tz_device_options how;
     const tz_context ctx = {.err = err, .ifd = -1};
@@ -137,12 +159,23 @@ tz_result tz_device_list_make(tz_device_list **out, const tz_device_options *opt
     whole_list *list = tz_alloc_zeroed(1, sizeof *list);
     if (!list)
         return tz_fail_nomem(&ctx, sizeof *list);
-    const tz_result result = fill(list, &how, &ctx);
+    const tz_result result = fill(list, &how, tries, &ctx);
     if (result == TZ_OK)
         *out = &list->shown;
     else
         tz_device_list_free(&list->shown);
     return result;
+}
+
+tz_result tz_device_list_make(tz_device_list **out, const tz_device_options *options, tz_error *err)
+{
+    return make_list(out, options, true, err);
+}
+
+tz_result tz_device_list_untried(tz_device_list **out, const tz_device_options *options,
+                                 tz_error *err)
+{
+    return make_list(out, options, false, err);
 }
 
 void tz_device_list_free(tz_device_list *list)

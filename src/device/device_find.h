@@ -11,6 +11,10 @@ extern const tz_driver *const tz_drivers[]; /* ended by NULL */
 tz_result tz_device_take_options(tz_device_options *out, const tz_device_options *given,
                                  const tz_context *ctx);
 
+/* As tz_device_list_make, but no device is opened: usable ones may turn out not to be. */
+tz_result tz_device_list_untried(tz_device_list **out, const tz_device_options *options,
+                                 tz_error *err);
+
 void tz_cores_describe(tz_device_info *info);
 
 /* What a device of the driver can do: bits of tz_device_info.work. */

@@ -170,6 +170,10 @@ tz_device_info *tz_found_add(tz_found *found);
 typedef struct tz_driver {
     const char *name;
 
+    /* What find says of a device may turn out wrong when it is opened. A list for users then opens
+     * it once, and says what became of it. */
+    bool is_listed_by_trial;
+
     /* Add all devices, in the order of their numbers, and say in *about what became of the driver.
      * What is missing is no error. Their work is left 0: it is the same for all drivers. */
     tz_result (*find)(const tz_device_options *options, tz_found *found, tz_driver_info *about,

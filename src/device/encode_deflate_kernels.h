@@ -57,12 +57,14 @@ TZ_FN void tz_encode_deflate_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 s
 }
 
 #ifdef TZ_SHELL
+#ifdef TZ_SHELL_ALONE
 TZ_SHELL(tz_kernel_deflate_item)(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes)
 {
     TZ_SHARED tz_encode_deflate_work work;
     if (TZ_ITEM == 0u)
         tz_encode_deflate_item(slab, table, sizes, TZ_GROUP, &work);
 }
+#endif
 
 TZ_SHELL(tz_kernel_deflate_group)(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes)
 {

@@ -31,12 +31,14 @@ TZ_FN void tz_encode_packbits_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 
 }
 
 #ifdef TZ_SHELL
+#ifdef TZ_SHELL_ALONE
 TZ_SHELL(tz_kernel_encode_packbits_item)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u32 row_bytes)
 {
     if (TZ_ITEM == 0u)
         tz_encode_packbits_item(slab, table, sizes, row_bytes, TZ_GROUP);
 }
+#endif
 
 TZ_SHELL(tz_kernel_encode_packbits_group)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u32 row_bytes)

@@ -25,19 +25,15 @@
     X(HALVES, halves)                                                                              \
     X(REDUCE, reduce)
 
-#define TZ_KERNEL_LIST(X)                                                                          \
+/* Kernels for devices of every kind; the images for CUDA have these alone. */
+#define TZ_GPU_KERNEL_LIST(X)                                                                      \
     X(PLACE, TILES, tz_kernel_place, "mmm88")                                                      \
     X(UNDO, TILES, tz_kernel_undo, "m8")                                                           \
     X(INFLATE_GROUP, INFLATE, tz_kernel_inflate_group, "m888")                                     \
-    X(INFLATE_ITEM, INFLATE, tz_kernel_inflate_item, "m888")                                       \
     X(LZW_GROUP, LZW, tz_kernel_lzw_group, "m888")                                                 \
-    X(LZW_ITEM, LZW, tz_kernel_lzw_item, "m888")                                                   \
     X(LZ4_GROUP, LZ4, tz_kernel_lz4_group, "m888")                                                 \
-    X(LZ4_ITEM, LZ4, tz_kernel_lz4_item, "m888")                                                   \
     X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m888")                                  \
-    X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m888")                                    \
     X(ZSTD_GROUP, ZSTD, tz_kernel_zstd_group, "m888")                                              \
-    X(ZSTD_ITEM, ZSTD, tz_kernel_zstd_item, "m888")                                                \
     X(CHUNK_ARRANGE, CHUNKS, tz_kernel_chunk_arrange, "m8888")                                     \
     X(CHUNK_LIST, CHUNKS, tz_kernel_chunk_list, "m888444")                                         \
     X(CHUNK_CHECK, CHUNKS, tz_kernel_chunk_check, "m88884")                                        \
@@ -45,16 +41,11 @@
     X(CUT_U16, CUT, tz_kernel_cut_u16, "mm888448888444448884")                                     \
     X(CUT_U32, CUT, tz_kernel_cut_u32, "mm888448888444448884")                                     \
     X(CUT_U64, CUT, tz_kernel_cut_u64, "mm888448888444448884")                                     \
-    X(INSPECT, CUT, tz_kernel_inspect, "m88844844444488")                                          \
     X(INSPECT_GROUP, CUT, tz_kernel_inspect_group, "m88844844444488")                              \
-    X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
     X(STORE_ROWS_GROUP, CUT, tz_kernel_store_rows_group, "m88844884444444")                        \
     X(COPY_ROWS, CUT, tz_kernel_copy_rows, "mm8888888884444")                                      \
-    X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
     X(TALLY_GROUP, TALLY, tz_kernel_tally_group, "mm88844844444888")                               \
-    X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
     X(DEFLATE_GROUP, DEFLATE, tz_kernel_deflate_group, "m88")                                      \
-    X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")               \
     X(ENCODE_PACKBITS_GROUP, ENCODE_PACKBITS, tz_kernel_encode_packbits_group, "m884")             \
     X(LIBRARY_LIST, ENCODE_LIBRARY, tz_kernel_library_list, "m8884")                               \
     X(LIBRARY_FRAME, ENCODE_LIBRARY, tz_kernel_library_frame, "m888844")                           \
@@ -75,12 +66,31 @@
     X(REDUCE_EXTREME, REDUCE, tz_kernel_reduce_extreme, "mmmmmmm8")                                \
     X(REDUCE_CHOICE, REDUCE, tz_kernel_reduce_choice, "mmmmmmm8")
 
+/* Kernels of which one item works alone, for devices that are CPUs: CUDA has no such device. */
+#define TZ_CPU_KERNEL_LIST(X)                                                                      \
+    X(INFLATE_ITEM, INFLATE, tz_kernel_inflate_item, "m888")                                       \
+    X(LZW_ITEM, LZW, tz_kernel_lzw_item, "m888")                                                   \
+    X(LZ4_ITEM, LZ4, tz_kernel_lz4_item, "m888")                                                   \
+    X(PACKBITS_ITEM, PACKBITS, tz_kernel_packbits_item, "m888")                                    \
+    X(ZSTD_ITEM, ZSTD, tz_kernel_zstd_item, "m888")                                                \
+    X(INSPECT, CUT, tz_kernel_inspect, "m88844844444488")                                          \
+    X(STORE_ROWS, CUT, tz_kernel_store_rows, "m88844884444444")                                    \
+    X(TALLY, TALLY, tz_kernel_tally, "mm88844844444888")                                           \
+    X(DEFLATE_ITEM, DEFLATE, tz_kernel_deflate_item, "m88")                                        \
+    X(ENCODE_PACKBITS_ITEM, ENCODE_PACKBITS, tz_kernel_encode_packbits_item, "m884")
+
+#define TZ_KERNEL_LIST(X) TZ_GPU_KERNEL_LIST(X) TZ_CPU_KERNEL_LIST(X)
+
 #define TZ_FAMILY_NUMBER(family, text) TZ_FAMILY_##family,
 enum { TZ_FAMILY_LIST(TZ_FAMILY_NUMBER) TZ_FAMILY_COUNT };
 #undef TZ_FAMILY_NUMBER
 
 #define TZ_KERNEL_NUMBER(number, family, function, kinds) TZ_KERNEL_##number,
-enum { TZ_KERNEL_LIST(TZ_KERNEL_NUMBER) TZ_KERNEL_COUNT };
+enum {
+    TZ_GPU_KERNEL_LIST(TZ_KERNEL_NUMBER) TZ_GPU_KERNEL_COUNT,
+    TZ_LAST_GPU_KERNEL = TZ_GPU_KERNEL_COUNT - 1,
+    TZ_CPU_KERNEL_LIST(TZ_KERNEL_NUMBER) TZ_KERNEL_COUNT
+};
 #undef TZ_KERNEL_NUMBER
 
 /* By number: the name of the function, and the family. */

@@ -45,6 +45,7 @@ TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
     from.nodata = nodata;                                                                          \
     from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column
 
+#ifdef TZ_SHELL_ALONE
 /* Item 0 of a group to a sample of a tile. */
 TZ_SHELL_OF(tz_kernel_tally, 8)
 (const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_TALLY_ARGUMENTS)
@@ -55,6 +56,7 @@ TZ_SHELL_OF(tz_kernel_tally, 8)
         tz_write_tally(slab + tallies + TZ_GROUP * TZ_TALLY_BYTES, &tally);
     }
 }
+#endif
 
 /* A group to a sample of a tile. */
 TZ_SHELL(tz_kernel_tally_group)

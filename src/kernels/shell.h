@@ -5,7 +5,10 @@
  * CUDA's compiler is told how many groups a multiprocessor, with its 65536 registers, should hold
  * at once: left alone it wants as many groups as there can be, and then has not registers enough
  * for some kernels (bench/ptxas.md). 16 leave 64 registers to each item, and batches of tiles
- * rarely fill more; TZ_SHELL_OF is for kernels that need more registers. */
+ * rarely fill more; TZ_SHELL_OF is for kernels that need more registers.
+ *
+ * TZ_SHELL_ALONE: the compiler is that of a device that may be a CPU. Kernels of which one item
+ * works alone are for such devices, and are compiled nowhere else. */
 #ifndef TZ_KERNELS_SHELL_H
 #define TZ_KERNELS_SHELL_H
 
@@ -16,6 +19,7 @@
 #define TZ_SHELL_OF(name, groups) TZ_SHELL(name)
 #define TZ_GROUP                  ((tz_u64)get_group_id(0))
 #define TZ_ITEM                   ((tz_u32)get_local_id(0))
+#define TZ_SHELL_ALONE            1
 #define TZ_SHARED                 __local /* before a variable of a shell that its group shares */
 #elif defined(__CUDACC__)
 #define TZ_SHELL(name)            TZ_SHELL_OF(name, 16)

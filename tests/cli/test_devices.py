@@ -97,6 +97,17 @@ def test_a_device_of_cuda(devices):
     assert cuda["platform"] is None and cuda["limits"]["memory"] == 4 << 30 and "reduce" in cuda["work"]
 
 
+def test_a_driver_older_than_the_compiler(devices):
+    """As R550, whose compiler knows PTX up to 8.4."""
+    cuda = devices("--cuda-library", str(DOUBLES / "libcuda_double.so"), TERRAZZO_TEST_CUDA_VERSION="12040")["devices"][1]
+    assert cuda["usable"] and cuda["driver_version"] == "12040" and cuda["work"]
+
+
+def test_a_driver_that_does_not_know_the_kernels(devices):
+    cuda = devices("--cuda-library", str(DOUBLES / "libcuda_double.so"), TERRAZZO_TEST_CUDA_VERSION="10020")["devices"][1]
+    assert not cuda["usable"] and "CUDA 10.2" in cuda["reason"] and "11.0 or later" in cuda["reason"]
+
+
 def test_a_driver_that_is_too_old(devices):
     driver = devices("--cuda-library", str(DOUBLES / "libcuda_double_broken.so"))["drivers"][0]
     assert not driver["loaded"] and "cuLaunchKernel" in driver["reason"]

@@ -20,14 +20,15 @@
  *   - kernels are the PTX of the module, executed by ptx/ptx.h. What it finds wrong is the error
  *     700 (sticky: all later calls of the context fail, but releases still release), and
  *     control.fault says what and where. PTX of a later version or for a later device than control
- *     has is refused as the real one does; a fatbin is no PTX.
+ *     has is refused as the real one does, and so is a fatbin.
  *   - the old functions without suffix are there, as traps that abort.
  *
  * cuda_double_old is the same library without the functions of pools, cuda_double_broken one
  * without cuLaunchKernel: dlsym does not find them. Their files are CUDA_DOUBLE, CUDA_DOUBLE_OLD
  * and CUDA_DOUBLE_BROKEN. cuda/cuda_api.h has types and prototypes.
  *
- * Load it with dlopen and get its control with cuda_double(). */
+ * Load it with dlopen and get its control with cuda_double(). TERRAZZO_TEST_CUDA_VERSION in the
+ * environment is the version of the driver until control is reset. */
 #ifndef TESTS_DOUBLE_CUDA_DOUBLE_H
 #define TESTS_DOUBLE_CUDA_DOUBLE_H
 
@@ -49,11 +50,12 @@ typedef struct cuda_double_control {
     /* what there is; set before cuInit */
     int32_t init_code;    /* what cuInit answers; 100: no device, 34: the toolkit's stub */
     uint32_t devices;     /* each with twice the memory of the last one */
-    int32_t version;      /* of the driver: 13000 */
+    int32_t version;      /* of the driver: 13000; 12040 is an R550, which knows PTX up to 8.4 */
     int32_t major, minor; /* compute capability */
     uint64_t memory;      /* of the first device */
     bool no_pools;        /* a device, or a driver, without stream-ordered memory */
     int32_t load_code;    /* what cuModuleLoadDataEx answers instead of success, as 222 */
+    int32_t fatbin_code;  /* what it answers to a fatbin, which it cannot execute */
     bool reversed;        /* who waits, waits for all else first that may go on */
 
     /* what fails: the n-th call (from 1; 0: none) of this function, NULL: of any but releases, and
@@ -75,7 +77,8 @@ typedef struct cuda_double_control {
 } cuda_double_control;
 
 #define CUDA_DOUBLE_DEFAULTS                                                                       \
-    .devices = 1, .version = 13000, .major = 7, .minor = 5, .memory = (uint64_t)4 << 30
+    .devices = 1, .version = 13000, .major = 7, .minor = 5, .memory = (uint64_t)4 << 30,           \
+    .fatbin_code = 200
 
 /* Exported by the double. */
 typedef cuda_double_control *(*cuda_double_function)(void);

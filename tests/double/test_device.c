@@ -58,6 +58,11 @@ bool test_device_is_slow(void)
            (is_kind("gpu") && getenv("TERRAZZO_GPU_SAMPLE"));
 }
 
+tz_device_type test_device_form(tz_device_type type)
+{
+    return test_device_is_cuda() ? TZ_DEVICE_GPU : type;
+}
+
 unsigned test_device_sample(unsigned count)
 {
     enum { ONE_OF = 6 };

@@ -21,6 +21,9 @@ bool test_device_has_nvcomp(void);
 const char *test_device_nvcomp(void);
 bool test_device_nvcomp_decodes(uint16_t compression);
 
+/* A type that chooses the form of kernels: CUDA has those of GPUs alone. */
+tz_device_type test_device_form(tz_device_type type);
+
 /* PTX is interpreted, some thousand times slower than a GPU does it, and there tests do less,
  * unless TERRAZZO_LONG is set; and on a GPU where TERRAZZO_GPU_SAMPLE is. */
 bool test_device_is_slow(void);

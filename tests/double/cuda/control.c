@@ -30,6 +30,14 @@ EXPORT cuda_double_control *cuda_double(void);
 EXPORT void cuda_double_forget(void);
 EXPORT void *cuda_double_reach(uint64_t address, uint64_t size);
 
+/* For programs that do not control it. */
+__attribute__((constructor)) static void take_version(void)
+{
+    const char *version = getenv("TERRAZZO_TEST_CUDA_VERSION");
+    if (version)
+        control.version = atoi(version);
+}
+
 EXPORT cuda_double_control *cuda_double(void)
 {
     return &control;

@@ -23,16 +23,34 @@ static void write_log(const char *text, unsigned count, const unsigned *options,
         snprintf(buffer, size, "%s", text);
 }
 
+/* The version of PTX that a driver's compiler knows, times ten; as the release notes have it. */
+static int ptx_of_driver(void)
+{
+    static const int versions[][2] = {
+        {13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12050, 85}, {12040, 84},
+        {12030, 83}, {12020, 82}, {12010, 81}, {12000, 80}, {11080, 78}, {11070, 77},
+        {11040, 74}, {11000, 70}, {10020, 65}, {10010, 64}, {10000, 63}, {9020, 62}};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        if (control.version >= versions[i][0])
+            return versions[i][1];
+    }
+    return 0;
+}
+
 /* Whether the driver and the device would take it: its ".version" and its ".target". */
 static CUresult check_text(const call *here, const char *text)
 {
+    static const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
+    if (memcmp(text, fatbin, sizeof fatbin) == 0)
+        return refuse(here, (CUresult)control.fatbin_code, "it is a fatbin");
     const char *version = strstr(text, ".version ");
     const char *target = strstr(text, ".target sm_");
     if (!version || !target)
         return refuse(here, INVALID_IMAGE, "it is no PTX");
-    const int needs = atoi(version + 9), has = control.version / 1000 - 4;
+    const int needs = (int)(10 * atof(version + 9) + 0.5), has = ptx_of_driver();
     if (needs > has)
-        return refuse(here, UNSUPPORTED_PTX_VERSION, "PTX %d, the driver knows %d", needs, has);
+        return refuse(here, UNSUPPORTED_PTX_VERSION, "Unsupported .version %d.%d; current is %d.%d",
+                      needs / 10, needs % 10, has / 10, has % 10);
     const int made_for = atoi(target + 11), is = 10 * control.major + control.minor;
     if (made_for > is)
         return refuse(here, NO_BINARY_FOR_GPU, "made for %d, the device is %d", made_for, is);

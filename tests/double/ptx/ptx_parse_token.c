@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_BYTES 60 /* of a token in an error */
@@ -52,8 +53,13 @@ static bool is_name_part(char c)
     return is_name_start(c) || is_digit(c);
 }
 
+/* "//used_bytes_mask 14" stands for the pragma of that name, which old drivers do not know: see
+ * cmake/SamePtx.cmake. */
 static const char *after_comment(ptx_reader *reader, const char *at)
 {
+    static const char used[] = "//used_bytes_mask ";
+    if (strncmp(at, used, sizeof used - 1) == 0)
+        reader->used_bytes = (uint32_t)strtoul(at + sizeof used - 1, NULL, 0);
     if (at[1] == '/') {
         while (*at != '\0' && *at != '\n')
             at++;
