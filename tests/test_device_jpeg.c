@@ -50,8 +50,10 @@ static void make_stream(sample_stream *out, uint16_t samples, uint16_t photometr
                                    .photometric = photometric,
                                    .subsampling = {factor, factor}};
     uint8_t *rows = picture_rows(&out->format);
-    for (size_t i = 0; i < (size_t)SIDE * SIDE * samples; i++)
-        rows[i] = (uint8_t)(i / samples % SIDE * 5 + i % samples * 40);
+    for (size_t i = 0; i < (size_t)SIDE * SIDE * samples; i++) { /* edges of red and blue */
+        const size_t x = i / samples % SIDE, sample = i % samples;
+        rows[i] = sample == 1 ? (uint8_t)(x * 5 + 40) : (x / 7 + sample / 2) % 2 ? 30 : 220;
+    }
     out->data = picture_encode(&tz_encoder_jpeg, &out->format, &choice, rows, &out->size);
     assert_non_null(out->data);
     out->pixels = picture_decode(&tz_codec_jpeg, &out->format, out->data, out->size);

@@ -45,13 +45,15 @@ void tz_cu_jpeg_close(tz_cu_state *s)
     jpeg->handle = NULL;
 }
 
-/* With Huffman codes of large batches read by the device; where it cannot do that, as it does. */
+/* With chroma interpolated, as the codec does it, and Huffman codes of large batches read by the
+ * device; where it cannot do the latter, as it does. */
 static bool make_handle(tz_cu_jpeg *jpeg)
 {
     static const tz_nvjpeg_backend backends[] = {TZ_NVJPEG_BACKEND_GPU_HYBRID,
                                                  TZ_NVJPEG_BACKEND_DEFAULT};
     for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
-        if (jpeg->nvjpeg.api.CreateEx(backends[i], NULL, NULL, 0, &jpeg->handle) == 0)
+        if (jpeg->nvjpeg.api.CreateEx(backends[i], NULL, NULL, TZ_NVJPEG_FLAG_INTERPOLATE,
+                                      &jpeg->handle) == 0)
             return true;
     }
     jpeg->handle = NULL;

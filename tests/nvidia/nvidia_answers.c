@@ -189,7 +189,8 @@ static bool ask_nvjpeg(const char *library, char *reason, size_t reason_size)
     tz_nvjpeg_handle handle = NULL;
     for (int32_t backend = TZ_NVJPEG_BACKEND_DEFAULT; backend <= TZ_NVJPEG_BACKEND_GPU_HYBRID;
          backend += 2) {
-        const tz_nvjpeg_status status = nvjpeg.api.CreateEx(backend, NULL, NULL, 0, &handle);
+        const tz_nvjpeg_status status =
+            nvjpeg.api.CreateEx(backend, NULL, NULL, TZ_NVJPEG_FLAG_INTERPOLATE, &handle);
         printf("create %d: %s\n", (int)backend, tz_nvjpeg_status_name(status));
     }
     return true;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Handles, headers, and batches of images to decode. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <jpeglib.h>
 
 #include "base/limits.h"
 #include "double/nv/nvjpeg_state.h"
@@ -25,13 +28,16 @@ tz_nvjpeg_status nvjpegCreateEx(tz_nvjpeg_backend backend, tz_nvjpeg_device_allo
                                 tz_nvjpeg_pinned_allocator *pinned, unsigned flags,
                                 tz_nvjpeg_handle *out)
 {
-    if (backend < TZ_NVJPEG_BACKEND_DEFAULT || device || pinned || flags != 0 || !out)
+    if (backend < TZ_NVJPEG_BACKEND_DEFAULT || device || pinned || !out ||
+        (flags & ~TZ_NVJPEG_FLAG_INTERPOLATE) != 0)
         return INVALID_PARAMETER;
     if (backend > TZ_NVJPEG_BACKEND_GPU_HYBRID) /* such a device is not doubled */
         return ARCH_MISMATCH;
     const tz_nvjpeg_status status = make("+nvjpegCreateEx", true, sizeof **out, out);
-    if (status == SUCCESS)
+    if (status == SUCCESS) {
         (*out)->backend = backend;
+        (*out)->interpolates = flags != 0 && !pictures_control.repeats;
+    }
     return status;
 }
 
@@ -133,6 +139,7 @@ typedef struct image {
 
 typedef struct job {
     tz_nvjpeg_state state;
+    bool interpolates;
     int count;
     image images[];
 } job;
@@ -169,12 +176,35 @@ static tz_nvjpeg_status plan(image *out, tz_nvjpeg_output output, const tz_nvjpe
     return picture_fits(&out->planes, &out->format) ? SUCCESS : INVALID_PARAMETER;
 }
 
+/* What the codec decoded once more, to RGB with chroma repeated. */
+static void repeat_chroma(const image *is, uint8_t *rows)
+{
+    struct jpeg_decompress_struct d;
+    struct jpeg_error_mgr errors;
+    d.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, is->data, is->size);
+    (void)jpeg_read_header(&d, TRUE);
+    d.jpeg_color_space = JCS_YCbCr;
+    d.out_color_space = JCS_RGB;
+    d.do_fancy_upsampling = FALSE;
+    (void)jpeg_start_decompress(&d);
+    while (d.output_scanline < d.output_height) {
+        JSAMPROW row = rows + d.output_scanline * tz_tile_row_bytes(&is->format);
+        (void)jpeg_read_scanlines(&d, &row, 1);
+    }
+    (void)jpeg_finish_decompress(&d);
+    jpeg_destroy_decompress(&d);
+}
+
 static void run(cuda_guest_work *work, void *state)
 {
     const job *j = state;
     for (int i = 0; work && i < j->count; i++) {
         const image *is = &j->images[i];
         uint8_t *rows = picture_decode(&tz_codec_jpeg, &is->format, is->data, is->size);
+        if (rows && !j->interpolates && is->format.photometric == 6)
+            repeat_chroma(is, rows);
         pictures_control.decoded++;
         pictures_control.damaged += !rows;
         const bool works = picture_put(work, &is->planes, &is->format, rows);
@@ -195,6 +225,7 @@ tz_nvjpeg_status nvjpegDecodeBatched(tz_nvjpeg_handle handle, tz_nvjpeg_state st
         return NOT_INITIALIZED;
     job *j = calloc(1, sizeof *j + (size_t)state->count * sizeof j->images[0]);
     j->state = state;
+    j->interpolates = handle->interpolates;
     j->count = state->count;
     for (int i = 0; i < j->count; i++) {
         j->images[i].data = data[i];

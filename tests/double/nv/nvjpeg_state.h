@@ -14,6 +14,7 @@ TZ_NVJPEG_FUNCTIONS(NVJPEG_PROTOTYPE)
 
 struct nvjpegHandle {
     tz_nvjpeg_backend backend;
+    bool interpolates; /* chroma; else each value is repeated */
 };
 
 /* What a stream says of itself: 0, or why it is not taken. */

@@ -8,6 +8,7 @@
  *     waited for it they are not used again, parsed again or destroyed
  *   - of nvJPEG: a batch has the size that it was initialised for, and is initialised anew when the
  *     last one failed
+ *   - of nvJPEG: chroma is repeated, unless the handle was made with the flag for interpolation
  *   - types, components, pitches and planes fit what is decoded or encoded
  *   - damage that parsing does not notice is not told: the pixels are garbage
  *
@@ -21,6 +22,8 @@
 
 typedef struct pictures_double_control {
     bool is_old;  /* of nvJPEG: 12.4, which lacks a format of 13 */
+    bool repeats; /* of nvJPEG: it knows no interpolation of chroma, and takes the flag all the same
+                   */
     int64_t live; /* handles, states, streams, parameters, encoders */
     uint64_t decoded, encoded;
     uint64_t damaged; /* of those decoded */
