@@ -19,7 +19,9 @@ enum {
     BYTES = SIDE * SIDE * 3,
     ROOM = 2 * BYTES,
     BAD_JPEG = 3,
-    EXECUTION_FAILED = 6
+    EXECUTION_FAILED = 6,
+    ARCH_MISMATCH = 7,
+    INTERNAL_ERROR = 8
 };
 
 static cuda_double_control *cuda;
@@ -85,7 +87,7 @@ static int begin(void **state)
 {
     (void)state;
     cuda_double_reset(cuda);
-    control->is_old = false;
+    control->is_old = control->repeats = false;
     control->decoded = 0;
     return 0;
 }
@@ -131,6 +133,7 @@ static void begin_job(job *j, tz_device *device, uint32_t count, int kind)
 {
     tz_error err;
     *j = (job){.device = device, .count = count};
+    control->decoded = 0; /* but for the trial */
     j->out = malloc(MOST * ROOM);
     assert_int_equal(tz_device_alloc(device, MOST * ROOM, &j->slab, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
@@ -314,14 +317,95 @@ static void test_refusals(void **state)
         assert_true(j.pictures[0].failed);
         assert_int_equal(run_job(&j), TZ_OK);
         assert_int_equal(check_job(&j), 100);
-        cuda->fail_function = "nvjpegDecodeBatched";
-        cuda->fail_nth = 1;
-        cuda->fail_code = EXECUTION_FAILED;
-        assert_int_equal(run_job(&j), TZ_ERR_DEVICE);
         end_job(&j);
         tz_device_close(device);
         cuda_double_reset(cuda);
     }
+}
+
+static void fail_at(const char *function, uint64_t nth, int32_t code)
+{
+    cuda->fail_function = function;
+    cuda->fail_nth = nth;
+    cuda->fail_code = code;
+}
+
+/* An error of its own, while the device works, is the end of it and not of the device. */
+static void test_it_misbehaves(void **state)
+{
+    (void)state;
+    static const int32_t codes[] = {EXECUTION_FAILED, ARCH_MISMATCH, INTERNAL_ERROR};
+    static const char *const functions[] = {"nvjpegDecodeBatched", "nvjpegDecodeBatchedInitialize"};
+    tz_picture_codec is;
+    for (size_t c = 0; c < 6; c++) {
+        job j;
+        tz_device *device = open_with(NVJPEG_DOUBLE);
+        assert_true(find(device, &is));
+        begin_job(&j, device, 100, GREY);
+        fail_at(functions[c % 2], 2, codes[c / 2]);
+        assert_int_equal(run_job(&j), TZ_OK);
+        assert_int_equal(check_job(&j), TZ_JPEG_BATCH);
+        assert_false(find(device, &is));
+        assert_non_null(strstr(is.reason, "nvJPEG: nvjpegDecodeBatched"));
+        cuda->keep_steps = true;
+        assert_int_equal(run_job(&j), TZ_OK); /* and it is not asked again */
+        assert_int_equal(check_job(&j), 0);
+        assert_int_equal(count_calls("nvjpegDecodeBatched"), 0);
+        end_job(&j);
+        tz_device_close(device);
+        cuda_double_reset(cuda);
+    }
+}
+
+/* The context is broken: that is the device's. */
+static void test_the_device_fails(void **state)
+{
+    (void)state;
+    tz_picture_codec is;
+    job j;
+    tz_device *device = open_with(NVJPEG_DOUBLE);
+    assert_true(find(device, &is));
+    begin_job(&j, device, 10, GREY);
+    fail_at("nvjpegDecodeBatched", 1, 700);
+    assert_int_equal(run_job(&j), TZ_ERR_DEVICE);
+    end_job(&j);
+    tz_device_close(device);
+    cuda_double_reset(cuda);
+}
+
+/* It is tried before any tile is given to it. */
+static void test_trial(void **state)
+{
+    (void)state;
+    static const int32_t codes[] = {BAD_JPEG, EXECUTION_FAILED, ARCH_MISMATCH};
+    tz_picture_codec is;
+    for (size_t c = 0; c < 3; c++) {
+        tz_device *device = open_with(NVJPEG_DOUBLE);
+        fail_at("nvjpegDecodeBatched", 1, codes[c]);
+        assert_false(find(device, &is));
+        assert_memory_equal(is.reason, "nvJPEG: ", 8);
+        assert_int_equal(control->live, 0);
+        assert_false(find(device, &is));
+        tz_device_close(device);
+        cuda_double_reset(cuda);
+    }
+}
+
+/* One that repeats chroma, whatever it is told, gets no pictures with less of it. */
+static void test_chroma_that_is_repeated(void **state)
+{
+    (void)state;
+    tz_picture_codec is;
+    job j;
+    control->repeats = true;
+    tz_device *device = open_with(NVJPEG_DOUBLE);
+    assert_true(find(device, &is));
+    begin_job(&j, device, 6, -1);
+    assert_int_equal(run_job(&j), TZ_OK);
+    assert_int_equal(check_job(&j), 4);
+    assert_true(j.pictures[YCBCR].failed);
+    end_job(&j);
+    tz_device_close(device);
 }
 
 /* Every call fails in turn, in three ways: nothing leaks, and pixels that are said to be right are.
@@ -396,9 +480,11 @@ int main(void)
 {
     cuda = cuda_double_load();
     control = pictures_double_load(NVJPEG_DOUBLE);
-    const struct CMUnitTest tests[] = {JPEG(test_find),        JPEG(test_formats),
-                                       JPEG(test_old_release), JPEG(test_counts),
-                                       JPEG(test_misfits),     JPEG(test_refusals),
-                                       JPEG(test_threads),     JPEG(test_every_call_fails)};
+    const struct CMUnitTest tests[] = {JPEG(test_find),          JPEG(test_formats),
+                                       JPEG(test_old_release),   JPEG(test_counts),
+                                       JPEG(test_misfits),       JPEG(test_refusals),
+                                       JPEG(test_it_misbehaves), JPEG(test_the_device_fails),
+                                       JPEG(test_trial),         JPEG(test_chroma_that_is_repeated),
+                                       JPEG(test_threads),       JPEG(test_every_call_fails)};
     return cmocka_run_group_tests(tests, make_streams, free_streams);
 }

@@ -315,6 +315,7 @@ static void wrong_chunks(void **state)
         const char *library = libraries[i / CASES];
         const bool lacks_sums = cases[i % CASES].stream != STREAM_DEFLATE;
         tz_device *device = open_with(library);
+        steps_try_libraries(device);
         image read = lacks_sums && cases[i % CASES].status == 0
                          ? image_with_sums(cases[i % CASES].stream, 4, 2)
                          : image_of(cases[i % CASES].stream, 4, 2);
@@ -384,6 +385,74 @@ static void questions_that_fail(void **state)
     free_image(&other);
 }
 
+/* Answers of its own, while the device works: it is not used any more, and the device is. */
+static void it_misbehaves(void **state)
+{
+    (void)state;
+    static const int32_t codes[] = {10, 1000, 10000};
+    image i = image_of(STREAM_DEFLATE, 3, 2);
+    image other = image_of(STREAM_LZ4, 3, 2);
+    image not_its = image_of(STREAM_LZW, 3, 2);
+    for (size_t k = 0; k < 3 * RELEASES; k++) {
+        tz_device *device = open_with(libraries[k / 3]);
+        (void)read_right(&i, device, 0);
+        fail_at("nvcompBatchedDeflateDecompressAsync", 1, codes[k % 3]);
+        tz_report report = read_right(&i, device, 0);
+        assert_int_equal(control->fail_nth, 0);
+        assert_string_equal(report.device.id, "cuda:0");
+        assert_int_equal(report.device.tiles, 6);
+        assert_string_equal(report.device.library, "");
+        assert_non_null(
+            strstr(report.device.library_reason, "nvcompBatchedDeflateDecompressAsync"));
+        control->keep_steps = true;
+        report = read_right(&i, device, 0);
+        assert_non_null(strstr(report.device.library_reason, "is not used: "));
+        report = read_right(&other, device, 0);
+        assert_int_equal(report.device.tiles, 6);
+        assert_string_equal(report.device.library, "");
+        report = read_right(&not_its, device, 0);
+        assert_string_equal(report.device.library_reason, "");
+        assert_int_equal(steps_with(control, "nvcomp"), 0);
+        close_it(device);
+        cuda_double_reset(control);
+    }
+    free_image(&i);
+    free_image(&other);
+    free_image(&not_its);
+}
+
+/* As a release for a later driver does: all questions are answered, and the first chunk is not
+ * decoded. No tile is given to it then. */
+static void it_fails_its_trial(void **state)
+{
+    (void)state;
+    static const int32_t statuses[] = {0, 12};
+    image i = image_of(STREAM_DEFLATE, 3, 2);
+    image other = image_of(STREAM_ZSTD, 3, 2);
+    for (size_t k = 0; k < 4; k++) {
+        tz_device *device = open_with(NVCOMP_DOUBLE_5);
+        *control_of(NVCOMP_DOUBLE_5) =
+            (nvcomp_double_control){.fail_chunk = k < 2, .fail_status = statuses[k % 2]};
+        if (k == 2)
+            fail_at("nvcompBatchedDeflateDecompressAsync", 1, 1000);
+        if (k == 3)
+            fail_at("cuMemAlloc_v2", 1, 2);
+        tz_report report = read_right(&i, device, 0);
+        assert_string_equal(report.device.id, "cuda:0");
+        assert_int_equal(report.device.tiles, 6);
+        assert_string_equal(report.device.library, "");
+        assert_non_null(strstr(report.device.library_reason, "nvCOMP 5.3.0 is not used: "));
+        assert_int_equal(control_of(NVCOMP_DOUBLE_5)->chunks, k < 2);
+        report = read_right(&other, device, 0); /* another codec may do */
+        assert_string_equal(report.device.library, names[1]);
+        close_it(device);
+        cuda_double_reset(control);
+    }
+    free_image(&i);
+    free_image(&other);
+}
+
+/* The context is broken: that is the device's failure. */
 static void it_breaks_the_device(void **state)
 {
     (void)state;
@@ -393,28 +462,91 @@ static void it_breaks_the_device(void **state)
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         tz_report report;
         tz_error err;
+        steps_try_libraries(device);
         how.device = device;
         how.strict_device = strict;
-        fail_at("nvcompBatchedDeflateDecompressAsync", 1, 1000);
+        fail_at("nvcompBatchedDeflateDecompressAsync", 1, 700);
         const tz_result result = read_image(&i, &how, &report, &err);
         assert_int_equal(result, strict ? TZ_ERR_DEVICE : TZ_OK);
         if (!strict)
             check_pixels(&i);
-        assert_non_null(strstr(strict ? err.message : report.device.reason, "CudaError (1000)"));
+        assert_non_null(strstr(strict ? err.message : report.device.reason, "DecompressAsync"));
         close_it(device);
+        cuda_double_reset(control);
     }
     free_image(&i);
+}
+
+/* ---- frames that do not say how much they make ---- */
+
+/* Bytes as they are; with a size in every other tile, or in none. */
+static image image_without_sizes(uint32_t across, uint32_t down, bool some)
+{
+    enum { HEAD = 9 };
+    static const uint8_t head[HEAD] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0x60, 1, PIXELS >> 5 & 0xff, 0};
+    image i = {.stream = &tile_streams[STREAM_ZSTD], .across = across, .down = down};
+    uint8_t pixels[PIXELS], frame[PIXELS + 64], plain[PIXELS + 64];
+    for (uint32_t k = 0; k < PIXELS; k++)
+        pixels[k] = tf_pixel(i.stream, 0, k / TILE, k % TILE);
+    memcpy(plain, head, HEAD);
+    memcpy(plain + HEAD, pixels, PIXELS);
+    const size_t sized = put_zstd(frame, pixels);
+    i.built = tf_new(TB_CLASSIC, i.stream, across, down, NULL);
+    for (uint64_t tile = 0; tile < (uint64_t)across * down; tile++) {
+        const bool has_size = some && tile % 2 == 0;
+        tf_put(i.built, tile, has_size ? frame : plain, has_size ? sized : HEAD + PIXELS);
+    }
+    i.file = tf_open(i.built);
+    i.pixels = malloc((size_t)across * down * PIXELS);
+    return i;
+}
+
+/* Where it takes them, they are its; where it does not, that is learnt once, from its trial, and no
+ * call is wasted on them. */
+static void frames_without_sizes(void **state)
+{
+    (void)state;
+    image none = image_without_sizes(4, 2, false), some = image_without_sizes(4, 2, true);
+    for (size_t k = 0; k < 2 * RELEASES; k++) {
+        const char *library = libraries[k / 2];
+        const bool needs = k % 2;
+        tz_device *device = open_with(library);
+        *control_of(library) = (nvcomp_double_control){.needs_size = needs};
+        for (unsigned turn = 0; turn < 2; turn++) {
+            tz_report report = read_right(&none, device, 0);
+            assert_int_equal(report.device.tiles, 8);
+            assert_int_equal(report.device.library_calls, !needs);
+            assert_int_equal(report.device.library_reason[0] != '\0', needs);
+        }
+        assert_int_equal(control_of(library)->batches, needs ? 1 : 3);
+        control_of(library)->chunks = 0;
+        const tz_report report = read_right(&some, device, 0);
+        assert_int_equal(report.device.tiles, 8);
+        assert_int_equal(report.device.library_calls, 1);
+        assert_int_equal(control_of(library)->chunks, 8);
+        close_it(device);
+        *control_of(library) = (nvcomp_double_control){.needs_size = false};
+    }
+    free_image(&none);
+    free_image(&some);
 }
 
 int main(void)
 {
     control = cuda_double_load();
     const struct CMUnitTest tests[] = {
-        NVCOMP(calls_do_not_depend_on_tiles),  NVCOMP(nothing_to_read),
-        NVCOMP(the_report_names_it),           NVCOMP(threads_look_for_it),
-        NVCOMP(waves_have_room_for_it),        NVCOMP(wrong_chunks),
-        NVCOMP(batches_that_it_does_not_take), NVCOMP(questions_that_fail),
+        NVCOMP(calls_do_not_depend_on_tiles),
+        NVCOMP(nothing_to_read),
+        NVCOMP(the_report_names_it),
+        NVCOMP(threads_look_for_it),
+        NVCOMP(waves_have_room_for_it),
+        NVCOMP(wrong_chunks),
+        NVCOMP(batches_that_it_does_not_take),
+        NVCOMP(questions_that_fail),
+        NVCOMP(it_misbehaves),
+        NVCOMP(it_fails_its_trial),
         NVCOMP(it_breaks_the_device),
+        NVCOMP(frames_without_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -417,7 +417,8 @@ static void tiles_that_it_fails_with(void **state)
 {
     (void)state;
     static const char *const functions[] = {"nvjpeg2kStreamParse", "nvjpeg2kDecodeImage"};
-    enum { TILES = 12, BAD_JPEG = 3, NO_MEMORY = 5 };
+    static const int32_t codes[] = {5, 6, 7, 8}; /* all of them are of the picture */
+    enum { TILES = 12, BAD_JPEG = 3 };
     tz_device *device = pc_open(NVJPEG2K_DOUBLE);
     tz_read_options how = with(device);
     pc_image image = pc_tiles(STREAM_JP2, 4, 3);
@@ -428,7 +429,7 @@ static void tiles_that_it_fails_with(void **state)
     for (unsigned i = 0; i < 4 * TILES; i++) {
         pc_cuda->fail_function = functions[i % 2];
         pc_cuda->fail_nth = i / 4 + 1;
-        pc_cuda->fail_code = i % 2 ? NO_MEMORY : BAD_JPEG;
+        pc_cuda->fail_code = i % 2 ? codes[i / 2 % 4] : BAD_JPEG;
         assert_int_equal(pc_try(&list, 1, &how, i / 2 % 2, &report, &err), TZ_OK);
         pc_check(&image);
         assert_int_equal(report.device.tiles, TILES - 1);
@@ -440,6 +441,43 @@ static void tiles_that_it_fails_with(void **state)
     assert_non_null(strstr(err.message, "the cores are not to"));
     pc_free(&image);
     pc_close(device);
+}
+
+/* It is tried on a picture that is known, once, and then given tiles or not. */
+static void it_fails_its_trial(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *function;
+        int32_t code;
+    } cases[] = {{"nvjpeg2kDecodeImage", 6},
+                 {"nvjpeg2kDecodeImage", 7},
+                 {"nvjpeg2kDecodeImage", 3},
+                 {"nvjpeg2kStreamParse", 8},
+                 {"nvjpeg2kCreateSimple", 7}};
+    pc_image image = image_of(&forms[1]);
+    pc_image *list = &image;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tz_device *device = pc_open_untried(NVJPEG2K_DOUBLE);
+        const tz_read_options how = with(device);
+        tz_report report;
+        tz_error err;
+        pc_cuda->fail_function = cases[i].function;
+        pc_cuda->fail_nth = 1;
+        pc_cuda->fail_code = cases[i].code;
+        for (unsigned turn = 0; turn < 2; turn++) {
+            pc_keep_steps();
+            assert_int_equal(pc_try(&list, 1, &how, true, &report, &err), TZ_OK);
+            pc_check(&image);
+            assert_string_equal(report.device.id, "cuda:0");
+            assert_int_equal(report.device.tiles_by_cores, 6);
+            assert_non_null(strstr(report.device.library_reason, "nvJPEG2000"));
+        }
+        assert_int_equal(pc_calls("nvjpeg2k"), 0); /* of the second turn */
+        pc_close(device);
+        cuda_double_reset(pc_cuda);
+    }
+    pc_free(&image);
 }
 
 int main(void)
@@ -458,6 +496,7 @@ int main(void)
         PC_TEST(its_memory_is_planned),
         PC_TEST(broken_tiles),
         PC_TEST(tiles_that_it_fails_with),
+        PC_TEST(it_fails_its_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

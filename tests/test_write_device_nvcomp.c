@@ -190,14 +190,6 @@ static void the_option_is_needed(void **state)
 
 /* ---- calls ---- */
 
-static size_t steps_with(const char *part)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < control->step_count; i++)
-        count += strstr(control->steps[i].call, part) != NULL && control->steps[i].call[0] != '+';
-    return count;
-}
-
 typedef struct calls {
     size_t of_nvcomp, compress, launches, up, down, pinned, allocations, syncs;
 } calls;
@@ -214,14 +206,14 @@ static calls count_calls(tz_device *device, tz_compression compression, uint32_t
     assert_int_equal(report.device.waves, 1);
     assert_int_equal(report.device.tiles, across * down);
     assert_int_equal(report.device.downloads, 2); /* results, and tiles */
-    const calls c = {.of_nvcomp = steps_with("nvcomp"),
-                     .compress = steps_with("CompressAsync"),
-                     .launches = steps_with("cuLaunchKernel"),
-                     .up = steps_with("cuMemcpyHtoD"),
-                     .down = steps_with("cuMemcpyDtoH"),
-                     .pinned = steps_with("cuMemHostAlloc"),
-                     .allocations = steps_with("cuMemAlloc"),
-                     .syncs = steps_with("Synchronize")};
+    const calls c = {.of_nvcomp = steps_with(control, "nvcomp"),
+                     .compress = steps_with(control, "CompressAsync"),
+                     .launches = steps_with(control, "cuLaunchKernel"),
+                     .up = steps_with(control, "cuMemcpyHtoD"),
+                     .down = steps_with(control, "cuMemcpyDtoH"),
+                     .pinned = steps_with(control, "cuMemHostAlloc"),
+                     .allocations = steps_with(control, "cuMemAlloc"),
+                     .syncs = steps_with(control, "Synchronize")};
     raster_free(&r);
     return c;
 }

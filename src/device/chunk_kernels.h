@@ -61,9 +61,11 @@ TZ_FN void tz_chunk_arrange(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 places, 
     }
 }
 
-TZ_FN int tz_chunk_is_plain(const tz_decode_task *task, tz_u32 kind, tz_u32 alignment)
+TZ_FN int tz_chunk_is_plain(const tz_decode_task *task, tz_u32 kind, tz_u32 alignment, tz_u32 sized)
 {
     if (task->size == 0u || tz_chunk_address(task->out) % alignment != 0u)
+        return 0;
+    if (kind == TZ_CHUNK_ZSTD && sized && !tz_zstd_has_content(task->in, task->in_size))
         return 0;
     if (kind == TZ_CHUNK_ZSTD)
         return tz_zstd_is_single(task->in, task->in_size, task->size);
@@ -133,10 +135,11 @@ TZ_SHELL(tz_kernel_chunk_arrange)
     tz_chunk_arrange(slab, table, tz_chunk_array(scratch, count, TZ_CHUNK_IN), count, copies, sums);
 }
 
-/* A group per tile. copied: the library wants chunks elsewhere than they are. */
+/* A group per tile. copied: the library wants chunks elsewhere than they are. sized: it wants no
+ * frames of Zstandard that do not say how much they make. */
 TZ_SHELL(tz_kernel_chunk_list)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u32 kind, tz_u32 alignment,
- tz_u32 copied)
+ tz_u32 copied, tz_u32 sized)
 {
     TZ_SHARED tz_u32 answer[1];
     const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
@@ -145,7 +148,7 @@ TZ_SHELL(tz_kernel_chunk_list)
     if (copied)
         copy += tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * TZ_GROUP);
     if (TZ_ITEM == 0u)
-        answer[0] = (tz_u32)tz_chunk_is_plain(&task, kind, alignment);
+        answer[0] = (tz_u32)tz_chunk_is_plain(&task, kind, alignment, sized);
     TZ_SYNC;
     const tz_u32 is_plain = answer[0];
     const tz_u32 before = tz_chunk_before(kind);

@@ -60,6 +60,18 @@ void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_si
 
 /* ---- launches ---- */
 
+bool tz_chunks_take(const tz_chunk_decoder *decoder, const tz_decode_batch *batch)
+{
+    if (batch->compression != TZ_COMPRESSION_ZSTD || !decoder->needs_size)
+        return true;
+    for (uint64_t i = 0; batch->stored && i < batch->count; i++) {
+        const tz_decode_entry *tile = &batch->tiles[i];
+        if (tz_zstd_has_content(batch->stored + tile->from, tile->from_size))
+            return true;
+    }
+    return false;
+}
+
 uint32_t tz_chunks_launches(const tz_chunk_decoder *decoder)
 {
     return copies(decoder) ? 3 : 2;
@@ -90,7 +102,8 @@ static tz_result launch_list(const tz_decode_batch *b, const tz_chunk_decoder *d
                                      TZ_U64(b->count),
                                      TZ_U32(tz_chunk_kind(b->compression)),
                                      TZ_U32(decoder->output_alignment),
-                                     TZ_U32(copies(decoder))};
+                                     TZ_U32(copies(decoder)),
+                                     TZ_U32(decoder->needs_size)};
     const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_CHUNK_LIST, b->count, arguments);
     return tz_device_launch(b->slab->device, queue, &launch, err);
 }

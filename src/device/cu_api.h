@@ -91,6 +91,7 @@ enum { TZ_CU_CONSTANTS(TZ_CU_CONSTANT) };
     X(StreamCreate, , (tz_cu_stream *, unsigned))                                                  \
     X(StreamGetCtx, , (tz_cu_stream, tz_cu_context *))                                             \
     X(StreamWaitEvent, , (tz_cu_stream, tz_cu_event, unsigned))                                    \
+    X(StreamQuery, , (tz_cu_stream))                                                               \
     X(StreamSynchronize, , (tz_cu_stream))                                                         \
     X(StreamDestroy, _v2, (tz_cu_stream))                                                          \
     X(EventCreate, , (tz_cu_event *, unsigned))                                                    \

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The CUDA driver: batches of chunks for nvCOMP. It is loaded when a decoder is first wanted: it is
- * large. That it is not there, or does not answer, is no failure: the own kernels decode then. */
+ * large. Each codec is then tried on a chunk that is known. That nvCOMP is not there, does not
+ * answer or misbehaves is no failure of the device: the own kernels decode then. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "device/cuda_parts.h"
+#include "device/cuda_trial.h"
 #include "device/device_text.h"
 
 tz_result tz_cu_name_library(char **to, const char *library, const tz_context *ctx)
@@ -84,44 +86,77 @@ static tz_result ask_codec(const tz_nvcomp *nvcomp, tz_nvcomp_codec codec, tz_cu
     return TZ_OK;
 }
 
-/* What cannot be asked is not used. */
-static void look(tz_cu_state *s)
+/* With the lock held. */
+static void switch_off(tz_cu_codecs *codecs, tz_nvcomp_codec codec, const char *why)
 {
-    tz_cu_codecs *codecs = &s->codecs;
-    const tz_context quiet = {.ifd = -1};
-    char reason[256];
-    if (!tz_nvcomp_load(&codecs->nvcomp, codecs->library, reason, sizeof reason) ||
-        tz_cu_enter(s, &quiet) != TZ_OK)
+    tz_cu_codec *is = &codecs->codecs[codec];
+    if (atomic_load(&is->state) == TZ_CU_CODEC_OFF)
         return;
-    for (tz_nvcomp_codec codec = 0; codec < TZ_NVCOMP_CODEC_COUNT; codec++)
-        codecs->decodes[codec] = ask_codec(&codecs->nvcomp, codec, s->queues[0],
-                                           &codecs->decoders[codec], &quiet) == TZ_OK;
-    (void)tz_cu_leave(s, TZ_OK, &quiet);
+    tz_cu_codecs_version(&codecs->nvcomp, is->decoder.name, sizeof is->decoder.name);
+    tz_device_textf(is->decoder.reason, sizeof is->decoder.reason, "%s is not used: %s",
+                    is->decoder.name, why);
+    atomic_store(&is->state, TZ_CU_CODEC_OFF);
+}
+
+/* With the lock held. What cannot be asked, or does not work, is not used. */
+static void try_codec(tz_cu_state *s, tz_nvcomp_codec codec)
+{
+    tz_cu_codec *is = &s->codecs.codecs[codec];
+    tz_error why;
+    const tz_context ctx = {.err = &why, .ifd = -1};
+    tz_result result = tz_cu_enter(s, &ctx);
+    if (result == TZ_OK) {
+        result = ask_codec(&s->codecs.nvcomp, codec, s->queues[0], &is->decoder, &ctx);
+        if (result == TZ_OK)
+            result = tz_cu_try_codec(s, codec, &is->decoder.needs_size, &ctx);
+        result = tz_cu_leave(s, result, &ctx);
+    }
+    if (result == TZ_OK)
+        atomic_store(&is->state, TZ_CU_CODEC_WORKS);
+    else
+        switch_off(&s->codecs, codec, why.message);
+}
+
+static bool is_there(tz_cu_codecs *codecs)
+{
+    char reason[256];
+    if (!atomic_load_explicit(&codecs->is_known, memory_order_acquire)) {
+        pthread_mutex_lock(&codecs->lock);
+        if (!atomic_load_explicit(&codecs->is_known, memory_order_relaxed))
+            (void)tz_nvcomp_load(&codecs->nvcomp, codecs->library, reason, sizeof reason);
+        atomic_store_explicit(&codecs->is_known, true, memory_order_release);
+        pthread_mutex_unlock(&codecs->lock);
+    }
+    return codecs->nvcomp.table;
 }
 
 const tz_nvcomp *tz_cu_find_codec(tz_cu_state *s, uint16_t compression, tz_nvcomp_codec *codec)
 {
     tz_cu_codecs *codecs = &s->codecs;
-    if (!codec_of(compression, codec))
+    if (!codec_of(compression, codec) || !is_there(codecs))
         return NULL;
-    if (!atomic_load_explicit(&codecs->is_known, memory_order_acquire)) {
+    atomic_int *state = &codecs->codecs[*codec].state;
+    if (atomic_load(state) == TZ_CU_CODEC_UNTRIED) {
         pthread_mutex_lock(&codecs->lock);
-        if (!atomic_load_explicit(&codecs->is_known, memory_order_relaxed))
-            look(s);
-        atomic_store_explicit(&codecs->is_known, true, memory_order_release);
+        if (atomic_load(state) == TZ_CU_CODEC_UNTRIED)
+            try_codec(s, *codec);
         pthread_mutex_unlock(&codecs->lock);
     }
-    return codecs->nvcomp.table ? &codecs->nvcomp : NULL;
+    return atomic_load(state) == TZ_CU_CODEC_WORKS ? &codecs->nvcomp : NULL;
 }
 
 bool tz_cu_find_decoder(void *state, uint16_t compression, tz_chunk_decoder *out)
 {
     tz_cu_state *s = state;
     tz_nvcomp_codec codec;
-    if (!tz_cu_find_codec(s, compression, &codec))
+    *out = (tz_chunk_decoder){.name = ""};
+    if (!codec_of(compression, &codec) || !is_there(&s->codecs))
         return false;
-    *out = s->codecs.decoders[codec];
-    return s->codecs.decodes[codec];
+    const bool works = tz_cu_find_codec(s, compression, &codec) != NULL;
+    pthread_mutex_lock(&s->codecs.lock);
+    *out = s->codecs.codecs[codec].decoder;
+    pthread_mutex_unlock(&s->codecs.lock);
+    return works;
 }
 
 /* ---- batches ---- */
@@ -140,6 +175,22 @@ static tz_result run_within(tz_cu_state *s, uint32_t queue, const tz_nvcomp_batc
                     : tz_nvcomp_decompress(nvcomp, batch, s->queues[queue], ctx);
 }
 
+/* While the context works, an error is nvCOMP's own, and it is not asked again. */
+static tz_result judge(tz_cu_state *s, uint32_t queue, tz_result result, const tz_error *why,
+                       const tz_context *ctx)
+{
+    if (result == TZ_OK)
+        return TZ_OK;
+    if (result == TZ_ERR_DEVICE && tz_cu_is_well(s, s->queues[queue])) {
+        pthread_mutex_lock(&s->codecs.lock);
+        for (tz_nvcomp_codec codec = 0; codec < TZ_NVCOMP_CODEC_COUNT; codec++)
+            switch_off(&s->codecs, codec, why->message);
+        pthread_mutex_unlock(&s->codecs.lock);
+        result = TZ_ERR_UNSUPPORTED;
+    }
+    return tz_fail(ctx, result, why->cause, tz_at_nowhere(), "%s", why->message);
+}
+
 tz_result tz_cu_run_chunks(tz_cu_state *s, uint32_t queue, const tz_chunk_batch *batch,
                            tz_cu_direction how, const tz_context *ctx)
 {
@@ -156,9 +207,14 @@ tz_result tz_cu_run_chunks(tz_cu_state *s, uint32_t queue, const tz_chunk_batch 
                          .statuses = at + batch->statuses,
                          .temp = at + batch->temp,
                          .temp_bytes = (size_t)batch->temp_bytes};
-    (void)codec_of(batch->compression, &b.codec);
+    tz_error why;
+    const tz_context own = {.err = &why, .ifd = -1};
+    if (!tz_cu_find_codec(s, batch->compression, &b.codec))
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                       "nvCOMP was switched off for this device");
     TZ_TRY(tz_cu_enter(s, ctx));
-    return tz_cu_leave(s, run_within(s, queue, &b, how.compress, ctx), ctx);
+    const tz_result result = run_within(s, queue, &b, how.compress, &own);
+    return tz_cu_leave(s, judge(s, queue, result, &why, ctx), ctx);
 }
 
 tz_result tz_cu_decode(void *state, uint32_t queue, const tz_chunk_batch *batch,

@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 #include "device/cuda_parts.h"
-
-enum { EXECUTION_FAILED = 6 };
+#include "device/cuda_trial.h"
 
 /* ---- making ---- */
 
@@ -61,12 +60,13 @@ typedef struct turn {
     uint64_t end; /* of what is in out */
 } turn;
 
-/* *done: whether it did what it was told. Where it did not, the device may be at fault, too. */
-static tz_result check(const turn *t, const char *function, int32_t status, bool *done,
-                       const tz_context *ctx)
+/* *done: whether it did what it was told. Where it did not, that is of the picture, whatever the
+ * status, unless the device does not work any more. */
+static tz_result check(const turn *t, const tz_cu_encoder *encoder, const char *function,
+                       int32_t status, bool *done, const tz_context *ctx)
 {
     *done = status == 0;
-    if (status != EXECUTION_FAILED)
+    if (*done || tz_cu_is_well(t->s, encoder->slot.stream))
         return TZ_OK;
     return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(), "%s%s: %s (%d)",
                    t->calls->name, function, t->calls->status_name(status), (int)status);
@@ -87,8 +87,8 @@ static tz_result configure(const turn *t, tz_cu_encoder *encoder, const tz_pictu
     *done = is_set_for(encoder, picture, t->how);
     if (*done)
         return TZ_OK;
-    TZ_TRY(
-        check(t, "EncodeParams", t->calls->configure(t->s, encoder, picture, t->how), done, ctx));
+    TZ_TRY(check(t, encoder, "EncodeParams", t->calls->configure(t->s, encoder, picture, t->how),
+                 done, ctx));
     encoder->like = *done ? *picture : (tz_picture){.width = 0};
     encoder->how = *t->how;
     return TZ_OK;
@@ -108,7 +108,7 @@ static tz_result encode(const turn *t, tz_cu_encoder *encoder, const tz_picture 
         t->calls->encode(t->s, encoder, picture, tz_cu_address_of(t->batch->slab) + picture->at);
     /* whatever it says, some of the work may be in the stream */
     TZ_TRY(tz_cu_slot_note(t->s, &encoder->slot, ctx));
-    return check(t, "Encode", status, &encoder->holds, ctx);
+    return check(t, encoder, "Encode", status, &encoder->holds, ctx);
 }
 
 /* Where there is room for it, with the bytes around it. */
@@ -123,11 +123,11 @@ static tz_result retrieve(turn *t, tz_cu_encoder *encoder, uint64_t *size_out,
         return TZ_OK;
     encoder->holds = false;
     int32_t status = t->calls->retrieve(t->s, encoder, NULL, &size);
-    TZ_TRY(check(t, "EncodeRetrieveBitstream", status, &done, ctx));
+    TZ_TRY(check(t, encoder, "EncodeRetrieveBitstream", status, &done, ctx));
     if (!done || size == 0 || size > t->how->most || around + size > t->out->room - t->end)
         return TZ_OK;
     status = t->calls->retrieve(t->s, encoder, t->out->bytes + t->end + t->how->before, &size);
-    TZ_TRY(check(t, "EncodeRetrieveBitstream", status, &done, ctx));
+    TZ_TRY(check(t, encoder, "EncodeRetrieveBitstream", status, &done, ctx));
     TZ_TRY(
         tz_cu_check("cuStreamSynchronize", t->s->api.StreamSynchronize(encoder->slot.stream), ctx));
     if (done) {

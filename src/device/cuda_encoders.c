@@ -6,6 +6,7 @@
  * is 5, as are 10 to 12, which it does not have. ZSTD and LZ4 have no levels. */
 #include "base/mem.h"
 #include "device/cuda_parts.h"
+#include "device/device_text.h"
 
 enum { HIGHEST = 9, ZSTD_LEVEL = 9, LZ4_LEVEL = 1 };
 
@@ -67,8 +68,12 @@ bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64
     tz_nvcomp_batch batch = {.algorithm = algorithm_of(level), .max_chunk = (size_t)max_chunk};
     *out = (tz_chunk_encoder){.name = ""};
     const tz_nvcomp *nvcomp = tz_cu_find_codec(s, compression, &batch.codec);
-    if (!nvcomp)
+    if (!nvcomp) {
+        tz_chunk_decoder off;
+        (void)tz_cu_find_decoder(s, compression, &off);
+        tz_device_text(out->reason, sizeof out->reason, off.reason);
         return false;
+    }
     out->max_chunk = tz_nvcomp_max_chunk(nvcomp, batch.codec, true);
     out->other_level = is_other_level(batch.codec, level);
     if (max_chunk <= out->max_chunk) {

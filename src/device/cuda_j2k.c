@@ -4,6 +4,7 @@
  * come to an end; the caller waits only for a state that is needed once more. */
 #include "base/mem.h"
 #include "device/cuda_parts.h"
+#include "device/cuda_trial.h"
 #include "device/device_text.h"
 #include "device/pictures.h"
 
@@ -24,32 +25,6 @@ static uint64_t bytes_for(uint64_t samples)
 {
     const uint64_t one = tz_add_capped(tz_mul_capped(samples, BYTES_PER_SAMPLE), BYTES_PER_STATE);
     return tz_add_capped(tz_mul_capped(one, TZ_CU_J2K_STATES), BYTES_AT_ALL);
-}
-
-static bool is_there(tz_cu_j2k *j2k)
-{
-    char reason[256] = "";
-    pthread_mutex_lock(&j2k->lock);
-    if (!j2k->is_known) {
-        j2k->is_there = tz_nvjpeg2k_load(&j2k->nvjpeg2k, j2k->library, reason, sizeof reason);
-        tz_device_textf(j2k->reason, sizeof j2k->reason, "nvJPEG2000: %s", reason);
-    }
-    j2k->is_known = true;
-    pthread_mutex_unlock(&j2k->lock);
-    return j2k->is_there;
-}
-
-bool tz_cu_j2k_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
-{
-    tz_cu_j2k *j2k = &s->j2k;
-    if (!is_there(j2k)) {
-        tz_device_text(out->reason, sizeof out->reason, j2k->reason);
-        return false;
-    }
-    tz_device_textf(out->name, sizeof out->name, "nvJPEG2000 %u.%u.%u", j2k->nvjpeg2k.major,
-                    j2k->nvjpeg2k.minor, j2k->nvjpeg2k.patch);
-    out->bytes = bytes_for(samples);
-    return true;
 }
 
 /* ---- one picture ---- */
@@ -108,13 +83,6 @@ static int32_t type_of(const tz_picture *picture)
     return picture->is_signed ? TZ_NVJPEG2K_INT16 : TZ_NVJPEG2K_UINT16;
 }
 
-/* The library did not take it; or something is wrong with the device. */
-static bool is_of_picture(tz_nvjpeg2k_status status)
-{
-    enum { INVALID = 2, BAD = 3, NOT_SUPPORTED = 4, NO_MEMORY = 5, NOT_IMPLEMENTED = 9 };
-    return (status >= INVALID && status <= NO_MEMORY) || status == NOT_IMPLEMENTED;
-}
-
 static tz_result decode_in(tz_cu_state *s, tz_cu_j2k_decoder *decoder, tz_picture *picture,
                            uint32_t resolutions, tz_cu_address slab, const tz_context *ctx)
 {
@@ -132,9 +100,11 @@ static tz_result decode_in(tz_cu_state *s, tz_cu_j2k_decoder *decoder, tz_pictur
     picture->failed = status != 0;
     /* whatever it says, some of the work may be in the stream */
     TZ_TRY(tz_cu_slot_note(s, &decoder->slot, ctx));
-    return is_of_picture(status) ? TZ_OK
-                                 : tz_cu_j2k_answer(resolutions == 0 ? "DecodeImage" : "DecodeTile",
-                                                    status, TZ_ERR_DEVICE, ctx);
+    /* a status is of the picture, whichever it is, as long as the device works */
+    if (status == 0 || tz_cu_is_well(s, decoder->slot.stream))
+        return TZ_OK;
+    return tz_cu_j2k_answer(resolutions == 0 ? "DecodeImage" : "DecodeTile", status, TZ_ERR_DEVICE,
+                            ctx);
 }
 
 /* ---- batches ---- */
@@ -172,7 +142,6 @@ static tz_result decode_all(tz_cu_state *s, uint32_t queue, const tz_picture_bat
                             const tz_context *ctx)
 {
     turn t = {.s = s, .queue = queue, .slab = tz_cu_address_of(batch->slab)};
-    TZ_TRY(tz_cu_j2k_make(s, ctx));
     for (uint64_t i = 0; i < batch->count; i++)
         TZ_TRY(decode_one(&t, &batch->pictures[i], ctx));
     for (uint32_t i = 0; i < TZ_CU_J2K_STATES; i++) {
@@ -183,17 +152,83 @@ static tz_result decode_all(tz_cu_state *s, uint32_t queue, const tz_picture_bat
 }
 
 /* Where it fails, nothing goes on that the queue does not wait for. */
+static tz_result decode_settled(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                                const tz_context *ctx)
+{
+    const tz_result result = decode_all(s, queue, batch, ctx);
+    if (result != TZ_OK)
+        tz_cu_j2k_settle(s);
+    return result;
+}
+
+/* ---- looking for it ---- */
+
+static tz_result try_it(tz_cu_state *s, const tz_context *ctx)
+{
+    uint8_t samples[TZ_CU_TRIAL_BYTES];
+    TZ_TRY(tz_cu_j2k_make(s, ctx));
+    TZ_TRY(tz_cu_try_picture(s, 34712, decode_settled, samples, ctx));
+    return tz_cu_trial_j2k_is_right(samples)
+               ? TZ_OK
+               : tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                         "it decodes a picture that is known to something else");
+}
+
+/* Why it cannot be used; empty: it can. */
+static void look(tz_cu_state *s, char *reason, size_t reason_size)
+{
+    tz_cu_j2k *j2k = &s->j2k;
+    tz_error why;
+    const tz_context ctx = {.err = &why, .ifd = -1};
+    if (!tz_nvjpeg2k_load(&j2k->nvjpeg2k, j2k->library, reason, reason_size))
+        return;
+    tz_result result = tz_cu_enter(s, &ctx);
+    if (result == TZ_OK) {
+        result = try_it(s, &ctx);
+        if (result != TZ_OK)
+            tz_cu_j2k_close(s);
+        result = tz_cu_leave(s, result, &ctx);
+    }
+    tz_device_text(reason, reason_size, result == TZ_OK ? "" : why.message);
+}
+
+static bool is_there(tz_cu_state *s)
+{
+    tz_cu_j2k *j2k = &s->j2k;
+    char reason[256] = "";
+    pthread_mutex_lock(&j2k->lock);
+    if (!j2k->is_known) {
+        look(s, reason, sizeof reason);
+        j2k->is_there = reason[0] == '\0';
+        tz_device_textf(j2k->reason, sizeof j2k->reason, "nvJPEG2000: %s", reason);
+    }
+    j2k->is_known = true;
+    pthread_mutex_unlock(&j2k->lock);
+    return j2k->is_there;
+}
+
+bool tz_cu_j2k_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
+{
+    tz_cu_j2k *j2k = &s->j2k;
+    if (!is_there(s)) {
+        tz_device_text(out->reason, sizeof out->reason, j2k->reason);
+        return false;
+    }
+    tz_device_textf(out->name, sizeof out->name, "nvJPEG2000 %u.%u.%u", j2k->nvjpeg2k.major,
+                    j2k->nvjpeg2k.minor, j2k->nvjpeg2k.patch);
+    out->bytes = bytes_for(samples);
+    return true;
+}
+
 tz_result tz_cu_j2k_decode(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
                            const tz_context *ctx)
 {
     tz_cu_j2k *j2k = &s->j2k;
-    if (!is_there(j2k))
+    if (!is_there(s))
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
                        j2k->reason);
     pthread_mutex_lock(&j2k->lock);
-    const tz_result result = decode_all(s, queue, batch, ctx);
-    if (result != TZ_OK)
-        tz_cu_j2k_settle(s);
+    const tz_result result = decode_settled(s, queue, batch, ctx);
     pthread_mutex_unlock(&j2k->lock);
     return result;
 }

@@ -23,10 +23,10 @@ typedef struct tz_cu_j2k_decoder {
 typedef struct tz_cu_j2k {
     pthread_mutex_t lock; /* of all below */
     char *library;        /* the caller's name of it; NULL: look for it */
-    bool is_known, is_there;
-    char reason[160]; /* it is not */
+    bool is_known;
+    bool is_there;    /* it was tried, and works */
+    char reason[160]; /* it is not there */
     tz_nvjpeg2k nvjpeg2k;
-    bool is_made; /* all of the following */
     tz_nvjpeg2k_handle handle;
     tz_nvjpeg2k_decode_params one_sample, by_pixel; /* how samples lie in memory */
     tz_cu_j2k_decoder decoders[TZ_CU_J2K_STATES];
@@ -42,8 +42,7 @@ tz_result tz_cu_j2k_decode(struct tz_cu_state *s, uint32_t queue, const tz_pictu
 
 /* ---- cuda_j2k_states.c ---- */
 
-/* All that decoding takes, made when it is first wanted. TZ_ERR_UNSUPPORTED: the library cannot be
- * used. */
+/* All that decoding takes. TZ_ERR_UNSUPPORTED: the library cannot be used. */
 tz_result tz_cu_j2k_make(struct tz_cu_state *s, const tz_context *ctx);
 void tz_cu_j2k_close(struct tz_cu_state *s); /* what there is of it */
 /* Wait for all decoders, whatever becomes of it. */

@@ -48,10 +48,7 @@ static tz_result make_all(tz_cu_state *s, const tz_context *ctx)
 
 tz_result tz_cu_j2k_make(tz_cu_state *s, const tz_context *ctx)
 {
-    if (s->j2k.is_made)
-        return TZ_OK;
     const tz_result result = make_all(s, ctx);
-    s->j2k.is_made = result == TZ_OK;
     if (result != TZ_OK)
         tz_cu_j2k_close(s);
     return result;

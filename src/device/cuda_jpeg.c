@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "device/cuda_parts.h"
+#include "device/cuda_trial.h"
 #include "device/device_text.h"
 
 enum { MOST_SAMPLES = 16 << 20 }; /* of one batch, unless one picture has more */
@@ -73,70 +74,48 @@ static bool make_states(tz_cu_state *s)
     return true;
 }
 
-/* That it is not there, or does not answer, is no failure: the cores decode then. */
-static void look(tz_cu_state *s)
-{
-    tz_cu_jpeg *jpeg = &s->jpeg;
-    const tz_context quiet = {.ifd = -1};
-    char reason[256] = "it cannot begin on this device";
-    if (tz_nvjpeg_load(&jpeg->nvjpeg, jpeg->library, reason, sizeof reason) &&
-        tz_cu_enter(s, &quiet) == TZ_OK) {
-        jpeg->is_there = make_handle(jpeg) && make_states(s);
-        if (!jpeg->is_there)
-            tz_cu_jpeg_close(s);
-        (void)tz_cu_leave(s, TZ_OK, &quiet);
-    }
-    tz_device_textf(jpeg->reason, sizeof jpeg->reason, "nvJPEG: %s", reason);
-}
-
-bool tz_cu_jpeg_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
-{
-    tz_cu_jpeg *jpeg = &s->jpeg;
-    pthread_mutex_lock(&jpeg->lock);
-    if (!jpeg->is_known)
-        look(s);
-    jpeg->is_known = true;
-    pthread_mutex_unlock(&jpeg->lock);
-    const tz_nvjpeg *is = &jpeg->nvjpeg;
-    const uint64_t most = tz_larger_u64(samples, MOST_SAMPLES);
-    const uint64_t all = tz_mul_capped(samples, TZ_JPEG_BATCH);
-    if (!jpeg->is_there) {
-        tz_device_text(out->reason, sizeof out->reason, jpeg->reason);
-        return false;
-    }
-    out->bytes = tz_mul_capped(all < most ? all : most, TZ_JPEG_STATES * TZ_JPEG_SAMPLE);
-    tz_device_textf(out->name, sizeof out->name, "nvJPEG %u.%u.%u", is->major, is->minor,
-                    is->patch);
-    return true;
-}
-
 /* ---- batches ---- */
 
-tz_result tz_cu_jpeg_check(const char *function, tz_nvjpeg_status status, bool *done,
-                           const tz_context *ctx)
+/* It is not asked again. */
+static void switch_off(tz_cu_jpeg *jpeg, const char *why)
 {
-    *done = status == TZ_NVJPEG_SUCCESS;
-    if (status != TZ_NVJPEG_EXECUTION_FAILED)
-        return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(), "%s: %s (%d)", function,
-                   tz_nvjpeg_status_name(status), (int)status);
+    jpeg->is_there = false;
+    tz_device_textf(jpeg->reason, sizeof jpeg->reason, "nvJPEG: %s", why);
 }
 
-static tz_result decode(tz_cu_jpeg *jpeg, tz_cu_jpeg_state *state, bool *done,
-                        const tz_context *ctx)
+/* What a call of a batch means. *done: it did what it was told. Where it did not, the stream or the
+ * format may be none for it; or it is at fault itself, and off from then on; or the device is. */
+static tz_result check(tz_cu_state *s, const tz_cu_jpeg_state *state, const char *function,
+                       tz_nvjpeg_status status, bool *done, const tz_context *ctx)
 {
+    char why[128];
+    *done = status == TZ_NVJPEG_SUCCESS;
+    if (status != TZ_NVJPEG_EXECUTION_FAILED && status != TZ_NVJPEG_ARCH_MISMATCH &&
+        status != TZ_NVJPEG_INTERNAL_ERROR)
+        return TZ_OK;
+    tz_device_textf(why, sizeof why, "%s: %s (%d)", function, tz_nvjpeg_status_name(status),
+                    (int)status);
+    if (!tz_cu_is_well(s, state->slot.stream))
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(), "%s", why);
+    switch_off(&s->jpeg, why);
+    return TZ_OK;
+}
+
+static tz_result decode(tz_cu_state *s, tz_cu_jpeg_state *state, bool *done, const tz_context *ctx)
+{
+    tz_cu_jpeg *jpeg = &s->jpeg;
     const tz_nvjpeg_api *api = &jpeg->nvjpeg.api;
     const int count = (int)state->count;
     if (state->size != count) {
         const tz_nvjpeg_status status =
             api->DecodeBatchedInitialize(jpeg->handle, state->state, count, 1, state->format);
-        TZ_TRY(tz_cu_jpeg_check("nvjpegDecodeBatchedInitialize", status, done, ctx));
+        TZ_TRY(check(s, state, "nvjpegDecodeBatchedInitialize", status, done, ctx));
         if (!*done)
             return TZ_OK;
     }
     const tz_nvjpeg_status status = api->DecodeBatched(
         jpeg->handle, state->state, state->data, state->sizes, state->images, state->slot.stream);
-    TZ_TRY(tz_cu_jpeg_check("nvjpegDecodeBatched", status, done, ctx));
+    TZ_TRY(check(s, state, "nvjpegDecodeBatched", status, done, ctx));
     state->size = *done ? count : 0;
     return TZ_OK;
 }
@@ -150,7 +129,7 @@ static tz_result flush(tz_cu_state *s, const tz_context *ctx)
     if (state->count == 0)
         return TZ_OK;
     jpeg->turn = (jpeg->turn + 1) % TZ_JPEG_STATES;
-    const tz_result result = decode(jpeg, state, &done, ctx);
+    const tz_result result = jpeg->is_there ? decode(s, state, &done, ctx) : TZ_OK;
     for (uint64_t i = 0; i < state->count; i++)
         state->pictures[i]->failed = !done;
     state->count = 0;
@@ -172,13 +151,16 @@ static tz_nvjpeg_output format_of(const tz_picture *picture)
     return picture->to_rgb ? TZ_NVJPEG_OUTPUT_RGBI : TZ_NVJPEG_OUTPUT_UNCHANGEDI;
 }
 
-static bool sampling_fits(tz_nvjpeg_output format, tz_nvjpeg_sampling sampling)
+static bool sampling_fits(const tz_cu_jpeg *jpeg, tz_nvjpeg_output format,
+                          tz_nvjpeg_sampling sampling)
 {
     switch (format) {
     case TZ_NVJPEG_OUTPUT_Y:
         return sampling == TZ_NVJPEG_SAMPLING_GRAY;
     case TZ_NVJPEG_OUTPUT_RGBI:
-        return sampling >= TZ_NVJPEG_SAMPLING_444 && sampling < TZ_NVJPEG_SAMPLING_GRAY;
+        return sampling == TZ_NVJPEG_SAMPLING_444 ||
+               (jpeg->interpolates && sampling > TZ_NVJPEG_SAMPLING_444 &&
+                sampling < TZ_NVJPEG_SAMPLING_GRAY);
     default:
         return sampling == TZ_NVJPEG_SAMPLING_444;
     }
@@ -197,7 +179,7 @@ static bool fits(const tz_cu_jpeg *jpeg, const tz_picture *picture)
                                          &components, &sampling, widths, heights) == 0 &&
            components == picture->samples && widths[0] > 0 && heights[0] > 0 &&
            (uint32_t)widths[0] == picture->width && (uint32_t)heights[0] == picture->height &&
-           sampling_fits(format_of(picture), sampling);
+           sampling_fits(jpeg, format_of(picture), sampling);
 }
 
 /* A state for the first picture of a batch, when the host has waited for its last one. */
@@ -256,7 +238,7 @@ static tz_result decode_all(tz_cu_state *s, uint32_t queue, const tz_picture_bat
     for (unsigned i = 0; i < TZ_JPEG_STATES; i++)
         states[i].begun = false;
     for (uint64_t i = 0; i < batch->count; i++)
-        batch->pictures[i].failed = !fits(&s->jpeg, &batch->pictures[i]);
+        batch->pictures[i].failed = !s->jpeg.is_there || !fits(&s->jpeg, &batch->pictures[i]);
     for (size_t i = 0; i < TZ_JPEG_FORMATS; i++)
         TZ_TRY(decode_format(s, queue, batch, formats[i], ctx));
     for (unsigned i = 0; i < TZ_JPEG_STATES; i++) {
@@ -266,13 +248,86 @@ static tz_result decode_all(tz_cu_state *s, uint32_t queue, const tz_picture_bat
     return TZ_OK;
 }
 
+static tz_result decode_settled(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
+                                const tz_context *ctx)
+{
+    const tz_result result = decode_all(s, queue, batch, ctx);
+    if (result != TZ_OK)
+        settle(s);
+    return result;
+}
+
 tz_result tz_cu_jpeg_decode(tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
                             const tz_context *ctx)
 {
     pthread_mutex_lock(&s->jpeg.lock);
-    const tz_result result = decode_all(s, queue, batch, ctx);
-    if (result != TZ_OK)
-        settle(s);
+    const tz_result result = decode_settled(s, queue, batch, ctx);
     pthread_mutex_unlock(&s->jpeg.lock);
     return result;
+}
+
+/* ---- looking for it ---- */
+
+/* It is there for its own trial, and whether it interpolates shows then. */
+static tz_result try_it(tz_cu_state *s, const tz_context *ctx)
+{
+    uint8_t samples[TZ_CU_TRIAL_BYTES];
+    tz_cu_jpeg *jpeg = &s->jpeg;
+    bool interpolates = false;
+    jpeg->is_there = jpeg->interpolates = true;
+    TZ_TRY(tz_cu_try_picture(s, 7, decode_settled, samples, ctx));
+    if (!tz_cu_trial_jpeg_is_right(samples, &interpolates))
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                       "it decodes a picture that is known to something else");
+    jpeg->interpolates = interpolates;
+    return TZ_OK;
+}
+
+static void look_within(tz_cu_state *s)
+{
+    tz_error why;
+    const tz_context ctx = {.err = &why, .ifd = -1};
+    if (!make_handle(&s->jpeg) || !make_states(s))
+        switch_off(&s->jpeg, "it cannot begin on this device");
+    else if (try_it(s, &ctx) != TZ_OK)
+        switch_off(&s->jpeg, why.message);
+    if (!s->jpeg.is_there)
+        tz_cu_jpeg_close(s);
+}
+
+/* That it is not there, does not answer or misbehaves is no failure: the cores decode then. */
+static void look(tz_cu_state *s)
+{
+    tz_cu_jpeg *jpeg = &s->jpeg;
+    const tz_context quiet = {.ifd = -1};
+    char reason[128] = "it cannot begin on this device";
+    if (tz_nvjpeg_load(&jpeg->nvjpeg, jpeg->library, reason, sizeof reason) &&
+        tz_cu_enter(s, &quiet) == TZ_OK) {
+        look_within(s);
+        (void)tz_cu_leave(s, TZ_OK, &quiet);
+    } else {
+        switch_off(jpeg, reason);
+    }
+}
+
+bool tz_cu_jpeg_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
+{
+    tz_cu_jpeg *jpeg = &s->jpeg;
+    pthread_mutex_lock(&jpeg->lock);
+    if (!jpeg->is_known)
+        look(s);
+    jpeg->is_known = true;
+    const bool is_there = jpeg->is_there;
+    if (!is_there)
+        tz_device_text(out->reason, sizeof out->reason, jpeg->reason);
+    pthread_mutex_unlock(&jpeg->lock);
+    if (!is_there)
+        return false;
+    const tz_nvjpeg *is = &jpeg->nvjpeg;
+    const uint64_t most = tz_larger_u64(samples, MOST_SAMPLES);
+    const uint64_t all = tz_mul_capped(samples, TZ_JPEG_BATCH);
+    out->bytes = tz_mul_capped(all < most ? all : most, TZ_JPEG_STATES * TZ_JPEG_SAMPLE);
+    tz_device_textf(out->name, sizeof out->name, "nvJPEG %u.%u.%u", is->major, is->minor,
+                    is->patch);
+    return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The CUDA driver: tiles in JPEG, by nvJPEG where it is there. It is loaded, and its objects are
- * made, when one of them is first wanted. */
+ * made, when one of them is first wanted; then it is tried on a picture that is known. */
 #ifndef TZ_DEVICE_CUDA_JPEG_H
 #define TZ_DEVICE_CUDA_JPEG_H
 
@@ -37,8 +37,9 @@ typedef struct tz_cu_jpeg {
     pthread_mutex_t lock; /* of all of it: batches come one after the other */
     char *library;        /* the caller's name of it; NULL: look for it */
     bool is_known;        /* all below */
-    bool is_there;
-    char reason[160]; /* it is not */
+    bool is_there;        /* it works, as far as is known; what misbehaves is not there any more */
+    bool interpolates;    /* subsampled chroma; else pictures that have it are not for it */
+    char reason[160];     /* it is not there */
     tz_nvjpeg nvjpeg;
     tz_nvjpeg_handle handle;
     tz_cu_jpeg_state states[TZ_JPEG_STATES];
@@ -53,10 +54,5 @@ void tz_cu_jpeg_deinit(tz_cu_jpeg *jpeg);
 bool tz_cu_jpeg_find(struct tz_cu_state *s, uint64_t samples, tz_picture_codec *out);
 tz_result tz_cu_jpeg_decode(struct tz_cu_state *s, uint32_t queue, const tz_picture_batch *batch,
                             const tz_context *ctx);
-
-/* What a call of nvJPEG means: TZ_ERR_DEVICE where the device is at fault; *done is whether it did
- * what it was told. */
-tz_result tz_cu_jpeg_check(const char *function, tz_nvjpeg_status status, bool *done,
-                           const tz_context *ctx);
 
 #endif

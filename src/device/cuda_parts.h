@@ -66,13 +66,20 @@ void tz_cu_unload(const tz_cu_api *api, tz_cu_module_set *set); /* zeroed is fin
 
 /* ---- cuda_codecs.c: nvCOMP, where it is there ---- */
 
+enum { TZ_CU_CODEC_UNTRIED, TZ_CU_CODEC_WORKS, TZ_CU_CODEC_OFF };
+
+/* One codec of it: tried when it is first wanted, and switched off where it misbehaves. */
+typedef struct tz_cu_codec {
+    atomic_int state;         /* TZ_CU_CODEC_UNTRIED, ...; what follows is set before it */
+    tz_chunk_decoder decoder; /* its reason is why it is off */
+} tz_cu_codec;
+
 typedef struct tz_cu_codecs {
-    pthread_mutex_t lock; /* of looking for it */
+    pthread_mutex_t lock; /* of looking for it, trying it and switching it off */
     char *library;        /* the caller's name of it; NULL: look for it */
-    atomic_bool is_known; /* all below */
+    atomic_bool is_known; /* nvcomp */
     tz_nvcomp nvcomp;
-    bool decodes[TZ_NVCOMP_CODEC_COUNT];
-    tz_chunk_decoder decoders[TZ_NVCOMP_CODEC_COUNT];
+    tz_cu_codec codecs[TZ_NVCOMP_CODEC_COUNT];
 } tz_cu_codecs;
 
 /* A copy of the name that the caller gave a library; NULL stays NULL. */
@@ -80,7 +87,8 @@ tz_result tz_cu_name_library(char **to, const char *library, const tz_context *c
 void tz_cu_codecs_deinit(tz_cu_codecs *codecs);
 
 typedef struct tz_cu_state tz_cu_state;
-/* nvCOMP, looked for when it is first wanted, and its name of a compression; NULL: not there. */
+/* nvCOMP, looked for and tried when it is first wanted, and its name of a compression; NULL: not
+ * there, or off. */
 const tz_nvcomp *tz_cu_find_codec(tz_cu_state *s, uint16_t compression, tz_nvcomp_codec *codec);
 void tz_cu_codecs_version(const tz_nvcomp *nvcomp, char *out, size_t size); /* "nvCOMP 5.3.0" */
 
@@ -89,6 +97,8 @@ typedef struct tz_cu_direction {
     bool compress;
     int32_t algorithm; /* see tz_nvcomp_batch */
 } tz_cu_direction;
+/* What nvCOMP says against a batch while the context is well switches nvCOMP off, for this device,
+ * and is TZ_ERR_UNSUPPORTED. */
 tz_result tz_cu_run_chunks(tz_cu_state *s, uint32_t queue, const tz_chunk_batch *batch,
                            tz_cu_direction how, const tz_context *ctx);
 

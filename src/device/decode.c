@@ -183,10 +183,20 @@ static tz_result launch_own(const tz_decode_batch *batch, const decoder *how, ui
 static tz_result launch_library(tz_decode_batch *left, const tz_decode_need *need, uint32_t queue,
                                 tz_decode_done *done, tz_error *err)
 {
-    tz_chunk_decoder library;
+    tz_chunk_decoder library = {.name = ""};
     tz_error why;
-    if (left->count == 0 || !tz_chunks_find(left->slab->device, left->compression, &library))
+    if (left->count == 0)
         return TZ_OK;
+    if (!tz_chunks_find(left->slab->device, left->compression, &library)) {
+        tz_device_text(done->reason, sizeof done->reason, library.reason);
+        return TZ_OK;
+    }
+    if (!tz_chunks_take(&library, left)) {
+        tz_device_textf(done->reason, sizeof done->reason,
+                        "%s does not decode frames that do not say how much they make",
+                        library.name);
+        return TZ_OK;
+    }
     done->launches += tz_chunks_launches(&library);
     const tz_result result =
         tz_chunks_launch(&library, left, need, queue, &left->table, &left->scratch, &why);

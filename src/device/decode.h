@@ -21,9 +21,11 @@ typedef struct tz_decode_batch {
     tz_device_memory *slab;
     const tz_decode_entry *tiles; /* on the host: what the table has when the launch runs */
     uint64_t count;
-    uint64_t table;    /* where in the slab the entries are; a multiple of 8 */
-    uint64_t statuses; /* and where their statuses go, a uint32_t each; a multiple of 4 */
-    uint64_t scratch;  /* and so many bytes as tz_decode_scratch_bytes says; a multiple of 64 */
+    uint64_t table;        /* where in the slab the entries are; a multiple of 8 */
+    uint64_t statuses;     /* and where their statuses go, a uint32_t each; a multiple of 4 */
+    uint64_t scratch;      /* and so many bytes as tz_decode_scratch_bytes says; a multiple of 64 */
+    const uint8_t *stored; /* the slab on the host, as far as compressed bytes are in it; NULL: the
+                              host has not all of them */
 } tz_decode_batch;
 
 /* Whether a device decodes such tiles at all. */

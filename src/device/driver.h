@@ -62,7 +62,9 @@ typedef struct tz_launch {
 /* A library of the vendor's that decodes batches of chunks: streams of deflate for the compressions
  * 8 and 32946, whole frames for 50000. */
 typedef struct tz_chunk_decoder {
-    char name[32]; /* "nvCOMP 5.3.0" */
+    char name[32];    /* "nvCOMP 5.3.0" */
+    char reason[160]; /* why one that is there is not used, where none was found */
+    bool needs_size;  /* frames that do not say how much they make are not for it */
     /* Of where chunks begin: powers of two. */
     uint32_t input_alignment, output_alignment;
     /* Its own scratch for a batch, at most: for the batch, each chunk, and each 65536 bytes that
@@ -90,6 +92,7 @@ typedef struct tz_chunk_batch {
  * Zstandard, blocks of LZ4. */
 typedef struct tz_chunk_encoder {
     char name[32];
+    char reason[160]; /* why one that is there is not used, where none was found; may be empty */
     uint32_t input_alignment, output_alignment;
     uint64_t max_chunk; /* bytes of the largest chunk that it takes */
     uint64_t room;      /* for each chunk that it makes of the max_chunk that was asked for */
@@ -210,8 +213,9 @@ typedef struct tz_driver {
                         const tz_context *ctx);
 
     /* Both NULL: the driver knows no such library. find_decoder is false where there is none for
-     * this compression, and says the same each time. decode returns before the work is done;
-     * TZ_ERR_UNSUPPORTED: the library does not take this batch, and nothing has changed. */
+     * this compression, and says the same each time; but one that misbehaves is not found any more.
+     * decode returns before the work is done; TZ_ERR_UNSUPPORTED: the library does not take this
+     * batch, and nothing has changed but what it was to write. */
     bool (*find_decoder)(void *state, uint16_t compression, tz_chunk_decoder *out);
     tz_result (*decode)(void *state, uint32_t queue, const tz_chunk_batch *batch,
                         const tz_context *ctx);

@@ -68,7 +68,9 @@ bool tz_encode_library_find(const tz_device *device, const tz_tile_format *forma
                         out->encoder.name, (unsigned long long)out->encoder.max_chunk,
                         out->largest);
     } else {
-        tz_device_text(reason, reason_size, "there is no library of the vendor's that encodes it");
+        const char *why = out->encoder.reason;
+        tz_device_text(reason, reason_size,
+                       why[0] ? why : "there is no library of the vendor's that encodes it");
     }
     *out = (tz_encode_library){0};
     return false;

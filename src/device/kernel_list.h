@@ -35,7 +35,7 @@
     X(PACKBITS_GROUP, PACKBITS, tz_kernel_packbits_group, "m888")                                  \
     X(ZSTD_GROUP, ZSTD, tz_kernel_zstd_group, "m888")                                              \
     X(CHUNK_ARRANGE, CHUNKS, tz_kernel_chunk_arrange, "m8888")                                     \
-    X(CHUNK_LIST, CHUNKS, tz_kernel_chunk_list, "m888444")                                         \
+    X(CHUNK_LIST, CHUNKS, tz_kernel_chunk_list, "m8884444")                                        \
     X(CHUNK_CHECK, CHUNKS, tz_kernel_chunk_check, "m88884")                                        \
     X(CUT_U8, CUT, tz_kernel_cut_u8, "mm888448888444448884")                                       \
     X(CUT_U16, CUT, tz_kernel_cut_u16, "mm888448888444448884")                                     \

@@ -62,7 +62,7 @@ tz_result tz_nvcomp_max_output(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *b
                                const tz_context *ctx);
 
 /* These return before the work is done. What nvCOMP does not take (TZ_ERR_UNSUPPORTED) has changed
- * nothing; all else that it answers is TZ_ERR_DEVICE. */
+ * nothing; all else that it answers is TZ_ERR_DEVICE, though the fault may be its own. */
 tz_result tz_nvcomp_compress(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
                              tz_cu_stream stream, const tz_context *ctx);
 tz_result tz_nvcomp_decompress(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,

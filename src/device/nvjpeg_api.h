@@ -42,8 +42,8 @@ typedef int32_t tz_nvjpeg_backend;
 #define TZ_NVJPEG_BACKEND_DEFAULT    0
 #define TZ_NVJPEG_BACKEND_GPU_HYBRID 2 /* Huffman codes of large batches on the device */
 
-/* A flag of CreateEx: chroma that is subsampled is interpolated when pixels are converted to RGB, as
- * libjpeg does; without it each value is repeated. */
+/* A flag of CreateEx: chroma that is subsampled is interpolated when pixels are converted to RGB,
+ * as libjpeg does; without it each value is repeated. */
 #define TZ_NVJPEG_FLAG_INTERPOLATE 32u
 
 /* Memory of the device for each channel; interleaved pixels are in the first. */

@@ -155,6 +155,12 @@ TZ_FN tz_u32 tz_zstd_finish(const tz_zstd_run *run)
     return TZ_DECODE_END(run->at, run->in_size);
 }
 
+/* Whether the frame at in, if it is one, says how much it makes. */
+TZ_FN int tz_zstd_has_content(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size)
+{
+    return in_size > 4u && (in[4] & TZ_ZSTD_CONTENT) != 0u;
+}
+
 /* Whether in is one frame and nothing else, whose headers are those of a tile of so many bytes.
  * What its blocks hold is not looked at. */
 TZ_FN int tz_zstd_is_single(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 size)

@@ -31,7 +31,8 @@ static tz_result launch_decodes(tz_device_run *run, const tz_lane *lane)
             .count = lane->decode_counts[i],
             .table = l->decodes[i],
             .statuses = l->statuses + lane->first_status[i] * sizeof(uint32_t),
-            .scratch = l->scratch[i]};
+            .scratch = l->scratch[i],
+            .stored = lane->read_count == 0 ? tz_lane_pinned(lane, 0) : NULL};
         if (batch.count == 0)
             continue;
         tz_decode_done done;

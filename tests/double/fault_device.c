@@ -7,6 +7,7 @@
 #include "double/opencl_double.h"
 #include "double/test_device.h"
 #include "support/check.h"
+#include "support/cuda_steps.h"
 
 #define NO_LIBRARY "libnothing-of-the-kind.so.1"
 
@@ -139,6 +140,7 @@ tz_device *fault_open_as(const char *name)
     if (result != TZ_OK)
         print_message("%s\n", err.message);
     assert_int_equal(result, TZ_OK);
+    steps_try_libraries(device);
     return device;
 }
 

@@ -11,6 +11,7 @@
 #include "double/cuda_double.h"
 #include "double/nv_double_load.h"
 #include "support/check.h"
+#include "support/cuda_steps.h"
 
 /* Of what PoCL and its compiler never release, the leak sanitizer says nothing. */
 const char *__lsan_default_suppressions(void);
@@ -175,7 +176,10 @@ static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz
     how.struct_size = sizeof how;
     how.cuda_library = test_device_cuda_library();
     test_device_choose_libraries(&how);
-    return tz_device_open(out, "cuda:0", &how, err);
+    const tz_result result = tz_device_open(out, "cuda:0", &how, err);
+    if (result == TZ_OK)
+        steps_try_libraries(*out);
+    return result;
 }
 
 /* ---- either ---- */

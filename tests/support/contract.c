@@ -42,7 +42,7 @@ static const char *or_none(const char *library)
     return library ? library : "";
 }
 
-tz_device *contract_open(tz_device_options how)
+tz_device *contract_open_untried(tz_device_options how)
 {
     tz_device *device = NULL;
     tz_error err;
@@ -54,6 +54,13 @@ tz_device *contract_open(tz_device_options how)
     how.nvjpeg_library = or_none(how.nvjpeg_library);
     if (tz_device_open(&device, "cuda:0", &how, &err) != TZ_OK)
         fail_msg("%s", err.message);
+    return device;
+}
+
+tz_device *contract_open(tz_device_options how)
+{
+    tz_device *device = contract_open_untried(how);
+    steps_try_libraries(device);
     return device;
 }
 

@@ -26,8 +26,10 @@ int contract_end(void **state);
 void contract_expect(const contract_size *size, const char *what, uint64_t found,
                      uint64_t expected);
 
-/* Libraries that are NULL are not there. */
+/* Libraries that are NULL are not there. They are tried, which is done once for a device; or that
+ * is left to the first who wants them. */
 tz_device *contract_open(tz_device_options how);
+tz_device *contract_open_untried(tz_device_options how);
 void contract_close(tz_device *device);
 
 /* No two tiles are alike, nor of the same size once they are compressed. */

@@ -4,6 +4,8 @@
 #ifndef TESTS_SUPPORT_CUDA_STEPS_H
 #define TESTS_SUPPORT_CUDA_STEPS_H
 
+#include <terrazzo/terrazzo.h>
+
 #include "double/cuda_double.h"
 
 #define STEP_UPLOAD      "cuMemcpyHtoDAsync_v2"
@@ -11,6 +13,9 @@
 #define STEP_LAUNCH      "cuLaunchKernel"
 #define STEP_SYNC        "cuStreamSynchronize"
 #define STEP_FREE_MEMORY "cuMemGetInfo_v2"
+
+/* Libraries of the device are looked for and tried, which is done once: before what is counted. */
+void steps_try_libraries(const tz_device *device);
 
 /* Forget what was kept, and keep steps from here on. */
 void steps_keep(cuda_double_control *control);

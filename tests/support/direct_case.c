@@ -8,6 +8,7 @@
 
 #include "device/cuda_files.h"
 #include "double/nv_double_load.h"
+#include "support/cuda_steps.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
 
@@ -51,6 +52,7 @@ void direct_open(const char *cufile, const char *nvcomp)
     how.nvcomp_library = nvcomp;
     how.cufile_library = cufile;
     assert_int_equal(tz_device_open(&direct_device, "cuda:0", &how, &err), TZ_OK);
+    steps_try_libraries(direct_device);
 }
 
 void direct_close(void)

@@ -11,6 +11,7 @@
 #include "double/nv/cufile_double.h"
 #include "double/nv/nvcomp_double.h"
 #include "double/nv/pictures_double.h"
+#include "support/cuda_steps.h"
 #include "support/raster_ways.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
@@ -84,6 +85,7 @@ tz_device *mixed_open(void)
     how.nvjpeg2k_library = NVJPEG2K_DOUBLE;
     how.nvjpeg_library = NVJPEG_DOUBLE;
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
+    steps_try_libraries(device);
     return device;
 }
 

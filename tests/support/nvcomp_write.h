@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "double/cuda_double.h"
+#include "support/cuda_steps.h"
 #include "support/library_use.h"
 #include "support/raster_ways.h"
 
@@ -50,6 +51,7 @@ static inline tz_device *open_device(const char *library)
     tz_device *device = NULL;
     tz_error err;
     assert_int_equal(open_with(&device, library, &err), TZ_OK);
+    steps_try_libraries(device);
     return device;
 }
 

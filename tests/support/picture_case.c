@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "double/nv_double_load.h"
+#include "support/cuda_steps.h"
 
 enum { WIDTH = 70, HEIGHT = 50, MOST_IMAGES = 8 };
 
@@ -38,7 +39,7 @@ int pc_end(void **state)
            pc_library->misuse[0];
 }
 
-tz_device *pc_open(const char *library)
+tz_device *pc_open_untried(const char *library)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
@@ -47,6 +48,14 @@ tz_device *pc_open(const char *library)
     how.nvcomp_library = how.nvjpeg_library = how.cufile_library = "";
     how.nvjpeg2k_library = library;
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
+    return device;
+}
+
+tz_device *pc_open(const char *library)
+{
+    tz_device *device = pc_open_untried(library);
+    steps_try_libraries(device);
+    pc_library->decoded = 0;
     return device;
 }
 

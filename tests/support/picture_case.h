@@ -20,6 +20,8 @@ int pc_end(void **state);
 
 /* With this nvJPEG2000, and no other library. */
 tz_device *pc_open(const char *library);
+/* Without the trial of the library, which its first user makes. */
+tz_device *pc_open_untried(const char *library);
 void pc_close(tz_device *device);
 
 /* A file, and what the cores read of a window of it. */

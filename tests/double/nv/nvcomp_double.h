@@ -23,6 +23,7 @@
 typedef struct nvcomp_double_control {
     uint64_t fail_chunk; /* counted over all batches, from 1, while it is not 0 */
     int32_t fail_status; /* its status; 0: none, it just has other bytes than it should */
+    bool needs_size;     /* frames of Zstandard that do not say how much they make fail */
     /* what happened */
     uint64_t batches;
     uint64_t chunks;

@@ -36,6 +36,9 @@ static bool decompress_chunk(tz_nvcomp_codec codec, chunk *c)
     if (codec == TZ_NVCOMP_DEFLATE)
         return inflate_chunk(c);
     if (codec == TZ_NVCOMP_ZSTD) {
+        if (nvcomp_control.needs_size &&
+            ZSTD_getFrameContentSize(c->in, c->in_size) == ZSTD_CONTENTSIZE_UNKNOWN)
+            return false;
         c->size = ZSTD_decompress(c->out, c->room, c->in, c->in_size);
         return !ZSTD_isError(c->size);
     }
