@@ -71,16 +71,27 @@ def check_rows(tap, report):
 def check_doubles(tap, out, programs):
     doubles = {name: programs / f"lib{double}.so" for name, double in DOUBLES.items()}
     code, printed, report = run(out, programs, "--size", "48", "--rounds", "1", "--stress", "4", "--programs",
-                                "test_device_(stress|limit|faults)$", **doubles)
+                                "test_(device_(stress|limit|faults)|gpu_card)$", **doubles)
     tap.check("on doubles all goes well", code == 0, printed)
     tap.check("the device is told", "| Double of CUDA 0 |" in report and "CUDA 13.0, compute capability 7.5" in report)
     for name in list(DOUBLES)[1:]:
         tap.check(f"{doubles[name].name} is told", f"| {doubles[name]} |" in report, report)
+    first = report.split("## First", 1)[-1].split("##", 1)[0]
+    tap.check("what only a card can show comes first", report.index("## First") < report.index("## The device")
+              and "| the card | 5 | 0 | 0 |" in report and "takes the PTX of all" in first and "auto: cuda:0" in first
+              and "ZSTD: nvCOMP 6.0.0 is right, also of frames without" in first
+              and "nvJPEG 13.2.3 is right, and interpolates" in first and "nvJPEG2000 0.11.0 is right" in first
+              and "at most 0 from libjpeg" in first and printed.index("kernels: ") < printed.index("parity: "), report)
     tap.check("tests are told", "| parity | 1 | 0 | 1 |" in report and "| stress | 1 | 0 | 0 |" in report
               and "| once more with nvCOMP | 1 | 0 | 0 |" in report
               and "| once more with all libraries | 1 | 0 | 0 |" in report, report)
     tap.check("what is left out is told", "Left out: 1 programs" in report and "test_device_faults" in report, report)
     check_rows(tap, report)
+    os.environ["TERRAZZO_TEST_CUDA_VERSION"] = "12040"
+    code, printed, report = run(out, programs, "--programs", "test_gpu_card$", "--no-measure", **doubles)
+    del os.environ["TERRAZZO_TEST_CUDA_VERSION"]
+    tap.check("R550 takes the kernels", code == 0 and "- kernels: CUDA 12.4, compute capability 7.5 takes the PTX" in report,
+              printed)
     code, printed, report = run(out, programs, "--stress", "0", "--programs", "test_device_stress$", "--no-measure", **doubles)
     tap.check("a test that fails is told", code == 1 and "| stress | 0 | 1 | 0 |" in report
               and "- failed: test_device_stress." in report, printed)

@@ -96,7 +96,7 @@ def suites():
                                                     ("check_written", "write_case_device", "--libraries", "3")]}),
         Suite("gpu", script_jobs, {"script": "tests/check_gpu.py", "preset": "unit",
                                    "programs": ["gpu_player", "terrazzo", "test_device_faults", "test_device_limit",
-                                                "test_device_stress"]}),
+                                                "test_device_stress", "test_gpu_card"]}),
         Suite("fuzz-replay", program_jobs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", program_jobs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", program_jobs, {"preset": "asan", "label": "mutation"}),

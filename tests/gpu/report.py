@@ -17,8 +17,14 @@ def skipped(reason):
             "Nothing was tested or measured. `make test-gpu` wants a host with an NVIDIA GPU, its driver and nvcc.", ""]
 
 
+def card(told):
+    """What only a card, its driver and libraries can show."""
+    lines = ["# terrazzo on a GPU", ""]
+    return lines + ["## First", "", *(f"- {line}" for line in told), ""] if told else lines
+
+
 def about(device, libraries, peers):
-    lines = ["# terrazzo on a GPU", "", "## The device", ""]
+    lines = ["## The device", ""]
     lines += table(["", ""], [["device", device["name"]], ["driver", device["driver_version"]],
                               ["version", device["api_version"]],
                               ["memory", f"{(device['limits']['memory'] or 0) / 1e9:.1f} GB"]])

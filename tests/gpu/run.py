@@ -42,6 +42,7 @@ WITH_NVCOMP = r"test_(device_decode|device_stress|read_device_(buffers|hostile|t
 WITH_ALL = r"test_(device_stress|read.*_device|hostile_read.*_device|write_.*_device)|pixel_dump_device"
 VARIABLES = {"nvCOMP": "NVCOMP", "cuFile": "CUFILE", "nvJPEG2000": "NVJPEG2K", "nvJPEG": "NVJPEG"}
 COUNTED = r"test_.*(timeline|calls|contract)"  # that count what is asked of the device
+FIRST = r"test_gpu_.*"  # what only a card can show: run, and told, before all else
 STRESS = r"test_(device_stress|read_threads_device|write_device_large)"
 
 
@@ -89,24 +90,31 @@ def device_programs(folder):
     return {name: command[command.index(ON_DOUBLE) + 1:] for name, command in commands.items()}, alone
 
 
-def run_program(name, command, variables):
+def run_program(name, command, variables, told):
+    """Its cases. What it has to tell is added to `told`, and printed."""
     env = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP", "TERRAZZO_TEST_DEVICE": "gpu", **variables}
     try:
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, timeout=HANG_SECONDS)
     except subprocess.TimeoutExpired:
         return [Case(f"{name}.hangs", "failed", f"still running after {HANG_SECONDS} s")]
+    lines = [line.removeprefix("told: ") for line in done.stdout.splitlines() if line.startswith("told: ")]
+    for line in lines:
+        print(line, flush=True)
+    told += lines
     return parse_tap(name, done.returncode, done.stdout, done.stderr)
 
 
 def suites_of(programs, libraries, stress):
     """(suite, names, environment): what is counted and stressed apart from what is compared."""
+    first = [name for name in programs if re.fullmatch(FIRST, name)]
     counted = [name for name in programs if re.fullmatch(COUNTED, name)]
     stressed = [name for name in programs if re.fullmatch(STRESS, name)]
-    compared = [name for name in programs if name not in counted + stressed]
+    compared = [name for name in programs if name not in first + counted + stressed]
     much = {"TERRAZZO_STRESS": str(stress)}
-    suites = [("parity", compared, {}), ("calls and timeline", counted, {}), ("stress", stressed, much)]
     variables = {f"TERRAZZO_TEST_{VARIABLES[name]}": path for name, path in libraries.items()}
+    suites = [("the card", first, variables), ("parity", compared, {}), ("calls and timeline", counted, {}),
+              ("stress", stressed, much)]
     nvcomp = {name: path for name, path in variables.items() if name == "TERRAZZO_TEST_NVCOMP"}
     for suite, which, some in (("once more with nvCOMP", WITH_NVCOMP, nvcomp),
                                ("once more with all libraries", WITH_ALL, variables)):
@@ -117,25 +125,25 @@ def suites_of(programs, libraries, stress):
 
 
 def run_tests(folder, libraries, arguments):
-    """(cases by suite, programs that were left out by why)"""
+    """(cases by suite, programs that were left out by why, what they told)"""
     programs, alone = device_programs(folder)
     names = [name for name in [*programs, *alone] if re.search(arguments.programs, name)]
     left_out = {why: [name for name in names if re.fullmatch(which, name)] for why, which in LEFT_OUT.items()}
     left_out[OF_DOUBLES] += [name for name in alone if name in names]
     programs = {name: programs[name] for name in names if name not in sum(left_out.values(), [])}
     found = {library["name"]: library["library"] for library in libraries if library["loaded"]}
-    results = {}
+    results, told = {}, []
     for suite, names, variables in suites_of(programs, found, arguments.stress):
         results[suite] = []
         for name in names:
-            results[suite] += run_program(name, programs[name], variables)
+            results[suite] += run_program(name, programs[name], variables, told)
         print(f"{suite}: {count(results[suite], 'passed')} passed, {count(results[suite], 'failed')} failed, "
               f"{count(results[suite], 'skipped')} skipped", flush=True)
         for case in results[suite]:
             if case.status == "failed":
                 print(f"  failed: {case.name}\n{case.detail}", flush=True)
     print(f"{sum(map(len, left_out.values()))} programs left out that need the doubles", flush=True)
-    return results, left_out
+    return results, left_out, told
 
 
 # ---- measuring -------------------------------------------------------------------------------
@@ -195,9 +203,9 @@ def main():
         return skip(arguments, device)
     print(f"{device['id']}: {device['name']}", flush=True)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    results, left_out = ({}, {}) if arguments.no_tests else run_tests(folder, libraries, arguments)
+    results, left_out, told = ({}, {}, []) if arguments.no_tests else run_tests(folder, libraries, arguments)
     m, players = (None, []) if arguments.no_measure else run_measurement(folder, arguments)
-    lines = report.about(device, libraries, players[3:])
+    lines = report.card(told) + report.about(device, libraries, players[3:])
     lines += report.tests(results, left_out) if results else []
     lines += report.throughput(m) if m else []
     write_report(arguments, lines)
