@@ -276,8 +276,8 @@ static int ignore_expected(int fd, int64_t offset, int64_t size)
     return 0;
 }
 
-static const tz_file_calls changing = {plain_open, plain_fstat, changing_pread, plain_close,
-                                       ignore_expected};
+static const tz_file_calls changing = {plain_open,  plain_fstat,     changing_pread,
+                                       plain_close, ignore_expected, NULL};
 
 static void case_76_the_file_changes_during_a_read(void **state)
 {

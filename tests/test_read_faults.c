@@ -200,8 +200,8 @@ static int refuse_expected(int fd, int64_t offset, int64_t size)
     return EINVAL;
 }
 
-static const tz_file_calls failing = {plain_open, failing_fstat, failing_pread, plain_close,
-                                      refuse_expected};
+static const tz_file_calls failing = {plain_open,  failing_fstat,   failing_pread,
+                                      plain_close, refuse_expected, NULL};
 
 static tz_file *open_on_disk(const tile_stream *stream, char path[CHECK_PATH_SIZE])
 {
@@ -426,7 +426,7 @@ static void slow_reads_ask_ahead_for_the_next(void **state)
 {
     (void)state;
     enum { SIDE = 64 };
-    const tz_file_calls slow = {plain_open, fstat, slow_pread, plain_close, refuse_expected};
+    const tz_file_calls slow = {plain_open, fstat, slow_pread, plain_close, refuse_expected, NULL};
     const tile_stream *stream = &tile_streams[STREAM_NONE];
     const size_t size = (size_t)SIDE * TILE * SIDE * TILE;
     tb *b = tf_new(TB_CLASSIC, stream, SIDE, SIDE, NULL);

@@ -18,6 +18,7 @@
 
 #include "base/cpu_quota.h"
 #include "base/mem.h"
+#include "base/process.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -46,9 +47,8 @@ typedef struct worker {
 } worker;
 
 struct crew {
-    pid_t process; /* whose crew it is */
-    unsigned generation;
-    crew *inherited; /* of the process before fork: released by close, not used */
+    tz_process process; /* whose crew it is */
+    crew *inherited;    /* of the process before fork: released by close, not used */
     pthread_mutex_t lock;
     pthread_cond_t work;  /* the queue got a run, or closing was set */
     pthread_cond_t ended; /* the last index of some run has ended */
@@ -281,38 +281,16 @@ static void start_workers(crew *c, unsigned count)
  * Crews
  * ------------------------------------------------------------------------------------------ */
 
-/* Forks this process has come from, as far as known. The process number alone would do but for one
- * that the system has given out twice. */
-static atomic_uint fork_generation;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-
-static void count_fork(void)
-{
-    atomic_fetch_add(&fork_generation, 1);
-}
-
-static void watch_forks(void)
-{
-    (void)pthread_atfork(NULL, NULL, count_fork); /* without it the process number has to do */
-}
-
 static crew *make_crew(unsigned threads)
 {
-    pthread_once(&fork_once, watch_forks);
     crew *c = tz_alloc_zeroed(1, sizeof *c + (threads - 1) * sizeof c->workers[0]);
     if (!c)
         return NULL;
-    c->process = getpid();
-    c->generation = atomic_load(&fork_generation);
+    c->process = tz_process_now();
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->work, NULL);
     pthread_cond_init(&c->ended, NULL);
     return c;
-}
-
-static bool is_ours(const crew *c)
-{
-    return c->generation == atomic_load(&fork_generation) && c->process == getpid();
 }
 
 static void release_crew(crew *c)
@@ -338,7 +316,7 @@ static void dismiss(crew *c)
 static crew *our_crew(tz_pool *pool)
 {
     crew *found = atomic_load(&pool->crew);
-    if (is_ours(found))
+    if (tz_process_is_now(&found->process))
         return found;
     crew *made = make_crew(pool->threads);
     if (!made)
@@ -377,7 +355,7 @@ void tz_pool_close(tz_pool *pool)
     crew *c = atomic_load(&pool->crew);
     while (c) {
         crew *inherited = c->inherited;
-        if (is_ours(c))
+        if (tz_process_is_now(&c->process))
             dismiss(c);
         else
             tz_free(c); /* its locks may be held by threads that do not exist here */

@@ -28,17 +28,22 @@ tz_result tz_source_check_ranges(const tz_source *source, const tz_request *requ
     return TZ_OK;
 }
 
+static tz_result read_within(tz_source *source, tz_request *request, tz_error *err)
+{
+    TZ_TRY(tz_source_check_ranges(source, request, err));
+    if (tz_source_is_file(source))
+        return tz_source_read_file(source, request->ranges, err);
+    TZ_TRY(source->submit(source, request, err));
+    return source->wait(source, request, err);
+}
+
 tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *dst,
                          const tz_context *ctx)
 {
     tz_range range = {offset, size, dst};
     tz_request request = {&range, 1, NULL};
     tz_error failed = {.result = TZ_OK};
-    tz_result result = tz_source_check_ranges(source, &request, &failed);
-    if (result == TZ_OK)
-        result = source->submit(source, &request, &failed);
-    if (result == TZ_OK)
-        result = source->wait(source, &request, &failed);
+    const tz_result result = read_within(source, &request, &failed);
     if (result == TZ_OK)
         return TZ_OK;
     fill_if_silent(&failed, result);

@@ -18,7 +18,8 @@ tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
 tz_result tz_source_open_memory(tz_source **out, const void *data, size_t size,
                                 const tz_context *ctx);
 
-/* Submit and wait for one range. Errors carry ctx's name and directory. */
+/* Reads one range: a file in the calling thread, other sources by submit and wait. Errors carry
+ * ctx's name and directory. */
 tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *dst,
                          const tz_context *ctx);
 
@@ -29,6 +30,10 @@ void tz_source_close(tz_source *source); /* NULL is fine */
 
 /* These bytes will be read soon: a file that is not in memory yet may start to fetch them. */
 void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size);
+
+/* For tz_source_read: a source of tz_source_open_file, and one range of it that lies within. */
+bool tz_source_is_file(const tz_source *source);
+tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz_error *err);
 
 /* The descriptor of a file that is there as long as the source, for others to read from; -1: these
  * are no bytes of a local file. */
@@ -47,6 +52,9 @@ typedef struct tz_file_calls {
     long (*pread)(int fd, void *dst, size_t size, int64_t offset);
     int (*close)(int fd);
     int (*expect)(int fd, int64_t offset, int64_t size); /* posix_fadvise; its failure is no harm */
+    /* As pread, of bytes that are in the system's memory only: preadv2 with RWF_NOWAIT. NULL: the
+     * system cannot say. */
+    long (*pread_cached)(int fd, void *dst, size_t size, int64_t offset);
 } tz_file_calls;
 void tz_source_set_calls(const tz_file_calls *calls);
 

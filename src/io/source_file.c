@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A regular file as a source. Reads are preads: there is no shared position, so any number of
- * threads may read at once, and no mapping, so a file that shrinks is an error and not a SIGBUS. */
-#define _POSIX_C_SOURCE   200809L
+ * threads may read at once, and no mapping, so a file that shrinks is an error and not a SIGBUS.
+ * io/readers.h says which thread reads. */
+#define _GNU_SOURCE       /* preadv2 */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "io/file_kind.h"
+#include "io/readers.h"
 #include "io/source.h"
 
 /* One pread takes at most this much: Linux would stop a little below 2 GiB anyway, and other
  * systems refuse sizes that do not fit an int. */
 #define LARGEST_READ ((size_t)1 << 30)
+
+/* Requests of up to this many bytes are read in the calling thread if they are in memory: that
+ * takes less time than waking a reader. */
+#define MOST_READ_HERE ((uint64_t)4 << 20)
 
 typedef struct file_source {
     tz_source base; /* first: the two share their address */
@@ -41,6 +48,18 @@ static long real_pread(int fd, void *dst, size_t size, int64_t offset)
     return pread(fd, dst, size, (off_t)offset);
 }
 
+static long real_pread_cached(int fd, void *dst, size_t size, int64_t offset)
+{
+#ifdef RWF_NOWAIT
+    const struct iovec to = {dst, size};
+    return preadv2(fd, &to, 1, (off_t)offset, RWF_NOWAIT);
+#else
+    (void)fd, (void)dst, (void)size, (void)offset;
+    errno = EOPNOTSUPP;
+    return -1;
+#endif
+}
+
 static int real_close(int fd)
 {
     return close(fd);
@@ -51,8 +70,8 @@ static int real_expect(int fd, int64_t offset, int64_t size)
     return posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
 }
 
-static const tz_file_calls real_calls = {real_open, real_fstat, real_pread, real_close,
-                                         real_expect};
+static const tz_file_calls real_calls = {real_open,  real_fstat,  real_pread,
+                                         real_close, real_expect, real_pread_cached};
 static const tz_file_calls *calls = &real_calls;
 
 void tz_source_set_calls(const tz_file_calls *new_calls)
@@ -100,19 +119,53 @@ static tz_result read_range(const file_source *file, const tz_range *range, cons
     return TZ_OK;
 }
 
+tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    return read_range((const file_source *)source, range, &ctx);
+}
+
+static tz_result read_piece(const void *user, const tz_range *piece, tz_error *err)
+{
+    return tz_source_read_file(user, piece, err);
+}
+
+/* Reads ranges that the system has in memory, up to the first that it has not; returns how many. */
+static size_t read_cached(const tz_source *source, const tz_request *request)
+{
+    const int fd = ((const file_source *)source)->fd;
+    uint64_t bytes = 0;
+    size_t done = 0;
+    for (size_t i = 0; i < request->count; i++)
+        bytes = tz_add_capped(bytes, request->ranges[i].size);
+    const bool may = calls->pread_cached && bytes <= MOST_READ_HERE;
+    for (; may && done < request->count; done++) {
+        const tz_range *range = &request->ranges[done];
+        const long got = calls->pread_cached(fd, range->dst, range->size, (int64_t)range->offset);
+        if (got < 0 || (size_t)got != range->size)
+            break;
+    }
+    return done;
+}
+
+/* Without memory for a reading the calling thread reads it all. */
 static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
 {
-    tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(tz_source_check_ranges(source, request, err));
-    for (size_t i = 0; i < request->count; i++)
-        TZ_TRY(read_range((const file_source *)source, &request->ranges[i], &ctx));
+    const size_t done = read_cached(source, request);
+    request->state = NULL;
+    if (done < request->count)
+        request->state =
+            tz_readers_begin(request->ranges + done, request->count - done, read_piece, source);
+    for (size_t i = done; !request->state && i < request->count; i++)
+        TZ_TRY(tz_source_read_file(source, &request->ranges[i], err));
     return TZ_OK;
 }
 
 static tz_result wait(tz_source *source, tz_request *request, tz_error *err)
 {
-    (void)source, (void)request, (void)err;
-    return TZ_OK; /* submit has done it all */
+    (void)source;
+    return request->state ? tz_readers_end(request->state, err) : TZ_OK;
 }
 
 /* The descriptor holds the file itself, so device and inode cannot change under it; what is written
@@ -208,15 +261,20 @@ static tz_result make_source(tz_source **out, int fd, const tz_context *ctx)
     return TZ_OK;
 }
 
+bool tz_source_is_file(const tz_source *source)
+{
+    return source->submit == submit;
+}
+
 void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size)
 {
-    if (source->submit == submit)
+    if (tz_source_is_file(source))
         (void)calls->expect(((const file_source *)source)->fd, (int64_t)offset, (int64_t)size);
 }
 
 int tz_source_descriptor(const tz_source *source)
 {
-    return source->submit == submit ? ((const file_source *)source)->fd : -1;
+    return tz_source_is_file(source) ? ((const file_source *)source)->fd : -1;
 }
 
 tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,

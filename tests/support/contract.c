@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "device/device.h"
+#include "io/spans.h"
 #include "support/raster_ways.h"
 
 const contract_size contract_sizes[CONTRACT_SIZES] = {
@@ -127,20 +129,44 @@ contract_file contract_spaced_file(const contract_size *size, tz_compression com
     return contract_file_with(size, &options);
 }
 
-clocked_source *contract_with_clock(contract_file *f, uint32_t tiles)
+/* Where the tiles are: from the first byte of the first to the last of the last. */
+static tz_span tiles_of(const contract_file *f, uint32_t tiles)
 {
-    clocked_source *source = clocked_source_new(f->bytes.data, f->bytes.size, &vclock_usual);
     tz_tile_span first, last;
     tz_error err;
-    tz_close(f->file);
-    if (tz_open_source(&f->file, &source->base, "clocked", NULL, &err) != TZ_OK)
-        fail_msg("%s", err.message);
     assert_int_equal(tz_tile_locate(f->file, 0, 0, &first, &err), TZ_OK);
     assert_int_equal(tz_tile_locate(f->file, 0, tiles - 1, &last, &err), TZ_OK);
-    source->from = first.offset;
-    source->to = last.offset + last.size;
-    clocked_source_restart(source);
+    return (tz_span){.offset = first.offset, .size = last.offset + last.size - first.offset};
+}
+
+deferred_source *contract_deferred(contract_file *f, uint32_t tiles)
+{
+    deferred_source *source = deferred_source_new(f->bytes.data, f->bytes.size);
+    tz_error err;
+    tz_close(f->file);
+    if (tz_open_source(&f->file, &source->base, "deferred", NULL, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    const tz_span span = tiles_of(f, tiles);
+    source->from = span.offset;
+    source->to = span.offset + span.size;
+    deferred_source_restart(source);
     return source;
+}
+
+void contract_gated(contract_file *f, uint32_t tiles, unsigned width)
+{
+    char path[] = "/tmp/terrazzo-contract-XXXXXX";
+    tz_error err;
+    const int fd = mkstemp(path);
+    tz_close(f->file);
+    if (fd < 0 || write(fd, f->bytes.data, f->bytes.size) != (ssize_t)f->bytes.size ||
+        close(fd) != 0)
+        fail_msg("%s cannot be written", path);
+    if (tz_open(&f->file, path, NULL, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    (void)unlink(path);
+    const tz_span span = tiles_of(f, tiles);
+    gate_begin(width, tiles, span.offset, span.offset + span.size);
 }
 
 void contract_file_free(contract_file *f)

@@ -6,9 +6,11 @@
 #define TESTS_SUPPORT_CONTRACT_H
 
 #include "support/check.h"
-#include "support/clocked_source.h"
 #include "support/cuda_steps.h"
+#include "support/deferred_source.h"
+#include "support/gated_file.h"
 #include "support/raster.h"
+#include "support/virtual_clock.h"
 
 enum { CONTRACT_TILE = 16, CONTRACT_SIZES = 4 };
 typedef struct contract_size {
@@ -47,8 +49,11 @@ contract_file contract_file_of(const contract_size *size, tz_compression compres
 contract_file contract_file_with(const contract_size *size, const tz_write_options *options);
 /* One whose tiles lie so far apart that reads of them are not merged. */
 contract_file contract_spaced_file(const contract_size *size, tz_compression compression);
-/* The same file is read through a source with a clock for reads of its tiles. */
-clocked_source *contract_with_clock(contract_file *f, uint32_t tiles);
+/* The same file is read through a source of the caller's, which counts reads of its tiles. */
+deferred_source *contract_deferred(contract_file *f, uint32_t tiles);
+/* The same file is read from a disk, through a gate (support/gated_file.h) for reads of its tiles.
+ */
+void contract_gated(contract_file *f, uint32_t tiles, unsigned width);
 void contract_file_free(contract_file *f);
 
 /* Read all of it, by the device alone, and check each bit. The steps of this are kept. */
