@@ -15,6 +15,9 @@
 #include "support/bad_tiles.h"
 #include "support/contract.h"
 
+/* Bytes that devices keep pinned, as by default. */
+#define KEPT ((uint64_t)64 << 20)
+
 static void print_row(const char *work, vclock_sum batched, vclock_sum single)
 {
     printf("| %s | %zu | %.2f | %zu | %.2f | **%.1f** |\n", work, batched.calls,
@@ -222,7 +225,8 @@ static void decode_tiles(by_tile *t)
 /* All calls of a read, those that bring bytes up and pixels down as well. */
 static void bench_pictures(void)
 {
-    tz_device *device = contract_open((tz_device_options){.nvjpeg2k_library = NVJPEG2K_DOUBLE});
+    tz_device *device = contract_open(
+        (tz_device_options){.nvjpeg2k_library = NVJPEG2K_DOUBLE, .pinned_bytes = KEPT});
     contract_file f = contract_file_of(&pictures, TZ_COMPRESSION_JPEG2000);
     by_tile single;
     (void)contract_read(&f, device, 0); /* what is made once */
@@ -241,9 +245,10 @@ static void bench_pictures(void)
 
 enum { SIDE = 2048, TILE_SIDE = 64, TILES = 1024, TILE_BYTES = 16384 };
 
+/* The second write: the device has kept what it pinned for the first. */
 static void bench_compression(void)
 {
-    tz_device *device = contract_open((tz_device_options){0});
+    tz_device *device = contract_open((tz_device_options){.pinned_bytes = KEPT});
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, SIDE, SIDE, false);
     tz_write_options options = contract_options(TZ_COMPRESSION_PACKBITS);
     tz_write_report report;
@@ -251,8 +256,10 @@ static void bench_compression(void)
     options.tile_width = options.tile_height = TILE_SIDE;
     options.device = device;
     options.strict_device = true;
-    steps_keep(contract_cuda);
     tz_memory out = raster_write(&r, &options, NULL, &report);
+    tz_memory_free(&out);
+    steps_keep(contract_cuda);
+    out = raster_write(&r, &options, NULL, &report);
     contract_cuda->keep_steps = false;
     const vclock_sum allocations = sum_of(VCLOCK_ALLOCATION);
     const vclock_sum downloads = sum_of(VCLOCK_DOWNLOAD | VCLOCK_WAIT);

@@ -287,9 +287,31 @@ static void xarray_spatial_1688_cufile_six_times_as_fast_as_one_by_one(void **st
     direct_drop(&image);
 }
 
+/* ---- registered memory is made once ---- */
+
+static void the_second_read_registers_no_memory(void **state)
+{
+    (void)state;
+    const contract_size size = {10, 5, 2};
+    direct_open_keeping(CUFILE_DOUBLE, "", (uint64_t)64 << 20);
+    direct_image image = spaced_image(&size);
+    for (size_t made = 1; made < 2; made--) {
+        steps_keep(direct_cuda);
+        const tz_report report = direct_check(&image, &(direct_read){0});
+        direct_cuda->keep_steps = false;
+        assert_true(report.device.direct_reads > 0);
+        contract_expect(&size, "registrations", steps_of(direct_cuda, "cuFileBufRegister"), made);
+        contract_expect(&size, "slabs", steps_of(direct_cuda, "cuMemAlloc_v2"), made);
+        contract_expect(&size, "pieces of the host", steps_of(direct_cuda, "cuMemHostAlloc"), made);
+        contract_expect(&size, "ends", steps_of(direct_cuda, "cuFileBufDeregister"), 0);
+    }
+    direct_drop(&image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        DIRECT(the_second_read_registers_no_memory),
         DIRECT(xarray_spatial_1552_one_download_of_bad_tiles),
         DIRECT(xarray_spatial_1552_one_download_a_wave),
         DIRECT(xarray_spatial_1552_nothing_comes_down_for_memory_of_the_device),

@@ -223,9 +223,41 @@ static void xarray_spatial_1659_guard_on_the_sum(void **state)
     contract_close(device);
 }
 
+/* ---- pinned memory is made once ---- */
+
+static vclock_sum allocations(void)
+{
+    return vclock_of(contract_cuda, &vclock_usual, VCLOCK_ALLOCATION);
+}
+
+/* Pinning takes its time by the mebibyte: a device that keeps it pays for the first read alone. */
+static void the_second_read_pins_nothing(void **state)
+{
+    (void)state;
+    const uint64_t kept = (uint64_t)64 << 20;
+    tz_device *device = contract_open(
+        (tz_device_options){.nvcomp_library = by_library->nvcomp, .pinned_bytes = kept});
+    for (size_t k = 1; k < CONTRACT_SIZES; k++) {
+        const contract_size *size = &contract_sizes[k];
+        contract_file f = contract_file_of(size, by_library->compression);
+        const tz_report first = contract_read(&f, device, 0);
+        contract_expect(size, "pieces of the host", steps_of(contract_cuda, "cuMemHostAlloc"), 1);
+        const double before = allocations().microseconds;
+        const tz_report second = contract_read(&f, device, 0);
+        contract_expect(size, "pieces of the host", steps_of(contract_cuda, "cuMemHostAlloc"), 0);
+        contract_expect(size, "releases", steps_of(contract_cuda, "cuMemFreeHost"), 0);
+        assert_true(allocations().microseconds < before);
+        assert_int_equal(second.peak_memory, first.peak_memory);
+        assert_int_equal(second.device.peak, first.device.peak);
+        contract_file_free(&f);
+    }
+    contract_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CONTRACT(the_second_read_pins_nothing),
         CONTRACT(xarray_spatial_1528_one_upload),
         CONTRACT(xarray_spatial_1528_one_upload_a_wave),
         CONTRACT(xarray_spatial_1659_one_output_buffer),

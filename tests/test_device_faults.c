@@ -387,7 +387,10 @@ static void test_threads(void **state)
     pthread_t threads[THREADS];
     size_t count;
     uint64_t lost;
-    tz_device *device = fault_open();
+    tz_device_options how = fault_options;
+    tz_device *device = NULL;
+    how.pinned_bytes = 1; /* none is kept: each turn has all calls */
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &how, &err), TZ_OK);
     tz_device_keep_timeline(device, true);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, device), 0);

@@ -532,19 +532,22 @@ static void memory_of_the_host_is_planned(void **state)
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_report report;
     tz_error err;
-    how.device = test_device;
+    tz_device_options keeps_nothing = TZ_DEVICE_OPTIONS_INIT;
+    keeps_nothing.pinned_bytes = 1;
+    tz_device *device = test_device_open(&keeps_nothing);
+    how.device = device;
     for (how.max_memory = (uint64_t)1 << 19; how.max_memory < (uint64_t)1 << 31;
          how.max_memory *= 4) {
         uint64_t pinned = 0, lost;
         size_t count;
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK); /* programs are kept */
-        tz_device_keep_timeline(test_device, true);
+        tz_device_keep_timeline(device, true);
         alloc_hook_install();
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
-        tz_device_keep_timeline(test_device, false);
-        const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
+        tz_device_keep_timeline(device, false);
+        const tz_device_step *steps = tz_device_timeline(device, &count, &lost);
         for (size_t i = 0; i < count; i++)
             pinned += steps[i].call == TZ_CALL_ALLOC_PINNED ? steps[i].bytes : 0;
         assert_true(pinned > 0);
@@ -552,6 +555,7 @@ static void memory_of_the_host_is_planned(void **state)
         /* items, views and the device's own notes are small */
         assert_true(pinned + (uint64_t)stats.peak_bytes <= report.peak_memory + 16384);
     }
+    tz_device_close(device);
     tz_close(file);
     tb_free(b);
 }

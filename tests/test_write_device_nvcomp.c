@@ -200,6 +200,7 @@ static calls count_calls(tz_device *device, tz_compression compression, uint32_t
     raster r = raster_make(TZ_DTYPE_UINT8, 1, across * 16, down * 16, false);
     tz_write_options options = options_of(compression, device);
     options.verify = TZ_VERIFY_NONE;
+    (void)write_right(&r, &options, NULL); /* what is made once */
     cuda_double_reset(control);
     control->keep_steps = true;
     const tz_write_report report = write_right(&r, &options, NULL);
@@ -223,7 +224,6 @@ static void calls_do_not_depend_on_tiles(void **state)
     (void)state;
     for (size_t k = 0; k < CODECS; k++) {
         tz_device *device = open_device(libraries[k]);
-        (void)count_calls(device, codecs[k], 1, 1); /* what is made once */
         const calls one = count_calls(device, codecs[k], 1, 1);
         const calls ten = count_calls(device, codecs[k], 5, 2);
         const calls many = count_calls(device, codecs[k], 40, k == 0 ? 25 : 2);

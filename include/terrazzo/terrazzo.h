@@ -1502,9 +1502,13 @@ typedef struct tz_device_options {
     const char *cufile_library;
     const char *nvjpeg2k_library;
     const char *nvjpeg_library;
+    /* Pinned host memory that the device keeps for later reads and writes, and as much device
+       memory that is registered with cuFile; 0: 64 MiB of each, 1: none. Plans and reports do not
+       count what is kept. */
+    uint64_t pinned_bytes;
 } tz_device_options;
 /* clang-format off */
-#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 /* clang-format on */
 
 /* Open a device by its name: "cpu" (the cores), "cuda:N", "opencl:N", or "auto": of the GPUs that

@@ -47,6 +47,7 @@ static tz_result make(tz_device **out, const tz_device_options *options, const t
     }
     device->process = getpid();
     device->memory_bytes = options->memory_bytes ? options->memory_bytes : UINT64_MAX;
+    device->kept.limit = options->pinned_bytes ? options->pinned_bytes : TZ_KEPT_BYTES;
     *out = device;
     return TZ_OK;
 }
@@ -238,6 +239,7 @@ tz_result tz_device_close_checked(tz_device *device, tz_error *err)
                          "pieces of memory and events of the device were not released: %llu bytes",
                          (unsigned long long)bytes);
     }
+    (void)tz_kept_release(device);
     if (tz_device_is_ours(device))
         device->driver->close(device->state);
     destroy(device);

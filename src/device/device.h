@@ -37,9 +37,14 @@ uint64_t tz_device_usable(uint64_t free_bytes);
 tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory **out,
                               tz_error *err);
 
-/* Memory of the host: (*out)->host. tz_device_free releases all kinds. */
+/* Memory of the host: (*out)->host. tz_device_free releases all kinds, or gives them back to the
+ * device, which keeps some (device_kept.h): nothing may use memory any more that is freed. */
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err);
+/* Device memory for files that an earlier call has freed, already shared; *out becomes NULL where
+ * there is none. */
+tz_result tz_device_take_shared(tz_device *device, uint64_t size, tz_device_memory **out,
+                                tz_error *err);
 
 /* ---- work ---- */
 

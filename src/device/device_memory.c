@@ -32,6 +32,8 @@ tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *er
     const tz_result result = device->driver->free_memory(device->state, &told, &call.ctx);
     TZ_TRY(tz_call_end(&call, result, err));
     const uint64_t used = bytes_now(device);
+    if (told != UINT64_MAX)
+        told = tz_add_capped(told, tz_kept_device_bytes(device)); /* given up when it is needed */
     if (told == UINT64_MAX && device->info.limits.memory > 0)
         told = left_of(device->info.limits.memory, used);
     *bytes = smaller(told, left_of(device->memory_bytes, used));
@@ -77,10 +79,12 @@ tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count
 
 static void link_memory(tz_device *device, tz_device_memory *memory)
 {
+    tz_device_lock(device);
     memory->after = device->memory;
     if (device->memory)
         device->memory->before = memory;
     device->memory = memory;
+    tz_device_unlock(device);
 }
 
 static void unlink_memory(tz_device *device, tz_device_memory *memory)
@@ -97,6 +101,9 @@ static void unlink_memory(tz_device *device, tz_device_memory *memory)
  */
 static tz_result reserve(tz_device *device, uint64_t size, tz_error *err)
 {
+    if (tz_add_capped(bytes_now(device), size) >
+        left_of(device->memory_bytes, tz_kept_device_bytes(device)))
+        (void)tz_kept_release(device);
     tz_device_lock(device);
     const uint64_t room = left_of(device->memory_bytes, device->all.bytes_now);
     if (size <= room)
@@ -118,6 +125,19 @@ static void give_back(tz_device *device, uint64_t size)
 
 /* ---- allocating ---- */
 
+static tz_result make_memory(const tz_device_memory *wanted, tz_device_memory **out, tz_error *err)
+{
+    tz_device_memory *memory = tz_alloc_zeroed(1, sizeof *memory);
+    if (!memory) {
+        const tz_context ctx = {.name = wanted->device->info.id, .err = err, .ifd = -1};
+        return tz_fail_nomem(&ctx, sizeof *memory);
+    }
+    *memory = *wanted;
+    memory->capacity = memory->size;
+    *out = memory;
+    return TZ_OK;
+}
+
 static tz_result run_alloc(tz_device *device, tz_device_memory *memory, tz_device_call kind,
                            tz_error *err)
 {
@@ -131,29 +151,30 @@ static tz_result run_alloc(tz_device *device, tz_device_memory *memory, tz_devic
         result = driver->alloc_pinned(device->state, memory, &call.ctx);
     else
         result = driver->alloc(device->state, memory, &call.ctx);
-    TZ_TRY(tz_call_end(&call, result, err));
-    tz_device_lock(device);
-    link_memory(device, memory);
-    tz_device_unlock(device);
-    return TZ_OK;
+    return tz_call_end(&call, result, err);
 }
 
+/* Where there is no more, what the device keeps is given up first. */
 static tz_result allocate(const tz_device_memory *wanted, tz_device_call kind,
                           tz_device_memory **out, tz_error *err)
 {
     tz_device *device = wanted->device;
-    tz_device_memory *memory = tz_alloc_zeroed(1, sizeof *memory);
-    if (!memory) {
-        const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
-        return tz_fail_nomem(&ctx, sizeof *memory);
+    tz_device_memory *memory = NULL;
+    TZ_TRY(make_memory(wanted, &memory, err));
+    tz_result result = TZ_OK;
+    if (kind != TZ_CALL_ALLOC_PINNED ||
+        !tz_kept_take(device, TZ_KEPT_PINNED, wanted->size, memory)) {
+        result = run_alloc(device, memory, kind, err);
+        if (result == TZ_ERR_NOMEM && tz_kept_release(device))
+            result = run_alloc(device, memory, kind, err);
     }
-    *memory = *wanted;
-    const tz_result result = run_alloc(device, memory, kind, err);
-    if (result == TZ_OK)
-        *out = memory;
-    else
+    if (result != TZ_OK) {
         tz_free(memory);
-    return result;
+        return result;
+    }
+    link_memory(device, memory);
+    *out = memory;
+    return TZ_OK;
 }
 
 static tz_result allocate_counted(const tz_device_memory *wanted, tz_device_memory **out,
@@ -188,6 +209,22 @@ tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_mem
     return allocate(&wanted, TZ_CALL_ALLOC_PINNED, out, err);
 }
 
+tz_result tz_device_take_shared(tz_device *device, uint64_t size, tz_device_memory **out,
+                                tz_error *err)
+{
+    const tz_device_memory wanted = {.device = device, .size = size};
+    tz_device_memory *memory = NULL;
+    TZ_TRY(make_memory(&wanted, &memory, err));
+    if (!tz_kept_take(device, TZ_KEPT_SHARED, size, memory)) {
+        tz_free(memory);
+        memory = NULL;
+    }
+    if (memory)
+        link_memory(device, memory);
+    *out = memory;
+    return TZ_OK;
+}
+
 tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_device_memory **out,
                          tz_error *err)
 {
@@ -205,13 +242,19 @@ void tz_device_free(tz_device_memory *memory)
     if (!memory)
         return;
     tz_device *device = memory->device;
-    /* Also of a device that failed: what it holds is released all the same. */
-    (void)tz_call_begin(&call, device, TZ_CALL_FREE, TZ_NO_QUEUE, memory->size, NULL);
+    /* Kept before it is counted down: the cap of memory_bytes holds at any time. */
+    const bool is_kept = tz_kept_put(device, memory);
     tz_device_lock(device);
     unlink_memory(device, memory);
     if (!memory->host && !memory->wrapped)
-        tz_count_memory(device, memory->size, false);
+        tz_count_memory(device, memory->capacity, false);
     tz_device_unlock(device);
+    if (is_kept) {
+        tz_free(memory);
+        return;
+    }
+    /* Also of a device that failed: what it holds is released all the same. */
+    (void)tz_call_begin(&call, device, TZ_CALL_FREE, TZ_NO_QUEUE, memory->size, NULL);
     if (tz_device_is_ours(device)) {
         if (memory->shared)
             device->driver->unshare_memory(device->state, memory);

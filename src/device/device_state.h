@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "device/device.h"
+#include "device/device_kept.h"
 
 struct tz_device {
     const tz_driver *driver; /* NULL: the cores */
@@ -19,6 +20,7 @@ struct tz_device {
     bool failed;
     tz_error first_failure;
     tz_device_memory *memory; /* all that lives */
+    tz_kept kept;
     tz_device_event *events;
     tz_device_counts all, wave;
     bool keeps_timeline;

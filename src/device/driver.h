@@ -21,12 +21,13 @@
 /* Memory of the device, or of the host where the device reaches it fast ("pinned"). */
 struct tz_device_memory {
     tz_device *device;
-    uint64_t size;
-    void *handle; /* the driver's */
-    void *host;   /* where pinned memory is; NULL: memory of the device */
-    bool wrapped; /* of the caller's */
-    bool plain;   /* memory of the device that callers and other libraries are given: no pool's */
-    bool shared;  /* files are read into it */
+    uint64_t size;     /* as it was asked for */
+    uint64_t capacity; /* as the driver was asked: memory that was kept may have more */
+    void *handle;      /* the driver's */
+    void *host;        /* where pinned memory is; NULL: memory of the device */
+    bool wrapped;      /* of the caller's */
+    bool plain;  /* memory of the device that callers and other libraries are given: no pool's */
+    bool shared; /* files are read into it */
     tz_device_memory *before, *after;
 };
 

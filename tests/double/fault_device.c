@@ -72,7 +72,8 @@ void fault_set(fault_place place, uint64_t nth, fault_kind kind)
         cu_control->fail_function = names()->functions[place];
         cu_control->fail_nth = nth;
         cu_control->fail_code = names()->codes[kind];
-        cu_control->fail_more = kind == FAULT_NO_MEMORY; /* of which the driver tries twice */
+        /* device memory is tried twice by the driver */
+        cu_control->fail_more = kind == FAULT_NO_MEMORY && place != FAULT_PINNED;
         return;
     }
     cl_control->fail_function = names()->functions[place];

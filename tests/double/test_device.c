@@ -214,6 +214,15 @@ int test_device_begin(void **state)
     return 0;
 }
 
+int test_device_begin_keeping_nothing(void **state)
+{
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    (void)state;
+    how.pinned_bytes = 1;
+    test_device = test_device_open(&how);
+    return 0;
+}
+
 int test_device_end(void **state)
 {
     tz_error err;

@@ -50,6 +50,8 @@ void test_device_tell(void);
  * something was not released. */
 extern tz_device *test_device;
 int test_device_begin(void **state);
+/* The same, for tests that count what each read or write asks of the driver. */
+int test_device_begin_keeping_nothing(void **state);
 int test_device_end(void **state);
 
 #endif

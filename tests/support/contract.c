@@ -50,6 +50,7 @@ tz_device *contract_open_untried(tz_device_options how)
     tz_error err;
     how.struct_size = sizeof how;
     how.cuda_library = CUDA_DOUBLE;
+    how.pinned_bytes = how.pinned_bytes ? how.pinned_bytes : 1;
     how.nvcomp_library = or_none(how.nvcomp_library);
     how.cufile_library = or_none(how.cufile_library);
     how.nvjpeg2k_library = or_none(how.nvjpeg2k_library);

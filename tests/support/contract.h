@@ -29,7 +29,8 @@ void contract_expect(const contract_size *size, const char *what, uint64_t found
                      uint64_t expected);
 
 /* Libraries that are NULL are not there. They are tried, which is done once for a device; or that
- * is left to the first who wants them. */
+ * is left to the first who wants them. Without pinned_bytes the device keeps no memory, so that
+ * each read shows all that it asks for. */
 tz_device *contract_open(tz_device_options how);
 tz_device *contract_open_untried(tz_device_options how);
 void contract_close(tz_device *device);

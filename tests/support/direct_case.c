@@ -45,12 +45,18 @@ int direct_begin(void **state)
 
 void direct_open(const char *cufile, const char *nvcomp)
 {
+    direct_open_keeping(cufile, nvcomp, 1);
+}
+
+void direct_open_keeping(const char *cufile, const char *nvcomp, uint64_t pinned_bytes)
+{
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_error err;
     direct_close();
     how.cuda_library = CUDA_DOUBLE;
     how.nvcomp_library = nvcomp;
     how.cufile_library = cufile;
+    how.pinned_bytes = pinned_bytes;
     assert_int_equal(tz_device_open(&direct_device, "cuda:0", &how, &err), TZ_OK);
     steps_try_libraries(direct_device);
 }

@@ -22,8 +22,10 @@ int direct_begin(void **state);
 int direct_end(void **state);
 #define DIRECT(test) cmocka_unit_test_setup_teardown(test, direct_begin, direct_end)
 
-/* Open the device with these doubles; nvCOMP's too where it is given. */
+/* Open the device with these doubles; nvCOMP's too where it is given. It keeps no memory between
+ * reads, or as much as is said, so that each read shows all that it asks for. */
 void direct_open(const char *cufile, const char *nvcomp);
+void direct_open_keeping(const char *cufile, const char *nvcomp, uint64_t pinned_bytes);
 void direct_close(void);
 
 /* An image of bytes that do not compress. */

@@ -6,6 +6,7 @@
 
 const vclock_prices vclock_usual = {.call = 2,
                                     .allocation = 5,
+                                    .pinned = 250,
                                     .copy = 8,
                                     .mebibyte = 1048576 / 12e3,
                                     .launch = 5,
@@ -77,6 +78,7 @@ typedef enum action {
     CALL, /* of nothing but itself */
     WORK, /* for a stream, where it has one */
     ALLOCATE,
+    PIN,
     UP,
     DOWN,
     WAIT_STREAM, /* the host does */
@@ -100,7 +102,7 @@ static const struct {
     {"cuMemAlloc_v2", ALLOCATE},
     {"cuMemAllocAsync", ALLOCATE},
     {"cuMemAllocFromPoolAsync", ALLOCATE},
-    {"cuMemHostAlloc", ALLOCATE},
+    {"cuMemHostAlloc", PIN},
     {"cuMemcpyHtoDAsync_v2", UP},
     {"cuMemcpyDtoHAsync_v2", DOWN},
     {"cuStreamSynchronize", WAIT_STREAM},
@@ -136,6 +138,10 @@ static void take_action(vclock *clock, const cuda_double_step *step, action what
     switch (what) {
     case ALLOCATE:
         clock->now += clock->prices.allocation;
+        break;
+    case PIN:
+        clock->now +=
+            clock->prices.allocation + (double)step->bytes / 1048576 * clock->prices.pinned;
         break;
     case UP:
     case DOWN:
@@ -183,6 +189,7 @@ unsigned vclock_kind(const cuda_double_step *step)
                                      [CALL] = VCLOCK_OTHER,
                                      [WORK] = VCLOCK_OTHER,
                                      [ALLOCATE] = VCLOCK_ALLOCATION,
+                                     [PIN] = VCLOCK_ALLOCATION,
                                      [UP] = VCLOCK_UPLOAD,
                                      [DOWN] = VCLOCK_DOWNLOAD,
                                      [WAIT_STREAM] = VCLOCK_WAIT,
