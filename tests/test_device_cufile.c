@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuFile as device/cufile.h loads it, with its double on that of libcuda: what users of it may rely
  * on, and what tests of them will find. */
+#define _GNU_SOURCE /* O_DIRECT */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device/cufile.h"
@@ -33,13 +35,18 @@ static void load(void)
     assert_non_null(control);
 }
 
-static int32_t add(tz_cufile_handle *out)
+static int32_t add_fd(int number, tz_cufile_handle *out)
 {
     tz_cufile_descr descr;
     memset(&descr, 0, sizeof descr);
     descr.type = TZ_CUFILE_FD;
-    descr.handle.fd = fd;
+    descr.handle.fd = number;
     return cufile.api.HandleRegister(out, &descr).err;
+}
+
+static int32_t add(tz_cufile_handle *out)
+{
+    return add_fd(fd, out);
 }
 
 static int begin(void **state)
@@ -47,6 +54,7 @@ static int begin(void **state)
     (void)state;
     cuda_double_reset(cuda);
     *control = (cufile_double_control){CUFILE_DOUBLE_DEFAULTS};
+    assert_int_equal(setenv("CUFILE_LOGFILE_PATH", "/dev/null", 1), 0);
     assert_int_equal(cu.cuInit(0), 0);
     assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
@@ -116,6 +124,31 @@ static void test_properties(void **state)
     assert_int_equal(cufile.api.DriverGetProperties(&is).err, 0);
     assert_int_not_equal(is.nvfs.dstatusflags, 0);
     assert_int_equal(is.max_batch_io_size, 128);
+}
+
+/* Without the mode of compatibility, which is a parameter before the driver opens, files must be
+ * fit to be read directly. */
+static void test_compatibility(void **state)
+{
+    (void)state;
+    struct stat is;
+    tz_cufile_handle other = NULL;
+    const int plain = open(scratch_path("file"), O_RDONLY);
+    assert_int_equal(fstat(plain, &is), 0);
+    assert_int_equal(cufile.api.SetParameterBool(TZ_CUFILE_PARAM_ALLOW_COMPAT, false).err, 5026);
+    control->unsupported = is.st_ino;
+    assert_int_equal(add_fd(plain, &other), 0);
+    cufile.api.HandleDeregister(other);
+    control->compat = false;
+    assert_int_equal(add_fd(plain, &other), 5008);
+    control->unsupported = 0;
+    const int direct = open(scratch_path("file"), O_RDONLY | O_DIRECT);
+    assert_int_equal(add_fd(plain, &other), direct >= 0 ? 5020 : 0);
+    if (direct >= 0)
+        assert_int_equal(add_fd(direct, &other), 0);
+    cufile.api.HandleDeregister(other);
+    close(plain);
+    close(direct);
 }
 
 /* ---- reads ---- */
@@ -287,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loading),
         cmocka_unit_test_setup_teardown(test_properties, begin, end),
+        cmocka_unit_test_setup_teardown(test_compatibility, begin, end),
         cmocka_unit_test_setup_teardown(test_reads, begin, end),
         cmocka_unit_test_setup_teardown(test_memory, begin, end),
         cmocka_unit_test_setup_teardown(test_batches, begin, end),

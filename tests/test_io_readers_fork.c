@@ -85,17 +85,11 @@ static void *keep_reading(void *argument)
     return (void *)bad;
 }
 
-/* Nothing is cached; the gate lets each read pass at once. */
-static void use_readers(void)
-{
-    gate_begin(1, 0, 0, 0);
-}
-
 /* A reader may hold the lock at that moment. */
 static void fork_while_others_read(void **state)
 {
     (void)state;
-    use_readers();
+    gate_uncached();
     tz_source *source = open_file();
     pthread_t thread;
     void *bad = NULL;

@@ -2,11 +2,15 @@
  * Files that cuFile reads into memory of the device, where it does not: what did not come is read
  * through memory of the host, when no read is under way any more; what is not there, or would copy
  * through the host itself, is not used; and every call may fail. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device/cuda_files.h"
+#include "io/source.h"
 #include "support/alloc_hook.h"
 #include "support/direct_case.h"
 
@@ -193,8 +197,109 @@ static void it_would_copy_through_the_host(void **state)
     (void)state;
     direct_image image = make_apart(TZ_COMPRESSION_NONE);
     direct_control->direct = false;
-    check_unused(&image, "would copy through memory of the host");
+    check_unused(&image, "is the module nvidia-fs loaded?");
+    direct_control->compat = direct_control->keeps_compat = true; /* so its driver opens */
+    direct_open(CUFILE_DOUBLE, "");
+    check_unused(&image, "would copy through memory of the host: no file system");
     assert_int_equal(direct_control->reads, 0);
+    direct_drop(&image);
+}
+
+/* Another library of the process has opened it before. */
+static void compatibility_that_stays_on(void **state)
+{
+    (void)state;
+    direct_image image = make_apart(TZ_COMPRESSION_NONE);
+    direct_control->keeps_compat = true;
+    direct_open(CUFILE_DOUBLE, "");
+    check_unused(&image, "compatibility mode cannot be switched off");
+    assert_int_equal(direct_control->reads, 0);
+    direct_drop(&image);
+}
+
+/* Direct or not is a matter of each file: one on a file system that cuFile does not know goes
+ * through the host, and the next one does not. */
+static void a_file_system_that_is_not_read_directly(void **state)
+{
+    (void)state;
+    direct_image image = make_apart(TZ_COMPRESSION_NONE);
+    struct stat is;
+    assert_int_equal(stat(image.path, &is), 0);
+    direct_control->unsupported = is.st_ino;
+    check_unused(&image, "cuFileHandleRegister: IO_NOT_SUPPORTED (5008)");
+    assert_int_equal(direct_control->reads, 0);
+    direct_control->unsupported = 0;
+    const tz_report report = direct_check(&image, &(direct_read){0});
+    assert_int_equal(report.device.direct_reads, image.tiles);
+    assert_string_equal(report.device.direct_reason, "");
+    direct_drop(&image);
+}
+
+/* ---- files that the system has in memory ---- */
+
+static uint64_t cached_up_to;
+
+static int plain_open(const char *path, int flags)
+{
+    return open(path, flags);
+}
+
+static int plain_expect(int fd, int64_t offset, int64_t size)
+{
+    (void)fd, (void)offset, (void)size;
+    return 0;
+}
+
+static long plain_pread(int fd, void *dst, size_t size, int64_t offset)
+{
+    return pread(fd, dst, size, (off_t)offset);
+}
+
+static long cached_pread(int fd, void *dst, size_t size, int64_t offset)
+{
+    errno = EAGAIN;
+    return (uint64_t)offset + size <= cached_up_to ? pread(fd, dst, size, (off_t)offset) : -1;
+}
+
+static void cached_files_are_read_by_the_host(void **state)
+{
+    (void)state;
+    static const tz_file_calls calls = {plain_open, fstat,        plain_pread,
+                                        close,      plain_expect, cached_pread};
+    direct_image image = make_apart(TZ_COMPRESSION_NONE);
+    tz_source_set_calls(&calls);
+    cached_up_to = UINT64_MAX;
+    check_unused(&image, "in the page cache");
+    assert_int_equal(direct_control->reads, 0);
+    cached_up_to = image.size / 2;
+    tz_report report = direct_check(&image, &(direct_read){0});
+    assert_int_equal(report.device.direct_reads, image.tiles);
+    cached_up_to = 0;
+    report = direct_check(&image, &(direct_read){0});
+    assert_int_equal(report.device.direct_reads, image.tiles);
+    assert_string_equal(report.device.direct_reason, "");
+    tz_source_set_calls(NULL);
+    direct_drop(&image);
+}
+
+/* ---- its log ---- */
+
+/* The double complains of a log in the working directory; what the user says stays. */
+static void its_log_is_kept_away(void **state)
+{
+    (void)state;
+    direct_image image = make_apart(TZ_COMPRESSION_NONE);
+    static const char *const names[] = {NULL, "/var/log/of-mine"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(names[i] ? setenv("CUFILE_LOGFILE_PATH", names[i], 1)
+                                  : unsetenv("CUFILE_LOGFILE_PATH"),
+                         0);
+        direct_open(CUFILE_DOUBLE, "");
+        const tz_report report = direct_check(&image, &(direct_read){0});
+        assert_int_equal(report.device.direct_reads, image.tiles);
+        assert_string_equal(getenv("CUFILE_LOGFILE_PATH"), names[i] ? names[i] : "/dev/null");
+    }
+    assert_int_equal(unsetenv("CUFILE_LOGFILE_PATH"), 0);
     direct_drop(&image);
 }
 
@@ -343,6 +448,10 @@ int main(void)
         DIRECT(reads_that_nobody_knows_of),
         DIRECT(not_there),
         DIRECT(it_would_copy_through_the_host),
+        DIRECT(compatibility_that_stays_on),
+        DIRECT(a_file_system_that_is_not_read_directly),
+        DIRECT(cached_files_are_read_by_the_host),
+        DIRECT(its_log_is_kept_away),
         DIRECT(no_list_of_modules),
         DIRECT(calls_at_the_beginning_that_fail),
         DIRECT(each_call_fails_in_turn),

@@ -1499,6 +1499,8 @@ typedef struct tz_device_options {
        and else the newest of those that are known here, where the loader looks or in a Python
        environment. */
     const char *nvcomp_library; /* decodes tiles in deflate and Zstandard */
+    /* reads files into device memory. Where it is used and the environment has no
+       CUFILE_LOGFILE_PATH, that is set: see doc/devices.md for what it means to threads */
     const char *cufile_library;
     const char *nvjpeg2k_library;
     const char *nvjpeg_library;

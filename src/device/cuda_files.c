@@ -2,8 +2,10 @@
  * The CUDA driver: cuFile. It is loaded when files are first wanted. That it is not there, or that
  * it would copy through memory of the host itself, is no failure: the engine's own way through
  * pinned memory is the better one then. */
+#define _GNU_SOURCE /* O_DIRECT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,17 +52,44 @@ static bool has_modules(void)
     return fd >= 0;
 }
 
+/* Opening its driver makes the file cufile.log in the working directory, whatever its parameters
+ * say: this variable alone is heeded. It is set only where it is not, and never taken back. Other
+ * threads may not read the environment at that moment, with C libraries such as glibc before 2.41;
+ * doc/devices.md says how to avoid it. */
+static void keep_log_away(void)
+{
+    (void)setenv("CUFILE_LOGFILE_PATH", "/dev/null", 0);
+}
+
 /* Several devices of a process may open it: it counts. Who finds it open does not close it. */
 static tz_result open_driver(tz_cu_files *files, const tz_context *ctx)
 {
-    enum { DRIVER_ALREADY_OPEN = 5026 };
-    const tz_cufile_error answer = files->cufile.api.DriverOpen();
+    enum { DRIVER_NOT_INITIALIZED = 5001, DRIVER_ALREADY_OPEN = 5026, NVFS_SETUP_ERROR = 5033 };
+    const tz_cufile_api *api = &files->cufile.api;
+    keep_log_away();
+    if (api->SetParameterBool)
+        (void)api->SetParameterBool(TZ_CUFILE_PARAM_ALLOW_COMPAT, false);
+    const tz_cufile_error answer = api->DriverOpen();
     files->is_open = answer.err == 0;
-    return answer.err == DRIVER_ALREADY_OPEN ? TZ_OK
-                                             : tz_cu_check_file("cuFileDriverOpen", answer, ctx);
+    if (answer.err == DRIVER_ALREADY_OPEN)
+        return TZ_OK;
+    if (answer.err == DRIVER_NOT_INITIALIZED || answer.err == NVFS_SETUP_ERROR)
+        return tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_nowhere(),
+                       "cuFileDriverOpen: %s (%d): no file system is read directly here (is the "
+                       "module nvidia-fs loaded?)",
+                       tz_cufile_error_name(answer.err), (int)answer.err);
+    return tz_cu_check_file("cuFileDriverOpen", answer, ctx);
 }
 
-/* That its driver opens says nothing: without the kernel's part it copies through the host. */
+static tz_result fail_compat(const tz_cu_files *files, const char *why, const tz_context *ctx)
+{
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+                   "%s would copy through memory of the host: %s", files->name, why);
+}
+
+/* That its driver opens says nothing: without the kernel's part it copies through the host. And in
+ * its compatibility mode it takes any file, and copies those that it cannot read directly: it is
+ * used without that mode only, where registering such a file fails. */
 static tz_result look_within(tz_cu_files *files, const tz_context *ctx)
 {
     tz_cufile_properties is;
@@ -69,10 +98,9 @@ static tz_result look_within(tz_cu_files *files, const tz_context *ctx)
     TZ_TRY(tz_cu_check_file("cuFileDriverGetProperties", files->cufile.api.DriverGetProperties(&is),
                             ctx));
     if (is.nvfs.major_version == 0 && is.nvfs.dstatusflags == 0)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
-                       "%s would copy through memory of the host: no file system is read directly "
-                       "here (is the module nvidia-fs loaded?)",
-                       files->name);
+        return fail_compat(files, "no file system is read directly here (nvidia-fs?)", ctx);
+    if (is.nvfs.dcontrolflags & TZ_CUFILE_ALLOW_COMPAT)
+        return fail_compat(files, "its compatibility mode cannot be switched off here", ctx);
     files->is_direct = true;
     files->most = is.fflags & TZ_CUFILE_BATCH ? is.max_batch_io_size : 0;
     return TZ_OK;
@@ -122,11 +150,21 @@ bool tz_cu_find_files(void *state, char *name, size_t name_size, char *reason, s
 
 /* ---- files ---- */
 
+/* The same file once more, without the page cache: cuFile reads directly from such a descriptor in
+ * all of its releases. Where the file system has no such thing, it may refuse the other one. */
+static int open_again(int fd)
+{
+    char path[32];
+    tz_device_textf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const int direct = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    return direct >= 0 ? direct : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
 static tz_result open_within(tz_cu_state *s, tz_cu_file *file, int fd, const tz_context *ctx)
 {
     tz_cufile_descr descr;
     memset(&descr, 0, sizeof descr);
-    file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    file->fd = open_again(fd);
     if (file->fd < 0)
         return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot make another descriptor of it");
     descr.type = TZ_CUFILE_FD;

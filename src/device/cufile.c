@@ -6,11 +6,10 @@
 #include "device/device_text.h"
 #include "device/library.h"
 
-static const tz_symbol symbols[] = {
 #define SYMBOL(result, name, arguments) {"cuFile" #name, offsetof(tz_cufile_api, name)},
-    TZ_CUFILE_FUNCTIONS(SYMBOL)
+static const tz_symbol symbols[] = {TZ_CUFILE_FUNCTIONS(SYMBOL)};
+static const tz_symbol optional[] = {TZ_CUFILE_OPTIONAL_FUNCTIONS(SYMBOL)};
 #undef SYMBOL
-};
 
 bool tz_cufile_load(tz_cufile *cufile, const char *library, char *reason, size_t reason_size)
 {
@@ -27,6 +26,7 @@ bool tz_cufile_load(tz_cufile *cufile, const char *library, char *reason, size_t
         tz_device_textf(reason, reason_size, "it lacks %s", missing);
         return false;
     }
+    (void)tz_library_symbols(handle, optional, sizeof optional / sizeof optional[0], &cufile->api);
     int version = 0;
     if (cufile->api.GetVersion(&version).err != 0 || version < 1000 || version >= 2000) {
         tz_device_textf(reason, reason_size, "cuFile %d.%d is not known here: releases 1.x are",

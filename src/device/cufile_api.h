@@ -4,6 +4,7 @@
 #ifndef TZ_DEVICE_CUFILE_API_H
 #define TZ_DEVICE_CUFILE_API_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -135,9 +136,14 @@ typedef struct tz_cufile_event {
     X(tz_cufile_error, BatchIOCancel, (tz_cufile_batch))                                           \
     X(void, BatchIODestroy, (tz_cufile_batch))
 
+/* Parameters, which are set before the driver is opened; releases before 1.14 may lack them. */
+#define TZ_CUFILE_OPTIONAL_FUNCTIONS(X) X(tz_cufile_error, SetParameterBool, (int32_t, bool))
+#define TZ_CUFILE_PARAM_ALLOW_COMPAT    1
+
 typedef struct tz_cufile_api {
 #define TZ_CUFILE_MEMBER(result, name, arguments) result(*name) arguments;
     TZ_CUFILE_FUNCTIONS(TZ_CUFILE_MEMBER)
+    TZ_CUFILE_OPTIONAL_FUNCTIONS(TZ_CUFILE_MEMBER)
 #undef TZ_CUFILE_MEMBER
 } tz_cufile_api;
 

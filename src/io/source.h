@@ -35,6 +35,10 @@ void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size);
 bool tz_source_is_file(const tz_source *source);
 tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz_error *err);
 
+/* Whether the system has these bytes of a file in memory: the first 16 KiB stand for all. False
+ * where that cannot be found out. */
+bool tz_source_is_cached(const tz_source *source, uint64_t offset, uint64_t size);
+
 /* The descriptor of a file that is there as long as the source, for others to read from; -1: these
  * are no bytes of a local file. */
 int tz_source_descriptor(const tz_source *source);

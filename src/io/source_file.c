@@ -272,6 +272,16 @@ void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size)
         (void)calls->expect(((const file_source *)source)->fd, (int64_t)offset, (int64_t)size);
 }
 
+bool tz_source_is_cached(const tz_source *source, uint64_t offset, uint64_t size)
+{
+    unsigned char bytes[16384];
+    const size_t looked_at = size < sizeof bytes ? (size_t)size : sizeof bytes;
+    return tz_source_is_file(source) && calls->pread_cached && looked_at > 0 &&
+           offset < source->size && looked_at <= source->size - offset &&
+           calls->pread_cached(((const file_source *)source)->fd, bytes, looked_at,
+                               (int64_t)offset) == (long)looked_at;
+}
+
 int tz_source_descriptor(const tz_source *source)
 {
     return tz_source_is_file(source) ? ((const file_source *)source)->fd : -1;

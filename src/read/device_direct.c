@@ -102,10 +102,52 @@ static uint32_t find_file(const tz_device_plan *dp, const tz_source *source)
     return number;
 }
 
-static tz_result add_file(tz_plan *plan, tz_source *source, uint32_t *number)
+/* A sample of the target's tiles. */
+static bool is_cached(const tz_target *target)
+{
+    enum { SAMPLES = 8 };
+    const tz_level *level = &target->layer.shape;
+    const uint64_t across = target->tile_x1 - target->tile_x0;
+    const uint64_t count = across * (target->tile_y1 - target->tile_y0);
+    const uint64_t plane = target->planes ? target->planes[0] : 0;
+    const uint64_t step = count > SAMPLES ? (count - 1) / (SAMPLES - 1) : 1;
+    bool any = false;
+    for (uint64_t i = 0; i < SAMPLES && i * step < count; i++) {
+        const uint64_t row = target->tile_y0 + i * step / across;
+        const uint64_t column = target->tile_x0 + i * step % across;
+        const uint64_t tile = (plane * level->tiles_down + row) * level->tiles_across + column;
+        tz_tile_span span;
+        if (tz_layer_spans(target->file, target->level, &target->layer, tile, 1, &span, NULL) !=
+            TZ_OK)
+            return false; /* the read will say why */
+        if (span.size > 0 && !tz_source_is_cached(tz_target_source(target), span.offset, span.size))
+            return false;
+        any = any || span.size > 0;
+    }
+    return any;
+}
+
+static tz_result open_file(tz_plan *plan, const tz_target *target, void **handle)
+{
+    tz_error err = {.result = TZ_OK};
+    tz_source *source = tz_target_source(target);
+    if (is_cached(target)) {
+        tz_direct_reason(&plan->report.device,
+                         "the file is in the page cache: the host's reads are faster");
+        return TZ_OK;
+    }
+    const tz_result result =
+        tz_device_open_file(plan->device->device, tz_source_descriptor(source), handle, &err);
+    if (result == TZ_ERR_NOMEM)
+        return tz_fail_within(&plan->ctx, &err);
+    if (result != TZ_OK)
+        tz_direct_reason(&plan->report.device, err.message);
+    return TZ_OK;
+}
+
+static tz_result add_file(tz_plan *plan, const tz_target *target, uint32_t *number)
 {
     tz_device_plan *dp = plan->device;
-    tz_error err = {.result = TZ_OK};
     void *handle = NULL;
     if (dp->file_count == dp->file_room) {
         const uint32_t room = dp->file_room ? dp->file_room * 2 : 4;
@@ -115,14 +157,9 @@ static tz_result add_file(tz_plan *plan, tz_source *source, uint32_t *number)
         dp->files = files;
         dp->file_room = room;
     }
-    const tz_result result =
-        tz_device_open_file(dp->device, tz_source_descriptor(source), &handle, &err);
-    if (result == TZ_ERR_NOMEM)
-        return tz_fail_within(&plan->ctx, &err);
-    if (result != TZ_OK)
-        tz_direct_reason(&plan->report.device, err.message);
+    TZ_TRY(open_file(plan, target, &handle));
     dp->has_files = dp->has_files || handle;
-    dp->files[dp->file_count++] = (tz_direct_file){source, handle};
+    dp->files[dp->file_count++] = (tz_direct_file){tz_target_source(target), handle};
     *number = dp->file_count;
     return TZ_OK;
 }
@@ -133,7 +170,7 @@ static tz_result open_target(tz_plan *plan, const tz_target *target, tz_device_t
     tz_source *source = tz_target_source(target);
     uint32_t number = find_file(plan->device, source);
     if (number == 0)
-        TZ_TRY(add_file(plan, source, &number));
+        TZ_TRY(add_file(plan, target, &number));
     how->file = plan->device->files[number - 1].handle ? number : 0;
     return TZ_OK;
 }

@@ -84,9 +84,9 @@ def test_pictures_without_loss(read, made):
 
 
 def test_files_that_do_not_go_straight_to_the_device(read, made):
-    """Why not: the double says that it would copy through the host, and some systems have no list of modules."""
+    """Why not: the double has no file system that is read directly, and some systems have no list of modules."""
     use = read(made(), *CUFILE)
-    reason = "would copy through" if os.access("/proc/modules", os.R_OK) else "where /proc/modules cannot be read"
+    reason = "no file system is read directly" if os.access("/proc/modules", os.R_OK) else "where /proc/modules cannot be read"
     assert reason in use["direct_reason"]
     assert (use["direct_reads"], use["direct_bytes"], use["bounced_bytes"]) == (0, 0, 0)
 

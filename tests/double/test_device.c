@@ -12,6 +12,7 @@
 #include "double/nv_double_load.h"
 #include "support/check.h"
 #include "support/cuda_steps.h"
+#include "support/gated_file.h"
 
 /* Of what PoCL and its compiler never release, the leak sanitizer says nothing. */
 const char *__lsan_default_suppressions(void);
@@ -171,6 +172,8 @@ static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz
         (void)cuda();
     if (is_kind("cuda") && cufile())
         make_direct(cufile());
+    if (getenv("TERRAZZO_TEST_CUFILE"))
+        gate_uncached(); /* files of tests are fresh, and in memory: cuFile would get none */
     if (options)
         memcpy(&how, options, options->struct_size);
     how.struct_size = sizeof how;

@@ -42,7 +42,7 @@ WITH_NVCOMP = r"test_(device_decode|device_stress|read_device_(buffers|hostile|t
 WITH_ALL = r"test_(device_stress|read.*_device|hostile_read.*_device|write_.*_device)|pixel_dump_device"
 VARIABLES = {"nvCOMP": "NVCOMP", "cuFile": "CUFILE", "nvJPEG2000": "NVJPEG2K", "nvJPEG": "NVJPEG"}
 COUNTED = r"test_.*(timeline|calls|contract)"  # that count what is asked of the device
-FIRST = r"test_gpu_.*"  # what only a card can show: run, and told, before all else
+FIRST = r"test_(gpu_.*|device_io)"  # what only a card can show: run, and told, before all else
 STRESS = r"test_(device_stress|read_threads_device|write_device_large)"
 
 

@@ -73,3 +73,5 @@ SAME_VALUE(TZ_CUFILE_FAILED, CUFILE_FAILED);
 
 #define FUNCTION(result, name, arguments) SAME_FUNCTION(cuFile##name, result(*) arguments);
 TZ_CUFILE_FUNCTIONS(FUNCTION)
+SAME_VALUE(TZ_CUFILE_PARAM_ALLOW_COMPAT, CUFILE_PARAM_PROPERTIES_ALLOW_COMPAT_MODE);
+SAME_FUNCTION(cuFileSetParameterBool, CUfileError_t (*)(CUFileBoolConfigParameter_t, bool));

@@ -9,6 +9,7 @@
 #include "device/cuda_files.h"
 #include "double/nv_double_load.h"
 #include "support/cuda_steps.h"
+#include "support/gated_file.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
 
@@ -38,6 +39,7 @@ int direct_begin(void **state)
     cuda_double_reset(direct_cuda);
     *direct_control = (cufile_double_control){CUFILE_DOUBLE_DEFAULTS};
     direct_control->direct = true;
+    gate_uncached();
     tz_cu_set_modules_path("/dev/null");
     direct_open(CUFILE_DOUBLE, "");
     return 0;
@@ -85,6 +87,7 @@ int direct_end(void **state)
 {
     (void)state;
     direct_close();
+    (void)gate_end();
     tz_cu_set_modules_path(NULL);
     assert_string_equal(direct_cuda->fault, "");
     assert_string_equal(direct_control->misuse, "");

@@ -16,6 +16,8 @@ typedef struct gate_result {
     bool failed;
 } gate_result;
 
+/* Files as on a disk: nothing of them is in the system's memory, up to gate_end. */
+void gate_uncached(void);
 /* From now on preads of the library that begin in [from, to) pass the gate; reads of them come. */
 void gate_begin(unsigned width, uint64_t reads, uint64_t from, uint64_t to);
 /* The same range of offsets again, for other reads. */

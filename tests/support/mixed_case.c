@@ -12,6 +12,7 @@
 #include "double/nv/nvcomp_double.h"
 #include "double/nv/pictures_double.h"
 #include "support/cuda_steps.h"
+#include "support/gated_file.h"
 #include "support/raster_ways.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
@@ -56,12 +57,14 @@ int mixed_begin(void **state)
     cuda_double_reset(mixed_cuda);
     *files_control = (cufile_double_control){CUFILE_DOUBLE_DEFAULTS};
     files_control->direct = true;
+    gate_uncached();
     return 0;
 }
 
 int mixed_end(void **state)
 {
     (void)state;
+    (void)gate_end();
     assert_string_equal(files_control->misuse, "");
     assert_string_equal(jpeg_control->misuse, "");
     assert_string_equal(j2k_control->misuse, "");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The driver, files, memory and single reads. */
+#define _GNU_SOURCE /* O_DIRECT */
 #include "double/nv/cufile_double.h"
 
 #include <errno.h>
@@ -17,11 +18,13 @@
 #define EXPORT                             __attribute__((visibility("default")))
 #define PROTOTYPE(result, name, arguments) EXPORT result cuFile##name arguments;
 TZ_CUFILE_FUNCTIONS(PROTOTYPE)
+TZ_CUFILE_OPTIONAL_FUNCTIONS(PROTOTYPE)
 
 enum { MOST_FILES = 64, MOST_BUFFERS = 64 };
 
 typedef struct file {
     int fd;
+    int cached; /* the same without O_DIRECT, to read from */
     dev_t device;
     ino_t inode;
     bool live;
@@ -87,11 +90,25 @@ tz_cufile_error cuFileGetVersion(int *version)
 
 tz_cufile_error cuFileDriverOpen(void)
 {
-    const int32_t code = begin("+cuFileDriverOpen", 0, false);
+    int32_t code = begin("+cuFileDriverOpen", 0, false);
     state_lock();
+    if (!getenv("CUFILE_LOGFILE_PATH"))
+        misused("cufile.log is made in the working directory");
+    if (code == 0 && !cufile_control.direct && !cufile_control.compat)
+        code = DRIVER_NOT_INITIALIZED;
     cufile_control.opens += code == 0;
     state_unlock();
     return answer(code);
+}
+
+tz_cufile_error cuFileSetParameterBool(int32_t parameter, bool value)
+{
+    state_lock();
+    const bool refused = cufile_control.opens > 0 || cufile_control.keeps_compat;
+    if (parameter == TZ_CUFILE_PARAM_ALLOW_COMPAT && !refused)
+        cufile_control.compat = value;
+    state_unlock();
+    return answer(refused ? DRIVER_ALREADY_OPEN : 0);
 }
 
 tz_cufile_error cuFileDriverClose_v2(void)
@@ -118,7 +135,7 @@ tz_cufile_error cuFileDriverGetProperties(tz_cufile_properties *out)
     out->nvfs.poll_thresh_size = 4;
     out->nvfs.max_direct_io_size = 16384;
     out->nvfs.dstatusflags = direct ? 1u << 4 : 0;
-    out->nvfs.dcontrolflags = TZ_CUFILE_ALLOW_COMPAT;
+    out->nvfs.dcontrolflags = cufile_control.compat ? TZ_CUFILE_ALLOW_COMPAT : 0;
     out->fflags = cufile_control.no_batches ? 0 : TZ_CUFILE_BATCH;
     out->max_device_cache_size = 131072;
     out->max_batch_io_size = cufile_control.most_batch;
@@ -134,6 +151,21 @@ static file *find_file(tz_cufile_handle handle)
     return i < MOST_FILES && files[i].live ? &files[i] : NULL;
 }
 
+static int reopen(int fd, int flags)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC | flags);
+}
+
+static bool lacks_direct(int fd)
+{
+    const int direct = reopen(fd, O_DIRECT);
+    if (direct >= 0)
+        close(direct);
+    return direct >= 0 && !(fcntl(fd, F_GETFL) & O_DIRECT);
+}
+
 static int32_t add_file(int fd, tz_cufile_handle *out)
 {
     struct stat is;
@@ -141,6 +173,10 @@ static int32_t add_file(int fd, tz_cufile_handle *out)
         return DRIVER_NOT_INITIALIZED;
     if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode))
         return INVALID_FILE_TYPE;
+    if (!cufile_control.compat && is.st_ino == cufile_control.unsupported)
+        return IO_NOT_SUPPORTED;
+    if (!cufile_control.compat && lacks_direct(fd))
+        return DIO_NOT_SET;
     size_t unused = MOST_FILES;
     for (size_t i = 0; i < MOST_FILES; i++) {
         if (files[i].live && files[i].fd == fd)
@@ -150,7 +186,7 @@ static int32_t add_file(int fd, tz_cufile_handle *out)
     }
     if (unused == MOST_FILES)
         return INTERNAL_ERROR;
-    files[unused] = (file){fd, is.st_dev, is.st_ino, true};
+    files[unused] = (file){fd, reopen(fd, 0), is.st_dev, is.st_ino, true};
     cufile_control.files++;
     *out = (void *)(uintptr_t)(unused + 1);
     return 0;
@@ -186,6 +222,7 @@ void cuFileHandleDeregister(tz_cufile_handle handle)
         misused("file %d was closed before it was deregistered", found->fd);
     if (found) {
         found->live = false;
+        close(found->cached);
         cufile_control.files--;
     }
     state_unlock();
@@ -303,7 +340,7 @@ ssize_t request_read(const request *what)
 {
     state_lock();
     const file *from = find_file(what->file);
-    const int fd = from ? from->fd : -1;
+    const int fd = from ? from->cached : -1;
     size_t size = what->size;
     if (cufile_control.short_read > 0 && size > cufile_control.short_read)
         size = cufile_control.short_read;
