@@ -308,9 +308,43 @@ static void the_second_read_registers_no_memory(void **state)
     direct_drop(&image);
 }
 
+/* What lies idle is neither in the way of others nor beyond the cap. */
+static void kept_memory_is_given_up_for_the_cap(void **state)
+{
+    (void)state;
+    const contract_size size = {10, 5, 2};
+    direct_image image = spaced_image(&size);
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    tz_device *device = NULL;
+    tz_device_memory *all = NULL;
+    uint8_t *pixels;
+    tz_report report;
+    tz_error err;
+    uint64_t before, after;
+    how.cuda_library = CUDA_DOUBLE;
+    how.cufile_library = CUFILE_DOUBLE;
+    how.nvcomp_library = how.nvjpeg2k_library = how.nvjpeg_library = "";
+    how.memory_bytes = 1 << 20;
+    assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
+    assert_int_equal(tz_device_free_memory(device, &before, &err), TZ_OK);
+    assert_int_equal(direct_pixels(&image, &(direct_read){0}, device, &pixels, &report, &err),
+                     TZ_OK);
+    free(pixels);
+    assert_true(report.device.direct_reads > 0);
+    assert_int_equal(direct_control->buffers, 1);
+    assert_int_equal(tz_device_free_memory(device, &after, &err), TZ_OK);
+    assert_int_equal(after, before);
+    assert_int_equal(tz_device_alloc(device, how.memory_bytes, &all, &err), TZ_OK);
+    assert_int_equal(direct_control->buffers, 0);
+    tz_device_free(all);
+    assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+    direct_drop(&image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        DIRECT(kept_memory_is_given_up_for_the_cap),
         DIRECT(the_second_read_registers_no_memory),
         DIRECT(xarray_spatial_1552_one_download_of_bad_tiles),
         DIRECT(xarray_spatial_1552_one_download_a_wave),

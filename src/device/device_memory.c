@@ -101,8 +101,8 @@ static void unlink_memory(tz_device *device, tz_device_memory *memory)
  */
 static tz_result reserve(tz_device *device, uint64_t size, tz_error *err)
 {
-    if (tz_add_capped(bytes_now(device), size) >
-        left_of(device->memory_bytes, tz_kept_device_bytes(device)))
+    const uint64_t kept = tz_kept_device_bytes(device);
+    if (kept > 0 && tz_add_capped(bytes_now(device), size) > left_of(device->memory_bytes, kept))
         (void)tz_kept_release(device);
     tz_device_lock(device);
     const uint64_t room = left_of(device->memory_bytes, device->all.bytes_now);
