@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "double/test_device.h"
+#include "support/deferred_source.h"
 #include "support/tile_file.h"
 
 enum {
@@ -237,6 +238,30 @@ static void truncated_files(void **state)
     check_device_works();
 }
 
+/* Tiles that the CPU decodes after the device could not are decoded from the bytes that were read
+ * for the device. */
+static void no_byte_is_read_twice(void **state)
+{
+    (void)state;
+    static outcome o;
+    const tile_stream *stream = &tile_streams[STREAM_LZW];
+    const way how = {.device = test_device, .to_device = true, .with_list = true};
+    tb *b = good_file(stream);
+    const uint64_t tiles = b->size - TILES * stream->size;
+    for (uint32_t i = 0; i < TILES; i += 4)
+        b->data[tiles + i * stream->size + stream->size / 2] ^= 0x55;
+    deferred_source *source = deferred_source_new(b->data, b->size);
+    tz_file *file = NULL;
+    source->from = tiles;
+    assert_int_equal(tz_open_source(&file, &source->base, NULL, NULL, NULL), TZ_OK);
+    read_file(&o, file, &how);
+    assert_int_equal(o.result, TZ_OK);
+    assert_true(o.report.device.tiles_redone > 0);
+    assert_int_equal(source->reads, o.report.requests);
+    tz_close(file);
+    tb_free(b);
+}
+
 /* A single tile that claims more than the device has is refused before anything is allocated. */
 static void tiles_larger_than_the_device(void **state)
 {
@@ -279,11 +304,9 @@ static void tiles_larger_than_the_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_tiles),
-        cmocka_unit_test(odd_tables),
-        cmocka_unit_test(lying_tables),
-        cmocka_unit_test(truncated_files),
-        cmocka_unit_test(tiles_larger_than_the_device),
+        cmocka_unit_test(damaged_tiles),         cmocka_unit_test(odd_tables),
+        cmocka_unit_test(lying_tables),          cmocka_unit_test(truncated_files),
+        cmocka_unit_test(no_byte_is_read_twice), cmocka_unit_test(tiles_larger_than_the_device),
     };
     return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -168,8 +168,9 @@ static void add_unit(const tz_plan *plan, const tz_unit *unit, bool by_cores, tz
         need->undos += tz_ceil_div(unit->row1 - unit->row0, TZ_UNDO_ROWS);
 }
 
-static void add_fetch(const tz_plan *plan, const tz_span *fetch, bool by_cores, tz_need *need)
+static void add_fetch(const tz_plan *plan, const tz_span *fetch, const tz_work *work, tz_need *need)
 {
+    const bool by_cores = work->by_cores;
     const tz_piece *pieces = &plan->wave.pieces[fetch->first];
     const tz_unit *first = &plan->wave.units[pieces[0].index];
     const uint64_t bytes = tz_slab_part(fetch->size);
@@ -179,7 +180,7 @@ static void add_fetch(const tz_plan *plan, const tz_span *fetch, bool by_cores, 
     if (file)
         (void)tz_direct_add(&need->direct, file, fetch);
     else if (tz_way_keeps(tz_unit_way(plan, first, by_cores)))
-        need->kept += bytes;
+        need->kept += work->at ? 0 : bytes;
     else
         need->input += bytes;
     for (size_t i = 0; i < fetch->count; i++)
@@ -269,7 +270,7 @@ bool tz_cut_next(const tz_plan *plan, tz_work *work, const tz_rooms *rooms, tz_c
     *out = (tz_cut){.fetch0 = work->fetch, .empty0 = work->empty_at};
     for (; work->fetch < work->fetch_count; work->fetch++) {
         tz_need more = out->need;
-        add_fetch(plan, &work->fetches[work->fetch], work->by_cores, &more);
+        add_fetch(plan, &work->fetches[work->fetch], work, &more);
         if (!grow(plan, rooms, &more, out))
             break;
     }

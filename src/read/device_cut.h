@@ -63,7 +63,9 @@ typedef struct tz_work {
     size_t fetch_count, fetch;
     const uint32_t *empty;
     size_t empty_count, empty_at;
-    bool by_cores; /* all of it is decoded by the cores */
+    bool by_cores;      /* all of it is decoded by the cores */
+    const uint64_t *at; /* by fetch: offset in pinned memory of bytes that are there already; NULL:
+                           all bytes are read */
 } tz_work;
 tz_work tz_work_of(const tz_plan *plan); /* the whole wave */
 

@@ -2,6 +2,7 @@
  * The end of a wave: what the device says of its tiles, and pixels for buffers of the host. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "read/device_lane.h"
 #include "read/tile.h"
 
@@ -158,7 +159,7 @@ static bool is_all_well(const tz_lane *lane)
     return true;
 }
 
-/* Bytes of tiles that the cores decode now; those for memory of the device are read once more. */
+/* Brings down the bytes of tiles that the device could not decode and that went straight to it. */
 static tz_result bring_back(tz_device_run *run, tz_lane *lane)
 {
     const tz_wave *wave = &run->plan->wave;
@@ -166,9 +167,7 @@ static tz_result bring_back(tz_device_run *run, tz_lane *lane)
     uint64_t end = 0;
     for (size_t i = 0; i < lane->unit_count; i++) {
         const tz_lane_unit *unit = &lane->units[i];
-        const bool wanted = unit->on_host || run->plan->options.strict_device;
-        if (!unit->is_direct || !wanted || unit->state == TZ_LANE_DONE ||
-            status_of(lane, unit) == 0)
+        if (!unit->is_direct || unit->state == TZ_LANE_DONE || status_of(lane, unit) == 0)
             continue;
         const uint64_t after = unit->bytes + wave->pieces[unit->piece].size;
         first = unit->bytes < first ? unit->bytes : first;
@@ -177,15 +176,30 @@ static tz_result bring_back(tz_device_run *run, tz_lane *lane)
     return end > 0 ? tz_direct_bring_back(run, lane, first, end) : TZ_OK;
 }
 
-static void list_again(const tz_plan *plan, tz_lane *lane)
+/* Lists the units that the CPU has to decode for device memory. Their bytes are in pinned memory,
+ * where the next layout begins: they move to its end, all at once and as they lie. */
+static void list_again(const tz_device_run *run, tz_lane *lane)
 {
+    const tz_wave *wave = &run->plan->wave;
+    uint64_t first = UINT64_MAX;
+    uint64_t end = 0;
     for (size_t i = 0; i < lane->unit_count; i++) {
         const tz_lane_unit *unit = &lane->units[i];
-        const tz_piece *piece = &plan->wave.pieces[unit->piece];
-        if (unit->state == TZ_LANE_AGAIN)
-            lane->again[lane->again_count++] =
-                (tz_span){piece->offset, piece->size, unit->piece, 1};
+        const tz_piece *piece = &wave->pieces[unit->piece];
+        if (unit->state != TZ_LANE_AGAIN)
+            continue;
+        lane->again_at[lane->again_count] = unit->bytes;
+        lane->again[lane->again_count++] = (tz_span){piece->offset, piece->size, unit->piece, 1};
+        first = unit->bytes < first ? unit->bytes : first;
+        end = tz_larger_u64(end, unit->bytes + piece->size);
     }
+    if (lane->again_count == 0)
+        return;
+    const uint64_t shift = run->dp->lane.pinned - TZ_CODEC_SLACK - end;
+    memmove(tz_lane_pinned(lane, first + shift), tz_lane_pinned(lane, first), end - first);
+    lane->again_first = first + shift;
+    for (size_t i = 0; i < lane->again_count; i++)
+        lane->again_at[i] += shift;
 }
 
 static void count_decoded(tz_device_run *run, const tz_lane *lane)
@@ -212,6 +226,6 @@ tz_result tz_lane_finish(tz_device_run *run, tz_lane *lane)
         return TZ_OK;
     TZ_TRY(bring_back(run, lane));
     TZ_TRY(tz_lane_each(run, lane->fetch_count + 1, finish_fetch, &job));
-    list_again(run->plan, lane);
+    list_again(run, lane);
     return TZ_OK;
 }

@@ -9,7 +9,7 @@
 
 uint64_t tz_lane_host_bytes(const tz_device_plan *dp)
 {
-    const uint64_t unit = sizeof(tz_lane_unit) + sizeof(tz_span);
+    const uint64_t unit = sizeof(tz_lane_unit) + sizeof(tz_span) + sizeof(uint64_t);
     const uint64_t fetch =
         sizeof(tz_lane_fetch) + sizeof(tz_range) + sizeof(tz_request) + sizeof(bool);
     return dp->units * unit + dp->fetches * fetch + dp->reads * sizeof(tz_direct_read) +
@@ -21,14 +21,15 @@ static tz_result allocate_lists(const tz_device_run *run, tz_lane *lane)
     const tz_device_plan *dp = run->dp;
     lane->units = tz_alloc_array(dp->units, sizeof *lane->units);
     lane->again = tz_alloc_array(dp->units, sizeof *lane->again);
+    lane->again_at = tz_alloc_array(dp->units, sizeof *lane->again_at);
     lane->fetches = tz_alloc_array(dp->fetches, sizeof *lane->fetches);
     lane->reads = tz_alloc_array(dp->reads, sizeof *lane->reads);
     lane->ranges = tz_alloc_array(dp->fetches, sizeof *lane->ranges);
     lane->requests = tz_alloc_array(dp->fetches, sizeof *lane->requests);
     lane->is_read = tz_alloc_array(dp->fetches, sizeof *lane->is_read);
     lane->pair_ends = tz_alloc_array(dp->pair_count, sizeof *lane->pair_ends);
-    if (!lane->units || !lane->again || !lane->fetches || !lane->reads || !lane->ranges ||
-        !lane->requests || !lane->is_read || !lane->pair_ends)
+    if (!lane->units || !lane->again || !lane->again_at || !lane->fetches || !lane->reads ||
+        !lane->ranges || !lane->requests || !lane->is_read || !lane->pair_ends)
         return tz_fail_nomem(&run->plan->ctx, tz_lane_host_bytes(dp));
     return TZ_OK;
 }
@@ -61,6 +62,7 @@ void tz_lane_deinit(tz_device_run *run, tz_lane *lane)
     tz_free(lane->pictures);
     tz_free(lane->units);
     tz_free(lane->again);
+    tz_free(lane->again_at);
     tz_free(lane->fetches);
     tz_free(lane->reads);
     tz_free(lane->ranges);
@@ -216,9 +218,11 @@ static void add_unit(const tz_plan *plan, tz_lane *lane, const tz_lane_fetch *fe
         out->stream = advance(&at->streams, tz_picture_stream_bytes(plan, unit));
 }
 
-static void add_fetch(const tz_plan *plan, tz_lane *lane, const tz_span *span, bool by_cores,
+static void add_fetch(const tz_plan *plan, tz_lane *lane, const tz_work *work, size_t index,
                       cursors *at)
 {
+    const tz_span *span = &work->fetches[index];
+    const bool by_cores = work->by_cores;
     const tz_unit *first = &plan->wave.units[plan->wave.pieces[span->first].index];
     const tz_direct_file *file = tz_direct_file_of(plan, span, by_cores);
     tz_lane_fetch *fetch = &lane->fetches[lane->fetch_count++];
@@ -227,7 +231,9 @@ static void add_fetch(const tz_plan *plan, tz_lane *lane, const tz_span *span, b
                              .way = tz_unit_way(plan, first, by_cores),
                              .is_direct = file != NULL,
                              .first = lane->unit_count};
-    if (file) {
+    if (work->at) {
+        fetch->at = work->at[index];
+    } else if (file) {
         fetch->at = tz_lane_add_direct(lane, &at->direct, file, span);
         fetch->read = lane->read_count - 1;
     } else {
@@ -252,7 +258,7 @@ static void lay_out(const tz_plan *plan, tz_lane *lane, const tz_work *work)
     lane->fetch_count = 0;
     lane->read_count = 0;
     for (size_t i = cut->fetch0; i < cut->fetch1; i++)
-        add_fetch(plan, lane, &work->fetches[i], work->by_cores, &at);
+        add_fetch(plan, lane, work, i, &at);
     lane->first_empty = lane->unit_count;
     for (size_t i = cut->empty0; i < cut->empty1; i++) {
         tz_lane_unit *unit = &lane->units[lane->unit_count++];
@@ -267,7 +273,8 @@ tz_result tz_lane_begin(tz_device_run *run, tz_lane *lane, const tz_work *work, 
     lane->cut = *cut;
     lay_out(run->plan, lane, work);
     TZ_TRY(tz_direct_begin(run, lane));
-    TZ_TRY(tz_lane_fetch_all(run, lane));
+    if (!work->at)
+        TZ_TRY(tz_lane_fetch_all(run, lane));
     TZ_TRY(tz_lane_pictures(run, lane));
     TZ_TRY(work_by_cores(run, lane));
     TZ_TRY(tz_direct_end(run, lane));

@@ -72,9 +72,11 @@ typedef struct tz_lane {
     tz_request *requests; /* one for each source */
     bool *is_read;        /* by request: all of it has come */
     tz_picture *pictures; /* of units, library after library; NULL: none have any */
-    tz_span *again;       /* reads of units that are to be done once more */
+    tz_span *again;       /* reads of units that the CPU has to decode for device memory */
+    uint64_t *again_at;   /* the offsets of their bytes in pinned memory */
     size_t again_count;
-    uint64_t *pair_ends; /* by pair of memories: where its places end in the table */
+    uint64_t again_first; /* the lowest of these offsets */
+    uint64_t *pair_ends;  /* by pair of memories: where its places end in the table */
     uint64_t undo_count;
     uint32_t decode_counts[TZ_DEVICE_CODECS]; /* by codec */
     uint32_t first_status[TZ_DEVICE_CODECS];  /* the same */
@@ -137,7 +139,8 @@ tz_result tz_lane_launch(tz_device_run *run, tz_lane *lane);
 tz_result tz_lane_each(tz_device_run *run, uint64_t count, tz_job job, void *user);
 
 tz_result tz_lane_begin(tz_device_run *run, tz_lane *lane, const tz_work *work, const tz_cut *cut);
-/* Units that the device could not decode are noted in lane->again. */
+/* Units that the device could not decode, and that it has to store, are noted in lane->again. Their
+ * bytes are then at the end of pinned memory. */
 tz_result tz_lane_finish(tz_device_run *run, tz_lane *lane);
 
 /* What is outside of levels, and pixels that failed, in buffers of the device. All waves are done.

@@ -74,6 +74,8 @@ struct tz_device_plan {
     uint64_t room;        /* bytes of the device that there are for all of it */
     tz_rooms rooms;       /* that a wave may take */
     tz_rooms lane;        /* that the largest takes */
+    tz_rooms again;       /* that the CPU takes for one tile that the device could not decode */
+    uint64_t again_bytes; /* the most bytes of a wave's tiles that wait meanwhile */
     size_t units;         /* of the largest */
     size_t fetches;       /* the same */
     size_t reads;         /* the same, that go straight to the device; 0: none does */

@@ -27,12 +27,16 @@ static tz_result report_progress(const tz_device_run *run, const position *at)
                              plan->unit_count);
 }
 
-/* What the device could not decode: once more, by the cores. */
+/* The CPU decodes what the device could not, and the device stores it. */
 static tz_result run_again(tz_device_run *run, tz_lane *lane)
 {
-    tz_work work = {.fetches = lane->again, .fetch_count = lane->again_count, .by_cores = true};
+    const tz_rooms rooms = {run->dp->lane.device, lane->again_first};
+    tz_work work = {.fetches = lane->again,
+                    .fetch_count = lane->again_count,
+                    .by_cores = true,
+                    .at = lane->again_at};
     tz_cut cut;
-    while (tz_cut_next(run->plan, &work, &run->dp->lane, &cut)) {
+    while (tz_cut_next(run->plan, &work, &rooms, &cut)) {
         TZ_TRY(tz_lane_begin(run, lane, &work, &cut));
         TZ_TRY(tz_lane_finish(run, lane));
     }

@@ -78,14 +78,13 @@ tz_result tz_device_plan_rooms(tz_plan *plan)
 
 /* ---- measuring ---- */
 
-static void widen(tz_device_plan *dp, const tz_rooms *size)
+static void widen(tz_rooms *rooms, const tz_rooms *size)
 {
-    dp->lane.device = most(dp->lane.device, size->device);
-    dp->lane.pinned = most(dp->lane.pinned, size->pinned);
+    rooms->device = most(rooms->device, size->device);
+    rooms->pinned = most(rooms->pinned, size->pinned);
 }
 
-/* Any tile that the device decodes may have to be decoded by the cores after all: a lane holds it.
- */
+/* Any tile that the device decodes may have to be decoded by the CPU after all. */
 static void measure_redone(tz_plan *plan)
 {
     const tz_wave *wave = &plan->wave;
@@ -99,10 +98,11 @@ static void measure_redone(tz_plan *plan)
             if (way != TZ_WAY_DEVICE || tz_unit_on_host(plan, unit))
                 continue;
             const tz_span span = {wave->pieces[piece].offset, wave->pieces[piece].size, piece, 1};
-            tz_work work = {.fetches = &span, .fetch_count = 1, .by_cores = true};
+            const uint64_t nowhere = 0;
+            tz_work work = {.fetches = &span, .fetch_count = 1, .by_cores = true, .at = &nowhere};
             tz_cut cut;
             (void)tz_cut_next(plan, &work, &plan->device->rooms, &cut);
-            widen(plan->device, &cut.layout.size);
+            widen(&plan->device->again, &cut.layout.size);
         }
     }
 }
@@ -137,13 +137,14 @@ void tz_device_plan_measure(tz_plan *plan)
     tz_cut cut;
     while (tz_cut_next(plan, &work, &dp->rooms, &cut)) {
         count_cut(dp, &plan->report.device, &cut);
-        widen(dp, &cut.layout.size);
+        widen(&dp->lane, &cut.layout.size);
+        dp->again_bytes = most(dp->again_bytes, cut.layout.mirrored - cut.layout.input);
         dp->units = tz_larger(dp->units, (size_t)cut.need.units);
         dp->fetches = tz_larger(dp->fetches, (size_t)cut.need.fetches);
         dp->reads = tz_larger(dp->reads, (size_t)cut.need.direct.reads);
     }
     if (dp->on_device && dp->codec_count > 0)
-        dp->fetches = dp->units; /* done once more, each tile is a read of its own */
+        dp->fetches = dp->units; /* decoded again, each tile is a fetch of its own */
     measure_redone(plan);
     plan->report.device.tiles_by_cores = dp->by_cores;
 }
@@ -160,7 +161,16 @@ static void measure_fills(tz_device_plan *dp)
     }
     dp->fill_places = need.places;
     if (dp->on_device)
-        widen(dp, &layout.size);
+        widen(&dp->lane, &layout.size);
+}
+
+/* Pinned memory for one tile that is decoded again, beside the bytes of all others that wait. */
+static void measure_again(tz_device_plan *dp)
+{
+    tz_rooms again = dp->again;
+    if (again.device > 0)
+        again.pinned = tz_add_capped(again.pinned, dp->again_bytes + TZ_CODEC_SLACK);
+    widen(&dp->lane, &again);
 }
 
 /* ---- the guard ---- */
@@ -238,6 +248,8 @@ static void measure_anew(tz_plan *plan)
 {
     tz_device_plan *dp = plan->device;
     dp->lane = (tz_rooms){0};
+    dp->again = (tz_rooms){0};
+    dp->again_bytes = 0;
     dp->units = 0;
     dp->fetches = 0;
     dp->reads = 0;
@@ -252,6 +264,7 @@ tz_result tz_device_plan_fit(tz_plan *plan, bool *again)
     if (*again)
         return TZ_OK;
     measure_fills(dp);
+    measure_again(dp);
     if (is_too_large(dp) && (plan->fetch_size > 1 || dp->lanes > 1)) {
         dp->lanes = plan->fetch_size > 1 ? dp->lanes : 1;
         plan->fetch_size = 1;
