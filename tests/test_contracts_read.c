@@ -179,7 +179,8 @@ static void check_guard(const decoding *d, tz_device *device, const contract_siz
     contract_file_free(&f);
 }
 
-/* A tile that has no room alone: nothing is taken for it. */
+/* A tile that has no room alone: nothing is taken for it. Where the device itself has too little,
+ * the CPU reads unless that is not allowed. */
 static void check_refused(const contract_file *f, tz_device *device, uint64_t device_bytes,
                           uint64_t needed)
 {
@@ -190,6 +191,12 @@ static void check_refused(const contract_file *f, tz_device *device, uint64_t de
     how.device = device;
     how.device_bytes = device_bytes;
     steps_keep(contract_cuda);
+    if (device_bytes == 0) {
+        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        assert_string_equal(report.device.id, "");
+        assert_true(report.device.reason[0] != '\0');
+        how.strict_device = true;
+    }
     assert_int_equal(tz_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
     assert_int_equal(err.found, needed);
     contract_expect(&contract_sizes[1], "allocations", steps_allocating(contract_cuda), 0);

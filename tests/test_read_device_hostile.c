@@ -286,8 +286,10 @@ static void tiles_larger_than_the_device(void **state)
         .window = {0, 0, 4, 4},
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 4, .width = 4}};
     options.device = device;
+    options.strict_device = true;
     assert_int_equal(tz_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
     options.device = test_device;
+    options.strict_device = false;
     options.device_bytes = 1 << 20;
     assert_int_equal(tz_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
     assert_string_equal(err.limit, "device_bytes");

@@ -189,12 +189,45 @@ static void little_free_memory_is_enough(void **state)
     assert_true(report.device.waves > 1);
     tz_memory_free(&out);
     tz_device_close(device);
-    fault_set_memory(1 << 10); /* and this is too little */
+    fault_set_memory(1 << 10); /* and this is too little: the CPU writes the same bytes */
     assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
+    options.device = NULL;
+    tz_memory by_cpu = raster_write(&r, &options, NULL, NULL);
     options.device = device;
+    out = raster_write(&r, &options, NULL, &report);
+    raster_check_same(&by_cpu, &out, "on a full device");
+    assert_string_equal(report.device.id, "");
+    assert_true(report.device.reason[0] != '\0');
+    tz_memory_free(&by_cpu);
+    tz_memory_free(&out);
+    options.strict_device = true;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_LIMIT);
     assert_non_null(strstr(err.message, test_device_is_cuda() ? "in one piece" : "than is free"));
     tz_device_close(device);
+    raster_free(&r);
+}
+
+/* Others may take memory between the plan and its allocations. */
+static void memory_that_is_gone(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 256, 256, false);
+    for (uint64_t n = 1; n <= 6; n++) {
+        tz_device *device = NULL;
+        tz_memory out = {0};
+        tz_error err = {0};
+        tz_write_report report;
+        assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
+        const tz_write_options options = options_of(device);
+        fault_set(FAULT_PINNED, n, FAULT_NO_MEMORY);
+        if (raster_try(&r, &options, NULL, &out, &report, &err) != TZ_OK)
+            fail_msg("pinned memory %d: %s", (int)n, err.message);
+        fault_reset();
+        assert_true((report.device.id[0] != '\0') != (report.device.reason[0] != '\0'));
+        tz_memory_free(&out);
+        assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
+        assert_int_equal(fault_live(), 0);
+    }
     raster_free(&r);
 }
 
@@ -253,7 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FAULT(each_call_fails_in_turn),      FAULT(each_allocation_fails_in_turn),
         FAULT(little_free_memory_is_enough), FAULT(auto_is_left_where_it_does_not_pay),
-        FAULT(several_threads_take_tiles),
+        FAULT(several_threads_take_tiles),   FAULT(memory_that_is_gone),
     };
     const struct CMUnitTest of_opencl[] = {FAULT(nonsense_is_not_believed)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,9 +20,8 @@ tz_result tz_cu_check(const char *function, tz_cu_code code, const tz_context *c
     const bool memory = code == TZ_CU_ERROR_OUT_OF_MEMORY;
     if (code == TZ_CU_SUCCESS)
         return TZ_OK;
-    return tz_fail(ctx, memory ? TZ_ERR_NOMEM : TZ_ERR_DEVICE,
-                   memory ? TZ_CAUSE_NOMEM : TZ_CAUSE_DEVICE, tz_at_nowhere(), "%s: %s (%u)",
-                   function, tz_cu_error_text(code), code);
+    return tz_fail(ctx, memory ? TZ_ERR_NOMEM : TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                   "%s: %s (%u)", function, tz_cu_error_text(code), code);
 }
 
 tz_result tz_cu_check_memory(const char *function, tz_cu_code code, uint64_t size,
@@ -30,7 +29,7 @@ tz_result tz_cu_check_memory(const char *function, tz_cu_code code, uint64_t siz
 {
     if (code != TZ_CU_ERROR_OUT_OF_MEMORY)
         return tz_cu_check(function, code, ctx);
-    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_at_nowhere(),
                    "no %llu bytes of device memory: %s: %s (%u)", (unsigned long long)size,
                    function, tz_cu_error_text(code), code);
 }

@@ -26,6 +26,9 @@ tz_result tz_device_close_checked(tz_device *device, tz_error *err);
  * tells what was needed and what there is. */
 tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count, tz_error *err);
 
+/* Whether a call failed because the device has no memory for it; the device still works. */
+bool tz_device_is_full(tz_result result, const tz_error *err);
+
 /* Bytes that may still be allocated: what the device tells, what options allow. */
 tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *err);
 

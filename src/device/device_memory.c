@@ -40,6 +40,11 @@ tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *er
     return TZ_OK;
 }
 
+bool tz_device_is_full(tz_result result, const tz_error *err)
+{
+    return result == TZ_ERR_NOMEM && err->cause == TZ_CAUSE_DEVICE;
+}
+
 static tz_result check_piece(const tz_device *device, uint64_t size, tz_error *err)
 {
     const uint64_t most = device->info.limits.max_allocation;
@@ -177,14 +182,30 @@ static tz_result allocate(const tz_device_memory *wanted, tz_device_call kind,
     return TZ_OK;
 }
 
+/* Adds to an error how much was asked for and how much is free. */
+static tz_result fail_full(tz_device *device, uint64_t size, const tz_error *failed, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    uint64_t bytes = TZ_NONE;
+    (void)tz_device_free_memory(device, &bytes, NULL);
+    return tz_fail(&ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_expecting(tz_at_nowhere(), bytes, size),
+                   "%s", failed->message);
+}
+
 static tz_result allocate_counted(const tz_device_memory *wanted, tz_device_memory **out,
                                   tz_error *err)
 {
+    tz_error failed = {.result = TZ_OK};
     TZ_TRY(check_piece(wanted->device, wanted->size, err));
     TZ_TRY(reserve(wanted->device, wanted->size, err));
-    const tz_result result = allocate(wanted, TZ_CALL_ALLOC, out, err);
-    if (result != TZ_OK)
-        give_back(wanted->device, wanted->size);
+    const tz_result result = allocate(wanted, TZ_CALL_ALLOC, out, &failed);
+    if (result == TZ_OK)
+        return TZ_OK;
+    give_back(wanted->device, wanted->size);
+    if (tz_device_is_full(result, &failed))
+        return fail_full(wanted->device, wanted->size, &failed, err);
+    if (err)
+        *err = failed;
     return result;
 }
 

@@ -90,6 +90,7 @@ typedef struct tz_device_run {
     unsigned worker_count;
     pthread_mutex_t lock; /* of the outcomes */
     tz_lane lanes[TZ_QUEUES];
+    bool has_memory;    /* all of it is allocated */
     tz_device_use use;  /* counted */
     bool direct_is_off; /* nothing goes straight to the device any more */
     _Atomic uint64_t redone;

@@ -264,10 +264,8 @@ static tz_result check_formats(tz_plan *plan)
     if (reason && plan->options.strict_device)
         return tz_fail(&plan->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
                        "%s: %s", id_of(dp), reason);
-    if (reason) {
-        plan->off_device = dp->on_device;
-        tz_device_plan_leave(plan, reason);
-    }
+    if (reason)
+        tz_device_plan_give_up(plan, reason);
     return TZ_OK;
 }
 

@@ -102,6 +102,13 @@ void tz_device_plan_measure(tz_plan *plan);
  * smaller reads or a single lane, or for the cores. */
 tz_result tz_device_plan_fit(tz_plan *plan, bool *again);
 
+/* Plan again for half of the device memory, after that of the plan could not be allocated. False:
+ * one tile needs as much, or another error; plan->device may be NULL then. */
+bool tz_device_plan_shrink(tz_plan *plan);
+
+/* Leave all of it to the CPU, buffers in device memory included. */
+void tz_device_plan_give_up(tz_plan *plan, const char *reason);
+
 /* Memory of the host that lanes take. */
 uint64_t tz_device_plan_host_bytes(const tz_device_plan *dp);
 

@@ -124,6 +124,7 @@ static tz_result read_all(tz_device_run *run)
         TZ_TRY(tz_device_meet(run->dp->device, plan->ctx.err));
     for (uint32_t i = 0; i < run->dp->lanes; i++)
         TZ_TRY(tz_lane_init(run, &run->lanes[i], i));
+    run->has_memory = true;
     for (size_t i = 0; plan->options.boundless && i < plan->target_count; i++)
         tz_target_fill_outside(&plan->targets[i], &plan->options);
     TZ_TRY(run_waves(run));
@@ -134,9 +135,8 @@ static tz_result read_all(tz_device_run *run)
 }
 
 /* Nothing of what the device did counts. */
-static tz_result read_by_cores(tz_plan *plan, const char *reason)
+static tz_result read_by_cores(tz_plan *plan)
 {
-    tz_device_plan_leave(plan, reason);
     plan->report.tiles_failed = 0;
     for (size_t i = 0; i < plan->target_count; i++) {
         if (plan->targets[i].outcome)
@@ -147,22 +147,54 @@ static tz_result read_by_cores(tz_plan *plan, const char *reason)
     return tz_cores_read(plan);
 }
 
-tz_result tz_device_read(tz_plan *plan)
+static tz_result read_once(tz_plan *plan, bool *has_memory)
 {
     tz_device_run run = {.plan = plan, .dp = plan->device, .lock = PTHREAD_MUTEX_INITIALIZER};
-    tz_error *err = plan->ctx.err;
-    tz_error own;
-    plan->ctx.err = err ? err : &own;
-    tz_result result = read_all(&run);
+    const tz_result result = read_all(&run);
     for (uint32_t i = 0; i < TZ_QUEUES; i++)
         tz_lane_deinit(&run, &run.lanes[i]);
     for (unsigned i = 0; i < run.worker_count; i++)
         tz_worker_deinit(&run.workers[i]);
     tz_free(run.workers);
-    if (result == TZ_ERR_DEVICE && !plan->options.strict_device && !plan->device->on_device) {
-        own = *plan->ctx.err;
-        result = read_by_cores(plan, own.message);
+    *has_memory = run.has_memory;
+    return result;
+}
+
+/* Smaller batches where the planned ones find no memory after all: others use the device, too.
+ * *is_full: even the smallest find none. */
+static tz_result read_with_less(tz_plan *plan, bool *is_full)
+{
+    tz_error *err = plan->ctx.err;
+    for (;;) {
+        tz_error ignored;
+        bool has_memory;
+        const tz_result result = read_once(plan, &has_memory);
+        *is_full = tz_device_is_full(result, err) || (!has_memory && result == TZ_ERR_LIMIT);
+        if (has_memory || !*is_full)
+            return result;
+        plan->ctx.err = &ignored;
+        const bool is_less = tz_device_plan_shrink(plan) && tz_plan_check_memory(plan) == TZ_OK;
+        plan->ctx.err = err;
+        if (!is_less)
+            return result;
     }
+}
+
+tz_result tz_device_read(tz_plan *plan)
+{
+    const bool on_device = plan->device->on_device;
+    tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
+    bool is_full;
+    plan->ctx.err = &failed;
+    const tz_result result = read_with_less(plan, &is_full);
     plan->ctx.err = err;
+    const bool is_lost = result == TZ_ERR_DEVICE && !on_device;
+    if ((is_full || is_lost) && !plan->options.strict_device) {
+        plan->off_device = on_device;
+        tz_device_plan_leave(plan, failed.message);
+        return on_device ? TZ_OK : read_by_cores(plan);
+    }
+    if (result != TZ_OK && err)
+        *err = failed;
     return result;
 }

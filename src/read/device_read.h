@@ -5,8 +5,9 @@
 
 #include "read/plan.h"
 
-/* plan->device is set. Where the device fails on the way, and no buffer is in its memory, the cores
- * do it all, unless that is not allowed. */
+/* plan->device is set. Where the device has no memory for the smallest batch, or fails and no
+ * buffer is in its memory, the CPU does it all, unless that is not allowed. plan->off_device is set
+ * where a buffer in device memory is left to do. */
 tz_result tz_device_read(tz_plan *plan);
 
 #endif

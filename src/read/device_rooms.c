@@ -48,10 +48,20 @@ static void set_rooms(tz_plan *plan)
     }
 }
 
-/* Whether the cores may do it where the device fails. */
-static bool may_leave(const tz_plan *plan)
+/* Whether the CPU does it instead: where the device has too little memory, or fails and no buffer
+ * is in its memory. A limit that the caller has set stays an error. */
+static bool is_left(const tz_plan *plan, tz_result result, const tz_error *failed)
 {
-    return !plan->options.strict_device && !plan->device->on_device;
+    const bool is_full =
+        tz_device_is_full(result, failed) || (result == TZ_ERR_LIMIT && !failed->limit);
+    const bool is_lost = result == TZ_ERR_DEVICE && !plan->device->on_device;
+    return (is_full || is_lost) && !plan->options.strict_device;
+}
+
+void tz_device_plan_give_up(tz_plan *plan, const char *reason)
+{
+    plan->off_device = plan->device->on_device;
+    tz_device_plan_leave(plan, reason);
 }
 
 tz_result tz_device_plan_rooms(tz_plan *plan)
@@ -60,8 +70,8 @@ tz_result tz_device_plan_rooms(tz_plan *plan)
     tz_error failed = {.result = TZ_OK};
     uint64_t bytes = 0;
     const tz_result result = tz_device_free_memory(dp->device, &bytes, &failed);
-    if (result == TZ_ERR_DEVICE && may_leave(plan)) {
-        tz_device_plan_leave(plan, failed.message);
+    if (is_left(plan, result, &failed)) {
+        tz_device_plan_give_up(plan, failed.message);
         return TZ_OK;
     }
     if (result != TZ_OK) {
@@ -204,19 +214,19 @@ static tz_result admit(const tz_plan *plan)
     return TZ_OK;
 }
 
-/* The guard asks the device, which may fail, and then the cores do it all. */
 static tz_result admit_or_leave(tz_plan *plan, bool *left)
 {
-    tz_error own, *err = plan->ctx.err;
-    plan->ctx.err = err ? err : &own;
-    tz_result result = admit(plan);
-    *left = result == TZ_ERR_DEVICE && may_leave(plan);
-    if (*left) {
-        own = *plan->ctx.err;
-        tz_device_plan_leave(plan, own.message);
-        result = TZ_OK;
-    }
+    tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
+    plan->ctx.err = &failed;
+    const tz_result result = admit(plan);
     plan->ctx.err = err;
+    *left = is_left(plan, result, &failed);
+    if (*left) {
+        tz_device_plan_give_up(plan, failed.message);
+        return TZ_OK;
+    }
+    if (result != TZ_OK && err)
+        *err = failed;
     return result;
 }
 
@@ -278,6 +288,18 @@ tz_result tz_device_plan_fit(tz_plan *plan, bool *again)
     if (!*again)
         plan->report.device.memory = dp->library_bytes + dp->lanes * dp->lane.device;
     return TZ_OK;
+}
+
+bool tz_device_plan_shrink(tz_plan *plan)
+{
+    tz_device_plan *dp = plan->device;
+    const uint64_t held = dp->lanes * dp->lane.device;
+    dp->room = held / 2;
+    dp->lanes = TZ_QUEUES;
+    measure_anew(plan);
+    if (tz_plan_measure(plan) != TZ_OK || !plan->device)
+        return false;
+    return dp->lanes * dp->lane.device < held;
 }
 
 uint64_t tz_device_plan_host_bytes(const tz_device_plan *dp)

@@ -193,13 +193,12 @@ static tz_result measure_waves(tz_plan *plan)
 
 /* Waves of a device that are too large are measured again, once it is known how much there is for
  * each; and all is, where the device does not pay. */
-static tz_result measure_all(tz_plan *plan)
+tz_result tz_plan_measure(tz_plan *plan)
 {
-    tz_report before = plan->report;
     bool again;
     do {
         again = false;
-        plan->report = before;
+        plan->report = plan->unmeasured;
         plan->input_size = 0;
         plan->measuring = true;
         TZ_TRY(measure_waves(plan));
@@ -207,8 +206,8 @@ static tz_result measure_all(tz_plan *plan)
         if (plan->device)
             TZ_TRY(tz_device_plan_fit(plan, &again));
         if (!plan->device)
-            before.device = plan->report.device;
-    } while (again);
+            plan->unmeasured.device = plan->report.device;
+    } while (again && !plan->off_device);
     return TZ_OK;
 }
 
@@ -313,8 +312,9 @@ tz_result tz_plan_make(tz_plan *plan, const tz_view *views, size_t count,
     /* Whatever else it takes, it takes this: a file that lies about its tiles ends here. */
     TZ_TRY(tz_plan_check_memory(plan));
     TZ_TRY(tz_wave_init(plan));
-    TZ_TRY(measure_all(plan));
-    return tz_plan_check_memory(plan);
+    plan->unmeasured = plan->report;
+    TZ_TRY(tz_plan_measure(plan));
+    return plan->off_device ? TZ_OK : tz_plan_check_memory(plan);
 }
 
 void tz_plan_deinit(tz_plan *plan)

@@ -67,6 +67,7 @@ typedef struct tz_plan {
     tz_warnings warnings;
     tz_warnings table_warnings; /* of the tile tables; found while waves are measured */
     bool measuring;             /* waves are made again for the read itself */
+    tz_report unmeasured;       /* what the report was before tiles were counted */
     uint64_t last_tile;         /* while tiles are counted */
     uint32_t last_group;
 } tz_plan;
@@ -84,6 +85,9 @@ void tz_plan_deinit(tz_plan *plan); /* zeroed state is fine */
 
 /* The one guard of memory: fewer threads where it is short, an error where even one has no room. */
 tz_result tz_plan_check_memory(tz_plan *plan);
+
+/* Count tiles, reads and memory, by the wave; again after something about the device changed. */
+tz_result tz_plan_measure(tz_plan *plan);
 
 /* Are these still the files that were opened? */
 tz_result tz_plan_check_unchanged(const tz_plan *plan);

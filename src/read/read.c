@@ -135,14 +135,14 @@ static tz_result carry_out(tz_plan *plan, bool dry)
     return plan->device ? tz_device_read(plan) : tz_cores_read(plan);
 }
 
-/* *off_device: nothing is done yet, and the cores have to. */
+/* *off_device: the device cannot do this read; the CPU has to, for buffers in device memory. */
 static tz_result read_planned(request *r, const tz_read_options *how, bool dry, bool *off_device)
 {
     tz_plan plan = {0};
     tz_result result = tz_plan_make(&plan, r->views, r->plain_count, how, r->ctx.err);
-    *off_device = result == TZ_OK && plan.off_device;
     if (result == TZ_OK && !plan.off_device)
         result = carry_out(&plan, dry);
+    *off_device = result == TZ_OK && plan.off_device;
     r->report = plan.report;
     tz_plan_deinit(&plan);
     return result;

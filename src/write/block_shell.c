@@ -12,7 +12,7 @@ static tz_result fill(tz_writer *shell, const tz_cog_plan *plan)
     shell->limits = image->options.limits;
     shell->ctx.limits = &shell->limits;
     image->options.threads = 1;
-    TZ_TRY(tz_budget_make(&shell->budget, &shell->pyramid, NULL, NULL, &shell->ctx));
+    TZ_TRY(tz_budget_make(&shell->budget, &shell->pyramid, NULL, NULL, 0, &shell->ctx));
     shell->budget.slots = 1;
     shell->levels = tz_alloc_zeroed(levels, sizeof *shell->levels);
     if (!shell->levels)

@@ -312,7 +312,7 @@ static void spend_rest(tz_budget *b, const tz_pyramid *pyramid)
 }
 
 tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row_source *source,
-                         tz_device *device, const tz_context *ctx)
+                         tz_device *device, uint64_t device_room, const tz_context *ctx)
 {
     const tz_image *image = &pyramid->levels[0].image;
     tz_budget b = {.threads = 1,
@@ -330,7 +330,7 @@ tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row
     b.columns = split ? 1 : image->tiles_across;
     if (device) {
         tz_device_budget_make(&b, pyramid, 0);
-        TZ_TRY(tz_device_budget_allow(&b, pyramid, ctx));
+        TZ_TRY(tz_device_budget_allow(&b, pyramid, device_room, ctx));
     }
     const uint64_t least = tz_budget_total(&b, pyramid);
     if (least > SIZE_MAX / 2)

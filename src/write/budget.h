@@ -44,11 +44,11 @@ typedef struct tz_budget {
     tz_device_budget device;
 } tz_budget;
 
-/* source NULL: rows are pushed. device: that makes the tiles; NULL: the cores do. TZ_ERR_NOMEM only
- * for sizes that no memory has, and TZ_ERR_LIMIT where a device may not have what it takes at
- * least. */
+/* source NULL: rows are pushed. device: that makes the tiles; NULL: the CPU does. device_room:
+ * bytes of the device that can be allocated. TZ_ERR_NOMEM only for sizes that no memory has, and
+ * TZ_ERR_LIMIT where a device does not have what it takes at least. */
 tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row_source *source,
-                         tz_device *device, const tz_context *ctx);
+                         tz_device *device, uint64_t device_room, const tz_context *ctx);
 
 /* All that the host holds. */
 uint64_t tz_budget_total(const tz_budget *budget, const tz_pyramid *pyramid);
@@ -65,8 +65,9 @@ tz_device_rooms tz_device_tile_rooms(const tz_budget *budget, const tz_image *im
 /* What it holds with batches of so many places of tiles, or where that is 0 of one tile: 0 is the
  * least. */
 void tz_device_budget_make(tz_budget *budget, const tz_pyramid *pyramid, uint64_t places);
-/* How much it may hold; TZ_ERR_LIMIT when that is less than what is planned. */
-tz_result tz_device_budget_allow(tz_budget *budget, const tz_pyramid *pyramid,
+/* How much it may hold: what is planned, and more within options->device_buffer_bytes and what is
+ * free. TZ_ERR_LIMIT when that is less than what is planned. */
+tz_result tz_device_budget_allow(tz_budget *budget, const tz_pyramid *pyramid, uint64_t device_room,
                                  const tz_context *ctx);
 /* Whether it may hold it, after something else of the budget has changed. */
 bool tz_device_budget_fits(tz_budget *budget, const tz_pyramid *pyramid);

@@ -214,21 +214,6 @@ uint64_t tz_device_cap(const tz_write_options *options)
     return options->device_buffer_bytes > 0 ? options->device_buffer_bytes : DEFAULT_BUFFER;
 }
 
-tz_result tz_device_check_cap(const tz_write_options *options, uint64_t bytes,
-                              const tz_context *ctx)
-{
-    const uint64_t cap = tz_device_cap(options);
-    if (bytes <= cap)
-        return TZ_OK;
-    const tz_result result =
-        tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(tz_at_nowhere(), cap, bytes),
-                "the write takes more of the device's memory than options->device_buffer_bytes "
-                "allows; raise it");
-    if (ctx->err)
-        ctx->err->limit = "device_buffer_bytes";
-    return result;
-}
-
 tz_result tz_device_budget_admit(const tz_device_budget *plan, tz_error *err)
 {
     uint64_t sizes[TZ_PIECES + 1];
@@ -241,17 +226,22 @@ tz_result tz_device_budget_admit(const tz_device_budget *plan, tz_error *err)
     return tz_device_admit(plan->device, sizes, count, err);
 }
 
-tz_result tz_device_budget_allow(tz_budget *b, const tz_pyramid *pyramid, const tz_context *ctx)
+tz_result tz_device_budget_allow(tz_budget *b, const tz_pyramid *pyramid, uint64_t device_room,
+                                 const tz_context *ctx)
 {
     tz_device_budget *plan = &b->device;
-    const tz_write_options *options = &pyramid->levels[0].image.options;
-    const uint64_t cap = tz_device_cap(options);
+    const uint64_t cap = tz_device_cap(&pyramid->levels[0].image.options);
     uint64_t room;
-    TZ_TRY(tz_device_check_cap(options, plan->planned, ctx));
     TZ_TRY(tz_device_budget_admit(plan, ctx->err));
+    if (plan->planned > device_room)
+        return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                       tz_expecting(tz_at_nowhere(), device_room, plan->planned),
+                       "one row of tiles takes more device memory than could be allocated");
     TZ_TRY(tz_device_free_memory(plan->device, &room, ctx->err));
     room = tz_device_usable(room);
-    plan->allowed = cap < room ? cap : room;
+    room = room < device_room ? room : device_room;
+    room = cap < room ? cap : room;
+    plan->allowed = plan->planned > room ? plan->planned : room;
     return TZ_OK;
 }
 

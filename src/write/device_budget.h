@@ -64,9 +64,6 @@ typedef struct tz_device_budget {
 
 /* options->device_buffer_bytes, or the default. */
 uint64_t tz_device_cap(const tz_write_options *options);
-/* TZ_ERR_LIMIT for more than that. */
-tz_result tz_device_check_cap(const tz_write_options *options, uint64_t bytes,
-                              const tz_context *ctx);
 /* The guard before the first allocation. */
 tz_result tz_device_budget_admit(const tz_device_budget *plan, tz_error *err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "device/device_text.h"
 #include "write/writer.h"
 
 /* ---- opening ---- */
@@ -105,6 +106,18 @@ void tz_device_means_close(tz_writer *w)
         tz_device_free(means->pieces[i]);
         means->pieces[i] = NULL;
     }
+}
+
+void tz_device_leave(tz_writer *w, const char *reason)
+{
+    tz_device_means_close(w);
+    w->means.held = 0;
+    for (uint32_t i = 1; w->levels && i < w->pyramid.count; i++) {
+        w->levels[i].slabs[0] = (tz_slab){0};
+        w->levels[i - 1].kept[0].slab = w->levels[i - 1].kept[1].slab = (tz_slab){0};
+    }
+    w->device = NULL;
+    tz_device_text(w->report.device.reason, sizeof w->report.device.reason, reason);
 }
 
 /* ---- what it cost ---- */

@@ -59,6 +59,8 @@ typedef struct tz_device_means {
 /* device_choose.c: whether the device makes the tiles, decided once; else the report says why not,
  * or with strict_device it is an error. */
 tz_result tz_device_choose(tz_writer *writer);
+/* The CPU makes the tiles after all: no row has been taken yet. */
+void tz_device_leave(tz_writer *writer, const char *reason);
 
 /* device_means.c */
 tz_result tz_device_means_open(tz_writer *writer, bool shows_rows); /* to a source of rows */

@@ -33,17 +33,32 @@ tz_result tz_device_take_slab(tz_writer *w)
     return w->means.uploading[w->levels[0].slab] ? tz_device_finish(w) : TZ_OK;
 }
 
+/* Pinned memory, or plain memory where the system has none to pin: copies from it are slower. */
+static tz_result allocate_slab(tz_writer *w, tz_slab *slab, tz_device_memory **pinned)
+{
+    const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
+    tz_error failed = {.result = TZ_OK};
+    const tz_result result = tz_device_alloc_pinned(w->device, size, pinned, &failed);
+    if (result == TZ_OK) {
+        slab->memory = (*pinned)->host;
+        return TZ_OK;
+    }
+    if (!tz_device_is_full(result, &failed)) {
+        if (w->ctx.err)
+            *w->ctx.err = failed;
+        return result;
+    }
+    slab->memory = tz_alloc_slab(size);
+    return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
+}
+
 /* The side of a slab that is on the host: of a write by the device, there once rows come to it. */
 static tz_result host_side(tz_writer *w, const tz_swath *swath, tz_swath *side)
 {
     tz_writer_level *first = &w->levels[0];
     tz_slab *slab = &first->slabs[first->slab];
-    if (!slab->memory) {
-        tz_device_memory **pinned = &w->means.pinned[first->slab];
-        TZ_TRY(tz_device_alloc_pinned(w->device, tz_slab_bytes(&w->budget, first->image), pinned,
-                                      w->ctx.err));
-        slab->memory = (*pinned)->host;
-    }
+    if (!slab->memory)
+        TZ_TRY(allocate_slab(w, slab, &w->means.pinned[first->slab]));
     *side = *swath;
     tz_slab_buffers(first->image, slab, swath->rows, swath->pixels.width, side);
     return TZ_OK;
@@ -65,7 +80,6 @@ static tz_result open_side(tz_writer *w)
     const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
     if (w->means.pieces[TZ_PIECE_ROWS])
         return TZ_OK;
-    TZ_TRY(tz_device_check_cap(options, size, &w->ctx));
     TZ_TRY(tz_device_admit(options->device, &size, 1, w->ctx.err));
     TZ_TRY(tz_device_alloc(options->device, size, &w->means.pieces[TZ_PIECE_ROWS], w->ctx.err));
     w->means.held = size;

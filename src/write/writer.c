@@ -261,6 +261,45 @@ static tz_result tick(void *opaque, uint64_t delivered, tz_error *err)
                              height);
 }
 
+static tz_result plan_memory(tz_writer *w, const tz_row_source *source, uint64_t device_room,
+                             bool dry, bool *is_planned)
+{
+    const tz_result result =
+        tz_budget_make(&w->budget, &w->pyramid, source, w->device, device_room, &w->ctx);
+    *is_planned = result == TZ_OK;
+    if (result != TZ_OK || dry || !w->device)
+        return result;
+    return tz_device_means_open(w, source && source->on_device);
+}
+
+/* Where the device has no memory for the plan, it makes smaller batches; where it has none for the
+ * smallest, the CPU makes the tiles. */
+static tz_result find_memory(tz_writer *w, const tz_row_source *source, bool dry)
+{
+    tz_error failed, *err = w->ctx.err;
+    uint64_t device_room = UINT64_MAX;
+    for (;;) {
+        bool is_planned;
+        failed = (tz_error){.result = TZ_OK};
+        w->ctx.err = &failed;
+        const tz_result result = plan_memory(w, source, device_room, dry, &is_planned);
+        w->ctx.err = err;
+        const bool is_full = tz_device_is_full(result, &failed) || result == TZ_ERR_LIMIT;
+        if (!w->device || !is_full || (!is_planned && tz_writer_image(w)->options.strict_device)) {
+            if (result != TZ_OK && err)
+                *err = failed;
+            return result;
+        }
+        if (!is_planned) {
+            tz_device_leave(w, failed.message);
+            continue;
+        }
+        tz_device_means_close(w);
+        w->means.held = 0;
+        device_room = w->budget.device.planned / 2;
+    }
+}
+
 /* The first rows are there, or asked for: now it is known how much memory goes where. */
 static tz_result get_ready(tz_writer *w, const tz_row_source *source)
 {
@@ -269,9 +308,7 @@ static tz_result get_ready(tz_writer *w, const tz_row_source *source)
     tz_belt_work work = tz_writer_work;
     work.tick = tz_writer_image(w)->options.progress.call ? tick : NULL;
     work.user = w;
-    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, w->device, &w->ctx));
-    if (w->device)
-        TZ_TRY(tz_device_means_open(w, source && source->on_device));
+    TZ_TRY(find_memory(w, source, false));
     TZ_TRY(tz_workers_open(w));
     TZ_TRY(tz_belt_open(&w->belt, w->budget.threads, w->budget.slots, TZ_LARGEST_DELIVERY, &work,
                         &w->ctx));
@@ -451,7 +488,7 @@ static tz_result plan(tz_writer *w, const tz_image_spec *spec, const tz_write_op
 {
     TZ_TRY(prepare(w, NULL, spec, options));
     const tz_image *image = tz_writer_image(w);
-    TZ_TRY(tz_budget_make(&w->budget, &w->pyramid, source, w->device, &w->ctx));
+    TZ_TRY(find_memory(w, source, true));
     plan_sizes(w);
     fill_report(w);
     for (uint32_t row = 0; row < image->spec.height; w->report.swaths++) {
