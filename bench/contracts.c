@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "device/cost.h"
 #include "device/device.h"
 #include "device/pictures.h"
 #include "support/bad_tiles.h"
@@ -275,6 +276,78 @@ static void bench_compression(void)
     close_tiles(&single);
 }
 
+/* ---- what "auto" chooses ---- */
+
+typedef struct card {
+    const char *name;
+    tz_device_info info;
+} card;
+
+#define CARD(units, mhz, is_unified)                                                               \
+    {                                                                                              \
+        .type = TZ_DEVICE_GPU, .limits = {                                                         \
+            .unified_memory = is_unified,                                                          \
+            .compute_units = units,                                                                \
+            .clock_mhz = mhz                                                                       \
+        }                                                                                          \
+    }
+
+static const card cards[] = {{"A100", CARD(108, 1410, false)},
+                             {"RTX 4090", CARD(128, 2520, false)},
+                             {"L4", CARD(58, 2040, false)},
+                             {"Orin", CARD(16, 1300, true)}};
+
+typedef struct choice {
+    const char *name;
+    uint64_t mib; /* of pixels, half of that stored; tiles of 512 KiB */
+    uint16_t compression;
+    bool by_library;
+    uint32_t threads;
+} choice;
+
+static const choice choices[] = {
+    {"1 tile, Deflate, 8 threads", 0, TZ_COMPRESSION_DEFLATE, false, 8},
+    {"64 MiB, Deflate, 8 threads", 64, TZ_COMPRESSION_DEFLATE, false, 8},
+    {"4 GiB, Deflate, 2 threads", 4096, TZ_COMPRESSION_DEFLATE, false, 2},
+    {"4 GiB, Deflate, 8 threads", 4096, TZ_COMPRESSION_DEFLATE, false, 8},
+    {"4 GiB, Deflate by nvCOMP, 8 threads", 4096, TZ_COMPRESSION_DEFLATE, true, 8},
+    {"4 GiB, LZW, 4 threads", 4096, TZ_COMPRESSION_LZW, false, 4},
+    {"4 GiB, ZSTD, 8 threads", 4096, TZ_COMPRESSION_ZSTD, false, 8},
+    {"4 GiB, ZSTD by nvCOMP, 4 threads", 4096, TZ_COMPRESSION_ZSTD, true, 4},
+    {"4 GiB, LZ4, 8 threads", 4096, TZ_COMPRESSION_LZ4, false, 8},
+    {"4 GiB, JPEG 2000 by nvJPEG2000, 16 threads", 4096, TZ_COMPRESSION_JPEG2000, true, 16},
+};
+
+static void print_choice(const choice *c)
+{
+    enum { CHOICE_TILE = 512 << 10, PINNED = 64 << 20 };
+    const uint64_t pixels = c->mib > 0 ? c->mib << 20 : CHOICE_TILE;
+    const tz_device_job job = {.bytes_compressed = pixels / 2,
+                               .bytes_pixels = pixels,
+                               .bytes_pinned = pixels < PINNED ? pixels : PINNED,
+                               .tiles = pixels / CHOICE_TILE,
+                               .compression = c->compression,
+                               .by_library = c->by_library,
+                               .threads = c->threads};
+    printf("| %s | %.1f", c->name, tz_device_estimate(&cards[0].info, &job).cpu * 1e3);
+    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+        const tz_device_times times = tz_device_estimate(&cards[i].info, &job);
+        const char *mark = times.device < times.cpu ? "**" : "";
+        printf(" | %s%.1f%s", mark, times.device * 1e3, mark);
+    }
+    printf(" |\n");
+}
+
+static void print_choices(void)
+{
+    printf("\n| read to the host | CPU ms");
+    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++)
+        printf(" | %s ms", cards[i].name);
+    printf(" |\n|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        print_choice(&choices[i]);
+}
+
 int main(void)
 {
     contract_begin(NULL);
@@ -283,5 +356,6 @@ int main(void)
     bench_direct();
     bench_compression();
     bench_pictures();
+    print_choices();
     return contract_end(NULL);
 }

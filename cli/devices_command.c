@@ -99,7 +99,10 @@ static void print_device(const tz_device_info *device, bool verbose)
     text_line("driver", device->driver_version);
     if (device->limits.compute_units > 0) {
         page_label("units");
-        printf("%u\n", (unsigned)device->limits.compute_units);
+        printf("%u", (unsigned)device->limits.compute_units);
+        if (device->limits.clock_mhz > 0)
+            printf(" at %u MHz", (unsigned)device->limits.clock_mhz);
+        putchar('\n');
     }
     bytes_line("memory", device->limits.memory);
     bytes_line("one piece", device->limits.max_allocation);

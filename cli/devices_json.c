@@ -25,6 +25,7 @@ static void write_limits(json *j, const tz_device_limits *limits)
     write_number(j, "local_memory", limits->local_memory);
     write_number(j, "max_group", limits->max_group);
     write_number(j, "compute_units", limits->compute_units);
+    write_number(j, "clock_mhz", limits->clock_mhz);
     json_bool(j, "fp64", limits->fp64);
     json_bool(j, "unified_memory", limits->unified_memory);
     json_object_end(j);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What is given to a device that "auto" chose, and what is left to the cores. */
+#include <math.h>
 #include <string.h>
 
 #include "device/cost.h"
@@ -9,9 +10,13 @@
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
 
-static const tz_device_info gpu = {.id = "opencl:0", .type = TZ_DEVICE_GPU};
+static const tz_device_info gpu = {
+    .id = "cuda:0", .type = TZ_DEVICE_GPU, .limits = {.compute_units = 108, .clock_mhz = 1410}};
 static const tz_device_info small_gpu = {
-    .id = "opencl:0", .type = TZ_DEVICE_GPU, .limits = {.unified_memory = true}};
+    .id = "cuda:0",
+    .type = TZ_DEVICE_GPU,
+    .limits = {.unified_memory = true, .compute_units = 16, .clock_mhz = 1300}};
+static const tz_device_info unknown_gpu = {.id = "opencl:0", .type = TZ_DEVICE_GPU};
 static const tz_device_info pocl = {.id = "opencl:0", .type = TZ_DEVICE_CPU};
 
 typedef struct cost_case {
@@ -112,14 +117,14 @@ static const cost_case cases[] = {
       .compression = 50004,
       .threads = 16},
      false},
-    {"LZ4 to the host where memory is shared, one core",
+    {"LZ4 to the host where memory is shared, on a device that is no faster than a core",
      &small_gpu,
      {.bytes_compressed = GIB / 2,
       .bytes_pixels = GIB,
       .tiles = TILES_OF(GIB),
       .compression = 50004,
       .threads = 1},
-     true},
+     false},
     {"a codec that no device has, to the host",
      &gpu,
      {.bytes_compressed = GIB / 8,
@@ -129,7 +134,7 @@ static const cost_case cases[] = {
       .compression = 7,
       .threads = 8},
      false},
-    {"the same, wanted on the device: uploaded either way, and no batch to pay for",
+    {"the same, wanted on the device: it goes up from pinned memory",
      &gpu,
      {.bytes_compressed = GIB / 8,
       .bytes_pixels = GIB,
@@ -138,8 +143,8 @@ static const cost_case cases[] = {
       .compression = 7,
       .to_device = true,
       .threads = 8},
-     false},
-    {"half of it Deflate, wanted on the device",
+     true},
+    {"half of it Deflate, wanted on the device: too few tiles at a time",
      &gpu,
      {.bytes_compressed = GIB / 2,
       .bytes_pixels = GIB,
@@ -148,7 +153,7 @@ static const cost_case cases[] = {
       .compression = 8,
       .to_device = true,
       .threads = 8},
-     true},
+     false},
     {"encoding Deflate of what is on the device",
      &gpu,
      {.bytes_compressed = GIB / 2,
@@ -238,13 +243,52 @@ static void test_order(void **state)
     }
 }
 
+/* 8 MiB of Deflate on an A100, less on a slower clock, more of what is decoded faster. */
+static void test_the_largest_tile(void **state)
+{
+    (void)state;
+    assert_true(tz_device_max_tile(&gpu, 8) / MIB == 8);
+    assert_true(tz_device_max_tile(&unknown_gpu, 8) / MIB == 8);
+    assert_int_equal(tz_device_max_tile(&gpu, 8), tz_device_max_tile(&gpu, 32946));
+    assert_true(tz_device_max_tile(&small_gpu, 8) < tz_device_max_tile(&gpu, 8));
+    assert_true(tz_device_max_tile(&gpu, 50004) > tz_device_max_tile(&gpu, 8));
+    assert_true(tz_device_max_tile(&gpu, 1) == UINT64_MAX);
+    assert_true(tz_device_max_tile(&pocl, 8) == UINT64_MAX);
+}
+
+/* A device with more units or a higher clock is never slower, and memory that has to be pinned
+ * never makes it faster. */
+static void test_larger_devices(void **state)
+{
+    (void)state;
+    tz_device_info info = unknown_gpu;
+    tz_device_job job = {.bytes_compressed = GIB,
+                         .bytes_pixels = 2 * GIB,
+                         .tiles = TILES_OF(2 * GIB),
+                         .compression = 8,
+                         .threads = 8};
+    double last = HUGE_VAL;
+    for (uint32_t units = 8; units <= 256; units *= 2) {
+        info.limits.compute_units = units;
+        for (info.limits.clock_mhz = 500; info.limits.clock_mhz <= 3000;
+             info.limits.clock_mhz += 500) {
+            const double device = tz_device_estimate(&info, &job).device;
+            assert_true(info.limits.clock_mhz == 500 || device <= last);
+            last = device;
+            job.bytes_pinned = 128 * MIB;
+            assert_true(tz_device_estimate(&info, &job).device > device);
+            job.bytes_pinned = 0;
+        }
+    }
+}
+
 static void test_the_reason_is_short(void **state)
 {
     (void)state;
     char reason[16];
     assert_false(tz_device_pays(&gpu, &cases[0].job, reason, sizeof reason));
     assert_true(strlen(reason) == 15);
-    assert_memory_equal(reason, "the cores are", 13);
+    assert_memory_equal(reason, "the CPU is", 10);
 }
 
 static void test_named_devices_are_not_auto(void **state)
@@ -265,6 +309,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_the_largest_tile),
+        cmocka_unit_test(test_larger_devices),
         cmocka_unit_test(test_the_reason_is_short),
         cmocka_unit_test(test_named_devices_are_not_auto),
     };

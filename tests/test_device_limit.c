@@ -81,11 +81,51 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     free(back);
 }
 
+/* A strip of 9 MiB: no kernel runs for seconds on one tile. */
+static void huge_tiles_are_left_to_the_cpu(void **state)
+{
+    enum { SIDE = 3072 };
+    static uint8_t pixels[SIDE * SIDE], back[SIDE * SIDE];
+    const bool is_gpu = tz_device_get_info(test_device)->type == TZ_DEVICE_GPU;
+    const tz_buffer rows = {
+        .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE};
+    tz_write_options strip = TZ_WRITE_OPTIONS_INIT;
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
+    tz_memory bytes = {0};
+    tz_writer *writer = NULL;
+    tz_file *file = NULL;
+    tz_report report;
+    tz_error err = {0};
+    (void)state;
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        pixels[i] = (uint8_t)(i / SIDE / 40 + i % SIDE / 100);
+    spec.width = spec.height = SIDE, spec.bands = 1, spec.dtype = TZ_DTYPE_UINT8;
+    strip.compression = TZ_COMPRESSION_DEFLATE, strip.strips = true, strip.tile_height = SIDE;
+    assert_int_equal(tz_create_memory(&writer, &bytes, &spec, &strip, &err), TZ_OK);
+    assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
+    assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
+    tz_discard(writer);
+    assert_int_equal(tz_open_memory(&file, bytes.data, bytes.size, NULL, &err), TZ_OK);
+    tz_item item = {.file = file, .into = rows};
+    item.into.data = back;
+    how.device = test_device;
+    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_memory_equal(back, pixels, sizeof pixels);
+    assert_int_equal(report.device.tiles, is_gpu ? 0 : 1);
+    assert_int_equal(report.device.reason[0] != '\0', is_gpu);
+    how.strict_device = true;
+    assert_int_equal(tz_read(&item, &how, &report, &err), is_gpu ? TZ_ERR_UNSUPPORTED : TZ_OK);
+    tz_close(file);
+    tz_memory_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_does_not_fit_is_refused_and_what_is_freed_is_free),
         cmocka_unit_test(reads_go_on_beside_memory_that_is_held),
+        cmocka_unit_test(huge_tiles_are_left_to_the_cpu),
     };
     is_small = test_device_shrink();
     return cmocka_run_group_tests(tests, test_device_begin, test_device_end);

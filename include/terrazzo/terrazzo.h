@@ -1464,6 +1464,7 @@ typedef struct tz_device_limits {
     uint32_t compute_units;
     bool fp64;           /* it has double precision */
     bool unified_memory; /* its memory is the host's */
+    uint32_t clock_mhz;  /* of its compute units, at most */
 } tz_device_limits;
 
 /* Texts are one line without control characters; a longer one is cut. */

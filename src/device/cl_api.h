@@ -34,6 +34,7 @@ typedef struct _cl_event *tz_cl_event;
     X(DEVICE_TYPE_ALL, 0xffffffff)                                                                 \
     X(DEVICE_TYPE, 0x1000)                                                                         \
     X(DEVICE_MAX_COMPUTE_UNITS, 0x1002)                                                            \
+    X(DEVICE_MAX_CLOCK_FREQUENCY, 0x100C)                                                          \
     X(DEVICE_MAX_WORK_GROUP_SIZE, 0x1004)                                                          \
     X(DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010)                                                           \
     X(DEVICE_MEM_BASE_ADDR_ALIGN, 0x1019)                                                          \

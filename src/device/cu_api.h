@@ -39,6 +39,7 @@ typedef struct tz_cu_pool_props {
     X(MEMHOSTALLOC_PORTABLE, 1)                                                                    \
     X(DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1)                                                   \
     X(DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 8)                                             \
+    X(DEVICE_ATTRIBUTE_CLOCK_RATE, 13)                                                             \
     X(DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                   \
     X(DEVICE_ATTRIBUTE_INTEGRATED, 18)                                                             \
     X(DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                               \

@@ -74,6 +74,7 @@ static void describe_limits(const tz_cu_api *api, tz_cu_device device, tz_device
     limits->local_memory = ask(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     limits->max_group = ask(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     limits->compute_units = ask(api, device, TZ_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    limits->clock_mhz = ask(api, device, TZ_CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000; /* of kHz */
     limits->fp64 = true;
     limits->unified_memory = ask(api, device, TZ_CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
 }

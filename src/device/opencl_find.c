@@ -117,6 +117,7 @@ static void describe_limits(const tz_cl_api *api, tz_cl_device device, tz_device
     limits->local_memory = ask_u64(api, device, TZ_CL_DEVICE_LOCAL_MEM_SIZE);
     limits->max_group = group < UINT32_MAX ? (uint32_t)group : UINT32_MAX;
     limits->compute_units = ask_u32(api, device, TZ_CL_DEVICE_MAX_COMPUTE_UNITS);
+    limits->clock_mhz = ask_u32(api, device, TZ_CL_DEVICE_MAX_CLOCK_FREQUENCY);
     limits->fp64 = ask_u64(api, device, TZ_CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     limits->unified_memory = ask_u32(api, device, TZ_CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "codec/whole_stream.h"
+#include "device/cost.h"
 #include "device/decode.h"
 #include "device/device_text.h"
 #include "read/device_pictures.h"
@@ -118,6 +119,22 @@ static uint32_t find_codec(tz_device_plan *dp, uint16_t compression)
     return dp->codec_count++;
 }
 
+/* Notes the reason, for the report and for a strict read. */
+static bool is_too_large(tz_device_plan *dp, const tz_target *target)
+{
+    const uint64_t bytes = tz_tile_bytes(&target->tile);
+    const uint64_t most =
+        tz_device_max_tile(tz_device_get_info(dp->device), target->tile.compression);
+    if (bytes <= most)
+        return false;
+    if (target->unit_count > 0)
+        tz_device_textf(dp->tile_reason, sizeof dp->tile_reason,
+                        "a tile of %llu bytes takes too long in one kernel, which is given %llu at "
+                        "most",
+                        (unsigned long long)bytes, (unsigned long long)most);
+    return true;
+}
+
 static tz_way way_of(tz_plan *plan, const tz_target *target, uint32_t *codec)
 {
     tz_device_plan *dp = plan->device;
@@ -127,7 +144,7 @@ static tz_way way_of(tz_plan *plan, const tz_target *target, uint32_t *codec)
     if (tz_pictures_take(plan, target, codec))
         return TZ_WAY_PICTURES;
     if (turned || target->subsampled || tz_codec_max_input(&target->tile) > TZ_DECODE_MAX_BYTES ||
-        !tz_device_decodes(dp->device, target->tile.compression))
+        !tz_device_decodes(dp->device, target->tile.compression) || is_too_large(dp, target))
         return TZ_WAY_CORES;
     *codec = find_codec(dp, target->tile.compression);
     return *codec < TZ_DEVICE_CODECS ? TZ_WAY_DEVICE : TZ_WAY_CORES;
@@ -234,7 +251,8 @@ static tz_result refuse_codec(const tz_plan *plan, const tz_target *target)
 {
     tz_context ctx = tz_file_context(target->file, plan->ctx.err);
     const char *name = tz_compression_name(target->tile.compression);
-    const char *why = tz_whole_is_possible(&target->stored) ? plan->device->library_reason : "";
+    const char *why = tz_whole_is_possible(&target->stored) ? plan->device->library_reason
+                                                            : plan->device->tile_reason;
     ctx.ifd = target->layer.shape.ifd;
     return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
                    "the device %s does not decode such tiles: compression %u (%s)%s%s%s%s",
@@ -283,7 +301,8 @@ static bool has_work(const tz_plan *plan)
 static void leave_idle(tz_plan *plan)
 {
     char reason[sizeof plan->report.device.reason] = "there is nothing to decode";
-    const char *more = plan->device->library_reason;
+    const tz_device_plan *dp = plan->device;
+    const char *more = dp->tile_reason[0] ? dp->tile_reason : dp->library_reason;
     if (plan->unit_count > 0)
         tz_device_textf(reason, sizeof reason, "the device decodes no tile of these files%s%s",
                         more[0] ? ": " : "", more);
@@ -322,6 +341,8 @@ tz_result tz_device_plan_make(tz_plan *plan)
         return TZ_OK;
     }
     tz_device_text(plan->report.device.id, sizeof plan->report.device.id, id_of(plan->device));
+    tz_device_text(plan->report.device.reason, sizeof plan->report.device.reason,
+                   plan->device->tile_reason);
     TZ_TRY(tz_direct_open(plan));
     TZ_TRY(tz_device_plan_rooms(plan));
     if (plan->device && !has_work(plan))

@@ -68,6 +68,7 @@ struct tz_device_plan {
     uint32_t library_count;
     uint64_t library_bytes;   /* of the device, that they take beside all else */
     char library_reason[160]; /* why tiles that one could decode are left to the cores */
+    char tile_reason[160];    /* why tiles of a codec of the device's are; empty: none are */
     bool on_device;           /* some buffer is in its memory */
     bool has_long_rows;
     bool fills;           /* pixels outside of a level are its work */

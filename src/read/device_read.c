@@ -110,6 +110,7 @@ static void finish_report(tz_device_run *run)
     tz_report_finish(run->plan, run->workers, run->worker_count, run->use.tiles);
     report->device = run->use;
     memcpy(report->device.id, planned.id, sizeof planned.id);
+    memcpy(report->device.reason, planned.reason, sizeof planned.reason);
     report->device.memory = planned.memory;
     report->device.tiles_by_cores = planned.tiles_by_cores + run->left;
     report->device.tiles_redone = run->redone;

@@ -235,12 +235,17 @@ static bool pays(tz_plan *plan)
 {
     const tz_device_plan *dp = plan->device;
     const tz_report *report = &plan->report;
-    const tz_device_job job = {.bytes_compressed = report->bytes_compressed,
-                               .bytes_pixels = report->bytes_decoded,
-                               .tiles = report->tiles,
-                               .tiles_by_cores = dp->by_cores,
-                               .compression = plan->targets[0].tile.compression,
-                               .threads = plan->threads};
+    const uint16_t compression = plan->targets[0].tile.compression;
+    tz_chunk_decoder decoder;
+    const tz_device_job job = {
+        .bytes_compressed = report->bytes_compressed,
+        .bytes_pixels = report->bytes_decoded,
+        .bytes_pinned = dp->lane.pinned * (report->device.waves > 1 ? dp->lanes : 1),
+        .tiles = report->tiles,
+        .tiles_by_cores = dp->by_cores,
+        .compression = compression,
+        .by_library = tz_device_find_decoder(dp->device, compression, &decoder),
+        .threads = plan->threads};
     char reason[sizeof report->device.reason];
     if (dp->on_device || !tz_device_is_auto(dp->device) ||
         tz_device_pays(tz_device_get_info(dp->device), &job, reason, sizeof reason))

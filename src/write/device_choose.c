@@ -108,14 +108,18 @@ static bool pays(const tz_writer *w, const tz_device *device, char *reason)
     const uint64_t pixels = tz_mul_capped(tz_mul_capped(image->spec.width, image->spec.height),
                                           image->spec.bands * tz_dtype_size(image->spec.dtype));
     const bool copy = (image->encoder->flags & TZ_ENCODER_COPY) != 0;
-    const tz_device_job job = {.bytes_pixels = pixels,
-                               .bytes_compressed = copy ? pixels : pixels / 2, /* or so */
-                               .tiles = tz_all_tiles(image),
-                               .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
-                               .compression = image->format.compression,
-                               .encodes = true,
-                               .threads = image->options.threads > 0 ? image->options.threads
-                                                                     : tz_pool_cores()};
+    const uint64_t cap = tz_device_cap(&image->options);
+    const tz_pyramid_level *level = &w->pyramid.levels[0];
+    const tz_device_job job = {
+        .bytes_pixels = pixels,
+        .bytes_compressed = copy ? pixels : pixels / 2, /* or so */
+        .bytes_pinned = pixels < cap ? pixels : cap,
+        .by_library = level->library.encoder.name[0] != '\0' || level->pictures.name[0] != '\0',
+        .tiles = tz_all_tiles(image),
+        .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
+        .compression = image->format.compression,
+        .encodes = true,
+        .threads = image->options.threads > 0 ? image->options.threads : tz_pool_cores()};
     return !tz_device_is_auto(device) || tz_device_pays(tz_device_get_info(device), &job, reason,
                                                         sizeof((tz_device_use *)0)->reason);
 }

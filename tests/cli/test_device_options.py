@@ -123,7 +123,7 @@ def test_auto_leaves_little_work_to_the_cores(run, words, command):
     assert done.returncode == 0, done.stderr
     for use in uses(answer):
         assert use["id"] is None
-        assert "the cores are expected to take" in use["reason"] or "does not encode deflate" in use["reason"]
+        assert "the CPU is expected to take" in use["reason"] or "does not encode deflate" in use["reason"]
 
 
 def test_page(run, words, command):
