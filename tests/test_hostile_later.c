@@ -55,11 +55,6 @@ static void width_negative(tb *b, int ifd)
     TB_SET(b, ifd, TZ_TAG_IMAGE_WIDTH, TZ_TYPE_SLONG, (uint64_t)-1);
 }
 
-static void width_twice(tb *b, int ifd)
-{
-    tb_add_again(b, ifd, TZ_TAG_IMAGE_WIDTH, TZ_TYPE_SHORT, 999);
-}
-
 static void width_zero(tb *b, int ifd)
 {
     TB_LONGS(b, ifd, TZ_TAG_IMAGE_WIDTH, 0);
@@ -116,7 +111,6 @@ static const defect_row rows[] = {
     {"width of text", NULL, width_of_text, FORMAT, TZ_CAUSE_TAG, 256, NULL, false},
     {"width without values", NULL, width_without_values, FORMAT, TZ_CAUSE_TAG, 256, NULL, false},
     {"width negative", width_negative, NULL, FORMAT, TZ_CAUSE_TAG, 256, NULL, false},
-    {"width twice", width_twice, NULL, FORMAT, TZ_CAUSE_TAG, 256, NULL, false},
     {"width zero", width_zero, NULL, FORMAT, TZ_CAUSE_TAG, 256, NULL, false},
     {"height missing", height_missing, NULL, FORMAT, TZ_CAUSE_TAG, 257, NULL, false},
     {"no samples", no_samples, NULL, FORMAT, TZ_CAUSE_TAG, 277, NULL, false},

@@ -328,9 +328,12 @@ static void memory_that_is_gone_makes_batches_smaller(void **state)
 {
     (void)state;
     const way how = {.device_bytes = 60000};
+    tz_device_options keeps_nothing = fault_options;
     tz_report whole, report;
+    tz_device *device = NULL;
     tz_error err;
-    tz_device *device = fault_open();
+    keeps_nothing.pinned_bytes = 1;
+    assert_int_equal(tz_device_open(&device, fault_device_id(), &keeps_nothing, &err), TZ_OK);
     assert_int_equal(read_file(device, &how, NULL, &whole, &err), TZ_OK);
     fault_set(FAULT_PINNED, 1, FAULT_NO_MEMORY);
     assert_int_equal(read_file(device, &how, NULL, &report, &err), TZ_OK);
