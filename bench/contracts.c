@@ -320,11 +320,13 @@ static const choice choices[] = {
 
 static void print_choice(const choice *c)
 {
-    enum { CHOICE_TILE = 512 << 10, PINNED = 64 << 20 };
+    enum { CHOICE_TILE = 512 << 10, MOST_PINNED = 256 << 20 };
     const uint64_t pixels = c->mib > 0 ? c->mib << 20 : CHOICE_TILE;
+    const uint64_t needed = pixels + pixels / 2;
+    const uint64_t pinned = needed < MOST_PINNED ? needed : MOST_PINNED;
     const tz_device_job job = {.bytes_compressed = pixels / 2,
                                .bytes_pixels = pixels,
-                               .bytes_pinned = pixels < PINNED ? pixels : PINNED,
+                               .bytes_pinned = pinned <= KEPT ? 0 : pinned,
                                .tiles = pixels / CHOICE_TILE,
                                .compression = c->compression,
                                .by_library = c->by_library,

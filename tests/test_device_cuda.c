@@ -809,6 +809,61 @@ static void test_the_pool_gives_way(void **state)
     close_checked(device);
 }
 
+/* Once nobody uses it, others can have what is beyond the kept amount: asked by their own calls, as
+ * PyTorch would. */
+static void test_the_pool_gives_memory_back(void **state)
+{
+    (void)state;
+    const uint64_t piece = 16 << 20, kept = 1 << 20;
+    tz_device_options how = with_double;
+    tz_device_memory *first = NULL, *second = NULL;
+    size_t before, after, all;
+    tz_error err;
+    how.pool_bytes = kept;
+    tz_device *device = open_with("cuda:0", &how);
+    CUcontext context = tz_device_native_context(device);
+    assert_int_equal(cu.cuCtxPushCurrent(context), 0);
+    assert_int_equal(cu.cuMemGetInfo(&before, &all), 0);
+    control->keep_steps = true;
+    assert_int_equal(tz_device_alloc_own(device, piece, &first, &err), TZ_OK);
+    assert_int_equal(tz_device_alloc_own(device, piece, &second, &err), TZ_OK);
+    tz_device_free(first);
+    assert_int_equal(count_steps("cuMemPoolTrimTo"), 0); /* the other is in use */
+    tz_device_free(second);
+    assert_int_equal(cu.cuMemGetInfo(&after, &all), 0);
+    assert_true(before - after <= kept);
+    assert_int_equal(tz_device_alloc_own(device, kept / 2, &first, &err), TZ_OK);
+    tz_device_free(first);
+    assert_int_equal(count_steps("cuMemPoolTrimTo"), 1); /* so little is kept */
+    assert_int_equal(cu.cuCtxPopCurrent(&context), 0);
+    close_checked(device);
+}
+
+/* Somebody else in the process holds the primary context, which stays broken. */
+static void test_a_context_that_is_lost(void **state)
+{
+    (void)state;
+    CUcontext context = NULL;
+    tz_device_memory *memory = NULL;
+    tz_device *none = NULL;
+    tz_error err;
+    tz_device *device = open_with("cuda:0", &with_double);
+    assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
+    control->fail_function = "cuMemAlloc_v2";
+    control->fail_nth = 1;
+    control->fail_code = 700;
+    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_ERR_DEVICE);
+    control->fail_nth = 0;
+    tz_device_close(device);
+    assert_int_equal(tz_device_open(&none, "cuda:0", &with_double, &err), TZ_ERR_DEVICE);
+    check_text(err.message, "only a new process can use the device");
+    control->fault[0] = '\0'; /* it was meant */
+    assert_int_equal(cu.cuDevicePrimaryCtxRelease(0), 0);
+    device = open_with("cuda:0", &with_double); /* nobody held it any more */
+    use(device);
+    close_checked(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -839,6 +894,8 @@ int main(void)
         CUDA(test_memory_is_freed_in_order),
         CUDA(test_free_memory),
         CUDA(test_the_pool_gives_way),
+        CUDA(test_the_pool_gives_memory_back),
+        CUDA(test_a_context_that_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

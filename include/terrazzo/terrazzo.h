@@ -1510,9 +1510,12 @@ typedef struct tz_device_options {
        memory that is registered with cuFile; 0: 64 MiB of each, 1: none. Plans and reports do not
        count what is kept. */
     uint64_t pinned_bytes;
+    /* Device memory that a CUDA device keeps for later reads and writes, of what they took for
+       themselves; what is beyond that is given back when none of them is under way. 0: 256 MiB. */
+    uint64_t pool_bytes;
 } tz_device_options;
 /* clang-format off */
-#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 /* clang-format on */
 
 /* Open a device by its name: "cpu" (the cores), "cuda:N", "opencl:N", or "auto": of the GPUs that

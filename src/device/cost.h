@@ -14,7 +14,7 @@
 typedef struct tz_device_job {
     uint64_t bytes_compressed; /* in or out; of a write an estimate */
     uint64_t bytes_pixels;
-    uint64_t bytes_pinned; /* that have to be pinned for it */
+    uint64_t bytes_pinned; /* that have to be pinned for it, and do not stay with the device */
     uint64_t tiles;
     uint64_t tiles_by_cores; /* of these: of codecs that the device lacks */
     uint16_t compression;    /* of most tiles */

@@ -2,6 +2,7 @@
  * The CUDA driver: finding, opening and closing. */
 #include "base/mem.h"
 #include "device/cuda_parts.h"
+#include "device/cuda_trial.h"
 #include "device/device_text.h"
 
 static const char *library_of(const tz_device_options *options)
@@ -137,8 +138,20 @@ static tz_result fill_context(tz_cu_state *s, const tz_device_options *options,
     tz_cu_function first;
     TZ_TRY(make_streams(s, options, ctx));
     TZ_TRY(make_events(s, ctx));
-    TZ_TRY(tz_cu_make_pool(s, ctx));
+    TZ_TRY(tz_cu_make_pool(s, options->pool_bytes, ctx));
     return tz_cu_find_function(&s->api, &s->modules, 0, &first, ctx);
+}
+
+/* After a kernel has broken it, the primary context stays broken as long as anybody in the process
+ * holds it: NVIDIA's libraries do, and so do PyTorch and CuPy. */
+static void explain_failure(tz_cu_state *s, const tz_error *failed, const tz_context *ctx)
+{
+    const bool is_lost = !tz_cu_is_well(s, NULL);
+    (void)tz_fail(ctx, failed->result, failed->cause, tz_at_nowhere(), "%s%s", failed->message,
+                  is_lost
+                      ? "; the CUDA context of this process is lost, and only a new process can "
+                        "use the device"
+                      : "");
 }
 
 static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
@@ -152,8 +165,14 @@ static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
                            s->api.DevicePrimaryCtxRetain(&s->context, s->device), ctx));
         s->is_retained = true;
     }
+    tz_error failed = {.result = TZ_OK};
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
     TZ_TRY(tz_cu_enter(s, ctx));
-    return tz_cu_leave(s, fill_context(s, options, ctx), ctx);
+    const tz_result result = fill_context(s, options, &quiet);
+    if (result != TZ_OK)
+        explain_failure(s, &failed, ctx);
+    return tz_cu_leave(s, result, ctx);
 }
 
 static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz_device_info *info,

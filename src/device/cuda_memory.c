@@ -4,6 +4,9 @@
  * callers are given is plain: other libraries and parts of the hardware take no other. */
 #include "device/cuda_parts.h"
 
+/* Device memory that the pool keeps while nobody uses it, where the options do not say. */
+#define KEPT_BYTES ((uint64_t)256 << 20)
+
 /* ---- the pool ---- */
 
 static bool has_pools(const tz_cu_state *s)
@@ -15,12 +18,13 @@ static bool has_pools(const tz_cu_state *s)
            pools != 0;
 }
 
-tz_result tz_cu_make_pool(tz_cu_state *s, const tz_context *ctx)
+tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t kept, const tz_context *ctx)
 {
     const tz_cu_pool_props props = {
         .allocType = TZ_CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = TZ_CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)s->index}};
     uint64_t all = UINT64_MAX; /* else each wait gives free memory back to the system */
+    s->pool_kept = kept > 0 ? kept : KEPT_BYTES;
     if (!has_pools(s))
         return TZ_OK;
     TZ_TRY(tz_cu_check("cuMemPoolCreate", s->api.MemPoolCreate(&s->pool, &props), ctx));
@@ -32,6 +36,25 @@ tz_result tz_cu_make_pool(tz_cu_state *s, const tz_context *ctx)
 static bool is_of_pool(const tz_cu_state *s, const tz_device_memory *memory)
 {
     return s->pool && !memory->plain;
+}
+
+static void count_pool(tz_cu_state *s, uint64_t size)
+{
+    const uint64_t now = atomic_fetch_add(&s->pool_bytes, size) + size;
+    unsigned long long peak = atomic_load(&s->pool_peak);
+    while (now > peak && !atomic_compare_exchange_weak(&s->pool_peak, &peak, now))
+        ;
+}
+
+/* Gives memory back to the system, beyond what is kept, once nobody uses any of it. Its last use is
+ * over by then, so nobody waits long. */
+static void uncount_pool(tz_cu_state *s, uint64_t size)
+{
+    if (atomic_fetch_sub(&s->pool_bytes, size) != size ||
+        atomic_exchange(&s->pool_peak, 0) <= s->pool_kept)
+        return;
+    (void)s->api.StreamSynchronize(s->memory);
+    (void)s->api.MemPoolTrimTo(s->pool, (size_t)s->pool_kept);
 }
 
 /* ---- allocating ---- */
@@ -66,7 +89,7 @@ static tz_result alloc_within(tz_cu_state *s, tz_device_memory *memory, const tz
         return TZ_OK;
     const tz_cu_code code = tz_cu_queues_wait(s, s->memory);
     if (code == TZ_CU_SUCCESS)
-        atomic_fetch_add(&s->pool_bytes, memory->size);
+        count_pool(s, memory->size);
     else
         (void)s->api.MemFreeAsync(address, s->memory);
     return tz_cu_check("cuStreamWaitEvent", code, ctx);
@@ -120,7 +143,7 @@ static void free_within(tz_cu_state *s, const tz_device_memory *memory)
         if (memory_waits(s) != TZ_CU_SUCCESS)
             sync_queues(s);
         (void)s->api.MemFreeAsync(address, s->memory);
-        atomic_fetch_sub(&s->pool_bytes, memory->size);
+        uncount_pool(s, memory->size);
     } else {
         if (!memory->plain)
             sync_queues(s);

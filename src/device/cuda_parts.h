@@ -146,6 +146,8 @@ struct tz_cu_state {
     tz_cu_stream memory;
     tz_cu_pool pool;             /* NULL: all memory is plain */
     atomic_ullong pool_bytes;    /* that are taken from it, and not freed */
+    atomic_ullong pool_peak;     /* the most of that since none was taken */
+    uint64_t pool_kept;          /* bytes that it keeps when none are taken */
     tz_cu_event ready;           /* of the stream of memory, or of the meeting */
     tz_cu_event done[TZ_QUEUES]; /* of the queues */
 
@@ -167,7 +169,8 @@ static inline tz_cu_address tz_cu_address_of(const tz_device_memory *memory)
 /* ---- cuda_memory.c ---- */
 
 /* s->pool, where the device can have one; with the context current. */
-tz_result tz_cu_make_pool(tz_cu_state *s, const tz_context *ctx);
+/* kept: bytes that the pool keeps for later; 0: the default. */
+tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t kept, const tz_context *ctx);
 tz_result tz_cu_alloc(void *state, tz_device_memory *memory, const tz_context *ctx);
 tz_result tz_cu_alloc_pinned(void *state, tz_device_memory *memory, const tz_context *ctx);
 void tz_cu_free(void *state, tz_device_memory *memory);

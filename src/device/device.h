@@ -4,7 +4,8 @@
  * counts are TZ_ERR_ARG on it.
  *
  * A device that failed stays failed: every further call is TZ_ERR_DEVICE with the first cause, and
- * releasing still works. Another device can be opened.
+ * releasing still works. Another device can be opened, and this one again unless its context is lost
+ * to the process: see doc/devices.md.
  *
  * In a child after fork all calls are TZ_ERR_DEVICE, and releasing and closing leave the driver
  * alone: its threads are those of the parent. */
@@ -39,6 +40,9 @@ uint64_t tz_device_usable(uint64_t free_bytes);
  * tz_device_alloc makes memory that other libraries may be given. */
 tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory **out,
                               tz_error *err);
+
+/* Whether so much pinned memory stays with the device when it is freed: it is pinned only once. */
+bool tz_device_keeps_pinned(const tz_device *device, uint64_t size);
 
 /* Memory of the host: (*out)->host. tz_device_free releases all kinds, or gives them back to the
  * device, which keeps some (device_kept.h): nothing may use memory any more that is freed. */

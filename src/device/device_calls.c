@@ -166,7 +166,7 @@ static tz_result fail_again(const tz_device *device, tz_error *err)
 {
     const tz_context ctx = context_of(device, err);
     return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
-                   "the device failed before and must be opened anew; the first failure: %s",
+                   "the device failed before and must be closed; the first failure: %s",
                    device->first_failure.message);
 }
 

@@ -222,6 +222,11 @@ tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory
     return allocate_counted(&wanted, out, err);
 }
 
+bool tz_device_keeps_pinned(const tz_device *device, uint64_t size)
+{
+    return size <= device->kept.limit;
+}
+
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err)
 {

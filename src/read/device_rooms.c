@@ -236,11 +236,12 @@ static bool pays(tz_plan *plan)
     const tz_device_plan *dp = plan->device;
     const tz_report *report = &plan->report;
     const uint16_t compression = plan->targets[0].tile.compression;
+    const uint64_t pinned = dp->lane.pinned * (report->device.waves > 1 ? dp->lanes : 1);
     tz_chunk_decoder decoder;
     const tz_device_job job = {
         .bytes_compressed = report->bytes_compressed,
         .bytes_pixels = report->bytes_decoded,
-        .bytes_pinned = dp->lane.pinned * (report->device.waves > 1 ? dp->lanes : 1),
+        .bytes_pinned = tz_device_keeps_pinned(dp->device, pinned) ? 0 : pinned,
         .tiles = report->tiles,
         .tiles_by_cores = dp->by_cores,
         .compression = compression,

@@ -109,11 +109,12 @@ static bool pays(const tz_writer *w, const tz_device *device, char *reason)
                                           image->spec.bands * tz_dtype_size(image->spec.dtype));
     const bool copy = (image->encoder->flags & TZ_ENCODER_COPY) != 0;
     const uint64_t cap = tz_device_cap(&image->options);
+    const uint64_t pinned = pixels < cap ? pixels : cap;
     const tz_pyramid_level *level = &w->pyramid.levels[0];
     const tz_device_job job = {
         .bytes_pixels = pixels,
         .bytes_compressed = copy ? pixels : pixels / 2, /* or so */
-        .bytes_pinned = pixels < cap ? pixels : cap,
+        .bytes_pinned = tz_device_keeps_pinned(device, pinned) ? 0 : pinned,
         .by_library = level->library.encoder.name[0] != '\0' || level->pictures.name[0] != '\0',
         .tiles = tz_all_tiles(image),
         .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
