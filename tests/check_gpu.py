@@ -71,20 +71,23 @@ def check_rows(tap, report):
 def check_doubles(tap, out, programs):
     doubles = {name: programs / f"lib{double}.so" for name, double in DOUBLES.items()}
     code, printed, report = run(out, programs, "--size", "48", "--rounds", "1", "--stress", "4", "--programs",
-                                "test_(device_(io|stress|limit|faults)|gpu_card)$", **doubles)
+                                "test_(device_(io|stress|limit|faults)|gpu_(card|memory))$", **doubles)
     tap.check("on doubles all goes well", code == 0, printed)
     tap.check("the device is told", "| Double of CUDA 0 |" in report and "CUDA 13.0, compute capability 7.5" in report)
     for name in list(DOUBLES)[1:]:
         tap.check(f"{doubles[name].name} is told", f"| {doubles[name]} |" in report, report)
     first = report.split("## First", 1)[-1].split("##", 1)[0]
     tap.check("what only a card can show comes first", report.index("## First") < report.index("## The device")
-              and "| the card | 9 | 0 | 0 |" in report and "takes the PTX of all" in first and "auto: cuda:0" in first
+              and "| the card | 14 | 0 | 0 |" in report and "takes the PTX of all" in first and "auto: cuda:0" in first
               and "ZSTD: nvCOMP 6.0.0 is right, also of frames without" in first
               and "nvJPEG 13.2.3 is right, and interpolates" in first and "nvJPEG2000 0.11.0 is right" in first
               and "at most 0 from libjpeg" in first and printed.index("kernels: ") < printed.index("parity: "), report)
+    tap.check("what happens where memory is short is told there", "a strip of 9 MiB: decoded by the CPU" in first
+              and "a card without memory: " in first and "device_buffer_bytes of 1000: " in first
+              and "bytes of the card are free" in first and "4 GiB of Deflate are expected" in first, report)
     tap.check("how bytes come to the device is told there, too", "reads of a file: 32 by the host in 4 rounds" in first
               and "cuFile: " in first and "pieces of pinned memory: 1 in all reads, 0 in the last" in first, report)
-    tap.check("tests are told", "| parity | 1 | 0 | 1 |" in report and "| stress | 1 | 0 | 0 |" in report
+    tap.check("tests are told", "| parity | 2 | 0 | 1 |" in report and "| stress | 1 | 0 | 0 |" in report
               and "| once more with nvCOMP | 1 | 0 | 0 |" in report
               and "| once more with all libraries | 1 | 0 | 0 |" in report, report)
     tap.check("what is left out is told", "Left out: 1 programs" in report and "test_device_faults" in report, report)
