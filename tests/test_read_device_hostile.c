@@ -271,10 +271,10 @@ static void tiles_larger_than_the_device(void **state)
     static uint8_t pixels[16];
     tz_error err;
     how.memory_bytes = 1 << 20;
-    tb_image(b, &(tb_spec){.width = 4096,
-                           .height = 4096,
-                           .tile_width = 4096,
-                           .tile_height = 4096,
+    tb_image(b, &(tb_spec){.width = 2048,
+                           .height = 2048,
+                           .tile_width = 2048,
+                           .tile_height = 2048,
                            .compression = 5,
                            .tile_bytes = 100});
     tb_finish(b);
