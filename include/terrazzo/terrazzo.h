@@ -1003,8 +1003,8 @@ typedef struct tz_write_options {
     bool strict_device;    /* what the device cannot do is an error, and not done by the cores: but
                               for the bits of masks, and for tiles of Deflate that would lose by
                               the fast class, which they always encode */
-    uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. One row
-                                     of tiles of each level is a floor: see
+    uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. One
+                                     row of tiles of each level is a floor: see
                                      tz_write_report.device.memory */
     bool library_encoders; /* the device's tiles may be encoded by the vendor's libraries: the bytes
                               are then others than those of the cores, and of a lossy codec the

@@ -4,8 +4,8 @@
  * counts are TZ_ERR_ARG on it.
  *
  * A device that failed stays failed: every further call is TZ_ERR_DEVICE with the first cause, and
- * releasing still works. Another device can be opened, and this one again unless its context is lost
- * to the process: see doc/devices.md.
+ * releasing still works. Another device can be opened, and this one again unless its context is
+ * lost to the process: see doc/devices.md.
  *
  * In a child after fork all calls are TZ_ERR_DEVICE, and releasing and closing leave the driver
  * alone: its threads are those of the parent. */

@@ -3,8 +3,9 @@
  *
  * A driver trusts its arguments: device.h has checked offsets, sizes, queues and the kinds of
  * arguments before. It keeps no counts and takes no decisions. Its answers are TZ_OK; TZ_ERR_NOMEM
- * with TZ_CAUSE_DEVICE, after which all else still works; or TZ_ERR_DEVICE, after which the device is not used any more
- * but to release what it holds. Any thread may call any function at any time, but close. */
+ * with TZ_CAUSE_DEVICE, after which all else still works; or TZ_ERR_DEVICE, after which the device
+ * is not used any more but to release what it holds. Any thread may call any function at any time,
+ * but close. */
 #ifndef TZ_DEVICE_DRIVER_H
 #define TZ_DEVICE_DRIVER_H
 
