@@ -297,6 +297,7 @@ tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *lay
 {
     table_reader table = reader_of(file, level, layer, err);
     table.ctx.warnings = warnings;
+    table.cached = true; /* neighbours of the tile are in the same page */
     if (span->offset != 0 && span->size == 0)
         TZ_TRY(size_from_leader(&table, tile, span));
     TZ_TRY(repair_size(&table, tile, span));
@@ -316,6 +317,13 @@ tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_
     return TZ_OK;
 }
 
+/* A tile whose leader has the size counts as one byte. */
+static bool is_inside(const table_reader *table, const tz_tile_span *span)
+{
+    return span->offset == 0 ||
+           tz_inside(table->container, span->offset, span->size > 0 ? span->size : 1);
+}
+
 tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
 {
     tz_layer layer;
@@ -332,9 +340,10 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
     table.ctx.strict = false; /* a size that is repaired is reported where the tile is read */
     for (uint64_t i = first; i < tiles; i++) {
         tz_tile_span *span = &spans[i - first];
+        if (is_inside(&table, span))
+            continue;
         TZ_TRY(repair_size(&table, i, span));
-        const uint64_t size = span->size > 0 ? span->size : 1; /* 0: its leader has the size */
-        if (span->offset != 0 && !tz_inside(table.container, span->offset, size))
+        if (!is_inside(&table, span))
             return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
                            tz_expecting(at_tile(&table, i, span->offset, true),
                                         tz_add_capped(span->offset, span->size),
