@@ -188,7 +188,7 @@ bool convert_apply(void *user, int id, const char *value)
     }
 }
 
-/* What is wrong with the options for the input that there is; NULL: nothing. The last check: it may
+/* Returns the problem of the options with this input; NULL: none. The last check, because it may
  * wait for standard input. */
 static const char *check_input(convert_settings *s)
 {

@@ -62,7 +62,7 @@ static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, c
     return plan_writing(c, &rows, out, err);
 }
 
-/* Where a usual share for reading leaves the writer too little, reading gets the least. Larger
+/* If the usual share for reading leaves the writer too little, reading gets the least. Larger
  * swaths may make it ask for more than that; then both get the least. */
 static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
 {

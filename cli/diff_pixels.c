@@ -280,7 +280,7 @@ static block_shape shape_of(const comparison *c)
                          .by_band = a->planar == 2 && b->planar == 2};
 }
 
-/* What reading takes beside a block that is too large, of which there is no memory yet. */
+/* Bytes that a read needs beside a block that does not fit, before the block is allocated. */
 static uint64_t reading_least(const comparison *c, const blocks *b)
 {
     static char nowhere;

@@ -65,7 +65,7 @@ bool georeference_transform(const request *r, double out[6])
 
 /* Coordinate reference system ------------------------------------------------------------------ */
 
-/* What the keys say, else what PROJ knows it by; 0: no code. */
+/* The EPSG code of the keys, else the code that PROJ finds; 0: none. */
 static int code_of(const tz_geo *geo, const tz_crs *crs)
 {
     if (geo->epsg != 0 && geo->epsg != USER_DEFINED)

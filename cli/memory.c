@@ -12,7 +12,7 @@
 #include "problem.h"
 #include "text.h"
 
-/* What the process still takes after the measurement, beside what the library plans: code of codecs
+/* Bytes that the process takes after the measurement, beside the library's plan: code of codecs
  * that runs for the first time, buffers of the C library; and of each thread its stack and the
  * allocator's part. doc/design.md has the measurements. */
 #define RESERVE            ((uint64_t)4 << 20)
@@ -34,9 +34,9 @@ static uint64_t resident_bytes(void)
 
 static uint64_t base_bytes(uint32_t threads)
 {
-    const char *told = getenv("TERRAZZO_MEMORY_BASE");
+    const char *given = getenv("TERRAZZO_MEMORY_BASE");
     uint64_t bytes;
-    if (told != NULL && parse_bytes(told, &bytes))
+    if (given != NULL && parse_bytes(given, &bytes))
         return bytes;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const uint64_t count = threads > 0 ? threads : cores > 0 ? (uint64_t)cores : 1;
@@ -84,7 +84,7 @@ bool memory_is_short(const tz_error *err)
            strcmp(err->limit, "max_memory") == 0 && err->found != TZ_NONE;
 }
 
-/* A step of a read may have only a part of it, which expected tells. */
+/* A step of a read may get only a part of max_memory: err->expected is that part. */
 uint64_t memory_needed(const tz_error *err, uint64_t max_memory)
 {
     const bool known = err->expected > 0 && err->expected < max_memory;

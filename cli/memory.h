@@ -18,10 +18,10 @@ memory_share memory_divide(uint64_t given, uint32_t threads, bool on_device);
 /* The error of a command that needs more for its work, with the least that suffices. */
 tz_result memory_refuse(const memory_share *share, uint64_t work, tz_error *err);
 
-/* Whether a read failed for its max_memory; then err->found is what it takes at least. */
+/* Returns true if a read failed for its max_memory; err->found is then the least that suffices. */
 bool memory_is_short(const tz_error *err);
 
-/* What max_memory must be for such a read at least. */
+/* The least max_memory for such a read. */
 uint64_t memory_needed(const tz_error *err, uint64_t max_memory);
 
 /* Bytes that a read takes at least; 0: not known. Reads tile tables, and no tile. */

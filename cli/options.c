@@ -144,7 +144,7 @@ static int take_named(option_parser *parser, const cli_option *option, const cha
 
 /* Spellings of other programs ------------------------------------------------------------------ */
 
-/* What GDAL's and rio-cogeo's users type. A row is for a command of the list (NULL: for any) that
+/* Spellings of GDAL and rio-cogeo. A row is for a command of the list (NULL: for any) that
  * has the option it is taken for, if there is one. '*' stands for the value that was typed. */
 typedef struct foreign_spelling {
     const char *word;
