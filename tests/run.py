@@ -70,6 +70,8 @@ def suites():
     return [
         Suite("driver", script_jobs, {"script": "tests/check_driver.py"}),
         Suite("layers", script_jobs, {"script": "tests/check_layers.py"}),
+        Suite("symbols", script_jobs, {"script": "tests/check_symbols.py", "preset": "unit", "programs": ["terrazzo"]}),
+        Suite("lto", script_jobs, {"script": "tests/check_lto.py", "preset": "lto", "programs": ["terrazzo"]}),
         Suite("header", script_jobs, {"script": "tests/check_headers.py"}),
         Suite("kernels", script_jobs, {"script": "tests/check_kernels.py"}),
         Suite("nvidia", script_jobs, NVIDIA),
