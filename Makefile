@@ -10,8 +10,7 @@ JOBS := $(shell nproc)
 BUILD := build/release
 CMAKE_BUILD := env -u MAKEFLAGS -u MAKELEVEL cmake --build
 RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:%=--suite %)
-FORMATTED = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] \
-	fuzz/*.[ch] bench/*.[ch] tools/*/*.[ch] examples/*.c examples/*/*.c)
+FORMATTED = $(shell find include src cli tests fuzz bench tools examples -name "*.[ch]")
 
 .PHONY: all demo test test-long test-gpu fuzz bench bench-quick bench-contracts fatbin install format check-format coverage \
 	clean help

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What batches save: the calls that reads and writes make, as the doubles of libcuda and of the
+ * What batches save: the calls that reads and writes make, as the fakes of libcuda and of the
  * libraries on top of it record them, beside the same work done tile by tile through the same table
- * of a driver. The clock is virtual (tests/support/virtual_clock.h has the prices): calls move it,
- * and the same each time.
+ * of a driver. The clock is virtual (tests/support/device/virtual_clock.h has the prices): calls
+ * move it, and the same each time.
  *
  *     make bench-contracts */
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include "device/cost.h"
 #include "device/device.h"
 #include "device/pictures.h"
-#include "support/bad_tiles.h"
-#include "support/contract.h"
+#include "support/device/bad_tiles.h"
+#include "support/device/contract.h"
 
 /* Bytes that devices keep pinned, as by default. */
 #define KEPT ((uint64_t)64 << 20)
@@ -48,7 +48,7 @@ static void must(tz_result result, const by_tile *t)
 static void open_tiles(by_tile *t, const char *nvjpeg2k, uint64_t count, uint64_t size)
 {
     const tz_device_options how = {.struct_size = sizeof how,
-                                   .cuda_library = CUDA_DOUBLE,
+                                   .cuda_library = CUDA_FAKE,
                                    .nvcomp_library = "",
                                    .cufile_library = "",
                                    .nvjpeg2k_library = nvjpeg2k,
@@ -160,7 +160,7 @@ enum { BAD = 1000 };
 /* What is behind the wait that tells of them. */
 static vclock_sum sum_of_second(void)
 {
-    cuda_double_control second = *direct_cuda;
+    cuda_fake_control second = *direct_cuda;
     const size_t at = steps_find(direct_cuda, STEP_SYNC, 0) + 1;
     second.steps += at;
     second.step_count -= at;
@@ -226,8 +226,8 @@ static void decode_tiles(by_tile *t)
 /* All calls of a read, those that bring bytes up and pixels down as well. */
 static void bench_pictures(void)
 {
-    tz_device *device = contract_open(
-        (tz_device_options){.nvjpeg2k_library = NVJPEG2K_DOUBLE, .pinned_bytes = KEPT});
+    tz_device *device =
+        contract_open((tz_device_options){.nvjpeg2k_library = NVJPEG2K_FAKE, .pinned_bytes = KEPT});
     contract_file f = contract_file_of(&pictures, TZ_COMPRESSION_JPEG2000);
     by_tile single;
     (void)contract_read(&f, device, 0); /* what is made once */
@@ -235,7 +235,7 @@ static void bench_pictures(void)
     const vclock_sum batched = sum_of(VCLOCK_ALL);
     contract_file_free(&f);
     contract_close(device);
-    open_tiles(&single, NVJPEG2K_DOUBLE, pictures.tiles, (uint64_t)TILE * TILE);
+    open_tiles(&single, NVJPEG2K_FAKE, pictures.tiles, (uint64_t)TILE * TILE);
     decode_tiles(&single);
     print_row("#2107: 1,000 pictures of JPEG 2000, all calls of a read", batched,
               sum_of(VCLOCK_ALL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Uses everything that an open file offers, and checks what must hold whatever the file's bytes
- * are. Shared by fuzz_open.c and tests/test_mutation.c, each of which defines touch_fail. CRS calls
- * are left out: they would test PROJ. */
+ * are. Shared by fuzz_open.c and tests/hostile/test_mutation.c, each of which defines touch_fail.
+ * CRS calls are left out: they would test PROJ. */
 #ifndef TZ_FUZZ_TOUCH_H
 #define TZ_FUZZ_TOUCH_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The script of make test-gpu: with doubles in place of NVIDIA's driver and libraries it runs and its report has all
+"""The script of make test-gpu: with fakes in place of NVIDIA's driver and libraries it runs and its report has all
 rows; without a driver, or with one that does not work, it says why it did nothing, and that is no failure.
 
 The argument is the folder of the test programs, the command beside it."""
@@ -16,8 +16,8 @@ from gpu import measure
 from tap import Tap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOUBLES = {"GPU": "cuda_double", "NVCOMP": "nvcomp_double_6", "CUFILE": "cufile_double", "NVJPEG2K": "nvjpeg2k_double",
-           "NVJPEG": "nvjpeg_double"}
+FAKES = {"GPU": "cuda_fake", "NVCOMP": "nvcomp_fake_6", "CUFILE": "cufile_fake", "NVJPEG2K": "nvjpeg2k_fake",
+         "NVJPEG": "nvjpeg_fake"}
 
 
 def run(out, programs, *words, **libraries):
@@ -39,7 +39,7 @@ def rows_of(report, heading):
 
 def check_skips(tap, out, programs):
     for what, library, why in (("without a driver", "/nowhere/libcuda.so.1", "there is no NVIDIA driver"),
-                               ("with a driver that lacks a function", programs / "libcuda_double_broken.so",
+                               ("with a driver that lacks a function", programs / "libcuda_fake_broken.so",
                                 "cuLaunchKernel")):
         code, printed, report = run(out, programs, GPU=library)
         tap.check(f"{what} it is skipped, and says so", code == 0 and printed.startswith("skipped: ") and why in printed,
@@ -68,14 +68,14 @@ def check_rows(tap, report):
     tap.check("calls are told", told[0][-1] == "nvCOMP 6.0.0" and told[1][7] not in ("", "0"), calls)
 
 
-def check_doubles(tap, out, programs):
-    doubles = {name: programs / f"lib{double}.so" for name, double in DOUBLES.items()}
+def check_fakes(tap, out, programs):
+    fakes = {name: programs / f"lib{fake}.so" for name, fake in FAKES.items()}
     code, printed, report = run(out, programs, "--size", "48", "--rounds", "1", "--stress", "4", "--programs",
-                                "test_(device_(io|stress|limit|faults)|gpu_(card|memory))$", **doubles)
-    tap.check("on doubles all goes well", code == 0, printed)
-    tap.check("the device is told", "| Double of CUDA 0 |" in report and "CUDA 13.0, compute capability 7.5" in report)
-    for name in list(DOUBLES)[1:]:
-        tap.check(f"{doubles[name].name} is told", f"| {doubles[name]} |" in report, report)
+                                "test_(device_(io|stress|memory_limit|faults)|gpu_(card|memory))$", **fakes)
+    tap.check("on fakes all goes well", code == 0, printed)
+    tap.check("the device is told", "| Fake of CUDA 0 |" in report and "CUDA 13.0, compute capability 7.5" in report)
+    for name in list(FAKES)[1:]:
+        tap.check(f"{fakes[name].name} is told", f"| {fakes[name]} |" in report, report)
     first = report.split("## First", 1)[-1].split("##", 1)[0]
     tap.check("what only a card can show comes first", report.index("## First") < report.index("## The device")
               and "| the card | 14 | 0 | 0 |" in report and "takes the PTX of all" in first and "auto: cuda:0" in first
@@ -93,11 +93,11 @@ def check_doubles(tap, out, programs):
     tap.check("what is left out is told", "Left out: 1 programs" in report and "test_device_faults" in report, report)
     check_rows(tap, report)
     os.environ["TERRAZZO_TEST_CUDA_VERSION"] = "12040"
-    code, printed, report = run(out, programs, "--programs", "test_gpu_card$", "--no-measure", **doubles)
+    code, printed, report = run(out, programs, "--programs", "test_gpu_card$", "--no-measure", **fakes)
     del os.environ["TERRAZZO_TEST_CUDA_VERSION"]
     tap.check("R550 takes the kernels", code == 0 and "- kernels: CUDA 12.4, compute capability 7.5 takes the PTX" in report,
               printed)
-    code, printed, report = run(out, programs, "--stress", "0", "--programs", "test_device_stress$", "--no-measure", **doubles)
+    code, printed, report = run(out, programs, "--stress", "0", "--programs", "test_device_stress$", "--no-measure", **fakes)
     tap.check("a test that fails is told", code == 1 and "| stress | 0 | 1 | 0 |" in report
               and "- failed: test_device_stress." in report, printed)
 
@@ -107,7 +107,7 @@ def main():
     programs = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         check_skips(tap, pathlib.Path(folder), programs)
-        check_doubles(tap, pathlib.Path(folder), programs)
+        check_fakes(tap, pathlib.Path(folder), programs)
     return tap.finish()
 
 

@@ -101,9 +101,9 @@ def check_listed(root):
     tests = (root / "tests" / "CMakeLists.txt").read_text()
     wanted = [(path, build, path.relative_to(root)) for folder in ("src", "cli")
               for path in (root / folder).rglob("*.c")]
-    for kind, paths in (("test", (root / "tests").glob("test_*.c")),
-                        ("fuzz", (root / "fuzz").glob("fuzz_*.c"))):
-        wanted += [(path, tests, f"terrazzo_{kind}({path.stem[5:]}") for path in paths]
+    wanted += [(path, tests, f"terrazzo_test({path.parent.relative_to(root / 'tests')}/{path.stem[5:]}")
+               for path in (root / "tests").glob("*/**/test_*.c") if path.stem != "test_device"]
+    wanted += [(path, tests, f"terrazzo_fuzz({path.stem[5:]}") for path in (root / "fuzz").glob("fuzz_*.c")]
     return [str(path.relative_to(root)) for path, text, words in wanted
             if not re.search(re.escape(str(words)) + r"[\s)]", text)]
 
@@ -119,9 +119,9 @@ GOOD = {
     "src/write/swath.h": '#include "tiff/ifd.h"\n',
     "cli/main.c": '#include <terrazzo/terrazzo.h>\n#include "options.h"\n#include <stdio.h>\n',
     "cli/options.h": "\n",
-    "tests/test_a.c": "\n",
+    "tests/unit/base/test_a.c": "\n",
     "CMakeLists.txt": "src/base/mem.c\ncli/main.c)\n",
-    "tests/CMakeLists.txt": "terrazzo_test(a LABELS unit)\nterrazzo_test(ab)\n",
+    "tests/CMakeLists.txt": "terrazzo_test(unit/base/a LABELS unit)\nterrazzo_test(unit/base/ab)\n",
 }
 BAD = [
     ("a higher layer", check_src, {"src/base/bad.c": '#include "io/source.h"\n'}),
@@ -136,7 +136,7 @@ BAD = [
     ("cli around the corner", check_users, {"cli/bad.c": '#include "../src/base/mem.h"\n'}),
     ("the same file name twice", check_unique, {"src/io/mem.c": "\n"}),
     ("a source that is not built", check_listed, {"src/io/spans.c": "\n"}),
-    ("a test that is not run", check_listed, {"tests/test_b.c": "\n"}),
+    ("a test that is not run", check_listed, {"tests/unit/base/test_b.c": "\n"}),
     ("a fuzz target that is not built", check_listed, {"fuzz/fuzz_a.c": "\n"}),
 ]
 

@@ -122,13 +122,13 @@ def check_nvcomp_answers(check, name, library, version):
     return answers
 
 
-def check_nvcomp_double(check, name, version, answers):
-    """The double of the tests answers as the library itself does."""
-    done = run([check.programs / "nvcomp_answers", check.programs / f"libnvcomp_double_{version // 1000}.so"])
+def check_nvcomp_fake(check, name, version, answers):
+    """The fake of the tests answers as the library itself does."""
+    done = run([check.programs / "nvcomp_answers", check.programs / f"libnvcomp_fake_{version // 1000}.so"])
     found = parse_answers(done.stdout)
     wrong = [f"{question}: {found.get(question)}, the library: {answer}" for question, answer in answers.items()
              if not nvcomp_rules.same(question, found.get(question, ""), answer)]
-    check.tap.check(f"{name}: the double answers the same", answers and not wrong, "\n".join(wrong))
+    check.tap.check(f"{name}: the fake answers the same", answers and not wrong, "\n".join(wrong))
 
 
 def check_nvcomp(check, release):
@@ -141,7 +141,7 @@ def check_nvcomp(check, release):
     other = check.compile("nvcomp_headers.c", [include], [f"NVCOMP_MAJOR={version // 1000 % 3 + 4}"])
     check.tap.check(f"{name}: has not the functions of another release", other.returncode != 0)
     answers = check_nvcomp_answers(check, name, place / library, version)
-    check_nvcomp_double(check, name, version, answers)
+    check_nvcomp_fake(check, name, version, answers)
 
 
 def check_library(check, name):
@@ -150,7 +150,7 @@ def check_library(check, name):
     check.headers(name, f"{word}_headers.c", [place / include])
     # cuFile keeps a log in the working directory unless it is told where
     env = {**os.environ, "CUFILE_LOGFILE_PATH": str(check.folder / "cufile.log")}
-    for who, path in (("", place / library), ("the double ", check.programs / f"lib{word}_double.so")):
+    for who, path in (("", place / library), ("the fake ", check.programs / f"lib{word}_fake.so")):
         done = run([check.programs / "nvidia_answers", word, path], env=env)
         answers = parse_answers(done.stdout)
         check.tap.check(f"{name}: {who}loads, with all functions", answers.pop("path", "") == str(path),
@@ -200,7 +200,7 @@ def check_written(check, cases):
         return lambda words: parse_answers(run([check.programs / "nvidia_answers", "nvjpeg2k", path, *words]).stdout)
 
     parsers = {"nvJPEG2000": asks(check.places[package] / library),
-               "the double of nvJPEG2000": asks(check.programs / "libnvjpeg2k_double.so")}
+               "the fake of nvJPEG2000": asks(check.programs / "libnvjpeg2k_fake.so")}
     with tempfile.TemporaryDirectory() as folder:
         written.check_all(check.tap, check.programs.parent / "terrazzo", place / "lib/libnvtiff.so.0", parsers,
                           pathlib.Path(folder), cases)

@@ -47,8 +47,8 @@ SANITIZER_OPTIONS = {
 
 
 # Of NVIDIA's libraries, for programs that are run with them.
-DOUBLES = {"TERRAZZO_TEST_NVCOMP": "libnvcomp_double_6.so", "TERRAZZO_TEST_CUFILE": "libcufile_double.so",
-           "TERRAZZO_TEST_NVJPEG": "libnvjpeg_double.so", "TERRAZZO_TEST_NVJPEG2K": "libnvjpeg2k_double.so"}
+FAKES = {"TERRAZZO_TEST_NVCOMP": "libnvcomp_fake_6.so", "TERRAZZO_TEST_CUFILE": "libcufile_fake.so",
+         "TERRAZZO_TEST_NVJPEG": "libnvjpeg_fake.so", "TERRAZZO_TEST_NVJPEG2K": "libnvjpeg2k_fake.so"}
 
 
 # A suite is a name, a function and that function's arguments. The function builds what is needed and
@@ -97,9 +97,9 @@ def suites():
                                                     ("check_written", "write_case_device", "--every", "97"),
                                                     ("check_written", "write_case_device", "--libraries", "3")]}),
         Suite("gpu", script_jobs, {"script": "tests/check_gpu.py", "preset": "unit",
-                                   "programs": ["gpu_player", "terrazzo", "test_device_faults", "test_device_limit",
-                                                "test_device_io", "test_device_stress", "test_gpu_card",
-                                                "test_gpu_memory"]}),
+                                   "programs": ["gpu_player", "terrazzo", "test_device_faults",
+                                                "test_device_memory_limit", "test_device_io",
+                                                "test_device_stress", "test_gpu_card", "test_gpu_memory"]}),
         Suite("fuzz-replay", program_jobs, {"preset": "asan", "label": "fuzz"}),
         Suite("corpus", program_jobs, {"preset": "asan", "label": "corpus"}),
         Suite("mutation", program_jobs, {"preset": "asan", "label": "mutation"}),
@@ -288,14 +288,14 @@ def script_jobs(context, script, preset=None, programs=()):
 def matrix_jobs(context, preset, runs, device=None):
     """Files written now by other software or by us, read by us and by it; a run is a script of
     tests/matrix, a program of tests/ and further arguments; with --libraries, it is run with the
-    doubles of NVIDIA's."""
+    fakes of NVIDIA's."""
     programs = build(context, preset) / "tests"
     python = str(ROOT / ".venv/bin/python")
     plain = dict(context.env, TERRAZZO_TEST_DEVICE=device) if device else context.env
-    with_doubles = dict(plain, **{name: str(programs / file) for name, file in DOUBLES.items()})
+    with_fakes = dict(plain, **{name: str(programs / file) for name, file in FAKES.items()})
     return {" ".join([script, program, *arguments]): functools.partial(
         run_script, context, [python, f"tests/matrix/{script}.py", str(programs / program), *arguments],
-        with_doubles if "--libraries" in arguments else plain)
+        with_fakes if "--libraries" in arguments else plain)
             for script, program, *arguments in runs}
 
 

@@ -5,7 +5,7 @@
     tools/make_read_seeds.py            writes fuzz/seeds/read
     tools/make_read_seeds.py --check    says whether the files there are what this script writes
 
-Tiles come from tests/support/streams.h. The last ten bytes of a seed choose what is read: see
+Tiles come from tests/support/codec/streams.h. The last ten bytes of a seed choose what is read: see
 fuzz/fuzz_read.c.
 """
 

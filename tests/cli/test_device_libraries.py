@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's libraries in read, convert and cog, as doubles on the double of libcuda: what they are asked to do by
+"""NVIDIA's libraries in read, convert and cog, as fakes on the fake of libcuda: what they are asked to do by
 options, and what is told of it."""
 
 import json
@@ -14,13 +14,13 @@ import tifffile
 from conftest import COMMAND, call, without_rare_codec
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-DOUBLES = COMMAND.parent / "tests"
-CUDA = ["--device", "cuda:0", "--cuda-library", str(DOUBLES / "libcuda_double.so")]
+FAKES = COMMAND.parent / "tests"
+CUDA = ["--device", "cuda:0", "--cuda-library", str(FAKES / "libcuda_fake.so")]
 SIDE = 128
-PICTURES = ["--nvjpeg-library", str(DOUBLES / "libnvjpeg_double.so"),
-            "--nvjpeg2k-library", str(DOUBLES / "libnvjpeg2k_double.so")]
-NVCOMP = ["--nvcomp-library", str(DOUBLES / "libnvcomp_double_6.so")]
-CUFILE = ["--cufile-library", str(DOUBLES / "libcufile_double.so")]
+PICTURES = ["--nvjpeg-library", str(FAKES / "libnvjpeg_fake.so"),
+            "--nvjpeg2k-library", str(FAKES / "libnvjpeg2k_fake.so")]
+NVCOMP = ["--nvcomp-library", str(FAKES / "libnvcomp_fake_6.so")]
+CUFILE = ["--cufile-library", str(FAKES / "libcufile_fake.so")]
 
 
 def validated(schema, text):
@@ -84,7 +84,7 @@ def test_pictures_without_loss(read, made):
 
 
 def test_files_that_do_not_go_straight_to_the_device(read, made):
-    """Why not: the double has no file system that is read directly, and some systems have no list of modules."""
+    """Why not: the fake has no file system that is read directly, and some systems have no list of modules."""
     use = read(made(), *CUFILE)
     reason = "no file system is read directly" if os.access("/proc/modules", os.R_OK) else "where /proc/modules cannot be read"
     assert reason in use["direct_reason"]

@@ -10,7 +10,7 @@ import pytest
 from conftest import COMMAND
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-DOUBLE = str(COMMAND.parent / "tests" / "libopencl_double.so")
+FAKE = str(COMMAND.parent / "tests" / "libopencl_fake.so")
 COMMANDS = ("read", "plan", "convert", "cog")
 
 
@@ -114,10 +114,10 @@ def test_auto_without_a_gpu(run, words, command, tmp_path):
 
 
 def test_auto_leaves_little_work_to_the_cores(run, words, command):
-    """The double has a GPU: on paper it costs more than a small file takes; and Deflate at the usual level it cannot
+    """The fake has a GPU: on paper it costs more than a small file takes; and Deflate at the usual level it cannot
     encode."""
     done = run(*words(command, "--json", "--device", "auto", "--cuda-library", "libno-cuda.so.1",
-                      "--opencl-library", DOUBLE))
+                      "--opencl-library", FAKE))
     answer = json.loads(done.stdout)
     schema_of(command).validate(answer)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMA = json.loads((ROOT / "doc" / "read.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 HEIGHT, WIDTH = 300, 410
-DOUBLES = COMMAND.parent / "tests"
+FAKES = COMMAND.parent / "tests"
 TILE = ["TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=64"]
 
 
@@ -143,12 +143,12 @@ def test_nvcomp_of_an_environment(run, made, tmp_path):
     """It is found where Python's packages put it, decodes, and is told; without it, nothing else is different."""
     folder = tmp_path / "lib/python3.11/site-packages/nvidia/libnvcomp/lib64"
     folder.mkdir(parents=True)
-    (folder / "libnvcomp.so.6").symlink_to(DOUBLES / "libnvcomp_double_6.so")
+    (folder / "libnvcomp.so.6").symlink_to(FAKES / "libnvcomp_fake_6.so")
     answers, pages = [], []
     for number, prefix in enumerate((tmp_path / "other", tmp_path)):
         env = plain_environment(VIRTUAL_ENV=str(prefix), CONDA_PREFIX=str(prefix))
         words = ["read", "--overwrite", "--window", "0,0,100,70", "--device", "cuda:0", "--cuda-library",
-                 str(DOUBLES / "libcuda_double.so"), made(), str(tmp_path / f"{number}.raw")]
+                 str(FAKES / "libcuda_fake.so"), made(), str(tmp_path / f"{number}.raw")]
         done = run(*words, "--json", env=env)
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
         answers.append(json.loads(done.stdout)["device"])
@@ -166,11 +166,11 @@ def test_nvcomp_of_an_environment(run, made, tmp_path):
 def test_nvcomp_by_its_path(run, made, tmp_path, option, variable, expected):
     """The option first, then the environment; empty: not used."""
     def path(release):
-        return str(DOUBLES / f"libnvcomp_double_{release}.so") if release else ""
+        return str(FAKES / f"libnvcomp_fake_{release}.so") if release else ""
 
     named = [] if option is None else ["--nvcomp-library", path(option)]
     done = run("read", "--json", "--window", "0,0,60,60", "--device", "cuda:0", "--cuda-library",
-               str(DOUBLES / "libcuda_double.so"), *named, made(), str(tmp_path / "a.raw"),
+               str(FAKES / "libcuda_fake.so"), *named, made(), str(tmp_path / "a.raw"),
                env=plain_environment(TERRAZZO_NVCOMP_LIBRARY=path(variable)))
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert json.loads(done.stdout)["device"]["library"] == expected

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMA = json.loads((ROOT / "doc" / "devices.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 POCL = "Portable Computing Language"
-DOUBLES = COMMAND.parent / "tests"
+FAKES = COMMAND.parent / "tests"
 NO_CUDA = ("--cuda-library", "libno-cuda.so.1")
 
 
@@ -88,8 +88,8 @@ def test_a_file_that_is_no_library(devices, tmp_path):
 
 
 def test_a_device_of_cuda(devices):
-    """That of the double of libcuda."""
-    answer = devices("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+    """That of the fake of libcuda."""
+    answer = devices("--cuda-library", str(FAKES / "libcuda_fake.so"))
     assert answer["drivers"][0]["loaded"] and answer["drivers"][0]["devices"] == 1
     cuda = answer["devices"][1]
     assert (cuda["id"], cuda["driver"], cuda["type"], cuda["usable"]) == ("cuda:0", "cuda", "gpu", True)
@@ -99,22 +99,22 @@ def test_a_device_of_cuda(devices):
 
 def test_a_driver_older_than_the_compiler(devices):
     """As R550, whose compiler knows PTX up to 8.4."""
-    cuda = devices("--cuda-library", str(DOUBLES / "libcuda_double.so"), TERRAZZO_TEST_CUDA_VERSION="12040")["devices"][1]
+    cuda = devices("--cuda-library", str(FAKES / "libcuda_fake.so"), TERRAZZO_TEST_CUDA_VERSION="12040")["devices"][1]
     assert cuda["usable"] and cuda["driver_version"] == "12040" and cuda["work"]
 
 
 def test_a_driver_that_does_not_know_the_kernels(devices):
-    cuda = devices("--cuda-library", str(DOUBLES / "libcuda_double.so"), TERRAZZO_TEST_CUDA_VERSION="10020")["devices"][1]
+    cuda = devices("--cuda-library", str(FAKES / "libcuda_fake.so"), TERRAZZO_TEST_CUDA_VERSION="10020")["devices"][1]
     assert not cuda["usable"] and "CUDA 10.2" in cuda["reason"] and "11.0 or later" in cuda["reason"]
 
 
 def test_a_driver_that_is_too_old(devices):
-    driver = devices("--cuda-library", str(DOUBLES / "libcuda_double_broken.so"))["drivers"][0]
+    driver = devices("--cuda-library", str(FAKES / "libcuda_fake_broken.so"))["drivers"][0]
     assert not driver["loaded"] and "cuLaunchKernel" in driver["reason"]
 
 
 def test_a_loader_that_is_too_old(devices):
-    driver = devices("--opencl-library", str(DOUBLES / "libopencl_double_old.so"))["drivers"][1]
+    driver = devices("--opencl-library", str(FAKES / "libopencl_fake_old.so"))["drivers"][1]
     assert not driver["loaded"] and "clEnqueueMarkerWithWaitList" in driver["reason"]
 
 
@@ -132,7 +132,7 @@ def test_every_allocation_may_fail():
     failures = 0
     for count in range(1, 20):
         env = plain_environment(TERRAZZO_FAIL_ALLOCATION=str(count))
-        done = subprocess.run([DOUBLES / "terrazzo_nomem", "devices", "--json", *NO_CUDA, "--opencl-library",
+        done = subprocess.run([FAKES / "terrazzo_nomem", "devices", "--json", *NO_CUDA, "--opencl-library",
                                "none.so"], env=env, capture_output=True, text=True)
         answer = json.loads(done.stdout)
         VALIDATOR.validate(answer)
@@ -157,17 +157,17 @@ def test_wrong_usage(run):
         assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
 
 
-# Where packages of Python have NVIDIA's libraries, and the doubles that are put there.
-LIBRARIES = {"nvCOMP": ("nvidia/libnvcomp/lib64/libnvcomp.so.6", "nvcomp_double_6", "6.0.0"),
-             "cuFile": ("nvidia/cu13/lib/libcufile.so.0", "cufile_double", "1.19.0"),
-             "nvJPEG2000": ("nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", "nvjpeg2k_double", "0.11.0"),
-             "nvJPEG": ("nvidia/cu13/lib/libnvjpeg.so.13", "nvjpeg_double", "13.2.3")}
+# Where packages of Python have NVIDIA's libraries, and the fakes that are put there.
+LIBRARIES = {"nvCOMP": ("nvidia/libnvcomp/lib64/libnvcomp.so.6", "nvcomp_fake_6", "6.0.0"),
+             "cuFile": ("nvidia/cu13/lib/libcufile.so.0", "cufile_fake", "1.19.0"),
+             "nvJPEG2000": ("nvidia/nvjpeg2k/lib/libnvjpeg2k.so.0", "nvjpeg2k_fake", "0.11.0"),
+             "nvJPEG": ("nvidia/cu13/lib/libnvjpeg.so.13", "nvjpeg_fake", "13.2.3")}
 WORDS = {"nvCOMP": "nvcomp", "cuFile": "cufile", "nvJPEG2000": "nvjpeg2k", "nvJPEG": "nvjpeg"}
-CUDA = ("--cuda-library", str(DOUBLES / "libcuda_double.so"))
+CUDA = ("--cuda-library", str(FAKES / "libcuda_fake.so"))
 
 
 def double_of(name):
-    return str(DOUBLES / f"lib{LIBRARIES[name][1]}.so")
+    return str(FAKES / f"lib{LIBRARIES[name][1]}.so")
 
 
 def places_of(found):
@@ -176,10 +176,10 @@ def places_of(found):
 
 def test_libraries_in_an_environment(devices, run, tmp_path):
     places = {}
-    for name, (path, double, _) in LIBRARIES.items():
+    for name, (path, fake, _) in LIBRARIES.items():
         places[name] = tmp_path / "lib/python3.12/site-packages" / path
         places[name].parent.mkdir(parents=True, exist_ok=True)
-        places[name].symlink_to(DOUBLES / f"lib{double}.so")
+        places[name].symlink_to(FAKES / f"lib{fake}.so")
     found = devices(*CUDA, VIRTUAL_ENV=str(tmp_path))["libraries"]
     assert [(library["name"], library["library"], library["version"]) for library in found] == [
         (name, str(places[name]), version) for name, (_, _, version) in LIBRARIES.items()]

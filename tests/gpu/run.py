@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make test-gpu: what `make test` does on doubles, on a real GPU with NVIDIA's driver and libraries as they are found
+"""make test-gpu: what `make test` does on fakes, on a real GPU with NVIDIA's driver and libraries as they are found
 there; then throughputs beside other software. The report is build/gpu/report.md. Where there is no NVIDIA driver, it
 says so, and nothing has failed.
 
     tests/gpu/run.py [--size 8192] [--rounds 5] [--stress 200] [--programs REGEX] [--no-tests | --no-measure]
 
 TERRAZZO_GPU_LIBRARY names another libcuda, TERRAZZO_NVCOMP_LIBRARY and so on other libraries: the test of this script
-gives it doubles. TERRAZZO_GPU_PYTHON is a Python with other software (CuPy, xarray-spatial, nvidia-nvimgcodec,
+gives it fakes. TERRAZZO_GPU_PYTHON is a Python with other software (CuPy, xarray-spatial, nvidia-nvimgcodec,
 rasterio) to measure beside; .venv by default."""
 
 import argparse
@@ -29,12 +29,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HANG_SECONDS = 1800
 NVTIFF = [("nvidia-nvtiff-cu13", "0.8.0.82"), ("nvidia-libnvcomp-cu13", "5.3.0.16"),
           ("nvidia-nvjpeg2k-cu13", "0.11.0.51"), ("nvidia-nvjpeg", "13.2.3.58")]
-ON_DOUBLE = "TERRAZZO_TEST_DEVICE=cuda"
-OF_DOUBLES = "they look into the doubles' own timelines"
-# Programs that a GPU cannot run as they are meant, by why. What they show, they show on the double.
+ON_FAKE = "TERRAZZO_TEST_DEVICE=cuda"
+OF_FAKES = "they look into the fakes' own timelines"
+# Programs that a GPU cannot run as they are meant, by why. What they show, they show on the fake.
 LEFT_OUT = {
     "they need a driver that fails when it is told to": r"test_(device|read_device|write_device)_faults",
-    OF_DOUBLES: r"test_cuda_timeline",
+    OF_FAKES: r"test_cuda_timeline",
 }
 # What nvCOMP changes: run once more with it.
 WITH_NVCOMP = r"test_(device_decode|device_stress|read_device_(buffers|hostile|timeline)|read(_threads)?_device)"
@@ -77,17 +77,17 @@ def build():
 
 
 def device_programs(folder):
-    """Commands of the programs that have a test on the double of libcuda, by name, without its environment; and the
-    names of those that are for doubles alone."""
+    """Commands of the programs that have a test on the fake of libcuda, by name, without its environment; and the
+    names of those that are for fakes alone."""
     done = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], capture_output=True, text=True,
                           check=True)
     tests = [test for test in json.loads(done.stdout)["tests"] if "command" in test]
     commands = {test["name"].removesuffix("_cuda"): test["command"] for test in tests
-                if test["name"].endswith("_cuda") and ON_DOUBLE in test["command"]}
+                if test["name"].endswith("_cuda") and ON_FAKE in test["command"]}
     of_cuda = [test["name"] for test in tests for about in test["properties"] if about["name"] == "LABELS"
                and {"cuda", "cuda_more"} & set(about["value"])]
     alone = [name for name in of_cuda if not re.search(r"_cuda$|_nvcomp\d$", name)]
-    return {name: command[command.index(ON_DOUBLE) + 1:] for name, command in commands.items()}, alone
+    return {name: command[command.index(ON_FAKE) + 1:] for name, command in commands.items()}, alone
 
 
 def run_program(name, command, variables, told):
@@ -129,7 +129,7 @@ def run_tests(folder, libraries, arguments):
     programs, alone = device_programs(folder)
     names = [name for name in [*programs, *alone] if re.search(arguments.programs, name)]
     left_out = {why: [name for name in names if re.fullmatch(which, name)] for why, which in LEFT_OUT.items()}
-    left_out[OF_DOUBLES] += [name for name in alone if name in names]
+    left_out[OF_FAKES] += [name for name in alone if name in names]
     programs = {name: programs[name] for name in names if name not in sum(left_out.values(), [])}
     found = {library["name"]: library["library"] for library in libraries if library["loaded"]}
     results, told = {}, []
@@ -142,7 +142,7 @@ def run_tests(folder, libraries, arguments):
         for case in results[suite]:
             if case.status == "failed":
                 print(f"  failed: {case.name}\n{case.detail}", flush=True)
-    print(f"{sum(map(len, left_out.values()))} programs left out that need the doubles", flush=True)
+    print(f"{sum(map(len, left_out.values()))} programs left out that need the fakes", flush=True)
     return results, left_out, told
 
 

@@ -42,7 +42,7 @@ from product import (DECODERS_DIFFER, LIBRARY_CODECS, LOSSY, SAMPLES, few_cases,
 
 BATCH = 400  # files on disk at once
 SHOWN = 20
-# What the program fails without: see tests/support/on_device.h.
+# What the program fails without: see tests/support/device/on_device.h.
 NEEDED = " ".join(map(str, ["cufile", *LIBRARY_CODECS.values()]))
 
 

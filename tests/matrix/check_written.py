@@ -224,7 +224,7 @@ def of_libraries(codecs):
 
 
 def needed_of(codecs):
-    """What the program fails without, as an environment: see tests/support/on_device.h."""
+    """What the program fails without, as an environment: see tests/support/device/on_device.h."""
     numbers = sorted({CODECS[name][0] for name in of_libraries(codecs)})
     return {"TERRAZZO_TEST_NEEDED": " ".join(map(str, numbers))}
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "alloc_hook.h"
+#include "support/alloc_hook.h"
 
 #include <stdatomic.h>
 

@@ -3,8 +3,8 @@
 #ifndef TESTS_SUPPORT_GEO_FIXTURE_H
 #define TESTS_SUPPORT_GEO_FIXTURE_H
 
-#include "context.h"
-#include "geo_tags.h"
+#include "support/context.h"
+#include "support/geo_tags.h"
 
 #define GEO TZ_CAUSE_GEO
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "known_image.h"
+#include "support/known_image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

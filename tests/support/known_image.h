@@ -5,7 +5,7 @@
 
 #include <terrazzo/terrazzo.h>
 
-#include "tiff_builder.h"
+#include "support/tiff_builder.h"
 
 typedef struct image {
     tb *b;

@@ -154,7 +154,7 @@ static tz_buffer some_rows(const tz_buffer *b, uint32_t row, uint32_t count)
 }
 
 /* Rows of the n-th call. */
-static uint32_t batch_of(const raster_way *way, uint32_t height, unsigned n)
+static uint32_t batch_of(const raster_variant *way, uint32_t height, unsigned n)
 {
     static const uint32_t ragged[] = {1, 24, 3, 70, 16, 0};
     if (way && way->ragged)
@@ -163,7 +163,7 @@ static uint32_t batch_of(const raster_way *way, uint32_t height, unsigned n)
 }
 
 static tz_result push(tz_writer *writer, const raster *r, const tz_buffer *pixels,
-                      const raster_way *way, tz_error *err)
+                      const raster_variant *way, tz_error *err)
 {
     const uint32_t height = r->spec.height;
     tz_result result = TZ_OK;
@@ -214,7 +214,7 @@ static tz_result pull_read(void *user, const tz_window *window, const tz_buffer 
 }
 
 static tz_result pull(tz_writer *writer, const raster *r, const tz_buffer *pixels,
-                      const raster_way *way, tz_error *err)
+                      const raster_variant *way, tz_error *err)
 {
     const size_t count = (size_t)r->spec.width * r->spec.height;
     pull_state state = {r, pixels, calloc(count, 1)};
@@ -227,7 +227,7 @@ static tz_result pull(tz_writer *writer, const raster *r, const tz_buffer *pixel
     return result;
 }
 
-tz_result raster_give(tz_writer *writer, const raster *r, const raster_way *way, tz_error *err)
+tz_result raster_give(tz_writer *writer, const raster *r, const raster_variant *way, tz_error *err)
 {
     const tz_buffer *pixels = way && way->pixels.data ? &way->pixels : &r->pixels;
     if (way && way->pull)
@@ -235,7 +235,7 @@ tz_result raster_give(tz_writer *writer, const raster *r, const raster_way *way,
     return push(writer, r, pixels, way, err);
 }
 
-tz_result raster_try(const raster *r, const tz_write_options *options, const raster_way *way,
+tz_result raster_try(const raster *r, const tz_write_options *options, const raster_variant *way,
                      tz_memory *out, tz_write_report *report, tz_error *err)
 {
     tz_writer *writer = NULL;
@@ -248,7 +248,7 @@ tz_result raster_try(const raster *r, const tz_write_options *options, const ras
     return result;
 }
 
-tz_memory raster_write(const raster *r, const tz_write_options *options, const raster_way *way,
+tz_memory raster_write(const raster *r, const tz_write_options *options, const raster_variant *way,
                        tz_write_report *report)
 {
     tz_memory out = {0};

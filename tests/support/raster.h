@@ -29,23 +29,23 @@ tz_buffer raster_interleaved(const raster *r, void **memory);
 tz_buffer raster_scattered(const raster *r, void **memory);
 
 /* How rows are given. */
-typedef struct raster_way {
+typedef struct raster_variant {
     uint32_t batch;   /* rows of a call; 0: all at once */
     bool ragged;      /* now one row, now many, now none */
     tz_buffer pixels; /* data NULL: those of the raster */
     bool pull;        /* by tz_write_from */
     bool columns;     /* pull: parts of rows are fine */
     uint32_t chunk_rows;
-} raster_way;
+} raster_variant;
 
 /* Write to memory. raster_write fails the test on any error. */
-tz_result raster_try(const raster *r, const tz_write_options *options, const raster_way *way,
+tz_result raster_try(const raster *r, const tz_write_options *options, const raster_variant *way,
                      tz_memory *out, tz_write_report *report, tz_error *err);
-tz_memory raster_write(const raster *r, const tz_write_options *options, const raster_way *way,
+tz_memory raster_write(const raster *r, const tz_write_options *options, const raster_variant *way,
                        tz_write_report *report);
 
 /* Give all rows to a writer that is there already. */
-tz_result raster_give(tz_writer *writer, const raster *r, const raster_way *way, tz_error *err);
+tz_result raster_give(tz_writer *writer, const raster *r, const raster_variant *way, tz_error *err);
 
 /* The file's pixels and mask are those of the raster. nan: what NaN has become (NaN: itself). */
 void raster_check(const raster *r, const tz_memory *file, double nan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A folder for one test, and what is in it. */
 #define _XOPEN_SOURCE 700 /* nftw */
-#include "scratch.h"
+#include "support/scratch.h"
 
 #include <dirent.h>
 #include <ftw.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * System calls of the file sink that fail when a test says so. */
 #define _POSIX_C_SOURCE 200809L
-#include "sink_fault.h"
+#include "support/sink_fault.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 
 #include "io/sink_calls.h"
-#include "scratch.h"
+#include "support/scratch.h"
 
 sink_fault fault;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One write through the file sink, as a writer makes it. */
-#include "sink_job.h"
+#include "support/sink_job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "scratch.h"
+#include "support/scratch.h"
 
 enum { HEADER = 16, GAP_START = 4000, GAP_END = 6000, FILLED = 9000 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/tiff_builder_parts.h"
+#include "support/tiff_builder_internal.h"
 
 /* ---------------------------------------------------------------------------------------------
  * Layout

@@ -16,7 +16,7 @@ typedef struct tile_stream {
     size_t size;
 } tile_stream;
 
-#include "support/streams.h"
+#include "support/codec/streams.h"
 
 enum { TILE = 16 };
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the encoders of the fakes of nvJPEG2000 and nvJPEG share: a state holds one image. */
+#ifndef TESTS_FAKES_NVIDIA_ENCODED_IMAGE_H
+#define TESTS_FAKES_NVIDIA_ENCODED_IMAGE_H
+
+#include "fakes/nvidia/codec_objects.h"
+#include "fakes/nvidia/codestream.h"
+
+typedef struct encoded {
+    atomic_bool busy;
+    uint8_t *data; /* of the last image; NULL: none */
+    size_t size;
+} encoded;
+
+typedef struct encode_job {
+    encoded *to;
+    const tz_encoder *encoder;
+    tz_tile_format format;
+    picture_planes planes;
+    tz_encode_choice choice;
+} encode_job;
+
+/* Begin to encode, when the stream comes to it. */
+int32_t encoded_start(const char *name, const encode_job *wanted, tz_cu_stream stream);
+/* Wait for the stream; then the size or, where out is not NULL, the bytes. */
+int32_t encoded_retrieve(const char *name, const encoded *from, unsigned char *out, size_t *size,
+                         tz_cu_stream stream);
+/* Of a state that is given back: false when it is busy. */
+bool encoded_free(encoded *which);
+
+#endif

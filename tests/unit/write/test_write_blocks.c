@@ -1,0 +1,780 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Blocks that were reduced and encoded apart, in any order, make the file that a writer makes of
+ * the same pixels: the very bytes. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/alloc_hook.h"
+#include "support/raster.h"
+#include "support/scratch.h"
+#include "write/block_bytes.h"
+
+/* ---- pixels of all levels ---- */
+
+enum { MOST_LEVELS = 32 };
+
+typedef struct levels {
+    tz_buffer pixels[MOST_LEVELS];
+    tz_buffer masks[MOST_LEVELS];
+    uint32_t count;
+} levels;
+
+static tz_buffer new_buffer(tz_dtype dtype, uint32_t bands, const tz_cog_level *level)
+{
+    const int64_t size = (int64_t)tz_dtype_size(dtype);
+    tz_buffer buffer = {.dtype = dtype,
+                        .bands = bands,
+                        .height = level->height,
+                        .width = level->width,
+                        .column_stride = size,
+                        .row_stride = size * level->width,
+                        .band_stride = size * level->width * level->height};
+    buffer.data = calloc((size_t)buffer.band_stride, bands);
+    assert_non_null(buffer.data);
+    return buffer;
+}
+
+static tz_buffer part_of(const tz_buffer *buffer, const tz_window *window)
+{
+    tz_buffer part = *buffer;
+    part.data = (uint8_t *)buffer->data + window->row * buffer->row_stride +
+                window->column * buffer->column_stride;
+    part.width = window->width;
+    part.height = window->height;
+    return part;
+}
+
+static levels levels_new(const tz_cog_info *info, const raster *r)
+{
+    levels all = {.count = info->level_count};
+    for (uint32_t i = 0; i < all.count; i++) {
+        all.pixels[i] = new_buffer(info->dtype, info->bands, &info->levels[i]);
+        if (info->mask)
+            all.masks[i] = new_buffer(TZ_DTYPE_UINT8, 1, &info->levels[i]);
+    }
+    memcpy(all.pixels[0].data, r->pixels.data, (size_t)all.pixels[0].band_stride * info->bands);
+    if (info->mask)
+        memcpy(all.masks[0].data, r->mask.data, (size_t)all.masks[0].band_stride);
+    return all;
+}
+
+static void levels_free(levels *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        free(all->pixels[i].data);
+        free(all->masks[i].data);
+    }
+}
+
+/* ---- blocks ---- */
+
+typedef struct blob_set {
+    tz_memory *list;
+    size_t count;
+} blob_set;
+
+static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level, uint64_t block)
+{
+    tz_error err;
+    tz_cog_block what;
+    tz_memory blob = {0};
+    const bool masked = all->masks[0].data != NULL;
+    if (tz_cog_block_get(plan, level, block, &what, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    const tz_buffer pixels = part_of(&all->pixels[level], &what.window);
+    const tz_buffer mask = masked ? part_of(&all->masks[level], &what.window) : (tz_buffer){0};
+    if (level > 0) {
+        const tz_buffer from = part_of(&all->pixels[level - 1], &what.source);
+        const tz_buffer from_mask =
+            masked ? part_of(&all->masks[level - 1], &what.source) : (tz_buffer){0};
+        if (tz_reduce_block(plan, level, block, &from, masked ? &from_mask : NULL, &pixels,
+                            masked ? &mask : NULL, &err) != TZ_OK)
+            fail_msg("%s", err.message);
+    }
+    if (tz_encode_block(plan, level, block, &pixels, masked ? &mask : NULL, &blob, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    return blob;
+}
+
+/* Blocks of a level in an order of their own; blobs in another one. */
+static blob_set make_blobs(const tz_cog_plan *plan, const raster *r)
+{
+    const tz_cog_info *info = tz_cog_plan_info(plan);
+    levels all = levels_new(info, r);
+    blob_set set = {.list = calloc((size_t)info->block_count, sizeof *set.list)};
+    for (uint32_t level = 0; level < info->level_count; level++) {
+        const uint64_t count = info->levels[level].block_count;
+        for (uint64_t i = 0; i < count; i++)
+            set.list[set.count++] = make_block(plan, &all, level, count - 1 - i);
+    }
+    assert_int_equal(set.count, info->block_count);
+    for (size_t i = 0; i < set.count; i++) {
+        const size_t k = i * 7919 % set.count;
+        const tz_memory kept = set.list[i];
+        set.list[i] = set.list[k];
+        set.list[k] = kept;
+    }
+    levels_free(&all);
+    return set;
+}
+
+static void blob_set_free(blob_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        tz_memory_free(&set->list[i]);
+    free(set->list);
+}
+
+static tz_result read_blob(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
+                           tz_error *err)
+{
+    const blob_set *set = user;
+    (void)err;
+    assert_true(blob < set->count);
+    assert_true(offset + size <= set->list[blob].size);
+    memcpy(dst, (const uint8_t *)set->list[blob].data + offset, size);
+    return TZ_OK;
+}
+
+static tz_cog_plan *new_plan(const raster *r, const tz_write_options *options, uint32_t tiles)
+{
+    tz_cog_plan *made = NULL, *loaded = NULL;
+    tz_memory bytes = {0};
+    tz_error err;
+    if (tz_cog_plan_make(&made, &r->spec, options, tiles, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(tz_cog_plan_save(made, &bytes, &err), TZ_OK);
+    if (tz_cog_plan_load(&loaded, bytes.data, bytes.size, NULL, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(tz_cog_plan_info(made)->fingerprint, tz_cog_plan_info(loaded)->fingerprint);
+    tz_cog_plan_free(made);
+    tz_memory_free(&bytes);
+    return loaded;
+}
+
+/* ---- files ---- */
+
+/* The heads alone, each in memory of its own. */
+static tz_bytes *heads_of(const blob_set *set)
+{
+    tz_bytes *heads = calloc(set->count, sizeof *heads);
+    for (size_t i = 0; i < set->count; i++) {
+        tz_encoded_block block;
+        tz_error err;
+        assert_int_equal(tz_encoded_block_read(&block, set->list[i].data, TZ_BLOB_HEADER, &err),
+                         TZ_OK);
+        assert_int_equal(block.size, set->list[i].size);
+        void *head = malloc((size_t)block.head_size);
+        memcpy(head, set->list[i].data, (size_t)block.head_size);
+        heads[i] = (tz_bytes){head, (size_t)block.head_size};
+    }
+    return heads;
+}
+
+static void heads_free(tz_bytes *heads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free((void *)heads[i].data);
+    free(heads);
+}
+
+/* Front and runs, put down by the caller itself. */
+static tz_memory paste(const tz_cog_plan *plan, const blob_set *set)
+{
+    tz_error err;
+    tz_assembly *a = NULL;
+    tz_bytes *heads = heads_of(set);
+    if (tz_assemble(&a, plan, heads, set->count, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    tz_memory file = {calloc((size_t)a->file_size, 1), (size_t)a->file_size};
+    memcpy(file.data, a->front.data, a->front.size);
+    assert_int_equal(a->blob_count, set->count);
+    for (size_t i = 0; i < set->count; i++)
+        for (size_t k = 0; k < a->run_counts[i]; k++) {
+            const tz_run *run = &a->runs[i][k];
+            assert_true(run->offset >= a->front.size);
+            assert_true(run->offset + run->size <= file.size);
+            assert_true(run->from + run->size <= set->list[i].size);
+            memcpy((uint8_t *)file.data + run->offset,
+                   (const uint8_t *)set->list[i].data + run->from, (size_t)run->size);
+        }
+    tz_assembly_free(a);
+    heads_free(heads, set->count);
+    return file;
+}
+
+static void check_same(const tz_memory *wanted, const void *data, size_t size, const char *how)
+{
+    if (size != wanted->size)
+        fail_msg("%s: %zu bytes, not %zu", how, size, wanted->size);
+    for (size_t i = 0; i < size; i++)
+        if (((const uint8_t *)data)[i] != ((const uint8_t *)wanted->data)[i])
+            fail_msg("%s: byte %zu of %zu differs", how, i, size);
+}
+
+static void check_assembled_file(const tz_cog_plan *plan, blob_set *set, const tz_memory *wanted)
+{
+    const tz_blobs blobs = {set->count, read_blob, set};
+    tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    tz_write_report report;
+    tz_error err;
+    how.verify = TZ_VERIFY_ALL, how.no_sync = true;
+    if (tz_assemble_file(scratch_path("out.tif"), plan, &blobs, &how, &report, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(report.file_size, wanted->size);
+    assert_true(report.tiles_verified > 0);
+    assert_true(scratch_holds("out.tif", wanted->data, wanted->size));
+    assert_int_equal(scratch_count(), 1);
+}
+
+/* A writer, and blocks of so many tiles, make the same file. */
+static void check_same_file(const raster *r, const tz_write_options *given, uint32_t tiles)
+{
+    tz_write_options options = *given;
+    options.cog = true;
+    const raster_variant way = {0};
+    tz_memory wanted = raster_write(r, &options, &way, NULL);
+    tz_cog_plan *plan = new_plan(r, &options, tiles);
+    blob_set set = make_blobs(plan, r);
+    tz_memory pasted = paste(plan, &set);
+    check_same(&wanted, pasted.data, pasted.size, "pasted");
+    check_assembled_file(plan, &set, &wanted);
+    free(pasted.data);
+    blob_set_free(&set);
+    tz_cog_plan_free(plan);
+    tz_memory_free(&wanted);
+}
+
+static tz_write_options small_tiles(void)
+{
+    tz_write_options options = TZ_WRITE_OPTIONS_INIT;
+    options.tile_width = options.tile_height = 16;
+    options.compression = TZ_COMPRESSION_LZW; /* in every build */
+    return options;
+}
+
+/* ---- the tests ---- */
+
+static void test_methods_and_types(void **state)
+{
+    (void)state;
+    static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32,
+                                     TZ_DTYPE_FLOAT64};
+    for (unsigned method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        raster r = raster_make(types[method % 4], 1, 201, 133, method % 2 == 0);
+        tz_write_options options = small_tiles();
+        options.overview_resampling = (tz_resampling)method;
+        check_same_file(&r, &options, 1 + method % 3);
+        raster_free(&r);
+    }
+}
+
+static void test_alpha_palettes_and_odd_bits(void **state)
+{
+    (void)state;
+    static const uint16_t colors[3 * 256] = {1, 2, 3};
+    static const uint8_t discard[] = {2};
+    raster r = raster_make(TZ_DTYPE_UINT8, 4, 99, 70, false);
+    tz_write_options options = small_tiles();
+    r.spec.photometric = TZ_PHOTOMETRIC_RGB; /* the fourth is alpha */
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    options.discard_bits = discard, options.discard_count = 1;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
+    r = raster_make(TZ_DTYPE_UINT8, 1, 99, 70, true);
+    r.spec.bits_per_sample = 7;
+    options = small_tiles();
+    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    check_same_file(&r, &options, 2);
+    r.spec.bits_per_sample = 8;
+    r.spec.photometric = TZ_PHOTOMETRIC_PALETTE;
+    r.spec.color_map = colors, r.spec.color_map_size = 256;
+    options.overview_resampling = TZ_RESAMPLE_NONE;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
+}
+
+/* Nodata in one corner, so that whole tiles are of it, and here and there; and some NaN. */
+static void add_gaps(raster *r, float nodata)
+{
+    float *values = r->pixels.data;
+    const size_t count = (size_t)r->spec.bands * r->spec.height * r->spec.width;
+    for (size_t i = 0; i < count; i++) {
+        const size_t column = i % r->spec.width, row = i / r->spec.width % r->spec.height;
+        if ((column < 40 && row < 50) || i * 2654435761u % 11 == 0)
+            values[i] = nodata;
+        else if (i * 2654435761u % 13 == 0)
+            values[i] = NAN;
+    }
+}
+
+static void test_nodata_masks_and_odd_sizes(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][2] = {{1, 1}, {17, 300}, {255, 63}, {129, 129}};
+    static const tz_resampling methods[] = {TZ_RESAMPLE_AVERAGE, TZ_RESAMPLE_CUBIC};
+    for (size_t s = 0; s < 4; s++)
+        for (unsigned i = 0; i < 4; i++) {
+            raster r = raster_make(TZ_DTYPE_FLOAT32, 2, sizes[s][0], sizes[s][1], i & 1);
+            tz_write_options options = small_tiles();
+            r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
+            add_gaps(&r, -9999);
+            options.overview_resampling = methods[i >> 1];
+            options.sparse = i & 1;
+            check_same_file(&r, &options, 2);
+            raster_free(&r);
+        }
+}
+
+static void test_interleaves_and_formats(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 12; i++) {
+        raster r = raster_make(TZ_DTYPE_UINT16, 3, 150, 90, i & 1);
+        tz_write_options options = small_tiles();
+        options.interleave = (tz_interleave)(i / 2 % 3);
+        options.big_endian = i & 1;
+        options.bigtiff = i & 2 ? TZ_BIGTIFF_YES : TZ_BIGTIFF_IF_NEEDED;
+        options.compression = i < 6 ? TZ_COMPRESSION_PACKBITS : TZ_COMPRESSION_NONE;
+        check_same_file(&r, &options, 1 + i % 4);
+        raster_free(&r);
+    }
+}
+
+static void test_statistics_are_the_same_bits(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_FLOAT32, 3, 333, 222, true);
+    tz_statistics by_writer[3], by_blocks[3];
+    for (unsigned i = 0; i < 3; i++) {
+        tz_write_options options = small_tiles();
+        options.interleave = (tz_interleave)i;
+        options.statistics_items = true;
+        check_same_file(&r, &options, 5);
+        options.cog = true;
+        options.statistics_items = false;
+        options.statistics = by_writer;
+        const raster_variant way = {0};
+        tz_memory file = raster_write(&r, &options, &way, NULL);
+        tz_cog_plan *plan = new_plan(&r, &options, 3);
+        blob_set set = make_blobs(plan, &r);
+        const tz_blobs blobs = {set.count, read_blob, &set};
+        options.statistics = by_blocks;
+        assert_int_equal(
+            tz_assemble_file(scratch_path("out.tif"), plan, &blobs, &options, NULL, NULL), TZ_OK);
+        assert_memory_equal(by_blocks, by_writer, sizeof by_writer);
+        assert_true(by_blocks[0].valid > 0);
+        blob_set_free(&set);
+        tz_cog_plan_free(plan);
+        tz_memory_free(&file);
+    }
+    raster_free(&r);
+}
+
+static void test_metadata_goes_along(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 3, 100, 80, false);
+    const tz_geo geo = {
+        .has_transform = true, .transform = {5e5, 10, 0, 4e6, 0, -10}, .epsg = 32632};
+    const tz_metadata_item items[] = {{"", "unit", "m", "unittype", 0}, {NULL, "A", "b", NULL, -1}};
+    const tz_tag_value tags[] = {{305, 2, 5, "mine"}};
+    tz_write_options options = small_tiles();
+    r.spec.geo = &geo;
+    r.spec.metadata = items, r.spec.metadata_count = 2;
+    r.spec.tags = tags, r.spec.tag_count = 1;
+    check_same_file(&r, &options, 8);
+    raster_free(&r);
+}
+
+#if defined(TZ_HAVE_JPEG) && defined(TZ_HAVE_LIBDEFLATE)
+static void test_other_codecs_in_overviews(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 3, 150, 170, true);
+    tz_write_options options = small_tiles();
+    options.compression = TZ_COMPRESSION_DEFAULT;
+    options.overview_compression = TZ_COMPRESSION_JPEG;
+    options.overview_quality = 60;
+    check_same_file(&r, &options, 2);
+    options.compression = TZ_COMPRESSION_JPEG;
+    r.spec.photometric = TZ_PHOTOMETRIC_YCBCR;
+    check_same_file(&r, &options, 2);
+    raster_free(&r);
+}
+#endif
+
+/* ---- large files ---- */
+
+/* The head of the only block of a plan, with tiles of this size. */
+static tz_bytes forged_head(const tz_cog_plan *plan, uint32_t size)
+{
+    const tz_context ctx = {.ifd = -1};
+    tz_block_tiles tiles;
+    assert_int_equal(tz_plan_find_block(plan, 0, 0, &tiles, &ctx), TZ_OK);
+    tz_block_head head = tz_block_head_of(plan, 0, 0, &tiles);
+    uint8_t *data = calloc((size_t)head.size, 1);
+    for (uint64_t i = 0; i < head.tiles; i++)
+        tz_block_head_set_tile(data, &head, i, size, 0);
+    head.body = head.tiles * (size + 8ull);
+    tz_block_head_seal(data, &head);
+    return (tz_bytes){data, (size_t)head.size};
+}
+
+/* Sizes alone decide: there are no such tiles. */
+static void test_sizes_decide_about_bigtiff(void **state)
+{
+    (void)state;
+    static const struct {
+        tz_bigtiff wanted;
+        uint32_t size; /* of each of 16 tiles */
+        tz_result result;
+        bool bigtiff;
+    } cases[] = {
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 20, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, (1u << 28) - 1024, TZ_OK, false},
+        {TZ_BIGTIFF_IF_NEEDED, 1u << 28, TZ_OK, true},
+        {TZ_BIGTIFF_IF_SAFER, 1u << 27, TZ_OK, true},
+        {TZ_BIGTIFF_NO, 1u << 28, TZ_ERR_UNSUPPORTED, false},
+        {TZ_BIGTIFF_YES, 1, TZ_OK, true},
+    };
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 64, 64, false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tz_write_options options = small_tiles();
+        tz_assembly *a = NULL;
+        tz_error err;
+        options.bigtiff = cases[i].wanted;
+        options.overview_count = -1;
+        tz_cog_plan *plan = new_plan(&r, &options, 4);
+        const tz_bytes head = forged_head(plan, cases[i].size);
+        assert_int_equal(tz_assemble(&a, plan, &head, 1, &err), cases[i].result);
+        if (a) {
+            assert_int_equal(a->bigtiff, cases[i].bigtiff);
+            assert_int_equal(((const uint8_t *)a->front.data)[2], cases[i].bigtiff ? 43 : 42);
+            assert_int_equal(a->run_counts[0], 1);
+            assert_int_equal(a->runs[0][0].offset, 4096);
+            assert_int_equal(a->runs[0][0].from, head.size);
+            assert_int_equal(a->file_size, 4096 + 16 * (cases[i].size + 8ull));
+        }
+        tz_assembly_free(a);
+        tz_cog_plan_free(plan);
+        free((void *)head.data);
+    }
+    raster_free(&r);
+}
+
+/* ---- threads ---- */
+
+typedef struct thread_job {
+    const tz_cog_plan *plan;
+    levels *all;
+    tz_memory blobs[16];
+} thread_job;
+
+static void *encode_all(void *opaque)
+{
+    thread_job *job = opaque;
+    const uint64_t count = tz_cog_plan_info(job->plan)->levels[0].block_count;
+    for (uint64_t i = 0; i < count; i++)
+        job->blobs[i] = make_block(job->plan, job->all, 0, i);
+    return NULL;
+}
+
+/* A plan is a value: threads that share one do not meet. */
+static void test_threads_share_a_plan(void **state)
+{
+    (void)state;
+    enum { THREADS = 3 };
+    raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 120, 90, true);
+    tz_write_options options = small_tiles();
+    options.statistics_items = true;
+    tz_cog_plan *plan = new_plan(&r, &options, 3);
+    const uint64_t count = tz_cog_plan_info(plan)->levels[0].block_count;
+    levels all = levels_new(tz_cog_plan_info(plan), &r);
+    thread_job jobs[THREADS];
+    pthread_t threads[THREADS];
+    assert_true(count > 1 && count <= 16);
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (thread_job){.plan = plan, .all = &all};
+        assert_int_equal(pthread_create(&threads[i], NULL, encode_all, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        for (uint64_t k = 0; k < count; k++) {
+            check_same(&jobs[0].blobs[k], jobs[i].blobs[k].data, jobs[i].blobs[k].size, "a blob");
+            if (i > 0)
+                tz_memory_free(&jobs[i].blobs[k]);
+        }
+    for (uint64_t k = 0; k < count; k++)
+        tz_memory_free(&jobs[0].blobs[k]);
+    levels_free(&all);
+    tz_cog_plan_free(plan);
+    raster_free(&r);
+}
+
+/* ---- what is wrong ---- */
+
+typedef struct fixture {
+    raster r;
+    tz_cog_plan *plan;
+    blob_set set;
+    tz_bytes *heads;
+} fixture;
+
+static fixture fixture_make(void)
+{
+    fixture f = {.r = raster_make(TZ_DTYPE_UINT8, 1, 100, 100, true)};
+    tz_write_options options = small_tiles();
+    options.statistics_items = true;
+    f.plan = new_plan(&f.r, &options, 2);
+    f.set = make_blobs(f.plan, &f.r);
+    f.heads = heads_of(&f.set);
+    return f;
+}
+
+static void fixture_free(fixture *f)
+{
+    heads_free(f->heads, f->set.count);
+    blob_set_free(&f->set);
+    tz_cog_plan_free(f->plan);
+    raster_free(&f->r);
+}
+
+static void check_refused(const fixture *f, size_t count, const char *text)
+{
+    tz_assembly *a = NULL;
+    tz_error err;
+    assert_int_equal(tz_assemble(&a, f->plan, f->heads, count, &err), TZ_ERR_FORMAT);
+    if (!strstr(err.message, text))
+        fail_msg("'%s' is not in: %s", text, err.message);
+}
+
+static void test_missing_doubled_and_foreign_blocks_are_named(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    tz_encoded_block last;
+    char text[64];
+    const size_t count = f.set.count;
+    tz_bytes kept = f.heads[count - 1];
+    assert_int_equal(tz_encoded_block_read(&last, kept.data, kept.size, NULL), TZ_OK);
+    snprintf(text, sizeof text, "block %u of level %u is missing", (unsigned)last.block,
+             last.level);
+    check_refused(&f, count - 1, text);
+    f.heads[count - 1] = f.heads[0];
+    check_refused(&f, count, "is given twice");
+    raster other = raster_make(TZ_DTYPE_UINT8, 1, 100, 101, true);
+    const tz_write_options options = small_tiles();
+    tz_cog_plan *plan = new_plan(&other, &options, 2);
+    blob_set set = make_blobs(plan, &other);
+    f.heads[count - 1] = (tz_bytes){set.list[0].data, set.list[0].size};
+    check_refused(&f, count, "another plan");
+    f.heads[count - 1] = (tz_bytes){kept.data, kept.size - 1};
+    check_refused(&f, count, "is cut off");
+    f.heads[count - 1] = (tz_bytes){"II*", 3};
+    check_refused(&f, count, "no block");
+    f.heads[count - 1] = kept;
+    blob_set_free(&set);
+    tz_cog_plan_free(plan);
+    raster_free(&other);
+    fixture_free(&f);
+}
+
+static void test_every_changed_byte_of_a_head_is_noticed(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    tz_assembly *a = NULL;
+    tz_error err;
+    uint8_t *head = (uint8_t *)f.heads[0].data;
+    for (size_t i = 0; i < f.heads[0].size; i++) {
+        head[i] ^= 0x10;
+        const tz_result result = tz_assemble(&a, f.plan, f.heads, f.set.count, &err);
+        assert_true(result == TZ_ERR_FORMAT || result == TZ_ERR_UNSUPPORTED);
+        head[i] ^= 0x10;
+    }
+    fixture_free(&f);
+}
+
+static void test_a_changed_tile_is_noticed(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    const tz_blobs blobs = {f.set.count, read_blob, &f.set};
+    tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    tz_error err;
+    how.verify = TZ_VERIFY_ALL;
+    for (size_t i = 0; i < f.set.count; i++) {
+        uint8_t *data = f.set.list[i].data;
+        const size_t at = f.heads[i].size + 12;
+        data[at] ^= 0x55;
+        assert_int_not_equal(
+            tz_assemble_file(scratch_path("out.tif"), f.plan, &blobs, &how, NULL, &err), TZ_OK);
+        data[at] ^= 0x55;
+        assert_int_equal(scratch_count(), 0);
+    }
+    fixture_free(&f);
+}
+
+static bool stop_after_some(void *user, uint64_t done, uint64_t total)
+{
+    int *calls = user;
+    assert_true(done <= total);
+    return ++*calls < 3;
+}
+
+static void test_a_cancelled_assembly_leaves_nothing(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    const tz_blobs blobs = {f.set.count, read_blob, &f.set};
+    tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    tz_error err;
+    int calls = 0;
+    how.progress = (tz_progress){stop_after_some, &calls};
+    assert_int_equal(tz_assemble_file(scratch_path("out.tif"), f.plan, &blobs, &how, NULL, &err),
+                     TZ_ERR_CANCELLED);
+    assert_int_equal(calls, 3);
+    assert_int_equal(scratch_count(), 0);
+    fixture_free(&f);
+}
+
+static tz_result refuse_blob(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
+                             tz_error *err)
+{
+    int *left = ((void **)user)[1];
+    if (--*left == 0)
+        return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, offset, "the store is gone");
+    return read_blob(((void **)user)[0], blob, offset, dst, size, err);
+}
+
+/* Whichever read of a blob fails, that is the error, and there is no file. */
+static void test_every_read_of_a_blob_may_fail(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    tz_result result = TZ_ERR_IO;
+    how.no_sync = true;
+    for (int n = 1; result != TZ_OK; n++) {
+        int left = n;
+        void *user[] = {&f.set, &left};
+        const tz_blobs blobs = {f.set.count, refuse_blob, user};
+        tz_error err;
+        result = tz_assemble_file(scratch_path("out.tif"), f.plan, &blobs, &how, NULL, &err);
+        assert_int_equal(scratch_count(), result == TZ_OK);
+        if (result == TZ_OK)
+            assert_true(n > (int)f.set.count && left > 0);
+        else
+            assert_true(result == TZ_ERR_IO && strstr(err.message, "the store is gone"));
+    }
+    fixture_free(&f);
+}
+
+static void test_wrong_pixels_are_refused(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    tz_memory blob = {0};
+    tz_error err;
+    tz_cog_block what;
+    uint8_t room[32 * 32] = {0};
+    const tz_buffer right = {
+        .data = room, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 32, .width = 32};
+    tz_buffer wrong = right;
+    assert_int_equal(tz_encode_block(f.plan, 0, 0, &right, NULL, &blob, &err), TZ_ERR_ARG);
+    assert_non_null(strstr(err.message, "mask is missing"));
+    wrong.width = 31;
+    assert_int_equal(tz_encode_block(f.plan, 0, 0, &wrong, &right, &blob, &err), TZ_ERR_ARG);
+    wrong = right;
+    wrong.dtype = TZ_DTYPE_INT8;
+    assert_int_equal(tz_encode_block(f.plan, 0, 0, &wrong, &right, &blob, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(f.plan, 0, 0, NULL, NULL, &blob, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(f.plan, 9, 0, &right, &right, &blob, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(f.plan, 0, 99, &right, &right, &blob, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_block_get(f.plan, 1, 99, &what, &err), TZ_ERR_ARG);
+    const tz_window window = {.column = 90, .width = 32, .height = 32};
+    tz_window source;
+    assert_int_equal(tz_cog_source(f.plan, 1, &window, &source, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_source(f.plan, 0, &what.window, &source, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_reduce_block(f.plan, 0, 0, &right, &right, &right, &right, &err),
+                     TZ_ERR_ARG);
+    fixture_free(&f);
+}
+
+static void remove_output(void)
+{
+    (void)remove(scratch_path("out.tif"));
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    fixture f = fixture_make();
+    for (uint64_t n = 1;; n++) {
+        const tz_blobs blobs = {f.set.count, read_blob, &f.set};
+        tz_write_options how = small_tiles();
+        tz_cog_plan *plan = NULL;
+        tz_assembly *a = NULL;
+        tz_memory blob = {0};
+        tz_error err;
+        how.statistics_items = how.no_sync = true;
+        uint8_t room[32 * 32] = {0};
+        const tz_buffer pixels = {
+            .data = room, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 32, .width = 32};
+        alloc_hook_install();
+        alloc_hook_fail_at(n, false);
+        tz_result result = tz_cog_plan_make(&plan, &f.r.spec, &how, 2, &err);
+        if (result == TZ_OK)
+            result = tz_encode_block(plan, 0, 0, &pixels, &pixels, &blob, &err);
+        if (result == TZ_OK)
+            result = tz_assemble(&a, plan, f.heads, f.set.count, &err);
+        if (result == TZ_OK)
+            result = tz_assemble_file(scratch_path("out.tif"), plan, &blobs, &how, NULL, &err);
+        tz_assembly_free(a);
+        tz_memory_free(&blob);
+        tz_cog_plan_free(plan);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        assert_int_equal(stats.live_bytes, 0);
+        if (result != TZ_OK && (result != TZ_ERR_NOMEM || stats.failures == 0))
+            fail_msg("allocation %u: %s", (unsigned)n, err.message);
+        assert_int_equal(scratch_count(), result == TZ_OK); /* some memory the reader can spare */
+        remove_output();
+        if (stats.failures == 0)
+            break;
+    }
+    fixture_free(&f);
+}
+
+#define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_begin, scratch_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH(test_methods_and_types),
+        SCRATCH(test_alpha_palettes_and_odd_bits),
+        SCRATCH(test_nodata_masks_and_odd_sizes),
+        SCRATCH(test_interleaves_and_formats),
+        SCRATCH(test_statistics_are_the_same_bits),
+        SCRATCH(test_metadata_goes_along),
+#if defined(TZ_HAVE_JPEG) && defined(TZ_HAVE_LIBDEFLATE)
+        SCRATCH(test_other_codecs_in_overviews),
+#endif
+        SCRATCH(test_sizes_decide_about_bigtiff),
+        SCRATCH(test_threads_share_a_plan),
+        SCRATCH(test_missing_doubled_and_foreign_blocks_are_named),
+        SCRATCH(test_every_changed_byte_of_a_head_is_noticed),
+        SCRATCH(test_a_changed_tile_is_noticed),
+        SCRATCH(test_a_cancelled_assembly_leaves_nothing),
+        SCRATCH(test_every_read_of_a_blob_may_fail),
+        SCRATCH(test_wrong_pixels_are_refused),
+        SCRATCH(test_every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

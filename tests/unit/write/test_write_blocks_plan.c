@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A plan as bytes: all that a file depends on comes back from them, and bytes that are not those of
+ * a plan are an error that costs no more than they are long. */
+#include <math.h>
+
+#include "support/alloc_hook.h"
+#include "support/spec_case.h"
+#include "support/spec_equal.h"
+#include "write/plan_bytes.h"
+
+/* ---- one of everything ---- */
+
+static const uint16_t extra[] = {2, 0};
+static const uint16_t map[] = {1, 2, 3, 4, 5, 6};
+static const uint16_t shorts[] = {1, 2};
+static const double doubles[] = {0.5, -1e300};
+static const tz_gcp gcps[] = {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12.5}};
+static const tz_geo_key keys[] = {
+    {.id = 1024, .type = 3, .count = 1, .value.shorts = shorts},
+    {.id = 1026, .type = 2, .count = 3, .value.text = "abc"},
+    {.id = 2057, .type = 12, .count = 2, .value.doubles = doubles},
+    {.id = 3073, .type = 2, .count = 0, .value.text = NULL},
+};
+static const tz_metadata_item items[] = {
+    {.domain = "", .name = "scale", .value = "2", .role = "scale", .band = 1},
+    {.domain = NULL, .name = "n", .value = "gr\xc3\xbc\xc3\x9f", .role = NULL, .band = -1},
+};
+static const uint32_t longs[] = {72, 1, 0x01020304, 1};
+static const tz_tag_value some_tags[] = {{282, 5, 2, longs}, {305, 2, 4, "me\0"}};
+static const uint8_t discard[] = {3, 0, 1};
+
+static double rpc[92];
+
+static tz_plan_value rich_value(void)
+{
+    start();
+    for (int i = 0; i < 92; i++)
+        rpc[i] = i / 3.0;
+    spec.width = 70001, spec.height = 513, spec.bands = 3, spec.dtype = TZ_DTYPE_FLOAT32;
+    spec.bits_per_sample = 32, spec.orientation = 3;
+    spec.photometric = TZ_PHOTOMETRIC_MIN_IS_WHITE;
+    spec.extra_samples = extra, spec.extra_sample_count = 2;
+    spec.color_map = map, spec.color_map_size = 2;
+    spec.mask = true;
+    spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999.25}};
+    spec.nodata_text = "-9999.25";
+    geo = (tz_geo){.has_transform = true,
+                   .transform = {1, 2, 3, 4, 5, -6.5},
+                   .raster_type = TZ_RASTER_PIXEL_IS_POINT,
+                   .gcps = gcps,
+                   .gcp_count = 2,
+                   .keys = keys,
+                   .key_count = 4,
+                   .key_revision = 1,
+                   .key_minor = 1,
+                   .rpc = rpc};
+    spec.geo = &geo;
+    spec.metadata = items, spec.metadata_count = 2;
+    spec.tags = some_tags, spec.tag_count = 2;
+    options.compression = TZ_COMPRESSION_LERC;
+    options.predictor = 3, options.strips = true, options.big_endian = true;
+    options.sparse = true, options.tile_width = 32, options.tile_height = 48;
+    options.alignment = 64, options.interleave = TZ_INTERLEAVE_TILE;
+    options.bigtiff = TZ_BIGTIFF_IF_SAFER, options.level = TZ_LEVEL_FAST, options.quality = 77;
+    options.lossless = TZ_NO, options.distance = 1.5, options.alpha_distance = -1;
+    options.max_error = 0.25, options.lerc_compression = 2;
+    options.jpeg_tables = TZ_JPEG_TABLES_QUANT;
+    options.jpeg_subsampling[0] = 1, options.jpeg_subsampling[1] = 2;
+    options.discard_bits = discard, options.discard_count = 3;
+    options.overview_count = -1, options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    options.overview_compression = TZ_COMPRESSION_JPEG, options.overview_predictor = 2;
+    options.overview_quality = 50, options.overview_lossless = TZ_YES;
+    options.overview_max_error = -1;
+    options.nan_to_nodata = true, options.statistics_items = true;
+    return (tz_plan_value){spec, options, 5, true};
+}
+
+static tz_plan_value plain_value(void)
+{
+    start();
+    return (tz_plan_value){spec, options, 8, false};
+}
+
+static tz_memory bytes_of(const tz_plan_value *value)
+{
+    const tz_context ctx = {.ifd = -1};
+    tz_memory bytes = {0};
+    assert_int_equal(tz_plan_to_bytes(&bytes, value, &ctx), TZ_OK);
+    return bytes;
+}
+
+static tz_result read_back(const void *data, size_t size, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_plan_holder holder;
+    const tz_result result = tz_plan_from_bytes(&holder, data, size, &ctx);
+    tz_arena_deinit(&holder.arena);
+    return result;
+}
+
+/* ---- there and back ---- */
+
+/* Field by field: what a file does not depend on is not kept. */
+static void check_options(const tz_write_options *a, const tz_write_options *b)
+{
+    assert_int_equal(a->compression, b->compression);
+    assert_int_equal(a->predictor, b->predictor);
+    assert_int_equal(a->strips, b->strips);
+    assert_int_equal(a->big_endian, b->big_endian);
+    assert_int_equal(a->sparse, b->sparse);
+    assert_int_equal(a->tile_width, b->tile_width);
+    assert_int_equal(a->tile_height, b->tile_height);
+    assert_int_equal(a->alignment, b->alignment);
+    assert_int_equal(a->interleave, b->interleave);
+    assert_int_equal(a->bigtiff, b->bigtiff);
+    assert_int_equal(a->level, b->level);
+    assert_int_equal(a->quality, b->quality);
+    assert_int_equal(a->lossless, b->lossless);
+    assert_true(a->distance == b->distance && a->alpha_distance == b->alpha_distance);
+    assert_true(a->max_error == b->max_error && a->overview_max_error == b->overview_max_error);
+    assert_int_equal(a->lerc_compression, b->lerc_compression);
+    assert_int_equal(a->jpeg_tables, b->jpeg_tables);
+    assert_memory_equal(a->jpeg_subsampling, b->jpeg_subsampling, 2);
+    assert_int_equal(a->discard_count, b->discard_count);
+    assert_true(same_bytes(a->discard_bits, b->discard_bits, a->discard_count));
+    assert_int_equal(a->overview_count, b->overview_count);
+    assert_int_equal(a->overview_resampling, b->overview_resampling);
+    assert_int_equal(a->overview_compression, b->overview_compression);
+    assert_int_equal(a->overview_predictor, b->overview_predictor);
+    assert_int_equal(a->overview_quality, b->overview_quality);
+    assert_int_equal(a->overview_lossless, b->overview_lossless);
+    assert_int_equal(a->nan_to_nodata, b->nan_to_nodata);
+    assert_int_equal(a->statistics_items, b->statistics_items);
+}
+
+static void check_there_and_back(const tz_plan_value *value)
+{
+    const tz_context ctx = {.ifd = -1};
+    tz_memory bytes = bytes_of(value);
+    tz_plan_holder holder;
+    uint8_t *copy = malloc(bytes.size);
+    memcpy(copy, bytes.data, bytes.size);
+    assert_int_equal(tz_plan_from_bytes(&holder, copy, bytes.size, &ctx), TZ_OK);
+    free(copy); /* the holder needs it no longer */
+    const char *differs = spec_differs(&holder.value.spec, &value->spec);
+    if (differs)
+        fail_msg("%s", differs);
+    check_options(&holder.value.options, &value->options);
+    assert_true(holder.value.options.cog);
+    assert_int_equal(holder.value.block_tiles, value->block_tiles);
+    assert_int_equal(holder.value.tallied, value->tallied);
+    tz_memory again = bytes_of(&holder.value);
+    assert_int_equal(again.size, bytes.size);
+    assert_memory_equal(again.data, bytes.data, bytes.size);
+    tz_arena_deinit(&holder.arena);
+    tz_memory_free(&bytes);
+    tz_memory_free(&again);
+}
+
+static void test_all_that_a_file_depends_on_comes_back(void **state)
+{
+    (void)state;
+    tz_plan_value value = rich_value();
+    check_there_and_back(&value);
+    value = plain_value();
+    check_there_and_back(&value);
+}
+
+/* What other processes were given must be understood by those of another machine: when this fails,
+ * the format has changed, and its version must as well. */
+static void test_the_format_is_what_the_document_says(void **state)
+{
+    (void)state;
+    const tz_plan_value value = rich_value();
+    const tz_plan_value plain = plain_value();
+    tz_memory bytes = bytes_of(&value);
+    tz_memory few = bytes_of(&plain);
+    static const uint8_t front[] = {
+        'T', 'Z', 'P', 'L', 'A', 'N', '\r', '\n', 2, 0, 0,  0, 0, 0, 0, 0, 0xd0, 0, 0, 0, 0, 0,
+        0,   0,   8,   0,   0,   0,   100,  0,    0, 0, 50, 0, 0, 0, 1, 0, 0,    0, 1, 0, 0, 0};
+    assert_memory_equal(few.data, front, sizeof front);
+    assert_int_equal(tz_plan_fingerprint(few.data, few.size), UINT64_C(0x3cb0732c194d2f6e));
+    assert_int_equal(tz_plan_fingerprint(bytes.data, bytes.size), UINT64_C(0x2e463974a538a609));
+    tz_memory_free(&few);
+    tz_memory_free(&bytes);
+}
+
+/* ---- damage ---- */
+
+static void test_what_is_no_plan_is_refused(void **state)
+{
+    (void)state;
+    tz_error err;
+    uint8_t other[64] = "II*";
+    assert_int_equal(read_back(other, sizeof other, &err), TZ_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "no plan"));
+    assert_int_equal(read_back(other, 0, &err), TZ_ERR_FORMAT);
+}
+
+static void test_another_version_is_named(void **state)
+{
+    (void)state;
+    tz_error err;
+    const tz_plan_value value = plain_value();
+    tz_memory bytes = bytes_of(&value);
+    ((uint8_t *)bytes.data)[8] = 1;
+    tz_plan_seal(bytes.data, bytes.size);
+    assert_int_equal(read_back(bytes.data, bytes.size, &err), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(err.found, 1);
+    assert_int_equal(err.expected, 2);
+    tz_memory_free(&bytes);
+}
+
+/* In memory of its own, so that a sanitizer sees what is read behind it. */
+static tz_result read_part(const tz_memory *bytes, size_t size, bool seal)
+{
+    tz_error err = {.result = TZ_OK};
+    uint8_t *part = malloc(size > 0 ? size : 1);
+    memcpy(part, bytes->data, size);
+    if (seal && size >= TZ_PLAN_LEAST)
+        tz_plan_seal(part, size);
+    const tz_result result = read_back(part, size, &err);
+    assert_true(result == TZ_OK || err.message[0] != '\0');
+    free(part);
+    return result;
+}
+
+static void test_no_plan_is_read_in_part(void **state)
+{
+    (void)state;
+    const tz_plan_value value = rich_value();
+    tz_memory bytes = bytes_of(&value);
+    for (size_t size = 0; size < bytes.size; size++) {
+        assert_int_equal(read_part(&bytes, size, false), TZ_ERR_FORMAT);
+        assert_int_equal(read_part(&bytes, size, true), TZ_ERR_FORMAT);
+    }
+    tz_memory_free(&bytes);
+}
+
+static void test_every_changed_byte_is_noticed(void **state)
+{
+    (void)state;
+    const tz_plan_value value = rich_value();
+    tz_memory bytes = bytes_of(&value);
+    uint8_t *data = bytes.data;
+    for (size_t i = 0; i < bytes.size; i++) {
+        data[i] ^= 0x40;
+        const tz_result result = read_part(&bytes, bytes.size, false);
+        assert_true(result == TZ_ERR_FORMAT || result == TZ_ERR_UNSUPPORTED);
+        data[i] ^= 0x40;
+    }
+    tz_memory_free(&bytes);
+}
+
+/* Lies with a proper checksum: whatever they say, memory stays in proportion to the bytes. */
+static void test_lies_cost_nothing(void **state)
+{
+    (void)state;
+    enum { MOST = 64 * 1024 };
+    static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
+    const tz_plan_value value = rich_value();
+    tz_memory bytes = bytes_of(&value);
+    uint8_t *data = bytes.data;
+    for (size_t i = 24; i < bytes.size - 8; i++) {
+        for (size_t k = 0; k < sizeof values; k++) {
+            const uint8_t was = data[i];
+            data[i] = values[k];
+            alloc_hook_install();
+            const tz_result result = read_part(&bytes, bytes.size, true);
+            const alloc_stats stats = alloc_hook_stats();
+            alloc_hook_remove();
+            data[i] = was;
+            assert_true(result == TZ_OK || result == TZ_ERR_FORMAT);
+            assert_int_equal(stats.live_bytes, 0);
+            assert_true(stats.peak_bytes < MOST);
+        }
+    }
+    tz_memory_free(&bytes);
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    const tz_plan_value value = rich_value();
+    tz_error err;
+    tz_memory whole = bytes_of(&value);
+    for (uint64_t n = 1;; n++) {
+        const tz_context ctx = {.err = &err, .ifd = -1};
+        tz_memory bytes = {0};
+        alloc_hook_install();
+        alloc_hook_fail_at(n, false);
+        tz_result result = tz_plan_to_bytes(&bytes, &value, &ctx);
+        if (result == TZ_OK)
+            result = read_back(whole.data, whole.size, &err);
+        tz_memory_free(&bytes);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        assert_int_equal(stats.live_bytes, 0);
+        assert_int_equal(result, stats.failures ? TZ_ERR_NOMEM : TZ_OK);
+        if (stats.failures == 0)
+            break;
+    }
+    tz_memory_free(&whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_that_a_file_depends_on_comes_back),
+        cmocka_unit_test(test_the_format_is_what_the_document_says),
+        cmocka_unit_test(test_what_is_no_plan_is_refused),
+        cmocka_unit_test(test_another_version_is_named),
+        cmocka_unit_test(test_no_plan_is_read_in_part),
+        cmocka_unit_test(test_every_changed_byte_is_noticed),
+        cmocka_unit_test(test_lies_cost_nothing),
+        cmocka_unit_test(test_every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
