@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that tests/run.py sees failures for what they are: a driver that is blind passes all."""
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -22,6 +23,9 @@ OUTPUTS = [
     ("a failing group set-up", 1, "1..1\nnot ok 0 - two [  FAILED  ] GROUP SETUP\n", (0, 1, 0)),
     ("a skip as cmocka prints it", 0, "1..2\nok 1 - a\nskip: no file\nnot ok 2 # SKIP b\n",
      (1, 0, 1)),
+    ("a skip, and the exit code for it", 77, "1..2\nok 1 - a\nskip: no file\nnot ok 2 # SKIP b\n",
+     (1, 0, 1)),
+    ("that exit code without a skip", 77, PASS, (2, 1, 0)),
     ("a crash after the last result", -11, PASS, (2, 1, 0)),
     ("a leak found at exit", 23, PASS, (2, 1, 0)),
     ("fewer results than planned", 0, "1..3\nok 1 - a\nok 2 - b\n", (2, 1, 0)),
@@ -127,6 +131,18 @@ def check_generator(tap):
     tap.check("a build folder keeps its generator", found == ["-G", "Unix Makefiles"], found)
 
 
+def check_presets(tap):
+    """`ctest --preset NAME` runs what the suites of that preset run."""
+    wanted = {}
+    for suite in run.suites():
+        if "preset" in suite.arguments and suite.jobs is not run.script_jobs and not suite.long:
+            wanted.setdefault(suite.arguments["preset"], set()).add(suite.arguments.get("label", "cli"))
+    presets = json.loads((run.ROOT / "CMakePresets.json").read_text())["testPresets"]
+    found = {preset["name"]: set(preset["filter"]["include"]["label"].strip("^()$").split("|"))
+             for preset in presets if not preset.get("hidden")}
+    tap.check("test presets run what suites run", found == wanted, f"expected {wanted}, found {found}")
+
+
 def main():
     tap = Tap()
     check_tap(tap)
@@ -135,6 +151,7 @@ def main():
     check_suites(tap)
     check_commands(tap)
     check_generator(tap)
+    check_presets(tap)
     return tap.finish()
 
 

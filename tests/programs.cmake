@@ -1,5 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that make programs and tests of the rows of programs.txt.
+# Functions that make programs and tests of the rows of programs.txt. How a test is run is all in its
+# properties, so that ctest and tests/run.py run it alike.
+
+set(terrazzo_hang_seconds 900) # a test that runs longer hangs; this is not a speed limit
+set(terrazzo_skipped 77)       # the exit code of a test that skipped something: support/skip_code.c, tap.py
+
+# For every test: results as TAP, kernels that PoCL compiled shared by all builds, strict sanitizers.
+set(terrazzo_environment CMOCKA_MESSAGE_OUTPUT=TAP)
+cmake_path(GET PROJECT_BINARY_DIR PARENT_PATH terrazzo_pocl_cache)
+cmake_path(APPEND terrazzo_pocl_cache pocl)
+file(MAKE_DIRECTORY ${terrazzo_pocl_cache})
+list(APPEND terrazzo_environment POCL_CACHE_DIR=${terrazzo_pocl_cache})
+set(terrazzo_launcher "")
+if(TERRAZZO_SANITIZE MATCHES "address")
+    set(terrazzo_asan_options detect_stack_use_after_return=1:strict_string_checks=1)
+    string(APPEND terrazzo_asan_options :quarantine_size_mb=32) # of 256: memory is used again
+    list(APPEND terrazzo_environment ASAN_OPTIONS=detect_leaks=1:${terrazzo_asan_options}
+         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
+elseif(TERRAZZO_SANITIZE MATCHES "thread")
+    list(APPEND terrazzo_environment TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1)
+    # It does not start where the kernel randomises too many address bits.
+    execute_process(COMMAND setarch -R true RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+        set(terrazzo_launcher setarch -R)
+    endif()
+endif()
 
 # terrazzo_read_programs(all|fuzz): a program, and its tests, for each row of programs.txt that this
 # build has the libraries for; or of fuzz targets alone.
@@ -61,7 +86,7 @@ function(terrazzo_test folder name)
         target_link_libraries(${test} PRIVATE terrazzo_ptx)
     endif()
     if(arg_LABELS)
-        terrazzo_add_test(${test} "${arg_LABELS}" $<TARGET_FILE:${test}>)
+        terrazzo_add_test(${test} LABELS ${arg_LABELS} COMMAND $<TARGET_FILE:${test}>)
     endif()
 
     set(label cuda)
@@ -88,18 +113,24 @@ function(terrazzo_test folder name)
     endforeach()
 endfunction()
 
-# terrazzo_add_test(name labels command...)
-function(terrazzo_add_test name labels)
-    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}")
+# terrazzo_add_test(name LABELS label... [ENVIRONMENT variable=value...] COMMAND word...)
+function(terrazzo_add_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS;ENVIRONMENT;COMMAND")
+    add_test(NAME ${name} COMMAND ${terrazzo_launcher} ${arg_COMMAND}
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES
+        LABELS "${arg_LABELS}"
+        ENVIRONMENT "${terrazzo_environment};${arg_ENVIRONMENT}"
+        SKIP_RETURN_CODE ${terrazzo_skipped}
+        TIMEOUT ${terrazzo_hang_seconds})
 endfunction()
 
 # terrazzo_cuda_test(test label command...): a test again, as test_cuda, on the fake of libcuda: the
 # same program with another environment.
 function(terrazzo_cuda_test test label)
     if(TZ_HAVE_CUDA)
-        terrazzo_add_test(${test}_cuda ${label}
-            ${CMAKE_COMMAND} -E env TERRAZZO_TEST_DEVICE=cuda ${ARGN})
+        terrazzo_add_test(${test}_cuda LABELS ${label} ENVIRONMENT TERRAZZO_TEST_DEVICE=cuda
+                          COMMAND ${ARGN})
     endif()
 endfunction()
 
@@ -112,9 +143,10 @@ function(terrazzo_nvcomp_tests test)
             if(release LESS 6 AND NOT test STREQUAL "test_device_decode")
                 set(label cuda_more)
             endif()
-            terrazzo_add_test(${test}_nvcomp${release} ${label}
-                ${CMAKE_COMMAND} -E env TERRAZZO_TEST_DEVICE=cuda
-                TERRAZZO_TEST_NVCOMP=$<TARGET_FILE:nvcomp_fake_${release}> $<TARGET_FILE:${test}>)
+            terrazzo_add_test(${test}_nvcomp${release} LABELS ${label}
+                ENVIRONMENT TERRAZZO_TEST_DEVICE=cuda
+                            TERRAZZO_TEST_NVCOMP=$<TARGET_FILE:nvcomp_fake_${release}>
+                COMMAND $<TARGET_FILE:${test}>)
         endif()
     endforeach()
 endfunction()
@@ -149,7 +181,7 @@ function(terrazzo_device_program program)
     if(program STREQUAL "test_mutation_pixels")
         set(cuda_label cuda_more)
     endif()
-    terrazzo_add_test(${program}_device ${label} $<TARGET_FILE:${program}_device>)
+    terrazzo_add_test(${program}_device LABELS ${label} COMMAND $<TARGET_FILE:${program}_device>)
     terrazzo_cuda_test(${program}_device ${cuda_label} $<TARGET_FILE:${program}_device>)
 endfunction()
 
@@ -160,7 +192,7 @@ function(terrazzo_script name script program)
     cmake_path(GET script PARENT_PATH folder)
     add_executable(${program} ${folder}/${program}.c)
     target_link_libraries(${program} PRIVATE terrazzo_internal)
-    terrazzo_add_test(${name} "${arg_LABELS}"
+    terrazzo_add_test(${name} LABELS ${arg_LABELS} COMMAND
         python3 ${CMAKE_CURRENT_SOURCE_DIR}/${script} $<TARGET_FILE:${program}>)
 endfunction()
 
@@ -169,9 +201,45 @@ function(terrazzo_device_script script program)
     terrazzo_device_program(${program})
     if(TARGET ${program}_device)
         set(command python3 ${CMAKE_CURRENT_SOURCE_DIR}/${script} $<TARGET_FILE:${program}_device>)
-        terrazzo_add_test(${program}_device device ${command})
+        terrazzo_add_test(${program}_device LABELS device COMMAND ${command})
         terrazzo_cuda_test(${program}_device cuda ${command} --every 20)
     endif()
+endfunction()
+
+# terrazzo_matrix(label script program [DEVICE|CUDA] [ARGUMENTS word...]): a script of matrix/, which needs
+# the packages of .venv, with the program matrix/program.c, or one that there is already. CUDA: on the
+# fake of libcuda; with --libraries, with those of NVIDIA's. The test is named after the script.
+function(terrazzo_matrix label script program)
+    cmake_parse_arguments(PARSE_ARGV 3 arg "DEVICE;CUDA" "" "ARGUMENTS")
+    if((arg_CUDA AND NOT TZ_HAVE_CUDA) OR (arg_DEVICE OR arg_CUDA) AND NOT TERRAZZO_DEVICE_TESTS)
+        return()
+    endif()
+    if(NOT TARGET ${program})
+        add_executable(${program} matrix/${program}.c)
+        target_link_libraries(${program} PRIVATE terrazzo_internal)
+    endif()
+    set(python ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+    if(NOT EXISTS ${python}) # it skips itself
+        set(python python3)
+    endif()
+    set(name ${script})
+    set(environment "")
+    if(arg_DEVICE)
+        string(APPEND name _device)
+    elseif(arg_CUDA)
+        string(APPEND name _cuda)
+        list(APPEND environment TERRAZZO_TEST_DEVICE=cuda)
+    endif()
+    if("--libraries" IN_LIST arg_ARGUMENTS)
+        string(APPEND name _libraries)
+        list(APPEND environment TERRAZZO_TEST_NVCOMP=$<TARGET_FILE:nvcomp_fake_6>
+             TERRAZZO_TEST_CUFILE=$<TARGET_FILE:cufile_fake>
+             TERRAZZO_TEST_NVJPEG=$<TARGET_FILE:nvjpeg_fake>
+             TERRAZZO_TEST_NVJPEG2K=$<TARGET_FILE:nvjpeg2k_fake>)
+    endif()
+    terrazzo_add_test(${name} LABELS ${label} ENVIRONMENT ${environment} COMMAND
+        ${python} ${CMAKE_CURRENT_SOURCE_DIR}/matrix/${script}.py $<TARGET_FILE:${program}>
+        ${arg_ARGUMENTS})
 endfunction()
 
 # terrazzo_fuzz(name [source...]): the program fuzz_name from fuzz/fuzz_name.c. With TERRAZZO_FUZZ it is a
@@ -183,7 +251,7 @@ function(terrazzo_fuzz name)
         target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     else()
         target_sources(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/main.c)
-        terrazzo_add_test(fuzz_${name} fuzz $<TARGET_FILE:fuzz_${name}>
+        terrazzo_add_test(fuzz_${name} LABELS fuzz COMMAND $<TARGET_FILE:fuzz_${name}>
                           ${PROJECT_SOURCE_DIR}/fuzz/seeds/${name})
     endif()
 endfunction()

@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test driver behind `make test` and `make test-long`.
 
-To add a test program, add its row to tests/programs.txt; to add a pytest file, put it into
-tests/cli; to add a suite, add a line to suites() below. Results are read as TAP (cmocka programs and
-the check_*.py scripts) or JUnit XML (pytest).
+Tests are ctest's, with their labels, environment and time limits: `ctest --preset unit` runs those of one
+preset as this does. What ctest cannot do is here: a suite is built while programs of the one before it
+run, results are counted case by case, as TAP (cmocka programs and the check_*.py scripts) or JUnit XML (pytest),
+skips must be expected, and processor time is added up.
+
+To add a test program, add its row to tests/programs.txt; to add a pytest file, put it into tests/cli; to add
+a suite, add a line to suites() below.
 
 A suite is built, and what it runs waits in one queue for all suites: its programs run while the next
 suite is built.
@@ -32,28 +36,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXPECTED_SKIPS = ROOT / "tests" / "expected-skips.txt"
 JOBS = os.cpu_count() or 1
 PROGRAMS_AT_ONCE = min(2, JOBS)
-HANG_SECONDS = 900  # a program that runs longer hangs; this is not a speed limit
+HANG_SECONDS = 900  # a script that runs longer hangs; this is not a speed limit
 LONG_HANG_SECONDS = 6 * 3600
 PYTEST_JOBS = 4  # of a suite
 SHOWN_LINES = 200  # of a failure's output, the last ones
 SHOWN_COLUMNS = 400
 
-SANITIZER_OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
-                    ":quarantine_size_mb=32",  # of 256: memory is used again, not asked for anew
-    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
-}
-
-
-# Of NVIDIA's libraries, for programs that are run with them.
-FAKES = {"TERRAZZO_TEST_NVCOMP": "libnvcomp_fake_6.so", "TERRAZZO_TEST_CUFILE": "libcufile_fake.so",
-         "TERRAZZO_TEST_NVJPEG": "libnvjpeg_fake.so", "TERRAZZO_TEST_NVJPEG2K": "libnvjpeg2k_fake.so"}
-
 
 # A suite is a name, a function and that function's arguments. The function builds what is needed and
-# returns jobs: names with functions that return cases. Programs are chosen by their ctest label: see
-# tests/programs.txt.
+# returns jobs: names with functions that return cases. Tests of a preset are chosen by their ctest label:
+# see tests/programs.txt. whole: all of the preset is built, not just what the suite runs.
 @dataclasses.dataclass
 class Suite:
     name: str
@@ -64,6 +56,13 @@ class Suite:
 
 NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
           "programs": ["nvcomp_answers", "nvidia_answers", "terrazzo"]}
+GPU = {"script": "tests/check_gpu.py", "preset": "unit",
+       "programs": ["gpu_player", "terrazzo", "test_device_faults", "test_device_memory_limit", "test_device_io",
+                    "test_device_stress", "test_gpu_card", "test_gpu_memory"]}
+
+
+def labelled(name, preset, label=None, whole=True, long=False):
+    return Suite(name, ctest_jobs, {"preset": preset, "label": label or name, "whole": whole}, long)
 
 
 def suites():
@@ -75,72 +74,41 @@ def suites():
         Suite("header", script_jobs, {"script": "tests/check_headers.py"}),
         Suite("kernels", script_jobs, {"script": "tests/check_kernels.py"}),
         Suite("nvidia", script_jobs, NVIDIA),
-        Suite("unit", program_jobs, {"preset": "unit", "label": "unit"}),
-        Suite("asan", program_jobs, {"preset": "asan", "label": "unit"}),
-        Suite("tsan", program_jobs, {"preset": "tsan", "label": "threads", "whole": False}),
-        Suite("minimal", program_jobs, {"preset": "minimal", "label": "minimal", "whole": False}),
-        Suite("bundled", program_jobs, {"preset": "bundled-unit", "label": "bundled", "whole": False}),
-        Suite("device", program_jobs, {"preset": "unit", "label": "device", "whole": False}),
-        Suite("device-asan", program_jobs, {"preset": "asan", "label": "device-asan", "whole": False}),
-        Suite("device-matrix", matrix_jobs, {"preset": "unit",
-                                            "runs": [("check_matrix", "pixel_dump_device"),
-                                                     ("check_written", "write_case_device")]}),
-        Suite("cuda", program_jobs, {"preset": "unit", "label": "cuda"}),
-        Suite("cuda-matrix", matrix_jobs, {"preset": "unit", "device": "cuda",
-                                           "runs": [("check_matrix", "pixel_dump_device", "--every", "601"),
-                                                    ("check_matrix", "pixel_dump_device", "--libraries", "25"),
-                                                    ("check_written", "write_case_device", "--every", "97"),
-                                                    ("check_written", "write_case_device", "--libraries", "3")]}),
-        Suite("gpu", script_jobs, {"script": "tests/check_gpu.py", "preset": "unit",
-                                   "programs": ["gpu_player", "terrazzo", "test_device_faults",
-                                                "test_device_memory_limit", "test_device_io",
-                                                "test_device_stress", "test_gpu_card", "test_gpu_memory"]}),
-        Suite("fuzz-replay", program_jobs, {"preset": "asan", "label": "fuzz"}),
-        Suite("corpus", program_jobs, {"preset": "asan", "label": "corpus"}),
-        Suite("mutation", program_jobs, {"preset": "asan", "label": "mutation"}),
-        Suite("matrix", matrix_jobs, {"preset": "unit", "runs": [("check_matrix", "pixel_dump"),
-                                                                ("check_levels", "level_dump"),
-                                                                ("check_overviews", "overview_dump"),
-                                                                ("check_encoders", "encode_dump")]}),
-        Suite("written", matrix_jobs, {"preset": "unit", "runs": [("check_written", "write_case"),
-                                                                 ("check_copies", "write_case"),
-                                                                 ("check_spec",
-                                                                  "spec_copy_dump")]}),
-        Suite("large", program_jobs, {"preset": "unit", "label": "large"}),
-        Suite("cogs", matrix_jobs, {"preset": "unit", "runs": [("check_cogs", "write_case")]}),
-        Suite("validate", matrix_jobs, {"preset": "asan", "runs": [("check_validate",
-                                                                  "../terrazzo")]}),
-        Suite("ptxas", program_jobs, {"preset": "unit", "label": "ptxas"}),
-        Suite("instructions", program_jobs, {"preset": "unit", "label": "instructions"}),
-        Suite("cli", pytest_jobs, {"preset": "unit", "files": "tests/cli/test_*.py", "cases": "others"}),
-        Suite("cli-asan", pytest_jobs, {"preset": "asan", "files": "tests/cli/test_*.py",
-                                        "cases": "first"}),
+        labelled("unit", "unit"),
+        labelled("asan", "asan", "unit"),
+        labelled("tsan", "tsan", "threads", whole=False),
+        labelled("minimal", "minimal", whole=False),
+        labelled("bundled", "bundled-unit", whole=False),
+        labelled("device", "unit"),
+        labelled("device-asan", "asan"),
+        labelled("device-matrix", "unit"),
+        labelled("cuda", "unit"),
+        labelled("cuda-matrix", "unit"),
+        Suite("gpu", script_jobs, GPU),
+        labelled("fuzz-replay", "asan", "fuzz"),
+        labelled("corpus", "asan"),
+        labelled("mutation", "asan"),
+        labelled("matrix", "unit"),
+        labelled("written", "unit"),
+        labelled("large", "unit"),
+        labelled("cogs", "unit"),
+        labelled("validate", "asan"),
+        labelled("ptxas", "unit"),
+        labelled("instructions", "unit"),
+        Suite("cli", pytest_jobs, {"preset": "unit"}),
+        Suite("cli-asan", pytest_jobs, {"preset": "asan"}),
         Suite("install", script_jobs, {"script": "tests/check_install.py"}),
-        Suite("matrix-long", matrix_jobs,
-              {"preset": "unit", "runs": [("check_matrix", "pixel_dump", "--whole")]}, long=True),
-        Suite("written-long", matrix_jobs,
-              {"preset": "unit", "runs": [("check_written", "write_case", "--whole"),
-                                          ("check_copies", "write_case", "--whole")]},
-              long=True),
-        Suite("device-long", matrix_jobs,
-              {"preset": "unit", "runs": [("check_matrix", "pixel_dump_device", "--whole"),
-                                          ("check_written", "write_case_device", "--whole")]},
-              long=True),
-        Suite("cuda-long", program_jobs, {"preset": "unit", "label": "cuda"}, long=True),
-        Suite("cuda-more-long", program_jobs, {"preset": "unit", "label": "cuda_more"}, long=True),
-        Suite("cuda-matrix-long", matrix_jobs,
-              {"preset": "unit", "device": "cuda",
-               "runs": [("check_matrix", "pixel_dump_device", "--whole"),
-                        ("check_matrix", "pixel_dump_device", "--libraries", "whole"),
-                        ("check_written", "write_case_device", "--whole"),
-                        ("check_written", "write_case_device", "--libraries", "whole")]}, long=True),
-        Suite("large-long", program_jobs, {"preset": "unit", "label": "large"}, long=True),
-        Suite("cogs-long", matrix_jobs,
-              {"preset": "unit", "runs": [("check_cogs", "write_case", "--whole")]}, long=True),
-        Suite("sizes-long", matrix_jobs,
-              {"preset": "bundled-unit", "runs": [("check_sizes", "write_case")]}, long=True),
+        labelled("matrix-long", "unit", "matrix", long=True),
+        labelled("written-long", "unit", "written", long=True),
+        labelled("device-long", "unit", "device-matrix", long=True),
+        labelled("cuda-long", "unit", "cuda", long=True),
+        labelled("cuda-more-long", "unit", "cuda_more", long=True),
+        labelled("cuda-matrix-long", "unit", "cuda-matrix", long=True),
+        labelled("large-long", "unit", "large", long=True),
+        labelled("cogs-long", "unit", "cogs", long=True),
+        labelled("sizes-long", "bundled-unit", "sizes", long=True),
         Suite("nvidia-long", script_jobs, NVIDIA, long=True),
-        Suite("mutation-long", program_jobs, {"preset": "asan", "label": "mutation"}, long=True),
+        labelled("mutation-long", "asan", "mutation", long=True),
     ]
 
 
@@ -148,7 +116,7 @@ def suites():
 class Context:
     build_root: pathlib.Path
     env: dict
-    hang_seconds: int
+    hang_seconds: int  # 0: what ctest says
     built: dict = dataclasses.field(default_factory=dict)
 
 
@@ -229,43 +197,37 @@ def build(context, preset, targets=()):
 # Kinds of suites --------------------------------------------------------------------------------
 
 
-def program_jobs(context, preset, label, whole=True):
-    """The ctest programs that carry a label. whole: all of the preset is built, not they alone."""
+def ctest_jobs(context, preset, label, whole):
+    """The tests of a preset that carry a label. How they are run is ctest's: command, environment, folder and
+    the time after which they hang."""
     folder = configure(context, preset)
-    build(context, preset, [] if whole else [test["name"] for test in programs_of(context, folder, label)])
-    programs = programs_of(context, folder, label)
-    wrapper = fixed_addresses(context) if preset == "tsan" else []
-    return {test["name"]: functools.partial(run_program, context, test, label, wrapper)
-            for test in programs}
+    build(context, preset, [] if whole else [test["name"] for test in tests_of(context, folder, label)])
+    return {test["name"]: functools.partial(run_test, context, test, label)
+            for test in tests_of(context, folder, label)}
 
 
-def programs_of(context, folder, label):
+def tests_of(context, folder, label):
     """What ctest knows of them; how they are called only once they are built."""
     code, out, err = call(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], context.env)
     if code != 0:
         raise BuildError(out + err)
-    return [test for test in json.loads(out)["tests"] if label in labels_of(test)]
+    tests = json.loads(out)["tests"]
+    for test in tests:
+        test["properties"] = {about["name"]: about["value"] for about in test["properties"]}
+    return [test for test in tests if label in test["properties"].get("LABELS", [])]
 
 
-def fixed_addresses(context):
-    """The thread sanitizer does not start where the kernel randomises too many address bits."""
-    wrapper = ["setarch", "-R"]
-    try:
-        return wrapper if call(wrapper + ["true"], context.env)[0] == 0 else []
-    except OSError:
-        return []
-
-
-def labels_of(test):
-    return next((p["value"] for p in test["properties"] if p["name"] == "LABELS"), [])
-
-
-def run_program(context, test, label, wrapper):
-    env = dict(context.env, CMOCKA_MESSAGE_OUTPUT="TAP")
-    code, out, err = call(wrapper + test["command"], env, context.hang_seconds)
+def run_test(context, test, label):
+    code, out, err = call_test(context, test, test["command"])
     if label == "fuzz":
         return [Case(test["name"], "passed" if code == 0 else "failed", how_ended(code, out, err))]
     return parse_tap(test["name"], code, out, err)
+
+
+def call_test(context, test, command):
+    about = test["properties"]
+    env = dict(context.env, **dict(word.split("=", 1) for word in about.get("ENVIRONMENT", [])))
+    return call(command, env, context.hang_seconds or about["TIMEOUT"], about.get("WORKING_DIRECTORY", ROOT))
 
 
 def script_jobs(context, script, preset=None, programs=()):
@@ -277,45 +239,27 @@ def script_jobs(context, script, preset=None, programs=()):
     return {script: functools.partial(run_script, context, command, env)}
 
 
-def matrix_jobs(context, preset, runs, device=None):
-    """Files written now by other software or by us, read by us and by it; a run is a script of
-    tests/matrix, a program of tests/ and further arguments; with --libraries, it is run with the
-    fakes of NVIDIA's."""
-    programs = build(context, preset) / "tests"
-    python = str(ROOT / ".venv/bin/python")
-    plain = dict(context.env, TERRAZZO_TEST_DEVICE=device) if device else context.env
-    with_fakes = dict(plain, **{name: str(programs / file) for name, file in FAKES.items()})
-    return {" ".join([script, program, *arguments]): functools.partial(
-        run_script, context, [python, f"tests/matrix/{script}.py", str(programs / program), *arguments],
-        with_fakes if "--libraries" in arguments else plain)
-            for script, program, *arguments in runs}
-
-
 def run_script(context, command, env):
-    code, out, err = call(command, env, context.hang_seconds)
-    words = [pathlib.Path(command[1]).stem] + ["with_libraries"] * ("--libraries" in command)
-    return parse_tap("_".join(words), code, out, err)
+    code, out, err = call(command, env, context.hang_seconds or HANG_SECONDS)
+    return parse_tap(pathlib.Path(command[1]).stem, code, out, err)
 
 
-def pytest_jobs(context, preset, files, cases):
-    """pytest files against the command of a build, some of them in each job: what they import takes a
-    second. cases: the first ones of all tests, or the others."""
-    command = build(context, preset) / "terrazzo"
-    # Looking for leaks at the end of thousands of short processes takes longer than all they do.
-    env = dict(context.env, TERRAZZO_COMMAND=str(command), TERRAZZO_CASES=cases,
-               ASAN_OPTIONS=context.env["ASAN_OPTIONS"].replace("detect_leaks=1", "detect_leaks=0"))
-    paths = sorted(map(str, ROOT.glob(files)))
+def pytest_jobs(context, preset):
+    """The ctest named cli, which is pytest on all files of a folder: some of the files in each job, since what
+    they import takes a second."""
+    folder = build(context, preset)
+    test, = tests_of(context, folder, "cli")
+    *command, files = test["command"]
+    paths = sorted(map(str, pathlib.Path(files).glob("test_*.py")))
     return {f"pytest {part + 1} of {PYTEST_JOBS}":
-            functools.partial(run_pytest, context, paths[part::PYTEST_JOBS], env)
+            functools.partial(run_pytest, context, test, command, paths[part::PYTEST_JOBS])
             for part in range(PYTEST_JOBS)}
 
 
-def run_pytest(context, paths, env):
+def run_pytest(context, test, command, paths):
     with tempfile.TemporaryDirectory() as temporary:
         report = pathlib.Path(temporary) / "report.xml"
-        code, out, err = call([str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q",
-                               "-p", "no:cacheprovider", f"--junitxml={report}", *paths],
-                              env, context.hang_seconds)
+        code, out, err = call_test(context, test, [*command, f"--junitxml={report}", *paths])
         cases = parse_junit(report.read_text()) if report.exists() else []
     if code != 0 and not any(case.status == "failed" for case in cases):
         cases.append(Case("pytest", "failed", how_ended(code, out, err)))
@@ -436,19 +380,10 @@ def print_suite(name, cases, seconds):
 
 def make_context(arguments):
     env = dict(os.environ)
-    for name, options in SANITIZER_OPTIONS.items():
-        env.setdefault(name, options)
-    corpus = ROOT.parent / "shared" / "corpus"
-    if corpus.is_dir():
-        env.setdefault("TERRAZZO_CORPUS", str(corpus))
     env.pop("TERRAZZO_LONG", None)
     env.pop("MAKEFLAGS", None)  # this run chooses its own number of jobs
     env.pop("MAKELEVEL", None)
-    build_root = pathlib.Path(arguments.build_root).resolve()
-    cache = build_root / "pocl"  # one for all builds: their kernels are the same
-    cache.mkdir(parents=True, exist_ok=True)
-    env.setdefault("POCL_CACHE_DIR", str(cache))
-    return Context(build_root, env, HANG_SECONDS)
+    return Context(pathlib.Path(arguments.build_root).resolve(), env, 0)
 
 
 def parse_arguments():

@@ -29,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HANG_SECONDS = 1800
 NVTIFF = [("nvidia-nvtiff-cu13", "0.8.0.82"), ("nvidia-libnvcomp-cu13", "5.3.0.16"),
           ("nvidia-nvjpeg2k-cu13", "0.11.0.51"), ("nvidia-nvjpeg", "13.2.3.58")]
-ON_FAKE = "TERRAZZO_TEST_DEVICE=cuda"
+ON_FAKE = "TERRAZZO_TEST_DEVICE=cuda"  # in the environment of a test
 OF_FAKES = "they look into the fakes' own timelines"
 # Programs that a GPU cannot run as they are meant, by why. What they show, they show on the fake.
 LEFT_OUT = {
@@ -77,17 +77,18 @@ def build():
 
 
 def device_programs(folder):
-    """Commands of the programs that have a test on the fake of libcuda, by name, without its environment; and the
-    names of those that are for fakes alone."""
+    """Commands of the programs that have a test on the fake of libcuda, by name; and the names of those that are
+    for fakes alone."""
     done = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], capture_output=True, text=True,
                           check=True)
-    tests = [test for test in json.loads(done.stdout)["tests"] if "command" in test]
-    commands = {test["name"].removesuffix("_cuda"): test["command"] for test in tests
-                if test["name"].endswith("_cuda") and ON_FAKE in test["command"]}
-    of_cuda = [test["name"] for test in tests for about in test["properties"] if about["name"] == "LABELS"
-               and {"cuda", "cuda_more"} & set(about["value"])]
-    alone = [name for name in of_cuda if not re.search(r"_cuda$|_nvcomp\d$", name)]
-    return {name: command[command.index(ON_FAKE) + 1:] for name, command in commands.items()}, alone
+    tests = [(test["name"], test["command"], {about["name"]: about["value"] for about in test["properties"]})
+             for test in json.loads(done.stdout)["tests"] if "command" in test]
+    commands = {name.removesuffix("_cuda"): command for name, command, about in tests
+                if name.startswith(("test_", "pixel_dump")) and name.endswith("_cuda")
+                and ON_FAKE in about.get("ENVIRONMENT", [])}
+    alone = [name for name, _, about in tests if {"cuda", "cuda_more"} & set(about.get("LABELS", []))
+             and not re.search(r"_cuda$|_nvcomp\d$", name)]
+    return commands, alone
 
 
 def run_program(name, command, variables, told):

@@ -26,7 +26,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from tap import Tap  # noqa: E402
+from tap import Tap, matrix_options, skip_all  # noqa: E402
 
 try:
     import numpy
@@ -35,9 +35,7 @@ try:
     import imagecodecs  # noqa: F401
     from rio_cogeo.cogeo import cog_validate
 except ImportError as error:
-    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
-          "not ok 1 # SKIP cogs\n1..1")
-    sys.exit(0)
+    skip_all("cogs", f"a package of tests/requirements.txt is missing: {error}")
 
 import check_written  # noqa: E402
 import cog_cases  # noqa: E402
@@ -372,7 +370,7 @@ def check_gdals(validators, folder):
 
 def main():
     warnings.simplefilter("ignore")  # files without a georeference
-    whole = sys.argv[2:3] == ["--whole"]
+    whole = matrix_options() == ["--whole"]
     listed = Listed(HERE / "cogs_differences.tsv")
     program = WriteProgram(sys.argv[1])
     codecs = built_codecs(program)
@@ -415,6 +413,5 @@ def main():
 
 if __name__ == "__main__":
     if not shutil.which("tiffinfo"):
-        print("skip: libtiff-tools is not installed\nnot ok 1 # SKIP cogs\n1..1")
-        sys.exit(0)
+        skip_all("cogs", "libtiff-tools is not installed")
     sys.exit(main())

@@ -20,14 +20,12 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = pathlib.Path(os.environ.get("TERRAZZO_CORPUS", HERE.parents[2] / "shared" / "corpus"))
 sys.path.insert(0, str(HERE.parent))
-from tap import Tap  # noqa: E402
+from tap import Tap, matrix_options, skip_all  # noqa: E402
 
 try:
     import rasterio
 except ImportError as error:
-    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
-          "not ok 1 # SKIP copies\n1..1")
-    sys.exit(0)
+    skip_all("copies", f"a package of tests/requirements.txt is missing: {error}")
 
 from compare import Listed, attempt  # noqa: E402
 from write_program import WriteProgram  # noqa: E402
@@ -223,7 +221,7 @@ def main():
         tap.skip("copies", "no corpus at TERRAZZO_CORPUS or ../shared/corpus, so that none of its "
                            "files is copied")
         return tap.finish()
-    whole = sys.argv[2:3] == ["--whole"]
+    whole = matrix_options() == ["--whole"]
     lines = (CORPUS / "MANIFEST.tsv").read_text().splitlines()[1:]
     names = sorted(line.split("\t")[0] for line in lines)[::1 if whole else SAMPLE]
     listed = Listed(HERE / "copies_differences.tsv")

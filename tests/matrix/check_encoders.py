@@ -20,7 +20,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "bench")]
-from tap import Tap  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
 
 try:
     import numpy
@@ -30,9 +30,7 @@ try:
 
     import data
 except ImportError as error:
-    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
-          "not ok 1 # SKIP encoders\n1..1")
-    sys.exit(0)
+    skip_all("encoders", f"a package of tests/requirements.txt is missing: {error}")
 
 SIZE, TILE = 512, 256
 FAST = -1

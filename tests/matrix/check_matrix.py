@@ -23,7 +23,7 @@ import warnings
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from tap import Tap  # noqa: E402
+from tap import Tap, matrix_options, skip_all  # noqa: E402
 
 try:
     import numpy
@@ -31,9 +31,7 @@ try:
     import imagecodecs  # noqa: F401
     import tifffile  # noqa: F401
 except ImportError as error:
-    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
-          "not ok 1 # SKIP matrix\n1..1")
-    sys.exit(0)
+    skip_all("matrix", f"a package of tests/requirements.txt is missing: {error}")
 
 import writers  # noqa: E402
 from compare import Listed, attempt, difference  # noqa: E402
@@ -130,9 +128,10 @@ def choose(possible, option=None, number=None):
 
 def main():
     possible, skipped = possible_cases()
-    cases = choose(possible, *sys.argv[2:])
+    options = matrix_options()
+    cases = choose(possible, *options)
     listed = Listed(HERE / "differences.tsv")
-    dump = Dump(sys.argv[1], {"TERRAZZO_TEST_NEEDED": NEEDED} if "--libraries" in sys.argv else {})
+    dump = Dump(sys.argv[1], {"TERRAZZO_TEST_NEEDED": NEEDED} if "--libraries" in options else {})
     print(f"# {len(cases)} files of {len(possible)} possible ones")
     for reason, count in skipped.items():
         print(f"# {count} combinations are none: {reason}")
@@ -148,7 +147,7 @@ def main():
             ("gdal", "and those that GDAL reads"), ("tifffile", "and those that tifffile reads")):
         lines = wrong[reader]
         tap.check(claim, not lines, "\n".join(lines[:SHOWN] + [f"{len(lines)} in all"]))
-    is_sample = "--libraries" in sys.argv and cases is not possible
+    is_sample = "--libraries" in options and cases is not possible
     tap.check("every listed difference is still one", is_sample or not listed.unneeded(),
               "\n".join(listed.unneeded()))
     return tap.finish()

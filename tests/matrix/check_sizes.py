@@ -14,16 +14,14 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE.parents[1] / "bench"))
-from tap import Tap  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
 
 try:
     import numpy
     import rasterio
     from data import RASTERS, Landscape
 except ImportError as error:
-    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
-          "not ok 1 # SKIP sizes\n1..1")
-    sys.exit(0)
+    skip_all("sizes", f"a package of tests/requirements.txt is missing: {error}")
 
 from write_program import WriteProgram  # noqa: E402
 

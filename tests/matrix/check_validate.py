@@ -21,16 +21,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = pathlib.Path(os.environ.get("TERRAZZO_CORPUS", HERE.parents[2] / "shared" / "corpus"))
 sys.path.insert(0, str(HERE.parent))
-from tap import Tap  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
 
 try:
     from rio_cogeo.cogeo import cog_validate
 
     import gdal_cog
 except ImportError as error:
-    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
-          "not ok 1 # SKIP validate\n1..1")
-    sys.exit(0)
+    skip_all("validate", f"a package of tests/requirements.txt is missing: {error}")
 
 from compare import Listed, attempt  # noqa: E402
 

@@ -26,7 +26,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from tap import Tap  # noqa: E402
+from tap import Tap, matrix_options, skip_all  # noqa: E402
 
 try:
     import numpy
@@ -34,9 +34,7 @@ try:
     import imagecodecs  # noqa: F401
     import tifffile  # noqa: F401
 except ImportError as error:
-    print(f"# {error}\nskip: a package of tests/requirements.txt is missing\n"
-          "not ok 1 # SKIP written\n1..1")
-    sys.exit(0)
+    skip_all("written", f"a package of tests/requirements.txt is missing: {error}")
 
 import written_cases  # noqa: E402
 import written_readers as readers  # noqa: E402
@@ -242,7 +240,7 @@ def shown(lines):
 
 
 def main():
-    option = sys.argv[2:]
+    option = matrix_options()
     whole = option[-1:] in (["--whole"], ["whole"])
     listed = Listed(HERE / "written_differences.tsv")
     program = WriteProgram(sys.argv[1], needed_of(CODECS) if "--libraries" in option else {})
@@ -275,6 +273,5 @@ def main():
 
 if __name__ == "__main__":
     if not shutil.which("tiffinfo") or not shutil.which("tiffdump"):
-        print("skip: libtiff-tools is not installed\nnot ok 1 # SKIP written\n1..1")
-        sys.exit(0)
+        skip_all("written", "libtiff-tools is not installed")
     sys.exit(main())
