@@ -17,11 +17,11 @@
 #include "support/device/contract.h"
 
 /* Bytes that devices keep pinned, as by default. */
-#define KEPT ((uint64_t)64 << 20)
+#define PINNED_BUDGET ((uint64_t)64 << 20)
 
-static void print_row(const char *work, vclock_sum batched, vclock_sum single)
+static void print_row(const char *task, vclock_sum batched, vclock_sum single)
 {
-    printf("| %s | %zu | %.2f | %zu | %.2f | **%.1f** |\n", work, batched.calls,
+    printf("| %s | %zu | %.2f | %zu | %.2f | **%.1f** |\n", task, batched.calls,
            batched.microseconds / 1000, single.calls, single.microseconds / 1000,
            single.microseconds / batched.microseconds);
 }
@@ -201,22 +201,22 @@ static void bench_direct(void)
 
 /* ---- pictures ---- */
 
-static const contract_size pictures = {1000, 40, 25};
+static const contract_size codestreams = {1000, 40, 25};
 
 /* Each is decoded into memory of its own, and waited for. */
 static void decode_tiles(by_tile *t)
 {
     const tile_stream *stream = &tile_streams[STREAM_JP2];
     for (uint64_t i = 0; i < t->count; i++) {
-        tz_picture picture = {.bytes = stream->data,
-                              .size = stream->size,
-                              .width = TILE,
-                              .height = TILE,
-                              .samples = 1,
-                              .sample_bytes = 1};
+        tz_picture codestream = {.bytes = stream->data,
+                                 .size = stream->size,
+                                 .width = TILE,
+                                 .height = TILE,
+                                 .samples = 1,
+                                 .sample_bytes = 1};
         const tz_picture_batch batch = {.compression = stream->compression,
                                         .slab = &t->tiles[i],
-                                        .pictures = &picture,
+                                        .pictures = &codestream,
                                         .count = 1};
         must(tz_driver_cuda.decode_pictures(t->state, 0, &batch, &t->ctx), t);
         must(tz_driver_cuda.sync(t->state, 0, &t->ctx), t);
@@ -224,18 +224,18 @@ static void decode_tiles(by_tile *t)
 }
 
 /* All calls of a read, those that bring bytes up and pixels down as well. */
-static void bench_pictures(void)
+static void bench_codestreams(void)
 {
-    tz_device *device =
-        contract_open((tz_device_options){.nvjpeg2k_library = NVJPEG2K_FAKE, .pinned_bytes = KEPT});
-    contract_file f = contract_file_of(&pictures, TZ_COMPRESSION_JPEG2000);
+    tz_device *device = contract_open(
+        (tz_device_options){.nvjpeg2k_library = NVJPEG2K_FAKE, .pinned_bytes = PINNED_BUDGET});
+    contract_file f = contract_file_of(&codestreams, TZ_COMPRESSION_JPEG2000);
     by_tile single;
     (void)contract_read(&f, device, 0); /* what is made once */
     (void)contract_read(&f, device, 0);
     const vclock_sum batched = sum_of(VCLOCK_ALL);
     contract_file_free(&f);
     contract_close(device);
-    open_tiles(&single, NVJPEG2K_FAKE, pictures.tiles, (uint64_t)TILE * TILE);
+    open_tiles(&single, NVJPEG2K_FAKE, codestreams.tiles, (uint64_t)TILE * TILE);
     decode_tiles(&single);
     print_row("#2107: 1,000 pictures of JPEG 2000, all calls of a read", batched,
               sum_of(VCLOCK_ALL));
@@ -249,7 +249,7 @@ enum { SIDE = 2048, TILE_SIDE = 64, TILES = 1024, TILE_BYTES = 16384 };
 /* The second write: the device has kept what it pinned for the first. */
 static void bench_compression(void)
 {
-    tz_device *device = contract_open((tz_device_options){.pinned_bytes = KEPT});
+    tz_device *device = contract_open((tz_device_options){.pinned_bytes = PINNED_BUDGET});
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, SIDE, SIDE, false);
     tz_write_options options = contract_options(TZ_COMPRESSION_PACKBITS);
     tz_write_report report;
@@ -320,13 +320,13 @@ static const choice choices[] = {
 
 static void print_choice(const choice *c)
 {
-    enum { CHOICE_TILE = 512 << 10, MOST_PINNED = 256 << 20 };
+    enum { CHOICE_TILE = 512 << 10, MAX_PINNED = 256 << 20 };
     const uint64_t pixels = c->mib > 0 ? c->mib << 20 : CHOICE_TILE;
     const uint64_t needed = pixels + pixels / 2;
-    const uint64_t pinned = needed < MOST_PINNED ? needed : MOST_PINNED;
+    const uint64_t pinned = needed < MAX_PINNED ? needed : MAX_PINNED;
     const tz_device_job job = {.bytes_compressed = pixels / 2,
                                .bytes_pixels = pixels,
-                               .bytes_pinned = pinned <= KEPT ? 0 : pinned,
+                               .bytes_pinned = pinned <= PINNED_BUDGET ? 0 : pinned,
                                .tiles = pixels / CHOICE_TILE,
                                .compression = c->compression,
                                .by_library = c->by_library,
@@ -357,7 +357,7 @@ int main(void)
     bench_reads();
     bench_direct();
     bench_compression();
-    bench_pictures();
+    bench_codestreams();
     print_choices();
     return contract_end(NULL);
 }

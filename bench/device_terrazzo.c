@@ -80,7 +80,7 @@ typedef struct image {
     tz_image_spec spec;
     tz_buffer pixels;
     size_t size;
-    uint8_t *room; /* of the same size, that is read to */
+    uint8_t *output; /* of the same size, that is read to */
     tz_device_memory *on_device;
 } image;
 
@@ -126,7 +126,7 @@ static void read_image(const image *i, const job *j, tz_device *device, bool sta
     tz_error err;
     tz_item item = {.into = i->pixels};
     how.device = device;
-    item.into.data = stays ? NULL : i->room;
+    item.into.data = stays ? NULL : i->output;
     item.into.memory = stays ? i->on_device : NULL;
     if (tz_open_memory(&file, j->file.data, j->file.size, NULL, &err) != TZ_OK)
         stop(&err);
@@ -138,22 +138,23 @@ static void read_image(const image *i, const job *j, tz_device *device, bool sta
 }
 
 /* Ways: 0 the cores, 1 the device, 2 the device and the pixels stay there (reading). */
-static double run(const image *i, const job *j, tz_device *device, unsigned way, tz_device_use *use)
+static double run(const image *i, const job *j, tz_device *device, unsigned route,
+                  tz_device_use *use)
 {
     const bool reads = strcmp(j->kind, "read") == 0;
     tz_memory out = {0};
     tz_write_options how = j->how;
-    how.device = way > 0 ? device : NULL;
+    how.device = route > 0 ? device : NULL;
     const stopwatch start = start_watch();
     if (reads)
-        read_image(i, j, how.device, way == 2, use);
+        read_image(i, j, how.device, route == 2, use);
     else
         write_image(i, &how, &out, use);
     const double seconds = stop_watch(start, 1).wall;
     if (!reads && (out.size != j->file.size ||
                    checksum(out.data, out.size) != checksum(j->file.data, j->file.size)))
         stop_with(j->name, "the device writes another file than the cores");
-    if (reads && way < 2 && checksum(i->room, i->size) != checksum(i->pixels.data, i->size))
+    if (reads && route < 2 && checksum(i->output, i->size) != checksum(i->pixels.data, i->size))
         stop_with(j->name, "other pixels came back");
     tz_memory_free(&out);
     return seconds;
@@ -161,15 +162,15 @@ static double run(const image *i, const job *j, tz_device *device, unsigned way,
 
 static void print_job(const image *i, const job *j, tz_device *device, unsigned rounds)
 {
-    const unsigned ways = strcmp(j->kind, "read") == 0 ? 3 : 2;
+    const unsigned route_count = strcmp(j->kind, "read") == 0 ? 3 : 2;
     tz_device_use use = {0}, other;
     printf("job %s %s %zu %zu\n", j->kind, j->name, i->size, j->file.size);
-    for (unsigned way = 0; way < ways; way++) /* what is compiled and cached, is now */
-        run(i, j, device, way, &other);
+    for (unsigned route = 0; route < route_count; route++) /* what is compiled and cached, is now */
+        run(i, j, device, route, &other);
     for (unsigned round = 0; round < rounds; round++) {
         printf("times");
-        for (unsigned way = 0; way < ways; way++)
-            printf(" %.6f", run(i, j, device, way, way == 1 ? &use : &other));
+        for (unsigned route = 0; route < route_count; route++)
+            printf(" %.6f", run(i, j, device, route, route == 1 ? &use : &other));
         printf("\n");
     }
     printf("use %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -207,7 +208,7 @@ static image load(const char *path, tz_device *device)
                            .bands = info->bands,
                            .height = info->height,
                            .width = info->width};
-    i.room = warm_buffer(i.size);
+    i.output = warm_buffer(i.size);
     const tz_item item = {.file = file, .into = i.pixels};
     if (!i.pixels.data || tz_read(&item, NULL, NULL, &err) != TZ_OK ||
         tz_device_alloc(device, i.size, &i.on_device, &err) != TZ_OK)

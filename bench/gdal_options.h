@@ -5,17 +5,17 @@
 
 #include <stdio.h>
 
-enum { OPTION_ROOM = 64, MAX_OPTIONS = 10 };
+enum { OPTION_SIZE = 64, MAX_OPTIONS = 10 };
 
 typedef struct option_list {
-    char text[MAX_OPTIONS][OPTION_ROOM];
+    char text[MAX_OPTIONS][OPTION_SIZE];
     const char *items[MAX_OPTIONS + 1]; /* NULL ends it */
     int count;
 } option_list;
 
 static void add(option_list *list, const char *name, const char *value)
 {
-    snprintf(list->text[list->count], OPTION_ROOM, "%.30s=%.30s", name, value);
+    snprintf(list->text[list->count], OPTION_SIZE, "%.30s=%.30s", name, value);
     list->items[list->count] = list->text[list->count];
     list->count++;
 }

@@ -35,16 +35,16 @@ static char **read_list(const char *list, size_t *count)
 {
     FILE *file = fopen(list, "r");
     char **paths = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     char line[4096];
     *count = 0;
     if (file == NULL)
         return NULL;
     while (fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        if (*count == room) {
-            room = room > 0 ? room * 2 : 1024;
-            paths = realloc(paths, room * sizeof *paths);
+        if (*count == capacity) {
+            capacity = capacity > 0 ? capacity * 2 : 1024;
+            paths = realloc(paths, capacity * sizeof *paths);
             if (paths == NULL)
                 abort();
         }

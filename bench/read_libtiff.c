@@ -91,12 +91,12 @@ typedef struct job {
     image *main;
 } job;
 
-static uint32_t larger(uint32_t a, uint32_t b)
+static uint32_t max_u32(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -106,9 +106,9 @@ static void copy_tile(const image *i, const job *j, uint32_t column, uint32_t ro
 {
     const window *w = &j->where;
     const uint32_t x = column * i->tile_width, y = row * i->tile_height;
-    const uint32_t x0 = larger(x, w->column);
-    const uint32_t x1 = smaller(x + i->tile_width, w->column + w->width);
-    const uint32_t y0 = larger(y, w->row), y1 = smaller(y + i->tile_height, w->row + w->height);
+    const uint32_t x0 = max_u32(x, w->column);
+    const uint32_t x1 = min_u32(x + i->tile_width, w->column + w->width);
+    const uint32_t y0 = max_u32(y, w->row), y1 = min_u32(y + i->tile_height, w->row + w->height);
     const size_t pixel = i->what.sample_size * (i->planar ? 1 : i->what.bands);
     uint8_t *plane = j->into + (size_t)band * w->width * w->height * pixel;
     for (uint32_t line = y0; line < y1; line++) {

@@ -49,7 +49,7 @@ static void close_file(void *file)
     tz_close(file);
 }
 
-static bool read_pieces(const piece *pieces, size_t count, bool by_pixel, unsigned threads)
+static bool read_windows(const window_read *reads, size_t count, bool by_pixel, unsigned threads)
 {
     tz_item *items = calloc(count, sizeof *items);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -58,7 +58,7 @@ static bool read_pieces(const piece *pieces, size_t count, bool by_pixel, unsign
     bool done = items != NULL;
     how.threads = threads;
     for (; done && made < count; made++) {
-        const piece *p = &pieces[made];
+        const window_read *p = &reads[made];
         shape what;
         const bool same = made > 0 && strcmp(p->path, p[-1].path) == 0;
         const void *file = same ? items[made - 1].file : open_file(p->path, threads, &what);
@@ -78,6 +78,6 @@ static bool read_pieces(const piece *pieces, size_t count, bool by_pixel, unsign
 
 int main(void)
 {
-    const reader terrazzo = {open_file, read_window, close_file, read_pieces};
+    const reader terrazzo = {open_file, read_window, close_file, read_windows};
     return reader_main(&terrazzo);
 }

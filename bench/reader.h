@@ -33,12 +33,12 @@ typedef struct window {
     uint32_t column, row, width, height;
 } window;
 
-typedef struct piece {
+typedef struct window_read {
     window window;
     char *path;
     size_t offset; /* of its pixels among those of the list */
     uint8_t *into;
-} piece;
+} window_read;
 
 /* What a program fills in. Functions give NULL or false after failed(...). */
 typedef struct reader {
@@ -46,7 +46,7 @@ typedef struct reader {
     bool (*read)(void *file, const window *where, bool by_pixel, unsigned threads, uint8_t *into);
     void (*close)(void *file);
     /* NULL: each thread takes one file after the other and reads its windows. */
-    bool (*batch)(const piece *pieces, size_t count, bool by_pixel, unsigned threads);
+    bool (*batch)(const window_read *reads, size_t count, bool by_pixel, unsigned threads);
 } reader;
 
 static size_t window_bytes(const window *w, const shape *what)
@@ -72,17 +72,17 @@ static bool read_whole(const reader *r, const char *path, bool by_pixel, unsigne
 
 /* ---- windows ---- */
 
-typedef struct piece_list {
-    piece *pieces;
+typedef struct window_list {
+    window_read *reads;
     size_t count;
     size_t size; /* bytes of all pixels */
-} piece_list;
+} window_list;
 
-static bool measure_pieces(const reader *r, piece_list *list)
+static bool measure_reads(const reader *r, window_list *list)
 {
     shape what = {0};
     for (size_t i = 0; i < list->count; i++) {
-        piece *p = &list->pieces[i];
+        window_read *p = &list->reads[i];
         if (i == 0 || strcmp(p->path, p[-1].path) != 0) {
             void *file = r->open(p->path, 1, &what);
             if (file == NULL)
@@ -95,19 +95,19 @@ static bool measure_pieces(const reader *r, piece_list *list)
     return true;
 }
 
-static void place_pieces(piece_list *list)
+static void assign_outputs(window_list *list)
 {
     uint8_t *base = warm_buffer(list->size);
     for (size_t i = 0; i < list->count; i++)
-        list->pieces[i].into = base + list->pieces[i].offset;
+        list->reads[i].into = base + list->reads[i].offset;
 }
 
 /* The list stays in memory until another one is asked for. */
-static bool load_list(const reader *r, const char *path, piece_list *list)
+static bool load_list(const reader *r, const char *path, window_list *list)
 {
     FILE *file = fopen(path, "r");
     char line[MAX_LINE], name[MAX_LINE];
-    size_t room = 0;
+    size_t capacity = 0;
     window w;
     memset(list, 0, sizeof *list);
     if (file == NULL)
@@ -115,29 +115,29 @@ static bool load_list(const reader *r, const char *path, piece_list *list)
     while (fgets(line, sizeof line, file) != NULL &&
            sscanf(line, "%u %u %u %u %4095[^\n]", &w.column, &w.row, &w.width, &w.height, name) ==
                5) {
-        if (list->count == room) {
-            room = room > 0 ? 2 * room : 1024;
-            list->pieces = realloc(list->pieces, room * sizeof *list->pieces);
-            if (list->pieces == NULL)
+        if (list->count == capacity) {
+            capacity = capacity > 0 ? 2 * capacity : 1024;
+            list->reads = realloc(list->reads, capacity * sizeof *list->reads);
+            if (list->reads == NULL)
                 abort();
         }
-        list->pieces[list->count++] = (piece){.window = w, .path = strdup(name)};
+        list->reads[list->count++] = (window_read){.window = w, .path = strdup(name)};
     }
     fclose(file);
-    return measure_pieces(r, list);
+    return measure_reads(r, list);
 }
 
-static void free_list(piece_list *list)
+static void free_list(window_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        free(list->pieces[i].path);
-    free(list->pieces);
+        free(list->reads[i].path);
+    free(list->reads);
 }
 
-static bool read_each(const reader *r, const piece_list *list, bool by_pixel, unsigned threads)
+static bool read_each(const reader *r, const window_list *list, bool by_pixel, unsigned threads)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const piece *p = &list->pieces[i];
+        const window_read *p = &list->reads[i];
         shape what;
         void *file = r->open(p->path, threads, &what);
         if (file == NULL)
@@ -150,11 +150,11 @@ static bool read_each(const reader *r, const piece_list *list, bool by_pixel, un
     return true;
 }
 
-static bool read_kept(const reader *r, const piece_list *list, bool by_pixel, unsigned threads,
-                      void *file)
+static bool read_open_file(const reader *r, const window_list *list, bool by_pixel,
+                           unsigned threads, void *file)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const piece *p = &list->pieces[i];
+        const window_read *p = &list->reads[i];
         if (!r->read(file, &p->window, by_pixel, threads, p->into))
             return false;
     }
@@ -163,7 +163,7 @@ static bool read_kept(const reader *r, const piece_list *list, bool by_pixel, un
 
 typedef struct batch {
     const reader *r;
-    const piece_list *list;
+    const window_list *list;
     bool by_pixel;
     const size_t *starts; /* of each file in the list, and the end */
     size_t file_count;
@@ -176,11 +176,12 @@ static void *run_batch(void *user)
     batch *b = user;
     size_t at;
     while ((at = atomic_fetch_add(&b->next, 1)) < b->file_count) {
-        const piece *pieces = b->list->pieces + b->starts[at];
-        const piece_list some = {(piece *)(uintptr_t)pieces, b->starts[at + 1] - b->starts[at], 0};
+        const window_read *reads = b->list->reads + b->starts[at];
+        const window_list some = {(window_read *)(uintptr_t)reads,
+                                  b->starts[at + 1] - b->starts[at], 0};
         shape what;
-        void *file = b->r->open(pieces->path, 1, &what);
-        if (file == NULL || !read_kept(b->r, &some, b->by_pixel, 1, file))
+        void *file = b->r->open(reads->path, 1, &what);
+        if (file == NULL || !read_open_file(b->r, &some, b->by_pixel, 1, file))
             atomic_store(&b->failed, true);
         if (file != NULL)
             b->r->close(file);
@@ -188,17 +189,17 @@ static void *run_batch(void *user)
     return NULL;
 }
 
-static bool read_batch(const reader *r, const piece_list *list, bool by_pixel, unsigned threads)
+static bool read_batch(const reader *r, const window_list *list, bool by_pixel, unsigned threads)
 {
     if (r->batch != NULL)
-        return r->batch(list->pieces, list->count, by_pixel, threads);
+        return r->batch(list->reads, list->count, by_pixel, threads);
     size_t *starts = malloc((list->count + 1) * sizeof *starts);
     pthread_t helpers[MAX_THREADS];
     batch b = {.r = r, .list = list, .by_pixel = by_pixel, .starts = starts};
     if (starts == NULL)
         abort();
     for (size_t i = 0; i < list->count; i++) {
-        if (i == 0 || strcmp(list->pieces[i].path, list->pieces[i - 1].path) != 0)
+        if (i == 0 || strcmp(list->reads[i].path, list->reads[i - 1].path) != 0)
             starts[b.file_count++] = i;
     }
     starts[b.file_count] = list->count;
@@ -233,9 +234,9 @@ static bool answer_whole(const reader *r, const request *q, stopwatch *time, siz
 static bool answer_list(const reader *r, const request *q, stopwatch *time, size_t *size)
 {
     static char loaded[MAX_LINE];
-    static piece_list list;
+    static window_list list;
     const bool by_pixel = strcmp(q->layout, "pixel") == 0;
-    const bool kept = strcmp(q->mode, "kept") == 0;
+    const bool keep_open = strcmp(q->mode, "kept") == 0;
     const bool in_batch = strcmp(q->mode, "batch") == 0;
     if (strcmp(loaded, q->path) != 0) {
         free_list(&list);
@@ -244,21 +245,21 @@ static bool answer_list(const reader *r, const request *q, stopwatch *time, size
             return false;
         strcpy(loaded, q->path);
     }
-    place_pieces(&list);
+    assign_outputs(&list);
     shape what;
-    void *file = kept ? r->open(list.pieces[0].path, q->threads, &what) : NULL;
-    if (kept && file == NULL)
+    void *file = keep_open ? r->open(list.reads[0].path, q->threads, &what) : NULL;
+    if (keep_open && file == NULL)
         return false;
     /* What a reader loads when it first needs it belongs to opening. */
-    bool done = !kept || r->read(file, &list.pieces[0].window, by_pixel, q->threads, buffer);
+    bool done = !keep_open || r->read(file, &list.reads[0].window, by_pixel, q->threads, buffer);
     const stopwatch start = start_watch();
     for (unsigned i = 0; done && i < q->repeats; i++) {
-        done = kept       ? read_kept(r, &list, by_pixel, q->threads, file)
+        done = keep_open  ? read_open_file(r, &list, by_pixel, q->threads, file)
                : in_batch ? read_batch(r, &list, by_pixel, q->threads)
                           : read_each(r, &list, by_pixel, q->threads);
     }
     *time = stop_watch(start, q->repeats);
-    if (kept)
+    if (keep_open)
         r->close(file);
     *size = list.size;
     return done;
@@ -274,7 +275,7 @@ static int reader_main(const reader *r)
         stopwatch time = {0, 0};
         size_t size = 0;
         if (q.check && buffer != NULL) /* what is not written must show */
-            memset(buffer, 0x5a, buffer_room);
+            memset(buffer, 0x5a, buffer_capacity);
         const bool done = strcmp(q.mode, "whole") == 0 ? answer_whole(r, &q, &time, &size)
                                                        : answer_list(r, &q, &time, &size);
         if (done)

@@ -52,19 +52,19 @@ static stopwatch stop_watch(stopwatch start, unsigned repeats)
 
 /* The one buffer. Grows, and is touched when it does. */
 static uint8_t *buffer;
-static size_t buffer_room;
+static size_t buffer_capacity;
 
 static uint8_t *warm_buffer(size_t size)
 {
     const size_t huge = (size_t)2 << 20;
-    if (size > buffer_room) {
+    if (size > buffer_capacity) {
         free(buffer);
-        buffer_room = (size + huge - 1) / huge * huge;
-        buffer = aligned_alloc(huge, buffer_room);
+        buffer_capacity = (size + huge - 1) / huge * huge;
+        buffer = aligned_alloc(huge, buffer_capacity);
         if (buffer == NULL)
             abort();
-        madvise(buffer, buffer_room, MADV_HUGEPAGE);
-        memset(buffer, 0x5a, buffer_room);
+        madvise(buffer, buffer_capacity, MADV_HUGEPAGE);
+        memset(buffer, 0x5a, buffer_capacity);
     }
     return buffer;
 }

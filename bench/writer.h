@@ -215,10 +215,10 @@ static bool answer_memory(const writer *w, const job *what, const uint8_t *pixel
     unlink(what->out);
     forget_peak();
     const size_t rss = memory_line("VmRSS:"), anon = memory_line("RssAnon:");
-    size_t most = anon;
-    if (!write_all(w, what, pixels, size, &most))
+    size_t peak = anon;
+    if (!write_all(w, what, pixels, size, &peak))
         return false;
-    printf("%zu %zu\n", memory_line("VmHWM:") - rss, most - anon);
+    printf("%zu %zu\n", memory_line("VmHWM:") - rss, peak - anon);
     return true;
 }
 

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
-enum { WIDTH = 5000, HEIGHT = 3000, MOST_LEVELS = 16, MOST_BLOCKS = 256 };
+enum { WIDTH = 5000, HEIGHT = 3000, MAX_LEVELS = 16, MAX_BLOCKS = 256 };
 
 /* Pixels of all levels, and the blobs that were made of them. */
 typedef struct job {
     const tz_cog_plan *plan;
-    float *pixels[MOST_LEVELS];
-    tz_memory blobs[MOST_BLOCKS];
+    float *pixels[MAX_LEVELS];
+    tz_memory blobs[MAX_BLOCKS];
     size_t count;
 } job;
 
@@ -28,7 +28,7 @@ static void make_hill(float *pixels)
 }
 
 /* A window of a level, where it is in memory. */
-static tz_buffer part_of(const job *j, uint32_t level, const tz_window *window)
+static tz_buffer window_buffer(const job *j, uint32_t level, const tz_window *window)
 {
     const int64_t width = tz_cog_plan_info(j->plan)->levels[level].width;
     return (tz_buffer){.data = j->pixels[level] + window->row * width + window->column,
@@ -47,9 +47,9 @@ static tz_result make_block(job *j, uint32_t level, uint64_t block, tz_error *er
     tz_result result = tz_cog_block_get(j->plan, level, block, &what, err);
     if (result != TZ_OK)
         return result;
-    const tz_buffer pixels = part_of(j, level, &what.window);
+    const tz_buffer pixels = window_buffer(j, level, &what.window);
     if (level > 0) {
-        const tz_buffer source = part_of(j, level - 1, &what.source);
+        const tz_buffer source = window_buffer(j, level - 1, &what.source);
         result = tz_reduce_block(j->plan, level, block, &source, NULL, &pixels, NULL, err);
     }
     if (result == TZ_OK)
@@ -64,7 +64,7 @@ static tz_result make_blocks(job *j, tz_error *err)
     for (uint32_t level = 0; level < info->level_count; level++) {
         const tz_cog_level *l = &info->levels[level];
         j->pixels[level] = calloc((size_t)l->width * l->height, sizeof(float));
-        if (!j->pixels[level] || j->count + l->block_count > MOST_BLOCKS)
+        if (!j->pixels[level] || j->count + l->block_count > MAX_BLOCKS)
             return tz_source_fail(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, TZ_NONE, "no memory");
         if (level == 0)
             make_hill(j->pixels[0]);
@@ -98,7 +98,7 @@ static tz_result write_hill(const char *path, tz_cog_plan *plan, tz_write_report
         result = tz_assemble_file(path, plan, &blobs, NULL, report, err);
     for (size_t i = 0; i < j.count; i++)
         tz_memory_free(&j.blobs[i]);
-    for (int i = 0; i < MOST_LEVELS; i++)
+    for (int i = 0; i < MAX_LEVELS; i++)
         free(j.pixels[i]);
     return result;
 }

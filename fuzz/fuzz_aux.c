@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FLAG_STRICT = 1, FLAG_LIMITS = 2, FLAG_CUT = 4, FLAG_OWN = 8 };
+enum { FLAG_STRICT = 1, FLAG_LIMITS = 2, FLAG_TRUNCATED = 4, FLAG_OWN = 8 };
 enum { HEADER = 4 };
 
 static void check(bool condition)
@@ -22,17 +22,18 @@ static void check(bool condition)
         abort();
 }
 
-static tz_result feed(tz_metadata_parser *parser, const uint8_t *bytes, size_t size, size_t piece)
+static tz_result feed(tz_metadata_parser *parser, const uint8_t *bytes, size_t size,
+                      size_t max_step)
 {
     tz_result result = TZ_OK;
     for (size_t at = 0; at < size && result == TZ_OK;) {
-        size_t part = size - at < piece ? size - at : piece;
-        char *copy = malloc(part);
+        size_t step = size - at < max_step ? size - at : max_step;
+        char *copy = malloc(step);
         check(copy != NULL);
-        memcpy(copy, bytes + at, part);
-        result = tz_metadata_feed(parser, copy, part);
+        memcpy(copy, bytes + at, step);
+        result = tz_metadata_feed(parser, copy, step);
         free(copy);
-        at += part;
+        at += step;
     }
     return result;
 }
@@ -89,7 +90,7 @@ static void run_aux(const uint8_t *data, const uint8_t *bytes, size_t size, cons
     if (result == TZ_OK) {
         result = feed(parser, bytes, size, data[2] > 0 ? data[2] : SIZE_MAX);
         tz_result finished =
-            tz_metadata_finish(parser, result == TZ_OK && !(data[0] & FLAG_CUT), &aux);
+            tz_metadata_finish(parser, result == TZ_OK && !(data[0] & FLAG_TRUNCATED), &aux);
         check(finished != TZ_ERR_INTERNAL);
         check(aux.held <= 2 * size + 4 && aux.count <= ctx->limits->max_metadata_items);
         check_items(&aux, data[1]);

@@ -98,30 +98,30 @@ static void check_decoded(const encoding *e, const uint8_t *in, size_t in_size)
 
 /* By one item and by a group; 0: the kernels leave the tile to the cores. */
 typedef uint32_t kernel_encode(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
-                               bool by_group);
+                               bool by_work_group);
 
 static uint32_t kernel_deflate(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
-                               bool by_group)
+                               bool by_work_group)
 {
     static tz_choice_work choice;
-    static tz_deflate_work item;
-    static tz_deflate_group group;
+    static tz_deflate_work work_item;
+    static tz_deflate_group work_group;
     uint32_t answer[2] = {0, 0};
     const bool is_left = tz_choice_is_matches_group(in, size, &choice, answer) != 0;
     target_check(is_left == tz_deflate_wants_matches(in, size));
     if (is_left || e->choice.level != TZ_LEVEL_FAST)
         return 0;
-    return by_group ? tz_deflate_tile_group(in, size, out, &group)
-                    : tz_deflate_tile(in, size, out, &item);
+    return by_work_group ? tz_deflate_tile_group(in, size, out, &work_group)
+                         : tz_deflate_tile(in, size, out, &work_item);
 }
 
 static uint32_t kernel_packbits(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
-                                bool by_group)
+                                bool by_work_group)
 {
     const uint32_t row = (uint32_t)tz_tile_row_bytes(&e->format);
     uint64_t sums[TZ_SCAN_WORDS];
-    return by_group ? tz_packbits_encode_group(in, size, row, out, sums)
-                    : tz_packbits_encode_tile(in, size, row, out);
+    return by_work_group ? tz_packbits_encode_group(in, size, row, out, sums)
+                         : tz_packbits_encode_tile(in, size, row, out);
 }
 
 static void check_kernel(const encoding *e, kernel_encode *kernel, const uint8_t *expected,
@@ -131,9 +131,9 @@ static void check_kernel(const encoding *e, kernel_encode *kernel, const uint8_t
     const size_t bound = e->encoder->bound(&e->format, &e->choice);
     uint8_t *in = target_alloc(size), *out = target_alloc(bound);
     memcpy(in, e->rows, size);
-    for (int by_group = 0; by_group < 2; by_group++) {
+    for (int by_work_group = 0; by_work_group < 2; by_work_group++) {
         memset(out, 0x5A, bound);
-        const uint32_t made = kernel(e, in, (uint32_t)size, out, by_group);
+        const uint32_t made = kernel(e, in, (uint32_t)size, out, by_work_group);
         target_check(made == 0 || made == expected_size);
         target_check(memcmp(out, expected, made) == 0);
     }

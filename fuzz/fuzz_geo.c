@@ -26,10 +26,10 @@ typedef struct input {
 } input;
 
 /* The next count values in a block of exactly their size; NULL and 0 for none. */
-static void *take(input *in, size_t count, size_t value_size, uint64_t *taken)
+static void *read_values(input *in, size_t count, size_t value_size, uint64_t *value_count)
 {
     size_t whole = in->left / value_size < count ? in->left / value_size : count;
-    *taken = whole;
+    *value_count = whole;
     if (whole == 0)
         return NULL;
     void *block = malloc(whole * value_size);
@@ -138,13 +138,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < HEADER)
         return 0;
     input in = {.at = data + HEADER, .left = size - HEADER};
-    tags.directory = take(&in, data[1], 2, &tags.directory_count);
-    tags.doubles = take(&in, data[2], 8, &tags.double_count);
-    tags.ascii = take(&in, data[3], 1, &tags.ascii_size);
-    tags.scale = take(&in, data[4], 8, &tags.scale_count);
-    tags.tiepoints = take(&in, data[5], 8, &tags.tiepoint_count);
-    tags.matrix = take(&in, data[6], 8, &tags.matrix_count);
-    tags.rpc = take(&in, data[7], 8, &tags.rpc_count);
+    tags.directory = read_values(&in, data[1], 2, &tags.directory_count);
+    tags.doubles = read_values(&in, data[2], 8, &tags.double_count);
+    tags.ascii = read_values(&in, data[3], 1, &tags.ascii_size);
+    tags.scale = read_values(&in, data[4], 8, &tags.scale_count);
+    tags.tiepoints = read_values(&in, data[5], 8, &tags.tiepoint_count);
+    tags.matrix = read_values(&in, data[6], 8, &tags.matrix_count);
+    tags.rpc = read_values(&in, data[7], 8, &tags.rpc_count);
     run(&tags, data[0]);
     for (size_t i = 0; i < in.block_count; i++)
         free(in.blocks[i]);

@@ -14,71 +14,77 @@
 #endif
 
 typedef uint32_t kernel_decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                               void *work);
+                               void *scratch);
 
 /* What one item says and makes, and what a group does; the first is freed. */
-static void same_by_group(uint32_t status, uint32_t group_status, uint8_t *item,
-                          const uint8_t *group, size_t size)
+static void check_same_by_work_group(uint32_t status, uint32_t work_group_status,
+                                     uint8_t *by_work_item, const uint8_t *by_work_group,
+                                     size_t size)
 {
-    target_check(status == group_status);
-    target_check((status & TZ_DECODE_ERRORS) != 0 || memcmp(item, group, size) == 0);
-    free(item);
+    target_check(status == work_group_status);
+    target_check((status & TZ_DECODE_ERRORS) != 0 ||
+                 memcmp(by_work_item, by_work_group, size) == 0);
+    free(by_work_item);
 }
 
 static uint32_t decode_lzw(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                           void *work)
+                           void *scratch)
 {
     uint32_t queue[TZ_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
-    uint32_t status = tz_lzw_tile(in, in_size, other, size, work);
-    same_by_group(status, tz_lzw_group(in, in_size, out, size, work, queue), other, out, size);
+    uint32_t status = tz_lzw_tile(in, in_size, other, size, scratch);
+    check_same_by_work_group(status, tz_lzw_group(in, in_size, out, size, scratch, queue), other,
+                             out, size);
     return status;
 }
 
 static uint32_t decode_packbits(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                                void *work)
+                                void *scratch)
 {
     uint32_t queue[TZ_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
-    (void)work;
+    (void)scratch;
     uint32_t status = tz_packbits_tile(in, in_size, other, size);
-    same_by_group(status, tz_packbits_group(in, in_size, out, size, queue), other, out, size);
+    check_same_by_work_group(status, tz_packbits_group(in, in_size, out, size, queue), other, out,
+                             size);
     return status;
 }
 
 #ifdef TZ_HAVE_LIBDEFLATE
 static uint32_t decode_deflate(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                               void *work)
+                               void *scratch)
 {
     uint32_t queue[TZ_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
-    uint32_t status = tz_inflate_tile(in, in_size, other, size, work);
-    same_by_group(status, tz_inflate_group(in, in_size, out, size, work, queue), other, out, size);
+    uint32_t status = tz_inflate_tile(in, in_size, other, size, scratch);
+    check_same_by_work_group(status, tz_inflate_group(in, in_size, out, size, scratch, queue),
+                             other, out, size);
     return status;
 }
 #endif
 
 #ifdef TZ_HAVE_LZ4
 static uint32_t decode_lz4(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                           void *work)
+                           void *scratch)
 {
     uint32_t queue[TZ_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
-    (void)work;
+    (void)scratch;
     uint32_t status = tz_lz4_tile(in, in_size, other, size);
-    same_by_group(status, tz_lz4_group(in, in_size, out, size, queue), other, out, size);
+    check_same_by_work_group(status, tz_lz4_group(in, in_size, out, size, queue), other, out, size);
     return status;
 }
 #endif
 
 #ifdef TZ_HAVE_ZSTD
 static uint32_t decode_zstd(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
-                            void *work)
+                            void *scratch)
 {
     uint32_t shared[TZ_ZSTD_LOCAL];
     uint8_t *other = target_alloc(size);
-    uint32_t status = tz_zstd_tile(in, in_size, other, size, work);
-    same_by_group(status, tz_zstd_group(in, in_size, out, size, work, shared), other, out, size);
+    uint32_t status = tz_zstd_tile(in, in_size, other, size, scratch);
+    check_same_by_work_group(status, tz_zstd_group(in, in_size, out, size, scratch, shared), other,
+                             out, size);
     return status;
 }
 #endif
@@ -106,8 +112,13 @@ static const struct {
     {NULL, NULL},
 #endif
 };
-enum { KERNELS = sizeof kernels / sizeof kernels[0], BARE_DEFLATE = KERNELS, WORK = TZ_ZSTD_WORK };
-_Static_assert(WORK >= TZ_INFLATE_WORK * sizeof(uint16_t) && WORK >= TZ_LZW_WORK * sizeof(uint32_t),
+enum {
+    KERNELS = sizeof kernels / sizeof kernels[0],
+    BARE_DEFLATE = KERNELS,
+    SCRATCH_BYTES = TZ_ZSTD_WORK
+};
+_Static_assert(SCRATCH_BYTES >= TZ_INFLATE_WORK * sizeof(uint16_t) &&
+                   SCRATCH_BYTES >= TZ_LZW_WORK * sizeof(uint32_t),
                "one work memory for all");
 
 static size_t count_warnings(uint32_t status)
@@ -121,12 +132,12 @@ static size_t count_warnings(uint32_t status)
 static uint32_t run_kernel(kernel_decode *decode, const uint8_t *in, size_t in_size, uint8_t *out,
                            size_t size, uint8_t poison)
 {
-    static void *work = NULL; /* one for all runs: it is large */
-    if (!work)
-        work = target_alloc(WORK);
-    memset(work, poison, WORK);
+    static void *scratch = NULL; /* one for all runs: it is large */
+    if (!scratch)
+        scratch = target_alloc(SCRATCH_BYTES);
+    memset(scratch, poison, SCRATCH_BYTES);
     memset(out, poison, size);
-    return decode(in, (uint32_t)in_size, out, (uint32_t)size, work);
+    return decode(in, (uint32_t)in_size, out, (uint32_t)size, scratch);
 }
 
 static void compare(unsigned which, const tz_tile_format *format, const uint8_t *in, size_t in_size)
@@ -153,21 +164,21 @@ static void compare(unsigned which, const tz_tile_format *format, const uint8_t 
 #ifdef TZ_HAVE_LIBDEFLATE
 static void compare_bare(const uint8_t *in, size_t in_size)
 {
-    enum { ROOM = 1 << 16 };
-    uint8_t *expected = target_alloc(ROOM);
+    enum { CAPACITY = 1 << 16 };
+    uint8_t *expected = target_alloc(CAPACITY);
     struct libdeflate_decompressor *oracle = libdeflate_alloc_decompressor();
     target_check(oracle != NULL);
     size_t used = 0, made = 0;
-    bool taken = libdeflate_deflate_decompress_ex(oracle, in, in_size, expected, ROOM, &used,
-                                                  &made) == LIBDEFLATE_SUCCESS;
-    size_t size = taken ? made : ROOM;
+    bool accepted = libdeflate_deflate_decompress_ex(oracle, in, in_size, expected, CAPACITY, &used,
+                                                     &made) == LIBDEFLATE_SUCCESS;
+    size_t size = accepted ? made : CAPACITY;
     uint8_t *out = target_alloc(size);
-    uint16_t work[TZ_INFLATE_WORK];
+    uint16_t scratch[TZ_INFLATE_WORK];
     uint32_t read = 0;
-    uint32_t status = tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, &read);
+    uint32_t status = tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, scratch, &read);
     if (status != TZ_DECODE_UNSURE) {
-        target_check(taken == (status == TZ_DECODE_OK));
-        target_check(!taken || (read == used && memcmp(out, expected, made) == 0));
+        target_check(accepted == (status == TZ_DECODE_OK));
+        target_check(!accepted || (read == used && memcmp(out, expected, made) == 0));
     }
     free(out);
     libdeflate_free_decompressor(oracle);

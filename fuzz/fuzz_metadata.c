@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FLAG_STRICT = 1, FLAG_LIMITS = 2, FLAG_CUT = 4 };
+enum { FLAG_STRICT = 1, FLAG_LIMITS = 2, FLAG_TRUNCATED = 4 };
 enum { HEADER = 4 };
 
 static void check(bool condition)
@@ -23,17 +23,18 @@ static void check(bool condition)
         abort();
 }
 
-static tz_result feed(tz_metadata_parser *parser, const uint8_t *bytes, size_t size, size_t piece)
+static tz_result feed(tz_metadata_parser *parser, const uint8_t *bytes, size_t size,
+                      size_t max_step)
 {
     tz_result result = TZ_OK;
     for (size_t at = 0; at < size && result == TZ_OK;) {
-        size_t part = size - at < piece ? size - at : piece;
-        char *copy = malloc(part);
+        size_t step = size - at < max_step ? size - at : max_step;
+        char *copy = malloc(step);
         check(copy != NULL);
-        memcpy(copy, bytes + at, part);
-        result = tz_metadata_feed(parser, copy, part);
+        memcpy(copy, bytes + at, step);
+        result = tz_metadata_feed(parser, copy, step);
         free(copy);
-        at += part;
+        at += step;
     }
     return result;
 }
@@ -65,7 +66,7 @@ static void run_metadata(const uint8_t *data, const uint8_t *tag, size_t size,
     if (result == TZ_OK) {
         result = feed(parser, tag, size, data[2] > 0 ? data[2] : SIZE_MAX);
         tz_result finished =
-            tz_metadata_finish(parser, result == TZ_OK && !(data[0] & FLAG_CUT), &metadata);
+            tz_metadata_finish(parser, result == TZ_OK && !(data[0] & FLAG_TRUNCATED), &metadata);
         check(finished != TZ_ERR_INTERNAL);
         check(metadata.held <= size + 4);
         check_metadata(&metadata, ctx->limits, bands);

@@ -10,7 +10,7 @@
 #include "write/block_bytes.h"
 #include "write/plan_bytes.h"
 
-enum { MOST_BLOCKS = 8, MOST_BYTES = 1 << 16 };
+enum { MAX_BLOCKS = 8, MAX_BYTES = 1 << 16 };
 
 static void check(bool holds)
 {
@@ -34,8 +34,8 @@ static bool is_small(const tz_cog_info *info)
     const uint64_t tiles = tz_mul_capped(tz_mul_capped(image->tiles_across, image->tiles_down),
                                          (uint64_t)image->tile_width * image->tile_height);
     const uint64_t size = info->bands * tz_dtype_size(info->dtype);
-    return info->block_count <= MOST_BLOCKS && tz_mul_capped(pixels, size) <= MOST_BYTES &&
-           tz_mul_capped(tiles, size) <= 16 * (uint64_t)MOST_BYTES;
+    return info->block_count <= MAX_BLOCKS && tz_mul_capped(pixels, size) <= MAX_BYTES &&
+           tz_mul_capped(tiles, size) <= 16 * (uint64_t)MAX_BYTES;
 }
 
 /* A buffer of zeros for a window. */
@@ -115,26 +115,26 @@ static void bend(const tz_cog_plan *plan, tz_bytes *blobs, size_t count, const u
     uint8_t *copy = malloc((size_t)head.size);
     check(copy != NULL);
     memcpy(copy, blobs[0].data, (size_t)head.size);
-    const size_t room = (size_t)head.size - TZ_BLOB_HEADER;
-    memcpy(copy + TZ_BLOB_HEADER, data, size < room ? size : room);
+    const size_t capacity = (size_t)head.size - TZ_BLOB_HEADER;
+    memcpy(copy + TZ_BLOB_HEADER, data, size < capacity ? size : capacity);
     head.at = copy;
     head.body = 0;
     for (uint64_t i = 0; i < head.tiles; i++)
         head.body += tz_block_tile_size(&head, i) > 0 ? tz_block_tile_size(&head, i) + 8ull : 0;
     head.body -= size % 7 == 0; /* or not */
     tz_block_head_seal(copy, &head);
-    const tz_bytes kept = blobs[0];
+    const tz_bytes saved = blobs[0];
     blobs[0] = (tz_bytes){copy, (size_t)head.size};
     assemble(plan, blobs, count, false);
-    blobs[0] = kept;
+    blobs[0] = saved;
     free(copy);
 }
 
 static void carry_out(const tz_cog_plan *plan, const uint8_t *more, size_t size)
 {
     const tz_cog_info *info = tz_cog_plan_info(plan);
-    tz_memory blobs[MOST_BLOCKS] = {{0}};
-    tz_bytes heads[MOST_BLOCKS];
+    tz_memory blobs[MAX_BLOCKS] = {{0}};
+    tz_bytes heads[MAX_BLOCKS];
     size_t count = 0;
     bool all = true;
     for (uint32_t level = 0; level < info->level_count; level++)

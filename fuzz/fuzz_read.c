@@ -8,8 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CHOICES = 10, MOST_BANDS = 4, MOST_SIDE = 64, SAMPLE = 16, TILE_ROOM = 256 };
-enum { MOST_BYTES = MOST_BANDS * MOST_SIDE * MOST_SIDE * SAMPLE };
+enum { CHOICES = 10, MAX_BANDS = 4, MAX_SIDE = 64, SAMPLE = 16, TILE_CAPACITY = 256 };
+enum { MAX_BYTES = MAX_BANDS * MAX_SIDE * MAX_SIDE * SAMPLE };
 
 static void check(bool holds)
 {
@@ -21,7 +21,7 @@ static void check(bool holds)
 typedef struct read_wish {
     tz_item item;
     tz_read_options how;
-    uint32_t bands[MOST_BANDS];
+    uint32_t bands[MAX_BANDS];
     bool masked;
     bool lenient; /* with a list for tiles */
 } read_wish;
@@ -30,8 +30,8 @@ static tz_window make_window(const tz_level *level, const uint8_t *c, bool bound
 {
     tz_window w = {.column = c[0] * (int64_t)level->width / 256,
                    .row = c[1] * (int64_t)level->height / 256,
-                   .width = 1u + c[2] % MOST_SIDE,
-                   .height = 1u + c[3] % MOST_SIDE};
+                   .width = 1u + c[2] % MAX_SIDE,
+                   .height = 1u + c[3] % MAX_SIDE};
     if (boundless) {
         w.column -= w.width / 2;
         w.row -= w.height / 2;
@@ -67,7 +67,7 @@ static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
     wish->how.oriented = c[5] & 64;
     wish->how.reduced_tiles = c[5] & 128;
     wish->item.window = make_window(level, c, wish->how.boundless);
-    wish->item.band_count = mask_itself ? 1 : 1u + c[7] % MOST_BANDS;
+    wish->item.band_count = mask_itself ? 1 : 1u + c[7] % MAX_BANDS;
     for (uint32_t i = 0; i < wish->item.band_count; i++)
         wish->bands[i] = mask_itself ? 0 : (c[7] / 4u + i * c[8]) % info->bands;
     wish->item.bands = wish->bands;
@@ -77,8 +77,8 @@ static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
                                   .height = wish->item.window.height,
                                   .width = wish->item.window.width};
     if (wish->how.resampling != TZ_RESAMPLE_NONE) {
-        wish->item.into.width = 1u + c[8] % MOST_SIDE;
-        wish->item.into.height = 1u + c[9] % MOST_SIDE;
+        wish->item.into.width = 1u + c[8] % MAX_SIDE;
+        wish->item.into.height = 1u + c[9] % MAX_SIDE;
     }
 }
 
@@ -89,7 +89,7 @@ typedef struct answer {
     tz_result result;
     tz_error err;
     tz_outcome outcome;
-    tz_tile_status tiles[TILE_ROOM];
+    tz_tile_status tiles[TILE_CAPACITY];
 } answer;
 
 static size_t bytes_of(const tz_buffer *buffer)
@@ -97,11 +97,11 @@ static size_t bytes_of(const tz_buffer *buffer)
     return (size_t)buffer->bands * buffer->height * buffer->width * tz_dtype_size(buffer->dtype);
 }
 
-static void ask(answer *a, const read_wish *wish, uint8_t poison)
+static void read_once(answer *a, const read_wish *wish, uint8_t poison)
 {
     tz_item item = wish->item;
     const size_t size = bytes_of(&item.into);
-    check(size <= MOST_BYTES);
+    check(size <= MAX_BYTES);
     *a = (answer){.pixels = malloc(size), .mask = malloc(size)};
     check(a->pixels && a->mask);
     memset(a->pixels, poison, size);
@@ -115,7 +115,7 @@ static void ask(answer *a, const read_wish *wish, uint8_t poison)
     item.outcome = &a->outcome;
     if (wish->lenient) {
         a->outcome.tiles = a->tiles;
-        a->outcome.tile_room = TILE_ROOM;
+        a->outcome.tile_room = TILE_CAPACITY;
     }
     tz_report report;
     tz_report plan;
@@ -140,8 +140,8 @@ static void read_twice(const tz_file *file, const uint8_t *choices)
     read_wish wish;
     answer first, second;
     make_wish(&wish, file, choices);
-    ask(&first, &wish, 0x00);
-    ask(&second, &wish, 0xFF);
+    read_once(&first, &wish, 0x00);
+    read_once(&second, &wish, 0xFF);
     check(first.result == second.result && first.err.cause == second.err.cause);
     check(strcmp(first.err.message, second.err.message) == 0);
     check(first.outcome.tiles_failed == second.outcome.tiles_failed);

@@ -8,7 +8,7 @@
 #include "tiff/emit.h"
 #include "tiff/image.h"
 
-enum { MOST_TILES = 4096, PIECE = 64 };
+enum { MAX_TILES = 4096, BUFFER_SIZE = 64 };
 
 typedef struct output {
     uint8_t *data;
@@ -21,7 +21,7 @@ static void check(bool holds)
         abort();
 }
 
-static tz_result put_piece(void *user, uint64_t offset, const uint8_t *data, size_t size)
+static tz_result append_bytes(void *user, uint64_t offset, const uint8_t *data, size_t size)
 {
     const output *out = user;
     check(offset <= out->size && size <= out->size - offset);
@@ -35,10 +35,10 @@ static void emit(output *out, const tz_image *image, unsigned choice, tz_arena *
 {
     tz_image_tags tags[2] = {{0}};
     tz_directory directories[2] = {{0}};
-    const size_t parts = image->spec.mask ? 2 : 1;
+    const size_t directory_count = image->spec.mask ? 2 : 1;
     const tz_emit how = {.bigtiff = choice & 1, .big_endian = choice & 2, .start = TZ_EMIT_HEADER};
-    uint8_t buffer[PIECE];
-    for (size_t i = 0; i < parts; i++) {
+    uint8_t buffer[BUFFER_SIZE];
+    for (size_t i = 0; i < directory_count; i++) {
         const tz_image_part part = i ? TZ_PART_MASK : TZ_PART_IMAGE;
         const uint64_t tiles =
             i ? (uint64_t)image->tiles_across * image->tiles_down : image->tile_count;
@@ -51,14 +51,14 @@ static void emit(output *out, const tz_image *image, unsigned choice, tz_arena *
                            .tile_offsets = tz_arena_array(arena, (size_t)tiles, sizeof(uint64_t)),
                            .tile_sizes = tz_arena_array(arena, (size_t)tiles, sizeof(uint32_t))};
     }
-    const uint64_t size = tz_emit_size(directories, parts, &how);
+    const uint64_t size = tz_emit_size(directories, directory_count, &how);
     check(size != TZ_NONE);
     out->size = TZ_EMIT_HEADER + (size_t)size;
     out->data = malloc(out->size);
     check(out->data != NULL);
     tz_emit_header(&how, out->data);
-    check(tz_emit_directories(directories, parts, &how, buffer, PIECE, put_piece, out, ctx) ==
-          TZ_OK);
+    check(tz_emit_directories(directories, directory_count, &how, buffer, BUFFER_SIZE, append_bytes,
+                              out, ctx) == TZ_OK);
 }
 
 /* False when such an image is refused, or has too many tiles for a test. */
@@ -75,7 +75,7 @@ static bool make(output *out, const tz_image_spec *spec, unsigned choice)
     options.interleave = choice & 8 ? TZ_INTERLEAVE_BAND : TZ_INTERLEAVE_PIXEL;
     const tz_result result = tz_image_make(&image, spec, &options, &ctx);
     check(result != TZ_ERR_INTERNAL && (result == TZ_OK || err.message[0] != '\0'));
-    const bool made = result == TZ_OK && image.tile_count <= MOST_TILES;
+    const bool made = result == TZ_OK && image.tile_count <= MAX_TILES;
     if (made)
         emit(out, &image, choice, &arena, &ctx);
     tz_image_deinit(&image);
@@ -89,8 +89,8 @@ static tz_image_spec *spec_of(const uint8_t *data, size_t size, bool must)
     tz_image_spec *spec = NULL;
     tz_error err = {.result = TZ_OK};
     const bool opened = tz_open_memory(&file, data, size, NULL, &err) == TZ_OK;
-    const bool taken = opened && tz_spec_of(&spec, file, &err) == TZ_OK;
-    check(taken || (!must && err.result != TZ_ERR_INTERNAL));
+    const bool copied = opened && tz_spec_of(&spec, file, &err) == TZ_OK;
+    check(copied || (!must && err.result != TZ_ERR_INTERNAL));
     tz_close(file);
     return spec;
 }

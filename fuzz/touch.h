@@ -64,11 +64,11 @@ static void touch_error(tz_result result, const tz_error *err)
 }
 
 /* One tag's data: must be delivered when it lies in the file. Returns the bytes read. */
-static uint64_t touch_tag(const tz_file *file, const tz_tag *tag, uint64_t room)
+static uint64_t touch_tag(const tz_file *file, const tz_tag *tag, uint64_t budget)
 {
     touch_text(tz_tag_name(tag->tag));
     touch_text(tz_tag_type_name(tag->type));
-    if (tag->size > room)
+    if (tag->size > budget)
         return 0;
     unsigned char *data = malloc(tag->size > 0 ? (size_t)tag->size : 1);
     if (data == NULL)
@@ -87,7 +87,7 @@ static uint64_t touch_tag(const tz_file *file, const tz_tag *tag, uint64_t room)
     return tag->size;
 }
 
-static void touch_directory(const tz_file *file, uint64_t ifd_offset, uint64_t *room)
+static void touch_directory(const tz_file *file, uint64_t ifd_offset, uint64_t *budget)
 {
     tz_tag tag;
     tz_error err;
@@ -96,7 +96,7 @@ static void touch_directory(const tz_file *file, uint64_t ifd_offset, uint64_t *
         result = tz_tag_get(file, ifd_offset, i, &tag, &err);
         touch_error(result, &err);
         if (result == TZ_OK)
-            *room -= touch_tag(file, &tag, *room);
+            *budget -= touch_tag(file, &tag, *budget);
     }
     result = tz_tag_get(file, ifd_offset, UINT32_MAX, &tag, &err);
     touch_check(result != TZ_OK, "a tag past the end of its directory");
@@ -135,7 +135,7 @@ static void touch_tiles(const tz_file *file, uint32_t level, const tz_level *sha
 }
 
 static void touch_level(const tz_file *file, const tz_info *info, const tz_level *level,
-                        uint32_t name, uint64_t *room)
+                        uint32_t name, uint64_t *budget)
 {
     touch_check(level->width > 0 && level->height > 0, "a level without pixels");
     touch_check(level->tile_width > 0 && level->tile_height > 0, "tiles without pixels");
@@ -150,18 +150,18 @@ static void touch_level(const tz_file *file, const tz_info *info, const tz_level
     touch_text(tz_photometric_name(level->photometric));
     touch_tiles(file, name, level);
     if (level->sidecar == 0)
-        touch_directory(file, level->ifd_offset, room);
+        touch_directory(file, level->ifd_offset, budget);
 }
 
 static void touch_levels(const tz_file *file, const tz_info *info)
 {
-    uint64_t room = TOUCH_TAG_BYTES;
+    uint64_t budget = TOUCH_TAG_BYTES;
     touch_check(info->level_count > 0, "no level");
     touch_check(info->levels[0].width == info->width && info->levels[0].height == info->height,
                 "size of level 0");
     for (uint32_t i = 0; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
-        touch_level(file, info, level, i, &room);
+        touch_level(file, info, level, i, &budget);
         touch_check(i == 0 ||
                         (level->width <= level[-1].width && level->height <= level[-1].height),
                     "levels do not shrink");
@@ -170,7 +170,7 @@ static void touch_levels(const tz_file *file, const tz_info *info)
         else
             touch_check(!level->has_mask, "a mask that is not there");
         if (level->has_mask)
-            touch_level(file, info, &info->masks[i], TZ_MASK_OF(i), &room);
+            touch_level(file, info, &info->masks[i], TZ_MASK_OF(i), &budget);
     }
     tz_tile_span span;
     tz_error err;
@@ -178,9 +178,9 @@ static void touch_levels(const tz_file *file, const tz_info *info)
     touch_check(result == TZ_ERR_ARG, "a level that is not there");
     touch_error(result, &err);
     if (info->exif_ifd != TZ_NONE)
-        touch_directory(file, info->exif_ifd, &room);
+        touch_directory(file, info->exif_ifd, &budget);
     if (info->gps_ifd != TZ_NONE)
-        touch_directory(file, info->gps_ifd, &room);
+        touch_directory(file, info->gps_ifd, &budget);
 }
 
 static void touch_geo(const tz_geo *geo)

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 1024, LARGEST_BLOCK = 32 * 1024 };
+enum { ALIGNMENT = 16, FIRST_BLOCK = 1024, MAX_BLOCK = 32 * 1024 };
 
 /* The address sanitizer sees a whole block as one piece. It is told which parts were handed out,
  * and a gap is left behind each, so that reading past a piece is found as with malloc. */
@@ -32,7 +32,7 @@ enum { GAP = 0 };
 
 struct tz_arena_block {
     alignas(ALIGNMENT) tz_arena_block *older;
-    size_t room;      /* bytes of data */
+    size_t capacity;  /* bytes of data */
     size_t used;      /* of them */
     size_t next_size; /* of the regular block after this one, with its header */
 };
@@ -47,39 +47,39 @@ static tz_arena_block *make_block(tz_arena *arena, size_t size, size_t next_size
     tz_arena_block *block = tz_alloc(size);
     if (!block)
         return NULL;
-    *block = (tz_arena_block){.room = size - sizeof *block, .next_size = next_size};
-    ASAN_POISON_MEMORY_REGION(block_data(block), block->room);
+    *block = (tz_arena_block){.capacity = size - sizeof *block, .next_size = next_size};
+    ASAN_POISON_MEMORY_REGION(block_data(block), block->capacity);
     arena->held += size;
     return block;
 }
 
-static void put_first(tz_arena *arena, tz_arena_block *block)
+static void push_block(tz_arena *arena, tz_arena_block *block)
 {
     block->older = arena->blocks;
     arena->blocks = block;
 }
 
-static void put_behind_first(tz_arena *arena, tz_arena_block *block)
+static void insert_block_after_newest(tz_arena *arena, tz_arena_block *block)
 {
     block->older = arena->blocks->older;
     arena->blocks->older = block;
 }
 
 /* A block with room for size bytes; NULL when there is no memory. */
-static tz_arena_block *block_for(tz_arena *arena, size_t size)
+static tz_arena_block *find_or_add_block(tz_arena *arena, size_t size)
 {
     tz_arena_block *newest = arena->blocks;
-    if (newest && size <= newest->room - newest->used)
+    if (newest && size <= newest->capacity - newest->used)
         return newest;
 
     size_t regular = newest ? newest->next_size : FIRST_BLOCK;
     bool own = size > regular - sizeof(tz_arena_block);
-    size_t next = own || regular == LARGEST_BLOCK ? regular : 2 * regular;
+    size_t next = own || regular == MAX_BLOCK ? regular : 2 * regular;
     tz_arena_block *block = make_block(arena, own ? sizeof *block + size : regular, next);
     if (block && own && newest)
-        put_behind_first(arena, block);
+        insert_block_after_newest(arena, block);
     else if (block)
-        put_first(arena, block);
+        push_block(arena, block);
     return block;
 }
 
@@ -88,14 +88,14 @@ void *tz_arena_alloc(tz_arena *arena, size_t size)
     if (size > PTRDIFF_MAX - sizeof(tz_arena_block) - 2 * ALIGNMENT)
         return NULL;
     /* A request for nothing still gets an address that no other has. */
-    size_t taken = (size + !size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + GAP;
-    tz_arena_block *block = block_for(arena, taken);
+    size_t reserved = (size + !size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + GAP;
+    tz_arena_block *block = find_or_add_block(arena, reserved);
     if (!block)
         return NULL;
-    unsigned char *piece = block_data(block) + block->used;
-    block->used += taken;
-    ASAN_UNPOISON_MEMORY_REGION(piece, size);
-    return piece;
+    unsigned char *allocation = block_data(block) + block->used;
+    block->used += reserved;
+    ASAN_UNPOISON_MEMORY_REGION(allocation, size);
+    return allocation;
 }
 
 void *tz_arena_array(tz_arena *arena, size_t count, size_t size)
@@ -125,7 +125,7 @@ void tz_arena_deinit(tz_arena *arena)
     while (arena->blocks) {
         tz_arena_block *block = arena->blocks;
         arena->blocks = block->older;
-        ASAN_UNPOISON_MEMORY_REGION(block_data(block), block->room);
+        ASAN_UNPOISON_MEMORY_REGION(block_data(block), block->capacity);
         tz_free(block);
     }
     arena->held = 0;

@@ -19,7 +19,7 @@
 enum { PATH_BYTES = 4096, LIST_BYTES = 8192, VALUE_BYTES = 64 };
 
 /* What fits of a small file, as a string; false when it cannot be read. */
-static bool read_text(const char *path, char *text, size_t size)
+static bool read_small_file(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
@@ -33,47 +33,47 @@ static bool read_text(const char *path, char *text, size_t size)
     return used > 0;
 }
 
-static bool read_value(const char *directory, const char *name, char *text)
+static bool read_cgroup_value(const char *directory, const char *name, char *text)
 {
     char path[PATH_BYTES + VALUE_BYTES];
     int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return length > 0 && (size_t)length < sizeof path && read_text(path, text, VALUE_BYTES);
+    return length > 0 && (size_t)length < sizeof path && read_small_file(path, text, VALUE_BYTES);
 }
 
-static unsigned cores_of(const char *quota, const char *period)
+static unsigned cpus_of_quota(const char *quota, const char *period)
 {
     uint64_t quota_us, period_us;
     if (!tz_parse_uint64(quota, &quota_us) || !tz_parse_uint64(period, &period_us))
         return 0; /* "max" and "-1" mean no quota */
     if (quota_us == 0 || period_us == 0)
         return 0;
-    uint64_t cores = tz_ceil_div(quota_us, period_us);
-    return cores < UINT_MAX ? (unsigned)cores : UINT_MAX;
+    uint64_t cpus = tz_ceil_div(quota_us, period_us);
+    return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
 /* cpu.max holds both: "200000 100000" or "max 100000". */
 static unsigned quota_v2(const char *directory)
 {
     char text[VALUE_BYTES];
-    if (!read_value(directory, "cpu.max", text))
+    if (!read_cgroup_value(directory, "cpu.max", text))
         return 0;
     char *gap = strchr(text, ' ');
     if (!gap)
         return 0;
     *gap = '\0';
-    return cores_of(text, gap + 1);
+    return cpus_of_quota(text, gap + 1);
 }
 
 static unsigned quota_v1(const char *directory)
 {
     char quota[VALUE_BYTES], period[VALUE_BYTES];
-    if (!read_value(directory, "cpu.cfs_quota_us", quota) ||
-        !read_value(directory, "cpu.cfs_period_us", period))
+    if (!read_cgroup_value(directory, "cpu.cfs_quota_us", quota) ||
+        !read_cgroup_value(directory, "cpu.cfs_period_us", period))
         return 0;
-    return cores_of(quota, period);
+    return cpus_of_quota(quota, period);
 }
 
-static unsigned smaller(unsigned a, unsigned b)
+static unsigned min_nonzero(unsigned a, unsigned b)
 {
     if (a == 0 || b == 0)
         return a + b;
@@ -81,20 +81,20 @@ static unsigned smaller(unsigned a, unsigned b)
 }
 
 /* From the group up to the root of the mount; every level may have its own quota. */
-static unsigned smallest_quota(const char *root, const char *mount, const char *group,
-                               unsigned (*quota)(const char *directory))
+static unsigned min_quota_up_to_mount(const char *root, const char *mount, const char *group,
+                                      unsigned (*quota)(const char *directory))
 {
     char path[PATH_BYTES];
     int length = snprintf(path, sizeof path, "%s%s%s", root, mount, group);
     size_t top = strlen(root) + strlen(mount);
     if (length < 0 || (size_t)length >= sizeof path)
         return 0;
-    unsigned smallest = 0;
+    unsigned lowest = 0;
     for (;;) {
-        smallest = smaller(smallest, quota(path));
+        lowest = min_nonzero(lowest, quota(path));
         char *slash = strrchr(path + top, '/');
         if (!slash)
-            return smallest;
+            return lowest;
         *slash = '\0';
     }
 }
@@ -115,12 +115,12 @@ static unsigned quota_of_group(const char *root, const char *controllers, const 
     if (strstr(group, "/.."))
         group = "";
     if (*controllers == '\0')
-        return smaller(smallest_quota(root, "/sys/fs/cgroup", group, quota_v2),
-                       smallest_quota(root, "/sys/fs/cgroup/unified", group, quota_v2));
+        return min_nonzero(min_quota_up_to_mount(root, "/sys/fs/cgroup", group, quota_v2),
+                           min_quota_up_to_mount(root, "/sys/fs/cgroup/unified", group, quota_v2));
     if (!lists_cpu(controllers))
         return 0;
-    return smaller(smallest_quota(root, "/sys/fs/cgroup/cpu", group, quota_v1),
-                   smallest_quota(root, "/sys/fs/cgroup/cpu,cpuacct", group, quota_v1));
+    return min_nonzero(min_quota_up_to_mount(root, "/sys/fs/cgroup/cpu", group, quota_v1),
+                       min_quota_up_to_mount(root, "/sys/fs/cgroup/cpu,cpuacct", group, quota_v1));
 }
 
 /* One line: number, controllers, path; the path may hold colons. */
@@ -139,11 +139,11 @@ unsigned tz_cpu_quota(const char *root)
     char path[PATH_BYTES];
     char list[LIST_BYTES];
     int length = snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    if (length < 0 || (size_t)length >= sizeof path || !read_text(path, list, sizeof list))
+    if (length < 0 || (size_t)length >= sizeof path || !read_small_file(path, list, sizeof list))
         return 0;
-    unsigned smallest = 0;
+    unsigned lowest = 0;
     char *rest = NULL;
     for (char *line = strtok_r(list, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        smallest = smaller(smallest, quota_of_line(root, line));
-    return smallest;
+        lowest = min_nonzero(lowest, quota_of_line(root, line));
+    return lowest;
 }

@@ -35,56 +35,56 @@ const char *tz_cause_name(tz_cause cause)
     return (unsigned)cause <= TZ_CAUSE_INTERNAL ? cause_names[cause] : "UNKNOWN";
 }
 
-tz_place tz_at_nowhere(void)
+tz_location tz_no_location(void)
 {
-    return (tz_place){.tag = -1,
-                      .level = -1,
-                      .tile = -1,
-                      .offset = TZ_NONE,
-                      .expected = TZ_NONE,
-                      .found = TZ_NONE};
+    return (tz_location){.tag = -1,
+                         .level = -1,
+                         .tile = -1,
+                         .offset = TZ_NONE,
+                         .expected = TZ_NONE,
+                         .found = TZ_NONE};
 }
 
-tz_place tz_at_offset(uint64_t offset)
+tz_location tz_at_offset(uint64_t offset)
 {
-    tz_place place = tz_at_nowhere();
-    place.offset = offset;
-    return place;
+    tz_location location = tz_no_location();
+    location.offset = offset;
+    return location;
 }
 
-tz_place tz_at_tile(uint32_t level, uint64_t tile, uint64_t offset)
+tz_location tz_at_tile(uint32_t level, uint64_t tile, uint64_t offset)
 {
-    tz_place place = tz_at_offset(offset);
-    place.level = (int32_t)level; /* TZ_MASK_OF(level) is negative, and still not -1 */
-    place.tile = tile <= INT64_MAX ? (int64_t)tile : INT64_MAX;
-    return place;
+    tz_location location = tz_at_offset(offset);
+    location.level = (int32_t)level; /* TZ_MASK_OF(level) is negative, and still not -1 */
+    location.tile = tile <= INT64_MAX ? (int64_t)tile : INT64_MAX;
+    return location;
 }
 
-tz_place tz_expecting(tz_place place, uint64_t expected, uint64_t found)
+tz_location tz_expecting(tz_location location, uint64_t expected, uint64_t found)
 {
-    place.expected = expected;
-    place.found = found;
-    return place;
+    location.expected = expected;
+    location.found = found;
+    return location;
 }
 
-tz_error tz_error_at(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place)
+tz_error tz_error_at(const tz_context *ctx, tz_result result, tz_cause cause, tz_location location)
 {
     return (tz_error){.result = result,
                       .cause = cause,
                       .ifd = ctx->ifd,
-                      .tag = place.tag,
-                      .level = place.level,
-                      .tile = place.tile,
-                      .offset = place.offset,
-                      .expected = place.expected,
-                      .found = place.found,
+                      .tag = location.tag,
+                      .level = location.level,
+                      .tile = location.tile,
+                      .offset = location.offset,
+                      .expected = location.expected,
+                      .found = location.found,
                       .count = 1};
 }
 
 /* Every error comes by here. It is made aside, because an argument may point into the error that is
  * about to be replaced. */
-static tz_result report(const tz_context *ctx, tz_error error, const char *tag_name,
-                        const char *format, va_list args)
+static tz_result store_error(const tz_context *ctx, tz_error error, const char *tag_name,
+                             const char *format, va_list args)
 {
     if (ctx->err) {
         tz_message_make(&error, ctx->name, tag_name, format, args);
@@ -93,35 +93,35 @@ static tz_result report(const tz_context *ctx, tz_error error, const char *tag_n
     return error.result;
 }
 
-tz_result tz_fail(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
+tz_result tz_fail(const tz_context *ctx, tz_result result, tz_cause cause, tz_location location,
                   const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    report(ctx, tz_error_at(ctx, result, cause, place), place.tag_name, format, args);
+    store_error(ctx, tz_error_at(ctx, result, cause, location), location.tag_name, format, args);
     va_end(args);
     return result;
 }
 
-tz_result tz_fail_errno(const tz_context *ctx, tz_place place, int error_number, const char *format,
-                        ...)
+tz_result tz_fail_errno(const tz_context *ctx, tz_location location, int error_number,
+                        const char *format, ...)
 {
-    tz_error error = tz_error_at(ctx, TZ_ERR_IO, TZ_CAUSE_IO, place);
+    tz_error error = tz_error_at(ctx, TZ_ERR_IO, TZ_CAUSE_IO, location);
     error.system_error = error_number;
     va_list args;
     va_start(args, format);
-    report(ctx, error, place.tag_name, format, args);
+    store_error(ctx, error, location.tag_name, format, args);
     va_end(args);
     return TZ_ERR_IO;
 }
 
 tz_result tz_fail_nomem(const tz_context *ctx, uint64_t size)
 {
-    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
                    "out of memory: %llu bytes were asked for", (unsigned long long)size);
 }
 
-tz_result tz_fail_within(const tz_context *ctx, const tz_error *failed)
+tz_result tz_propagate_error(const tz_context *ctx, const tz_error *failed)
 {
     if (!ctx->err)
         return failed->result;
@@ -139,28 +139,28 @@ static uint64_t limit_value(const tz_limits *limits, size_t member_offset)
     return value;
 }
 
-static tz_result fail_limit(const tz_context *ctx, const char *limit, tz_place place,
-                            const char *format, ...) TZ_PRINTF(4, 5);
-static tz_result fail_limit(const tz_context *ctx, const char *limit, tz_place place,
-                            const char *format, ...)
+static tz_result fail_over_limit(const tz_context *ctx, const char *limit, tz_location location,
+                                 const char *format, ...) TZ_PRINTF(4, 5);
+static tz_result fail_over_limit(const tz_context *ctx, const char *limit, tz_location location,
+                                 const char *format, ...)
 {
-    tz_error error = tz_error_at(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, place);
+    tz_error error = tz_error_at(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, location);
     error.limit = limit;
     va_list args;
     va_start(args, format);
-    report(ctx, error, place.tag_name, format, args);
+    store_error(ctx, error, location.tag_name, format, args);
     va_end(args);
     return TZ_ERR_LIMIT;
 }
 
-tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_place place,
+tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_location location,
                          uint64_t value, const char *what)
 {
     uint64_t limit = limit_value(ctx->limits, member_offset);
     if (value <= limit)
         return TZ_OK;
-    return fail_limit(ctx, tz_limit_name(member_offset), tz_expecting(place, limit, value),
-                      "too many %s", what);
+    return fail_over_limit(ctx, tz_limit_name(member_offset), tz_expecting(location, limit, value),
+                           "too many %s", what);
 }
 
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,
@@ -168,6 +168,6 @@ tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, 
 {
     if (!progress || !progress->call || progress->call(progress->user, done, total))
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_CANCELLED, TZ_CAUSE_CANCELLED, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_CANCELLED, TZ_CAUSE_CANCELLED, tz_no_location(),
                    "cancelled by the caller");
 }

@@ -31,7 +31,7 @@ typedef struct tz_context {
 } tz_context;
 
 /* Where. Build it with tz_at_...; fields that are not known stay at "none". */
-typedef struct tz_place {
+typedef struct tz_location {
     int32_t tag;
     const char *tag_name;
     int32_t level;
@@ -39,49 +39,49 @@ typedef struct tz_place {
     uint64_t offset;
     uint64_t expected;
     uint64_t found;
-} tz_place;
-tz_place tz_at_nowhere(void);
-tz_place tz_at_offset(uint64_t offset);
-tz_place tz_at_tile(uint32_t level, uint64_t tile, uint64_t offset);
-tz_place tz_expecting(tz_place place, uint64_t expected, uint64_t found);
+} tz_location;
+tz_location tz_no_location(void);
+tz_location tz_at_offset(uint64_t offset);
+tz_location tz_at_tile(uint32_t level, uint64_t tile, uint64_t offset);
+tz_location tz_expecting(tz_location location, uint64_t expected, uint64_t found);
 
 #define TZ_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 /* Fill ctx->err and return result. The message is: name, directory, tag, level and tile, the text,
  * "(expected E, found F)" and "at byte N" as far as the place knows them. Control characters become
  * '?', and what does not fit is cut at a character. */
-tz_result tz_fail(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
+tz_result tz_fail(const tz_context *ctx, tz_result result, tz_cause cause, tz_location location,
                   const char *format, ...) TZ_PRINTF(5, 6);
 
 /* The same for a system call that failed: TZ_ERR_IO with errno and its text. */
-tz_result tz_fail_errno(const tz_context *ctx, tz_place place, int error_number, const char *format,
-                        ...) TZ_PRINTF(4, 5);
+tz_result tz_fail_errno(const tz_context *ctx, tz_location location, int error_number,
+                        const char *format, ...) TZ_PRINTF(4, 5);
 
 tz_result tz_fail_nomem(const tz_context *ctx, uint64_t size);
 
 /* Pass on an error that was made where neither file nor directory were known (in a source): the
  * same error with the context's name and directory. */
-tz_result tz_fail_within(const tz_context *ctx, const tz_error *failed);
+tz_result tz_propagate_error(const tz_context *ctx, const tz_error *failed);
 
 /* Record a warning and return TZ_OK; in strict mode (and for GEO with require_crs) fail with result
  * instead. A warning that finds no memory is TZ_ERR_NOMEM. format must be a literal: it tells kinds
  * of warnings apart. */
-tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
+tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_location location,
                   const char *format, ...) TZ_PRINTF(5, 6);
 
 /* The same for something that happened times times. */
 tz_result tz_warn_times(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
-                        tz_place place, const char *format, ...) TZ_PRINTF(6, 7);
+                        tz_location location, const char *format, ...) TZ_PRINTF(6, 7);
 
 /* A lenient repair: turns the error that was just made in *failed into a warning (or, in strict
  * mode, into the context's error). For defects that are fatal in one place and bearable in another.
  */
-tz_result tz_warn_of(const tz_context *ctx, const tz_error *failed, const char *kind);
+tz_result tz_warn_from_error(const tz_context *ctx, const tz_error *failed, const char *kind);
 
 /* TZ_ERR_LIMIT when value is above the limit that is the member of ctx->limits at member_offset:
  * tz_check_limit(ctx, offsetof(tz_limits, max_ifds), place, count, "directories"). The message
  * names the member and how to raise it. */
-tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_place place,
+tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_location location,
                          uint64_t value, const char *what);
 
 /* Ask the progress callback whether to go on; TZ_ERR_CANCELLED when not. */

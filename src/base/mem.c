@@ -16,7 +16,7 @@ void tz_mem_set_hook(const tz_mem_hook *new_hook)
     hook = new_hook ? *new_hook : (tz_mem_hook){0};
 }
 
-static bool allowed(size_t size)
+static bool is_allowed(size_t size)
 {
     /* Sizes above PTRDIFF_MAX make pointer differences undefined; no allocator grants them. */
     return size <= PTRDIFF_MAX && (!hook.allow || hook.allow(hook.user, size));
@@ -24,35 +24,35 @@ static bool allowed(size_t size)
 
 static size_t live_size(void *block)
 {
-    return hook.moved && block ? malloc_usable_size(block) : 0;
+    return hook.resized && block ? malloc_usable_size(block) : 0;
 }
 
-static void tell_moved(size_t released, size_t acquired)
+static void report_resize(size_t released, size_t acquired)
 {
-    if (hook.moved)
-        hook.moved(hook.user, released, acquired);
+    if (hook.resized)
+        hook.resized(hook.user, released, acquired);
 }
 
-static void *told_of(void *block)
+static void *report_allocation(void *block)
 {
     if (block)
-        tell_moved(0, live_size(block));
+        report_resize(0, live_size(block));
     return block;
 }
 
 /* malloc and realloc may answer a size of 0 with NULL, which would look like a failure. */
-static size_t at_least_one(size_t size)
+static size_t nonzero_size(size_t size)
 {
     return size ? size : 1;
 }
 
 void *tz_alloc(size_t size)
 {
-    return allowed(size) ? told_of(malloc(at_least_one(size))) : NULL;
+    return is_allowed(size) ? report_allocation(malloc(nonzero_size(size))) : NULL;
 }
 
 /* Whole large pages within the block; a hint, whose failure changes nothing. */
-static void ask_for_large_pages(void *block, size_t size)
+static void advise_large_pages(void *block, size_t size)
 {
     enum { LARGE_PAGE = 2 << 20 };
     const uintptr_t start = ((uintptr_t)block + (LARGE_PAGE - 1)) & ~(uintptr_t)(LARGE_PAGE - 1);
@@ -67,7 +67,7 @@ void *tz_alloc_slab(uint64_t size)
     if (!tz_to_size(size, &bytes))
         return NULL;
     void *block = tz_alloc(bytes);
-    ask_for_large_pages(block, bytes);
+    advise_large_pages(block, bytes);
     return block;
 }
 
@@ -80,28 +80,28 @@ void *tz_alloc_array(size_t count, size_t size)
 void *tz_alloc_zeroed(size_t count, size_t size)
 {
     size_t total;
-    if (!tz_size_mul(count, size, &total) || !allowed(total))
+    if (!tz_size_mul(count, size, &total) || !is_allowed(total))
         return NULL;
-    return told_of(calloc(1, at_least_one(total)));
+    return report_allocation(calloc(1, nonzero_size(total)));
 }
 
 void *tz_realloc_array(void *block, size_t count, size_t size)
 {
     size_t total;
-    if (!tz_size_mul(count, size, &total) || !allowed(total))
+    if (!tz_size_mul(count, size, &total) || !is_allowed(total))
         return NULL;
     size_t released = live_size(block);
-    void *moved = realloc(block, at_least_one(total));
-    if (moved)
-        tell_moved(released, live_size(moved));
-    return moved;
+    void *resized = realloc(block, nonzero_size(total));
+    if (resized)
+        report_resize(released, live_size(resized));
+    return resized;
 }
 
 void tz_free(void *block)
 {
     if (!block)
         return;
-    tell_moved(live_size(block), 0);
+    report_resize(live_size(block), 0);
     free(block);
 }
 

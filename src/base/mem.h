@@ -61,17 +61,17 @@ static inline bool tz_to_size(uint64_t value, size_t *out)
     return true;
 }
 
-static inline size_t tz_larger(size_t a, size_t b)
+static inline size_t tz_max_size(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-static inline uint64_t tz_larger_u64(uint64_t a, uint64_t b)
+static inline uint64_t tz_max(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static inline uint32_t tz_smaller(uint32_t a, uint32_t b)
+static inline uint32_t tz_min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -100,7 +100,7 @@ char *tz_copy_string(const char *text);
  * away. Not for use while other threads run library code. */
 typedef struct tz_mem_hook {
     bool (*allow)(void *user, size_t size);
-    void (*moved)(void *user, size_t released, size_t acquired);
+    void (*resized)(void *user, size_t released, size_t acquired);
     void *user;
 } tz_mem_hook;
 void tz_mem_set_hook(const tz_mem_hook *hook);

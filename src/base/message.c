@@ -12,14 +12,14 @@
 
 #include "base/utf8.h"
 
-enum { NAME_MAX_BYTES = 200 }; /* longer names keep their end: it tells files apart */
+enum { MAX_NAME_BYTES = 200 }; /* longer names keep their end: it tells files apart */
 
 /* A message that grows at its end and never beyond its size. */
-typedef struct line {
+typedef struct message_line {
     char *text;
     size_t used;
     size_t size; /* with the closing NUL */
-} line;
+} message_line;
 
 /* ---------------------------------------------------------------------------------------------
  * Characters
@@ -34,12 +34,12 @@ static bool is_control(uint32_t code)
 }
 
 /* The size without a character that was cut in two at the end. */
-static size_t whole_size(const char *text, size_t size)
+static size_t size_of_whole_characters(const char *text, size_t size)
 {
     for (size_t back = 1; back <= 4 && back <= size; back++) {
         unsigned char byte = (unsigned char)text[size - back];
-        if (!tz_utf8_continues(byte))
-            return tz_utf8_lead(byte) > back ? size - back : size;
+        if (!tz_utf8_is_continuation(byte))
+            return tz_utf8_length(byte) > back ? size - back : size;
     }
     return size;
 }
@@ -48,7 +48,7 @@ static size_t whole_size(const char *text, size_t size)
  * Lines
  * ------------------------------------------------------------------------------------------ */
 
-static void put_bytes(line *out, const char *text, size_t size)
+static void append_bytes(message_line *out, const char *text, size_t size)
 {
     const unsigned char *at = (const unsigned char *)text;
     const unsigned char *end = at + size;
@@ -69,29 +69,29 @@ static void put_bytes(line *out, const char *text, size_t size)
     out->text[out->used] = '\0';
 }
 
-static void put(line *out, const char *text)
+static void append_text(message_line *out, const char *text)
 {
-    put_bytes(out, text, strlen(text));
+    append_bytes(out, text, strlen(text));
 }
 
-static void put_formatted(line *out, const char *format, va_list args)
+static void append_va_list(message_line *out, const char *format, va_list args)
 {
     char text[sizeof(((tz_error *)0)->message)];
     int length = vsnprintf(text, sizeof text, format, args);
     if (length < 0) /* an argument that cannot be shown: say at least this much */
-        put(out, format);
+        append_text(out, format);
     else if ((size_t)length < sizeof text)
-        put_bytes(out, text, (size_t)length);
+        append_bytes(out, text, (size_t)length);
     else
-        put_bytes(out, text, whole_size(text, sizeof text - 1));
+        append_bytes(out, text, size_of_whole_characters(text, sizeof text - 1));
 }
 
-static void putf(line *out, const char *format, ...) TZ_PRINTF(2, 3);
-static void putf(line *out, const char *format, ...)
+static void append_format(message_line *out, const char *format, ...) TZ_PRINTF(2, 3);
+static void append_format(message_line *out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put_formatted(out, format, args);
+    append_va_list(out, format, args);
     va_end(args);
 }
 
@@ -99,94 +99,95 @@ static void putf(line *out, const char *format, ...)
  * Messages
  * ------------------------------------------------------------------------------------------ */
 
-static void put_name(line *out, const char *name)
+static void append_file_name(message_line *out, const char *name)
 {
     size_t size = strlen(name);
-    if (size > NAME_MAX_BYTES) {
-        name += size - NAME_MAX_BYTES;
-        while (tz_utf8_continues((unsigned char)*name))
+    if (size > MAX_NAME_BYTES) {
+        name += size - MAX_NAME_BYTES;
+        while (tz_utf8_is_continuation((unsigned char)*name))
             name++;
-        put(out, "...");
+        append_text(out, "...");
     }
-    put(out, name);
-    put(out, ": ");
+    append_text(out, name);
+    append_text(out, ": ");
 }
 
-static void put_directory(line *out, const char *name, int32_t ifd)
+static void append_file_and_directory(message_line *out, const char *name, int32_t ifd)
 {
     if (name)
-        put_name(out, name);
+        append_file_name(out, name);
     if (ifd >= 0)
-        putf(out, "IFD %" PRId32 ": ", ifd);
+        append_format(out, "IFD %" PRId32 ": ", ifd);
 }
 
-static void put_place(line *out, const tz_error *error, const char *tag_name)
+static void append_location(message_line *out, const tz_error *error, const char *tag_name)
 {
     if (error->tag >= 0 && tag_name)
-        putf(out, "tag %" PRId32 " (%s): ", error->tag, tag_name);
+        append_format(out, "tag %" PRId32 " (%s): ", error->tag, tag_name);
     else if (error->tag >= 0)
-        putf(out, "tag %" PRId32 ": ", error->tag);
+        append_format(out, "tag %" PRId32 ": ", error->tag);
     if (error->level >= 0)
-        putf(out, "level %" PRId32 ": ", error->level);
+        append_format(out, "level %" PRId32 ": ", error->level);
     else if (error->level != -1) /* TZ_MASK_OF */
-        putf(out, "mask of level %" PRIu32 ": ", (uint32_t)error->level & 0x7fffffffu);
+        append_format(out, "mask of level %" PRIu32 ": ", (uint32_t)error->level & 0x7fffffffu);
     if (error->tile >= 0)
-        putf(out, "tile %" PRId64 ": ", error->tile);
+        append_format(out, "tile %" PRId64 ": ", error->tile);
 }
 
-static void put_values(line *out, const tz_error *error)
+static void append_values(message_line *out, const tz_error *error)
 {
     const char *word = error->limit ? "limit" : "expected";
     if (error->expected != TZ_NONE && error->found != TZ_NONE)
-        putf(out, " (%s %" PRIu64 ", found %" PRIu64 ")", word, error->expected, error->found);
+        append_format(out, " (%s %" PRIu64 ", found %" PRIu64 ")", word, error->expected,
+                      error->found);
     else if (error->expected != TZ_NONE)
-        putf(out, " (%s %" PRIu64 ")", word, error->expected);
+        append_format(out, " (%s %" PRIu64 ")", word, error->expected);
     else if (error->found != TZ_NONE)
-        putf(out, " (found %" PRIu64 ")", error->found);
+        append_format(out, " (found %" PRIu64 ")", error->found);
 }
 
-static void put_system_error(line *out, int error_number)
+static void append_system_error(message_line *out, int error_number)
 {
     char text[128];
     if (strerror_r(error_number, text, sizeof text) == 0)
-        putf(out, ": %s", text);
+        append_format(out, ": %s", text);
     else
-        putf(out, ": error %d", error_number);
+        append_format(out, ": error %d", error_number);
 }
 
-static void put_end(line *out, const tz_error *error)
+static void append_ending(message_line *out, const tz_error *error)
 {
     if (error->system_error != 0)
-        put_system_error(out, error->system_error);
-    put_values(out, error);
+        append_system_error(out, error->system_error);
+    append_values(out, error);
     if (error->offset != TZ_NONE)
-        putf(out, " at byte %" PRIu64, error->offset);
+        append_format(out, " at byte %" PRIu64, error->offset);
     if (error->limit)
-        putf(out, "; raise tz_limits.%s (--limit %s=N)", error->limit, error->limit);
+        append_format(out, "; raise tz_limits.%s (--limit %s=N)", error->limit, error->limit);
 }
 
 void tz_message_make(tz_error *error, const char *name, const char *tag_name, const char *format,
                      va_list args)
 {
     char end_text[sizeof error->message / 2];
-    line end = {end_text, 0, sizeof end_text};
+    message_line end = {end_text, 0, sizeof end_text};
     end_text[0] = '\0';
-    put_end(&end, error);
+    append_ending(&end, error);
 
-    line out = {error->message, 0, sizeof error->message - end.used};
-    put_directory(&out, name, error->ifd);
-    put_place(&out, error, tag_name);
-    put_formatted(&out, format, args);
+    message_line out = {error->message, 0, sizeof error->message - end.used};
+    append_file_and_directory(&out, name, error->ifd);
+    append_location(&out, error, tag_name);
+    append_va_list(&out, format, args);
     out.size = sizeof error->message;
-    put(&out, end_text);
+    append_text(&out, end_text);
 }
 
 void tz_message_prefix(tz_error *error, const char *name, const char *text)
 {
     char message[sizeof error->message];
-    line out = {message, 0, sizeof message};
-    put_directory(&out, name, error->ifd);
+    message_line out = {message, 0, sizeof message};
+    append_file_and_directory(&out, name, error->ifd);
     /* The text may be another program's, and not even end. */
-    put_bytes(&out, text, strnlen(text, sizeof message));
+    append_bytes(&out, text, strnlen(text, sizeof message));
     memcpy(error->message, message, sizeof message);
 }

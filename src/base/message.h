@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /* The fields of an error, with no message yet. */
-tz_error tz_error_at(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place);
+tz_error tz_error_at(const tz_context *ctx, tz_result result, tz_cause cause, tz_location location);
 
 /* error->message from its other fields, the name of the file, the name of the tag (both may be
  * NULL) and the text. */

@@ -105,7 +105,7 @@ typedef struct host_state {
     int error_number;
 } host_state;
 
-static host_state enter_neutral(void)
+static host_state enter_c_locale(void)
 {
     pthread_once(&c_locale_once, make_c_locale);
     host_state host = {(locale_t)0, fegetround(), errno};
@@ -116,7 +116,7 @@ static host_state enter_neutral(void)
     return host;
 }
 
-static void leave_neutral(host_state host)
+static void leave_c_locale(host_state host)
 {
     if (host.locale)
         uselocale(host.locale);
@@ -127,7 +127,7 @@ static void leave_neutral(host_state host)
 
 /* Without a C locale: put the point that the locale wants where '.' stands. The text holds nothing
  * else that a locale could read differently. */
-static double convert_by_locale(const char *text)
+static double convert_with_locale_point(const char *text)
 {
     char point[16];
     snprintf(point, sizeof point, "%.1f", 0.5); /* "0.5" with the point of the locale */
@@ -148,11 +148,11 @@ static double convert_by_locale(const char *text)
 }
 
 /* Text that has passed skip_decimal; what follows it is ignored. */
-static double convert(const char *text)
+static double convert_decimal(const char *text)
 {
-    host_state host = enter_neutral();
-    double value = host.locale ? strtod(text, NULL) : convert_by_locale(text);
-    leave_neutral(host);
+    host_state host = enter_c_locale();
+    double value = host.locale ? strtod(text, NULL) : convert_with_locale_point(text);
+    leave_c_locale(host);
     return value;
 }
 
@@ -169,7 +169,7 @@ bool tz_parse_double(const char *text, double *out, bool *out_of_range)
     } else if ((end = skip_word(number, "infinity")) || (end = skip_word(number, "inf"))) {
         value = copysign(INFINITY, sign);
     } else if ((end = skip_decimal(number)) && only_spaces(end)) {
-        value = convert(start);
+        value = convert_decimal(start);
         too_large = isinf(value);
     }
     if (!end || !only_spaces(end))
@@ -224,7 +224,7 @@ bool tz_parse_int64(const char *text, int64_t *out)
 
 /* For the case that there is no C locale. Without the ' flag a locale decides about the point
  * alone, so whatever is neither a digit nor a sign nor the exponent's letter is the point. */
-static size_t with_plain_point(char *text)
+static size_t normalize_point(char *text)
 {
     size_t size = 0;
     for (const char *at = text; *at; at++) {
@@ -240,7 +240,7 @@ static size_t with_plain_point(char *text)
 /* Bit for bit: == would take every subnormal for 0 in a host that flushes them. */
 static bool reads_back(const char *text, double value)
 {
-    double back = convert(text);
+    double back = convert_decimal(text);
     return memcmp(&back, &value, sizeof value) == 0;
 }
 
@@ -249,7 +249,7 @@ static size_t format_finite(double value, char *text, size_t size)
     size_t length = 0;
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, value);
-        length = with_plain_point(text);
+        length = normalize_point(text);
         if (reads_back(text, value))
             break;
     }
@@ -262,8 +262,8 @@ size_t tz_format_double(double value, char *text, size_t size)
         return (size_t)snprintf(text, size, "nan");
     if (isinf(value))
         return (size_t)snprintf(text, size, value < 0 ? "-inf" : "inf");
-    host_state host = enter_neutral();
+    host_state host = enter_c_locale();
     size_t length = format_finite(value, text, size);
-    leave_neutral(host);
+    leave_c_locale(host);
     return length;
 }

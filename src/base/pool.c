@@ -22,9 +22,9 @@
 
 enum { MAX_THREADS = 1024 };
 
-typedef struct run run;
-struct run {
-    tz_job job;
+typedef struct pool_run pool_run;
+struct pool_run {
+    tz_pool_job job;
     void *user;
     uint64_t count;
     uint64_t next;    /* index to hand out */
@@ -32,49 +32,49 @@ struct run {
     uint64_t failed;  /* the lowest index that failed; TZ_NONE: none */
     tz_result result; /* of that index */
     tz_error error;
-    bool stopped;                      /* hands out no more */
-    run *later;                        /* in the queue */
-    unsigned limit;                    /* threads that may work on it, the caller among them */
-    unsigned active;                   /* of the crew's threads: those that do */
-    uint64_t places[MAX_THREADS / 64]; /* numbers of those at work; 0 is the caller's */
+    bool stopped;         /* hands out no more */
+    pool_run *queue_next; /* in the queue */
+    unsigned max_threads; /* threads that may work on it, the caller among them */
+    unsigned active;      /* of the crew's threads: those that do */
+    uint64_t busy_numbers[MAX_THREADS / 64]; /* numbers of those at work; 0 is the caller's */
 };
 
-typedef struct crew crew;
+typedef struct worker_team worker_team;
 
-typedef struct worker {
-    crew *crew;
+typedef struct pool_worker {
+    worker_team *worker_team;
     pthread_t thread;
-} worker;
+} pool_worker;
 
-struct crew {
-    tz_process process; /* whose crew it is */
-    crew *inherited;    /* of the process before fork: released by close, not used */
+struct worker_team {
+    tz_process process;     /* whose crew it is */
+    worker_team *inherited; /* of the process before fork: released by close, not used */
     pthread_mutex_t lock;
-    pthread_cond_t work;  /* the queue got a run, or closing was set */
-    pthread_cond_t ended; /* the last index of some run has ended */
-    run *queue;           /* runs with indices to hand out */
+    pthread_cond_t work_queued; /* the queue got a run, or closing was set */
+    pthread_cond_t run_ended;   /* the last index of some run has ended */
+    pool_run *queue;            /* runs with indices to hand out */
     bool closing;
     unsigned started; /* of workers */
-    worker workers[];
+    pool_worker workers[];
 };
 
 struct tz_pool {
     unsigned threads;
-    _Atomic(crew *) crew;
+    _Atomic(worker_team *) worker_team;
 };
 
 /* ---------------------------------------------------------------------------------------------
  * Cores
  * ------------------------------------------------------------------------------------------ */
 
-static unsigned cores_online(void)
+static unsigned cpus_online(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : (unsigned)count;
 }
 
 /* The mask of a machine with very many cores does not fit cpu_set_t: the kernel says EINVAL. */
-static unsigned cores_by_affinity(void)
+static unsigned cpus_by_affinity(void)
 {
     for (size_t bits = CPU_SETSIZE; bits <= 1 << 20; bits *= 2) {
         size_t size = CPU_ALLOC_SIZE(bits);
@@ -90,44 +90,46 @@ static unsigned cores_by_affinity(void)
         if (!too_small)
             break;
     }
-    return cores_online();
+    return cpus_online();
 }
 
-unsigned tz_pool_cores(void)
+unsigned tz_available_cpus(void)
 {
-    unsigned cores = cores_by_affinity();
+    unsigned cpus = cpus_by_affinity();
     unsigned quota = tz_cpu_quota("");
-    return quota > 0 && quota < cores ? quota : cores;
+    return quota > 0 && quota < cpus ? quota : cpus;
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Indices. The crew's lock is held, but for runs that no crew knows.
  * ------------------------------------------------------------------------------------------ */
 
-static bool has_index(const run *r)
+static bool has_index(const pool_run *r)
 {
     return !r->stopped && r->next < r->count;
 }
 
 /* All that was handed out has ended. */
-static bool is_idle(const run *r)
+static bool is_idle(const pool_run *r)
 {
     return r->done == r->next;
 }
 
-static void run_index(run *r, uint64_t index, unsigned number, tz_result *result, tz_error *error)
+static void call_job(pool_run *r, uint64_t index, unsigned number, tz_result *result,
+                     tz_error *error)
 {
     error->result = TZ_OK;
     *result = r->job(r->user, index, number, error);
     if (*result != TZ_OK && error->result == TZ_OK) {
         tz_context ctx = {.err = error, .ifd = -1};
-        (void)tz_fail(&ctx, *result, TZ_CAUSE_NONE, tz_at_nowhere(), "%s", tz_result_name(*result));
+        (void)tz_fail(&ctx, *result, TZ_CAUSE_NONE, tz_no_location(), "%s",
+                      tz_result_name(*result));
     }
 }
 
 /* Indices are handed out in order and those handed out always run, so when all have ended, every
  * index below the lowest failed one has succeeded. */
-static void note_end(run *r, uint64_t index, tz_result result, const tz_error *error)
+static void note_end(pool_run *r, uint64_t index, tz_result result, const tz_error *error)
 {
     r->done++;
     if (result == TZ_OK)
@@ -144,38 +146,38 @@ static void note_end(run *r, uint64_t index, tz_result result, const tz_error *e
  * The queue. The crew's lock is held.
  * ------------------------------------------------------------------------------------------ */
 
-static void append(crew *c, run *r)
+static void enqueue_run(worker_team *team, pool_run *r)
 {
-    run **end = &c->queue;
+    pool_run **end = &team->queue;
     while (*end)
-        end = &(*end)->later;
-    r->later = NULL;
+        end = &(*end)->queue_next;
+    r->queue_next = NULL;
     *end = r;
 }
 
-static void drop(crew *c, const run *r)
+static void remove_run(worker_team *team, const pool_run *r)
 {
-    run **at = &c->queue;
+    pool_run **at = &team->queue;
     while (*at && *at != r)
-        at = &(*at)->later;
+        at = &(*at)->queue_next;
     if (*at)
-        *at = r->later;
+        *at = r->queue_next;
 }
 
 /* The first run of the queue that has an index and may have one more thread. It goes to the end, so
  * that the runs of several callers get the crew's help in turn; runs without indices leave. */
-static run *next_run(crew *c)
+static pool_run *pick_run(worker_team *team)
 {
-    for (run **at = &c->queue; *at;) {
-        run *r = *at;
+    for (pool_run **at = &team->queue; *at;) {
+        pool_run *r = *at;
         const bool has_work = has_index(r);
-        if (has_work && r->active + 1 >= r->limit) {
-            at = &r->later;
+        if (has_work && r->active + 1 >= r->max_threads) {
+            at = &r->queue_next;
             continue;
         }
-        *at = r->later;
+        *at = r->queue_next;
         if (has_work) {
-            append(c, r);
+            enqueue_run(team, r);
             return r;
         }
     }
@@ -183,19 +185,19 @@ static run *next_run(crew *c)
 }
 
 /* A number below the run's limit that no other thread at work on it has. */
-static unsigned take_place(run *r)
+static unsigned claim_number(pool_run *r)
 {
     unsigned number = 1;
-    while (r->places[number / 64] >> number % 64 & 1)
+    while (r->busy_numbers[number / 64] >> number % 64 & 1)
         number++;
-    r->places[number / 64] |= UINT64_C(1) << number % 64;
+    r->busy_numbers[number / 64] |= UINT64_C(1) << number % 64;
     r->active++;
     return number;
 }
 
-static void leave_place(run *r, unsigned number)
+static void free_number(pool_run *r, unsigned number)
 {
-    r->places[number / 64] &= ~(UINT64_C(1) << number % 64);
+    r->busy_numbers[number / 64] &= ~(UINT64_C(1) << number % 64);
     r->active--;
 }
 
@@ -204,43 +206,43 @@ static void leave_place(run *r, unsigned number)
  * ------------------------------------------------------------------------------------------ */
 
 /* Take one index of r, run it without the lock, and note how it ended. */
-static void work_on(crew *c, run *r, unsigned number)
+static void run_next_index(worker_team *team, pool_run *r, unsigned number)
 {
     tz_error error;
     tz_result result;
     uint64_t index = r->next++;
-    pthread_mutex_unlock(&c->lock);
-    run_index(r, index, number, &result, &error);
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_unlock(&team->lock);
+    call_job(r, index, number, &result, &error);
+    pthread_mutex_lock(&team->lock);
     if (number > 0)
-        leave_place(r, number); /* before note_end: an idle run may be gone when the lock is free */
+        free_number(r, number); /* before note_end: an idle run may be gone when the lock is free */
     note_end(r, index, result, &error);
     if (!has_index(r) && is_idle(r))
-        pthread_cond_broadcast(&c->ended);
+        pthread_cond_broadcast(&team->run_ended);
 }
 
 static void *worker_main(void *argument)
 {
-    const worker *self = argument;
-    crew *c = self->crew;
-    pthread_mutex_lock(&c->lock);
-    while (!c->closing) {
-        run *r = next_run(c);
+    const pool_worker *self = argument;
+    worker_team *team = self->worker_team;
+    pthread_mutex_lock(&team->lock);
+    while (!team->closing) {
+        pool_run *r = pick_run(team);
         if (r) {
-            work_on(c, r, take_place(r));
+            run_next_index(team, r, claim_number(r));
         } else {
-            pthread_cond_wait(&c->work, &c->lock);
+            pthread_cond_wait(&team->work_queued, &team->lock);
         }
     }
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&team->lock);
     return NULL;
 }
 
-static _Atomic(tz_thread_start) thread_start = pthread_create;
+static _Atomic(tz_thread_create_fn) thread_create = pthread_create;
 
-void tz_pool_set_thread_start(tz_thread_start start)
+void tz_set_thread_create(tz_thread_create_fn create)
 {
-    atomic_store(&thread_start, start ? start : pthread_create);
+    atomic_store(&thread_create, create ? create : pthread_create);
 }
 
 /* The host's signal handlers run in the host's threads, so the crew's block all signals, except
@@ -257,23 +259,23 @@ static void block_signals(sigset_t *before)
 }
 
 /* A new thread has the signal mask of the one that starts it. */
-int tz_thread_begin(pthread_t *thread, void *(*main)(void *), void *argument)
+int tz_start_thread(pthread_t *thread, void *(*main)(void *), void *argument)
 {
     sigset_t before;
     block_signals(&before);
-    const int error_number = atomic_load(&thread_start)(thread, NULL, main, argument);
+    const int error_number = atomic_load(&thread_create)(thread, NULL, main, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error_number;
 }
 
-static void start_workers(crew *c, unsigned count)
+static void start_workers(worker_team *team, unsigned count)
 {
-    while (c->started < count) {
-        worker *w = &c->workers[c->started];
-        *w = (worker){.crew = c};
-        if (tz_thread_begin(&w->thread, worker_main, w) != 0)
+    while (team->started < count) {
+        pool_worker *w = &team->workers[team->started];
+        *w = (pool_worker){.worker_team = team};
+        if (tz_start_thread(&w->thread, worker_main, w) != 0)
             break; /* fewer then; the next run tries again */
-        c->started++;
+        team->started++;
     }
 }
 
@@ -281,69 +283,69 @@ static void start_workers(crew *c, unsigned count)
  * Crews
  * ------------------------------------------------------------------------------------------ */
 
-static crew *make_crew(unsigned threads)
+static worker_team *make_team(unsigned threads)
 {
-    crew *c = tz_alloc_zeroed(1, sizeof *c + (threads - 1) * sizeof c->workers[0]);
-    if (!c)
+    worker_team *team = tz_alloc_zeroed(1, sizeof *team + (threads - 1) * sizeof team->workers[0]);
+    if (!team)
         return NULL;
-    c->process = tz_process_now();
-    pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->work, NULL);
-    pthread_cond_init(&c->ended, NULL);
-    return c;
+    team->process = tz_process_current();
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->work_queued, NULL);
+    pthread_cond_init(&team->run_ended, NULL);
+    return team;
 }
 
-static void release_crew(crew *c)
+static void free_team(worker_team *team)
 {
-    pthread_cond_destroy(&c->ended);
-    pthread_cond_destroy(&c->work);
-    pthread_mutex_destroy(&c->lock);
-    tz_free(c);
+    pthread_cond_destroy(&team->run_ended);
+    pthread_cond_destroy(&team->work_queued);
+    pthread_mutex_destroy(&team->lock);
+    tz_free(team);
 }
 
-static void dismiss(crew *c)
+static void stop_team(worker_team *team)
 {
-    pthread_mutex_lock(&c->lock);
-    c->closing = true;
-    pthread_cond_broadcast(&c->work);
-    pthread_mutex_unlock(&c->lock);
-    for (unsigned i = 0; i < c->started; i++)
-        pthread_join(c->workers[i].thread, NULL);
-    release_crew(c);
+    pthread_mutex_lock(&team->lock);
+    team->closing = true;
+    pthread_cond_broadcast(&team->work_queued);
+    pthread_mutex_unlock(&team->lock);
+    for (unsigned i = 0; i < team->started; i++)
+        pthread_join(team->workers[i].thread, NULL);
+    free_team(team);
 }
 
 /* This process' crew; NULL when it would have to be made and there is no memory. */
-static crew *our_crew(tz_pool *pool)
+static worker_team *current_worker_team(tz_pool *pool)
 {
-    crew *found = atomic_load(&pool->crew);
-    if (tz_process_is_now(&found->process))
+    worker_team *found = atomic_load(&pool->worker_team);
+    if (tz_process_is_current(&found->process))
         return found;
-    crew *made = make_crew(pool->threads);
+    worker_team *made = make_team(pool->threads);
     if (!made)
         return NULL;
     made->inherited = found;
-    if (atomic_compare_exchange_strong(&pool->crew, &found, made))
+    if (atomic_compare_exchange_strong(&pool->worker_team, &found, made))
         return made;
-    release_crew(made); /* another thread of this process was faster */
+    free_team(made); /* another thread of this process was faster */
     return found;
 }
 
 tz_result tz_pool_open(tz_pool **out, unsigned threads, const tz_context *ctx)
 {
     if (threads == 0)
-        threads = tz_pool_cores();
+        threads = tz_available_cpus();
     if (threads > MAX_THREADS)
         threads = MAX_THREADS;
     tz_pool *pool = tz_alloc(sizeof *pool);
     if (!pool)
         return tz_fail_nomem(ctx, sizeof *pool);
-    crew *c = make_crew(threads);
-    if (!c) {
+    worker_team *team = make_team(threads);
+    if (!team) {
         tz_free(pool);
-        return tz_fail_nomem(ctx, sizeof *c + threads * sizeof(worker));
+        return tz_fail_nomem(ctx, sizeof *team + threads * sizeof(pool_worker));
     }
     pool->threads = threads;
-    atomic_init(&pool->crew, c);
+    atomic_init(&pool->worker_team, team);
     *out = pool;
     return TZ_OK;
 }
@@ -352,14 +354,14 @@ void tz_pool_close(tz_pool *pool)
 {
     if (!pool)
         return;
-    crew *c = atomic_load(&pool->crew);
-    while (c) {
-        crew *inherited = c->inherited;
-        if (tz_process_is_now(&c->process))
-            dismiss(c);
+    worker_team *team = atomic_load(&pool->worker_team);
+    while (team) {
+        worker_team *inherited = team->inherited;
+        if (tz_process_is_current(&team->process))
+            stop_team(team);
         else
-            tz_free(c); /* its locks may be held by threads that do not exist here */
-        c = inherited;
+            tz_free(team); /* its locks may be held by threads that do not exist here */
+        team = inherited;
     }
     tz_free(pool);
 }
@@ -373,69 +375,71 @@ unsigned tz_pool_threads(const tz_pool *pool)
  * Runs
  * ------------------------------------------------------------------------------------------ */
 
-static void enlist(crew *c, run *r, unsigned threads)
+static void enqueue_and_wake(worker_team *team, pool_run *r, unsigned threads)
 {
-    append(c, r);
-    start_workers(c, threads - 1);
-    if (r->count - 1 >= c->started)
-        pthread_cond_broadcast(&c->work);
+    enqueue_run(team, r);
+    start_workers(team, threads - 1);
+    if (r->count - 1 >= team->started)
+        pthread_cond_broadcast(&team->work_queued);
     else
         for (uint64_t i = 1; i < r->count; i++)
-            pthread_cond_signal(&c->work);
+            pthread_cond_signal(&team->work_queued);
 }
 
 /* Ask the progress callback without holding the lock. */
-static tz_result ask(crew *c, run *r, const tz_progress *progress, const tz_context *ctx)
+static tz_result check_progress_unlocked(worker_team *team, pool_run *r,
+                                         const tz_progress *progress, const tz_context *ctx)
 {
     if (!progress || !progress->call)
         return TZ_OK;
     uint64_t done = r->done;
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&team->lock);
     tz_result result = tz_check_progress(ctx, progress, done, r->count);
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&team->lock);
     return result;
 }
 
-static tz_result run_with_crew(crew *c, run *r, unsigned threads, const tz_progress *progress,
-                               const tz_context *ctx)
+static tz_result run_with_team(worker_team *team, pool_run *r, unsigned threads,
+                               const tz_progress *progress, const tz_context *ctx)
 {
     tz_result result = TZ_OK;
-    pthread_mutex_lock(&c->lock);
-    enlist(c, r, threads);
+    pthread_mutex_lock(&team->lock);
+    enqueue_and_wake(team, r, threads);
     while (has_index(r)) {
-        result = ask(c, r, progress, ctx);
+        result = check_progress_unlocked(team, r, progress, ctx);
         if (result != TZ_OK)
             r->stopped = true;
         else if (has_index(r))
-            work_on(c, r, 0);
+            run_next_index(team, r, 0);
     }
-    drop(c, r);
+    remove_run(team, r);
     while (!is_idle(r))
-        pthread_cond_wait(&c->ended, &c->lock);
-    pthread_mutex_unlock(&c->lock);
+        pthread_cond_wait(&team->run_ended, &team->lock);
+    pthread_mutex_unlock(&team->lock);
     return result;
 }
 
-static tz_result run_alone(run *r, const tz_progress *progress, const tz_context *ctx)
+static tz_result run_on_caller(pool_run *r, const tz_progress *progress, const tz_context *ctx)
 {
     while (has_index(r)) {
         tz_error error;
         tz_result result;
         TZ_TRY(tz_check_progress(ctx, progress, r->done, r->count));
         uint64_t index = r->next++;
-        run_index(r, index, 0, &result, &error);
+        call_job(r, index, 0, &result, &error);
         note_end(r, index, result, &error);
     }
     return TZ_OK;
 }
 
-static tz_result run_with(tz_pool *pool, unsigned threads, uint64_t count, tz_job job, void *user,
-                          const tz_progress *progress, const tz_context *ctx)
+static tz_result run_indices(tz_pool *pool, unsigned threads, uint64_t count, tz_pool_job job,
+                             void *user, const tz_progress *progress, const tz_context *ctx)
 {
-    run r = {.job = job, .user = user, .count = count, .failed = TZ_NONE, .limit = threads};
-    crew *c = threads > 1 && count > 1 ? our_crew(pool) : NULL;
+    pool_run r = {
+        .job = job, .user = user, .count = count, .failed = TZ_NONE, .max_threads = threads};
+    worker_team *team = threads > 1 && count > 1 ? current_worker_team(pool) : NULL;
     tz_result result =
-        c ? run_with_crew(c, &r, threads, progress, ctx) : run_alone(&r, progress, ctx);
+        team ? run_with_team(team, &r, threads, progress, ctx) : run_on_caller(&r, progress, ctx);
     if (r.failed != TZ_NONE) {
         if (ctx->err)
             *ctx->err = r.error;
@@ -446,10 +450,10 @@ static tz_result run_with(tz_pool *pool, unsigned threads, uint64_t count, tz_jo
     return tz_check_progress(ctx, progress, r.done, count);
 }
 
-tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
+tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_pool_job job, void *user,
                       const tz_progress *progress, const tz_context *ctx)
 {
-    return run_with(pool, pool->threads, count, job, user, progress, ctx);
+    return run_indices(pool, pool->threads, count, job, user, progress, ctx);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -459,7 +463,7 @@ tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
 
 static _Atomic(tz_pool *) shared_pool;
 
-static tz_pool *get_shared(const tz_context *ctx)
+static tz_pool *get_shared_pool(const tz_context *ctx)
 {
     tz_pool *pool = atomic_load(&shared_pool);
     tz_pool *made = NULL;
@@ -474,23 +478,23 @@ static tz_pool *get_shared(const tz_context *ctx)
 unsigned tz_pool_shared_threads(void)
 {
     const tz_context quiet = {.ifd = -1};
-    const tz_pool *pool = get_shared(&quiet);
+    const tz_pool *pool = get_shared_pool(&quiet);
     return pool ? pool->threads : 1;
 }
 
-tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_job job, void *user,
+tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_pool_job job, void *user,
                              const tz_progress *progress, const tz_context *ctx)
 {
     tz_pool *pool = NULL;
     if (threads <= 1 || count <= 1)
-        return run_with(NULL, 1, count, job, user, progress, ctx);
-    pool = get_shared(ctx);
+        return run_indices(NULL, 1, count, job, user, progress, ctx);
+    pool = get_shared_pool(ctx);
     if (!pool)
         return TZ_ERR_NOMEM;
     if (threads <= pool->threads)
-        return run_with(pool, threads, count, job, user, progress, ctx);
+        return run_indices(pool, threads, count, job, user, progress, ctx);
     TZ_TRY(tz_pool_open(&pool, threads, ctx)); /* more than there are cores for */
-    const tz_result result = run_with(pool, pool->threads, count, job, user, progress, ctx);
+    const tz_result result = run_indices(pool, pool->threads, count, job, user, progress, ctx);
     tz_pool_close(pool);
     return result;
 }

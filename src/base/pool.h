@@ -11,11 +11,11 @@
 typedef struct tz_pool tz_pool;
 
 /* Cores this process may use: affinity mask and cgroup quota (v1 and v2), at least 1. */
-unsigned tz_pool_cores(void);
+unsigned tz_available_cpus(void);
 
-/* threads 0: tz_pool_cores(); never more than 1024. The calling thread works too, so a pool of n
- * starts n - 1 threads, and only with the first job of two or more indices. Where the system gives
- * fewer threads, fewer work; that is no error. */
+/* threads 0: tz_available_cpus(); never more than 1024. The calling thread works too, so a pool of
+ * n starts n - 1 threads, and only with the first job of two or more indices. Where the system
+ * gives fewer threads, fewer work; that is no error. */
 tz_result tz_pool_open(tz_pool **out, unsigned threads, const tz_context *ctx);
 void tz_pool_close(tz_pool *pool); /* NULL is fine; no job may be running */
 unsigned tz_pool_threads(const tz_pool *pool);
@@ -32,24 +32,24 @@ unsigned tz_pool_threads(const tz_pool *pool);
  * parent were just running jobs: it starts threads of its own and touches no lock of the parent. A
  * fork made inside a job or a progress callback is the exception: that child may only exec or
  * _exit. */
-typedef tz_result (*tz_job)(void *user, uint64_t index, unsigned worker, tz_error *err);
-tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_job job, void *user,
+typedef tz_result (*tz_pool_job)(void *user, uint64_t index, unsigned worker, tz_error *err);
+tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_pool_job job, void *user,
                       const tz_progress *progress, const tz_context *ctx);
 
 /* The same on the pool that all of the process shares, with at most so many of its threads (numbers
  * of workers are below threads). It is made when it is first needed, with a thread for each core.
  * Asking for more threads than that makes a pool for this run. */
-tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_job job, void *user,
+tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_pool_job job, void *user,
                              const tz_progress *progress, const tz_context *ctx);
 unsigned tz_pool_shared_threads(void);
 
 /* Start a thread that runs none of the host's signal handlers; an error number, or 0. */
-int tz_thread_begin(pthread_t *thread, void *(*main)(void *), void *argument);
+int tz_start_thread(pthread_t *thread, void *(*main)(void *), void *argument);
 
 /* Threads are started through this function, so that tests can make it fail. NULL restores
  * pthread_create. */
-typedef int (*tz_thread_start)(pthread_t *thread, const pthread_attr_t *attributes,
-                               void *(*main)(void *), void *argument);
-void tz_pool_set_thread_start(tz_thread_start start);
+typedef int (*tz_thread_create_fn)(pthread_t *thread, const pthread_attr_t *attributes,
+                                   void *(*main)(void *), void *argument);
+void tz_set_thread_create(tz_thread_create_fn create);
 
 #endif

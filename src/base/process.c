@@ -18,13 +18,13 @@ static void watch_forks(void)
     (void)pthread_atfork(NULL, NULL, count_fork); /* without it the process number has to do */
 }
 
-tz_process tz_process_now(void)
+tz_process tz_process_current(void)
 {
     pthread_once(&fork_once, watch_forks);
     return (tz_process){getpid(), atomic_load(&fork_generation)};
 }
 
-bool tz_process_is_now(const tz_process *noted)
+bool tz_process_is_current(const tz_process *recorded)
 {
-    return noted->generation == atomic_load(&fork_generation) && noted->id == getpid();
+    return recorded->generation == atomic_load(&fork_generation) && recorded->id == getpid();
 }

@@ -13,7 +13,7 @@ typedef struct tz_process {
     unsigned generation; /* forks since the library was loaded: the system may reuse an id */
 } tz_process;
 
-tz_process tz_process_now(void);
-bool tz_process_is_now(const tz_process *noted);
+tz_process tz_process_current(void);
+bool tz_process_is_current(const tz_process *recorded);
 
 #endif

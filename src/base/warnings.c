@@ -12,7 +12,8 @@ void tz_warnings_deinit(tz_warnings *warnings)
     *warnings = (tz_warnings){0};
 }
 
-static tz_error *find(const tz_warnings *warnings, tz_cause cause, int32_t tag, const char *format)
+static tz_error *find_warning(const tz_warnings *warnings, tz_cause cause, int32_t tag,
+                              const char *format)
 {
     for (uint32_t i = 0; i < warnings->count; i++) {
         tz_error *warning = &warnings->list[i];
@@ -22,7 +23,7 @@ static tz_error *find(const tz_warnings *warnings, tz_cause cause, int32_t tag, 
     return NULL;
 }
 
-static tz_result reserve(const tz_context *ctx, tz_warnings *warnings)
+static tz_result reserve_warning(const tz_context *ctx, tz_warnings *warnings)
 {
     if (warnings->count < warnings->capacity)
         return TZ_OK;
@@ -41,7 +42,7 @@ static tz_result reserve(const tz_context *ctx, tz_warnings *warnings)
 
 /* Tiles are read in the order of the file, and by several threads: which one a warning tells of
  * must not depend on that. */
-static bool stands_before(const tz_error *warning, const tz_error *known)
+static bool is_before_in_image(const tz_error *warning, const tz_error *known)
 {
     return warning->level < known->level ||
            (warning->level == known->level && warning->tile < known->tile);
@@ -49,22 +50,22 @@ static bool stands_before(const tz_error *warning, const tz_error *known)
 
 /* A place for a new warning in *out, with its count; NULL when it is a repetition or one too many.
  */
-static tz_result new_warning(const tz_context *ctx, const tz_error *warning, uint64_t times,
-                             const char *format, tz_error **out)
+static tz_result slot_for_warning(const tz_context *ctx, const tz_error *warning, uint64_t times,
+                                  const char *format, tz_error **out)
 {
     tz_warnings *warnings = ctx->warnings;
     *out = NULL;
-    tz_error *known = find(warnings, warning->cause, warning->tag, format);
+    tz_error *known = find_warning(warnings, warning->cause, warning->tag, format);
     if (known) {
         known->count += times;
-        *out = stands_before(warning, known) ? known : NULL;
+        *out = is_before_in_image(warning, known) ? known : NULL;
         return TZ_OK;
     }
     if (warnings->count == TZ_MAX_WARNINGS) {
         warnings->dropped++;
         return TZ_OK;
     }
-    TZ_TRY(reserve(ctx, warnings));
+    TZ_TRY(reserve_warning(ctx, warnings));
     warnings->formats[warnings->count] = format;
     *out = &warnings->list[warnings->count++];
     (*out)->count = times;
@@ -76,40 +77,41 @@ static bool is_error_for(const tz_context *ctx, tz_cause cause)
     return ctx->strict || (ctx->require_crs && cause == TZ_CAUSE_GEO);
 }
 
-static tz_result warn(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
-                      tz_place place, const char *format, va_list args)
+static tz_result record_warning(const tz_context *ctx, uint64_t times, tz_result result,
+                                tz_cause cause, tz_location location, const char *format,
+                                va_list args)
 {
     bool fails = is_error_for(ctx, cause);
     tz_error *out = ctx->err;
     if (!fails && !ctx->warnings)
         return TZ_OK;
-    tz_error error = tz_error_at(ctx, result, cause, place);
+    tz_error error = tz_error_at(ctx, result, cause, location);
     if (!fails)
-        TZ_TRY(new_warning(ctx, &error, times, format, &out));
+        TZ_TRY(slot_for_warning(ctx, &error, times, format, &out));
     if (out) {
         error.count = fails ? error.count : out->count;
-        tz_message_make(&error, ctx->name, place.tag_name, format, args);
+        tz_message_make(&error, ctx->name, location.tag_name, format, args);
         *out = error;
     }
     return fails ? result : TZ_OK;
 }
 
-tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_place place,
+tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_location location,
                   const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const tz_result warned = warn(ctx, 1, result, cause, place, format, args);
+    const tz_result warned = record_warning(ctx, 1, result, cause, location, format, args);
     va_end(args);
     return warned;
 }
 
 tz_result tz_warn_times(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
-                        tz_place place, const char *format, ...)
+                        tz_location location, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const tz_result warned = warn(ctx, times, result, cause, place, format, args);
+    const tz_result warned = record_warning(ctx, times, result, cause, location, format, args);
     va_end(args);
     return warned;
 }
@@ -121,7 +123,7 @@ static bool is_never_a_warning(tz_result result)
            result == TZ_ERR_CANCELLED || result == TZ_ERR_INTERNAL;
 }
 
-tz_result tz_warn_of(const tz_context *ctx, const tz_error *failed, const char *kind)
+tz_result tz_warn_from_error(const tz_context *ctx, const tz_error *failed, const char *kind)
 {
     if (is_never_a_warning(failed->result) || is_error_for(ctx, failed->cause)) {
         if (ctx->err && ctx->err != failed)
@@ -131,7 +133,7 @@ tz_result tz_warn_of(const tz_context *ctx, const tz_error *failed, const char *
     if (!ctx->warnings)
         return TZ_OK;
     tz_error *out;
-    TZ_TRY(new_warning(ctx, failed, 1, kind, &out));
+    TZ_TRY(slot_for_warning(ctx, failed, 1, kind, &out));
     if (out) {
         const uint64_t count = out->count;
         *out = *failed;

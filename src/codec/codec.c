@@ -77,12 +77,12 @@ tz_result tz_codec_missing(uint16_t compression, const char *what, const tz_cont
     for (size_t i = 0; i < sizeof optional_codecs / sizeof optional_codecs[0]; i++) {
         const optional_codec *codec = &optional_codecs[i];
         if (codec->compression == compression)
-            return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+            return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                            "%s (%u) needs %s, which this build does not have", codec->name,
                            (unsigned)compression, codec->library);
     }
     const char *name = tz_compression_name(compression);
-    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "no %s for compression %u (%s)", what, (unsigned)compression,
                    name ? name : "unknown");
 }
@@ -98,7 +98,7 @@ tz_result tz_codec_find(uint16_t compression, const tz_context *ctx, const tz_co
     return tz_codec_missing(compression, "decoder", ctx);
 }
 
-static tz_result fail_at(const tz_context *ctx, tz_place place, const char *format, va_list args)
+static tz_result fail_at(const tz_context *ctx, tz_location place, const char *format, va_list args)
 {
     if (ctx->err) {
         tz_error error = tz_error_at(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place);

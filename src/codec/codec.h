@@ -73,7 +73,7 @@ static inline size_t tz_tile_bytes(const tz_tile_format *format)
  * call->place, ...). */
 typedef struct tz_codec_call {
     const tz_context *ctx;
-    tz_place place;
+    tz_location place;
 } tz_codec_call;
 tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...) TZ_PRINTF(2, 3);
 

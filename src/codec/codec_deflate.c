@@ -27,7 +27,7 @@ static tz_result deflate_init(void *opaque, const tz_context *ctx)
     deflate_state *state = opaque;
     state->decompressor = libdeflate_alloc_decompressor();
     if (!state->decompressor)
-        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
                        "out of memory for a libdeflate decompressor");
     return TZ_OK;
 }

@@ -37,7 +37,7 @@ static tz_result zstd_init(void *opaque, const tz_context *ctx)
     zstd_state *state = opaque;
     state->context = ZSTD_createDCtx();
     if (!state->context)
-        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
                        "out of memory for a ZSTD context");
     return TZ_OK;
 }

@@ -53,7 +53,7 @@ static tz_result deflate_init(void *opaque, const tz_tile_format *format,
     deflate_state *state = opaque;
     state->compressor = alloc_compressor(choice->level == TZ_LEVEL_FAST ? 1 : choice->level);
     if (!state->compressor)
-        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
                        "out of memory for a libdeflate compressor");
     return TZ_OK;
 }

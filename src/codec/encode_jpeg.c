@@ -130,7 +130,7 @@ static tz_result create(jpeg_state *state, const tz_tile_format *format,
     state->job = (jpeg_job){.format = format, .choice = choice};
     if (tz_jpeg_survives(&state->guard, set_up_step, state))
         return TZ_OK;
-    const tz_codec_call nowhere = {ctx, tz_at_nowhere()};
+    const tz_codec_call nowhere = {ctx, tz_no_location()};
     tz_result result = tz_jpeg_failure(&state->guard, &nowhere);
     destroy(state);
     return result;
@@ -259,7 +259,7 @@ static tz_result tables(const tz_tile_format *format, const tz_encode_choice *ch
     if (tz_jpeg_survives(&state.guard, tables_step, &state)) {
         *out_size = state.job.out_size;
     } else {
-        const tz_codec_call nowhere = {ctx, tz_at_nowhere()};
+        const tz_codec_call nowhere = {ctx, tz_no_location()};
         result = tz_jpeg_failure(&state.guard, &nowhere);
     }
     destroy(&state);

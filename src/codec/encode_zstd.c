@@ -40,7 +40,7 @@ static tz_result zstd_init(void *opaque, const tz_tile_format *format,
     zstd_state *state = opaque;
     state->context = ZSTD_createCCtx();
     if (!state->context)
-        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
                        "out of memory for a ZSTD context");
     const struct {
         ZSTD_cParameter name;
@@ -51,7 +51,7 @@ static tz_result zstd_init(void *opaque, const tz_tile_format *format,
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         size_t code = ZSTD_CCtx_setParameter(state->context, settings[i].name, settings[i].value);
         if (ZSTD_isError(code))
-            return tz_fail(ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_at_nowhere(),
+            return tz_fail(ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_no_location(),
                            "libzstd does not take parameter %d: %s", (int)settings[i].name,
                            ZSTD_getErrorName(code));
     }

@@ -67,10 +67,10 @@ tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *form
 {
     const char *why = encoder->choose ? encoder->choose(format, choice) : NULL;
     if (why)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", why);
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", why);
     why = encoder->refuse ? encoder->refuse(format, choice) : NULL;
     if (why)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "%s; tiles here are %u x %u pixels of %u x %s%u", why, format->width,
                        format->height, (unsigned)format->samples,
                        sample_kind(format->sample_format), (unsigned)format->bits);

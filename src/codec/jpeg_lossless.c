@@ -308,7 +308,7 @@ static tz_result decode_scan(const lossless_job *job, const tz_jpeg_scan *scan)
 static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *format,
                                const tz_codec_call *call)
 {
-    const tz_place place = tz_expecting(call->place, format->bits, info->precision);
+    const tz_location place = tz_expecting(call->place, format->bits, info->precision);
     const tz_codec_call here = {call->ctx, place};
     if (info->precision < MIN_PRECISION || info->precision > MAX_PRECISION)
         return tz_codec_fail(&here, "JPEG: lossless samples of %u bits", info->precision);

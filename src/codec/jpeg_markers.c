@@ -201,7 +201,7 @@ static tz_result read_restart_interval(parser *p, tz_cursor segment)
 
 static tz_result check_scan_count(parser *p)
 {
-    tz_place place = p->call->place;
+    tz_location place = p->call->place;
     return tz_check_limit(p->call->ctx, offsetof(tz_limits, max_jpeg_scans), place, p->info.scans,
                           "scans of a JPEG");
 }

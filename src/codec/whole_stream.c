@@ -127,7 +127,7 @@ bool tz_whole_find(tz_whole_stream *out, const tz_tile_format *format, const uin
                    size_t size, uint8_t *room, const tz_limits *limits)
 {
     const tz_context ctx = {.limits = limits, .strict = true, .ifd = -1};
-    const tz_codec_call call = {&ctx, tz_at_nowhere()};
+    const tz_codec_call call = {&ctx, tz_no_location()};
 #ifdef TZ_HAVE_OPENJPEG
     if (format->compression == JPEG_2000)
         return find_jp2(out, format, data, size, &call);

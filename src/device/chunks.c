@@ -47,7 +47,7 @@ uint64_t tz_chunks_scratch(const tz_chunk_decoder *decoder, const tz_decode_need
                            uint64_t own_bytes)
 {
     const layout l = layout_of(decoder, need);
-    return tz_add_capped(l.temp, tz_larger_u64(l.temp_bytes, own_bytes));
+    return tz_add_capped(l.temp, tz_max(l.temp_bytes, own_bytes));
 }
 
 void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_size)
@@ -55,7 +55,7 @@ void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_si
     need->count++;
     need->copied = tz_add_capped(need->copied, tz_chunk_copy_bytes((uint32_t)from_size));
     need->decoded = tz_add_capped(need->decoded, to_size > 0 ? to_size : 1);
-    need->largest = tz_larger_u64(need->largest, to_size > 0 ? to_size : 1);
+    need->largest = tz_max(need->largest, to_size > 0 ? to_size : 1);
 }
 
 /* ---- launches ---- */

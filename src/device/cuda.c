@@ -147,7 +147,7 @@ static tz_result fill_context(tz_cu_state *s, const tz_device_options *options,
 static void explain_failure(tz_cu_state *s, const tz_error *failed, const tz_context *ctx)
 {
     const bool is_lost = !tz_cu_is_well(s, NULL);
-    (void)tz_fail(ctx, failed->result, failed->cause, tz_at_nowhere(), "%s%s", failed->message,
+    (void)tz_fail(ctx, failed->result, failed->cause, tz_no_location(), "%s%s", failed->message,
                   is_lost
                       ? "; the CUDA context of this process is lost, and only a new process can "
                         "use the device"
@@ -181,16 +181,16 @@ static tz_result open_found(tz_cu_state *s, const tz_device_options *options, tz
     uint32_t count;
     char reason[256] = "";
     if (!tz_cu_load(&s->api, library_of(options), reason, sizeof reason))
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "CUDA is not there: %s", reason);
     (void)tz_cu_begin(&s->api, &count, reason, sizeof reason);
     if (s->index >= count)
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "there is no such device: CUDA has %u%s%s", count, reason[0] ? "; " : "",
                        reason);
     tz_cu_describe(&s->api, s->index, info);
     if (!info->usable)
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device cannot be used: %s", info->reason);
     TZ_TRY(tz_cu_name_library(&s->codecs.library, options->nvcomp_library, ctx));
     TZ_TRY(tz_cu_name_library(&s->j2k.library, options->nvjpeg2k_library, ctx));

@@ -169,7 +169,7 @@ static tz_result run_within(tz_cu_state *s, uint32_t queue, const tz_nvcomp_batc
     TZ_TRY(tz_nvcomp_temp_bytes(nvcomp, batch, compress, s->queues[queue], &temp, ctx));
     if (temp > batch->temp_bytes)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                       tz_expecting(tz_at_nowhere(), batch->temp_bytes, temp),
+                       tz_expecting(tz_no_location(), batch->temp_bytes, temp),
                        "nvCOMP wants more scratch for a batch than it said before");
     return compress ? tz_nvcomp_compress(nvcomp, batch, s->queues[queue], ctx)
                     : tz_nvcomp_decompress(nvcomp, batch, s->queues[queue], ctx);
@@ -188,7 +188,7 @@ static tz_result judge(tz_cu_state *s, uint32_t queue, tz_result result, const t
         pthread_mutex_unlock(&s->codecs.lock);
         result = TZ_ERR_UNSUPPORTED;
     }
-    return tz_fail(ctx, result, why->cause, tz_at_nowhere(), "%s", why->message);
+    return tz_fail(ctx, result, why->cause, tz_no_location(), "%s", why->message);
 }
 
 tz_result tz_cu_run_chunks(tz_cu_state *s, uint32_t queue, const tz_chunk_batch *batch,
@@ -210,7 +210,7 @@ tz_result tz_cu_run_chunks(tz_cu_state *s, uint32_t queue, const tz_chunk_batch 
     tz_error why;
     const tz_context own = {.err = &why, .ifd = -1};
     if (!tz_cu_find_codec(s, batch->compression, &b.codec))
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "nvCOMP was switched off for this device");
     TZ_TRY(tz_cu_enter(s, ctx));
     const tz_result result = run_within(s, queue, &b, how.compress, &own);

@@ -68,7 +68,7 @@ static tz_result check(const turn *t, const tz_cu_encoder *encoder, const char *
     *done = status == 0;
     if (*done || tz_cu_is_well(t->s, encoder->slot.stream))
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(), "%s%s: %s (%d)",
+    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(), "%s%s: %s (%d)",
                    t->calls->name, function, t->calls->status_name(status), (int)status);
 }
 
@@ -142,7 +142,7 @@ static tz_result retrieve(turn *t, tz_cu_encoder *encoder, uint64_t *size_out,
 static tz_result run(turn *t, tz_cu_encoder_set *set, const tz_context *ctx)
 {
     const uint64_t count = t->batch->count;
-    const unsigned n = tz_smaller(t->how->at_once, TZ_CU_ENCODERS);
+    const unsigned n = tz_min_u32(t->how->at_once, TZ_CU_ENCODERS);
     for (unsigned i = 0; i < TZ_CU_ENCODERS; i++)
         set->encoders[i].begun = set->encoders[i].holds = false;
     for (uint64_t i = 0; i < count + n; i++) {

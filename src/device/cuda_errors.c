@@ -20,7 +20,7 @@ tz_result tz_cu_check(const char *function, tz_cu_code code, const tz_context *c
     const bool memory = code == TZ_CU_ERROR_OUT_OF_MEMORY;
     if (code == TZ_CU_SUCCESS)
         return TZ_OK;
-    return tz_fail(ctx, memory ? TZ_ERR_NOMEM : TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+    return tz_fail(ctx, memory ? TZ_ERR_NOMEM : TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                    "%s: %s (%u)", function, tz_cu_error_text(code), code);
 }
 
@@ -29,7 +29,7 @@ tz_result tz_cu_check_memory(const char *function, tz_cu_code code, uint64_t siz
 {
     if (code != TZ_CU_ERROR_OUT_OF_MEMORY)
         return tz_cu_check(function, code, ctx);
-    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_no_location(),
                    "no %llu bytes of device memory: %s: %s (%u)", (unsigned long long)size,
                    function, tz_cu_error_text(code), code);
 }

@@ -64,7 +64,7 @@ static void note_done(reading *r, tz_direct_read *read, const char *function, ss
     if (done >= 0)
         return;
     if (done > -OWN)
-        (void)tz_fail_errno(&ctx, tz_at_nowhere(), (int)-done, "%s", function);
+        (void)tz_fail_errno(&ctx, tz_no_location(), (int)-done, "%s", function);
     else
         (void)tz_cu_check_file(function, (tz_cufile_error){(int32_t)-done, 0}, &ctx);
     note(r, &err);
@@ -205,7 +205,7 @@ static void *run_thread(void *user)
 static void start_threads(reading *r)
 {
     while (r->thread_count < MOST_THREADS && r->thread_count < r->count &&
-           tz_thread_begin(&r->threads[r->thread_count], run_thread, r) == 0)
+           tz_start_thread(&r->threads[r->thread_count], run_thread, r) == 0)
         r->thread_count++;
 }
 
@@ -309,8 +309,8 @@ tz_result tz_cu_end_reads(void *state, void *under_way, const tz_context *ctx)
     destroy(r);
     if (!ended) {
         keep_driver(&s->files);
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "reads of files may still be under way: %s", failed.message);
     }
-    return failed.result == TZ_OK ? TZ_OK : tz_fail_within(ctx, &failed);
+    return failed.result == TZ_OK ? TZ_OK : tz_propagate_error(ctx, &failed);
 }

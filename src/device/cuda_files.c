@@ -37,7 +37,7 @@ tz_result tz_cu_check_file(const char *function, tz_cufile_error answer, const t
     if (answer.err == 0)
         return TZ_OK;
     const char *of_cuda = answer.cu_err ? tz_cu_error_text((tz_cu_code)answer.cu_err) : "";
-    return tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_nowhere(), "%s: %s (%d)%s%s", function,
+    return tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_no_location(), "%s: %s (%d)%s%s", function,
                    tz_cufile_error_name(answer.err), (int)answer.err, of_cuda[0] ? ", " : "",
                    of_cuda);
 }
@@ -74,7 +74,7 @@ static tz_result open_driver(tz_cu_files *files, const tz_context *ctx)
     if (answer.err == DRIVER_ALREADY_OPEN)
         return TZ_OK;
     if (answer.err == DRIVER_NOT_INITIALIZED || answer.err == NVFS_SETUP_ERROR)
-        return tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_no_location(),
                        "cuFileDriverOpen: %s (%d): no file system is read directly here (is the "
                        "module nvidia-fs loaded?)",
                        tz_cufile_error_name(answer.err), (int)answer.err);
@@ -83,7 +83,7 @@ static tz_result open_driver(tz_cu_files *files, const tz_context *ctx)
 
 static tz_result fail_compat(const tz_cu_files *files, const char *why, const tz_context *ctx)
 {
-    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "%s would copy through memory of the host: %s", files->name, why);
 }
 
@@ -166,7 +166,7 @@ static tz_result open_within(tz_cu_state *s, tz_cu_file *file, int fd, const tz_
     memset(&descr, 0, sizeof descr);
     file->fd = open_again(fd);
     if (file->fd < 0)
-        return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot make another descriptor of it");
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot make another descriptor of it");
     descr.type = TZ_CUFILE_FD;
     descr.handle.fd = file->fd;
     TZ_TRY(tz_cu_enter(s, ctx));

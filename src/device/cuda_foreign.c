@@ -4,7 +4,7 @@
 
 static tz_result refuse(const char *text, const tz_context *ctx)
 {
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", text);
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", text);
 }
 
 /* ---- contexts ---- */
@@ -100,7 +100,7 @@ static tz_result check_place(const tz_cu_state *s, const facts *f, const tz_cont
         return refuse("the handle is no memory of a device", ctx);
     if (f->device != (int)s->index)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), s->index, (uint64_t)f->device),
+                       tz_expecting(tz_no_location(), s->index, (uint64_t)f->device),
                        "the handle is memory of another device");
     if (f->context && f->context != s->context)
         return refuse("the handle is of another context than the device's; open the device with "
@@ -127,7 +127,7 @@ tz_result tz_cu_wrap(void *state, tz_device_memory *memory, const tz_context *ct
     const uint64_t there = f.size - before;
     if (memory->size > there)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), there, memory->size),
+                       tz_expecting(tz_no_location(), there, memory->size),
                        "there are fewer bytes from the handle to the end of its memory");
     if (memory->size == 0)
         memory->size = there;

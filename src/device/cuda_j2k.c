@@ -170,7 +170,7 @@ static tz_result try_it(tz_cu_state *s, const tz_context *ctx)
     TZ_TRY(tz_cu_try_picture(s, 34712, decode_settled, samples, ctx));
     return tz_cu_trial_j2k_is_right(samples)
                ? TZ_OK
-               : tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+               : tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                          "it decodes a picture that is known to something else");
 }
 
@@ -225,7 +225,7 @@ tz_result tz_cu_j2k_decode(tz_cu_state *s, uint32_t queue, const tz_picture_batc
 {
     tz_cu_j2k *j2k = &s->j2k;
     if (!is_there(s))
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(), "%s",
                        j2k->reason);
     pthread_mutex_lock(&j2k->lock);
     const tz_result result = decode_settled(s, queue, batch, ctx);

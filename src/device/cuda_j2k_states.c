@@ -10,7 +10,7 @@ tz_result tz_cu_j2k_answer(const char *function, tz_nvjpeg2k_status status, tz_r
         return TZ_OK;
     return tz_fail(ctx, otherwise,
                    otherwise == TZ_ERR_DEVICE ? TZ_CAUSE_DEVICE : TZ_CAUSE_UNSUPPORTED,
-                   tz_at_nowhere(), "nvjpeg2k%s: %s (%d)", function,
+                   tz_no_location(), "nvjpeg2k%s: %s (%d)", function,
                    tz_nvjpeg2k_status_name(status), (int)status);
 }
 

@@ -96,7 +96,7 @@ static tz_result check(tz_cu_state *s, const tz_cu_jpeg_state *state, const char
     tz_device_textf(why, sizeof why, "%s: %s (%d)", function, tz_nvjpeg_status_name(status),
                     (int)status);
     if (!tz_cu_is_well(s, state->slot.stream))
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(), "%s", why);
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(), "%s", why);
     switch_off(&s->jpeg, why);
     return TZ_OK;
 }
@@ -277,7 +277,7 @@ static tz_result try_it(tz_cu_state *s, const tz_context *ctx)
     jpeg->is_there = jpeg->interpolates = true;
     TZ_TRY(tz_cu_try_picture(s, 7, decode_settled, samples, ctx));
     if (!tz_cu_trial_jpeg_is_right(samples, &interpolates))
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "it decodes a picture that is known to something else");
     jpeg->interpolates = interpolates;
     return TZ_OK;
@@ -324,7 +324,7 @@ bool tz_cu_jpeg_find(tz_cu_state *s, uint64_t samples, tz_picture_codec *out)
     if (!is_there)
         return false;
     const tz_nvjpeg *is = &jpeg->nvjpeg;
-    const uint64_t most = tz_larger_u64(samples, MOST_SAMPLES);
+    const uint64_t most = tz_max(samples, MOST_SAMPLES);
     const uint64_t all = tz_mul_capped(samples, TZ_JPEG_BATCH);
     out->bytes = tz_mul_capped(all < most ? all : most, TZ_JPEG_STATES * TZ_JPEG_SAMPLE);
     tz_device_textf(out->name, sizeof out->name, "nvJPEG %u.%u.%u", is->major, is->minor,

@@ -45,7 +45,7 @@ static tz_result fail_load(const tz_cu_api *api, tz_cu_code code, const char *lo
         version = 0;
     tz_device_text(shown, sizeof shown, log);
     return tz_fail(
-        ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
         "the driver, of CUDA %d.%d, cannot load the kernels (%s), which need one of CUDA %d.%d or "
         "later: %s: cuModuleLoadDataEx: %s (%u)%s%s",
         version / 1000, version % 1000 / 10, tz_kernel_image_about, needed / 1000,

@@ -42,7 +42,7 @@ tz_result tz_cu_decode_pictures(void *state, uint32_t queue, const tz_picture_ba
 {
     const library *it = library_of(batch->compression);
     if (!it)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "no library decodes compression %u", batch->compression);
     TZ_TRY(tz_cu_enter(state, ctx));
     return tz_cu_leave(state, it->decode(state, queue, batch, ctx), ctx);
@@ -54,7 +54,7 @@ tz_result tz_cu_encode_pictures(void *state, uint32_t queue, const tz_picture_ba
 {
     const library *it = library_of(batch->compression);
     if (!it)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "no library encodes compression %u", batch->compression);
     TZ_TRY(tz_cu_enter(state, ctx));
     return tz_cu_leave(state, it->encode(state, queue, batch, how, out, ctx), ctx);

@@ -153,7 +153,7 @@ tz_result tz_cu_try_codec(tz_cu_state *s, tz_nvcomp_codec codec, bool *needs_siz
     trial t;
     TZ_TRY(run_in_memory(s, &batch, &t, ctx));
     if (!is_decoded(&t, 0))
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "it does not decode a chunk that is known (%s)",
                        tz_nvcomp_status_name(t.statuses[0]));
     *needs_size = count > 1 && !is_decoded(&t, 1);
@@ -233,7 +233,7 @@ tz_result tz_cu_try_picture(tz_cu_state *s, uint16_t compression, tz_cu_trial_de
         .compression = compression, .slab = &slab, .pictures = &picture, .count = 1};
     tz_result result = decode(s, 0, &batch, ctx);
     if (result == TZ_OK && picture.failed)
-        result = tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        result = tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                          "it does not decode a picture that is known");
     if (result == TZ_OK)
         result =

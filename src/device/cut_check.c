@@ -5,7 +5,8 @@
 #include "device/device_state.h"
 #include "device/launch.h"
 
-static tz_result refuse(const tz_cut_batch *batch, tz_place place, const char *text, tz_error *err)
+static tz_result refuse(const tz_cut_batch *batch, tz_location place, const char *text,
+                        tz_error *err)
 {
     return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
 }
@@ -27,13 +28,13 @@ static tz_result check_shape(const tz_cut_batch *batch, tz_error *err)
 {
     const tz_row_format *row = &batch->row;
     if (!tz_device_cuts(batch->slab->device, batch))
-        return refuse(batch, tz_at_nowhere(), "the device does not cut such tiles", err);
+        return refuse(batch, tz_no_location(), "the device does not cut such tiles", err);
     if (row->width == 0 || row->samples == 0 || batch->height == 0 ||
         (row->predictor < 1 || row->predictor > 3))
-        return refuse(batch, tz_at_nowhere(), "tiles of such a shape do not exist", err);
+        return refuse(batch, tz_no_location(), "tiles of such a shape do not exist", err);
     const uint64_t parts = tz_mul_capped(row->samples, 2);
     if (tz_mul_capped(row->width, parts) > UINT32_MAX - TZ_GROUP_ITEMS)
-        return refuse(batch, tz_at_nowhere(), "rows of tiles are too long for kernels", err);
+        return refuse(batch, tz_no_location(), "rows of tiles are too long for kernels", err);
     return TZ_OK;
 }
 
@@ -76,7 +77,7 @@ static bool is_within_mask(const tz_cut_batch *batch, const tz_cut_tile *tile)
     return tz_memory_holds_words(batch->mask, &words);
 }
 
-static tz_result check_tile(const tz_cut_batch *batch, const tz_cut_tile *tile, tz_place place,
+static tz_result check_tile(const tz_cut_batch *batch, const tz_cut_tile *tile, tz_location place,
                             tz_error *err)
 {
     if (tile->width == 0 || tile->width > batch->row.width || tile->height == 0 ||
@@ -102,7 +103,7 @@ tz_result tz_cut_check(const tz_cut_batch *batch, tz_error *err)
     TZ_TRY(check_shape(batch, err));
     TZ_TRY(check_parts(batch, err));
     for (uint64_t i = 0; i < batch->count; i++) {
-        tz_place place = tz_at_offset(batch->tiles[i].to);
+        tz_location place = tz_at_offset(batch->tiles[i].to);
         place.tile = (int64_t)i;
         TZ_TRY(check_tile(batch, &batch->tiles[i], place, err));
     }

@@ -90,7 +90,7 @@ static bool overlap(range a, range b)
     return a.start < b.end && b.start < a.end;
 }
 
-static tz_result refuse(const tz_decode_batch *batch, tz_place place, const char *text,
+static tz_result refuse(const tz_decode_batch *batch, tz_location place, const char *text,
                         tz_error *err)
 {
     return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
@@ -99,7 +99,7 @@ static tz_result refuse(const tz_decode_batch *batch, tz_place place, const char
 static tz_result check_tile(const tz_decode_batch *batch, uint64_t index, tz_error *err)
 {
     const tz_decode_entry *tile = &batch->tiles[index];
-    tz_place place = tz_at_offset(tile->from);
+    tz_location place = tz_at_offset(tile->from);
     place.tile = (int64_t)index;
     const uint32_t larger = tile->from_size > tile->to_size ? tile->from_size : tile->to_size;
     if (larger > TZ_DECODE_MAX_BYTES)
@@ -143,7 +143,7 @@ static tz_result check_ranges(const tz_decode_batch *batch, const tz_decode_need
     range ranges[RANGES];
     find_ranges(batch, need, ranges);
     for (size_t i = TABLE; i < RANGES; i++) {
-        const tz_place place = tz_at_offset(ranges[i].start);
+        const tz_location place = tz_at_offset(ranges[i].start);
         if (i != DECODED &&
             (ranges[i].start % multiples[i] != 0 || ranges[i].end > batch->slab->size))
             return refuse(batch, tz_expecting(place, batch->slab->size, ranges[i].end),
@@ -222,7 +222,7 @@ tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_deco
     tz_decode_batch left = *batch;
     *done = (tz_decode_done){.launches = batch->count > 0};
     if (!how)
-        return refuse(batch, tz_expecting(tz_at_nowhere(), TZ_NONE, batch->compression),
+        return refuse(batch, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
                       "devices do not decode this compression", err);
     TZ_TRY(check_batch(batch, &need, err));
     TZ_TRY(launch_library(&left, &need, queue, done, err));

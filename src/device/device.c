@@ -162,7 +162,7 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
         if (names_device(name, tz_drivers[i], &index))
             return open_driver(out, tz_drivers[i], index, options, ctx);
     }
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "no device has such a name; there are cpu, auto, cuda:N and opencl:N");
 }
 
@@ -204,7 +204,7 @@ tz_result tz_device_open(tz_device **out, const char *name, const tz_device_opti
     tz_device_options how;
     const tz_context ctx = {.name = name, .err = err, .ifd = -1};
     if (!out || !name)
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "out or name is NULL");
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "out or name is NULL");
     TZ_TRY(tz_device_take_options(&how, options, &ctx));
     if (strcmp(name, "cpu") == 0)
         return open_cores(out, &how, "", &ctx);
@@ -235,7 +235,7 @@ tz_result tz_device_close_checked(tz_device *device, tz_error *err)
     if (forgotten > 0) {
         const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
         result = tz_fail(&ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
-                         tz_expecting(tz_at_nowhere(), 0, forgotten),
+                         tz_expecting(tz_no_location(), 0, forgotten),
                          "pieces of memory and events of the device were not released: %llu bytes",
                          (unsigned long long)bytes);
     }

@@ -156,7 +156,7 @@ const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count,
 /* ---- calls ---- */
 
 tz_result tz_call_refuse(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
-                         tz_place place, const char *text)
+                         tz_location place, const char *text)
 {
     const tz_context ctx = context_of(device, err);
     return tz_fail(&ctx, result, cause, place, "%s", text);
@@ -165,7 +165,7 @@ tz_result tz_call_refuse(const tz_device *device, tz_error *err, tz_result resul
 static tz_result fail_again(const tz_device *device, tz_error *err)
 {
     const tz_context ctx = context_of(device, err);
-    return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+    return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                    "the device failed before and must be closed; the first failure: %s",
                    device->first_failure.message);
 }
@@ -179,14 +179,14 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
                         uint64_t bytes, tz_error *err)
 {
     if (!device->driver)
-        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                               "the cores have no memory, queues or kernels of their own");
     if (!tz_device_is_ours(device))
-        return tz_call_refuse(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_call_refuse(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                               "the device was opened before a fork, and is the parent's alone");
     if (queue != TZ_NO_QUEUE && queue >= TZ_QUEUES)
         return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                              tz_expecting(tz_at_nowhere(), TZ_QUEUES - 1, queue),
+                              tz_expecting(tz_no_location(), TZ_QUEUES - 1, queue),
                               "there is no such queue");
     call->device = device;
     call->ctx = context_of(device, &call->error);

@@ -54,7 +54,7 @@ tz_result tz_device_take_options(tz_device_options *out, const tz_device_options
         return TZ_OK;
     if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
                        "options->struct_size is wrong; use TZ_DEVICE_OPTIONS_INIT");
     memcpy(out, given, given->struct_size);
     out->struct_size = sizeof *out;
@@ -82,7 +82,7 @@ void tz_cores_describe(tz_device_info *info)
                              .type = TZ_DEVICE_CPU,
                              .work = (1u << WORK_COUNT) - 1,
                              .usable = true};
-    info->limits.compute_units = tz_pool_cores();
+    info->limits.compute_units = tz_available_cpus();
     info->limits.fp64 = true;
     info->limits.unified_memory = true;
     if (pages > 0 && page > 0)
@@ -154,7 +154,7 @@ static tz_result make_list(tz_device_list **out, const tz_device_options *option
     tz_device_options how;
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!out)
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "out is NULL");
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "out is NULL");
     TZ_TRY(tz_device_take_options(&how, options, &ctx));
     whole_list *list = tz_alloc_zeroed(1, sizeof *list);
     if (!list)

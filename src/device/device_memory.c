@@ -49,12 +49,12 @@ static tz_result check_piece(const tz_device *device, uint64_t size, tz_error *e
 {
     const uint64_t most = device->info.limits.max_allocation;
     if (size == 0)
-        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                               "an allocation of 0 bytes");
     if (most == 0 || size <= most)
         return TZ_OK;
     return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                          tz_expecting(tz_at_nowhere(), most, size),
+                          tz_expecting(tz_no_location(), most, size),
                           "more bytes in one piece than the device allows");
 }
 
@@ -76,7 +76,7 @@ tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count
     if (sum <= room)
         return TZ_OK;
     return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                          tz_expecting(tz_at_nowhere(), room, sum),
+                          tz_expecting(tz_no_location(), room, sum),
                           "the plan needs more device memory than is free");
 }
 
@@ -117,7 +117,7 @@ static tz_result reserve(tz_device *device, uint64_t size, tz_error *err)
     if (size <= room)
         return TZ_OK;
     return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                          tz_expecting(tz_at_nowhere(), room, size),
+                          tz_expecting(tz_no_location(), room, size),
                           "more device memory than memory_bytes allows");
 }
 
@@ -188,7 +188,7 @@ static tz_result fail_full(tz_device *device, uint64_t size, const tz_error *fai
     const tz_context ctx = {.err = err, .ifd = -1};
     uint64_t bytes = TZ_NONE;
     (void)tz_device_free_memory(device, &bytes, NULL);
-    return tz_fail(&ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_expecting(tz_at_nowhere(), bytes, size),
+    return tz_fail(&ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_expecting(tz_no_location(), bytes, size),
                    "%s", failed->message);
 }
 
@@ -255,7 +255,7 @@ tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_devi
                          tz_error *err)
 {
     if (!handle)
-        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                               "handle is NULL");
     const tz_device_memory wanted = {
         .device = device, .size = size, .handle = handle, .wrapped = true};

@@ -43,7 +43,7 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
 tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err);
 /* A call that is wrong in itself, before begin. */
 tz_result tz_call_refuse(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
-                         tz_place place, const char *text);
+                         tz_location place, const char *text);
 
 /* Whether there is a driver, and this process may call it. */
 bool tz_device_is_ours(const tz_device *device);

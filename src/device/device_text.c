@@ -9,7 +9,7 @@
 
 static size_t cut_at_character(const char *text, size_t length)
 {
-    while (length > 0 && tz_utf8_continues((unsigned char)text[length]))
+    while (length > 0 && tz_utf8_is_continuation((unsigned char)text[length]))
         length--;
     return length;
 }

@@ -87,12 +87,12 @@ tz_result tz_device_launch(tz_device *device, uint32_t queue, const tz_launch *l
     tz_call call;
     if (!arguments_fit(device, launch))
         return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                              tz_expecting(tz_at_nowhere(), TZ_KERNEL_COUNT, launch->kernel),
+                              tz_expecting(tz_no_location(), TZ_KERNEL_COUNT, launch->kernel),
                               "no such kernel, or not its arguments");
     /* what the smallest grid of all drivers holds */
     if (launch->groups > INT32_MAX)
         return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                              tz_expecting(tz_at_nowhere(), INT32_MAX, launch->groups),
+                              tz_expecting(tz_no_location(), INT32_MAX, launch->groups),
                               "too many groups for one launch");
     if (launch->groups == 0)
         return TZ_OK;

@@ -56,7 +56,7 @@ bool tz_dl_to_dtype(tz_dl_dtype dtype, tz_dtype *out)
 tz_result tz_dl_refuse(const tz_context *ctx, tz_result result, const char *text)
 {
     const tz_cause cause = result == TZ_ERR_ARG ? TZ_CAUSE_ARG : TZ_CAUSE_UNSUPPORTED;
-    return tz_fail(ctx, result, cause, tz_at_nowhere(), "%s", text);
+    return tz_fail(ctx, result, cause, tz_no_location(), "%s", text);
 }
 
 tz_result tz_dl_take_options(tz_dlpack_options *out, const tz_dlpack_options *given,
@@ -67,12 +67,12 @@ tz_result tz_dl_take_options(tz_dlpack_options *out, const tz_dlpack_options *gi
         return TZ_OK;
     if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
                        "options->struct_size is wrong; use TZ_DLPACK_OPTIONS_INIT");
     memcpy(out, given, given->struct_size);
     if ((unsigned)out->axes > TZ_DL_ONE_BAND)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), TZ_DL_ONE_BAND, (uint64_t)out->axes),
+                       tz_expecting(tz_no_location(), TZ_DL_ONE_BAND, (uint64_t)out->axes),
                        "options->axes is not of tz_dl_axes");
     return TZ_OK;
 }
@@ -131,7 +131,7 @@ static tz_result set_type(tz_dl_tensor *tensor, const tz_buffer *buffer, const t
         return TZ_OK;
     if (tz_dtype_size(buffer->dtype) == 0)
         return tz_dl_refuse(ctx, TZ_ERR_ARG, "the buffer has no dtype");
-    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "DLPack has no %s", tz_dtype_name(buffer->dtype));
 }
 
@@ -150,7 +150,7 @@ static tz_result strides_of(const tz_buffer *buffer, int64_t out[TZ_AXES], const
     }
     for (int axis = 0; axis < TZ_AXES; axis++) {
         if (out[axis] % (int64_t)item != 0)
-            return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+            return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                            "a stride of %lld bytes is no multiple of a sample's %zu",
                            (long long)out[axis], item);
         out[axis] /= (int64_t)item;
@@ -168,7 +168,7 @@ static tz_result set_shape(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *
         return tz_dl_refuse(ctx, TZ_ERR_ARG, "the buffer is empty");
     if (axes == TZ_DL_ONE_BAND && sizes[TZ_BAND_AXIS] != 1)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), 1, sizes[TZ_BAND_AXIS]),
+                       tz_expecting(tz_no_location(), 1, sizes[TZ_BAND_AXIS]),
                        "the buffer has several bands; options->axes expects one");
     TZ_TRY(strides_of(buffer, strides, ctx));
     tz_dl_order(axes, order);

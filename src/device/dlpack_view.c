@@ -8,11 +8,11 @@ static tz_result find_dtype(tz_dl_dtype dtype, tz_dtype *out, const tz_context *
 {
     if (dtype.lanes != 1)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                       tz_expecting(tz_at_nowhere(), 1, dtype.lanes),
+                       tz_expecting(tz_no_location(), 1, dtype.lanes),
                        "the tensor's elements have several lanes");
     if (tz_dl_to_dtype(dtype, out))
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "the tensor's type, code %u of %u bits, is none of tz_dtype", dtype.code,
                    dtype.bits);
 }
@@ -26,13 +26,13 @@ typedef struct layout {
 static tz_result check_shape(const tz_dl_tensor *tensor, const tz_context *ctx)
 {
     if (tensor->ndim != 2 && tensor->ndim != 3)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "the tensor has %d dimensions, and not 2 or 3", (int)tensor->ndim);
     if (!tensor->shape)
         return tz_dl_refuse(ctx, TZ_ERR_ARG, "the tensor has no shape");
     for (int32_t i = 0; i < tensor->ndim; i++) {
         if (tensor->shape[i] < 1 || tensor->shape[i] > UINT32_MAX)
-            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                            "dimension %d of the tensor is %lld, and not 1 to 4294967295", (int)i,
                            (long long)tensor->shape[i]);
     }
@@ -133,7 +133,7 @@ static tz_result wrap_cl_mem(tz_buffer *buffer, const tz_dl_tensor *tensor, cons
         return TZ_OK;
     }
     tz_device_free(buffer->memory);
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "the tensor reaches beyond the %llu bytes of its cl_mem",
                    (unsigned long long)size);
 }
@@ -145,10 +145,10 @@ static tz_result wrap(tz_buffer *buffer, const tz_dl_tensor *tensor, const layou
     const char *name = is_opencl ? "OpenCL" : "CUDA";
     const extent e = extent_of(l, tz_dtype_size(buffer->dtype));
     if (!device)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the tensor is of %s; options->device says of which one", name);
     if (tz_dl_type_of(device) != (is_opencl ? TZ_DL_OPENCL : TZ_DL_CUDA))
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the tensor is of %s, and options->device is %s", name,
                        tz_device_get_info(device)->id);
     return is_opencl ? wrap_cl_mem(buffer, tensor, &e, device, ctx)
@@ -171,7 +171,7 @@ static tz_result point_to(tz_buffer *buffer, const tz_dl_tensor *tensor, const l
         return wrap(buffer, tensor, l, device, ctx);
     default:
         return tz_fail(
-            ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+            ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
             "the tensor is on a device of type %d; those of the host (1), of CUDA (2, 3, "
             "13) and of OpenCL (4) can be used",
             (int)tensor->device.type);
@@ -218,7 +218,7 @@ tz_result tz_dlpack_to_buffer(tz_buffer *out, const tz_dl_managed *managed,
     TZ_TRY(tz_dl_take_options(&how, options, &ctx));
     if (managed->version.major != TZ_DL_MAJOR) /* all else may be elsewhere then */
         return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                       tz_expecting(tz_at_nowhere(), TZ_DL_MAJOR, managed->version.major),
+                       tz_expecting(tz_no_location(), TZ_DL_MAJOR, managed->version.major),
                        "the tensor is of another major version of DLPack");
     if (how.writable && (managed->flags & TZ_DL_READ_ONLY))
         return tz_dl_refuse(&ctx, TZ_ERR_ARG, "the tensor is read only");

@@ -52,7 +52,7 @@ static tz_result check_view(const tz_encode_batch *batch, uint64_t number, tz_er
 {
     const tz_encode_entry *tile = &batch->tiles[number];
     const tz_encode_library *library = batch->library;
-    const tz_place place = tz_encode_place(tile->from, number);
+    const tz_location place = tz_encode_place(tile->from, number);
     if (tile->size > library->largest || tile->from % library->encoder.input_alignment != 0)
         return tz_encode_refuse(batch, tz_expecting(place, library->largest, tile->size),
                                 "the tile is not one that the library takes", err);
@@ -68,7 +68,7 @@ static tz_result check_view(const tz_encode_batch *batch, uint64_t number, tz_er
 static tz_result check_tile(const tz_encode_batch *batch, uint64_t number, tz_error *err)
 {
     const tz_encode_entry *tile = &batch->tiles[number];
-    const tz_place place = tz_encode_place(tile->from, number);
+    const tz_location place = tz_encode_place(tile->from, number);
     if (tile->size > TZ_ENCODE_LARGEST || !tz_memory_holds(batch->slab, tile->from, tile->size))
         return tz_encode_refuse(batch, place, "the tile is not within the slab", err);
     if (tile->skip != TZ_NONE && !tz_memory_holds(batch->slab, tile->skip, sizeof(uint32_t)))
@@ -93,7 +93,7 @@ tz_result tz_encode_check(const tz_encode_batch *batch, tz_error *err)
     const bool is_known = batch->library ? batch->library->compression == batch->compression
                                          : knows(batch->compression);
     if (!is_known || (batch->compression == PACKBITS && batch->row_bytes == 0))
-        return tz_encode_refuse(batch, tz_at_nowhere(), "devices do not encode such tiles", err);
+        return tz_encode_refuse(batch, tz_no_location(), "devices do not encode such tiles", err);
     if (batch->table % 8 != 0 ||
         !tz_memory_holds(batch->slab, batch->table,
                          tz_mul_capped(batch->count, sizeof *batch->tiles)))
@@ -108,14 +108,14 @@ tz_result tz_encode_check(const tz_encode_batch *batch, tz_error *err)
     return TZ_OK;
 }
 
-tz_place tz_encode_place(uint64_t offset, uint64_t number)
+tz_location tz_encode_place(uint64_t offset, uint64_t number)
 {
-    tz_place place = tz_at_offset(offset);
+    tz_location place = tz_at_offset(offset);
     place.tile = (int64_t)number;
     return place;
 }
 
-tz_result tz_encode_refuse(const tz_encode_batch *batch, tz_place place, const char *text,
+tz_result tz_encode_refuse(const tz_encode_batch *batch, tz_location place, const char *text,
                            tz_error *err)
 {
     return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);

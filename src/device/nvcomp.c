@@ -135,7 +135,7 @@ static tz_result answer(tz_nvcomp_status status, const tz_nvcomp_batch *batch, c
                              status == TZ_NVCOMP_ChunkSizeTooLarge ||
                              status == TZ_NVCOMP_BatchSizeTooLarge;
     return tz_fail(ctx, unsupported ? TZ_ERR_UNSUPPORTED : TZ_ERR_DEVICE,
-                   unsupported ? TZ_CAUSE_UNSUPPORTED : TZ_CAUSE_DEVICE, tz_at_nowhere(),
+                   unsupported ? TZ_CAUSE_UNSUPPORTED : TZ_CAUSE_DEVICE, tz_no_location(),
                    "nvcompBatched%s%s of %llu chunks of up to %llu bytes: %s (%d)",
                    codec_name(batch->codec), function, (unsigned long long)batch->count,
                    (unsigned long long)batch->max_chunk, tz_nvcomp_status_name(status),

@@ -86,12 +86,12 @@ static tz_result pick(tz_cl_state *s, const tz_cl_places *places, uint32_t index
                       const tz_device_options *options, tz_device_info *info, const tz_context *ctx)
 {
     if (index >= places->count)
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "there is no such device: OpenCL has %zu%s%s", places->count,
                        places->reason[0] ? "; " : "", places->reason);
     tz_cl_describe(&s->api, &places->list[index], index, info);
     if (!info->usable)
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device cannot be used: %s", info->reason);
     return make_context(s, places->list[index].device, options->opencl_context, ctx);
 }
@@ -113,7 +113,7 @@ static tz_result open_loaded(tz_cl_state *s, const tz_device_options *options, u
 {
     char reason[256];
     if (!tz_cl_load(&s->api, library_of(options), reason, sizeof reason))
-        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "OpenCL is not there: %s", reason);
     if (pthread_mutex_init(&s->launch_lock, NULL) != 0)
         return tz_fail_nomem(ctx, sizeof s->launch_lock);

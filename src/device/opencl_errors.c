@@ -24,7 +24,7 @@ tz_result tz_cl_fail(const tz_context *ctx, const char *function, int32_t code)
 {
     const bool memory =
         code == TZ_CL_MEM_OBJECT_ALLOCATION_FAILURE || code == TZ_CL_OUT_OF_HOST_MEMORY;
-    return tz_fail(ctx, memory ? TZ_ERR_NOMEM : TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+    return tz_fail(ctx, memory ? TZ_ERR_NOMEM : TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                    "%s: %s (%d)", function, tz_cl_error_text(code), (int)code);
 }
 
@@ -34,7 +34,7 @@ tz_result tz_cl_fail_memory(const tz_context *ctx, const char *function, int32_t
     if (code != TZ_CL_OUT_OF_RESOURCES && code != TZ_CL_INVALID_BUFFER_SIZE &&
         code != TZ_CL_MEM_OBJECT_ALLOCATION_FAILURE && code != TZ_CL_OUT_OF_HOST_MEMORY)
         return tz_cl_fail(ctx, function, code);
-    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_no_location(),
                    "no %llu bytes of device memory: %s: %s (%d)", (unsigned long long)size,
                    function, tz_cl_error_text(code), (int)code);
 }

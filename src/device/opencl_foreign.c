@@ -13,7 +13,7 @@ static tz_result check_context(const tz_cl_state *s, tz_cl_device device, tz_cl_
     const int32_t code = s->api.GetContextInfo(context, (uint32_t)TZ_CL_CONTEXT_DEVICES,
                                                sizeof devices, devices, &size);
     if (code == TZ_CL_INVALID_CONTEXT)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "opencl_context is no context of this loader's");
     if (code != TZ_CL_SUCCESS)
         return tz_cl_fail(ctx, "clGetContextInfo", code);
@@ -21,7 +21,7 @@ static tz_result check_context(const tz_cl_state *s, tz_cl_device device, tz_cl_
         if (devices[i] == device)
             return TZ_OK;
     }
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "the device is not in opencl_context");
 }
 
@@ -67,15 +67,15 @@ static tz_result check_memory(const tz_cl_state *s, const tz_device_memory *memo
                               const mem_facts *facts, const tz_context *ctx)
 {
     if (facts->type != (uint32_t)TZ_CL_MEM_OBJECT_BUFFER)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the handle is an image, and no buffer");
     if (facts->context != s->context)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the handle is of another context than the device's; open the device with "
                        "opencl_context");
     if (memory->size > facts->size)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), facts->size, memory->size),
+                       tz_expecting(tz_no_location(), facts->size, memory->size),
                        "the handle has fewer bytes");
     return TZ_OK;
 }
@@ -86,7 +86,7 @@ tz_result tz_cl_wrap(void *state, tz_device_memory *memory, const tz_context *ct
     mem_facts facts = {0};
     int32_t code = ask(s, memory->handle, &facts);
     if (code == TZ_CL_INVALID_MEM_OBJECT)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the handle is no memory of OpenCL");
     if (code != TZ_CL_SUCCESS)
         return tz_cl_fail(ctx, "clGetMemObjectInfo", code);

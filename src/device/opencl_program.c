@@ -29,7 +29,7 @@ static tz_result fail_build(const tz_cl_api *api, tz_cl_program program, tz_cl_d
                                         log, NULL) == TZ_CL_SUCCESS)
         tz_device_text(shown, sizeof shown, log);
     tz_free(log);
-    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                    "the kernels do not compile: clBuildProgram: %s (%d): %s",
                    tz_cl_error_text(code), (int)code, shown);
 }

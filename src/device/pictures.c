@@ -17,7 +17,7 @@ bool tz_pictures_find(const tz_device *device, uint16_t compression, bool encode
 
 /* ---- what a library would have to trust ---- */
 
-static tz_result refuse(const tz_picture_batch *batch, tz_place place, const char *text,
+static tz_result refuse(const tz_picture_batch *batch, tz_location place, const char *text,
                         tz_error *err)
 {
     return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
@@ -36,7 +36,7 @@ static tz_result check_picture(const tz_picture_batch *batch, uint64_t index, ui
                                tz_error *err)
 {
     const tz_picture *picture = &batch->pictures[index];
-    tz_place place = tz_at_offset(picture->at);
+    tz_location place = tz_at_offset(picture->at);
     place.tile = (int64_t)index;
     if (!is_possible(picture))
         return refuse(batch, place, "no library has such pictures", err);
@@ -69,7 +69,7 @@ static tz_result check_batch(const tz_picture_batch *batch, uint64_t *total, tz_
 static tz_result check_streams(const tz_picture_batch *batch, tz_error *err)
 {
     for (uint64_t i = 0; i < batch->count; i++) {
-        tz_place place = tz_at_nowhere();
+        tz_location place = tz_no_location();
         place.tile = (int64_t)i;
         if (!batch->pictures[i].bytes || batch->pictures[i].size == 0)
             return refuse(batch, place, "the picture has no stream", err);
@@ -89,7 +89,7 @@ tz_result tz_pictures_decode(uint32_t queue, const tz_picture_batch *batch, tz_e
     if (batch->count == 0)
         return TZ_OK;
     if (!device->driver->decode_pictures)
-        return refuse(batch, tz_expecting(tz_at_nowhere(), TZ_NONE, batch->compression),
+        return refuse(batch, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
                       "the device has no library for pictures", err);
     for (uint64_t i = 0; i < batch->count; i++)
         batch->pictures[i].failed = false;
@@ -108,7 +108,7 @@ tz_result tz_pictures_encode(uint32_t queue, const tz_picture_batch *batch,
     if (batch->count == 0)
         return TZ_OK;
     if (!device->driver->encode_pictures)
-        return refuse(batch, tz_expecting(tz_at_nowhere(), TZ_NONE, batch->compression),
+        return refuse(batch, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
                       "the device has no library for pictures", err);
     TZ_TRY(tz_call_begin(&call, device, TZ_CALL_ENCODE, queue, total, err));
     return tz_call_end(

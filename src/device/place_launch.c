@@ -17,7 +17,7 @@ _Static_assert(TZ_PLACE_INTO == TZ_ENTRY_HAS_INTO && TZ_PLACE_MASK == TZ_ENTRY_H
                    TZ_PLACE_INVALID == TZ_ENTRY_IS_INVALID && TZ_NONE == TZ_ENTRY_NO_STATUS,
                "kernels read the flags as they are");
 
-static tz_result refuse(const tz_place_batch *batch, tz_place place, const char *text,
+static tz_result refuse(const tz_place_batch *batch, tz_location place, const char *text,
                         tz_error *err)
 {
     return tz_call_refuse(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
@@ -60,7 +60,7 @@ static uint64_t pixel_bytes(const tz_place_format *format)
 }
 
 static tz_result check_targets(const tz_place_batch *batch, const tz_place_entry *entry,
-                               uint64_t pixel, tz_place place, tz_error *err)
+                               uint64_t pixel, tz_location place, tz_error *err)
 {
     if ((entry->flags & TZ_PLACE_INTO) &&
         (!batch->into || !written_within(batch->into, entry, entry->into, entry->into_row,
@@ -76,7 +76,7 @@ static tz_result check_targets(const tz_place_batch *batch, const tz_place_entry
 static tz_result check_entry(const tz_place_batch *batch, uint64_t index, tz_error *err)
 {
     const tz_place_entry *entry = &batch->entries[index];
-    tz_place place = tz_at_offset(entry->from);
+    tz_location place = tz_at_offset(entry->from);
     place.tile = (int64_t)index;
     if (entry->format >= batch->format_count)
         return refuse(batch, tz_expecting(place, batch->format_count, entry->format),

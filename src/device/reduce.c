@@ -175,10 +175,10 @@ static tz_result check_make(const tz_reduction *how, uint32_t rows, const tz_dev
                             uint64_t offset, tz_error *err)
 {
     if (!tz_device_reduces(memory->device, how))
-        return tz_call_refuse(memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_call_refuse(memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                               "the device cannot make such overviews");
     if (rows == 0)
-        return tz_call_refuse(memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_call_refuse(memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                               "a reducer of no rows");
     const uint64_t bytes = tz_reducer_bytes(how, rows);
     if (offset % 64 != 0 || !tz_memory_holds(memory, offset, bytes))

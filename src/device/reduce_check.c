@@ -5,7 +5,8 @@
 #include "device/launch.h"
 #include "device/reduce_state.h"
 
-static tz_result refuse(const tz_reducer *reducer, tz_place place, const char *text, tz_error *err)
+static tz_result refuse(const tz_reducer *reducer, tz_location place, const char *text,
+                        tz_error *err)
 {
     return tz_call_refuse(reducer->memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, place, text);
 }
@@ -16,10 +17,10 @@ static tz_result check_buffer(const tz_reducer *reducer, const tz_buffer *buffer
                               uint32_t bands, tz_error *err)
 {
     if (!buffer->memory || buffer->memory->device != reducer->memory->device)
-        return refuse(reducer, tz_at_nowhere(), "rows are not in memory of the reducer's device",
+        return refuse(reducer, tz_no_location(), "rows are not in memory of the reducer's device",
                       err);
     if (buffer->dtype != dtype || buffer->bands != bands)
-        return refuse(reducer, tz_expecting(tz_at_nowhere(), bands, buffer->bands),
+        return refuse(reducer, tz_expecting(tz_no_location(), bands, buffer->bands),
                       "rows have another type, or other bands, than the reduction", err);
     if (buffer->height == 0 || buffer->width == 0 || !tz_buffer_is_within(buffer))
         return refuse(reducer, tz_at_offset(buffer->offset), "rows are not within their memory",
@@ -38,13 +39,13 @@ static tz_result check_part(const tz_reducer *reducer, const tz_row_part *part, 
     if (column > columns.first || (uint64_t)column + part->pixels.width < columns.end)
         return refuse(
             reducer,
-            tz_expecting(tz_at_nowhere(), columns.end, (uint64_t)column + part->pixels.width),
+            tz_expecting(tz_no_location(), columns.end, (uint64_t)column + part->pixels.width),
             "old rows do not have all columns", err);
     if (!how->mask || !part->mask.memory)
         return TZ_OK;
     TZ_TRY(check_buffer(reducer, &part->mask, TZ_DTYPE_UINT8, 1, err));
     if (part->mask.width != part->pixels.width || part->mask.height != part->pixels.height)
-        return refuse(reducer, tz_at_nowhere(), "the mask has another size than its pixels", err);
+        return refuse(reducer, tz_no_location(), "the mask has another size than its pixels", err);
     return TZ_OK;
 }
 
@@ -75,7 +76,7 @@ static tz_result check_source(const tz_reducer *reducer, const tz_reduce_source 
             TZ_TRY(check_part(reducer, &from->parts[i], from->column, err));
     }
     if (!has_rows(from, rows))
-        return refuse(reducer, tz_expecting(tz_at_nowhere(), rows.first, rows.end),
+        return refuse(reducer, tz_expecting(tz_no_location(), rows.first, rows.end),
                       "old rows that new ones look at are missing", err);
     return TZ_OK;
 }
@@ -87,7 +88,7 @@ static tz_result check_new(const tz_reducer *reducer, const tz_buffer *buffer, t
 {
     TZ_TRY(check_buffer(reducer, buffer, dtype, bands, err));
     if (buffer->width != reducer->how.to_width || buffer->height < rows)
-        return refuse(reducer, tz_expecting(tz_at_nowhere(), reducer->how.to_width, buffer->width),
+        return refuse(reducer, tz_expecting(tz_no_location(), reducer->how.to_width, buffer->width),
                       "there is no room for the new rows, or they have another width", err);
     return TZ_OK;
 }
@@ -98,7 +99,7 @@ tz_result tz_reducer_check(const tz_reducer *reducer, const tz_reduce_source *fr
 {
     const tz_reduction *how = &reducer->how;
     if (rows > reducer->rows || first > how->to_height || rows > how->to_height - first)
-        return refuse(reducer, tz_expecting(tz_at_nowhere(), reducer->rows, rows),
+        return refuse(reducer, tz_expecting(tz_no_location(), reducer->rows, rows),
                       "more new rows than a run makes, or the level has", err);
     if (rows == 0)
         return TZ_OK;

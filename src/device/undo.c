@@ -38,7 +38,7 @@ static tz_result check_entry(const tz_undo_batch *batch, uint64_t index, tz_erro
 {
     const tz_undo_entry *entry = &batch->entries[index];
     tz_device *device = batch->slab->device;
-    tz_place place = tz_at_offset(entry->offset);
+    tz_location place = tz_at_offset(entry->offset);
     place.tile = (int64_t)index;
     const uint64_t used = (uint64_t)entry->count * entry->width;
     if (!is_undone(entry) || used > entry->row_bytes)

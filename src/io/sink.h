@@ -31,10 +31,10 @@ tz_result tz_sink_open_memory_spool(tz_sink **out, const tz_context *ctx);
 /* size bytes of one sink to another; from has the function to read. By the system alone where both
  * are files, else through the caller's buffer of room bytes. */
 tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,
-                       uint64_t size, void *buffer, size_t room, const tz_context *ctx);
+                       uint64_t size, void *buffer, size_t buffer_size, const tz_context *ctx);
 
 /* The functions of a sink; errors get ctx's name. NULL functions succeed. */
-tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
+tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *buffers, size_t count,
                         const tz_context *ctx);
 tz_result tz_sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
                        const tz_context *ctx);
@@ -45,7 +45,7 @@ tz_result tz_sink_commit(tz_sink *sink, const tz_context *ctx);
 void tz_sink_close(tz_sink *sink); /* NULL is fine */
 
 /* Whether write takes any order of offsets, as files and memory do. */
-bool tz_sink_takes_any_order(tz_sink *sink);
+bool tz_sink_is_seekable(tz_sink *sink);
 
 /* Bytes that the destination's file system has left for us; TZ_NONE: unknown. */
 uint64_t tz_sink_free_space(tz_sink *sink);

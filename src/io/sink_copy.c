@@ -6,33 +6,33 @@
 
 #include "base/mem.h"
 #include "io/sink.h"
-#include "io/sink_calls.h"
 #include "io/sink_file.h"
+#include "io/sink_syscalls.h"
 
 /* Of one call: Linux would stop a little below 2 GiB anyway. */
-#define LARGEST_COPY ((uint64_t)1 << 30)
+#define MAX_COPY ((uint64_t)1 << 30)
 
 /* EPERM is what some sandboxes answer to calls that they do not know; EXDEV where a file system
  * cannot do it for another. */
-bool tz_is_missing(int error_number)
+bool tz_errno_is_unsupported(int error_number)
 {
     return error_number == EOPNOTSUPP || error_number == ENOTSUP || error_number == ENOSYS ||
            error_number == EINVAL || error_number == EPERM || error_number == EXDEV;
 }
 
 /* Some systems answer 0 where they should have said that they cannot. */
-tz_result tz_file_sink_copy(const tz_file_sink *to, uint64_t to_offset, const tz_file_sink *from,
-                            uint64_t from_offset, uint64_t size, uint64_t *done,
-                            const tz_context *ctx)
+tz_result tz_file_sink_copy_range(const tz_file_sink *to, uint64_t to_offset,
+                                  const tz_file_sink *from, uint64_t from_offset, uint64_t size,
+                                  uint64_t *done, const tz_context *ctx)
 {
     for (*done = 0; *done < size;) {
         uint64_t left = size - *done;
         long copied;
         TZ_RETRY(copied,
-                 tz_sink_call->copy_range(from->temporary.fd, (int64_t)(from_offset + *done),
-                                          to->temporary.fd, (int64_t)(to_offset + *done),
-                                          (size_t)(left < LARGEST_COPY ? left : LARGEST_COPY)));
-        if (copied == 0 || (copied < 0 && tz_is_missing(errno)))
+                 tz_sink_syscall->copy_range(from->temporary.fd, (int64_t)(from_offset + *done),
+                                             to->temporary.fd, (int64_t)(to_offset + *done),
+                                             (size_t)(left < MAX_COPY ? left : MAX_COPY)));
+        if (copied == 0 || (copied < 0 && tz_errno_is_unsupported(errno)))
             break;
         if (copied < 0)
             return tz_fail_errno(ctx, tz_at_offset(to_offset + *done), errno,
@@ -42,7 +42,7 @@ tz_result tz_file_sink_copy(const tz_file_sink *to, uint64_t to_offset, const tz
     return TZ_OK;
 }
 
-static bool fits(uint64_t offset, uint64_t size)
+static bool is_file_range(uint64_t offset, uint64_t size)
 {
     uint64_t end;
     return tz_add(offset, size, &end) && end <= INT64_MAX;
@@ -54,22 +54,23 @@ static tz_result copy_files(tz_file_sink *to, uint64_t to_offset, const tz_file_
                             const tz_context *ctx)
 {
     *done = 0;
-    if (!fits(to_offset, size) || !fits(from_offset, size))
+    if (!is_file_range(to_offset, size) || !is_file_range(from_offset, size))
         return TZ_OK;
     TZ_TRY(tz_file_sink_check(to, ctx));
     to->synced = false;
-    TZ_TRY(tz_file_sink_remember(
-        to, tz_file_sink_copy(to, to_offset, from, from_offset, size, done, ctx)));
+    TZ_TRY(tz_file_sink_record_failure(
+        to, tz_file_sink_copy_range(to, to_offset, from, from_offset, size, done, ctx)));
     if (*done > 0)
-        tz_file_sink_wrote(to, to_offset + *done);
+        tz_file_sink_note_written(to, to_offset + *done);
     return TZ_OK;
 }
 
-static tz_result copy_through(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,
-                              uint64_t size, void *buffer, size_t room, const tz_context *ctx)
+static tz_result copy_through_buffer(tz_sink *to, uint64_t to_offset, tz_sink *from,
+                                     uint64_t from_offset, uint64_t size, void *buffer,
+                                     size_t buffer_size, const tz_context *ctx)
 {
     for (uint64_t done = 0; done < size;) {
-        tz_bytes step = {buffer, size - done < room ? (size_t)(size - done) : room};
+        tz_bytes step = {buffer, size - done < buffer_size ? (size_t)(size - done) : buffer_size};
         TZ_TRY(tz_sink_read(from, from_offset + done, buffer, step.size, ctx));
         TZ_TRY(tz_sink_write(to, to_offset + done, &step, 1, ctx));
         done += step.size;
@@ -78,15 +79,15 @@ static tz_result copy_through(tz_sink *to, uint64_t to_offset, tz_sink *from, ui
 }
 
 tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,
-                       uint64_t size, void *buffer, size_t room, const tz_context *ctx)
+                       uint64_t size, void *buffer, size_t buffer_size, const tz_context *ctx)
 {
     tz_file_sink *to_file = tz_file_sink_of(to);
     const tz_file_sink *from_file = tz_file_sink_of(from);
     uint64_t done = 0;
-    if (room == 0)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "no room to copy through");
+    if (buffer_size == 0)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "no room to copy through");
     if (to_file && from_file)
         TZ_TRY(copy_files(to_file, to_offset, from_file, from_offset, size, &done, ctx));
-    return copy_through(to, to_offset + done, from, from_offset + done, size - done, buffer, room,
-                        ctx);
+    return copy_through_buffer(to, to_offset + done, from, from_offset + done, size - done, buffer,
+                               buffer_size, ctx);
 }

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "io/sink.h"
-#include "io/sink_calls.h"
+#include "io/sink_syscalls.h"
 
 /* ---------------------------------------------------------------------------------------------
  * Commit
@@ -21,9 +21,9 @@ static tz_result set_size(tz_file_sink *file, uint64_t size, const tz_context *c
     if (size == file->end)
         return TZ_OK;
     int failed;
-    TZ_RETRY(failed, tz_sink_call->ftruncate(file->temporary.fd, (int64_t)size));
+    TZ_RETRY(failed, tz_sink_syscall->ftruncate(file->temporary.fd, (int64_t)size));
     if (failed)
-        return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot set the size to %llu bytes",
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot set the size to %llu bytes",
                              (unsigned long long)size);
     file->end = size;
     return TZ_OK;
@@ -31,13 +31,13 @@ static tz_result set_size(tz_file_sink *file, uint64_t size, const tz_context *c
 
 /* Permissions are set before fsync, so that they too are on the disk before the name is. A failure
  * of fsync is final, EINTR included: the pages it could not write may be forgotten by now. */
-static tz_result make_lasting(tz_file_sink *file, uint64_t size, const tz_context *ctx)
+static tz_result sync_with_access(tz_file_sink *file, uint64_t size, const tz_context *ctx)
 {
     TZ_TRY(set_size(file, size, ctx));
-    TZ_TRY(tz_destination_look(&file->at, ctx));
-    TZ_TRY(tz_keep_access(file->temporary.fd, &file->at, ctx));
-    if (!file->no_sync && tz_sink_call->fsync(file->temporary.fd) != 0)
-        return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot bring %llu bytes to the disk",
+    TZ_TRY(tz_destination_stat(&file->destination, ctx));
+    TZ_TRY(tz_preserve_access(file->temporary.fd, &file->destination, ctx));
+    if (!file->no_sync && tz_sink_syscall->fsync(file->temporary.fd) != 0)
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot bring %llu bytes to the disk",
                              (unsigned long long)size);
     file->synced = true;
     return TZ_OK;
@@ -48,11 +48,11 @@ static tz_result sync_file(tz_sink *sink, uint64_t size, tz_error *err)
     tz_file_sink *file = (tz_file_sink *)sink;
     tz_context ctx = tz_file_sink_context(file, err);
     TZ_TRY(tz_file_sink_check(file, &ctx));
-    return tz_file_sink_remember(file, make_lasting(file, size, &ctx));
+    return tz_file_sink_record_failure(file, sync_with_access(file, size, &ctx));
 }
 
 /* Times of change are no finer than a tick, or a second: what matters most is compared itself. */
-static bool differs(const struct stat *a, const struct stat *b)
+static bool file_changed(const struct stat *a, const struct stat *b)
 {
     return !tz_same_file(a, b) || a->st_mode != b->st_mode || a->st_uid != b->st_uid ||
            a->st_gid != b->st_gid || a->st_ctim.tv_sec != b->st_ctim.tv_sec ||
@@ -60,39 +60,40 @@ static bool differs(const struct stat *a, const struct stat *b)
 }
 
 /* Whether the destination is no longer the file whose permissions were taken over. */
-static tz_result look_again(tz_file_sink *file, bool *changed, const tz_context *ctx)
+static tz_result stat_destination_again(tz_file_sink *file, bool *changed, const tz_context *ctx)
 {
-    bool existed = file->at.exists;
-    struct stat before = file->at.status;
-    TZ_TRY(tz_destination_look(&file->at, ctx));
-    *changed = file->at.exists != existed || (existed && differs(&before, &file->at.status));
+    bool existed = file->destination.exists;
+    struct stat before = file->destination.status;
+    TZ_TRY(tz_destination_stat(&file->destination, ctx));
+    *changed = file->destination.exists != existed ||
+               (existed && file_changed(&before, &file->destination.status));
     return TZ_OK;
 }
 
 /* Some file systems tell only at close that the last bytes found no room. The lock has to be held
  * until the file has its name, so a second descriptor is closed for that. */
-static tz_result close_once(const tz_file_sink *file, const tz_context *ctx)
+static tz_result close_duplicate(const tz_file_sink *file, const tz_context *ctx)
 {
     int failed;
     do {
-        int copy = tz_sink_call->dup(file->temporary.fd);
+        int copy = tz_sink_syscall->dup(file->temporary.fd);
         if (copy < 0)
-            return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot get a second descriptor");
-        failed = tz_sink_call->close(copy);
+            return tz_fail_errno(ctx, tz_no_location(), errno, "cannot get a second descriptor");
+        failed = tz_sink_syscall->close(copy);
     } while (failed && errno == EINTR);
     if (failed)
-        return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot close the file");
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot close the file");
     return TZ_OK;
 }
 
 static tz_result sync_directory(const tz_file_sink *file, const tz_context *ctx)
 {
     int failed;
-    TZ_RETRY(failed, tz_sink_call->fsync(file->at.dir));
+    TZ_RETRY(failed, tz_sink_syscall->fsync(file->destination.dir));
     /* Network file systems that know no such thing have no better way to offer. */
     if (failed == 0 || errno == EINVAL || errno == ENOTSUP)
         return TZ_OK;
-    return tz_fail_errno(ctx, tz_at_nowhere(), errno,
+    return tz_fail_errno(ctx, tz_no_location(), errno,
                          "is complete, but may not survive a power failure: cannot bring its "
                          "directory to the disk");
 }
@@ -100,11 +101,11 @@ static tz_result sync_directory(const tz_file_sink *file, const tz_context *ctx)
 static tz_result commit_steps(tz_file_sink *file, const tz_context *ctx)
 {
     bool changed;
-    TZ_TRY(look_again(file, &changed, ctx));
+    TZ_TRY(stat_destination_again(file, &changed, ctx));
     if (changed || !file->synced)
-        TZ_TRY(make_lasting(file, file->end, ctx));
-    TZ_TRY(close_once(file, ctx));
-    TZ_TRY(tz_publish(&file->temporary, &file->at, file->exclusive, ctx));
+        TZ_TRY(sync_with_access(file, file->end, ctx));
+    TZ_TRY(close_duplicate(file, ctx));
+    TZ_TRY(tz_temporary_publish(&file->temporary, &file->destination, file->exclusive, ctx));
     file->committed = true;
     return file->no_sync ? TZ_OK : sync_directory(file, ctx);
 }
@@ -114,14 +115,14 @@ static tz_result commit_file(tz_sink *sink, tz_error *err)
     tz_file_sink *file = (tz_file_sink *)sink;
     tz_context ctx = tz_file_sink_context(file, err);
     TZ_TRY(tz_file_sink_check(file, &ctx));
-    return tz_file_sink_remember(file, commit_steps(file, &ctx));
+    return tz_file_sink_record_failure(file, commit_steps(file, &ctx));
 }
 
 void tz_file_sink_close(tz_sink *sink)
 {
     tz_file_sink *file = (tz_file_sink *)sink;
-    tz_temporary_close(&file->temporary, file->at.dir);
-    tz_destination_close(&file->at);
+    tz_temporary_close(&file->temporary, file->destination.dir);
+    tz_destination_close(&file->destination);
     tz_free(file);
 }
 
@@ -131,17 +132,18 @@ void tz_file_sink_close(tz_sink *sink)
 
 static tz_result open_temporary(tz_file_sink *file, const tz_context *ctx)
 {
-    if (file->exclusive && file->at.exists)
+    if (file->exclusive && file->destination.exists)
         return tz_fail_exists(ctx);
-    return tz_temporary_open(&file->temporary, &file->at, ctx);
+    return tz_temporary_open(&file->temporary, &file->destination, ctx);
 }
 
-static tz_result open_parts(tz_file_sink *file, const char *path, const tz_context *ctx)
+static tz_result open_destination_and_temporary(tz_file_sink *file, const char *path,
+                                                const tz_context *ctx)
 {
-    TZ_TRY(tz_destination_open(&file->at, path, ctx));
+    TZ_TRY(tz_destination_open(&file->destination, path, ctx));
     tz_result result = open_temporary(file, ctx);
     if (result != TZ_OK)
-        tz_destination_close(&file->at);
+        tz_destination_close(&file->destination);
     return result;
 }
 
@@ -162,7 +164,7 @@ tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, boo
                                     .close = tz_file_sink_close},
                            .exclusive = exclusive,
                            .no_sync = no_sync};
-    tz_result result = open_parts(file, path, &named);
+    tz_result result = open_destination_and_temporary(file, path, &named);
     if (result != TZ_OK) {
         tz_free(file);
         return result;
@@ -183,7 +185,7 @@ tz_file_sink *tz_file_sink_of(tz_sink *sink)
     return sink && sink->write == tz_file_sink_write ? (tz_file_sink *)sink : NULL;
 }
 
-bool tz_sink_takes_any_order(tz_sink *sink)
+bool tz_sink_is_seekable(tz_sink *sink)
 {
     return tz_file_sink_of(sink) || tz_sink_is_memory(sink);
 }

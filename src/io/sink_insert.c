@@ -15,10 +15,10 @@
 #include <errno.h>
 
 #include "base/mem.h"
-#include "io/sink_calls.h"
 #include "io/sink_file.h"
+#include "io/sink_syscalls.h"
 
-#define LARGEST_STEP ((uint64_t)256 << 10) /* through a buffer of this size */
+#define MAX_STEP ((uint64_t)256 << 10) /* through a buffer of this size */
 
 /* ---------------------------------------------------------------------------------------------
  * By the file system
@@ -29,7 +29,7 @@
 static bool is_untouched(const tz_file_sink *file)
 {
     struct stat status;
-    return tz_sink_call->fstat(file->temporary.fd, &status) == 0 && status.st_size >= 0 &&
+    return tz_sink_syscall->fstat(file->temporary.fd, &status) == 0 && status.st_size >= 0 &&
            (uint64_t)status.st_size == file->end;
 }
 
@@ -39,13 +39,13 @@ static tz_result insert_range(const tz_file_sink *file, uint64_t size, bool *don
 {
     int error_number;
     do {
-        int failed = tz_sink_call->insert_range(file->temporary.fd, 0, (int64_t)size);
+        int failed = tz_sink_syscall->insert_range(file->temporary.fd, 0, (int64_t)size);
         error_number = failed ? errno : 0;
     } while (error_number == EINTR && is_untouched(file));
     *done = error_number == 0;
-    if (error_number == 0 || tz_is_missing(error_number))
+    if (error_number == 0 || tz_errno_is_unsupported(error_number))
         return TZ_OK;
-    return tz_fail_errno(ctx, tz_at_nowhere(), error_number,
+    return tz_fail_errno(ctx, tz_no_location(), error_number,
                          "cannot make room for %llu bytes at the front", (unsigned long long)size);
 }
 
@@ -63,7 +63,7 @@ static tz_result move_by_system(const tz_file_sink *file, uint64_t size, uint64_
     while (*left > 0) {
         uint64_t from = (*left - 1) / size * size;
         uint64_t done;
-        TZ_TRY(tz_file_sink_copy(file, from + size, file, from, *left - from, &done, ctx));
+        TZ_TRY(tz_file_sink_copy_range(file, from + size, file, from, *left - from, &done, ctx));
         if (done < *left - from)
             break;
         *left = from;
@@ -71,31 +71,31 @@ static tz_result move_by_system(const tz_file_sink *file, uint64_t size, uint64_
     return TZ_OK;
 }
 
-static tz_result move_through(const tz_file_sink *file, uint64_t size, uint64_t left, void *buffer,
-                              size_t room, const tz_context *ctx)
+static tz_result move_through_buffer(const tz_file_sink *file, uint64_t size, uint64_t left,
+                                     void *buffer, size_t buffer_size, const tz_context *ctx)
 {
     uint64_t end;
     while (left > 0) {
-        tz_bytes step = {buffer, left < room ? (size_t)left : room};
+        tz_bytes step = {buffer, left < buffer_size ? (size_t)left : buffer_size};
         left -= step.size;
-        TZ_TRY(tz_file_sink_get(file, left, buffer, step.size, ctx));
-        TZ_TRY(tz_file_sink_put(file, left + size, &step, 1, &end, ctx));
+        TZ_TRY(tz_file_sink_pread(file, left, buffer, step.size, ctx));
+        TZ_TRY(tz_file_sink_pwrite(file, left + size, &step, 1, &end, ctx));
     }
     return TZ_OK;
 }
 
-static tz_result move_bytes(const tz_file_sink *file, uint64_t size, const tz_context *ctx)
+static tz_result move_up(const tz_file_sink *file, uint64_t size, const tz_context *ctx)
 {
     uint64_t left = file->end;
-    if (size >= LARGEST_STEP)
+    if (size >= MAX_STEP)
         TZ_TRY(move_by_system(file, size, &left, ctx));
     if (left == 0)
         return TZ_OK;
-    size_t room = (size_t)(left < LARGEST_STEP ? left : LARGEST_STEP);
-    void *buffer = tz_alloc(room);
+    size_t buffer_size = (size_t)(left < MAX_STEP ? left : MAX_STEP);
+    void *buffer = tz_alloc(buffer_size);
     if (!buffer)
-        return tz_fail_nomem(ctx, room);
-    tz_result result = move_through(file, size, left, buffer, room, ctx);
+        return tz_fail_nomem(ctx, buffer_size);
+    tz_result result = move_through_buffer(file, size, left, buffer, buffer_size, ctx);
     tz_free(buffer);
     return result;
 }
@@ -106,30 +106,30 @@ static tz_result move_bytes(const tz_file_sink *file, uint64_t size, const tz_co
 
 /* The front is written next, and brought to the disk in steps as all was that came before; whatever
  * moved is asked for once more, at once. */
-static void begin_write_back(tz_file_sink *file, uint64_t size)
+static void restart_write_back(tz_file_sink *file, uint64_t size)
 {
     if (!file->no_sync)
-        (void)tz_sink_call->write_back(file->temporary.fd, (int64_t)size,
-                                       (int64_t)(file->end - size));
+        (void)tz_sink_syscall->write_back(file->temporary.fd, (int64_t)size,
+                                          (int64_t)(file->end - size));
     file->written_back = 0;
 }
 
 /* Of a file that is still empty nothing moves. */
-static tz_result make_room(tz_file_sink *file, uint64_t size, const tz_context *ctx)
+static tz_result insert_at_front(tz_file_sink *file, uint64_t size, const tz_context *ctx)
 {
     uint64_t end;
     bool done;
     if (size == 0 || file->end == 0)
         return TZ_OK;
     if (!tz_add(file->end, size, &end) || end > INT64_MAX)
-        return tz_fail_errno(ctx, tz_at_nowhere(), EFBIG,
+        return tz_fail_errno(ctx, tz_no_location(), EFBIG,
                              "cannot make room for %llu bytes at the front",
                              (unsigned long long)size);
     TZ_TRY(insert_range(file, size, &done, ctx));
     if (!done)
-        TZ_TRY(move_bytes(file, size, ctx));
+        TZ_TRY(move_up(file, size, ctx));
     file->end = end;
-    begin_write_back(file, size);
+    restart_write_back(file, size);
     return TZ_OK;
 }
 
@@ -139,5 +139,5 @@ tz_result tz_file_sink_insert(tz_sink *sink, uint64_t size, tz_error *err)
     tz_context ctx = tz_file_sink_context(file, err);
     TZ_TRY(tz_file_sink_check(file, &ctx));
     file->synced = false;
-    return tz_file_sink_remember(file, make_room(file, size, &ctx));
+    return tz_file_sink_record_failure(file, insert_at_front(file, size, &ctx));
 }

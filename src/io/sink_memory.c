@@ -6,14 +6,14 @@
 #include "io/sink.h"
 
 /* The first room, so that a header's few bytes are not followed by many small steps. */
-#define SMALLEST_ROOM ((size_t)64 << 10)
+#define MIN_CAPACITY ((size_t)64 << 10)
 
 typedef struct memory_sink {
     tz_sink base; /* first: the two share their address */
     tz_memory *into;
     unsigned char *data;
     size_t size;
-    size_t room;
+    size_t capacity;
     bool committed;
 } memory_sink;
 
@@ -24,29 +24,30 @@ static tz_result fail_too_large(uint64_t offset, uint64_t size, const tz_context
 }
 
 /* Half as much again each time: few copies, and never more than a third unused. */
-static tz_result make_room(memory_sink *sink, size_t size, const tz_context *ctx)
+static tz_result reserve_capacity(memory_sink *sink, size_t size, const tz_context *ctx)
 {
-    if (size <= sink->room)
+    if (size <= sink->capacity)
         return TZ_OK;
-    size_t room = sink->room <= SIZE_MAX / 2 ? sink->room + sink->room / 2 : SIZE_MAX;
-    if (room < SMALLEST_ROOM)
-        room = SMALLEST_ROOM;
-    if (room < size)
-        room = size;
-    unsigned char *data = tz_realloc_array(sink->data, room, 1);
+    size_t capacity =
+        sink->capacity <= SIZE_MAX / 2 ? sink->capacity + sink->capacity / 2 : SIZE_MAX;
+    if (capacity < MIN_CAPACITY)
+        capacity = MIN_CAPACITY;
+    if (capacity < size)
+        capacity = size;
+    unsigned char *data = tz_realloc_array(sink->data, capacity, 1);
     if (!data)
-        return tz_fail_nomem(ctx, room);
+        return tz_fail_nomem(ctx, capacity);
     sink->data = data;
-    sink->room = room;
+    sink->capacity = capacity;
     return TZ_OK;
 }
 
 /* At least size bytes; those that nobody wrote are zero. */
-static tz_result grow(memory_sink *sink, size_t size, const tz_context *ctx)
+static tz_result grow_with_zeros(memory_sink *sink, size_t size, const tz_context *ctx)
 {
     if (size <= sink->size)
         return TZ_OK;
-    TZ_TRY(make_room(sink, size, ctx));
+    TZ_TRY(reserve_capacity(sink, size, ctx));
     memset(sink->data + sink->size, 0, size - sink->size);
     sink->size = size;
     return TZ_OK;
@@ -55,37 +56,37 @@ static tz_result grow(memory_sink *sink, size_t size, const tz_context *ctx)
 static tz_result check_open(const memory_sink *sink, const tz_context *ctx)
 {
     if (sink->committed)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "was committed already");
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "was committed already");
     return TZ_OK;
 }
 
-static tz_result write_piece(memory_sink *sink, uint64_t offset, const tz_bytes *piece,
-                             const tz_context *ctx)
+static tz_result write_buffer(memory_sink *sink, uint64_t offset, const tz_bytes *buffer,
+                              const tz_context *ctx)
 {
     uint64_t end;
     size_t size;
-    if (!tz_add(offset, piece->size, &end) || !tz_to_size(end, &size))
-        return fail_too_large(offset, piece->size, ctx);
-    TZ_TRY(make_room(sink, size, ctx));
+    if (!tz_add(offset, buffer->size, &end) || !tz_to_size(end, &size))
+        return fail_too_large(offset, buffer->size, ctx);
+    TZ_TRY(reserve_capacity(sink, size, ctx));
     if (offset > sink->size)
-        TZ_TRY(grow(sink, (size_t)offset, ctx));
-    memcpy(sink->data + offset, piece->data, piece->size);
+        TZ_TRY(grow_with_zeros(sink, (size_t)offset, ctx));
+    memcpy(sink->data + offset, buffer->data, buffer->size);
     if (size > sink->size)
         sink->size = size;
     return TZ_OK;
 }
 
-static tz_result write_memory(tz_sink *base, uint64_t offset, const tz_bytes *pieces, size_t count,
+static tz_result write_memory(tz_sink *base, uint64_t offset, const tz_bytes *buffers, size_t count,
                               tz_error *err)
 {
     memory_sink *sink = (memory_sink *)base;
     tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(check_open(sink, &ctx));
     for (size_t i = 0; i < count; i++) {
-        if (pieces[i].size == 0)
+        if (buffers[i].size == 0)
             continue;
-        TZ_TRY(write_piece(sink, offset, &pieces[i], &ctx));
-        offset += pieces[i].size;
+        TZ_TRY(write_buffer(sink, offset, &buffers[i], &ctx));
+        offset += buffers[i].size;
     }
     return TZ_OK;
 }
@@ -117,7 +118,7 @@ static tz_result insert_memory(tz_sink *base, uint64_t size, tz_error *err)
         return TZ_OK;
     if (!tz_add(sink->size, size, &end) || !tz_to_size(end, &wanted))
         return fail_too_large(0, size, &ctx);
-    TZ_TRY(make_room(sink, wanted, &ctx));
+    TZ_TRY(reserve_capacity(sink, wanted, &ctx));
     memmove(sink->data + size, sink->data, sink->size);
     memset(sink->data, 0, (size_t)size);
     sink->size = wanted;
@@ -132,7 +133,7 @@ static tz_result sync_memory(tz_sink *base, uint64_t size, tz_error *err)
     TZ_TRY(check_open(sink, &ctx));
     if (!tz_to_size(size, &wanted))
         return fail_too_large(0, size, &ctx);
-    TZ_TRY(grow(sink, wanted, &ctx));
+    TZ_TRY(grow_with_zeros(sink, wanted, &ctx));
     sink->size = wanted;
     return TZ_OK;
 }
@@ -143,30 +144,31 @@ static tz_result commit_memory(tz_sink *base, tz_error *err)
     tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(check_open(sink, &ctx));
     /* A block that cannot be made smaller is as good as it is. */
-    void *fitting = sink->size < sink->room ? tz_realloc_array(sink->data, sink->size, 1) : NULL;
+    void *fitting =
+        sink->size < sink->capacity ? tz_realloc_array(sink->data, sink->size, 1) : NULL;
     *sink->into = (tz_memory){fitting ? fitting : sink->data, sink->size};
     sink->data = NULL;
     sink->committed = true;
     return TZ_OK;
 }
 
-static void close_memory(tz_sink *base)
+static void close_memory_sink(tz_sink *base)
 {
     tz_free(((memory_sink *)base)->data);
     tz_free(base);
 }
 
 /* A spool never gives away what it holds. */
-static tz_result open_sink(tz_sink **out, tz_memory *into, const tz_context *ctx)
+static tz_result open_memory_sink(tz_sink **out, tz_memory *into, const tz_context *ctx)
 {
     static const tz_sink spool = {
-        .write = write_memory, .read = read_memory, .close = close_memory};
+        .write = write_memory, .read = read_memory, .close = close_memory_sink};
     static const tz_sink whole = {.write = write_memory,
                                   .read = read_memory,
                                   .insert = insert_memory,
                                   .sync = sync_memory,
                                   .commit = commit_memory,
-                                  .close = close_memory};
+                                  .close = close_memory_sink};
     memory_sink *sink = tz_alloc(sizeof *sink);
     if (!sink)
         return tz_fail_nomem(ctx, sizeof *sink);
@@ -178,14 +180,14 @@ static tz_result open_sink(tz_sink **out, tz_memory *into, const tz_context *ctx
 tz_result tz_sink_open_memory(tz_sink **out, tz_memory *into, const tz_context *ctx)
 {
     if (!into)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the memory to fill is NULL");
-    return open_sink(out, into, ctx);
+    return open_memory_sink(out, into, ctx);
 }
 
 tz_result tz_sink_open_memory_spool(tz_sink **out, const tz_context *ctx)
 {
-    return open_sink(out, NULL, ctx);
+    return open_memory_sink(out, NULL, ctx);
 }
 
 bool tz_sink_is_memory(const tz_sink *sink)

@@ -12,49 +12,50 @@
 
 #include "base/mem.h"
 #include "io/sink.h"
-#include "io/sink_calls.h"
 #include "io/sink_file.h"
+#include "io/sink_syscalls.h"
 
 /* Stands for the destination's name when there is none. */
-static const char nameless[] = "terrazzo";
+static const char default_name[] = "terrazzo";
 
 typedef struct spool {
     tz_file_sink file; /* first: the two share their address */
-    char place[];
+    char display_name[];
 } spool;
 
-static tz_result open_directory(tz_destination *at, const tz_file_sink *beside,
-                                const char *directory, const tz_context *ctx)
+static tz_result open_spool_directory(tz_destination *destination, const tz_file_sink *beside,
+                                      const char *directory, const tz_context *ctx)
 {
     if (directory)
-        TZ_RETRY(at->dir,
-                 tz_sink_call->openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+        TZ_RETRY(destination->dir, tz_sink_syscall->openat(AT_FDCWD, directory,
+                                                           O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
     else
-        at->dir = tz_sink_call->dup(beside->at.dir);
-    if (at->dir < 0)
-        return tz_fail_errno(ctx, tz_at_nowhere(), errno, "cannot open the directory");
+        destination->dir = tz_sink_syscall->dup(beside->destination.dir);
+    if (destination->dir < 0)
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot open the directory");
     /* For nobody else to read, as what replaces a file. */
-    at->exists = true;
-    snprintf(at->name, sizeof at->name, "%s", beside ? beside->at.name : nameless);
+    destination->exists = true;
+    snprintf(destination->name, sizeof destination->name, "%s",
+             beside ? beside->destination.name : default_name);
     return TZ_OK;
 }
 
 /* A name that cannot be removed now is removed at the end, or is one that tz_clean knows. */
 static void remove_name(tz_temporary *temporary, int dir)
 {
-    if (temporary->name[0] != '\0' && tz_sink_call->unlinkat(dir, temporary->name) == 0)
+    if (temporary->name[0] != '\0' && tz_sink_syscall->unlinkat(dir, temporary->name) == 0)
         temporary->name[0] = '\0';
 }
 
-static tz_result open_parts(tz_file_sink *file, const tz_file_sink *beside, const char *directory,
-                            const tz_context *ctx)
+static tz_result open_spool_file(tz_file_sink *file, const tz_file_sink *beside,
+                                 const char *directory, const tz_context *ctx)
 {
-    TZ_TRY(open_directory(&file->at, beside, directory, ctx));
-    tz_result result = tz_temporary_open(&file->temporary, &file->at, ctx);
+    TZ_TRY(open_spool_directory(&file->destination, beside, directory, ctx));
+    tz_result result = tz_temporary_open(&file->temporary, &file->destination, ctx);
     if (result == TZ_OK)
-        remove_name(&file->temporary, file->at.dir);
+        remove_name(&file->temporary, file->destination.dir);
     else
-        tz_destination_close(&file->at);
+        tz_destination_close(&file->destination);
     return result;
 }
 
@@ -71,9 +72,9 @@ static spool *make_spool(const char *directory, const tz_context *ctx)
     made->file = (tz_file_sink){.base = {.write = tz_file_sink_write,
                                          .read = tz_file_sink_read,
                                          .close = tz_file_sink_close},
-                                .place = made->place,
+                                .display_name = made->display_name,
                                 .no_sync = true};
-    snprintf(made->place, size - sizeof(spool), "%s%s", before, after);
+    snprintf(made->display_name, size - sizeof(spool), "%s%s", before, after);
     return made;
 }
 
@@ -85,16 +86,16 @@ static tz_result open_file_spool(tz_sink **out, const tz_file_sink *beside, cons
         return TZ_ERR_NOMEM;
     tz_error failed = {.result = TZ_OK};
     tz_context within = tz_file_sink_context(&made->file, &failed);
-    tz_result result = open_parts(&made->file, beside, directory, &within);
+    tz_result result = open_spool_file(&made->file, beside, directory, &within);
     if (result != TZ_OK) {
         tz_free(made);
-        return tz_fail_within(ctx, &failed);
+        return tz_propagate_error(ctx, &failed);
     }
     *out = &made->file.base;
     return TZ_OK;
 }
 
-static const char *usual_directory(void)
+static const char *default_spool_directory(void)
 {
     const char *directory = getenv("TMPDIR");
     return directory && *directory ? directory : "/tmp";
@@ -107,7 +108,7 @@ tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory
     if (!directory && tz_sink_is_memory(sink))
         return tz_sink_open_memory_spool(out, ctx);
     if (!directory && !beside)
-        directory = usual_directory();
+        directory = default_spool_directory();
     return open_file_spool(out, beside, directory, ctx);
 }
 

@@ -29,7 +29,7 @@ tz_result tz_source_check(tz_source *source, const tz_context *ctx);
 void tz_source_close(tz_source *source); /* NULL is fine */
 
 /* These bytes will be read soon: a file that is not in memory yet may start to fetch them. */
-void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size);
+void tz_source_prefetch(tz_source *source, uint64_t offset, uint64_t size);
 
 /* For tz_source_read: a source of tz_source_open_file, and one range of it that lies within. */
 bool tz_source_is_file(const tz_source *source);
@@ -50,16 +50,17 @@ tz_result tz_source_check_ranges(const tz_source *source, const tz_request *requ
 /* System calls of the file source go through this table, so that tests can make each of them fail.
  * NULL restores the real ones. */
 struct stat;
-typedef struct tz_file_calls {
+typedef struct tz_source_syscalls {
     int (*open)(const char *path, int flags);
     int (*fstat)(int fd, struct stat *out);
     long (*pread)(int fd, void *dst, size_t size, int64_t offset);
     int (*close)(int fd);
-    int (*expect)(int fd, int64_t offset, int64_t size); /* posix_fadvise; its failure is no harm */
+    int (*prefetch)(int fd, int64_t offset,
+                    int64_t size); /* posix_fadvise; its failure is no harm */
     /* As pread, of bytes that are in the system's memory only: preadv2 with RWF_NOWAIT. NULL: the
      * system cannot say. */
     long (*pread_cached)(int fd, void *dst, size_t size, int64_t offset);
-} tz_file_calls;
-void tz_source_set_calls(const tz_file_calls *calls);
+} tz_source_syscalls;
+void tz_source_set_syscalls(const tz_source_syscalls *syscalls);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A regular file as a source. Reads are preads: there is no shared position, so any number of
  * threads may read at once, and no mapping, so a file that shrinks is an error and not a SIGBUS.
- * io/readers.h says which thread reads. */
+ * io/reader_threads.h says which thread reads. */
 #define _GNU_SOURCE       /* preadv2 */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -12,16 +12,16 @@
 
 #include "base/mem.h"
 #include "io/file_kind.h"
-#include "io/readers.h"
+#include "io/reader_threads.h"
 #include "io/source.h"
 
 /* One pread takes at most this much: Linux would stop a little below 2 GiB anyway, and other
  * systems refuse sizes that do not fit an int. */
-#define LARGEST_READ ((size_t)1 << 30)
+#define MAX_READ ((size_t)1 << 30)
 
 /* Requests of up to this many bytes are read in the calling thread if they are in memory: that
  * takes less time than waking a reader. */
-#define MOST_READ_HERE ((uint64_t)4 << 20)
+#define MAX_READ_IN_CALLER ((uint64_t)4 << 20)
 
 typedef struct file_source {
     tz_source base; /* first: the two share their address */
@@ -65,18 +65,18 @@ static int real_close(int fd)
     return close(fd);
 }
 
-static int real_expect(int fd, int64_t offset, int64_t size)
+static int real_prefetch(int fd, int64_t offset, int64_t size)
 {
     return posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
 }
 
-static const tz_file_calls real_calls = {real_open,  real_fstat,  real_pread,
-                                         real_close, real_expect, real_pread_cached};
-static const tz_file_calls *calls = &real_calls;
+static const tz_source_syscalls real_syscalls = {real_open,  real_fstat,    real_pread,
+                                                 real_close, real_prefetch, real_pread_cached};
+static const tz_source_syscalls *syscalls = &real_syscalls;
 
-void tz_source_set_calls(const tz_file_calls *new_calls)
+void tz_source_set_syscalls(const tz_source_syscalls *new_syscalls)
 {
-    calls = new_calls ? new_calls : &real_calls;
+    syscalls = new_syscalls ? new_syscalls : &real_syscalls;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -84,11 +84,11 @@ void tz_source_set_calls(const tz_file_calls *new_calls)
  * ------------------------------------------------------------------------------------------ */
 
 /* pread found the end of a file before the end it had when it was opened. */
-static tz_result fail_short(const file_source *file, uint64_t offset, uint64_t missing,
-                            const tz_context *ctx)
+static tz_result fail_short_file(const file_source *file, uint64_t offset, uint64_t missing,
+                                 const tz_context *ctx)
 {
     struct stat now;
-    if (calls->fstat(file->fd, &now) != 0)
+    if (syscalls->fstat(file->fd, &now) != 0)
         return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot find out the file's size");
     if ((uint64_t)now.st_size < file->base.size)
         return tz_fail(ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED,
@@ -98,20 +98,21 @@ static tz_result fail_short(const file_source *file, uint64_t offset, uint64_t m
                    tz_expecting(tz_at_offset(offset), missing, 0), "the file ends too early");
 }
 
-static tz_result read_range(const file_source *file, const tz_range *range, const tz_context *ctx)
+static tz_result read_file_range(const file_source *file, const tz_range *range,
+                                 const tz_context *ctx)
 {
     unsigned char *dst = range->dst;
     uint64_t offset = range->offset;
     size_t left = range->size;
     while (left > 0) {
-        size_t size = left < LARGEST_READ ? left : LARGEST_READ;
-        long got = calls->pread(file->fd, dst, size, (int64_t)offset);
+        size_t size = left < MAX_READ ? left : MAX_READ;
+        long got = syscalls->pread(file->fd, dst, size, (int64_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot read %zu bytes", size);
         if (got == 0)
-            return fail_short(file, offset, left, ctx);
+            return fail_short_file(file, offset, left, ctx);
         dst += got;
         offset += (uint64_t)got;
         left -= (size_t)got;
@@ -122,26 +123,27 @@ static tz_result read_range(const file_source *file, const tz_range *range, cons
 tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    return read_range((const file_source *)source, range, &ctx);
+    return read_file_range((const file_source *)source, range, &ctx);
 }
 
-static tz_result read_piece(const void *user, const tz_range *piece, tz_error *err)
+static tz_result read_subrange(const void *user, const tz_range *subrange, tz_error *err)
 {
-    return tz_source_read_file(user, piece, err);
+    return tz_source_read_file(user, subrange, err);
 }
 
 /* Reads ranges that the system has in memory, up to the first that it has not; returns how many. */
-static size_t read_cached(const tz_source *source, const tz_request *request)
+static size_t read_cached_ranges(const tz_source *source, const tz_request *request)
 {
     const int fd = ((const file_source *)source)->fd;
     uint64_t bytes = 0;
     size_t done = 0;
     for (size_t i = 0; i < request->count; i++)
         bytes = tz_add_capped(bytes, request->ranges[i].size);
-    const bool may = calls->pread_cached && bytes <= MOST_READ_HERE;
-    for (; may && done < request->count; done++) {
+    const bool try_cached = syscalls->pread_cached && bytes <= MAX_READ_IN_CALLER;
+    for (; try_cached && done < request->count; done++) {
         const tz_range *range = &request->ranges[done];
-        const long got = calls->pread_cached(fd, range->dst, range->size, (int64_t)range->offset);
+        const long got =
+            syscalls->pread_cached(fd, range->dst, range->size, (int64_t)range->offset);
         if (got < 0 || (size_t)got != range->size)
             break;
     }
@@ -149,50 +151,50 @@ static size_t read_cached(const tz_source *source, const tz_request *request)
 }
 
 /* Without memory for a reading the calling thread reads it all. */
-static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
+static tz_result submit_file(tz_source *source, tz_request *request, tz_error *err)
 {
     TZ_TRY(tz_source_check_ranges(source, request, err));
-    const size_t done = read_cached(source, request);
+    const size_t done = read_cached_ranges(source, request);
     request->state = NULL;
     if (done < request->count)
-        request->state =
-            tz_readers_begin(request->ranges + done, request->count - done, read_piece, source);
+        request->state = tz_reader_job_start(request->ranges + done, request->count - done,
+                                             read_subrange, source);
     for (size_t i = done; !request->state && i < request->count; i++)
         TZ_TRY(tz_source_read_file(source, &request->ranges[i], err));
     return TZ_OK;
 }
 
-static tz_result wait(tz_source *source, tz_request *request, tz_error *err)
+static tz_result wait_file(tz_source *source, tz_request *request, tz_error *err)
 {
     (void)source;
-    return request->state ? tz_readers_end(request->state, err) : TZ_OK;
+    return request->state ? tz_reader_job_wait(request->state, err) : TZ_OK;
 }
 
 /* The descriptor holds the file itself, so device and inode cannot change under it; what is written
  * to it shows in its size or its time of modification. The time of status change is no witness:
  * chmod, link, rename and unlink set it too and leave the bytes alone. */
-static tz_result check(tz_source *source, tz_error *err)
+static tz_result check_file_unchanged(tz_source *source, tz_error *err)
 {
     const file_source *file = (const file_source *)source;
     tz_context ctx = {.err = err, .ifd = -1};
     struct stat now;
-    if (calls->fstat(file->fd, &now) != 0)
-        return tz_fail_errno(&ctx, tz_at_nowhere(), errno, "cannot find out the file's state");
+    if (syscalls->fstat(file->fd, &now) != 0)
+        return tz_fail_errno(&ctx, tz_no_location(), errno, "cannot find out the file's state");
     if ((uint64_t)now.st_size != source->size)
         return tz_fail(&ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED,
-                       tz_expecting(tz_at_nowhere(), source->size, (uint64_t)now.st_size),
+                       tz_expecting(tz_no_location(), source->size, (uint64_t)now.st_size),
                        "the file's size changed while it was open");
     if (now.st_mtim.tv_sec != file->modified.tv_sec ||
         now.st_mtim.tv_nsec != file->modified.tv_nsec)
-        return tz_fail(&ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, tz_at_nowhere(),
+        return tz_fail(&ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, tz_no_location(),
                        "the file was written to while it was open");
     return TZ_OK;
 }
 
-static void close_file(tz_source *source)
+static void close_file_source(tz_source *source)
 {
     /* Nothing was written, so a failure loses nothing; and after EINTR the descriptor is gone. */
-    (void)calls->close(((file_source *)source)->fd);
+    (void)syscalls->close(((file_source *)source)->fd);
     tz_free(source);
 }
 
@@ -200,9 +202,9 @@ static void close_file(tz_source *source)
  * Opening
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result fail_unsafe(const tz_context *ctx, int error_number, const char *what)
+static tz_result fail_unsafe_source(const tz_context *ctx, int error_number, const char *what)
 {
-    tz_result result = tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_UNSAFE, tz_at_nowhere(),
+    tz_result result = tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_UNSAFE, tz_no_location(),
                                "is %s; only regular files are read", what);
     if (ctx->err)
         ctx->err->system_error = error_number;
@@ -212,10 +214,10 @@ static tz_result fail_unsafe(const tz_context *ctx, int error_number, const char
 static tz_result fail_open(const tz_context *ctx, int error_number, bool no_follow)
 {
     if (error_number == ELOOP && no_follow)
-        return fail_unsafe(ctx, ELOOP, "a symbolic link");
+        return fail_unsafe_source(ctx, ELOOP, "a symbolic link");
     if (error_number == ENXIO)
-        return fail_unsafe(ctx, ENXIO, "a socket, or a device that is not there");
-    return tz_fail_errno(ctx, tz_at_nowhere(), error_number, "cannot open");
+        return fail_unsafe_source(ctx, ENXIO, "a socket, or a device that is not there");
+    return tz_fail_errno(ctx, tz_no_location(), error_number, "cannot open");
 }
 
 /* O_NONBLOCK: a FIFO without a writer must not hold us up before it can be refused. It means
@@ -225,7 +227,7 @@ static tz_result open_fd(int *out, const char *path, bool no_follow, const tz_co
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (no_follow ? O_NOFOLLOW : 0);
     int fd;
     do {
-        fd = calls->open(path, flags);
+        fd = syscalls->open(path, flags);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return fail_open(ctx, errno, no_follow);
@@ -233,28 +235,28 @@ static tz_result open_fd(int *out, const char *path, bool no_follow, const tz_co
     return TZ_OK;
 }
 
-static tz_result look_at(int fd, struct stat *out, const tz_context *ctx)
+static tz_result stat_regular_file(int fd, struct stat *out, const tz_context *ctx)
 {
-    if (calls->fstat(fd, out) != 0)
-        return tz_fail_errno(ctx, tz_at_nowhere(), errno,
+    if (syscalls->fstat(fd, out) != 0)
+        return tz_fail_errno(ctx, tz_no_location(), errno,
                              "cannot find out what kind of file it is");
     if (!S_ISREG(out->st_mode))
-        return fail_unsafe(ctx, 0, tz_file_kind_name(out->st_mode));
+        return fail_unsafe_source(ctx, 0, tz_file_kind_name(out->st_mode));
     return TZ_OK;
 }
 
-static tz_result make_source(tz_source **out, int fd, const tz_context *ctx)
+static tz_result make_file_source(tz_source **out, int fd, const tz_context *ctx)
 {
     struct stat status;
-    TZ_TRY(look_at(fd, &status, ctx));
+    TZ_TRY(stat_regular_file(fd, &status, ctx));
     file_source *file = tz_alloc(sizeof *file);
     if (!file)
         return tz_fail_nomem(ctx, sizeof *file);
     *file = (file_source){.base = {.size = (uint64_t)status.st_size,
-                                   .submit = submit,
-                                   .wait = wait,
-                                   .check = check,
-                                   .close = close_file},
+                                   .submit = submit_file,
+                                   .wait = wait_file,
+                                   .check = check_file_unchanged,
+                                   .close = close_file_source},
                           .fd = fd,
                           .modified = status.st_mtim};
     *out = &file->base;
@@ -263,23 +265,23 @@ static tz_result make_source(tz_source **out, int fd, const tz_context *ctx)
 
 bool tz_source_is_file(const tz_source *source)
 {
-    return source->submit == submit;
+    return source->submit == submit_file;
 }
 
-void tz_source_expect(tz_source *source, uint64_t offset, uint64_t size)
+void tz_source_prefetch(tz_source *source, uint64_t offset, uint64_t size)
 {
     if (tz_source_is_file(source))
-        (void)calls->expect(((const file_source *)source)->fd, (int64_t)offset, (int64_t)size);
+        (void)syscalls->prefetch(((const file_source *)source)->fd, (int64_t)offset, (int64_t)size);
 }
 
 bool tz_source_is_cached(const tz_source *source, uint64_t offset, uint64_t size)
 {
     unsigned char bytes[16384];
-    const size_t looked_at = size < sizeof bytes ? (size_t)size : sizeof bytes;
-    return tz_source_is_file(source) && calls->pread_cached && looked_at > 0 &&
-           offset < source->size && looked_at <= source->size - offset &&
-           calls->pread_cached(((const file_source *)source)->fd, bytes, looked_at,
-                               (int64_t)offset) == (long)looked_at;
+    const size_t probe_size = size < sizeof bytes ? (size_t)size : sizeof bytes;
+    return tz_source_is_file(source) && syscalls->pread_cached && probe_size > 0 &&
+           offset < source->size && probe_size <= source->size - offset &&
+           syscalls->pread_cached(((const file_source *)source)->fd, bytes, probe_size,
+                                  (int64_t)offset) == (long)probe_size;
 }
 
 int tz_source_descriptor(const tz_source *source)
@@ -291,14 +293,14 @@ tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
                               const tz_context *ctx)
 {
     if (!path || !*path)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the path is empty");
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the path is empty");
     tz_context named = *ctx;
     if (!named.name)
         named.name = path;
     int fd = -1;
     TZ_TRY(open_fd(&fd, path, no_follow, &named));
-    tz_result result = make_source(out, fd, &named);
+    tz_result result = make_file_source(out, fd, &named);
     if (result != TZ_OK)
-        (void)calls->close(fd);
+        (void)syscalls->close(fd);
     return result;
 }

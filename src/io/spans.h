@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /* One wanted range; index is the caller's and travels along. */
-typedef struct tz_piece {
+typedef struct tz_indexed_range {
     uint64_t offset;
     uint64_t size;
     size_t index;
-} tz_piece;
+} tz_indexed_range;
 
 /* One read that covers pieces[first] to pieces[first + count - 1] of the sorted list. */
 typedef struct tz_span {
@@ -34,6 +34,7 @@ typedef struct tz_merge_rule {
  * how many there are. Pieces of size 0 are covered by no read: they form no span of their own and
  * do not stretch one, and stand first in the sorted list. No offset + size may wrap (the caller has
  * checked them against the file). */
-size_t tz_spans_merge(tz_piece *pieces, size_t count, const tz_merge_rule *rule, tz_span *spans);
+size_t tz_spans_merge(tz_indexed_range *ranges, size_t count, const tz_merge_rule *rule,
+                      tz_span *spans);
 
 #endif

@@ -77,7 +77,7 @@ static tz_result check_memory(const tz_bounce *bounce, const tz_read_options *ho
         return TZ_OK;
     const tz_result result =
         tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                tz_expecting(tz_at_nowhere(), how->max_memory, bounce->bytes),
+                tz_expecting(tz_no_location(), how->max_memory, bounce->bytes),
                 "the cores have to fill buffers of the device, and the memory for that is more "
                 "than tz_read_options.max_memory allows");
     if (ctx->err)

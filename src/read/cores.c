@@ -50,7 +50,7 @@ static tz_result run_empty(run *r, tz_worker *w, size_t first, tz_error *err)
     return TZ_OK;
 }
 
-static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t *bytes,
+static tz_result run_piece(run *r, tz_worker *w, const tz_indexed_range *piece, uint8_t *bytes,
                            tz_error *err)
 {
     const tz_unit *unit = &r->plan->wave.units[piece->index];
@@ -62,7 +62,7 @@ static tz_result run_piece(run *r, tz_worker *w, const tz_piece *piece, uint8_t 
 static tz_result run_apart(run *r, tz_worker *w, const tz_span *fetch, tz_error *err)
 {
     for (size_t i = 0; i < fetch->count; i++) {
-        const tz_piece *piece = &r->plan->wave.pieces[fetch->first + i];
+        const tz_indexed_range *piece = &r->plan->wave.pieces[fetch->first + i];
         const tz_unit *unit = &r->plan->wave.units[piece->index];
         const tz_result result =
             tz_unit_read(r->plan, unit, piece->offset, piece->size, w->input, err);
@@ -98,15 +98,15 @@ static void read_ahead(run *r, uint64_t index)
     for (uint64_t i = known > index ? known : index + 1; i < end; i++) {
         const tz_span *fetch = &wave->fetches[i];
         const tz_unit *unit = &wave->units[wave->pieces[fetch->first].index];
-        tz_source_expect(tz_target_source(tz_unit_target(r->plan, unit)), fetch->offset,
-                         fetch->size);
+        tz_source_prefetch(tz_target_source(tz_unit_target(r->plan, unit)), fetch->offset,
+                           fetch->size);
     }
 }
 
 static tz_result run_fetch(run *r, tz_worker *w, uint64_t index, tz_error *err)
 {
     const tz_span *fetch = &r->plan->wave.fetches[index];
-    const tz_piece *pieces = &r->plan->wave.pieces[fetch->first];
+    const tz_indexed_range *pieces = &r->plan->wave.pieces[fetch->first];
     const tz_unit *unit = &r->plan->wave.units[pieces[0].index];
     uint8_t *in_place = tz_tiles_in_place(r->plan, w, fetch);
     const uint64_t start = now();

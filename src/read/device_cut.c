@@ -103,7 +103,7 @@ uint32_t tz_rect_samples(const tz_rect *rect)
 
 uint64_t tz_place_pieces(uint32_t rows, uint32_t columns)
 {
-    const uint32_t across = tz_smaller(columns, TZ_PLACE_PIXELS);
+    const uint32_t across = tz_min_u32(columns, TZ_PLACE_PIXELS);
     return tz_ceil_div(columns, across) * tz_ceil_div(rows, TZ_PLACE_PIXELS / across);
 }
 
@@ -171,7 +171,7 @@ static void add_unit(const tz_plan *plan, const tz_unit *unit, bool by_cores, tz
 static void add_fetch(const tz_plan *plan, const tz_span *fetch, const tz_work *work, tz_need *need)
 {
     const bool by_cores = work->by_cores;
-    const tz_piece *pieces = &plan->wave.pieces[fetch->first];
+    const tz_indexed_range *pieces = &plan->wave.pieces[fetch->first];
     const tz_unit *first = &plan->wave.units[pieces[0].index];
     const uint64_t bytes = tz_slab_part(fetch->size);
     const tz_direct_file *file = tz_direct_file_of(plan, fetch, by_cores);

@@ -139,7 +139,7 @@ static tz_result open_file(tz_plan *plan, const tz_target *target, void **handle
     const tz_result result =
         tz_device_open_file(plan->device->device, tz_source_descriptor(source), handle, &err);
     if (result == TZ_ERR_NOMEM)
-        return tz_fail_within(&plan->ctx, &err);
+        return tz_propagate_error(&plan->ctx, &err);
     if (result != TZ_OK)
         tz_direct_reason(&plan->report.device, err.message);
     return TZ_OK;

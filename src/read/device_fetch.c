@@ -76,7 +76,7 @@ static tz_result fetch_apart(tz_device_run *run, tz_lane *lane, const tz_lane_fe
 {
     const tz_plan *plan = run->plan;
     for (size_t i = 0; i < fetch->span.count; i++) {
-        const tz_piece *piece = &plan->wave.pieces[fetch->span.first + i];
+        const tz_indexed_range *piece = &plan->wave.pieces[fetch->span.first + i];
         tz_lane_unit *unit = &lane->units[fetch->first + i];
         const tz_result result = tz_unit_read(plan, &plan->wave.units[unit->unit], piece->offset,
                                               piece->size, tz_lane_pinned(lane, unit->bytes), err);

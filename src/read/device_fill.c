@@ -70,7 +70,7 @@ static void fill_area(filler *f, const tz_target *target, const tz_window *area,
     const tz_device_target *how = &dp->targets[target - f->run->plan->targets];
     const tz_buffer *into = &target->into;
     const tz_buffer *mask = &target->mask;
-    const uint32_t across = tz_smaller(area->width, TZ_PLACE_PIXELS);
+    const uint32_t across = tz_min_u32(area->width, TZ_PLACE_PIXELS);
     const uint32_t down = TZ_PLACE_PIXELS / across;
     tz_place_entry entry = {.format = how->copy, .status = TZ_NONE};
     if (pixels && !target->to_mask && into->memory)
@@ -85,11 +85,11 @@ static void fill_area(filler *f, const tz_target *target, const tz_window *area,
         const uint64_t constant = (uint64_t)how->fill + (target->scales ? band : 0);
         entry.from = f->lane->cut.layout.constants + constant * sizeof *dp->constants;
         for (uint32_t y = 0; y < area->height; y += entry.rows) {
-            entry.rows = tz_smaller(down, area->height - y);
+            entry.rows = tz_min_u32(down, area->height - y);
             for (uint32_t x = 0; x < area->width; x += entry.columns) {
                 const int64_t row = area->row + y;
                 const int64_t column = area->column + x;
-                entry.columns = tz_smaller(across, area->width - x);
+                entry.columns = tz_min_u32(across, area->width - x);
                 entry.into = (int64_t)into->offset + band * into->band_stride +
                              row * into->row_stride + column * into->column_stride;
                 entry.mask = (int64_t)mask->offset + band * mask->band_stride +

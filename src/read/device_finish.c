@@ -185,13 +185,13 @@ static void list_again(const tz_device_run *run, tz_lane *lane)
     uint64_t end = 0;
     for (size_t i = 0; i < lane->unit_count; i++) {
         const tz_lane_unit *unit = &lane->units[i];
-        const tz_piece *piece = &wave->pieces[unit->piece];
+        const tz_indexed_range *piece = &wave->pieces[unit->piece];
         if (unit->state != TZ_LANE_AGAIN)
             continue;
         lane->again_at[lane->again_count] = unit->bytes;
         lane->again[lane->again_count++] = (tz_span){piece->offset, piece->size, unit->piece, 1};
         first = unit->bytes < first ? unit->bytes : first;
-        end = tz_larger_u64(end, unit->bytes + piece->size);
+        end = tz_max(end, unit->bytes + piece->size);
     }
     if (lane->again_count == 0)
         return;

@@ -73,7 +73,7 @@ void tz_lane_deinit(tz_device_run *run, tz_lane *lane)
 
 /* ---- what the cores do for a wave ---- */
 
-tz_result tz_lane_each(tz_device_run *run, uint64_t count, tz_job job, void *user)
+tz_result tz_lane_each(tz_device_run *run, uint64_t count, tz_pool_job job, void *user)
 {
     return tz_pool_run_shared(run->worker_count, count, job, user, NULL, &run->plan->ctx);
 }
@@ -199,7 +199,7 @@ static tz_lane_unit make_unit(const tz_plan *plan, uint32_t number)
 static void add_unit(const tz_plan *plan, tz_lane *lane, const tz_lane_fetch *fetch, size_t piece,
                      cursors *at)
 {
-    const tz_piece *stored = &plan->wave.pieces[piece];
+    const tz_indexed_range *stored = &plan->wave.pieces[piece];
     const tz_unit *unit = &plan->wave.units[stored->index];
     tz_lane_unit *out = &lane->units[lane->unit_count++];
     *out = make_unit(plan, (uint32_t)stored->index);

@@ -137,7 +137,7 @@ void tz_lane_tables(const tz_device_run *run, tz_lane *lane);
 tz_result tz_lane_launch(tz_device_run *run, tz_lane *lane);
 
 /* One piece of work for each index, by all workers; an error is the plan's. */
-tz_result tz_lane_each(tz_device_run *run, uint64_t count, tz_job job, void *user);
+tz_result tz_lane_each(tz_device_run *run, uint64_t count, tz_pool_job job, void *user);
 
 tz_result tz_lane_begin(tz_device_run *run, tz_lane *lane, const tz_work *work, const tz_cut *cut);
 /* Units that the device could not decode, and that it has to store, are noted in lane->again. Their

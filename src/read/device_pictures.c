@@ -83,7 +83,7 @@ tz_result tz_pictures_admit(tz_plan *plan)
     }
     if (plan->options.strict_device)
         return tz_fail(&plan->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                       tz_expecting(tz_at_nowhere(), dp->room / 2, dp->library_bytes),
+                       tz_expecting(tz_no_location(), dp->room / 2, dp->library_bytes),
                        "%s takes more memory than half of what there is of the device",
                        dp->libraries[0].is.name);
     tz_device_textf(dp->library_reason, sizeof dp->library_reason,
@@ -262,7 +262,7 @@ tz_result tz_picture_refuse(const tz_device_run *run, const tz_lane *lane, tz_wo
     const tz_wanted *wanted = &plan->wave.wanted[planned->first];
     const tz_target *target = tz_unit_target(plan, planned);
     tz_context ctx = tz_file_context(target->file, err);
-    const tz_place place = tz_at_tile(target->level, wanted->tile, wanted->span.offset);
+    const tz_location place = tz_at_tile(target->level, wanted->tile, wanted->span.offset);
     ctx.ifd = target->layer.shape.ifd;
     TZ_TRY(tz_tile_decode(plan, worker, planned, tz_lane_pinned(lane, unit->bytes), worker->output,
                           err));

@@ -254,7 +254,7 @@ static tz_result refuse_codec(const tz_plan *plan, const tz_target *target)
     const char *why = tz_whole_is_possible(&target->stored) ? plan->device->library_reason
                                                             : plan->device->tile_reason;
     ctx.ifd = target->layer.shape.ifd;
-    return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+    return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "the device %s does not decode such tiles: compression %u (%s)%s%s%s%s",
                    id_of(plan->device), (unsigned)target->tile.compression, name ? name : "unknown",
                    target->subsampled ? ", subsampled" : "",
@@ -280,7 +280,7 @@ static tz_result check_formats(tz_plan *plan)
             reason = "the device has no double precision, which the samples need";
     }
     if (reason && plan->options.strict_device)
-        return tz_fail(&plan->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(&plan->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "%s: %s", id_of(dp), reason);
     if (reason)
         tz_device_plan_give_up(plan, reason);

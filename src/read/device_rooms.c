@@ -149,9 +149,9 @@ void tz_device_plan_measure(tz_plan *plan)
         count_cut(dp, &plan->report.device, &cut);
         widen(&dp->lane, &cut.layout.size);
         dp->again_bytes = most(dp->again_bytes, cut.layout.mirrored - cut.layout.input);
-        dp->units = tz_larger(dp->units, (size_t)cut.need.units);
-        dp->fetches = tz_larger(dp->fetches, (size_t)cut.need.fetches);
-        dp->reads = tz_larger(dp->reads, (size_t)cut.need.direct.reads);
+        dp->units = tz_max_size(dp->units, (size_t)cut.need.units);
+        dp->fetches = tz_max_size(dp->fetches, (size_t)cut.need.fetches);
+        dp->reads = tz_max_size(dp->reads, (size_t)cut.need.direct.reads);
     }
     if (dp->on_device && dp->codec_count > 0)
         dp->fetches = dp->units; /* decoded again, each tile is a fetch of its own */
@@ -189,7 +189,7 @@ static tz_result fail_limit(const tz_plan *plan, uint64_t allowed, uint64_t need
                             const char *limit_name)
 {
     const tz_result result = tz_fail(
-        &plan->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(tz_at_nowhere(), allowed, needed),
+        &plan->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(tz_no_location(), allowed, needed),
         "a single tile needs more memory than tz_read_options.%s allows", limit_name);
     if (plan->ctx.err)
         plan->ctx.err->limit = limit_name;

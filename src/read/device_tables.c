@@ -57,15 +57,15 @@ static spot spot_of_pixels(const tz_rect *rect, uint64_t staged)
 static tz_place_entry *cut_entry(tz_place_entry *out, const tz_place_entry *first, uint32_t rows,
                                  uint32_t columns)
 {
-    const uint32_t across = tz_smaller(columns, TZ_PLACE_PIXELS);
+    const uint32_t across = tz_min_u32(columns, TZ_PLACE_PIXELS);
     const uint32_t down = TZ_PLACE_PIXELS / across;
-    for (uint32_t y = 0; y < rows; y += tz_smaller(down, rows - y)) {
-        for (uint32_t x = 0; x < columns; x += tz_smaller(across, columns - x)) {
+    for (uint32_t y = 0; y < rows; y += tz_min_u32(down, rows - y)) {
+        for (uint32_t x = 0; x < columns; x += tz_min_u32(across, columns - x)) {
             *out = *first;
             out->from += y * first->from_row;
             out->first += x * first->step;
-            out->rows = tz_smaller(down, rows - y);
-            out->columns = tz_smaller(across, columns - x);
+            out->rows = tz_min_u32(down, rows - y);
+            out->columns = tz_min_u32(across, columns - x);
             out->into += y * first->into_row + x * first->into_column;
             out->mask += y * first->mask_row + x * first->mask_column;
             out++;
@@ -237,7 +237,7 @@ static tz_undo_entry *add_undo(const tz_device_run *run, const tz_lane_unit *uni
     for (uint32_t row = planned->row0; how->has_undo && row < planned->row1;) {
         *out = how->undo;
         out->offset = unit->rows + (uint64_t)row * out->row_bytes;
-        out->rows = tz_smaller(TZ_UNDO_ROWS, planned->row1 - row);
+        out->rows = tz_min_u32(TZ_UNDO_ROWS, planned->row1 - row);
         row += out->rows;
         out++;
     }

@@ -238,7 +238,7 @@ tz_result tz_plan_check_memory(tz_plan *plan)
         return TZ_OK;
     tz_result result =
         tz_fail(&plan->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                tz_expecting(tz_at_nowhere(), plan->options.max_memory, plan->report.peak_memory),
+                tz_expecting(tz_no_location(), plan->options.max_memory, plan->report.peak_memory),
                 "the read needs more memory than tz_read_options.max_memory allows");
     if (plan->ctx.err)
         plan->ctx.err->limit = "max_memory";

@@ -32,8 +32,8 @@ typedef struct tz_wave {
     size_t wanted_count;
     tz_unit *units;
     size_t unit_count;
-    tz_piece *pieces; /* of the file, one for every unit that has data; index is the unit */
-    tz_span *fetches; /* of pieces: one read each */
+    tz_indexed_range *pieces; /* of the file, one for every unit that has data; index is the unit */
+    tz_span *fetches;         /* of pieces: one read each */
     size_t fetch_count;
     uint32_t *empty; /* units without data: sparse or bad */
     size_t empty_count;
@@ -105,7 +105,7 @@ void tz_wave_deinit(tz_wave *wave);
 size_t tz_wave_unit_bytes(void);
 
 /* Where a unit's data is. */
-tz_piece tz_unit_piece(const tz_plan *plan, const tz_unit *unit);
+tz_indexed_range tz_unit_piece(const tz_plan *plan, const tz_unit *unit);
 
 /* The first who wants a unit: what its tile is. */
 static inline const tz_target *tz_unit_target(const tz_plan *plan, const tz_unit *unit)

@@ -36,7 +36,7 @@ static tz_result take_options(tz_read_options *out, const tz_read_options *given
     if (given) {
         if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
             return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                           tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                           tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
                            "options->struct_size is wrong; use TZ_READ_OPTIONS_INIT");
         memcpy(out, given, given->struct_size);
     }
@@ -80,7 +80,7 @@ static tz_result make_views(request *r, const tz_item *items, size_t count)
         tz_view view;
         tz_context ctx = r->ctx;
         if (!items[i].file)
-            return tz_fail(&r->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+            return tz_fail(&r->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                            "item %zu has no file", i);
         ctx.name = items[i].file->info.name;
         TZ_TRY(tz_view_make(&view, &items[i], &r->how, &ctx));
@@ -196,7 +196,7 @@ static tz_result refuse_resampling(const request *r)
 {
     if (!r->how.strict_device)
         return TZ_OK;
-    return tz_fail(&r->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+    return tz_fail(&r->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "the device %s does not resample what it reads",
                    tz_device_get_info(r->how.device)->id);
 }
@@ -232,10 +232,10 @@ static tz_result read_items(const tz_item *items, size_t count, const tz_read_op
     request r = {.ctx = {.err = err, .ifd = -1}};
     TZ_TRY(take_options(&r.how, how, &r.ctx));
     if (!items && count > 0)
-        return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "items is NULL");
+        return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "items is NULL");
     if (count > UINT32_MAX / 4)
         return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), UINT32_MAX / 4, count), "too many items");
+                       tz_expecting(tz_no_location(), UINT32_MAX / 4, count), "too many items");
     r.views = tz_alloc_array(count, sizeof *r.views);
     if (!r.views)
         return tz_fail_nomem(&r.ctx, count * sizeof *r.views);

@@ -157,7 +157,7 @@ static tz_result fail_memory(const batch *ba, const block *b)
     const bool large = blocks > ba->how->max_memory / 2;
     const tz_result result =
         tz_fail(&ba->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                tz_expecting(tz_at_nowhere(), ba->how->max_memory / (large ? 2 : 4),
+                tz_expecting(tz_no_location(), ba->how->max_memory / (large ? 2 : 4),
                              large ? blocks : thread),
                 "resampling needs more memory than tz_read_options.max_memory allows");
     if (ba->ctx.err)

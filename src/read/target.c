@@ -434,7 +434,7 @@ tz_result tz_target_set_outcome(const tz_target *target, const tz_context *ctx)
         return TZ_OK;
     if (outcome->tile_room < outcome->tile_count)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), outcome->tile_count, outcome->tile_room),
+                       tz_expecting(tz_no_location(), outcome->tile_count, outcome->tile_room),
                        "the outcome's list has too little room for the item's tiles");
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t plane =

@@ -19,7 +19,7 @@ typedef struct tile_job {
     uint32_t band; /* of the first target: the only one that rows of the tile go to, when they can
                       be copied; NO_BAND: none */
     tz_context ctx;
-    tz_place place;
+    tz_location place;
 } tile_job;
 
 #define NO_BAND UINT32_MAX
@@ -570,7 +570,7 @@ static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_
 
 uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span *fetch)
 {
-    const tz_piece *pieces = &plan->wave.pieces[fetch->first];
+    const tz_indexed_range *pieces = &plan->wave.pieces[fetch->first];
     uint8_t *first = NULL;
     for (size_t i = 0; i < fetch->count; i++) {
         const tz_unit *unit = &plan->wave.units[pieces[i].index];
@@ -592,14 +592,14 @@ uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span
     return first;
 }
 
-size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,
+size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_indexed_range *pieces,
                             size_t count, const tz_span *fetch, tz_error *err)
 {
     tile_job jobs[MOST_JOINED];
     const uint8_t *bytes[MOST_JOINED];
     size_t joined = 0;
     while (joined < count && joined < MOST_JOINED) {
-        const tz_piece *piece = &pieces[joined];
+        const tz_indexed_range *piece = &pieces[joined];
         jobs[joined] = make_job(plan, worker, &plan->wave.units[piece->index], err);
         bytes[joined] = worker->input + (piece->offset - fetch->offset);
         if (!is_only_copied(&jobs[joined]) || warn_of_more(&jobs[joined]) != TZ_OK ||

@@ -47,7 +47,7 @@ uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span
 
 /* Uncompressed tiles that lie side by side in the file and in the buffer are copied together: how
  * many of the pieces of a fetch, whose bytes are worker->input; 0: none. */
-size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_piece *pieces,
+size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_indexed_range *pieces,
                             size_t count, const tz_span *fetch, tz_error *err);
 
 /* Whether a compressed tile can be decoded straight into the buffer. */

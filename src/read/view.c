@@ -11,7 +11,7 @@
 static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expected,
                           uint64_t found)
 {
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_at_nowhere(), expected, found),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), expected, found),
                    "%s", text);
 }
 
@@ -311,7 +311,7 @@ static tz_result check_resampling(const tz_view *view, const tz_read_options *ho
             view->window.width == view->into.width ? view->into.height : view->into.width);
     if (how->resampling != TZ_RESAMPLE_NEAREST &&
         (view->layer.tables.sample_format == 5 || view->layer.tables.sample_format == 6))
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "complex samples can be resampled by nearest only");
     return TZ_OK;
 }

@@ -12,7 +12,7 @@ static const tz_merge_rule neighbours = {.max_gap = 4096, .max_waste = 25};
 
 size_t tz_wave_unit_bytes(void)
 {
-    return sizeof(tz_wanted) + sizeof(tz_unit) + sizeof(tz_piece) + sizeof(tz_span) +
+    return sizeof(tz_wanted) + sizeof(tz_unit) + sizeof(tz_indexed_range) + sizeof(tz_span) +
            sizeof(uint32_t);
 }
 
@@ -197,11 +197,11 @@ static void extend(tz_unit *unit, const tz_target *target, const tz_wanted *want
     const uint32_t x = tile_column(target, wanted->tile);
     const uint32_t y = tile_row(target, wanted->tile);
     const uint32_t part0 = wanted->part * target->part_rows;
-    const uint32_t part1 = tz_smaller(target->tile.height, part0 + target->part_rows);
-    unit->row0 = tz_smaller(unit->row0, larger(part0, larger(y, target->y0) - y));
-    unit->row1 = larger(unit->row1, tz_smaller(part1, target->y1 - y));
-    unit->column0 = tz_smaller(unit->column0, larger(x, target->x0) - x);
-    unit->column1 = larger(unit->column1, tz_smaller(target->tile.width, target->x1 - x));
+    const uint32_t part1 = tz_min_u32(target->tile.height, part0 + target->part_rows);
+    unit->row0 = tz_min_u32(unit->row0, larger(part0, larger(y, target->y0) - y));
+    unit->row1 = larger(unit->row1, tz_min_u32(part1, target->y1 - y));
+    unit->column0 = tz_min_u32(unit->column0, larger(x, target->x0) - x);
+    unit->column1 = larger(unit->column1, tz_min_u32(target->tile.width, target->x1 - x));
 }
 
 static bool is_same_data(const tz_wanted *a, const tz_wanted *b)
@@ -293,13 +293,13 @@ static bool is_whole_bytes(const tz_row_format *row)
     return (uint64_t)row->samples * row->bits % 8 == 0;
 }
 
-tz_piece tz_unit_piece(const tz_plan *plan, const tz_unit *unit)
+tz_indexed_range tz_unit_piece(const tz_plan *plan, const tz_unit *unit)
 {
     const tz_wanted *wanted = &plan->wave.wanted[unit->first];
     const tz_target *target = &plan->targets[wanted->target];
-    tz_piece piece = {.offset = wanted->span.offset,
-                      .size = wanted->result == TZ_OK ? wanted->span.size : 0,
-                      .index = (size_t)(unit - plan->wave.units)};
+    tz_indexed_range piece = {.offset = wanted->span.offset,
+                              .size = wanted->result == TZ_OK ? wanted->span.size : 0,
+                              .index = (size_t)(unit - plan->wave.units)};
     const size_t row_bytes = tz_row_bytes(&target->row);
     if (piece.size == 0 || !tz_target_is_raw(target))
         return piece;
@@ -327,7 +327,7 @@ static void merge_group(tz_plan *plan, size_t first, size_t end)
                                                : 0;
     size_t count = 0;
     for (size_t i = first; i < end; i++) {
-        const tz_piece piece = tz_unit_piece(plan, &wave->units[i]);
+        const tz_indexed_range piece = tz_unit_piece(plan, &wave->units[i]);
         if (piece.size > 0)
             wave->pieces[begin + count++] = piece;
         else

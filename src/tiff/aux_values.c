@@ -46,7 +46,7 @@ static tz_result apply_transform(aux_reader *reader)
     if (!text)
         return TZ_OK;
     if (!parse_numbers(text, t, TRANSFORM_VALUES) || t[1] * t[5] - t[2] * t[4] == 0)
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
                        "GeoTransform is '%.80s', and not six numbers that map pixels to places; "
                        "not used",
                        text);
@@ -62,7 +62,7 @@ static tz_result read_gcp(aux_reader *reader, const char *text, tz_gcp *out, uin
 {
     double v[GCP_VALUES];
     if (!parse_numbers(text, v, GCP_VALUES))
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
                        "a control point is '%.80s', and not numbers; it is left out", text);
     out[*count] = (tz_gcp){.column = v[0], .row = v[1], .x = v[2], .y = v[3], .z = v[4]};
     ++*count;
@@ -81,7 +81,7 @@ static tz_result apply_gcps(aux_reader *reader)
     if (most == 0)
         return TZ_OK;
     if (geo->has_transform)
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
                        "the image has a transform; the control points are not used");
     tz_gcp *list = tz_arena_array(&reader->file->arena, most, sizeof *list);
     if (!list)
@@ -116,7 +116,7 @@ static tz_result apply_crs(aux_reader *reader)
     reader->values |= TZ_VALUE_CRS;
     double year = NAN;
     if (epoch && (!tz_parse_double(epoch, &year, NULL) || !isfinite(year)))
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
                        "coordinateEpoch is '%.32s', and not a number; not used", epoch);
     file->info.geo.coordinate_epoch = year;
     return TZ_OK;
@@ -147,7 +147,7 @@ static tz_result apply_nodata(aux_reader *reader)
         return TZ_OK;
     if (differ || bands < info->bands)
         TZ_TRY(tz_warn(reader->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META,
-                       tz_expecting(tz_at_nowhere(), info->bands, bands),
+                       tz_expecting(tz_no_location(), info->bands, bands),
                        "bands have different nodata values; the first, %.32s, is used for all",
                        first));
     info->nodata = value;

@@ -90,7 +90,7 @@ static tz_result step(tz_walk *walk, uint64_t offset, bool lenient, tz_ifd *ifd)
     if (read_and_visit(walk, offset, ifd, &ctx) == TZ_OK)
         return TZ_OK;
     ctx.err = walk->ctx->err;
-    return tz_warn_of(&ctx, &failed, "defective directory");
+    return tz_warn_from_error(&ctx, &failed, "defective directory");
 }
 
 /* TZ_OK with *next = 0, and a warning, when the chain comes back to where it was. */
@@ -156,7 +156,7 @@ static tz_result push(tz_walk *walk, frames *stack, const tz_value *list)
                                             stack->count + 1, "directories within each other");
     ctx.err = walk->ctx->err;
     if (result != TZ_OK)
-        return tz_warn_of(&ctx, &failed, "SubIFD depth");
+        return tz_warn_from_error(&ctx, &failed, "SubIFD depth");
     if (stack->count == stack->capacity) {
         const size_t capacity = stack->capacity ? stack->capacity * 2 : 4;
         frame *larger = tz_realloc_array(stack->top, capacity, sizeof *larger);

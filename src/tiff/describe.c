@@ -123,7 +123,7 @@ tz_result tz_band_info(const tz_file *file, uint32_t band, tz_band *out, tz_erro
     const tz_context ctx = tz_file_context(file, err);
     if (band >= file->info.bands)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), file->info.bands, band),
+                       tz_expecting(tz_no_location(), file->info.bands, band),
                        "there is no band %u; bands are counted from 0", band);
     *out = (tz_band){.scale = 1.0, .color = color_of(&file->info, band)};
     out->description = tz_metadata_find_role(&file->metadata, "description", (int32_t)band);

@@ -368,7 +368,7 @@ tz_result tz_emit_directories(const tz_directory *directories, size_t count, con
              .user = user};
     const uint64_t end = add(how->start, tz_emit_size(directories, count, how));
     if (end == TZ_NONE || (!how->bigtiff && !fits_classic(directories, count, end)))
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the file is too large for %s",
                        how->bigtiff ? "64-bit offsets" : "classic TIFF; write BigTIFF");
     uint64_t tables = how->start + all_directories_bytes(directories, count, &o.form);

@@ -323,7 +323,7 @@ tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, c
 tz_result tz_fail_without_proj(const tz_context *ctx)
 {
     return tz_fail(
-        ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
         "this build of terrazzo is without PROJ, which coordinate reference systems need; "
         "install PROJ and build with TERRAZZO_WITH_PROJ=ON");
 }

@@ -30,7 +30,7 @@ typedef struct key_reader {
 
 enum { SEEN_WORDS = 1024 };
 
-static tz_place at_keys(void)
+static tz_location at_keys(void)
 {
     return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
 }
@@ -78,7 +78,7 @@ static tz_result read_text(const key_reader *reader, const char *text, tz_geo_ke
     uint32_t size = key->count;
     key->value.text = text;
     key->count = text_size(text, size);
-    tz_place place = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NONE);
+    tz_location place = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NONE);
     if (size == 0 || memchr(text + key->count, '|', size - key->count) == NULL)
         TZ_TRY(tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, place,
                        "the text of key %s (%u) does not end in '|'", name_of(key->id), key->id));
@@ -262,7 +262,7 @@ static tz_result count_entries(const tz_geo_tags *tags, const tz_context *ctx, u
         TZ_OK)
         return TZ_OK;
     *out = 0;
-    return tz_warn_of(ctx, &err, "max_geo_keys");
+    return tz_warn_from_error(ctx, &err, "max_geo_keys");
 }
 
 static tz_result read_entries(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,

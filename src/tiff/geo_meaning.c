@@ -9,7 +9,7 @@
 
 enum { MAX_CITATION = 4096 };
 
-static tz_place at_keys(void)
+static tz_location at_keys(void)
 {
     return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
 }

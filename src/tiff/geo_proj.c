@@ -22,7 +22,7 @@ struct tz_crs {
     int epsg;
 };
 
-static tz_place at_keys(void)
+static tz_location at_keys(void)
 {
     return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
 }
@@ -307,7 +307,7 @@ static tz_result open_crs(tz_crs *crs, const tz_geo *geo, const tz_context *ctx)
 tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx)
 {
     if (!geo->has_crs)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
                        "the file has no coordinate reference system");
     tz_crs *crs = tz_alloc_zeroed(1, sizeof *crs);
     if (!crs)
@@ -345,13 +345,13 @@ tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, d
 {
     tz_context ctx = {.name = crs->file, .err = err, .ifd = -1};
     if (!crs->to_lonlat)
-        return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_no_location(),
                        "PROJ knows no way from %.80s to WGS 84", crs->name);
     PJ_COORD from = proj_coord(x, y, 0, HUGE_VAL);
     proj_errno_reset(crs->to_lonlat);
     PJ_COORD to = proj_trans(crs->to_lonlat, PJ_FWD, from);
     if (!isfinite(to.v[0]) || !isfinite(to.v[1]))
-        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
                        "the point %g, %g is outside the domain of %.80s", x, y, crs->name);
     *lon = to.v[0];
     *lat = to.v[1];

@@ -127,7 +127,7 @@ tz_result tz_geo_take_crs(tz_geo *geo, const char *text, tz_arena *arena, const 
     else if (*known)
         set_codes(geo, &codes);
     else
-        result = tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_at_nowhere(),
+        result = tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_no_location(),
                          "the coordinate reference system '%.60s' has no code of EPSG%s; not used",
                          text, tz_build_feature("proj") ? "" : ", and this build is without PROJ");
     tz_free(codes.wkt);

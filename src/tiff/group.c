@@ -45,7 +45,7 @@ static tz_result check_levels(uint64_t ifd_offset, uint64_t count, bool *room,
     quiet.err = &failed;
     *room = tz_check_limit(&quiet, offsetof(tz_limits, max_levels), tz_at_offset(ifd_offset), count,
                            "resolution levels") == TZ_OK;
-    return *room ? TZ_OK : tz_warn_of(ctx, &failed, "levels");
+    return *room ? TZ_OK : tz_warn_from_error(ctx, &failed, "levels");
 }
 
 static tz_result add_layer(tz_group *group, const tz_ifd *ifd, const tz_context *ctx)
@@ -73,7 +73,7 @@ static tz_result add_layer(tz_group *group, const tz_ifd *ifd, const tz_context 
 
 static tz_result check_first(uint32_t subfile_type, const tz_ifd *ifd, const tz_context *ctx)
 {
-    const tz_place place =
+    const tz_location place =
         tz_expecting(tz_at_tag(TZ_TAG_NEW_SUBFILE_TYPE, ifd->offset), 0, subfile_type);
     if (subfile_type & 4)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, place,

@@ -310,7 +310,7 @@ static uint64_t usual_type(const tag_rule *rule)
 }
 
 /* Made only when there is something to say: most entries are in order. */
-static tz_place at_entry(const tz_entry *entry)
+static tz_location at_entry(const tz_entry *entry)
 {
     return tz_at_tag(entry->tag, entry->entry_offset);
 }
@@ -419,7 +419,7 @@ static tz_result take_known(tz_ifd *ifd, const tag_rule *rule, const tz_entry *e
         return TZ_OK;
     if (rule->flags & TABLE)
         ifd->tables_damaged = true;
-    return tz_warn_of(ctx, &failed, "defective tag");
+    return tz_warn_from_error(ctx, &failed, "defective tag");
 }
 
 /* Tags that have no row: nobody loads them, but what cannot be read is worth a word. */
@@ -427,7 +427,7 @@ static tz_result take_unknown(const tz_entry *entry, tz_reader *reader, uint32_t
                               const tz_context *ctx)
 {
     static const tag_rule no_rule = {0};
-    const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
+    const tz_location place = tz_at_tag(entry->tag, entry->entry_offset);
     tz_error failed;
     tz_context quiet = *ctx;
     quiet.err = &failed;
@@ -438,7 +438,7 @@ static tz_result take_unknown(const tz_entry *entry, tz_reader *reader, uint32_t
                        "unknown field type; the tag is skipped");
     if (check_extent(&no_rule, entry, reader, &quiet) == TZ_OK)
         return TZ_OK;
-    return tz_warn_of(ctx, &failed, "defective tag");
+    return tz_warn_from_error(ctx, &failed, "defective tag");
 }
 
 /* ---- the directory ---- */
@@ -484,7 +484,7 @@ static tz_result read_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first, co
 static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_value *value,
                                  uint16_t tag, uint16_t *first, const tz_context *ctx)
 {
-    const tz_place place = tz_at_tag(tag, value->offset);
+    const tz_location place = tz_at_tag(tag, value->offset);
     if (value->count == 0)
         return TZ_OK;
     if (value->count != ifd->samples)

@@ -23,7 +23,7 @@ static tz_result take_spec(tz_image_spec *out, const tz_image_spec *given, const
         return TZ_REFUSE(ctx, "there is no specification of the image");
     if (!has_size(given->struct_size, sizeof *given))
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
                        "spec->struct_size is wrong; use TZ_IMAGE_SPEC_INIT");
     memcpy(out, given, given->struct_size);
     return TZ_OK;
@@ -36,7 +36,7 @@ static tz_result take_options(tz_write_options *out, const tz_write_options *giv
     if (given) {
         if (!has_size(given->struct_size, sizeof *given))
             return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                           tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                           tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
                            "options->struct_size is wrong; use TZ_WRITE_OPTIONS_INIT");
         memcpy(out, given, given->struct_size);
     }

@@ -134,7 +134,7 @@ static tz_result warn_useless(const tz_image *image, const tz_context *ctx)
     };
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
         if (uses[i].given && !(uses[i].codecs & codec_bit(o->compression)))
-            TZ_TRY(tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), uses[i].text,
+            TZ_TRY(tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), uses[i].text,
                            tz_compression_name((uint16_t)o->compression)));
     return TZ_OK;
 }
@@ -197,7 +197,7 @@ static tz_result check_bound(const tz_encoder *encoder, const tz_tile_format *fo
     if (bound <= UINT32_MAX)
         return TZ_OK;
     return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                   tz_expecting(tz_at_nowhere(), UINT32_MAX, bound),
+                   tz_expecting(tz_no_location(), UINT32_MAX, bound),
                    "a tile may become larger than 4 GiB");
 }
 

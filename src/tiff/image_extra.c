@@ -91,7 +91,7 @@ tz_result tz_image_take_tags(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
     void *copy;
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_at_nowhere(),
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_no_location(),
                           (uint64_t)spec->tag_count + MOST_OWN, "tags"));
     TZ_TRY(tz_image_copy(image, spec->tags, spec->tag_count, sizeof *spec->tags, "spec->tags", ctx,
                          &copy));

@@ -131,7 +131,7 @@ static tz_result take_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
     key_sums sums = {.shorts = 4};
     void *copy;
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_geo_keys), tz_at_nowhere(), geo->key_count,
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_geo_keys), tz_no_location(), geo->key_count,
                           "GeoKeys"));
     TZ_TRY(tz_image_copy(image, geo->keys, geo->key_count, sizeof *geo->keys, "spec->geo->keys",
                          ctx, &copy));

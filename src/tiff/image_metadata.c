@@ -247,9 +247,9 @@ static uint64_t measure(const tz_image *image, const tz_statistics *statistics)
 static tz_result check_limits(const tz_image *image, const tz_context *ctx)
 {
     const uint64_t bands = image->options.statistics_items ? image->spec.bands : 0;
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_no_location(),
                           image->spec.metadata_count + bands * STATISTICS, "items of metadata"));
-    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_at_nowhere(),
+    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_no_location(),
                           measure(image, NULL) + 1 + bands * STATISTICS * LONGEST_STATISTIC,
                           "bytes of GDAL metadata");
 }
@@ -335,7 +335,7 @@ static tz_result take_items(tz_image *image, const tz_context *ctx)
 
 tz_result tz_image_take_metadata(tz_image *image, const tz_context *ctx)
 {
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_at_nowhere(),
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_no_location(),
                           image->spec.metadata_count, "items of metadata"));
     if (image->spec.metadata_count > 0)
         TZ_TRY(take_items(image, ctx));

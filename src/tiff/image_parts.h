@@ -7,7 +7,7 @@
 #include "tiff/image.h"
 
 /* The error of an argument that cannot be. */
-#define TZ_REFUSE(ctx, ...) tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), __VA_ARGS__)
+#define TZ_REFUSE(ctx, ...) tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), __VA_ARGS__)
 /* The same about one tag. */
 #define TZ_REFUSE_TAG(ctx, tag, ...)                                                               \
     tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_tag(tag, TZ_NONE), __VA_ARGS__)

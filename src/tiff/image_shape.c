@@ -137,12 +137,12 @@ static tz_result take_strip_size(tz_image *image, const tz_context *ctx)
 static tz_result check_tile_bytes(const tz_image *image, const tz_context *ctx)
 {
     const uint64_t bytes = tz_image_rows_bytes(image, image->tile_height);
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tile_bytes), tz_at_nowhere(), bytes,
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tile_bytes), tz_no_location(), bytes,
                           "bytes in one tile"));
     if (bytes <= UINT32_MAX)
         return TZ_OK;
     return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                   tz_expecting(tz_at_nowhere(), UINT32_MAX, bytes),
+                   tz_expecting(tz_no_location(), UINT32_MAX, bytes),
                    "tiles of 4 GiB and more are not written");
 }
 
@@ -153,7 +153,7 @@ static tz_result take_grid(tz_image *image, const tz_context *ctx)
     const uint64_t of_plane = (uint64_t)image->tiles_across * image->tiles_down;
     if (tz_mul(of_plane, image->planes, &image->tile_count) && image->tile_count <= UINT32_MAX)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_no_location(),
                    "%u x %u tiles in %u planes are more than 4294967295; make them larger",
                    image->tiles_across, image->tiles_down, image->planes);
 }

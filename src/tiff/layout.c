@@ -108,7 +108,7 @@ static void set_shape(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 
 static tz_result check_type(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
-    const tz_place at_bits = tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset);
+    const tz_location at_bits = tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset);
     layer->tables.dtype =
         ifd->mixed_samples ? TZ_DTYPE_NONE : tz_dtype_of(ifd->sample_format, ifd->bits);
     if (ifd->mixed_samples)
@@ -152,7 +152,7 @@ static tz_result check_codec(tz_layer *layer, const tz_ifd *ifd, const tz_contex
 static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
                                    const tz_context *ctx)
 {
-    const tz_place place = tz_at_tag(TZ_TAG_YCBCR_SUBSAMPLING, ifd->subsampling.offset);
+    const tz_location place = tz_at_tag(TZ_TAG_YCBCR_SUBSAMPLING, ifd->subsampling.offset);
     if (ifd->photometric != TZ_PHOTOMETRIC_YCBCR || ifd->subsampling.count != 2)
         return TZ_OK;
     for (uint64_t i = 0; i < 2; i++) {
@@ -194,7 +194,7 @@ static tz_result check_tile_bytes(tz_layer *layer, const tz_ifd *ifd, const tz_c
 {
     const uint16_t tag = layer->shape.tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
     const uint64_t bytes = bytes_of_rows(layer, layer->shape.tile_height);
-    const tz_place place = tz_at_tag(tag, ifd->offset);
+    const tz_location place = tz_at_tag(tag, ifd->offset);
     tz_error failed;
     tz_context quiet = *ctx;
     quiet.err = &failed;
@@ -204,7 +204,7 @@ static tz_result check_tile_bytes(tz_layer *layer, const tz_ifd *ifd, const tz_c
     if (tz_check_limit(&quiet, offsetof(tz_limits, max_tile_bytes), place, bytes,
                        "bytes in one tile") == TZ_OK)
         return TZ_OK;
-    return LOSE(layer, tz_warn_of(ctx, &failed, "tile size"));
+    return LOSE(layer, tz_warn_from_error(ctx, &failed, "tile size"));
 }
 
 static tz_result set_grid(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
@@ -223,8 +223,8 @@ static tz_result set_grid(tz_layer *layer, const tz_ifd *ifd, const tz_context *
 
 /* ---- tile tables ---- */
 
-static tz_place at_table(const tz_layer *layer, const tz_ifd *ifd, const tz_value *table,
-                         uint16_t tag)
+static tz_location at_table(const tz_layer *layer, const tz_ifd *ifd, const tz_value *table,
+                            uint16_t tag)
 {
     return tz_expecting(tz_at_tag(tag, ifd->offset), layer->shape.tile_count, table->count);
 }
@@ -298,8 +298,9 @@ static tz_result begins_inside(const tz_layer *layer, const tz_tile_span *stream
     const tz_result result =
         tz_value_integer(reader, &layer->tables.offsets, TZ_TAG_STRIP_OFFSETS, 0, &quiet, &offset);
     *out = result == TZ_OK && offset >= stream->offset && offset - stream->offset < stream->size;
-    return result == TZ_OK || result == TZ_ERR_FORMAT ? TZ_OK
-                                                      : tz_warn_of(ctx, &failed, "tile offsets");
+    return result == TZ_OK || result == TZ_ERR_FORMAT
+               ? TZ_OK
+               : tz_warn_from_error(ctx, &failed, "tile offsets");
 }
 
 /* Old-style JPEG in one tile may be one stream: the tile begins somewhere inside of it, or no table

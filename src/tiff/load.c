@@ -25,7 +25,7 @@ static tz_result reserve(loader *load, uint16_t tag, uint64_t size, bool *grante
 {
     tz_file *file = load->file;
     const uint64_t total = file->loaded + size;
-    const tz_place place = tz_at_tag(tag, load->ifd->offset);
+    const tz_location place = tz_at_tag(tag, load->ifd->offset);
     tz_error failed;
     tz_context quiet = *load->ctx;
     quiet.err = &failed;
@@ -36,7 +36,7 @@ static tz_result reserve(loader *load, uint16_t tag, uint64_t size, bool *grante
                        "the tags share their data and would be larger than the file; skipped");
     if (tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), place, total,
                        "bytes of metadata in one handle") != TZ_OK)
-        return tz_warn_of(load->ctx, &failed, "metadata size");
+        return tz_warn_from_error(load->ctx, &failed, "metadata size");
     file->loaded = total;
     *granted = true;
     return TZ_OK;
@@ -186,7 +186,7 @@ static tz_result check_color_map(loader *load, bool *fits)
 {
     const tz_info *info = &load->file->info;
     const uint64_t count = load->ifd->color_map.count;
-    const tz_place place = tz_at_tag(TZ_TAG_COLOR_MAP, load->ifd->color_map.offset);
+    const tz_location place = tz_at_tag(TZ_TAG_COLOR_MAP, load->ifd->color_map.offset);
     const uint16_t format = info->sample_format;
     *fits = false;
     if ((format > 2 && format != 4) || info->bits_per_sample > 16)
@@ -206,8 +206,8 @@ static tz_result load_color_map(loader *load)
 {
     tz_info *info = &load->file->info;
     const uint16_t photometric = info->photometric;
-    const tz_place place = tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, load->ifd->offset),
-                                        TZ_PHOTOMETRIC_PALETTE, photometric);
+    const tz_location place = tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, load->ifd->offset),
+                                           TZ_PHOTOMETRIC_PALETTE, photometric);
     const bool grey = photometric <= TZ_PHOTOMETRIC_MIN_IS_BLACK;
     void *data = NULL;
     bool fits;
@@ -291,7 +291,7 @@ static tz_result load_subsampling(loader *load)
 }
 
 /* A damaged description must cost only itself: what fails here becomes a warning, unless it is none
- * of the file's doing (tz_warn_of decides). */
+ * of the file's doing (tz_warn_from_error decides). */
 tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx)
 {
     tz_result (*const steps[])(loader *) = {load_subsampling, load_extra_samples, load_color_map,
@@ -303,7 +303,7 @@ tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, cons
         loader load = {.file = file, .ifd = ifd, .reader = reader, .ctx = &quiet};
         quiet.err = &failed;
         if (steps[i](&load) != TZ_OK)
-            TZ_TRY(tz_warn_of(ctx, &failed, "metadata"));
+            TZ_TRY(tz_warn_from_error(ctx, &failed, "metadata"));
     }
     return TZ_OK;
 }

@@ -144,7 +144,7 @@ tz_result tz_metadata_merge(tz_metadata *into, const tz_metadata *more, uint32_t
     uint32_t count = 0;
     *added = *of_bands = 0;
     if (pool >= UINT32_MAX)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_nowhere(),
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(),
                        "metadata of 4 GiB and more is ignored");
     merged_item *items = tz_alloc(most * sizeof *items + 1);
     char *block = tz_alloc(size);
@@ -206,7 +206,7 @@ tz_result tz_metadata_begin_aux(tz_metadata_parser **out, uint64_t size, uint32_
                                 const tz_context *ctx)
 {
     (void)size, (void)bands;
-    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_at_nowhere(),
+    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_no_location(),
                    "the file is not read: this build of terrazzo is without expat; build it with "
                    "TERRAZZO_WITH_EXPAT=ON"));
     *out = tz_alloc_zeroed(1, sizeof **out);

@@ -71,9 +71,9 @@ struct tz_metadata_parser {
     uint32_t count; /* entries, from the end of the block down */
 };
 
-static tz_place at_metadata(const tz_metadata_parser *parser)
+static tz_location at_metadata(const tz_metadata_parser *parser)
 {
-    return parser->aux ? tz_at_nowhere() : tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE);
+    return parser->aux ? tz_no_location() : tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE);
 }
 
 static void close_xml(tz_metadata_parser *parser)
@@ -119,7 +119,7 @@ static tz_result check_limit(const tz_metadata_parser *parser, size_t member_off
         return TZ_OK;
     ctx.err = &err;
     *met = tz_check_limit(&ctx, member_offset, at_metadata(parser), value, what) != TZ_OK;
-    return *met ? tz_warn_of(&parser->ctx, &err, what) : TZ_OK;
+    return *met ? tz_warn_from_error(&parser->ctx, &err, what) : TZ_OK;
 }
 
 /* True when the limit was met and the parser stopped. */

@@ -39,7 +39,7 @@ static const type_range ranges[] = {
     [TZ_DTYPE_COMPLEX_FLOAT64] = {TZ_NODATA_FLOAT, 0, 0},
 };
 
-static tz_place at_nodata(void)
+static tz_location at_nodata(void)
 {
     return tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NONE);
 }

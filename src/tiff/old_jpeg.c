@@ -44,12 +44,12 @@ typedef struct headers {
     size_t tables_size;
 } headers;
 
-static tz_result fail_at(const headers *h, tz_place place, const char *text)
+static tz_result fail_at(const headers *h, tz_location place, const char *text)
 {
     return tz_fail(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place, "old-style JPEG: %s", text);
 }
 
-static tz_result refuse(const headers *h, tz_place place, const char *text)
+static tz_result refuse(const headers *h, tz_location place, const char *text)
 {
     return tz_fail(h->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place,
                    "old-style JPEG %s is not supported", text);
@@ -67,7 +67,7 @@ static tz_result get_bytes(headers *h, uint16_t tag, uint64_t offset, size_t siz
     return tz_reader_get(&h->reader, offset, size, to, h->ctx);
 }
 
-static tz_result take_room(headers *h, size_t size, tz_place place, uint8_t **out)
+static tz_result take_room(headers *h, size_t size, tz_location place, uint8_t **out)
 {
     if (size > MAX_TABLES - h->tables_size)
         return fail_at(h, place, "more bytes than tables can have");
@@ -82,7 +82,7 @@ static tz_result take_room(headers *h, size_t size, tz_place place, uint8_t **ou
 static tz_result keep_header(headers *h, uint16_t tag, uint64_t offset, size_t size, uint8_t *to,
                              size_t capacity, size_t *used)
 {
-    const tz_place place = tz_at_tag(tag, offset);
+    const tz_location place = tz_at_tag(tag, offset);
     if (*used > 0)
         return fail_at(h, place, "two frame headers");
     if (size > capacity || size < 10)
@@ -94,7 +94,7 @@ static tz_result keep_header(headers *h, uint16_t tag, uint64_t offset, size_t s
 static tz_result take_segment(headers *h, uint16_t tag, uint8_t marker, uint64_t offset,
                               size_t size)
 {
-    const tz_place place = tz_at_tag(tag, offset);
+    const tz_location place = tz_at_tag(tag, offset);
     uint8_t *to = NULL;
     uint8_t interval[2];
     if (marker == TZ_MARKER_SOS)
@@ -158,7 +158,7 @@ static tz_result extent_value(tz_reader *reader, const tz_value *value, uint16_t
     if (tz_value_integer(reader, value, tag, 0, &quiet, out) == TZ_OK)
         return TZ_OK;
     *out = 0;
-    return tz_warn_of(ctx, &failed, "defective tag");
+    return tz_warn_from_error(ctx, &failed, "defective tag");
 }
 
 tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz_context *ctx,
@@ -305,7 +305,7 @@ static tz_result add_tables(headers *h, const tz_value *value, uint16_t tag, uin
 {
     uint64_t offsets[MAX_SAMPLES] = {0};
     const unsigned samples = h->layer->shape.samples;
-    const tz_place place = tz_at_tag(tag, value->offset);
+    const tz_location place = tz_at_tag(tag, value->offset);
     if (value->count == 0)
         return fail_at(h, tz_at_tag(tag, h->layer->shape.ifd_offset), "missing tables");
     if (value->count < samples)
@@ -409,7 +409,7 @@ static tz_result make_headers(headers *h, const tz_file *file, uint32_t level)
     h->restart_interval = h->layer->tables.old_jpeg.restart_interval;
     TZ_TRY(check_layout(h));
     TZ_TRY(read_streams(h, file, level));
-    const tz_place place = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, h->layer->shape.ifd_offset);
+    const tz_location place = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, h->layer->shape.ifd_offset);
     if (h->frame_size == 0 && h->scan_size > 0)
         return fail_at(h, place, "a scan without a frame header");
     if (h->frame_size == 0)

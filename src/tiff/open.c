@@ -29,7 +29,7 @@ typedef struct opening {
 static tz_result fail_page(const opening *open)
 {
     const tz_group *group = &open->group;
-    const tz_place place = tz_expecting(tz_at_nowhere(), group->page_count, group->page);
+    const tz_location place = tz_expecting(tz_no_location(), group->page_count, group->page);
     if (!open->walk.complete)
         return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, place,
                        "page %u was not found: the chain of directories is broken", group->page);
@@ -102,7 +102,7 @@ static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix
         result = walk_sidecar(open, container);
     }
     open->ctx = outer;
-    return result == TZ_OK ? TZ_OK : tz_warn_of(&open->ctx, &failed, suffix);
+    return result == TZ_OK ? TZ_OK : tz_warn_from_error(&open->ctx, &failed, suffix);
 }
 
 static tz_result read_sidecars(opening *open)
@@ -327,7 +327,7 @@ static tz_result take_options(tz_open_options *out, const tz_open_options *given
         return TZ_OK;
     if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
                        "options->struct_size is wrong; use TZ_OPEN_OPTIONS_INIT");
     memcpy(out, given, given->struct_size);
     return TZ_OK;
@@ -335,7 +335,7 @@ static tz_result take_options(tz_open_options *out, const tz_open_options *given
 
 static tz_result check_argument(bool good, const char *what, const tz_context *ctx)
 {
-    return good ? TZ_OK : tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", what);
+    return good ? TZ_OK : tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", what);
 }
 
 tz_result tz_open(tz_file **out, const char *path, const tz_open_options *options, tz_error *err)
@@ -412,8 +412,8 @@ tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *c
     const bool mask = index != level;
     if (index >= info->level_count || (mask && !info->levels[index].has_mask))
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), info->level_count, index), "there is no %s %u",
-                       mask ? "mask of level" : "level", index);
+                       tz_expecting(tz_no_location(), info->level_count, index),
+                       "there is no %s %u", mask ? "mask of level" : "level", index);
     *out = (tz_layer){.shape = mask ? info->masks[index] : info->levels[index],
                       .tables = mask ? file->mask_tables[index] : file->level_tables[index],
                       .is_mask = mask};

@@ -144,10 +144,10 @@ static tz_result reserve(tz_file *file, uint64_t size, const tz_context *ctx, bo
     tz_error failed;
     tz_context quiet = *ctx;
     quiet.err = &failed;
-    *granted = tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), tz_at_nowhere(), total,
-                              "bytes of metadata in one handle") == TZ_OK;
+    *granted = tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), tz_no_location(),
+                              total, "bytes of metadata in one handle") == TZ_OK;
     if (!*granted)
-        return tz_warn_of(ctx, &failed, "metadata size");
+        return tz_warn_from_error(ctx, &failed, "metadata size");
     file->loaded = total;
     return TZ_OK;
 }
@@ -158,7 +158,7 @@ static tz_result load_aux(tz_file *file, tz_source *source, const char *path, co
     uint32_t values = 0;
     bool granted = false;
     if (file->info.page != 0)
-        return tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_at_nowhere(),
+        return tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_no_location(),
                        "the file says what the first page is, and this is another; not used");
     TZ_TRY(reserve(file, source->size, ctx, &granted));
     if (!granted)
@@ -205,7 +205,7 @@ tz_result tz_world_parse(const char *text, size_t size, const tz_context *ctx, d
                             c[5] - 0.5 * c[1] - 0.5 * c[3], c[1], c[3]};
     *usable = *usable && isfinite(made[0]) && isfinite(made[3]) && c[0] * c[3] - c[1] * c[2] != 0;
     if (!*usable)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(),
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
                        "a world file has six numbers, one a line, that map pixels to places; "
                        "not used");
     memcpy(transform, made, sizeof made);

@@ -40,7 +40,7 @@ static tz_result copy_type(spec_holder *holder)
     const tz_info *info = &holder->file->info;
     tz_image_spec *spec = &holder->spec;
     if (info->dtype == TZ_DTYPE_NONE)
-        return tz_fail(&holder->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(&holder->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "the samples have no type that can be read or written");
     spec->width = info->width;
     spec->height = info->height;
@@ -245,7 +245,7 @@ static bool has_tag(const tz_image_spec *spec, uint16_t tag)
 /* Tags that share their data must not make a small file cost many times its size. */
 static tz_result reserve(spec_holder *holder, const tz_tag *tag)
 {
-    const tz_place place = tz_at_tag(tag->tag, tag->offset);
+    const tz_location place = tz_at_tag(tag->tag, tag->offset);
     const uint64_t size = holder->file->info.file_size;
     TZ_TRY(tz_check_limit(&holder->ctx, offsetof(tz_limits, max_tag_bytes), place, tag->size,
                           "bytes in one tag"));

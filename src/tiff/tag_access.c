@@ -24,7 +24,7 @@ tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t 
 {
     const tz_context ctx = tz_file_context(file, err);
     tz_reader reader = tz_reader_direct(&file->containers[0]);
-    const tz_place place = tz_at_tag(tag->tag, tag->offset);
+    const tz_location place = tz_at_tag(tag->tag, tag->offset);
     const unsigned word = tz_type_word(tag->type);
     if (tag->size > size)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(place, tag->size, size),

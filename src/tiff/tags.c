@@ -124,9 +124,9 @@ uint32_t tz_photometric_channels(uint16_t photometric)
     }
 }
 
-tz_place tz_at_tag(uint16_t tag, uint64_t offset)
+tz_location tz_at_tag(uint16_t tag, uint64_t offset)
 {
-    tz_place place = tz_at_offset(offset);
+    tz_location place = tz_at_offset(offset);
     place.tag = tag;
     place.tag_name = tz_tag_name(tag);
     return place;

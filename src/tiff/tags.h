@@ -92,6 +92,6 @@ unsigned tz_type_word(uint16_t type);
 uint32_t tz_photometric_channels(uint16_t photometric);
 
 /* The place of a tag: number, name, and where in the file. */
-tz_place tz_at_tag(uint16_t tag, uint64_t offset);
+tz_location tz_at_tag(uint16_t tag, uint64_t offset);
 
 #endif

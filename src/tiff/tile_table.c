@@ -32,9 +32,9 @@ static uint16_t table_tag(const table_reader *table, bool offsets)
     return offsets ? TZ_TAG_STRIP_OFFSETS : TZ_TAG_STRIP_BYTE_COUNTS;
 }
 
-static tz_place at_tile(const table_reader *table, uint64_t tile, uint64_t offset, bool offsets)
+static tz_location at_tile(const table_reader *table, uint64_t tile, uint64_t offset, bool offsets)
 {
-    tz_place place = tz_at_tag(table_tag(table, offsets), offset);
+    tz_location place = tz_at_tag(table_tag(table, offsets), offset);
     place.level = (int32_t)table->level; /* of a mask: TZ_MASK_OF, as in tz_at_tile */
     place.tile = (int64_t)tile;
     return place;

@@ -6,9 +6,9 @@
 
 enum { VIEWPORT = 1024, MOST_REDUCTION = 10 };
 
-static tz_place at_level(const tz_level *level, uint32_t number)
+static tz_location at_level(const tz_level *level, uint32_t number)
 {
-    tz_place place = tz_at_offset(level->ifd_offset);
+    tz_location place = tz_at_offset(level->ifd_offset);
     place.level = (int32_t)number;
     return place;
 }
@@ -75,7 +75,7 @@ static tz_result check_origin(tz_checker *checker)
             continue;
         for (size_t k = 0; k < sizeof tags / sizeof tags[0]; k++) {
             const tz_entry *entry = tz_directory_find(&checker->directories[i], tags[k]);
-            tz_place place = tz_at_tag(tags[k], entry ? entry->entry_offset : 0);
+            tz_location place = tz_at_tag(tags[k], entry ? entry->entry_offset : 0);
             place.level = (int32_t)level;
             if (entry)
                 TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, place,
@@ -169,7 +169,7 @@ static void check_table(tz_checker *checker, const tz_directory *directory, uint
     const tz_entry *entry = tz_directory_find(directory, tag);
     if (!entry || (entry->offset >= directory->start && entry->offset < directory->end))
         return;
-    tz_place place = tz_at_tag(tag, entry->offset);
+    tz_location place = tz_at_tag(tag, entry->offset);
     place.level = (int32_t)level;
     if (entry->offset < first)
         TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,

@@ -117,7 +117,7 @@ static int by_start(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static tz_place place_of(tz_checker *checker, const extent *one)
+static tz_location place_of(tz_checker *checker, const extent *one)
 {
     tz_layer layer;
     uint32_t level;
@@ -139,7 +139,7 @@ static const char *name_of(const extent *one)
 static void report(tz_checker *checker, const extent *below, const extent *one)
 {
     const bool same = below->start == one->start && below->end == one->end;
-    const tz_place place = tz_expecting(place_of(checker, one), below->end, one->start);
+    const tz_location place = tz_expecting(place_of(checker, one), below->end, one->start);
     TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, place,
              "%s %s %s that starts at byte %" PRIu64, name_of(one),
              same ? "has the place of" : "lies on top of", name_of(below), below->start);

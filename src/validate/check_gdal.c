@@ -24,7 +24,7 @@ static tz_result check_external(tz_checker *checker)
         return tz_checker_skip(checker, "the file was opened without its sidecars");
     for (unsigned i = 0; i < file->container_count; i++)
         if (file->containers[i].sidecar == TZ_SIDECAR_OVR)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_nowhere(),
+            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_no_location(),
                      "there is a file with external overviews, which readers take instead");
     return TZ_OK;
 }
@@ -36,7 +36,7 @@ static tz_result check_tiled(tz_checker *checker)
         uint32_t level;
         if (!tz_checker_layer(checker, i, &layer, &level))
             continue;
-        tz_place place = tz_at_offset(layer.shape.ifd_offset);
+        tz_location place = tz_at_offset(layer.shape.ifd_offset);
         place.level = (int32_t)level;
         if (is_large(&layer.shape) && !layer.shape.tiled)
             TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
@@ -53,7 +53,7 @@ static tz_result check_codec(tz_checker *checker)
         if (!tz_checker_layer(checker, i, &layer, &level))
             continue;
         const char *readers = tz_compression_readers(layer.shape.compression);
-        tz_place place = tz_at_tag(TZ_TAG_COMPRESSION, layer.shape.ifd_offset);
+        tz_location place = tz_at_tag(TZ_TAG_COMPRESSION, layer.shape.ifd_offset);
         place.level = (int32_t)level;
         place.found = layer.shape.compression;
         if (readers)
@@ -94,7 +94,7 @@ static tz_result check_header_size(tz_checker *checker)
         return tz_checker_skip(checker, "the ghost area does not promise directories in front");
     if (info->directory_end > FIRST_READ)
         TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-                 tz_expecting(tz_at_nowhere(), FIRST_READ, info->directory_end),
+                 tz_expecting(tz_no_location(), FIRST_READ, info->directory_end),
                  "directories and their values take more than one read");
     return TZ_OK;
 }
@@ -117,7 +117,7 @@ static tz_result check_overview_sizes(tz_checker *checker)
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
-        tz_place place = tz_at_offset(level->ifd_offset);
+        tz_location place = tz_at_offset(level->ifd_offset);
         place.level = (int32_t)i;
         checker->ctx.ifd = level->ifd;
         if (!level->sidecar && level->ifd < info->levels[i - 1].ifd)
@@ -136,7 +136,8 @@ static tz_result check_ifd_order(tz_checker *checker)
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
         const uint64_t before = info->levels[i - 1].ifd_offset;
-        tz_place place = tz_expecting(tz_at_offset(level->ifd_offset), before, level->ifd_offset);
+        tz_location place =
+            tz_expecting(tz_at_offset(level->ifd_offset), before, level->ifd_offset);
         place.level = (int32_t)i;
         checker->ctx.ifd = level->ifd;
         if (!level->sidecar && level->ifd_offset < before)
@@ -229,7 +230,7 @@ static tz_result check_ghost(tz_checker *checker)
     TZ_TRY(tz_take_warnings(checker));
     if (!ghost->present)
         return tz_checker_skip(checker, "the file has no ghost area");
-    const tz_place place = tz_at_offset(checker->info->bigtiff ? 16 : 8);
+    const tz_location place = tz_at_offset(checker->info->bigtiff ? 16 : 8);
     const bool planar = checker->info->planar == 2;
     if (ghost->interleave != 0 && !planar && checker->info->bands > 1)
         TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, place,

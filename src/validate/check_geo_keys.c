@@ -21,16 +21,16 @@ static const char *name_of(uint16_t id)
 }
 
 /* Where entry index of the key directory is in the file. */
-static tz_place at_key(const tz_checker *checker, uint32_t index)
+static tz_location at_key(const tz_checker *checker, uint32_t index)
 {
     const tz_entry *entry = tz_directory_find(&checker->directories[0], TZ_TAG_GEO_KEYS);
     const uint64_t numbers = TZ_KEY_HEADER + (uint64_t)TZ_KEY_ENTRY * index;
     return tz_at_tag(TZ_TAG_GEO_KEYS, entry ? entry->offset + numbers * 2 : TZ_NONE);
 }
 
-static tz_place at_header(const tz_checker *checker, unsigned number)
+static tz_location at_header(const tz_checker *checker, unsigned number)
 {
-    tz_place place = at_key(checker, 0);
+    tz_location place = at_key(checker, 0);
     if (place.offset != TZ_NONE)
         place.offset -= 2 * (uint64_t)(TZ_KEY_HEADER - number);
     return place;
@@ -243,7 +243,7 @@ static bool check_types(tz_checker *checker, const uint16_t *ids)
     return any;
 }
 
-static tz_place at_id(const tz_checker *checker, uint16_t id)
+static tz_location at_id(const tz_checker *checker, uint16_t id)
 {
     for (uint32_t i = 0; i < key_count(checker); i++)
         if (key_at(checker, i).id == id)

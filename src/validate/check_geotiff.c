@@ -27,7 +27,7 @@ static tz_result skip(tz_checker *checker)
     return tz_checker_skip(checker, "the image has no GeoTIFF tags");
 }
 
-static tz_place at_missing(const tz_checker *checker, uint16_t tag)
+static tz_location at_missing(const tz_checker *checker, uint16_t tag)
 {
     return tz_at_tag(tag, checker->info->levels[0].ifd_offset);
 }
@@ -64,7 +64,7 @@ static tz_result check_tags(tz_checker *checker)
         const tz_entry *entry = find(checker, geo_tags[i]);
         if (!entry)
             continue;
-        const tz_place place = tz_at_tag(entry->tag, entry->entry_offset);
+        const tz_location place = tz_at_tag(entry->tag, entry->entry_offset);
         if (entry->type != type_of(entry->tag))
             TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                      tz_expecting(place, type_of(entry->tag), entry->type),

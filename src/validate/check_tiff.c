@@ -195,7 +195,7 @@ static tz_result check_size(tz_checker *checker)
         return tz_checker_skip(checker, "the file is a BigTIFF");
     if (info->file_size > UINT32_MAX)
         TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_HEADER,
-                 tz_expecting(tz_at_nowhere(), UINT32_MAX, info->file_size),
+                 tz_expecting(tz_no_location(), UINT32_MAX, info->file_size),
                  "offsets of 32 bits cannot reach the end of the file");
     return TZ_OK;
 }

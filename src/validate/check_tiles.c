@@ -129,7 +129,7 @@ static tz_result visit_trailer(tz_checker *checker, const tz_tile_view *view, vo
     if (size == 0 || view->span.offset == 0 || !tz_add(view->span.offset, size, &end) ||
         end > main_file(checker)->size)
         return TZ_OK;
-    const tz_place place = tz_at_tile(view->level, view->tile, end);
+    const tz_location place = tz_at_tile(view->level, view->tile, end);
     if (!tz_inside(main_file(checker), end, 4)) {
         TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
                  tz_expecting(place, 4, main_file(checker)->size - end),
@@ -275,7 +275,7 @@ static tz_result check_mask(tz_checker *checker, uint32_t index)
         return TZ_OK;
     if (layer.shape.tile_width != mask.layer.shape.tile_width ||
         layer.shape.tile_height != mask.layer.shape.tile_height) {
-        tz_place place = tz_at_offset(mask.layer.shape.ifd_offset);
+        tz_location place = tz_at_offset(mask.layer.shape.ifd_offset);
         place.level = (int32_t)mask.level;
         TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
                  "the mask has other tiles than its image");

@@ -157,7 +157,7 @@ static tz_result take_options(tz_validate_options *out, const tz_validate_option
         return TZ_OK;
     if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), sizeof *given, given->struct_size),
+                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
                        "options->struct_size is wrong; use TZ_VALIDATE_OPTIONS_INIT");
     memcpy(out, given, given->struct_size);
     return TZ_OK;
@@ -165,7 +165,7 @@ static tz_result take_options(tz_validate_options *out, const tz_validate_option
 
 static tz_result fail_null(const tz_context *ctx, const char *what)
 {
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s must not be NULL", what);
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s must not be NULL", what);
 }
 
 static tz_result validate_opened(tz_validation **out, const tz_file *file,

@@ -164,7 +164,7 @@ static void start_hands(tz_belt *belt)
     while (belt->started + 1 < belt->thread_count) {
         hand *h = &belt->hands[belt->started];
         *h = (hand){.belt = belt, .worker = belt->started + 1};
-        if (tz_thread_begin(&h->thread, hand_main, h) != 0)
+        if (tz_start_thread(&h->thread, hand_main, h) != 0)
             return;
         belt->started++;
     }

@@ -43,7 +43,7 @@ static tz_result keep_bytes(front_sink *f, uint64_t offset, const tz_bytes *piec
         f->room = room;
     }
     memcpy(f->data + offset, piece->data, piece->size);
-    f->size = tz_larger(f->size, (size_t)end);
+    f->size = tz_max_size(f->size, (size_t)end);
     return TZ_OK;
 }
 
@@ -192,7 +192,7 @@ tz_result tz_assemble(tz_assembly **out, const tz_cog_plan *plan, const tz_bytes
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_heads all = {0};
     if (!plan || (!heads && count > 0))
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "there is no plan, or no "
                        "heads");
     holder *h = tz_alloc_zeroed(1, sizeof *h);

@@ -223,7 +223,7 @@ static tz_result whole_head(tz_block_head *out, const tz_cog_plan *plan, const t
                             const tz_context *ctx)
 {
     if (!plan || !head || !head->data)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "there is no plan, or no head of a block");
     TZ_TRY(tz_block_head_read(out, head->data, head->size, ctx));
     TZ_TRY(tz_block_head_check(out, plan, ctx));

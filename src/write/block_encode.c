@@ -24,7 +24,7 @@ static tz_result grow(blob *b, size_t more)
 {
     if (b->room - b->size >= more)
         return TZ_OK;
-    const size_t room = b->room / 2 + tz_larger(b->room, b->size + more) / 2 + more;
+    const size_t room = b->room / 2 + tz_max_size(b->room, b->size + more) / 2 + more;
     uint8_t *data = tz_realloc_array(b->data, room, 1);
     if (!data)
         return tz_fail_nomem(&b->shell->ctx, room);

@@ -181,7 +181,7 @@ static tz_result check_arguments(const char *path, const tz_cog_plan *plan, cons
                             : NULL;
     if (!wrong)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s", wrong);
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", wrong);
 }
 
 tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_blobs *blobs,
@@ -192,7 +192,7 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
     const size_t size = options ? options->struct_size : sizeof how;
     if (size > sizeof how || size < sizeof size)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), sizeof how, size),
+                       tz_expecting(tz_no_location(), sizeof how, size),
                        "options->struct_size is wrong; use TZ_WRITE_OPTIONS_INIT");
     if (options)
         memcpy(&how, options, size);

@@ -22,7 +22,7 @@ static tz_result fail_block(const tz_cog_plan *plan, uint64_t number, const char
     uint32_t level = 0;
     for (; number >= plan->levels[level].block_count; level++)
         number -= plan->levels[level].block_count;
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_nowhere(), "block %llu of level %u %s",
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(), "block %llu of level %u %s",
                    (unsigned long long)number, level, what);
 }
 
@@ -75,7 +75,7 @@ tz_result tz_heads_make(tz_heads *out, const tz_cog_plan *plan, const tz_bytes *
         TZ_TRY(take_head(item, plan, &heads[i], i, ctx));
         item->base = base;
         if (!tz_add(base, item->head.body, &base))
-            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_nowhere(),
+            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(),
                            "the blocks are larger than any file");
     }
     qsort(out->list, count, sizeof *out->list, by_number);

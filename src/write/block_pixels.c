@@ -11,7 +11,7 @@ static tz_result take_strides(tz_buffer *buffer, const char *what, const tz_cont
     const uint64_t row = tz_mul_capped(tz_dtype_size(buffer->dtype), buffer->width);
     const uint64_t band = tz_mul_capped(row, buffer->height);
     if (tz_mul_capped(band, buffer->bands) > INT64_MAX)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "%s: so many pixels fit no memory", what);
     buffer->column_stride = (int64_t)tz_dtype_size(buffer->dtype);
     buffer->row_stride = (int64_t)row;
@@ -23,13 +23,13 @@ static tz_result take(tz_buffer *out, const tz_buffer *given, const tz_window *w
                       tz_dtype dtype, uint32_t bands, const char *what, const tz_context *ctx)
 {
     if (!given || !given->data)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s has no data", what);
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s has no data", what);
     if (given->dtype != dtype || given->bands != bands)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "%s is %u bands of %s, and must be %u of %s", what, given->bands,
                        tz_dtype_name(given->dtype), bands, tz_dtype_name(dtype));
     if (given->width != window->width || given->height != window->height)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "%s is %u x %u pixels, and must be %u x %u", what, given->width,
                        given->height, window->width, window->height);
     *out = *given;
@@ -46,10 +46,10 @@ tz_result tz_block_pixels_take(tz_block_pixels *out, const tz_cog_plan *plan,
     if (!info->mask && !mask)
         return TZ_OK;
     if (!info->mask)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "%s: a mask is given, but the plan has none", what);
     if (!mask)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "%s: its mask is missing",
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s: its mask is missing",
                        what);
     return take(&out->mask, mask, window, TZ_DTYPE_UINT8, 1, what, ctx);
 }

@@ -11,7 +11,7 @@ static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_
 {
     TZ_TRY(tz_plan_check_level(plan, level, ctx));
     if (level == 0)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "level 0 is the image, and is made of no other level");
     const tz_cog_level *l = &plan->levels[level];
     const bool inside = window && window->column >= 0 && window->row >= 0 && window->width > 0 &&
@@ -21,7 +21,7 @@ static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_
                         window->height <= l->height - (uint32_t)window->row;
     if (inside)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "the window is empty, or reaches beyond the %u x %u pixels of level %u",
                    l->width, l->height, level);
 }

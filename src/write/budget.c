@@ -58,7 +58,7 @@ static void add_way(tz_budget *b, unsigned which, const tz_image *image)
     tz_tile_way *way = &b->way[which];
     *way = mask ? make_way(image->mask_encoder, &image->mask_choice, &image->mask_format, &row)
                 : make_way(image->encoder, &image->choice, &image->format, &row);
-    b->slot = tz_larger(b->slot, way->bytes.bound);
+    b->slot = tz_max_size(b->slot, way->bytes.bound);
     b->worker = tz_add_capped(b->worker, worker_bytes(way));
 }
 
@@ -105,8 +105,8 @@ static void count_parts(tz_budget *b, const tz_pyramid *pyramid)
     for (uint32_t i = 0; i < pyramid->count; i++) {
         const tz_pyramid_level *level = &pyramid->levels[i];
         if (i > 0)
-            b->reduce =
-                tz_larger(b->reduce, tz_reduce_scratch_bytes(&level->reduction, image->tile_width));
+            b->reduce = tz_max_size(b->reduce,
+                                    tz_reduce_scratch_bytes(&level->reduction, image->tile_width));
         b->fixed = tz_add_capped(b->fixed, table_bytes(&level->image));
         b->fixed = tz_add_capped(b->fixed, tz_mul_capped(level->image.arena.held, METADATA_COPIES));
         b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
@@ -284,7 +284,7 @@ static void add_rows(tz_budget *b, const tz_pyramid *pyramid)
 
 static unsigned wanted_threads(const tz_image *image)
 {
-    const unsigned threads = image->options.threads ? image->options.threads : tz_pool_cores();
+    const unsigned threads = image->options.threads ? image->options.threads : tz_available_cpus();
     const uint64_t most = image->tile_count < MAX_THREADS ? image->tile_count : MAX_THREADS;
     return threads < most ? threads : (unsigned)most;
 }

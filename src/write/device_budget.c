@@ -74,7 +74,7 @@ tz_device_rooms tz_device_tile_rooms(const tz_budget *b, const tz_image *image, 
 {
     const tz_tile_way *way = &b->way[tz_way_of(b, level, is_mask)];
     const uint64_t plain = tz_tile_bytes(&way->format);
-    const uint64_t most = tz_larger_u64(plain, way->bytes.bound);
+    const uint64_t most = tz_max(plain, way->bytes.bound);
     tz_device_rooms rooms = {0};
     if (tz_is_dense(image, is_mask)) {
         *(is_mask ? &rooms.masks : &rooms.payload) =
@@ -103,11 +103,11 @@ static void add_rooms(tz_device_rooms *sum, const tz_device_rooms *more, uint64_
 
 static void take_larger(tz_device_rooms *most, const tz_device_rooms *other)
 {
-    most->tiles = tz_larger_u64(most->tiles, other->tiles);
-    most->views = tz_larger_u64(most->views, other->views);
-    most->masks = tz_larger_u64(most->masks, other->masks);
-    most->payload = tz_larger_u64(most->payload, other->payload);
-    most->streams = tz_larger_u64(most->streams, other->streams);
+    most->tiles = tz_max(most->tiles, other->tiles);
+    most->views = tz_max(most->views, other->views);
+    most->masks = tz_max(most->masks, other->masks);
+    most->payload = tz_max(most->payload, other->payload);
+    most->streams = tz_max(most->streams, other->streams);
 }
 
 /* Overviews are all of one kind, which may be another than the image's. */
@@ -138,7 +138,7 @@ static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_
     for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
         tz_cut_batch cut = tz_device_cut_of(image, level, is_mask);
         cut.count = b->device.batch_tiles;
-        most = tz_larger_u64(most, tz_cut_scratch_bytes(&cut));
+        most = tz_max(most, tz_cut_scratch_bytes(&cut));
     }
     return most;
 }
@@ -151,7 +151,7 @@ static uint64_t plan_tiles(tz_device_budget *plan, const tz_budget *b, const tz_
     tz_device_places *at = &plan->at;
     uint64_t scratch = 0, end = 0;
     for (uint32_t level = 0; level < pyramid->count; level++)
-        scratch = tz_larger_u64(scratch, level_scratch(b, &pyramid->levels[level].image, level));
+        scratch = tz_max(scratch, level_scratch(b, &pyramid->levels[level].image, level));
     at->cuts = add_part(&end, n * sizeof(tz_cut_tile));
     at->entries = add_part(&end, n * sizeof(tz_encode_entry));
     at->discard = add_part(&end, image->options.discard_bits ? image->spec.bands : 0);
@@ -191,7 +191,7 @@ void tz_device_budget_make(tz_budget *b, const tz_pyramid *pyramid, uint64_t pla
 
 uint64_t tz_device_payload_bytes(const tz_device_budget *plan)
 {
-    const uint64_t images = tz_larger_u64(plan->rooms.payload, plan->rooms.streams);
+    const uint64_t images = tz_max(plan->rooms.payload, plan->rooms.streams);
     return tz_add_capped(tz_add_capped(plan->rooms.masks, images), TZ_CODEC_SLACK);
 }
 
@@ -235,7 +235,7 @@ tz_result tz_device_budget_allow(tz_budget *b, const tz_pyramid *pyramid, uint64
     TZ_TRY(tz_device_budget_admit(plan, ctx->err));
     if (plan->planned > device_room)
         return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                       tz_expecting(tz_at_nowhere(), device_room, plan->planned),
+                       tz_expecting(tz_no_location(), device_room, plan->planned),
                        "one row of tiles takes more device memory than could be allocated");
     TZ_TRY(tz_device_free_memory(plan->device, &room, ctx->err));
     room = tz_device_usable(room);

@@ -120,7 +120,7 @@ static bool pays(const tz_writer *w, const tz_device *device, char *reason)
         .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
         .compression = image->format.compression,
         .encodes = true,
-        .threads = image->options.threads > 0 ? image->options.threads : tz_pool_cores()};
+        .threads = image->options.threads > 0 ? image->options.threads : tz_available_cpus()};
     return !tz_device_is_auto(device) || tz_device_pays(tz_device_get_info(device), &job, reason,
                                                         sizeof((tz_device_use *)0)->reason);
 }
@@ -139,7 +139,7 @@ static tz_result warn_of_levels(tz_writer *w)
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         const tz_encode_library *library = &w->pyramid.levels[i].library;
         if (library->encoder.other_level)
-            return tz_warn(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+            return tz_warn(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                            "%s has no level %d of %s: the nearest is used", library->encoder.name,
                            (int)library->level,
                            tz_compression_name(w->pyramid.levels[i].image.format.compression));
@@ -155,7 +155,7 @@ tz_result tz_device_choose(tz_writer *w)
         return TZ_OK;
     const bool able = can_write(w, options->device);
     if (!able && options->strict_device)
-        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
+        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(), "%s",
                        reason);
     if (!able || !pays(w, options->device, reason))
         return TZ_OK;

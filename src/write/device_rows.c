@@ -14,10 +14,10 @@ tz_result tz_device_check_rows(const tz_writer *w, const tz_buffer *rows)
     if (!rows->memory || rows->height == 0)
         return TZ_OK;
     if (rows->data)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "rows have both data and memory of a device");
     if (!device || tz_device_of(rows->memory) != device)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "rows are in memory of another device than options->device");
     if (!tz_buffer_is_within(rows))
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_offset(rows->offset),

@@ -274,7 +274,7 @@ static tz_result fetch_failed(picture_batch *b)
     if (!any)
         return TZ_OK;
     if (b->image->options.strict_device)
-        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "%s did not encode all tiles", b->way->pictures->name);
     if (use->library_reason[0] == '\0')
         (void)snprintf(use->library_reason, sizeof use->library_reason,

@@ -43,7 +43,7 @@ tz_result tz_device_tiles_size(const tz_writer *w, const tz_device_tiles *tiles,
     }
     if (!places_hold(result_at(w, tiles, plan->at.sizes), places, tiles->images,
                      plan->rooms.payload))
-        return tz_fail(&w->ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device tells of tiles that cannot be where it says");
     *bytes += places[tiles->images];
     return TZ_OK;

@@ -184,7 +184,7 @@ static tz_result encode_by_library(const tile_batch *b, const tz_encode_batch *b
         return TZ_OK;
     }
     if (b->image->options.strict_device)
-        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_at_nowhere(), "%s",
+        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(), "%s",
                        done.reason);
     if (!use->library_reason[0])
         memcpy(use->library_reason, done.reason, sizeof use->library_reason);
@@ -227,7 +227,7 @@ tz_result tz_device_tiles_begin(tz_writer *w, tz_device_tiles *tiles, uint64_t e
     count_tiles(&b, end);
     *count = (uint64_t)tiles->images + tiles->masks;
     if (*count == 0)
-        return tz_fail(&w->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_no_location(),
                        "a batch has no room for a single tile");
     fill_tables(&b);
     TZ_TRY(tz_device_upload(0, b.slab, 0, w->means.tables->host, at->tables_end, w->ctx.err));

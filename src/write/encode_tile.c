@@ -70,7 +70,7 @@ uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t i
     return tz_tile_find(image, swath, index).place;
 }
 
-tz_place tz_spot_place(const tz_image *image, uint32_t level, const tz_tile_spot *spot)
+tz_location tz_spot_place(const tz_image *image, uint32_t level, const tz_tile_spot *spot)
 {
     return tz_at_tile(spot->is_mask ? TZ_MASK_OF(level) : level,
                       spot->place - (spot->is_mask ? image->tile_count : 0), TZ_NONE);

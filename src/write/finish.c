@@ -136,7 +136,7 @@ static tz_result choose_format(ending *e, uint64_t *size)
         return TZ_OK;
     if (wanted == TZ_BIGTIFF_NO)
         return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_LAYOUT,
-                       tz_expecting(tz_at_nowhere(), LARGEST_CLASSIC, *size),
+                       tz_expecting(tz_no_location(), LARGEST_CLASSIC, *size),
                        "the file is too large for a classic TIFF, and BigTIFF was ruled out");
     *size = file_size(e, true);
     return TZ_OK;

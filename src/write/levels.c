@@ -42,8 +42,8 @@ void tz_reduce_piece(tz_writer *w, const tz_batch *batch, uint64_t index, unsign
     const uint32_t row = (uint32_t)(index / swath->columns) * PIECE_ROWS;
     const tz_window window = {.column = column,
                               .row = (int64_t)swath->row + row,
-                              .width = tz_smaller(tile_width, level->image.spec.width - column),
-                              .height = tz_smaller(PIECE_ROWS, swath->rows - row)};
+                              .width = tz_min_u32(tile_width, level->image.spec.width - column),
+                              .height = tz_min_u32(PIECE_ROWS, swath->rows - row)};
     const tz_buffer pixels = part_of(&swath->pixels, row, column, window.height, window.width);
     const tz_buffer mask = part_of(&swath->mask, row, column, window.height, window.width);
     tz_reduce(&level->reduction, &batch->source, &window, &pixels, &mask,
@@ -80,7 +80,7 @@ static tz_result begin_slab(tz_writer *w, uint32_t level)
         return TZ_OK;
     l->slab_row = l->next_row;
     l->slab_end =
-        l->next_row + tz_smaller(l->image->tile_height, l->image->spec.height - l->next_row);
+        l->next_row + tz_min_u32(l->image->tile_height, l->image->spec.height - l->next_row);
     return allocate(w, &l->slabs[l->slab], tz_overview_slab_bytes(&w->budget, l->image));
 }
 
@@ -129,19 +129,19 @@ static tz_result keep_rows(tz_writer *w, uint32_t level, const tz_reduce_source 
     kept->rows = 0;
     if (next == how->to_height)
         return TZ_OK;
-    kept->row = tz_smaller(tz_reduction_rows(how, (tz_extent){next, next + 1}).first, end);
+    kept->row = tz_min_u32(tz_reduction_rows(how, (tz_extent){next, next + 1}).first, end);
     kept->rows = end - kept->row;
     if (kept->rows == 0)
         return TZ_OK;
     if (kept->rows > tz_kept_rows(how))
         return tz_fail(&w->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
-                       tz_expecting(tz_at_nowhere(), tz_kept_rows(how), kept->rows),
+                       tz_expecting(tz_no_location(), tz_kept_rows(how), kept->rows),
                        "a reduction looks at more rows than planned");
     TZ_TRY(allocate(w, &kept->slab, tz_kept_bytes(&w->budget, l->image, how)));
     tz_slab_buffers(l->image, &kept->slab, kept->rows, l->image->spec.width, &batch.swath);
     batch.swath.row = kept->row;
     batch.swath.rows = kept->rows;
-    batch.after = tz_larger_u64(l->made_until, kept->slab.busy_until);
+    batch.after = tz_max(l->made_until, kept->slab.busy_until);
     TZ_TRY(tz_work_add(w, &batch, 1));
     kept->slab.busy_until = w->on_belt;
     return TZ_OK;
@@ -159,11 +159,11 @@ static tz_result reduce_rows(tz_writer *w, uint32_t level, const tz_reduce_sourc
     tz_slab *slab = &l->slabs[l->slab];
     tz_swath all;
     tz_slab_buffers(l->image, slab, l->slab_end - l->slab_row, l->image->spec.width, &all);
-    const uint32_t rows = tz_smaller(possible, l->slab_end) - l->next_row;
+    const uint32_t rows = tz_min_u32(possible, l->slab_end) - l->next_row;
     const uint32_t before = l->next_row - l->slab_row;
     tz_batch batch = {.work = TZ_WORK_REDUCE,
                       .level = level,
-                      .after = tz_larger_u64(after, slab->busy_until),
+                      .after = tz_max(after, slab->busy_until),
                       .swath = {.pixels = tz_rows_from(&all.pixels, before, rows),
                                 .mask = tz_rows_from(&all.mask, before, rows),
                                 .row = l->next_row,
@@ -213,7 +213,7 @@ tz_result tz_level_take(tz_writer *w, uint32_t level, const tz_swath *swath)
         rows_possible(&w->pyramid.levels[level + 1].reduction, w->levels[level + 1].next_row, end);
     const tz_reduce_source source = source_of(w, level, swath);
     tz_kept *used = &w->levels[level].kept[l->keeping];
-    const uint64_t after = tz_larger_u64(l->made_until, used->slab.busy_until);
+    const uint64_t after = tz_max(l->made_until, used->slab.busy_until);
     TZ_TRY(keep_rows(w, level, &source, possible, end));
     TZ_TRY(reduce_rows(w, level + 1, &source, possible, after));
     TZ_TRY(encode_swath(w, level, swath));
@@ -222,7 +222,7 @@ tz_result tz_level_take(tz_writer *w, uint32_t level, const tz_swath *swath)
         TZ_TRY(reduce_rows(w, level + 1, &source, possible, after));
         TZ_TRY(take_full_slab(w, level + 1));
     }
-    used->slab.busy_until = tz_larger_u64(w->levels[level + 1].made_until,
-                                          w->levels[level].kept[l->keeping].slab.busy_until);
+    used->slab.busy_until =
+        tz_max(w->levels[level + 1].made_until, w->levels[level].kept[l->keeping].slab.busy_until);
     return TZ_OK;
 }

@@ -15,7 +15,7 @@ enum { DEFAULT_TILES = 8, MOST_TILES = 65536 };
 
 static tz_result no_such(const tz_context *ctx, const char *what, uint64_t count, uint64_t found)
 {
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_at_nowhere(), count, found),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), count, found),
                    "there is no such %s; they are counted from 0, and there are fewer than that",
                    what);
 }
@@ -23,7 +23,7 @@ static tz_result no_such(const tz_context *ctx, const char *what, uint64_t count
 tz_result tz_plan_check_level(const tz_cog_plan *plan, uint32_t level, const tz_context *ctx)
 {
     if (!plan)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the plan is NULL");
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the plan is NULL");
     if (level >= plan->info.level_count)
         return no_such(ctx, "level", plan->info.level_count, level);
     return TZ_OK;
@@ -130,7 +130,7 @@ static tz_result check_block_tiles(uint32_t tiles, const tz_context *ctx)
 {
     if (tiles >= 1 && tiles <= MOST_TILES)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_at_nowhere(), MOST_TILES, tiles),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), MOST_TILES, tiles),
                    "a block has 1 to 65,536 tiles across and down");
 }
 
@@ -190,7 +190,7 @@ tz_result tz_cog_plan_save(const tz_cog_plan *plan, tz_memory *into, tz_error *e
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!plan)
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the plan is NULL");
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the plan is NULL");
     return copy_bytes(into, plan->bytes.data, plan->bytes.size, &ctx);
 }
 

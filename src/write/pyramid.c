@@ -150,7 +150,7 @@ static tz_result warn_of_codecs(const tz_pyramid *pyramid, const tz_context *ctx
         const char *readers = codec != last ? tz_compression_readers(codec) : NULL;
         last = codec;
         if (readers) {
-            tz_place place = tz_at_tag(TZ_TAG_COMPRESSION, TZ_NONE);
+            tz_location place = tz_at_tag(TZ_TAG_COMPRESSION, TZ_NONE);
             place.found = codec;
             TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place, "%s: %s",
                            tz_compression_name(codec), readers));

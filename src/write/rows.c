@@ -6,7 +6,7 @@
 static tz_result fail_arg(const tz_writer *w, const char *what, uint64_t expected, uint64_t found)
 {
     return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                   tz_expecting(tz_at_nowhere(), expected, found), "%s", what);
+                   tz_expecting(tz_no_location(), expected, found), "%s", what);
 }
 
 /* All strides 0: packed, band after band. */
@@ -18,7 +18,7 @@ static tz_result take_strides(const tz_writer *w, const tz_buffer *given, tz_buf
     const uint64_t row = tz_mul_capped(tz_dtype_size(given->dtype), given->width);
     const uint64_t band = tz_mul_capped(row, given->height);
     if (tz_mul_capped(band, given->bands) > INT64_MAX)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "so many rows fit no memory; give the strides of the buffer");
     out->column_stride = (int64_t)tz_dtype_size(given->dtype);
     out->row_stride = (int64_t)row;
@@ -30,9 +30,9 @@ static tz_result check_rows(const tz_writer *w, const tz_buffer *rows)
 {
     const tz_image_spec *spec = &tz_writer_image(w)->spec;
     if (!rows || (!tz_is_there(rows) && rows->height > 0))
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "rows has no data");
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "rows has no data");
     if (rows->dtype != spec->dtype)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "rows are of type %s, but the image is of type %s",
                        tz_dtype_name(rows->dtype), tz_dtype_name(spec->dtype));
     if (rows->width != spec->width)
@@ -51,13 +51,13 @@ static tz_result check_mask(const tz_writer *w, const tz_buffer *rows, const tz_
     if (!wanted && !mask)
         return TZ_OK;
     if (!wanted)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "a mask is given, but the specification has none");
     if (!mask || (!tz_is_there(mask) && mask->height > 0))
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the mask of the rows is missing");
     if (mask->dtype != TZ_DTYPE_UINT8 || mask->bands != 1)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "a mask is one band of uint8, not %u of %s", mask->bands,
                        tz_dtype_name(mask->dtype));
     if (mask->width != rows->width)
@@ -76,7 +76,7 @@ static tz_result check_memory(const tz_writer *w, const tz_buffer *rows, const t
     TZ_TRY(tz_device_check_rows(w, mask));
     if ((rows->memory != NULL) == (mask->memory != NULL))
         return TZ_OK;
-    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "rows and their mask are not both of the device, or both of the host");
 }
 

@@ -139,7 +139,7 @@ static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer 
     tz_swath swath = whole_width(w, first->slab_row, first->slab_end - first->slab_row);
     tz_slab_buffers(first->image, &first->slabs[first->slab], swath.rows, first->image->spec.width,
                     &swath);
-    const uint32_t count = tz_smaller(rows->height - *used, first->slab_end - first->next_row);
+    const uint32_t count = tz_min_u32(rows->height - *used, first->slab_end - first->next_row);
     TZ_TRY(copy_rows(w, &swath, first->next_row - first->slab_row, rows, mask, *used, count));
     *used += count;
     first->next_row += count;
@@ -171,7 +171,7 @@ static uint32_t rows_at_once(const tz_writer *w, uint32_t left)
     const uint32_t row = w->levels[0].next_row;
     if (w->pyramid.count == 1)
         return left;
-    return tz_smaller(left, tz_swath_end(&w->budget, tz_writer_image(w), row) - row);
+    return tz_min_u32(left, tz_swath_end(&w->budget, tz_writer_image(w), row) - row);
 }
 
 static tz_result take_directly(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
@@ -240,7 +240,7 @@ static tz_result pull_rows(tz_writer *w, const tz_row_source *source, uint32_t r
         tz_swath swath = {.row = row,
                           .rows = end - row,
                           .column = column,
-                          .columns = tz_smaller(w->budget.columns, image->tiles_across - column)};
+                          .columns = tz_min_u32(w->budget.columns, image->tiles_across - column)};
         const uint64_t x = (uint64_t)column * image->tile_width;
         const uint64_t across = (uint64_t)swath.columns * image->tile_width;
         const uint64_t left = image->spec.width - x;

@@ -96,7 +96,7 @@ static void close_source(tz_source *source)
 static tz_result fail_differs(const tz_writer *w, const char *what, uint64_t expected,
                               uint64_t found)
 {
-    return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_expecting(tz_at_nowhere(), expected, found),
+    return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_expecting(tz_no_location(), expected, found),
                    "%s of the written file reads back differently", what);
 }
 

@@ -29,7 +29,7 @@ static size_t largest(const tz_writer *w, size_t member)
     for (unsigned which = 0; which < TZ_WAYS; which++) {
         size_t of_way;
         memcpy(&of_way, (const char *)&w->budget.way[which] + member, sizeof of_way);
-        size = tz_larger(size, of_way);
+        size = tz_max_size(size, of_way);
     }
     return size;
 }

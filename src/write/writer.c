@@ -93,7 +93,7 @@ static tz_result check_space(const tz_writer *w)
     const uint64_t space = needed > 0 ? tz_sink_free_space(w->sink) : TZ_NONE;
     if (needed <= space)
         return TZ_OK;
-    return tz_fail_errno(&w->ctx, tz_at_nowhere(), ENOSPC,
+    return tz_fail_errno(&w->ctx, tz_no_location(), ENOSPC,
                          "the file takes %llu bytes, and there is room for %llu",
                          (unsigned long long)needed, (unsigned long long)space);
 }
@@ -136,11 +136,11 @@ static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
 {
     w->sink = sink;
     if (!sink || !sink->write)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the sink has no function to write");
     TZ_TRY(check_space(w));
     w->all_spooled = !w->sink->insert;
-    w->placed = tz_sink_takes_any_order(w->sink) && sizes_are_known(&w->pyramid);
+    w->placed = tz_sink_is_seekable(w->sink) && sizes_are_known(&w->pyramid);
     TZ_TRY(open_spool(w));
     TZ_TRY(make_tables(w));
     return w->placed ? place_tiles(w) : TZ_OK;
@@ -225,17 +225,17 @@ static tz_result enter(tz_writer *w, tz_error *err)
 {
     tz_context nobody = {.err = err, .ifd = -1};
     if (!w)
-        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "the writer is NULL");
+        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the writer is NULL");
     if (w->owner != (long)getpid()) {
         nobody.name = w->ctx.name;
-        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the writer belongs to the process that made it");
     }
     w->ctx.err = err;
     tz_device_count_begin(w);
     if (w->state == TZ_WRITER_OPEN)
         return TZ_OK;
-    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    w->state == TZ_WRITER_FAILED ? "the write has failed and can only be discarded"
                                                 : "the file is committed already");
 }
@@ -349,10 +349,10 @@ tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffe
 static tz_result write_from(tz_writer *w, const tz_row_source *source)
 {
     if (!source || !source->read)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the source has no function to read");
     if (source->on_device && !tz_writer_image(w)->options.device)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(),
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the source fills memory of a device, but options->device is none");
     TZ_TRY(get_ready(w, source));
     return tz_writer_pull(w, source);
@@ -409,7 +409,7 @@ static tz_result commit(tz_writer *w)
     const uint32_t height = image->spec.height;
     if (w->levels[0].next_row < height)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_at_nowhere(), height, w->levels[0].next_row),
+                       tz_expecting(tz_no_location(), height, w->levels[0].next_row),
                        "rows are missing");
     TZ_TRY(tz_device_finish(w));
     TZ_TRY(tz_belt_wait(w->belt, w->on_belt, w->ctx.err));

@@ -155,7 +155,7 @@ tz_result tz_tile_make(tz_writer *writer, const tz_batch *batch, uint64_t index,
                        tz_slot *slot, tz_error *err);
 tz_tile_spot tz_tile_find(const tz_image *image, const tz_swath *swath, uint64_t index);
 uint64_t tz_tile_number(const tz_image *image, const tz_swath *swath, uint64_t index);
-tz_place tz_spot_place(const tz_image *image, uint32_t level, const tz_tile_spot *spot);
+tz_location tz_spot_place(const tz_image *image, uint32_t level, const tz_tile_spot *spot);
 /* All of a slot but its bytes and what is seen in the pixels. */
 void tz_slot_begin(const tz_writer *writer, uint32_t level, const tz_tile_spot *spot,
                    tz_slot *slot);

@@ -276,8 +276,8 @@ static int ignore_expected(int fd, int64_t offset, int64_t size)
     return 0;
 }
 
-static const tz_file_calls changing = {plain_open,  plain_fstat,     changing_pread,
-                                       plain_close, ignore_expected, NULL};
+static const tz_source_syscalls changing = {plain_open,  plain_fstat,     changing_pread,
+                                            plain_close, ignore_expected, NULL};
 
 static void case_76_the_file_changes_during_a_read(void **state)
 {
@@ -292,9 +292,9 @@ static void case_76_the_file_changes_during_a_read(void **state)
                 change.size = (off_t)(d.b->size * size / 4 + (size == 4));
                 change.at = at;
                 change.calls = 0;
-                tz_source_set_calls(&changing);
+                tz_source_set_syscalls(&changing);
                 const tz_result result = read_disk(&d, 1, &err);
-                tz_source_set_calls(NULL);
+                tz_source_set_syscalls(NULL);
                 const unsigned calls = change.calls;
                 take_from_disk(&d);
                 if (calls < at) {

@@ -90,12 +90,12 @@ void gate_restart(unsigned width, uint64_t reads)
 
 void gate_begin(unsigned width, uint64_t reads, uint64_t from, uint64_t to)
 {
-    static const tz_file_calls calls = {plain_open, plain_fstat,  gated_pread,
-                                        close,      plain_expect, NULL};
+    static const tz_source_syscalls calls = {plain_open, plain_fstat,  gated_pread,
+                                             close,      plain_expect, NULL};
     gate.from = from;
     gate.to = to;
     gate_restart(width, reads);
-    tz_source_set_calls(&calls);
+    tz_source_set_syscalls(&calls);
 }
 
 void gate_uncached(void)
@@ -105,6 +105,6 @@ void gate_uncached(void)
 
 gate_result gate_end(void)
 {
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     return gate.is;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "io/sink_calls.h"
+#include "io/sink_syscalls.h"
 #include "support/scratch.h"
 
 sink_fault fault;
@@ -53,7 +53,7 @@ static int refuse(int error_number)
     {                                                                                              \
         if (fails(name))                                                                           \
             return -1;                                                                             \
-        type result = tz_sink_system.call arguments;                                               \
+        type result = tz_sink_real_syscalls.call arguments;                                        \
         done();                                                                                    \
         return result;                                                                             \
     }
@@ -97,7 +97,7 @@ static int hook_write_back(int fd, int64_t offset, int64_t size)
 {
     if (fails("write_back"))
         return -1;
-    int failed = fault.no_disk ? 0 : tz_sink_system.write_back(fd, offset, size);
+    int failed = fault.no_disk ? 0 : tz_sink_real_syscalls.write_back(fd, offset, size);
     done();
     return failed;
 }
@@ -106,7 +106,7 @@ static int hook_fsync(int fd)
 {
     if (fails(is_directory(fd) ? "fsync of the directory" : "fsync"))
         return -1;
-    int failed = fault.no_disk ? 0 : tz_sink_system.fsync(fd);
+    int failed = fault.no_disk ? 0 : tz_sink_real_syscalls.fsync(fd);
     done();
     return failed;
 }
@@ -117,7 +117,7 @@ static int hook_open_unnamed(int dir, mode_t mode)
         return -1;
     if (fault.no_unnamed)
         return refuse(EOPNOTSUPP);
-    int fd = tz_sink_system.open_unnamed(dir, mode);
+    int fd = tz_sink_real_syscalls.open_unnamed(dir, mode);
     done();
     return fd;
 }
@@ -128,7 +128,7 @@ static int hook_rename_new(int dir, const char *from, const char *to)
         return -1;
     if (fault.no_rename_new)
         return refuse(EINVAL);
-    int failed = tz_sink_system.rename_new(dir, from, to);
+    int failed = tz_sink_real_syscalls.rename_new(dir, from, to);
     done();
     return failed;
 }
@@ -139,7 +139,7 @@ static int hook_insert_range(int fd, int64_t offset, int64_t size)
         return -1;
     if (fault.no_insert)
         return refuse(EOPNOTSUPP);
-    int failed = tz_sink_system.insert_range(fd, offset, size);
+    int failed = tz_sink_real_syscalls.insert_range(fd, offset, size);
     done();
     return failed;
 }
@@ -151,7 +151,7 @@ static long hook_copy_range(int from, int64_t from_offset, int to, int64_t to_of
     if (fault.no_copy)
         return refuse(EXDEV);
     size = at_most(size, fault.most_written);
-    long copied = tz_sink_system.copy_range(from, from_offset, to, to_offset, size);
+    long copied = tz_sink_real_syscalls.copy_range(from, from_offset, to, to_offset, size);
     done();
     return copied;
 }
@@ -162,7 +162,7 @@ static int hook_lock(int fd)
         return -1;
     if (fault.no_locks)
         return refuse(ENOLCK);
-    int failed = tz_sink_system.lock(fd);
+    int failed = tz_sink_real_syscalls.lock(fd);
     done();
     return failed;
 }
@@ -173,7 +173,7 @@ static int hook_dup(int fd)
 {
     if (fails("dup"))
         return -1;
-    int given = tz_sink_system.dup(fd);
+    int given = tz_sink_real_syscalls.dup(fd);
     done();
     if (!is_directory(fd))
         copy = given;
@@ -186,7 +186,7 @@ static int hook_close(int fd)
     bool failing = fails(fd == copy ? "close of the copy" : "close");
     copy = fd == copy ? -1 : copy;
     int error_number = errno;
-    int failed = tz_sink_system.close(fd);
+    int failed = tz_sink_real_syscalls.close(fd);
     done();
     if (failing)
         errno = error_number;
@@ -216,29 +216,29 @@ static long hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t 
             less[taken].iov_len = room;
         room -= less[taken].iov_len;
     }
-    long written = tz_sink_system.pwritev(fd, less, taken, offset);
+    long written = tz_sink_real_syscalls.pwritev(fd, less, taken, offset);
     done();
     return written;
 }
 
 static void *hook_list_open(int fd)
 {
-    return fails("list_open") ? NULL : tz_sink_system.list_open(fd);
+    return fails("list_open") ? NULL : tz_sink_real_syscalls.list_open(fd);
 }
 
 static const char *hook_list_next(void *list)
 {
-    return fails("list_next") ? NULL : tz_sink_system.list_next(list);
+    return fails("list_next") ? NULL : tz_sink_real_syscalls.list_next(list);
 }
 
 static int hook_list_close(void *list)
 {
-    return tz_sink_system.list_close(list);
+    return tz_sink_real_syscalls.list_close(list);
 }
 
 void sink_fault_install(void)
 {
-    static const tz_sink_calls calls = {
+    static const tz_sink_syscalls calls = {
         .openat = hook_openat,
         .open_unnamed = hook_open_unnamed,
         .fstat = hook_fstat,
@@ -270,12 +270,12 @@ void sink_fault_install(void)
         .list_close = hook_list_close,
     };
     fault = (sink_fault){0};
-    tz_sink_set_calls(&calls);
+    tz_sink_set_syscalls(&calls);
 }
 
 void sink_fault_remove(void)
 {
-    tz_sink_set_calls(NULL);
+    tz_sink_set_syscalls(NULL);
 }
 
 int sink_fault_begin(void **state)

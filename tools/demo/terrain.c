@@ -25,9 +25,9 @@ static double corner(uint32_t lattice, uint32_t x, uint32_t y)
     return (h ^ h >> 15) / 4294967295.0;
 }
 
-static double smooth(double part)
+static double smooth(double fraction)
 {
-    return part * part * (3 - 2 * part);
+    return fraction * fraction * (3 - 2 * fraction);
 }
 
 /* A row of a lattice with cells of so many pixels, smoothly interpolated, 0 to 1. line has room for
@@ -105,11 +105,11 @@ static void color_of(double height, double steepness, double rgb[3])
     int i = 0;
     while (i < last - 1 && height > steps[i + 1][0])
         i++;
-    double part = (height - steps[i][0]) / (steps[i + 1][0] - steps[i][0]);
-    part = part < 0 ? 0 : part > 1 ? 1 : part;
+    double fraction = (height - steps[i][0]) / (steps[i + 1][0] - steps[i][0]);
+    fraction = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
     const double rock = steepness > 1 ? 1 : steepness;
     for (int k = 0; k < 3; k++) {
-        rgb[k] = steps[i][k + 1] + (steps[i + 1][k + 1] - steps[i][k + 1]) * part;
+        rgb[k] = steps[i][k + 1] + (steps[i + 1][k + 1] - steps[i][k + 1]) * fraction;
         rgb[k] += (118 - 6 * k - rgb[k]) * rock * 0.6;
     }
 }

@@ -264,10 +264,10 @@ static long cached_pread(int fd, void *dst, size_t size, int64_t offset)
 static void cached_files_are_read_by_the_host(void **state)
 {
     (void)state;
-    static const tz_file_calls calls = {plain_open, fstat,        plain_pread,
-                                        close,      plain_expect, cached_pread};
+    static const tz_source_syscalls calls = {plain_open, fstat,        plain_pread,
+                                             close,      plain_expect, cached_pread};
     direct_image image = make_apart(TZ_COMPRESSION_NONE);
-    tz_source_set_calls(&calls);
+    tz_source_set_syscalls(&calls);
     cached_up_to = UINT64_MAX;
     check_unused(&image, "in the page cache");
     assert_int_equal(direct_control->reads, 0);
@@ -278,7 +278,7 @@ static void cached_files_are_read_by_the_host(void **state)
     report = direct_check(&image, &(direct_read){0});
     assert_int_equal(report.device.direct_reads, image.tiles);
     assert_string_equal(report.device.direct_reason, "");
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     direct_drop(&image);
 }
 

@@ -20,7 +20,7 @@ uint8_t *picture_decode(const tz_codec *codec, const tz_tile_format *format, con
     tz_limits limits;
     tz_limits_resolve(&limits, NULL);
     const tz_context ctx = {.err = &failed, .limits = &limits, .ifd = -1};
-    const tz_codec_call call = {&ctx, tz_at_nowhere()};
+    const tz_codec_call call = {&ctx, tz_no_location()};
     uint8_t *rows = picture_rows(format);
     uint8_t *input = calloc(1, size + TZ_CODEC_SLACK);
     void *state = calloc(1, codec->state_size + 1);
@@ -45,7 +45,7 @@ uint8_t *picture_encode(const tz_encoder *encoder, const tz_tile_format *format,
     tz_limits limits;
     tz_limits_resolve(&limits, NULL);
     const tz_context ctx = {.err = &failed, .limits = &limits, .ifd = -1};
-    const tz_codec_call call = {&ctx, tz_at_nowhere()};
+    const tz_codec_call call = {&ctx, tz_no_location()};
     tz_encode_choice chosen = *choice;
     tz_tile_format whole = *format; /* any number of rows will do, as of a last strip */
     uint8_t *out = NULL;

@@ -73,7 +73,7 @@ tz_nvjpeg2k_status nvjpeg2kStreamParse(tz_nvjpeg2k_handle handle, const unsigned
     stream->parsed = false;
     stream->data = data;
     stream->size = size;
-    const tz_codec_call call = {&ctx, tz_at_nowhere()};
+    const tz_codec_call call = {&ctx, tz_no_location()};
     if (tz_jp2_read_info(&info, data, size, &call) != TZ_OK ||
         tz_jp2_read_headers(&info, &call) != TZ_OK || has_empty_comment(&info))
         return BAD_JPEG;

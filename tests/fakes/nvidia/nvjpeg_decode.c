@@ -65,7 +65,7 @@ tz_nvjpeg_status read_jpeg(tz_jpeg_info *out, const unsigned char *data, size_t 
     tz_limits limits;
     tz_limits_resolve(&limits, NULL);
     const tz_context ctx = {.limits = &limits, .ifd = -1};
-    const tz_codec_call call = {&ctx, tz_at_nowhere()};
+    const tz_codec_call call = {&ctx, tz_no_location()};
     const tz_jpeg_table_set none = {0};
     if (tz_jpeg_read_info(out, data, size, none, &call) != TZ_OK)
         return BAD_JPEG;

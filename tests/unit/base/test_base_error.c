@@ -18,9 +18,9 @@ static tz_context context_for(tz_error *err)
     return (tz_context){.err = err, .ifd = -1};
 }
 
-static tz_place everywhere(void)
+static tz_location everywhere(void)
 {
-    tz_place place = tz_expecting(tz_at_tile(1, 17, 1234), 1, 4);
+    tz_location place = tz_expecting(tz_at_tile(1, 17, 1234), 1, 4);
     place.tag = 256;
     place.tag_name = "ImageWidth";
     return place;
@@ -87,7 +87,7 @@ static void fields_that_are_not_known_are_none(void **state)
     tz_error err;
     memset(&err, 0xee, sizeof err);
     tz_context ctx = context_for(&err);
-    tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "wrong");
+    tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "wrong");
     assert_int_equal(err.ifd, -1);
     assert_int_equal(err.tag, -1);
     assert_int_equal(err.level, -1);
@@ -111,23 +111,23 @@ static void the_message_has_every_part_in_order(void **state)
 static void parts_that_are_not_known_are_left_out(void **state)
 {
     (void)state;
-    tz_place tag = tz_at_nowhere(), tag_only = tz_at_nowhere();
+    tz_location tag = tz_no_location(), tag_only = tz_no_location();
     tag.tag = tag_only.tag = 0;
     tag.tag_name = "Zero";
     const struct {
         const char *name;
         int32_t ifd;
-        tz_place place;
+        tz_location place;
         const char *message;
     } rows[] = {
-        {"a", -1, tz_at_nowhere(), "a: text"},
-        {NULL, 0, tz_at_nowhere(), "IFD 0: text"},
+        {"a", -1, tz_no_location(), "a: text"},
+        {NULL, 0, tz_no_location(), "IFD 0: text"},
         {NULL, -1, tag, "tag 0 (Zero): text"},
         {NULL, -1, tag_only, "tag 0: text"},
         {NULL, -1, tz_at_offset(0), "text at byte 0"},
         {NULL, -1, tz_at_tile(0, 0, TZ_NONE), "level 0: tile 0: text"},
-        {NULL, -1, tz_expecting(tz_at_nowhere(), 0, TZ_NONE), "text (expected 0)"},
-        {NULL, -1, tz_expecting(tz_at_nowhere(), TZ_NONE, 0), "text (found 0)"},
+        {NULL, -1, tz_expecting(tz_no_location(), 0, TZ_NONE), "text (expected 0)"},
+        {NULL, -1, tz_expecting(tz_no_location(), TZ_NONE, 0), "text (found 0)"},
         {NULL, -1, tz_expecting(tz_at_offset(7), 0, 1), "text (expected 0, found 1) at byte 7"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -163,17 +163,17 @@ static void without_an_error_to_fill_the_result_is_the_same(void **state)
     tz_limits_resolve(&limits, NULL);
     tz_context ctx = {.limits = &limits, .ifd = -1};
     tz_error failed = {.result = TZ_ERR_CHANGED};
-    assert_int_equal(tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_nowhere(), "x"), TZ_ERR_ARG);
-    assert_int_equal(tz_fail_errno(&ctx, tz_at_nowhere(), EIO, "x"), TZ_ERR_IO);
+    assert_int_equal(tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "x"), TZ_ERR_ARG);
+    assert_int_equal(tz_fail_errno(&ctx, tz_no_location(), EIO, "x"), TZ_ERR_IO);
     assert_int_equal(tz_fail_nomem(&ctx, 1), TZ_ERR_NOMEM);
-    assert_int_equal(tz_fail_within(&ctx, &failed), TZ_ERR_CHANGED);
+    assert_int_equal(tz_propagate_error(&ctx, &failed), TZ_ERR_CHANGED);
     assert_int_equal(
-        tz_check_limit(&ctx, offsetof(tz_limits, max_levels), tz_at_nowhere(), 65, "levels"),
+        tz_check_limit(&ctx, offsetof(tz_limits, max_levels), tz_no_location(), 65, "levels"),
         TZ_ERR_LIMIT);
     ctx.strict = true;
-    assert_int_equal(tz_warn(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "x"),
+    assert_int_equal(tz_warn(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "x"),
                      TZ_ERR_FORMAT);
-    assert_int_equal(tz_warn_of(&ctx, &failed, "x"), TZ_ERR_CHANGED);
+    assert_int_equal(tz_warn_from_error(&ctx, &failed, "x"), TZ_ERR_CHANGED);
 }
 
 static void a_system_error_is_a_number_and_a_text(void **state)
@@ -195,7 +195,7 @@ static void a_system_error_without_a_text_is_a_number(void **state)
     (void)state;
     tz_error err;
     tz_context ctx = context_for(&err);
-    tz_fail_errno(&ctx, tz_at_nowhere(), 99999, "cannot open");
+    tz_fail_errno(&ctx, tz_no_location(), 99999, "cannot open");
     assert_int_equal(err.system_error, 99999);
     assert_string_equal(err.message, "cannot open: error 99999");
 }
@@ -225,8 +225,8 @@ static void a_text_may_come_from_the_error_it_replaces(void **state)
     (void)state;
     tz_error err;
     tz_context ctx = context_for(&err);
-    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "inner");
-    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "outer: %s", err.message);
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "inner");
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "outer: %s", err.message);
     assert_string_equal(err.message, "outer: inner");
 }
 
@@ -237,7 +237,7 @@ static void an_error_of_a_source_gets_name_and_directory(void **state)
     tz_context within = context_for(&inner);
     tz_context ctx = {.name = "a.tif", .err = &outer, .ifd = 3};
     tz_fail_errno(&within, tz_at_offset(9), EIO, "cannot read");
-    assert_int_equal(tz_fail_within(&ctx, &inner), TZ_ERR_IO);
+    assert_int_equal(tz_propagate_error(&ctx, &inner), TZ_ERR_IO);
     assert_int_equal(outer.system_error, EIO);
     assert_int_equal(outer.offset, 9);
     assert_int_equal(outer.ifd, 3);
@@ -246,7 +246,7 @@ static void an_error_of_a_source_gets_name_and_directory(void **state)
     assert_string_equal(outer.message, expected);
 
     ctx.err = &inner; /* the same error, in place */
-    assert_int_equal(tz_fail_within(&ctx, &inner), TZ_ERR_IO);
+    assert_int_equal(tz_propagate_error(&ctx, &inner), TZ_ERR_IO);
     assert_string_equal(inner.message, expected);
 }
 
@@ -289,7 +289,7 @@ static void a_long_text_is_cut_and_its_end_kept(void **state)
     assert_memory_equal(err.message, "a.tif: IFD 2: ", 14);
 }
 
-static void assert_cut_well(const char *character, size_t shift, const char *end, tz_place place)
+static void assert_cut_well(const char *character, size_t shift, const char *end, tz_location place)
 {
     char text[1200] = "xxxxxxxx";
     size_t used = shift;
@@ -312,7 +312,7 @@ static void a_long_text_is_cut_between_characters(void **state)
     static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x9a\x80"};
     for (size_t c = 0; c < 3; c++) {
         for (size_t shift = 0; shift < 8; shift++) {
-            assert_cut_well(characters[c], shift, characters[c], tz_at_nowhere());
+            assert_cut_well(characters[c], shift, characters[c], tz_no_location());
             assert_cut_well(characters[c], shift, " at byte 1", tz_at_offset(1));
         }
     }
@@ -327,7 +327,7 @@ static void a_text_that_just_fits_is_whole(void **state)
         text[size] = '\0';
         tz_error err;
         tz_context ctx = context_for(&err);
-        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", text);
+        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "%s", text);
         assert_int_equal(strlen(err.message), size < 511 ? size : 511);
     }
 }
@@ -340,7 +340,7 @@ static void a_long_name_keeps_its_end_and_leaves_room(void **state)
     name[200] = '\0'; /* the longest that is shown whole */
     tz_error whole;
     tz_context whole_ctx = {.name = name, .err = &whole, .ifd = -1};
-    tz_fail(&whole_ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "text");
+    tz_fail(&whole_ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "text");
     assert_int_equal(strlen(whole.message), 206);
     assert_memory_equal(whole.message, name, 200);
     name[200] = 'd';
@@ -365,7 +365,7 @@ static void the_largest_numbers_leave_room_for_the_advice(void **state)
     limits.max_metadata_items = UINT64_MAX - 1;
     tz_error err;
     tz_context ctx = {.name = text, .limits = &limits, .err = &err, .ifd = INT32_MAX};
-    tz_place place = tz_at_tile(INT32_MAX, UINT64_MAX, UINT64_MAX - 1);
+    tz_location place = tz_at_tile(INT32_MAX, UINT64_MAX, UINT64_MAX - 1);
     place.tag = 65535;
     place.tag_name = text;
     tz_check_limit(&ctx, offsetof(tz_limits, max_metadata_items), place, UINT64_MAX, text);
@@ -379,7 +379,7 @@ static void control_characters_of_name_tag_and_text_become_question_marks(void *
     (void)state;
     tz_error err;
     tz_context ctx = {.name = "a\nb\x1b[2J", .err = &err, .ifd = -1};
-    tz_place place = tz_at_nowhere();
+    tz_location place = tz_no_location();
     place.tag = 1;
     place.tag_name = "T\tag";
     tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "%s", "x\r\x7fy\x01");
@@ -410,7 +410,7 @@ static void controls_beyond_ascii_and_broken_utf8_become_question_marks(void **s
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tz_error err;
         tz_context ctx = context_for(&err);
-        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", rows[i].text);
+        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "%s", rows[i].text);
         assert_string_equal(err.message, rows[i].message);
     }
 }
@@ -440,13 +440,13 @@ static void the_first_and_last_characters_of_each_length_are_shown(void **state)
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
         tz_error err;
         tz_context ctx = context_for(&err);
-        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", shown[i]);
+        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "%s", shown[i]);
         assert_string_equal(err.message, shown[i]);
     }
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         tz_error err;
         tz_context ctx = context_for(&err);
-        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", hidden[i]);
+        tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "%s", hidden[i]);
         assert_string_equal(err.message, "?");
     }
 }
@@ -456,7 +456,7 @@ static void an_empty_text_is_empty(void **state)
     (void)state;
     tz_error err;
     tz_context ctx = context_for(&err);
-    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "%s", "");
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "%s", "");
     assert_string_equal(err.message, "");
 }
 

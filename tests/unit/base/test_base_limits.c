@@ -167,7 +167,7 @@ static void every_limit_holds_at_its_number_and_breaks_one_above(void **state)
         tz_error err = {.result = TZ_OK};
         tz_context ctx = {.limits = &limits, .err = &err, .ifd = -1};
         size_t offset = limit->member_offset;
-        tz_place place = tz_at_offset(99);
+        tz_location place = tz_at_offset(99);
         assert_int_equal(tz_check_limit(&ctx, offset, place, 0, "things"), TZ_OK);
         assert_int_equal(tz_check_limit(&ctx, offset, place, bound - 1, "things"), TZ_OK);
         assert_int_equal(tz_check_limit(&ctx, offset, place, bound, "things"), TZ_OK);
@@ -190,7 +190,7 @@ static void a_limit_taken_away_never_breaks(void **state)
     tz_limits_resolve(&limits, &given);
     tz_context ctx = {.limits = &limits, .ifd = -1};
     size_t offset = offsetof(tz_limits, max_tag_bytes);
-    assert_int_equal(tz_check_limit(&ctx, offset, tz_at_nowhere(), UINT64_MAX, "bytes"), TZ_OK);
+    assert_int_equal(tz_check_limit(&ctx, offset, tz_no_location(), UINT64_MAX, "bytes"), TZ_OK);
 }
 
 static void the_message_says_how_to_raise_the_limit(void **state)

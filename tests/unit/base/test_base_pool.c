@@ -41,7 +41,7 @@ static tz_pool *open_pool(unsigned threads)
     return pool;
 }
 
-static tz_result run(tz_pool *pool, uint64_t count, tz_job job, void *user)
+static tz_result run(tz_pool *pool, uint64_t count, tz_pool_job job, void *user)
 {
     tz_context ctx = context_for(NULL);
     return tz_pool_run(pool, count, job, user, NULL, &ctx);
@@ -149,7 +149,7 @@ static void threads_0_is_the_number_of_cores(void **state)
     (void)state;
     tz_pool *pool = NULL;
     tz_context ctx = context_for(NULL);
-    unsigned cores = tz_pool_cores();
+    unsigned cores = tz_available_cpus();
     assert_true(cores >= 1);
     assert_int_equal(tz_pool_open(&pool, 0, &ctx), TZ_OK);
     assert_int_equal(tz_pool_threads(pool), cores < 1024 ? cores : 1024);
@@ -170,10 +170,10 @@ static void cores_that_the_affinity_mask_forbids_do_not_count(void **state)
     CPU_ZERO(&one);
     CPU_SET(allowed, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    unsigned cores = tz_pool_cores();
+    unsigned cores = tz_available_cpus();
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
     assert_int_equal(cores, 1);
-    assert_true(tz_pool_cores() <= (unsigned)CPU_COUNT(&before));
+    assert_true(tz_available_cpus() <= (unsigned)CPU_COUNT(&before));
 }
 
 /* All threads meet: only threads that run at the same time can. */
@@ -587,7 +587,7 @@ static int start_a_few(pthread_t *thread, const pthread_attr_t *attributes, void
 static int restore_thread_start(void **state)
 {
     (void)state;
-    tz_pool_set_thread_start(NULL);
+    tz_set_thread_create(NULL);
     return 0;
 }
 
@@ -596,7 +596,7 @@ static void fewer_threads_than_asked_for_do_all_the_work(void **state)
     (void)state;
     for (unsigned granted = 0; granted < THREADS; granted++) {
         atomic_store(&thread_starts_left, granted);
-        tz_pool_set_thread_start(start_a_few);
+        tz_set_thread_create(start_a_few);
         tz_pool *pool = open_pool(THREADS);
         tally *t = make_tally();
         assert_int_equal(run(pool, COUNT, count_index, t), TZ_OK);
@@ -604,7 +604,7 @@ static void fewer_threads_than_asked_for_do_all_the_work(void **state)
             assert_int_equal(t->last[worker], -1);
         assert_all_once(t, COUNT);
 
-        tz_pool_set_thread_start(NULL); /* and a later run gets the rest */
+        tz_set_thread_create(NULL); /* and a later run gets the rest */
         meeting m = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
         assert_int_equal(run(pool, THREADS, meet, &m), TZ_OK);
         tz_pool_close(pool);
@@ -667,10 +667,10 @@ static void cores_are_counted_without_memory_too(void **state)
     (void)state;
     alloc_hook_install();
     alloc_hook_fail_at(1, true);
-    unsigned cores = tz_pool_cores();
+    unsigned cores = tz_available_cpus();
     assert_int_equal(alloc_hook_stats().failures, 1);
     alloc_hook_remove();
-    assert_true(cores >= tz_pool_cores()); /* all that are there, should the mask allow fewer */
+    assert_true(cores >= tz_available_cpus()); /* all that are there, should the mask allow fewer */
 }
 
 static void a_run_allocates_nothing(void **state)

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "support/alloc_hook.h"
 
-static tz_place everywhere(void)
+static tz_location everywhere(void)
 {
-    tz_place place = tz_expecting(tz_at_tile(1, 17, 1234), 1, 4);
+    tz_location place = tz_expecting(tz_at_tile(1, 17, 1234), 1, 4);
     place.tag = 256;
     place.tag_name = "ImageWidth";
     return place;
@@ -92,13 +92,13 @@ static void cause_tag_and_format_each_make_another_warning(void **state)
 {
     lenient *l = *state;
     static const char one[] = "text", two[] = "text";
-    tz_place tag = tz_at_nowhere();
+    tz_location tag = tz_no_location();
     tag.tag = 1;
     for (int i = 0; i < 2; i++) {
-        (void)tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), one);
-        (void)tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_nowhere(), one);
+        (void)tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), one);
+        (void)tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(), one);
         (void)tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tag, one);
-        (void)tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), two);
+        (void)tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), two);
     }
     assert_int_equal(l->warnings.count, 4);
     for (uint32_t i = 0; i < 4; i++)
@@ -107,7 +107,7 @@ static void cause_tag_and_format_each_make_another_warning(void **state)
 
 static void warn_with_tag(lenient *l, int32_t tag)
 {
-    tz_place place = tz_at_nowhere();
+    tz_location place = tz_no_location();
     place.tag = tag;
     assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "text"), TZ_OK);
 }
@@ -145,8 +145,8 @@ static void require_crs_turns_geo_warnings_alone_into_errors(void **state)
 {
     lenient *l = *state;
     l->ctx.require_crs = true;
-    assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_nowhere(), "m"), TZ_OK);
-    assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_nowhere(), "g"),
+    assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(), "m"), TZ_OK);
+    assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(), "g"),
                      TZ_ERR_FORMAT);
     assert_int_equal(l->warnings.count, 1);
     assert_int_equal(l->err.cause, TZ_CAUSE_GEO);
@@ -157,8 +157,8 @@ static void warnings_without_a_list_are_forgotten(void **state)
     lenient *l = *state;
     tz_error failed = {.result = TZ_ERR_FORMAT, .cause = TZ_CAUSE_TAG};
     l->ctx.warnings = NULL;
-    assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_nowhere(), "x"), TZ_OK);
-    assert_int_equal(tz_warn_of(&l->ctx, &failed, "x"), TZ_OK);
+    assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_no_location(), "x"), TZ_OK);
+    assert_int_equal(tz_warn_from_error(&l->ctx, &failed, "x"), TZ_OK);
     assert_int_equal(l->err.cause, TZ_CAUSE_BUSY);
 }
 
@@ -170,7 +170,7 @@ static void a_warning_without_memory_is_an_error_and_loses_no_other(void **state
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
         int32_t made = 0;
-        tz_place place = tz_at_nowhere();
+        tz_location place = tz_no_location();
         for (;; made++) {
             place.tag = made;
             if (tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, place, "text") != TZ_OK)
@@ -206,7 +206,7 @@ static void a_repaired_error_becomes_a_warning_with_its_fields(void **state)
     lenient *l = *state;
     tz_error failed = failed_with(TZ_ERR_LIMIT, TZ_CAUSE_LIMIT);
     failed.limit = "max_ifds";
-    assert_int_equal(tz_warn_of(&l->ctx, &failed, "kind"), TZ_OK);
+    assert_int_equal(tz_warn_from_error(&l->ctx, &failed, "kind"), TZ_OK);
     assert_int_equal(l->warnings.count, 1);
     assert_memory_equal(&l->warnings.list[0], &failed, sizeof failed);
     assert_int_equal(l->err.cause, TZ_CAUSE_BUSY);
@@ -218,8 +218,8 @@ static void repairs_of_one_kind_are_counted(void **state)
     static const char kind[] = "kind", other[] = "kind";
     tz_error failed = failed_with(TZ_ERR_FORMAT, TZ_CAUSE_IFD);
     for (int i = 0; i < 5; i++)
-        assert_int_equal(tz_warn_of(&l->ctx, &failed, kind), TZ_OK);
-    assert_int_equal(tz_warn_of(&l->ctx, &failed, other), TZ_OK);
+        assert_int_equal(tz_warn_from_error(&l->ctx, &failed, kind), TZ_OK);
+    assert_int_equal(tz_warn_from_error(&l->ctx, &failed, other), TZ_OK);
     assert_int_equal(l->warnings.count, 2);
     assert_int_equal(l->warnings.list[0].count, 5);
     assert_int_equal(l->warnings.list[1].count, 1);
@@ -231,12 +231,12 @@ static void strict_and_require_crs_pass_a_repair_on_as_the_error(void **state)
     tz_error tag = failed_with(TZ_ERR_FORMAT, TZ_CAUSE_TAG);
     tz_error geo = failed_with(TZ_ERR_FORMAT, TZ_CAUSE_GEO);
     l->ctx.require_crs = true;
-    assert_int_equal(tz_warn_of(&l->ctx, &tag, "kind"), TZ_OK);
-    assert_int_equal(tz_warn_of(&l->ctx, &geo, "kind"), TZ_ERR_FORMAT);
+    assert_int_equal(tz_warn_from_error(&l->ctx, &tag, "kind"), TZ_OK);
+    assert_int_equal(tz_warn_from_error(&l->ctx, &geo, "kind"), TZ_ERR_FORMAT);
     assert_memory_equal(&l->err, &geo, sizeof geo);
     l->ctx.require_crs = false;
     l->ctx.strict = true;
-    assert_int_equal(tz_warn_of(&l->ctx, &tag, "kind"), TZ_ERR_FORMAT);
+    assert_int_equal(tz_warn_from_error(&l->ctx, &tag, "kind"), TZ_ERR_FORMAT);
     assert_memory_equal(&l->err, &tag, sizeof tag);
     assert_int_equal(l->warnings.count, 1);
 }
@@ -252,7 +252,7 @@ static void failures_that_are_not_the_files_never_become_warnings(void **state)
         memset(&l->err, 0, sizeof l->err);
         uint32_t before = l->warnings.count;
         static const char kinds[TZ_ERR_INTERNAL + 1];
-        assert_int_equal(tz_warn_of(&l->ctx, &failed, &kinds[i]), hard ? result : TZ_OK);
+        assert_int_equal(tz_warn_from_error(&l->ctx, &failed, &kinds[i]), hard ? result : TZ_OK);
         assert_int_equal(l->warnings.count, before + !hard);
         assert_int_equal(l->err.result, hard ? result : TZ_OK);
     }
@@ -263,7 +263,7 @@ static void a_repair_may_be_of_the_contexts_own_error(void **state)
     lenient *l = *state;
     l->err = failed_with(TZ_ERR_FORMAT, TZ_CAUSE_TAG);
     l->ctx.strict = true;
-    assert_int_equal(tz_warn_of(&l->ctx, &l->err, "kind"), TZ_ERR_FORMAT);
+    assert_int_equal(tz_warn_from_error(&l->ctx, &l->err, "kind"), TZ_ERR_FORMAT);
     assert_int_equal(l->err.tag, 256);
 }
 

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
-#include "io/readers.h"
+#include "io/reader_threads.h"
 #include "io/source.h"
 #include "support/alloc_hook.h"
 #include "support/gated_file.h"
@@ -103,12 +103,12 @@ static void eight_reads_are_under_way_at_once(void **state)
     (void)state;
     tz_source *source = open_file();
     job *j = job_of(RANGES, SPREAD, RANGE);
-    gate_begin(TZ_READERS, RANGES, 0, SIZE);
+    gate_begin(TZ_READER_COUNT, RANGES, 0, SIZE);
     assert_int_equal(run(source, j, NULL), TZ_OK);
     const gate_result gate = gate_end();
     assert_false(gate.failed);
     assert_int_equal(gate.reads, RANGES);
-    assert_int_equal(gate.rounds, RANGES / TZ_READERS);
+    assert_int_equal(gate.rounds, RANGES / TZ_READER_COUNT);
     assert_true(job_is_read(j));
     job_free(j);
     tz_source_close(source);
@@ -117,15 +117,15 @@ static void eight_reads_are_under_way_at_once(void **state)
 static void requests_overlap_before_the_first_wait(void **state)
 {
     (void)state;
-    tz_source *sources[TZ_READERS];
-    job *jobs[TZ_READERS];
-    gate_begin(TZ_READERS, TZ_READERS, 0, SIZE);
-    for (unsigned i = 0; i < TZ_READERS; i++) {
+    tz_source *sources[TZ_READER_COUNT];
+    job *jobs[TZ_READER_COUNT];
+    gate_begin(TZ_READER_COUNT, TZ_READER_COUNT, 0, SIZE);
+    for (unsigned i = 0; i < TZ_READER_COUNT; i++) {
         sources[i] = open_file();
         jobs[i] = job_of(1, SPREAD, RANGE);
         assert_int_equal(sources[i]->submit(sources[i], &jobs[i]->request, NULL), TZ_OK);
     }
-    for (unsigned i = 0; i < TZ_READERS; i++) {
+    for (unsigned i = 0; i < TZ_READER_COUNT; i++) {
         assert_int_equal(sources[i]->wait(sources[i], &jobs[i]->request, NULL), TZ_OK);
         assert_true(job_is_read(jobs[i]));
         job_free(jobs[i]);
@@ -147,7 +147,7 @@ static void large_ranges_are_read_in_pieces(void **state)
     tz_source *source = open_file();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         job *j = job_of(1, 0, cases[i].size);
-        gate_begin(TZ_READERS, cases[i].pieces, 0, SIZE);
+        gate_begin(TZ_READER_COUNT, cases[i].pieces, 0, SIZE);
         assert_int_equal(run(source, j, NULL), TZ_OK);
         const gate_result gate = gate_end();
         assert_false(gate.failed);
@@ -178,9 +178,9 @@ static void pieces_grow_with_the_request(void **state)
         const tz_range range = {0, cases[i][0] * MIB, NULL};
         atomic_size_t largest = 0;
         atomic_size_t *user = &largest;
-        tz_reading *reading = tz_readers_begin(&range, 1, add_piece, &user);
+        tz_reader_job *reading = tz_reader_job_start(&range, 1, add_piece, &user);
         assert_non_null(reading);
-        assert_int_equal(tz_readers_end(reading, NULL), TZ_OK);
+        assert_int_equal(tz_reader_job_wait(reading, NULL), TZ_OK);
         assert_int_equal(atomic_load(&largest), cases[i][1] * MIB);
     }
 }
@@ -216,8 +216,8 @@ static int count_start(pthread_t *thread, const pthread_attr_t *attributes, void
 
 static int restore_starts(void **state)
 {
-    tz_pool_set_thread_start(NULL);
-    tz_source_set_calls(NULL);
+    tz_set_thread_create(NULL);
+    tz_source_set_syscalls(NULL);
     return drop_file(state);
 }
 
@@ -226,8 +226,8 @@ static void threads_that_cannot_be_started_are_done_without(void **state)
 {
     (void)state;
     tz_source *source = open_file();
-    tz_pool_set_thread_start(count_start);
-    for (unsigned i = 0; i <= TZ_READERS; i++) {
+    tz_set_thread_create(count_start);
+    for (unsigned i = 0; i <= TZ_READER_COUNT; i++) {
         atomic_store(&granted, i < 2 ? i : 1);
         job *j = job_of(RANGES, SPREAD, RANGE);
         assert_int_equal(run(source, j, NULL), TZ_OK);
@@ -243,7 +243,7 @@ static void there_is_one_set_of_readers_for_all_files(void **state)
     (void)state;
     const unsigned before = atomic_load(&started);
     atomic_store(&granted, 100);
-    tz_pool_set_thread_start(count_start);
+    tz_set_thread_create(count_start);
     for (int i = 0; i < 5; i++) {
         tz_source *source = open_file();
         job *j = job_of(RANGES, SPREAD, RANGE);
@@ -251,8 +251,8 @@ static void there_is_one_set_of_readers_for_all_files(void **state)
         job_free(j);
         tz_source_close(source);
     }
-    assert_int_equal(before, TZ_READERS);
-    assert_int_equal(atomic_load(&started), TZ_READERS);
+    assert_int_equal(before, TZ_READER_COUNT);
+    assert_int_equal(atomic_load(&started), TZ_READER_COUNT);
 }
 
 static atomic_bool elsewhere;
@@ -284,11 +284,11 @@ static int plain_expect(int fd, int64_t offset, int64_t size)
 static void a_plain_read_stays_in_its_thread(void **state)
 {
     (void)state;
-    static const tz_file_calls calls = {plain_open, plain_fstat,  here_pread,
-                                        close,      plain_expect, NULL};
+    static const tz_source_syscalls calls = {plain_open, plain_fstat,  here_pread,
+                                             close,      plain_expect, NULL};
     const tz_context ctx = {.ifd = -1};
     caller = pthread_self();
-    tz_source_set_calls(&calls);
+    tz_source_set_syscalls(&calls);
     tz_source *source = open_file();
     unsigned char *to = malloc(20 * MIB);
     alloc_hook_install();
@@ -298,7 +298,7 @@ static void a_plain_read_stays_in_its_thread(void **state)
     assert_int_equal(stats.allocations, 0);
     assert_memory_equal(to, bytes + 100, 20 * MIB);
     assert_false(atomic_load(&elsewhere));
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     free(to);
     tz_source_close(source);
 }
@@ -320,14 +320,14 @@ static long cached_pread(int fd, void *dst, size_t size, int64_t offset)
 static void small_requests_are_tried_in_memory_first(void **state)
 {
     (void)state;
-    static const tz_file_calls calls = {plain_open, plain_fstat,  here_pread,
-                                        close,      plain_expect, cached_pread};
+    static const tz_source_syscalls calls = {plain_open, plain_fstat,  here_pread,
+                                             close,      plain_expect, cached_pread};
     static const struct {
         size_t cached; /* ranges */
         bool half;
         uint64_t allocations; /* of readings */
     } cases[] = {{RANGES, false, 0}, {RANGES - 1, false, 1}, {0, false, 1}, {RANGES, true, 1}};
-    tz_source_set_calls(&calls);
+    tz_source_set_syscalls(&calls);
     tz_source *source = open_file();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         job *j = job_of(RANGES, SPREAD, RANGE);
@@ -349,7 +349,7 @@ static void small_requests_are_tried_in_memory_first(void **state)
     alloc_hook_remove();
     assert_true(job_is_read(large));
     job_free(large);
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     tz_source_close(source);
 }
 
@@ -433,17 +433,17 @@ static int faulty_fstat(int fd, struct stat *out)
 
 static int use_faults(void **state)
 {
-    static const tz_file_calls calls = {plain_open, faulty_fstat, faulty_pread,
-                                        close,      plain_expect, NULL};
+    static const tz_source_syscalls calls = {plain_open, faulty_fstat, faulty_pread,
+                                             close,      plain_expect, NULL};
     memset(&faults, 0, sizeof faults);
     faults.fail_at = faults.fail_too = UINT64_MAX;
-    tz_source_set_calls(&calls);
+    tz_source_set_syscalls(&calls);
     return make_file(state);
 }
 
 static int use_real_calls(void **state)
 {
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     return drop_file(state);
 }
 

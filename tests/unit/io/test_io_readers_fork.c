@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "io/readers.h"
+#include "io/reader_threads.h"
 #include "io/source.h"
 #include "support/gated_file.h"
 #include "support/scratch.h"
@@ -54,10 +54,10 @@ static bool child_went_well(pid_t child)
 
 static bool reads_eight_at_once(tz_source *source)
 {
-    gate_begin(TZ_READERS, RANGES, 0, SIZE);
+    gate_begin(TZ_READER_COUNT, RANGES, 0, SIZE);
     const bool good = reads(source);
     const gate_result gate = gate_end();
-    return good && !gate.failed && gate.rounds == RANGES / TZ_READERS;
+    return good && !gate.failed && gate.rounds == RANGES / TZ_READER_COUNT;
 }
 
 /* All readers of the parent run before it forks: the address sanitizer holds locks while threads

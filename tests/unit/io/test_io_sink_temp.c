@@ -65,10 +65,10 @@ static void only_names_of_the_exact_pattern_are_ours(void **state)
     char longest[200];
     memset(longest, 'x', sizeof longest);
     longest[0] = '.';
-    memcpy(longest + TZ_LONGEST_TEMPORARY - 10, ".tz00.part", 11);
+    memcpy(longest + TZ_MAX_TEMPORARY_NAME_LENGTH - 10, ".tz00.part", 11);
     assert_true(tz_is_temporary_name(longest));
-    memset(longest + TZ_LONGEST_TEMPORARY - 10, 'x', 11);
-    memcpy(longest + TZ_LONGEST_TEMPORARY - 9, ".tz00.part", 11);
+    memset(longest + TZ_MAX_TEMPORARY_NAME_LENGTH - 10, 'x', 11);
+    memcpy(longest + TZ_MAX_TEMPORARY_NAME_LENGTH - 9, ".tz00.part", 11);
     assert_false(tz_is_temporary_name(longest)); /* we make none that long */
 }
 
@@ -84,7 +84,8 @@ static void long_names_are_cut_between_characters(void **state)
         tz_sink *sink = sink_job_open(name, false);
         const char *made = scratch_other_than("");
         assert_true(tz_is_temporary_name(made));
-        assert_in_range(strlen(made), TZ_LONGEST_TEMPORARY - 2, TZ_LONGEST_TEMPORARY);
+        assert_in_range(strlen(made), TZ_MAX_TEMPORARY_NAME_LENGTH - 2,
+                        TZ_MAX_TEMPORARY_NAME_LENGTH);
         assert_int_equal((strlen(made) - 11 - lead) % 3, 0);
         sink_job_finish(sink);
         assert_int_equal(unlink(scratch_path(name)), 0);
@@ -92,7 +93,7 @@ static void long_names_are_cut_between_characters(void **state)
     memset(name, 0x80, 255); /* no UTF-8 at all */
     name[255] = '\0';
     tz_sink *sink = sink_job_open(name, false);
-    assert_int_equal(strlen(scratch_other_than("")), TZ_LONGEST_TEMPORARY);
+    assert_int_equal(strlen(scratch_other_than("")), TZ_MAX_TEMPORARY_NAME_LENGTH);
     sink_job_finish(sink);
 }
 

@@ -110,16 +110,16 @@ static int use_fakes(void **state)
         fake.data[i] = (unsigned char)(i * 7);
     fake.size = fake.readable = SIZE;
     fake.mode = S_IFREG | 0644;
-    static const tz_file_calls calls = {fake_open,  fake_fstat,  fake_pread,
-                                        fake_close, fake_expect, NULL};
-    tz_source_set_calls(&calls);
+    static const tz_source_syscalls calls = {fake_open,  fake_fstat,  fake_pread,
+                                             fake_close, fake_expect, NULL};
+    tz_source_set_syscalls(&calls);
     return 0;
 }
 
 static int use_real_calls(void **state)
 {
     (void)state;
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     return 0;
 }
 

@@ -26,7 +26,7 @@ static uint64_t next_random(uint64_t *state)
 
 static int compare(const void *left, const void *right)
 {
-    const tz_piece *a = left, *b = right;
+    const tz_indexed_range *a = left, *b = right;
     if ((a->size == 0) != (b->size == 0))
         return a->size == 0 ? -1 : 1;
     if (a->offset != b->offset)
@@ -38,8 +38,8 @@ static int compare(const void *left, const void *right)
 
 /* Bytes of the span that some piece of it wants, and the longest run that none wants; offsets are
  * small, so that every byte can be looked at. */
-static void count_bytes(const tz_span *span, const tz_piece *pieces, size_t count, uint64_t *wanted,
-                        uint64_t *longest_gap)
+static void count_bytes(const tz_span *span, const tz_indexed_range *pieces, size_t count,
+                        uint64_t *wanted, uint64_t *longest_gap)
 {
     uint64_t gap = 0;
     *wanted = *longest_gap = 0;
@@ -54,7 +54,7 @@ static void count_bytes(const tz_span *span, const tz_piece *pieces, size_t coun
     }
 }
 
-static void assert_span_is_good(const tz_span *span, const tz_piece *pieces,
+static void assert_span_is_good(const tz_span *span, const tz_indexed_range *pieces,
                                 const tz_merge_rule *rule)
 {
     uint64_t wanted, longest_gap, largest = 0, end = 0;
@@ -76,10 +76,10 @@ static void assert_span_is_good(const tz_span *span, const tz_piece *pieces,
 }
 
 /* A span that could have taken the next piece must have done so: few reads are the point. */
-static void assert_not_too_many(const tz_span *span, const tz_span *next, const tz_piece *pieces,
-                                const tz_merge_rule *rule)
+static void assert_not_too_many(const tz_span *span, const tz_span *next,
+                                const tz_indexed_range *pieces, const tz_merge_rule *rule)
 {
-    const tz_piece *piece = &pieces[next->first];
+    const tz_indexed_range *piece = &pieces[next->first];
     uint64_t end = span->offset + span->size;
     if (piece->offset + piece->size > end)
         end = piece->offset + piece->size;
@@ -91,11 +91,11 @@ static void assert_not_too_many(const tz_span *span, const tz_span *next, const 
                           (joined.size - wanted) * 100 > wanted * rule->max_waste));
 }
 
-static void assert_merged_well(const tz_piece *given, tz_piece *pieces, size_t count,
-                               const tz_merge_rule *rule)
+static void assert_merged_well(const tz_indexed_range *given, tz_indexed_range *pieces,
+                               size_t count, const tz_merge_rule *rule)
 {
     tz_span *spans = calloc(count + 1, sizeof *spans);
-    tz_piece *sorted = malloc((count + 1) * sizeof *sorted);
+    tz_indexed_range *sorted = malloc((count + 1) * sizeof *sorted);
     memcpy(sorted, given, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare);
     size_t span_count = tz_spans_merge(pieces, count, rule, spans);
@@ -125,22 +125,23 @@ static void random_pieces_are_merged_as_the_rules_say(void **state)
     uint64_t seed = 1234567;
     for (int round = 0; round < 4000; round++) {
         enum { MOST = 40 };
-        tz_piece given[MOST], pieces[MOST];
+        tz_indexed_range given[MOST], pieces[MOST];
         size_t count = (size_t)(next_random(&seed) % (MOST + 1));
         uint64_t reach = 1 + next_random(&seed) % 2000;
         uint64_t longest = 1 + next_random(&seed) % 80;
         for (size_t i = 0; i < count; i++)
-            given[i] = (tz_piece){next_random(&seed) % reach, next_random(&seed) % longest, i};
+            given[i] =
+                (tz_indexed_range){next_random(&seed) % reach, next_random(&seed) % longest, i};
         const tz_merge_rule rule = {next_random(&seed) % 60, next_random(&seed) % 400,
                                     next_random(&seed) % 150, 0};
         memcpy(pieces, given, sizeof given);
         assert_merged_well(given, pieces, count, &rule);
 
-        tz_piece shuffled[MOST]; /* the order they come in changes nothing */
+        tz_indexed_range shuffled[MOST]; /* the order they come in changes nothing */
         memcpy(shuffled, given, sizeof given);
         for (size_t i = count; i > 1; i--) {
             size_t k = (size_t)(next_random(&seed) % i);
-            tz_piece kept = shuffled[i - 1];
+            tz_indexed_range kept = shuffled[i - 1];
             shuffled[i - 1] = shuffled[k];
             shuffled[k] = kept;
         }
@@ -155,7 +156,7 @@ static void random_pieces_are_merged_as_the_rules_say(void **state)
 
 static size_t merge_two(uint64_t size, uint64_t gap, tz_merge_rule rule)
 {
-    tz_piece pieces[] = {{100, size, 0}, {100 + size + gap, size, 1}};
+    tz_indexed_range pieces[] = {{100, size, 0}, {100 + size + gap, size, 1}};
     tz_span spans[2];
     return tz_spans_merge(pieces, 2, &rule, spans);
 }
@@ -178,7 +179,7 @@ static void nothing_makes_no_span(void **state)
 {
     (void)state;
     assert_int_equal(tz_spans_merge(NULL, 0, &generous, NULL), 0);
-    tz_piece pieces[] = {{50, 0, 0}, {10, 0, 1}, {10, 0, 2}};
+    tz_indexed_range pieces[] = {{50, 0, 0}, {10, 0, 1}, {10, 0, 2}};
     tz_span spans[3];
     assert_int_equal(tz_spans_merge(pieces, 3, &generous, spans), 0);
     assert_int_equal(pieces[0].index, 1);
@@ -189,7 +190,7 @@ static void nothing_makes_no_span(void **state)
 static void empty_pieces_stand_first_and_stretch_nothing(void **state)
 {
     (void)state;
-    tz_piece pieces[] = {{100, 10, 0}, {5000, 0, 1}, {0, 0, 2}, {110, 10, 3}};
+    tz_indexed_range pieces[] = {{100, 10, 0}, {5000, 0, 1}, {0, 0, 2}, {110, 10, 3}};
     tz_span spans[4];
     assert_int_equal(tz_spans_merge(pieces, 4, &generous, spans), 1);
     assert_int_equal(spans[0].offset, 100);
@@ -201,7 +202,7 @@ static void empty_pieces_stand_first_and_stretch_nothing(void **state)
 static void repeated_and_contained_pieces_share_a_span_of_any_size(void **state)
 {
     (void)state;
-    tz_piece pieces[] = {{0, 1000, 0}, {0, 1000, 1}, {500, 100, 2}, {999, 1, 3}, {0, 1, 4}};
+    tz_indexed_range pieces[] = {{0, 1000, 0}, {0, 1000, 1}, {500, 100, 2}, {999, 1, 3}, {0, 1, 4}};
     tz_span spans[5];
     const tz_merge_rule rule = {0, 10, 0, 0}; /* one larger piece stays whole */
     size_t count = tz_spans_merge(pieces, 5, &rule, spans);
@@ -214,7 +215,7 @@ static void repeated_and_contained_pieces_share_a_span_of_any_size(void **state)
 static void the_largest_offsets_do_not_wrap(void **state)
 {
     (void)state;
-    tz_piece pieces[] = {{UINT64_MAX - 100, 100, 0}, {UINT64_MAX - 300, 50, 1}, {0, 1, 2}};
+    tz_indexed_range pieces[] = {{UINT64_MAX - 100, 100, 0}, {UINT64_MAX - 300, 50, 1}, {0, 1, 2}};
     tz_span spans[3];
     const tz_merge_rule near = {200, UINT64_MAX, UINT64_MAX, 0};
     assert_int_equal(tz_spans_merge(pieces, 3, &near, spans), 2);
@@ -230,7 +231,7 @@ static void many_pieces_in_any_order_are_sorted(void **state)
 {
     (void)state;
     enum { COUNT = 100000 };
-    tz_piece *pieces = malloc(COUNT * sizeof *pieces);
+    tz_indexed_range *pieces = malloc(COUNT * sizeof *pieces);
     tz_span *spans = malloc(COUNT * sizeof *spans);
     for (int order = 0; order < 4; order++) {
         uint64_t seed = 9;
@@ -239,7 +240,7 @@ static void many_pieces_in_any_order_are_sorted(void **state)
                            : order == 1 ? COUNT - 1 - i
                            : order == 2 ? (size_t)(next_random(&seed) % COUNT)
                                         : i % 2 * (COUNT - 1 - i) + (1 - i % 2) * i;
-            pieces[i] = (tz_piece){place * 100, 60, i};
+            pieces[i] = (tz_indexed_range){place * 100, 60, i};
         }
         const tz_merge_rule rule = {10, 1000, 10, 0};
         size_t span_count = tz_spans_merge(pieces, COUNT, &rule, spans);
@@ -255,10 +256,10 @@ static void many_pieces_in_any_order_are_sorted(void **state)
 static void a_span_has_no_more_pieces_than_allowed(void **state)
 {
     (void)state;
-    tz_piece pieces[10];
+    tz_indexed_range pieces[10];
     tz_span spans[10];
     for (size_t i = 0; i < 10; i++)
-        pieces[i] = (tz_piece){.offset = 100 * i, .size = 100, .index = i};
+        pieces[i] = (tz_indexed_range){.offset = 100 * i, .size = 100, .index = i};
     const tz_merge_rule rule = {.max_span = 100000, .max_waste = 100, .max_count = 4};
     assert_int_equal(tz_spans_merge(pieces, 10, &rule, spans), 3);
     assert_int_equal(spans[0].count, 4);
@@ -266,7 +267,7 @@ static void a_span_has_no_more_pieces_than_allowed(void **state)
     assert_int_equal(spans[1].offset, 400);
     assert_int_equal(spans[2].count, 2);
     for (size_t i = 0; i < 10; i++)
-        pieces[i] = (tz_piece){.offset = 5, .size = 100, .index = i}; /* all the same */
+        pieces[i] = (tz_indexed_range){.offset = 5, .size = 100, .index = i}; /* all the same */
     assert_int_equal(tz_spans_merge(pieces, 10, &rule, spans), 3);
 }
 

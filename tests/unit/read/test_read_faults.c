@@ -200,8 +200,8 @@ static int refuse_expected(int fd, int64_t offset, int64_t size)
     return EINVAL;
 }
 
-static const tz_file_calls failing = {plain_open,  failing_fstat,   failing_pread,
-                                      plain_close, refuse_expected, NULL};
+static const tz_source_syscalls failing = {plain_open,  failing_fstat,   failing_pread,
+                                           plain_close, refuse_expected, NULL};
 
 static tz_file *open_on_disk(const tile_stream *stream, char path[CHECK_PATH_SIZE])
 {
@@ -220,9 +220,9 @@ static tz_result read_with_faults(const tz_file *file, const tile_stream *stream
     *err = (tz_error){.result = TZ_OK};
     faults.preads = faults.fstats = 0;
     alloc_hook_install();
-    tz_source_set_calls(&failing);
+    tz_source_set_syscalls(&failing);
     const tz_result result = read_much(file, 2, pixels, err);
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
     assert_true(alloc_hook_kept_nothing(&stats));
@@ -426,7 +426,8 @@ static void slow_reads_ask_ahead_for_the_next(void **state)
 {
     (void)state;
     enum { SIDE = 64 };
-    const tz_file_calls slow = {plain_open, fstat, slow_pread, plain_close, refuse_expected, NULL};
+    const tz_source_syscalls slow = {plain_open,  fstat,           slow_pread,
+                                     plain_close, refuse_expected, NULL};
     const tile_stream *stream = &tile_streams[STREAM_NONE];
     const size_t size = (size_t)SIDE * TILE * SIDE * TILE;
     tb *b = tf_new(TB_CLASSIC, stream, SIDE, SIDE, NULL);
@@ -438,11 +439,11 @@ static void slow_reads_ask_ahead_for_the_next(void **state)
     tb_write_file(b, path);
     assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);
     memset(&expected, 0, sizeof expected);
-    tz_source_set_calls(&slow);
+    tz_source_set_syscalls(&slow);
     assert_int_equal(
         tf_read(file, (tz_window){0, 0, SIDE * TILE, SIDE * TILE}, 1, 0xA5, &pixels, &report, NULL),
         TZ_OK);
-    tz_source_set_calls(NULL);
+    tz_source_set_syscalls(NULL);
     assert_true(report.requests > 2);
     assert_int_equal(expected.calls, report.requests - 1); /* all but the first, */
     assert_false(expected.again);                          /* each once */

@@ -29,7 +29,7 @@ static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
     const tz_context ctx = {.err = err, .ifd = -1};
     c->reads++;
     if (c->fail && c->reads >= c->fail)
-        return tz_fail(&ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_at_nowhere(), "no");
+        return tz_fail(&ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_no_location(), "no");
     for (size_t i = 0; i < request->count; i++) {
         const tz_range *range = &request->ranges[i];
         assert_true(range->offset + range->size <= SIZE);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/sink_calls.h"
+#include "io/sink_syscalls.h"
 #include "support/raster_variants.h"
 #include "support/scratch.h"
 
@@ -244,19 +244,19 @@ typedef struct system_case {
 static void check_path(const raster *r, const tz_write_options *options, const tz_memory *first,
                        const system_case *lacks)
 {
-    tz_sink_calls calls = tz_sink_system;
+    tz_sink_syscalls calls = tz_sink_real_syscalls;
     tz_writer *writer = NULL;
     tz_error err = {0};
     calls.insert_range = lacks->insert ? no_insert : calls.insert_range;
     calls.copy_range = lacks->copy ? no_copy : calls.copy_range;
     calls.open_unnamed = lacks->unnamed ? no_unnamed : calls.open_unnamed;
-    tz_sink_set_calls(&calls);
+    tz_sink_set_syscalls(&calls);
     assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &r->spec, options, &err), TZ_OK);
     assert_int_equal(raster_give(writer, r, NULL, &err), TZ_OK);
     if (tz_commit(writer, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     tz_discard(writer);
-    tz_sink_set_calls(NULL);
+    tz_sink_set_syscalls(NULL);
     assert_true(scratch_holds("a.tif", first->data, first->size));
     assert_null(scratch_other_than("a.tif")); /* nothing else is left */
     remove(scratch_path("a.tif"));

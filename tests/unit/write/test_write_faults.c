@@ -395,9 +395,9 @@ static void it_works_without_threads(void **state)
         options.threads = 1;
         tz_memory one = raster_write(&r, &options, NULL, NULL);
         options.threads = 4;
-        tz_pool_set_thread_start(no_thread);
+        tz_set_thread_create(no_thread);
         tz_memory none = raster_write(&r, &options, NULL, NULL);
-        tz_pool_set_thread_start(NULL);
+        tz_set_thread_create(NULL);
         assert_int_equal(one.size, none.size);
         assert_memory_equal(one.data, none.data, one.size);
         tz_memory_free(&one);

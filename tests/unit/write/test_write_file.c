@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/sink_calls.h"
+#include "io/sink_syscalls.h"
 #include "support/alloc_hook.h"
 #include "support/raster.h"
 #include "support/scratch.h"
@@ -350,15 +350,15 @@ static void too_little_space_is_found_out_at_once(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 50, false);
-    tz_sink_calls calls = tz_sink_system;
+    tz_sink_syscalls calls = tz_sink_real_syscalls;
     calls.free_space = little_space;
     tz_write_options options = small_tiles(&plain, 1);
     options.compression = TZ_COMPRESSION_NONE;
     tz_writer *writer = NULL;
     tz_error err = {0};
-    tz_sink_set_calls(&calls);
+    tz_sink_set_syscalls(&calls);
     assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &r.spec, &options, &err), TZ_ERR_IO);
-    tz_sink_set_calls(NULL);
+    tz_sink_set_syscalls(NULL);
     assert_int_equal(err.system_error, ENOSPC);
     assert_non_null(strstr(err.message, "takes 3072 bytes, and there is room for 1000"));
     assert_int_equal(scratch_count(), 0);

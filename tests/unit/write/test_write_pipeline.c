@@ -62,7 +62,7 @@ static tz_result tick(void *user, uint64_t delivered, tz_error *err)
     const tz_context ctx = {.err = err, .ifd = -1};
     if (delivered < l->cancel_at)
         return TZ_OK;
-    return tz_fail(&ctx, TZ_ERR_CANCELLED, TZ_CAUSE_CANCELLED, tz_at_nowhere(), "stopped");
+    return tz_fail(&ctx, TZ_ERR_CANCELLED, TZ_CAUSE_CANCELLED, tz_no_location(), "stopped");
 }
 
 /* Pieces wait for all that came before the last multiple of every. */
@@ -217,12 +217,12 @@ static void it_works_without_threads(void **state)
 {
     (void)state;
     log l = new_log();
-    tz_pool_set_thread_start(no_thread);
+    tz_set_thread_create(no_thread);
     tz_belt *belt = open_belt(&l, 4);
     tz_belt_add(belt, 30);
     assert_int_equal(tz_belt_wait(belt, 30, NULL), TZ_OK);
     tz_belt_close(belt);
-    tz_pool_set_thread_start(NULL);
+    tz_set_thread_create(NULL);
     assert_int_equal(l.next, 30);
 }
 

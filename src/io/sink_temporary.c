@@ -33,15 +33,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/sink_calls.h"
 #include "io/sink_file.h"
+#include "io/sink_syscalls.h"
 
-#define NUMBERS    100 /* of temporary files of one destination: two digits */
-#define MOST_TRIES 3   /* for one number, before it is left to whoever fights for it */
+#define NUMBER_COUNT 100 /* of temporary files of one destination: two digits */
+#define MAX_TRIES    3   /* for one number, before it is left to whoever fights for it */
 
 static const char before_number[] = ".tz";
 static const char after_number[] = ".part";
-enum { ENDING = sizeof before_number - 1 + 2 + sizeof after_number - 1 };
+enum { ENDING_LENGTH = sizeof before_number - 1 + 2 + sizeof after_number - 1 };
 
 /* ---------------------------------------------------------------------------------------------
  * Names
@@ -49,22 +49,23 @@ enum { ENDING = sizeof before_number - 1 + 2 + sizeof after_number - 1 };
 
 /* Of UTF-8 no part of a character is kept. Names that become the same are no harm: they count on
  * with the same numbers. */
-static size_t shortened(const char *name)
+static size_t shortened_length(const char *name)
 {
-    size_t most = TZ_LONGEST_TEMPORARY - 1 - ENDING;
+    size_t max_length = TZ_MAX_TEMPORARY_NAME_LENGTH - 1 - ENDING_LENGTH;
     size_t size = strlen(name);
-    if (size <= most)
+    if (size <= max_length)
         return size;
-    size_t cut = most;
-    while (cut > 0 && ((unsigned char)name[cut] & 0xc0) == 0x80)
-        cut--;
-    return cut > 0 ? cut : most;
+    size_t length = max_length;
+    while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
+        length--;
+    return length > 0 ? length : max_length;
 }
 
-static void make_name(char out[TZ_LONGEST_TEMPORARY + 1], const char *name, unsigned number)
+static void format_name(char out[TZ_MAX_TEMPORARY_NAME_LENGTH + 1], const char *name,
+                        unsigned number)
 {
-    snprintf(out, TZ_LONGEST_TEMPORARY + 1, ".%.*s%s%02u%s", (int)shortened(name), name,
-             before_number, number, after_number);
+    snprintf(out, TZ_MAX_TEMPORARY_NAME_LENGTH + 1, ".%.*s%s%02u%s", (int)shortened_length(name),
+             name, before_number, number, after_number);
 }
 
 static bool is_digit(char c)
@@ -75,9 +76,9 @@ static bool is_digit(char c)
 bool tz_is_temporary_name(const char *name)
 {
     size_t size = strlen(name);
-    if (name[0] != '.' || size < 1 + 1 + ENDING || size > TZ_LONGEST_TEMPORARY)
+    if (name[0] != '.' || size < 1 + 1 + ENDING_LENGTH || size > TZ_MAX_TEMPORARY_NAME_LENGTH)
         return false;
-    const char *ending = name + size - ENDING;
+    const char *ending = name + size - ENDING_LENGTH;
     const char *number = ending + strlen(before_number);
     return strncmp(ending, before_number, strlen(before_number)) == 0 && is_digit(number[0]) &&
            is_digit(number[1]) && strcmp(number + 2, after_number) == 0;
@@ -98,22 +99,22 @@ static int check_name(int dir, const char *name, int flags, int fd)
     struct stat named;
     struct stat held;
     int failed;
-    TZ_RETRY(failed, tz_sink_call->fstatat(dir, name, &named, flags));
-    if (failed || tz_sink_call->fstat(fd, &held) != 0)
+    TZ_RETRY(failed, tz_sink_syscall->fstatat(dir, name, &named, flags));
+    if (failed || tz_sink_syscall->fstat(fd, &held) != 0)
         return errno;
     return tz_same_file(&named, &held) ? 0 : ENOENT;
 }
 
-static int lock(int fd)
+static int try_lock(int fd)
 {
     int failed;
-    TZ_RETRY(failed, tz_sink_call->lock(fd));
+    TZ_RETRY(failed, tz_sink_syscall->lock(fd));
     return failed ? errno : 0;
 }
 
 /* Nobody can lock files here, so nobody takes ours for a leftover. (ENOLCK may also be a shortage
  * of the moment: the check before a file is published is for that.) */
-static bool has_no_locks(int error_number)
+static bool locks_are_unsupported(int error_number)
 {
     return error_number == ENOLCK || error_number == ENOTSUP || error_number == ENOSYS ||
            error_number == EINVAL;
@@ -125,9 +126,9 @@ static int open_leftover(int dir, const char *name)
 {
     int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     int fd;
-    TZ_RETRY(fd, tz_sink_call->openat(dir, name, O_RDWR | flags, 0));
+    TZ_RETRY(fd, tz_sink_syscall->openat(dir, name, O_RDWR | flags, 0));
     if (fd < 0 && errno == EACCES)
-        TZ_RETRY(fd, tz_sink_call->openat(dir, name, O_RDONLY | flags, 0));
+        TZ_RETRY(fd, tz_sink_syscall->openat(dir, name, O_RDONLY | flags, 0));
     return fd;
 }
 
@@ -143,10 +144,10 @@ int tz_claim_leftover(int dir, const char *name, struct stat *status)
     int fd = open_leftover(dir, name);
     if (fd < 0)
         return -1;
-    if (tz_sink_call->fstat(fd, status) == 0 && is_ours(status) && lock(fd) == 0 &&
+    if (tz_sink_syscall->fstat(fd, status) == 0 && is_ours(status) && try_lock(fd) == 0 &&
         check_name(dir, name, AT_SYMLINK_NOFOLLOW, fd) == 0)
         return fd;
-    (void)tz_sink_call->close(fd);
+    (void)tz_sink_syscall->close(fd);
     return -1;
 }
 
@@ -157,8 +158,8 @@ static bool remove_leftover(int dir, const char *name)
     int fd = tz_claim_leftover(dir, name, &status);
     if (fd < 0)
         return false;
-    bool removed = tz_sink_call->unlinkat(dir, name) == 0;
-    (void)tz_sink_call->close(fd);
+    bool removed = tz_sink_syscall->unlinkat(dir, name) == 0;
+    (void)tz_sink_syscall->close(fd);
     return removed;
 }
 
@@ -167,65 +168,67 @@ static bool remove_leftover(int dir, const char *name)
  * ------------------------------------------------------------------------------------------ */
 
 /* Makes the file of temporary->name: 0, or errno; EAGAIN when another process was faster. */
-typedef int make_file(tz_temporary *temporary, const tz_destination *at);
+typedef int create_file_fn(tz_temporary *temporary, const tz_destination *destination);
 
-static tz_result fail_name(tz_temporary *temporary, int error_number, const tz_context *ctx)
+static tz_result fail_to_create(tz_temporary *temporary, int error_number, const tz_context *ctx)
 {
-    tz_result result = tz_fail_errno(ctx, tz_at_nowhere(), error_number,
+    tz_result result = tz_fail_errno(ctx, tz_no_location(), error_number,
                                      "cannot create a temporary file (%s)", temporary->name);
     temporary->name[0] = '\0';
     return result;
 }
 
 /* The first number that can be had. */
-static tz_result find_name(tz_temporary *temporary, const tz_destination *at, make_file *make,
-                           const tz_context *ctx)
+static tz_result create_with_free_name(tz_temporary *temporary, const tz_destination *destination,
+                                       create_file_fn *create, const tz_context *ctx)
 {
-    for (unsigned number = 0; number < NUMBERS; number++) {
-        make_name(temporary->name, at->name, number);
-        for (int tries = 0; tries < MOST_TRIES; tries++) {
-            int failed = make(temporary, at);
+    for (unsigned number = 0; number < NUMBER_COUNT; number++) {
+        format_name(temporary->name, destination->name, number);
+        for (int tries = 0; tries < MAX_TRIES; tries++) {
+            int failed = create(temporary, destination);
             if (failed == 0)
                 return TZ_OK;
             if (failed != EAGAIN && failed != EEXIST)
-                return fail_name(temporary, failed, ctx);
-            if (failed == EEXIST && !remove_leftover(at->dir, temporary->name))
+                return fail_to_create(temporary, failed, ctx);
+            if (failed == EEXIST && !remove_leftover(destination->dir, temporary->name))
                 break;
         }
     }
     temporary->name[0] = '\0';
-    return tz_fail_errno(ctx, tz_at_nowhere(), EEXIST,
-                         "all %d names of temporary files for it are taken", NUMBERS);
+    return tz_fail_errno(ctx, tz_no_location(), EEXIST,
+                         "all %d names of temporary files for it are taken", NUMBER_COUNT);
 }
 
 /* One that will replace a file is for nobody else to read until it has that file's permissions. A
  * new one may be read from the start by those who may read it in the end: the system applies the
  * umask, or the directory's default access list, as to any new file. */
-static int make_named(tz_temporary *temporary, const tz_destination *at)
+static int create_named(tz_temporary *temporary, const tz_destination *destination)
 {
     int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd;
-    TZ_RETRY(fd, tz_sink_call->openat(at->dir, temporary->name, flags, at->exists ? 0600 : 0666));
+    TZ_RETRY(fd, tz_sink_syscall->openat(destination->dir, temporary->name, flags,
+                                         destination->exists ? 0600 : 0666));
     if (fd < 0)
         return errno;
     temporary->fd = fd;
-    int failed = lock(fd);
+    int failed = try_lock(fd);
     if (failed == EWOULDBLOCK) {
-        (void)tz_sink_call->close(fd); /* its name is for who has the lock to remove */
+        (void)tz_sink_syscall->close(fd); /* its name is for who has the lock to remove */
         return EAGAIN;
     }
-    if (failed == 0 || has_no_locks(failed))
-        failed = tz_temporary_check(temporary, at->dir);
+    if (failed == 0 || locks_are_unsupported(failed))
+        failed = tz_temporary_check(temporary, destination->dir);
     if (failed)
-        tz_temporary_close(temporary, at->dir);
+        tz_temporary_close(temporary, destination->dir);
     return failed == ENOENT ? EAGAIN : failed;
 }
 
-static int link_unnamed(tz_temporary *temporary, const tz_destination *at)
+static int link_unnamed(tz_temporary *temporary, const tz_destination *destination)
 {
     char from[TZ_PROC_NAME_SIZE];
     tz_temporary_proc_name(from, temporary->fd);
-    if (tz_sink_call->linkat(AT_FDCWD, from, at->dir, temporary->name, AT_SYMLINK_FOLLOW) == 0)
+    if (tz_sink_syscall->linkat(AT_FDCWD, from, destination->dir, temporary->name,
+                                AT_SYMLINK_FOLLOW) == 0)
         return 0;
     return errno;
 }
@@ -233,19 +236,19 @@ static int link_unnamed(tz_temporary *temporary, const tz_destination *at)
 /* Nobody can open a file without a name, so that the permissions of a new file suit it from the
  * start. It is of use only where /proc can give it a name. Whatever is wrong with it, the way with
  * a name is tried next, and its error is the one to tell. */
-static bool open_unnamed(tz_temporary *out, const tz_destination *at)
+static bool open_unnamed(tz_temporary *out, const tz_destination *destination)
 {
     char proc_name[TZ_PROC_NAME_SIZE];
     int fd;
-    TZ_RETRY(fd, tz_sink_call->open_unnamed(at->dir, 0666));
+    TZ_RETRY(fd, tz_sink_syscall->open_unnamed(destination->dir, 0666));
     if (fd < 0)
         return false;
     tz_temporary_proc_name(proc_name, fd);
-    int failed = lock(fd);
-    if (failed == 0 || has_no_locks(failed))
+    int failed = try_lock(fd);
+    if (failed == 0 || locks_are_unsupported(failed))
         failed = check_name(AT_FDCWD, proc_name, 0, fd);
     if (failed) {
-        (void)tz_sink_call->close(fd);
+        (void)tz_sink_syscall->close(fd);
         return false;
     }
     *out = (tz_temporary){.fd = fd};
@@ -253,25 +256,28 @@ static bool open_unnamed(tz_temporary *out, const tz_destination *at)
 }
 
 /* What an earlier write left may fill the disk: it goes first, also when no name is needed now. */
-static void remove_leftovers(const tz_destination *at)
+static void remove_leftovers(const tz_destination *destination)
 {
-    char name[TZ_LONGEST_TEMPORARY + 1];
+    char name[TZ_MAX_TEMPORARY_NAME_LENGTH + 1];
     unsigned number = 0;
     do {
-        make_name(name, at->name, number++);
-    } while (number < NUMBERS && remove_leftover(at->dir, name));
+        format_name(name, destination->name, number++);
+    } while (number < NUMBER_COUNT && remove_leftover(destination->dir, name));
 }
 
-tz_result tz_temporary_open(tz_temporary *out, const tz_destination *at, const tz_context *ctx)
-{
-    remove_leftovers(at);
-    return open_unnamed(out, at) ? TZ_OK : find_name(out, at, make_named, ctx);
-}
-
-tz_result tz_temporary_link(tz_temporary *temporary, const tz_destination *at,
+tz_result tz_temporary_open(tz_temporary *out, const tz_destination *destination,
                             const tz_context *ctx)
 {
-    return find_name(temporary, at, link_unnamed, ctx);
+    remove_leftovers(destination);
+    return open_unnamed(out, destination)
+               ? TZ_OK
+               : create_with_free_name(out, destination, create_named, ctx);
+}
+
+tz_result tz_temporary_link(tz_temporary *temporary, const tz_destination *destination,
+                            const tz_context *ctx)
+{
+    return create_with_free_name(temporary, destination, link_unnamed, ctx);
 }
 
 int tz_temporary_check(const tz_temporary *temporary, int dir)
@@ -282,6 +288,6 @@ int tz_temporary_check(const tz_temporary *temporary, int dir)
 void tz_temporary_close(tz_temporary *temporary, int dir)
 {
     if (temporary->name[0] != '\0' && tz_temporary_check(temporary, dir) == 0)
-        (void)tz_sink_call->unlinkat(dir, temporary->name);
-    (void)tz_sink_call->close(temporary->fd);
+        (void)tz_sink_syscall->unlinkat(dir, temporary->name);
+    (void)tz_sink_syscall->close(temporary->fd);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * System calls of the file sink and of tz_clean. They go through a table, so that tests can make
  * each of them fail, and so that systems that lack one differ in a single file. */
-#ifndef TZ_IO_SINK_CALLS_H
-#define TZ_IO_SINK_CALLS_H
+#ifndef TZ_IO_SINK_SYSCALLS_H
+#define TZ_IO_SINK_SYSCALLS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ struct iovec;
 
 /* As the system's calls of these names, unless said otherwise: -1 (NULL) is a failure, with errno.
  */
-typedef struct tz_sink_calls {
+typedef struct tz_sink_syscalls {
     int (*openat)(int dir, const char *path, int flags, mode_t mode);
     /* A file without a name that linkat can give one; EOPNOTSUPP where there are none. */
     int (*open_unnamed)(int dir, mode_t mode);
@@ -21,7 +21,7 @@ typedef struct tz_sink_calls {
     int (*fstatat)(int dir, const char *path, struct stat *out, int flags);
     long (*readlinkat)(int dir, const char *path, char *dst, size_t size);
     int (*lock)(int fd); /* for us alone, without waiting: flock */
-    long (*pwritev)(int fd, const struct iovec *pieces, int count, int64_t offset);
+    long (*pwritev)(int fd, const struct iovec *buffers, int count, int64_t offset);
     long (*pread)(int fd, void *dst, size_t size, int64_t offset);
     /* Bytes of one file to another, or to another place of it that does not overlap. */
     long (*copy_range)(int from, int64_t from_offset, int to, int64_t to_offset, size_t size);
@@ -50,13 +50,13 @@ typedef struct tz_sink_calls {
     void *(*list_open)(int fd);
     const char *(*list_next)(void *list);
     int (*list_close)(void *list);
-} tz_sink_calls;
+} tz_sink_syscalls;
 
-extern const tz_sink_calls tz_sink_system; /* the real ones */
-extern const tz_sink_calls *tz_sink_call;  /* those in use */
+extern const tz_sink_syscalls tz_sink_real_syscalls; /* the real ones */
+extern const tz_sink_syscalls *tz_sink_syscall;      /* those in use */
 
 /* NULL restores the real ones. Not while a sink is open. */
-void tz_sink_set_calls(const tz_sink_calls *calls);
+void tz_sink_set_syscalls(const tz_sink_syscalls *syscalls);
 
 /* Make a call again for as long as signals interrupt it. */
 #define TZ_RETRY(result, call)                                                                     \

@@ -2,7 +2,7 @@
  * System calls of the file sink: the real ones, and what stands in where a system has none. */
 #define _GNU_SOURCE       /* O_TMPFILE, renameat2, fallocate and others */
 #define _FILE_OFFSET_BITS 64
-#include "io/sink_calls.h"
+#include "io/sink_syscalls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "base/mem.h"
 
 #ifndef __linux__
-static int missing(int error_number)
+static int fail_with_errno(int error_number)
 {
     errno = error_number;
     return -1;
@@ -112,9 +112,9 @@ static int real_unlinkat(int dir, const char *name)
  * Bytes
  * ------------------------------------------------------------------------------------------ */
 
-static long real_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset)
+static long real_pwritev(int fd, const struct iovec *buffers, int count, int64_t offset)
 {
-    return pwritev(fd, pieces, count, (off_t)offset);
+    return pwritev(fd, buffers, count, (off_t)offset);
 }
 
 static long real_pread(int fd, void *dst, size_t size, int64_t offset)
@@ -138,13 +138,13 @@ static int real_insert_range(int fd, int64_t offset, int64_t size)
 static long real_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size)
 {
     (void)from, (void)from_offset, (void)to, (void)to_offset, (void)size;
-    return missing(ENOSYS);
+    return fail_with_errno(ENOSYS);
 }
 
 static int real_insert_range(int fd, int64_t offset, int64_t size)
 {
     (void)fd, (void)offset, (void)size;
-    return missing(ENOSYS);
+    return fail_with_errno(ENOSYS);
 }
 #endif
 
@@ -175,10 +175,10 @@ static int real_fsync(int fd)
 
 static int real_free_space(int fd, uint64_t *out)
 {
-    struct statvfs room;
-    if (fstatvfs(fd, &room) != 0)
+    struct statvfs space;
+    if (fstatvfs(fd, &space) != 0)
         return -1;
-    if (!tz_mul(room.f_bavail, room.f_frsize, out))
+    if (!tz_mul(space.f_bavail, space.f_frsize, out))
         *out = UINT64_MAX - 1;
     return 0;
 }
@@ -221,25 +221,25 @@ static int real_fremovexattr(int fd, const char *name)
 static long real_flistxattr(int fd, char *dst, size_t size)
 {
     (void)fd, (void)dst, (void)size;
-    return missing(ENOTSUP);
+    return fail_with_errno(ENOTSUP);
 }
 
 static long real_fgetxattr(int fd, const char *name, void *dst, size_t size)
 {
     (void)fd, (void)name, (void)dst, (void)size;
-    return missing(ENOTSUP);
+    return fail_with_errno(ENOTSUP);
 }
 
 static int real_fsetxattr(int fd, const char *name, const void *value, size_t size)
 {
     (void)fd, (void)name, (void)value, (void)size;
-    return missing(ENOTSUP);
+    return fail_with_errno(ENOTSUP);
 }
 
 static int real_fremovexattr(int fd, const char *name)
 {
     (void)fd, (void)name;
-    return missing(ENOTSUP);
+    return fail_with_errno(ENOTSUP);
 }
 #endif
 
@@ -264,7 +264,7 @@ static int real_list_close(void *list)
     return closedir(list);
 }
 
-const tz_sink_calls tz_sink_system = {
+const tz_sink_syscalls tz_sink_real_syscalls = {
     .openat = real_openat,
     .open_unnamed = real_open_unnamed,
     .fstat = real_fstat,
@@ -295,9 +295,9 @@ const tz_sink_calls tz_sink_system = {
     .list_next = real_list_next,
     .list_close = real_list_close,
 };
-const tz_sink_calls *tz_sink_call = &tz_sink_system;
+const tz_sink_syscalls *tz_sink_syscall = &tz_sink_real_syscalls;
 
-void tz_sink_set_calls(const tz_sink_calls *calls)
+void tz_sink_set_syscalls(const tz_sink_syscalls *syscalls)
 {
-    tz_sink_call = calls ? calls : &tz_sink_system;
+    tz_sink_syscall = syscalls ? syscalls : &tz_sink_real_syscalls;
 }
