@@ -39,7 +39,7 @@ static void lossy_check(int holds)
         abort();
 }
 
-static tz_result lossy_decode(const tz_codec *codec, void *state, const tz_tile_format *format,
+static tz_result lossy_decode(const tz_decoder *codec, void *state, const tz_tile_format *format,
                               const lossy_input *input, uint8_t poison, uint8_t **out)
 {
     tz_limits limits;
@@ -68,7 +68,7 @@ static tz_result lossy_decode(const tz_codec *codec, void *state, const tz_tile_
 }
 
 /* state: kept from call to call, as a thread would. */
-static void lossy_run(const tz_codec *codec, void *state, const tz_tile_format *format,
+static void lossy_run(const tz_decoder *codec, void *state, const tz_tile_format *format,
                       const lossy_input *input)
 {
     uint8_t *first, *second;
@@ -80,7 +80,7 @@ static void lossy_run(const tz_codec *codec, void *state, const tz_tile_format *
 }
 
 /* The state of one codec for the whole run. */
-static void *lossy_state(const tz_codec *codec)
+static void *lossy_state(const tz_decoder *codec)
 {
     static void *state;
     if (!state)

@@ -30,7 +30,7 @@ static inline void *target_alloc(size_t size)
 }
 
 typedef struct target {
-    const tz_codec *codec;
+    const tz_decoder *codec;
     void *state;
     tz_limits limits;
     tz_error err;
@@ -38,7 +38,7 @@ typedef struct target {
     tz_context ctx;
 } target;
 
-static inline void target_open(target *t, const tz_codec *codec)
+static inline void target_open(target *t, const tz_decoder *codec)
 {
     *t = (target){.codec = codec};
     tz_limits_resolve(&t->limits, NULL);
@@ -84,7 +84,7 @@ static inline void target_repeat(target *t, const tz_tile_format *format, const 
                                  size_t in_size, tz_result expected, const uint8_t *rows)
 {
     size_t row = tz_tile_row_bytes(format);
-    size_t stride = (t->codec->flags & TZ_CODEC_ROWS) ? row + 3 : row;
+    size_t stride = (t->codec->flags & TZ_DECODER_ANY_STRIDE) ? row + 3 : row;
     uint8_t *out;
     target_check(target_decode(t, format, in, in_size, stride, 0x5A, &out) == expected);
     for (size_t y = 0; expected == TZ_OK && y < format->height; y++) {
@@ -96,7 +96,7 @@ static inline void target_repeat(target *t, const tz_tile_format *format, const 
 }
 
 /* The tile that the first bytes ask for, 8 bits a pixel unless the target says otherwise. */
-static inline tz_tile_format target_format(const tz_codec *codec, const uint8_t *head)
+static inline tz_tile_format target_format(const tz_decoder *codec, const uint8_t *head)
 {
     return (tz_tile_format){.width = 1u + head[0] + 256u * (head[1] & 15u),
                             .height = 1u + (head[2] & 15u),
@@ -108,7 +108,7 @@ static inline tz_tile_format target_format(const tz_codec *codec, const uint8_t 
 }
 
 /* Decodes in all the ways. *rows, which the caller frees, are the tile when the result is TZ_OK. */
-static inline tz_result target_run(const tz_codec *codec, const tz_tile_format *format,
+static inline tz_result target_run(const tz_decoder *codec, const tz_tile_format *format,
                                    const uint8_t *in, size_t in_size, uint8_t **rows)
 {
     static target used; /* has decoded all inputs before this one */
@@ -127,7 +127,7 @@ static inline tz_result target_run(const tz_codec *codec, const tz_tile_format *
 }
 
 /* A whole target for a codec that has nothing special. */
-static inline int target_simple(const tz_codec *codec, const uint8_t *data, size_t size)
+static inline int target_simple(const tz_decoder *codec, const uint8_t *data, size_t size)
 {
     if (size < TARGET_HEAD)
         return 0;

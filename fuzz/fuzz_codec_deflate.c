@@ -27,8 +27,8 @@ static void compare_inflaters(const uint8_t *in, size_t in_size, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > TARGET_HEAD + 2) {
-        tz_tile_format format = target_format(&tz_codec_deflate, data);
+        tz_tile_format format = target_format(&tz_decoder_deflate, data);
         compare_inflaters(data + TARGET_HEAD + 2, size - TARGET_HEAD - 2, tz_tile_bytes(&format));
     }
-    return target_simple(&tz_codec_deflate, data, size);
+    return target_simple(&tz_decoder_deflate, data, size);
 }

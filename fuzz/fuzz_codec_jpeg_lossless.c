@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     input.data += tables;
     input.size -= tables;
-    lossy_run(&tz_codec_jpeg, lossy_state(&tz_codec_jpeg), &format, &input);
+    lossy_run(&tz_decoder_jpeg, lossy_state(&tz_decoder_jpeg), &format, &input);
     free(copy);
     return 0;
 }

@@ -16,6 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .sample_format = type[1],
                              .compression = 50002,
                              .photometric = 2};
-    lossy_run(&tz_codec_jxl, lossy_state(&tz_codec_jxl), &format, &input);
+    lossy_run(&tz_decoder_jxl, lossy_state(&tz_decoder_jxl), &format, &input);
     return 0;
 }

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!(input.split & 8))
         fix_checksums(copy, input.size);
     input.data = copy;
-    lossy_run(&tz_codec_lerc, lossy_state(&tz_codec_lerc), &format, &input);
+    lossy_run(&tz_decoder_lerc, lossy_state(&tz_decoder_lerc), &format, &input);
     free(copy);
     return 0;
 }

@@ -4,5 +4,5 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return target_simple(&tz_codec_lzma, data, size);
+    return target_simple(&tz_decoder_lzma, data, size);
 }

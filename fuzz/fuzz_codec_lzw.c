@@ -83,10 +83,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const uint8_t *in = data + TARGET_HEAD;
     size_t in_size = size - TARGET_HEAD;
-    tz_tile_format format = target_format(&tz_codec_lzw, data);
+    tz_tile_format format = target_format(&tz_decoder_lzw, data);
     size_t tile = tz_tile_bytes(&format);
     uint8_t *rows;
-    tz_result result = target_run(&tz_codec_lzw, &format, in, in_size, &rows);
+    tz_result result = target_run(&tz_decoder_lzw, &format, in, in_size, &rows);
     plain *p = target_alloc(sizeof *p);
     uint8_t *out = target_alloc(tile);
     p->in = in;

@@ -28,12 +28,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < TARGET_HEAD)
         return 0;
-    tz_tile_format format = target_format(&tz_codec_packbits, data);
+    tz_tile_format format = target_format(&tz_decoder_packbits, data);
     size_t tile = tz_tile_bytes(&format);
     uint8_t *rows;
     uint8_t *plain = target_alloc(tile);
     tz_result result =
-        target_run(&tz_codec_packbits, &format, data + TARGET_HEAD, size - TARGET_HEAD, &rows);
+        target_run(&tz_decoder_packbits, &format, data + TARGET_HEAD, size - TARGET_HEAD, &rows);
     bool decodes = decode_plainly(data + TARGET_HEAD, size - TARGET_HEAD, plain, tile);
     target_check(decodes == (result == TZ_OK));
     target_check(!decodes || memcmp(rows, plain, tile) == 0);

@@ -14,6 +14,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .sample_format = 1,
                              .compression = 50001,
                              .photometric = 2};
-    lossy_run(&tz_codec_webp, lossy_state(&tz_codec_webp), &format, &input);
+    lossy_run(&tz_decoder_webp, lossy_state(&tz_decoder_webp), &format, &input);
     return 0;
 }

@@ -14,7 +14,7 @@
 typedef struct encoding {
     const tz_encoder *encoder;
     tz_tile_format format;
-    tz_encode_choice choice;
+    tz_encode_options choice;
     const uint8_t *rows;
 } encoding;
 
@@ -23,12 +23,13 @@ enum { LEVELS = 24 }; /* from -1, the fast one, to 22 */
 /* Encoders that have fewer levels get their default. */
 static bool choose(encoding *e, uint8_t wish)
 {
-    e->choice = (tz_encode_choice){.level = wish % LEVELS - 1};
-    if (e->encoder->choose && e->encoder->choose(&e->format, &e->choice)) {
+    e->choice = (tz_encode_options){.level = wish % LEVELS - 1};
+    if (e->encoder->resolve_options && e->encoder->resolve_options(&e->format, &e->choice)) {
         e->choice.level = 0;
-        target_check(e->encoder->choose(&e->format, &e->choice) == NULL);
+        target_check(e->encoder->resolve_options(&e->format, &e->choice) == NULL);
     }
-    return !e->encoder->refuse || !e->encoder->refuse(&e->format, &e->choice);
+    return !e->encoder->unsupported_reason ||
+           !e->encoder->unsupported_reason(&e->format, &e->choice);
 }
 
 static uint8_t *encode(const encoding *e, void *state, size_t *size)
@@ -81,11 +82,11 @@ static void use_state(const encoding *e, void *state)
 
 static void check_decoded(const encoding *e, const uint8_t *in, size_t in_size)
 {
-    const tz_codec *codec = NULL;
+    const tz_decoder *codec = NULL;
     tz_context ctx = {.name = "fuzz", .ifd = -1};
     target decoder;
     uint8_t *out;
-    target_check(tz_codec_find(e->format.compression, &ctx, &codec) == TZ_OK);
+    target_check(tz_decoder_find(e->format.compression, &ctx, &codec) == TZ_OK);
     target_open(&decoder, codec);
     decoder.limits.max_codec_bytes = UINT64_C(1) << 30;
     size_t row = tz_tile_row_bytes(&e->format);
@@ -164,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size <= TARGET_HEAD)
         return 0;
-    encoding e = {.format = target_format(&tz_codec_none, data)};
+    encoding e = {.format = target_format(&tz_decoder_none, data)};
     size_t tile = tz_tile_bytes(&e.format);
     uint8_t *rows = target_alloc(tile);
     for (size_t i = 0; i < tile; i++)

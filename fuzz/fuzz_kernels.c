@@ -91,23 +91,23 @@ static uint32_t decode_zstd(const uint8_t *in, uint32_t in_size, uint8_t *out, u
 
 /* By the first byte; kernels for codecs that this build does not have are NULL. */
 static const struct {
-    const tz_codec *codec;
+    const tz_decoder *codec;
     kernel_decode *decode;
 } kernels[] = {
-    {&tz_codec_lzw, decode_lzw}, /* these two are always there */
-    {&tz_codec_packbits, decode_packbits},
+    {&tz_decoder_lzw, decode_lzw}, /* these two are always there */
+    {&tz_decoder_packbits, decode_packbits},
 #ifdef TZ_HAVE_LIBDEFLATE
-    {&tz_codec_deflate, decode_deflate},
+    {&tz_decoder_deflate, decode_deflate},
 #else
     {NULL, NULL},
 #endif
 #ifdef TZ_HAVE_LZ4
-    {&tz_codec_lz4, decode_lz4},
+    {&tz_decoder_lz4, decode_lz4},
 #else
     {NULL, NULL},
 #endif
 #ifdef TZ_HAVE_ZSTD
-    {&tz_codec_zstd, decode_zstd},
+    {&tz_decoder_zstd, decode_zstd},
 #else
     {NULL, NULL},
 #endif

@@ -7,35 +7,35 @@
 #include "base/mem.h"
 #include "base/message.h"
 
-const tz_codec *const tz_codecs[] = {
-    &tz_codec_none,
-    &tz_codec_packbits,
-    &tz_codec_lzw,
-    &tz_codec_ccitt,
-    &tz_codec_lerc,
+const tz_decoder *const tz_decoders[] = {
+    &tz_decoder_none,
+    &tz_decoder_packbits,
+    &tz_decoder_lzw,
+    &tz_decoder_ccitt,
+    &tz_decoder_lerc,
 #ifdef TZ_HAVE_LIBDEFLATE
-    &tz_codec_deflate,
+    &tz_decoder_deflate,
 #endif
 #ifdef TZ_HAVE_ZSTD
-    &tz_codec_zstd,
+    &tz_decoder_zstd,
 #endif
 #ifdef TZ_HAVE_LZMA
-    &tz_codec_lzma,
+    &tz_decoder_lzma,
 #endif
 #ifdef TZ_HAVE_LZ4
-    &tz_codec_lz4,
+    &tz_decoder_lz4,
 #endif
 #ifdef TZ_HAVE_JPEG
-    &tz_codec_jpeg,
+    &tz_decoder_jpeg,
 #endif
 #ifdef TZ_HAVE_WEBP
-    &tz_codec_webp,
+    &tz_decoder_webp,
 #endif
 #ifdef TZ_HAVE_OPENJPEG
-    &tz_codec_jp2,
+    &tz_decoder_jp2,
 #endif
 #ifdef TZ_HAVE_JXL
-    &tz_codec_jxl,
+    &tz_decoder_jxl,
 #endif
     NULL,
 };
@@ -64,7 +64,7 @@ static const optional_codec optional_codecs[] = {
     {34887, "LERC writing", "liblerc"},
 };
 
-static bool serves(const tz_codec *codec, uint16_t compression)
+static bool reads_compression(const tz_decoder *codec, uint16_t compression)
 {
     for (const uint16_t *number = codec->compressions; *number; number++)
         if (*number == compression)
@@ -72,7 +72,7 @@ static bool serves(const tz_codec *codec, uint16_t compression)
     return false;
 }
 
-tz_result tz_codec_missing(uint16_t compression, const char *what, const tz_context *ctx)
+tz_result tz_codec_fail_missing(uint16_t compression, const char *what, const tz_context *ctx)
 {
     for (size_t i = 0; i < sizeof optional_codecs / sizeof optional_codecs[0]; i++) {
         const optional_codec *codec = &optional_codecs[i];
@@ -87,18 +87,19 @@ tz_result tz_codec_missing(uint16_t compression, const char *what, const tz_cont
                    name ? name : "unknown");
 }
 
-tz_result tz_codec_find(uint16_t compression, const tz_context *ctx, const tz_codec **out)
+tz_result tz_decoder_find(uint16_t compression, const tz_context *ctx, const tz_decoder **out)
 {
-    for (const tz_codec *const *codec = tz_codecs; *codec; codec++) {
-        if (serves(*codec, compression)) {
+    for (const tz_decoder *const *codec = tz_decoders; *codec; codec++) {
+        if (reads_compression(*codec, compression)) {
             *out = *codec;
             return TZ_OK;
         }
     }
-    return tz_codec_missing(compression, "decoder", ctx);
+    return tz_codec_fail_missing(compression, "decoder", ctx);
 }
 
-static tz_result fail_at(const tz_context *ctx, tz_location place, const char *format, va_list args)
+static tz_result fail_at_location(const tz_context *ctx, tz_location place, const char *format,
+                                  va_list args)
 {
     if (ctx->err) {
         tz_error error = tz_error_at(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place);
@@ -112,7 +113,7 @@ tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tz_result result = fail_at(call->ctx, call->place, format, args);
+    tz_result result = fail_at_location(call->ctx, call->place, format, args);
     va_end(args);
     return result;
 }
@@ -122,12 +123,13 @@ tz_result tz_codec_fail_size(const tz_codec_call *call, uint64_t expected, uint6
 {
     va_list args;
     va_start(args, format);
-    tz_result result = fail_at(call->ctx, tz_expecting(call->place, expected, found), format, args);
+    tz_result result =
+        fail_at_location(call->ctx, tz_expecting(call->place, expected, found), format, args);
     va_end(args);
     return result;
 }
 
-tz_result tz_codec_end(const tz_codec_call *call, size_t used, size_t in_size)
+tz_result tz_codec_check_end(const tz_codec_call *call, size_t used, size_t in_size)
 {
     if (used >= in_size)
         return TZ_OK;
@@ -138,9 +140,10 @@ tz_result tz_codec_end(const tz_codec_call *call, size_t used, size_t in_size)
 
 /* A tile whose decoding failed: the same with another height, in memory of its own, of which out
  * gets the upper rows. */
-static tz_result decode_again(const tz_codec *codec, void *state, const tz_tile_format *format,
-                              uint32_t height, const uint8_t *in, size_t in_size, uint8_t *out,
-                              size_t stride, const tz_codec_call *call)
+static tz_result decode_with_height(const tz_decoder *codec, void *state,
+                                    const tz_tile_format *format, uint32_t height,
+                                    const uint8_t *in, size_t in_size, uint8_t *out, size_t stride,
+                                    const tz_codec_call *call)
 {
     tz_tile_format other = *format;
     other.height = height;
@@ -166,9 +169,9 @@ static tz_result decode_again(const tz_codec *codec, void *state, const tz_tile_
     return result;
 }
 
-tz_result tz_codec_decode(const tz_codec *codec, void *state, const tz_tile_format *format,
-                          const uint8_t *in, size_t in_size, uint8_t *out, size_t stride,
-                          const tz_codec_call *call)
+tz_result tz_decode_tile(const tz_decoder *codec, void *state, const tz_tile_format *format,
+                         const uint8_t *in, size_t in_size, uint8_t *out, size_t stride,
+                         const tz_codec_call *call)
 {
     tz_result result = codec->decode(state, format, in, in_size, out, stride, call);
     uint32_t height = format->strip_height ? format->strip_height : format->image_rows;
@@ -179,7 +182,8 @@ tz_result tz_codec_decode(const tz_codec *codec, void *state, const tz_tile_form
     tz_context ctx = *call->ctx;
     ctx.err = &err;
     tz_codec_call again = {&ctx, call->place};
-    tz_result second = decode_again(codec, state, format, height, in, in_size, out, stride, &again);
+    tz_result second =
+        decode_with_height(codec, state, format, height, in, in_size, out, stride, &again);
     if (second == TZ_ERR_NOMEM && call->ctx->err)
         *call->ctx->err = err;
     if (second != TZ_OK)

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "codec/ccitt_tables.h"
 #include "codec/codec.h"
-#include "codec/load.h"
+#include "codec/unaligned.h"
 
 enum { WHITE = 0, BLACK = 1 };
 enum { RLE = 2, GROUP_3 = 3, GROUP_4 = 4 };
@@ -59,16 +59,16 @@ enum {
     END_CHANGES = 4  /* entries behind the last that may be looked at */
 };
 
-typedef struct ccitt_state {
+typedef struct ccitt_decoder {
     run_entry runs[2][1 << FAX_MAX_CODE_BITS];
     mode_entry modes[1 << MODE_BITS];
     change_list lists[2]; /* of the row at hand and of the one above, in turn */
     size_t capacity;      /* of each list */
-} ccitt_state;
+} ccitt_decoder;
 
 /* A tile at work. */
-typedef struct ccitt_run {
-    const ccitt_state *state;
+typedef struct ccitt_job {
+    const ccitt_decoder *state;
     change_list *list; /* of the row at hand */
     const change_list *above;
     size_t max_changes; /* of a row this wide; the lists may be longer */
@@ -84,12 +84,12 @@ typedef struct ccitt_run {
     bool has_pixels;     /* not all rows so far are empty */
     bool over;           /* there is no further row */
     const tz_codec_call *call;
-} ccitt_run;
+} ccitt_job;
 
-static tz_result ccitt_init(void *opaque, const tz_context *ctx)
+static tz_result ccitt_decoder_init(void *opaque, const tz_context *ctx)
 {
     (void)ctx;
-    ccitt_state *state = opaque;
+    ccitt_decoder *state = opaque;
     for (unsigned i = 0; i < 2 * FAX_RUN_CODES; i++) {
         unsigned color = i / FAX_RUN_CODES;
         unsigned number = i % FAX_RUN_CODES;
@@ -109,9 +109,9 @@ static tz_result ccitt_init(void *opaque, const tz_context *ctx)
     return TZ_OK;
 }
 
-static void ccitt_deinit(void *opaque)
+static void ccitt_decoder_deinit(void *opaque)
 {
-    ccitt_state *state = opaque;
+    ccitt_decoder *state = opaque;
     for (int i = 0; i < 2; i++) {
         tz_free(state->lists[i].at);
         state->lists[i].at = NULL;
@@ -120,7 +120,7 @@ static void ccitt_deinit(void *opaque)
 }
 
 /* Lists for rows of this width; they grow with the widest row. */
-static tz_result reserve(ccitt_state *state, uint32_t width, const tz_codec_call *call)
+static tz_result reserve_changes(ccitt_decoder *state, uint32_t width, const tz_codec_call *call)
 {
     uint64_t needed = (uint64_t)width + SPARE_RUNS + END_CHANGES;
     if (needed <= state->capacity)
@@ -146,88 +146,88 @@ static uint64_t reverse_bytes_bits(uint64_t word)
 }
 
 /* The next bits, from the highest down, at least 57 of them; zeros where the data is over. */
-static uint64_t peek(const ccitt_run *run)
+static uint64_t peek_bits(const ccitt_job *job)
 {
-    uint64_t at = run->bit >> 3;
+    uint64_t at = job->bit >> 3;
     uint8_t bytes[8] = {0};
     uint64_t word;
-    if (at + 8 <= run->in_size) {
-        word = tz_load_be64(run->in + at);
+    if (at + 8 <= job->in_size) {
+        word = tz_load_be64(job->in + at);
     } else {
-        if (at < run->in_size)
-            memcpy(bytes, run->in + at, run->in_size - (size_t)at);
+        if (at < job->in_size)
+            memcpy(bytes, job->in + at, job->in_size - (size_t)at);
         word = tz_load_be64(bytes);
     }
-    if (run->low_first)
+    if (job->low_first)
         word = reverse_bytes_bits(word);
-    return word << (run->bit & 7);
+    return word << (job->bit & 7);
 }
 
-static bool is_over(const ccitt_run *run)
+static bool is_over(const ccitt_job *job)
 {
-    return run->bit > (uint64_t)run->in_size * 8;
+    return job->bit > (uint64_t)job->in_size * 8;
 }
 
 /* The bits that no code begins with mean that the row ends, by EOL or because there is no more. */
-static tz_result fail_code(const ccitt_run *run, int64_t x)
+static tz_result fail_fax_code(const ccitt_job *job, int64_t x)
 {
-    if (run->bit + FAX_MAX_CODE_BITS > (uint64_t)run->in_size * 8)
-        return tz_codec_fail(run->call, "fax data ends in row %u", run->row);
-    if (peek(run) >> (64 - EOL_ZEROS) == 0)
-        return tz_codec_fail(run->call, "row %u of the fax data ends at pixel %lld of %lld",
-                             run->row, (long long)x, (long long)run->width);
-    return tz_codec_fail(run->call, "no fax code at pixel %lld of row %u", (long long)x, run->row);
+    if (job->bit + FAX_MAX_CODE_BITS > (uint64_t)job->in_size * 8)
+        return tz_codec_fail(job->call, "fax data ends in row %u", job->row);
+    if (peek_bits(job) >> (64 - EOL_ZEROS) == 0)
+        return tz_codec_fail(job->call, "row %u of the fax data ends at pixel %lld of %lld",
+                             job->row, (long long)x, (long long)job->width);
+    return tz_codec_fail(job->call, "no fax code at pixel %lld of row %u", (long long)x, job->row);
 }
 
 typedef enum run_fault { RUN_GOOD, RUN_NO_CODE, RUN_TOO_LONG } run_fault;
 
 /* A whole run of a colour, from x on, which must fit in the row. *length is what there is of it. */
-static run_fault find_run(ccitt_run *run, int color, int64_t x, int64_t *length)
+static run_fault read_run(ccitt_job *job, int color, int64_t x, int64_t *length)
 {
     run_entry entry;
     *length = 0;
     do {
-        entry = run->state->runs[color][peek(run) >> (64 - FAX_MAX_CODE_BITS)];
-        run->bit += entry.size;
-        if (entry.size == 0 || is_over(run))
+        entry = job->state->runs[color][peek_bits(job) >> (64 - FAX_MAX_CODE_BITS)];
+        job->bit += entry.size;
+        if (entry.size == 0 || is_over(job))
             return RUN_NO_CODE;
         *length += entry.pixels;
-        if (*length > run->width - x)
+        if (*length > job->width - x)
             return RUN_TOO_LONG;
     } while (entry.pixels >= 64);
     return RUN_GOOD;
 }
 
-static tz_result fail_run(const ccitt_run *run, run_fault fault, int64_t x)
+static tz_result fail_fax_run(const ccitt_job *job, run_fault fault, int64_t x)
 {
     if (fault == RUN_NO_CODE)
-        return fail_code(run, x);
-    return tz_codec_fail(run->call, "row %u of the fax data has more than %lld pixels", run->row,
-                         (long long)run->width);
+        return fail_fax_code(job, x);
+    return tz_codec_fail(job->call, "row %u of the fax data has more than %lld pixels", job->row,
+                         (long long)job->width);
 }
 
 /* Passes over zeros and the 1 after them. false, and nothing is passed, when the next bits are not
  * an EOL. */
-static bool skip_eol(ccitt_run *run)
+static bool skip_eol(ccitt_job *job)
 {
-    uint64_t start = run->bit;
-    uint64_t end = (uint64_t)run->in_size * 8;
-    if (peek(run) >> (64 - EOL_ZEROS) != 0)
+    uint64_t start = job->bit;
+    uint64_t end = (uint64_t)job->in_size * 8;
+    if (peek_bits(job) >> (64 - EOL_ZEROS) != 0)
         return false;
-    while (run->bit < end && peek(run) >> 8 == 0)
-        run->bit += 56;
-    if (run->bit < end)
-        run->bit += (unsigned)__builtin_clzll(peek(run)) + 1;
-    if (run->bit <= end && run->bit > start)
+    while (job->bit < end && peek_bits(job) >> 8 == 0)
+        job->bit += 56;
+    if (job->bit < end)
+        job->bit += (unsigned)__builtin_clzll(peek_bits(job)) + 1;
+    if (job->bit <= end && job->bit > start)
         return true;
-    run->bit = start;
+    job->bit = start;
     return false;
 }
 
 /* Output --------------------------------------------------------------------------------------- */
 
 /* Blackens pixels from to to - 1. */
-static void fill(uint8_t *row, int64_t from, int64_t to)
+static void blacken(uint8_t *row, int64_t from, int64_t to)
 {
     if (from >= to)
         return;
@@ -253,12 +253,12 @@ static void start_list(change_list *list)
 }
 
 /* The colour changes at x. */
-static tz_result add_change(ccitt_run *run, int64_t x)
+static tz_result add_change(ccitt_job *job, int64_t x)
 {
-    change_list *list = run->list;
-    if (list->count == run->max_changes)
-        return tz_codec_fail(run->call, "row %u of the fax data has more runs than pixels",
-                             run->row);
+    change_list *list = job->list;
+    if (list->count == job->max_changes)
+        return tz_codec_fail(job->call, "row %u of the fax data has more runs than pixels",
+                             job->row);
     list->at[list->count++] = (uint32_t)x;
     return TZ_OK;
 }
@@ -272,48 +272,48 @@ static void end_list(change_list *list, uint32_t width)
 static void paint(const change_list *list, uint8_t *row)
 {
     for (size_t i = 1; i < list->count; i += 2)
-        fill(row, list->at[i], list->at[i + 1]);
+        blacken(row, list->at[i], list->at[i + 1]);
 }
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
 /* Where a row in one dimension may end before its last pixel. */
-typedef enum row_end { END_NOWHERE, END_OF_DATA, END_AT_EOL } row_end;
+typedef enum ccitt_row_end { END_NOWHERE, END_OF_DATA, END_AT_EOL } ccitt_row_end;
 
-static void note_short_row(ccitt_run *run)
+static void note_short_row(ccitt_job *job)
 {
-    if (run->short_rows++ == 0)
-        run->first_short = run->row;
+    if (job->short_rows++ == 0)
+        job->first_short = job->row;
 }
 
 /* Whether a row may end here, where no code begins. */
-static bool ends_early(ccitt_run *run, row_end allowed)
+static bool ends_early(ccitt_job *job, ccitt_row_end allowed)
 {
-    ccitt_run after = *run;
+    ccitt_job after = *job;
     if (allowed == END_NOWHERE)
         return false;
-    if (peek(run) >> (64 - EOL_ZEROS) == 0 && skip_eol(&after))
+    if (peek_bits(job) >> (64 - EOL_ZEROS) == 0 && skip_eol(&after))
         return allowed == END_AT_EOL;
-    run->over = peek(run) >> (64 - EOL_ZEROS) == 0 ||
-                run->bit + FAX_MAX_CODE_BITS > (uint64_t)run->in_size * 8;
-    return run->over;
+    job->over = peek_bits(job) >> (64 - EOL_ZEROS) == 0 ||
+                job->bit + FAX_MAX_CODE_BITS > (uint64_t)job->in_size * 8;
+    return job->over;
 }
 
-static tz_result decode_row_1d(ccitt_run *run, row_end allowed)
+static tz_result decode_row_1d(ccitt_job *job, ccitt_row_end allowed)
 {
     int64_t x = 0;
-    for (int color = WHITE; x < run->width; color = !color) {
+    for (int color = WHITE; x < job->width; color = !color) {
         int64_t length;
-        const run_fault fault = find_run(run, color, x, &length);
-        const bool black_part = color == BLACK && length > 0; /* decoders differ on it */
-        if (fault == RUN_NO_CODE && !black_part && ends_early(run, allowed)) {
-            note_short_row(run);
-            return color == BLACK ? add_change(run, x) : TZ_OK; /* the rest is white */
+        const run_fault fault = read_run(job, color, x, &length);
+        const bool black_run_begun = color == BLACK && length > 0; /* decoders differ on it */
+        if (fault == RUN_NO_CODE && !black_run_begun && ends_early(job, allowed)) {
+            note_short_row(job);
+            return color == BLACK ? add_change(job, x) : TZ_OK; /* the rest is white */
         }
         if (fault != RUN_GOOD)
-            return fail_run(run, fault, x);
+            return fail_fax_run(job, fault, x);
         x += length;
-        TZ_TRY(add_change(run, x));
+        TZ_TRY(add_change(job, x));
     }
     return TZ_OK;
 }
@@ -327,141 +327,141 @@ typedef struct row_2d {
 } row_2d;
 
 /* At the beginning of a row, a change at its very first pixel counts too. */
-static int64_t find_b1(const ccitt_run *run, row_2d *at)
+static int64_t find_b1(const ccitt_job *job, row_2d *at)
 {
-    const uint32_t *changes = run->above->at;
-    if (run->list->count > 1) {
-        while (changes[at->b1] <= at->a0 && changes[at->b1] < run->width)
+    const uint32_t *changes = job->above->at;
+    if (job->list->count > 1) {
+        while (changes[at->b1] <= at->a0 && changes[at->b1] < job->width)
             at->b1 += 2;
     }
     return changes[at->b1];
 }
 
-static tz_result decode_horizontal(ccitt_run *run, row_2d *at)
+static tz_result decode_horizontal(ccitt_job *job, row_2d *at)
 {
     for (int i = 0; i < 2; i++) {
         int64_t length;
-        const run_fault fault = find_run(run, at->color ^ i, at->a0, &length);
+        const run_fault fault = read_run(job, at->color ^ i, at->a0, &length);
         if (fault != RUN_GOOD)
-            return fail_run(run, fault, at->a0);
+            return fail_fax_run(job, fault, at->a0);
         at->a0 += length;
-        TZ_TRY(add_change(run, at->a0));
+        TZ_TRY(add_change(job, at->a0));
     }
     return TZ_OK;
 }
 
-static tz_result decode_vertical(ccitt_run *run, row_2d *at, int distance)
+static tz_result decode_vertical(ccitt_job *job, row_2d *at, int distance)
 {
-    int64_t a1 = find_b1(run, at) + distance;
-    if (a1 < at->a0 || a1 > run->width)
-        return tz_codec_fail(run->call, "a fax code leads from pixel %lld of row %u to pixel %lld",
-                             (long long)at->a0, run->row, (long long)a1);
+    int64_t a1 = find_b1(job, at) + distance;
+    if (a1 < at->a0 || a1 > job->width)
+        return tz_codec_fail(job->call, "a fax code leads from pixel %lld of row %u to pixel %lld",
+                             (long long)at->a0, job->row, (long long)a1);
     at->a0 = a1;
     at->color = !at->color;
     at->b1 += distance < 0 ? (size_t)-1 : 1; /* the nearest change of the other kind */
-    return add_change(run, a1);
+    return add_change(job, a1);
 }
 
-static tz_result decode_mode(ccitt_run *run, row_2d *at, int mode)
+static tz_result decode_mode(ccitt_job *job, row_2d *at, int mode)
 {
     switch (mode) {
     case PASS:
-        (void)find_b1(run, at);
-        at->a0 = run->above->at[at->b1 + 1];
+        (void)find_b1(job, at);
+        at->a0 = job->above->at[at->b1 + 1];
         at->b1 += 2;
         return TZ_OK;
     case HORIZONTAL:
-        return decode_horizontal(run, at);
+        return decode_horizontal(job, at);
     case EXTENSION:
-        return tz_fail(run->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, run->call->place,
-                       "uncompressed fax data in row %u", run->row);
+        return tz_fail(job->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, job->call->place,
+                       "uncompressed fax data in row %u", job->row);
     default:
-        return decode_vertical(run, at, mode);
+        return decode_vertical(job, at, mode);
     }
 }
 
-static tz_result decode_row_2d(ccitt_run *run)
+static tz_result decode_row_2d(ccitt_job *job)
 {
     row_2d at = {.a0 = 0, .color = WHITE, .b1 = 1};
-    while (at.a0 < run->width) {
-        mode_entry entry = run->state->modes[peek(run) >> (64 - MODE_BITS)];
+    while (at.a0 < job->width) {
+        mode_entry entry = job->state->modes[peek_bits(job) >> (64 - MODE_BITS)];
         if (entry.size == 0)
-            return fail_code(run, at.a0);
-        run->bit += entry.size;
-        if (is_over(run))
-            return fail_code(run, at.a0);
-        TZ_TRY(decode_mode(run, &at, entry.mode));
+            return fail_fax_code(job, at.a0);
+        job->bit += entry.size;
+        if (is_over(job))
+            return fail_fax_code(job, at.a0);
+        TZ_TRY(decode_mode(job, &at, entry.mode));
     }
     return TZ_OK;
 }
 
 /* A row of group 3 that may be of either kind says so after its EOL. */
-static tz_result decode_row_tagged(ccitt_run *run, bool eol)
+static tz_result decode_row_tagged(ccitt_job *job, bool eol)
 {
     if (!eol)
-        return tz_codec_fail(run->call, "row %u of the fax data does not begin with an EOL",
-                             run->row);
-    bool one_dimension = peek(run) >> 63 != 0;
-    run->bit++;
-    return one_dimension ? decode_row_1d(run, END_AT_EOL) : decode_row_2d(run);
+        return tz_codec_fail(job->call, "row %u of the fax data does not begin with an EOL",
+                             job->row);
+    bool one_dimension = peek_bits(job) >> 63 != 0;
+    job->bit++;
+    return one_dimension ? decode_row_1d(job, END_AT_EOL) : decode_row_2d(job);
 }
 
 /* Group 4 may end before the last rows, with or without the two EOLs that belong there. */
-static tz_result decode_row_group_4(ccitt_run *run)
+static tz_result decode_row_group_4(ccitt_job *job)
 {
-    if (run->row == 0 || peek(run) >> (64 - EOL_ZEROS) != 0)
-        return decode_row_2d(run);
-    run->over = true;
-    note_short_row(run);
+    if (job->row == 0 || peek_bits(job) >> (64 - EOL_ZEROS) != 0)
+        return decode_row_2d(job);
+    job->over = true;
+    note_short_row(job);
     return TZ_OK;
 }
 
-static tz_result decode_row(ccitt_run *run, const tz_tile_format *format)
+static tz_result decode_fax_row(ccitt_job *job, const tz_tile_format *format)
 {
     if (format->compression == GROUP_4)
-        return decode_row_group_4(run);
+        return decode_row_group_4(job);
     if (format->compression == GROUP_3) {
-        bool eol = skip_eol(run);
-        run->has_eols = eol && (run->has_eols || run->row == 0);
+        bool eol = skip_eol(job);
+        job->has_eols = eol && (job->has_eols || job->row == 0);
         return (format->fax_options & TWO_DIMENSIONS)
-                   ? decode_row_tagged(run, eol)
-                   : decode_row_1d(run, run->has_eols ? END_AT_EOL : END_OF_DATA);
+                   ? decode_row_tagged(job, eol)
+                   : decode_row_1d(job, job->has_eols ? END_AT_EOL : END_OF_DATA);
     }
-    TZ_TRY(decode_row_1d(run, END_NOWHERE));
-    run->bit = (run->bit + 7) & ~UINT64_C(7);
+    TZ_TRY(decode_row_1d(job, END_NOWHERE));
+    job->bit = (job->bit + 7) & ~UINT64_C(7);
     return TZ_OK;
 }
 
 /* The data ended before the last rows: they are white, like the one where it ended. A lowest tile
  * may have been stored without the rows below the image, which the caller tries then. */
-static tz_result check_short_rows(ccitt_run *run, const tz_tile_format *format)
+static tz_result check_short_rows(ccitt_job *job, const tz_tile_format *format)
 {
     const bool tagged = format->compression == GROUP_3 && (format->fax_options & TWO_DIMENSIONS);
-    const uint32_t left = format->height - run->row;
-    if (run->short_rows == 0 && left == 0)
+    const uint32_t left = format->height - job->row;
+    if (job->short_rows == 0 && left == 0)
         return TZ_OK;
-    if (!run->has_pixels)
-        return tz_codec_fail(run->call, "no row of the fax data has pixels");
+    if (!job->has_pixels)
+        return tz_codec_fail(job->call, "no row of the fax data has pixels");
     if (format->image_rows != 0 || (tagged && left > 0))
-        return tz_codec_fail(run->call, "fax data ends in row %u", run->first_short);
-    const uint64_t rows = (uint64_t)run->short_rows + left;
-    return tz_warn_times(run->call->ctx, rows, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                         tz_expecting(run->call->place, format->height, format->height - rows),
+        return tz_codec_fail(job->call, "fax data ends in row %u", job->first_short);
+    const uint64_t rows = (uint64_t)job->short_rows + left;
+    return tz_warn_times(job->call->ctx, rows, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                         tz_expecting(job->call->place, format->height, format->height - rows),
                          "rows of fax data, from row %u on, end early or are missing; what is not "
                          "there is white",
-                         run->first_short);
+                         job->first_short);
 }
 
 /* After the last row. */
-static tz_result finish(ccitt_run *run, const tz_tile_format *format)
+static tz_result finish_ccitt(ccitt_job *job, const tz_tile_format *format)
 {
     bool tagged = format->compression == GROUP_3 && (format->fax_options & TWO_DIMENSIONS);
-    while (format->compression != RLE && skip_eol(run))
-        run->bit += tagged ? 1 : 0;
-    size_t used = (size_t)((run->bit + 7) / 8);
-    while (used < run->in_size && run->in[used] == 0)
+    while (format->compression != RLE && skip_eol(job))
+        job->bit += tagged ? 1 : 0;
+    size_t used = (size_t)((job->bit + 7) / 8);
+    while (used < job->in_size && job->in[used] == 0)
         used++;
-    return tz_codec_end(run->call, used, run->in_size);
+    return tz_codec_check_end(job->call, used, job->in_size);
 }
 
 static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
@@ -472,9 +472,9 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "fax compression of %u samples of %u bits", (unsigned)format->samples,
                        (unsigned)format->bits);
-    ccitt_state *state = opaque;
-    TZ_TRY(reserve(state, format->width, call));
-    ccitt_run run = {.state = state,
+    ccitt_decoder *state = opaque;
+    TZ_TRY(reserve_changes(state, format->width, call));
+    ccitt_job job = {.state = state,
                      .max_changes = (size_t)format->width + SPARE_RUNS,
                      .in = in,
                      .in_size = in_size,
@@ -485,32 +485,32 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
     start_list(&state->lists[1]);
     end_list(&state->lists[1], format->width);
     const size_t row_bytes = tz_tile_row_bytes(format);
-    for (; run.row < format->height && !run.over; run.row++) {
-        uint8_t *row = out + run.row * stride;
-        run.list = &state->lists[run.row % 2];
-        run.above = &state->lists[(run.row + 1) % 2];
-        start_list(run.list);
-        TZ_TRY(decode_row(&run, format));
-        end_list(run.list, format->width);
-        run.has_pixels = run.has_pixels || run.list->count > 1;
+    for (; job.row < format->height && !job.over; job.row++) {
+        uint8_t *row = out + job.row * stride;
+        job.list = &state->lists[job.row % 2];
+        job.above = &state->lists[(job.row + 1) % 2];
+        start_list(job.list);
+        TZ_TRY(decode_fax_row(&job, format));
+        end_list(job.list, format->width);
+        job.has_pixels = job.has_pixels || job.list->count > 1;
         memset(row, 0, row_bytes);
-        paint(run.list, row);
+        paint(job.list, row);
     }
-    for (uint32_t i = run.row; i < format->height; i++)
+    for (uint32_t i = job.row; i < format->height; i++)
         memset(out + i * stride, 0, row_bytes);
-    TZ_TRY(check_short_rows(&run, format));
-    return finish(&run, format);
+    TZ_TRY(check_short_rows(&job, format));
+    return finish_ccitt(&job, format);
 }
 
 static const uint16_t ccitt_compressions[] = {RLE, GROUP_3, GROUP_4, 0};
 
-const tz_codec tz_codec_ccitt = {
+const tz_decoder tz_decoder_ccitt = {
     .name = "ccitt",
     .library = "terrazzo",
     .compressions = ccitt_compressions,
-    .flags = TZ_CODEC_ROWS | TZ_CODEC_ANY_FILL | TZ_CODEC_NO_PREDICTOR,
-    .state_size = sizeof(ccitt_state),
-    .init = ccitt_init,
-    .deinit = ccitt_deinit,
+    .flags = TZ_DECODER_ANY_STRIDE | TZ_DECODER_ANY_FILL_ORDER | TZ_DECODER_NO_PREDICTOR,
+    .state_size = sizeof(ccitt_decoder),
+    .init = ccitt_decoder_init,
+    .deinit = ccitt_decoder_deinit,
     .decode = ccitt_decode,
 };

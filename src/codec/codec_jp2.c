@@ -22,30 +22,30 @@
 #define TEXT_SIZE     160
 
 /* One call of decode. */
-typedef struct jp2_job {
+typedef struct jp2_decode_job {
     const tz_jp2_info *info;
-    unsigned left_out; /* of its resolutions, from the highest down */
-    size_t position;   /* in the codestream */
+    unsigned skipped; /* of its resolutions, from the highest down */
+    size_t position;  /* in the codestream */
     char error[TEXT_SIZE];
     char warning[TEXT_SIZE];
     opj_codec_t *codec;
     opj_stream_t *stream;
     opj_image_t *image;
-} jp2_job;
+} jp2_decode_job;
 
 /* ---------------------------------------------------------------------------------------------
  * Stream and tile
  * ------------------------------------------------------------------------------------------ */
 
-static bool is_ycbcr(const tz_tile_format *format)
+static bool is_jp2_ycbcr(const tz_tile_format *format)
 {
     return format->samples == 3 && (format->compression == 33003 || format->photometric == 6);
 }
 
-static tz_result check_format(const tz_tile_format *format, const tz_codec_call *call)
+static tz_result check_jp2_format(const tz_tile_format *format, const tz_codec_call *call)
 {
     bool whole = format->bits == 8 || format->bits == 16 || format->bits == 32;
-    bool ycbcr = is_ycbcr(format);
+    bool ycbcr = is_jp2_ycbcr(format);
     if (!whole || format->sample_format > 2 ||
         (ycbcr && (format->bits != 8 || format->sample_format != 1)))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
@@ -54,8 +54,8 @@ static tz_result check_format(const tz_tile_format *format, const tz_codec_call 
     return TZ_OK;
 }
 
-static tz_result check_size(const tz_jp2_info *info, const tz_tile_format *format,
-                            const tz_codec_call *call)
+static tz_result check_jp2_size(const tz_jp2_info *info, const tz_tile_format *format,
+                                const tz_codec_call *call)
 {
     if (info->width > format->width || info->height > format->height)
         return tz_codec_fail(call, "JPEG 2000: %u x %u pixels in a tile of %u x %u", info->width,
@@ -67,8 +67,9 @@ static tz_result check_size(const tz_jp2_info *info, const tz_tile_format *forma
     return TZ_OK;
 }
 
-static tz_result check_component(const tz_jp2_component *component, const tz_tile_format *format,
-                                 bool chroma, const tz_codec_call *call)
+static tz_result check_jp2_component(const tz_jp2_component *component,
+                                     const tz_tile_format *format, bool chroma,
+                                     const tz_codec_call *call)
 {
     unsigned coarsest = chroma ? 2 : 1;
     if (component->dx > coarsest || component->dy > coarsest)
@@ -85,19 +86,20 @@ static tz_result check_component(const tz_jp2_component *component, const tz_til
     return TZ_OK;
 }
 
-static tz_result check_components(const tz_jp2_info *info, const tz_tile_format *format,
-                                  const tz_codec_call *call)
+static tz_result check_jp2_components(const tz_jp2_info *info, const tz_tile_format *format,
+                                      const tz_codec_call *call)
 {
     if (info->component_count != format->samples)
         return tz_codec_fail_size(call, format->samples, info->component_count,
                                   "JPEG 2000: the number of components is not that of the tile");
     for (unsigned i = 0; i < info->component_count; i++)
-        TZ_TRY(check_component(&info->components[i], format, i > 0 && is_ycbcr(format), call));
+        TZ_TRY(
+            check_jp2_component(&info->components[i], format, i > 0 && is_jp2_ycbcr(format), call));
     return TZ_OK;
 }
 
 /* OpenJPEG keeps samples in 32 bits: those of the image, and of a tile when there are several. */
-static tz_result check_memory(const tz_jp2_info *info, const tz_codec_call *call)
+static tz_result check_jp2_memory(const tz_jp2_info *info, const tz_codec_call *call)
 {
     uint64_t samples = (uint64_t)info->width * info->height * info->component_count;
     uint64_t bytes = samples * sizeof(int32_t), all;
@@ -114,7 +116,7 @@ static tz_result check_memory(const tz_jp2_info *info, const tz_codec_call *call
  * OpenJPEG
  * ------------------------------------------------------------------------------------------ */
 
-static void keep_first(char *text, const char *message)
+static void keep_first_message(char *text, const char *message)
 {
     if (text[0] != '\0')
         return;
@@ -124,44 +126,44 @@ static void keep_first(char *text, const char *message)
     text[size] = '\0';
 }
 
-static void on_error(const char *message, void *user)
+static void on_decode_error(const char *message, void *user)
 {
-    keep_first(((jp2_job *)user)->error, message);
+    keep_first_message(((jp2_decode_job *)user)->error, message);
 }
 
-static void on_warning(const char *message, void *user)
+static void on_decode_warning(const char *message, void *user)
 {
-    keep_first(((jp2_job *)user)->warning, message);
+    keep_first_message(((jp2_decode_job *)user)->warning, message);
 }
 
 /* OpenJPEG insists on the marker at the end, which some streams lack. */
 static const uint8_t end_of_stream[2] = {0xFF, 0xD9};
 
-static size_t stream_size(const jp2_job *job)
+static size_t jp2_input_size(const jp2_decode_job *job)
 {
     return job->info->stream_size + (job->info->has_end ? 0 : sizeof end_of_stream);
 }
 
-static OPJ_SIZE_T stream_read(void *buffer, OPJ_SIZE_T size, void *user)
+static OPJ_SIZE_T jp2_input_read(void *buffer, OPJ_SIZE_T size, void *user)
 {
-    jp2_job *job = user;
-    bool behind = job->position >= job->info->stream_size;
-    size_t left = (behind ? stream_size(job) : job->info->stream_size) - job->position;
+    jp2_decode_job *job = user;
+    bool is_past_end = job->position >= job->info->stream_size;
+    size_t left = (is_past_end ? jp2_input_size(job) : job->info->stream_size) - job->position;
     if (left == 0)
         return (OPJ_SIZE_T)-1;
     size = size < left ? size : left;
     memcpy(buffer,
-           behind ? end_of_stream + (job->position - job->info->stream_size)
-                  : job->info->stream + job->position,
+           is_past_end ? end_of_stream + (job->position - job->info->stream_size)
+                       : job->info->stream + job->position,
            size);
     job->position += size;
     return size;
 }
 
-static OPJ_OFF_T stream_skip(OPJ_OFF_T count, void *user)
+static OPJ_OFF_T jp2_input_skip(OPJ_OFF_T count, void *user)
 {
-    jp2_job *job = user;
-    size_t left = stream_size(job) - job->position;
+    jp2_decode_job *job = user;
+    size_t left = jp2_input_size(job) - job->position;
     if (count < 0)
         return -1;
     size_t skipped = (uint64_t)count < left ? (size_t)count : left;
@@ -169,29 +171,29 @@ static OPJ_OFF_T stream_skip(OPJ_OFF_T count, void *user)
     return (OPJ_OFF_T)skipped;
 }
 
-static OPJ_BOOL stream_seek(OPJ_OFF_T position, void *user)
+static OPJ_BOOL jp2_input_seek(OPJ_OFF_T position, void *user)
 {
-    jp2_job *job = user;
-    if (position < 0 || (uint64_t)position > stream_size(job))
+    jp2_decode_job *job = user;
+    if (position < 0 || (uint64_t)position > jp2_input_size(job))
         return OPJ_FALSE;
     job->position = (size_t)position;
     return OPJ_TRUE;
 }
 
-static bool open_stream(jp2_job *job)
+static bool open_jp2_input(jp2_decode_job *job)
 {
     job->stream = opj_stream_create(STREAM_BUFFER, OPJ_TRUE);
     if (!job->stream)
         return false;
     opj_stream_set_user_data(job->stream, job, NULL);
-    opj_stream_set_user_data_length(job->stream, stream_size(job));
-    opj_stream_set_read_function(job->stream, stream_read);
-    opj_stream_set_skip_function(job->stream, stream_skip);
-    opj_stream_set_seek_function(job->stream, stream_seek);
+    opj_stream_set_user_data_length(job->stream, jp2_input_size(job));
+    opj_stream_set_read_function(job->stream, jp2_input_read);
+    opj_stream_set_skip_function(job->stream, jp2_input_skip);
+    opj_stream_set_seek_function(job->stream, jp2_input_seek);
     return true;
 }
 
-static tz_result failure(const jp2_job *job, const tz_codec_call *call)
+static tz_result fail_jp2_decode(const jp2_decode_job *job, const tz_codec_call *call)
 {
     if (strstr(job->error, "memory"))
         return tz_fail_nomem(call->ctx, job->info->coding_bytes);
@@ -199,25 +201,25 @@ static tz_result failure(const jp2_job *job, const tz_codec_call *call)
                          job->error[0] ? job->error : "OpenJPEG cannot decode it");
 }
 
-static tz_result run(jp2_job *job, const tz_codec_call *call)
+static tz_result run_openjpeg_decoder(jp2_decode_job *job, const tz_codec_call *call)
 {
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
-    parameters.cp_reduce = job->left_out;
+    parameters.cp_reduce = job->skipped;
     job->codec = opj_create_decompress(OPJ_CODEC_J2K);
-    if (!job->codec || !open_stream(job))
+    if (!job->codec || !open_jp2_input(job))
         return tz_fail_nomem(call->ctx, STREAM_BUFFER);
-    opj_set_error_handler(job->codec, on_error, job);
-    opj_set_warning_handler(job->codec, on_warning, job);
+    opj_set_error_handler(job->codec, on_decode_error, job);
+    opj_set_warning_handler(job->codec, on_decode_warning, job);
     if (!opj_setup_decoder(job->codec, &parameters) ||
         !opj_decoder_set_strict_mode(job->codec, OPJ_TRUE) ||
         !opj_read_header(job->stream, job->codec, &job->image) ||
         !opj_decode(job->codec, job->stream, job->image))
-        return failure(job, call);
+        return fail_jp2_decode(job, call);
     return TZ_OK;
 }
 
-static void release(jp2_job *job)
+static void release_decode_job(jp2_decode_job *job)
 {
     if (job->stream)
         opj_stream_destroy(job->stream);
@@ -231,7 +233,7 @@ static void release(jp2_job *job)
  * ------------------------------------------------------------------------------------------ */
 
 /* What came out is what the headers promised. */
-static tz_result check_image(const jp2_job *job, const tz_codec_call *call)
+static tz_result check_decoded_image(const jp2_decode_job *job, const tz_codec_call *call)
 {
     const tz_jp2_info *info = job->info;
     bool fits = job->image->numcomps == info->component_count;
@@ -239,18 +241,18 @@ static tz_result check_image(const jp2_job *job, const tz_codec_call *call)
         const opj_image_comp_t *component = &job->image->comps[i];
         fits = component->data && component->dx == info->components[i].dx &&
                component->dy == info->components[i].dy && component->w > 0 && component->h > 0 &&
-               (component->dx > 1 || component->w == tz_reduced_size(info->width, job->left_out)) &&
-               (component->dy > 1 || component->h == tz_reduced_size(info->height, job->left_out));
+               (component->dx > 1 || component->w == tz_reduced_size(info->width, job->skipped)) &&
+               (component->dy > 1 || component->h == tz_reduced_size(info->height, job->skipped));
     }
     return fits ? TZ_OK : tz_codec_fail(call, "JPEG 2000: components are missing");
 }
 
 /* How many resolutions are left out for a reduction. Those of an image that does not begin at the
  * origin lie otherwise than the tile's squares do. */
-static unsigned resolutions_left_out(const tz_jp2_info *info, unsigned reduction)
+static unsigned skipped_resolutions(const tz_jp2_info *info, unsigned reduction)
 {
-    const unsigned most = info->has_offset ? 0 : info->levels;
-    return reduction < most ? reduction : most;
+    const unsigned available = info->has_offset ? 0 : info->levels;
+    return reduction < available ? reduction : available;
 }
 
 /* To the nearest integer, halves away from zero. */
@@ -284,7 +286,7 @@ static void reduce_component(opj_image_comp_t *component, unsigned reduction)
     component->x0 = component->y0 = 0;
 }
 
-static void reduce_rest(jp2_job *job, unsigned reduction)
+static void reduce_components(jp2_decode_job *job, unsigned reduction)
 {
     if (reduction == 0)
         return;
@@ -293,7 +295,8 @@ static void reduce_rest(jp2_job *job, unsigned reduction)
     job->image->x0 = job->image->y0 = 0;
 }
 
-static void write_row(uint8_t *out, const int32_t *in, size_t width, size_t step, uint16_t bits)
+static void write_component_row(uint8_t *out, const int32_t *in, size_t width, size_t step,
+                                uint16_t bits)
 {
     for (size_t x = 0; x < width; x++, out += step) {
         uint32_t value = (uint32_t)in[x];
@@ -307,15 +310,15 @@ static void write_row(uint8_t *out, const int32_t *in, size_t width, size_t step
     }
 }
 
-static void write_components(const jp2_job *job, const tz_tile_format *format, uint8_t *out,
+static void write_components(const jp2_decode_job *job, const tz_tile_format *format, uint8_t *out,
                              size_t stride)
 {
     size_t size = format->bits / 8;
     for (unsigned i = 0; i < format->samples; i++) {
         const opj_image_comp_t *component = &job->image->comps[i];
         for (size_t y = 0; y < component->h; y++)
-            write_row(out + y * stride + i * size, component->data + y * component->w, component->w,
-                      format->samples * size, format->bits);
+            write_component_row(out + y * stride + i * size, component->data + y * component->w,
+                                component->w, format->samples * size, format->bits);
     }
 }
 
@@ -331,12 +334,12 @@ static int32_t sample_at(const opj_image_t *image, unsigned index, uint32_t x, u
     return component->data[(size_t)row * component->w + column];
 }
 
-static uint8_t to_byte(int32_t value)
+static uint8_t clamp_to_byte(int32_t value)
 {
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-static void write_rgb(const jp2_job *job, unsigned reduction, uint8_t *out, size_t stride)
+static void write_rgb(const jp2_decode_job *job, unsigned reduction, uint8_t *out, size_t stride)
 {
     const opj_image_t *image = job->image;
     const uint32_t width = tz_reduced_size(job->info->width, reduction);
@@ -346,15 +349,15 @@ static void write_rgb(const jp2_job *job, unsigned reduction, uint8_t *out, size
         for (uint32_t x = 0; x < width; x++, pixel += 3) {
             int32_t luma = sample_at(image, 0, x, y);
             int32_t cb = sample_at(image, 1, x, y) - 128, cr = sample_at(image, 2, x, y) - 128;
-            pixel[0] = to_byte(luma + (int32_t)(1.402 * cr));
-            pixel[1] = to_byte(luma - (int32_t)(0.344 * cb + 0.714 * cr));
-            pixel[2] = to_byte(luma + (int32_t)(1.772 * cb));
+            pixel[0] = clamp_to_byte(luma + (int32_t)(1.402 * cr));
+            pixel[1] = clamp_to_byte(luma - (int32_t)(0.344 * cb + 0.714 * cr));
+            pixel[2] = clamp_to_byte(luma + (int32_t)(1.772 * cb));
         }
     }
 }
 
-static void clear_rest(const tz_jp2_info *info, const tz_tile_format *format, uint8_t *out,
-                       size_t stride)
+static void clear_jp2_remainder(const tz_jp2_info *info, const tz_tile_format *format, uint8_t *out,
+                                size_t stride)
 {
     size_t row_size = tz_tile_row_bytes(format);
     size_t rows = tz_reduced_size(info->height, format->reduction);
@@ -369,49 +372,49 @@ static void clear_rest(const tz_jp2_info *info, const tz_tile_format *format, ui
 tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const uint8_t *data,
                            size_t size, const tz_codec_call *call)
 {
-    TZ_TRY(check_format(format, call));
+    TZ_TRY(check_jp2_format(format, call));
     TZ_TRY(tz_jp2_read_info(out, data, size, call));
-    TZ_TRY(check_components(out, format, call));
-    TZ_TRY(check_size(out, format, call));
+    TZ_TRY(check_jp2_components(out, format, call));
+    TZ_TRY(check_jp2_size(out, format, call));
     TZ_TRY(tz_jp2_read_headers(out, call));
-    return check_memory(out, call);
+    return check_jp2_memory(out, call);
 }
 
-static tz_result decode(void *state, const tz_tile_format *format, const uint8_t *in,
-                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+static tz_result jp2_decode(void *state, const tz_tile_format *format, const uint8_t *in,
+                            size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
     (void)state;
     tz_jp2_info info;
     TZ_TRY(tz_jp2_read_tile(&info, format, in, in_size, call));
 
-    jp2_job job = {.info = &info, .left_out = resolutions_left_out(&info, format->reduction)};
-    tz_result result = run(&job, call);
+    jp2_decode_job job = {.info = &info, .skipped = skipped_resolutions(&info, format->reduction)};
+    tz_result result = run_openjpeg_decoder(&job, call);
     if (result == TZ_OK)
-        result = check_image(&job, call);
+        result = check_decoded_image(&job, call);
     if (result == TZ_OK)
-        reduce_rest(&job, format->reduction - job.left_out);
-    if (result == TZ_OK && is_ycbcr(format))
+        reduce_components(&job, format->reduction - job.skipped);
+    if (result == TZ_OK && is_jp2_ycbcr(format))
         write_rgb(&job, format->reduction, out, stride);
     else if (result == TZ_OK)
         write_components(&job, format, out, stride);
-    release(&job);
+    release_decode_job(&job);
     TZ_TRY(result);
-    clear_rest(&info, format, out, stride);
+    clear_jp2_remainder(&info, format, out, stride);
     if (job.warning[0] != '\0')
         return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place, "JPEG 2000: %s",
                        job.warning);
     return TZ_OK;
 }
 
-static const uint16_t compressions[] = {34712, 33003, 33005, 0};
+static const uint16_t jp2_compressions[] = {34712, 33003, 33005, 0};
 
-const tz_codec tz_codec_jp2 = {
+const tz_decoder tz_decoder_jp2 = {
     .name = "jpeg2000",
     .library = "OpenJPEG",
-    .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR |
-             TZ_CODEC_RGB | TZ_CODEC_REDUCES,
-    .decode = decode,
+    .compressions = jp2_compressions,
+    .flags = TZ_DECODER_NATIVE_ENDIAN | TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN |
+             TZ_DECODER_NO_PREDICTOR | TZ_DECODER_TO_RGB | TZ_DECODER_REDUCTION,
+    .decode = jp2_decode,
 };
 
 #endif

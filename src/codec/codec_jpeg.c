@@ -30,20 +30,20 @@
 #define OLD_JPEG        6 /* TIFF's number of its first form of JPEG */
 
 /* What is decoded at present. */
-typedef struct jpeg_job {
+typedef struct jpeg_decode_job {
     const uint8_t *in;
     size_t in_size;
     uint8_t *out;
     size_t stride;
     uint32_t rows; /* that are wanted */
     bool to_rgb;
-} jpeg_job;
+} jpeg_decode_job;
 
-typedef struct jpeg_state {
+typedef struct jpeg_decoder {
     tz_jpeg_guard guard; /* client_data points to it */
     struct jpeg_decompress_struct decompressor;
     struct jpeg_source_mgr source;
-    jpeg_job job;
+    jpeg_decode_job job;
     bool created;
     bool tables_current; /* libjpeg has the tables of `tables`, and no others on top */
     uint8_t *tables;     /* a copy of JPEGTables */
@@ -52,7 +52,7 @@ typedef struct jpeg_state {
     tz_jpeg_table_set known; /* what they hold */
     tz_jpeg_lossless lossless;
     tz_jpeg_old old;
-} jpeg_state;
+} jpeg_decoder;
 
 /* Warnings after which some of the pixels were never in the stream. */
 static bool loses_pixels(int code)
@@ -92,7 +92,7 @@ static void source_skip(j_decompress_ptr cinfo, long count)
     cinfo->src->bytes_in_buffer -= (size_t)count;
 }
 
-static void set_source(jpeg_state *state, const uint8_t *data, size_t size)
+static void set_jpeg_source(jpeg_decoder *state, const uint8_t *data, size_t size)
 {
     state->source = (struct jpeg_source_mgr){.next_input_byte = data,
                                              .bytes_in_buffer = size,
@@ -108,19 +108,19 @@ static void set_source(jpeg_state *state, const uint8_t *data, size_t size)
  * The decompressor and its tables
  * ------------------------------------------------------------------------------------------ */
 
-static void create_step(void *user)
+static void create_decompressor_step(void *user)
 {
-    jpeg_state *state = user;
+    jpeg_decoder *state = user;
     jpeg_create_decompress(&state->decompressor);
 }
 
-static tz_result create(jpeg_state *state, const tz_codec_call *call)
+static tz_result create_decompressor(jpeg_decoder *state, const tz_codec_call *call)
 {
     if (state->created)
         return TZ_OK;
     tz_jpeg_guard_init(&state->guard, (j_common_ptr)&state->decompressor);
     state->guard.is_fatal = loses_pixels;
-    if (!tz_jpeg_survives(&state->guard, create_step, state)) {
+    if (!tz_jpeg_guard_run(&state->guard, create_decompressor_step, state)) {
         jpeg_destroy_decompress(&state->decompressor);
         return tz_fail_nomem(call->ctx, sizeof state->decompressor);
     }
@@ -129,21 +129,21 @@ static tz_result create(jpeg_state *state, const tz_codec_call *call)
     return TZ_OK;
 }
 
-static void tables_step(void *user)
+static void read_tables_step(void *user)
 {
-    jpeg_state *state = user;
-    set_source(state, state->tables, state->tables_size);
+    jpeg_decoder *state = user;
+    set_jpeg_source(state, state->tables, state->tables_size);
     jpeg_read_header(&state->decompressor, FALSE);
 }
 
-static bool same_tables(const jpeg_state *state, const tz_tile_format *format)
+static bool same_tables(const jpeg_decoder *state, const tz_tile_format *format)
 {
     return state->tables_size == format->tables_size &&
            (format->tables_size == 0 ||
             memcmp(state->tables, format->tables, format->tables_size) == 0);
 }
 
-static tz_result keep_tables(jpeg_state *state, const tz_tile_format *format,
+static tz_result keep_tables(jpeg_decoder *state, const tz_tile_format *format,
                              const tz_codec_call *call)
 {
     state->tables_size = 0;
@@ -169,7 +169,7 @@ static tz_result keep_tables(jpeg_state *state, const tz_tile_format *format,
 
 /* Make libjpeg's tables those of JPEGTables again, unless they still are. Without JPEGTables those
  * of the last tile stay, but tz_jpeg_read_info sees to it that none of them is used. */
-static tz_result use_tables(jpeg_state *state, const tz_tile_format *format,
+static tz_result use_tables(jpeg_decoder *state, const tz_tile_format *format,
                             const tz_codec_call *call)
 {
     if (!format->tables) {
@@ -181,9 +181,9 @@ static tz_result use_tables(jpeg_state *state, const tz_tile_format *format,
         TZ_TRY(keep_tables(state, format, call));
     else if (state->tables_current)
         return TZ_OK;
-    if (!tz_jpeg_survives(&state->guard, tables_step, state)) {
+    if (!tz_jpeg_guard_run(&state->guard, read_tables_step, state)) {
         jpeg_abort_decompress(&state->decompressor);
-        return tz_jpeg_failure(&state->guard, call);
+        return tz_jpeg_guard_fail(&state->guard, call);
     }
     state->tables_current = true;
     return TZ_OK;
@@ -196,8 +196,8 @@ static tz_result use_tables(jpeg_state *state, const tz_tile_format *format,
 #define TEXT_OF(value)  TEXT_OF_(value)
 #define TEXT_OF_(value) #value
 
-static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *format,
-                               const tz_codec_call *call)
+static tz_result check_jpeg_samples(const tz_jpeg_info *info, const tz_tile_format *format,
+                                    const tz_codec_call *call)
 {
     tz_codec_call here = *call;
     if (info->component_count != format->samples) {
@@ -215,8 +215,8 @@ static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *f
     return TZ_OK;
 }
 
-static tz_result check_size(const tz_jpeg_info *info, const tz_tile_format *format,
-                            const tz_codec_call *call)
+static tz_result check_jpeg_size(const tz_jpeg_info *info, const tz_tile_format *format,
+                                 const tz_codec_call *call)
 {
     if (info->width == format->width && info->height > format->height &&
         info->height <= format->strip_height)
@@ -234,8 +234,8 @@ static tz_result check_size(const tz_jpeg_info *info, const tz_tile_format *form
 }
 
 /* YCbCr may be subsampled, and then the stream knows best; nothing else may. */
-static tz_result check_sampling(const tz_jpeg_info *info, const tz_tile_format *format,
-                                const tz_codec_call *call)
+static tz_result check_jpeg_sampling(const tz_jpeg_info *info, const tz_tile_format *format,
+                                     const tz_codec_call *call)
 {
     const tz_jpeg_component *first = &info->components[0];
     if (info->component_count == 1)
@@ -258,8 +258,8 @@ static tz_result check_sampling(const tz_jpeg_info *info, const tz_tile_format *
     return TZ_OK;
 }
 
-static tz_result check_color(const tz_jpeg_info *info, const tz_tile_format *format,
-                             const tz_codec_call *call)
+static tz_result check_jpeg_color(const tz_jpeg_info *info, const tz_tile_format *format,
+                                  const tz_codec_call *call)
 {
     if (format->photometric == 6 && info->component_count != 3 && info->component_count != 1)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
@@ -273,7 +273,7 @@ static tz_result check_color(const tz_jpeg_info *info, const tz_tile_format *for
     return TZ_OK;
 }
 
-static tz_result check_memory(const tz_jpeg_info *info, const tz_codec_call *call)
+static tz_result check_jpeg_memory(const tz_jpeg_info *info, const tz_codec_call *call)
 {
     if (!info->many_scans)
         return TZ_OK;
@@ -284,18 +284,19 @@ static tz_result check_memory(const tz_jpeg_info *info, const tz_codec_call *cal
 tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *format,
                              const tz_codec_call *call)
 {
-    TZ_TRY(check_samples(info, format, call));
-    TZ_TRY(check_color(info, format, call));
-    TZ_TRY(check_sampling(info, format, call));
-    TZ_TRY(check_memory(info, call));
-    return check_size(info, format, call);
+    TZ_TRY(check_jpeg_samples(info, format, call));
+    TZ_TRY(check_jpeg_color(info, format, call));
+    TZ_TRY(check_jpeg_sampling(info, format, call));
+    TZ_TRY(check_jpeg_memory(info, call));
+    return check_jpeg_size(info, format, call);
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Decoding
  * ------------------------------------------------------------------------------------------ */
 
-static void read_rows(struct jpeg_decompress_struct *decompressor, const jpeg_job *job)
+static void decode_jpeg_rows(struct jpeg_decompress_struct *decompressor,
+                             const jpeg_decode_job *job)
 {
     JSAMPROW rows[ROWS_AT_ONCE];
     JDIMENSION end =
@@ -326,7 +327,8 @@ static void pack_12_bits(uint8_t *out, const J12SAMPLE *samples, size_t count)
     }
 }
 
-static void read_rows_12(struct jpeg_decompress_struct *decompressor, const jpeg_job *job)
+static void decode_jpeg_rows_12(struct jpeg_decompress_struct *decompressor,
+                                const jpeg_decode_job *job)
 {
     JDIMENSION count = decompressor->output_width * (JDIMENSION)decompressor->output_components;
     /* of J12SAMPLE, as their number of bits is 12 */
@@ -341,26 +343,26 @@ static void read_rows_12(struct jpeg_decompress_struct *decompressor, const jpeg
 }
 #endif
 
-static void image_step(void *user)
+static void decode_image_step(void *user)
 {
-    jpeg_state *state = user;
+    jpeg_decoder *state = user;
     struct jpeg_decompress_struct *decompressor = &state->decompressor;
-    set_source(state, state->job.in, state->job.in_size);
+    set_jpeg_source(state, state->job.in, state->job.in_size);
     jpeg_read_header(decompressor, TRUE);
     decompressor->jpeg_color_space = state->job.to_rgb ? JCS_YCbCr : JCS_UNKNOWN;
     decompressor->out_color_space = state->job.to_rgb ? JCS_RGB : JCS_UNKNOWN;
     jpeg_start_decompress(decompressor);
 #if TZ_JPEG_HAS_12_BITS
     if (decompressor->data_precision == 12) {
-        read_rows_12(decompressor, &state->job);
+        decode_jpeg_rows_12(decompressor, &state->job);
         return;
     }
 #endif
-    read_rows(decompressor, &state->job);
+    decode_jpeg_rows(decompressor, &state->job);
 }
 
-static void clear_rest(const tz_jpeg_info *info, const tz_tile_format *format, uint8_t *out,
-                       size_t stride)
+static void clear_jpeg_remainder(const tz_jpeg_info *info, const tz_tile_format *format,
+                                 uint8_t *out, size_t stride)
 {
     size_t row_size = tz_tile_row_bytes(format);
     size_t written = ((size_t)info->width * info->component_count * info->precision + 7) / 8;
@@ -371,11 +373,11 @@ static void clear_rest(const tz_jpeg_info *info, const tz_tile_format *format, u
         memset(out + y * stride, 0, row_size);
 }
 
-static tz_result decode_stream(jpeg_state *state, const tz_tile_format *format, const uint8_t *in,
-                               size_t in_size, uint8_t *out, size_t stride,
-                               const tz_codec_call *call)
+static tz_result decode_jpeg_stream(jpeg_decoder *state, const tz_tile_format *format,
+                                    const uint8_t *in, size_t in_size, uint8_t *out, size_t stride,
+                                    const tz_codec_call *call)
 {
-    TZ_TRY(create(state, call));
+    TZ_TRY(create_decompressor(state, call));
     tz_jpeg_memory_begin(&state->guard.memory, call->ctx->limits->max_codec_bytes);
     TZ_TRY(use_tables(state, format, call));
     tz_jpeg_info info;
@@ -387,37 +389,37 @@ static tz_result decode_stream(jpeg_state *state, const tz_tile_format *format, 
 
     if (info.changes_tables)
         state->tables_current = false;
-    state->job =
-        (jpeg_job){in,     in_size,        out,
-                   stride, format->height, format->photometric == 6 && info.component_count == 3};
-    bool decoded = tz_jpeg_survives(&state->guard, image_step, state);
+    state->job = (jpeg_decode_job){
+        in,     in_size,        out,
+        stride, format->height, format->photometric == 6 && info.component_count == 3};
+    bool decoded = tz_jpeg_guard_run(&state->guard, decode_image_step, state);
     jpeg_abort_decompress(&state->decompressor);
     if (!decoded)
-        return tz_jpeg_failure(&state->guard, call);
-    clear_rest(&info, format, out, stride);
+        return tz_jpeg_guard_fail(&state->guard, call);
+    clear_jpeg_remainder(&info, format, out, stride);
     if (state->guard.text[0] != '\0')
         return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place, "JPEG: %s",
                        state->guard.text);
     return TZ_OK;
 }
 
-static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
-                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+static tz_result jpeg_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
-    jpeg_state *state = opaque;
+    jpeg_decoder *state = opaque;
     tz_tile_format whole = *format;
     size_t size = 0;
     if (format->compression != OLD_JPEG)
-        return decode_stream(state, format, in, in_size, out, stride, call);
+        return decode_jpeg_stream(state, format, in, in_size, out, stride, call);
     TZ_TRY(tz_jpeg_old_join(&state->old, format, in, in_size, call, &size));
     whole.tables = NULL;
     whole.tables_size = 0;
-    return decode_stream(state, &whole, state->old.stream, size, out, stride, call);
+    return decode_jpeg_stream(state, &whole, state->old.stream, size, out, stride, call);
 }
 
-static void deinit(void *opaque)
+static void jpeg_decoder_deinit(void *opaque)
 {
-    jpeg_state *state = opaque;
+    jpeg_decoder *state = opaque;
     if (state->created) {
         tz_jpeg_memory_deinit(&state->guard.memory, (j_common_ptr)&state->decompressor);
         jpeg_destroy_decompress(&state->decompressor);
@@ -425,20 +427,20 @@ static void deinit(void *opaque)
     tz_free(state->tables);
     tz_jpeg_lossless_deinit(&state->lossless);
     tz_jpeg_old_deinit(&state->old);
-    *state = (jpeg_state){.created = false};
+    *state = (jpeg_decoder){.created = false};
 }
 
-static const uint16_t compressions[] = {7, OLD_JPEG, 0};
+static const uint16_t jpeg_compressions[] = {7, OLD_JPEG, 0};
 
-const tz_codec tz_codec_jpeg = {
+const tz_decoder tz_decoder_jpeg = {
     .name = "jpeg",
     .library = "libjpeg-turbo",
-    .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR |
-             TZ_CODEC_RGB | TZ_CODEC_ANY_FILL,
-    .state_size = sizeof(jpeg_state),
-    .decode = decode,
-    .deinit = deinit,
+    .compressions = jpeg_compressions,
+    .flags = TZ_DECODER_NATIVE_ENDIAN | TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN |
+             TZ_DECODER_NO_PREDICTOR | TZ_DECODER_TO_RGB | TZ_DECODER_ANY_FILL_ORDER,
+    .state_size = sizeof(jpeg_decoder),
+    .decode = jpeg_decode,
+    .deinit = jpeg_decoder_deinit,
 };
 
 #endif

@@ -17,14 +17,14 @@
 #include "base/mem.h"
 #include "codec/jxl_headers.h"
 
-typedef struct jxl_state {
+typedef struct jxl_decoder {
     JxlDecoder *decoder;
     uint8_t *plane; /* an extra channel of its own */
     size_t plane_capacity;
-} jxl_state;
+} jxl_decoder;
 
 /* One call of decode. */
-typedef struct jxl_job {
+typedef struct jxl_decode_job {
     JxlDecoder *decoder;
     const tz_tile_format *format;
     const tz_codec_call *call;
@@ -34,27 +34,27 @@ typedef struct jxl_job {
     size_t sample_size;
     uint8_t *out;
     size_t stride;
-} jxl_job;
+} jxl_decode_job;
 
 /* ---------------------------------------------------------------------------------------------
  * The decoder
  * ------------------------------------------------------------------------------------------ */
 
-static void *manager_alloc(void *user, size_t size)
+static void *jxl_decoder_alloc(void *user, size_t size)
 {
     (void)user;
     return tz_alloc(size);
 }
 
-static void manager_free(void *user, void *block)
+static void jxl_decoder_free(void *user, void *block)
 {
     (void)user;
     tz_free(block);
 }
 
-static tz_result open_decoder(jxl_state *state, const tz_codec_call *call)
+static tz_result open_decoder(jxl_decoder *state, const tz_codec_call *call)
 {
-    const JxlMemoryManager manager = {NULL, manager_alloc, manager_free};
+    const JxlMemoryManager manager = {NULL, jxl_decoder_alloc, jxl_decoder_free};
     if (!state->decoder)
         state->decoder = JxlDecoderCreate(&manager);
     if (!state->decoder)
@@ -66,7 +66,7 @@ static tz_result open_decoder(jxl_state *state, const tz_codec_call *call)
     return TZ_OK;
 }
 
-static tz_result expect(const jxl_job *job, JxlDecoderStatus expected)
+static tz_result expect_status(const jxl_decode_job *job, JxlDecoderStatus expected)
 {
     JxlDecoderStatus status = JxlDecoderProcessInput(job->decoder);
     if (status == expected)
@@ -80,8 +80,8 @@ static tz_result expect(const jxl_job *job, JxlDecoderStatus expected)
  * Stream and tile
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result sample_type(const tz_tile_format *format, JxlDataType *out,
-                             const tz_codec_call *call)
+static tz_result jxl_sample_type(const tz_tile_format *format, JxlDataType *out,
+                                 const tz_codec_call *call)
 {
     bool is_float = format->sample_format == 3;
     if (format->bits == 8 && format->sample_format == 1)
@@ -99,8 +99,8 @@ static tz_result sample_type(const tz_tile_format *format, JxlDataType *out,
     return TZ_OK;
 }
 
-static tz_result check_info(const tz_jxl_info *info, const tz_tile_format *format,
-                            const tz_codec_call *call)
+static tz_result check_jxl_info(const tz_jxl_info *info, const tz_tile_format *format,
+                                const tz_codec_call *call)
 {
     if (info->width != format->width || info->height != format->height)
         return tz_codec_fail(call, "JPEG XL: %u x %u pixels in a tile of %u x %u", info->width,
@@ -115,7 +115,7 @@ static tz_result check_info(const tz_jxl_info *info, const tz_tile_format *forma
 }
 
 /* Alpha right behind the colours, and nothing else, is delivered together with them. */
-static bool is_plain_alpha(const jxl_job *job)
+static bool is_plain_alpha(const jxl_decode_job *job)
 {
     JxlExtraChannelInfo channel;
     return job->info->extra_channels == 1 &&
@@ -124,7 +124,7 @@ static bool is_plain_alpha(const jxl_job *job)
 }
 
 /* What libjxl read must be what was read before it. */
-static tz_result check_basic_info(jxl_job *job)
+static tz_result check_basic_info(jxl_decode_job *job)
 {
     const tz_tile_format *format = job->format;
     JxlBasicInfo basic;
@@ -148,26 +148,26 @@ static tz_result check_basic_info(jxl_job *job)
  * Decoding
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result read_headers(jxl_job *job)
+static tz_result read_jxl_headers(jxl_decode_job *job)
 {
     const tz_jxl_info *info = job->info;
     if (JxlDecoderSetInput(job->decoder, info->stream, info->stream_size) != JXL_DEC_SUCCESS)
         return tz_codec_fail(job->call, "JPEG XL: libjxl takes no input");
-    TZ_TRY(expect(job, JXL_DEC_BASIC_INFO));
+    TZ_TRY(expect_status(job, JXL_DEC_BASIC_INFO));
     TZ_TRY(check_basic_info(job));
-    TZ_TRY(expect(job, JXL_DEC_COLOR_ENCODING));
+    TZ_TRY(expect_status(job, JXL_DEC_COLOR_ENCODING));
     size_t left = JxlDecoderReleaseInput(job->decoder);
     size_t first = info->stream_size - left;
     TZ_TRY(tz_jxl_check_frames(info, first, job->call));
     if (JxlDecoderSetInput(job->decoder, info->stream + first, left) != JXL_DEC_SUCCESS)
         return tz_codec_fail(job->call, "JPEG XL: libjxl takes no input");
-    return expect(job, JXL_DEC_NEED_IMAGE_OUT_BUFFER);
+    return expect_status(job, JXL_DEC_NEED_IMAGE_OUT_BUFFER);
 }
 
 /* A piece of a row. */
-static void place(void *user, size_t x, size_t y, size_t count, const void *pixels)
+static void store_jxl_pixels(void *user, size_t x, size_t y, size_t count, const void *pixels)
 {
-    const jxl_job *job = user;
+    const jxl_decode_job *job = user;
     size_t from_step = job->pixels.num_channels * job->sample_size;
     size_t to_step = job->format->samples * job->sample_size;
     uint8_t *out = job->out + y * job->stride + x * to_step;
@@ -180,7 +180,7 @@ static void place(void *user, size_t x, size_t y, size_t count, const void *pixe
         memcpy(out + i * to_step, in + i * from_step, from_step);
 }
 
-static tz_result reserve_planes(jxl_state *state, const jxl_job *job, size_t *plane_size)
+static tz_result reserve_planes(jxl_decoder *state, const jxl_decode_job *job, size_t *plane_size)
 {
     uint64_t size = (uint64_t)job->format->width * job->format->height * job->sample_size, all;
     *plane_size = (size_t)size; /* a part of the tile's */
@@ -196,7 +196,7 @@ static tz_result reserve_planes(jxl_state *state, const jxl_job *job, size_t *pl
     return state->plane ? TZ_OK : tz_fail_nomem(job->call->ctx, all);
 }
 
-static tz_result set_outputs(jxl_state *state, jxl_job *job, size_t *plane_size)
+static tz_result set_outputs(jxl_decoder *state, jxl_decode_job *job, size_t *plane_size)
 {
     JxlDecoderStatus status = JXL_DEC_SUCCESS;
     JxlPixelFormat single = job->pixels;
@@ -213,12 +213,12 @@ static tz_result set_outputs(jxl_state *state, jxl_job *job, size_t *plane_size)
         status = JxlDecoderSetImageOutBuffer(job->decoder, &job->pixels, job->out,
                                              row_size * job->format->height);
     else
-        status = JxlDecoderSetImageOutCallback(job->decoder, &job->pixels, place, job);
+        status = JxlDecoderSetImageOutCallback(job->decoder, &job->pixels, store_jxl_pixels, job);
     return status == JXL_DEC_SUCCESS ? TZ_OK
                                      : tz_codec_fail(job->call, "JPEG XL: the format is refused");
 }
 
-static void place_planes(const jxl_state *state, const jxl_job *job, size_t plane_size)
+static void store_jxl_planes(const jxl_decoder *state, const jxl_decode_job *job, size_t plane_size)
 {
     size_t size = job->sample_size, step = job->format->samples * size;
     size_t width = job->format->width;
@@ -232,57 +232,58 @@ static void place_planes(const jxl_state *state, const jxl_job *job, size_t plan
     }
 }
 
-static tz_result run(jxl_state *state, jxl_job *job)
+static tz_result run_libjxl_decoder(jxl_decoder *state, jxl_decode_job *job)
 {
     size_t plane_size = 0;
-    TZ_TRY(read_headers(job));
+    TZ_TRY(read_jxl_headers(job));
     TZ_TRY(set_outputs(state, job, &plane_size));
-    TZ_TRY(expect(job, JXL_DEC_FULL_IMAGE));
-    place_planes(state, job, plane_size);
+    TZ_TRY(expect_status(job, JXL_DEC_FULL_IMAGE));
+    store_jxl_planes(state, job, plane_size);
     return TZ_OK;
 }
 
-static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
-                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+static tz_result jxl_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                            size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
-    jxl_state *state = opaque;
+    jxl_decoder *state = opaque;
     tz_jxl_info info;
-    jxl_job job = {.format = format,
-                   .call = call,
-                   .info = &info,
-                   .pixels = {.endianness = JXL_NATIVE_ENDIAN},
-                   .sample_size = format->bits / 8,
-                   .out = out,
-                   .stride = stride};
-    TZ_TRY(sample_type(format, &job.pixels.data_type, call));
+    jxl_decode_job job = {.format = format,
+                          .call = call,
+                          .info = &info,
+                          .pixels = {.endianness = JXL_NATIVE_ENDIAN},
+                          .sample_size = format->bits / 8,
+                          .out = out,
+                          .stride = stride};
+    TZ_TRY(jxl_sample_type(format, &job.pixels.data_type, call));
     TZ_TRY(tz_jxl_read_info(&info, in, in_size, call));
-    TZ_TRY(check_info(&info, format, call));
+    TZ_TRY(check_jxl_info(&info, format, call));
     TZ_TRY(open_decoder(state, call));
     job.decoder = state->decoder;
-    tz_result result = run(state, &job);
+    tz_result result = run_libjxl_decoder(state, &job);
     JxlDecoderReset(state->decoder); /* lets go of input and output */
     return result;
 }
 
-static void deinit(void *opaque)
+static void jxl_decoder_deinit(void *opaque)
 {
-    jxl_state *state = opaque;
+    jxl_decoder *state = opaque;
     if (state->decoder)
         JxlDecoderDestroy(state->decoder);
     tz_free(state->plane);
-    *state = (jxl_state){NULL, NULL, 0};
+    *state = (jxl_decoder){NULL, NULL, 0};
 }
 
-static const uint16_t compressions[] = {50002, 52546, 0};
+static const uint16_t jxl_compressions[] = {50002, 52546, 0};
 
-const tz_codec tz_codec_jxl = {
+const tz_decoder tz_decoder_jxl = {
     .name = "jpegxl",
     .library = "libjxl",
-    .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
-    .state_size = sizeof(jxl_state),
-    .decode = decode,
-    .deinit = deinit,
+    .compressions = jxl_compressions,
+    .flags = TZ_DECODER_NATIVE_ENDIAN | TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN |
+             TZ_DECODER_NO_PREDICTOR,
+    .state_size = sizeof(jxl_decoder),
+    .decode = jxl_decode,
+    .deinit = jxl_decoder_deinit,
 };
 
 #endif

@@ -19,34 +19,34 @@
 #include "base/mem.h"
 #include "codec/lerc.h"
 
-typedef struct scratch {
+typedef struct lerc_buffer {
     uint8_t *data;
     size_t capacity;
-} scratch;
+} lerc_buffer;
 
-typedef struct lerc_state {
+typedef struct lerc_decoder {
     tz_lerc_huffman huffman;
-    scratch blob;  /* what was within deflate or zstd */
-    scratch mask;  /* a bit per pixel */
-    scratch plane; /* a byte per value */
+    lerc_buffer blob;  /* what was within deflate or zstd */
+    lerc_buffer mask;  /* a bit per pixel */
+    lerc_buffer plane; /* a byte per value */
 #ifdef TZ_HAVE_LIBDEFLATE
     struct libdeflate_decompressor *inflater;
 #endif
 #ifdef TZ_HAVE_ZSTD
     ZSTD_DCtx *zstd;
 #endif
-} lerc_state;
+} lerc_decoder;
 
-static tz_result reserve(scratch *room, uint64_t size, const tz_codec_call *call)
+static tz_result reserve_within_limit(lerc_buffer *buffer, uint64_t size, const tz_codec_call *call)
 {
-    if (size <= room->capacity)
+    if (size <= buffer->capacity)
         return TZ_OK;
     TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, size,
                           "bytes of memory for LERC"));
-    tz_free(room->data);
-    *room = (scratch){tz_alloc((size_t)size), (size_t)size};
-    if (!room->data) {
-        room->capacity = 0;
+    tz_free(buffer->data);
+    *buffer = (lerc_buffer){tz_alloc((size_t)size), (size_t)size};
+    if (!buffer->data) {
+        buffer->capacity = 0;
         return tz_fail_nomem(call->ctx, size);
     }
     return TZ_OK;
@@ -57,14 +57,14 @@ static tz_result reserve(scratch *room, uint64_t size, const tz_codec_call *call
  * ------------------------------------------------------------------------------------------ */
 
 /* No blob of such a tile is larger: raw values, masks, and for each band a header and ranges. */
-static uint64_t largest_blob(const tz_tile_format *format)
+static uint64_t max_blob_input(const tz_tile_format *format)
 {
     uint64_t size = tz_tile_bytes(format);
     return size + size / 3 + (uint64_t)format->samples * 256 + 1024;
 }
 
 #ifdef TZ_HAVE_LIBDEFLATE
-static tz_result unwrap_deflate(lerc_state *state, tz_cursor *in, const tz_codec_call *call)
+static tz_result unwrap_deflate(lerc_decoder *state, tz_cursor *in, const tz_codec_call *call)
 {
     if (!state->inflater)
         state->inflater = libdeflate_alloc_decompressor();
@@ -76,14 +76,14 @@ static tz_result unwrap_deflate(lerc_state *state, tz_cursor *in, const tz_codec
                                       state->blob.capacity - TZ_CODEC_SLACK, &used, &size);
     if (result != LIBDEFLATE_SUCCESS)
         return tz_codec_fail(call, "LERC: broken deflate data");
-    TZ_TRY(tz_codec_end(call, used, tz_cursor_left(in)));
+    TZ_TRY(tz_codec_check_end(call, used, tz_cursor_left(in)));
     *in = tz_cursor_of(state->blob.data, size);
     return TZ_OK;
 }
 #endif
 
 #ifdef TZ_HAVE_ZSTD
-static tz_result unwrap_zstd(lerc_state *state, tz_cursor *in, const tz_codec_call *call)
+static tz_result unwrap_zstd(lerc_decoder *state, tz_cursor *in, const tz_codec_call *call)
 {
     if (!state->zstd)
         state->zstd = ZSTD_createDCtx();
@@ -100,8 +100,8 @@ static tz_result unwrap_zstd(lerc_state *state, tz_cursor *in, const tz_codec_ca
 #endif
 
 /* The cursor at the blob itself. */
-static tz_result unwrap(lerc_state *state, const tz_tile_format *format, tz_cursor *in,
-                        const tz_codec_call *call)
+static tz_result unwrap_blob(lerc_decoder *state, const tz_tile_format *format, tz_cursor *in,
+                             const tz_codec_call *call)
 {
     (void)in; /* a build may have neither library */
     if (format->lerc_compression == TZ_LERC_PLAIN)
@@ -109,7 +109,7 @@ static tz_result unwrap(lerc_state *state, const tz_tile_format *format, tz_curs
     if (format->lerc_compression > TZ_LERC_WITH_ZSTD)
         return tz_codec_fail(call, "LERC: unknown additional compression %u",
                              format->lerc_compression);
-    TZ_TRY(reserve(&state->blob, largest_blob(format) + TZ_CODEC_SLACK, call));
+    TZ_TRY(reserve_within_limit(&state->blob, max_blob_input(format) + TZ_CODEC_SLACK, call));
 #ifdef TZ_HAVE_LIBDEFLATE
     if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
         return unwrap_deflate(state, in, call);
@@ -129,19 +129,19 @@ static tz_result unwrap(lerc_state *state, const tz_tile_format *format, tz_curs
  * ------------------------------------------------------------------------------------------ */
 
 /* How the samples of a tile are spread over blobs. */
-typedef struct sample_spread {
+typedef struct lerc_sample_layout {
     uint32_t type;
     uint32_t depth;
     uint32_t bands;
     bool mask_is_alpha;
-} sample_spread;
+} lerc_sample_layout;
 
-static tz_result check_spread(sample_spread *out, const tz_lerc_header *header,
-                              const tz_tile_format *format, const tz_codec_call *call)
+static tz_result check_sample_layout(lerc_sample_layout *out, const tz_lerc_header *header,
+                                     const tz_tile_format *format, const tz_codec_call *call)
 {
-    *out = (sample_spread){.type = tz_lerc_type_of(format->bits, format->sample_format),
-                           .depth = header->depth,
-                           .bands = 1};
+    *out = (lerc_sample_layout){.type = tz_lerc_type_of(format->bits, format->sample_format),
+                                .depth = header->depth,
+                                .bands = 1};
     if (out->type == TZ_LERC_TYPES)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "LERC has no samples of %u bits and format %u", format->bits,
@@ -162,16 +162,17 @@ static tz_result check_spread(sample_spread *out, const tz_lerc_header *header,
                               "LERC: the number of values of a pixel is not that of the tile");
 }
 
-static tz_result check_header(const tz_lerc_header *header, const sample_spread *spread,
-                              const tz_tile_format *format, size_t size, const tz_codec_call *call)
+static tz_result check_lerc_header(const tz_lerc_header *header, const lerc_sample_layout *layout,
+                                   const tz_tile_format *format, size_t size,
+                                   const tz_codec_call *call)
 {
-    if (header->type != spread->type)
+    if (header->type != layout->type)
         return tz_codec_fail(call, "LERC: the type of values (%u) is not that of the tile (%u)",
-                             header->type, spread->type);
+                             header->type, layout->type);
     if (header->width != format->width || header->height != format->height)
         return tz_codec_fail(call, "LERC: %u x %u pixels in a tile of %u x %u", header->width,
                              header->height, format->width, format->height);
-    if (header->depth != spread->depth)
+    if (header->depth != layout->depth)
         return tz_codec_fail(call, "LERC: bands of different depth");
     if (header->valid > (uint64_t)format->width * format->height)
         return tz_codec_fail(call, "LERC: more valid pixels than pixels");
@@ -184,10 +185,10 @@ static tz_result check_header(const tz_lerc_header *header, const sample_spread 
 }
 
 /* What is no Lerc2 blob of a version we know. */
-static tz_result fail_unknown(const tz_cursor *in, const tz_codec_call *call)
+static tz_result fail_unknown_blob(const tz_cursor *in, const tz_codec_call *call)
 {
     tz_cursor cursor = *in;
-    const uint8_t *key = tz_cursor_take(&cursor, 6);
+    const uint8_t *key = tz_cursor_bytes(&cursor, 6);
     uint32_t version = tz_cursor_le32(&cursor);
     bool newer = key && memcmp(key, "Lerc2 ", 6) == 0 && version > 6 && version < 1000;
     if (key && memcmp(key, "CntZIm", 6) == 0)
@@ -209,29 +210,29 @@ static bool read_ranges(tz_lerc_blob *blob, bool *constant)
     size_t size = blob->header.depth * tz_lerc_type_size(blob->header.type);
     if (blob->header.version < 4)
         return true;
-    blob->minima = tz_cursor_take(&blob->data, size);
-    blob->maxima = tz_cursor_take(&blob->data, size);
+    blob->minima = tz_cursor_bytes(&blob->data, size);
+    blob->maxima = tz_cursor_bytes(&blob->data, size);
     if (!blob->maxima)
-        return tz_lerc_broken(blob, "the ranges of values");
+        return tz_lerc_fail(blob, "the ranges of values");
     *constant = memcmp(blob->minima, blob->maxima, size) == 0;
     return true;
 }
 
-static bool read_values(tz_lerc_blob *blob, lerc_state *state)
+static bool read_blob_values(tz_lerc_blob *blob, lerc_decoder *state)
 {
     const tz_lerc_header *header = &blob->header;
     bool constant = header->minimum == header->maximum;
     if (header->valid == 0)
         return true;
     if (constant)
-        return tz_lerc_fill(blob);
+        return tz_lerc_fill_constant(blob);
     if (!read_ranges(blob, &constant))
         return false;
     if (constant)
-        return tz_lerc_fill(blob);
+        return tz_lerc_fill_constant(blob);
     bool raw = tz_cursor_u8(&blob->data) != 0;
     if (blob->data.overrun)
-        return tz_lerc_broken(blob, "no values");
+        return tz_lerc_fail(blob, "no values");
     if (raw)
         return tz_lerc_read_raw(blob);
     bool bytes = header->version >= 2 && header->type <= TZ_LERC_UINT8 && header->max_error == 0.5;
@@ -243,7 +244,7 @@ static bool read_values(tz_lerc_blob *blob, lerc_state *state)
         return tz_lerc_read_huffman(blob, &state->huffman, mode == 1);
     if (floats && mode == 3)
         return tz_lerc_read_planes(blob, &state->huffman, state->plane.data);
-    return tz_lerc_broken(blob, "the way values are stored");
+    return tz_lerc_fail(blob, "the way values are stored");
 }
 
 /* What pixels outside the mask hold. */
@@ -279,8 +280,9 @@ static void write_alpha(const tz_lerc_blob *blob)
 }
 
 /* One blob, whose header was checked. */
-static tz_result read_band(lerc_state *state, tz_lerc_blob *blob, tz_cursor *in,
-                           const sample_spread *spread, uint32_t band, const tz_codec_call *call)
+static tz_result read_lerc_band(lerc_decoder *state, tz_lerc_blob *blob, tz_cursor *in,
+                                const lerc_sample_layout *layout, uint32_t band,
+                                const tz_codec_call *call)
 {
     const uint8_t *start = in->at;
     size_t head = (size_t)(blob->data.at - start);
@@ -290,17 +292,17 @@ static tz_result read_band(lerc_state *state, tz_lerc_blob *blob, tz_cursor *in,
         return tz_codec_fail(call, "LERC: the blob is shorter than its header");
     blob->data = tz_cursor_of(start + head, blob->header.size - head);
     in->at += blob->header.size;
-    if (!tz_lerc_read_mask(blob, state->mask.data, band > 0) || !read_values(blob, state))
+    if (!tz_lerc_read_mask(blob, state->mask.data, band > 0) || !read_blob_values(blob, state))
         return tz_codec_fail(call, "LERC: %s cannot be decoded", blob->defect);
     clear_invalid(blob);
-    if (spread->mask_is_alpha)
+    if (layout->mask_is_alpha)
         write_alpha(blob);
     return TZ_OK;
 }
 
 /* libtiff turns the bytes of every sample before it encodes for a file of the other byte order, so
  * that blobs in big-endian files hold turned values: GDAL writes and reads them so. */
-static void turn_samples(const tz_tile_format *format, uint8_t *out, size_t stride)
+static void swap_sample_bytes(const tz_tile_format *format, uint8_t *out, size_t stride)
 {
     const size_t size = format->bits / 8u;
     const size_t count = (size_t)format->width * format->samples;
@@ -315,48 +317,49 @@ static void turn_samples(const tz_tile_format *format, uint8_t *out, size_t stri
     }
 }
 
-static tz_result check_end(const tz_cursor *in, size_t whole, const tz_codec_call *call)
+static tz_result check_blob_end(const tz_cursor *in, size_t whole, const tz_codec_call *call)
 {
     if (tz_cursor_left(in) >= 6 && memcmp(in->at, "Lerc2 ", 6) == 0)
         return tz_codec_fail(call, "LERC: more bands than the tile has");
-    return tz_codec_end(call, whole - tz_cursor_left(in), whole);
+    return tz_codec_check_end(call, whole - tz_cursor_left(in), whole);
 }
 
-static tz_result decode(void *opaque, const tz_tile_format *format, const uint8_t *data,
-                        size_t data_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+static tz_result decode_lerc_tile(void *opaque, const tz_tile_format *format, const uint8_t *data,
+                                  size_t data_size, uint8_t *out, size_t stride,
+                                  const tz_codec_call *call)
 {
-    lerc_state *state = opaque;
+    lerc_decoder *state = opaque;
     tz_cursor in = tz_cursor_of(data, data_size);
-    TZ_TRY(unwrap(state, format, &in, call));
+    TZ_TRY(unwrap_blob(state, format, &in, call));
     size_t whole = tz_cursor_left(&in);
     uint64_t pixels = (uint64_t)format->width * format->height;
-    sample_spread samples = {.bands = 1};
+    lerc_sample_layout samples = {.bands = 1};
     for (uint32_t band = 0; band < samples.bands; band++) {
         tz_lerc_blob blob = {.data = in};
         if (!tz_lerc_read_header(&blob.header, &blob.data))
-            return fail_unknown(&in, call);
+            return fail_unknown_blob(&in, call);
         if (band == 0)
-            TZ_TRY(check_spread(&samples, &blob.header, format, call));
-        TZ_TRY(check_header(&blob.header, &samples, format, tz_cursor_left(&in), call));
-        TZ_TRY(reserve(&state->mask, (pixels + 7) / 8, call));
+            TZ_TRY(check_sample_layout(&samples, &blob.header, format, call));
+        TZ_TRY(check_lerc_header(&blob.header, &samples, format, tz_cursor_left(&in), call));
+        TZ_TRY(reserve_within_limit(&state->mask, (pixels + 7) / 8, call));
         if (blob.header.type >= TZ_LERC_FLOAT && blob.header.version >= 6)
-            TZ_TRY(reserve(&state->plane, pixels * blob.header.depth, call));
+            TZ_TRY(reserve_within_limit(&state->plane, pixels * blob.header.depth, call));
         size_t size = tz_lerc_type_size(blob.header.type);
         blob.target = (tz_lerc_target){out + band * size, stride, format->samples * size};
-        TZ_TRY(read_band(state, &blob, &in, &samples, band, call));
+        TZ_TRY(read_lerc_band(state, &blob, &in, &samples, band, call));
     }
     if (format->big_endian)
-        turn_samples(format, out, stride);
-    return check_end(&in, whole, call);
+        swap_sample_bytes(format, out, stride);
+    return check_blob_end(&in, whole, call);
 }
 
-static void deinit(void *opaque)
+static void lerc_decoder_deinit(void *opaque)
 {
-    lerc_state *state = opaque;
+    lerc_decoder *state = opaque;
     tz_free(state->blob.data);
     tz_free(state->mask.data);
     tz_free(state->plane.data);
-    state->blob = state->mask = state->plane = (scratch){NULL, 0};
+    state->blob = state->mask = state->plane = (lerc_buffer){NULL, 0};
 #ifdef TZ_HAVE_LIBDEFLATE
     libdeflate_free_decompressor(state->inflater);
     state->inflater = NULL;
@@ -367,14 +370,15 @@ static void deinit(void *opaque)
 #endif
 }
 
-static const uint16_t compressions[] = {34887, 0};
+static const uint16_t lerc_compressions[] = {34887, 0};
 
-const tz_codec tz_codec_lerc = {
+const tz_decoder tz_decoder_lerc = {
     .name = "lerc",
     .library = "terrazzo",
-    .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
-    .state_size = sizeof(lerc_state),
-    .decode = decode,
-    .deinit = deinit,
+    .compressions = lerc_compressions,
+    .flags = TZ_DECODER_NATIVE_ENDIAN | TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN |
+             TZ_DECODER_NO_PREDICTOR,
+    .state_size = sizeof(lerc_decoder),
+    .decode = decode_lerc_tile,
+    .deinit = lerc_decoder_deinit,
 };

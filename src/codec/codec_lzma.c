@@ -5,16 +5,16 @@
 #include <assert.h>
 #include <lzma.h>
 
+#include "codec/alloc_cache.h"
 #include "codec/codec.h"
-#include "codec/kept_memory.h"
 
-static void lzma_deinit(void *state)
+static void lzma_decoder_deinit(void *state)
 {
-    tz_kept_deinit(state);
+    tz_alloc_cache_deinit(state);
 }
 
-static tz_result fail_decode(lzma_ret result, uint64_t memory, size_t size,
-                             const tz_codec_call *call)
+static tz_result fail_lzma_decode(lzma_ret result, uint64_t memory, size_t size,
+                                  const tz_codec_call *call)
 {
     switch (result) {
     case LZMA_MEM_ERROR:
@@ -40,7 +40,7 @@ static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const u
 {
     (void)stride;
     assert(stride == tz_tile_row_bytes(format));
-    lzma_allocator allocator = {tz_kept_alloc, tz_kept_free, opaque};
+    lzma_allocator allocator = {tz_alloc_cache_alloc, tz_alloc_cache_free, opaque};
     uint64_t memory = call->ctx->limits->max_codec_bytes;
     size_t size = tz_tile_bytes(format);
     size_t used = 0;
@@ -48,20 +48,20 @@ static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const u
     lzma_ret result =
         lzma_stream_buffer_decode(&memory, 0, &allocator, in, &used, in_size, out, &made, size);
     if (result != LZMA_OK)
-        return fail_decode(result, memory, size, call);
+        return fail_lzma_decode(result, memory, size, call);
     if (made != size)
         return tz_codec_fail_size(call, size, made, "LZMA data makes too few bytes");
-    return tz_codec_end(call, used, in_size);
+    return tz_codec_check_end(call, used, in_size);
 }
 
 static const uint16_t lzma_compressions[] = {34925, 0};
 
-const tz_codec tz_codec_lzma = {
+const tz_decoder tz_decoder_lzma = {
     .name = "lzma",
     .library = "liblzma",
     .compressions = lzma_compressions,
-    .flags = TZ_CODEC_EXACT,
-    .state_size = sizeof(tz_kept_memory),
-    .deinit = lzma_deinit,
+    .flags = TZ_DECODER_NO_OVERRUN,
+    .state_size = sizeof(tz_alloc_cache),
+    .deinit = lzma_decoder_deinit,
     .decode = lzma_decode,
 };

@@ -17,12 +17,12 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "codec/load.h"
+#include "codec/unaligned.h"
 
 enum {
-    CLEAR = 256,
-    END = 257,
-    FIRST = 258, /* the first code that stands for a string of more than one byte */
+    CLEAR_CODE = 256,
+    END_CODE = 257,
+    FIRST_STRING_CODE = 258, /* the first code that stands for a string of more than one byte */
     MIN_WIDTH = 9,
     MAX_WIDTH = 12,
     MAX_CODES = 4096,
@@ -34,21 +34,21 @@ enum {
 _Static_assert(LONG_STEP <= TZ_CODEC_SLACK, "a step at the end of the tile stays within the slack");
 
 /* Where a string is: at bytes behind base, or for codes below 256 in the list of literals. */
-typedef struct string {
+typedef struct lzw_string {
     uint32_t at;
     uint32_t size;
-} string;
+} lzw_string;
 #define NO_STRING UINT32_C(0x8000) /* the size of CLEAR and END: no string is that long */
 
-typedef struct lzw_state {
-    string table[MAX_CODES];
+typedef struct lzw_decoder {
+    lzw_string table[MAX_CODES];
     uint8_t literals[256 + LONG_STEP];
-} lzw_state;
+} lzw_decoder;
 
 /* A tile at work. Positions in the output count from base, which is where the output was at the
  * last Clear: 3838 codes make less than 8 MB, so 32 bits hold every position that the table needs.
  */
-typedef struct lzw_run {
+typedef struct lzw_decode_job {
     const uint8_t *in;
     uint64_t bit; /* next to read */
     uint64_t bit_end;
@@ -56,18 +56,18 @@ typedef struct lzw_run {
     size_t pos;
     size_t end; /* of the tile */
     unsigned width;
-    unsigned next;  /* the code that is defined next */
-    string pending; /* the string it gets, complete with the first byte of the next code's */
-} lzw_run;
+    unsigned next;      /* the code that is defined next */
+    lzw_string pending; /* the string it gets, complete with the first byte of the next code's */
+} lzw_decode_job;
 
-static lzw_run start_run(const uint8_t *in, size_t in_size, uint8_t *out, size_t size)
+static lzw_decode_job start_lzw_job(const uint8_t *in, size_t in_size, uint8_t *out, size_t size)
 {
-    return (lzw_run){.in = in,
-                     .bit_end = (uint64_t)in_size * 8,
-                     .base = out,
-                     .end = size,
-                     .width = MIN_WIDTH,
-                     .next = FIRST};
+    return (lzw_decode_job){.in = in,
+                            .bit_end = (uint64_t)in_size * 8,
+                            .base = out,
+                            .end = size,
+                            .width = MIN_WIDTH,
+                            .next = FIRST_STRING_CODE};
 }
 
 static inline uint64_t load_bits(const uint8_t *in, uint64_t bit, bool low_first)
@@ -117,28 +117,27 @@ __attribute__((always_inline)) static inline void copy_step(uint8_t *to, const u
 /* Decodes groups of codes while there are enough codes of this width and enough room in the tile,
  * and nothing out of the ordinary comes: a Clear, an END, an error. Long for the sake of speed: all
  * that changes stays in registers, and each width has a copy of the loop with constant shifts. */
-__attribute__((always_inline)) static inline void decode_groups(lzw_state *state, lzw_run *run,
-                                                                const unsigned width,
-                                                                const bool low_first,
-                                                                const unsigned step)
+__attribute__((always_inline)) static inline void
+decode_groups(lzw_decoder *state, lzw_decode_job *job, const unsigned width, const bool low_first,
+              const unsigned step)
 {
-    string *const table = state->table;
+    lzw_string *const table = state->table;
     const uint8_t *const literals = state->literals;
-    uint8_t *const base = run->base;
-    const size_t end = run->end;
+    uint8_t *const base = job->base;
+    const size_t end = job->end;
     if (end < GROUP * step)
         return;
     const size_t pos_limit = end - GROUP * step;
-    size_t pos = run->pos;
-    uint64_t bit = run->bit;
-    unsigned next = run->next;
-    string pending = run->pending;
+    size_t pos = job->pos;
+    uint64_t bit = job->bit;
+    unsigned next = job->next;
+    lzw_string pending = job->pending;
     unsigned left = 0; /* codes of the group that were not decoded */
-    uint64_t groups = (run->bit_end - bit) / (GROUP * width);
+    uint64_t groups = (job->bit_end - bit) / (GROUP * width);
     if (groups > (width_limit(width, low_first) - next) / GROUP)
         groups = (width_limit(width, low_first) - next) / GROUP;
     for (; groups > 0 && pos <= pos_limit; groups--) {
-        const uint64_t word = load_bits(run->in, bit, low_first);
+        const uint64_t word = load_bits(job->in, bit, low_first);
         bit += GROUP * width;
 #pragma GCC unroll 4
         for (unsigned i = 0; i < GROUP; i++) {
@@ -151,8 +150,8 @@ __attribute__((always_inline)) static inline void decode_groups(lzw_state *state
                 }
                 base[pos] = base[pending.at]; /* the byte that its string still lacks */
             }
-            const string found = table[code];
-            const uint8_t *from = (code < CLEAR ? literals : base) + found.at;
+            const lzw_string found = table[code];
+            const uint8_t *from = (code < CLEAR_CODE ? literals : base) + found.at;
             uint8_t *to = base + pos;
             copy_step(to, from, step);
             if (found.size > step) {
@@ -166,181 +165,184 @@ __attribute__((always_inline)) static inline void decode_groups(lzw_state *state
                     copy_step(to + done + step, from + done + step, step);
                 }
             }
-            pending = (string){(uint32_t)pos, found.size + 1};
+            pending = (lzw_string){(uint32_t)pos, found.size + 1};
             pos += found.size;
             next++;
         }
     }
 leave:
-    run->bit = bit - left * width;
-    run->pos = pos;
-    run->next = next;
-    run->pending = pending;
+    job->bit = bit - left * width;
+    job->pos = pos;
+    job->next = next;
+    job->pending = pending;
 }
 
-__attribute__((always_inline)) static inline void
-decode_most(lzw_state *state, lzw_run *run, const bool low_first, const unsigned step)
+__attribute__((always_inline)) static inline void decode_groups_of_width(lzw_decoder *state,
+                                                                         lzw_decode_job *job,
+                                                                         const bool low_first,
+                                                                         const unsigned step)
 {
-    switch (run->width) {
+    switch (job->width) {
     case 9:
-        decode_groups(state, run, 9, low_first, step);
+        decode_groups(state, job, 9, low_first, step);
         break;
     case 10:
-        decode_groups(state, run, 10, low_first, step);
+        decode_groups(state, job, 10, low_first, step);
         break;
     case 11:
-        decode_groups(state, run, 11, low_first, step);
+        decode_groups(state, job, 11, low_first, step);
         break;
     default:
-        decode_groups(state, run, 12, low_first, step);
+        decode_groups(state, job, 12, low_first, step);
         break;
     }
 }
 
-static tz_result fail_short(const lzw_run *run, const uint8_t *out, const tz_codec_call *call)
+static tz_result fail_lzw_truncated(const lzw_decode_job *job, const uint8_t *out,
+                                    const tz_codec_call *call)
 {
-    size_t before = (size_t)(run->base - out);
-    return tz_codec_fail_size(call, before + run->end, before + run->pos,
+    size_t before = (size_t)(job->base - out);
+    return tz_codec_fail_size(call, before + job->end, before + job->pos,
                               "LZW data ends too early");
 }
 
 /* The next code, which is END where the data is over. */
-static unsigned next_code(lzw_run *run, bool low_first)
+static unsigned read_lzw_code(lzw_decode_job *job, bool low_first)
 {
-    if (run->bit_end - run->bit < run->width)
-        return END;
-    unsigned code = code_at(load_bits(run->in, run->bit, low_first), 0, run->width, low_first);
-    run->bit += run->width;
+    if (job->bit_end - job->bit < job->width)
+        return END_CODE;
+    unsigned code = code_at(load_bits(job->in, job->bit, low_first), 0, job->width, low_first);
+    job->bit += job->width;
     return code;
 }
 
 /* After a Clear: the first code stands for itself. */
-static tz_result restart(lzw_run *run, const uint8_t *out, bool low_first,
-                         const tz_codec_call *call)
+static tz_result restart_table(lzw_decode_job *job, const uint8_t *out, bool low_first,
+                               const tz_codec_call *call)
 {
-    run->width = MIN_WIDTH;
-    run->next = FIRST;
-    unsigned code = CLEAR;
-    while (code == CLEAR)
-        code = next_code(run, low_first);
-    if (code == END)
-        return fail_short(run, out, call);
-    if (code > END)
+    job->width = MIN_WIDTH;
+    job->next = FIRST_STRING_CODE;
+    unsigned code = CLEAR_CODE;
+    while (code == CLEAR_CODE)
+        code = read_lzw_code(job, low_first);
+    if (code == END_CODE)
+        return fail_lzw_truncated(job, out, call);
+    if (code > END_CODE)
         return tz_codec_fail(call, "LZW code %u follows a Clear", code);
-    run->base += run->pos;
-    run->end -= run->pos;
-    run->base[0] = (uint8_t)code;
-    run->pos = 1;
-    run->pending = (string){0, 2};
+    job->base += job->pos;
+    job->end -= job->pos;
+    job->base[0] = (uint8_t)code;
+    job->pos = 1;
+    job->pending = (lzw_string){0, 2};
     return TZ_OK;
 }
 
 /* Apart from append: its few instructions would be run for every code. */
-__attribute__((cold, noinline)) static tz_result warn_cut(const lzw_run *run, uint32_t size,
-                                                          const tz_codec_call *call)
+__attribute__((cold, noinline)) static tz_result
+warn_lzw_overlong(const lzw_decode_job *job, uint32_t size, const tz_codec_call *call)
 {
     return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                   tz_expecting(call->place, run->end - run->pos, size),
+                   tz_expecting(call->place, job->end - job->pos, size),
                    "the last LZW string passes the end of the tile; the rest of it is dropped");
 }
 
 /* Copies a string to the end of the output. The tile is complete when the string passes its end. */
-static tz_result append(const lzw_state *state, lzw_run *run, unsigned code,
-                        const tz_codec_call *call)
+static tz_result append_string(const lzw_decoder *state, lzw_decode_job *job, unsigned code,
+                               const tz_codec_call *call)
 {
-    string found = state->table[code];
-    if (found.size > run->end - run->pos) {
-        TZ_TRY(warn_cut(run, found.size, call));
-        found.size = (uint32_t)(run->end - run->pos);
+    lzw_string found = state->table[code];
+    if (found.size > job->end - job->pos) {
+        TZ_TRY(warn_lzw_overlong(job, found.size, call));
+        found.size = (uint32_t)(job->end - job->pos);
     }
-    const uint8_t *from = (code < CLEAR ? state->literals : run->base) + found.at;
-    uint8_t *to = run->base + run->pos;
+    const uint8_t *from = (code < CLEAR_CODE ? state->literals : job->base) + found.at;
+    uint8_t *to = job->base + job->pos;
     for (size_t i = 0; i < found.size; i++) /* byte by byte: a string may reach into itself */
         to[i] = from[i];
-    run->pending = (string){(uint32_t)run->pos, found.size + 1};
-    run->pos += found.size;
+    job->pending = (lzw_string){(uint32_t)job->pos, found.size + 1};
+    job->pos += found.size;
     return TZ_OK;
 }
 
 /* One code, whatever it is. */
-static tz_result decode_code(lzw_state *state, lzw_run *run, const uint8_t *out, bool low_first,
-                             const tz_codec_call *call)
+static tz_result decode_lzw_code(lzw_decoder *state, lzw_decode_job *job, const uint8_t *out,
+                                 bool low_first, const tz_codec_call *call)
 {
-    if (run->next == width_limit(run->width, low_first) && run->width < MAX_WIDTH)
-        run->width++;
-    unsigned code = next_code(run, low_first);
-    if (code == CLEAR)
-        return restart(run, out, low_first, call);
-    if (code == END)
-        return fail_short(run, out, call);
-    if (run->next == MAX_CODES) {
+    if (job->next == width_limit(job->width, low_first) && job->width < MAX_WIDTH)
+        job->width++;
+    unsigned code = read_lzw_code(job, low_first);
+    if (code == CLEAR_CODE)
+        return restart_table(job, out, low_first, call);
+    if (code == END_CODE)
+        return fail_lzw_truncated(job, out, call);
+    if (job->next == MAX_CODES) {
         /* Old files go on with the table that they have. */
-        return low_first ? append(state, run, code, call)
+        return low_first ? append_string(state, job, code, call)
                          : tz_codec_fail(call, "LZW data has more codes than its table can hold");
     }
-    if (code > run->next)
-        return tz_codec_fail(call, "LZW code %u where the table ends at %u", code, run->next);
-    state->table[run->next++] = run->pending;
-    return append(state, run, code, call);
+    if (code > job->next)
+        return tz_codec_fail(call, "LZW code %u where the table ends at %u", code, job->next);
+    state->table[job->next++] = job->pending;
+    return append_string(state, job, code, call);
 }
 
 /* The tile is complete: END should follow, perhaps after a Clear. */
-static tz_result finish(lzw_run *run, size_t in_size, bool low_first, const tz_codec_call *call)
+static tz_result finish_lzw(lzw_decode_job *job, size_t in_size, bool low_first,
+                            const tz_codec_call *call)
 {
-    if (run->next == width_limit(run->width, low_first) && run->width < MAX_WIDTH)
-        run->width++;
-    bool over = run->bit_end - run->bit < run->width;
-    unsigned code = next_code(run, low_first);
-    if (code == CLEAR) {
-        run->width = MIN_WIDTH;
-        over = run->bit_end - run->bit < run->width;
-        code = next_code(run, low_first);
+    if (job->next == width_limit(job->width, low_first) && job->width < MAX_WIDTH)
+        job->width++;
+    bool over = job->bit_end - job->bit < job->width;
+    unsigned code = read_lzw_code(job, low_first);
+    if (code == CLEAR_CODE) {
+        job->width = MIN_WIDTH;
+        over = job->bit_end - job->bit < job->width;
+        code = read_lzw_code(job, low_first);
     }
-    if (over || code != END)
+    if (over || code != END_CODE)
         return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
                        "LZW data does not end where the tile does");
-    return tz_codec_end(call, (size_t)((run->bit + 7) / 8), in_size);
+    return tz_codec_check_end(call, (size_t)((job->bit + 7) / 8), in_size);
 }
 
-__attribute__((always_inline)) static inline tz_result decode_run(lzw_state *state, lzw_run *run,
-                                                                  size_t in_size, bool low_first,
-                                                                  const unsigned step,
-                                                                  const tz_codec_call *call)
+__attribute__((always_inline)) static inline tz_result
+decode_lzw_job(lzw_decoder *state, lzw_decode_job *job, size_t in_size, bool low_first,
+               const unsigned step, const tz_codec_call *call)
 {
-    const uint8_t *out = run->base;
-    if (next_code(run, low_first) != CLEAR)
+    const uint8_t *out = job->base;
+    if (read_lzw_code(job, low_first) != CLEAR_CODE)
         return tz_codec_fail(call, "LZW data does not begin with a Clear");
-    TZ_TRY(restart(run, out, low_first, call));
-    while (run->pos < run->end) {
-        decode_most(state, run, low_first, step);
-        if (run->pos < run->end)
-            TZ_TRY(decode_code(state, run, out, low_first, call));
+    TZ_TRY(restart_table(job, out, low_first, call));
+    while (job->pos < job->end) {
+        decode_groups_of_width(state, job, low_first, step);
+        if (job->pos < job->end)
+            TZ_TRY(decode_lzw_code(state, job, out, low_first, call));
     }
-    return finish(run, in_size, low_first, call);
+    return finish_lzw(job, in_size, low_first, call);
 }
 
-static tz_result decode_high_first(lzw_state *state, lzw_run *run, size_t in_size,
+static tz_result decode_high_first(lzw_decoder *state, lzw_decode_job *job, size_t in_size,
                                    const tz_codec_call *call)
 {
-    return decode_run(state, run, in_size, false, STEP, call);
+    return decode_lzw_job(state, job, in_size, false, STEP, call);
 }
 
 /* With a run of its own: otherwise the loops for short strings lose registers to it. */
-__attribute__((noinline)) static tz_result decode_long_strings(lzw_state *state, const uint8_t *in,
-                                                               size_t in_size, uint8_t *out,
-                                                               size_t size,
+__attribute__((noinline)) static tz_result decode_long_strings(lzw_decoder *state,
+                                                               const uint8_t *in, size_t in_size,
+                                                               uint8_t *out, size_t size,
                                                                const tz_codec_call *call)
 {
-    lzw_run run = start_run(in, in_size, out, size);
-    return decode_run(state, &run, in_size, false, LONG_STEP, call);
+    lzw_decode_job job = start_lzw_job(in, in_size, out, size);
+    return decode_lzw_job(state, &job, in_size, false, LONG_STEP, call);
 }
 
-static tz_result decode_low_first(lzw_state *state, lzw_run *run, size_t in_size,
+static tz_result decode_low_first(lzw_decoder *state, lzw_decode_job *job, size_t in_size,
                                   const tz_codec_call *call)
 {
     TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
                    "LZW data in the old bit order, lowest bit first"));
-    return decode_run(state, run, in_size, true, STEP, call);
+    return decode_lzw_job(state, job, in_size, true, STEP, call);
 }
 
 static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
@@ -353,30 +355,30 @@ static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const ui
     size_t size = tz_tile_bytes(format);
     if (!low_first && size / LONG_STRINGS > in_size)
         return decode_long_strings(opaque, in, in_size, out, size, call);
-    lzw_run run = start_run(in, in_size, out, size);
-    return low_first ? decode_low_first(opaque, &run, in_size, call)
-                     : decode_high_first(opaque, &run, in_size, call);
+    lzw_decode_job job = start_lzw_job(in, in_size, out, size);
+    return low_first ? decode_low_first(opaque, &job, in_size, call)
+                     : decode_high_first(opaque, &job, in_size, call);
 }
 
-static tz_result lzw_init(void *opaque, const tz_context *ctx)
+static tz_result lzw_decoder_init(void *opaque, const tz_context *ctx)
 {
     (void)ctx;
-    lzw_state *state = opaque;
-    for (unsigned code = 0; code < CLEAR; code++) {
+    lzw_decoder *state = opaque;
+    for (unsigned code = 0; code < CLEAR_CODE; code++) {
         state->literals[code] = (uint8_t)code;
-        state->table[code] = (string){code, 1};
+        state->table[code] = (lzw_string){code, 1};
     }
-    state->table[CLEAR] = state->table[END] = (string){0, NO_STRING};
+    state->table[CLEAR_CODE] = state->table[END_CODE] = (lzw_string){0, NO_STRING};
     return TZ_OK;
 }
 
 static const uint16_t lzw_compressions[] = {5, 0};
 
-const tz_codec tz_codec_lzw = {
+const tz_decoder tz_decoder_lzw = {
     .name = "lzw",
     .library = "terrazzo",
     .compressions = lzw_compressions,
-    .state_size = sizeof(lzw_state),
-    .init = lzw_init,
+    .state_size = sizeof(lzw_decoder),
+    .init = lzw_decoder_init,
     .decode = lzw_decode,
 };

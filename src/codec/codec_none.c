@@ -18,15 +18,15 @@ static tz_result none_decode(void *state, const tz_tile_format *format, const ui
         for (size_t row = 0; row < format->height; row++)
             memcpy(out + row * stride, in + row * row_bytes, row_bytes);
     }
-    return tz_codec_end(call, size, in_size);
+    return tz_codec_check_end(call, size, in_size);
 }
 
 static const uint16_t none_compressions[] = {1, 0};
 
-const tz_codec tz_codec_none = {
+const tz_decoder tz_decoder_none = {
     .name = "none",
     .library = "terrazzo",
     .compressions = none_compressions,
-    .flags = TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
+    .flags = TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN | TZ_DECODER_NO_PREDICTOR,
     .decode = none_decode,
 };

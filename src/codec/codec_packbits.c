@@ -8,38 +8,39 @@
 #include "codec/codec.h"
 
 enum {
-    LONGEST = 128, /* bytes that one packet makes */
-    STEP = 32      /* bytes that are written at a time, also behind the end of a packet */
+    MAX_PACKET = 128, /* bytes that one packet makes */
+    DECODE_STEP = 32  /* bytes that are written at a time, also behind the end of a packet */
 };
-_Static_assert(STEP <= TZ_CODEC_SLACK, "the last step may pass the end of the tile by one step");
+_Static_assert(DECODE_STEP <= TZ_CODEC_SLACK,
+               "the last step may pass the end of the tile by one step");
 
 /* Both write 32, 64 or 128 bytes: most packets need no more than the first step. */
 static inline void copy_steps(uint8_t *to, const uint8_t *from, size_t size)
 {
-    memcpy(to, from, STEP);
-    if (size > STEP) {
-        memcpy(to + STEP, from + STEP, STEP);
-        if (size > 2 * STEP)
-            memcpy(to + 2 * STEP, from + 2 * STEP, LONGEST - 2 * STEP);
+    memcpy(to, from, DECODE_STEP);
+    if (size > DECODE_STEP) {
+        memcpy(to + DECODE_STEP, from + DECODE_STEP, DECODE_STEP);
+        if (size > 2 * DECODE_STEP)
+            memcpy(to + 2 * DECODE_STEP, from + 2 * DECODE_STEP, MAX_PACKET - 2 * DECODE_STEP);
     }
 }
 
 static inline void fill_steps(uint8_t *to, uint8_t value, size_t size)
 {
-    memset(to, value, STEP);
-    if (size > STEP) {
-        memset(to + STEP, value, STEP);
-        if (size > 2 * STEP)
-            memset(to + 2 * STEP, value, LONGEST - 2 * STEP);
+    memset(to, value, DECODE_STEP);
+    if (size > DECODE_STEP) {
+        memset(to + DECODE_STEP, value, DECODE_STEP);
+        if (size > 2 * DECODE_STEP)
+            memset(to + 2 * DECODE_STEP, value, MAX_PACKET - 2 * DECODE_STEP);
     }
 }
 
 /* Decodes while no packet can pass either end. */
-static inline const uint8_t *decode_middle(const uint8_t *at, const uint8_t *in_end, uint8_t **out,
-                                           const uint8_t *out_end)
+static inline const uint8_t *decode_inner_packets(const uint8_t *at, const uint8_t *in_end,
+                                                  uint8_t **out, const uint8_t *out_end)
 {
     uint8_t *to = *out;
-    while (in_end - at > LONGEST && out_end - to >= LONGEST) {
+    while (in_end - at > MAX_PACKET && out_end - to >= MAX_PACKET) {
         size_t head = *at++;
         if (head < 128) {
             copy_steps(to, at, head + 1);
@@ -55,8 +56,8 @@ static inline const uint8_t *decode_middle(const uint8_t *at, const uint8_t *in_
 }
 
 /* One packet near an end. */
-static tz_result decode_packet(const uint8_t **in, const uint8_t *in_end, uint8_t **out,
-                               const uint8_t *out_end, const tz_codec_call *call)
+static tz_result decode_edge_packet(const uint8_t **in, const uint8_t *in_end, uint8_t **out,
+                                    const uint8_t *out_end, const tz_codec_call *call)
 {
     const uint8_t *at = *in;
     size_t head = *at++;
@@ -83,17 +84,18 @@ static tz_result decode_packet(const uint8_t **in, const uint8_t *in_end, uint8_
 
 /* Packets until at least wanted bytes came out, of the left ones that the tile of size bytes still
  * needs; *made says how many, up to one packet more. */
-static tz_result decode_part(const uint8_t **in, const uint8_t *in_end, uint8_t *out, size_t wanted,
-                             size_t left, size_t size, size_t *made, const tz_codec_call *call)
+static tz_result decode_packets(const uint8_t **in, const uint8_t *in_end, uint8_t *out,
+                                size_t wanted, size_t left, size_t size, size_t *made,
+                                const tz_codec_call *call)
 {
     uint8_t *to = out;
-    const uint8_t *const end = out + (left - wanted < LONGEST ? left : wanted + LONGEST);
-    *in = decode_middle(*in, in_end, &to, end);
+    const uint8_t *const end = out + (left - wanted < MAX_PACKET ? left : wanted + MAX_PACKET);
+    *in = decode_inner_packets(*in, in_end, &to, end);
     while (to < out + wanted) {
         if (*in == in_end)
             return tz_codec_fail_size(call, size, size - left + (size_t)(to - out),
                                       "PackBits data ends too early");
-        TZ_TRY(decode_packet(in, in_end, &to, end, call));
+        TZ_TRY(decode_edge_packet(in, in_end, &to, end, call));
     }
     *made = (size_t)(to - out);
     return TZ_OK;
@@ -101,21 +103,21 @@ static tz_result decode_part(const uint8_t **in, const uint8_t *in_end, uint8_t 
 
 /* Rows that are apart, by way of a piece that stays in the cache: packets are written in steps,
  * which rows have no room for. */
-static tz_result decode_apart(const tz_tile_format *format, const uint8_t **in,
-                              const uint8_t *in_end, uint8_t *out, size_t stride,
-                              const tz_codec_call *call)
+static tz_result decode_strided_rows(const tz_tile_format *format, const uint8_t **in,
+                                     const uint8_t *in_end, uint8_t *out, size_t stride,
+                                     const tz_codec_call *call)
 {
-    enum { PIECE = 8192 };
-    uint8_t piece[PIECE + LONGEST + TZ_CODEC_SLACK];
+    enum { BUFFER_SIZE = 8192 };
+    uint8_t buffer[BUFFER_SIZE + MAX_PACKET + TZ_CODEC_SLACK];
     size_t row_bytes = tz_tile_row_bytes(format);
     size_t size = tz_tile_bytes(format);
     size_t column = 0;
     for (size_t left = size, made; left > 0; left -= made) {
-        TZ_TRY(
-            decode_part(in, in_end, piece, left < PIECE ? left : PIECE, left, size, &made, call));
+        TZ_TRY(decode_packets(in, in_end, buffer, left < BUFFER_SIZE ? left : BUFFER_SIZE, left,
+                              size, &made, call));
         for (size_t done = 0, some; done < made; done += some) {
             some = row_bytes - column < made - done ? row_bytes - column : made - done;
-            memcpy(out + column, piece + done, some);
+            memcpy(out + column, buffer + done, some);
             column += some;
             if (column == row_bytes) {
                 column = 0;
@@ -134,20 +136,20 @@ static tz_result packbits_decode(void *state, const tz_tile_format *format, cons
     size_t size = tz_tile_bytes(format), made;
     const uint8_t *at = in, *const in_end = in + in_size;
     if (stride == tz_tile_row_bytes(format))
-        TZ_TRY(decode_part(&at, in_end, out, size, size, size, &made, call));
+        TZ_TRY(decode_packets(&at, in_end, out, size, size, size, &made, call));
     else
-        TZ_TRY(decode_apart(format, &at, in_end, out, stride, call));
+        TZ_TRY(decode_strided_rows(format, &at, in_end, out, stride, call));
     while (at < in_end && *at == 128)
         at++;
-    return tz_codec_end(call, (size_t)(at - in), in_size);
+    return tz_codec_check_end(call, (size_t)(at - in), in_size);
 }
 
 static const uint16_t packbits_compressions[] = {32773, 0};
 
-const tz_codec tz_codec_packbits = {
+const tz_decoder tz_decoder_packbits = {
     .name = "packbits",
     .library = "terrazzo",
     .compressions = packbits_compressions,
-    .flags = TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_FAST,
+    .flags = TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN | TZ_DECODER_MEMORY_BOUND,
     .decode = packbits_decode,
 };

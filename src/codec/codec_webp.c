@@ -11,15 +11,15 @@
 #include <webp/decode.h>
 
 #include "base/mem.h"
-#include "codec/load.h"
+#include "codec/unaligned.h"
 
 enum {
     FORMAT_LOSSLESS = 2,       /* of WebPBitstreamFeatures */
     MEMORY_PER_ROW_PIXEL = 64, /* libwebp's line buffers, generously */
-    MEMORY_AT_LEAST = 1 << 16
+    MIN_MEMORY = 1 << 16
 };
 
-static tz_result check_format(const tz_tile_format *format, const tz_codec_call *call)
+static tz_result check_webp_format(const tz_tile_format *format, const tz_codec_call *call)
 {
     if (format->bits != 8 || (format->samples != 3 && format->samples != 4))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
@@ -30,7 +30,7 @@ static tz_result check_format(const tz_tile_format *format, const tz_codec_call 
 
 /* libwebp also takes streams without the RIFF header, but only the header tells whether all is
  * there. */
-static tz_result check_container(const uint8_t *in, size_t in_size, const tz_codec_call *call)
+static tz_result check_webp_container(const uint8_t *in, size_t in_size, const tz_codec_call *call)
 {
     if (in_size < 12 || memcmp(in, "RIFF", 4) != 0 || memcmp(in + 8, "WEBP", 4) != 0)
         return tz_codec_fail(call, "WebP: no RIFF header");
@@ -40,8 +40,8 @@ static tz_result check_container(const uint8_t *in, size_t in_size, const tz_cod
     return TZ_OK;
 }
 
-static tz_result check_features(const WebPBitstreamFeatures *features, const tz_tile_format *format,
-                                const tz_codec_call *call)
+static tz_result check_webp_features(const WebPBitstreamFeatures *features,
+                                     const tz_tile_format *format, const tz_codec_call *call)
 {
     if (features->has_animation)
         return tz_codec_fail(call, "WebP: an animation");
@@ -53,7 +53,7 @@ static tz_result check_features(const WebPBitstreamFeatures *features, const tz_
         return tz_codec_fail(call, "WebP: an alpha channel in a tile of 3 samples");
     /* All pixels at 4 bytes when lossless; alpha is decoded as a whole too. */
     uint64_t pixels = (uint64_t)format->width * format->height;
-    uint64_t bytes = MEMORY_AT_LEAST + (uint64_t)format->width * MEMORY_PER_ROW_PIXEL;
+    uint64_t bytes = MIN_MEMORY + (uint64_t)format->width * MEMORY_PER_ROW_PIXEL;
     if (features->format == FORMAT_LOSSLESS)
         bytes += pixels * 4;
     else if (features->has_alpha)
@@ -62,7 +62,7 @@ static tz_result check_features(const WebPBitstreamFeatures *features, const tz_
                           "bytes of memory for libwebp");
 }
 
-static const char *status_text(VP8StatusCode status)
+static const char *webp_status_text(VP8StatusCode status)
 {
     switch (status) {
     case VP8_STATUS_BITSTREAM_ERROR:
@@ -77,20 +77,20 @@ static const char *status_text(VP8StatusCode status)
     }
 }
 
-static tz_result decode(void *state, const tz_tile_format *format, const uint8_t *in,
-                        size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
+static tz_result webp_decode(void *state, const tz_tile_format *format, const uint8_t *in,
+                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
     (void)state;
-    TZ_TRY(check_format(format, call));
-    TZ_TRY(check_container(in, in_size, call));
+    TZ_TRY(check_webp_format(format, call));
+    TZ_TRY(check_webp_container(in, in_size, call));
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "libwebp is not of the version this library was built for");
     VP8StatusCode status = WebPGetFeatures(in, in_size, &config.input);
     if (status != VP8_STATUS_OK)
-        return tz_codec_fail(call, "WebP: %s", status_text(status));
-    TZ_TRY(check_features(&config.input, format, call));
+        return tz_codec_fail(call, "WebP: %s", webp_status_text(status));
+    TZ_TRY(check_webp_features(&config.input, format, call));
     if (stride > INT_MAX)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "libwebp cannot write rows %zu bytes apart", stride);
@@ -104,18 +104,19 @@ static tz_result decode(void *state, const tz_tile_format *format, const uint8_t
     if (status == VP8_STATUS_OUT_OF_MEMORY)
         return tz_fail_nomem(call->ctx, tz_tile_bytes(format));
     if (status != VP8_STATUS_OK)
-        return tz_codec_fail(call, "WebP: %s", status_text(status));
+        return tz_codec_fail(call, "WebP: %s", webp_status_text(status));
     return TZ_OK;
 }
 
-static const uint16_t compressions[] = {50001, 0};
+static const uint16_t webp_compressions[] = {50001, 0};
 
-const tz_codec tz_codec_webp = {
+const tz_decoder tz_decoder_webp = {
     .name = "webp",
     .library = "libwebp",
-    .compressions = compressions,
-    .flags = TZ_CODEC_NATIVE | TZ_CODEC_ROWS | TZ_CODEC_EXACT | TZ_CODEC_NO_PREDICTOR,
-    .decode = decode,
+    .compressions = webp_compressions,
+    .flags = TZ_DECODER_NATIVE_ENDIAN | TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN |
+             TZ_DECODER_NO_PREDICTOR,
+    .decode = webp_decode,
 };
 
 #endif

@@ -14,27 +14,27 @@
 #define SKIPPABLE_MAGIC UINT32_C(0x184D2A50) /* and the next 15 */
 
 /* Windows up to this size are normal: what zstd's own decoder takes without being told to. */
-#define USUAL_WINDOW (UINT64_C(128) << 20)
+#define MAX_USUAL_WINDOW (UINT64_C(128) << 20)
 
 enum { SKIPPABLE_HEADER = 8, NO_DICTIONARY = 0 };
 
-typedef struct zstd_state {
+typedef struct zstd_decoder {
     ZSTD_DCtx *context;
-} zstd_state;
+} zstd_decoder;
 
 /* A tile at work. */
-typedef struct zstd_run {
+typedef struct zstd_job {
     const uint8_t *in;
     size_t in_size;
     size_t used;
     uint8_t *out;
     size_t size;
     size_t made;
-} zstd_run;
+} zstd_job;
 
-static tz_result zstd_init(void *opaque, const tz_context *ctx)
+static tz_result zstd_decoder_init(void *opaque, const tz_context *ctx)
 {
-    zstd_state *state = opaque;
+    zstd_decoder *state = opaque;
     state->context = ZSTD_createDCtx();
     if (!state->context)
         return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
@@ -42,14 +42,14 @@ static tz_result zstd_init(void *opaque, const tz_context *ctx)
     return TZ_OK;
 }
 
-static void zstd_deinit(void *opaque)
+static void zstd_decoder_deinit(void *opaque)
 {
-    zstd_state *state = opaque;
+    zstd_decoder *state = opaque;
     ZSTD_freeDCtx(state->context);
     state->context = NULL;
 }
 
-static uint64_t get_le(const uint8_t *at, size_t size)
+static uint64_t load_le_bytes(const uint8_t *at, size_t size)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++)
@@ -58,15 +58,15 @@ static uint64_t get_le(const uint8_t *at, size_t size)
 }
 
 /* What stands in front of a frame's blocks. */
-typedef struct frame_header {
+typedef struct zstd_frame_header {
     uint64_t window;     /* bytes that the decoder must look back */
     uint64_t dictionary; /* its number; 0: none */
     bool has_content;    /* it says how many bytes it makes: */
     uint64_t content;
-} frame_header;
+} zstd_frame_header;
 
 /* false: it is cut off. */
-static bool read_header(const uint8_t *in, size_t in_size, frame_header *header)
+static bool read_zstd_header(const uint8_t *in, size_t in_size, zstd_frame_header *header)
 {
     static const uint8_t dictionary_sizes[] = {0, 1, 2, 4};
     static const uint8_t content_sizes[] = {0, 2, 4, 8};
@@ -82,9 +82,9 @@ static bool read_header(const uint8_t *in, size_t in_size, frame_header *header)
     if (in_size - 5 < (single ? 0 : 1u) + dictionary_size + content_size)
         return false;
     unsigned window = single ? 0 : *at++;
-    header->dictionary = get_le(at, dictionary_size);
+    header->dictionary = load_le_bytes(at, dictionary_size);
     header->has_content = content_size > 0;
-    header->content = get_le(at + dictionary_size, content_size);
+    header->content = load_le_bytes(at + dictionary_size, content_size);
     if (content_size == 2)
         header->content += 256;
     uint64_t base = UINT64_C(1) << (10 + (window >> 3));
@@ -92,73 +92,73 @@ static bool read_header(const uint8_t *in, size_t in_size, frame_header *header)
     return true;
 }
 
-static tz_result check_header(const frame_header *header, const zstd_run *run,
-                              const tz_codec_call *call)
+static tz_result check_zstd_header(const zstd_frame_header *header, const zstd_job *job,
+                                   const tz_codec_call *call)
 {
     if (header->dictionary != NO_DICTIONARY)
         return tz_codec_fail(call, "the ZSTD frame needs dictionary %u",
                              (unsigned)header->dictionary);
-    if (header->has_content && header->content > run->size - run->made)
-        return tz_codec_fail_size(call, run->size - run->made, header->content,
+    if (header->has_content && header->content > job->size - job->made)
+        return tz_codec_fail_size(call, job->size - job->made, header->content,
                                   "a ZSTD frame says it makes more than the tile needs");
-    if (!header->has_content && header->window > USUAL_WINDOW)
+    if (!header->has_content && header->window > MAX_USUAL_WINDOW)
         return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
                               header->window, "bytes of window of a ZSTD frame");
     return TZ_OK;
 }
 
-static tz_result fail_decode(size_t code, const zstd_run *run, const tz_codec_call *call)
+static tz_result fail_zstd_decode(size_t code, const zstd_job *job, const tz_codec_call *call)
 {
     ZSTD_ErrorCode error = ZSTD_getErrorCode(code);
     if (error == ZSTD_error_dstSize_tooSmall)
         return tz_codec_fail(call, "ZSTD data makes more than the %zu bytes of the tile",
-                             run->size);
+                             job->size);
     if (error == ZSTD_error_checksum_wrong)
         return tz_codec_fail(call, "the checksum of the decoded ZSTD data is wrong");
     return tz_codec_fail(call, "ZSTD data is damaged or ends too early");
 }
 
-static tz_result decode_frame(zstd_state *state, zstd_run *run, const tz_codec_call *call)
+static tz_result decode_zstd_frame(zstd_decoder *state, zstd_job *job, const tz_codec_call *call)
 {
-    const uint8_t *at = run->in + run->used;
-    size_t left = run->in_size - run->used;
-    frame_header header;
-    if (!read_header(at, left, &header))
+    const uint8_t *at = job->in + job->used;
+    size_t left = job->in_size - job->used;
+    zstd_frame_header header;
+    if (!read_zstd_header(at, left, &header))
         return tz_codec_fail(call, "ZSTD data ends in a frame header");
-    TZ_TRY(check_header(&header, run, call));
+    TZ_TRY(check_zstd_header(&header, job, call));
     size_t frame_size = ZSTD_findFrameCompressedSize(at, left);
     if (ZSTD_isError(frame_size))
-        return fail_decode(frame_size, run, call);
-    size_t made = ZSTD_decompressDCtx(state->context, run->out + run->made, run->size - run->made,
+        return fail_zstd_decode(frame_size, job, call);
+    size_t made = ZSTD_decompressDCtx(state->context, job->out + job->made, job->size - job->made,
                                       at, frame_size);
     if (ZSTD_isError(made))
-        return fail_decode(made, run, call);
-    run->used += frame_size;
-    run->made += made;
+        return fail_zstd_decode(made, job, call);
+    job->used += frame_size;
+    job->made += made;
     return TZ_OK;
 }
 
 /* false: it is cut off. */
-static bool skip_frame(zstd_run *run)
+static bool skip_zstd_frame(zstd_job *job)
 {
-    const uint8_t *at = run->in + run->used;
-    size_t left = run->in_size - run->used;
-    if (left < SKIPPABLE_HEADER || get_le(at + 4, 4) > left - SKIPPABLE_HEADER)
+    const uint8_t *at = job->in + job->used;
+    size_t left = job->in_size - job->used;
+    if (left < SKIPPABLE_HEADER || load_le_bytes(at + 4, 4) > left - SKIPPABLE_HEADER)
         return false;
-    run->used += SKIPPABLE_HEADER + (size_t)get_le(at + 4, 4);
+    job->used += SKIPPABLE_HEADER + (size_t)load_le_bytes(at + 4, 4);
     return true;
 }
 
 /* All frames that there are, until something else comes. */
-static tz_result decode_frames(zstd_state *state, zstd_run *run, const tz_codec_call *call)
+static tz_result decode_zstd_frames(zstd_decoder *state, zstd_job *job, const tz_codec_call *call)
 {
-    while (run->in_size - run->used >= 4) {
-        uint32_t magic = (uint32_t)get_le(run->in + run->used, 4);
+    while (job->in_size - job->used >= 4) {
+        uint32_t magic = (uint32_t)load_le_bytes(job->in + job->used, 4);
         if ((magic & ~UINT32_C(15)) == SKIPPABLE_MAGIC) {
-            if (!skip_frame(run))
+            if (!skip_zstd_frame(job))
                 break;
         } else if (magic == FRAME_MAGIC) {
-            TZ_TRY(decode_frame(state, run, call));
+            TZ_TRY(decode_zstd_frame(state, job, call));
         } else {
             break;
         }
@@ -171,24 +171,24 @@ static tz_result zstd_decode(void *opaque, const tz_tile_format *format, const u
 {
     (void)stride;
     assert(stride == tz_tile_row_bytes(format));
-    zstd_run run = {.in = in, .in_size = in_size, .out = out, .size = tz_tile_bytes(format)};
-    TZ_TRY(decode_frames(opaque, &run, call));
-    if (run.used == 0)
+    zstd_job job = {.in = in, .in_size = in_size, .out = out, .size = tz_tile_bytes(format)};
+    TZ_TRY(decode_zstd_frames(opaque, &job, call));
+    if (job.used == 0)
         return tz_codec_fail(call, "the tile does not begin with a ZSTD frame");
-    if (run.made != run.size)
-        return tz_codec_fail_size(call, run.size, run.made, "ZSTD data makes too few bytes");
-    return tz_codec_end(call, run.used, in_size);
+    if (job.made != job.size)
+        return tz_codec_fail_size(call, job.size, job.made, "ZSTD data makes too few bytes");
+    return tz_codec_check_end(call, job.used, in_size);
 }
 
 static const uint16_t zstd_compressions[] = {50000, 0};
 
-const tz_codec tz_codec_zstd = {
+const tz_decoder tz_decoder_zstd = {
     .name = "zstd",
     .library = "libzstd",
     .compressions = zstd_compressions,
-    .flags = TZ_CODEC_EXACT,
-    .state_size = sizeof(zstd_state),
-    .init = zstd_init,
-    .deinit = zstd_deinit,
+    .flags = TZ_DECODER_NO_OVERRUN,
+    .state_size = sizeof(zstd_decoder),
+    .init = zstd_decoder_init,
+    .deinit = zstd_decoder_deinit,
     .decode = zstd_decode,
 };

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "codec/load.h"
+#include "codec/unaligned.h"
 
 typedef struct tz_cursor {
     const uint8_t *at;
@@ -28,37 +28,37 @@ static inline size_t tz_cursor_left(const tz_cursor *cursor)
 }
 
 /* The next size bytes; NULL when there are fewer, and then nothing is left. */
-static inline const uint8_t *tz_cursor_take(tz_cursor *cursor, size_t size)
+static inline const uint8_t *tz_cursor_bytes(tz_cursor *cursor, size_t size)
 {
     if (tz_cursor_left(cursor) < size) {
         cursor->at = cursor->end;
         cursor->overrun = true;
         return NULL;
     }
-    const uint8_t *taken = cursor->at;
+    const uint8_t *bytes = cursor->at;
     cursor->at += size;
-    return taken;
+    return bytes;
 }
 
 /* A cursor over the next size bytes; empty and overrun when there are fewer. */
-static inline tz_cursor tz_cursor_cut(tz_cursor *cursor, size_t size)
+static inline tz_cursor tz_cursor_slice(tz_cursor *cursor, size_t size)
 {
-    const uint8_t *taken = tz_cursor_take(cursor, size);
-    if (!taken)
+    const uint8_t *bytes = tz_cursor_bytes(cursor, size);
+    if (!bytes)
         return (tz_cursor){cursor->end, cursor->end, true};
-    return tz_cursor_of(taken, size);
+    return tz_cursor_of(bytes, size);
 }
 
 static inline uint8_t tz_cursor_u8(tz_cursor *cursor)
 {
-    const uint8_t *taken = tz_cursor_take(cursor, 1);
-    return taken ? taken[0] : 0;
+    const uint8_t *bytes = tz_cursor_bytes(cursor, 1);
+    return bytes ? bytes[0] : 0;
 }
 
 static inline uint16_t tz_cursor_be16(tz_cursor *cursor)
 {
-    const uint8_t *taken = tz_cursor_take(cursor, 2);
-    return taken ? (uint16_t)(taken[0] << 8 | taken[1]) : 0;
+    const uint8_t *bytes = tz_cursor_bytes(cursor, 2);
+    return bytes ? (uint16_t)(bytes[0] << 8 | bytes[1]) : 0;
 }
 
 static inline uint32_t tz_cursor_be32(tz_cursor *cursor)
@@ -69,8 +69,8 @@ static inline uint32_t tz_cursor_be32(tz_cursor *cursor)
 
 static inline uint32_t tz_cursor_le32(tz_cursor *cursor)
 {
-    const uint8_t *taken = tz_cursor_take(cursor, 4);
-    return taken ? tz_load_le32(taken) : 0;
+    const uint8_t *bytes = tz_cursor_bytes(cursor, 4);
+    return bytes ? tz_load_le32(bytes) : 0;
 }
 
 /* The next box of a JPEG 2000 or JPEG XL file: its type, and a cursor over what is in it. false
@@ -91,7 +91,7 @@ static inline bool tz_cursor_box(tz_cursor *cursor, uint32_t *type, tz_cursor *c
         length = tz_cursor_left(cursor) + head;
     if (cursor->overrun || length < head || length - head > tz_cursor_left(cursor))
         return false;
-    *content = tz_cursor_cut(cursor, (size_t)(length - head));
+    *content = tz_cursor_slice(cursor, (size_t)(length - head));
     return true;
 }
 

@@ -10,17 +10,17 @@
 
 #include <openjpeg.h>
 
-#include "codec/jp2_choice.h"
 #include "codec/jp2_markers.h"
+#include "codec/jp2_options.h"
 
 #define STREAM_BUFFER 16384
 #define TEXT_SIZE     160
 
 /* One call of encode. */
-typedef struct jp2_job {
+typedef struct jp2_encode_job {
     const tz_tile_format *format;
     uint8_t *out;
-    size_t room;
+    size_t capacity;
     size_t position;
     size_t size; /* the highest position that was written to */
     bool overflow;
@@ -28,25 +28,26 @@ typedef struct jp2_job {
     opj_codec_t *codec;
     opj_stream_t *stream;
     opj_image_t *image;
-} jp2_job;
+} jp2_encode_job;
 
 /* ---------------------------------------------------------------------------------------------
  * Choices
  * ------------------------------------------------------------------------------------------ */
 
-static const char *choose(const tz_tile_format *format, tz_encode_choice *choice)
+static const char *jp2_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
     (void)format;
-    if (choice->lossless)
-        return choice->quality > 0 ? "JPEG 2000 has a quality only when it is not lossless" : NULL;
-    if (choice->quality == 0)
-        choice->quality = 75;
-    return choice->quality > 100 ? "JPEG 2000 quality is 1 to 100" : NULL;
+    if (options->lossless)
+        return options->quality > 0 ? "JPEG 2000 has a quality only when it is not lossless" : NULL;
+    if (options->quality == 0)
+        options->quality = 75;
+    return options->quality > 100 ? "JPEG 2000 quality is 1 to 100" : NULL;
 }
 
-static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+static const char *jp2_unsupported_reason(const tz_tile_format *format,
+                                          const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     if ((format->bits != 8 && format->bits != 16) ||
         (format->sample_format != 1 && format->sample_format != 2))
         return "JPEG 2000 takes integers of 8 and 16 bits";
@@ -57,36 +58,36 @@ static const char *refuse(const tz_tile_format *format, const tz_encode_choice *
     return NULL;
 }
 
-static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
+static bool jp2_lossy(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)format;
-    return !choice->lossless;
+    return !options->lossless;
 }
 
 /* Noise takes up to a third more than it had, when colours are decorrelated that are not related;
  * every component has its headers. */
-static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice)
+static size_t jp2_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     return tz_tile_bytes(format) * 2 + (size_t)format->samples * 256 + STREAM_BUFFER;
 }
 
 /* OpenJPEG's own: samples in 32 bits twice, code blocks with their passes, and the stream. By
  * measurement, and rounded up. */
-static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
+static uint64_t jp2_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
-    return samples * 16 + bound(format, choice) + (1u << 20);
+    return samples * 16 + jp2_bound(format, options) + (1u << 20);
 }
 
 /* ---------------------------------------------------------------------------------------------
  * The stream: memory that does not grow
  * ------------------------------------------------------------------------------------------ */
 
-static OPJ_SIZE_T stream_write(void *buffer, OPJ_SIZE_T size, void *user)
+static OPJ_SIZE_T jp2_output_write(void *buffer, OPJ_SIZE_T size, void *user)
 {
-    jp2_job *job = user;
-    if (size > job->room - job->position) {
+    jp2_encode_job *job = user;
+    if (size > job->capacity - job->position) {
         job->overflow = true;
         return (OPJ_SIZE_T)-1;
     }
@@ -96,30 +97,30 @@ static OPJ_SIZE_T stream_write(void *buffer, OPJ_SIZE_T size, void *user)
     return size;
 }
 
-static OPJ_BOOL stream_seek(OPJ_OFF_T position, void *user)
+static OPJ_BOOL jp2_output_seek(OPJ_OFF_T position, void *user)
 {
-    jp2_job *job = user;
+    jp2_encode_job *job = user;
     if (position < 0 || (uint64_t)position > job->size)
         return OPJ_FALSE;
     job->position = (size_t)position;
     return OPJ_TRUE;
 }
 
-static OPJ_OFF_T stream_skip(OPJ_OFF_T count, void *user)
+static OPJ_OFF_T jp2_output_skip(OPJ_OFF_T count, void *user)
 {
-    const jp2_job *job = user;
-    return stream_seek((OPJ_OFF_T)job->position + count, user) ? count : -1;
+    const jp2_encode_job *job = user;
+    return jp2_output_seek((OPJ_OFF_T)job->position + count, user) ? count : -1;
 }
 
-static bool open_stream(jp2_job *job)
+static bool open_jp2_output(jp2_encode_job *job)
 {
     job->stream = opj_stream_create(STREAM_BUFFER, OPJ_FALSE);
     if (!job->stream)
         return false;
     opj_stream_set_user_data(job->stream, job, NULL);
-    opj_stream_set_write_function(job->stream, stream_write);
-    opj_stream_set_skip_function(job->stream, stream_skip);
-    opj_stream_set_seek_function(job->stream, stream_seek);
+    opj_stream_set_write_function(job->stream, jp2_output_write);
+    opj_stream_set_skip_function(job->stream, jp2_output_skip);
+    opj_stream_set_seek_function(job->stream, jp2_output_seek);
     return true;
 }
 
@@ -127,8 +128,8 @@ static bool open_stream(jp2_job *job)
  * Samples
  * ------------------------------------------------------------------------------------------ */
 
-static void read_samples(int32_t *out, const uint8_t *in, size_t count, size_t step,
-                         const tz_tile_format *format)
+static void load_jp2_samples(int32_t *out, const uint8_t *in, size_t count, size_t step,
+                             const tz_tile_format *format)
 {
     const bool is_signed = format->sample_format == 2;
     for (size_t i = 0; i < count; i++, in += step) {
@@ -141,7 +142,7 @@ static void read_samples(int32_t *out, const uint8_t *in, size_t count, size_t s
     }
 }
 
-static bool make_image(jp2_job *job, const uint8_t *in)
+static bool make_jp2_image(jp2_encode_job *job, const uint8_t *in)
 {
     const tz_tile_format *format = job->format;
     const size_t size = format->bits / 8, pixels = (size_t)format->width * format->height;
@@ -159,8 +160,8 @@ static bool make_image(jp2_job *job, const uint8_t *in)
     job->image->x1 = format->width;
     job->image->y1 = format->height;
     for (unsigned i = 0; i < format->samples; i++)
-        read_samples(job->image->comps[i].data, in + i * size, pixels, format->samples * size,
-                     format);
+        load_jp2_samples(job->image->comps[i].data, in + i * size, pixels, format->samples * size,
+                         format);
     return true;
 }
 
@@ -168,9 +169,9 @@ static bool make_image(jp2_job *job, const uint8_t *in)
  * Encoding
  * ------------------------------------------------------------------------------------------ */
 
-static void on_error(const char *message, void *user)
+static void on_encode_error(const char *message, void *user)
 {
-    jp2_job *job = user;
+    jp2_encode_job *job = user;
     size_t size = strcspn(message, "\r\n");
     size = size < TEXT_SIZE - 1 ? size : TEXT_SIZE - 1;
     if (job->error[0] != '\0')
@@ -179,64 +180,65 @@ static void on_error(const char *message, void *user)
     job->error[size] = '\0';
 }
 
-static void on_nothing(const char *message, void *user)
+static void ignore_message(const char *message, void *user)
 {
     (void)message, (void)user;
 }
 
-static void set_parameters(opj_cparameters_t *parameters, const tz_tile_format *format,
-                           const tz_encode_choice *choice)
+static void set_openjpeg_parameters(opj_cparameters_t *parameters, const tz_tile_format *format,
+                                    const tz_encode_options *options)
 {
     static char comment[] = "terrazzo"; /* one without a byte is against the standard */
     opj_set_default_encoder_parameters(parameters);
-    parameters->numresolution = (int)tz_jp2_resolutions(format->width, format->height);
+    parameters->numresolution = (int)tz_jp2_resolution_count(format->width, format->height);
     parameters->tcp_numlayers = 1;
     parameters->tcp_mct = format->photometric == 2 && format->samples >= 3;
     parameters->cp_comment = comment;
-    if (choice->lossless) {
+    if (options->lossless) {
         parameters->cp_disto_alloc = 1;
     } else {
         parameters->irreversible = 1;
         parameters->cp_fixed_quality = 1;
-        parameters->tcp_distoratio[0] = tz_jp2_ratio(choice->quality);
+        parameters->tcp_distoratio[0] = tz_jp2_psnr(options->quality);
     }
 }
 
-static tz_result failure(const jp2_job *job, const tz_encode_choice *choice,
-                         const tz_codec_call *call)
+static tz_result fail_jp2_encode(const jp2_encode_job *job, const tz_encode_options *options,
+                                 const tz_codec_call *call)
 {
     if (job->overflow)
-        return tz_codec_fail(call, "JPEG 2000: a tile takes more than %zu bytes", job->room);
+        return tz_codec_fail(call, "JPEG 2000: a tile takes more than %zu bytes", job->capacity);
     if (strstr(job->error, "memory"))
-        return tz_fail_nomem(call->ctx, memory(job->format, choice));
+        return tz_fail_nomem(call->ctx, jp2_memory(job->format, options));
     return tz_codec_fail(call, "JPEG 2000: %s",
                          job->error[0] ? job->error : "OpenJPEG cannot encode it");
 }
 
-static tz_result run(jp2_job *job, const tz_encode_choice *choice, const uint8_t *in,
-                     const tz_codec_call *call)
+static tz_result run_openjpeg_encoder(jp2_encode_job *job, const tz_encode_options *options,
+                                      const uint8_t *in, const tz_codec_call *call)
 {
     opj_cparameters_t parameters;
-    set_parameters(&parameters, job->format, choice);
+    set_openjpeg_parameters(&parameters, job->format, options);
     job->codec = opj_create_compress(OPJ_CODEC_J2K);
-    if (!job->codec || !open_stream(job) || !make_image(job, in))
-        return tz_fail_nomem(call->ctx, memory(job->format, choice));
-    opj_set_error_handler(job->codec, on_error, job);
-    opj_set_warning_handler(job->codec, on_nothing, NULL);
-    opj_set_info_handler(job->codec, on_nothing, NULL);
+    if (!job->codec || !open_jp2_output(job) || !make_jp2_image(job, in))
+        return tz_fail_nomem(call->ctx, jp2_memory(job->format, options));
+    opj_set_error_handler(job->codec, on_encode_error, job);
+    opj_set_warning_handler(job->codec, ignore_message, NULL);
+    opj_set_info_handler(job->codec, ignore_message, NULL);
     if (!opj_setup_encoder(job->codec, &parameters, job->image) ||
         !opj_start_compress(job->codec, job->image, job->stream) ||
         !opj_encode(job->codec, job->stream) || !opj_end_compress(job->codec, job->stream))
-        return failure(job, choice, call);
+        return fail_jp2_encode(job, options, call);
     return TZ_OK;
 }
 
-static tz_result encode(void *state, const tz_tile_format *format, const tz_encode_choice *choice,
-                        uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
+static tz_result jp2_encode(void *state, const tz_tile_format *format,
+                            const tz_encode_options *options, uint8_t *in, uint8_t *out,
+                            size_t *out_size, const tz_codec_call *call)
 {
     (void)state;
-    jp2_job job = {.format = format, .out = out, .room = bound(format, choice)};
-    tz_result result = run(&job, choice, in, call);
+    jp2_encode_job job = {.format = format, .out = out, .capacity = jp2_bound(format, options)};
+    tz_result result = run_openjpeg_encoder(&job, options, in, call);
     if (job.stream)
         opj_stream_destroy(job.stream);
     if (job.codec)
@@ -246,19 +248,19 @@ static tz_result encode(void *state, const tz_tile_format *format, const tz_enco
     return result;
 }
 
-static const uint16_t compressions[] = {34712, 0};
+static const uint16_t jp2_encoder_compressions[] = {34712, 0};
 
 const tz_encoder tz_encoder_jp2 = {
     .name = "jpeg2000",
     .library = "OpenJPEG",
-    .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR,
-    .choose = choose,
-    .refuse = refuse,
-    .lossy = lossy,
-    .bound = bound,
-    .memory = memory,
-    .encode = encode,
+    .compressions = jp2_encoder_compressions,
+    .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR,
+    .resolve_options = jp2_resolve_options,
+    .unsupported_reason = jp2_unsupported_reason,
+    .lossy = jp2_lossy,
+    .bound = jp2_bound,
+    .memory = jp2_memory,
+    .encode = jp2_encode,
 };
 
 #endif

@@ -25,77 +25,78 @@
 
 enum { MAX_EXTRA_CHANNELS = 256, VERSION_0_12 = 12000 };
 
-typedef struct jxl_state {
+typedef struct jxl_encoder {
     JxlEncoder *encoder;
     size_t refused;   /* what the manager was asked for when there was no memory; 0: never */
     uint8_t *scratch; /* colours, then the extra channels one by one; or a tile to compare */
     size_t scratch_capacity;
-    void *decoder; /* of tz_codec_jxl */
-} jxl_state;
+    void *decoder; /* of tz_decoder_jxl */
+} jxl_encoder;
 
 /* One call of encode. */
-typedef struct jxl_job {
-    jxl_state *state;
+typedef struct jxl_encode_job {
+    jxl_encoder *state;
     JxlEncoder *encoder;
     const tz_tile_format *format;
-    const tz_encode_choice *choice;
+    const tz_encode_options *options;
     uint32_t colours;  /* 1 or 3 */
     bool with_alpha;   /* alpha goes together with the colours */
     const uint8_t *in; /* colours, and alpha */
     uint8_t *planes;   /* the other channels */
-} jxl_job;
+} jxl_encode_job;
 
 /* ---------------------------------------------------------------------------------------------
  * Choices
  * ------------------------------------------------------------------------------------------ */
 
-static const char *choose_distance(tz_encode_choice *choice)
+static const char *jxl_resolve_distance(tz_encode_options *options)
 {
-    if (choice->lossless)
-        return choice->distance != 0 || choice->alpha_distance > 0
+    if (options->lossless)
+        return options->distance != 0 || options->alpha_distance > 0
                    ? "JPEG XL has a distance only when it is not lossless"
                    : NULL;
-    if (choice->distance == 0)
-        choice->distance = 1;
-    if (!(choice->distance >= 0.01 && choice->distance <= 25) || !(choice->alpha_distance <= 25))
+    if (options->distance == 0)
+        options->distance = 1;
+    if (!(options->distance >= 0.01 && options->distance <= 25) || !(options->alpha_distance <= 25))
         return "a distance of JPEG XL is 0.01 to 25";
-    if (choice->alpha_distance != 0 && !HAS_CHANNEL_DISTANCE)
+    if (options->alpha_distance != 0 && !HAS_CHANNEL_DISTANCE)
         return "a distance of alpha other than that of colours needs libjxl 0.9";
-    if (choice->alpha_distance == 0)
-        choice->alpha_distance = choice->distance;
+    if (options->alpha_distance == 0)
+        options->alpha_distance = options->distance;
     return NULL;
 }
 
-static const char *choose(const tz_tile_format *format, tz_encode_choice *choice)
+static const char *jxl_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
     (void)format;
-    if (choice->level == TZ_LEVEL_FAST)
-        choice->level = 1;
-    if (choice->level == 0)
-        choice->level = 5;
-    if (choice->level < 1 || choice->level > 9)
+    if (options->level == TZ_LEVEL_FAST)
+        options->level = 1;
+    if (options->level == 0)
+        options->level = 5;
+    if (options->level < 1 || options->level > 9)
         return "JPEG XL levels are 1 to 9";
-    if (choice->level > 7 && JxlEncoderVersion() < VERSION_0_12)
+    if (options->level > 7 && JxlEncoderVersion() < VERSION_0_12)
         return "JPEG XL levels are 1 to 7 with this libjxl; 8 and 9 take 0.12 or later";
-    return choose_distance(choice);
+    return jxl_resolve_distance(options);
 }
 
-static bool is_float(const tz_tile_format *format)
+static bool is_jxl_float(const tz_tile_format *format)
 {
     return format->sample_format == 3;
 }
 
-static uint32_t colours_of(const tz_tile_format *format)
+static uint32_t jxl_colour_channels(const tz_tile_format *format)
 {
     return format->photometric == 2 && format->samples >= 3 ? 3 : 1;
 }
 
-static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+static const char *jxl_unsupported_reason(const tz_tile_format *format,
+                                          const tz_encode_options *options)
 {
     const bool whole = format->sample_format == 1 && (format->bits == 8 || format->bits == 16);
-    if (!whole && !(is_float(format) && format->bits == 32))
+    if (!whole && !(is_jxl_float(format) && format->bits == 32))
         return "JPEG XL takes uint8, uint16 and float32";
-    if (is_float(format) && !choice->lossless)
+    if (is_jxl_float(format) && !options->lossless)
         return "JPEG XL takes floats only when it is lossless";
     if (format->samples < 1 || format->samples > MAX_EXTRA_CHANNELS)
         return "JPEG XL takes up to 256 bands interleaved by pixel, or any number stored apart";
@@ -104,10 +105,10 @@ static const char *refuse(const tz_tile_format *format, const tz_encode_choice *
     return NULL;
 }
 
-static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
+static bool jxl_lossy(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)format;
-    return !choice->lossless;
+    return !options->lossless;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -115,42 +116,42 @@ static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
  * ------------------------------------------------------------------------------------------ */
 
 /* Noise takes a little more than it had; every channel has its headers. */
-static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice)
+static size_t jxl_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     return tz_tile_bytes(format) * 2 + (size_t)format->samples * 1024 + (1u << 16);
 }
 
 /* What libjxl holds, by measurement and rounded up, and the scratch. */
-static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
+static uint64_t jxl_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
-    return samples * (choice->level > 7 ? 128 : 64) + tz_tile_bytes(format) + (8u << 20);
+    return samples * (options->level > 7 ? 128 : 64) + tz_tile_bytes(format) + (8u << 20);
 }
 
 /* ---------------------------------------------------------------------------------------------
  * The encoder
  * ------------------------------------------------------------------------------------------ */
 
-static void *manager_alloc(void *user, size_t size)
+static void *jxl_encoder_alloc(void *user, size_t size)
 {
-    jxl_state *state = user;
+    jxl_encoder *state = user;
     void *block = tz_alloc(size);
     if (!block)
         state->refused = size;
     return block;
 }
 
-static void manager_free(void *user, void *block)
+static void jxl_encoder_free(void *user, void *block)
 {
     (void)user;
     tz_free(block);
 }
 
-static JxlPixelFormat pixels_of(const tz_tile_format *format, uint32_t channels)
+static JxlPixelFormat jxl_pixel_format(const tz_tile_format *format, uint32_t channels)
 {
     JxlPixelFormat pixels = {.num_channels = channels, .endianness = JXL_NATIVE_ENDIAN};
-    if (is_float(format))
+    if (is_jxl_float(format))
         pixels.data_type = JXL_TYPE_FLOAT;
     else
         pixels.data_type = format->bits == 8 ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16;
@@ -159,10 +160,10 @@ static JxlPixelFormat pixels_of(const tz_tile_format *format, uint32_t channels)
 
 static uint32_t exponent_bits(const tz_tile_format *format)
 {
-    return is_float(format) ? 8 : 0;
+    return is_jxl_float(format) ? 8 : 0;
 }
 
-static bool set_image(const jxl_job *job)
+static bool set_jxl_image(const jxl_encode_job *job)
 {
     const tz_tile_format *format = job->format;
     JxlBasicInfo info;
@@ -176,27 +177,28 @@ static bool set_image(const jxl_job *job)
     info.num_extra_channels = format->samples - job->colours;
     info.alpha_bits = job->with_alpha ? format->bits : 0;
     info.alpha_exponent_bits = job->with_alpha ? exponent_bits(format) : 0;
-    info.uses_original_profile = job->choice->lossless;
+    info.uses_original_profile = job->options->lossless;
     JxlColorEncodingSetToSRGB(&colour, job->colours == 1);
     return JxlEncoderSetBasicInfo(job->encoder, &info) == JXL_ENC_SUCCESS &&
            JxlEncoderSetColorEncoding(job->encoder, &colour) == JXL_ENC_SUCCESS;
 }
 
-static bool set_frame(const jxl_job *job, JxlEncoderFrameSettings *settings)
+static bool set_jxl_frame(const jxl_encode_job *job, JxlEncoderFrameSettings *settings)
 {
-    const tz_encode_choice *choice = job->choice;
-    if (JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, choice->level) !=
+    const tz_encode_options *options = job->options;
+    if (JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, options->level) !=
         JXL_ENC_SUCCESS)
         return false;
-    if (!choice->lossless)
-        return JxlEncoderSetFrameDistance(settings, (float)choice->distance) == JXL_ENC_SUCCESS;
+    if (!options->lossless)
+        return JxlEncoderSetFrameDistance(settings, (float)options->distance) == JXL_ENC_SUCCESS;
     return JxlEncoderSetFrameLossless(settings, JXL_TRUE) == JXL_ENC_SUCCESS &&
            JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_KEEP_INVISIBLE, 1) ==
                JXL_ENC_SUCCESS;
 }
 
 /* Extra channel index, which is sample colours + index. */
-static bool describe_channel(const jxl_job *job, JxlEncoderFrameSettings *settings, uint32_t index)
+static bool describe_channel(const jxl_encode_job *job, JxlEncoderFrameSettings *settings,
+                             uint32_t index)
 {
     const tz_tile_format *format = job->format;
     const bool alpha = format->alpha && job->colours + index + 1 == format->samples;
@@ -208,8 +210,8 @@ static bool describe_channel(const jxl_job *job, JxlEncoderFrameSettings *settin
         JxlEncoderSetExtraChannelInfo(job->encoder, index, &info) != JXL_ENC_SUCCESS)
         return false;
 #if HAS_CHANNEL_DISTANCE
-    const double distance = alpha ? job->choice->alpha_distance : job->choice->distance;
-    if (!job->choice->lossless)
+    const double distance = alpha ? job->options->alpha_distance : job->options->distance;
+    if (!job->options->lossless)
         return JxlEncoderSetExtraChannelDistance(
                    settings, index, distance < 0 ? 0 : (float)distance) == JXL_ENC_SUCCESS;
 #else
@@ -218,12 +220,13 @@ static bool describe_channel(const jxl_job *job, JxlEncoderFrameSettings *settin
     return true;
 }
 
-static bool add_pixels(const jxl_job *job, JxlEncoderFrameSettings *settings)
+static bool add_jxl_pixels(const jxl_encode_job *job, JxlEncoderFrameSettings *settings)
 {
     const tz_tile_format *format = job->format;
     const uint32_t together = job->colours + job->with_alpha;
     const size_t plane = (size_t)format->width * format->height * (format->bits / 8);
-    const JxlPixelFormat pixels = pixels_of(format, together), single = pixels_of(format, 1);
+    const JxlPixelFormat pixels = jxl_pixel_format(format, together),
+                         single = jxl_pixel_format(format, 1);
     if (JxlEncoderAddImageFrame(settings, &pixels, job->in, plane * together) != JXL_ENC_SUCCESS)
         return false;
     for (uint32_t i = 0; i < format->samples - together; i++)
@@ -251,7 +254,7 @@ static void split_channels(uint8_t *out, const tz_tile_format *format, uint32_t 
             memcpy(out, in + i * step + s * size, size);
 }
 
-static tz_result reserve(jxl_state *state, size_t size, const tz_codec_call *call)
+static tz_result reserve_jxl_scratch(jxl_encoder *state, size_t size, const tz_codec_call *call)
 {
     if (size <= state->scratch_capacity)
         return TZ_OK;
@@ -261,16 +264,16 @@ static tz_result reserve(jxl_state *state, size_t size, const tz_codec_call *cal
     return state->scratch ? TZ_OK : tz_fail_nomem(call->ctx, size);
 }
 
-static tz_result prepare(jxl_job *job, const uint8_t *in, const tz_codec_call *call)
+static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const tz_codec_call *call)
 {
     const tz_tile_format *format = job->format;
     const size_t size = tz_tile_bytes(format);
-    job->colours = colours_of(format);
+    job->colours = jxl_colour_channels(format);
     job->with_alpha = format->alpha && format->samples == job->colours + 1;
     job->in = in;
     if (format->samples == job->colours + job->with_alpha)
         return TZ_OK;
-    TZ_TRY(reserve(job->state, size, call));
+    TZ_TRY(reserve_jxl_scratch(job->state, size, call));
     split_channels(job->state->scratch, format, job->colours, in);
     job->in = job->state->scratch;
     job->planes = job->state->scratch + size / format->samples * job->colours;
@@ -278,33 +281,33 @@ static tz_result prepare(jxl_job *job, const uint8_t *in, const tz_codec_call *c
 }
 
 /* false when libjxl refuses something, or has no memory left. */
-static bool start(const jxl_job *job)
+static bool start_jxl_frame(const jxl_encode_job *job)
 {
     JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(job->encoder, NULL);
-    if (!settings || !set_image(job) || !set_frame(job, settings))
+    if (!settings || !set_jxl_image(job) || !set_jxl_frame(job, settings))
         return false;
     for (uint32_t i = 0; i < job->format->samples - job->colours; i++)
         if (!describe_channel(job, settings, i))
             return false;
-    if (!add_pixels(job, settings))
+    if (!add_jxl_pixels(job, settings))
         return false;
     JxlEncoderCloseInput(job->encoder);
     return true;
 }
 
-static tz_result failure(const jxl_job *job, const tz_codec_call *call)
+static tz_result fail_jxl_encode(const jxl_encode_job *job, const tz_codec_call *call)
 {
     const JxlEncoderError error = JxlEncoderGetError(job->encoder);
     if (job->state->refused > 0 || error == JXL_ENC_ERR_OOM)
-        return tz_fail_nomem(call->ctx, memory(job->format, job->choice));
+        return tz_fail_nomem(call->ctx, jxl_memory(job->format, job->options));
     return tz_codec_fail(call, "JPEG XL: libjxl cannot encode it (error %d)", (int)error);
 }
 
 /* Our decoder must make the tile of it. */
-static tz_result check(const jxl_job *job, const uint8_t *in, const uint8_t *out, size_t out_size,
-                       const tz_codec_call *call)
+static tz_result check_round_trip(const jxl_encode_job *job, const uint8_t *in, const uint8_t *out,
+                                  size_t out_size, const tz_codec_call *call)
 {
-    jxl_state *state = job->state;
+    jxl_encoder *state = job->state;
     const tz_tile_format *format = job->format;
     const size_t size = tz_tile_bytes(format);
     tz_limits limits;
@@ -313,9 +316,9 @@ static tz_result check(const jxl_job *job, const uint8_t *in, const uint8_t *out
     tz_limits_resolve(&limits, NULL);
     limits.max_codec_bytes = UINT64_MAX;
     ctx.limits = &limits;
-    TZ_TRY(reserve(state, size, call));
-    TZ_TRY(tz_codec_jxl.decode(state->decoder, format, out, out_size, state->scratch,
-                               tz_tile_row_bytes(format), &unlimited));
+    TZ_TRY(reserve_jxl_scratch(state, size, call));
+    TZ_TRY(tz_decoder_jxl.decode(state->decoder, format, out, out_size, state->scratch,
+                                 tz_tile_row_bytes(format), &unlimited));
     if (memcmp(state->scratch, in, size) == 0)
         return TZ_OK;
     return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_CODEC, call->place,
@@ -323,75 +326,78 @@ static tz_result check(const jxl_job *job, const uint8_t *in, const uint8_t *out
                    "another level may help");
 }
 
-static bool needs_check(const tz_tile_format *format, const tz_encode_choice *choice)
+static bool needs_check(const tz_tile_format *format, const tz_encode_options *options)
 {
-    return choice->lossless && (is_float(format) || choice->level == 1);
+    return options->lossless && (is_jxl_float(format) || options->level == 1);
 }
 
-static tz_result encode(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
-                        uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
+static tz_result jxl_encode(void *opaque, const tz_tile_format *format,
+                            const tz_encode_options *options, uint8_t *in, uint8_t *out,
+                            size_t *out_size, const tz_codec_call *call)
 {
-    jxl_state *state = opaque;
-    jxl_job job = {.state = state, .encoder = state->encoder, .format = format, .choice = choice};
-    TZ_TRY(prepare(&job, in, call));
+    jxl_encoder *state = opaque;
+    jxl_encode_job job = {
+        .state = state, .encoder = state->encoder, .format = format, .options = options};
+    TZ_TRY(prepare_channels(&job, in, call));
     state->refused = 0;
     JxlEncoderReset(job.encoder);
-    if (!start(&job))
-        return failure(&job, call);
-    const size_t room = bound(format, choice) - TZ_CODEC_SLACK; /* the decoder may want it */
-    size_t left = room;
+    if (!start_jxl_frame(&job))
+        return fail_jxl_encode(&job, call);
+    const size_t capacity =
+        jxl_bound(format, options) - TZ_CODEC_SLACK; /* the decoder may want it */
+    size_t left = capacity;
     uint8_t *next = out;
     const JxlEncoderStatus status = JxlEncoderProcessOutput(job.encoder, &next, &left);
     if (status == JXL_ENC_NEED_MORE_OUTPUT)
-        return tz_codec_fail(call, "JPEG XL: a tile takes more than %zu bytes", room);
+        return tz_codec_fail(call, "JPEG XL: a tile takes more than %zu bytes", capacity);
     if (status != JXL_ENC_SUCCESS)
-        return failure(&job, call);
-    *out_size = room - left;
-    return needs_check(format, choice) ? check(&job, in, out, *out_size, call) : TZ_OK;
+        return fail_jxl_encode(&job, call);
+    *out_size = capacity - left;
+    return needs_check(format, options) ? check_round_trip(&job, in, out, *out_size, call) : TZ_OK;
 }
 
-static void deinit(void *opaque)
+static void jxl_encoder_deinit(void *opaque)
 {
-    jxl_state *state = opaque;
+    jxl_encoder *state = opaque;
     if (state->encoder)
         JxlEncoderDestroy(state->encoder);
     if (state->decoder)
-        tz_codec_jxl.deinit(state->decoder);
+        tz_decoder_jxl.deinit(state->decoder);
     tz_free(state->decoder);
     tz_free(state->scratch);
-    *state = (jxl_state){.encoder = NULL};
+    *state = (jxl_encoder){.encoder = NULL};
 }
 
-static tz_result init(void *opaque, const tz_tile_format *format, const tz_encode_choice *choice,
-                      const tz_context *ctx)
+static tz_result jxl_encoder_init(void *opaque, const tz_tile_format *format,
+                                  const tz_encode_options *options, const tz_context *ctx)
 {
-    jxl_state *state = opaque;
-    const JxlMemoryManager manager = {state, manager_alloc, manager_free};
+    jxl_encoder *state = opaque;
+    const JxlMemoryManager manager = {state, jxl_encoder_alloc, jxl_encoder_free};
     state->encoder = JxlEncoderCreate(&manager);
-    if (needs_check(format, choice))
-        state->decoder = tz_alloc_zeroed(1, tz_codec_jxl.state_size);
-    if (state->encoder && (state->decoder || !needs_check(format, choice)))
+    if (needs_check(format, options))
+        state->decoder = tz_alloc_zeroed(1, tz_decoder_jxl.state_size);
+    if (state->encoder && (state->decoder || !needs_check(format, options)))
         return TZ_OK;
-    deinit(state);
-    return tz_fail_nomem(ctx, memory(format, choice));
+    jxl_encoder_deinit(state);
+    return tz_fail_nomem(ctx, jxl_memory(format, options));
 }
 
-static const uint16_t compressions[] = {50002, 52546, 0};
+static const uint16_t jxl_encoder_compressions[] = {50002, 52546, 0};
 
 const tz_encoder tz_encoder_jxl = {
     .name = "jpegxl",
     .library = "libjxl",
-    .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR,
-    .state_size = sizeof(jxl_state),
-    .choose = choose,
-    .refuse = refuse,
-    .lossy = lossy,
-    .bound = bound,
-    .memory = memory,
-    .init = init,
-    .deinit = deinit,
-    .encode = encode,
+    .compressions = jxl_encoder_compressions,
+    .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR,
+    .state_size = sizeof(jxl_encoder),
+    .resolve_options = jxl_resolve_options,
+    .unsupported_reason = jxl_unsupported_reason,
+    .lossy = jxl_lossy,
+    .bound = jxl_bound,
+    .memory = jxl_memory,
+    .init = jxl_encoder_init,
+    .deinit = jxl_encoder_deinit,
+    .encode = jxl_encode,
 };
 
 #endif

@@ -7,38 +7,39 @@
  * of the tile is encoded both ways, and the smaller way is taken for all of it. */
 #include <lzma.h>
 
+#include "codec/alloc_cache.h"
 #include "codec/encoder.h"
-#include "codec/kept_memory.h"
 
 enum { DEFAULT_LEVEL = 6, MAX_LEVEL = 9, MIN_TRIAL = 4096, MAX_TRIAL = 16384 };
 
-typedef struct lzma_state {
-    tz_kept_memory memory;
-    tz_kept_memory trial_memory;
+typedef struct lzma_encoder {
+    tz_alloc_cache memory;
+    tz_alloc_cache trial_memory;
     uint8_t trial[MAX_TRIAL + MAX_TRIAL / 2]; /* output of no interest */
-} lzma_state;
+} lzma_encoder;
 
 /* A chain of filters: differences, where distance is not 0, and LZMA2. */
-typedef struct lzma_chain {
+typedef struct lzma_filter_chain {
     lzma_options_delta delta;
     lzma_options_lzma lzma;
     lzma_filter filters[3];
-} lzma_chain;
+} lzma_filter_chain;
 
-static const char *lzma_choose(const tz_tile_format *format, tz_encode_choice *choice)
+static const char *lzma_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
     (void)format;
-    if (choice->level == 0)
-        choice->level = DEFAULT_LEVEL;
-    if (choice->level != TZ_LEVEL_FAST && (choice->level < 1 || choice->level > MAX_LEVEL))
+    if (options->level == 0)
+        options->level = DEFAULT_LEVEL;
+    if (options->level != TZ_LEVEL_FAST && (options->level < 1 || options->level > MAX_LEVEL))
         return "LZMA levels are 1 to 9, or fast";
     return NULL;
 }
 
 /* false: liblzma does not have the preset. */
-static bool make_chain(lzma_chain *chain, int32_t level, size_t size, uint32_t distance)
+static bool make_filter_chain(lzma_filter_chain *chain, int32_t level, size_t size,
+                              uint32_t distance)
 {
-    *chain = (lzma_chain){.delta = {.type = LZMA_DELTA_TYPE_BYTE, .dist = distance}};
+    *chain = (lzma_filter_chain){.delta = {.type = LZMA_DELTA_TYPE_BYTE, .dist = distance}};
     if (lzma_lzma_preset(&chain->lzma, level == TZ_LEVEL_FAST ? 0 : (uint32_t)level))
         return false;
     if (chain->lzma.dict_size > size)
@@ -52,7 +53,7 @@ static bool make_chain(lzma_chain *chain, int32_t level, size_t size, uint32_t d
 }
 
 /* Bytes of a pixel, the distance of differences; 0: pixels are not whole bytes, or too large. */
-static uint32_t pixel_bytes(const tz_tile_format *format)
+static uint32_t pixel_distance(const tz_tile_format *format)
 {
     uint32_t bits = (uint32_t)format->samples * format->bits;
     return bits % 8 == 0 && bits / 8 <= LZMA_DELTA_DIST_MAX ? bits / 8 : 0;
@@ -60,32 +61,32 @@ static uint32_t pixel_bytes(const tz_tile_format *format)
 
 static size_t trial_size(size_t size)
 {
-    size_t part = size / 16;
-    if (part > MAX_TRIAL)
+    size_t trial_bytes = size / 16;
+    if (trial_bytes > MAX_TRIAL)
         return MAX_TRIAL;
-    return part > MIN_TRIAL ? part : size < MIN_TRIAL ? size : MIN_TRIAL;
+    return trial_bytes > MIN_TRIAL ? trial_bytes : size < MIN_TRIAL ? size : MIN_TRIAL;
 }
 
-static size_t lzma_bound(const tz_tile_format *format, const tz_encode_choice *choice)
+static size_t lzma_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     return lzma_stream_buffer_bound(tz_tile_bytes(format));
 }
 
 /* What liblzma says of the chains, and its small blocks. */
-static uint64_t lzma_memory(const tz_tile_format *format, const tz_encode_choice *choice)
+static uint64_t lzma_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     enum { SMALL_BLOCKS = 64 << 10 };
     size_t size = tz_tile_bytes(format);
-    lzma_chain chain, trial;
-    if (!make_chain(&chain, choice->level, size, 1) ||
-        !make_chain(&trial, TZ_LEVEL_FAST, trial_size(size), 1))
+    lzma_filter_chain chain, trial;
+    if (!make_filter_chain(&chain, options->level, size, 1) ||
+        !make_filter_chain(&trial, TZ_LEVEL_FAST, trial_size(size), 1))
         return 0;
     return lzma_raw_encoder_memusage(chain.filters) + lzma_raw_encoder_memusage(trial.filters) +
            SMALL_BLOCKS;
 }
 
-static tz_result fail_encode(lzma_ret result, const tz_codec_call *call)
+static tz_result fail_lzma_encode(lzma_ret result, const tz_codec_call *call)
 {
     if (result == LZMA_MEM_ERROR)
         return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->place,
@@ -94,72 +95,73 @@ static tz_result fail_encode(lzma_ret result, const tz_codec_call *call)
 }
 
 /* The size that a part of the tile gets with differences of that distance. */
-static tz_result try_distance(lzma_state *state, const uint8_t *in, size_t size, uint32_t distance,
-                              size_t *made, const tz_codec_call *call)
+static tz_result try_delta_distance(lzma_encoder *state, const uint8_t *in, size_t size,
+                                    uint32_t distance, size_t *made, const tz_codec_call *call)
 {
-    lzma_allocator allocator = {tz_kept_alloc, tz_kept_free, &state->trial_memory};
-    lzma_chain chain;
+    lzma_allocator allocator = {tz_alloc_cache_alloc, tz_alloc_cache_free, &state->trial_memory};
+    lzma_filter_chain chain;
     *made = 0;
     lzma_ret result = LZMA_OPTIONS_ERROR;
-    if (make_chain(&chain, TZ_LEVEL_FAST, size, distance))
+    if (make_filter_chain(&chain, TZ_LEVEL_FAST, size, distance))
         result = lzma_stream_buffer_encode(chain.filters, LZMA_CHECK_NONE, &allocator, in, size,
                                            state->trial, made, sizeof state->trial);
-    return result == LZMA_OK ? TZ_OK : fail_encode(result, call);
+    return result == LZMA_OK ? TZ_OK : fail_lzma_encode(result, call);
 }
 
 /* 0, or that of pixels when it makes the middle of the tile smaller. */
-static tz_result choose_distance(lzma_state *state, const tz_tile_format *format, const uint8_t *in,
-                                 uint32_t *distance, const tz_codec_call *call)
+static tz_result choose_delta_distance(lzma_encoder *state, const tz_tile_format *format,
+                                       const uint8_t *in, uint32_t *distance,
+                                       const tz_codec_call *call)
 {
     size_t size = tz_tile_bytes(format);
-    size_t part = trial_size(size);
+    size_t trial_bytes = trial_size(size);
     size_t plain, differences;
     *distance = 0;
-    if (pixel_bytes(format) == 0)
+    if (pixel_distance(format) == 0)
         return TZ_OK;
-    in += (size - part) / 2;
-    TZ_TRY(try_distance(state, in, part, 0, &plain, call));
-    TZ_TRY(try_distance(state, in, part, pixel_bytes(format), &differences, call));
+    in += (size - trial_bytes) / 2;
+    TZ_TRY(try_delta_distance(state, in, trial_bytes, 0, &plain, call));
+    TZ_TRY(try_delta_distance(state, in, trial_bytes, pixel_distance(format), &differences, call));
     if (differences < plain)
-        *distance = pixel_bytes(format);
+        *distance = pixel_distance(format);
     return TZ_OK;
 }
 
 static tz_result lzma_encode(void *opaque, const tz_tile_format *format,
-                             const tz_encode_choice *choice, uint8_t *in, uint8_t *out,
+                             const tz_encode_options *options, uint8_t *in, uint8_t *out,
                              size_t *out_size, const tz_codec_call *call)
 {
-    lzma_state *state = opaque;
-    lzma_allocator allocator = {tz_kept_alloc, tz_kept_free, &state->memory};
+    lzma_encoder *state = opaque;
+    lzma_allocator allocator = {tz_alloc_cache_alloc, tz_alloc_cache_free, &state->memory};
     size_t size = tz_tile_bytes(format);
     uint32_t distance;
-    lzma_chain chain;
-    TZ_TRY(choose_distance(state, format, in, &distance, call));
+    lzma_filter_chain chain;
+    TZ_TRY(choose_delta_distance(state, format, in, &distance, call));
     *out_size = 0;
     lzma_ret result = LZMA_OPTIONS_ERROR;
-    if (make_chain(&chain, choice->level, size, distance))
+    if (make_filter_chain(&chain, options->level, size, distance))
         result = lzma_stream_buffer_encode(chain.filters, LZMA_CHECK_CRC32, &allocator, in, size,
-                                           out, out_size, lzma_bound(format, choice));
-    return result == LZMA_OK ? TZ_OK : fail_encode(result, call);
+                                           out, out_size, lzma_bound(format, options));
+    return result == LZMA_OK ? TZ_OK : fail_lzma_encode(result, call);
 }
 
-static void lzma_deinit(void *opaque)
+static void lzma_encoder_deinit(void *opaque)
 {
-    lzma_state *state = opaque;
-    tz_kept_deinit(&state->memory);
-    tz_kept_deinit(&state->trial_memory);
+    lzma_encoder *state = opaque;
+    tz_alloc_cache_deinit(&state->memory);
+    tz_alloc_cache_deinit(&state->trial_memory);
 }
 
-static const uint16_t lzma_compressions[] = {34925, 0};
+static const uint16_t lzma_encoder_compressions[] = {34925, 0};
 
 const tz_encoder tz_encoder_lzma = {
     .name = "lzma",
     .library = "liblzma",
-    .compressions = lzma_compressions,
-    .state_size = sizeof(lzma_state),
-    .choose = lzma_choose,
+    .compressions = lzma_encoder_compressions,
+    .state_size = sizeof(lzma_encoder),
+    .resolve_options = lzma_resolve_options,
     .bound = lzma_bound,
     .memory = lzma_memory,
-    .deinit = lzma_deinit,
+    .deinit = lzma_encoder_deinit,
     .encode = lzma_encode,
 };

@@ -13,24 +13,25 @@
 #include "base/mem.h"
 
 /* One call of encode. */
-typedef struct webp_job {
+typedef struct webp_encode_job {
     uint8_t *out;
-    size_t room;
+    size_t capacity;
     size_t used;
     bool overflow;
-} webp_job;
+} webp_encode_job;
 
-static const char *choose(const tz_tile_format *format, tz_encode_choice *choice)
+static const char *webp_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
     (void)format;
-    if (choice->quality == 0)
-        choice->quality = 75;
-    return choice->quality > 100 ? "WebP quality is 1 to 100" : NULL;
+    if (options->quality == 0)
+        options->quality = 75;
+    return options->quality > 100 ? "WebP quality is 1 to 100" : NULL;
 }
 
-static const char *refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+static const char *webp_unsupported_reason(const tz_tile_format *format,
+                                           const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     if (format->bits != 8 || format->sample_format != 1 ||
         (format->samples != 3 && format->samples != 4))
         return "WebP takes 3 or 4 bands of uint8, interleaved by pixel";
@@ -41,39 +42,39 @@ static const char *refuse(const tz_tile_format *format, const tz_encode_choice *
     return NULL;
 }
 
-static bool lossy(const tz_tile_format *format, const tz_encode_choice *choice)
+static bool webp_lossy(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)format;
-    return !choice->lossless;
+    return !options->lossless;
 }
 
 /* Noise in all bands takes 4 bytes a pixel when lossless, and less than that as finest lossy
  * picture with alpha; small tiles have headers. */
 enum { PIXEL_BYTES = 8, HEADER_BYTES = 1 << 14 };
 
-static size_t bound(const tz_tile_format *format, const tz_encode_choice *choice)
+static size_t webp_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     return (size_t)format->width * format->height * PIXEL_BYTES + HEADER_BYTES;
 }
 
 /* libwebp's own, by measurement and rounded up: planes of the picture and tokens; for alpha and
  * when lossless, hash chains and backward references too, and small tiles are tried in more ways.
  */
-static uint64_t memory(const tz_tile_format *format, const tz_encode_choice *choice)
+static uint64_t webp_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t pixels = (uint64_t)format->width * format->height;
     const uint64_t tried = pixels < 1u << 17 ? pixels : 1u << 17;
     const uint64_t planes = 2u << 20;
-    if (choice->lossless)
+    if (options->lossless)
         return planes + pixels * 96 + tried * 224;
     return planes + pixels * (format->samples == 4 ? 48 : 20);
 }
 
-static int write_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)
+static int write_webp_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)
 {
-    webp_job *job = picture->custom_ptr;
-    job->overflow = size > job->room - job->used;
+    webp_encode_job *job = picture->custom_ptr;
+    job->overflow = size > job->capacity - job->used;
     if (job->overflow)
         return 0;
     memcpy(job->out + job->used, data, size);
@@ -81,7 +82,7 @@ static int write_bytes(const uint8_t *data, size_t size, const WebPPicture *pict
     return 1;
 }
 
-static const char *error_text(WebPEncodingError code)
+static const char *webp_error_text(WebPEncodingError code)
 {
     switch (code) {
     case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
@@ -94,34 +95,35 @@ static const char *error_text(WebPEncodingError code)
     }
 }
 
-static tz_result failure(const WebPPicture *picture, const webp_job *job, uint64_t memory_size,
-                         const tz_codec_call *call)
+static tz_result fail_webp_encode(const WebPPicture *picture, const webp_encode_job *job,
+                                  uint64_t memory_size, const tz_codec_call *call)
 {
     if (job->overflow)
-        return tz_codec_fail(call, "WebP: a tile takes more than %zu bytes", job->room);
+        return tz_codec_fail(call, "WebP: a tile takes more than %zu bytes", job->capacity);
     if (picture->error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ||
         picture->error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
         return tz_fail_nomem(call->ctx, memory_size);
-    return tz_codec_fail(call, "WebP: %s", error_text(picture->error_code));
+    return tz_codec_fail(call, "WebP: %s", webp_error_text(picture->error_code));
 }
 
-static tz_result encode(void *state, const tz_tile_format *format, const tz_encode_choice *choice,
-                        uint8_t *in, uint8_t *out, size_t *out_size, const tz_codec_call *call)
+static tz_result webp_encode(void *state, const tz_tile_format *format,
+                             const tz_encode_options *options, uint8_t *in, uint8_t *out,
+                             size_t *out_size, const tz_codec_call *call)
 {
     (void)state;
     WebPConfig config;
     WebPPicture picture;
-    if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)choice->quality) ||
+    if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)options->quality) ||
         !WebPPictureInit(&picture))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "libwebp is not of the version this library was built for");
-    webp_job job = {.out = out, .room = bound(format, choice)};
-    config.lossless = choice->lossless;
-    config.exact = choice->lossless || !format->alpha; /* a fourth band that hides nothing */
-    picture.use_argb = choice->lossless;
+    webp_encode_job job = {.out = out, .capacity = webp_bound(format, options)};
+    config.lossless = options->lossless;
+    config.exact = options->lossless || !format->alpha; /* a fourth band that hides nothing */
+    picture.use_argb = options->lossless;
     picture.width = (int)format->width;
     picture.height = (int)format->height;
-    picture.writer = write_bytes;
+    picture.writer = write_webp_bytes;
     picture.custom_ptr = &job;
     const int stride = (int)tz_tile_row_bytes(format);
     const bool encoded = (format->samples == 4 ? WebPPictureImportRGBA(&picture, in, stride)
@@ -131,24 +133,24 @@ static tz_result encode(void *state, const tz_tile_format *format, const tz_enco
     if (encoded)
         *out_size = job.used;
     else
-        result = failure(&picture, &job, memory(format, choice), call);
+        result = fail_webp_encode(&picture, &job, webp_memory(format, options), call);
     WebPPictureFree(&picture);
     return result;
 }
 
-static const uint16_t compressions[] = {50001, 0};
+static const uint16_t webp_encoder_compressions[] = {50001, 0};
 
 const tz_encoder tz_encoder_webp = {
     .name = "webp",
     .library = "libwebp",
-    .compressions = compressions,
-    .flags = TZ_ENCODER_NATIVE | TZ_ENCODER_NO_PREDICTOR,
-    .choose = choose,
-    .refuse = refuse,
-    .lossy = lossy,
-    .bound = bound,
-    .memory = memory,
-    .encode = encode,
+    .compressions = webp_encoder_compressions,
+    .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR,
+    .resolve_options = webp_resolve_options,
+    .unsupported_reason = webp_unsupported_reason,
+    .lossy = webp_lossy,
+    .bound = webp_bound,
+    .memory = webp_memory,
+    .encode = webp_encode,
 };
 
 #endif

@@ -36,7 +36,7 @@ const tz_encoder *const tz_encoders[] = {
     NULL,
 };
 
-static bool makes(const tz_encoder *encoder, uint16_t compression)
+static bool writes_compression(const tz_encoder *encoder, uint16_t compression)
 {
     for (const uint16_t *number = encoder->compressions; *number; number++)
         if (*number == compression)
@@ -47,12 +47,12 @@ static bool makes(const tz_encoder *encoder, uint16_t compression)
 tz_result tz_encoder_find(uint16_t compression, const tz_context *ctx, const tz_encoder **out)
 {
     for (const tz_encoder *const *encoder = tz_encoders; *encoder; encoder++) {
-        if (makes(*encoder, compression)) {
+        if (writes_compression(*encoder, compression)) {
             *out = *encoder;
             return TZ_OK;
         }
     }
-    return tz_codec_missing(compression, "encoder", ctx);
+    return tz_codec_fail_missing(compression, "encoder", ctx);
 }
 
 /* What a sample is called, but for its number of bits. */
@@ -63,15 +63,16 @@ static const char *sample_kind(uint16_t sample_format)
 }
 
 tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *format,
-                           tz_encode_choice *choice, const tz_context *ctx)
+                           tz_encode_options *options, const tz_context *ctx)
 {
-    const char *why = encoder->choose ? encoder->choose(format, choice) : NULL;
-    if (why)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", why);
-    why = encoder->refuse ? encoder->refuse(format, choice) : NULL;
-    if (why)
+    const char *reason =
+        encoder->resolve_options ? encoder->resolve_options(format, options) : NULL;
+    if (reason)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", reason);
+    reason = encoder->unsupported_reason ? encoder->unsupported_reason(format, options) : NULL;
+    if (reason)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                       "%s; tiles here are %u x %u pixels of %u x %s%u", why, format->width,
+                       "%s; tiles here are %u x %u pixels of %u x %s%u", reason, format->width,
                        format->height, (unsigned)format->samples,
                        sample_kind(format->sample_format), (unsigned)format->bits);
     return TZ_OK;

@@ -3,9 +3,9 @@
 #include "codec/inflate_trial.h"
 
 enum {
-    FIRST_REST = 32,
-    LONGEST_REST = 1024,
-    MOST_ROUNDS = 3,
+    FIRST_INTERVAL = 32,
+    MAX_INTERVAL = 1024,
+    MAX_ROUNDS = 3,
     /* per cent that number 1 takes of number 0's time */
     FASTER = 97,
     CLEARLY_FASTER = 90,
@@ -14,17 +14,18 @@ enum {
 
 unsigned tz_inflate_trial_choose(tz_inflate_trial *trial, bool *timed)
 {
-    *timed = trial->rest == 0;
+    *timed = trial->tiles_left == 0;
     if (!*timed) {
-        trial->rest--;
-        return trial->favourite;
+        trial->tiles_left--;
+        return trial->preferred;
     }
     return trial->tiles[0] > trial->tiles[1];
 }
 
-static void end_comparison(tz_inflate_trial *trial, unsigned favourite, uint32_t rest)
+static void end_comparison(tz_inflate_trial *trial, unsigned preferred, uint32_t interval)
 {
-    *trial = (tz_inflate_trial){.favourite = favourite, .rest = rest, .rest_size = rest};
+    *trial =
+        (tz_inflate_trial){.preferred = preferred, .tiles_left = interval, .interval = interval};
 }
 
 void tz_inflate_trial_report(tz_inflate_trial *trial, unsigned which, uint64_t nanoseconds,
@@ -38,13 +39,14 @@ void tz_inflate_trial_report(tz_inflate_trial *trial, unsigned which, uint64_t n
     double cost0 = (double)trial->nanoseconds[0] * (double)trial->bytes[1];
     double cost1 = (double)trial->nanoseconds[1] * (double)trial->bytes[0];
     bool clear = cost1 * 100 < cost0 * CLEARLY_FASTER || cost1 * 100 > cost0 * CLEARLY_SLOWER;
-    if (!clear && trial->tiles[0] < MOST_ROUNDS)
+    if (!clear && trial->tiles[0] < MAX_ROUNDS)
         return;
-    uint32_t rest = trial->rest_size == 0 ? FIRST_REST : trial->rest_size * 2;
-    end_comparison(trial, cost1 * 100 < cost0 * FASTER, rest < LONGEST_REST ? rest : LONGEST_REST);
+    uint32_t interval = trial->interval == 0 ? FIRST_INTERVAL : trial->interval * 2;
+    end_comparison(trial, cost1 * 100 < cost0 * FASTER,
+                   interval < MAX_INTERVAL ? interval : MAX_INTERVAL);
 }
 
 void tz_inflate_trial_give_up(tz_inflate_trial *trial)
 {
-    end_comparison(trial, 0, LONGEST_REST);
+    end_comparison(trial, 0, MAX_INTERVAL);
 }

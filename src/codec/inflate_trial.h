@@ -12,10 +12,10 @@
 typedef struct tz_inflate_trial {
     uint64_t nanoseconds[2];
     uint64_t bytes[2];
-    uint32_t tiles[2];  /* timed in this comparison */
-    uint32_t rest;      /* tiles until the next comparison */
-    uint32_t rest_size; /* of the last one: they become longer */
-    unsigned favourite;
+    uint32_t tiles[2];   /* timed in this comparison */
+    uint32_t tiles_left; /* tiles until the next comparison */
+    uint32_t interval;   /* of the last one: they become longer */
+    unsigned preferred;
 } tz_inflate_trial;
 
 /* The inflater for the next tile, 0 or 1. *timed: tell what it took. */

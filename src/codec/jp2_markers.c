@@ -62,8 +62,8 @@ static uint64_t saturated_add(uint64_t a, uint64_t b)
 static const uint8_t jp2_signature[12] = {0, 0, 0, 12, 'j', 'P', ' ', ' ', 0x0D, 0x0A, 0x87, 0x0A};
 
 /* The codestream: the whole, or what is in the box jp2c. */
-static tz_result find_stream(tz_cursor *out, const uint8_t *data, size_t size,
-                             const tz_codec_call *call)
+static tz_result find_jp2_codestream(tz_cursor *out, const uint8_t *data, size_t size,
+                                     const tz_codec_call *call)
 {
     tz_cursor cursor = tz_cursor_of(data, size);
     *out = cursor;
@@ -82,31 +82,32 @@ static tz_result find_stream(tz_cursor *out, const uint8_t *data, size_t size,
  * ------------------------------------------------------------------------------------------ */
 
 /* The image and its tiles lie on a grid, each with an offset. */
-typedef struct extent {
+typedef struct grid_axis {
     uint32_t end;
     uint32_t start;
     uint32_t tile;
     uint32_t tile_start;
-} extent;
+} grid_axis;
 
-static bool extent_fits(const extent *e)
+static bool is_valid_axis(const grid_axis *e)
 {
     return e->end > e->start && e->tile > 0 && e->tile_start <= e->start &&
            (uint64_t)e->tile_start + e->tile > e->start;
 }
 
-static uint64_t tiles_along(const extent *e)
+static uint64_t tiles_along(const grid_axis *e)
 {
     return tz_ceil_div((uint64_t)e->end - e->tile_start, e->tile);
 }
 
-static uint32_t largest_tile(const extent *e)
+static uint32_t max_tile_size(const grid_axis *e)
 {
     uint32_t whole = e->end - e->start;
     return e->tile < whole ? e->tile : whole;
 }
 
-static tz_result read_components(tz_jp2_info *info, tz_cursor *segment, const tz_codec_call *call)
+static tz_result read_jp2_components(tz_jp2_info *info, tz_cursor *segment,
+                                     const tz_codec_call *call)
 {
     for (unsigned i = 0; i < info->component_count; i++) {
         tz_jp2_component *component = &info->components[i];
@@ -122,9 +123,9 @@ static tz_result read_components(tz_jp2_info *info, tz_cursor *segment, const tz
     return TZ_OK;
 }
 
-static tz_result read_size(tz_jp2_info *info, tz_cursor segment, const tz_codec_call *call)
+static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz_codec_call *call)
 {
-    extent x, y;
+    grid_axis x, y;
     tz_cursor_be16(&segment); /* capabilities */
     x.end = tz_cursor_be32(&segment);
     y.end = tz_cursor_be32(&segment);
@@ -137,26 +138,26 @@ static tz_result read_size(tz_jp2_info *info, tz_cursor segment, const tz_codec_
     info->component_count = tz_cursor_be16(&segment);
     if (segment.overrun || tz_cursor_left(&segment) != 3u * info->component_count)
         return tz_codec_fail(call, "JPEG 2000: the size marker has a wrong length");
-    if (!extent_fits(&x) || !extent_fits(&y))
+    if (!is_valid_axis(&x) || !is_valid_axis(&y))
         return tz_codec_fail(call, "JPEG 2000: impossible size of image or tiles");
     info->width = x.end - x.start;
     info->height = y.end - y.start;
     info->has_offset = x.start > 0 || y.start > 0;
-    info->tile_width = largest_tile(&x);
-    info->tile_height = largest_tile(&y);
+    info->tile_width = max_tile_size(&x);
+    info->tile_height = max_tile_size(&y);
     info->tile_count = saturated_mul(tiles_along(&x), tiles_along(&y));
     if (info->component_count == 0)
         return tz_codec_fail(call, "JPEG 2000: no components");
     if (info->component_count > TZ_JP2_MAX_COMPONENTS)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
                        "JPEG 2000 with %u components", info->component_count);
-    return read_components(info, &segment, call);
+    return read_jp2_components(info, &segment, call);
 }
 
-static tz_result read_segment(tz_cursor *cursor, tz_cursor *segment, const tz_codec_call *call)
+static tz_result read_jp2_segment(tz_cursor *cursor, tz_cursor *segment, const tz_codec_call *call)
 {
     uint16_t length = tz_cursor_be16(cursor);
-    *segment = tz_cursor_cut(cursor, length >= 2 ? length - 2u : 0);
+    *segment = tz_cursor_slice(cursor, length >= 2 ? length - 2u : 0);
     if (length < 2 || segment->overrun)
         return tz_codec_fail(call, "JPEG 2000: a marker is cut off");
     return TZ_OK;
@@ -166,12 +167,12 @@ tz_result tz_jp2_read_info(tz_jp2_info *out, const uint8_t *data, size_t size,
                            const tz_codec_call *call)
 {
     tz_cursor stream, segment;
-    TZ_TRY(find_stream(&stream, data, size, call));
+    TZ_TRY(find_jp2_codestream(&stream, data, size, call));
     tz_jp2_info info = {.stream = stream.at, .stream_size = tz_cursor_left(&stream)};
     if (tz_cursor_be16(&stream) != MARKER_SOC || tz_cursor_be16(&stream) != MARKER_SIZ)
         return tz_codec_fail(call, "JPEG 2000: the codestream does not begin with SOC and SIZ");
-    TZ_TRY(read_segment(&stream, &segment, call));
-    TZ_TRY(read_size(&info, segment, call));
+    TZ_TRY(read_jp2_segment(&stream, &segment, call));
+    TZ_TRY(read_siz_segment(&info, segment, call));
     *out = info;
     return TZ_OK;
 }
@@ -180,7 +181,7 @@ tz_result tz_jp2_read_info(tz_jp2_info *out, const uint8_t *data, size_t size,
  * Coding styles
  * ------------------------------------------------------------------------------------------ */
 
-typedef struct walker {
+typedef struct jp2_parser {
     tz_jp2_info *info;
     tz_cursor cursor;
     bool has_style;       /* a COD or COC was there */
@@ -188,33 +189,33 @@ typedef struct walker {
     uint64_t style_bytes; /* the most of any COD or COC, for one component */
     uint64_t packets;     /* the most of any COD or COC, for one component and layer */
     const tz_codec_call *call;
-} walker;
+} jp2_parser;
 
 /* How many cells of a grid, 2^shift wide, a line of this length can touch. */
-static uint64_t cells(uint64_t length, unsigned shift)
+static uint64_t grid_cells(uint64_t length, unsigned shift)
 {
     return ((length + (UINT64_C(1) << shift) - 2) >> shift) + 1;
 }
 
 /* One level of resolution: precincts, and the code blocks in them. */
-static void count_resolution(walker *w, unsigned level, unsigned levels, uint8_t precinct,
-                             const uint8_t block[2], uint64_t *bytes, uint64_t *most)
+static void count_resolution(jp2_parser *w, unsigned level, unsigned levels, uint8_t precinct,
+                             const uint8_t block[2], uint64_t *bytes, uint64_t *max_precincts)
 {
     uint64_t width = tz_ceil_div(w->info->tile_width, UINT64_C(1) << (levels - level));
     uint64_t height = tz_ceil_div(w->info->tile_height, UINT64_C(1) << (levels - level));
     unsigned shift_x = precinct & 15, shift_y = precinct >> 4;
     unsigned bands = level == 0 ? 1 : 3, halved = level == 0 ? 0 : 1;
-    uint64_t precincts = saturated_mul(cells(width, shift_x), cells(height, shift_y));
+    uint64_t precincts = saturated_mul(grid_cells(width, shift_x), grid_cells(height, shift_y));
     unsigned block_x = block[0] < shift_x - halved ? block[0] : shift_x - halved;
     unsigned block_y = block[1] < shift_y - halved ? block[1] : shift_y - halved;
-    uint64_t blocks = saturated_mul(cells((width + halved) >> halved, block_x),
-                                    cells((height + halved) >> halved, block_y));
+    uint64_t blocks = saturated_mul(grid_cells((width + halved) >> halved, block_x),
+                                    grid_cells((height + halved) >> halved, block_y));
     *bytes = saturated_add(*bytes, saturated_mul(precincts, bands * PRECINCT_BYTES));
     *bytes = saturated_add(*bytes, saturated_mul(blocks, bands * CODE_BLOCK_BYTES));
-    *most = precincts > *most ? precincts : *most;
+    *max_precincts = precincts > *max_precincts ? precincts : *max_precincts;
 }
 
-static void note_levels(walker *w, uint8_t levels)
+static void note_levels(jp2_parser *w, uint8_t levels)
 {
     tz_jp2_info *info = w->info;
     info->has_other_levels |= w->has_style && levels != info->levels;
@@ -223,7 +224,7 @@ static void note_levels(walker *w, uint8_t levels)
 }
 
 /* The part that COD and COC have in common. */
-static tz_result read_style(walker *w, tz_cursor *segment, bool has_precincts)
+static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precincts)
 {
     uint8_t levels = tz_cursor_u8(segment);
     uint8_t block[2];
@@ -238,20 +239,20 @@ static tz_result read_style(walker *w, tz_cursor *segment, bool has_precincts)
         return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
                        "high-throughput JPEG 2000 is not supported");
     note_levels(w, levels);
-    uint64_t bytes = 0, most = 0;
+    uint64_t bytes = 0, max_precincts = 0;
     for (unsigned level = 0; level <= levels; level++) {
         uint8_t precinct = has_precincts ? tz_cursor_u8(segment) : 0xFF;
         if (segment->overrun || (level > 0 && ((precinct & 15) == 0 || precinct >> 4 == 0)))
             return tz_codec_fail(w->call, "JPEG 2000: impossible precincts");
-        count_resolution(w, level, levels, precinct, block, &bytes, &most);
+        count_resolution(w, level, levels, precinct, block, &bytes, &max_precincts);
     }
     w->style_bytes = bytes > w->style_bytes ? bytes : w->style_bytes;
-    uint64_t packets = saturated_mul(most, levels + 1u);
+    uint64_t packets = saturated_mul(max_precincts, levels + 1u);
     w->packets = packets > w->packets ? packets : w->packets;
     return TZ_OK;
 }
 
-static tz_result read_default_style(walker *w, tz_cursor segment)
+static tz_result read_default_style(jp2_parser *w, tz_cursor segment)
 {
     uint8_t flags = tz_cursor_u8(&segment);
     tz_cursor_u8(&segment); /* progression */
@@ -263,7 +264,7 @@ static tz_result read_default_style(walker *w, tz_cursor segment)
     return read_style(w, &segment, flags & 1);
 }
 
-static tz_result read_component_style(walker *w, tz_cursor segment)
+static tz_result read_component_style(jp2_parser *w, tz_cursor segment)
 {
     uint16_t component =
         w->info->component_count < 257 ? tz_cursor_u8(&segment) : tz_cursor_be16(&segment);
@@ -274,7 +275,7 @@ static tz_result read_component_style(walker *w, tz_cursor segment)
 }
 
 /* OpenJPEG marks packets that it has seen, all layers of all components in one array. */
-static void sum_up(walker *w)
+static void estimate_coding_bytes(jp2_parser *w)
 {
     tz_jp2_info *info = w->info;
     uint64_t per_tile = TILE_BYTES + (uint64_t)TILE_COMPONENT_BYTES * info->component_count;
@@ -288,10 +289,10 @@ static void sum_up(walker *w)
  * Headers and tile parts
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result read_marker(walker *w, uint16_t marker)
+static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
 {
     tz_cursor segment;
-    TZ_TRY(read_segment(&w->cursor, &segment, w->call));
+    TZ_TRY(read_jp2_segment(&w->cursor, &segment, w->call));
     switch (marker) {
     case MARKER_COD:
         return read_default_style(w, segment);
@@ -323,11 +324,11 @@ static tz_result read_marker(walker *w, uint16_t marker)
 }
 
 /* A tile part from behind its SOT marker to its end. */
-static tz_result read_part(walker *w, uint8_t *seen)
+static tz_result read_tile_part(jp2_parser *w, uint8_t *seen)
 {
     const uint8_t *start = w->cursor.at - 2;
     tz_cursor segment;
-    TZ_TRY(read_segment(&w->cursor, &segment, w->call));
+    TZ_TRY(read_jp2_segment(&w->cursor, &segment, w->call));
     uint16_t tile = tz_cursor_be16(&segment);
     uint32_t length = tz_cursor_be32(&segment);
     tz_cursor_be16(&segment); /* number of this part, and of all */
@@ -346,18 +347,18 @@ static tz_result read_part(walker *w, uint8_t *seen)
         uint16_t marker = tz_cursor_be16(&w->cursor);
         if (marker == MARKER_SOD)
             break;
-        TZ_TRY(read_marker(w, marker));
+        TZ_TRY(read_jp2_marker(w, marker));
     }
     w->cursor = rest;
     seen[tile >> 3] |= (uint8_t)(1u << (tile & 7));
     return TZ_OK;
 }
 
-static tz_result read_parts(walker *w, uint8_t *seen)
+static tz_result read_tile_parts(jp2_parser *w, uint8_t *seen)
 {
     uint16_t marker = MARKER_SOT;
     while (marker == MARKER_SOT) {
-        TZ_TRY(read_part(w, seen));
+        TZ_TRY(read_tile_part(w, seen));
         marker = tz_cursor_be16(&w->cursor);
     }
     w->info->has_end = marker == MARKER_EOC;
@@ -371,7 +372,7 @@ static tz_result read_parts(walker *w, uint8_t *seen)
 
 tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
 {
-    walker w = {
+    jp2_parser w = {
         .info = info, .cursor = tz_cursor_of(info->stream, info->stream_size), .call = call};
     uint8_t seen[(MAX_TILES + 7) / 8];
     tz_cursor segment;
@@ -380,19 +381,19 @@ tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
                           "bytes of memory for the tiles of a JPEG 2000 image"));
     if (info->tile_count > MAX_TILES)
         return tz_codec_fail(call, "JPEG 2000: more tiles than can be numbered");
-    tz_cursor_take(&w.cursor, 4); /* SOC and SIZ */
-    TZ_TRY(read_segment(&w.cursor, &segment, call));
+    tz_cursor_bytes(&w.cursor, 4); /* SOC and SIZ */
+    TZ_TRY(read_jp2_segment(&w.cursor, &segment, call));
     for (;;) {
         uint16_t marker = tz_cursor_be16(&w.cursor);
         if (marker == MARKER_SOT)
             break;
-        TZ_TRY(read_marker(&w, marker));
+        TZ_TRY(read_jp2_marker(&w, marker));
     }
     if (w.layers == 0)
         return tz_codec_fail(call, "JPEG 2000: no coding style");
     memset(seen, 0, (size_t)(info->tile_count + 7) / 8);
-    TZ_TRY(read_parts(&w, seen));
-    sum_up(&w);
+    TZ_TRY(read_tile_parts(&w, seen));
+    estimate_coding_bytes(&w);
     return TZ_OK;
 }
 

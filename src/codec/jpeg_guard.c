@@ -10,25 +10,25 @@ static tz_jpeg_guard *guard_of(j_common_ptr cinfo)
     return cinfo->client_data;
 }
 
-_Noreturn static void on_error(j_common_ptr cinfo)
+_Noreturn static void on_jpeg_error(j_common_ptr cinfo)
 {
     tz_jpeg_guard *guard = guard_of(cinfo);
     cinfo->err->format_message(cinfo, guard->text);
     longjmp(guard->jump, 1);
 }
 
-static void on_message(j_common_ptr cinfo, int level)
+static void on_jpeg_message(j_common_ptr cinfo, int level)
 {
     if (level >= 0)
         return; /* a trace */
     tz_jpeg_guard *guard = guard_of(cinfo);
     if (guard->is_fatal && guard->is_fatal(cinfo->err->msg_code))
-        on_error(cinfo);
+        on_jpeg_error(cinfo);
     if (guard->text[0] == '\0')
         cinfo->err->format_message(cinfo, guard->text);
 }
 
-static void no_output(j_common_ptr cinfo)
+static void ignore_output(j_common_ptr cinfo)
 {
     (void)cinfo;
 }
@@ -36,13 +36,13 @@ static void no_output(j_common_ptr cinfo)
 void tz_jpeg_guard_init(tz_jpeg_guard *guard, j_common_ptr cinfo)
 {
     cinfo->err = jpeg_std_error(&guard->errors);
-    guard->errors.error_exit = on_error;
-    guard->errors.emit_message = on_message;
-    guard->errors.output_message = no_output;
+    guard->errors.error_exit = on_jpeg_error;
+    guard->errors.emit_message = on_jpeg_message;
+    guard->errors.output_message = ignore_output;
     cinfo->client_data = guard;
 }
 
-bool tz_jpeg_survives(tz_jpeg_guard *guard, void (*step)(void *user), void *user)
+bool tz_jpeg_guard_run(tz_jpeg_guard *guard, void (*step)(void *user), void *user)
 {
     guard->text[0] = '\0';
     if (setjmp(guard->jump) != 0)
@@ -51,7 +51,7 @@ bool tz_jpeg_survives(tz_jpeg_guard *guard, void (*step)(void *user), void *user
     return true;
 }
 
-tz_result tz_jpeg_failure(const tz_jpeg_guard *guard, const tz_codec_call *call)
+tz_result tz_jpeg_guard_fail(const tz_jpeg_guard *guard, const tz_codec_call *call)
 {
     const tz_jpeg_memory *memory = &guard->memory;
     if (memory->over_limit)

@@ -22,10 +22,10 @@ typedef struct tz_jpeg_guard {
 void tz_jpeg_guard_init(tz_jpeg_guard *guard, j_common_ptr cinfo);
 
 /* Run a step that may fail in the middle of libjpeg; false when it did. */
-bool tz_jpeg_survives(tz_jpeg_guard *guard, void (*step)(void *user), void *user);
+bool tz_jpeg_guard_run(tz_jpeg_guard *guard, void (*step)(void *user), void *user);
 
 /* The error of a step that failed. */
-tz_result tz_jpeg_failure(const tz_jpeg_guard *guard, const tz_codec_call *call);
+tz_result tz_jpeg_guard_fail(const tz_jpeg_guard *guard, const tz_codec_call *call);
 
 #endif
 #endif

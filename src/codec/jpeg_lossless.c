@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "codec/jpeg_marker_codes.h"
-#include "codec/load.h"
+#include "codec/unaligned.h"
 
 enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6 };
 
@@ -19,8 +19,8 @@ enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6 };
  * ------------------------------------------------------------------------------------------ */
 
 /* counts: of the codes of each length, followed by the symbols; the marker's size was checked. */
-static tz_result make_codes(tz_lossless_codes *out, const uint8_t *counts,
-                            const tz_codec_call *call)
+static tz_result build_lossless_codes(tz_lossless_codes *out, const uint8_t *counts,
+                                      const tz_codec_call *call)
 {
     const uint8_t *symbols = counts + TZ_LOSSLESS_MAX_LENGTH;
     uint32_t code = 0;
@@ -49,27 +49,27 @@ static tz_result make_codes(tz_lossless_codes *out, const uint8_t *counts,
  * Bits
  * ------------------------------------------------------------------------------------------ */
 
-typedef struct bit_reader {
+typedef struct lossless_bit_reader {
     const uint8_t *at; /* a marker, once there was one */
     const uint8_t *end;
     uint64_t held;  /* from the highest bit on; below them zeros */
     unsigned count; /* bits held */
-} bit_reader;
+} lossless_bit_reader;
 
-static bool has_ff(uint32_t word)
+static bool has_ff_byte(uint32_t word)
 {
     const uint32_t inverted = ~word;
     return ((inverted - 0x01010101u) & ~inverted & 0x80808080u) != 0;
 }
 
 /* At least 32 bits, as long as there are that many before the next marker. */
-static inline void refill(bit_reader *bits)
+static inline void refill_bits(lossless_bit_reader *bits)
 {
     if (bits->count >= 32)
         return;
     if (bits->end - bits->at >= 4) {
         const uint32_t word = tz_load_be32(bits->at);
-        if (!has_ff(word)) {
+        if (!has_ff_byte(word)) {
             bits->held |= (uint64_t)word << (32 - bits->count);
             bits->count += 32;
             bits->at += 4;
@@ -100,9 +100,10 @@ static unsigned find_long_code(const tz_lossless_codes *codes, uint64_t held)
 }
 
 /* One difference, modulo 2^16; false when there is no such code or the data ends. */
-static inline bool read_difference(bit_reader *bits, const tz_lossless_codes *codes, uint16_t *out)
+static inline bool read_difference(lossless_bit_reader *bits, const tz_lossless_codes *codes,
+                                   uint16_t *out)
 {
-    refill(bits);
+    refill_bits(bits);
     unsigned found = codes->fast[bits->held >> (64 - TZ_LOSSLESS_FAST_BITS)];
     if (found == 0)
         found = find_long_code(codes, bits->held);
@@ -125,7 +126,7 @@ static inline bool read_difference(bit_reader *bits, const tz_lossless_codes *co
 }
 
 /* Pass the restart marker that must come now. Before it there is less than a byte of padding. */
-static bool pass_restart(bit_reader *bits, unsigned number)
+static bool pass_restart(lossless_bit_reader *bits, unsigned number)
 {
     if (bits->count >= 8)
         return false;
@@ -199,7 +200,7 @@ typedef struct lossless_job {
 } lossless_job;
 
 /* One sample of any width, the highest bit first, into bits that are 0. */
-static void put_bits(uint8_t *row, size_t index, unsigned bits, uint16_t value)
+static void store_sample_bits(uint8_t *row, size_t index, unsigned bits, uint16_t value)
 {
     const size_t at = index * bits;
     const unsigned used = at % 8 + bits;
@@ -212,8 +213,8 @@ static void put_bits(uint8_t *row, size_t index, unsigned bits, uint16_t value)
 }
 
 /* Samples of one component of row y of the frame. */
-static void store_row(const lossless_job *job, uint32_t y, unsigned component,
-                      const uint16_t *samples, unsigned shift)
+static void store_component_row(const lossless_job *job, uint32_t y, unsigned component,
+                                const uint16_t *samples, unsigned shift)
 {
     const unsigned bits = job->format->bits;
     const size_t step = job->info->component_count;
@@ -233,21 +234,21 @@ static void store_row(const lossless_job *job, uint32_t y, unsigned component,
         else if (bits == 16)
             memcpy(out + 2 * column, &value, sizeof value);
         else
-            put_bits(out, column, bits, value);
+            store_sample_bits(out, column, bits, value);
     }
 }
 
-static uint16_t *row_of(const lossless_job *job, uint32_t y, unsigned index)
+static uint16_t *row_buffer(const lossless_job *job, uint32_t y, unsigned index)
 {
     return job->state->rows + ((size_t)(y % 2) * TZ_JPEG_MAX_COMPONENTS + index) * job->info->width;
 }
 
-static tz_result read_differences(const lossless_job *job, const tz_jpeg_scan *scan,
-                                  bit_reader *bits, uint32_t y)
+static tz_result read_row_differences(const lossless_job *job, const tz_jpeg_lossless_scan *scan,
+                                      lossless_bit_reader *bits, uint32_t y)
 {
     uint16_t *rows[TZ_JPEG_MAX_COMPONENTS] = {0};
     for (unsigned i = 0; i < scan->count; i++)
-        rows[i] = row_of(job, y, i);
+        rows[i] = row_buffer(job, y, i);
     for (size_t x = 0; x < job->info->width; x++)
         for (unsigned i = 0; i < scan->count; i++)
             if (!read_difference(bits, &job->state->codes[i], &rows[i][x]))
@@ -256,47 +257,47 @@ static tz_result read_differences(const lossless_job *job, const tz_jpeg_scan *s
     return TZ_OK;
 }
 
-static tz_result finish_row(const lossless_job *job, const tz_jpeg_scan *scan, uint32_t y,
-                            bool is_first)
+static tz_result finish_lossless_row(const lossless_job *job, const tz_jpeg_lossless_scan *scan,
+                                     uint32_t y, bool is_first)
 {
     const unsigned depth = job->info->precision - (unsigned)scan->shift;
     for (unsigned i = 0; i < scan->count; i++) {
-        uint16_t *row = row_of(job, y, i);
+        uint16_t *row = row_buffer(job, y, i);
         if (is_first)
             add_left(row, job->info->width, (uint16_t)(1u << (depth - 1)));
         else
-            add_prediction(row, row_of(job, y + 1, i), job->info->width, scan->predictor);
+            add_prediction(row, row_buffer(job, y + 1, i), job->info->width, scan->predictor);
         uint32_t all = 0;
         for (size_t x = 0; x < job->info->width; x++)
             all |= row[x];
         if (all >> depth)
             return tz_codec_fail(job->call, "JPEG: samples of more than %u bits in row %u", depth,
                                  y);
-        store_row(job, y, scan->components[i], row, scan->shift);
+        store_component_row(job, y, scan->components[i], row, scan->shift);
     }
     return TZ_OK;
 }
 
-static tz_result decode_scan(const lossless_job *job, const tz_jpeg_scan *scan)
+static tz_result decode_lossless_scan(const lossless_job *job, const tz_jpeg_lossless_scan *scan)
 {
     const tz_jpeg_info *info = job->info;
     const uint32_t rows =
         job->reshaped || info->height < job->format->height ? info->height : job->format->height;
     const uint32_t interval = scan->restart_interval / info->width; /* rows */
-    bit_reader bits = {.at = scan->data, .end = job->end};
+    lossless_bit_reader bits = {.at = scan->data, .end = job->end};
     uint32_t restarts = 0;
     if (scan->restart_interval % info->width != 0)
         return tz_codec_fail(job->call,
                              "JPEG: a restart interval of %u in lossless rows of %u pixels",
                              scan->restart_interval, info->width);
     for (unsigned i = 0; i < scan->count; i++)
-        TZ_TRY(make_codes(&job->state->codes[i], scan->codes[i], job->call));
+        TZ_TRY(build_lossless_codes(&job->state->codes[i], scan->codes[i], job->call));
     for (uint32_t y = 0; y < rows; y++) {
         const bool starts = interval > 0 ? y % interval == 0 : y == 0;
         if (starts && y > 0 && !pass_restart(&bits, restarts++))
             return tz_codec_fail(job->call, "JPEG: no restart marker before row %u", y);
-        TZ_TRY(read_differences(job, scan, &bits, y));
-        TZ_TRY(finish_row(job, scan, y, starts));
+        TZ_TRY(read_row_differences(job, scan, &bits, y));
+        TZ_TRY(finish_lossless_row(job, scan, y, starts));
     }
     return TZ_OK;
 }
@@ -305,11 +306,11 @@ static tz_result decode_scan(const lossless_job *job, const tz_jpeg_scan *scan)
  * Frame and tile
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *format,
-                               const tz_codec_call *call)
+static tz_result check_lossless_samples(const tz_jpeg_info *info, const tz_tile_format *format,
+                                        const tz_codec_call *call)
 {
-    const tz_location place = tz_expecting(call->place, format->bits, info->precision);
-    const tz_codec_call here = {call->ctx, place};
+    const tz_location location = tz_expecting(call->place, format->bits, info->precision);
+    const tz_codec_call here = {call->ctx, location};
     if (info->precision < MIN_PRECISION || info->precision > MAX_PRECISION)
         return tz_codec_fail(&here, "JPEG: lossless samples of %u bits", info->precision);
     if (format->photometric == YCBCR && format->samples > 1)
@@ -320,12 +321,12 @@ static tz_result check_samples(const tz_jpeg_info *info, const tz_tile_format *f
     if (info->precision > format->bits || format->bits > MAX_PRECISION ||
         format->sample_format != 1)
         return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
-    return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place,
+    return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location,
                    "JPEG: lossless samples have fewer bits than those of the tile");
 }
 
 /* Sets job->reshaped. */
-static tz_result check_size(lossless_job *job)
+static tz_result check_lossless_size(lossless_job *job)
 {
     const tz_jpeg_info *info = job->info;
     const tz_tile_format *format = job->format;
@@ -351,8 +352,8 @@ static tz_result check_size(lossless_job *job)
                    info->height, format->width, format->height);
 }
 
-static tz_result take_rows(tz_jpeg_lossless *state, const tz_jpeg_info *info,
-                           const tz_codec_call *call)
+static tz_result reserve_rows(tz_jpeg_lossless *state, const tz_jpeg_info *info,
+                              const tz_codec_call *call)
 {
     const size_t wanted = (size_t)2 * TZ_JPEG_MAX_COMPONENTS * info->width;
     TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
@@ -379,13 +380,13 @@ tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *i
                         .out = out,
                         .stride = stride,
                         .row_samples = (size_t)format->width * format->samples};
-    TZ_TRY(check_samples(info, format, call));
-    TZ_TRY(check_size(&job));
-    TZ_TRY(take_rows(state, info, call));
+    TZ_TRY(check_lossless_samples(info, format, call));
+    TZ_TRY(check_lossless_size(&job));
+    TZ_TRY(reserve_rows(state, info, call));
     for (size_t y = 0; y < format->height; y++)
         memset(out + y * stride, 0, tz_tile_row_bytes(format));
     for (unsigned i = 0; i < info->scans; i++)
-        TZ_TRY(decode_scan(&job, &info->lossless_scans[i]));
+        TZ_TRY(decode_lossless_scan(&job, &info->lossless_scans[i]));
     return TZ_OK;
 }
 

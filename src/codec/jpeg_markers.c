@@ -11,7 +11,7 @@
 #include "codec/cursor.h"
 #include "codec/jpeg_marker_codes.h"
 
-typedef struct parser {
+typedef struct jpeg_parser {
     tz_cursor cursor;
     tz_jpeg_table_set tables;
     tz_jpeg_info info;
@@ -19,10 +19,10 @@ typedef struct parser {
     uint16_t restart_interval;
     bool has_frame;
     const tz_codec_call *call;
-} parser;
+} jpeg_parser;
 
 /* Why this kind of frame is not decoded; NULL when it is. */
-static const char *frame_refusal(uint8_t marker)
+static const char *unsupported_frame_kind(uint8_t marker)
 {
     switch (marker) {
     case 0xC5:
@@ -78,24 +78,24 @@ static uint8_t end_of_scan(tz_cursor *cursor)
     return marker;
 }
 
-static tz_result read_segment(parser *p, tz_cursor *segment, uint8_t marker)
+static tz_result read_jpeg_segment(jpeg_parser *p, tz_cursor *segment, uint8_t marker)
 {
     uint16_t size = tz_cursor_be16(&p->cursor);
-    *segment = tz_cursor_cut(&p->cursor, size >= 2 ? size - 2u : 0);
+    *segment = tz_cursor_slice(&p->cursor, size >= 2 ? size - 2u : 0);
     if (size < 2 || segment->overrun)
         return tz_codec_fail(p->call, "JPEG: marker %02X is cut off or has no size", marker);
     return TZ_OK;
 }
 
-static tz_result read_huffman_tables(parser *p, tz_cursor segment)
+static tz_result read_huffman_tables(jpeg_parser *p, tz_cursor segment)
 {
     while (tz_cursor_left(&segment) > 0) {
         uint8_t which = tz_cursor_u8(&segment);
-        const uint8_t *counts = tz_cursor_take(&segment, 16);
+        const uint8_t *counts = tz_cursor_bytes(&segment, 16);
         unsigned symbols = 0;
         for (int i = 0; counts && i < 16; i++)
             symbols += counts[i];
-        tz_cursor_take(&segment, symbols);
+        tz_cursor_bytes(&segment, symbols);
         if (segment.overrun || symbols > 256 || (which >> 4) > 1 || (which & 15) > 3)
             return tz_codec_fail(p->call, "JPEG: broken Huffman table %02X", which);
         uint8_t bit = (uint8_t)(1u << (which & 15));
@@ -110,11 +110,11 @@ static tz_result read_huffman_tables(parser *p, tz_cursor segment)
     return TZ_OK;
 }
 
-static tz_result read_quantization_tables(parser *p, tz_cursor segment)
+static tz_result read_quantization_tables(jpeg_parser *p, tz_cursor segment)
 {
     while (tz_cursor_left(&segment) > 0) {
         uint8_t which = tz_cursor_u8(&segment);
-        tz_cursor_take(&segment, which >> 4 ? 128 : 64);
+        tz_cursor_bytes(&segment, which >> 4 ? 128 : 64);
         if (segment.overrun || (which >> 4) > 1 || (which & 15) > 3)
             return tz_codec_fail(p->call, "JPEG: broken quantization table %02X", which);
         p->tables.quant |= (uint8_t)(1u << (which & 15));
@@ -123,7 +123,7 @@ static tz_result read_quantization_tables(parser *p, tz_cursor segment)
     return TZ_OK;
 }
 
-static tz_result read_component(parser *p, tz_cursor *segment, unsigned index)
+static tz_result read_jpeg_component(jpeg_parser *p, tz_cursor *segment, unsigned index)
 {
     tz_jpeg_component *component = &p->info.components[index];
     component->id = tz_cursor_u8(segment);
@@ -143,12 +143,12 @@ static tz_result read_component(parser *p, tz_cursor *segment, unsigned index)
     return TZ_OK;
 }
 
-static tz_result read_frame(parser *p, tz_cursor segment, uint8_t marker)
+static tz_result read_jpeg_frame(jpeg_parser *p, tz_cursor segment, uint8_t marker)
 {
-    const char *refusal = frame_refusal(marker);
-    if (refusal)
+    const char *unsupported_kind = unsupported_frame_kind(marker);
+    if (unsupported_kind)
         return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, p->call->place,
-                       "%s JPEG (marker %02X) is not supported", refusal, marker);
+                       "%s JPEG (marker %02X) is not supported", unsupported_kind, marker);
     if (p->has_frame)
         return tz_codec_fail(p->call, "JPEG: two frame headers");
     tz_jpeg_info *info = &p->info;
@@ -165,13 +165,13 @@ static tz_result read_frame(parser *p, tz_cursor segment, uint8_t marker)
     if (info->component_count == 0 || info->component_count > TZ_JPEG_MAX_COMPONENTS)
         return tz_codec_fail(p->call, "JPEG: %u components", info->component_count);
     for (unsigned i = 0; i < info->component_count; i++)
-        TZ_TRY(read_component(p, &segment, i));
+        TZ_TRY(read_jpeg_component(p, &segment, i));
     p->has_frame = true;
     return TZ_OK;
 }
 
 /* One component of a scan: its table numbers, and whether the tables are there. */
-static tz_result read_scan_component(parser *p, uint8_t id, uint8_t table, bool needs_dc,
+static tz_result read_scan_component(jpeg_parser *p, uint8_t id, uint8_t table, bool needs_dc,
                                      bool needs_ac, uint8_t *in_scan)
 {
     unsigned index = 0;
@@ -191,7 +191,7 @@ static tz_result read_scan_component(parser *p, uint8_t id, uint8_t table, bool 
     return TZ_OK;
 }
 
-static tz_result read_restart_interval(parser *p, tz_cursor segment)
+static tz_result read_restart_interval(jpeg_parser *p, tz_cursor segment)
 {
     p->restart_interval = tz_cursor_be16(&segment);
     if (segment.overrun || tz_cursor_left(&segment) > 0)
@@ -199,15 +199,15 @@ static tz_result read_restart_interval(parser *p, tz_cursor segment)
     return TZ_OK;
 }
 
-static tz_result check_scan_count(parser *p)
+static tz_result check_scan_count(jpeg_parser *p)
 {
-    tz_location place = p->call->place;
-    return tz_check_limit(p->call->ctx, offsetof(tz_limits, max_jpeg_scans), place, p->info.scans,
-                          "scans of a JPEG");
+    tz_location location = p->call->place;
+    return tz_check_limit(p->call->ctx, offsetof(tz_limits, max_jpeg_scans), location,
+                          p->info.scans, "scans of a JPEG");
 }
 
 /* More than ten blocks in the unit of an interleaved scan are forbidden. */
-static tz_result check_unit(const parser *p, unsigned count, uint8_t in_scan)
+static tz_result check_mcu_blocks(const jpeg_parser *p, unsigned count, uint8_t in_scan)
 {
     unsigned blocks = 0;
     for (unsigned i = 0; count > 1 && i < p->info.component_count; i++)
@@ -221,15 +221,15 @@ static tz_result check_unit(const parser *p, unsigned count, uint8_t in_scan)
 /* A scan of a lossless image, whose components and tables have been checked. The entropy-coded
  * bytes begin at the cursor. Each component is decoded once, so that there are never more scans
  * than components. */
-static tz_result keep_lossless_scan(parser *p, unsigned count, const uint8_t *selection,
+static tz_result keep_lossless_scan(jpeg_parser *p, unsigned count, const uint8_t *selection,
                                     const uint8_t *spectral, uint8_t in_scan)
 {
     const tz_jpeg_info *info = &p->info;
-    tz_jpeg_scan scan = {.count = (uint8_t)count,
-                         .predictor = spectral[0],
-                         .shift = spectral[2] & 15,
-                         .restart_interval = p->restart_interval,
-                         .data = p->cursor.at};
+    tz_jpeg_lossless_scan scan = {.count = (uint8_t)count,
+                                  .predictor = spectral[0],
+                                  .shift = spectral[2] & 15,
+                                  .restart_interval = p->restart_interval,
+                                  .data = p->cursor.at};
     if (p->covered & in_scan)
         return tz_codec_fail(p->call, "JPEG: two lossless scans of one component");
     if (scan.predictor < 1 || scan.predictor > 7 || spectral[1] != 0 || spectral[2] >> 4 != 0 ||
@@ -251,15 +251,15 @@ static tz_result keep_lossless_scan(parser *p, unsigned count, const uint8_t *se
     return TZ_OK;
 }
 
-static tz_result read_scan(parser *p, tz_cursor segment)
+static tz_result read_scan(jpeg_parser *p, tz_cursor segment)
 {
     if (!p->has_frame)
         return tz_codec_fail(p->call, "JPEG: a scan before the frame header");
     uint8_t count = tz_cursor_u8(&segment);
     if (count < 1 || count > p->info.component_count || tz_cursor_left(&segment) != 2u * count + 3)
         return tz_codec_fail(p->call, "JPEG: a scan header has a wrong size");
-    const uint8_t *selection = tz_cursor_take(&segment, 2u * count);
-    const uint8_t *spectral = tz_cursor_take(&segment, 3);
+    const uint8_t *selection = tz_cursor_bytes(&segment, 2u * count);
+    const uint8_t *spectral = tz_cursor_bytes(&segment, 3);
     bool first_pass = spectral[2] >> 4 == 0;
     bool has_dc = !p->info.progressive || spectral[0] == 0;
     bool needs_dc = has_dc && (!p->info.progressive || first_pass);
@@ -268,7 +268,7 @@ static tz_result read_scan(parser *p, tz_cursor segment)
     for (unsigned i = 0; i < count; i++)
         TZ_TRY(read_scan_component(p, selection[2 * i], selection[2 * i + 1], needs_dc, needs_ac,
                                    &in_scan));
-    TZ_TRY(check_unit(p, count, in_scan));
+    TZ_TRY(check_mcu_blocks(p, count, in_scan));
     if (p->info.lossless)
         TZ_TRY(keep_lossless_scan(p, count, selection, spectral, in_scan));
     if (needs_dc)
@@ -279,21 +279,21 @@ static tz_result read_scan(parser *p, tz_cursor segment)
     return check_scan_count(p);
 }
 
-static void read_adobe(parser *p, tz_cursor segment)
+static void read_adobe(jpeg_parser *p, tz_cursor segment)
 {
-    const uint8_t *text = tz_cursor_take(&segment, 12);
+    const uint8_t *text = tz_cursor_bytes(&segment, 12);
     if (text && memcmp(text, "Adobe", 5) == 0)
         p->info.adobe_transform = text[11];
 }
 
-static tz_result read_marker(parser *p, uint8_t marker)
+static tz_result read_jpeg_marker(jpeg_parser *p, uint8_t marker)
 {
     tz_cursor segment;
     if (stands_alone(marker))
         return TZ_OK;
-    TZ_TRY(read_segment(p, &segment, marker));
+    TZ_TRY(read_jpeg_segment(p, &segment, marker));
     if (tz_marker_is_frame(marker))
-        return read_frame(p, segment, marker);
+        return read_jpeg_frame(p, segment, marker);
     switch (marker) {
     case TZ_MARKER_DHT:
         return read_huffman_tables(p, segment);
@@ -317,9 +317,11 @@ static tz_result read_marker(parser *p, uint8_t marker)
     }
 }
 
-static tz_result start(parser *p, const uint8_t *data, size_t size, const tz_codec_call *call)
+static tz_result start_parser(jpeg_parser *p, const uint8_t *data, size_t size,
+                              const tz_codec_call *call)
 {
-    *p = (parser){.cursor = tz_cursor_of(data, size), .call = call, .info.adobe_transform = -1};
+    *p =
+        (jpeg_parser){.cursor = tz_cursor_of(data, size), .call = call, .info.adobe_transform = -1};
     if (size < 4 || data[0] != 0xFF || data[1] != TZ_MARKER_SOI)
         return tz_codec_fail(call, "JPEG: the stream does not begin with SOI");
     p->cursor.at += 2;
@@ -329,21 +331,21 @@ static tz_result start(parser *p, const uint8_t *data, size_t size, const tz_cod
 tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_t size,
                               const tz_codec_call *call)
 {
-    parser p;
-    TZ_TRY(start(&p, data, size, call));
+    jpeg_parser p;
+    TZ_TRY(start_parser(&p, data, size, call));
     for (;;) {
         uint8_t marker = next_marker(&p.cursor);
         if (marker == 0 || marker == TZ_MARKER_EOI)
             break;
         if (tz_marker_is_frame(marker) || marker == TZ_MARKER_SOS)
             return tz_codec_fail(call, "JPEGTables hold an image, not only tables");
-        TZ_TRY(read_marker(&p, marker));
+        TZ_TRY(read_jpeg_marker(&p, marker));
     }
     *out = p.tables;
     return TZ_OK;
 }
 
-static tz_result check_covered(const parser *p)
+static tz_result check_covered(const jpeg_parser *p)
 {
     if (!p->has_frame)
         return tz_codec_fail(p->call, "JPEG: no frame header");
@@ -355,12 +357,12 @@ static tz_result check_covered(const parser *p)
 tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
                             tz_jpeg_table_set tables, const tz_codec_call *call)
 {
-    parser p;
-    TZ_TRY(start(&p, data, size, call));
+    jpeg_parser p;
+    TZ_TRY(start_parser(&p, data, size, call));
     p.tables = tables;
     uint8_t marker = next_marker(&p.cursor);
     while (marker != 0 && marker != TZ_MARKER_EOI) {
-        TZ_TRY(read_marker(&p, marker));
+        TZ_TRY(read_jpeg_marker(&p, marker));
         if (marker == TZ_MARKER_SOS && !p.info.many_scans)
             break; /* libjpeg looks no further */
         marker = marker == TZ_MARKER_SOS ? end_of_scan(&p.cursor) : next_marker(&p.cursor);

@@ -25,7 +25,7 @@ typedef struct tz_jpeg_component {
 } tz_jpeg_component;
 
 /* One scan of a lossless image. What it points to is in the stream or in JPEGTables. */
-typedef struct tz_jpeg_scan {
+typedef struct tz_jpeg_lossless_scan {
     uint8_t count;                                /* components in the scan */
     uint8_t components[TZ_JPEG_MAX_COMPONENTS];   /* indices into tz_jpeg_info.components */
     const uint8_t *codes[TZ_JPEG_MAX_COMPONENTS]; /* 16 counts, then symbols */
@@ -33,7 +33,7 @@ typedef struct tz_jpeg_scan {
     uint8_t shift;                                /* the point transform */
     uint16_t restart_interval;                    /* units; 0: none */
     const uint8_t *data;                          /* entropy-coded bytes */
-} tz_jpeg_scan;
+} tz_jpeg_lossless_scan;
 
 typedef struct tz_jpeg_info {
     uint16_t width;
@@ -47,7 +47,8 @@ typedef struct tz_jpeg_info {
     bool changes_tables;     /* has tables of its own */
     int16_t adobe_transform; /* 0 none, 1 YCbCr, 2 YCCK; -1: no Adobe marker */
     uint32_t scans;
-    tz_jpeg_scan lossless_scans[TZ_JPEG_MAX_COMPONENTS]; /* each component is in one of them */
+    tz_jpeg_lossless_scan
+        lossless_scans[TZ_JPEG_MAX_COMPONENTS]; /* each component is in one of them */
 } tz_jpeg_info;
 
 /* An abbreviated stream for table specification (tag JPEGTables): which tables it has. Anything but

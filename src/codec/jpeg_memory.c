@@ -21,8 +21,8 @@ enum {
     BLOCK_SIZE = 1 << 16 /* the smallest block */
 };
 
-struct tz_jpeg_block {
-    tz_jpeg_block *next;
+struct tz_jpeg_pool_block {
+    tz_jpeg_pool_block *next;
     size_t used; /* of capacity, from start */
     size_t capacity;
     uint8_t *start;
@@ -36,14 +36,14 @@ struct jvirt_barray_control {
     struct jvirt_barray_control *next;
 };
 
-static tz_jpeg_memory *memory_of(j_common_ptr cinfo)
+static tz_jpeg_memory *jpeg_memory_of(j_common_ptr cinfo)
 {
     return cinfo->client_data;
 }
 
-_Noreturn static void refuse(j_common_ptr cinfo, size_t size, bool over_limit)
+_Noreturn static void fail_allocation(j_common_ptr cinfo, size_t size, bool over_limit)
 {
-    tz_jpeg_memory *memory = memory_of(cinfo);
+    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
     memory->refused = size;
     memory->over_limit = over_limit;
     cinfo->err->msg_code = JERR_OUT_OF_MEMORY;
@@ -53,28 +53,29 @@ _Noreturn static void refuse(j_common_ptr cinfo, size_t size, bool over_limit)
         ;
 }
 
-static size_t round_up(size_t size, size_t unit)
+static size_t round_up_size(size_t size, size_t unit)
 {
     return (size + unit - 1) / unit * unit;
 }
 
 /* A block with room for size bytes, in front of the list. */
-static tz_jpeg_block *add_block(j_common_ptr cinfo, tz_jpeg_block **list, size_t size)
+static tz_jpeg_pool_block *add_pool_block(j_common_ptr cinfo, tz_jpeg_pool_block **list,
+                                          size_t size)
 {
-    size_t extra = round_up(sizeof(tz_jpeg_block), ALIGNMENT) + ALIGNMENT;
-    tz_jpeg_block *block = tz_alloc(size + extra);
+    size_t extra = round_up_size(sizeof(tz_jpeg_pool_block), ALIGNMENT) + ALIGNMENT;
+    tz_jpeg_pool_block *block = tz_alloc(size + extra);
     if (!block)
-        refuse(cinfo, size, false);
-    uintptr_t start = round_up((uintptr_t)(block + 1), ALIGNMENT);
-    *block = (tz_jpeg_block){*list, 0, size, (uint8_t *)block + (start - (uintptr_t)block)};
+        fail_allocation(cinfo, size, false);
+    uintptr_t start = round_up_size((uintptr_t)(block + 1), ALIGNMENT);
+    *block = (tz_jpeg_pool_block){*list, 0, size, (uint8_t *)block + (start - (uintptr_t)block)};
     *list = block;
     return block;
 }
 
-static void free_blocks(tz_jpeg_block **list)
+static void free_pool_blocks(tz_jpeg_pool_block **list)
 {
     while (*list) {
-        tz_jpeg_block *next = (*list)->next;
+        tz_jpeg_pool_block *next = (*list)->next;
         tz_free(*list);
         *list = next;
     }
@@ -82,9 +83,9 @@ static void free_blocks(tz_jpeg_block **list)
 
 static void *alloc_permanent(j_common_ptr cinfo, size_t size)
 {
-    tz_jpeg_block *block = memory_of(cinfo)->permanent;
+    tz_jpeg_pool_block *block = jpeg_memory_of(cinfo)->permanent;
     if (!block || block->capacity - block->used < size)
-        block = add_block(cinfo, &memory_of(cinfo)->permanent, size > 4096 ? size : 4096);
+        block = add_pool_block(cinfo, &jpeg_memory_of(cinfo)->permanent, size > 4096 ? size : 4096);
     void *allocated = block->start + block->used;
     block->used += size;
     return allocated;
@@ -92,15 +93,15 @@ static void *alloc_permanent(j_common_ptr cinfo, size_t size)
 
 static void *alloc_image(j_common_ptr cinfo, size_t size)
 {
-    tz_jpeg_memory *memory = memory_of(cinfo);
-    tz_jpeg_block *block = memory->image;
+    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
+    tz_jpeg_pool_block *block = memory->image;
     if (!block || block->capacity - block->used < size) {
         size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
         if (!block && memory->wanted > capacity && memory->wanted <= memory->limit)
             capacity = memory->wanted;
         if (capacity > memory->limit || memory->image_held > memory->limit - capacity)
-            refuse(cinfo, memory->image_held + capacity, true);
-        block = add_block(cinfo, &memory->image, capacity);
+            fail_allocation(cinfo, memory->image_held + capacity, true);
+        block = add_pool_block(cinfo, &memory->image, capacity);
         memory->image_held += capacity;
     }
     void *allocated = block->start + block->used;
@@ -108,11 +109,11 @@ static void *alloc_image(j_common_ptr cinfo, size_t size)
     return allocated;
 }
 
-static void *alloc(j_common_ptr cinfo, int pool, size_t size)
+static void *pool_alloc(j_common_ptr cinfo, int pool, size_t size)
 {
     if (size > SIZE_MAX / 2)
-        refuse(cinfo, size, true);
-    size = round_up(size, ALIGNMENT);
+        fail_allocation(cinfo, size, true);
+    size = round_up_size(size, ALIGNMENT);
     return pool == JPOOL_PERMANENT ? alloc_permanent(cinfo, size) : alloc_image(cinfo, size);
 }
 
@@ -121,18 +122,19 @@ static void **alloc_rows(j_common_ptr cinfo, int pool, size_t row_size, size_t c
 {
     size_t size, pointers_size;
     /* SIMD code works in steps of two vectors */
-    if (row_size > SIZE_MAX / 4 || !tz_size_mul(round_up(row_size, 2 * ALIGNMENT), count, &size) ||
+    if (row_size > SIZE_MAX / 4 ||
+        !tz_size_mul(round_up_size(row_size, 2 * ALIGNMENT), count, &size) ||
         !tz_size_mul(count, sizeof(void *), &pointers_size))
-        refuse(cinfo, SIZE_MAX, true);
-    void **rows = alloc(cinfo, pool, pointers_size);
-    uint8_t *data = alloc(cinfo, pool, size);
+        fail_allocation(cinfo, SIZE_MAX, true);
+    void **rows = pool_alloc(cinfo, pool, pointers_size);
+    uint8_t *data = pool_alloc(cinfo, pool, size);
     for (size_t i = 0; i < count; i++)
-        rows[i] = data + i * round_up(row_size, 2 * ALIGNMENT);
+        rows[i] = data + i * round_up_size(row_size, 2 * ALIGNMENT);
     return rows;
 }
 
 /* Arrays of samples have the type that fits the image, whatever the pointer says. */
-static size_t sample_size(j_common_ptr cinfo)
+static size_t jpeg_sample_size(j_common_ptr cinfo)
 {
 #if TZ_JPEG_HAS_12_BITS
     if ((cinfo->is_decompressor ? ((j_decompress_ptr)cinfo)->data_precision
@@ -146,7 +148,7 @@ static size_t sample_size(j_common_ptr cinfo)
 
 static JSAMPARRAY alloc_samples(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
 {
-    return (JSAMPARRAY)alloc_rows(cinfo, pool, (size_t)width * sample_size(cinfo), height);
+    return (JSAMPARRAY)alloc_rows(cinfo, pool, (size_t)width * jpeg_sample_size(cinfo), height);
 }
 
 static JBLOCKARRAY alloc_blocks(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
@@ -164,29 +166,30 @@ static jvirt_sarray_ptr request_samples(j_common_ptr cinfo, int pool, boolean ze
                                         JDIMENSION width, JDIMENSION height, JDIMENSION access)
 {
     (void)pool, (void)zeroed, (void)width, (void)height, (void)access;
-    refuse(cinfo, 0, true);
+    fail_allocation(cinfo, 0, true);
 }
 
 static JSAMPARRAY access_samples(j_common_ptr cinfo, jvirt_sarray_ptr array, JDIMENSION start,
                                  JDIMENSION count, boolean writable)
 {
     (void)array, (void)start, (void)count, (void)writable;
-    refuse(cinfo, 0, true);
+    fail_allocation(cinfo, 0, true);
 }
 
 static jvirt_barray_ptr request_blocks(j_common_ptr cinfo, int pool, boolean zeroed,
                                        JDIMENSION width, JDIMENSION height, JDIMENSION access)
 {
     (void)access;
-    struct jvirt_barray_control *array = alloc(cinfo, pool, sizeof *array);
-    *array = (struct jvirt_barray_control){NULL, width, height, zeroed, memory_of(cinfo)->arrays};
-    memory_of(cinfo)->arrays = array;
+    struct jvirt_barray_control *array = pool_alloc(cinfo, pool, sizeof *array);
+    *array =
+        (struct jvirt_barray_control){NULL, width, height, zeroed, jpeg_memory_of(cinfo)->arrays};
+    jpeg_memory_of(cinfo)->arrays = array;
     return array;
 }
 
-static void realize(j_common_ptr cinfo)
+static void realize_arrays(j_common_ptr cinfo)
 {
-    tz_jpeg_memory *memory = memory_of(cinfo);
+    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
     for (struct jvirt_barray_control *array = memory->arrays; array; array = array->next) {
         array->rows = alloc_blocks(cinfo, JPOOL_IMAGE, array->width, array->height);
         if (array->zeroed)
@@ -215,7 +218,7 @@ static JBLOCKARRAY access_blocks(j_common_ptr cinfo, jvirt_barray_ptr array, JDI
  * next image: asked for there, where it can fail. */
 static void free_pool(j_common_ptr cinfo, int pool)
 {
-    tz_jpeg_memory *memory = memory_of(cinfo);
+    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
     if (pool != JPOOL_IMAGE)
         return;
     memory->arrays = NULL;
@@ -223,7 +226,7 @@ static void free_pool(j_common_ptr cinfo, int pool)
         memory->image->used = 0;
         return;
     }
-    free_blocks(&memory->image);
+    free_pool_blocks(&memory->image);
     memory->wanted = memory->image_held;
     memory->image_held = 0;
 }
@@ -236,13 +239,13 @@ static void self_destruct(j_common_ptr cinfo)
 void tz_jpeg_memory_init(tz_jpeg_memory *memory, j_common_ptr cinfo)
 {
     *memory = (tz_jpeg_memory){.library = cinfo->mem, .limit = UINT64_MAX};
-    memory->manager = (struct jpeg_memory_mgr){.alloc_small = alloc,
-                                               .alloc_large = alloc,
+    memory->manager = (struct jpeg_memory_mgr){.alloc_small = pool_alloc,
+                                               .alloc_large = pool_alloc,
                                                .alloc_sarray = alloc_samples,
                                                .alloc_barray = alloc_blocks,
                                                .request_virt_sarray = request_samples,
                                                .request_virt_barray = request_blocks,
-                                               .realize_virt_arrays = realize,
+                                               .realize_virt_arrays = realize_arrays,
                                                .access_virt_sarray = access_samples,
                                                .access_virt_barray = access_blocks,
                                                .free_pool = free_pool,
@@ -261,8 +264,8 @@ void tz_jpeg_memory_begin(tz_jpeg_memory *memory, uint64_t limit)
 void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, j_common_ptr cinfo)
 {
     cinfo->mem = memory->library;
-    free_blocks(&memory->image);
-    free_blocks(&memory->permanent);
+    free_pool_blocks(&memory->image);
+    free_pool_blocks(&memory->permanent);
 }
 
 #endif

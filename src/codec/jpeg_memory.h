@@ -15,14 +15,14 @@
 /* libjpeg-turbo 3 decodes 8 and 12 bits with the same library. */
 #define TZ_JPEG_HAS_12_BITS (LIBJPEG_TURBO_VERSION_NUMBER >= 3000000)
 
-typedef struct tz_jpeg_block tz_jpeg_block;
+typedef struct tz_jpeg_pool_block tz_jpeg_pool_block;
 
 /* client_data must point to the tz_jpeg_memory. */
 typedef struct tz_jpeg_memory {
     struct jpeg_memory_mgr manager;  /* libjpeg sees this */
     struct jpeg_memory_mgr *library; /* the one it came with */
-    tz_jpeg_block *permanent;
-    tz_jpeg_block *image;                /* newest first */
+    tz_jpeg_pool_block *permanent;
+    tz_jpeg_pool_block *image;           /* newest first */
     size_t image_held;                   /* bytes of all blocks of the image */
     size_t wanted;                       /* of the next image's first block */
     struct jvirt_barray_control *arrays; /* not realized yet */

@@ -10,11 +10,11 @@
 #include "codec/jpeg_marker_codes.h"
 
 /* Marker and segment. */
-typedef struct segment {
+typedef struct jpeg_segment {
     uint8_t marker;
     const uint8_t *at; /* its FF */
     size_t size;       /* with the marker */
-} segment;
+} jpeg_segment;
 
 static bool is_table(uint8_t marker)
 {
@@ -22,12 +22,12 @@ static bool is_table(uint8_t marker)
 }
 
 /* The marker at the cursor with its segment; false where none begins, and the cursor stays. */
-static bool next_segment(tz_cursor *cursor, segment *out)
+static bool next_segment(tz_cursor *cursor, jpeg_segment *out)
 {
     const size_t left = tz_cursor_left(cursor);
     if (left < 2 || cursor->at[0] != 0xFF || cursor->at[1] == 0 || cursor->at[1] == 0xFF)
         return false;
-    *out = (segment){cursor->at[1], cursor->at, 2};
+    *out = (jpeg_segment){cursor->at[1], cursor->at, 2};
     if (out->marker != TZ_MARKER_SOI && !tz_marker_is_restart(out->marker)) {
         if (left < 4)
             return false;
@@ -40,7 +40,7 @@ static bool next_segment(tz_cursor *cursor, segment *out)
     return true;
 }
 
-static uint8_t *put(uint8_t *to, const void *bytes, size_t size)
+static uint8_t *append_jpeg_bytes(uint8_t *to, const void *bytes, size_t size)
 {
     memcpy(to, bytes, size);
     return to + size;
@@ -48,27 +48,27 @@ static uint8_t *put(uint8_t *to, const void *bytes, size_t size)
 
 enum { AT_HEIGHT = 5, AT_WIDTH = 7, MIN_FRAME = 10 }; /* of the bytes of a frame header */
 
-static uint16_t number_at(const uint8_t *at)
+static uint16_t read_be16_at(const uint8_t *at)
 {
     return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-static bool fits(const segment *frame, const tz_tile_format *format)
+static bool frame_fits(const jpeg_segment *frame, const tz_tile_format *format)
 {
-    return frame->size >= MIN_FRAME && number_at(frame->at + AT_WIDTH) <= format->width &&
-           number_at(frame->at + AT_HEIGHT) <= format->height;
+    return frame->size >= MIN_FRAME && read_be16_at(frame->at + AT_WIDTH) <= format->width &&
+           read_be16_at(frame->at + AT_HEIGHT) <= format->height;
 }
 
-static uint8_t *put_frame(uint8_t *to, const segment *frame, const tz_tile_format *format)
+static uint8_t *append_frame(uint8_t *to, const jpeg_segment *frame, const tz_tile_format *format)
 {
-    uint8_t *end = put(to, frame->at, frame->size);
+    uint8_t *end = append_jpeg_bytes(to, frame->at, frame->size);
     if (frame->size < MIN_FRAME)
         return end;
-    if (number_at(to + AT_HEIGHT) == 0) {
+    if (read_be16_at(to + AT_HEIGHT) == 0) {
         to[AT_HEIGHT] = (uint8_t)(format->height >> 8);
         to[AT_HEIGHT + 1] = (uint8_t)format->height;
     }
-    if (number_at(to + AT_WIDTH) == 0) {
+    if (read_be16_at(to + AT_WIDTH) == 0) {
         to[AT_WIDTH] = (uint8_t)(format->width >> 8);
         to[AT_WIDTH + 1] = (uint8_t)format->width;
     }
@@ -77,9 +77,9 @@ static uint8_t *put_frame(uint8_t *to, const segment *frame, const tz_tile_forma
 
 /* Entropy-coded bytes. Those of a strip that is part of a longer stream go on with the numbers of
  * the restart markers before them. */
-static uint8_t *put_data(uint8_t *to, const uint8_t *in, size_t size)
+static uint8_t *append_scan_data(uint8_t *to, const uint8_t *in, size_t size)
 {
-    uint8_t *end = put(to, in, size);
+    uint8_t *end = append_jpeg_bytes(to, in, size);
     uint8_t first = 0;
     for (uint8_t *at = to; at + 1 < end; at++) {
         at = memchr(at, 0xFF, (size_t)(end - at - 1));
@@ -97,19 +97,19 @@ static uint8_t *put_data(uint8_t *to, const uint8_t *in, size_t size)
 }
 
 /* The headers at the cursor, up to data. */
-typedef struct headers {
-    segment frame; /* size 0: none, as the next */
-    segment scan;
-} headers;
+typedef struct jpeg_headers {
+    jpeg_segment frame; /* size 0: none, as the next */
+    jpeg_segment scan;
+} jpeg_headers;
 
 /* Tables go to the stream; frame and scan are found. */
-static uint8_t *put_tables(uint8_t *to, tz_cursor *cursor, headers *out)
+static uint8_t *append_tables(uint8_t *to, tz_cursor *cursor, jpeg_headers *out)
 {
-    segment found;
-    *out = (headers){{0, cursor->at, 0}, {0, cursor->at, 0}};
+    jpeg_segment found;
+    *out = (jpeg_headers){{0, cursor->at, 0}, {0, cursor->at, 0}};
     while (out->scan.size == 0 && next_segment(cursor, &found)) {
         if (is_table(found.marker))
-            to = put(to, found.at, found.size);
+            to = append_jpeg_bytes(to, found.at, found.size);
         else if (tz_marker_is_frame(found.marker))
             out->frame = found;
         else if (found.marker == TZ_MARKER_SOS)
@@ -139,16 +139,16 @@ tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, con
         state->stream = grown;
         state->capacity = (size_t)wanted;
     }
-    tz_cursor of_file = tz_cursor_of(format->tables, format->tables_size);
-    tz_cursor of_tile = tz_cursor_of(in, in_size);
-    headers file, tile;
-    uint8_t *end = put(state->stream, (const uint8_t[]){0xFF, TZ_MARKER_SOI}, 2);
-    end = put_tables(end, &of_file, &file);
-    end = put_tables(end, &of_tile, &tile);
-    end = put_frame(end, fits(&tile.frame, format) ? &tile.frame : &file.frame, format);
-    end = put(end, tile.scan.size > 0 ? tile.scan.at : file.scan.at,
-              tile.scan.size > 0 ? tile.scan.size : file.scan.size);
-    end = put_data(end, of_tile.at, tz_cursor_left(&of_tile));
+    tz_cursor file_cursor = tz_cursor_of(format->tables, format->tables_size);
+    tz_cursor tile_cursor = tz_cursor_of(in, in_size);
+    jpeg_headers file, tile;
+    uint8_t *end = append_jpeg_bytes(state->stream, (const uint8_t[]){0xFF, TZ_MARKER_SOI}, 2);
+    end = append_tables(end, &file_cursor, &file);
+    end = append_tables(end, &tile_cursor, &tile);
+    end = append_frame(end, frame_fits(&tile.frame, format) ? &tile.frame : &file.frame, format);
+    end = append_jpeg_bytes(end, tile.scan.size > 0 ? tile.scan.at : file.scan.at,
+                            tile.scan.size > 0 ? tile.scan.size : file.scan.size);
+    end = append_scan_data(end, tile_cursor.at, tz_cursor_left(&tile_cursor));
     *size = (size_t)(end - state->stream);
     return TZ_OK;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "codec/load.h"
+#include "codec/unaligned.h"
 
 enum { MARKER_EOI = 0xD9, MARKER_SOI = 0xD8, MARKER_SOS = 0xDA, MARKER_DHT = 0xC4 };
 enum {
@@ -27,13 +27,13 @@ static uint32_t found_code(unsigned length, uint8_t symbol)
     return (length + (symbol & 15u)) << 16 | length << 8 | symbol;
 }
 
-void tz_jpeg_code_reader_init(tz_jpeg_code_reader *reader, const tz_jpeg_code *code)
+void tz_jpeg_huffman_reader_init(tz_jpeg_huffman_reader *reader, const tz_jpeg_huffman *code)
 {
     uint32_t next = 0;
     unsigned symbol = 0;
-    *reader = (tz_jpeg_code_reader){.limits = {0}};
+    *reader = (tz_jpeg_huffman_reader){.limits = {0}};
     memcpy(reader->symbols, code->symbols, sizeof reader->symbols);
-    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE; length++, next <<= 1) {
+    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE_LENGTH; length++, next <<= 1) {
         reader->offsets[length] = symbol - next;
         for (unsigned i = 0; i < code->counts[length]; i++, next++, symbol++) {
             if (length > TZ_JPEG_QUICK_BITS)
@@ -47,9 +47,9 @@ void tz_jpeg_code_reader_init(tz_jpeg_code_reader *reader, const tz_jpeg_code *c
 }
 
 /* A code that is longer than the quick ones, at the top of word; 0: none. */
-static uint32_t search_code(const tz_jpeg_code_reader *reader, uint64_t word)
+static uint32_t search_long_code(const tz_jpeg_huffman_reader *reader, uint64_t word)
 {
-    for (unsigned length = TZ_JPEG_QUICK_BITS + 1; length <= TZ_JPEG_MAX_CODE; length++) {
+    for (unsigned length = TZ_JPEG_QUICK_BITS + 1; length <= TZ_JPEG_MAX_CODE_LENGTH; length++) {
         const uint32_t code = (uint32_t)(word >> (64 - length));
         if (code < reader->limits[length])
             return found_code(length, reader->symbols[(code + reader->offsets[length]) & 255]);
@@ -67,19 +67,19 @@ typedef struct written_code {
     uint32_t length; /* with the value */
 } written_code;
 
-typedef struct bit_writer {
+typedef struct token_bit_writer {
     uint64_t bits; /* the lowest `held` of them are not written yet */
     unsigned held; /* below 32 */
     uint8_t *out;
     const uint8_t *end;
-} bit_writer;
+} token_bit_writer;
 
-static inline bool has_ff(uint32_t word)
+static inline bool has_ff_byte(uint32_t word)
 {
     return ((~word - 0x01010101u) & word & 0x80808080u) != 0;
 }
 
-static inline void put_byte(bit_writer *writer, uint8_t byte)
+static inline void write_stuffed_byte(token_bit_writer *writer, uint8_t byte)
 {
     *writer->out++ = byte;
     if (byte == 0xFF)
@@ -87,7 +87,7 @@ static inline void put_byte(bit_writer *writer, uint8_t byte)
 }
 
 /* At most 32 bits; false when there is no room. */
-static inline bool put_bits(bit_writer *writer, uint32_t bits, unsigned count)
+static inline bool write_bits(token_bit_writer *writer, uint32_t bits, unsigned count)
 {
     writer->bits = writer->bits << count | bits;
     writer->held += count;
@@ -97,9 +97,9 @@ static inline bool put_bits(bit_writer *writer, uint32_t bits, unsigned count)
         return false;
     writer->held -= 32;
     const uint32_t word = (uint32_t)(writer->bits >> writer->held);
-    if (has_ff(word)) {
+    if (has_ff_byte(word)) {
         for (int shift = 24; shift >= 0; shift -= 8)
-            put_byte(writer, (uint8_t)(word >> shift));
+            write_stuffed_byte(writer, (uint8_t)(word >> shift));
     } else {
         const uint32_t stored = tz_load_be32((const uint8_t *)&word);
         memcpy(writer->out, &stored, sizeof stored);
@@ -109,23 +109,23 @@ static inline bool put_bits(bit_writer *writer, uint32_t bits, unsigned count)
 }
 
 /* The last bits, filled up with ones. */
-static bool put_end(bit_writer *writer)
+static bool flush_bits(token_bit_writer *writer)
 {
     const unsigned fill = (8 - writer->held % 8) % 8;
-    if (!put_bits(writer, (1u << fill) - 1, fill) || writer->end - writer->out < MAX_STEP)
+    if (!write_bits(writer, (1u << fill) - 1, fill) || writer->end - writer->out < MAX_STEP)
         return false;
     while (writer->held > 0) {
         writer->held -= 8;
-        put_byte(writer, (uint8_t)(writer->bits >> writer->held));
+        write_stuffed_byte(writer, (uint8_t)(writer->bits >> writer->held));
     }
     return true;
 }
 
-static void assign_codes(written_code *out, const tz_jpeg_code *code)
+static void assign_codes(written_code *out, const tz_jpeg_huffman *code)
 {
     uint32_t next = 0;
     unsigned symbol = 0;
-    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE; length++, next <<= 1) {
+    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE_LENGTH; length++, next <<= 1) {
         for (unsigned i = 0; i < code->counts[length]; i++, next++, symbol++) {
             const unsigned size = code->symbols[symbol] & 15u;
             out[code->symbols[symbol]] = (written_code){next << size, length + size};
@@ -133,14 +133,14 @@ static void assign_codes(written_code *out, const tz_jpeg_code *code)
     }
 }
 
-static bool write_tokens(bit_writer *writer, const written_code *codes, const uint32_t *tokens,
-                         size_t count)
+static bool write_tokens(token_bit_writer *writer, const written_code *codes,
+                         const uint32_t *tokens, size_t count)
 {
-    bit_writer local = *writer; /* which bytes written to out cannot change */
+    token_bit_writer local = *writer; /* which bytes written to out cannot change */
     bool fits = true;
     for (size_t i = 0; fits && i < count; i++) {
         const written_code code = codes[TOKEN_CODE(tokens[i])];
-        fits = put_bits(&local, code.bits | TOKEN_VALUE(tokens[i]), code.length);
+        fits = write_bits(&local, code.bits | TOKEN_VALUE(tokens[i]), code.length);
     }
     *writer = local;
     return fits;
@@ -150,21 +150,22 @@ static bool write_tokens(bit_writer *writer, const written_code *codes, const ui
  * The scan
  * ------------------------------------------------------------------------------------------ */
 
-typedef struct bit_reader {
+typedef struct token_bit_reader {
     const uint8_t *next;
     uint64_t word; /* what comes, from the highest bit on */
     unsigned held; /* bits of it */
-} bit_reader;
+} token_bit_reader;
 
 /* The next token; 0, which is none, when no code fits. */
-static inline uint32_t next_token(bit_reader *in, const tz_jpeg_code_reader *reader, unsigned code)
+static inline uint32_t read_token(token_bit_reader *in, const tz_jpeg_huffman_reader *reader,
+                                  unsigned code)
 {
     in->word |= tz_load_be64(in->next) >> in->held;
     in->next += (63 - in->held) >> 3;
     in->held |= 56;
     uint32_t found = reader->quick[in->word >> (64 - TZ_JPEG_QUICK_BITS)];
     if (found == 0)
-        found = search_code(reader, in->word);
+        found = search_long_code(reader, in->word);
     const unsigned length = found >> 8 & 255, all = found >> 16, symbol = found & 255;
     const uint32_t value = (uint32_t)(in->word << length >> 1 >> (63 - (symbol & 15)));
     in->word <<= all;
@@ -174,15 +175,16 @@ static inline uint32_t next_token(bit_reader *in, const tz_jpeg_code_reader *rea
 
 /* One block; where its tokens end, or NULL. Counting costs nothing here, where reading waits for
  * itself. */
-static inline uint32_t *split_block(uint32_t *tokens, uint64_t *occurrences, bit_reader *in,
-                                    const tz_jpeg_code_reader *readers, unsigned set)
+static inline uint32_t *tokenize_block(uint32_t *tokens, uint64_t *occurrences,
+                                       token_bit_reader *in, const tz_jpeg_huffman_reader *readers,
+                                       unsigned set)
 {
     const unsigned dc = 2 * set, ac = dc + 1;
-    *tokens = next_token(in, &readers[dc], dc);
+    *tokens = read_token(in, &readers[dc], dc);
     occurrences[TOKEN_CODE(*tokens)]++;
     bool found = *tokens++ != 0;
     for (unsigned sample = 1; found && sample < BLOCK_SAMPLES;) {
-        const uint32_t token = next_token(in, &readers[ac], ac);
+        const uint32_t token = read_token(in, &readers[ac], ac);
         const unsigned symbol = token >> 16 & 255;
         *tokens++ = token;
         occurrences[TOKEN_CODE(token)]++;
@@ -195,14 +197,15 @@ static inline uint32_t *split_block(uint32_t *tokens, uint64_t *occurrences, bit
 }
 
 /* All tokens of a scan; how many, or 0. */
-static size_t split_scan(uint32_t *tokens, uint64_t *occurrences, const tz_jpeg_scan *scan,
-                         const tz_jpeg_code_reader *readers, const uint8_t *data, size_t size)
+static size_t tokenize_scan(uint32_t *tokens, uint64_t *occurrences,
+                            const tz_jpeg_mcu_layout *layout, const tz_jpeg_huffman_reader *readers,
+                            const uint8_t *data, size_t size)
 {
-    bit_reader in = {.next = data};
+    token_bit_reader in = {.next = data};
     uint32_t *next = tokens;
-    for (uint64_t unit = 0; unit < scan->units; unit++) {
-        for (unsigned block = 0; block < scan->blocks[0] + scan->blocks[1]; block++) {
-            next = split_block(next, occurrences, &in, readers, block >= scan->blocks[0]);
+    for (uint64_t unit = 0; unit < layout->mcu_count; unit++) {
+        for (unsigned block = 0; block < layout->blocks[0] + layout->blocks[1]; block++) {
+            next = tokenize_block(next, occurrences, &in, readers, block >= layout->blocks[0]);
             if (!next || in.next > data + size + sizeof in.word)
                 return 0;
         }
@@ -216,7 +219,7 @@ static size_t split_scan(uint32_t *tokens, uint64_t *occurrences, const tz_jpeg_
  * ------------------------------------------------------------------------------------------ */
 
 /* Where the marker of the scan is; 0: nowhere. */
-static size_t find_scan(const uint8_t *in, size_t size)
+static size_t find_sos(const uint8_t *in, size_t size)
 {
     if (size < 4 || in[0] != 0xFF || in[1] != MARKER_SOI)
         return 0;
@@ -230,7 +233,7 @@ static size_t find_scan(const uint8_t *in, size_t size)
 
 /* Take the zeros behind bytes of all ones away, up to the marker at the end; 0 when there is
  * another marker. */
-static size_t unstuff(uint8_t *data, size_t size)
+static size_t remove_stuffing(uint8_t *data, size_t size)
 {
     const uint8_t *from = data, *end = data + size;
     uint8_t *to = data;
@@ -250,65 +253,66 @@ static size_t unstuff(uint8_t *data, size_t size)
 }
 
 /* The segment that defines a code; class and number are those of JPEG. */
-static uint8_t *put_code(uint8_t *out, const tz_jpeg_code *code, unsigned index)
+static uint8_t *put_dht_segment(uint8_t *out, const tz_jpeg_huffman *code, unsigned index)
 {
-    const unsigned size = 2 + 1 + TZ_JPEG_MAX_CODE + code->symbol_count;
+    const unsigned size = 2 + 1 + TZ_JPEG_MAX_CODE_LENGTH + code->symbol_count;
     *out++ = 0xFF;
     *out++ = MARKER_DHT;
     *out++ = (uint8_t)(size >> 8);
     *out++ = (uint8_t)size;
     *out++ = (uint8_t)((index & 1) << 4 | index >> 1);
-    memcpy(out, code->counts + 1, TZ_JPEG_MAX_CODE);
-    memcpy(out + TZ_JPEG_MAX_CODE, code->symbols, code->symbol_count);
-    return out + TZ_JPEG_MAX_CODE + code->symbol_count;
+    memcpy(out, code->counts + 1, TZ_JPEG_MAX_CODE_LENGTH);
+    memcpy(out + TZ_JPEG_MAX_CODE_LENGTH, code->symbols, code->symbol_count);
+    return out + TZ_JPEG_MAX_CODE_LENGTH + code->symbol_count;
 }
 
-static uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, size_t size)
+static uint8_t *append_stream_bytes(uint8_t *out, const uint8_t *bytes, size_t size)
 {
     memcpy(out, bytes, size);
     return out + size;
 }
 
 /* Codes made for the tokens, as segments of the stream and for writing. */
-static uint8_t *put_codes(uint8_t *out, written_code *codes, const tz_jpeg_scan *scan,
-                          const uint64_t *occurrences)
+static uint8_t *put_dht_segments(uint8_t *out, written_code *codes,
+                                 const tz_jpeg_mcu_layout *layout, const uint64_t *occurrences)
 {
-    for (unsigned i = 0; i < TZ_JPEG_CODES; i++) {
-        tz_jpeg_code code;
-        if (scan->blocks[i / 2] == 0)
+    for (unsigned i = 0; i < TZ_JPEG_HUFFMAN_CODES; i++) {
+        tz_jpeg_huffman code;
+        if (layout->blocks[i / 2] == 0)
             continue;
-        tz_jpeg_code_make(&code, occurrences + (size_t)i * 256);
+        tz_jpeg_huffman_build(&code, occurrences + (size_t)i * 256);
         assign_codes(codes + (size_t)i * 256, &code);
-        out = put_code(out, &code, i);
+        out = put_dht_segment(out, &code, i);
     }
     return out;
 }
 
-bool tz_jpeg_recode(const tz_jpeg_code_reader readers[TZ_JPEG_CODES], const tz_jpeg_scan *scan,
-                    uint8_t *in, size_t in_size, uint32_t *tokens, uint8_t *out, size_t room,
-                    size_t *out_size)
+bool tz_jpeg_recode(const tz_jpeg_huffman_reader readers[TZ_JPEG_HUFFMAN_CODES],
+                    const tz_jpeg_mcu_layout *layout, uint8_t *in, size_t in_size, uint32_t *tokens,
+                    uint8_t *out, size_t capacity, size_t *out_size)
 {
-    enum { CODE_SEGMENT = 2 + 2 + 1 + TZ_JPEG_MAX_CODE + 256 };
-    const size_t scan_at = find_scan(in, in_size);
+    enum { CODE_SEGMENT = 2 + 2 + 1 + TZ_JPEG_MAX_CODE_LENGTH + 256 };
+    const size_t scan_at = find_sos(in, in_size);
     if (scan_at == 0)
         return false;
     const size_t data_at = scan_at + 2 + (size_t)(in[scan_at + 2] << 8 | in[scan_at + 3]);
-    if (data_at >= in_size || room < data_at + TZ_JPEG_CODES * CODE_SEGMENT)
+    if (data_at >= in_size || capacity < data_at + TZ_JPEG_HUFFMAN_CODES * CODE_SEGMENT)
         return false;
-    const size_t data_size = unstuff(in + data_at, in_size - data_at);
-    uint64_t occurrences[TZ_JPEG_CODES * 256] = {0};
-    const size_t count = split_scan(tokens, occurrences, scan, readers, in + data_at, data_size);
+    const size_t data_size = remove_stuffing(in + data_at, in_size - data_at);
+    uint64_t occurrences[TZ_JPEG_HUFFMAN_CODES * 256] = {0};
+    const size_t count =
+        tokenize_scan(tokens, occurrences, layout, readers, in + data_at, data_size);
     if (count == 0)
         return false;
-    written_code codes[TZ_JPEG_CODES * 256];
-    uint8_t *next = put_bytes(out, in, scan_at);
-    next = put_codes(next, codes, scan, occurrences);
-    next = put_bytes(next, in + scan_at, data_at - scan_at);
-    bit_writer writer = {.out = next, .end = out + room};
-    if (!write_tokens(&writer, codes, tokens, count) || !put_end(&writer) ||
+    written_code codes[TZ_JPEG_HUFFMAN_CODES * 256];
+    uint8_t *next = append_stream_bytes(out, in, scan_at);
+    next = put_dht_segments(next, codes, layout, occurrences);
+    next = append_stream_bytes(next, in + scan_at, data_at - scan_at);
+    token_bit_writer writer = {.out = next, .end = out + capacity};
+    if (!write_tokens(&writer, codes, tokens, count) || !flush_bits(&writer) ||
         writer.end - writer.out < 2)
         return false;
-    writer.out = put_bytes(writer.out, (const uint8_t[]){0xFF, MARKER_EOI}, 2);
+    writer.out = append_stream_bytes(writer.out, (const uint8_t[]){0xFF, MARKER_EOI}, 2);
     *out_size = (size_t)(writer.out - out);
     return true;
 }

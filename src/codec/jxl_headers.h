@@ -40,15 +40,15 @@ typedef struct tz_jxl_bits {
 } tz_jxl_bits;
 
 /* count <= 32 */
-uint32_t tz_jxl_read(tz_jxl_bits *bits, unsigned count);
+uint32_t tz_jxl_read_bits(tz_jxl_bits *bits, unsigned count);
 uint64_t tz_jxl_read_u64(tz_jxl_bits *bits);
 
 /* One of four ways, chosen by two bits: offset + a number of so many bits. */
-typedef struct tz_jxl_choice {
+typedef struct tz_jxl_distribution {
     uint8_t bits;
     uint32_t offset;
-} tz_jxl_choice;
-uint32_t tz_jxl_read_u32(tz_jxl_bits *bits, const tz_jxl_choice choices[4]);
+} tz_jxl_distribution;
+uint32_t tz_jxl_read_u32(tz_jxl_bits *bits, const tz_jxl_distribution distributions[4]);
 
 void tz_jxl_skip_name(tz_jxl_bits *bits);
 

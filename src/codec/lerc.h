@@ -84,7 +84,7 @@ static inline bool tz_lerc_is_valid(const tz_lerc_blob *blob, size_t pixel)
     return !blob->mask || blob->mask[pixel >> 3] & (0x80u >> (pixel & 7));
 }
 
-static inline bool tz_lerc_broken(tz_lerc_blob *blob, const char *defect)
+static inline bool tz_lerc_fail(tz_lerc_blob *blob, const char *defect)
 {
     blob->defect = defect;
     return false;
@@ -188,8 +188,8 @@ static inline int tz_lerc_huffman_next(const tz_lerc_huffman *huffman, tz_lerc_b
  * The ways to store values
  * ------------------------------------------------------------------------------------------ */
 
-bool tz_lerc_read_raw(tz_lerc_blob *blob); /* lerc_values.c */
-bool tz_lerc_fill(tz_lerc_blob *blob);     /* lerc_values.c */
+bool tz_lerc_read_raw(tz_lerc_blob *blob);      /* lerc_values.c */
+bool tz_lerc_fill_constant(tz_lerc_blob *blob); /* lerc_values.c */
 bool tz_lerc_read_huffman(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
                           bool differences);  /* lerc_values.c */
 bool tz_lerc_read_blocks(tz_lerc_blob *blob); /* lerc_blocks.c */

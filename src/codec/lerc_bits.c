@@ -2,7 +2,7 @@
  * Numbers of a fixed number of bits, and Huffman codes. */
 #include "codec/lerc.h"
 
-#include "codec/load.h"
+#include "codec/unaligned.h"
 
 /* ---------------------------------------------------------------------------------------------
  * Bit stuffing
@@ -86,7 +86,7 @@ static void unpack_high_first(const uint8_t *data, unsigned bits, uint32_t *out,
 /* count numbers of bits bits (1 to 31). */
 static bool unpack(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t *out, size_t count)
 {
-    const uint8_t *data = tz_cursor_take(cursor, (count * bits + 7) / 8);
+    const uint8_t *data = tz_cursor_bytes(cursor, (count * bits + 7) / 8);
     if (!data || count == 0)
         return false;
     if (version >= 3)
@@ -185,7 +185,7 @@ static bool read_codes(tz_lerc_huffman *huffman, tz_cursor *cursor, const uint32
         add_code(huffman, code);
     }
     size_t words_used = words_before - bits.word_count - (size_t)(bits.held / 32);
-    return tz_cursor_take(cursor, words_used * 4) != NULL;
+    return tz_cursor_bytes(cursor, words_used * 4) != NULL;
 }
 
 bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t version)

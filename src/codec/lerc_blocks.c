@@ -4,30 +4,35 @@
  * from the depth before. */
 #include "codec/lerc.h"
 
-enum { RAW = 0, QUANTIZED = 1, ZERO = 2, CONSTANT = 3 }; /* bits 0 and 1 of a block's first byte */
+enum {
+    BLOCK_RAW = 0,
+    BLOCK_QUANTIZED = 1,
+    BLOCK_ZERO = 2,
+    BLOCK_CONSTANT = 3
+}; /* bits 0 and 1 of a block's first byte */
 
-typedef struct square {
+typedef struct lerc_block_rect {
     uint32_t x0, x1, y0, y1;
     uint32_t depth;
-} square;
+} lerc_block_rect;
 
 /* How to make values of what a block stores. */
-typedef struct recipe {
+typedef struct lerc_dequantizer {
     const uint32_t *steps; /* one for each valid pixel; NULL: all 0 */
     unsigned width;        /* bits of each */
     double offset;
     double scale;
     double maximum;
     bool differences;
-} recipe;
+} lerc_dequantizer;
 
-static uint8_t *square_row(const tz_lerc_blob *blob, const square *at, uint32_t y)
+static uint8_t *block_row(const tz_lerc_blob *blob, const lerc_block_rect *at, uint32_t y)
 {
     return blob->target.out + (size_t)y * blob->target.stride + (size_t)at->x0 * blob->target.step +
            at->depth * tz_lerc_type_size(blob->header.type);
 }
 
-static size_t count_valid(const tz_lerc_blob *blob, const square *at)
+static size_t count_valid_pixels(const tz_lerc_blob *blob, const lerc_block_rect *at)
 {
     if (!blob->mask)
         return (size_t)(at->x1 - at->x0) * (at->y1 - at->y0);
@@ -39,23 +44,24 @@ static size_t count_valid(const tz_lerc_blob *blob, const square *at)
 }
 
 /* Any block, one value at a time. */
-static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *how)
+static void store_any(const tz_lerc_blob *blob, const lerc_block_rect *at,
+                      const lerc_dequantizer *quant)
 {
     uint32_t type = blob->header.type;
     size_t size = tz_lerc_type_size(type);
-    const uint32_t *step = how->steps;
+    const uint32_t *step = quant->steps;
     for (uint32_t y = at->y0; y < at->y1; y++) {
-        uint8_t *out = square_row(blob, at, y);
+        uint8_t *out = block_row(blob, at, y);
         for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step) {
             if (!tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
                 continue;
-            double value = how->offset;
+            double value = quant->offset;
             if (step)
-                value += *step++ * how->scale;
-            if (how->differences)
+                value += *step++ * quant->scale;
+            if (quant->differences)
                 value += tz_lerc_load(out - size, type);
-            if ((step || how->differences) && how->maximum < value)
-                value = how->maximum;
+            if ((step || quant->differences) && quant->maximum < value)
+                value = quant->maximum;
             tz_lerc_store(out, type, value);
         }
     }
@@ -64,7 +70,7 @@ static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *
 /* Quantized blocks without mask and differences, which is nearly all of them: one function for each
  * type, with the conversion in the loop, and copies of it for rows of 8 values, which nearly all
  * have. Steps have at most 31 bits. */
-#define PLACE_QUANTIZED(name, type, number, highest, convert)                                      \
+#define DEFINE_STORE_QUANTIZED(name, type, number, highest, convert)                               \
     __attribute__((always_inline)) static inline void name##_row(                                  \
         uint8_t *out, size_t pixel, const uint32_t *step, size_t width, number offset,             \
         number scale, number maximum)                                                              \
@@ -82,14 +88,15 @@ static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *
         _Pragma("GCC unroll 8") for (size_t x = 0; x < width; x++)                                 \
             memcpy(out + x * pixel, &row[x], sizeof *row);                                         \
     }                                                                                              \
-    static void name(const tz_lerc_blob *blob, const square *at, const recipe *how)                \
+    static void name(const tz_lerc_blob *blob, const lerc_block_rect *at,                          \
+                     const lerc_dequantizer *quant)                                                \
     {                                                                                              \
-        const uint32_t *step = how->steps;                                                         \
-        const number offset = (number)how->offset, scale = (number)how->scale;                     \
+        const uint32_t *step = quant->steps;                                                       \
+        const number offset = (number)quant->offset, scale = (number)quant->scale;                 \
         const number maximum =                                                                     \
-            how->maximum < (double)(highest) ? (number)how->maximum : (highest);                   \
+            quant->maximum < (double)(highest) ? (number)quant->maximum : (highest);               \
         const size_t width = at->x1 - at->x0, pixel = blob->target.step;                           \
-        uint8_t *out = square_row(blob, at, at->y0);                                               \
+        uint8_t *out = block_row(blob, at, at->y0);                                                \
         for (uint32_t y = at->y0; y < at->y1; y++, step += width, out += blob->target.stride) {    \
             if (width == 8 && scale == 1)                                                          \
                 name##_row(out, pixel, step, 8, offset, 1, maximum);                               \
@@ -103,75 +110,80 @@ static void place_any(const tz_lerc_blob *blob, const square *at, const recipe *
 #define IN_RANGE(low, high)                                                                        \
     (value >= (double)(low) ? value <= (double)(high) ? value : (double)(high) : (double)(low))
 
-PLACE_QUANTIZED(place_int8, int8_t, double, __builtin_inf(), IN_RANGE(INT8_MIN, INT8_MAX))
-PLACE_QUANTIZED(place_uint8, uint8_t, double, __builtin_inf(), IN_RANGE(0, UINT8_MAX))
-PLACE_QUANTIZED(place_int16, int16_t, double, __builtin_inf(), IN_RANGE(INT16_MIN, INT16_MAX))
-PLACE_QUANTIZED(place_uint16, uint16_t, double, __builtin_inf(), IN_RANGE(0, UINT16_MAX))
-PLACE_QUANTIZED(place_int32, int32_t, double, __builtin_inf(), IN_RANGE(INT32_MIN, INT32_MAX))
-PLACE_QUANTIZED(place_uint32, uint32_t, double, __builtin_inf(), IN_RANGE(0, UINT32_MAX))
-PLACE_QUANTIZED(place_float, float, double, __builtin_inf(), value)
-PLACE_QUANTIZED(place_double, double, double, __builtin_inf(), value)
+DEFINE_STORE_QUANTIZED(store_int8, int8_t, double, __builtin_inf(), IN_RANGE(INT8_MIN, INT8_MAX))
+DEFINE_STORE_QUANTIZED(store_uint8, uint8_t, double, __builtin_inf(), IN_RANGE(0, UINT8_MAX))
+DEFINE_STORE_QUANTIZED(store_int16, int16_t, double, __builtin_inf(),
+                       IN_RANGE(INT16_MIN, INT16_MAX))
+DEFINE_STORE_QUANTIZED(store_uint16, uint16_t, double, __builtin_inf(), IN_RANGE(0, UINT16_MAX))
+DEFINE_STORE_QUANTIZED(store_int32, int32_t, double, __builtin_inf(),
+                       IN_RANGE(INT32_MIN, INT32_MAX))
+DEFINE_STORE_QUANTIZED(store_uint32, uint32_t, double, __builtin_inf(), IN_RANGE(0, UINT32_MAX))
+DEFINE_STORE_QUANTIZED(store_float, float, double, __builtin_inf(), value)
+DEFINE_STORE_QUANTIZED(store_double, double, double, __builtin_inf(), value)
 
-PLACE_QUANTIZED(place_whole_int8, int8_t, int32_t, INT8_MAX, AT_LEAST(INT8_MIN))
-PLACE_QUANTIZED(place_whole_uint8, uint8_t, int32_t, UINT8_MAX, AT_LEAST(0))
-PLACE_QUANTIZED(place_whole_int16, int16_t, int32_t, INT16_MAX, AT_LEAST(INT16_MIN))
-PLACE_QUANTIZED(place_whole_uint16, uint16_t, int32_t, UINT16_MAX, AT_LEAST(0))
+DEFINE_STORE_QUANTIZED(store_whole_int8, int8_t, int32_t, INT8_MAX, AT_LEAST(INT8_MIN))
+DEFINE_STORE_QUANTIZED(store_whole_uint8, uint8_t, int32_t, UINT8_MAX, AT_LEAST(0))
+DEFINE_STORE_QUANTIZED(store_whole_int16, int16_t, int32_t, INT16_MAX, AT_LEAST(INT16_MIN))
+DEFINE_STORE_QUANTIZED(store_whole_uint16, uint16_t, int32_t, UINT16_MAX, AT_LEAST(0))
 
-typedef void place_function(const tz_lerc_blob *blob, const square *at, const recipe *how);
+typedef void store_function(const tz_lerc_blob *blob, const lerc_block_rect *at,
+                            const lerc_dequantizer *quant);
 
 /* Whether all of it can be computed in 32-bit integers, with the same result: everything is a whole
  * number, and none is too large. */
-static bool is_whole(const recipe *how)
+static bool fits_int32(const lerc_dequantizer *quant)
 {
-    const double most = 1 << 29; /* the sum of two is in range too */
-    double largest = (double)((UINT32_C(1) << how->width) - 1);
-    return how->offset >= -most && how->scale >= 0 && how->scale <= most && how->maximum >= -most &&
-           how->maximum <= most && how->offset + largest * how->scale <= most && largest <= most &&
-           how->scale == (double)(int32_t)how->scale &&
-           how->maximum == (double)(int32_t)how->maximum;
+    const double limit = 1 << 29; /* the sum of two is in range too */
+    double largest = (double)((UINT32_C(1) << quant->width) - 1);
+    return quant->offset >= -limit && quant->scale >= 0 && quant->scale <= limit &&
+           quant->maximum >= -limit && quant->maximum <= limit &&
+           quant->offset + largest * quant->scale <= limit && largest <= limit &&
+           quant->scale == (double)(int32_t)quant->scale &&
+           quant->maximum == (double)(int32_t)quant->maximum;
 }
 
-static void place(const tz_lerc_blob *blob, const square *at, const recipe *how)
+static void store_lerc_block(const tz_lerc_blob *blob, const lerc_block_rect *at,
+                             const lerc_dequantizer *quant)
 {
-    static place_function *const whole[] = {place_whole_int8, place_whole_uint8, place_whole_int16,
-                                            place_whole_uint16};
-    static place_function *const any[TZ_LERC_TYPES] = {place_int8,   place_uint8, place_int16,
-                                                       place_uint16, place_int32, place_uint32,
-                                                       place_float,  place_double};
-    if (!how->steps || how->differences || blob->mask)
-        place_any(blob, at, how);
-    else if (blob->header.type <= TZ_LERC_UINT16 && is_whole(how))
-        whole[blob->header.type](blob, at, how);
+    static store_function *const whole[] = {store_whole_int8, store_whole_uint8, store_whole_int16,
+                                            store_whole_uint16};
+    static store_function *const any[TZ_LERC_TYPES] = {store_int8,   store_uint8, store_int16,
+                                                       store_uint16, store_int32, store_uint32,
+                                                       store_float,  store_double};
+    if (!quant->steps || quant->differences || blob->mask)
+        store_any(blob, at, quant);
+    else if (blob->header.type <= TZ_LERC_UINT16 && fits_int32(quant))
+        whole[blob->header.type](blob, at, quant);
     else
-        any[blob->header.type](blob, at, how);
+        any[blob->header.type](blob, at, quant);
 }
 
-static bool place_raw(tz_lerc_blob *blob, const square *at)
+static bool store_raw_block(tz_lerc_blob *blob, const lerc_block_rect *at)
 {
     uint32_t type = blob->header.type;
     size_t size = tz_lerc_type_size(type), width = at->x1 - at->x0;
     bool packed = !blob->mask && blob->target.step == size;
-    if (tz_cursor_left(&blob->data) < count_valid(blob, at) * size)
-        return tz_lerc_broken(blob, "a raw block is cut off");
+    if (tz_cursor_left(&blob->data) < count_valid_pixels(blob, at) * size)
+        return tz_lerc_fail(blob, "a raw block is cut off");
     for (uint32_t y = at->y0; y < at->y1; y++) {
-        uint8_t *out = square_row(blob, at, y);
+        uint8_t *out = block_row(blob, at, y);
         if (packed) {
-            tz_lerc_copy(out, tz_cursor_take(&blob->data, width * size), width, type);
+            tz_lerc_copy(out, tz_cursor_bytes(&blob->data, width * size), width, type);
             continue;
         }
         for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step)
             if (tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
-                tz_lerc_copy(out, tz_cursor_take(&blob->data, size), 1, type);
+                tz_lerc_copy(out, tz_cursor_bytes(&blob->data, size), 1, type);
     }
     return true;
 }
 
 /* 0, or the values of the depth before. */
-static void place_zero(const tz_lerc_blob *blob, const square *at, bool differences)
+static void store_zero_block(const tz_lerc_blob *blob, const lerc_block_rect *at, bool differences)
 {
     size_t size = tz_lerc_type_size(blob->header.type);
     for (uint32_t y = at->y0; y < at->y1; y++) {
-        uint8_t *out = square_row(blob, at, y);
+        uint8_t *out = block_row(blob, at, y);
         for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step) {
             if (!tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
                 continue;
@@ -207,51 +219,53 @@ static bool read_offset(tz_lerc_blob *blob, unsigned narrower, bool differences,
     uint32_t type = blob->header.type;
     type = offset_type(differences && type < TZ_LERC_FLOAT ? TZ_LERC_INT32 : type, narrower);
     if (type >= TZ_LERC_TYPES)
-        return tz_lerc_broken(blob, "the type of a block");
-    const uint8_t *data = tz_cursor_take(&blob->data, tz_lerc_type_size(type));
+        return tz_lerc_fail(blob, "the type of a block");
+    const uint8_t *data = tz_cursor_bytes(&blob->data, tz_lerc_type_size(type));
     if (!data)
-        return tz_lerc_broken(blob, "a block is cut off");
+        return tz_lerc_fail(blob, "a block is cut off");
     *out = tz_lerc_load(data, type);
     return true;
 }
 
-static bool place_computed(tz_lerc_blob *blob, const square *at, uint8_t first, bool differences)
+static bool store_computed_block(tz_lerc_blob *blob, const lerc_block_rect *at, uint8_t first,
+                                 bool differences)
 {
     uint32_t steps[TZ_LERC_MAX_BLOCK * TZ_LERC_MAX_BLOCK];
     size_t size = tz_lerc_type_size(blob->header.type);
-    recipe how = {NULL, 0, 0, 2 * blob->header.max_error, blob->header.maximum, differences};
-    if (!read_offset(blob, first >> 6, differences, &how.offset))
+    lerc_dequantizer quant = {NULL,       0, 0, 2 * blob->header.max_error, blob->header.maximum,
+                              differences};
+    if (!read_offset(blob, first >> 6, differences, &quant.offset))
         return false;
     if (blob->maxima && blob->header.depth > 1)
-        how.maximum = tz_lerc_load(blob->maxima + at->depth * size, blob->header.type);
+        quant.maximum = tz_lerc_load(blob->maxima + at->depth * size, blob->header.type);
     size_t count;
-    if ((first & 3) == QUANTIZED) {
+    if ((first & 3) == BLOCK_QUANTIZED) {
         if (!tz_lerc_unstuff(&blob->data, blob->header.version, steps, sizeof steps / sizeof *steps,
-                             &count, &how.width) ||
-            count != count_valid(blob, at))
-            return tz_lerc_broken(blob, "the numbers of a block");
-        how.steps = steps;
+                             &count, &quant.width) ||
+            count != count_valid_pixels(blob, at))
+            return tz_lerc_fail(blob, "the numbers of a block");
+        quant.steps = steps;
     }
-    place(blob, at, &how);
+    store_lerc_block(blob, at, &quant);
     return true;
 }
 
-static bool read_block(tz_lerc_blob *blob, const square *at)
+static bool read_lerc_block(tz_lerc_blob *blob, const lerc_block_rect *at)
 {
     uint8_t first = tz_cursor_u8(&blob->data);
     if (blob->data.overrun)
-        return tz_lerc_broken(blob, "blocks are missing");
+        return tz_lerc_fail(blob, "blocks are missing");
     bool newer = blob->header.version >= 5;
     bool differences = newer && (first & 4);
     unsigned check = newer ? 14 : 15; /* some bits of the column, to notice damage */
     if ((first >> 2 & check) != (at->x0 >> 3 & check) || (differences && at->depth == 0) ||
-        (differences && (first & 3) == RAW))
-        return tz_lerc_broken(blob, "the first byte of a block");
-    if ((first & 3) == RAW)
-        return place_raw(blob, at);
-    if ((first & 3) != ZERO)
-        return place_computed(blob, at, first, differences);
-    place_zero(blob, at, differences);
+        (differences && (first & 3) == BLOCK_RAW))
+        return tz_lerc_fail(blob, "the first byte of a block");
+    if ((first & 3) == BLOCK_RAW)
+        return store_raw_block(blob, at);
+    if ((first & 3) != BLOCK_ZERO)
+        return store_computed_block(blob, at, first, differences);
+    store_zero_block(blob, at, differences);
     return true;
 }
 
@@ -264,13 +278,13 @@ bool tz_lerc_read_blocks(tz_lerc_blob *blob)
 {
     const tz_lerc_header *header = &blob->header;
     if (header->block < 1 || header->block > TZ_LERC_MAX_BLOCK)
-        return tz_lerc_broken(blob, "the size of blocks");
+        return tz_lerc_fail(blob, "the size of blocks");
     for (uint32_t y = 0; y < header->height; y += header->block)
         for (uint32_t x = 0; x < header->width; x += header->block)
             for (uint32_t d = 0; d < header->depth; d++) {
-                square at = {x, x + least(header->block, header->width - x), y,
-                             y + least(header->block, header->height - y), d};
-                if (!read_block(blob, &at))
+                lerc_block_rect at = {x, x + least(header->block, header->width - x), y,
+                                      y + least(header->block, header->height - y), d};
+                if (!read_lerc_block(blob, &at))
                     return false;
             }
     return true;

@@ -10,7 +10,7 @@ enum {
 
 static double read_double(tz_cursor *cursor)
 {
-    const uint8_t *data = tz_cursor_take(cursor, 8);
+    const uint8_t *data = tz_cursor_bytes(cursor, 8);
     return data ? tz_lerc_load(data, TZ_LERC_DOUBLE) : 0;
 }
 
@@ -28,19 +28,19 @@ static void read_fields(tz_lerc_header *header, tz_cursor *cursor)
     if (header->version >= 6) {
         tz_cursor_le32(cursor); /* how many blobs follow */
         header->has_nodata = tz_cursor_u8(cursor) != 0;
-        tz_cursor_take(cursor, 3);
+        tz_cursor_bytes(cursor, 3);
     }
     header->max_error = read_double(cursor);
     header->minimum = read_double(cursor);
     header->maximum = read_double(cursor);
     if (header->version >= 6)
-        tz_cursor_take(cursor, 16); /* values that mean "no data" */
+        tz_cursor_bytes(cursor, 16); /* values that mean "no data" */
 }
 
 bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor)
 {
     tz_lerc_header header = {0};
-    const uint8_t *key = tz_cursor_take(cursor, 6);
+    const uint8_t *key = tz_cursor_bytes(cursor, 6);
     if (!key || memcmp(key, "Lerc2 ", 6) != 0)
         return false;
     header.version = tz_cursor_le32(cursor);
@@ -97,7 +97,7 @@ static bool expand_mask(tz_cursor runs, uint8_t *bits, size_t size)
 {
     size_t filled = 0;
     for (;;) {
-        const uint8_t *word = tz_cursor_take(&runs, 2);
+        const uint8_t *word = tz_cursor_bytes(&runs, 2);
         if (!word)
             return false;
         int count = word[0] | word[1] << 8;
@@ -106,7 +106,7 @@ static bool expand_mask(tz_cursor runs, uint8_t *bits, size_t size)
         size_t length = (size_t)(count < 0x8000 ? count : 0x10000 - count);
         if (length > size - filled)
             return false;
-        const uint8_t *source = tz_cursor_take(&runs, count < 0x8000 ? length : 1);
+        const uint8_t *source = tz_cursor_bytes(&runs, count < 0x8000 ? length : 1);
         if (!source)
             return false;
         if (count < 0x8000)
@@ -135,16 +135,16 @@ bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous)
     uint32_t stored = tz_cursor_le32(&blob->data);
     bool partly = header->valid != 0 && header->valid != pixels;
     if (blob->data.overrun || (!partly && stored != 0))
-        return tz_lerc_broken(blob, "the mask");
-    tz_cursor runs = tz_cursor_cut(&blob->data, stored);
+        return tz_lerc_fail(blob, "the mask");
+    tz_cursor runs = tz_cursor_slice(&blob->data, stored);
     blob->mask = header->valid == pixels ? NULL : bits;
     if (!partly) { /* also for the next band */
         memset(bits, header->valid == 0 ? 0 : 0xff, size);
         return true;
     }
     if (stored != 0 ? !expand_mask(runs, bits, size) : !has_previous)
-        return tz_lerc_broken(blob, "the mask");
+        return tz_lerc_fail(blob, "the mask");
     if (count_bits(bits, pixels) != header->valid)
-        return tz_lerc_broken(blob, "the number of valid pixels");
+        return tz_lerc_fail(blob, "the number of valid pixels");
     return true;
 }

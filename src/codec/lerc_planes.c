@@ -4,10 +4,15 @@
  * of mantissa and exponent apart. */
 #include "codec/lerc.h"
 
-enum { HUFFMAN = 0, REPEATED = 1, STORED = 2, PACKED = 3 }; /* first byte of a plane */
+enum {
+    PLANE_HUFFMAN = 0,
+    PLANE_REPEATED = 1,
+    PLANE_STORED = 2,
+    PLANE_PACKED = 3
+}; /* first byte of a plane */
 enum { PREDICT_NONE = 0, PREDICT_LEFT = 1, PREDICT_ABOVE_AND_LEFT = 2 };
 
-#define MAX_LEVEL 5
+#define MAX_DIFFERENCES 5
 
 /* Values as they are counted here: with several depths a pixel is a row. */
 typedef struct value_grid {
@@ -22,7 +27,7 @@ static value_grid grid_of(const tz_lerc_header *header)
     return (value_grid){header->depth, (size_t)header->width * header->height};
 }
 
-static uint8_t *value_at(const tz_lerc_blob *blob, size_t column, size_t row)
+static uint8_t *lerc_value_at(const tz_lerc_blob *blob, size_t column, size_t row)
 {
     const tz_lerc_header *header = &blob->header;
     const tz_lerc_target *target = &blob->target;
@@ -42,7 +47,7 @@ static bool unpack_runs(tz_cursor packed, uint8_t *plane, size_t count)
     while (tz_cursor_left(&packed) > 0) {
         uint8_t head = tz_cursor_u8(&packed);
         size_t length = head <= 127 ? head + 1u : head - 126u;
-        const uint8_t *data = tz_cursor_take(&packed, head <= 127 ? length : 1);
+        const uint8_t *data = tz_cursor_bytes(&packed, head <= 127 ? length : 1);
         if (!data || length > count - filled)
             return false;
         if (head <= 127)
@@ -73,20 +78,20 @@ static bool unpack_plane(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *pl
     const uint8_t *data;
     uint8_t value;
     switch (tz_cursor_u8(&packed)) {
-    case HUFFMAN:
+    case PLANE_HUFFMAN:
         return unpack_codes(packed, huffman, plane, count);
-    case REPEATED:
+    case PLANE_REPEATED:
         value = tz_cursor_u8(&packed);
         if (tz_cursor_le32(&packed) != count || packed.overrun)
             return false;
         memset(plane, value, count);
         return true;
-    case STORED:
-        data = tz_cursor_take(&packed, count);
+    case PLANE_STORED:
+        data = tz_cursor_bytes(&packed, count);
         if (data)
             memcpy(plane, data, count);
         return data != NULL;
-    case PACKED:
+    case PLANE_PACKED:
         return unpack_runs(packed, plane, count);
     default:
         return false;
@@ -101,7 +106,7 @@ static void sum_differences(uint8_t *plane, size_t count, unsigned level)
 }
 
 /* Byte rank of every value; the lowest is rank 0. */
-static void place_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t *plane,
+static void store_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t *plane,
                         unsigned rank)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -110,7 +115,7 @@ static void place_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t
     size_t step =
         blob->header.depth == 1 ? blob->target.step : tz_lerc_type_size(blob->header.type);
     for (size_t row = 0; row < grid.rows; row++) {
-        uint8_t *out = value_at(blob, 0, row) + rank;
+        uint8_t *out = lerc_value_at(blob, 0, row) + rank;
         for (size_t column = 0; column < grid.columns; column++, out += step)
             *out = *plane++;
     }
@@ -123,13 +128,13 @@ static bool read_plane(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *pl
     uint8_t rank = tz_cursor_u8(&blob->data);
     uint8_t level = tz_cursor_u8(&blob->data);
     uint32_t size = tz_cursor_le32(&blob->data);
-    tz_cursor packed = tz_cursor_cut(&blob->data, size);
+    tz_cursor packed = tz_cursor_slice(&blob->data, size);
     if (packed.overrun || rank >= tz_lerc_type_size(blob->header.type) || (*seen >> rank & 1) ||
-        level > MAX_LEVEL || !unpack_plane(packed, huffman, plane, count))
+        level > MAX_DIFFERENCES || !unpack_plane(packed, huffman, plane, count))
         return false;
     *seen |= 1u << rank;
     sum_differences(plane, count, level);
-    place_plane(blob, grid, plane, rank);
+    store_plane(blob, grid, plane, rank);
     return true;
 }
 
@@ -160,17 +165,19 @@ static void add_value(uint8_t *to, const uint8_t *from, size_t size)
     }
 }
 
-static void undo_prediction(const tz_lerc_blob *blob, value_grid grid, uint8_t predictor)
+static void unpredict_values(const tz_lerc_blob *blob, value_grid grid, uint8_t predictor)
 {
     size_t size = tz_lerc_type_size(blob->header.type);
     if (predictor == PREDICT_ABOVE_AND_LEFT)
         for (size_t row = 1; row < grid.rows; row++)
             for (size_t column = 0; column < grid.columns; column++)
-                add_value(value_at(blob, column, row), value_at(blob, column, row - 1), size);
+                add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column, row - 1),
+                          size);
     if (predictor != PREDICT_NONE)
         for (size_t row = 0; row < grid.rows; row++)
             for (size_t column = 1; column < grid.columns; column++)
-                add_value(value_at(blob, column, row), value_at(blob, column - 1, row), size);
+                add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column - 1, row),
+                          size);
 }
 
 /* 32-bit floats are stored with the sign between exponent and mantissa. */
@@ -178,7 +185,7 @@ static void move_signs(const tz_lerc_blob *blob, value_grid grid)
 {
     for (size_t row = 0; row < grid.rows; row++)
         for (size_t column = 0; column < grid.columns; column++) {
-            uint8_t *at = value_at(blob, column, row);
+            uint8_t *at = lerc_value_at(blob, column, row);
             uint32_t value;
             memcpy(&value, at, 4);
             value = (value & 0x007fffff) | (value >> 24) << 23 | (value >> 23 & 1) << 31;
@@ -191,12 +198,12 @@ bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *
     value_grid grid = grid_of(&blob->header);
     uint8_t predictor = tz_cursor_u8(&blob->data);
     if (blob->data.overrun || predictor > PREDICT_ABOVE_AND_LEFT)
-        return tz_lerc_broken(blob, "the predictor of floats");
+        return tz_lerc_fail(blob, "the predictor of floats");
     unsigned seen = 0;
     for (size_t i = 0; i < tz_lerc_type_size(blob->header.type); i++)
         if (!read_plane(blob, huffman, plane, &seen))
-            return tz_lerc_broken(blob, "a plane of floats");
-    undo_prediction(blob, grid, predictor);
+            return tz_lerc_fail(blob, "a plane of floats");
+    unpredict_values(blob, grid, predictor);
     if (blob->header.type == TZ_LERC_FLOAT)
         move_signs(blob, grid);
     return true;

@@ -72,7 +72,7 @@ void tz_lerc_store(uint8_t *out, uint32_t type, double value)
     }
 }
 
-static uint8_t *pixel_at(const tz_lerc_blob *blob, size_t x, size_t y)
+static uint8_t *lerc_pixel_at(const tz_lerc_blob *blob, size_t x, size_t y)
 {
     return blob->target.out + y * blob->target.stride + x * blob->target.step;
 }
@@ -96,21 +96,21 @@ bool tz_lerc_read_raw(tz_lerc_blob *blob)
     size_t pixels = (size_t)header->width * header->height;
     bool packed = !blob->mask && blob->target.step == pixel_size;
     if (tz_cursor_left(&blob->data) / pixel_size < header->valid)
-        return tz_lerc_broken(blob, "raw values are cut off");
+        return tz_lerc_fail(blob, "raw values are cut off");
     for (size_t i = 0; packed && i < pixels; i += header->width) {
-        const uint8_t *row = tz_cursor_take(&blob->data, header->width * pixel_size);
-        tz_lerc_copy(pixel_at(blob, 0, i / header->width), row,
+        const uint8_t *row = tz_cursor_bytes(&blob->data, header->width * pixel_size);
+        tz_lerc_copy(lerc_pixel_at(blob, 0, i / header->width), row,
                      (size_t)header->width * header->depth, header->type);
     }
     for (size_t i = 0; !packed && i < pixels; i++)
         if (tz_lerc_is_valid(blob, i))
-            tz_lerc_copy(pixel_at(blob, i % header->width, i / header->width),
-                         tz_cursor_take(&blob->data, pixel_size), header->depth, header->type);
+            tz_lerc_copy(lerc_pixel_at(blob, i % header->width, i / header->width),
+                         tz_cursor_bytes(&blob->data, pixel_size), header->depth, header->type);
     return true;
 }
 
 /* All valid pixels alike. */
-bool tz_lerc_fill(tz_lerc_blob *blob)
+bool tz_lerc_fill_constant(tz_lerc_blob *blob)
 {
     const tz_lerc_header *header = &blob->header;
     size_t size = tz_lerc_type_size(header->type);
@@ -122,7 +122,7 @@ bool tz_lerc_fill(tz_lerc_blob *blob)
                                    : header->minimum);
         for (size_t i = 0; i < pixels; i++)
             if (tz_lerc_is_valid(blob, i))
-                memcpy(pixel_at(blob, i % header->width, i / header->width) + d * size, value,
+                memcpy(lerc_pixel_at(blob, i % header->width, i / header->width) + d * size, value,
                        size);
     }
     return true;
@@ -130,25 +130,26 @@ bool tz_lerc_fill(tz_lerc_blob *blob)
 
 /* The value that a difference refers to: the one to the left, or else the one above, or else the
  * last one before. */
-static uint8_t predict(const tz_lerc_blob *blob, size_t x, size_t y, uint32_t d, uint8_t last)
+static uint8_t predict_byte(const tz_lerc_blob *blob, size_t x, size_t y, uint32_t d, uint8_t last)
 {
     size_t width = blob->header.width;
     if (x > 0 && tz_lerc_is_valid(blob, y * width + x - 1))
         return last;
     if (y > 0 && tz_lerc_is_valid(blob, (y - 1) * width + x))
-        return pixel_at(blob, x, y - 1)[d];
+        return lerc_pixel_at(blob, x, y - 1)[d];
     return last;
 }
 
 /* The same with all pixels valid. */
-static bool read_all_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint32_t d)
+static bool read_huffman_differences_unmasked(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
+                                              uint32_t d)
 {
     tz_lerc_bits bits = huffman->bits;
     const size_t width = blob->header.width, step = blob->target.step;
     uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
     for (size_t y = 0; y < blob->header.height; y++) {
-        uint8_t *out = pixel_at(blob, 0, y) + d;
-        uint8_t last = y > 0 ? pixel_at(blob, 0, y - 1)[d] : 0;
+        uint8_t *out = lerc_pixel_at(blob, 0, y) + d;
+        uint8_t last = y > 0 ? lerc_pixel_at(blob, 0, y - 1)[d] : 0;
         for (size_t x = 0; x < width; x++, out += step) {
             int symbol = tz_lerc_huffman_next(huffman, &bits);
             if (symbol < 0)
@@ -161,32 +162,32 @@ static bool read_all_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, u
     return true;
 }
 
-static bool read_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint32_t d)
+static bool read_huffman_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint32_t d)
 {
     if (!blob->mask)
-        return read_all_differences(blob, huffman, d);
+        return read_huffman_differences_unmasked(blob, huffman, d);
     uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
     uint8_t last = 0;
     for (size_t y = 0; y < blob->header.height; y++) {
-        uint8_t *out = pixel_at(blob, 0, y) + d;
+        uint8_t *out = lerc_pixel_at(blob, 0, y) + d;
         for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step) {
             if (!tz_lerc_is_valid(blob, y * blob->header.width + x))
                 continue;
             int symbol = tz_lerc_huffman_next(huffman, &huffman->bits);
             if (symbol < 0)
                 return false;
-            last = (uint8_t)(symbol - bias + predict(blob, x, y, d, last));
+            last = (uint8_t)(symbol - bias + predict_byte(blob, x, y, d, last));
             *out = last;
         }
     }
     return true;
 }
 
-static bool read_plain(tz_lerc_blob *blob, tz_lerc_huffman *huffman)
+static bool read_huffman_values(tz_lerc_blob *blob, tz_lerc_huffman *huffman)
 {
     uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
     for (size_t y = 0; y < blob->header.height; y++) {
-        uint8_t *out = pixel_at(blob, 0, y);
+        uint8_t *out = lerc_pixel_at(blob, 0, y);
         for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step) {
             if (!tz_lerc_is_valid(blob, y * blob->header.width + x))
                 continue;
@@ -204,11 +205,11 @@ static bool read_plain(tz_lerc_blob *blob, tz_lerc_huffman *huffman)
 bool tz_lerc_read_huffman(tz_lerc_blob *blob, tz_lerc_huffman *huffman, bool differences)
 {
     if (!tz_lerc_huffman_read(huffman, &blob->data, blob->header.version))
-        return tz_lerc_broken(blob, "the table of Huffman codes");
+        return tz_lerc_fail(blob, "the table of Huffman codes");
     bool complete = true;
     for (uint32_t d = 0; differences && complete && d < blob->header.depth; d++)
-        complete = read_differences(blob, huffman, d);
+        complete = read_huffman_differences(blob, huffman, d);
     if (!differences)
-        complete = read_plain(blob, huffman);
-    return complete || tz_lerc_broken(blob, "Huffman codes");
+        complete = read_huffman_values(blob, huffman);
+    return complete || tz_lerc_fail(blob, "Huffman codes");
 }

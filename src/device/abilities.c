@@ -57,7 +57,7 @@ static bool encodes(const tz_device *device, tz_compression compression)
                                    .samples = 1,
                                    .bits = 8,
                                    .sample_format = 1};
-    const tz_encode_choice choice = {.level = TZ_LEVEL_FAST};
+    const tz_encode_options choice = {.level = TZ_LEVEL_FAST};
     return tz_device_encodes(device, &format, &choice);
 }
 

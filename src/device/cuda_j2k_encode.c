@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The CUDA driver: pictures encoded by nvJPEG2000: bare code streams of one tile and one layer. */
 #include "base/mem.h"
-#include "codec/jp2_choice.h"
+#include "codec/jp2_options.h"
 #include "device/cuda_parts.h"
 
 /* Of the device, for each sample of a picture under way, about: coefficients of 32 bits, twice for
@@ -60,7 +60,7 @@ static int32_t configure(tz_cu_state *s, tz_cu_encoder *encoder, const tz_pictur
         .image_comp_info = components,
         .num_layers = 1,
         .mct_mode = how->to_ycbcr && picture->samples == 3 && picture->sample_bytes == 1,
-        .num_resolutions = tz_jp2_resolutions(picture->width, picture->height),
+        .num_resolutions = tz_jp2_resolution_count(picture->width, picture->height),
         .code_block_w = CODE_BLOCK,
         .code_block_h = CODE_BLOCK,
         .irreversible = how->quality > 0};
@@ -73,7 +73,7 @@ static int32_t configure(tz_cu_state *s, tz_cu_encoder *encoder, const tz_pictur
     int32_t status = api->EncodeParamsSetEncodeConfig(encoder->params, &config);
     if (status == 0 && how->quality > 0)
         status = api->EncodeParamsSpecifyQuality(encoder->params, TZ_NVJPEG2K_TARGET_PSNR,
-                                                 (double)tz_jp2_ratio(how->quality));
+                                                 (double)tz_jp2_psnr(how->quality));
     if (status == 0)
         status = api->EncodeParamsSetInputFormat(
             encoder->params, picture->samples > 1 ? TZ_NVJPEG2K_INTERLEAVED : TZ_NVJPEG2K_PLANAR);

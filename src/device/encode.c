@@ -30,7 +30,7 @@ static bool knows(uint16_t compression)
 }
 
 bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
-                       const tz_encode_choice *choice)
+                       const tz_encode_options *choice)
 {
     if (!device->driver || !knows(format->compression) || tz_tile_bytes(format) > TZ_ENCODE_LARGEST)
         return false;

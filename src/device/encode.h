@@ -48,7 +48,7 @@ typedef struct tz_encode_batch {
 /* Whether a device encodes such tiles, with these choices, which are checked: no compression,
  * PackBits, and Deflate at TZ_LEVEL_FAST. */
 bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
-                       const tz_encode_choice *choice);
+                       const tz_encode_options *choice);
 
 /* Checks that all lies within the slab and has room enough (TZ_ERR_ARG names the tile), and
  * launches. A count of 0 is nothing to do. */

@@ -49,7 +49,7 @@ static bool takes(const tz_encode_library *library, char *reason, size_t reason_
 }
 
 bool tz_encode_library_find(const tz_device *device, const tz_tile_format *format,
-                            const tz_encode_choice *choice, tz_encode_library *out, char *reason,
+                            const tz_encode_options *choice, tz_encode_library *out, char *reason,
                             size_t reason_size)
 {
     const uint64_t size = tz_tile_bytes(format);

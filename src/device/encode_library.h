@@ -25,7 +25,7 @@ struct tz_encode_library {
 /* The library for such tiles. False, and why, where there is none; a compression that libraries do
  * not have has no reason. Devices that are cores have no libraries. */
 bool tz_encode_library_find(const tz_device *device, const tz_tile_format *format,
-                            const tz_encode_choice *choice, tz_encode_library *out, char *reason,
+                            const tz_encode_options *choice, tz_encode_library *out, char *reason,
                             size_t reason_size);
 
 /* Scratch for a batch of so many tiles. */

@@ -2,7 +2,7 @@
 #include "read/device_pictures.h"
 
 #include "base/mem.h"
-#include "codec/whole_stream.h"
+#include "codec/standalone_stream.h"
 #include "device/device_text.h"
 #include "device/pictures.h"
 #include "read/tile.h"
@@ -51,9 +51,9 @@ bool tz_pictures_take(tz_plan *plan, const tz_target *target, uint32_t *library)
     const tz_tile_format *format = &target->stored;
     /* as stored: what a library needs for a lower resolution is not said to be less */
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
-    if (target->subsampled || format->fill_order == 2 || !tz_whole_is_possible(format))
+    if (target->subsampled || format->fill_order == 2 || !tz_standalone_is_possible(format))
         return false;
-    if (!tz_whole_is_lossy(format) || plan->options.lossy_on_device)
+    if (!tz_standalone_is_lossy(format) || plan->options.lossy_on_device)
         return find_library(dp, format->compression, samples, library);
     note_lossy(dp, format->compression, samples);
     return false;
@@ -95,8 +95,8 @@ tz_result tz_pictures_admit(tz_plan *plan)
 
 uint64_t tz_picture_stream_bytes(const tz_plan *plan, const tz_unit *unit)
 {
-    const size_t room = tz_whole_room(&tz_unit_target(plan, unit)->stored,
-                                      (size_t)plan->wave.wanted[unit->first].span.size);
+    const size_t room = tz_standalone_buffer_size(&tz_unit_target(plan, unit)->stored,
+                                                  (size_t)plan->wave.wanted[unit->first].span.size);
     return room > 0 ? tz_slab_part(room) : 0;
 }
 
@@ -163,11 +163,11 @@ static tz_left examine(const tz_device_run *run, const tz_lane *lane, const tz_l
     const tz_plan *plan = run->plan;
     const tz_unit *planned = &plan->wave.units[unit->unit];
     const tz_tile_format format = tz_unit_format(plan, planned);
-    tz_whole_stream stream;
-    if (!tz_whole_find(&stream, &format, tz_lane_pinned(lane, unit->bytes),
-                       (size_t)plan->wave.wanted[planned->first].span.size,
-                       tz_lane_pinned(lane, unit->stream),
-                       &tz_unit_target(plan, planned)->file->limits))
+    tz_standalone_stream stream;
+    if (!tz_standalone_find(&stream, &format, tz_lane_pinned(lane, unit->bytes),
+                            (size_t)plan->wave.wanted[planned->first].span.size,
+                            tz_lane_pinned(lane, unit->stream),
+                            &tz_unit_target(plan, planned)->file->limits))
         return TZ_LEFT_OTHER;
     *out = (tz_picture){.bytes = stream.bytes,
                         .size = stream.size,

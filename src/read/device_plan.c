@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/whole_stream.h"
+#include "codec/standalone_stream.h"
 #include "device/cost.h"
 #include "device/decode.h"
 #include "device/device_text.h"
@@ -251,8 +251,8 @@ static tz_result refuse_codec(const tz_plan *plan, const tz_target *target)
 {
     tz_context ctx = tz_file_context(target->file, plan->ctx.err);
     const char *name = tz_compression_name(target->tile.compression);
-    const char *why = tz_whole_is_possible(&target->stored) ? plan->device->library_reason
-                                                            : plan->device->tile_reason;
+    const char *why = tz_standalone_is_possible(&target->stored) ? plan->device->library_reason
+                                                                 : plan->device->tile_reason;
     ctx.ifd = target->layer.shape.ifd;
     return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "the device %s does not decode such tiles: compression %u (%s)%s%s%s%s",

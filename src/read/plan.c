@@ -115,10 +115,10 @@ static void measure_target(tz_plan *plan, const tz_target *target)
 
 static void measure_codecs(tz_plan *plan)
 {
-    for (size_t c = 0; tz_codecs[c]; c++) {
+    for (size_t c = 0; tz_decoders[c]; c++) {
         for (size_t t = 0; t < plan->target_count; t++) {
-            if (plan->targets[t].codec == tz_codecs[c]) {
-                plan->state_size += tz_codecs[c]->state_size + tz_codecs[c]->later_size;
+            if (plan->targets[t].codec == tz_decoders[c]) {
+                plan->state_size += tz_decoders[c]->state_size + tz_decoders[c]->max_extra_memory;
                 break;
             }
         }

@@ -173,7 +173,7 @@ static bool is_subsampled(const tz_target *target)
 {
     const uint16_t *step = target->layer.tables.subsampling;
     return target->layer.shape.photometric == 6 && target->layer.tables.planar != 2 &&
-           !(target->codec->flags & TZ_CODEC_RGB) && (step[0] > 1 || step[1] > 1);
+           !(target->codec->flags & TZ_DECODER_TO_RGB) && (step[0] > 1 || step[1] > 1);
 }
 
 /* The tile is stored as clumps of luminance with one pair of colours each: rows of bytes, as far as
@@ -233,9 +233,9 @@ static tz_result set_format(tz_target *target, const tz_context *ctx)
     if (target->reduction > 0)
         set_reduced(target);
     target->row.swap = container->big_endian != host_is_big_endian();
-    if (target->codec->flags & TZ_CODEC_NATIVE)
+    if (target->codec->flags & TZ_DECODER_NATIVE_ENDIAN)
         target->row.swap = false;
-    if (target->codec->flags & TZ_CODEC_NO_PREDICTOR && level->predictor != 1) {
+    if (target->codec->flags & TZ_DECODER_NO_PREDICTOR && level->predictor != 1) {
         target->row.predictor = 1;
         TZ_TRY(tz_warn(
             ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
@@ -466,7 +466,7 @@ tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kin
         share_format(out, shared);
     } else {
         TZ_TRY(check_readable(out, &at_level));
-        TZ_TRY(tz_codec_find(out->layer.shape.compression, &at_level, &out->codec));
+        TZ_TRY(tz_decoder_find(out->layer.shape.compression, &at_level, &out->codec));
         TZ_TRY(set_format(out, &at_level));
         TZ_TRY(load_tables(out, arena, &at_level));
     }

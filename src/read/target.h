@@ -14,7 +14,7 @@ typedef struct tz_target {
     uint8_t reduction; /* of its tiles; layer, tile and row are of what is then left */
     uint32_t group; /* the first target of the same file, level and reduction: they share tiles */
     tz_layer layer;
-    const tz_codec *codec;
+    const tz_decoder *codec;
     tz_tile_format tile;   /* of a full tile */
     tz_tile_format stored; /* the same as the codec sees it */
     bool subsampled;       /* YCbCr in clumps */

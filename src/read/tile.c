@@ -346,7 +346,7 @@ static tz_result warn_of_more(const tile_job *job)
     const uint64_t needed = tz_layer_tile_bytes(&job->target->layer, job->wanted->tile);
     if (!has_more(job))
         return TZ_OK;
-    return tz_codec_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
+    return tz_codec_check_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
 }
 
 /* A strip is cut at the lower edge of the image, a tile is not; some writers do the one or the
@@ -376,12 +376,12 @@ static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format
 {
     const tz_target *target = job->target;
     const unsigned needed = target->into.row_stride == (int64_t)tz_tile_row_bytes(format)
-                                ? TZ_CODEC_EXACT
-                                : TZ_CODEC_ROWS;
+                                ? TZ_DECODER_NO_OVERRUN
+                                : TZ_DECODER_ANY_STRIDE;
     const bool is_inside = target->x0 <= job->x && target->y0 <= job->y &&
                            (uint64_t)job->x + tz_tile_columns(format) <= target->x1 &&
                            (uint64_t)job->y + tz_tile_rows(format) <= target->y1;
-    if (target->stream && target->codec->flags & TZ_CODEC_FAST)
+    if (target->stream && target->codec->flags & TZ_DECODER_MEMORY_BOUND)
         return NULL; /* from the cache it can be written past the cache */
     if (!target->straight || !is_inside || target->subsampled || format->image_rows ||
         !(target->codec->flags & needed) || target->into.row_stride < 0 || job->band == NO_BAND)
@@ -423,14 +423,14 @@ static void place_decoded(const tile_job *job)
 static tz_result decode_to(const tile_job *job, const tz_tile_format *format, uint8_t *bytes,
                            uint8_t *out, size_t stride)
 {
-    const tz_codec *codec = job->target->codec;
+    const tz_decoder *codec = job->target->codec;
     const size_t size = (size_t)job->wanted->span.size;
     const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
-    const bool turned = format->fill_order == 2 && !(codec->flags & TZ_CODEC_ANY_FILL);
+    const bool turned = format->fill_order == 2 && !(codec->flags & TZ_DECODER_ANY_FILL_ORDER);
     if (turned)
         tz_codec_reverse_bits(bytes, size);
-    const tz_result result = tz_codec_decode(codec, tz_worker_state(job->w, codec), format, bytes,
-                                             size, out, stride, &call);
+    const tz_result result = tz_decode_tile(codec, tz_worker_state(job->w, codec), format, bytes,
+                                            size, out, stride, &call);
     if (turned)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
     return result;

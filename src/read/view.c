@@ -323,14 +323,14 @@ static tz_result check_resampling(const tz_view *view, const tz_read_options *ho
 static bool may_be_reduced(const tz_view *view, const tz_read_options *how)
 {
     const tz_level *level = &view->layer.shape;
-    const tz_codec *codec = NULL;
+    const tz_decoder *codec = NULL;
     const tz_context quiet = {.ifd = -1};
     return how->reduced_tiles && how->resampling < TZ_RESAMPLE_MODE && level->readable &&
            !view->layer.is_mask && view->file->info.photometric != TZ_PHOTOMETRIC_PALETTE &&
            view->file->info.nodata.kind == TZ_NODATA_NONE &&
            tz_mask_source(view) == TZ_TARGET_PIXELS &&
-           tz_codec_find(level->compression, &quiet, &codec) == TZ_OK &&
-           codec->flags & TZ_CODEC_REDUCES;
+           tz_decoder_find(level->compression, &quiet, &codec) == TZ_OK &&
+           codec->flags & TZ_DECODER_REDUCTION;
 }
 
 /* Pixels of one tile must not become part of one of the next. */
@@ -370,7 +370,7 @@ static void reduce(tz_view *view)
     const tz_level whole = view->layer.shape;
     tz_level *level = &view->layer.shape;
     tz_view reduced;
-    unsigned times = TZ_MAX_REDUCTION;
+    unsigned times = TZ_MAX_DECODE_REDUCTION;
     while (times > 0 && !(tiles_can_be_reduced(&whole, times) && reduce_box(view, times, &reduced)))
         times--;
     if (times == 0)

@@ -3,20 +3,20 @@
 
 #include "base/mem.h"
 
-static size_t codec_index(const tz_codec *codec)
+static size_t codec_index(const tz_decoder *codec)
 {
     size_t index = 0;
-    while (tz_codecs[index] != codec)
+    while (tz_decoders[index] != codec)
         index++;
     return index;
 }
 
-void *tz_worker_state(const tz_worker *worker, const tz_codec *codec)
+void *tz_worker_state(const tz_worker *worker, const tz_decoder *codec)
 {
     return worker->states[codec_index(codec)];
 }
 
-static tz_result init_codec(tz_worker *w, const tz_codec *codec, const tz_context *ctx)
+static tz_result init_codec(tz_worker *w, const tz_decoder *codec, const tz_context *ctx)
 {
     const size_t index = codec_index(codec);
     if (w->states[index] || codec->state_size == 0)
@@ -31,10 +31,10 @@ static tz_result init_codec(tz_worker *w, const tz_codec *codec, const tz_contex
 tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan)
 {
     size_t size = 64; /* what aligning the first part may take */
-    const size_t input = tz_codec_part(&size, tz_plan_input_bytes(plan));
-    const size_t output = tz_codec_part(&size, plan->output_size);
-    const size_t row = tz_codec_part(&size, plan->row_size);
-    const size_t scratch = tz_codec_part(&size, plan->scratch_size);
+    const size_t input = tz_codec_buffer_offset(&size, tz_plan_input_bytes(plan));
+    const size_t output = tz_codec_buffer_offset(&size, plan->output_size);
+    const size_t row = tz_codec_buffer_offset(&size, plan->row_size);
+    const size_t scratch = tz_codec_buffer_offset(&size, plan->scratch_size);
     worker->memory = tz_alloc(size);
     if (!worker->memory)
         return tz_fail_nomem(&plan->ctx, size);
@@ -50,9 +50,9 @@ tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan)
 
 void tz_worker_deinit(tz_worker *worker)
 {
-    for (size_t i = 0; tz_codecs[i]; i++) {
-        if (worker->states[i] && tz_codecs[i]->deinit)
-            tz_codecs[i]->deinit(worker->states[i]);
+    for (size_t i = 0; tz_decoders[i]; i++) {
+        if (worker->states[i] && tz_decoders[i]->deinit)
+            tz_decoders[i]->deinit(worker->states[i]);
         tz_free(worker->states[i]);
     }
     tz_warnings_deinit(&worker->warnings);

@@ -14,7 +14,7 @@ typedef struct tz_worker {
     uint8_t *output;             /* a decoded tile */
     uint8_t *row;                /* a prepared row */
     uint8_t *scratch;            /* what preparing it takes */
-    void *states[TZ_MAX_CODECS]; /* by place in tz_codecs; NULL: not needed */
+    void *states[TZ_MAX_CODECS]; /* by place in tz_decoders; NULL: not needed */
     tz_warnings warnings;
     uint64_t tiles_direct;
     uint64_t tiles_decoded;
@@ -24,6 +24,6 @@ tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan);
 void tz_worker_deinit(tz_worker *worker); /* zeroed state is fine */
 
 /* The codec's context; NULL when it has none. */
-void *tz_worker_state(const tz_worker *worker, const tz_codec *codec);
+void *tz_worker_state(const tz_worker *worker, const tz_decoder *codec);
 
 #endif

@@ -26,11 +26,11 @@ typedef struct tz_image {
     bool nan_to_nodata;    /* the gate: nodata declared, not NaN, floating-point; asked for */
     tz_tile_format format; /* of a whole tile */
     const tz_encoder *encoder;
-    tz_encode_choice choice;
+    tz_encode_options choice;
     tz_tile_format mask_format; /* the same for the mask, where there is one: 1 bit, Deflate at its
                                    default level, or without libdeflate LZW */
     const tz_encoder *mask_encoder;
-    tz_encode_choice mask_choice;
+    tz_encode_options mask_choice;
 } tz_image;
 
 /* Check everything that can be checked before a file is created, and fill *out. An option that the

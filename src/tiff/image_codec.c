@@ -147,13 +147,13 @@ static int32_t level_of(const tz_write_options *options)
     return options->level == 0 && by_device ? TZ_LEVEL_FAST : options->level;
 }
 
-static tz_encode_choice choice_of(const tz_write_options *options)
+static tz_encode_options choice_of(const tz_write_options *options)
 {
     const bool lossless_unless_told = options->compression == TZ_COMPRESSION_JPEG2000 ||
                                       options->compression == TZ_COMPRESSION_JXL;
     const bool lossless =
         options->lossless == TZ_AUTO ? lossless_unless_told : options->lossless == TZ_YES;
-    return (tz_encode_choice){
+    return (tz_encode_options){
         .level = level_of(options),
         .quality = options->quality,
         .lossless = lossless,
@@ -191,7 +191,7 @@ static tz_tile_format format_of(const tz_image *image)
 }
 
 static tz_result check_bound(const tz_encoder *encoder, const tz_tile_format *format,
-                             const tz_encode_choice *choice, const tz_context *ctx)
+                             const tz_encode_options *choice, const tz_context *ctx)
 {
     const uint64_t bound = encoder->bound(format, choice);
     if (bound <= UINT32_MAX)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/load.h"
-#include "codec/put.h"
+#include "codec/unaligned.h"
+#include "codec/unaligned_store.h"
 #include "write/cog_layout.h"
 #include "write/plan_bytes.h"
 
@@ -80,7 +80,7 @@ static void put_double(uint8_t *at, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    tz_put_le64(at, bits);
+    tz_store_le64(at, bits);
 }
 
 tz_tally tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands)
@@ -97,15 +97,15 @@ tz_tally tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band
 void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t tile, uint32_t size,
                             uint64_t hash)
 {
-    tz_put_le32(at + TZ_BLOB_HEADER + tile * SIZE_BYTES, size);
-    tz_put_le64(at + hash_at(head, tile), hash);
+    tz_store_le32(at + TZ_BLOB_HEADER + tile * SIZE_BYTES, size);
+    tz_store_le64(at + hash_at(head, tile), hash);
 }
 
 void tz_block_head_set_tally(uint8_t *at, const tz_block_head *head, uint64_t place, uint32_t band,
                              uint32_t bands, const tz_tally *tally)
 {
     uint8_t *to = at + tally_at(head, place, band, bands);
-    tz_put_le64(to, tally->valid);
+    tz_store_le64(to, tally->valid);
     put_double(to + 8, tally->minimum);
     put_double(to + 16, tally->maximum);
     put_double(to + 24, tally->pivot);
@@ -124,14 +124,14 @@ static uint64_t checksum(const uint8_t *at, uint64_t size)
 void tz_block_head_seal(uint8_t *at, const tz_block_head *head)
 {
     memcpy(at, magic, sizeof magic);
-    tz_put_le32(at + VERSION_AT, VERSION);
-    tz_put_le32(at + LEVEL_AT, head->level);
-    tz_put_le64(at + PLAN_AT, head->fingerprint);
-    tz_put_le64(at + BLOCK_AT, head->block);
-    tz_put_le64(at + TILES_AT, head->tiles);
-    tz_put_le64(at + TALLIES_AT, head->tallies);
-    tz_put_le64(at + BODY_AT, head->body);
-    tz_put_le64(at + CHECKSUM_AT, checksum(at, head->size));
+    tz_store_le32(at + VERSION_AT, VERSION);
+    tz_store_le32(at + LEVEL_AT, head->level);
+    tz_store_le64(at + PLAN_AT, head->fingerprint);
+    tz_store_le64(at + BLOCK_AT, head->block);
+    tz_store_le64(at + TILES_AT, head->tiles);
+    tz_store_le64(at + TALLIES_AT, head->tallies);
+    tz_store_le64(at + BODY_AT, head->body);
+    tz_store_le64(at + CHECKSUM_AT, checksum(at, head->size));
 }
 
 static tz_result refuse(const tz_context *ctx, tz_result result, uint64_t at, uint64_t expected,

@@ -29,7 +29,7 @@ enum { METADATA_COPIES = 4 };
 
 /* ---- parts ---- */
 
-static tz_tile_way make_way(const tz_encoder *encoder, const tz_encode_choice *choice,
+static tz_tile_way make_way(const tz_encoder *encoder, const tz_encode_options *choice,
                             const tz_tile_format *format, const tz_row_format *row)
 {
     const bool packed = row->bits != 8 * tz_dtype_size(row->dtype);

@@ -9,7 +9,7 @@
 /* How tiles of one kind, the image's or the mask's, are made. */
 typedef struct tz_tile_way {
     const tz_encoder *encoder;
-    const tz_encode_choice *choice;
+    const tz_encode_options *choice;
     const tz_encode_library *library; /* that encodes on a device; NULL: its own kernels do, */
     const tz_picture_codec *pictures; /* or this one */
     tz_tile_format format;

@@ -70,7 +70,7 @@ static bool can_encode(const tz_device *device, tz_pyramid_level *level, const c
         return true;
     }
     const char *because = missing[0] ? ": " : "";
-    if (image->encoder->choose && image->choice.level != 0)
+    if (image->encoder->resolve_options && image->choice.level != 0)
         WHY(use->reason, "the device does not encode %s at level %d%s%s%s", image->encoder->name,
             (int)image->choice.level, of, because, missing);
     else

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-#include "codec/put.h"
+#include "codec/unaligned_store.h"
 #include "tiff/bytes.h"
 #include "tiff/geo.h"
 #include "tiff/tags.h"
@@ -69,7 +69,7 @@ static void words(fields *f, void *values, size_t count, unsigned width)
 {
     const size_t size = count * width;
     if (f->mode == READ) {
-        const uint8_t *taken = f->result == TZ_OK ? tz_cursor_take(&f->in, size) : NULL;
+        const uint8_t *taken = f->result == TZ_OK ? tz_cursor_bytes(&f->in, size) : NULL;
         if (!taken) {
             wrong(f, "it ends too early", size);
             memset(values, 0, size);
@@ -192,7 +192,7 @@ static void text(fields *f, const char **value)
         return;
     const char *taken = NULL;
     if (length <= tz_cursor_left(&f->in))
-        taken = (const char *)tz_cursor_take(&f->in, (size_t)length);
+        taken = (const char *)tz_cursor_bytes(&f->in, (size_t)length);
     if (!taken || memchr(taken, '\0', (size_t)length)) {
         wrong(f, "a text is longer than the plan, or has a NUL inside", length);
         return;
@@ -397,8 +397,8 @@ static uint64_t checksum(const uint8_t *data, size_t size)
 
 void tz_plan_seal(uint8_t *data, size_t size)
 {
-    tz_put_le64(data + SIZE_AT, size);
-    tz_put_le64(data + size - CHECKSUM, checksum(data, size - CHECKSUM));
+    tz_store_le64(data + SIZE_AT, size);
+    tz_store_le64(data + size - CHECKSUM, checksum(data, size - CHECKSUM));
 }
 
 uint64_t tz_plan_fingerprint(const uint8_t *data, size_t size)
@@ -419,8 +419,8 @@ tz_result tz_plan_to_bytes(tz_memory *out, const tz_plan_value *value, const tz_
     if (!bytes)
         return tz_fail_nomem(ctx, size);
     memcpy(bytes, magic, sizeof magic);
-    tz_put_le32(bytes + sizeof magic, VERSION);
-    tz_put_le32(bytes + sizeof magic + 4, 0);
+    tz_store_le32(bytes + sizeof magic, VERSION);
+    tz_store_le32(bytes + sizeof magic + 4, 0);
     f = (fields){.mode = WRITE, .out = bytes + FIELDS_AT, .ctx = ctx};
     all_fields(&f, &copy, &geo);
     tz_plan_seal(bytes, size);

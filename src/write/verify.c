@@ -191,7 +191,7 @@ static bool keeps_bits(const tz_image *image)
     const tz_encoder *encoder = image->encoder;
     if (encoder->lossy && encoder->lossy(&image->format, &image->choice))
         return false;
-    return !(encoder->flags & TZ_ENCODER_VALUES) || image->format.sample_format != 3;
+    return !(encoder->flags & TZ_ENCODER_VALUES_ONLY) || image->format.sample_format != 3;
 }
 
 static tz_result compare_sample(tz_writer *w, const sample *s)

@@ -10,7 +10,7 @@ tz_row_format tz_writer_row_format(const tz_image *image, bool mask)
 {
     const tz_tile_format *format = mask ? &image->mask_format : &image->format;
     const tz_encoder *encoder = mask ? image->mask_encoder : image->encoder;
-    const bool native = (encoder->flags & TZ_ENCODER_NATIVE) != 0;
+    const bool native = (encoder->flags & TZ_ENCODER_NATIVE_ENDIAN) != 0;
     return (tz_row_format){
         .dtype = mask ? TZ_DTYPE_UINT8 : image->spec.dtype,
         .bits = format->bits,
@@ -55,9 +55,10 @@ static tz_result open_slots(tz_writer *w)
     const uint32_t count = w->budget.slots;
     const size_t bound = largest(w, offsetof(tz_tile_way, bytes.bound));
     size_t size = 0;
-    const size_t tallies = tz_codec_part(&size, tallied(tz_writer_image(w)) * sizeof(tz_tally));
-    const size_t bytes = tz_codec_part(&size, ROOM_BEFORE + bound);
-    const size_t each = tz_codec_part(&size, 0); /* where the next one may begin */
+    const size_t tallies =
+        tz_codec_buffer_offset(&size, tallied(tz_writer_image(w)) * sizeof(tz_tally));
+    const size_t bytes = tz_codec_buffer_offset(&size, ROOM_BEFORE + bound);
+    const size_t each = tz_codec_buffer_offset(&size, 0); /* where the next one may begin */
     w->slots = tz_alloc_zeroed(count, sizeof *w->slots);
     w->slot_memory = tz_alloc_slab(tz_mul_capped(each, count));
     if (!w->slots || !w->slot_memory)
@@ -101,11 +102,13 @@ static tz_result open_state(tz_writer *w, tz_encode_worker *worker, unsigned whi
 static tz_result open_worker(tz_writer *w, tz_encode_worker *worker)
 {
     size_t size = 0;
-    const size_t tile = tz_codec_part(&size, largest(w, offsetof(tz_tile_way, bytes.tile)));
-    const size_t row = tz_codec_part(&size, largest(w, offsetof(tz_tile_way, bytes.row)));
-    const size_t scratch = tz_codec_part(&size, largest(w, offsetof(tz_tile_way, bytes.scratch)));
-    const size_t valid = tz_codec_part(&size, tz_writer_image(w)->tile_width);
-    const size_t reduce = tz_codec_part(&size, w->budget.reduce);
+    const size_t tile =
+        tz_codec_buffer_offset(&size, largest(w, offsetof(tz_tile_way, bytes.tile)));
+    const size_t row = tz_codec_buffer_offset(&size, largest(w, offsetof(tz_tile_way, bytes.row)));
+    const size_t scratch =
+        tz_codec_buffer_offset(&size, largest(w, offsetof(tz_tile_way, bytes.scratch)));
+    const size_t valid = tz_codec_buffer_offset(&size, tz_writer_image(w)->tile_width);
+    const size_t reduce = tz_codec_buffer_offset(&size, w->budget.reduce);
     worker->memory = tz_alloc(size);
     if (!worker->memory)
         return tz_fail_nomem(&w->ctx, size);

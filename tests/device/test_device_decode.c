@@ -135,7 +135,7 @@ static void add_all(streams *s)
     add_noise(s, test_device_sample(300));
 }
 
-static streams *begin(const tz_codec *codec, const tz_encoder *encoder, kernel_decode *decode)
+static streams *begin(const tz_decoder *codec, const tz_encoder *encoder, kernel_decode *decode)
 {
     streams *s = run_alloc(sizeof *s);
     s->count = 0;
@@ -286,7 +286,7 @@ static void run_both(const streams *s, uint16_t compression)
     run_form(s, compression, TZ_DEVICE_GPU);
 }
 
-static void check_codec(const tz_codec *codec, const tz_encoder *encoder, kernel_decode *in_c)
+static void check_codec(const tz_decoder *codec, const tz_encoder *encoder, kernel_decode *in_c)
 {
     static const uint32_t counts[] = {0, 1, 7, 64};
     streams *s = begin(codec, encoder, in_c);
@@ -306,20 +306,20 @@ static void check_codec(const tz_codec *codec, const tz_encoder *encoder, kernel
 static void lzw(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_lzw, &tz_encoder_lzw, lzw_in_c);
+    check_codec(&tz_decoder_lzw, &tz_encoder_lzw, lzw_in_c);
 }
 
 static void packbits(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_packbits, &tz_encoder_packbits, packbits_in_c);
+    check_codec(&tz_decoder_packbits, &tz_encoder_packbits, packbits_in_c);
 }
 
 #if defined(TZ_HAVE_LIBDEFLATE)
 static void deflate(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_deflate, &tz_encoder_deflate, inflate_in_c);
+    check_codec(&tz_decoder_deflate, &tz_encoder_deflate, inflate_in_c);
     assert_true(tz_device_decodes(test_device, 32946));
 }
 #endif
@@ -328,7 +328,7 @@ static void deflate(void **state)
 static void lz4(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_lz4, &tz_encoder_lz4, lz4_in_c);
+    check_codec(&tz_decoder_lz4, &tz_encoder_lz4, lz4_in_c);
 }
 #endif
 
@@ -336,7 +336,7 @@ static void lz4(void **state)
 static void zstd(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_zstd, &tz_encoder_zstd, zstd_in_c);
+    check_codec(&tz_decoder_zstd, &tz_encoder_zstd, zstd_in_c);
 }
 #endif
 

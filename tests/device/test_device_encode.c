@@ -160,7 +160,7 @@ static void test_what_is_encoded(void **state)
     (void)state;
     tz_error err;
     tz_device *cores = NULL;
-    tz_encode_choice fast = {.level = TZ_LEVEL_FAST}, six = {.level = 6};
+    tz_encode_options fast = {.level = TZ_LEVEL_FAST}, six = {.level = 6};
     tz_tile_format format = encode_format(&tz_encoder_deflate, 64, 64);
     assert_true(tz_device_encodes(test_device, &format, &fast));
     assert_false(tz_device_encodes(test_device, &format, &six));

@@ -175,8 +175,8 @@ static void check_stream(const job *j, uint32_t i, const uint8_t *bytes)
                                    .sample_format = is->is_signed ? 2 : 1,
                                    .compression = is->compression,
                                    .photometric = is->compression == 7 && is->samples == 3 ? 6 : 1};
-    uint8_t *rows = picture_decode(is->compression == 7 ? &tz_codec_jpeg : &tz_codec_jp2, &format,
-                                   bytes, (size_t)j->sizes[i]);
+    uint8_t *rows = picture_decode(is->compression == 7 ? &tz_decoder_jpeg : &tz_decoder_jp2,
+                                   &format, bytes, (size_t)j->sizes[i]);
     assert_non_null(rows);
     const uint8_t *expected = j->samples + (size_t)i * ROOM;
     for (size_t k = 0; k < tz_tile_bytes(&format); k++) {

@@ -41,7 +41,7 @@ static sample_stream streams[KINDS];
 
 static void make_stream(sample_stream *out, uint16_t samples, uint16_t photometric)
 {
-    const tz_encode_choice choice = {.quality = 90, .jpeg_tables = TZ_JPEG_TABLES_NONE};
+    const tz_encode_options choice = {.quality = 90, .jpeg_tables = TZ_JPEG_TABLES_NONE};
     const uint16_t factor = photometric == 6 ? 2 : 1;
     out->format = (tz_tile_format){.width = SIDE,
                                    .height = SIDE,
@@ -58,7 +58,7 @@ static void make_stream(sample_stream *out, uint16_t samples, uint16_t photometr
     }
     out->data = picture_encode(&tz_encoder_jpeg, &out->format, &choice, rows, &out->size);
     assert_non_null(out->data);
-    out->pixels = picture_decode(&tz_codec_jpeg, &out->format, out->data, out->size);
+    out->pixels = picture_decode(&tz_decoder_jpeg, &out->format, out->data, out->size);
     assert_non_null(out->pixels);
 }
 

@@ -264,7 +264,7 @@ static void values_that_mean_no_data_within_a_pixel_are_refused(void **state)
     recipe r = plain;
     r.depth = 2;
     codec_run run;
-    run_open(&run, &tz_codec_lerc);
+    run_open(&run, &tz_decoder_lerc);
     uint8_t *values = make_values(&r);
     unsigned char uses = 1;
     double nodata = -9999;

@@ -64,8 +64,8 @@ __attribute__((noinline)) static void measured_lzw(const image *im)
     const tz_context ctx = {.err = &err};
     const tz_codec_call call = {.ctx = &ctx};
     for (uint32_t i = 0; i < im->count; i++) {
-        if (tz_codec_lzw.decode(im->state, &format, im->stored[i], im->stored_sizes[i],
-                                im->tiles + i * im->tile_bytes, tz_row_bytes(&im->row), &call))
+        if (tz_decoder_lzw.decode(im->state, &format, im->stored[i], im->stored_sizes[i],
+                                  im->tiles + i * im->tile_bytes, tz_row_bytes(&im->row), &call))
             stop(err.message);
     }
 }
@@ -109,7 +109,7 @@ __attribute__((noinline)) static void measured_tally(const image *im)
 static void encode_tiles(const image *im, const tz_encoder *encoder)
 {
     const tz_tile_format format = format_of(im);
-    const tz_encode_choice choice = {0};
+    const tz_encode_options choice = {0};
     const tz_codec_call call = {0};
     size_t size;
     for (uint32_t i = 0; i < im->count; i++)
@@ -201,8 +201,8 @@ int main(int argc, char **argv)
     load_tiles(&im, file, argv[2]);
     im.tiles = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);
     im.raster = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);
-    im.state = must_alloc(tz_codec_lzw.state_size);
-    if (tz_codec_lzw.init && tz_codec_lzw.init(im.state, &(tz_context){.err = &err}))
+    im.state = must_alloc(tz_decoder_lzw.state_size);
+    if (tz_decoder_lzw.init && tz_decoder_lzw.init(im.state, &(tz_context){.err = &err}))
         stop(err.message);
     im.encoder_state = must_alloc(tz_encoder_lzw.state_size);
     im.encoded = must_alloc(2 * im.tile_bytes);

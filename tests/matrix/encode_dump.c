@@ -21,7 +21,7 @@ static void *check_alloc(size_t size)
 
 /* The tile to out, which has room for it by then. */
 static tz_result encode_tile(const tz_encoder *encoder, const tz_tile_format *format,
-                             const tz_encode_choice *choice, uint8_t *rows, uint8_t **out,
+                             const tz_encode_options *choice, uint8_t *rows, uint8_t **out,
                              size_t *size, const tz_context *ctx)
 {
     void *state = check_alloc(encoder->state_size);
@@ -40,7 +40,7 @@ static tz_result dump_tile(const tz_tile_format *format, int32_t level, uint8_t 
                            const tz_context *ctx)
 {
     const tz_encoder *encoder;
-    tz_encode_choice choice = {.level = level};
+    tz_encode_options choice = {.level = level};
     uint8_t *out;
     size_t size;
     TZ_TRY(tz_encoder_find(format->compression, ctx, &encoder));

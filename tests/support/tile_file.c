@@ -16,8 +16,8 @@
 bool tf_available(const tile_stream *stream)
 {
     const tz_context ctx = {.ifd = -1};
-    const tz_codec *codec;
-    return tz_codec_find(stream->compression, &ctx, &codec) == TZ_OK;
+    const tz_decoder *codec;
+    return tz_decoder_find(stream->compression, &ctx, &codec) == TZ_OK;
 }
 
 uint8_t tf_pixel(const tile_stream *stream, uint32_t band, uint32_t row, uint32_t column)

@@ -13,7 +13,7 @@ uint8_t *picture_rows(const tz_tile_format *format)
     return calloc(1, tz_tile_bytes(format) + TZ_CODEC_SLACK);
 }
 
-uint8_t *picture_decode(const tz_codec *codec, const tz_tile_format *format, const uint8_t *data,
+uint8_t *picture_decode(const tz_decoder *codec, const tz_tile_format *format, const uint8_t *data,
                         size_t size)
 {
     tz_error failed;
@@ -39,14 +39,14 @@ uint8_t *picture_decode(const tz_codec *codec, const tz_tile_format *format, con
 }
 
 uint8_t *picture_encode(const tz_encoder *encoder, const tz_tile_format *format,
-                        const tz_encode_choice *choice, uint8_t *rows, size_t *size)
+                        const tz_encode_options *choice, uint8_t *rows, size_t *size)
 {
     tz_error failed;
     tz_limits limits;
     tz_limits_resolve(&limits, NULL);
     const tz_context ctx = {.err = &failed, .limits = &limits, .ifd = -1};
     const tz_codec_call call = {&ctx, tz_no_location()};
-    tz_encode_choice chosen = *choice;
+    tz_encode_options chosen = *choice;
     tz_tile_format whole = *format; /* any number of rows will do, as of a last strip */
     uint8_t *out = NULL;
     void *state = calloc(1, encoder->state_size + 1);

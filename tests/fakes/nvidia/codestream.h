@@ -7,11 +7,11 @@
 #include "fakes/cuda/cuda_vendor.h"
 
 /* Packed rows of whole pixels, that the caller frees; NULL: they cannot be decoded. */
-uint8_t *picture_decode(const tz_codec *codec, const tz_tile_format *format, const uint8_t *data,
+uint8_t *picture_decode(const tz_decoder *codec, const tz_tile_format *format, const uint8_t *data,
                         size_t size);
 /* The other way; rows are used up and freed here. */
 uint8_t *picture_encode(const tz_encoder *encoder, const tz_tile_format *format,
-                        const tz_encode_choice *choice, uint8_t *rows, size_t *size);
+                        const tz_encode_options *choice, uint8_t *rows, size_t *size);
 /* Rows as encoders take them. */
 uint8_t *picture_rows(const tz_tile_format *format);
 

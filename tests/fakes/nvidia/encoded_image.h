@@ -17,7 +17,7 @@ typedef struct encode_job {
     const tz_encoder *encoder;
     tz_tile_format format;
     picture_planes planes;
-    tz_encode_choice choice;
+    tz_encode_options choice;
 } encode_job;
 
 /* Begin to encode, when the stream comes to it. */

@@ -184,7 +184,8 @@ static void run(cuda_vendor_work *work, void *state)
 {
     const job *j = state;
     if (work) {
-        uint8_t *rows = picture_decode(&tz_codec_jp2, &j->format, j->stream->data, j->stream->size);
+        uint8_t *rows =
+            picture_decode(&tz_decoder_jp2, &j->format, j->stream->data, j->stream->size);
         pictures_control.decoded++;
         pictures_control.damaged += !rows;
         (void)picture_put(work, &j->planes, &j->format, rows);

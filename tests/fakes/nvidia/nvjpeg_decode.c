@@ -202,7 +202,7 @@ static void run(cuda_vendor_work *work, void *state)
     const job *j = state;
     for (int i = 0; work && i < j->count; i++) {
         const image *is = &j->images[i];
-        uint8_t *rows = picture_decode(&tz_codec_jpeg, &is->format, is->data, is->size);
+        uint8_t *rows = picture_decode(&tz_decoder_jpeg, &is->format, is->data, is->size);
         if (rows && !j->interpolates && is->format.photometric == 6)
             repeat_chroma(is, rows);
         pictures_control.decoded++;

@@ -102,7 +102,8 @@ static void add_size(streams *s, size_t size, unsigned kind)
     free(pixels);
 }
 
-static streams *make_streams(const tz_codec *codec, const tz_encoder *encoder, kernel_decode *in_c)
+static streams *make_streams(const tz_decoder *codec, const tz_encoder *encoder,
+                             kernel_decode *in_c)
 {
     static const size_t sizes[] = {1, 64, 700, 5000};
     streams *s = run_alloc(sizeof *s);
@@ -220,7 +221,7 @@ static void run_kernel(const streams *s, const ptx_module *module, const char *n
     free(l);
 }
 
-static void check_codec(const tz_codec *codec, const tz_encoder *encoder, kernel_decode *in_c,
+static void check_codec(const tz_decoder *codec, const tz_encoder *encoder, kernel_decode *in_c,
                         const tz_kernel_image *image, const char *name)
 {
     char kernel[64];
@@ -239,21 +240,21 @@ static void check_codec(const tz_codec *codec, const tz_encoder *encoder, kernel
 static void test_lzw(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_lzw, &tz_encoder_lzw, lzw_in_c, &tz_kernel_image_lzw, "lzw");
+    check_codec(&tz_decoder_lzw, &tz_encoder_lzw, lzw_in_c, &tz_kernel_image_lzw, "lzw");
 }
 
 static void test_packbits(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_packbits, &tz_encoder_packbits, packbits_in_c, &tz_kernel_image_packbits,
-                "packbits");
+    check_codec(&tz_decoder_packbits, &tz_encoder_packbits, packbits_in_c,
+                &tz_kernel_image_packbits, "packbits");
 }
 
 #if defined(TZ_HAVE_LIBDEFLATE)
 static void test_inflate(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_deflate, &tz_encoder_deflate, inflate_in_c, &tz_kernel_image_inflate,
+    check_codec(&tz_decoder_deflate, &tz_encoder_deflate, inflate_in_c, &tz_kernel_image_inflate,
                 "inflate");
 }
 #endif
@@ -262,7 +263,7 @@ static void test_inflate(void **state)
 static void test_lz4(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_lz4, &tz_encoder_lz4, lz4_in_c, &tz_kernel_image_lz4, "lz4");
+    check_codec(&tz_decoder_lz4, &tz_encoder_lz4, lz4_in_c, &tz_kernel_image_lz4, "lz4");
 }
 #endif
 
@@ -270,7 +271,7 @@ static void test_lz4(void **state)
 static void test_zstd(void **state)
 {
     (void)state;
-    check_codec(&tz_codec_zstd, &tz_encoder_zstd, zstd_in_c, &tz_kernel_image_zstd, "zstd");
+    check_codec(&tz_decoder_zstd, &tz_encoder_zstd, zstd_in_c, &tz_kernel_image_zstd, "zstd");
 }
 #endif
 

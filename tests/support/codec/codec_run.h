@@ -13,7 +13,7 @@
 
 typedef struct codec_run {
     bench bench;
-    const tz_codec *codec;
+    const tz_decoder *codec;
     void *state;
 } codec_run;
 
@@ -25,7 +25,7 @@ static inline void *run_alloc(size_t size)
     return block;
 }
 
-static inline void run_open(codec_run *run, const tz_codec *codec)
+static inline void run_open(codec_run *run, const tz_decoder *codec)
 {
     bench_init(&run->bench);
     run->codec = codec;
@@ -50,7 +50,7 @@ static inline tz_result run_once(codec_run *run, const tz_tile_format *format, c
                                  size_t in_size, size_t stride, uint8_t poison, uint8_t **out)
 {
     size_t row = tz_tile_row_bytes(format);
-    const bool exact = run->codec->flags & TZ_CODEC_EXACT;
+    const bool exact = run->codec->flags & TZ_DECODER_NO_OVERRUN;
     size_t slack = stride == row && !exact ? TZ_CODEC_SLACK : 0;
     size_t size = (tz_tile_rows(format) - 1u) * stride + row + slack;
     uint8_t *input = run_alloc(in_size + TZ_CODEC_SLACK);
@@ -79,7 +79,7 @@ static inline uint8_t *run_decode(codec_run *run, const tz_tile_format *format, 
     assert_int_equal(run_once(run, format, in, in_size, row, 0xEE, &second), TZ_OK);
     assert_memory_equal(first, second, tz_tile_bytes(format));
     free(second);
-    if (!(run->codec->flags & TZ_CODEC_ROWS))
+    if (!(run->codec->flags & TZ_DECODER_ANY_STRIDE))
         return first;
     assert_int_equal(run_once(run, format, in, in_size, apart, 0xA7, &spread), TZ_OK);
     for (size_t y = 0; y < tz_tile_rows(format); y++) {
@@ -150,7 +150,7 @@ static inline uint8_t *run_warns(codec_run *run, const tz_tile_format *format, c
 }
 
 /* Make every allocation of a fresh codec fail in turn, in the first tile and in a second one. */
-static inline void run_without_memory(const tz_codec *codec, const tz_tile_format *format,
+static inline void run_without_memory(const tz_decoder *codec, const tz_tile_format *format,
                                       const uint8_t *in, size_t in_size)
 {
     for (uint64_t n = 1;; n++) {

@@ -16,7 +16,7 @@ typedef struct encode_run {
     bench bench;
     const tz_encoder *encoder;
     tz_tile_format format;
-    tz_encode_choice choice;
+    tz_encode_options choice;
     void *state;
     uint8_t *tables;
 } encode_run;
@@ -61,7 +61,7 @@ static inline tz_result encode_tables(encode_run *run)
 }
 
 static inline void encode_open(encode_run *run, const tz_encoder *encoder, tz_tile_format format,
-                               tz_encode_choice choice)
+                               tz_encode_options choice)
 {
     *run = (encode_run){.encoder = encoder, .format = format, .choice = choice};
     bench_init(&run->bench);
@@ -132,10 +132,10 @@ static inline encoded encode_rows(encode_run *run, uint32_t rows, const uint8_t 
 /* What our decoder makes of it, without a warning. */
 static inline uint8_t *encode_decoded(encode_run *run, uint32_t rows, const encoded *tile)
 {
-    const tz_codec *codec;
+    const tz_decoder *codec;
     tz_tile_format format = run->format;
     format.height = rows;
-    assert_int_equal(tz_codec_find(format.compression, &run->bench.ctx, &codec), TZ_OK);
+    assert_int_equal(tz_decoder_find(format.compression, &run->bench.ctx, &codec), TZ_OK);
     codec_run decoder;
     run_open(&decoder, codec);
     uint8_t *pixels = run_decode(&decoder, &format, tile->data, tile->size);
@@ -175,7 +175,7 @@ static inline double encode_psnr(const uint8_t *a, const uint8_t *b, size_t coun
     encode_refuses_at(encoder, format, choice, result, text, __FILE__, __LINE__)
 
 static inline void encode_refuses_at(const tz_encoder *encoder, tz_tile_format format,
-                                     tz_encode_choice choice, tz_result expected, const char *text,
+                                     tz_encode_options choice, tz_result expected, const char *text,
                                      const char *file, int line)
 {
     bench b;
@@ -191,7 +191,7 @@ static inline void encode_refuses_at(const tz_encoder *encoder, tz_tile_format f
 /* Make every allocation of ours fail in turn: at the start, for the tables, in the first tile and
  * in later ones. Then what is held at most is within memory(). */
 static inline void encode_without_memory(const tz_encoder *encoder, tz_tile_format format,
-                                         tz_encode_choice choice, const uint8_t *pixels)
+                                         tz_encode_options choice, const uint8_t *pixels)
 {
     for (uint64_t n = 1;; n++) {
         encode_run run = {.encoder = encoder, .format = format, .choice = choice};

@@ -14,7 +14,7 @@ typedef struct encode_run {
     bench bench;
     const tz_encoder *encoder;
     tz_tile_format format;
-    tz_encode_choice choice;
+    tz_encode_options choice;
     void *state;
 } encode_run;
 
@@ -37,7 +37,7 @@ static inline tz_tile_format encode_format(const tz_encoder *encoder, size_t wid
 
 /* A state, zeroed; init may fail. */
 static inline tz_result encode_start(encode_run *run, const tz_encoder *encoder,
-                                     const tz_tile_format *format, const tz_encode_choice *choice)
+                                     const tz_tile_format *format, const tz_encode_options *choice)
 {
     bench_init(&run->bench);
     run->encoder = encoder;
@@ -64,7 +64,7 @@ static inline void encode_open(encode_run *run, const tz_encoder *encoder,
 {
     bench b;
     bench_init(&b);
-    tz_encode_choice choice = {.level = level};
+    tz_encode_options choice = {.level = level};
     assert_int_equal(tz_encoder_check(encoder, format, &choice, &b.ctx), TZ_OK);
     bench_deinit(&b);
     assert_int_equal(encode_start(run, encoder, format, &choice), TZ_OK);
@@ -116,9 +116,9 @@ static inline encoded encode_tile(encode_run *run, const uint8_t *rows)
 /* The library's own decoder gives the rows back, without a warning. */
 static inline void encode_decodes(const encode_run *run, const encoded *tile, const uint8_t *rows)
 {
-    const tz_codec *codec = NULL;
+    const tz_decoder *codec = NULL;
     codec_run decoder;
-    assert_int_equal(tz_codec_find(run->format.compression, &run->bench.ctx, &codec), TZ_OK);
+    assert_int_equal(tz_decoder_find(run->format.compression, &run->bench.ctx, &codec), TZ_OK);
     run_open(&decoder, codec);
     uint8_t *out = run_decode(&decoder, &run->format, tile->bytes, tile->size);
     assert_memory_equal(out, rows, tz_tile_bytes(&run->format));
@@ -138,7 +138,7 @@ static inline size_t encode_returns(encode_run *run, const uint8_t *rows)
 
 /* Make every allocation of init and encode fail in turn. */
 static inline void encode_without_memory(const tz_encoder *encoder, const tz_tile_format *format,
-                                         const tz_encode_choice *choice, const uint8_t *rows)
+                                         const tz_encode_options *choice, const uint8_t *rows)
 {
     for (uint64_t n = 1, failures = 1; failures > 0; n++) {
         encode_run run;

@@ -158,7 +158,7 @@ static inline void begin(fixture *f, recipe r)
                                  .sample_format = r.is_signed ? 2 : 1,
                                  .compression = 34712,
                                  .photometric = r.components < 3 ? 1 : 2};
-    run_open(&f->run, &tz_codec_jp2);
+    run_open(&f->run, &tz_decoder_jp2);
 }
 
 static inline void end(fixture *f)

@@ -193,7 +193,7 @@ static inline void begin(fixture *f, recipe r)
     f->pixels = run_picture(r.width, r.height, r.components);
     f->s = encode(&r, f->pixels);
     f->format = format_of(&r, &f->s);
-    run_open(&f->run, &tz_codec_jpeg);
+    run_open(&f->run, &tz_decoder_jpeg);
 }
 
 static inline void end(fixture *f)

@@ -36,7 +36,7 @@ typedef struct kernel_run {
 
 enum { KERNEL_GUARD = 64 };
 
-static inline void kernel_open(kernel_run *run, const tz_codec *codec, kernel_decode *decode,
+static inline void kernel_open(kernel_run *run, const tz_decoder *codec, kernel_decode *decode,
                                size_t work_size)
 {
     run_open(&run->codec, codec);

@@ -194,7 +194,7 @@ static inline uint8_t *reference(const recipe *r, const blob *b)
 static inline void check_against_liblerc(const recipe *r)
 {
     codec_run run;
-    run_open(&run, &tz_codec_lerc);
+    run_open(&run, &tz_decoder_lerc);
     blob b = encode(r);
     tz_tile_format format = format_of(r);
     uint8_t *expected = reference(r, &b);
@@ -291,7 +291,7 @@ static inline void begin(fixture *f, const recipe *r)
 {
     f->b = encode(r);
     f->format = format_of(r);
-    run_open(&f->run, &tz_codec_lerc);
+    run_open(&f->run, &tz_decoder_lerc);
 }
 
 static inline void end(fixture *f)

@@ -60,9 +60,9 @@ static inline tz_tile_format batch_format(const encode_batch *b, uint32_t size)
     return encode_format(b->encoder, row, row > 0 ? size / row : 0);
 }
 
-static inline tz_encode_choice batch_choice(void)
+static inline tz_encode_options batch_choice(void)
 {
-    return (tz_encode_choice){.level = TZ_LEVEL_FAST};
+    return (tz_encode_options){.level = TZ_LEVEL_FAST};
 }
 
 static inline uint64_t batch_take(uint64_t *at, uint64_t size, uint64_t align)
@@ -76,7 +76,7 @@ static inline uint64_t batch_take(uint64_t *at, uint64_t size, uint64_t align)
 static inline void batch_lay_out(encode_batch *b, tz_device_memory *slab)
 {
     uint64_t at = 24;
-    const tz_encode_choice choice = batch_choice();
+    const tz_encode_options choice = batch_choice();
     b->device = (tz_encode_batch){.compression = b->encoder->compressions[0],
                                   .row_bytes = b->row_bytes,
                                   .slab = slab,

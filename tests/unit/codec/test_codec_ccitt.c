@@ -8,7 +8,7 @@ static codec_run fax;
 static int open_fax(void **state)
 {
     (void)state;
-    run_open(&fax, &tz_codec_ccitt);
+    run_open(&fax, &tz_decoder_ccitt);
     return 0;
 }
 
@@ -380,7 +380,7 @@ static void rows_below_the_image_may_be_missing(void **state)
                 *data = run_alloc(in.size + TZ_CODEC_SLACK);
         memcpy(data, in.data, in.size);
         assert_int_equal(
-            tz_codec_decode(fax.codec, fax.state, &format, data, in.size, out, 13, &call), TZ_OK);
+            tz_decode_tile(fax.codec, fax.state, &format, data, in.size, out, 13, &call), TZ_OK);
         bench_warned(&fax.bench, TZ_CAUSE_CODEC, -1, 9, 6, "another number of rows");
         assert_int_equal(check_upper_rows(out, &picture, 9), 3);
         tz_warnings_deinit(&fax.bench.warnings);
@@ -668,7 +668,7 @@ static void memory_is_kept_and_may_run_out(void **state)
     fax_picture picture = make_picture(150, 4, 3);
     bit_writer in = fax_encode(&picture, &group_4, false);
     tz_tile_format format = fax_format(150, 4, &group_4);
-    run_without_memory(&tz_codec_ccitt, &format, in.data, in.size);
+    run_without_memory(&tz_decoder_ccitt, &format, in.data, in.size);
     assert_int_equal(run_allocations(&fax, &format, in.data, in.size), 0);
     free(in.data);
     free(picture.pixels);

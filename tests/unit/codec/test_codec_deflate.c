@@ -38,7 +38,7 @@ static size_t compress(int level, const uint8_t *data, size_t size, uint8_t *out
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    run_open(&f->run, &tz_codec_deflate);
+    run_open(&f->run, &tz_decoder_deflate);
     f->format = make_format(WIDTH, HEIGHT);
     f->pixels = run_picture(WIDTH, HEIGHT, 1);
     f->size = compress(6, f->pixels, SIZE, f->stream, ROOM);
@@ -78,13 +78,13 @@ static void tiles_come_back_at_every_level(void **state)
 static void both_numbers_are_served(void **state)
 {
     (void)state;
-    const tz_codec *codec = NULL;
+    const tz_decoder *codec = NULL;
     bench b;
     bench_init(&b);
-    assert_int_equal(tz_codec_find(8, &b.ctx, &codec), TZ_OK);
-    assert_ptr_equal(codec, &tz_codec_deflate);
-    assert_int_equal(tz_codec_find(32946, &b.ctx, &codec), TZ_OK);
-    assert_ptr_equal(codec, &tz_codec_deflate);
+    assert_int_equal(tz_decoder_find(8, &b.ctx, &codec), TZ_OK);
+    assert_ptr_equal(codec, &tz_decoder_deflate);
+    assert_int_equal(tz_decoder_find(32946, &b.ctx, &codec), TZ_OK);
+    assert_ptr_equal(codec, &tz_decoder_deflate);
     bench_deinit(&b);
 }
 

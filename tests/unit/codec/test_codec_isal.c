@@ -180,7 +180,7 @@ static void the_codec_gives_the_same_with_either(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_deflate);
+    run_open(&run, &tz_decoder_deflate);
     tz_tile_format format = {.width = WIDTH,
                              .height = HEIGHT,
                              .samples = 1,

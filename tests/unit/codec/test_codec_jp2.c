@@ -181,7 +181,7 @@ static void case_56_four_thousand_million_tiles(void **state)
     tz_codec_call call = {&f.run.bench.ctx, tz_at_tile(0, 7, 1000)};
     uint8_t nothing[1];
     assert_int_equal(
-        tz_codec_jp2.decode(f.run.state, &f.format, input, f.s.size, nothing, UINT32_MAX, &call),
+        tz_decoder_jp2.decode(f.run.state, &f.format, input, f.s.size, nothing, UINT32_MAX, &call),
         TZ_ERR_LIMIT);
     assert_string_equal(f.run.bench.err.limit, "max_codec_bytes");
     free(input);

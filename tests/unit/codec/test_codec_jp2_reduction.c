@@ -113,7 +113,7 @@ static void check_means(recipe r, unsigned own)
     tz_tile_format smallest = f.format;
     smallest.reduction = (uint8_t)own;
     uint8_t *from = run_decode(&f.run, &smallest, f.s.data, f.s.size);
-    for (unsigned times = own; times <= TZ_MAX_REDUCTION; times++) {
+    for (unsigned times = own; times <= TZ_MAX_DECODE_REDUCTION; times++) {
         f.format.reduction = (uint8_t)times;
         const unsigned side = 1u << (times - own);
         uint8_t *out = run_decode(&f.run, &f.format, f.s.data, f.s.size);
@@ -213,7 +213,8 @@ static void strips_of_another_height(void **state)
     memcpy(in, f.s.data, f.s.size);
     const tz_codec_call call = {&f.run.bench.ctx, tz_at_tile(0, 7, 1000)};
     assert_int_equal(
-        tz_codec_decode(&tz_codec_jp2, f.run.state, &f.format, in, f.s.size, out, 8, &call), TZ_OK);
+        tz_decode_tile(&tz_decoder_jp2, f.run.state, &f.format, in, f.s.size, out, 8, &call),
+        TZ_OK);
     assert_memory_equal(out, whole, 3 * 8);
     for (size_t i = 3 * 8; i < sizeof out; i++)
         assert_int_equal(out[i], 0x5A);
@@ -263,7 +264,7 @@ static void levels_that_are_lies(void **state)
     fixture f;
     begin(&f, (recipe){.width = 64, .height = 48, .components = 2});
     insert(&f.s, find_marker(&f.s, 0x5C), coc, sizeof coc); /* of the first component */
-    for (unsigned times = 0; times <= TZ_MAX_REDUCTION; times++) {
+    for (unsigned times = 0; times <= TZ_MAX_DECODE_REDUCTION; times++) {
         f.format.reduction = (uint8_t)times;
         (void)run_damaged(&f.run, &f.format, f.s.data, f.s.size, 20);
     }

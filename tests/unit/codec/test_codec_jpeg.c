@@ -55,7 +55,7 @@ static void tables_apart_are_used(void **state)
 static void the_fill_order_does_not_apply(void **state)
 {
     (void)state;
-    assert_true(tz_codec_jpeg.flags & TZ_CODEC_ANY_FILL);
+    assert_true(tz_decoder_jpeg.flags & TZ_DECODER_ANY_FILL_ORDER);
     fixture f;
     begin(&f, (recipe){.width = 40, .height = 24, YCBCR, .apart = true});
     uint8_t *expected = reference(&f.recipe, &f.s);
@@ -172,19 +172,19 @@ static void every_allocation_may_fail(void **state)
                        .v = 2,
                        .progressive = true,
                        .apart = false});
-    run_without_memory(&tz_codec_jpeg, &f.format, f.s.data, f.s.size);
+    run_without_memory(&tz_decoder_jpeg, &f.format, f.s.data, f.s.size);
     end(&f);
     begin(&f, (recipe){.width = 30, .height = 30, GREY, .apart = true});
-    run_without_memory(&tz_codec_jpeg, &f.format, f.s.data, f.s.size);
+    run_without_memory(&tz_decoder_jpeg, &f.format, f.s.data, f.s.size);
     end(&f);
 }
 
 static void a_deinitialised_zeroed_state_is_fine(void **state)
 {
     (void)state;
-    void *zeroed = calloc(1, tz_codec_jpeg.state_size);
-    tz_codec_jpeg.deinit(zeroed);
-    tz_codec_jpeg.deinit(zeroed);
+    void *zeroed = calloc(1, tz_decoder_jpeg.state_size);
+    tz_decoder_jpeg.deinit(zeroed);
+    tz_decoder_jpeg.deinit(zeroed);
     free(zeroed);
 }
 
@@ -227,7 +227,7 @@ static void check_12(recipe r)
     tz_tile_format format = format_of(&r, &s);
     format.bits = 12;
     codec_run run;
-    run_open(&run, &tz_codec_jpeg);
+    run_open(&run, &tz_decoder_jpeg);
     uint8_t *out = run_decode(&run, &format, s.data, s.size);
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr errors;
@@ -285,7 +285,7 @@ static void bits_may_change_from_tile_to_tile(void **state)
         assert_memory_equal(out, expected, tz_tile_bytes(&f.format));
         free(out);
     }
-    run_without_memory(&tz_codec_jpeg, &deep, s.data, s.size);
+    run_without_memory(&tz_decoder_jpeg, &deep, s.data, s.size);
     free(expected);
     free_stream(&s);
     end(&f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lossless JPEG: every form of it gives the samples that went in, and damage is an error. */
-#include "codec/whole_stream.h"
+#include "codec/standalone_stream.h"
 #include "support/codec/codec_run.h"
 #include "support/codec/lossless_jpeg.h"
 
@@ -47,7 +47,7 @@ static void begin(fixture *f, lossless_recipe r)
         f->format.tables = f->s.tables;
         f->format.tables_size = f->s.tables_size;
     }
-    run_open(&f->run, &tz_codec_jpeg);
+    run_open(&f->run, &tz_decoder_jpeg);
 }
 
 static void end(fixture *f)
@@ -332,10 +332,11 @@ static void no_library_of_a_device_gets_it(void **state)
 {
     (void)state;
     fixture f;
-    tz_whole_stream stream;
+    tz_standalone_stream stream;
     begin(&f, (lossless_recipe){.width = 30, .height = 20});
-    assert_true(tz_whole_is_possible(&f.format));
-    assert_false(tz_whole_find(&stream, &f.format, f.s.data, f.s.size, NULL, &f.run.bench.limits));
+    assert_true(tz_standalone_is_possible(&f.format));
+    assert_false(
+        tz_standalone_find(&stream, &f.format, f.s.data, f.s.size, NULL, &f.run.bench.limits));
     end(&f);
 }
 
@@ -344,7 +345,7 @@ static void memory(void **state)
     (void)state;
     fixture f;
     begin(&f, (lossless_recipe){.width = 30, .height = 20, .components = 3, .tables_apart = true});
-    run_without_memory(&tz_codec_jpeg, &f.format, f.s.data, f.s.size);
+    run_without_memory(&tz_decoder_jpeg, &f.format, f.s.data, f.s.size);
     free(run_decode(&f.run, &f.format, f.s.data, f.s.size));
     assert_int_equal(run_allocations(&f.run, &f.format, f.s.data, f.s.size), 0);
     end(&f);

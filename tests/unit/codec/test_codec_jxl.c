@@ -208,7 +208,7 @@ static void begin(fixture *f, recipe r)
                                  .sample_format = is_float ? 3 : 1,
                                  .compression = 50002,
                                  .photometric = r.colors == 1 ? 1 : 2};
-    run_open(&f->run, &tz_codec_jxl);
+    run_open(&f->run, &tz_decoder_jxl);
 }
 
 static void end(fixture *f)
@@ -395,7 +395,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     fixture f;
     begin(&f, (recipe){30, 20, 3, BYTES, .extra = 2});
-    run_without_memory(&tz_codec_jxl, &f.format, f.s.data, f.s.size);
+    run_without_memory(&tz_decoder_jxl, &f.format, f.s.data, f.s.size);
     end(&f);
 }
 
@@ -542,7 +542,7 @@ static void case_56_frames_larger_than_the_image(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_jxl);
+    run_open(&run, &tz_decoder_jxl);
     writer visible = frame_of(0, 65536, 65536);
     assert_int_equal(check_frames(&run, &visible, sizeof visible.data), TZ_ERR_FORMAT);
     assert_int_equal(run.bench.err.cause, TZ_CAUSE_CODEC);
@@ -561,7 +561,7 @@ static void frames_with_splines_or_extensions(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_jxl);
+    run_open(&run, &tz_decoder_jxl);
     writer splines = {{0}, 0};
     put(&splines, 0, 1), put(&splines, 0, 2), put(&splines, 1, 1);
     put(&splines, 1, 2), put(&splines, 15, 4); /* flags: 16 */
@@ -612,7 +612,7 @@ static void frames_without_end(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_jxl);
+    run_open(&run, &tz_decoder_jxl);
     uint8_t *frames = run_alloc(10000);
     writer hidden = {{0}, 0};
     put(&hidden, 0, 1), put(&hidden, 2, 2), put(&hidden, 1, 1), put(&hidden, 0, 2);

@@ -192,7 +192,7 @@ static void a_mask_can_stand_for_alpha(void **state)
                 .mask = 1,
                 .max_error = 0.5};
     codec_run run;
-    run_open(&run, &tz_codec_lerc);
+    run_open(&run, &tz_decoder_lerc);
     blob b = encode(&r);
     uint8_t *expected = reference(&r, &b), *mask = make_mask(&r);
     tz_tile_format format = format_of(&r);
@@ -230,7 +230,7 @@ static void deflate_and_zstd_around_it_are_undone(void **state)
                 .pattern = NOISY,
                 .mask = 1};
     codec_run run;
-    run_open(&run, &tz_codec_lerc);
+    run_open(&run, &tz_decoder_lerc);
     blob b = encode(&r), packed[2] = {deflated(&b), zstd_packed(&b)};
     tz_tile_format format = format_of(&r);
     uint8_t *expected = reference(&r, &b);
@@ -265,7 +265,7 @@ static void every_allocation_may_fail(void **state)
     blob b = encode(&r), packed = zstd_packed(&b);
     tz_tile_format format = format_of(&r);
     format.lerc_compression = 2;
-    run_without_memory(&tz_codec_lerc, &format, packed.data, packed.size);
+    run_without_memory(&tz_decoder_lerc, &format, packed.data, packed.size);
     free(packed.data);
     free(b.data);
 }
@@ -283,7 +283,7 @@ static void a_tile_like_the_last_needs_no_allocation(void **state)
                     .pattern = SMOOTH,
                     .mask = 1};
         codec_run run;
-        run_open(&run, &tz_codec_lerc);
+        run_open(&run, &tz_decoder_lerc);
         blob b = encode(&r);
         tz_tile_format format = format_of(&r);
         assert_int_equal(run_allocations(&run, &format, b.data, b.size), 0);

@@ -19,7 +19,7 @@ typedef struct fixture {
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    run_open(&f->run, &tz_codec_lz4);
+    run_open(&f->run, &tz_decoder_lz4);
     f->format = (tz_tile_format){.width = WIDTH,
                                  .height = HEIGHT,
                                  .samples = 1,

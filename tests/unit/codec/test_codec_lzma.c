@@ -27,7 +27,7 @@ static void compress(fixture *f, size_t size, uint32_t preset, lzma_check check)
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    run_open(&f->run, &tz_codec_lzma);
+    run_open(&f->run, &tz_decoder_lzma);
     f->format = (tz_tile_format){.width = WIDTH,
                                  .height = HEIGHT,
                                  .samples = 1,
@@ -147,7 +147,7 @@ static void memory_is_kept_between_tiles(void **state)
 static void memory_may_run_out(void **state)
 {
     fixture *f = *state;
-    run_without_memory(&tz_codec_lzma, &f->format, f->stream, f->size);
+    run_without_memory(&tz_decoder_lzma, &f->format, f->stream, f->size);
 }
 
 /* Hostile case 45 -------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ static codec_run lzw;
 static int open_lzw(void **state)
 {
     (void)state;
-    run_open(&lzw, &tz_codec_lzw);
+    run_open(&lzw, &tz_decoder_lzw);
     return 0;
 }
 
@@ -286,7 +286,7 @@ static void bits_from_the_low_end_are_turned_by_the_caller(void **state)
     uint8_t expected[64], in[64];
     size_t size = from_hex(high, expected);
     assert_int_equal(from_hex(low, in), size);
-    assert_false(tz_codec_lzw.flags & TZ_CODEC_ANY_FILL);
+    assert_false(tz_decoder_lzw.flags & TZ_DECODER_ANY_FILL_ORDER);
     tz_codec_reverse_bits(in, size);
     assert_memory_equal(in, expected, size);
     tz_tile_format format = bytes_format(40);
@@ -533,7 +533,7 @@ static void no_memory_is_asked_for(void **state)
     PUT_CODES(&writer, CLEAR, 'a', 'b', 258, END);
     tz_tile_format format = bytes_format(4);
     assert_int_equal(run_allocations(&lzw, &format, writer.out.data, writer.out.size), 0);
-    run_without_memory(&tz_codec_lzw, &format, writer.out.data, writer.out.size);
+    run_without_memory(&tz_decoder_lzw, &format, writer.out.data, writer.out.size);
     free(writer.out.data);
 }
 

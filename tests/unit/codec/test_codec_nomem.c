@@ -26,7 +26,7 @@ ZSTD_DCtx *__wrap_ZSTD_createDCtx(void)
     return no_memory ? NULL : __real_ZSTD_createDCtx();
 }
 
-static void check_init(const tz_codec *codec, const char *text)
+static void check_init(const tz_decoder *codec, const char *text)
 {
     bench b;
     bench_init(&b);
@@ -47,13 +47,13 @@ static void check_init(const tz_codec *codec, const char *text)
 static void libdeflate_may_have_no_memory(void **state)
 {
     (void)state;
-    check_init(&tz_codec_deflate, "libdeflate");
+    check_init(&tz_decoder_deflate, "libdeflate");
 }
 
 static void libzstd_may_have_no_memory(void **state)
 {
     (void)state;
-    check_init(&tz_codec_zstd, "ZSTD");
+    check_init(&tz_decoder_zstd, "ZSTD");
 }
 
 int main(void)

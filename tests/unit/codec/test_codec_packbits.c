@@ -9,7 +9,7 @@ static codec_run packbits;
 static int open_packbits(void **state)
 {
     (void)state;
-    run_open(&packbits, &tz_codec_packbits);
+    run_open(&packbits, &tz_decoder_packbits);
     return 0;
 }
 
@@ -103,7 +103,7 @@ static void packets_may_cross_rows(void **state)
 static void rows_may_be_apart(void **state)
 {
     (void)state;
-    assert_true(tz_codec_packbits.flags & TZ_CODEC_ROWS);
+    assert_true(tz_decoder_packbits.flags & TZ_DECODER_ANY_STRIDE);
     static uint8_t data[11 * 400], in[3 * sizeof data];
     for (size_t width = 1; width <= 400; width += width < 140 ? 1 : 13) {
         make_data(data, 11 * width, width % 2 ? 30 : 200);
@@ -250,7 +250,7 @@ static void no_memory_is_asked_for(void **state)
     (void)state;
     static const uint8_t in[] = {2, 'a', 'b', 'c'};
     tz_tile_format format = rows_format(3, 1);
-    assert_int_equal(tz_codec_packbits.state_size, 0);
+    assert_int_equal(tz_decoder_packbits.state_size, 0);
     assert_int_equal(run_allocations(&packbits, &format, in, sizeof in), 0);
 }
 

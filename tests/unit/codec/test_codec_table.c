@@ -21,13 +21,13 @@ static void every_codec_is_found_by_each_of_its_numbers(void **state)
     bench b;
     bench_init(&b);
     unsigned count = 0;
-    for (const tz_codec *const *codec = tz_codecs; *codec; codec++) {
+    for (const tz_decoder *const *codec = tz_decoders; *codec; codec++) {
         assert_non_null((*codec)->name);
         assert_non_null((*codec)->library);
         assert_non_null((*codec)->decode);
         for (const uint16_t *number = (*codec)->compressions; *number; number++) {
-            const tz_codec *found = NULL;
-            assert_int_equal(tz_codec_find(*number, &b.ctx, &found), TZ_OK);
+            const tz_decoder *found = NULL;
+            assert_int_equal(tz_decoder_find(*number, &b.ctx, &found), TZ_OK);
             assert_ptr_equal(found, *codec);
             count++;
         }
@@ -55,8 +55,8 @@ static void what_a_build_lacks_is_named(void **state)
     bench b;
     bench_init(&b);
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
-        const tz_codec *codec = NULL;
-        if (tz_codec_find(codecs[i].number, &b.ctx, &codec) == TZ_OK)
+        const tz_decoder *codec = NULL;
+        if (tz_decoder_find(codecs[i].number, &b.ctx, &codec) == TZ_OK)
             continue;
         assert_null(codec);
         assert_int_equal(b.err.result, TZ_ERR_UNSUPPORTED);
@@ -73,7 +73,7 @@ static void what_only_writing_needs_is_named(void **state)
     (void)state;
     bench b;
     bench_init(&b);
-    assert_int_equal(tz_codec_missing(34887, "encoder", &b.ctx), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(tz_codec_fail_missing(34887, "encoder", &b.ctx), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(b.err.message, "LERC writing (34887) needs liblerc"));
     bench_deinit(&b);
 }
@@ -90,8 +90,8 @@ static void case_57_what_has_no_decoder_is_named(void **state)
     bench b;
     bench_init(&b);
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
-        const tz_codec *codec = NULL;
-        assert_int_equal(tz_codec_find(codecs[i].number, &b.ctx, &codec), TZ_ERR_UNSUPPORTED);
+        const tz_decoder *codec = NULL;
+        assert_int_equal(tz_decoder_find(codecs[i].number, &b.ctx, &codec), TZ_ERR_UNSUPPORTED);
         assert_int_equal(b.err.cause, TZ_CAUSE_UNSUPPORTED);
         assert_non_null(strstr(b.err.message, codecs[i].text));
     }
@@ -106,13 +106,13 @@ static void codecs_that_write_rows_apart_say_so(void **state)
     static const char *const names[] = {"none", "packbits", "ccitt",    "lerc",
                                         "jpeg", "webp",     "jpeg2000", "jpegxl"};
     unsigned found = 0, by_name = 0;
-    for (const tz_codec *const *codec = tz_codecs; *codec; codec++) {
-        found += (*codec)->flags & TZ_CODEC_ROWS ? 1 : 0;
+    for (const tz_decoder *const *codec = tz_decoders; *codec; codec++) {
+        found += (*codec)->flags & TZ_DECODER_ANY_STRIDE ? 1 : 0;
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             if (strcmp((*codec)->name, names[i]) != 0)
                 continue;
             by_name++;
-            assert_true((*codec)->flags & TZ_CODEC_ROWS);
+            assert_true((*codec)->flags & TZ_DECODER_ANY_STRIDE);
         }
     }
     assert_int_equal(found, by_name);
@@ -133,7 +133,7 @@ static void lerc_is_in_every_build(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_lerc);
+    run_open(&run, &tz_decoder_lerc);
     tz_tile_format format = make_format(4, 4, 34887);
     uint8_t *out = run_decode(&run, &format, lerc_blob, sizeof lerc_blob);
     for (size_t i = 0; i < 16; i++)
@@ -148,7 +148,7 @@ static void what_lerc_lacks_is_named(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_lerc);
+    run_open(&run, &tz_decoder_lerc);
     tz_tile_format format = make_format(4, 4, 34887);
     static const char *const parts[] = {"libdeflate", "zstd"};
     static const char *const texts[] = {"LERC with deflate needs libdeflate",
@@ -169,7 +169,7 @@ static void state_that_was_never_used_can_be_released(void **state)
     (void)state;
     bench b;
     bench_init(&b);
-    for (const tz_codec *const *codec = tz_codecs; *codec; codec++) {
+    for (const tz_decoder *const *codec = tz_decoders; *codec; codec++) {
         void *zeroed = calloc(1, (*codec)->state_size + 1);
         assert_non_null(zeroed);
         if ((*codec)->deinit)
@@ -219,7 +219,7 @@ static void uncompressed_rows_are_copied(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_none);
+    run_open(&run, &tz_decoder_none);
     for (uint32_t width = 1; width < 50; width++) {
         tz_tile_format format = make_format(width, 7, 1);
         format.bits = (uint16_t)(width % 16 + 1); /* rows end on bytes */
@@ -238,7 +238,7 @@ static void case_39_too_few_and_too_many_bytes(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_none);
+    run_open(&run, &tz_decoder_none);
     tz_tile_format format = make_format(30, 20, 1);
     uint8_t *pixels = run_picture(30, 21, 1);
     run_refuses_saying(&run, &format, pixels, 599, REFUSED_CODEC, "(expected 600, found 599)");
@@ -264,7 +264,7 @@ typedef struct height_case {
 /* PackBits of so many rows. */
 static void height_begin(height_case *c, uint32_t stored_rows, uint32_t height)
 {
-    run_open(&c->run, &tz_codec_packbits);
+    run_open(&c->run, &tz_decoder_packbits);
     c->pixels = run_picture(20, 64, 1);
     c->format = make_format(20, height, 32773);
     c->in_size = 0;
@@ -286,8 +286,8 @@ static tz_result height_decode(height_case *c, size_t stride, uint8_t *out)
     uint8_t in[sizeof c->in + TZ_CODEC_SLACK];
     memcpy(in, c->in, c->in_size);
     tz_codec_call call = {&c->run.bench.ctx, tz_at_tile(0, 7, 1000)};
-    return tz_codec_decode(c->run.codec, c->run.state, &c->format, in, c->in_size, out, stride,
-                           &call);
+    return tz_decode_tile(c->run.codec, c->run.state, &c->format, in, c->in_size, out, stride,
+                          &call);
 }
 
 /* Bytes behind the packet that ends the tile would only be a warning: break it. */
@@ -376,7 +376,7 @@ static void rows_of_the_other_height_go_where_they_belong(void **state)
 {
     (void)state;
     codec_run run;
-    run_open(&run, &tz_codec_none);
+    run_open(&run, &tz_decoder_none);
     tz_tile_format format = make_format(20, 16, 1);
     format.image_rows = 9;
     uint8_t *pixels = run_picture(20, 9, 1);
@@ -384,7 +384,7 @@ static void rows_of_the_other_height_go_where_they_belong(void **state)
     memcpy(in, pixels, 9 * 20);
     memset(out, 0xA7, sizeof out);
     tz_codec_call call = {&run.bench.ctx, tz_at_tile(0, 7, 1000)};
-    assert_int_equal(tz_codec_decode(run.codec, run.state, &format, in, 9 * 20, out, 30, &call),
+    assert_int_equal(tz_decode_tile(run.codec, run.state, &format, in, 9 * 20, out, 30, &call),
                      TZ_OK);
     for (size_t row = 0; row < 16; row++)
         for (size_t x = 0; x < (row < 15 ? 30 : 20); x++)

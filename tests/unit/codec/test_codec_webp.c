@@ -40,7 +40,7 @@ static void begin(fixture *f, unsigned width, unsigned height, unsigned samples,
                                  .sample_format = 1,
                                  .compression = 50001,
                                  .photometric = 2};
-    run_open(&f->run, &tz_codec_webp);
+    run_open(&f->run, &tz_decoder_webp);
 }
 
 static void end(fixture *f)

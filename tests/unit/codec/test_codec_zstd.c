@@ -28,7 +28,7 @@ static tz_tile_format make_format(uint32_t width, uint32_t height)
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    run_open(&f->run, &tz_codec_zstd);
+    run_open(&f->run, &tz_decoder_zstd);
     f->format = make_format(WIDTH, HEIGHT);
     f->pixels = run_picture(WIDTH, HEIGHT, 1);
     f->size = 0;

@@ -17,7 +17,7 @@ static tz_tile_format make_format(uint32_t width, uint32_t height, uint16_t samp
                             .photometric = samples == 3 || samples == 4 ? 2 : 1};
 }
 
-static const tz_encode_choice lossless = {.lossless = true};
+static const tz_encode_options lossless = {.lossless = true};
 
 /* Slopes with a little noise, over all of the range. */
 static uint8_t *make_pixels(const tz_tile_format *format)
@@ -92,7 +92,7 @@ static void check_against_openjpeg(const encoded *tile, const tz_tile_format *fo
     opj_destroy_codec(codec);
 }
 
-static size_t check_pixels(tz_tile_format format, tz_encode_choice choice, uint32_t rows,
+static size_t check_pixels(tz_tile_format format, tz_encode_options choice, uint32_t rows,
                            const uint8_t *pixels, double decibels)
 {
     encode_run run;
@@ -174,15 +174,15 @@ static void quality_is_about_a_signal_to_noise_ratio(void **state)
                                   noise[i] % 16);
         size_t last = 0;
         for (uint32_t quality = 40; quality <= 100; quality += 20) {
-            const tz_encode_choice choice = {.quality = quality};
+            const tz_encode_options choice = {.quality = quality};
             const size_t size = check_pixels(format, choice, 128, pixels, 22 + quality / 4);
             assert_true(size > last);
             last = size;
         }
         assert_true(last < check_pixels(format, lossless, 128, pixels, 0) * 5 / 4);
-        const size_t usual = check_pixels(format, (tz_encode_choice){0}, 128, pixels, 42);
+        const size_t usual = check_pixels(format, (tz_encode_options){0}, 128, pixels, 42);
         assert_int_equal(usual,
-                         check_pixels(format, (tz_encode_choice){.quality = 75}, 128, pixels, 42));
+                         check_pixels(format, (tz_encode_options){.quality = 75}, 128, pixels, 42));
         free(noise);
         free(pixels);
     }
@@ -214,7 +214,7 @@ static void noise_stays_within_the_bound(void **state)
             for (size_t i = 0; i < 3; i++) {
                 const tz_tile_format format = make_format(widths[i], 64, samples, bits);
                 check_pixels(format, lossless, 64, noise, 0);
-                check_pixels(format, (tz_encode_choice){.quality = 100}, 64, noise, 0);
+                check_pixels(format, (tz_encode_options){.quality = 100}, 64, noise, 0);
             }
         }
     }
@@ -235,8 +235,8 @@ static void what_jpeg_2000_does_not_take_is_named(void **state)
     format.photometric = 6;
     encode_refuses(jp2, format, lossless, TZ_ERR_UNSUPPORTED, "not YCbCr");
     format = make_format(64, 64, 3, 8);
-    encode_refuses(jp2, format, (tz_encode_choice){.quality = 101}, TZ_ERR_ARG, "1 to 100");
-    encode_refuses(jp2, format, ((tz_encode_choice){.quality = 50, .lossless = true}), TZ_ERR_ARG,
+    encode_refuses(jp2, format, (tz_encode_options){.quality = 101}, TZ_ERR_ARG, "1 to 100");
+    encode_refuses(jp2, format, ((tz_encode_options){.quality = 50, .lossless = true}), TZ_ERR_ARG,
                    "only when it is not lossless");
 }
 

@@ -26,9 +26,9 @@ static tz_tile_format make_ycbcr(uint32_t width, uint32_t height, uint16_t acros
     return format;
 }
 
-static tz_encode_choice with_tables(tz_jpeg_tables tables)
+static tz_encode_options with_tables(tz_jpeg_tables tables)
 {
-    return (tz_encode_choice){.quality = 90, .jpeg_tables = tables};
+    return (tz_encode_options){.quality = 90, .jpeg_tables = tables};
 }
 
 /* A picture without edges, which coarse chroma can follow. */
@@ -47,7 +47,7 @@ static uint8_t *smooth_picture(size_t width, size_t height, size_t samples)
  * ------------------------------------------------------------------------------------------ */
 
 /* libjpeg decodes the same as we do, and that is near to what went in. */
-static void check_pixels(tz_tile_format format, tz_encode_choice choice, uint32_t rows,
+static void check_pixels(tz_tile_format format, tz_encode_options choice, uint32_t rows,
                          double decibels)
 {
     encode_run run;
@@ -188,7 +188,7 @@ static void tables_are_where_the_choice_says(void **state)
     }
 }
 
-static size_t size_of(tz_tile_format format, tz_encode_choice choice)
+static size_t size_of(tz_tile_format format, tz_encode_options choice)
 {
     encode_run run;
     encode_open(&run, &tz_encoder_jpeg, format, choice);
@@ -204,7 +204,7 @@ static void quality_and_own_huffman_tables_show_in_the_size(void **state)
 {
     (void)state;
     const tz_tile_format format = make_format(128, 128, 3);
-    tz_encode_choice choice = with_tables(TZ_JPEG_TABLES_BOTH);
+    tz_encode_options choice = with_tables(TZ_JPEG_TABLES_BOTH);
     const size_t standard = size_of(format, choice);
     choice.quality = 30;
     assert_true(size_of(format, choice) < standard / 2);
@@ -228,7 +228,7 @@ static void the_worst_pixels_stay_within_the_bound(void **state)
             const tz_tile_format format = make_format(64, 64, 3);
             encode_run run;
             encode_open(&run, &tz_encoder_jpeg, format,
-                        (tz_encode_choice){.quality = 100, .jpeg_tables = tables});
+                        (tz_encode_options){.quality = 100, .jpeg_tables = tables});
             uint8_t *pixels = encode_noise(64 * 64 * 3);
             for (size_t i = 0; kind > 0 && i < 64 * 64 * 3; i++)
                 pixels[i] = (kind == 1 ? pixels[i] > 127 : (i / 3 + i / 192) % 2) ? 255 : 0;
@@ -244,7 +244,7 @@ static void the_worst_pixels_stay_within_the_bound(void **state)
 static void what_jpeg_does_not_take_is_named(void **state)
 {
     (void)state;
-    const tz_encode_choice choice = {0};
+    const tz_encode_options choice = {0};
     const tz_encoder *jpeg = &tz_encoder_jpeg;
     tz_tile_format format = make_format(64, 64, 1);
     format.bits = 16;
@@ -272,11 +272,11 @@ static void choices_that_cannot_be_are_named(void **state)
     (void)state;
     const tz_tile_format format = make_format(64, 64, 1);
     const tz_encoder *jpeg = &tz_encoder_jpeg;
-    tz_encode_choice choice = {.quality = 101};
+    tz_encode_options choice = {.quality = 101};
     encode_refuses(jpeg, format, choice, TZ_ERR_ARG, "quality is 1 to 100");
-    choice = (tz_encode_choice){.lossless = true};
+    choice = (tz_encode_options){.lossless = true};
     encode_refuses(jpeg, format, choice, TZ_ERR_ARG, "not lossless");
-    choice = (tz_encode_choice){.jpeg_tables = (tz_jpeg_tables)5};
+    choice = (tz_encode_options){.jpeg_tables = (tz_jpeg_tables)5};
     encode_refuses(jpeg, format, choice, TZ_ERR_ARG, "tables to share");
     assert_true(tz_encoder_jpeg.lossy(&format, &choice));
 }

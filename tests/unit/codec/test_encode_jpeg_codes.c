@@ -13,24 +13,24 @@
  * code of all ones is free. The bits that all symbols take. */
 static uint64_t check_code(const uint64_t occurrences[256])
 {
-    tz_jpeg_code code;
-    tz_jpeg_code_make(&code, occurrences);
-    unsigned expected = 0, symbol = 0, free_codes = 1u << TZ_JPEG_MAX_CODE;
+    tz_jpeg_huffman code;
+    tz_jpeg_huffman_build(&code, occurrences);
+    unsigned expected = 0, symbol = 0, free_codes = 1u << TZ_JPEG_MAX_CODE_LENGTH;
     uint64_t bits = 0, last = UINT64_MAX;
     bool seen[256] = {false};
     for (unsigned i = 0; i < 256; i++)
         expected += occurrences[i] > 0;
     assert_int_equal(code.symbol_count, expected);
     assert_int_equal(code.counts[0], 0);
-    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE; length++) {
+    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE_LENGTH; length++) {
         for (unsigned i = 0; i < code.counts[length]; i++, symbol++) {
             const uint64_t often = occurrences[code.symbols[symbol]];
             assert_true(often > 0 && often <= last && !seen[code.symbols[symbol]]);
             seen[code.symbols[symbol]] = true;
             last = often;
             bits += often * length;
-            assert_true(free_codes > 1u << (TZ_JPEG_MAX_CODE - length));
-            free_codes -= 1u << (TZ_JPEG_MAX_CODE - length);
+            assert_true(free_codes > 1u << (TZ_JPEG_MAX_CODE_LENGTH - length));
+            free_codes -= 1u << (TZ_JPEG_MAX_CODE_LENGTH - length);
         }
     }
     assert_int_equal(symbol, expected);
@@ -113,7 +113,7 @@ static void check_like_libjpegs(tz_tile_format format, const uint8_t *pixels)
 {
     encode_run run;
     encode_open(&run, &tz_encoder_jpeg, format,
-                (tz_encode_choice){.quality = 85, .jpeg_tables = TZ_JPEG_TABLES_NONE});
+                (tz_encode_options){.quality = 85, .jpeg_tables = TZ_JPEG_TABLES_NONE});
     encoded ours = encode_rows(&run, format.height, pixels);
     stream theirs = optimised(&format, pixels);
     /* bytes of all ones, which take two, come as they may */
@@ -163,8 +163,8 @@ static void streams_are_like_those_that_libjpeg_optimises(void **state)
  * ------------------------------------------------------------------------------------------ */
 
 typedef struct recoding {
-    tz_jpeg_code_reader readers[TZ_JPEG_CODES];
-    tz_jpeg_scan scan;
+    tz_jpeg_huffman_reader readers[TZ_JPEG_HUFFMAN_CODES];
+    tz_jpeg_mcu_layout scan;
     stream from; /* without Huffman tables */
     uint32_t *tokens;
 } recoding;
@@ -180,17 +180,17 @@ static void open_recoding(recoding *out)
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr errors;
     uint8_t *pixels = run_picture(64, 64, 1);
-    *out = (recoding){.scan = {.units = 64, .blocks = {1, 0}}, .from = encode(&r, pixels)};
+    *out = (recoding){.scan = {.mcu_count = 64, .blocks = {1, 0}}, .from = encode(&r, pixels)};
     memset(&c, 0, sizeof c);
     c.err = jpeg_std_error(&errors);
     jpeg_create_compress(&c);
     set_up(&c, &r);
-    for (unsigned i = 0; i < TZ_JPEG_CODES; i++) {
+    for (unsigned i = 0; i < TZ_JPEG_HUFFMAN_CODES; i++) {
         const JHUFF_TBL *table = i % 2 ? c.ac_huff_tbl_ptrs[i / 2] : c.dc_huff_tbl_ptrs[i / 2];
-        tz_jpeg_code code = {.symbol_count = 0};
+        tz_jpeg_huffman code = {.symbol_count = 0};
         memcpy(code.counts, table->bits, sizeof code.counts);
         memcpy(code.symbols, table->huffval, sizeof code.symbols);
-        tz_jpeg_code_reader_init(&out->readers[i], &code);
+        tz_jpeg_huffman_reader_init(&out->readers[i], &code);
     }
     jpeg_destroy_compress(&c);
     out->tokens = run_alloc(64 * TZ_JPEG_BLOCK_TOKENS * sizeof *out->tokens);
@@ -227,12 +227,12 @@ static void broken_streams_and_little_room_are_noticed(void **state)
         done = fits;
     }
     assert_true(done);
-    r.scan.units = 65;
+    r.scan.mcu_count = 65;
     uint32_t *more = run_alloc(65 * TZ_JPEG_BLOCK_TOKENS * sizeof *more);
     free(r.tokens);
     r.tokens = more;
     assert_false(recode(&r, r.from.data, size, 65536));
-    r.scan.units = 64;
+    r.scan.mcu_count = 64;
     uint8_t *damaged = run_alloc(size);
     for (size_t i = 0; i < size; i++) {
         memcpy(damaged, r.from.data, size);

@@ -27,7 +27,7 @@ static tz_tile_format make_format(unsigned type, uint32_t width, uint32_t height
                             .alpha = samples == 2 || samples == 4};
 }
 
-static const tz_encode_choice lossless = {.lossless = true};
+static const tz_encode_options lossless = {.lossless = true};
 
 /* Slopes with a little noise; floats of all signs. */
 static uint8_t *make_pixels(const tz_tile_format *format)
@@ -84,7 +84,7 @@ static void check_against_libjxl(const encoded *tile, const tz_tile_format *form
     JxlDecoderDestroy(decoder);
 }
 
-static size_t check_pixels(unsigned type, tz_tile_format format, tz_encode_choice choice,
+static size_t check_pixels(unsigned type, tz_tile_format format, tz_encode_options choice,
                            uint32_t rows, const uint8_t *pixels)
 {
     encode_run run;
@@ -191,12 +191,12 @@ static void every_level_comes_back(void **state)
     uint8_t *pixels = make_pixels(&format);
     const int32_t highest = JxlEncoderVersion() < 12000 ? 7 : 9;
     for (int32_t level = TZ_LEVEL_FAST; level <= highest; level++) {
-        tz_encode_choice choice = lossless;
+        tz_encode_options choice = lossless;
         choice.level = level;
         check_pixels(0, format, choice, 64, pixels);
     }
     if (highest < 9)
-        encode_refuses(&tz_encoder_jxl, format, ((tz_encode_choice){.level = 8, .lossless = true}),
+        encode_refuses(&tz_encoder_jxl, format, ((tz_encode_options){.level = 8, .lossless = true}),
                        TZ_ERR_ARG, "0.12 or later");
     free(pixels);
 }
@@ -214,15 +214,15 @@ static void distance_shows_in_the_size(void **state)
     for (uint16_t samples = 1; samples <= 4; samples += 3) {
         const tz_tile_format format = make_format(0, 128, 128, samples);
         const size_t fine =
-            check_pixels(0, format, (tz_encode_choice){.distance = 0.5}, 128, pixels);
-        const size_t usual = check_pixels(0, format, (tz_encode_choice){0}, 128, pixels);
+            check_pixels(0, format, (tz_encode_options){.distance = 0.5}, 128, pixels);
+        const size_t usual = check_pixels(0, format, (tz_encode_options){0}, 128, pixels);
         const size_t coarse =
-            check_pixels(0, format, (tz_encode_choice){.distance = 3}, 128, pixels);
+            check_pixels(0, format, (tz_encode_options){.distance = 3}, 128, pixels);
         assert_true(coarse < usual && usual < fine);
         assert_true(fine < check_pixels(0, format, lossless, 128, pixels));
     }
     const tz_tile_format wide = make_format(1, 64, 64, 1);
-    check_pixels(1, wide, (tz_encode_choice){0}, 64, pixels);
+    check_pixels(1, wide, (tz_encode_options){0}, 64, pixels);
     free(noise);
     free(pixels);
 }
@@ -239,7 +239,7 @@ static void noise_stays_within_the_bound(void **state)
     }
     encode_run run;
     encode_open(&run, &tz_encoder_jxl, make_format(0, 64, 64, 4),
-                (tz_encode_choice){.distance = 0.01});
+                (tz_encode_options){.distance = 0.01});
     encoded tile = encode_rows(&run, 64, noise);
     free(tile.data);
     encode_close(&run);
@@ -257,7 +257,7 @@ static void what_jpeg_xl_does_not_take_is_named(void **state)
     format.bits = 64;
     encode_refuses(jxl, format, lossless, TZ_ERR_UNSUPPORTED, "uint8, uint16 and float32");
     format = make_format(FLOATS, 64, 64, 1);
-    encode_refuses(jxl, format, (tz_encode_choice){0}, TZ_ERR_UNSUPPORTED,
+    encode_refuses(jxl, format, (tz_encode_options){0}, TZ_ERR_UNSUPPORTED,
                    "floats only when it is lossless");
     encode_refuses(jxl, make_format(0, 64, 64, 257), lossless, TZ_ERR_UNSUPPORTED, "256 bands");
     format = make_format(0, 64, 64, 3);
@@ -272,14 +272,15 @@ static void choices_that_cannot_be_are_named(void **state)
     const tz_tile_format format = make_format(0, 64, 64, 3);
     static const double distances[] = {-1, 0.001, 25.5, NAN};
     for (size_t i = 0; i < sizeof distances / sizeof distances[0]; i++)
-        encode_refuses(jxl, format, (tz_encode_choice){.distance = distances[i]}, TZ_ERR_ARG,
+        encode_refuses(jxl, format, (tz_encode_options){.distance = distances[i]}, TZ_ERR_ARG,
                        "0.01 to 25");
-    encode_refuses(jxl, format, (tz_encode_choice){.alpha_distance = 26}, TZ_ERR_ARG, "0.01 to 25");
-    encode_refuses(jxl, format, ((tz_encode_choice){.distance = 1, .lossless = true}), TZ_ERR_ARG,
+    encode_refuses(jxl, format, (tz_encode_options){.alpha_distance = 26}, TZ_ERR_ARG,
+                   "0.01 to 25");
+    encode_refuses(jxl, format, ((tz_encode_options){.distance = 1, .lossless = true}), TZ_ERR_ARG,
                    "only when it is not lossless");
-    encode_refuses(jxl, format, ((tz_encode_choice){.level = 10, .lossless = true}), TZ_ERR_ARG,
+    encode_refuses(jxl, format, ((tz_encode_options){.level = 10, .lossless = true}), TZ_ERR_ARG,
                    "levels are 1 to 9");
-    encode_refuses(jxl, format, ((tz_encode_choice){.level = -2, .lossless = true}), TZ_ERR_ARG,
+    encode_refuses(jxl, format, ((tz_encode_options){.level = -2, .lossless = true}), TZ_ERR_ARG,
                    "levels are 1 to 9");
 }
 

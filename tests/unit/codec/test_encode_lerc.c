@@ -108,7 +108,7 @@ static void check_against_liblerc(const encode_run *run, uint32_t rows, const en
 }
 
 /* All values come back within the error, NaN as NaN; the pixels that came back. */
-static uint8_t *check_values(tz_tile_format format, tz_encode_choice choice, uint32_t rows,
+static uint8_t *check_values(tz_tile_format format, tz_encode_options choice, uint32_t rows,
                              const uint8_t *pixels)
 {
     encode_run run;
@@ -132,7 +132,7 @@ static uint8_t *check_values(tz_tile_format format, tz_encode_choice choice, uin
     return back;
 }
 
-static void check_exact(tz_tile_format format, tz_encode_choice choice, uint32_t rows,
+static void check_exact(tz_tile_format format, tz_encode_options choice, uint32_t rows,
                         const uint8_t *pixels)
 {
     uint8_t *back = check_values(format, choice, rows, pixels);
@@ -155,8 +155,8 @@ static void every_type_and_size_comes_back(void **state)
                 const tz_tile_format format =
                     make_format(type, sizes[i][0], sizes[i][1], samples[s]);
                 uint8_t *pixels = make_pixels(&format, type);
-                check_exact(format, (tz_encode_choice){0}, format.height, pixels);
-                check_exact(format, (tz_encode_choice){.lossless = true},
+                check_exact(format, (tz_encode_options){0}, format.height, pixels);
+                check_exact(format, (tz_encode_options){.lossless = true},
                             format.height > 3 ? format.height - 3 : 1, pixels);
                 free(pixels);
             }
@@ -172,7 +172,7 @@ static void errors_stay_within_their_bound(void **state)
         const tz_tile_format format = make_format(type, 60, 40, 2);
         uint8_t *pixels = make_pixels(&format, type);
         for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-            const tz_encode_choice choice = {.max_error = errors[i]};
+            const tz_encode_options choice = {.max_error = errors[i]};
             assert_true(tz_encoder_lerc.lossy(&format, &choice) ==
                         (errors[i] >= 1 || type >= TZ_LERC_FLOAT));
             free(check_values(format, choice, 40, pixels));
@@ -191,8 +191,8 @@ static void blobs_within_deflate_and_zstd_come_back(void **state)
                 tz_tile_format format = make_format(type, 64, 50, 3);
                 format.lerc_compression = wrapping;
                 uint8_t *pixels = make_pixels(&format, type);
-                check_exact(format, (tz_encode_choice){.level = levels[i]}, 50, pixels);
-                check_exact(format, (tz_encode_choice){.level = levels[i]}, 1, pixels);
+                check_exact(format, (tz_encode_options){.level = levels[i]}, 50, pixels);
+                check_exact(format, (tz_encode_options){.level = levels[i]}, 1, pixels);
                 free(pixels);
             }
         }
@@ -208,8 +208,8 @@ static void noise_stays_within_the_bound(void **state)
             for (uint32_t width = 1; width <= 64; width += 21) {
                 tz_tile_format format = make_format(type, width, 64, 3);
                 format.lerc_compression = wrapping;
-                free(check_values(format, (tz_encode_choice){0}, 64, noise));
-                free(check_values(format, (tz_encode_choice){0}, 1, noise));
+                free(check_values(format, (tz_encode_options){0}, 64, noise));
+                free(check_values(format, (tz_encode_options){0}, 1, noise));
             }
         }
     }
@@ -240,18 +240,18 @@ static void nan_comes_back(void **state)
                         (pattern == 2 && i == 17) ||              /* a single one */
                         pattern == 3)                             /* everything */
                         set_nan(pixels, type, i);
-                check_exact(format, (tz_encode_choice){0}, 20, pixels);
-                check_exact(format, (tz_encode_choice){0}, 7, pixels);
-                free(check_values(format, (tz_encode_choice){.max_error = 3}, 20, pixels));
+                check_exact(format, (tz_encode_options){0}, 20, pixels);
+                check_exact(format, (tz_encode_options){0}, 7, pixels);
+                free(check_values(format, (tz_encode_options){.max_error = 3}, 20, pixels));
                 free(pixels);
             }
         }
     }
 }
 
-static tz_encode_choice keeping(double max_error, double nodata)
+static tz_encode_options keeping(double max_error, double nodata)
 {
-    return (tz_encode_choice){.max_error = max_error, .nodata = {TZ_NODATA_FLOAT, {.f = nodata}}};
+    return (tz_encode_options){.max_error = max_error, .nodata = {TZ_NODATA_FLOAT, {.f = nodata}}};
 }
 
 /* The least, the greatest and others between: what was nodata is, and nothing else. */
@@ -293,7 +293,7 @@ static void nodata_that_lasts_costs_nothing(void **state)
     for (size_t i = 0; i < 3; i++) {
         encode_run run;
         encode_open(&run, &tz_encoder_lerc, format,
-                    i == 0 ? (tz_encode_choice){.max_error = 30} : keeping(errors[i], -9999));
+                    i == 0 ? (tz_encode_options){.max_error = 30} : keeping(errors[i], -9999));
         encoded tile = encode_rows(&run, 64, pixels);
         sizes[i] = tile.size;
         free(tile.data);
@@ -314,7 +314,7 @@ static void infinities_and_extremes_come_back(void **state)
         for (size_t i = 0; i < sizeof extremes / sizeof extremes[0]; i++) {
             uint8_t *pixels = make_pixels(&format, type);
             tz_lerc_store(pixels + 100 * tz_lerc_type_size(type), type, extremes[i]);
-            check_exact(format, (tz_encode_choice){0}, 40, pixels);
+            check_exact(format, (tz_encode_options){0}, 40, pixels);
             free(pixels);
         }
     }
@@ -327,7 +327,7 @@ static void infinities_and_extremes_come_back(void **state)
 static void what_lerc_does_not_take_is_named(void **state)
 {
     (void)state;
-    const tz_encode_choice choice = {0};
+    const tz_encode_options choice = {0};
     const tz_encoder *lerc = &tz_encoder_lerc;
     tz_tile_format format = make_format(TZ_LERC_UINT16, 64, 64, 1);
     format.bits = 64;
@@ -355,15 +355,15 @@ static void choices_that_cannot_be_are_named(void **state)
     tz_tile_format format = make_format(TZ_LERC_FLOAT, 64, 64, 1);
     static const double errors[] = {-1, NAN, INFINITY};
     for (size_t i = 0; i < 3; i++)
-        encode_refuses(lerc, format, (tz_encode_choice){.max_error = errors[i]}, TZ_ERR_ARG,
+        encode_refuses(lerc, format, (tz_encode_options){.max_error = errors[i]}, TZ_ERR_ARG,
                        "0 or more");
-    encode_refuses(lerc, format, ((tz_encode_choice){.max_error = 1, .lossless = true}), TZ_ERR_ARG,
-                   "lossless only with");
+    encode_refuses(lerc, format, ((tz_encode_options){.max_error = 1, .lossless = true}),
+                   TZ_ERR_ARG, "lossless only with");
     format.lerc_compression = TZ_LERC_WITH_DEFLATE;
-    encode_refuses(lerc, format, (tz_encode_choice){.level = 13}, TZ_ERR_ARG, "are 1 to 12");
+    encode_refuses(lerc, format, (tz_encode_options){.level = 13}, TZ_ERR_ARG, "are 1 to 12");
     format.lerc_compression = TZ_LERC_WITH_ZSTD;
-    encode_refuses(lerc, format, (tz_encode_choice){.level = 23}, TZ_ERR_ARG, "are 1 to 22");
-    encode_refuses(lerc, format, (tz_encode_choice){.level = -2}, TZ_ERR_ARG, "are 1 to 22");
+    encode_refuses(lerc, format, (tz_encode_options){.level = 23}, TZ_ERR_ARG, "are 1 to 22");
+    encode_refuses(lerc, format, (tz_encode_options){.level = -2}, TZ_ERR_ARG, "are 1 to 22");
 }
 
 static void memory_may_run_out(void **state)
@@ -374,7 +374,7 @@ static void memory_may_run_out(void **state)
         format.lerc_compression = wrapping;
         uint8_t *pixels = make_pixels(&format, TZ_LERC_FLOAT);
         set_nan(pixels, TZ_LERC_FLOAT, 1000);
-        encode_without_memory(&tz_encoder_lerc, format, (tz_encode_choice){0}, pixels);
+        encode_without_memory(&tz_encoder_lerc, format, (tz_encode_options){0}, pixels);
         encode_without_memory(&tz_encoder_lerc, format, keeping(3, 7), pixels);
         free(pixels);
     }

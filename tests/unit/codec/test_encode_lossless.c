@@ -121,10 +121,10 @@ static void a_last_strip_has_fewer_rows(void **state)
     for_each_level(check_last_strip);
 }
 
-static tz_encode_choice checked_choice(const tz_encoder *encoder, const tz_tile_format *format,
-                                       int32_t level)
+static tz_encode_options checked_choice(const tz_encoder *encoder, const tz_tile_format *format,
+                                        int32_t level)
 {
-    tz_encode_choice choice = {.level = level};
+    tz_encode_options choice = {.level = level};
     bench b;
     bench_init(&b);
     assert_int_equal(tz_encoder_check(encoder, format, &choice, &b.ctx), TZ_OK);
@@ -135,7 +135,7 @@ static tz_encode_choice checked_choice(const tz_encoder *encoder, const tz_tile_
 static void check_no_memory(const tz_encoder *encoder, int32_t level)
 {
     tz_tile_format format = encode_format(encoder, 100, 50);
-    tz_encode_choice choice = checked_choice(encoder, &format, level);
+    tz_encode_options choice = checked_choice(encoder, &format, level);
     uint8_t *rows = encode_rows(ENCODE_STEPS, 100 * 50);
     encode_without_memory(encoder, &format, &choice, rows);
     free(rows);
@@ -153,7 +153,7 @@ static void check_peak(const tz_encoder *encoder, int32_t level)
     static const size_t sides[] = {1, 64, 300};
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         tz_tile_format format = encode_format(encoder, sides[i], sides[i]);
-        tz_encode_choice choice = checked_choice(encoder, &format, level);
+        tz_encode_options choice = checked_choice(encoder, &format, level);
         uint8_t *rows = encode_rows(ENCODE_PERIODIC, sides[i] * sides[i]);
         encode_run run;
         encoded tile;
@@ -187,7 +187,7 @@ static void wrong_levels_are_named(void **state)
         const tz_encoder *encoder = find_encoder(table[i].name);
         for (const int32_t *level = table[i].wrong; encoder && *level != LAST; level++) {
             tz_tile_format format = encode_format(encoder, 16, 16);
-            tz_encode_choice choice = {.level = *level};
+            tz_encode_options choice = {.level = *level};
             assert_int_equal(tz_encoder_check(encoder, &format, &choice, &b.ctx), TZ_ERR_ARG);
             assert_int_equal(b.err.cause, TZ_CAUSE_ARG);
             assert_non_null(strstr(b.err.message, table[i].reason));
@@ -211,7 +211,7 @@ static void defaults_are_filled_in(void **state)
         if (!encoder)
             continue;
         tz_tile_format format = encode_format(encoder, 16, 16);
-        tz_encode_choice choice = {.level = 0};
+        tz_encode_options choice = {.level = 0};
         assert_int_equal(tz_encoder_check(encoder, &format, &choice, &b.ctx), TZ_OK);
         assert_int_equal(choice.level, defaults[i].level);
     }
@@ -228,10 +228,10 @@ static void every_encoder_is_found_by_each_of_its_numbers(void **state)
         assert_non_null((*encoder)->library);
         for (const uint16_t *number = (*encoder)->compressions; *number; number++) {
             const tz_encoder *found = NULL;
-            const tz_codec *decoder = NULL;
+            const tz_decoder *decoder = NULL;
             assert_int_equal(tz_encoder_find(*number, &b.ctx, &found), TZ_OK);
             assert_ptr_equal(found, *encoder);
-            assert_int_equal(tz_codec_find(*number, &b.ctx, &decoder), TZ_OK);
+            assert_int_equal(tz_decoder_find(*number, &b.ctx, &decoder), TZ_OK);
         }
     }
     const tz_encoder *none = NULL;

@@ -96,7 +96,7 @@ static void libzstd_takes_what_was_announced(void **state)
 static void check_init_fails(const tz_encoder *encoder, const char *text)
 {
     tz_tile_format format = encode_format(encoder, 16, 16);
-    tz_encode_choice choice = {.level = 1};
+    tz_encode_options choice = {.level = 1};
     encode_run run;
     no_memory = true;
     alloc_hook_install();

@@ -30,7 +30,7 @@ static void check_against_libwebp(const encoded *tile, const tz_tile_format *for
     WebPFree(expected);
 }
 
-static void check_pixels(tz_tile_format format, tz_encode_choice choice, uint32_t rows,
+static void check_pixels(tz_tile_format format, tz_encode_options choice, uint32_t rows,
                          const uint8_t *pixels, double decibels)
 {
     encode_run run;
@@ -57,10 +57,10 @@ static void every_size_comes_back(void **state)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             const tz_tile_format format = make_format(sizes[i][0], sizes[i][1], samples);
             uint8_t *pixels = run_picture(format.width, format.height, samples);
-            check_pixels(format, (tz_encode_choice){.lossless = true}, format.height, pixels, 0);
-            check_pixels(format, (tz_encode_choice){.lossless = true},
+            check_pixels(format, (tz_encode_options){.lossless = true}, format.height, pixels, 0);
+            check_pixels(format, (tz_encode_options){.lossless = true},
                          format.height > 4 ? format.height - 4 : 1, pixels, 0);
-            check_pixels(format, (tz_encode_choice){.quality = 95}, format.height, pixels, 18);
+            check_pixels(format, (tz_encode_options){.quality = 95}, format.height, pixels, 18);
             free(pixels);
         }
     }
@@ -73,8 +73,8 @@ static void lossy_pictures_are_near(void **state)
     for (size_t i = 0; i < 256 * 256 * 4; i++)
         pixels[i] = (uint8_t)(128 + 100 * sin((double)(i / 4 % 256) / 40 + (double)(i % 4)) *
                                         cos((double)(i / 1024) / 50));
-    check_pixels(make_format(256, 256, 4), (tz_encode_choice){0}, 256, pixels, 38);
-    check_pixels(make_format(256, 256, 4), (tz_encode_choice){.quality = 100}, 256, pixels, 44);
+    check_pixels(make_format(256, 256, 4), (tz_encode_options){0}, 256, pixels, 38);
+    check_pixels(make_format(256, 256, 4), (tz_encode_options){.quality = 100}, 256, pixels, 44);
     free(pixels);
 }
 
@@ -85,10 +85,10 @@ static void colours_under_transparent_pixels_stay(void **state)
     uint8_t *pixels = run_picture(64, 64, 4);
     for (size_t i = 3; i < 64 * 64 * 4; i += 4)
         pixels[i] = i % 3 ? 0 : 255;
-    check_pixels(make_format(64, 64, 4), (tz_encode_choice){.lossless = true}, 64, pixels, 0);
+    check_pixels(make_format(64, 64, 4), (tz_encode_options){.lossless = true}, 64, pixels, 0);
     for (size_t i = 3; i < 64 * 64 * 4; i += 4)
         pixels[i] = 255;
-    check_pixels(make_format(64, 64, 4), (tz_encode_choice){.lossless = true}, 64, pixels, 0);
+    check_pixels(make_format(64, 64, 4), (tz_encode_options){.lossless = true}, 64, pixels, 0);
     free(pixels);
 }
 
@@ -101,7 +101,7 @@ static void colours_beside_a_fourth_band_stay(void **state)
         pixels[i] = i % 4 == 3 ? 0 : (uint8_t)(128 + 100 * sin((double)(i / 4 % 256) / 40));
     tz_tile_format format = make_format(256, 256, 4);
     format.alpha = false;
-    check_pixels(format, (tz_encode_choice){0}, 256, pixels, 36);
+    check_pixels(format, (tz_encode_options){0}, 256, pixels, 36);
     free(pixels);
 }
 
@@ -110,11 +110,11 @@ static void noise_stays_within_the_bound(void **state)
     (void)state;
     uint8_t *pixels = encode_noise(128 * 128 * 4);
     for (uint16_t samples = 3; samples <= 4; samples++) {
-        check_pixels(make_format(128, 128, samples), (tz_encode_choice){.lossless = true}, 128,
+        check_pixels(make_format(128, 128, samples), (tz_encode_options){.lossless = true}, 128,
                      pixels, 0);
-        check_pixels(make_format(128, 128, samples), (tz_encode_choice){.quality = 100}, 128,
+        check_pixels(make_format(128, 128, samples), (tz_encode_options){.quality = 100}, 128,
                      pixels, 0);
-        check_pixels(make_format(1, 1, samples), (tz_encode_choice){.quality = 100}, 1, pixels, 0);
+        check_pixels(make_format(1, 1, samples), (tz_encode_options){.quality = 100}, 1, pixels, 0);
     }
     free(pixels);
 }
@@ -122,7 +122,7 @@ static void noise_stays_within_the_bound(void **state)
 static void what_webp_does_not_take_is_named(void **state)
 {
     (void)state;
-    const tz_encode_choice choice = {0};
+    const tz_encode_options choice = {0};
     const tz_encoder *webp = &tz_encoder_webp;
     tz_tile_format format = make_format(64, 64, 1);
     encode_refuses(webp, format, choice, TZ_ERR_UNSUPPORTED,
@@ -140,7 +140,7 @@ static void what_webp_does_not_take_is_named(void **state)
     encode_refuses(webp, format, choice, TZ_ERR_UNSUPPORTED, "not YCbCr");
     encode_refuses(webp, make_format(16384, 8, 3), choice, TZ_ERR_UNSUPPORTED, "16,383 pixels");
     encode_refuses(webp, make_format(8, 16384, 3), choice, TZ_ERR_UNSUPPORTED, "16,383 pixels");
-    encode_refuses(webp, make_format(8, 8, 3), (tz_encode_choice){.quality = 101}, TZ_ERR_ARG,
+    encode_refuses(webp, make_format(8, 8, 3), (tz_encode_options){.quality = 101}, TZ_ERR_ARG,
                    "quality is 1 to 100");
 }
 

@@ -38,7 +38,7 @@ typedef struct fixture {
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    kernel_open(&f->run, &tz_codec_deflate, decode, TZ_INFLATE_WORK * sizeof(uint16_t));
+    kernel_open(&f->run, &tz_decoder_deflate, decode, TZ_INFLATE_WORK * sizeof(uint16_t));
     f->oracle = libdeflate_alloc_decompressor();
     assert_non_null(f->oracle);
     *state = f;

@@ -40,7 +40,7 @@ typedef struct fixture {
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    kernel_open(&f->run, &tz_codec_lz4, decode, 0);
+    kernel_open(&f->run, &tz_decoder_lz4, decode, 0);
     f->size = 0;
     *state = f;
     return 0;

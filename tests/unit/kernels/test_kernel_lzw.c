@@ -29,7 +29,7 @@ static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32
 static int begin(void **state)
 {
     kernel_run *run = run_alloc(sizeof *run);
-    kernel_open(run, &tz_codec_lzw, decode, TZ_LZW_WORK * sizeof(uint32_t));
+    kernel_open(run, &tz_decoder_lzw, decode, TZ_LZW_WORK * sizeof(uint32_t));
     *state = run;
     return 0;
 }

@@ -28,7 +28,7 @@ static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32
 static int begin(void **state)
 {
     kernel_run *run = run_alloc(sizeof *run);
-    kernel_open(run, &tz_codec_packbits, decode, 0);
+    kernel_open(run, &tz_decoder_packbits, decode, 0);
     *state = run;
     return 0;
 }

@@ -38,7 +38,7 @@ typedef struct fixture {
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    kernel_open(&f->run, &tz_codec_zstd, decode, TZ_ZSTD_WORK);
+    kernel_open(&f->run, &tz_decoder_zstd, decode, TZ_ZSTD_WORK);
     f->encoder = ZSTD_createCCtx();
     assert_non_null(f->encoder);
     f->size = 0;

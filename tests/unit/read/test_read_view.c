@@ -536,12 +536,12 @@ static void codecs_decode_straight_into_the_buffer(void **state)
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         const tile_stream *stream = &tile_streams[i];
         const tz_context ctx = {.ifd = -1};
-        const tz_codec *codec = NULL;
+        const tz_decoder *codec = NULL;
         if (!tf_available(stream) || i == STREAM_NONE)
             continue;
-        assert_int_equal(tz_codec_find(stream->compression, &ctx, &codec), TZ_OK);
-        check_straight(stream, 3, codec->flags & TZ_CODEC_ROWS);
-        check_straight(stream, 1, codec->flags & TZ_CODEC_EXACT);
+        assert_int_equal(tz_decoder_find(stream->compression, &ctx, &codec), TZ_OK);
+        check_straight(stream, 3, codec->flags & TZ_DECODER_ANY_STRIDE);
+        check_straight(stream, 1, codec->flags & TZ_DECODER_NO_OVERRUN);
     }
 }
 

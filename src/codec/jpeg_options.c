@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codec/jpeg_choice.h"
+#include "codec/jpeg_options.h"
 
 #ifdef TZ_HAVE_JPEG
 
@@ -10,21 +10,21 @@
  * Choices
  * ------------------------------------------------------------------------------------------ */
 
-bool tz_jpeg_shares_quantization(const tz_encode_choice *choice)
+bool tz_jpeg_shares_quantization(const tz_encode_options *options)
 {
-    return choice->jpeg_tables == TZ_JPEG_TABLES_QUANT ||
-           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
+    return options->jpeg_tables == TZ_JPEG_TABLES_QUANT ||
+           options->jpeg_tables == TZ_JPEG_TABLES_BOTH;
 }
 
-bool tz_jpeg_shares_huffman(const tz_encode_choice *choice)
+bool tz_jpeg_shares_huffman(const tz_encode_options *options)
 {
-    return choice->jpeg_tables == TZ_JPEG_TABLES_HUFFMAN ||
-           choice->jpeg_tables == TZ_JPEG_TABLES_BOTH;
+    return options->jpeg_tables == TZ_JPEG_TABLES_HUFFMAN ||
+           options->jpeg_tables == TZ_JPEG_TABLES_BOTH;
 }
 
-bool tz_jpeg_recodes(const tz_tile_format *format, const tz_encode_choice *choice)
+bool tz_jpeg_recodes(const tz_tile_format *format, const tz_encode_options *options)
 {
-    return !tz_jpeg_shares_huffman(choice) && format->bits == 8;
+    return !tz_jpeg_shares_huffman(options) && format->bits == 8;
 }
 
 bool tz_jpeg_is_ycbcr(const tz_tile_format *format)
@@ -32,24 +32,24 @@ bool tz_jpeg_is_ycbcr(const tz_tile_format *format)
     return format->photometric == 6;
 }
 
-const char *tz_jpeg_choose(const tz_tile_format *format, tz_encode_choice *choice)
+const char *tz_jpeg_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
-    if (choice->quality == 0)
-        choice->quality = 75;
-    if (choice->quality > 100)
+    if (options->quality == 0)
+        options->quality = 75;
+    if (options->quality > 100)
         return "JPEG quality is 1 to 100";
-    if (choice->jpeg_tables == TZ_JPEG_TABLES_DEFAULT)
-        choice->jpeg_tables = TZ_JPEG_TABLES_QUANT;
-    if (choice->jpeg_tables < TZ_JPEG_TABLES_QUANT || choice->jpeg_tables > TZ_JPEG_TABLES_NONE)
+    if (options->jpeg_tables == TZ_JPEG_TABLES_DEFAULT)
+        options->jpeg_tables = TZ_JPEG_TABLES_QUANT;
+    if (options->jpeg_tables < TZ_JPEG_TABLES_QUANT || options->jpeg_tables > TZ_JPEG_TABLES_NONE)
         return "JPEG tables to share are quantization, Huffman, both or none";
-    if (format->bits > 8 && tz_jpeg_shares_huffman(choice))
+    if (format->bits > 8 && tz_jpeg_shares_huffman(options))
         return "JPEG with 12 bits cannot share Huffman tables: the standard ones are for 8 bits";
-    if (choice->lossless)
+    if (options->lossless)
         return "JPEG is not lossless";
     return NULL;
 }
 
-static const char *refuse_colour(const tz_tile_format *format)
+static const char *unsupported_colour_reason(const tz_tile_format *format)
 {
     const uint16_t across = format->subsampling[0], down = format->subsampling[1];
     if (format->photometric == 3)
@@ -73,18 +73,19 @@ unsigned tz_jpeg_factor_down(const tz_tile_format *format)
     return tz_jpeg_is_ycbcr(format) ? format->subsampling[1] : 1;
 }
 
-const char *tz_jpeg_refuse(const tz_tile_format *format, const tz_encode_choice *choice)
+const char *tz_jpeg_unsupported_reason(const tz_tile_format *format,
+                                       const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     if (format->sample_format != 1 ||
         (format->bits != 8 && !(format->bits == 12 && TZ_JPEG_HAS_12_BITS)))
         return TZ_JPEG_HAS_12_BITS ? "JPEG takes uint8, or unsigned samples of 12 bits"
                                    : "JPEG takes uint8";
     if (format->samples < 1 || format->samples > MAX_COMPS_IN_SCAN)
         return "JPEG takes 1 to 4 bands interleaved by pixel, or any number of bands stored apart";
-    const char *why = refuse_colour(format);
-    if (why)
-        return why;
+    const char *reason = unsupported_colour_reason(format);
+    if (reason)
+        return reason;
     if (format->width > JPEG_MAX_DIMENSION || format->height > JPEG_MAX_DIMENSION)
         return "JPEG takes up to 65,500 pixels in each direction";
     if (format->height % (DCTSIZE * tz_jpeg_factor_down(format)) != 0)
@@ -98,20 +99,20 @@ const char *tz_jpeg_refuse(const tz_tile_format *format, const tz_encode_choice 
  * Sizes
  * ------------------------------------------------------------------------------------------ */
 
-tz_jpeg_scan tz_jpeg_scan_of(const tz_tile_format *format)
+tz_jpeg_mcu_layout tz_jpeg_mcu_layout_of(const tz_tile_format *format)
 {
     const unsigned across = tz_jpeg_factor_across(format), down = tz_jpeg_factor_down(format);
-    tz_jpeg_scan scan = {.units = tz_ceil_div(format->width, DCTSIZE * across) *
-                                  tz_ceil_div(format->height, DCTSIZE * down)};
-    scan.blocks[0] = tz_jpeg_is_ycbcr(format) ? across * down : format->samples;
-    scan.blocks[1] = tz_jpeg_is_ycbcr(format) ? 2 : 0;
-    return scan;
+    tz_jpeg_mcu_layout layout = {.mcu_count = tz_ceil_div(format->width, DCTSIZE * across) *
+                                              tz_ceil_div(format->height, DCTSIZE * down)};
+    layout.blocks[0] = tz_jpeg_is_ycbcr(format) ? across * down : format->samples;
+    layout.blocks[1] = tz_jpeg_is_ycbcr(format) ? 2 : 0;
+    return layout;
 }
 
 uint64_t tz_jpeg_block_count(const tz_tile_format *format)
 {
-    const tz_jpeg_scan scan = tz_jpeg_scan_of(format);
-    return scan.units * (scan.blocks[0] + scan.blocks[1]);
+    const tz_jpeg_mcu_layout layout = tz_jpeg_mcu_layout_of(format);
+    return layout.mcu_count * (layout.blocks[0] + layout.blocks[1]);
 }
 
 enum {
@@ -123,9 +124,9 @@ enum {
     HEADER_BYTES = 4096 /* markers with all tables take less than half of it */
 };
 
-size_t tz_jpeg_bound(const tz_tile_format *format, const tz_encode_choice *choice)
+size_t tz_jpeg_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
-    (void)choice;
+    (void)options;
     uint64_t bytes =
         tz_jpeg_block_count(format) * (format->bits > 8 ? BLOCK_BYTES_12 : BLOCK_BYTES) +
         HEADER_BYTES;
@@ -136,14 +137,14 @@ size_t tz_jpeg_bound(const tz_tile_format *format, const tz_encode_choice *choic
 /* Rows of samples before and after chroma is subsampled; what Huffman tables of a tile's own take:
  * a tile with standard ones and its symbols, or all coefficients; and what the pools have left over
  * at the end of their blocks. */
-uint64_t tz_jpeg_memory_needed(const tz_tile_format *format, const tz_encode_choice *choice)
+uint64_t tz_jpeg_encoder_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t row = ((uint64_t)format->width + 2 * DCTSIZE + 128) * (format->bits > 8 ? 2 : 1);
     uint64_t bytes = row * format->samples * (3 * DCTSIZE);
-    if (tz_jpeg_recodes(format, choice))
-        bytes += tz_jpeg_bound(format, choice) + TZ_JPEG_RECODE_SLACK +
+    if (tz_jpeg_recodes(format, options))
+        bytes += tz_jpeg_bound(format, options) + TZ_JPEG_RECODE_SLACK +
                  tz_jpeg_block_count(format) * TZ_JPEG_BLOCK_TOKENS * sizeof(uint32_t);
-    else if (!tz_jpeg_shares_huffman(choice))
+    else if (!tz_jpeg_shares_huffman(options))
         bytes += tz_jpeg_block_count(format) * sizeof(JBLOCK) +
                  (uint64_t)format->height * sizeof(void *);
     return bytes + (1u << 17) * (1 + (uint64_t)format->samples);

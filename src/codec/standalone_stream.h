@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tiles of JPEG and JPEG 2000 as streams for decoders that know nothing of TIFF: all that they need
  * is in the stream, and what they make of it is what our codecs do. */
-#ifndef TZ_CODEC_WHOLE_STREAM_H
-#define TZ_CODEC_WHOLE_STREAM_H
+#ifndef TZ_CODEC_STANDALONE_STREAM_H
+#define TZ_CODEC_STANDALONE_STREAM_H
 
 #include "codec/codec.h"
 
-typedef struct tz_whole_stream {
+typedef struct tz_standalone_stream {
     const uint8_t *bytes;
     size_t size;
     bool is_lossy; /* decoders differ by rounding */
     bool to_rgb;   /* it is YCbCr, and the tile RGB */
-} tz_whole_stream;
+} tz_standalone_stream;
 
 /* Whether tiles of this format can have such streams: 1 to 4 samples of 8 or 16 bits. */
-bool tz_whole_is_possible(const tz_tile_format *format);
+bool tz_standalone_is_possible(const tz_tile_format *format);
 /* Whether all of them are lossy. */
-bool tz_whole_is_lossy(const tz_tile_format *format);
+bool tz_standalone_is_lossy(const tz_tile_format *format);
 
 /* Bytes that it takes to put one together of a tile of so many bytes; 0: it is there already. */
-size_t tz_whole_room(const tz_tile_format *format, size_t size);
+size_t tz_standalone_buffer_size(const tz_tile_format *format, size_t size);
 
 /* The stream of a tile, which stays where it is or is put together in room. False: it is broken, or
  * our codec would warn of something, or has to do more than decode it. */
-bool tz_whole_find(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
-                   size_t size, uint8_t *room, const tz_limits *limits);
+bool tz_standalone_find(tz_standalone_stream *out, const tz_tile_format *format,
+                        const uint8_t *data, size_t size, uint8_t *buffer, const tz_limits *limits);
 
 #endif

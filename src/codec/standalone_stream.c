@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codec/whole_stream.h"
+#include "codec/standalone_stream.h"
 
 #include <string.h>
 
 #include "codec/jp2_markers.h"
 #include "codec/jpeg_markers.h"
 
-enum { JPEG = 7, JPEG_2000 = 34712, YCBCR = 6, MOST_SAMPLES = 4 };
+enum { JPEG = 7, JPEG_2000 = 34712, YCBCR = 6, MAX_SAMPLES = 4 };
 
-bool tz_whole_is_lossy(const tz_tile_format *format)
+bool tz_standalone_is_lossy(const tz_tile_format *format)
 {
     return format->compression == JPEG;
 }
@@ -22,25 +22,25 @@ static bool is_possible_jp2(const tz_tile_format *format)
 {
     const bool is_byte = format->bits == 8 && format->sample_format == 1;
     const bool is_word = format->bits == 16 && format->sample_format <= 2;
-    return (is_byte || is_word) && format->samples >= 1 && format->samples <= MOST_SAMPLES &&
+    return (is_byte || is_word) && format->samples >= 1 && format->samples <= MAX_SAMPLES &&
            !(format->photometric == YCBCR && format->samples == 3);
 }
 
 /* Whether all components have resolutions that can be left out, as many as that. */
-static bool can_be_reduced(const tz_jp2_info *info, unsigned reduction)
+static bool has_reduction(const tz_jp2_info *info, unsigned reduction)
 {
     return reduction == 0 || (info->levels >= reduction && !info->has_other_levels);
 }
 
-static bool find_jp2(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
-                     size_t size, const tz_codec_call *call)
+static bool find_standalone_jp2(tz_standalone_stream *out, const tz_tile_format *format,
+                                const uint8_t *data, size_t size, const tz_codec_call *call)
 {
     tz_jp2_info info;
     if (tz_jp2_read_tile(&info, format, data, size, call) != TZ_OK || info.tile_count != 1 ||
         info.has_offset || info.is_unusual || !info.has_end ||
-        !can_be_reduced(&info, format->reduction))
+        !has_reduction(&info, format->reduction))
         return false;
-    *out = (tz_whole_stream){
+    *out = (tz_standalone_stream){
         .bytes = info.stream, .size = info.stream_size, .is_lossy = info.is_irreversible};
     return true;
 }
@@ -51,12 +51,12 @@ static bool find_jp2(tz_whole_stream *out, const tz_tile_format *format, const u
 
 #ifdef TZ_HAVE_JPEG
 
-enum { MARKER_SIZE = 2, MOST_TABLES = 65536 };
+enum { MARKER_SIZE = 2, MAX_TABLES_SIZE = 65536 };
 
 static bool is_possible_jpeg(const tz_tile_format *format)
 {
     return format->bits == 8 && format->sample_format == 1 &&
-           (format->samples == 1 || format->samples == 3) && format->tables_size <= MOST_TABLES;
+           (format->samples == 1 || format->samples == 3) && format->tables_size <= MAX_TABLES_SIZE;
 }
 
 static bool ends_image(const uint8_t *data, size_t size)
@@ -65,7 +65,8 @@ static bool ends_image(const uint8_t *data, size_t size)
 }
 
 /* Tables without their end, then the tile without its beginning. */
-static size_t splice(const tz_tile_format *format, const uint8_t *data, size_t size, uint8_t *to)
+static size_t splice_tables(const tz_tile_format *format, const uint8_t *data, size_t size,
+                            uint8_t *to)
 {
     const size_t tables =
         format->tables_size - (ends_image(format->tables, format->tables_size) ? MARKER_SIZE : 0);
@@ -82,17 +83,18 @@ static bool is_named_rgb(const tz_jpeg_info *info)
 }
 
 /* A stream that lacks its end may lack more, which our codec notices. */
-static bool find_jpeg(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
-                      size_t size, uint8_t *room, const tz_codec_call *call)
+static bool find_standalone_jpeg(tz_standalone_stream *out, const tz_tile_format *format,
+                                 const uint8_t *data, size_t size, uint8_t *buffer,
+                                 const tz_codec_call *call)
 {
     const tz_jpeg_table_set none = {0};
     tz_jpeg_info info;
     if (!ends_image(data, size) || data[0] != 0xFF || data[1] != 0xD8)
         return false;
-    *out = (tz_whole_stream){.bytes = data, .size = size, .is_lossy = true};
+    *out = (tz_standalone_stream){.bytes = data, .size = size, .is_lossy = true};
     if (format->tables)
-        *out = (tz_whole_stream){
-            .bytes = room, .size = splice(format, data, size, room), .is_lossy = true};
+        *out = (tz_standalone_stream){
+            .bytes = buffer, .size = splice_tables(format, data, size, buffer), .is_lossy = true};
     if (tz_jpeg_read_info(&info, out->bytes, out->size, none, call) != TZ_OK || info.lossless ||
         tz_jpeg_check_tile(&info, format, call) != TZ_OK)
         return false;
@@ -104,7 +106,7 @@ static bool find_jpeg(tz_whole_stream *out, const tz_tile_format *format, const 
 
 /* ---- either ---- */
 
-bool tz_whole_is_possible(const tz_tile_format *format)
+bool tz_standalone_is_possible(const tz_tile_format *format)
 {
 #ifdef TZ_HAVE_OPENJPEG
     if (format->compression == JPEG_2000)
@@ -118,24 +120,24 @@ bool tz_whole_is_possible(const tz_tile_format *format)
     return false;
 }
 
-size_t tz_whole_room(const tz_tile_format *format, size_t size)
+size_t tz_standalone_buffer_size(const tz_tile_format *format, size_t size)
 {
     return format->compression == JPEG && format->tables ? format->tables_size + size : 0;
 }
 
-bool tz_whole_find(tz_whole_stream *out, const tz_tile_format *format, const uint8_t *data,
-                   size_t size, uint8_t *room, const tz_limits *limits)
+bool tz_standalone_find(tz_standalone_stream *out, const tz_tile_format *format,
+                        const uint8_t *data, size_t size, uint8_t *buffer, const tz_limits *limits)
 {
     const tz_context ctx = {.limits = limits, .strict = true, .ifd = -1};
     const tz_codec_call call = {&ctx, tz_no_location()};
 #ifdef TZ_HAVE_OPENJPEG
     if (format->compression == JPEG_2000)
-        return find_jp2(out, format, data, size, &call);
+        return find_standalone_jp2(out, format, data, size, &call);
 #endif
 #ifdef TZ_HAVE_JPEG
     if (format->compression == JPEG)
-        return find_jpeg(out, format, data, size, room, &call);
+        return find_standalone_jpeg(out, format, data, size, buffer, &call);
 #endif
-    (void)out, (void)format, (void)data, (void)size, (void)room, (void)call;
+    (void)out, (void)format, (void)data, (void)size, (void)buffer, (void)call;
     return false;
 }

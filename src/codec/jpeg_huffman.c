@@ -4,29 +4,30 @@
 #include "codec/jpeg_recode.h"
 
 enum {
-    RESERVED = 256, /* takes the code of all ones, and is left out in the end */
+    RESERVED_SYMBOL = 256, /* takes the code of all ones, and is left out in the end */
     MAX_LEAVES = 257,
     MAX_NODES = 2 * MAX_LEAVES
 };
 
 /* Sorted by how often, then by symbol: equal counts must not depend on the sorting. */
-typedef uint64_t leaf;
+typedef uint64_t huffman_leaf;
 
-static leaf leaf_of(uint64_t occurrences, unsigned symbol)
+static huffman_leaf leaf_of(uint64_t occurrences, unsigned symbol)
 {
-    return occurrences << 16 | (RESERVED - symbol); /* the reserved one is the rarest of its kind */
+    return occurrences << 16 |
+           (RESERVED_SYMBOL - symbol); /* the reserved one is the rarest of its kind */
 }
 
-static unsigned symbol_of(leaf value)
+static unsigned symbol_of(huffman_leaf value)
 {
-    return RESERVED - (unsigned)(value & 0xffff);
+    return RESERVED_SYMBOL - (unsigned)(value & 0xffff);
 }
 
 /* Few, and often in order already. */
-static void sort_leaves(leaf *leaves, unsigned count)
+static void sort_leaves(huffman_leaf *leaves, unsigned count)
 {
     for (unsigned i = 1; i < count; i++) {
-        const leaf moving = leaves[i];
+        const huffman_leaf moving = leaves[i];
         unsigned to = i;
         for (; to > 0 && leaves[to - 1] > moving; to--)
             leaves[to] = leaves[to - 1];
@@ -34,10 +35,10 @@ static void sort_leaves(leaf *leaves, unsigned count)
     }
 }
 
-static unsigned collect_leaves(leaf *leaves, const uint64_t occurrences[256])
+static unsigned collect_leaves(huffman_leaf *leaves, const uint64_t occurrences[256])
 {
     unsigned count = 1;
-    leaves[0] = leaf_of(0, RESERVED);
+    leaves[0] = leaf_of(0, RESERVED_SYMBOL);
     for (unsigned symbol = 0; symbol < 256; symbol++)
         if (occurrences[symbol] > 0)
             leaves[count++] = leaf_of(occurrences[symbol], symbol);
@@ -47,14 +48,14 @@ static unsigned collect_leaves(leaf *leaves, const uint64_t occurrences[256])
 
 /* Nodes are leaves in their order, then pairs in the order they were made: both are sorted, so the
  * two rarest are always at the front of one or the other. */
-typedef struct tree {
+typedef struct huffman_tree {
     uint64_t weights[MAX_NODES];
     unsigned parents[MAX_NODES];
     unsigned leaves, nodes;
     unsigned next_leaf, next_pair;
-} tree;
+} huffman_tree;
 
-static unsigned take_rarest(tree *t)
+static unsigned pop_rarest(huffman_tree *t)
 {
     const bool pair =
         t->next_leaf == t->leaves ||
@@ -62,7 +63,7 @@ static unsigned take_rarest(tree *t)
     return pair ? t->next_pair++ : t->next_leaf++;
 }
 
-static void build(tree *t, const leaf *leaves, unsigned count)
+static void build_tree(huffman_tree *t, const huffman_leaf *leaves, unsigned count)
 {
     t->leaves = t->nodes = count;
     t->next_leaf = 0;
@@ -70,7 +71,7 @@ static void build(tree *t, const leaf *leaves, unsigned count)
     for (unsigned i = 0; i < count; i++)
         t->weights[i] = leaves[i] >> 16;
     for (unsigned made = 1; made < count; made++) {
-        const unsigned first = take_rarest(t), second = take_rarest(t);
+        const unsigned first = pop_rarest(t), second = pop_rarest(t);
         t->weights[t->nodes] = t->weights[first] + t->weights[second];
         t->parents[first] = t->parents[second] = t->nodes;
         t->nodes++;
@@ -78,7 +79,7 @@ static void build(tree *t, const leaf *leaves, unsigned count)
 }
 
 /* How many leaves are so deep. Parents come behind their children. */
-static void count_depths(const tree *t, unsigned depths[MAX_LEAVES])
+static void count_depths(const huffman_tree *t, unsigned depths[MAX_LEAVES])
 {
     unsigned depth[MAX_NODES];
     depth[t->nodes - 1] = 0;
@@ -93,7 +94,7 @@ static void count_depths(const tree *t, unsigned depths[MAX_LEAVES])
  * with the deepest leaf that is higher up. */
 static void limit_depths(unsigned depths[MAX_LEAVES])
 {
-    for (unsigned deep = MAX_LEAVES - 1; deep > TZ_JPEG_MAX_CODE; deep--) {
+    for (unsigned deep = MAX_LEAVES - 1; deep > TZ_JPEG_MAX_CODE_LENGTH; deep--) {
         while (depths[deep] > 0) {
             unsigned higher = deep - 2;
             while (depths[higher] == 0)
@@ -106,21 +107,21 @@ static void limit_depths(unsigned depths[MAX_LEAVES])
     }
 }
 
-void tz_jpeg_code_make(tz_jpeg_code *out, const uint64_t occurrences[256])
+void tz_jpeg_huffman_build(tz_jpeg_huffman *out, const uint64_t occurrences[256])
 {
-    leaf leaves[MAX_LEAVES];
+    huffman_leaf leaves[MAX_LEAVES];
     unsigned depths[MAX_LEAVES] = {0};
-    tree t;
+    huffman_tree t;
     const unsigned count = collect_leaves(leaves, occurrences);
-    build(&t, leaves, count);
+    build_tree(&t, leaves, count);
     count_depths(&t, depths);
     limit_depths(depths);
-    unsigned deepest = TZ_JPEG_MAX_CODE;
+    unsigned deepest = TZ_JPEG_MAX_CODE_LENGTH;
     while (deepest > 0 && depths[deepest] == 0)
         deepest--;
     depths[deepest]--; /* the reserved symbol */
-    *out = (tz_jpeg_code){.symbol_count = count - 1};
-    for (unsigned i = 1; i <= TZ_JPEG_MAX_CODE; i++)
+    *out = (tz_jpeg_huffman){.symbol_count = count - 1};
+    for (unsigned i = 1; i <= TZ_JPEG_MAX_CODE_LENGTH; i++)
         out->counts[i] = (uint8_t)depths[i];
     for (unsigned i = 0; i < out->symbol_count; i++) /* the rarest come last */
         out->symbols[i] = (uint8_t)symbol_of(leaves[count - 1 - i]);

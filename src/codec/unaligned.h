@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Numbers from bytes at any address, each of them one load. */
-#ifndef TZ_CODEC_LOAD_H
-#define TZ_CODEC_LOAD_H
+#ifndef TZ_CODEC_UNALIGNED_H
+#define TZ_CODEC_UNALIGNED_H
 
 #include <stdint.h>
 #include <string.h>
