@@ -8,7 +8,7 @@
 #include "codec/encoder.h"
 #include "codec_target.h"
 #include "kernels/deflate_encode.h"
-#include "kernels/deflate_encode_group.h"
+#include "kernels/deflate_encode_work_group.h"
 #include "kernels/packbits_encode.h"
 
 typedef struct encoding {
@@ -104,15 +104,15 @@ typedef uint32_t kernel_encode(const encoding *e, const uint8_t *in, uint32_t si
 static uint32_t kernel_deflate(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
                                bool by_work_group)
 {
-    static tz_choice_work choice;
-    static tz_deflate_work work_item;
-    static tz_deflate_group work_group;
+    static tz_estimate_scratch choice;
+    static tz_deflate_scratch work_item;
+    static tz_deflate_shared work_group;
     uint32_t answer[2] = {0, 0};
-    const bool is_left = tz_choice_is_matches_group(in, size, &choice, answer) != 0;
+    const bool is_left = tz_estimate_prefers_matches_work_group(in, size, &choice, answer) != 0;
     target_check(is_left == tz_deflate_wants_matches(in, size));
     if (is_left || e->choice.level != TZ_LEVEL_FAST)
         return 0;
-    return by_work_group ? tz_deflate_tile_group(in, size, out, &work_group)
+    return by_work_group ? tz_deflate_tile_work_group(in, size, out, &work_group)
                          : tz_deflate_tile(in, size, out, &work_item);
 }
 
@@ -121,7 +121,7 @@ static uint32_t kernel_packbits(const encoding *e, const uint8_t *in, uint32_t s
 {
     const uint32_t row = (uint32_t)tz_tile_row_bytes(&e->format);
     uint64_t sums[TZ_SCAN_WORDS];
-    return by_work_group ? tz_packbits_encode_group(in, size, row, out, sums)
+    return by_work_group ? tz_packbits_encode_tile_work_group(in, size, row, out, sums)
                          : tz_packbits_encode_tile(in, size, row, out);
 }
 

@@ -30,23 +30,23 @@ static void check_same_by_work_group(uint32_t status, uint32_t work_group_status
 static uint32_t decode_lzw(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                            void *scratch)
 {
-    uint32_t queue[TZ_QUEUE_WORDS];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
     uint32_t status = tz_lzw_tile(in, in_size, other, size, scratch);
-    check_same_by_work_group(status, tz_lzw_group(in, in_size, out, size, scratch, queue), other,
-                             out, size);
+    check_same_by_work_group(status, tz_lzw_tile_work_group(in, in_size, out, size, scratch, queue),
+                             other, out, size);
     return status;
 }
 
 static uint32_t decode_packbits(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                                 void *scratch)
 {
-    uint32_t queue[TZ_QUEUE_WORDS];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
     (void)scratch;
     uint32_t status = tz_packbits_tile(in, in_size, other, size);
-    check_same_by_work_group(status, tz_packbits_group(in, in_size, out, size, queue), other, out,
-                             size);
+    check_same_by_work_group(status, tz_packbits_tile_work_group(in, in_size, out, size, queue),
+                             other, out, size);
     return status;
 }
 
@@ -54,10 +54,11 @@ static uint32_t decode_packbits(const uint8_t *in, uint32_t in_size, uint8_t *ou
 static uint32_t decode_deflate(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                                void *scratch)
 {
-    uint32_t queue[TZ_QUEUE_WORDS];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
     uint32_t status = tz_inflate_tile(in, in_size, other, size, scratch);
-    check_same_by_work_group(status, tz_inflate_group(in, in_size, out, size, scratch, queue),
+    check_same_by_work_group(status,
+                             tz_inflate_tile_work_group(in, in_size, out, size, scratch, queue),
                              other, out, size);
     return status;
 }
@@ -67,11 +68,12 @@ static uint32_t decode_deflate(const uint8_t *in, uint32_t in_size, uint8_t *out
 static uint32_t decode_lz4(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                            void *scratch)
 {
-    uint32_t queue[TZ_QUEUE_WORDS];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS];
     uint8_t *other = target_alloc(size);
     (void)scratch;
     uint32_t status = tz_lz4_tile(in, in_size, other, size);
-    check_same_by_work_group(status, tz_lz4_group(in, in_size, out, size, queue), other, out, size);
+    check_same_by_work_group(status, tz_lz4_tile_work_group(in, in_size, out, size, queue), other,
+                             out, size);
     return status;
 }
 #endif
@@ -80,11 +82,11 @@ static uint32_t decode_lz4(const uint8_t *in, uint32_t in_size, uint8_t *out, ui
 static uint32_t decode_zstd(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                             void *scratch)
 {
-    uint32_t shared[TZ_ZSTD_LOCAL];
+    uint32_t shared[TZ_ZSTD_LOCAL_WORDS];
     uint8_t *other = target_alloc(size);
     uint32_t status = tz_zstd_tile(in, in_size, other, size, scratch);
-    check_same_by_work_group(status, tz_zstd_group(in, in_size, out, size, scratch, shared), other,
-                             out, size);
+    check_same_by_work_group(
+        status, tz_zstd_tile_work_group(in, in_size, out, size, scratch, shared), other, out, size);
     return status;
 }
 #endif
@@ -115,16 +117,16 @@ static const struct {
 enum {
     KERNELS = sizeof kernels / sizeof kernels[0],
     BARE_DEFLATE = KERNELS,
-    SCRATCH_BYTES = TZ_ZSTD_WORK
+    SCRATCH_BYTES = TZ_ZSTD_SCRATCH_BYTES
 };
-_Static_assert(SCRATCH_BYTES >= TZ_INFLATE_WORK * sizeof(uint16_t) &&
-                   SCRATCH_BYTES >= TZ_LZW_WORK * sizeof(uint32_t),
+_Static_assert(SCRATCH_BYTES >= TZ_INFLATE_SCRATCH * sizeof(uint16_t) &&
+                   SCRATCH_BYTES >= TZ_LZW_SCRATCH * sizeof(uint32_t),
                "one work memory for all");
 
 static size_t count_warnings(uint32_t status)
 {
     size_t count = 0;
-    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_STRING_CUT; bit <<= 1)
+    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_STRING_TRUNCATED; bit <<= 1)
         count += (status & bit) ? 1 : 0;
     return count;
 }
@@ -173,7 +175,7 @@ static void compare_bare(const uint8_t *in, size_t in_size)
                                                      &made) == LIBDEFLATE_SUCCESS;
     size_t size = accepted ? made : CAPACITY;
     uint8_t *out = target_alloc(size);
-    uint16_t scratch[TZ_INFLATE_WORK];
+    uint16_t scratch[TZ_INFLATE_SCRATCH];
     uint32_t read = 0;
     uint32_t status = tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, scratch, &read);
     if (status != TZ_DECODE_UNSURE) {

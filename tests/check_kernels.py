@@ -21,7 +21,7 @@ LANGUAGES = [("C11", ["gcc", "-std=c11", "-x", "c"]), ("OpenCL C 1.2", OPENCL)]
 # All decoders and encoders in one kernel, so that a compiler has to make code of them.
 CODERS = """
 #include "kernels/deflate_encode.h"
-#include "kernels/deflate_encode_group.h"
+#include "kernels/deflate_encode_work_group.h"
 #include "kernels/deflate_estimate.h"
 #include "kernels/inflate.h"
 #include "kernels/lz4.h"
@@ -33,31 +33,31 @@ KERNEL void encode(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
                    TZ_GLOBAL tz_u32 *sizes)
 {
     SHARED tz_u64 sums[TZ_SCAN_WORDS];
-    SHARED tz_choice_work choice;
-    SHARED tz_deflate_work work;
-    SHARED tz_deflate_group group;
+    SHARED tz_estimate_scratch choice;
+    SHARED tz_deflate_scratch work;
+    SHARED tz_deflate_shared group;
     SHARED tz_u32 answer[2];
-    sizes[0] = tz_choice_is_matches(tz_choice_estimate_tile(in, size, &choice));
+    sizes[0] = tz_estimate_prefers_matches(tz_estimate_tile(in, size, &choice));
     sizes[1] = tz_deflate_tile(in, size, out, &work);
     sizes[2] = tz_packbits_encode_tile(in, size, size, out);
-    sizes[3] = tz_packbits_encode_group(in, size, size, out, sums);
-    sizes[4] = tz_choice_is_matches_group(in, size, &choice, answer);
-    sizes[5] = tz_deflate_tile_group(in, size, out, &group);
+    sizes[3] = tz_packbits_encode_tile_work_group(in, size, size, out, sums);
+    sizes[4] = tz_estimate_prefers_matches_work_group(in, size, &choice, answer);
+    sizes[5] = tz_deflate_tile_work_group(in, size, out, &group);
 }
 KERNEL void decode(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out, tz_u32 size,
                    TZ_GLOBAL tz_u16 *work, TZ_GLOBAL tz_u32 *places, TZ_GLOBAL tz_u32 *status)
 {
-    SHARED tz_u32 queue[TZ_ZSTD_LOCAL];
+    SHARED tz_u32 queue[TZ_ZSTD_LOCAL_WORDS];
     status[0] = tz_inflate_tile(in, in_size, out, size, work);
     status[1] = tz_lzw_tile(in, in_size, out, size, places);
     status[2] = tz_lz4_tile(in, in_size, out, size);
     status[3] = tz_packbits_tile(in, in_size, out, size);
-    status[4] = tz_inflate_group(in, in_size, out, size, work, queue);
-    status[5] = tz_lzw_group(in, in_size, out, size, places, queue);
-    status[6] = tz_lz4_group(in, in_size, out, size, queue);
-    status[7] = tz_packbits_group(in, in_size, out, size, queue);
+    status[4] = tz_inflate_tile_work_group(in, in_size, out, size, work, queue);
+    status[5] = tz_lzw_tile_work_group(in, in_size, out, size, places, queue);
+    status[6] = tz_lz4_tile_work_group(in, in_size, out, size, queue);
+    status[7] = tz_packbits_tile_work_group(in, in_size, out, size, queue);
     status[8] = tz_zstd_tile(in, in_size, out, size, places);
-    status[9] = tz_zstd_group(in, in_size, out, size, places, queue);
+    status[9] = tz_zstd_tile_work_group(in, in_size, out, size, places, queue);
 }
 """
 

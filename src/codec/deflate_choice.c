@@ -4,13 +4,13 @@
 
 tz_deflate_estimate tz_deflate_estimate_of(const uint8_t *in, size_t size)
 {
-    tz_choice_work work;
-    return tz_choice_estimate_tile(in, size, &work);
+    tz_estimate_scratch work;
+    return tz_estimate_tile(in, size, &work);
 }
 
 bool tz_deflate_wants_matches(const uint8_t *in, size_t size)
 {
-    return tz_choice_is_matches(tz_deflate_estimate_of(in, size)) != 0;
+    return tz_estimate_prefers_matches(tz_deflate_estimate_of(in, size)) != 0;
 }
 
 bool tz_deflate_matches_gain_nothing(const uint8_t *in, size_t size)

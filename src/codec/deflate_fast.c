@@ -6,7 +6,7 @@
 
 size_t tz_deflate_fast(const uint8_t *in, size_t size, uint8_t *out)
 {
-    tz_deflate_work work;
+    tz_deflate_scratch work;
     return (size_t)tz_deflate_raw(in, size, out, &work);
 }
 

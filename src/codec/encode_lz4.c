@@ -12,7 +12,7 @@
 #include "codec/xxhash32.h"
 #include "kernels/lz4_frame.h"
 
-enum { DEFAULT_LEVEL = 1, MAX_LEVEL = 12, BLOCK_HEAD = TZ_LZ4_BLOCK_HEAD };
+enum { DEFAULT_LEVEL = 1, MAX_LEVEL = 12, BLOCK_HEAD = TZ_LZ4_BLOCK_HEADER };
 
 typedef struct lz4_encoder {
     void *scratch; /* memory of liblz4 */

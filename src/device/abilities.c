@@ -11,7 +11,7 @@
 static bool converts(const tz_device *device)
 {
     const tz_row_format row = {.dtype = TZ_DTYPE_UINT16, .bits = 16, .samples = 1, .predictor = 1};
-    const tz_placement how = {
+    const tz_conversion how = {
         .from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_FLOAT64, .scaled = true, .scale = 0.5};
     const tz_place_format format = tz_place_format_make(&row, &how);
     return tz_device_places(device, &format);
@@ -63,14 +63,14 @@ static bool encodes(const tz_device *device, tz_compression compression)
 
 static bool reduces(const tz_device *device)
 {
-    const tz_reduction how = {.method = TZ_RESAMPLE_AVERAGE,
-                              .dtype = TZ_DTYPE_UINT8,
-                              .bits = 8,
-                              .bands = 1,
-                              .from_width = 16,
-                              .from_height = 16,
-                              .to_width = 8,
-                              .to_height = 8};
+    const tz_overview_params how = {.method = TZ_RESAMPLE_AVERAGE,
+                                    .dtype = TZ_DTYPE_UINT8,
+                                    .bits = 8,
+                                    .bands = 1,
+                                    .from_width = 16,
+                                    .from_height = 16,
+                                    .to_width = 8,
+                                    .to_height = 8};
     return tz_device_reduces(device, &how);
 }
 

@@ -17,8 +17,8 @@
 TZ_FN tz_u32 tz_chunk_before(tz_u32 kind)
 {
     if (kind == TZ_CHUNK_LZ4)
-        return TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD;
-    return kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_BEFORE : 0u;
+        return TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEADER;
+    return kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_HEADER_BYTES : 0u;
 }
 
 /* Arrays at the start of scratch, of 8 bytes for each tile. */

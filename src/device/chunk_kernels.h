@@ -12,8 +12,8 @@
 #include "device/chunk_array_kernels.h"
 #include "device/decode_kernels.h"
 #include "kernels/adler32.h"
+#include "kernels/copy_share.h"
 #include "kernels/lz4.h"
-#include "kernels/move.h"
 #include "kernels/scan.h"
 #include "kernels/zlib_frame.h"
 #include "kernels/zstd_frame.h"
@@ -42,21 +42,21 @@ TZ_FN void tz_chunk_arrange(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 places, 
                             tz_u64 copies, TZ_LOCAL tz_u64 *sums)
 {
     tz_u64 start = copies;
-    for (tz_u64 first = 0u; first < count; first += TZ_GROUP_SIZE) {
-        for (TZ_ITEMS(item)) {
+    for (tz_u64 first = 0u; first < count; first += TZ_WORK_GROUP_SIZE) {
+        for (TZ_EACH_WORK_ITEM(item)) {
             sums[item] = 0u;
             if (first + item < count)
                 sums[item] =
                     tz_chunk_copy_bytes(tz_decode_task_at(slab, table, first + item).in_size);
         }
         TZ_SYNC;
-        tz_scan_group(sums);
-        for (TZ_ITEMS(item)) {
+        tz_scan_work_group(sums);
+        for (TZ_EACH_WORK_ITEM(item)) {
             if (first + item < count)
                 tz_store_u64(slab + places + 8u * (first + item),
                              start + tz_scan_before(sums, item));
         }
-        start += sums[TZ_GROUP_SIZE - 1u];
+        start += sums[TZ_WORK_GROUP_SIZE - 1u];
         TZ_SYNC;
     }
 }
@@ -65,13 +65,13 @@ TZ_FN int tz_chunk_is_plain(const tz_decode_task *task, tz_u32 kind, tz_u32 alig
 {
     if (task->size == 0u || tz_chunk_address(task->out) % alignment != 0u)
         return 0;
-    if (kind == TZ_CHUNK_ZSTD && sized && !tz_zstd_has_content(task->in, task->in_size))
+    if (kind == TZ_CHUNK_ZSTD && sized && !tz_zstd_has_content_size(task->in, task->in_size))
         return 0;
     if (kind == TZ_CHUNK_ZSTD)
         return tz_zstd_is_single(task->in, task->in_size, task->size);
     if (kind == TZ_CHUNK_LZ4)
         return tz_lz4_is_single(task->in, task->in_size, task->size);
-    return task->in_size > TZ_ZLIB_AROUND &&
+    return task->in_size > TZ_ZLIB_FRAME_BYTES &&
            tz_zlib_check_header(task->in, task->in_size) == TZ_DECODE_OK;
 }
 
@@ -80,7 +80,7 @@ TZ_FN tz_u32 tz_chunk_size(const tz_decode_task *task, tz_u32 kind)
 {
     if (kind == TZ_CHUNK_LZ4)
         return tz_kernel_le32(task->in + TZ_LZ4_HEADER);
-    return kind == TZ_CHUNK_DEFLATE ? task->in_size - TZ_ZLIB_AROUND : task->in_size;
+    return kind == TZ_CHUNK_DEFLATE ? task->in_size - TZ_ZLIB_FRAME_BYTES : task->in_size;
 }
 
 /* One byte, stored: as deflate in the low bytes, as a frame of Zstandard, and as a block of LZ4. */
@@ -109,15 +109,15 @@ TZ_FN int tz_chunk_is_done(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 c
     return in != tz_chunk_address(spare) && tz_chunk_made(slab, scratch, count, number) == size;
 }
 
-/* And the checksum, where there is one. All items get it. words: TZ_ADLER_GROUP_WORDS. */
+/* And the checksum, where there is one. All items get it. words: TZ_ADLER_WORK_GROUP_WORDS. */
 TZ_FN int tz_chunk_is_right(const tz_decode_task *task, tz_u32 kind, TZ_LOCAL tz_u32 *words)
 {
     const TZ_GLOBAL tz_u8 *sum = task->in + (task->in_size - 4u);
     if (kind == TZ_CHUNK_DEFLATE)
-        return tz_adler32_group(task->out, task->size, words) == tz_zlib_checksum(sum);
+        return tz_adler32_work_group(task->out, task->size, words) == tz_zlib_checksum(sum);
     if (!(task->in[4] & (kind == TZ_CHUNK_ZSTD ? TZ_ZSTD_CHECKSUM : TZ_LZ4_CONTENT_CHECKSUM)))
         return 1;
-    for (TZ_ITEMS(item)) {
+    for (TZ_EACH_WORK_ITEM(item)) {
         if (item == 0u)
             words[0] = kind == TZ_CHUNK_ZSTD ? (tz_u32)tz_kernel_xxhash64(task->out, task->size)
                                              : tz_kernel_xxhash32(task->out, task->size);
@@ -126,9 +126,9 @@ TZ_FN int tz_chunk_is_right(const tz_decode_task *task, tz_u32 kind, TZ_LOCAL tz
     return words[0] == tz_kernel_le32(sum);
 }
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 /* One group. */
-TZ_SHELL(tz_kernel_chunk_arrange)
+TZ_KERNEL(tz_kernel_chunk_arrange)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u64 copies)
 {
     TZ_SHARED tz_u64 sums[TZ_SCAN_WORDS];
@@ -137,48 +137,49 @@ TZ_SHELL(tz_kernel_chunk_arrange)
 
 /* A group per tile. copied: the library wants chunks elsewhere than they are. sized: it wants no
  * frames of Zstandard that do not say how much they make. */
-TZ_SHELL(tz_kernel_chunk_list)
+TZ_KERNEL(tz_kernel_chunk_list)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u32 kind, tz_u32 alignment,
  tz_u32 copied, tz_u32 sized)
 {
     TZ_SHARED tz_u32 answer[1];
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
     TZ_GLOBAL tz_u8 *spare = slab + tz_chunk_array(scratch, count, TZ_CHUNK_ONE_BYTE);
     TZ_GLOBAL tz_u8 *copy = slab;
     if (copied)
-        copy += tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * TZ_GROUP);
-    if (TZ_ITEM == 0u)
+        copy +=
+            tz_load_u64(slab + tz_chunk_array(scratch, count, TZ_CHUNK_IN) + 8u * TZ_WORK_GROUP);
+    if (TZ_WORK_ITEM == 0u)
         answer[0] = (tz_u32)tz_chunk_is_plain(&task, kind, alignment, sized);
     TZ_SYNC;
     const tz_u32 is_plain = answer[0];
     const tz_u32 before = tz_chunk_before(kind);
     const tz_u32 size = is_plain ? tz_chunk_size(&task, kind) : 0u;
     if (is_plain && copied)
-        tz_move_share(copy, task.in + before, size, TZ_ITEM, TZ_GROUP_SIZE);
-    if (TZ_ITEM == 0u && is_plain)
-        tz_chunk_put(slab, scratch, count, TZ_GROUP,
+        tz_copy_share(copy, task.in + before, size, TZ_WORK_ITEM, TZ_WORK_GROUP_SIZE);
+    if (TZ_WORK_ITEM == 0u && is_plain)
+        tz_chunk_put(slab, scratch, count, TZ_WORK_GROUP,
                      tz_chunk_address(copied ? copy : task.in + before), size,
                      tz_chunk_address(task.out), task.size);
-    if (TZ_ITEM == 0u && !is_plain)
-        tz_chunk_put(slab, scratch, count, TZ_GROUP, tz_chunk_address(spare),
+    if (TZ_WORK_ITEM == 0u && !is_plain)
+        tz_chunk_put(slab, scratch, count, TZ_WORK_GROUP, tz_chunk_address(spare),
                      tz_chunk_spare_size(kind), tz_chunk_address(spare + TZ_CHUNK_SPARE), 1u);
-    if (TZ_ITEM == 0u && TZ_GROUP == 0u)
+    if (TZ_WORK_ITEM == 0u && TZ_WORK_GROUP == 0u)
         tz_chunk_put_spare(spare, kind);
 }
 
 /* A group per tile. */
-TZ_SHELL(tz_kernel_chunk_check)
+TZ_KERNEL(tz_kernel_chunk_check)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u64 statuses, tz_u32 kind)
 {
-    TZ_SHARED tz_u32 words[TZ_ADLER_GROUP_WORDS];
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
-    int is_done = tz_chunk_is_done(slab, scratch, count, TZ_GROUP, task.size);
+    TZ_SHARED tz_u32 words[TZ_ADLER_WORK_GROUP_WORDS];
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
+    int is_done = tz_chunk_is_done(slab, scratch, count, TZ_WORK_GROUP, task.size);
     if (is_done)
         is_done = tz_chunk_is_right(&task, kind, words);
-    if (TZ_ITEM == 0u) {
-        const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_GROUP * TZ_DECODE_ENTRY;
+    if (TZ_WORK_ITEM == 0u) {
+        const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_WORK_GROUP * TZ_DECODE_ENTRY;
         TZ_GLOBAL tz_u8 *left =
-            slab + tz_chunk_array(scratch, count, TZ_CHUNK_TABLE) + TZ_GROUP * TZ_DECODE_ENTRY;
+            slab + tz_chunk_array(scratch, count, TZ_CHUNK_TABLE) + TZ_WORK_GROUP * TZ_DECODE_ENTRY;
         for (tz_u32 i = 0u; i < TZ_DECODE_ENTRY; i += 8u)
             tz_store_u64(left + i, tz_load_u64(entry + i));
         if (is_done) {

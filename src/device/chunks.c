@@ -66,7 +66,7 @@ bool tz_chunks_take(const tz_chunk_decoder *decoder, const tz_decode_batch *batc
         return true;
     for (uint64_t i = 0; batch->stored && i < batch->count; i++) {
         const tz_decode_entry *tile = &batch->tiles[i];
-        if (tz_zstd_has_content(batch->stored + tile->from, tile->from_size))
+        if (tz_zstd_has_content_size(batch->stored + tile->from, tile->from_size))
             return true;
     }
     return false;

@@ -6,9 +6,9 @@
 #define TZ_DEVICE_COMPACT_KERNELS_H
 
 #include "device/encode_table_kernels.h"
-#include "kernels/move.h"
+#include "kernels/copy_share.h"
+#include "kernels/kernel_entry.h"
 #include "kernels/scan.h"
-#include "kernels/shell.h"
 
 #define TZ_COMPACT_CHUNK 16384u
 
@@ -28,24 +28,24 @@ TZ_FN void tz_compact_scan_group(TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 pla
                                  tz_u32 before, tz_u32 after, TZ_LOCAL tz_u64 *sums)
 {
     tz_u64 start = 0u;
-    for (tz_u64 first = 0u; first < count; first += TZ_GROUP_SIZE) {
-        for (TZ_ITEMS(item)) {
+    for (tz_u64 first = 0u; first < count; first += TZ_WORK_GROUP_SIZE) {
+        for (TZ_EACH_WORK_ITEM(item)) {
             const tz_u32 size =
                 first + item < count ? tz_compact_size(slab, sizes, first + item) : 0u;
             sums[item] = size > 0u ? (tz_u64)size + before + after : 0u;
         }
         TZ_SYNC;
-        tz_scan_group(sums);
-        for (TZ_ITEMS(item)) {
+        tz_scan_work_group(sums);
+        for (TZ_EACH_WORK_ITEM(item)) {
             const tz_u64 place = tz_scan_before(sums, item);
             if (first + item < count)
                 tz_store_u64(slab + places + 8u * (first + item),
                              start + place + (sums[item] > place ? before : 0u));
         }
-        start += sums[TZ_GROUP_SIZE - 1u];
+        start += sums[TZ_WORK_GROUP_SIZE - 1u];
         TZ_SYNC;
     }
-    for (TZ_ITEMS(item)) {
+    for (TZ_EACH_WORK_ITEM(item)) {
         if (item == 0u)
             tz_store_u64(slab + places + 8u * count, start);
     }
@@ -64,22 +64,22 @@ TZ_FN void tz_compact_move(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz
         const tz_u64 from = plain || is_left ? tile.from : tile.to;
         const tz_u64 place = tz_load_u64(slab + places + 8u * number);
         const tz_u32 rest = size - (tz_u32)begin;
-        tz_move_share(slab + to + place + begin, slab + from + begin,
+        tz_copy_share(slab + to + place + begin, slab + from + begin,
                       rest < TZ_COMPACT_CHUNK ? rest : TZ_COMPACT_CHUNK, item, items);
     }
 }
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 /* An item per tile. */
-TZ_SHELL(tz_kernel_encode_none)
+TZ_KERNEL(tz_kernel_encode_none)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 count)
 {
-    const tz_u64 number = TZ_GROUP * 64u + TZ_ITEM;
+    const tz_u64 number = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
     if (number < count)
         tz_encode_none_item(slab, table, sizes, number);
 }
 
-TZ_SHELL(tz_kernel_compact_scan)
+TZ_KERNEL(tz_kernel_compact_scan)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 places, tz_u64 count, tz_u32 before, tz_u32 after)
 {
     TZ_SHARED tz_u64 sums[TZ_SCAN_WORDS];
@@ -87,12 +87,12 @@ TZ_SHELL(tz_kernel_compact_scan)
 }
 
 /* So many chunks per tile; the first so many items of a group share one. */
-TZ_SHELL(tz_kernel_compact_move)
+TZ_KERNEL(tz_kernel_compact_move)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 places, tz_u64 to, tz_u32 chunks,
  tz_u32 plain, tz_u32 items)
 {
-    tz_compact_move(slab, table, sizes, places, to, plain, TZ_GROUP / chunks,
-                    (tz_u32)(TZ_GROUP % chunks), TZ_ITEM, items);
+    tz_compact_move(slab, table, sizes, places, to, plain, TZ_WORK_GROUP / chunks,
+                    (tz_u32)(TZ_WORK_GROUP % chunks), TZ_WORK_ITEM, items);
 }
 #endif
 

@@ -16,7 +16,8 @@
 _Static_assert(sizeof(tz_cut_tile) == TZ_CUT_TILE && offsetof(tz_cut_tile, checked) == 36,
                "kernels read the entries as they are");
 _Static_assert(sizeof(tz_cut_seen) == TZ_CUT_SEEN, "and write these as they are");
-_Static_assert((unsigned)TZ_DTYPE_UINT8 == TZ_PART_U8 && (unsigned)TZ_DTYPE_FLOAT64 == TZ_PART_F64,
+_Static_assert((unsigned)TZ_DTYPE_UINT8 == TZ_COMPONENT_U8 &&
+                   (unsigned)TZ_DTYPE_FLOAT64 == TZ_COMPONENT_F64,
                "types have the numbers that kernels know");
 
 /* ---- shapes ---- */
@@ -92,23 +93,23 @@ static uint64_t first_word(const uint8_t *sample, const tz_row_format *row)
 }
 
 /* What happens to samples, as kernels want it. */
-static tz_treatment treatment_of(const tz_cut_batch *batch)
+static tz_adjustment treatment_of(const tz_cut_batch *batch)
 {
     const tz_row_format *row = &batch->row;
-    tz_treatment how = {.sample = (tz_u32)row->dtype};
+    tz_adjustment how = {.sample = (tz_u32)row->dtype};
     uint8_t sample[16] = {0};
     if (batch->is_mask)
-        how.flags |= TZ_TREAT_MASK;
+        how.flags |= TZ_ADJUST_MASK;
     if (batch->nan_to_nodata) {
         const tz_nodata number = {.kind = TZ_NODATA_FLOAT, .value = {.f = batch->nodata.value.f}};
         tz_row_fill(row->dtype, &number, sample, sizeof sample, 1);
-        how.flags |= TZ_TREAT_NAN;
+        how.flags |= TZ_ADJUST_NAN;
         how.nan = first_word(sample, row);
     }
     if (batch->discard_bits) {
-        how.flags |= TZ_TREAT_DISCARD;
+        how.flags |= TZ_ADJUST_DISCARD;
         if (tz_store_nodata_sample(row->dtype, &batch->nodata, sample)) {
-            how.flags |= TZ_TREAT_NODATA;
+            how.flags |= TZ_ADJUST_NODATA;
             how.nodata = first_word(sample, row);
         }
     }
@@ -122,7 +123,7 @@ static tz_result launch_cut(const tz_cut_batch *batch, const tz_cut_rows *rows, 
                                        TZ_KERNEL_CUT_U64};
     tz_device *device = batch->slab->device;
     const tz_row_format *row = &batch->row;
-    const tz_treatment how = treatment_of(batch);
+    const tz_adjustment how = treatment_of(batch);
     const tz_argument arguments[] = {TZ_MEMORY(batch->rows),
                                      TZ_MEMORY(batch->slab),
                                      TZ_CUT_ROWS(batch, rows),
@@ -150,7 +151,7 @@ static tz_inspection inspection_of(const tz_cut_batch *batch)
     const tz_row_format *row = &batch->row;
     const tz_nodata *nodata = batch->is_mask ? &zero : &batch->nodata;
     const bool is_float = row->dtype >= TZ_DTYPE_FLOAT16 && row->dtype <= TZ_DTYPE_FLOAT64;
-    tz_inspection how = {.size = word_bytes(row), .parts = word_parts(row), .bits = row->bits};
+    tz_inspection how = {.size = word_bytes(row), .words = word_parts(row), .bits = row->bits};
     uint8_t sample[16] = {0};
     tz_row_fill(row->dtype, nodata, sample, sizeof sample, 1);
     how.value[0] = tz_load_raw(sample, how.size);
@@ -176,8 +177,8 @@ static tz_result launch_inspect(const tz_cut_batch *batch, const tz_cut_rows *ro
                                      TZ_U64(batch->seen),
                                      TZ_U32(how.flags),
                                      TZ_U32(how.size),
-                                     TZ_U32(how.parts),
-                                     TZ_U32(batch->row.samples * how.parts),
+                                     TZ_U32(how.words),
+                                     TZ_U32(batch->row.samples * how.words),
                                      TZ_U32(how.bits),
                                      TZ_U32(how.below),
                                      TZ_U64(how.value[0]),
@@ -188,25 +189,25 @@ static tz_result launch_inspect(const tz_cut_batch *batch, const tz_cut_rows *ro
 }
 
 /* As tz_store_row chooses. */
-static tz_put put_of(const tz_row_format *row)
+static tz_row_encoding put_of(const tz_row_format *row)
 {
     const uint32_t size = (uint32_t)tz_dtype_size(row->dtype);
-    tz_put put = {.size = size,
-                  .count = row->width * row->samples,
-                  .stride = row->samples,
-                  .bits = row->bits,
-                  .swap = row->swap,
-                  .little_endian = tz_host_is_little_endian()};
+    tz_row_encoding put = {.size = size,
+                           .count = row->width * row->samples,
+                           .stride = row->samples,
+                           .bits = row->bits,
+                           .swap = row->swap,
+                           .little_endian = tz_host_is_little_endian()};
     if (row->predictor == 3) {
-        put.way = TZ_PUT_SORTED;
+        put.kind = TZ_ROW_PREDICTOR3;
     } else if (!is_whole(row)) {
-        put.way = TZ_PUT_PACKED;
+        put.kind = TZ_ROW_PACKED;
     } else if (row->predictor == 2) {
-        put.way = TZ_PUT_DIFFERED;
-    } else if (row->swap && size / tz_row_parts(row) > 1) {
-        put.way = TZ_PUT_SWAPPED;
-        put.size = size / tz_row_parts(row);
-        put.count *= tz_row_parts(row);
+        put.kind = TZ_ROW_PREDICTOR2;
+    } else if (row->swap && size / tz_row_components(row) > 1) {
+        put.kind = TZ_ROW_SWAPPED;
+        put.size = size / tz_row_components(row);
+        put.count *= tz_row_components(row);
     }
     return put;
 }
@@ -215,17 +216,17 @@ static tz_result launch_store(const tz_cut_batch *batch, const tz_cut_rows *rows
                               tz_error *err)
 {
     tz_device *device = batch->slab->device;
-    const tz_put put = put_of(&batch->row);
+    const tz_row_encoding put = put_of(&batch->row);
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab),   TZ_CUT_ROWS(batch, rows),
                                      TZ_U64(rows->count),      TZ_U64(tz_row_bytes(&batch->row)),
-                                     TZ_U32(put.way),          TZ_U32(put.size),
+                                     TZ_U32(put.kind),         TZ_U32(put.size),
                                      TZ_U32(put.count),        TZ_U32(put.stride),
                                      TZ_U32(put.bits),         TZ_U32(put.swap),
                                      TZ_U32(put.little_endian)};
     const tz_launch launch =
         TZ_LAUNCH_OF(rows->lanes == 1 ? TZ_KERNEL_STORE_ROWS : TZ_KERNEL_STORE_ROWS_GROUP,
                      groups_of(rows), arguments);
-    return put.way == TZ_PUT_AS_IS ? TZ_OK : tz_device_launch(device, queue, &launch, err);
+    return put.kind == TZ_ROW_AS_IS ? TZ_OK : tz_device_launch(device, queue, &launch, err);
 }
 
 tz_result tz_cut_launch(const tz_cut_batch *batch, uint32_t queue, tz_error *err)

@@ -52,7 +52,7 @@ typedef struct tz_cut_batch {
     uint64_t count;
     uint64_t table;   /* multiples of 8 */
     uint64_t seen;    /* tz_cut_seen each */
-    uint64_t tallies; /* tz_tally each, row.samples of them a tile; unused without */
+    uint64_t tallies; /* tz_stats each, row.samples of them a tile; unused without */
     uint64_t scratch; /* tz_cut_scratch_bytes */
     uint64_t discard; /* a copy of discard_bits; unused without */
 } tz_cut_batch;

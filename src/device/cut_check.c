@@ -46,7 +46,7 @@ static tz_result check_parts(const tz_cut_batch *batch, tz_error *err)
                       err));
     if (batch->wants_tallies)
         TZ_TRY(check_part(batch, batch->tallies,
-                          tz_mul_capped(batch->row.samples, sizeof(tz_tally)),
+                          tz_mul_capped(batch->row.samples, sizeof(tz_stats)),
                           "the tallies are not in the slab", err));
     if (batch->discard_bits && !tz_memory_holds(batch->slab, batch->discard, batch->discard_count))
         return refuse(batch, tz_at_offset(batch->discard), "discard_bits are not in the slab", err);

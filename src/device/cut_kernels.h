@@ -8,10 +8,10 @@
 #define TZ_DEVICE_CUT_KERNELS_H
 
 #include "device/cut_base_kernels.h"
-#include "kernels/cut_row.h"
+#include "kernels/encode_row.h"
+#include "kernels/extract_row.h"
 #include "kernels/inspect.h"
-#include "kernels/put_row.h"
-#include "kernels/shell.h"
+#include "kernels/kernel_entry.h"
 
 /* tz_cut_seen */
 #define TZ_CUT_SEEN 24u
@@ -20,10 +20,10 @@
 
 typedef struct tz_cut_how {
     tz_cut_place place;
-    tz_cut_shape shape; /* but for the width */
+    tz_extract_shape shape; /* but for the width */
     tz_i64 row_stride;
     tz_u64 bits;
-    tz_treatment treatment;
+    tz_adjustment treatment;
 } tz_cut_how;
 
 /* Rows below the image's are as its last one. */
@@ -39,11 +39,11 @@ typedef struct tz_cut_how {
             const tz_u32 y = in_tile < last ? in_tile : last;                                      \
             const TZ_GLOBAL tz_u8 *from =                                                          \
                 rows + (tz_i64)tz_cut_from(entry) + (tz_i64)y * how->row_stride;                   \
-            tz_cut_shape shape = how->shape;                                                       \
+            tz_extract_shape shape = how->shape;                                                   \
             shape.width = tz_cut_width(entry);                                                     \
-            tz_cut_row_##name(from, slab + tz_cut_row_place(entry, &how->place, row), &shape,      \
-                              &how->treatment, slab + how->bits + tz_cut_plane(entry), lane,       \
-                              lanes);                                                              \
+            tz_extract_row_##name(from, slab + tz_cut_row_place(entry, &how->place, row), &shape,  \
+                                  &how->treatment, slab + how->bits + tz_cut_plane(entry), lane,   \
+                                  lanes);                                                          \
         }                                                                                          \
     }
 TZ_CUT_ONE(u8)
@@ -56,7 +56,7 @@ TZ_CUT_ONE(u64)
 typedef struct tz_cut_stored {
     tz_cut_place place;
     tz_u64 row_bytes; /* as stored */
-    tz_put put;
+    tz_row_encoding put;
 } tz_cut_stored;
 
 TZ_FN tz_u64 tz_stored_row_place(const TZ_GLOBAL tz_u8 *entry, const tz_cut_stored *how, tz_u64 row)
@@ -68,18 +68,18 @@ TZ_FN void tz_store_one(TZ_GLOBAL tz_u8 *slab, const tz_cut_stored *how, tz_u64 
 {
     const TZ_GLOBAL tz_u8 *entry = slab + how->place.table + row / how->place.height * TZ_CUT_TILE;
     if (tz_cut_has_row(entry, &how->place, row))
-        tz_put_row(slab + tz_cut_row_place(entry, &how->place, row),
-                   slab + tz_stored_row_place(entry, how, row), &how->put);
+        tz_encode_row(slab + tz_cut_row_place(entry, &how->place, row),
+                      slab + tz_stored_row_place(entry, how, row), &how->put);
 }
 
 TZ_FN void tz_store_one_group(TZ_GLOBAL tz_u8 *slab, const tz_cut_stored *how, tz_u64 row,
                               TZ_LOCAL tz_u64 *shared)
 {
     const TZ_GLOBAL tz_u8 *entry = slab + how->place.table + row / how->place.height * TZ_CUT_TILE;
-    tz_put put = how->put;
+    tz_row_encoding put = how->put;
     put.count = tz_cut_has_row(entry, &how->place, row) ? put.count : 0u;
-    tz_put_row_group(slab + tz_cut_row_place(entry, &how->place, row),
-                     slab + tz_stored_row_place(entry, how, row), &put, shared);
+    tz_encode_row_work_group(slab + tz_cut_row_place(entry, &how->place, row),
+                             slab + tz_stored_row_place(entry, how, row), &put, shared);
 }
 
 /* ---- inspected ---- */
@@ -135,14 +135,14 @@ TZ_FN void tz_copy_words(const TZ_GLOBAL tz_u8 *from, const tz_words_at *from_at
     }
 }
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 
-TZ_SHELL(tz_kernel_copy_rows)
+TZ_KERNEL(tz_kernel_copy_rows)
 (const TZ_GLOBAL tz_u8 *from, TZ_GLOBAL tz_u8 *to, tz_u64 from_offset, tz_u64 from_band,
  tz_u64 from_row, tz_u64 from_column, tz_u64 to_offset, tz_u64 to_band, tz_u64 to_row,
  tz_u64 to_column, tz_u64 count, tz_u32 height, tz_u32 width, tz_u32 size, tz_u32 lanes)
 {
-    const tz_u64 item = TZ_GROUP * 64u + TZ_ITEM;
+    const tz_u64 item = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
     tz_words_at from_at, to_at;
     from_at.offset = from_offset, from_at.band_stride = (tz_i64)from_band;
     from_at.row_stride = (tz_i64)from_row, from_at.column_stride = (tz_i64)from_column;
@@ -155,19 +155,19 @@ TZ_SHELL(tz_kernel_copy_rows)
 
 /* lanes items to a row: 1, or those of a group. */
 #define TZ_CUT_SHELL(name)                                                                         \
-    TZ_SHELL(tz_kernel_cut_##name)                                                                 \
+    TZ_KERNEL(tz_kernel_cut_##name)                                                                \
     (const TZ_GLOBAL tz_u8 *rows, TZ_GLOBAL tz_u8 *slab, TZ_PLACE_ARGUMENTS, tz_u64 count,         \
      tz_u64 band_stride, tz_u64 row_stride, tz_u64 column_stride, tz_u32 width, tz_u32 samples,    \
      tz_u32 parts, tz_u32 flags, tz_u32 sample, tz_u64 nan_value, tz_u64 nodata, tz_u64 bits,      \
      tz_u32 lanes)                                                                                 \
     {                                                                                              \
-        const tz_u64 item = TZ_GROUP * 64u + TZ_ITEM;                                              \
+        const tz_u64 item = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;                                    \
         tz_cut_how how;                                                                            \
         TZ_PLACE_OF_ARGUMENTS(how.place);                                                          \
         how.shape.band_stride = (tz_i64)band_stride;                                               \
         how.shape.column_stride = (tz_i64)column_stride;                                           \
         how.shape.samples = samples;                                                               \
-        how.shape.parts = parts;                                                                   \
+        how.shape.words = parts;                                                                   \
         how.shape.width = 0u;                                                                      \
         how.shape.padded = width;                                                                  \
         how.row_stride = (tz_i64)row_stride;                                                       \
@@ -190,15 +190,15 @@ TZ_CUT_SHELL(u64)
 #define TZ_STORE_OF_ARGUMENTS(how)                                                                 \
     TZ_PLACE_OF_ARGUMENTS(how.place);                                                              \
     how.row_bytes = stored_row;                                                                    \
-    how.put.way = way, how.put.size = size, how.put.count = words, how.put.stride = stride;        \
+    how.put.kind = way, how.put.size = size, how.put.count = words, how.put.stride = stride;       \
     how.put.bits = bits, how.put.swap = swap, how.put.little_endian = little_endian
 
-#ifdef TZ_SHELL_ALONE
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
 /* An item to a row. */
-TZ_SHELL(tz_kernel_store_rows)
+TZ_KERNEL(tz_kernel_store_rows)
 (TZ_GLOBAL tz_u8 *slab, TZ_STORE_ARGUMENTS)
 {
-    const tz_u64 row = TZ_GROUP * 64u + TZ_ITEM;
+    const tz_u64 row = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
     tz_cut_stored how;
     TZ_STORE_OF_ARGUMENTS(how);
     if (row < count)
@@ -207,14 +207,14 @@ TZ_SHELL(tz_kernel_store_rows)
 #endif
 
 /* A group to a row. */
-TZ_SHELL(tz_kernel_store_rows_group)
+TZ_KERNEL(tz_kernel_store_rows_group)
 (TZ_GLOBAL tz_u8 *slab, TZ_STORE_ARGUMENTS)
 {
-    TZ_SHARED tz_u64 shared[TZ_GROUP_SIZE];
+    TZ_SHARED tz_u64 shared[TZ_WORK_GROUP_SIZE];
     tz_cut_stored how;
     TZ_STORE_OF_ARGUMENTS(how);
     (void)count; /* of the groups that there are */
-    tz_store_one_group(slab, &how, TZ_GROUP, shared);
+    tz_store_one_group(slab, &how, TZ_WORK_GROUP, shared);
 }
 
 #define TZ_INSPECT_ARGUMENTS                                                                       \
@@ -222,42 +222,42 @@ TZ_SHELL(tz_kernel_store_rows_group)
         tz_u32 bits, tz_u32 below, tz_u64 value, tz_u64 second
 #define TZ_INSPECT_OF_ARGUMENTS(place, how)                                                        \
     TZ_PLACE_OF_ARGUMENTS(place);                                                                  \
-    how.flags = flags, how.size = size, how.parts = parts, how.bits = bits, how.below = below;     \
+    how.flags = flags, how.size = size, how.words = parts, how.bits = bits, how.below = below;     \
     how.count = how.rows = 0u, how.row_bytes = plain_row;                                          \
     how.value[0] = value, how.value[1] = second
 
-#ifdef TZ_SHELL_ALONE
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
 /* Item 0 of a group to a tile. words: of a pixel. */
-TZ_SHELL(tz_kernel_inspect)
+TZ_KERNEL(tz_kernel_inspect)
 (TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
 {
-    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_GROUP * TZ_CUT_TILE;
+    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_WORK_GROUP * TZ_CUT_TILE;
     tz_cut_place place;
     tz_inspection how;
     TZ_INSPECT_OF_ARGUMENTS(place, how);
-    if (TZ_ITEM == 0u) {
+    if (TZ_WORK_ITEM == 0u) {
         const tz_inspection own = tz_inspection_of(entry, &how, words);
         const tz_inspected found =
-            tz_inspect_tile(slab + tz_cut_row_place(entry, &place, TZ_GROUP * height), &own);
-        tz_write_seen(slab + seen + TZ_GROUP * TZ_CUT_SEEN, &found, flags);
+            tz_inspect_tile(slab + tz_cut_row_place(entry, &place, TZ_WORK_GROUP * height), &own);
+        tz_write_seen(slab + seen + TZ_WORK_GROUP * TZ_CUT_SEEN, &found, flags);
     }
 }
 #endif
 
 /* A group to a tile. */
-TZ_SHELL(tz_kernel_inspect_group)
+TZ_KERNEL(tz_kernel_inspect_group)
 (TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
 {
     TZ_SHARED tz_u64 shared[TZ_INSPECT_SHARED];
-    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_GROUP * TZ_CUT_TILE;
+    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_WORK_GROUP * TZ_CUT_TILE;
     tz_cut_place place;
     tz_inspection how;
     TZ_INSPECT_OF_ARGUMENTS(place, how);
     const tz_inspection own = tz_inspection_of(entry, &how, words);
-    const tz_inspected found =
-        tz_inspect_group(slab + tz_cut_row_place(entry, &place, TZ_GROUP * height), &own, shared);
-    if (TZ_ITEM == 0u)
-        tz_write_seen(slab + seen + TZ_GROUP * TZ_CUT_SEEN, &found, flags);
+    const tz_inspected found = tz_inspect_tile_work_group(
+        slab + tz_cut_row_place(entry, &place, TZ_WORK_GROUP * height), &own, shared);
+    if (TZ_WORK_ITEM == 0u)
+        tz_write_seen(slab + seen + TZ_WORK_GROUP * TZ_CUT_SEEN, &found, flags);
 }
 #endif
 

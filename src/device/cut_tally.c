@@ -7,7 +7,7 @@
 #include "device/tally_kernels.h"
 #include "pixel/row_ops.h"
 
-_Static_assert(sizeof(tz_tally) == TZ_TALLY_BYTES && offsetof(tz_tally, squares) == 40,
+_Static_assert(sizeof(tz_stats) == TZ_TALLY_BYTES && offsetof(tz_stats, squares) == 40,
                "kernels write tallies as they are");
 
 tz_result tz_cut_launch_tallies(const tz_cut_batch *batch, const tz_cut_rows *rows, uint32_t queue,

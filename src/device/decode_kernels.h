@@ -5,12 +5,12 @@
 #ifndef TZ_DEVICE_DECODE_KERNELS_H
 #define TZ_DEVICE_DECODE_KERNELS_H
 
-#include "kernels/items.h"
-#include "kernels/shell.h"
+#include "kernels/kernel_entry.h"
+#include "kernels/work_items.h"
 
 /* The tables of decoders, in the memory that a group shares. */
-#ifndef TZ_WORK
-#define TZ_WORK TZ_LOCAL
+#ifndef TZ_SCRATCH_SPACE
+#define TZ_SCRATCH_SPACE TZ_LOCAL
 #endif
 
 /* tz_decode_entry, by bytes */
@@ -39,11 +39,11 @@ TZ_FN tz_decode_task tz_decode_task_at(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u
     return task;
 }
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 /* Where scratch is, kernels that use some know how much each tile has. */
 #define TZ_DECODE_SHELL(name)                                                                      \
-    TZ_SHELL(name)(TZ_GLOBAL tz_u8 * slab, tz_u64 table, tz_u64 statuses, tz_u64 scratch)
-#define TZ_DECODE_STATUS        (slab + statuses + 4u * TZ_GROUP)
+    TZ_KERNEL(name)(TZ_GLOBAL tz_u8 * slab, tz_u64 table, tz_u64 statuses, tz_u64 scratch)
+#define TZ_DECODE_STATUS        (slab + statuses + 4u * TZ_WORK_GROUP)
 #define TZ_DECODE_IS_LEFT(task) ((task).in_size != TZ_DECODE_DONE)
 #endif
 

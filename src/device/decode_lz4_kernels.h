@@ -6,23 +6,24 @@
 
 #include "kernels/lz4.h"
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 TZ_DECODE_SHELL(tz_kernel_lz4_group)
 {
-    TZ_SHARED tz_u32 queue[TZ_QUEUE_WORDS];
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
+    TZ_SHARED tz_u32 queue[TZ_COPY_QUEUE_WORDS];
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
     if (TZ_DECODE_IS_LEFT(task)) {
-        const tz_u32 status = tz_lz4_group(task.in, task.in_size, task.out, task.size, queue);
-        if (TZ_ITEM == 0u)
+        const tz_u32 status =
+            tz_lz4_tile_work_group(task.in, task.in_size, task.out, task.size, queue);
+        if (TZ_WORK_ITEM == 0u)
             tz_store_u32(TZ_DECODE_STATUS, status);
     }
 }
 
-#ifdef TZ_SHELL_ALONE
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
 TZ_DECODE_SHELL(tz_kernel_lz4_item)
 {
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_GROUP);
-    if (TZ_ITEM == 0u)
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
+    if (TZ_WORK_ITEM == 0u)
         tz_store_u32(TZ_DECODE_STATUS, tz_lz4_tile(task.in, task.in_size, task.out, task.size));
 }
 #endif

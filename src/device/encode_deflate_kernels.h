@@ -5,13 +5,13 @@
 
 #include "device/encode_table_kernels.h"
 #include "kernels/deflate_encode.h"
-#include "kernels/deflate_encode_group.h"
+#include "kernels/deflate_encode_work_group.h"
 #include "kernels/deflate_estimate.h"
-#include "kernels/shell.h"
+#include "kernels/kernel_entry.h"
 
 typedef union tz_encode_deflate_work {
-    tz_choice_work choice;
-    tz_deflate_work deflate;
+    tz_estimate_scratch choice;
+    tz_deflate_scratch deflate;
 } tz_encode_deflate_work;
 
 /* By one item alone. */
@@ -22,7 +22,7 @@ TZ_FN void tz_encode_deflate_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 si
     const TZ_GLOBAL tz_u8 *in = slab + tile.from;
     tz_u32 size = tile.size;
     if (size > 0u) {
-        if (tz_choice_is_matches(tz_choice_estimate_tile(in, size, &work->choice)))
+        if (tz_estimate_prefers_matches(tz_estimate_tile(in, size, &work->choice)))
             size |= TZ_ENCODE_LEFT;
         else
             size = tz_deflate_tile(in, size, slab + tile.to, &work->deflate);
@@ -32,8 +32,8 @@ TZ_FN void tz_encode_deflate_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 si
 
 typedef struct tz_encode_deflate_group_work {
     union {
-        tz_choice_work choice;
-        tz_deflate_group deflate;
+        tz_estimate_scratch choice;
+        tz_deflate_shared deflate;
     } one; /* after the other */
     tz_u32 answer[2];
 } tz_encode_deflate_group_work;
@@ -45,31 +45,31 @@ TZ_FN void tz_encode_deflate_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 s
     const tz_encode_tile tile = tz_encode_tile_of(slab, table, number);
     const TZ_GLOBAL tz_u8 *in = slab + tile.from;
     const tz_u32 is_left =
-        tz_choice_is_matches_group(in, tile.size, &work->one.choice, work->answer);
+        tz_estimate_prefers_matches_work_group(in, tile.size, &work->one.choice, work->answer);
     tz_u32 size = is_left ? 0u : tile.size;
-    size = tz_deflate_tile_group(in, size, slab + tile.to, &work->one.deflate);
+    size = tz_deflate_tile_work_group(in, size, slab + tile.to, &work->one.deflate);
     if (is_left)
         size = tile.size | TZ_ENCODE_LEFT;
-    for (TZ_ITEMS(item)) {
+    for (TZ_EACH_WORK_ITEM(item)) {
         if (item == 0u)
             tz_encode_set_size(slab, sizes, number, size);
     }
 }
 
-#ifdef TZ_SHELL
-#ifdef TZ_SHELL_ALONE
-TZ_SHELL(tz_kernel_deflate_item)(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes)
+#ifdef TZ_KERNEL
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
+TZ_KERNEL(tz_kernel_deflate_item)(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes)
 {
     TZ_SHARED tz_encode_deflate_work work;
-    if (TZ_ITEM == 0u)
-        tz_encode_deflate_item(slab, table, sizes, TZ_GROUP, &work);
+    if (TZ_WORK_ITEM == 0u)
+        tz_encode_deflate_item(slab, table, sizes, TZ_WORK_GROUP, &work);
 }
 #endif
 
-TZ_SHELL(tz_kernel_deflate_group)(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes)
+TZ_KERNEL(tz_kernel_deflate_group)(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes)
 {
     TZ_SHARED tz_encode_deflate_group_work work;
-    tz_encode_deflate_group(slab, table, sizes, TZ_GROUP, &work);
+    tz_encode_deflate_group(slab, table, sizes, TZ_WORK_GROUP, &work);
 }
 #endif
 

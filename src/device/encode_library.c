@@ -34,10 +34,10 @@ static void lay_out(tz_encode_library *library)
 static bool takes(const tz_encode_library *library, char *reason, size_t reason_size)
 {
     const tz_chunk_encoder *is = &library->encoder;
-    if (library->compression == 50004 && library->largest > TZ_LZ4_MOST_BLOCK) {
+    if (library->compression == 50004 && library->largest > TZ_LZ4_MAX_BLOCK) {
         tz_device_textf(reason, reason_size,
                         "tiles have %u bytes, and a block of LZ4 at most %u: the library makes one",
-                        library->largest, TZ_LZ4_MOST_BLOCK);
+                        library->largest, TZ_LZ4_MAX_BLOCK);
         return false;
     }
     if (is->input_alignment > TZ_ENCODE_VIEW_ALIGN || is->output_alignment > TZ_ENCODE_VIEW_ALIGN) {

@@ -8,8 +8,8 @@
 #include "device/chunk_array_kernels.h"
 #include "device/encode_table_kernels.h"
 #include "kernels/adler32.h"
-#include "kernels/move.h"
-#include "kernels/shell.h"
+#include "kernels/copy_share.h"
+#include "kernels/kernel_entry.h"
 
 /* ---- before ---- */
 
@@ -32,7 +32,7 @@ TZ_FN tz_u32 tz_library_after(tz_u32 kind)
 {
     if (kind == TZ_CHUNK_LZ4)
         return TZ_LZ4_FOOTER;
-    return kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_AROUND - TZ_ZLIB_BEFORE : 0u;
+    return kind == TZ_CHUNK_DEFLATE ? TZ_ZLIB_FRAME_BYTES - TZ_ZLIB_HEADER_BYTES : 0u;
 }
 
 /* A tile, and what became of it. */
@@ -46,13 +46,13 @@ typedef struct tz_library_chunk {
 
 TZ_FN void tz_library_zlib_group(const tz_library_chunk *chunk, TZ_LOCAL tz_u32 *words)
 {
-    const tz_u32 sum = tz_adler32_group(chunk->in, chunk->size, words);
-    for (TZ_ITEMS(item)) {
+    const tz_u32 sum = tz_adler32_work_group(chunk->in, chunk->size, words);
+    for (TZ_EACH_WORK_ITEM(item)) {
         if (item == 0u) {
             chunk->out[0] = (tz_u8)chunk->head;
             chunk->out[1] = (tz_u8)(chunk->head >> 8);
             for (tz_u32 i = 0u; i < 4u; i++)
-                chunk->out[TZ_ZLIB_BEFORE + chunk->made + i] = (tz_u8)(sum >> (24u - 8u * i));
+                chunk->out[TZ_ZLIB_HEADER_BYTES + chunk->made + i] = (tz_u8)(sum >> (24u - 8u * i));
         }
     }
 }
@@ -60,21 +60,21 @@ TZ_FN void tz_library_zlib_group(const tz_library_chunk *chunk, TZ_LOCAL tz_u32 
 /* One block; of samples as they are where the library made no less of them. */
 TZ_FN void tz_library_lz4_group(const tz_library_chunk *chunk, tz_u32 is_stored)
 {
-    TZ_GLOBAL tz_u8 *block = chunk->out + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD;
-    for (TZ_ITEMS(item)) {
+    TZ_GLOBAL tz_u8 *block = chunk->out + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEADER;
+    for (TZ_EACH_WORK_ITEM(item)) {
         if (is_stored)
-            tz_move_share(block, chunk->in, chunk->size, item, TZ_GROUP_SIZE);
+            tz_copy_share(block, chunk->in, chunk->size, item, TZ_WORK_GROUP_SIZE);
         if (item == 0u) {
             tz_lz4_put_header(chunk->out, chunk->size);
-            tz_lz4_put(chunk->out + TZ_LZ4_HEADER,
-                       is_stored ? chunk->made | TZ_LZ4_STORED : chunk->made);
+            tz_lz4_put_u32(chunk->out + TZ_LZ4_HEADER,
+                           is_stored ? chunk->made | TZ_LZ4_STORED : chunk->made);
             tz_lz4_put_footer(block + chunk->made, tz_kernel_xxhash32(chunk->in, chunk->size));
         }
     }
 }
 
 /* The size of the tile in its frame, or that it is left. All items get it. words:
- * TZ_ADLER_GROUP_WORDS. */
+ * TZ_ADLER_WORK_GROUP_WORDS. */
 TZ_FN tz_u32 tz_library_frame_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number, tz_u64 made,
                                     tz_u32 kind, tz_u32 head, TZ_LOCAL tz_u32 *words)
 {
@@ -99,26 +99,26 @@ TZ_FN tz_u32 tz_library_frame_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 
     return (tz_u32)all;
 }
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 /* An item per tile. */
-TZ_SHELL(tz_kernel_library_list)
+TZ_KERNEL(tz_kernel_library_list)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u32 kind)
 {
-    const tz_u64 number = TZ_GROUP * 64u + TZ_ITEM;
+    const tz_u64 number = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
     if (number < count)
         tz_library_list_item(slab, table, scratch, count, kind, number);
 }
 
 /* A group per tile. */
-TZ_SHELL(tz_kernel_library_frame)
+TZ_KERNEL(tz_kernel_library_frame)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 scratch, tz_u64 count, tz_u32 kind,
  tz_u32 head)
 {
-    TZ_SHARED tz_u32 words[TZ_ADLER_GROUP_WORDS];
-    const tz_u64 made = tz_chunk_made(slab, scratch, count, TZ_GROUP);
-    const tz_u32 size = tz_library_frame_group(slab, table, TZ_GROUP, made, kind, head, words);
-    if (TZ_ITEM == 0u)
-        tz_encode_set_size(slab, sizes, TZ_GROUP, size);
+    TZ_SHARED tz_u32 words[TZ_ADLER_WORK_GROUP_WORDS];
+    const tz_u64 made = tz_chunk_made(slab, scratch, count, TZ_WORK_GROUP);
+    const tz_u32 size = tz_library_frame_group(slab, table, TZ_WORK_GROUP, made, kind, head, words);
+    if (TZ_WORK_ITEM == 0u)
+        tz_encode_set_size(slab, sizes, TZ_WORK_GROUP, size);
 }
 #endif
 

@@ -4,8 +4,8 @@
 #define TZ_DEVICE_ENCODE_PACKBITS_KERNELS_H
 
 #include "device/encode_table_kernels.h"
+#include "kernels/kernel_entry.h"
 #include "kernels/packbits_encode.h"
-#include "kernels/shell.h"
 
 /* By one item alone. */
 TZ_FN void tz_encode_packbits_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
@@ -22,29 +22,29 @@ TZ_FN void tz_encode_packbits_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 
                                     tz_u32 row_bytes, tz_u64 number, TZ_LOCAL tz_u64 *sums)
 {
     const tz_encode_tile tile = tz_encode_tile_of(slab, table, number);
-    const tz_u32 made =
-        tz_packbits_encode_group(slab + tile.from, tile.size, row_bytes, slab + tile.to, sums);
-    for (TZ_ITEMS(item)) {
+    const tz_u32 made = tz_packbits_encode_tile_work_group(slab + tile.from, tile.size, row_bytes,
+                                                           slab + tile.to, sums);
+    for (TZ_EACH_WORK_ITEM(item)) {
         if (item == 0u)
             tz_encode_set_size(slab, sizes, number, made);
     }
 }
 
-#ifdef TZ_SHELL
-#ifdef TZ_SHELL_ALONE
-TZ_SHELL(tz_kernel_encode_packbits_item)
+#ifdef TZ_KERNEL
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
+TZ_KERNEL(tz_kernel_encode_packbits_item)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u32 row_bytes)
 {
-    if (TZ_ITEM == 0u)
-        tz_encode_packbits_item(slab, table, sizes, row_bytes, TZ_GROUP);
+    if (TZ_WORK_ITEM == 0u)
+        tz_encode_packbits_item(slab, table, sizes, row_bytes, TZ_WORK_GROUP);
 }
 #endif
 
-TZ_SHELL(tz_kernel_encode_packbits_group)
+TZ_KERNEL(tz_kernel_encode_packbits_group)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u32 row_bytes)
 {
     TZ_SHARED tz_u64 sums[TZ_SCAN_WORDS];
-    tz_encode_packbits_group(slab, table, sizes, row_bytes, TZ_GROUP, sums);
+    tz_encode_packbits_group(slab, table, sizes, row_bytes, TZ_WORK_GROUP, sums);
 }
 #endif
 

@@ -38,7 +38,7 @@ typedef struct tz_place_format {
 } tz_place_format;
 
 /* Rows of the format, after what tz_undo_of says; how as in pixel.h. */
-tz_place_format tz_place_format_make(const tz_row_format *row, const tz_placement *how);
+tz_place_format tz_place_format_make(const tz_row_format *row, const tz_conversion *how);
 /* Bytes copied as they are: width bytes a pixel. */
 tz_place_format tz_place_format_copy(uint32_t width);
 /* Whether a device can do it: without double precision most casts are left to the cores. */

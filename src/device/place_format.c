@@ -14,39 +14,39 @@ typedef struct type_parts {
 } type_parts;
 
 static const type_parts types[] = {
-    [TZ_DTYPE_UINT8] = {TZ_PART_U8, 1},
-    [TZ_DTYPE_INT8] = {TZ_PART_I8, 1},
-    [TZ_DTYPE_UINT16] = {TZ_PART_U16, 1},
-    [TZ_DTYPE_INT16] = {TZ_PART_I16, 1},
-    [TZ_DTYPE_UINT32] = {TZ_PART_U32, 1},
-    [TZ_DTYPE_INT32] = {TZ_PART_I32, 1},
-    [TZ_DTYPE_UINT64] = {TZ_PART_U64, 1},
-    [TZ_DTYPE_INT64] = {TZ_PART_I64, 1},
-    [TZ_DTYPE_FLOAT16] = {TZ_PART_F16, 1},
-    [TZ_DTYPE_FLOAT32] = {TZ_PART_F32, 1},
-    [TZ_DTYPE_FLOAT64] = {TZ_PART_F64, 1},
-    [TZ_DTYPE_COMPLEX_INT16] = {TZ_PART_I16, 2},
-    [TZ_DTYPE_COMPLEX_INT32] = {TZ_PART_I32, 2},
-    [TZ_DTYPE_COMPLEX_FLOAT16] = {TZ_PART_F16, 2},
-    [TZ_DTYPE_COMPLEX_FLOAT32] = {TZ_PART_F32, 2},
-    [TZ_DTYPE_COMPLEX_FLOAT64] = {TZ_PART_F64, 2},
+    [TZ_DTYPE_UINT8] = {TZ_COMPONENT_U8, 1},
+    [TZ_DTYPE_INT8] = {TZ_COMPONENT_I8, 1},
+    [TZ_DTYPE_UINT16] = {TZ_COMPONENT_U16, 1},
+    [TZ_DTYPE_INT16] = {TZ_COMPONENT_I16, 1},
+    [TZ_DTYPE_UINT32] = {TZ_COMPONENT_U32, 1},
+    [TZ_DTYPE_INT32] = {TZ_COMPONENT_I32, 1},
+    [TZ_DTYPE_UINT64] = {TZ_COMPONENT_U64, 1},
+    [TZ_DTYPE_INT64] = {TZ_COMPONENT_I64, 1},
+    [TZ_DTYPE_FLOAT16] = {TZ_COMPONENT_F16, 1},
+    [TZ_DTYPE_FLOAT32] = {TZ_COMPONENT_F32, 1},
+    [TZ_DTYPE_FLOAT64] = {TZ_COMPONENT_F64, 1},
+    [TZ_DTYPE_COMPLEX_INT16] = {TZ_COMPONENT_I16, 2},
+    [TZ_DTYPE_COMPLEX_INT32] = {TZ_COMPONENT_I32, 2},
+    [TZ_DTYPE_COMPLEX_FLOAT16] = {TZ_COMPONENT_F16, 2},
+    [TZ_DTYPE_COMPLEX_FLOAT32] = {TZ_COMPONENT_F32, 2},
+    [TZ_DTYPE_COMPLEX_FLOAT64] = {TZ_COMPONENT_F64, 2},
 };
 
 static uint64_t form_of(const tz_row_format *row)
 {
     if (row->predictor == 3)
-        return TZ_FORM_PLANES;
+        return TZ_SAMPLE_PLANES;
     if (tz_row_has_words(row))
-        return TZ_FORM_WORDS;
-    return row->bits == 24 && row->sample_format == 3 ? TZ_FORM_F24 : TZ_FORM_BITS;
+        return TZ_SAMPLE_WORDS;
+    return row->bits == 24 && row->sample_format == 3 ? TZ_SAMPLE_F24 : TZ_SAMPLE_PACKED;
 }
 
 /* Whether the lowest byte does not come first, where that matters. */
 static bool is_swapped(const tz_row_format *row, uint64_t form)
 {
-    if (form == TZ_FORM_WORDS)
+    if (form == TZ_SAMPLE_WORDS)
         return row->swap && row->predictor != 2;
-    return form == TZ_FORM_F24 && row->swap == tz_host_is_little_endian();
+    return form == TZ_SAMPLE_F24 && row->swap == tz_host_is_little_endian();
 }
 
 static void set_form(uint64_t *words, const tz_row_format *row)
@@ -63,7 +63,7 @@ static void set_form(uint64_t *words, const tz_row_format *row)
 
 static bool is_real(uint64_t part)
 {
-    return tz_part_kind((uint32_t)part) == TZ_WIDE_F64;
+    return tz_component_kind((uint32_t)part) == TZ_WIDE_F64;
 }
 
 static bool needs_doubles(const uint64_t *words)
@@ -87,7 +87,7 @@ static void set_nodata(uint64_t *words, const tz_nodata *nodata)
     words[TZ_RULE_NODATA_KIND] = kind;
 }
 
-static void set_steps(uint64_t *words, const tz_placement *how)
+static void set_steps(uint64_t *words, const tz_conversion *how)
 {
     uint64_t *steps = &words[TZ_RULE_STEPS];
     words[TZ_RULE_TO] = types[how->to].part;
@@ -106,14 +106,14 @@ static void set_steps(uint64_t *words, const tz_placement *how)
         *steps |= TZ_STEP_DOUBLES;
 }
 
-tz_place_format tz_place_format_make(const tz_row_format *row, const tz_placement *how)
+tz_place_format tz_place_format_make(const tz_row_format *row, const tz_conversion *how)
 {
     tz_place_format format = {{0}};
     set_form(format.words, row);
     set_steps(format.words, how);
     const uint64_t steps = format.words[TZ_RULE_STEPS];
     if ((steps & TZ_STEP_SAME) && !(steps & TZ_STEP_TO_NAN) &&
-        format.words[TZ_RULE_FORM] == TZ_FORM_WORDS && !format.words[TZ_RULE_SWAP])
+        format.words[TZ_RULE_FORM] == TZ_SAMPLE_WORDS && !format.words[TZ_RULE_SWAP])
         format.words[TZ_RULE_COPY] = tz_dtype_size(how->to);
     return format;
 }

@@ -5,9 +5,9 @@
 #ifndef TZ_DEVICE_PLACE_KERNELS_H
 #define TZ_DEVICE_PLACE_KERNELS_H
 
+#include "kernels/kernel_entry.h"
 #include "kernels/predictor.h"
-#include "kernels/sample.h"
-#include "kernels/shell.h"
+#include "kernels/stored_sample.h"
 
 /* ---- differences ---- */
 
@@ -32,13 +32,13 @@ TZ_FN void tz_undo_row(TZ_GLOBAL tz_u8 *row, const TZ_GLOBAL tz_u8 *entry)
     if (entry[TZ_UNDO_PREDICTOR] == 3)
         tz_sum_bytes(row, count * width, stride);
     else if (width == 1u)
-        tz_undo_predictor2_u8(row, row, count, stride, swap);
+        tz_unpredict2_u8(row, row, count, stride, swap);
     else if (width == 2u)
-        tz_undo_predictor2_u16(row, row, count, stride, swap);
+        tz_unpredict2_u16(row, row, count, stride, swap);
     else if (width == 4u)
-        tz_undo_predictor2_u32(row, row, count, stride, swap);
+        tz_unpredict2_u32(row, row, count, stride, swap);
     else
-        tz_undo_predictor2_u64(row, row, count, stride, swap);
+        tz_unpredict2_u64(row, row, count, stride, swap);
 }
 
 /* A group has an entry, each item one of its rows. */
@@ -60,7 +60,7 @@ TZ_FN void tz_undo_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 group, tz_u3
 #define TZ_RULE_PART        4u
 #define TZ_RULE_PARTS       5u
 #define TZ_RULE_COUNT       6u
-#define TZ_RULE_TO          7u  /* TZ_PART_... of the raster */
+#define TZ_RULE_TO          7u  /* TZ_COMPONENT_... of the raster */
 #define TZ_RULE_TO_PARTS    8u  /* 1 or 2 */
 #define TZ_RULE_STEPS       9u  /* TZ_STEP_... */
 #define TZ_RULE_SCALE       10u /* bits of an f64 */
@@ -124,8 +124,8 @@ TZ_FN tz_place_rule tz_place_rule_at(const TZ_GLOBAL tz_u8 *words)
     rule.form.bits = tz_load_u32(words + 8u * TZ_RULE_BITS);
     rule.form.swap = tz_load_u32(words + 8u * TZ_RULE_SWAP);
     rule.form.is_sign = tz_load_u32(words + 8u * TZ_RULE_IS_SIGN);
-    rule.form.part = tz_load_u32(words + 8u * TZ_RULE_PART);
-    rule.form.parts = tz_load_u32(words + 8u * TZ_RULE_PARTS);
+    rule.form.component = tz_load_u32(words + 8u * TZ_RULE_PART);
+    rule.form.components = tz_load_u32(words + 8u * TZ_RULE_PARTS);
     rule.form.count = tz_load_u64(words + 8u * TZ_RULE_COUNT);
     rule.to = tz_load_u32(words + 8u * TZ_RULE_TO);
     rule.to_parts = tz_load_u32(words + 8u * TZ_RULE_TO_PARTS);
@@ -293,7 +293,7 @@ TZ_FN void tz_place_copies(const tz_place_job *job, tz_u32 item, tz_u32 items)
 /* What becomes of the first part of a sample. */
 TZ_FN tz_u64 tz_place_value(const tz_place_rule *rule, tz_u64 raw, tz_u64 value, tz_u32 is_nodata)
 {
-    tz_u32 kind = tz_part_kind(rule->form.part);
+    tz_u32 kind = tz_component_kind(rule->form.component);
     const tz_u32 becomes_nan = is_nodata && (rule->steps & TZ_STEP_TO_NAN);
     if ((rule->steps & TZ_STEP_SAME) && !becomes_nan)
         return raw;
@@ -314,13 +314,13 @@ TZ_FN tz_u64 tz_place_value(const tz_place_rule *rule, tz_u64 raw, tz_u64 value,
 /* And of the second: cast like the first, or 0 where there is none. */
 TZ_FN tz_u64 tz_place_second(const tz_place_rule *rule, const TZ_GLOBAL tz_u8 *row, tz_u64 index)
 {
-    const tz_u32 part = rule->form.part;
+    const tz_u32 part = rule->form.component;
     tz_u64 raw = 0;
-    if (rule->form.parts == 2u)
+    if (rule->form.components == 2u)
         raw = tz_sample_raw(&rule->form, row, index, 1u);
     if (rule->steps & TZ_STEP_SAME)
         return raw;
-    return tz_raw_of_wide(tz_wide_of_raw(raw, part), tz_part_kind(part), rule->to);
+    return tz_raw_of_wide(tz_wide_of_raw(raw, part), tz_component_kind(part), rule->to);
 }
 
 TZ_FN void tz_place_sample(const tz_place_job *job, tz_u32 y, tz_u32 x)
@@ -329,18 +329,18 @@ TZ_FN void tz_place_sample(const tz_place_job *job, tz_u32 y, tz_u32 x)
     const TZ_GLOBAL tz_u8 *row = job->slab + job->from + y * job->from_row;
     const tz_u64 index = job->first + x * job->step;
     const tz_u64 raw = tz_sample_raw(&rule->form, row, index, 0u);
-    const tz_u64 value = tz_wide_of_raw(raw, rule->form.part);
+    const tz_u64 value = tz_wide_of_raw(raw, rule->form.component);
     const tz_u32 has_mask = job->flags & TZ_ENTRY_HAS_MASK;
     tz_u32 is_nodata = 0u;
     if ((rule->steps & TZ_STEP_NODATA) && (has_mask || (rule->steps & TZ_STEP_TO_NAN)))
-        is_nodata =
-            tz_wide_equals(value, tz_part_kind(rule->form.part), rule->nodata, rule->nodata_kind);
+        is_nodata = tz_wide_equals(value, tz_component_kind(rule->form.component), rule->nodata,
+                                   rule->nodata_kind);
     if (has_mask)
         job->mask[tz_place_at(job->at, job->at_row, job->at_column, y, x)] =
             is_nodata || (job->flags & TZ_ENTRY_IS_INVALID) ? 0 : 255;
     if (job->flags & TZ_ENTRY_HAS_INTO) {
         TZ_GLOBAL tz_u8 *to = job->into + tz_place_at(job->to, job->to_row, job->to_column, y, x);
-        const tz_u32 bytes = tz_part_bytes(rule->to);
+        const tz_u32 bytes = tz_component_bytes(rule->to);
         tz_store_raw(to, tz_place_value(rule, raw, value, is_nodata), bytes);
         if (rule->to_parts == 2u)
             tz_store_raw(to + bytes, tz_place_second(rule, row, index), bytes);
@@ -370,17 +370,17 @@ TZ_FN void tz_place_item(const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *into, TZ_
     }
 }
 
-#ifdef TZ_SHELL
-TZ_SHELL(tz_kernel_undo)(TZ_GLOBAL tz_u8 *slab, tz_u64 table)
+#ifdef TZ_KERNEL
+TZ_KERNEL(tz_kernel_undo)(TZ_GLOBAL tz_u8 *slab, tz_u64 table)
 {
-    tz_undo_item(slab, table, TZ_GROUP, TZ_ITEM);
+    tz_undo_item(slab, table, TZ_WORK_GROUP, TZ_WORK_ITEM);
 }
 
-TZ_SHELL_OF(tz_kernel_place, 12)
+TZ_KERNEL_BOUNDED(tz_kernel_place, 12)
 (const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *into, TZ_GLOBAL tz_u8 *mask, tz_u64 formats,
  tz_u64 table)
 {
-    tz_place_item(slab, into, mask, formats, table, TZ_GROUP, TZ_ITEM, 64u);
+    tz_place_item(slab, into, mask, formats, table, TZ_WORK_GROUP, TZ_WORK_ITEM, 64u);
 }
 #endif
 

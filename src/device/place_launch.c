@@ -28,7 +28,7 @@ static uint64_t bytes_up_to(const tz_place_format *format, uint64_t index)
 {
     const uint64_t *words = format->words;
     const uint64_t bits = words[TZ_RULE_BITS];
-    if (words[TZ_RULE_FORM] == TZ_FORM_PLANES)
+    if (words[TZ_RULE_FORM] == TZ_SAMPLE_PLANES)
         return tz_add_capped(tz_mul_capped(bits / 8 - 1, words[TZ_RULE_COUNT]), index + 1);
     return tz_ceil_div(tz_mul_capped(index + 1, bits), 8);
 }
@@ -56,7 +56,7 @@ static uint64_t pixel_bytes(const tz_place_format *format)
     const uint64_t *words = format->words;
     if (words[TZ_RULE_COPY])
         return words[TZ_RULE_COPY];
-    return words[TZ_RULE_TO_PARTS] * tz_part_bytes((uint32_t)words[TZ_RULE_TO]);
+    return words[TZ_RULE_TO_PARTS] * tz_component_bytes((uint32_t)words[TZ_RULE_TO]);
 }
 
 static tz_result check_targets(const tz_place_batch *batch, const tz_place_entry *entry,

@@ -17,41 +17,41 @@
  * of memory that any has. */
 #define MOST_SLOTS 16384u
 
-bool tz_reduces_by_choice(const tz_reduction *how)
+bool tz_reduces_by_choice(const tz_overview_params *how)
 {
     return how->method == TZ_RESAMPLE_MODE || how->method == TZ_RESAMPLE_MEDIAN;
 }
 
-bool tz_reduces_by_filter(const tz_reduction *how)
+bool tz_reduces_by_filter(const tz_overview_params *how)
 {
     return how->method == TZ_RESAMPLE_BILINEAR || how->method == TZ_RESAMPLE_CUBIC ||
            how->method == TZ_RESAMPLE_LANCZOS;
 }
 
 /* That a choice is made of. */
-static uint64_t most_values(const tz_reduction *how)
+static uint64_t most_values(const tz_overview_params *how)
 {
-    const tz_axis_map across = tz_reduction_across(how);
-    const tz_axis_map down = tz_reduction_down(how);
-    return tz_mul_capped(tz_axis_most(&across, 1), tz_axis_most(&down, 1));
+    const tz_axis_map across = tz_overview_map_across(how);
+    const tz_axis_map down = tz_overview_map_down(how);
+    return tz_mul_capped(tz_axis_max_samples(&across, 1), tz_axis_max_samples(&down, 1));
 }
 
-static bool makes_sense(const tz_reduction *how)
+static bool makes_sense(const tz_overview_params *how)
 {
     return how->dtype > TZ_DTYPE_NONE && how->dtype <= TZ_DTYPE_COMPLEX_FLOAT64 &&
-           !tz_resampling_refusal(how->method, how->dtype, false) && how->bands > 0 &&
+           !tz_resampling_unsupported(how->method, how->dtype, false) && how->bands > 0 &&
            how->alpha <= how->bands && how->to_width > 0 && how->to_height > 0 &&
            how->to_width <= how->from_width && how->to_height <= how->from_height;
 }
 
-bool tz_device_reduces(const tz_device *device, const tz_reduction *how)
+bool tz_device_reduces(const tz_device *device, const tz_overview_params *how)
 {
     if (!device->driver || !makes_sense(how))
         return false;
     if (tz_reduces_by_choice(how) && most_values(how) > MOST_VALUES)
         return false;
     return device->info.limits.fp64 || how->method == TZ_RESAMPLE_NEAREST ||
-           (tz_reduction_is_half(how) && how->dtype != TZ_DTYPE_FLOAT32);
+           (tz_overview_is_average_2x2(how) && how->dtype != TZ_DTYPE_FLOAT32);
 }
 
 /* ---- memory ---- */
@@ -69,7 +69,7 @@ static uint64_t put(uint64_t *total, uint64_t size)
 }
 
 /* No more than there is work, and whole groups. */
-static uint32_t slots_of(const tz_reduction *how, uint32_t rows)
+static uint32_t slots_of(const tz_overview_params *how, uint32_t rows)
 {
     const uint64_t across = tz_ceil_div(how->to_width, TZ_GROUP_ITEMS) * TZ_GROUP_ITEMS;
     const uint64_t planes = tz_add_capped(tz_mul_capped(how->bands, 2), 1);
@@ -77,16 +77,17 @@ static uint32_t slots_of(const tz_reduction *how, uint32_t rows)
     return all < MOST_SLOTS ? (uint32_t)all : MOST_SLOTS;
 }
 
-static tz_reducer_layout layout_of(const tz_reduction *how, uint32_t rows)
+static tz_reducer_layout layout_of(const tz_overview_params *how, uint32_t rows)
 {
-    const tz_axis_map across = tz_reduction_across(how);
-    const tz_axis_map down = tz_reduction_down(how);
-    tz_reducer_layout out = {.most_across = (uint32_t)tz_axis_most(&across, 1),
-                             .most_down = (uint32_t)tz_axis_most(&down, 1)};
+    const tz_axis_map across = tz_overview_map_across(how);
+    const tz_axis_map down = tz_overview_map_down(how);
+    tz_reducer_layout out = {.most_across = (uint32_t)tz_axis_max_samples(&across, 1),
+                             .most_down = (uint32_t)tz_axis_max_samples(&down, 1)};
     if (tz_reduces_by_choice(how) || tz_reduces_by_filter(how)) {
         out.slots = slots_of(how, rows);
-        out.values = (uint32_t)(tz_reduces_by_filter(how) ? tz_axis_most(&down, TZ_FILTER_ROWS)
-                                                          : most_values(how));
+        out.values =
+            (uint32_t)(tz_reduces_by_filter(how) ? tz_axis_max_samples(&down, TZ_FILTER_ROWS)
+                                                 : most_values(how));
     }
     out.run_bytes = TZ_RW_COUNT * sizeof(uint64_t) + taps_bytes(rows, out.most_down);
     out.across_bytes = taps_bytes(how->to_width, out.most_across);
@@ -98,22 +99,22 @@ static tz_reducer_layout layout_of(const tz_reduction *how, uint32_t rows)
     return out;
 }
 
-uint64_t tz_reducer_bytes(const tz_reduction *how, uint32_t rows)
+uint64_t tz_reducer_bytes(const tz_overview_params *how, uint32_t rows)
 {
     return layout_of(how, rows).total;
 }
 
 /* The larger one of both tables, in its first form. */
-static uint64_t axis_bytes(const tz_reduction *how, uint32_t rows)
+static uint64_t axis_bytes(const tz_overview_params *how, uint32_t rows)
 {
-    const tz_axis_map across = tz_reduction_across(how);
-    const tz_axis_map down = tz_reduction_down(how);
+    const tz_axis_map across = tz_overview_map_across(how);
+    const tz_axis_map down = tz_overview_map_down(how);
     const uint64_t wide = tz_axis_bytes(&across, how->to_width);
     const uint64_t high = tz_axis_bytes(&down, rows);
     return wide > high ? wide : high;
 }
 
-uint64_t tz_reducer_host_bytes(const tz_reduction *how, uint32_t rows)
+uint64_t tz_reducer_host_bytes(const tz_overview_params *how, uint32_t rows)
 {
     const tz_reducer_layout layout = layout_of(how, rows);
     const uint64_t tables = tz_add_capped(tz_mul_capped(2, layout.run_bytes), layout.across_bytes);
@@ -145,7 +146,7 @@ static tz_result fail_nomem(const tz_device *device, uint64_t size, tz_error *er
 static tz_result upload_across(tz_reducer *reducer, tz_error *err)
 {
     const tz_reducer_layout *layout = &reducer->layout;
-    const tz_axis_map map = tz_reduction_across(&reducer->how);
+    const tz_axis_map map = tz_overview_map_across(&reducer->how);
     uint64_t *table = tz_alloc_zeroed(1, layout->across_bytes);
     if (!table)
         return fail_nomem(reducer->memory->device, layout->across_bytes, err);
@@ -171,8 +172,8 @@ static tz_result fill(tz_reducer *reducer, tz_error *err)
     return upload_across(reducer, err);
 }
 
-static tz_result check_make(const tz_reduction *how, uint32_t rows, const tz_device_memory *memory,
-                            uint64_t offset, tz_error *err)
+static tz_result check_make(const tz_overview_params *how, uint32_t rows,
+                            const tz_device_memory *memory, uint64_t offset, tz_error *err)
 {
     if (!tz_device_reduces(memory->device, how))
         return tz_call_refuse(memory->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
@@ -189,7 +190,7 @@ static tz_result check_make(const tz_reduction *how, uint32_t rows, const tz_dev
     return TZ_OK;
 }
 
-tz_result tz_reducer_make(tz_reducer **out, const tz_reduction *how, uint32_t rows,
+tz_result tz_reducer_make(tz_reducer **out, const tz_overview_params *how, uint32_t rows,
                           tz_device_memory *memory, uint64_t offset, tz_error *err)
 {
     TZ_TRY(check_make(how, rows, memory, offset, err));

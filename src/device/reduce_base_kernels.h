@@ -10,8 +10,8 @@
 #ifndef TZ_DEVICE_REDUCE_BASE_KERNELS_H
 #define TZ_DEVICE_REDUCE_BASE_KERNELS_H
 
-#include "kernels/part.h"
-#include "kernels/shell.h"
+#include "kernels/component.h"
+#include "kernels/kernel_entry.h"
 
 /* How samples are compared with nodata. */
 enum { TZ_NONE_NEVER, TZ_NONE_NUMBER /* as doubles */, TZ_NONE_BITS /* of 64 */ };
@@ -44,7 +44,7 @@ enum {
     TZ_RW_NONE,
     TZ_RW_MISSING,
     TZ_RW_METHOD,
-    TZ_RW_HAS_NODATA, /* tz_halving */
+    TZ_RW_HAS_NODATA, /* tz_average_2x2_params */
     TZ_RW_HALF_NODATA,
     TZ_RW_HALF_BESIDE,
     TZ_RW_HALF_NONE,
@@ -223,8 +223,9 @@ TZ_FN int tz_old_is_left(const tz_old_line *line, tz_u32 column)
     if (line->has_mask && line->mask[(tz_i64)column * line->mask_step] == 0u)
         return 0;
     return !line->has_alpha ||
-           !tz_part_is_zero(line->type, line->bytes,
-                            tz_load_raw(line->alpha + (tz_i64)column * line->step, line->bytes));
+           !tz_component_is_zero(
+               line->type, line->bytes,
+               tz_load_raw(line->alpha + (tz_i64)column * line->step, line->bytes));
 }
 
 /* ---- new pixels ---- */
@@ -247,9 +248,9 @@ TZ_FN void tz_new_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz_
 
 /* tz_reduce_name does the new pixels of a span that are item's own, of lanes items that share it;
  * slot tells apart all items that work at the same time. */
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 #define TZ_REDUCE_SHELL(name)                                                                      \
-    TZ_SHELL_OF(tz_kernel_reduce_##name, 6)                                                        \
+    TZ_KERNEL_BOUNDED(tz_kernel_reduce_##name, 6)                                                  \
     (TZ_GLOBAL tz_u8 * own, const TZ_GLOBAL tz_u8 *first, const TZ_GLOBAL tz_u8 *second,           \
      const TZ_GLOBAL tz_u8 *first_mask, const TZ_GLOBAL tz_u8 *second_mask, TZ_GLOBAL tz_u8 *out,  \
      TZ_GLOBAL tz_u8 *out_mask, tz_u64 words)                                                      \
@@ -260,10 +261,11 @@ TZ_FN void tz_new_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz_
                                    out,        out_mask};                                          \
         const tz_u32 lanes = tz_reduce_word(&job, TZ_RW_LANES);                                    \
         const tz_u64 spans = tz_reduce_spans(&job);                                                \
-        if (TZ_ITEM < lanes) {                                                                     \
-            for (tz_u64 i = TZ_GROUP; i < spans; i += job.words[TZ_RW_GROUPS]) {                   \
+        if (TZ_WORK_ITEM < lanes) {                                                                \
+            for (tz_u64 i = TZ_WORK_GROUP; i < spans; i += job.words[TZ_RW_GROUPS]) {              \
                 const tz_reduce_span span = tz_reduce_span_of(&job, i);                            \
-                tz_reduce_##name(&job, &span, TZ_ITEM, lanes, (tz_u32)TZ_GROUP *lanes + TZ_ITEM);  \
+                tz_reduce_##name(&job, &span, TZ_WORK_ITEM, lanes,                                 \
+                                 (tz_u32)TZ_WORK_GROUP *lanes + TZ_WORK_ITEM);                     \
             }                                                                                      \
         }                                                                                          \
     }

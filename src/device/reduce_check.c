@@ -30,11 +30,11 @@ static tz_result check_buffer(const tz_reducer *reducer, const tz_buffer *buffer
 
 /* ---- old rows ---- */
 
-static tz_result check_part(const tz_reducer *reducer, const tz_row_part *part, uint32_t column,
+static tz_result check_part(const tz_reducer *reducer, const tz_row_range *part, uint32_t column,
                             tz_error *err)
 {
-    const tz_reduction *how = &reducer->how;
-    const tz_extent columns = tz_reduction_columns(how, (tz_extent){0, how->to_width});
+    const tz_overview_params *how = &reducer->how;
+    const tz_interval columns = tz_overview_source_columns(how, (tz_interval){0, how->to_width});
     TZ_TRY(check_buffer(reducer, &part->pixels, how->dtype, how->bands, err));
     if (column > columns.first || (uint64_t)column + part->pixels.width < columns.end)
         return refuse(
@@ -49,16 +49,16 @@ static tz_result check_part(const tz_reducer *reducer, const tz_row_part *part, 
     return TZ_OK;
 }
 
-static uint64_t end_of(const tz_row_part *part)
+static uint64_t end_of(const tz_row_range *part)
 {
     return (uint64_t)part->row + part->pixels.height;
 }
 
 /* The first part has the first rows, and the second one those from its end on. */
-static bool has_rows(const tz_reduce_source *from, tz_extent rows)
+static bool has_rows(const tz_overview_source *from, tz_interval rows)
 {
-    const tz_row_part *first = &from->parts[0];
-    const tz_row_part *second = &from->parts[1];
+    const tz_row_range *first = &from->parts[0];
+    const tz_row_range *second = &from->parts[1];
     uint64_t at = rows.first;
     if (first->pixels.height > 0) {
         if (at < first->row)
@@ -68,8 +68,8 @@ static bool has_rows(const tz_reduce_source *from, tz_extent rows)
     return at >= rows.end || (at >= second->row && rows.end <= end_of(second));
 }
 
-static tz_result check_source(const tz_reducer *reducer, const tz_reduce_source *from,
-                              tz_extent rows, tz_error *err)
+static tz_result check_source(const tz_reducer *reducer, const tz_overview_source *from,
+                              tz_interval rows, tz_error *err)
 {
     for (int i = 0; i < 2; i++) {
         if (from->parts[i].pixels.height > 0)
@@ -93,18 +93,18 @@ static tz_result check_new(const tz_reducer *reducer, const tz_buffer *buffer, t
     return TZ_OK;
 }
 
-tz_result tz_reducer_check(const tz_reducer *reducer, const tz_reduce_source *from, uint32_t first,
-                           uint32_t rows, const tz_buffer *pixels, const tz_buffer *mask,
-                           tz_error *err)
+tz_result tz_reducer_check(const tz_reducer *reducer, const tz_overview_source *from,
+                           uint32_t first, uint32_t rows, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err)
 {
-    const tz_reduction *how = &reducer->how;
+    const tz_overview_params *how = &reducer->how;
     if (rows > reducer->rows || first > how->to_height || rows > how->to_height - first)
         return refuse(reducer, tz_expecting(tz_no_location(), reducer->rows, rows),
                       "more new rows than a run makes, or the level has", err);
     if (rows == 0)
         return TZ_OK;
-    TZ_TRY(
-        check_source(reducer, from, tz_reduction_rows(how, (tz_extent){first, first + rows}), err));
+    TZ_TRY(check_source(reducer, from,
+                        tz_overview_source_rows(how, (tz_interval){first, first + rows}), err));
     TZ_TRY(check_new(reducer, pixels, how->dtype, how->bands, rows, err));
     if (mask && mask->memory)
         TZ_TRY(check_new(reducer, mask, TZ_DTYPE_UINT8, 1, rows, err));

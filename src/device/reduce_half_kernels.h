@@ -40,16 +40,16 @@ TZ_FN void tz_reduce_pick(const tz_reduce_job *job, const tz_reduce_span *span, 
     TZ_FN tz_##word tz_half_of_##name(const tz_half_rule *rule, tz_##word a, tz_##word b,          \
                                       tz_##word c, tz_##word d, tz_u32 left)                       \
     {                                                                                              \
-        return (tz_##word)tz_halve_##name((type)a, (type)b, (type)c, (type)d,                      \
-                                          rule->is_alpha ? TZ_HALVE_ALL : left, rule->has_nodata,  \
-                                          (type)rule->nodata, (type)rule->beside);                 \
+        return (tz_##word)tz_average_2x2_##name(                                                   \
+            (type)a, (type)b, (type)c, (type)d, rule->is_alpha ? TZ_AVERAGE_2X2_ALL : left,        \
+            rule->has_nodata, (type)rule->nodata, (type)rule->beside);                             \
     }                                                                                              \
     TZ_REDUCE_HALF(name, word)
 TZ_HALF_INTEGER(u8, u8, tz_u8)
 TZ_HALF_INTEGER(u16, u16, tz_u16)
 TZ_HALF_INTEGER(i16, u16, tz_i16)
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 TZ_REDUCE_SHELL(pick)
 TZ_REDUCE_SHELL(half_u8)
 TZ_REDUCE_SHELL(half_u16)

@@ -4,9 +4,9 @@
 #define TZ_DEVICE_REDUCE_HALVE_KERNELS_H
 
 #include "device/reduce_base_kernels.h"
-#include "kernels/halve.h"
+#include "kernels/average_2x2.h"
 
-/* What becomes of four samples: bits of the type, as tz_halving has them. */
+/* What becomes of four samples: bits of the type, as tz_average_2x2_params has them. */
 typedef struct tz_half_rule {
     int is_alpha;
     int has_nodata;
@@ -47,7 +47,7 @@ TZ_FN tz_half_rows tz_half_rows_of(const tz_reduce_job *job, const tz_reduce_spa
     return rows;
 }
 
-/* Which pixels of four mask and alpha leave, as tz_halve takes it. */
+/* Which pixels of four mask and alpha leave, as tz_average_2x2 takes it. */
 TZ_FN tz_u32 tz_half_left(const tz_half_rows *rows, tz_u32 column)
 {
     tz_u32 left = (tz_u32)tz_old_is_left(&rows->above, column);
@@ -78,7 +78,7 @@ TZ_FN void tz_half_mask(const tz_reduce_job *job, const tz_reduce_span *span, tz
         for (tz_u32 x = span->first + item; x < span->end; x += lanes) {                           \
             const TZ_GLOBAL tz_u8 *a = above + 2 * (tz_i64)x * above_step;                         \
             const TZ_GLOBAL tz_u8 *c = below + 2 * (tz_i64)x * below_step;                         \
-            const tz_u32 left = flagged ? tz_half_left(rows, 2u * x) : TZ_HALVE_ALL;               \
+            const tz_u32 left = flagged ? tz_half_left(rows, 2u * x) : TZ_AVERAGE_2X2_ALL;         \
             const tz_##word mean =                                                                 \
                 tz_half_of_##name(&rule, tz_load_##word(a), tz_load_##word(a + above_step),        \
                                   tz_load_##word(c), tz_load_##word(c + below_step), left);        \

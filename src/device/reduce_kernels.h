@@ -4,9 +4,9 @@
 #define TZ_DEVICE_REDUCE_KERNELS_H
 
 #include "device/reduce_halve_kernels.h"
-#include "kernels/choose.h"
-#include "kernels/part_value.h"
-#include "kernels/weigh.h"
+#include "kernels/component_value.h"
+#include "kernels/mode_median.h"
+#include "kernels/weighted_mean.h"
 
 #if !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
 #include <math.h>
@@ -24,11 +24,11 @@ enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_
 TZ_FN tz_u32 tz_half_of_f32(const tz_half_rule *rule, tz_u32 a, tz_u32 b, tz_u32 c, tz_u32 d,
                             tz_u32 left)
 {
-    return tz_bits_of_f32(
-        tz_halve_f32(tz_f32_of_bits(a), tz_f32_of_bits(b), tz_f32_of_bits(c), tz_f32_of_bits(d),
-                     rule->is_alpha ? TZ_HALVE_ALL : left, rule->has_nodata,
-                     tz_f32_of_bits((tz_u32)rule->nodata), tz_f32_of_bits((tz_u32)rule->beside),
-                     tz_f32_of_bits((tz_u32)(left == 0u ? rule->nodata : rule->none))));
+    return tz_bits_of_f32(tz_average_2x2_f32(
+        tz_f32_of_bits(a), tz_f32_of_bits(b), tz_f32_of_bits(c), tz_f32_of_bits(d),
+        rule->is_alpha ? TZ_AVERAGE_2X2_ALL : left, rule->has_nodata,
+        tz_f32_of_bits((tz_u32)rule->nodata), tz_f32_of_bits((tz_u32)rule->beside),
+        tz_f32_of_bits((tz_u32)(left == 0u ? rule->nodata : rule->none))));
 }
 TZ_REDUCE_HALF(f32, u32)
 
@@ -67,19 +67,19 @@ TZ_FN tz_f64 tz_old_value(const tz_old_plane *plane, const tz_old_line *line, tz
 {
     const TZ_GLOBAL tz_u8 *at = line->samples + (tz_i64)column * line->step;
     if (plane->is_plain)
-        return tz_part_value(plane->type, at);
+        return tz_component_value(plane->type, at);
     if (plane->is_tested && !tz_old_is_left(line, column))
         return TZ_REDUCE_NAN;
     if (plane->is_mask)
         return 255.0;
-    const tz_f64 first = tz_part_value(plane->type, at);
+    const tz_f64 first = tz_component_value(plane->type, at);
     if (plane->test == TZ_NONE_NUMBER && first == tz_f64_of_bits(plane->nodata))
         return TZ_REDUCE_NAN;
     if (plane->test == TZ_NONE_BITS && tz_load_u64(at) == plane->nodata)
         return TZ_REDUCE_NAN;
     if (!plane->is_pair)
         return first;
-    const tz_f64 second = tz_part_value(plane->type, at + line->bytes);
+    const tz_f64 second = tz_component_value(plane->type, at + line->bytes);
     if (plane->is_tested && (first != first || second != second))
         return TZ_REDUCE_NAN;
     return plane->is_second ? second : first;
@@ -117,7 +117,7 @@ TZ_FN void tz_new_sample(const tz_reduce_job *job, const tz_reduce_span *span,
                          const tz_old_plane *plane, tz_u32 column, tz_f64 value)
 {
     const tz_u32 type = plane->type;
-    const tz_u32 bytes = tz_part_bytes(type);
+    const tz_u32 bytes = tz_component_bytes(type);
     TZ_GLOBAL tz_u8 *to = tz_new_place(job, span, column);
     if (value != value) {
         tz_store_raw(to, job->words[TZ_RW_MISSING], bytes);
@@ -126,14 +126,16 @@ TZ_FN void tz_new_sample(const tz_reduce_job *job, const tz_reduce_span *span,
     if (job->words[TZ_RW_CLAMPS])
         value = tz_clamp_f64(value, tz_f64_of_bits(job->words[TZ_RW_LOW]),
                              tz_f64_of_bits(job->words[TZ_RW_HIGH]));
-    const tz_u64 bits = tz_part_of_f64(type, value);
+    const tz_u64 bits = tz_component_of_f64(type, value);
     tz_store_raw(to, bits, bytes);
     if (plane->test == TZ_NONE_NEVER || plane->is_second)
         return;
-    if (plane->test == TZ_NONE_NUMBER ? tz_part_value(type, to) == tz_f64_of_bits(plane->nodata)
-                                      : bits == plane->nodata)
-        tz_store_raw(to, tz_part_beside(type, bytes, tz_reduce_word(job, TZ_RW_USED_BITS), bits),
-                     bytes);
+    if (plane->test == TZ_NONE_NUMBER
+            ? tz_component_value(type, to) == tz_f64_of_bits(plane->nodata)
+            : bits == plane->nodata)
+        tz_store_raw(
+            to, tz_component_neighbour(type, bytes, tz_reduce_word(job, TZ_RW_USED_BITS), bits),
+            bytes);
 }
 
 /* A turn of its own is wanted for samples that are NaN where they may be 0. */
@@ -147,7 +149,7 @@ TZ_FN tz_u32 tz_reduce_turns(const tz_reduce_job *job, const tz_reduce_span *spa
 TZ_FN int tz_new_is_nan(const tz_reduce_job *job, const tz_reduce_span *span, tz_u32 column,
                         tz_u32 type)
 {
-    const tz_f64 value = tz_part_value(type, tz_new_place(job, span, column));
+    const tz_f64 value = tz_component_value(type, tz_new_place(job, span, column));
     return value != value;
 }
 
@@ -162,7 +164,7 @@ TZ_FN void tz_new_pixel(const tz_reduce_job *job, const tz_reduce_span *span,
         tz_new_sample(job, span, plane, column, value);
     else if (value != value && tz_new_is_nan(job, span, column, plane->type))
         tz_store_raw(tz_new_place(job, span, column), job->words[TZ_RW_NONE],
-                     tz_part_bytes(plane->type));
+                     tz_component_bytes(plane->type));
 }
 
 /* ---- the value of a new pixel; NaN: it is not valid ---- */
@@ -189,12 +191,12 @@ TZ_FN tz_f64 tz_value_mean(const tz_reduce_job *job, const tz_old_rows *rows, tz
         tz_f64 row_weight = 0.0;
         for (tz_u32 n = 0; n < across.count; n++) {
             const tz_f64 x = tz_old_value(&rows->plane, &line, across.first + n);
-            tz_weigh_add(is_rms ? x * x : x, tz_tap_weight(&across, n), &row_sum, &row_weight);
+            tz_weighted_add(is_rms ? x * x : x, tz_tap_weight(&across, n), &row_sum, &row_weight);
         }
         sum += by * row_sum;
         weight += by * row_weight;
     }
-    const tz_f64 mean = tz_weighed(sum, weight, TZ_REDUCE_NAN);
+    const tz_f64 mean = tz_weighted_mean(sum, weight, TZ_REDUCE_NAN);
     return is_rms ? sqrt(mean) : mean;
 }
 
@@ -210,7 +212,7 @@ TZ_FN tz_f64 tz_value_extreme(const tz_reduce_job *job, const tz_old_rows *rows,
         const tz_old_line line = tz_old_row(job, rows, k);
         for (tz_u32 n = 0; n < across.count; n++) {
             const tz_f64 x = tz_old_value(&rows->plane, &line, across.first + n);
-            value = least ? tz_least(value, x) : tz_largest(value, x);
+            value = least ? tz_min_f64(value, x) : tz_max_f64(value, x);
         }
     }
     return value;
@@ -238,8 +240,8 @@ TZ_FN tz_f64 tz_value_choice(const tz_reduce_job *job, const tz_old_rows *rows, 
     if (count == 0u)
         return TZ_REDUCE_NAN;
     return tz_reduce_word(job, TZ_RW_METHOD) == (tz_u32)TZ_METHOD_MODE
-               ? tz_choose_mode(values, orders + slot * room, count)
-               : tz_choose_median(values, orders + slot * room, count);
+               ? tz_mode_of(values, orders + slot * room, count)
+               : tz_median_of(values, orders + slot * room, count);
 }
 
 /* ---- spans of them ---- */
@@ -272,10 +274,10 @@ TZ_FN tz_f64 tz_value_choice(const tz_reduce_job *job, const tz_old_rows *rows, 
             looked_at.band = tz_reduce_word(job, TZ_RW_BANDS);                                     \
         }                                                                                          \
     }
-TZ_REDUCE_BY(mean_u8, mean, TZ_PART_U8)
-TZ_REDUCE_BY(mean_u16, mean, TZ_PART_U16)
-TZ_REDUCE_BY(mean_i16, mean, TZ_PART_I16)
-TZ_REDUCE_BY(mean_f32, mean, TZ_PART_F32)
+TZ_REDUCE_BY(mean_u8, mean, TZ_COMPONENT_U8)
+TZ_REDUCE_BY(mean_u16, mean, TZ_COMPONENT_U16)
+TZ_REDUCE_BY(mean_i16, mean, TZ_COMPONENT_I16)
+TZ_REDUCE_BY(mean_f32, mean, TZ_COMPONENT_F32)
 TZ_REDUCE_BY(mean, mean, tz_reduce_word(job, TZ_RW_TYPE))
 TZ_REDUCE_BY(extreme, extreme, tz_reduce_word(job, TZ_RW_TYPE))
 TZ_REDUCE_BY(choice, choice, tz_reduce_word(job, TZ_RW_TYPE))
@@ -314,7 +316,7 @@ TZ_FN void tz_filter_across(const tz_reduce_job *job, const tz_reduce_span *look
         TZ_GLOBAL tz_f64 *out = to->values + (row - to->first) * to->stride;
         for (tz_u32 x = looked_at->first + item; x < looked_at->end; x += lanes) {
             const tz_taps across = tz_taps_across(job, x);
-            tz_filter f = {0.0, 0.0, 0u, 0u};
+            tz_filter_state f = {0.0, 0.0, 0u, 0u};
             for (tz_u32 n = 0; n < across.count; n++)
                 tz_filter_add(&f, tz_tap_weight(&across, n),
                               tz_old_value(&plane, &line, across.first + n));
@@ -327,7 +329,7 @@ TZ_FN void tz_filter_across(const tz_reduce_job *job, const tz_reduce_span *look
 TZ_FN tz_f64 tz_filter_down(const tz_filtered *from, const tz_taps *down, tz_u32 column)
 {
     const TZ_GLOBAL tz_f64 *values = from->values + (down->first - from->first) * from->stride;
-    tz_filter f = {0.0, 0.0, 0u, 0u};
+    tz_filter_state f = {0.0, 0.0, 0u, 0u};
     for (tz_u32 k = 0; k < down->count; k++)
         tz_filter_add(&f, tz_tap_weight(down, k), values[k * from->stride + column]);
     return tz_filter_end(&f, down->count, from->negative, TZ_REDUCE_NAN);
@@ -366,7 +368,7 @@ TZ_FN void tz_reduce_filter(const tz_reduce_job *job, const tz_reduce_span *span
     }
 }
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 TZ_REDUCE_SHELL(half_f32)
 TZ_REDUCE_SHELL(mean_u8)
 TZ_REDUCE_SHELL(mean_u16)

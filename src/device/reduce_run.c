@@ -39,24 +39,25 @@ static void put_test(uint64_t *words, const tz_nodata *nodata, tz_dtype dtype)
     if (!is_long || kind == TZ_WIDE_F64) {
         words[TZ_RW_TEST] = TZ_NONE_NUMBER;
         words[TZ_RW_NODATA] = bits_of(tz_wide_f64(words[TZ_RW_NODATA], kind));
-    } else if (kind == tz_part_kind(dtype) || (int64_t)words[TZ_RW_NODATA] >= 0) {
+    } else if (kind == tz_component_kind(dtype) || (int64_t)words[TZ_RW_NODATA] >= 0) {
         words[TZ_RW_TEST] = TZ_NONE_BITS;
     }
 }
 
-static void put_half(uint64_t *words, const tz_reduction *how)
+static void put_half(uint64_t *words, const tz_overview_params *how)
 {
-    const tz_halving half = tz_halving_of(how);
+    const tz_average_2x2_params half = tz_overview_average_2x2(how);
     const bool is_float = how->dtype == TZ_DTYPE_FLOAT32;
     words[TZ_RW_HAS_NODATA] = half.has_nodata;
     words[TZ_RW_HALF_NODATA] = is_float ? tz_bits_of_f32(half.nodata_real) : (uint32_t)half.nodata;
-    words[TZ_RW_HALF_BESIDE] = is_float ? tz_bits_of_f32(half.beside_real) : (uint32_t)half.beside;
+    words[TZ_RW_HALF_BESIDE] =
+        is_float ? tz_bits_of_f32(half.neighbour_real) : (uint32_t)half.neighbour;
     words[TZ_RW_HALF_NONE] = tz_bits_of_f32(half.none_real);
 }
 
-static void put_samples(uint64_t *words, const tz_reduction *how)
+static void put_samples(uint64_t *words, const tz_overview_params *how)
 {
-    const tz_reduced to = tz_reduced_of(how);
+    const tz_overview_samples to = tz_overview_samples_of(how);
     words[TZ_RW_METHOD] = how->method;
     words[TZ_RW_TYPE] = to.dtype;
     words[TZ_RW_BYTES] = tz_dtype_size(to.dtype);
@@ -72,7 +73,7 @@ static void put_samples(uint64_t *words, const tz_reduction *how)
     words[TZ_RW_NONE] = to.none;
     words[TZ_RW_MISSING] = to.missing;
     put_test(words, &how->nodata, to.dtype);
-    if (tz_reduction_is_half(how))
+    if (tz_overview_is_average_2x2(how))
         put_half(words, how);
 }
 
@@ -86,20 +87,20 @@ static void put_place(uint64_t *words, const tz_buffer *buffer, uint32_t row, ui
     words[TZ_RW_COLUMN_STRIDE] = (uint64_t)buffer->column_stride;
 }
 
-static bool has_mask(const tz_reducer *reducer, const tz_row_part *part)
+static bool has_mask(const tz_reducer *reducer, const tz_row_range *part)
 {
     return reducer->how.mask && part->pixels.height > 0 && part->mask.memory;
 }
 
-static void put_source(uint64_t *words, const tz_reducer *reducer, const tz_reduce_source *from)
+static void put_source(uint64_t *words, const tz_reducer *reducer, const tz_overview_source *from)
 {
     static const uint32_t pixels[2] = {TZ_RW_PIXELS, TZ_RW_SECOND_PIXELS};
     static const uint32_t masks[2] = {TZ_RW_MASK, TZ_RW_SECOND_MASK};
-    const tz_row_part *first = &from->parts[0];
+    const tz_row_range *first = &from->parts[0];
     words[TZ_RW_SEAM] = first->pixels.height > 0 ? first->row + first->pixels.height : 0;
     words[TZ_RW_HAS_MASK] = 0;
     for (uint32_t i = 0; i < 2; i++) {
-        const tz_row_part *part = &from->parts[i];
+        const tz_row_range *part = &from->parts[i];
         put_place(words + pixels[i], &part->pixels, part->row, from->column);
         put_place(words + masks[i], &part->mask, part->row, from->column);
         words[TZ_RW_HAS_MASK] |= (uint64_t)has_mask(reducer, part) << i;
@@ -109,7 +110,7 @@ static void put_source(uint64_t *words, const tz_reducer *reducer, const tz_redu
 /* How the work is shared; returns the number of groups. */
 static uint64_t put_shares(uint64_t *words, const tz_reducer *reducer)
 {
-    const tz_reduction *how = &reducer->how;
+    const tz_overview_params *how = &reducer->how;
     const bool alone = reducer->memory->device->info.type == TZ_DEVICE_CPU;
     const bool filters = tz_reduces_by_filter(how);
     const uint32_t slots = reducer->layout.slots;
@@ -160,9 +161,9 @@ static uint32_t kernel_of_mean(tz_dtype dtype)
     }
 }
 
-static uint32_t kernel_of(const tz_reduction *how)
+static uint32_t kernel_of(const tz_overview_params *how)
 {
-    if (tz_reduction_is_half(how))
+    if (tz_overview_is_average_2x2(how))
         return kernel_of_half(how->dtype);
     switch (how->method) {
     case TZ_RESAMPLE_NEAREST:
@@ -188,11 +189,11 @@ static const tz_device_memory *or_own(const tz_reducer *reducer, const tz_buffer
     return is ? buffer->memory : reducer->memory;
 }
 
-static tz_result launch(const tz_reducer *reducer, const tz_reduce_source *from,
+static tz_result launch(const tz_reducer *reducer, const tz_overview_source *from,
                         const tz_buffer *pixels, const tz_buffer *mask, uint64_t words,
                         uint64_t groups, uint32_t queue, tz_error *err)
 {
-    const tz_row_part *parts = from->parts;
+    const tz_row_range *parts = from->parts;
     const bool makes_mask = mask && mask->memory;
     const tz_argument arguments[] = {
         TZ_MEMORY(reducer->memory),
@@ -234,13 +235,13 @@ static tz_result end_with_event(const tz_reducer *reducer, tz_reducer_turn *turn
 }
 
 /* Returns the number of groups. */
-static uint64_t put_words(uint64_t *words, const tz_reducer *reducer, const tz_reduce_source *from,
-                          uint32_t first, uint32_t rows, const tz_buffer *pixels,
-                          const tz_buffer *mask)
+static uint64_t put_words(uint64_t *words, const tz_reducer *reducer,
+                          const tz_overview_source *from, uint32_t first, uint32_t rows,
+                          const tz_buffer *pixels, const tz_buffer *mask)
 {
     const tz_reducer_layout *layout = &reducer->layout;
     const uint64_t at = reducer->offset + layout->runs[reducer->next];
-    const tz_axis_map down = tz_reduction_down(&reducer->how);
+    const tz_axis_map down = tz_overview_map_down(&reducer->how);
     const bool makes_mask = mask && mask->memory;
     put_samples(words, &reducer->how);
     put_source(words, reducer, from);
@@ -260,7 +261,7 @@ static uint64_t put_words(uint64_t *words, const tz_reducer *reducer, const tz_r
     return put_shares(words, reducer);
 }
 
-tz_result tz_reducer_run(tz_reducer *reducer, const tz_reduce_source *from, uint32_t first,
+tz_result tz_reducer_run(tz_reducer *reducer, const tz_overview_source *from, uint32_t first,
                          uint32_t rows, const tz_buffer *pixels, const tz_buffer *mask,
                          uint32_t queue, tz_error *err)
 {

@@ -30,7 +30,7 @@ typedef struct tz_reducer_turn {
 } tz_reducer_turn;
 
 struct tz_reducer {
-    tz_reduction how;
+    tz_overview_params how;
     uint32_t rows;
     tz_device_memory *memory;
     uint64_t offset;
@@ -41,16 +41,16 @@ struct tz_reducer {
 };
 
 /* Methods that have memory to work in. */
-bool tz_reduces_by_choice(const tz_reduction *how);
-bool tz_reduces_by_filter(const tz_reduction *how);
+bool tz_reduces_by_choice(const tz_overview_params *how);
+bool tz_reduces_by_filter(const tz_overview_params *how);
 
 /* The table of new pixels first to first + count - 1, as kernels read it. */
 void tz_taps_make(uint64_t *out, const tz_axis_map *map, uint32_t first, uint32_t count,
                   void *axis);
 
 /* All that kernels trust: TZ_ERR_ARG tells what is wrong. */
-tz_result tz_reducer_check(const tz_reducer *reducer, const tz_reduce_source *from, uint32_t first,
-                           uint32_t rows, const tz_buffer *pixels, const tz_buffer *mask,
-                           tz_error *err);
+tz_result tz_reducer_check(const tz_reducer *reducer, const tz_overview_source *from,
+                           uint32_t first, uint32_t rows, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err);
 
 #endif

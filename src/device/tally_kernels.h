@@ -5,14 +5,14 @@
 #define TZ_DEVICE_TALLY_KERNELS_H
 
 #include "device/cut_base_kernels.h"
-#include "kernels/shell.h"
-#include "kernels/tally_tile.h"
+#include "kernels/kernel_entry.h"
+#include "kernels/stats_tile.h"
 
 #ifdef TZ_HAS_F64
 
-#define TZ_TALLY_BYTES 48u /* tz_tally */
+#define TZ_TALLY_BYTES 48u /* tz_stats */
 
-TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
+TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_stats *tally)
 {
     tz_store_u64(to, tally->valid);
     tz_store_u64(to + 8, tz_bits_of_f64(tally->minimum));
@@ -22,7 +22,7 @@ TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
     tz_store_u64(to + 40, tz_bits_of_f64(tally->squares));
 }
 
-#ifdef TZ_SHELL
+#ifdef TZ_KERNEL
 #define TZ_TALLY_ARGUMENTS                                                                         \
     TZ_PLACE_ARGUMENTS, tz_u64 tallies, tz_u32 samples, tz_u32 part, tz_u32 has_nodata,            \
         tz_u32 nodata_kind, tz_u32 has_mask, tz_u64 nodata, tz_u64 mask_row, tz_u64 mask_column
@@ -31,13 +31,13 @@ TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
  * (part 0) are not tallied. */
 #define TZ_TALLY_OF_ARGUMENTS(entry, place, from, tile, flags)                                     \
     tz_cut_place place;                                                                            \
-    tz_tally_source from;                                                                          \
-    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_GROUP / samples * TZ_CUT_TILE;                \
-    const tz_u32 bytes = part ? tz_part_bytes(part) : 0u;                                          \
+    tz_stats_source from;                                                                          \
+    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_WORK_GROUP / samples * TZ_CUT_TILE;           \
+    const tz_u32 bytes = part ? tz_component_bytes(part) : 0u;                                     \
     TZ_PLACE_OF_ARGUMENTS(place);                                                                  \
-    const TZ_GLOBAL tz_u8 *tile = slab +                                                           \
-                                  tz_cut_row_place(entry, &place, TZ_GROUP / samples * height) +   \
-                                  TZ_GROUP % samples * bytes;                                      \
+    const TZ_GLOBAL tz_u8 *tile =                                                                  \
+        slab + tz_cut_row_place(entry, &place, TZ_WORK_GROUP / samples * height) +                 \
+        TZ_WORK_GROUP % samples * bytes;                                                           \
     const TZ_GLOBAL tz_u8 *flags = mask + (has_mask ? tz_cut_valid(entry) : 0u);                   \
     from.row_bytes = plain_row, from.step = samples * bytes, from.part = part;                     \
     from.width = tz_cut_width(entry), from.rows = part ? tz_cut_height(entry) : 0u;                \
@@ -45,29 +45,29 @@ TZ_FN void tz_write_tally(TZ_GLOBAL tz_u8 *to, const tz_tally *tally)
     from.nodata = nodata;                                                                          \
     from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column
 
-#ifdef TZ_SHELL_ALONE
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
 /* Item 0 of a group to a sample of a tile. */
-TZ_SHELL_OF(tz_kernel_tally, 8)
+TZ_KERNEL_BOUNDED(tz_kernel_tally, 8)
 (const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_TALLY_ARGUMENTS)
 {
     TZ_TALLY_OF_ARGUMENTS(entry, place, from, tile, flags);
-    if (TZ_ITEM == 0u) {
-        const tz_tally tally = tz_tally_tile(&from, tile, flags);
-        tz_write_tally(slab + tallies + TZ_GROUP * TZ_TALLY_BYTES, &tally);
+    if (TZ_WORK_ITEM == 0u) {
+        const tz_stats tally = tz_stats_tile(&from, tile, flags);
+        tz_write_tally(slab + tallies + TZ_WORK_GROUP * TZ_TALLY_BYTES, &tally);
     }
 }
 #endif
 
 /* A group to a sample of a tile. */
-TZ_SHELL(tz_kernel_tally_group)
+TZ_KERNEL(tz_kernel_tally_group)
 (const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_TALLY_ARGUMENTS)
 {
-    TZ_SHARED tz_f64 shared[TZ_TALLY_SHARED];
-    TZ_SHARED tz_u64 counts[TZ_TALLY_COUNTS];
+    TZ_SHARED tz_f64 shared[TZ_STATS_SHARED_F64];
+    TZ_SHARED tz_u64 counts[TZ_STATS_SHARED_U64];
     TZ_TALLY_OF_ARGUMENTS(entry, place, from, tile, flags);
-    const tz_tally tally = tz_tally_group(&from, tile, flags, shared, counts);
-    if (TZ_ITEM == 0u)
-        tz_write_tally(slab + tallies + TZ_GROUP * TZ_TALLY_BYTES, &tally);
+    const tz_stats tally = tz_stats_tile_work_group(&from, tile, flags, shared, counts);
+    if (TZ_WORK_ITEM == 0u)
+        tz_write_tally(slab + tallies + TZ_WORK_GROUP * TZ_TALLY_BYTES, &tally);
 }
 #endif
 

@@ -8,43 +8,43 @@
 #define TZ_KERNELS_DEFLATE_ENCODE_H
 
 #include "kernels/adler32.h"
+#include "kernels/copy_share.h"
 #include "kernels/deflate_symbols.h"
-#include "kernels/move.h"
 
 /* Words that a group gathers before it stores them; see deflate_window.h. */
 #define TZ_DEFLATE_WORDS 1024u
 
 /* Memory that one encoder uses. */
-typedef struct tz_deflate_work {
+typedef struct tz_deflate_scratch {
     tz_deflate_block block;
     union {
         /* Four counts of each byte, so that equal neighbours do not wait for each other. */
         tz_u32 bytes[4][TZ_DEFLATE_LITERALS];
-        tz_huffman_work huffman;
+        tz_huffman_scratch huffman;
         tz_u32 words[TZ_DEFLATE_WORDS];
-    } one; /* after the other */
-} tz_deflate_work;
+    } phase; /* after the other */
+} tz_deflate_scratch;
 
 /* The end of the groups from at on that are a run; at itself when there is none. */
 TZ_FN const TZ_GLOBAL tz_u8 *tz_deflate_run_end(const TZ_GLOBAL tz_u8 *at,
                                                 const TZ_GLOBAL tz_u8 *end)
 {
-    while (end - at >= (int)TZ_DEFLATE_GROUP && tz_deflate_is_run(at))
-        at += TZ_DEFLATE_GROUP;
+    while (end - at >= (int)TZ_DEFLATE_SEGMENT && tz_deflate_is_run(at))
+        at += TZ_DEFLATE_SEGMENT;
     return at;
 }
 
 /* ---- counting ---- */
 
-TZ_FN void tz_deflate_count_eight(TZ_LOCAL tz_deflate_work *work, tz_u64 bytes)
+TZ_FN void tz_deflate_count_eight(TZ_LOCAL tz_deflate_scratch *scratch, tz_u64 bytes)
 {
     for (tz_u32 i = 0u; i < 8u; i++)
-        work->one.bytes[i % 4u][bytes >> 8u * i & 255u]++;
+        scratch->phase.bytes[i % 4u][bytes >> 8u * i & 255u]++;
 }
 
 TZ_FN void tz_deflate_count_run(TZ_LOCAL tz_u32 *counts, tz_u32 byte, tz_u32 size)
 {
-    const tz_run_parts parts = tz_deflate_part_run(size);
+    const tz_run_split parts = tz_deflate_split_run(size);
     counts[TZ_DEFLATE_FULL_MATCH] += parts.full;
     counts[byte] += parts.literals;
     if (parts.rest > 0u)
@@ -52,16 +52,16 @@ TZ_FN void tz_deflate_count_run(TZ_LOCAL tz_u32 *counts, tz_u32 byte, tz_u32 siz
 }
 
 /* How often each symbol occurs. first: nothing comes before the block. */
-TZ_FN_APART void tz_deflate_count(const TZ_GLOBAL tz_u8 *at, const TZ_GLOBAL tz_u8 *end,
-                                  tz_u32 first, TZ_LOCAL tz_deflate_work *work)
+TZ_FN_HOT_LOOP void tz_deflate_count_symbols(const TZ_GLOBAL tz_u8 *at, const TZ_GLOBAL tz_u8 *end,
+                                             tz_u32 first, TZ_LOCAL tz_deflate_scratch *scratch)
 {
-    TZ_LOCAL tz_u32 *counts = work->block.counts;
+    TZ_LOCAL tz_u32 *counts = scratch->block.counts;
     for (tz_u32 i = 0u; i < TZ_DEFLATE_LITERALS; i++)
         for (tz_u32 part = 0u; part < 4u; part++)
-            work->one.bytes[part][i] = 0u;
+            scratch->phase.bytes[part][i] = 0u;
     for (tz_u32 i = 0u; i < TZ_DEFLATE_SYMBOLS; i++)
         counts[i] = i == TZ_DEFLATE_END;
-    while (end - at >= (int)TZ_DEFLATE_GROUP) {
+    while (end - at >= (int)TZ_DEFLATE_SEGMENT) {
         const TZ_GLOBAL tz_u8 *run = first ? at : tz_deflate_run_end(at, end);
         first = 0u;
         if (run != at) {
@@ -69,15 +69,15 @@ TZ_FN_APART void tz_deflate_count(const TZ_GLOBAL tz_u8 *at, const TZ_GLOBAL tz_
             at = run;
             continue;
         }
-        for (tz_u32 i = 0u; i < TZ_DEFLATE_GROUP; i += 8u)
-            tz_deflate_count_eight(work, tz_load_u64(at + i));
-        at += TZ_DEFLATE_GROUP;
+        for (tz_u32 i = 0u; i < TZ_DEFLATE_SEGMENT; i += 8u)
+            tz_deflate_count_eight(scratch, tz_load_u64(at + i));
+        at += TZ_DEFLATE_SEGMENT;
     }
     for (; at < end; at++)
         counts[*at]++;
     for (tz_u32 i = 0u; i < TZ_DEFLATE_LITERALS; i++)
-        counts[i] += work->one.bytes[0][i] + work->one.bytes[1][i] + work->one.bytes[2][i] +
-                     work->one.bytes[3][i];
+        counts[i] += scratch->phase.bytes[0][i] + scratch->phase.bytes[1][i] +
+                     scratch->phase.bytes[2][i] + scratch->phase.bytes[3][i];
 }
 
 /* ---- bits ---- */
@@ -114,12 +114,12 @@ TZ_FN void tz_put_padding(tz_bit_writer *writer)
 
 /* ---- blocks ---- */
 
-TZ_FN void tz_deflate_put_head(tz_bit_writer *writer, const TZ_LOCAL tz_length_list *list,
-                               tz_u32 last)
+TZ_FN void tz_deflate_put_header(tz_bit_writer *writer, const TZ_LOCAL tz_length_list *list,
+                                 tz_u32 last)
 {
-    const tz_u32 parts = tz_deflate_head_parts(list);
+    const tz_u32 parts = tz_deflate_header_fields(list);
     for (tz_u32 i = 0u; i < parts; i++) {
-        const tz_deflate_bits part = tz_deflate_head_part(list, last, i);
+        const tz_deflate_bits part = tz_deflate_header_field(list, last, i);
         tz_put_bits(writer, part.bits, part.count);
     }
 }
@@ -140,19 +140,19 @@ TZ_FN void tz_deflate_put_four(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *cod
 TZ_FN void tz_deflate_put_run(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *codes, tz_u32 byte,
                               tz_u32 size)
 {
-    tz_run_parts parts = tz_deflate_part_run(size);
+    tz_run_split parts = tz_deflate_split_run(size);
     for (; parts.full > 0u; parts.full--)
         tz_put_code(writer, codes[TZ_DEFLATE_FULL_MATCH], TZ_DEFLATE_DISTANCE_BITS);
-    const tz_deflate_bits rest = tz_deflate_run_rest(codes, byte, parts);
+    const tz_deflate_bits rest = tz_deflate_run_tail(codes, byte, parts);
     tz_put_bits(writer, rest.bits, rest.count);
 }
 
-TZ_FN_APART void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at,
-                                        const TZ_GLOBAL tz_u8 *end, tz_u32 first,
-                                        const TZ_LOCAL tz_u32 *codes)
+TZ_FN_HOT_LOOP void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at,
+                                           const TZ_GLOBAL tz_u8 *end, tz_u32 first,
+                                           const TZ_LOCAL tz_u32 *codes)
 {
     tz_bit_writer own = *writer; /* so that it stays in registers */
-    while (end - at >= (int)TZ_DEFLATE_GROUP) {
+    while (end - at >= (int)TZ_DEFLATE_SEGMENT) {
         const TZ_GLOBAL tz_u8 *run = first ? at : tz_deflate_run_end(at, end);
         first = 0u;
         if (run != at) {
@@ -160,9 +160,9 @@ TZ_FN_APART void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBAL t
             at = run;
             continue;
         }
-        for (tz_u32 i = 0u; i < TZ_DEFLATE_GROUP; i += 4u)
+        for (tz_u32 i = 0u; i < TZ_DEFLATE_SEGMENT; i += 4u)
             tz_deflate_put_four(&own, codes, tz_little_u32(tz_load_u32(at + i)));
-        at += TZ_DEFLATE_GROUP;
+        at += TZ_DEFLATE_SEGMENT;
     }
     for (; at < end; at++)
         tz_put_code(&own, codes[*at], 0u);
@@ -174,11 +174,11 @@ TZ_FN void tz_deflate_put_stored(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *a
                                  tz_u32 last)
 {
     while (size > 0u) {
-        const tz_u32 some = size < TZ_DEFLATE_STORED_MOST ? size : TZ_DEFLATE_STORED_MOST;
+        const tz_u32 some = size < TZ_DEFLATE_MAX_STORED ? size : TZ_DEFLATE_MAX_STORED;
         tz_put_bits(writer, last && some == size, 3u);
         tz_put_padding(writer);
         tz_put_bits(writer, some | (tz_u64)(some ^ 0xffffu) << 16, 32u);
-        tz_move_share(writer->out, at, some, 0u, 1u);
+        tz_copy_share(writer->out, at, some, 0u, 1u);
         writer->out += some;
         at += some;
         size -= some;
@@ -186,15 +186,15 @@ TZ_FN void tz_deflate_put_stored(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *a
 }
 
 TZ_FN void tz_deflate_put_block(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at, tz_u32 size,
-                                tz_u32 first, tz_u32 last, TZ_LOCAL tz_deflate_work *work)
+                                tz_u32 first, tz_u32 last, TZ_LOCAL tz_deflate_scratch *scratch)
 {
-    tz_deflate_count(at, at + size, first, work);
-    if (!tz_deflate_plan(&work->block, size, &work->one.huffman)) {
+    tz_deflate_count_symbols(at, at + size, first, scratch);
+    if (!tz_deflate_plan_block(&scratch->block, size, &scratch->phase.huffman)) {
         tz_deflate_put_stored(writer, at, size, last);
         return;
     }
-    tz_deflate_put_head(writer, &work->block.list, last);
-    tz_deflate_put_symbols(writer, at, at + size, first, work->block.codes);
+    tz_deflate_put_header(writer, &scratch->block.list, last);
+    tz_deflate_put_symbols(writer, at, at + size, first, scratch->block.codes);
 }
 
 /* ---- streams ---- */
@@ -203,13 +203,13 @@ TZ_FN void tz_deflate_put_block(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at
 TZ_FN tz_u64 tz_deflate_raw_bound(tz_u64 size)
 {
     const tz_u64 blocks = (size + TZ_DEFLATE_BLOCK - 1u) / TZ_DEFLATE_BLOCK;
-    const tz_u64 stored = (size + TZ_DEFLATE_STORED_MOST - 1u) / TZ_DEFLATE_STORED_MOST;
-    return size + (stored + blocks) * TZ_DEFLATE_STORED_HEAD + blocks + 8u;
+    const tz_u64 stored = (size + TZ_DEFLATE_MAX_STORED - 1u) / TZ_DEFLATE_MAX_STORED;
+    return size + (stored + blocks) * TZ_DEFLATE_STORED_HEADER + blocks + 8u;
 }
 
 /* A raw Deflate stream (RFC 1951) of size bytes, not 0. Returns the size of what out got. */
 TZ_FN tz_u64 tz_deflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u64 size, TZ_GLOBAL tz_u8 *out,
-                            TZ_LOCAL tz_deflate_work *work)
+                            TZ_LOCAL tz_deflate_scratch *scratch)
 {
     tz_bit_writer writer;
     writer.out = out;
@@ -218,7 +218,7 @@ TZ_FN tz_u64 tz_deflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u64 size, TZ_GLOBAL tz
     tz_u32 some = 0u;
     for (tz_u64 at = 0u; at < size; at += some) {
         some = size - at < TZ_DEFLATE_BLOCK ? (tz_u32)(size - at) : TZ_DEFLATE_BLOCK;
-        tz_deflate_put_block(&writer, in + at, some, at == 0u, at + some == size, work);
+        tz_deflate_put_block(&writer, in + at, some, at == 0u, at + some == size, scratch);
     }
     tz_put_padding(&writer);
     return (tz_u64)(writer.out - out);
@@ -226,8 +226,8 @@ TZ_FN tz_u64 tz_deflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u64 size, TZ_GLOBAL tz
 
 /* ---- zlib frames (RFC 1950) ---- */
 
-#define TZ_ZLIB_HEAD  0x0178u /* Deflate with a window of 32 KiB, by the fastest encoder */
-#define TZ_ZLIB_FRAME 6u      /* bytes of the head and of the checksum behind the stream */
+#define TZ_ZLIB_HEADER 0x0178u /* Deflate with a window of 32 KiB, by the fastest encoder */
+#define TZ_ZLIB_FRAME  6u      /* bytes of the head and of the checksum behind the stream */
 
 TZ_FN void tz_zlib_put_checksum(TZ_GLOBAL tz_u8 *out, tz_u32 checksum)
 {
@@ -237,11 +237,11 @@ TZ_FN void tz_zlib_put_checksum(TZ_GLOBAL tz_u8 *out, tz_u32 checksum)
 
 /* One tile as TIFF stores it with compression 8 and 32946, by one item; its size. */
 TZ_FN tz_u32 tz_deflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
-                             TZ_LOCAL tz_deflate_work *work)
+                             TZ_LOCAL tz_deflate_scratch *scratch)
 {
-    out[0] = (tz_u8)TZ_ZLIB_HEAD;
-    out[1] = (tz_u8)(TZ_ZLIB_HEAD >> 8);
-    const tz_u32 made = (tz_u32)tz_deflate_raw(in, size, out + 2, work);
+    out[0] = (tz_u8)TZ_ZLIB_HEADER;
+    out[1] = (tz_u8)(TZ_ZLIB_HEADER >> 8);
+    const tz_u32 made = (tz_u32)tz_deflate_raw(in, size, out + 2, scratch);
     tz_zlib_put_checksum(out + 2 + made, tz_adler32(in, size));
     return made + TZ_ZLIB_FRAME;
 }

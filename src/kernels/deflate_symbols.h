@@ -8,22 +8,22 @@
 #define TZ_KERNELS_DEFLATE_SYMBOLS_H
 
 #include "kernels/huffman_code.h"
-#include "kernels/items.h"
 #include "kernels/kernel.h"
+#include "kernels/work_items.h"
 
-#define TZ_DEFLATE_GROUP         16u
-#define TZ_DEFLATE_BLOCK         (1u << 20)
-#define TZ_DEFLATE_LONGEST_MATCH 258u
-#define TZ_DEFLATE_LONGEST_CODE  14u
-#define TZ_DEFLATE_LITERALS      256u
-#define TZ_DEFLATE_END           256u /* of a block */
-#define TZ_DEFLATE_FULL_MATCH    285u /* of 258 bytes */
-#define TZ_DEFLATE_SYMBOLS       286u
-#define TZ_DEFLATE_DISTANCES     2u  /* of which the first is 1; one alone were no complete code */
-#define TZ_DEFLATE_DISTANCE_BITS 1u  /* the bit is 0 */
-#define TZ_DEFLATE_LENGTHS       19u /* symbols of lengths */
-#define TZ_DEFLATE_STORED_MOST   65535u
-#define TZ_DEFLATE_STORED_HEAD   5u
+#define TZ_DEFLATE_SEGMENT         16u
+#define TZ_DEFLATE_BLOCK           (1u << 20)
+#define TZ_DEFLATE_MAX_MATCH       258u
+#define TZ_DEFLATE_MAX_CODE_LENGTH 14u
+#define TZ_DEFLATE_LITERALS        256u
+#define TZ_DEFLATE_END             256u /* of a block */
+#define TZ_DEFLATE_FULL_MATCH      285u /* of 258 bytes */
+#define TZ_DEFLATE_SYMBOLS         286u
+#define TZ_DEFLATE_DISTANCES       2u /* of which the first is 1; one alone were no complete code */
+#define TZ_DEFLATE_DISTANCE_BITS   1u /* the bit is 0 */
+#define TZ_DEFLATE_PRECODE_SYMBOLS 19u /* symbols of lengths */
+#define TZ_DEFLATE_MAX_STORED      65535u
+#define TZ_DEFLATE_STORED_HEADER   5u
 
 /* Some bits of the stream, at most 31, the first one lowest. */
 typedef struct tz_deflate_bits {
@@ -34,31 +34,31 @@ typedef struct tz_deflate_bits {
 /* ---- runs ---- */
 
 /* Whether the group, which is not the first of all, is the byte before it again and again. */
-TZ_FN tz_u32 tz_deflate_is_run(const TZ_GLOBAL tz_u8 *group)
+TZ_FN tz_u32 tz_deflate_is_run(const TZ_GLOBAL tz_u8 *segment)
 {
-    const tz_u64 wanted = *(group - 1) * (tz_u64)0x0101010101010101u;
-    if (tz_load_u64(group) != wanted)
+    const tz_u64 wanted = *(segment - 1) * (tz_u64)0x0101010101010101u;
+    if (tz_load_u64(segment) != wanted)
         return 0u;
-    return tz_load_u64(group + 8) == wanted;
+    return tz_load_u64(segment + 8) == wanted;
 }
 
 /* A run as matches: some of 258 bytes, one of the rest, and what is too short for that as literals
  * of the same byte. */
-typedef struct tz_run_parts {
+typedef struct tz_run_split {
     tz_u32 full;
     tz_u32 rest; /* 0, or 3 to 257 */
     tz_u32 literals;
-} tz_run_parts;
+} tz_run_split;
 
-TZ_FN tz_run_parts tz_deflate_part_run(tz_u32 size)
+TZ_FN tz_run_split tz_deflate_split_run(tz_u32 size)
 {
-    const tz_u32 rest = size % TZ_DEFLATE_LONGEST_MATCH;
+    const tz_u32 rest = size % TZ_DEFLATE_MAX_MATCH;
     const tz_u32 matches = rest >= 3u;
-    tz_run_parts parts;
-    parts.full = size / TZ_DEFLATE_LONGEST_MATCH;
-    parts.rest = matches ? rest : 0u;
-    parts.literals = matches ? 0u : rest;
-    return parts;
+    tz_run_split split;
+    split.full = size / TZ_DEFLATE_MAX_MATCH;
+    split.rest = matches ? rest : 0u;
+    split.literals = matches ? 0u : rest;
+    return split;
 }
 
 /* The symbol of a match of 3 to 257 bytes, and the bits that follow it. */
@@ -85,22 +85,22 @@ TZ_FN tz_length_symbol tz_deflate_length_symbol(tz_u32 length)
 }
 
 /* A run without its full matches: a match and its distance, or one or two literals, or nothing. */
-TZ_FN tz_deflate_bits tz_deflate_run_rest(const TZ_LOCAL tz_u32 *codes, tz_u32 byte,
-                                          tz_run_parts parts)
+TZ_FN tz_deflate_bits tz_deflate_run_tail(const TZ_LOCAL tz_u32 *codes, tz_u32 byte,
+                                          tz_run_split split)
 {
     tz_deflate_bits made;
     made.bits = 0u;
     made.count = 0u;
-    if (parts.rest > 0u) {
-        const tz_length_symbol length = tz_deflate_length_symbol(parts.rest);
+    if (split.rest > 0u) {
+        const tz_length_symbol length = tz_deflate_length_symbol(split.rest);
         const tz_u32 code = codes[length.symbol];
         made.bits = code >> 8 | length.extra << (code & 255u);
         made.count = (code & 255u) + length.extra_count + TZ_DEFLATE_DISTANCE_BITS;
-    } else if (parts.literals > 0u) {
+    } else if (split.literals > 0u) {
         const tz_u32 code = codes[byte];
         made.bits = code >> 8;
         made.count = code & 255u;
-        if (parts.literals > 1u) {
+        if (split.literals > 1u) {
             made.bits |= code >> 8 << made.count;
             made.count *= 2u;
         }
@@ -109,7 +109,7 @@ TZ_FN tz_deflate_bits tz_deflate_run_rest(const TZ_LOCAL tz_u32 *codes, tz_u32 b
 }
 
 /* What follows a symbol: the extra bits of a length, and a bit for the distance. */
-TZ_FN tz_u32 tz_deflate_more_bits(tz_u32 symbol)
+TZ_FN tz_u32 tz_deflate_extra_bits(tz_u32 symbol)
 {
     if (symbol <= TZ_DEFLATE_END)
         return 0u;
@@ -123,25 +123,25 @@ TZ_FN tz_u32 tz_deflate_more_bits(tz_u32 symbol)
 typedef struct tz_length_list {
     tz_u8 symbols[TZ_DEFLATE_SYMBOLS + TZ_DEFLATE_DISTANCES];
     tz_u8 extras[TZ_DEFLATE_SYMBOLS + TZ_DEFLATE_DISTANCES];
-    tz_u8 lengths[TZ_DEFLATE_LENGTHS];
-    tz_u32 counts[TZ_DEFLATE_LENGTHS];
-    tz_u32 codes[TZ_DEFLATE_LENGTHS];
+    tz_u8 lengths[TZ_DEFLATE_PRECODE_SYMBOLS];
+    tz_u32 counts[TZ_DEFLATE_PRECODE_SYMBOLS];
+    tz_u32 codes[TZ_DEFLATE_PRECODE_SYMBOLS];
     tz_u32 count;
     tz_u32 literals; /* lengths of literals and matches: those at the end that are 0 are left out */
     tz_u32 used;     /* lengths of this code itself, in the order they are stored */
 } tz_length_list;
 
 /* The order in which these are stored: 16 to 18, then 0, then from the middle outwards. */
-TZ_FN tz_u32 tz_deflate_length_at(tz_u32 place)
+TZ_FN tz_u32 tz_deflate_precode_symbol(tz_u32 index)
 {
-    if (place < 3u)
-        return 16u + place;
-    if (place < 4u)
+    if (index < 3u)
+        return 16u + index;
+    if (index < 4u)
         return 0u;
-    return place % 2u ? 8u - (place - 3u) / 2u : 8u + (place - 4u) / 2u;
+    return index % 2u ? 8u - (index - 3u) / 2u : 8u + (index - 4u) / 2u;
 }
 
-TZ_FN tz_u32 tz_deflate_length_extra(tz_u32 symbol)
+TZ_FN tz_u32 tz_deflate_precode_extra_bits(tz_u32 symbol)
 {
     if (symbol < 16u)
         return 0u;
@@ -163,8 +163,8 @@ TZ_FN void tz_deflate_add_equal(TZ_LOCAL tz_length_list *list, tz_u32 length, tz
         count--;
     }
     while (count >= 3u) {
-        const tz_u32 most = length != 0u ? 6u : 138u;
-        const tz_u32 some = count < most ? count : most;
+        const tz_u32 max_repeat = length != 0u ? 6u : 138u;
+        const tz_u32 some = count < max_repeat ? count : max_repeat;
         if (length != 0u)
             tz_deflate_add_length(list, 16u, some - 3u);
         else if (some <= 10u)
@@ -178,69 +178,69 @@ TZ_FN void tz_deflate_add_equal(TZ_LOCAL tz_length_list *list, tz_u32 length, tz
 }
 
 /* The lengths of symbols, and behind them those of distances, which are 1. */
-TZ_FN tz_u32 tz_deflate_listed(const TZ_LOCAL tz_length_list *list, const TZ_LOCAL tz_u8 *lengths,
-                               tz_u32 at)
+TZ_FN tz_u32 tz_deflate_code_length(const TZ_LOCAL tz_length_list *list,
+                                    const TZ_LOCAL tz_u8 *lengths, tz_u32 at)
 {
     return at < list->literals ? lengths[at] : 1u;
 }
 
-TZ_FN void tz_deflate_make_list(TZ_LOCAL tz_length_list *list, const TZ_LOCAL tz_u8 *lengths,
-                                TZ_LOCAL tz_huffman_work *work)
+TZ_FN void tz_deflate_make_length_list(TZ_LOCAL tz_length_list *list, const TZ_LOCAL tz_u8 *lengths,
+                                       TZ_LOCAL tz_huffman_scratch *scratch)
 {
     list->count = 0u;
     list->literals = TZ_DEFLATE_SYMBOLS;
-    for (tz_u32 i = 0u; i < TZ_DEFLATE_LENGTHS; i++)
+    for (tz_u32 i = 0u; i < TZ_DEFLATE_PRECODE_SYMBOLS; i++)
         list->counts[i] = 0u;
     while (lengths[list->literals - 1u] == 0u)
         list->literals--;
     const tz_u32 count = list->literals + TZ_DEFLATE_DISTANCES;
     for (tz_u32 at = 0u, next = 0u; at < count; at = next) {
-        const tz_u32 length = tz_deflate_listed(list, lengths, at);
-        for (next = at + 1u; next < count && tz_deflate_listed(list, lengths, next) == length;)
+        const tz_u32 length = tz_deflate_code_length(list, lengths, at);
+        for (next = at + 1u; next < count && tz_deflate_code_length(list, lengths, next) == length;)
             next++;
         tz_deflate_add_equal(list, length, next - at);
     }
-    tz_huffman_make_lengths(list->counts, TZ_DEFLATE_LENGTHS, 7u, list->lengths, work);
-    list->used = TZ_DEFLATE_LENGTHS;
-    while (list->lengths[tz_deflate_length_at(list->used - 1u)] == 0u)
+    tz_huffman_make_lengths(list->counts, TZ_DEFLATE_PRECODE_SYMBOLS, 7u, list->lengths, scratch);
+    list->used = TZ_DEFLATE_PRECODE_SYMBOLS;
+    while (list->lengths[tz_deflate_precode_symbol(list->used - 1u)] == 0u)
         list->used--;
 }
 
 /* The last block of all, its kind, and how many lengths of which code follow. */
-#define TZ_DEFLATE_HEAD_BITS   (3u + 5u + 5u + 4u)
-#define TZ_DEFLATE_LENGTH_BITS 3u /* of a length of the code of lengths */
+#define TZ_DEFLATE_HEADER_BITS         (3u + 5u + 5u + 4u)
+#define TZ_DEFLATE_PRECODE_LENGTH_BITS 3u /* of a length of the code of lengths */
 
 /* The head is so many parts: its first bits, the lengths of the code of lengths, and the list. */
-TZ_FN tz_u32 tz_deflate_head_parts(const TZ_LOCAL tz_length_list *list)
+TZ_FN tz_u32 tz_deflate_header_fields(const TZ_LOCAL tz_length_list *list)
 {
     return 1u + list->used + list->count;
 }
 
-TZ_FN tz_deflate_bits tz_deflate_head_part(const TZ_LOCAL tz_length_list *list, tz_u32 last,
-                                           tz_u32 part)
+TZ_FN tz_deflate_bits tz_deflate_header_field(const TZ_LOCAL tz_length_list *list, tz_u32 last,
+                                              tz_u32 field)
 {
     tz_deflate_bits made;
-    if (part == 0u) {
+    if (field == 0u) {
         made.bits = last | 2u << 1 | (list->literals - 257u) << 3 |
                     (TZ_DEFLATE_DISTANCES - 1u) << 8 | (list->used - 4u) << 13;
-        made.count = TZ_DEFLATE_HEAD_BITS;
-    } else if (part <= list->used) {
-        made.bits = list->lengths[tz_deflate_length_at(part - 1u)];
-        made.count = TZ_DEFLATE_LENGTH_BITS;
+        made.count = TZ_DEFLATE_HEADER_BITS;
+    } else if (field <= list->used) {
+        made.bits = list->lengths[tz_deflate_precode_symbol(field - 1u)];
+        made.count = TZ_DEFLATE_PRECODE_LENGTH_BITS;
     } else {
-        const tz_u32 at = part - 1u - list->used;
+        const tz_u32 at = field - 1u - list->used;
         const tz_u32 code = list->codes[list->symbols[at]];
         made.bits = code >> 8 | (tz_u32)list->extras[at] << (code & 255u);
-        made.count = (code & 255u) + tz_deflate_length_extra(list->symbols[at]);
+        made.count = (code & 255u) + tz_deflate_precode_extra_bits(list->symbols[at]);
     }
     return made;
 }
 
-TZ_FN tz_u64 tz_deflate_list_bits(const TZ_LOCAL tz_length_list *list)
+TZ_FN tz_u64 tz_deflate_header_size(const TZ_LOCAL tz_length_list *list)
 {
-    tz_u64 bits = TZ_DEFLATE_HEAD_BITS + TZ_DEFLATE_LENGTH_BITS * list->used;
-    for (tz_u32 i = 0u; i < TZ_DEFLATE_LENGTHS; i++)
-        bits += (tz_u64)list->counts[i] * (list->lengths[i] + tz_deflate_length_extra(i));
+    tz_u64 bits = TZ_DEFLATE_HEADER_BITS + TZ_DEFLATE_PRECODE_LENGTH_BITS * list->used;
+    for (tz_u32 i = 0u; i < TZ_DEFLATE_PRECODE_SYMBOLS; i++)
+        bits += (tz_u64)list->counts[i] * (list->lengths[i] + tz_deflate_precode_extra_bits(i));
     return bits;
 }
 
@@ -256,24 +256,25 @@ typedef struct tz_deflate_block {
 
 TZ_FN tz_u32 tz_deflate_stored_blocks(tz_u32 size)
 {
-    return size / TZ_DEFLATE_STORED_MOST + (size % TZ_DEFLATE_STORED_MOST > 0u);
+    return size / TZ_DEFLATE_MAX_STORED + (size % TZ_DEFLATE_MAX_STORED > 0u);
 }
 
 /* From the counts, all else. Returns 0 when the size bytes are better stored as they are. */
-TZ_FN tz_u32 tz_deflate_plan(TZ_LOCAL tz_deflate_block *block, tz_u32 size,
-                             TZ_LOCAL tz_huffman_work *work)
+TZ_FN tz_u32 tz_deflate_plan_block(TZ_LOCAL tz_deflate_block *block, tz_u32 size,
+                                   TZ_LOCAL tz_huffman_scratch *scratch)
 {
-    tz_huffman_make_lengths(block->counts, TZ_DEFLATE_SYMBOLS, TZ_DEFLATE_LONGEST_CODE,
-                            block->lengths, work);
-    tz_deflate_make_list(&block->list, block->lengths, work);
-    tz_u64 bits = tz_deflate_list_bits(&block->list);
+    tz_huffman_make_lengths(block->counts, TZ_DEFLATE_SYMBOLS, TZ_DEFLATE_MAX_CODE_LENGTH,
+                            block->lengths, scratch);
+    tz_deflate_make_length_list(&block->list, block->lengths, scratch);
+    tz_u64 bits = tz_deflate_header_size(&block->list);
     for (tz_u32 symbol = 0u; symbol < TZ_DEFLATE_SYMBOLS; symbol++)
-        bits +=
-            (tz_u64)block->counts[symbol] * (block->lengths[symbol] + tz_deflate_more_bits(symbol));
-    if (bits / 8u >= size + (tz_deflate_stored_blocks(size) - 1u) * TZ_DEFLATE_STORED_HEAD)
+        bits += (tz_u64)block->counts[symbol] *
+                (block->lengths[symbol] + tz_deflate_extra_bits(symbol));
+    if (bits / 8u >= size + (tz_deflate_stored_blocks(size) - 1u) * TZ_DEFLATE_STORED_HEADER)
         return 0u;
-    tz_huffman_make_codes(block->lengths, TZ_DEFLATE_SYMBOLS, block->codes, work);
-    tz_huffman_make_codes(block->list.lengths, TZ_DEFLATE_LENGTHS, block->list.codes, work);
+    tz_huffman_make_codes(block->lengths, TZ_DEFLATE_SYMBOLS, block->codes, scratch);
+    tz_huffman_make_codes(block->list.lengths, TZ_DEFLATE_PRECODE_SYMBOLS, block->list.codes,
+                          scratch);
     return 1u;
 }
 

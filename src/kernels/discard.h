@@ -66,33 +66,33 @@ TZ_DISCARD_FLOAT(f64, u64, tz_u64, 0x8000000000000000ULL, 0x7ff0000000000000ULL)
 
 /* What stands beside nodata: of integers the multiple of 2 to the bits above it, or below where
  * there is none; of floats the next one up. */
-#define TZ_BESIDE_INTEGER(name, type, highest)                                                     \
-    TZ_FN type tz_beside_##name(type nodata, tz_u32 bits)                                          \
+#define TZ_NEIGHBOUR_INTEGER(name, type, highest)                                                  \
+    TZ_FN type tz_neighbour_##name(type nodata, tz_u32 bits)                                       \
     {                                                                                              \
         const type unit = (type)((type)1 << bits);                                                 \
-        const type room = (type)((type)(highest)-nodata);                                          \
-        return (type)(room >= unit ? nodata + unit : nodata - unit);                               \
+        const type headroom = (type)((type)(highest)-nodata);                                      \
+        return (type)(headroom >= unit ? nodata + unit : nodata - unit);                           \
     }
-TZ_BESIDE_INTEGER(u8, tz_u8, 0xff)
-TZ_BESIDE_INTEGER(i8, tz_u8, 0x7f)
-TZ_BESIDE_INTEGER(u16, tz_u16, 0xffff)
-TZ_BESIDE_INTEGER(i16, tz_u16, 0x7fff)
-TZ_BESIDE_INTEGER(u32, tz_u32, 0xffffffffu)
-TZ_BESIDE_INTEGER(i32, tz_u32, 0x7fffffff)
-TZ_BESIDE_INTEGER(u64, tz_u64, 0xffffffffffffffffULL)
-TZ_BESIDE_INTEGER(i64, tz_u64, 0x7fffffffffffffffLL)
+TZ_NEIGHBOUR_INTEGER(u8, tz_u8, 0xff)
+TZ_NEIGHBOUR_INTEGER(i8, tz_u8, 0x7f)
+TZ_NEIGHBOUR_INTEGER(u16, tz_u16, 0xffff)
+TZ_NEIGHBOUR_INTEGER(i16, tz_u16, 0x7fff)
+TZ_NEIGHBOUR_INTEGER(u32, tz_u32, 0xffffffffu)
+TZ_NEIGHBOUR_INTEGER(i32, tz_u32, 0x7fffffff)
+TZ_NEIGHBOUR_INTEGER(u64, tz_u64, 0xffffffffffffffffULL)
+TZ_NEIGHBOUR_INTEGER(i64, tz_u64, 0x7fffffffffffffffLL)
 
-#define TZ_BESIDE_FLOAT(name, type, sign)                                                          \
-    TZ_FN type tz_beside_##name(type nodata, tz_u32 bits)                                          \
+#define TZ_NEIGHBOUR_FLOAT(name, type, sign)                                                       \
+    TZ_FN type tz_neighbour_##name(type nodata, tz_u32 bits)                                       \
     {                                                                                              \
         (void)bits;                                                                                \
         return (type)(nodata > (type)(sign)    ? nodata - 1                                        \
                       : nodata == (type)(sign) ? 1                                                 \
                                                : nodata + 1);                                      \
     }
-TZ_BESIDE_FLOAT(f16, tz_u16, 0x8000u)
-TZ_BESIDE_FLOAT(f32, tz_u32, 0x80000000u)
-TZ_BESIDE_FLOAT(f64, tz_u64, 0x8000000000000000ULL)
+TZ_NEIGHBOUR_FLOAT(f16, tz_u16, 0x8000u)
+TZ_NEIGHBOUR_FLOAT(f32, tz_u32, 0x80000000u)
+TZ_NEIGHBOUR_FLOAT(f64, tz_u64, 0x8000000000000000ULL)
 
 /* One that comes to equal nodata becomes beside instead, one that is nodata stays. minus_zero
  * equals 0, where there are two of them. A row: one sample of every pixel. */
@@ -101,20 +101,21 @@ TZ_BESIDE_FLOAT(f64, tz_u64, 0x8000000000000000ULL)
     {                                                                                              \
         return a == b || (type)(a | b) == (type)(minus_zero);                                      \
     }                                                                                              \
-    TZ_FN type tz_discard_beside_##name(type x, tz_u32 bits, tz_u32 has_nodata, type nodata,       \
-                                        type beside)                                               \
+    TZ_FN type tz_discard_near_nodata_##name(type x, tz_u32 bits, tz_u32 has_nodata, type nodata,  \
+                                             type neighbour)                                       \
     {                                                                                              \
         const type y = tz_discard_##name(x, bits);                                                 \
-        const type z = has_nodata && tz_equal_##name(y, nodata) ? beside : y;                      \
+        const type z = has_nodata && tz_equal_##name(y, nodata) ? neighbour : y;                   \
         return has_nodata && tz_equal_##name(x, nodata) ? x : z;                                   \
     }                                                                                              \
     TZ_FN void tz_discard_row_##name(TZ_GLOBAL tz_u8 *row, tz_u64 pixels, tz_u32 samples,          \
-                                     tz_u32 bits, tz_u32 has_nodata, type nodata, type beside)     \
+                                     tz_u32 bits, tz_u32 has_nodata, type nodata, type neighbour)  \
     {                                                                                              \
         for (tz_u64 i = 0; i < pixels; i++) {                                                      \
             TZ_GLOBAL tz_u8 *p = row + i * samples * sizeof(type);                                 \
             const type x = tz_load_##width(p);                                                     \
-            tz_store_##width(p, tz_discard_beside_##name(x, bits, has_nodata, nodata, beside));    \
+            tz_store_##width(                                                                      \
+                p, tz_discard_near_nodata_##name(x, bits, has_nodata, nodata, neighbour));         \
         }                                                                                          \
     }
 TZ_DISCARD_ROW(u8, u8, tz_u8, 0)

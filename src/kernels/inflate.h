@@ -12,42 +12,44 @@
  *     0x8000 | start << 4 | bits of the index   a further table
  *
  * Tables are small because each item has its own: they are in the work memory, of which the caller
- * hands out TZ_INFLATE_WORK entries. TZ_WORK is its address space, global unless said otherwise. */
+ * hands out TZ_INFLATE_SCRATCH entries. TZ_SCRATCH_SPACE is its address space, global unless said
+ * otherwise. */
 #ifndef TZ_KERNELS_INFLATE_H
 #define TZ_KERNELS_INFLATE_H
 
 #include "kernels/adler32.h"
-#include "kernels/copies.h"
+#include "kernels/copy_queue.h"
 #include "kernels/kernel.h"
 #include "kernels/status.h"
 #include "kernels/zlib_frame.h"
 
-#ifndef TZ_WORK
-#define TZ_WORK TZ_GLOBAL
+#ifndef TZ_SCRATCH_SPACE
+#define TZ_SCRATCH_SPACE TZ_GLOBAL
 #endif
 
 /* Entries that codes of 288 or 32 symbols of up to 15 bits need at most, and 19 of up to 7 bits. */
-#define TZ_INFLATE_LENGTH_BITS   10u
-#define TZ_INFLATE_LENGTH_SIZE   1334u
+#define TZ_INFLATE_LITLEN_BITS   10u
+#define TZ_INFLATE_LITLEN_SIZE   1334u
 #define TZ_INFLATE_DISTANCE_BITS 8u
 #define TZ_INFLATE_DISTANCE_SIZE 402u
-#define TZ_INFLATE_FIRST_BITS    7u
-#define TZ_INFLATE_FIRST_SIZE    128u
+#define TZ_INFLATE_PRECODE_BITS  7u
+#define TZ_INFLATE_PRECODE_SIZE  128u
 
-#define TZ_INFLATE_MAX_WORD  15u
-#define TZ_INFLATE_LENGTHS   288u /* symbols of literals and lengths */
-#define TZ_INFLATE_DISTANCES 32u
+#define TZ_INFLATE_MAX_CODE_LENGTH  15u
+#define TZ_INFLATE_LITLEN_SYMBOLS   288u /* symbols of literals and lengths */
+#define TZ_INFLATE_DISTANCE_SYMBOLS 32u
 
 /* Places in the work memory. The code of the code lengths is not needed any more when the table of
  * literals and lengths is made. */
-#define TZ_INFLATE_LENGTH_AT   0u
-#define TZ_INFLATE_DISTANCE_AT TZ_INFLATE_LENGTH_SIZE
-#define TZ_INFLATE_SORTED_AT   (TZ_INFLATE_DISTANCE_AT + TZ_INFLATE_DISTANCE_SIZE)
-#define TZ_INFLATE_WIDTHS_AT   (TZ_INFLATE_SORTED_AT + TZ_INFLATE_LENGTHS)
-#define TZ_INFLATE_WORK        (TZ_INFLATE_WIDTHS_AT + TZ_INFLATE_LENGTHS + TZ_INFLATE_DISTANCES)
+#define TZ_INFLATE_LITLEN_AT       0u
+#define TZ_INFLATE_DISTANCE_AT     TZ_INFLATE_LITLEN_SIZE
+#define TZ_INFLATE_SORTED_AT       (TZ_INFLATE_DISTANCE_AT + TZ_INFLATE_DISTANCE_SIZE)
+#define TZ_INFLATE_CODE_LENGTHS_AT (TZ_INFLATE_SORTED_AT + TZ_INFLATE_LITLEN_SYMBOLS)
+#define TZ_INFLATE_SCRATCH                                                                         \
+    (TZ_INFLATE_CODE_LENGTHS_AT + TZ_INFLATE_LITLEN_SYMBOLS + TZ_INFLATE_DISTANCE_SYMBOLS)
 
-#define TZ_INFLATE_FURTHER 0x8000u
-#define TZ_INFLATE_END     256u /* the symbol that ends a block */
+#define TZ_INFLATE_SUBTABLE 0x8000u
+#define TZ_INFLATE_END      256u /* the symbol that ends a block */
 
 /* The stream at work. Behind its end come zeros, which may be looked at but not used up: pos counts
  * them too. */
@@ -60,7 +62,7 @@ typedef struct tz_inflate_bits {
 } tz_inflate_bits;
 
 /* At least 57 bits: enough for a length and a distance. */
-TZ_FN void tz_inflate_fill(tz_inflate_bits *bits)
+TZ_FN void tz_inflate_refill(tz_inflate_bits *bits)
 {
     while (bits->count <= 56u) {
         if (bits->pos < bits->size)
@@ -70,16 +72,16 @@ TZ_FN void tz_inflate_fill(tz_inflate_bits *bits)
     }
 }
 
-TZ_FN void tz_inflate_drop(tz_inflate_bits *bits, tz_u32 count)
+TZ_FN void tz_inflate_skip_bits(tz_inflate_bits *bits, tz_u32 count)
 {
     bits->hold >>= count;
     bits->count -= count;
 }
 
-TZ_FN tz_u32 tz_inflate_take(tz_inflate_bits *bits, tz_u32 count)
+TZ_FN tz_u32 tz_inflate_read_bits(tz_inflate_bits *bits, tz_u32 count)
 {
     const tz_u32 value = (tz_u32)bits->hold & ((1u << count) - 1u);
-    tz_inflate_drop(bits, count);
+    tz_inflate_skip_bits(bits, count);
     return value;
 }
 
@@ -89,7 +91,7 @@ TZ_FN tz_u32 tz_inflate_used(const tz_inflate_bits *bits)
     return bits->pos - (bits->count >> 3);
 }
 
-TZ_FN int tz_inflate_is_over(const tz_inflate_bits *bits)
+TZ_FN int tz_inflate_is_overread(const tz_inflate_bits *bits)
 {
     return tz_inflate_used(bits) > bits->size;
 }
@@ -98,119 +100,119 @@ TZ_FN int tz_inflate_is_over(const tz_inflate_bits *bits)
 
 /* The words of a code, in their order. */
 typedef struct tz_inflate_code {
-    tz_u16 counts[TZ_INFLATE_MAX_WORD + 1u]; /* words of each width */
-    tz_u32 longest;
+    tz_u16 counts[TZ_INFLATE_MAX_CODE_LENGTH + 1u]; /* words of each width */
+    tz_u32 max_length;
     tz_u32 symbols; /* that have a word */
 } tz_inflate_code;
 
 /* Sorts the symbols by the widths of their words; the first of none is 0. */
-TZ_FN void tz_inflate_sort(const TZ_WORK tz_u16 *widths, tz_u32 symbols, TZ_WORK tz_u16 *sorted,
-                           tz_inflate_code *code)
+TZ_FN void tz_inflate_sort(const TZ_SCRATCH_SPACE tz_u16 *code_lengths, tz_u32 symbols,
+                           TZ_SCRATCH_SPACE tz_u16 *sorted, tz_inflate_code *code)
 {
-    tz_u32 starts[TZ_INFLATE_MAX_WORD + 2u];
-    for (tz_u32 width = 0u; width <= TZ_INFLATE_MAX_WORD; width++)
-        code->counts[width] = 0;
+    tz_u32 starts[TZ_INFLATE_MAX_CODE_LENGTH + 2u];
+    for (tz_u32 length = 0u; length <= TZ_INFLATE_MAX_CODE_LENGTH; length++)
+        code->counts[length] = 0;
     for (tz_u32 i = 0u; i < symbols; i++)
-        code->counts[widths[i]]++;
-    code->longest = 0u;
+        code->counts[code_lengths[i]]++;
+    code->max_length = 0u;
     starts[1] = 0u;
-    for (tz_u32 width = 1u; width <= TZ_INFLATE_MAX_WORD; width++) {
-        starts[width + 1u] = starts[width] + code->counts[width];
-        if (code->counts[width])
-            code->longest = width;
+    for (tz_u32 length = 1u; length <= TZ_INFLATE_MAX_CODE_LENGTH; length++) {
+        starts[length + 1u] = starts[length] + code->counts[length];
+        if (code->counts[length])
+            code->max_length = length;
     }
-    code->symbols = starts[TZ_INFLATE_MAX_WORD + 1u];
+    code->symbols = starts[TZ_INFLATE_MAX_CODE_LENGTH + 1u];
     sorted[0] = 0u;
     for (tz_u32 i = 0u; i < symbols; i++) {
-        if (widths[i])
-            sorted[starts[widths[i]]++] = (tz_u16)i;
+        if (code_lengths[i])
+            sorted[starts[code_lengths[i]]++] = (tz_u16)i;
     }
 }
 
 /* Words that the code leaves free, out of two to the power of the longest width; more than that
  * when it has too many. */
-TZ_FN tz_u32 tz_inflate_free_words(const tz_inflate_code *code)
+TZ_FN tz_u32 tz_inflate_unused_codewords(const tz_inflate_code *code)
 {
-    tz_u32 free_words = 1u;
-    for (tz_u32 width = 1u; width <= code->longest; width++) {
-        free_words = 2u * free_words;
-        if (code->counts[width] > free_words)
+    tz_u32 unused_codewords = 1u;
+    for (tz_u32 length = 1u; length <= code->max_length; length++) {
+        unused_codewords = 2u * unused_codewords;
+        if (code->counts[length] > unused_codewords)
             return 0xffffffffu;
-        free_words -= code->counts[width];
+        unused_codewords -= code->counts[length];
     }
-    return free_words;
+    return unused_codewords;
 }
 
 /* The next word of this width, as the stream has it, lowest bit first. */
-TZ_FN tz_u32 tz_inflate_next_word(tz_u32 word, tz_u32 width)
+TZ_FN tz_u32 tz_inflate_next_codeword(tz_u32 codeword, tz_u32 length)
 {
-    tz_u32 bit = 1u << (width - 1u);
-    while (word & bit)
+    tz_u32 bit = 1u << (length - 1u);
+    while (codeword & bit)
         bit >>= 1;
-    return bit ? (word & (bit - 1u)) | bit : 0u;
+    return bit ? (codeword & (bit - 1u)) | bit : 0u;
 }
 
 /* Index bits of a further table that begins with words of this width, of which left remain. */
-TZ_FN tz_u32 tz_inflate_further_bits(const tz_inflate_code *code, tz_u32 width, tz_u32 left,
-                                     tz_u32 main_bits)
+TZ_FN tz_u32 tz_inflate_subtable_bits(const tz_inflate_code *code, tz_u32 length, tz_u32 left,
+                                      tz_u32 main_bits)
 {
-    tz_u32 bits = width - main_bits;
+    tz_u32 bits = length - main_bits;
     tz_u32 used = left;
-    while (used < 1u << bits && width < code->longest) {
+    while (used < 1u << bits && length < code->max_length) {
         bits++;
-        width++;
-        used = 2u * used + code->counts[width];
+        length++;
+        used = 2u * used + code->counts[length];
     }
     return bits;
 }
 
 /* A table for a code that is complete. 0 when it does not fit, which cannot be. */
-TZ_FN int tz_inflate_fill_table(const tz_inflate_code *code, const TZ_WORK tz_u16 *sorted,
-                                TZ_WORK tz_u16 *table, tz_u32 main_bits, tz_u32 room)
+TZ_FN int tz_inflate_fill_table(const tz_inflate_code *code, const TZ_SCRATCH_SPACE tz_u16 *sorted,
+                                TZ_SCRATCH_SPACE tz_u16 *table, tz_u32 main_bits, tz_u32 capacity)
 {
-    tz_u32 word = 0u;
-    tz_u32 next = 0u;                     /* symbol in sorted */
-    tz_u32 prefix = 0xffffffffu;          /* of the further table */
-    tz_u32 start = 0u, further_bits = 0u; /* of it */
-    tz_u32 end = 1u << main_bits;         /* of all tables */
-    for (tz_u32 width = 1u; width <= code->longest; width++) {
-        for (tz_u32 left = code->counts[width]; left > 0u; left--) {
+    tz_u32 codeword = 0u;
+    tz_u32 next = 0u;                      /* symbol in sorted */
+    tz_u32 prefix = 0xffffffffu;           /* of the further table */
+    tz_u32 start = 0u, subtable_bits = 0u; /* of it */
+    tz_u32 end = 1u << main_bits;          /* of all tables */
+    for (tz_u32 length = 1u; length <= code->max_length; length++) {
+        for (tz_u32 left = code->counts[length]; left > 0u; left--) {
             const tz_u32 symbol = sorted[next++];
-            if (width <= main_bits) {
-                for (tz_u32 i = word; i < 1u << main_bits; i += 1u << width)
-                    table[i] = (tz_u16)(symbol << 4 | width);
+            if (length <= main_bits) {
+                for (tz_u32 i = codeword; i < 1u << main_bits; i += 1u << length)
+                    table[i] = (tz_u16)(symbol << 4 | length);
             } else {
-                if ((word & ((1u << main_bits) - 1u)) != prefix) {
-                    prefix = word & ((1u << main_bits) - 1u);
+                if ((codeword & ((1u << main_bits) - 1u)) != prefix) {
+                    prefix = codeword & ((1u << main_bits) - 1u);
                     start = end;
-                    further_bits = tz_inflate_further_bits(code, width, left, main_bits);
-                    end = start + (1u << further_bits);
-                    if (end > room)
+                    subtable_bits = tz_inflate_subtable_bits(code, length, left, main_bits);
+                    end = start + (1u << subtable_bits);
+                    if (end > capacity)
                         return 0;
-                    table[prefix] = (tz_u16)(TZ_INFLATE_FURTHER | start << 4 | further_bits);
+                    table[prefix] = (tz_u16)(TZ_INFLATE_SUBTABLE | start << 4 | subtable_bits);
                 }
-                for (tz_u32 i = word >> main_bits; i < 1u << further_bits;
-                     i += 1u << (width - main_bits))
-                    table[start + i] = (tz_u16)(symbol << 4 | (width - main_bits));
+                for (tz_u32 i = codeword >> main_bits; i < 1u << subtable_bits;
+                     i += 1u << (length - main_bits))
+                    table[start + i] = (tz_u16)(symbol << 4 | (length - main_bits));
             }
-            word = tz_inflate_next_word(word, width);
+            codeword = tz_inflate_next_codeword(codeword, length);
         }
     }
     return 1;
 }
 
 /* The table of a code whose widths are given; 0: it is none. */
-TZ_FN int tz_inflate_make_table(TZ_WORK tz_u16 *work, tz_u32 widths_at, tz_u32 symbols,
-                                tz_u32 table_at, tz_u32 main_bits, tz_u32 room)
+TZ_FN int tz_inflate_make_table(TZ_SCRATCH_SPACE tz_u16 *scratch, tz_u32 lengths_at, tz_u32 symbols,
+                                tz_u32 table_at, tz_u32 main_bits, tz_u32 capacity)
 {
-    TZ_WORK tz_u16 *table = work + table_at;
-    TZ_WORK tz_u16 *sorted = work + TZ_INFLATE_SORTED_AT;
+    TZ_SCRATCH_SPACE tz_u16 *table = scratch + table_at;
+    TZ_SCRATCH_SPACE tz_u16 *sorted = scratch + TZ_INFLATE_SORTED_AT;
     tz_inflate_code code;
-    tz_inflate_sort(work + widths_at, symbols, sorted, &code);
-    const tz_u32 free_words = tz_inflate_free_words(&code);
-    if (free_words == 0u)
-        return tz_inflate_fill_table(&code, sorted, table, main_bits, room);
-    if (code.symbols > 1u || code.longest > 1u)
+    tz_inflate_sort(scratch + lengths_at, symbols, sorted, &code);
+    const tz_u32 unused_codewords = tz_inflate_unused_codewords(&code);
+    if (unused_codewords == 0u)
+        return tz_inflate_fill_table(&code, sorted, table, main_bits, capacity);
+    if (code.symbols > 1u || code.max_length > 1u)
         return 0;
     for (tz_u32 i = 0u; i < 1u << main_bits; i++)
         table[i] = (tz_u16)((tz_u32)sorted[0] << 4 | 1u);
@@ -218,36 +220,37 @@ TZ_FN int tz_inflate_make_table(TZ_WORK tz_u16 *work, tz_u32 widths_at, tz_u32 s
 }
 
 /* The symbol of the next word. Its bits must be there. */
-TZ_FN tz_u32 tz_inflate_symbol(tz_inflate_bits *bits, const TZ_WORK tz_u16 *table, tz_u32 main_bits)
+TZ_FN tz_u32 tz_inflate_read_symbol(tz_inflate_bits *bits, const TZ_SCRATCH_SPACE tz_u16 *table,
+                                    tz_u32 main_bits)
 {
     tz_u32 entry = table[(tz_u32)bits->hold & ((1u << main_bits) - 1u)];
-    if (entry & TZ_INFLATE_FURTHER) {
-        tz_inflate_drop(bits, main_bits);
+    if (entry & TZ_INFLATE_SUBTABLE) {
+        tz_inflate_skip_bits(bits, main_bits);
         entry = table[(entry >> 4 & 0x7ffu) + ((tz_u32)bits->hold & ((1u << (entry & 15u)) - 1u))];
     }
-    tz_inflate_drop(bits, entry & 15u);
+    tz_inflate_skip_bits(bits, entry & 15u);
     return entry >> 4;
 }
 
 /* ---- blocks ---- */
 
 /* The tile at work. */
-typedef struct tz_inflate_run {
+typedef struct tz_inflate_decoder {
     tz_inflate_bits bits;
     TZ_GLOBAL tz_u8 *out;
     tz_u32 size;
     tz_u32 made;
-    TZ_WORK tz_u16 *work;
+    TZ_SCRATCH_SPACE tz_u16 *scratch;
     tz_u32 has_fixed; /* the tables are those of blocks with fixed codes */
     tz_u32 in_block;  /* symbols follow, and not the head of a block */
     tz_u32 last;      /* no block follows this one */
-} tz_inflate_run;
+} tz_inflate_decoder;
 
 /* A block of bytes as they are: so many, from there in the stream. They count as made. */
-TZ_FN tz_u32 tz_inflate_stored(tz_inflate_run *run, tz_u32 *from, tz_u32 *count)
+TZ_FN tz_u32 tz_inflate_stored_block(tz_inflate_decoder *decoder, tz_u32 *from, tz_u32 *count)
 {
-    tz_inflate_bits *bits = &run->bits;
-    tz_inflate_drop(bits, bits->count & 7u); /* to the next whole byte */
+    tz_inflate_bits *bits = &decoder->bits;
+    tz_inflate_skip_bits(bits, bits->count & 7u); /* to the next whole byte */
     tz_u32 at = tz_inflate_used(bits);
     if (at > bits->size || bits->size - at < 4u)
         return TZ_DECODE_TRUNCATED;
@@ -256,13 +259,13 @@ TZ_FN tz_u32 tz_inflate_stored(tz_inflate_run *run, tz_u32 *from, tz_u32 *count)
     at += 4u;
     if ((size ^ inverse) != 0xffffu)
         return TZ_DECODE_BAD_BLOCK;
-    if (size > run->size - run->made)
+    if (size > decoder->size - decoder->made)
         return TZ_DECODE_TOO_LONG;
     if (size > bits->size - at)
         return TZ_DECODE_TRUNCATED;
     *from = at;
     *count = size;
-    run->made += size;
+    decoder->made += size;
     bits->pos = at + size;
     bits->hold = 0u;
     bits->count = 0u;
@@ -270,260 +273,266 @@ TZ_FN tz_u32 tz_inflate_stored(tz_inflate_run *run, tz_u32 *from, tz_u32 *count)
 }
 
 /* The widths of both codes, in symbols of a code of their own. */
-TZ_FN tz_u32 tz_inflate_read_widths(tz_inflate_run *run, tz_u32 count)
+TZ_FN tz_u32 tz_inflate_read_code_lengths(tz_inflate_decoder *decoder, tz_u32 count)
 {
-    tz_inflate_bits *bits = &run->bits;
-    TZ_WORK tz_u16 *widths = run->work + TZ_INFLATE_WIDTHS_AT;
+    tz_inflate_bits *bits = &decoder->bits;
+    TZ_SCRATCH_SPACE tz_u16 *code_lengths = decoder->scratch + TZ_INFLATE_CODE_LENGTHS_AT;
     tz_u32 done = 0u;
     while (done < count) {
-        tz_inflate_fill(bits);
-        const tz_u32 symbol =
-            tz_inflate_symbol(bits, run->work + TZ_INFLATE_LENGTH_AT, TZ_INFLATE_FIRST_BITS);
+        tz_inflate_refill(bits);
+        const tz_u32 symbol = tz_inflate_read_symbol(bits, decoder->scratch + TZ_INFLATE_LITLEN_AT,
+                                                     TZ_INFLATE_PRECODE_BITS);
         tz_u32 repeat = 1u;
-        tz_u32 width = symbol;
+        tz_u32 length = symbol;
         if (symbol == 16u) {
             if (done == 0u)
                 return TZ_DECODE_BAD_CODE;
-            width = widths[done - 1u];
-            repeat = 3u + tz_inflate_take(bits, 2u);
+            length = code_lengths[done - 1u];
+            repeat = 3u + tz_inflate_read_bits(bits, 2u);
         } else if (symbol > 16u) {
-            width = 0u;
-            repeat =
-                symbol == 17u ? 3u + tz_inflate_take(bits, 3u) : 11u + tz_inflate_take(bits, 7u);
+            length = 0u;
+            repeat = symbol == 17u ? 3u + tz_inflate_read_bits(bits, 3u)
+                                   : 11u + tz_inflate_read_bits(bits, 7u);
         }
-        if (tz_inflate_is_over(bits))
+        if (tz_inflate_is_overread(bits))
             return TZ_DECODE_TRUNCATED;
         if (repeat > count - done)
             return TZ_DECODE_UNSURE; /* libdeflate 1.14 takes this, 1.26 does not */
         for (; repeat > 0u; repeat--)
-            widths[done++] = (tz_u16)width;
+            code_lengths[done++] = (tz_u16)length;
     }
     return TZ_DECODE_OK;
 }
 
 /* The place of the width that comes as number i, of the symbols in which widths are stored: those
  * that are often 0 come last. */
-TZ_FN tz_u32 tz_inflate_place(tz_u32 i)
+TZ_FN tz_u32 tz_inflate_precode_symbol(tz_u32 i)
 {
     if (i < 4u)
         return i < 3u ? 16u + i : 0u;
     return i & 1u ? 8u - (i - 3u) / 2u : 8u + (i - 4u) / 2u;
 }
 
-TZ_FN tz_u32 tz_inflate_read_codes(tz_inflate_run *run)
+TZ_FN tz_u32 tz_inflate_read_codes(tz_inflate_decoder *decoder)
 {
-    tz_inflate_bits *bits = &run->bits;
-    TZ_WORK tz_u16 *widths = run->work + TZ_INFLATE_WIDTHS_AT;
-    const tz_u32 lengths = 257u + tz_inflate_take(bits, 5u);
-    const tz_u32 distances = 1u + tz_inflate_take(bits, 5u);
-    const tz_u32 first = 4u + tz_inflate_take(bits, 4u);
+    tz_inflate_bits *bits = &decoder->bits;
+    TZ_SCRATCH_SPACE tz_u16 *code_lengths = decoder->scratch + TZ_INFLATE_CODE_LENGTHS_AT;
+    const tz_u32 litlen_count = 257u + tz_inflate_read_bits(bits, 5u);
+    const tz_u32 distance_count = 1u + tz_inflate_read_bits(bits, 5u);
+    const tz_u32 precode_count = 4u + tz_inflate_read_bits(bits, 4u);
     for (tz_u32 i = 0u; i < 19u; i++) {
-        tz_inflate_fill(bits);
-        widths[tz_inflate_place(i)] = (tz_u16)(i < first ? tz_inflate_take(bits, 3u) : 0u);
+        tz_inflate_refill(bits);
+        code_lengths[tz_inflate_precode_symbol(i)] =
+            (tz_u16)(i < precode_count ? tz_inflate_read_bits(bits, 3u) : 0u);
     }
-    if (tz_inflate_is_over(bits))
+    if (tz_inflate_is_overread(bits))
         return TZ_DECODE_TRUNCATED;
-    if (!tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT, 19u, TZ_INFLATE_LENGTH_AT,
-                               TZ_INFLATE_FIRST_BITS, TZ_INFLATE_FIRST_SIZE))
+    if (!tz_inflate_make_table(decoder->scratch, TZ_INFLATE_CODE_LENGTHS_AT, 19u,
+                               TZ_INFLATE_LITLEN_AT, TZ_INFLATE_PRECODE_BITS,
+                               TZ_INFLATE_PRECODE_SIZE))
         return TZ_DECODE_BAD_CODE;
-    const tz_u32 status = tz_inflate_read_widths(run, lengths + distances);
+    const tz_u32 status = tz_inflate_read_code_lengths(decoder, litlen_count + distance_count);
     if (status != TZ_DECODE_OK)
         return status;
-    if (widths[TZ_INFLATE_END] == 0)
+    if (code_lengths[TZ_INFLATE_END] == 0)
         return TZ_DECODE_BAD_CODE; /* such a block has no end */
-    if (!tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT, lengths, TZ_INFLATE_LENGTH_AT,
-                               TZ_INFLATE_LENGTH_BITS, TZ_INFLATE_LENGTH_SIZE) ||
-        !tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT + lengths, distances,
-                               TZ_INFLATE_DISTANCE_AT, TZ_INFLATE_DISTANCE_BITS,
+    if (!tz_inflate_make_table(decoder->scratch, TZ_INFLATE_CODE_LENGTHS_AT, litlen_count,
+                               TZ_INFLATE_LITLEN_AT, TZ_INFLATE_LITLEN_BITS,
+                               TZ_INFLATE_LITLEN_SIZE) ||
+        !tz_inflate_make_table(decoder->scratch, TZ_INFLATE_CODE_LENGTHS_AT + litlen_count,
+                               distance_count, TZ_INFLATE_DISTANCE_AT, TZ_INFLATE_DISTANCE_BITS,
                                TZ_INFLATE_DISTANCE_SIZE))
         return TZ_DECODE_BAD_CODE;
     return TZ_DECODE_OK;
 }
 
-TZ_FN void tz_inflate_fixed_codes(tz_inflate_run *run)
+TZ_FN void tz_inflate_make_fixed_codes(tz_inflate_decoder *decoder)
 {
-    TZ_WORK tz_u16 *widths = run->work + TZ_INFLATE_WIDTHS_AT;
-    for (tz_u32 i = 0u; i < TZ_INFLATE_LENGTHS; i++)
-        widths[i] = (tz_u16)(i < 144u ? 8u : i < 256u ? 9u : i < 280u ? 7u : 8u);
-    for (tz_u32 i = 0u; i < TZ_INFLATE_DISTANCES; i++)
-        widths[TZ_INFLATE_LENGTHS + i] = 5;
-    tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT, TZ_INFLATE_LENGTHS, TZ_INFLATE_LENGTH_AT,
-                          TZ_INFLATE_LENGTH_BITS, TZ_INFLATE_LENGTH_SIZE);
-    tz_inflate_make_table(run->work, TZ_INFLATE_WIDTHS_AT + TZ_INFLATE_LENGTHS,
-                          TZ_INFLATE_DISTANCES, TZ_INFLATE_DISTANCE_AT, TZ_INFLATE_DISTANCE_BITS,
-                          TZ_INFLATE_DISTANCE_SIZE);
+    TZ_SCRATCH_SPACE tz_u16 *code_lengths = decoder->scratch + TZ_INFLATE_CODE_LENGTHS_AT;
+    for (tz_u32 i = 0u; i < TZ_INFLATE_LITLEN_SYMBOLS; i++)
+        code_lengths[i] = (tz_u16)(i < 144u ? 8u : i < 256u ? 9u : i < 280u ? 7u : 8u);
+    for (tz_u32 i = 0u; i < TZ_INFLATE_DISTANCE_SYMBOLS; i++)
+        code_lengths[TZ_INFLATE_LITLEN_SYMBOLS + i] = 5;
+    tz_inflate_make_table(decoder->scratch, TZ_INFLATE_CODE_LENGTHS_AT, TZ_INFLATE_LITLEN_SYMBOLS,
+                          TZ_INFLATE_LITLEN_AT, TZ_INFLATE_LITLEN_BITS, TZ_INFLATE_LITLEN_SIZE);
+    tz_inflate_make_table(decoder->scratch, TZ_INFLATE_CODE_LENGTHS_AT + TZ_INFLATE_LITLEN_SYMBOLS,
+                          TZ_INFLATE_DISTANCE_SYMBOLS, TZ_INFLATE_DISTANCE_AT,
+                          TZ_INFLATE_DISTANCE_BITS, TZ_INFLATE_DISTANCE_SIZE);
 }
 
 /* Bytes to copy, from a symbol above 256. Four symbols share a number of further bits. */
-TZ_FN tz_u32 tz_inflate_length(tz_inflate_bits *bits, tz_u32 symbol)
+TZ_FN tz_u32 tz_inflate_read_length(tz_inflate_bits *bits, tz_u32 symbol)
 {
     const tz_u32 i = symbol - 257u;
     if (i < 8u)
         return 3u + i;
     if (i >= 28u)
         return 258u;
-    const tz_u32 more = (i >> 2) - 1u;
-    return 3u + ((4u + (i & 3u)) << more) + tz_inflate_take(bits, more);
+    const tz_u32 extra_bits = (i >> 2) - 1u;
+    return 3u + ((4u + (i & 3u)) << extra_bits) + tz_inflate_read_bits(bits, extra_bits);
 }
 
 /* How far before. Two symbols share a number of further bits. */
-TZ_FN tz_u32 tz_inflate_distance(tz_inflate_bits *bits, tz_u32 symbol)
+TZ_FN tz_u32 tz_inflate_read_distance(tz_inflate_bits *bits, tz_u32 symbol)
 {
     if (symbol < 4u)
         return 1u + symbol;
     const tz_u32 i = symbol < 29u ? symbol : 29u;
-    const tz_u32 more = (i >> 1) - 1u;
-    return 1u + ((2u + (i & 1u)) << more) + tz_inflate_take(bits, more);
+    const tz_u32 extra_bits = (i >> 1) - 1u;
+    return 1u + ((2u + (i & 1u)) << extra_bits) + tz_inflate_read_bits(bits, extra_bits);
 }
 
 /* A length and its distance, which follow what was made. */
-TZ_FN tz_u32 tz_inflate_match(tz_inflate_run *run, tz_u32 symbol, tz_u32 *source, tz_u32 *size)
+TZ_FN tz_u32 tz_inflate_read_match(tz_inflate_decoder *decoder, tz_u32 symbol, tz_u32 *source,
+                                   tz_u32 *size)
 {
-    tz_inflate_bits *bits = &run->bits;
-    *size = tz_inflate_length(bits, symbol);
-    *source = tz_inflate_distance(bits, tz_inflate_symbol(bits, run->work + TZ_INFLATE_DISTANCE_AT,
-                                                          TZ_INFLATE_DISTANCE_BITS));
-    if (tz_inflate_is_over(bits))
+    tz_inflate_bits *bits = &decoder->bits;
+    *size = tz_inflate_read_length(bits, symbol);
+    *source = tz_inflate_read_distance(
+        bits, tz_inflate_read_symbol(bits, decoder->scratch + TZ_INFLATE_DISTANCE_AT,
+                                     TZ_INFLATE_DISTANCE_BITS));
+    if (tz_inflate_is_overread(bits))
         return TZ_DECODE_TRUNCATED;
-    if (*source > run->made)
+    if (*source > decoder->made)
         return TZ_DECODE_BAD_DISTANCE;
-    if (*size > run->size - run->made)
+    if (*size > decoder->size - decoder->made)
         return TZ_DECODE_TOO_LONG;
-    run->made += *size;
+    decoder->made += *size;
     return TZ_DECODE_OK;
 }
 
 /* The next symbol of a block and the bytes that it makes, which are none where the block ends. */
-TZ_FN tz_u32 tz_inflate_next(tz_inflate_run *run, tz_u32 *source, tz_u32 *size)
+TZ_FN tz_u32 tz_inflate_next_symbol(tz_inflate_decoder *decoder, tz_u32 *source, tz_u32 *size)
 {
-    tz_inflate_bits *bits = &run->bits;
-    tz_inflate_fill(bits);
-    const tz_u32 symbol =
-        tz_inflate_symbol(bits, run->work + TZ_INFLATE_LENGTH_AT, TZ_INFLATE_LENGTH_BITS);
+    tz_inflate_bits *bits = &decoder->bits;
+    tz_inflate_refill(bits);
+    const tz_u32 symbol = tz_inflate_read_symbol(bits, decoder->scratch + TZ_INFLATE_LITLEN_AT,
+                                                 TZ_INFLATE_LITLEN_BITS);
     if (symbol > TZ_INFLATE_END)
-        return tz_inflate_match(run, symbol, source, size);
+        return tz_inflate_read_match(decoder, symbol, source, size);
     *size = 0u;
-    if (tz_inflate_is_over(bits))
+    if (tz_inflate_is_overread(bits))
         return TZ_DECODE_TRUNCATED;
     if (symbol == TZ_INFLATE_END) {
-        run->in_block = 0u;
+        decoder->in_block = 0u;
         return TZ_DECODE_OK;
     }
-    if (run->made == run->size)
+    if (decoder->made == decoder->size)
         return TZ_DECODE_TOO_LONG;
     *source = TZ_LITERAL | symbol;
     *size = 1u;
-    run->made++;
+    decoder->made++;
     return TZ_DECODE_OK;
 }
 
 /* The head of a block, and its tables. A block of stored bytes is done with that: *from, *count. */
-TZ_FN tz_u32 tz_inflate_head(tz_inflate_run *run, tz_u32 *from, tz_u32 *count)
+TZ_FN tz_u32 tz_inflate_read_block_header(tz_inflate_decoder *decoder, tz_u32 *from, tz_u32 *count)
 {
-    tz_inflate_fill(&run->bits);
-    run->last = tz_inflate_take(&run->bits, 1u);
-    const tz_u32 kind = tz_inflate_take(&run->bits, 2u);
+    tz_inflate_refill(&decoder->bits);
+    decoder->last = tz_inflate_read_bits(&decoder->bits, 1u);
+    const tz_u32 kind = tz_inflate_read_bits(&decoder->bits, 2u);
     *count = 0u;
-    if (tz_inflate_is_over(&run->bits))
+    if (tz_inflate_is_overread(&decoder->bits))
         return TZ_DECODE_TRUNCATED;
     if (kind == 3u)
         return TZ_DECODE_BAD_BLOCK;
     if (kind == 0u)
-        return tz_inflate_stored(run, from, count);
-    run->in_block = 1u;
+        return tz_inflate_stored_block(decoder, from, count);
+    decoder->in_block = 1u;
     if (kind == 2u) {
-        run->has_fixed = 0u;
-        return tz_inflate_read_codes(run);
+        decoder->has_fixed = 0u;
+        return tz_inflate_read_codes(decoder);
     }
-    if (!run->has_fixed) {
-        run->has_fixed = 1u;
-        tz_inflate_fixed_codes(run);
+    if (!decoder->has_fixed) {
+        decoder->has_fixed = 1u;
+        tz_inflate_make_fixed_codes(decoder);
     }
     return TZ_DECODE_OK;
 }
 
 /* ---- tiles ---- */
 
-TZ_FN tz_inflate_run tz_inflate_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
-                                      TZ_GLOBAL tz_u8 *out, tz_u32 size, TZ_WORK tz_u16 *work)
+TZ_FN tz_inflate_decoder tz_inflate_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
+                                          TZ_GLOBAL tz_u8 *out, tz_u32 size,
+                                          TZ_SCRATCH_SPACE tz_u16 *scratch)
 {
-    tz_inflate_run run;
-    run.bits.in = in;
-    run.bits.size = in_size;
-    run.bits.pos = 0u;
-    run.bits.hold = 0u;
-    run.bits.count = 0u;
-    run.out = out;
-    run.size = size;
-    run.made = 0u;
-    run.work = work;
-    run.has_fixed = 0u;
-    run.in_block = 0u;
-    run.last = 0u;
-    return run;
+    tz_inflate_decoder decoder;
+    decoder.bits.in = in;
+    decoder.bits.size = in_size;
+    decoder.bits.pos = 0u;
+    decoder.bits.hold = 0u;
+    decoder.bits.count = 0u;
+    decoder.out = out;
+    decoder.size = size;
+    decoder.made = 0u;
+    decoder.scratch = scratch;
+    decoder.has_fixed = 0u;
+    decoder.in_block = 0u;
+    decoder.last = 0u;
+    return decoder;
 }
 
-TZ_FN tz_u32 tz_inflate_finish(const tz_inflate_run *run)
+TZ_FN tz_u32 tz_inflate_finish(const tz_inflate_decoder *decoder)
 {
-    return run->made == run->size ? TZ_DECODE_OK : TZ_DECODE_TOO_SHORT;
+    return decoder->made == decoder->size ? TZ_DECODE_OK : TZ_DECODE_TOO_SHORT;
 }
 
 /* The symbols of a block, by one item. */
-TZ_FN tz_u32 tz_inflate_symbols(tz_inflate_run *run)
+TZ_FN tz_u32 tz_inflate_decode_symbols(tz_inflate_decoder *decoder)
 {
-    while (run->in_block) {
+    while (decoder->in_block) {
         tz_u32 source = TZ_LITERAL;
         tz_u32 size = 0u;
-        const tz_u32 at = run->made;
-        const tz_u32 status = tz_inflate_next(run, &source, &size);
+        const tz_u32 at = decoder->made;
+        const tz_u32 status = tz_inflate_next_symbol(decoder, &source, &size);
         if (status != TZ_DECODE_OK)
             return status;
         if (size > 0u)
-            tz_copy(run->out, at, source, size);
+            tz_copy_match(decoder->out, at, source, size);
     }
     return TZ_DECODE_OK;
 }
 
 /* A bare stream that must make exactly size bytes, of which *used are read when it does; what comes
- * behind them is for the caller to judge. work: TZ_INFLATE_WORK entries. */
+ * behind them is for the caller to judge. work: TZ_INFLATE_SCRATCH entries. */
 TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                            tz_u32 size, TZ_WORK tz_u16 *work, tz_u32 *used)
+                            tz_u32 size, TZ_SCRATCH_SPACE tz_u16 *scratch, tz_u32 *used)
 {
-    tz_inflate_run run = tz_inflate_start(in, in_size, out, size, work);
-    while (!run.last) {
+    tz_inflate_decoder decoder = tz_inflate_start(in, in_size, out, size, scratch);
+    while (!decoder.last) {
         tz_u32 from = 0u;
         tz_u32 count = 0u;
-        const tz_u32 at = run.made;
-        tz_u32 status = tz_inflate_head(&run, &from, &count);
+        const tz_u32 at = decoder.made;
+        tz_u32 status = tz_inflate_read_block_header(&decoder, &from, &count);
         if (status != TZ_DECODE_OK)
             return status;
         for (tz_u32 i = 0u; i < count; i++)
             out[at + i] = in[from + i];
-        status = tz_inflate_symbols(&run);
+        status = tz_inflate_decode_symbols(&decoder);
         if (status != TZ_DECODE_OK)
             return status;
     }
-    *used = tz_inflate_used(&run.bits);
-    return tz_inflate_finish(&run);
+    *used = tz_inflate_used(&decoder.bits);
+    return tz_inflate_finish(&decoder);
 }
 
 /* The checksum behind the stream, of which *used bytes were read; they then count the frame too. */
 TZ_FN tz_u32 tz_inflate_checksum(const TZ_GLOBAL tz_u8 *in, tz_u32 *used)
 {
-    const TZ_GLOBAL tz_u8 *end = in + TZ_ZLIB_BEFORE + *used;
-    *used += TZ_ZLIB_AROUND;
+    const TZ_GLOBAL tz_u8 *end = in + TZ_ZLIB_HEADER_BYTES + *used;
+    *used += TZ_ZLIB_FRAME_BYTES;
     return tz_zlib_checksum(end);
 }
 
 /* One tile as TIFF stores it with compression 8 and 32946, by one item. */
 TZ_FN tz_u32 tz_inflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                             tz_u32 size, TZ_WORK tz_u16 *work)
+                             tz_u32 size, TZ_SCRATCH_SPACE tz_u16 *scratch)
 {
     tz_u32 used = 0u;
     tz_u32 status = tz_zlib_check_header(in, in_size);
     if (status == TZ_DECODE_OK)
-        status =
-            tz_inflate_raw(in + TZ_ZLIB_BEFORE, in_size - TZ_ZLIB_AROUND, out, size, work, &used);
+        status = tz_inflate_raw(in + TZ_ZLIB_HEADER_BYTES, in_size - TZ_ZLIB_FRAME_BYTES, out, size,
+                                scratch, &used);
     if (status != TZ_DECODE_OK)
         return status;
     if (tz_adler32(out, size) != tz_inflate_checksum(in, &used))
@@ -534,23 +543,23 @@ TZ_FN tz_u32 tz_inflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBA
 /* ---- by a group ---- */
 
 /* Item 0's part: fills the queue, up to the end of a block of stored bytes. */
-TZ_FN void tz_inflate_gather(tz_inflate_run *run, TZ_LOCAL tz_u32 *queue)
+TZ_FN void tz_inflate_fill_queue(tz_inflate_decoder *decoder, TZ_LOCAL tz_u32 *queue)
 {
-    tz_queue_begin(queue, run->made);
-    while (!tz_queue_is_full(queue)) {
+    tz_copy_queue_begin(queue, decoder->made);
+    while (!tz_copy_queue_is_full(queue)) {
         tz_u32 status, from = 0u, count = 0u, source = TZ_LITERAL, size = 0u;
-        if (run->in_block)
-            status = tz_inflate_next(run, &source, &size);
+        if (decoder->in_block)
+            status = tz_inflate_next_symbol(decoder, &source, &size);
         else
-            status = tz_inflate_head(run, &from, &count);
+            status = tz_inflate_read_block_header(decoder, &from, &count);
         if (status == TZ_DECODE_OK && size > 0u)
-            tz_queue_add(queue, source, size);
-        queue[TZ_QUEUE_FROM] = from;
-        queue[TZ_QUEUE_BYTES] = count;
-        if (status != TZ_DECODE_OK || (run->last && !run->in_block)) {
+            tz_copy_queue_add(queue, source, size);
+        queue[TZ_COPY_QUEUE_STORED_AT] = from;
+        queue[TZ_COPY_QUEUE_STORED_BYTES] = count;
+        if (status != TZ_DECODE_OK || (decoder->last && !decoder->in_block)) {
             if (status == TZ_DECODE_OK)
-                status = tz_inflate_finish(run);
-            tz_queue_end(queue, status, tz_inflate_used(&run->bits));
+                status = tz_inflate_finish(decoder);
+            tz_copy_queue_end(queue, status, tz_inflate_used(&decoder->bits));
             return;
         }
         if (count > 0u)
@@ -558,42 +567,44 @@ TZ_FN void tz_inflate_gather(tz_inflate_run *run, TZ_LOCAL tz_u32 *queue)
     }
 }
 
-/* As tz_inflate_raw; queue: TZ_QUEUE_WORDS. All items get the status and *used. */
-TZ_FN tz_u32 tz_inflate_group_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                                  tz_u32 size, TZ_WORK tz_u16 *work, TZ_LOCAL tz_u32 *queue,
-                                  tz_u32 *used)
+/* As tz_inflate_raw; queue: TZ_COPY_QUEUE_WORDS. All items get the status and *used. */
+TZ_FN tz_u32 tz_inflate_raw_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
+                                       TZ_GLOBAL tz_u8 *out, tz_u32 size,
+                                       TZ_SCRATCH_SPACE tz_u16 *scratch, TZ_LOCAL tz_u32 *queue,
+                                       tz_u32 *used)
 {
-    tz_inflate_run run = tz_inflate_start(in, in_size, out, size, work);
+    tz_inflate_decoder decoder = tz_inflate_start(in, in_size, out, size, scratch);
     tz_u32 over = 0u;
     tz_u32 status = TZ_DECODE_OK;
     while (!over) {
-        for (TZ_ITEMS(item)) {
-            if (item == 0u)
-                tz_inflate_gather(&run, queue);
+        for (TZ_EACH_WORK_ITEM(work_item)) {
+            if (work_item == 0u)
+                tz_inflate_fill_queue(&decoder, queue);
         }
         TZ_SYNC;
-        over = queue[TZ_QUEUE_OVER];
-        status = queue[TZ_QUEUE_STATE];
-        *used = queue[TZ_QUEUE_USED];
-        for (TZ_ITEMS(item))
-            tz_queue_write(queue, in, out, item);
+        over = queue[TZ_COPY_QUEUE_IS_LAST];
+        status = queue[TZ_COPY_QUEUE_STATUS];
+        *used = queue[TZ_COPY_QUEUE_USED];
+        for (TZ_EACH_WORK_ITEM(work_item))
+            tz_copy_queue_write(queue, in, out, work_item);
         TZ_SYNC;
     }
     return status;
 }
 
 /* As tz_inflate_tile. */
-TZ_FN tz_u32 tz_inflate_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                              tz_u32 size, TZ_WORK tz_u16 *work, TZ_LOCAL tz_u32 *queue)
+TZ_FN tz_u32 tz_inflate_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
+                                        TZ_GLOBAL tz_u8 *out, tz_u32 size,
+                                        TZ_SCRATCH_SPACE tz_u16 *scratch, TZ_LOCAL tz_u32 *queue)
 {
     tz_u32 used = 0u;
     tz_u32 status = tz_zlib_check_header(in, in_size);
     if (status == TZ_DECODE_OK)
-        status = tz_inflate_group_raw(in + TZ_ZLIB_BEFORE, in_size - TZ_ZLIB_AROUND, out, size,
-                                      work, queue, &used);
+        status = tz_inflate_raw_work_group(in + TZ_ZLIB_HEADER_BYTES, in_size - TZ_ZLIB_FRAME_BYTES,
+                                           out, size, scratch, queue, &used);
     if (status != TZ_DECODE_OK)
         return status;
-    if (tz_adler32_group(out, size, queue) != tz_inflate_checksum(in, &used))
+    if (tz_adler32_work_group(out, size, queue) != tz_inflate_checksum(in, &used))
         return TZ_DECODE_BAD_CHECKSUM;
     return TZ_DECODE_END(used, in_size);
 }

@@ -5,11 +5,11 @@
 #ifndef TZ_KERNELS_INSPECT_H
 #define TZ_KERNELS_INSPECT_H
 
-#include "kernels/items.h"
 #include "kernels/nan.h"
 #include "kernels/pack.h"
 #include "kernels/raw.h"
 #include "kernels/row_hash.h"
+#include "kernels/work_items.h"
 
 #define TZ_INSPECT_EMPTY 1u /* look for what is not the value */
 #define TZ_INSPECT_NAN   2u /* all NaN are the value */
@@ -19,7 +19,7 @@
 typedef struct tz_inspection {
     tz_u32 flags;
     tz_u32 size;  /* bytes of a word */
-    tz_u32 parts; /* words of a sample: 2 where it has 16 bytes */
+    tz_u32 words; /* words of a sample: 2 where it has 16 bytes */
     tz_u32 count; /* words of a row, without those that only fill the tile */
     tz_u32 rows;
     tz_u32 bits;
@@ -51,15 +51,15 @@ TZ_FN tz_u32 tz_word_misfit(const TZ_GLOBAL tz_u8 *p, const tz_inspection *how)
 
 /* Every lanes-th word of a row. */
 TZ_FN void tz_inspect_row(const TZ_GLOBAL tz_u8 *row, tz_u32 y, const tz_inspection *how,
-                          tz_u32 lane, tz_u32 lanes, tz_inspected *seen)
+                          tz_u32 work_item, tz_u32 work_items, tz_inspected *seen)
 {
-    for (tz_u32 i = lane; i < how->count; i += lanes) {
+    for (tz_u32 i = work_item; i < how->count; i += work_items) {
         const TZ_GLOBAL tz_u8 *p = row + (tz_u64)i * how->size;
         if (how->flags & TZ_INSPECT_EMPTY) {
             const tz_u64 word = tz_load_raw(p, how->size);
             seen->differs |= how->flags & TZ_INSPECT_NAN
                                  ? !tz_word_is_nan(word, how->size)
-                                 : word != how->value[i & (how->parts - 1u)];
+                                 : word != how->value[i & (how->words - 1u)];
         }
         if ((how->flags & TZ_INSPECT_FIT) && seen->first == ~(tz_u64)0 && tz_word_misfit(p, how))
             seen->first = (tz_u64)y * how->count + i;
@@ -68,7 +68,7 @@ TZ_FN void tz_inspect_row(const TZ_GLOBAL tz_u8 *row, tz_u32 y, const tz_inspect
 
 /* The same of all rows, as far as they can still tell anything. */
 TZ_FN tz_inspected tz_inspect_rows(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
-                                   tz_u32 lane, tz_u32 lanes)
+                                   tz_u32 work_item, tz_u32 work_items)
 {
     tz_inspected seen;
     seen.differs = 0u;
@@ -78,7 +78,7 @@ TZ_FN tz_inspected tz_inspect_rows(const TZ_GLOBAL tz_u8 *tile, const tz_inspect
     for (tz_u32 y = 0; wants && y < how->rows; y++) {
         if (seen.differs && !(how->flags & TZ_INSPECT_FIT))
             break;
-        tz_inspect_row(tile + y * how->row_bytes, y, how, lane, lanes, &seen);
+        tz_inspect_row(tile + y * how->row_bytes, y, how, work_item, work_items, &seen);
     }
     return seen;
 }
@@ -98,55 +98,56 @@ TZ_FN tz_inspected tz_inspect_tile(const TZ_GLOBAL tz_u8 *tile, const tz_inspect
 
 /* ---- by a group ---- */
 
-#define TZ_INSPECT_SHARED (2u * TZ_GROUP_SIZE) /* words of shared memory */
+#define TZ_INSPECT_SHARED (2u * TZ_WORK_GROUP_SIZE) /* words of shared memory */
 
 /* Row after row, each by as many items as the hash has lanes; of no rows 0. */
-TZ_FN tz_u64 tz_hash_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how, tz_u32 rows,
-                           TZ_LOCAL tz_u64 *shared)
+TZ_FN tz_u64 tz_hash_tile_work_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
+                                     tz_u32 rows, TZ_LOCAL tz_u64 *shared)
 {
     const tz_u64 size = (tz_u64)how->count * how->size;
-    for (TZ_ITEMS(item)) {
-        if (item == 0u)
-            shared[TZ_HASH_LANES] = 0u;
+    for (TZ_EACH_WORK_ITEM(work_item)) {
+        if (work_item == 0u)
+            shared[TZ_HASH_ACCUMULATORS] = 0u;
     }
     TZ_SYNC;
     for (tz_u32 y = 0; y < rows; y++) {
-        for (TZ_ITEMS(item)) {
-            if (item < TZ_HASH_LANES)
-                shared[item] =
-                    tz_hash_lane(shared[TZ_HASH_LANES], tile + y * how->row_bytes, size, item);
+        for (TZ_EACH_WORK_ITEM(work_item)) {
+            if (work_item < TZ_HASH_ACCUMULATORS)
+                shared[work_item] = tz_hash_accumulate(shared[TZ_HASH_ACCUMULATORS],
+                                                       tile + y * how->row_bytes, size, work_item);
         }
         TZ_SYNC;
-        for (TZ_ITEMS(item)) {
-            if (item == 0u)
-                shared[TZ_HASH_LANES] = tz_hash_join(shared[0], shared[1], shared[2], shared[3],
-                                                     (tz_u32)(size % TZ_HASH_BLOCK));
+        for (TZ_EACH_WORK_ITEM(work_item)) {
+            if (work_item == 0u)
+                shared[TZ_HASH_ACCUMULATORS] = tz_hash_merge_accumulators(
+                    shared[0], shared[1], shared[2], shared[3], (tz_u32)(size % TZ_HASH_BLOCK));
         }
         TZ_SYNC;
     }
-    return shared[TZ_HASH_LANES];
+    return shared[TZ_HASH_ACCUMULATORS];
 }
 
 /* The answer is item 0's. */
-TZ_FN tz_inspected tz_inspect_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
-                                    TZ_LOCAL tz_u64 *shared)
+TZ_FN tz_inspected tz_inspect_tile_work_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
+                                              TZ_LOCAL tz_u64 *shared)
 {
     tz_inspected all;
     all.differs = 0u;
     all.first = ~(tz_u64)0;
     all.hash = 0u;
-    for (TZ_ITEMS(item)) {
-        const tz_inspected seen = tz_inspect_rows(tile, how, item, TZ_GROUP_SIZE);
-        shared[item] = seen.first;
-        shared[TZ_GROUP_SIZE + item] = seen.differs;
+    for (TZ_EACH_WORK_ITEM(work_item)) {
+        const tz_inspected seen = tz_inspect_rows(tile, how, work_item, TZ_WORK_GROUP_SIZE);
+        shared[work_item] = seen.first;
+        shared[TZ_WORK_GROUP_SIZE + work_item] = seen.differs;
     }
     TZ_SYNC;
-    for (tz_u32 i = 0; i < TZ_GROUP_SIZE; i++) {
+    for (tz_u32 i = 0; i < TZ_WORK_GROUP_SIZE; i++) {
         all.first = shared[i] < all.first ? shared[i] : all.first;
-        all.differs |= (tz_u32)shared[TZ_GROUP_SIZE + i];
+        all.differs |= (tz_u32)shared[TZ_WORK_GROUP_SIZE + i];
     }
     TZ_SYNC;
-    all.hash = tz_hash_group(tile, how, how->flags & TZ_INSPECT_HASH ? how->rows : 0u, shared);
+    all.hash =
+        tz_hash_tile_work_group(tile, how, how->flags & TZ_INSPECT_HASH ? how->rows : 0u, shared);
     return all;
 }
 

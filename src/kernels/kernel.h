@@ -4,19 +4,19 @@
  *
  * Rules that keep it so: fixed-width types of this header only; unsigned arithmetic, with casts
  * after promotion; pointers to device memory carry TZ_GLOBAL; no recursion, no includes but of this
- * folder, no library calls; a function works on one element or one row. TZ_FN_APART is a function
- * with loops that want all registers for themselves. TZ_FN_CALLED is one that is large and not
- * often called: without a copy for each call devices compile in half the time. */
+ * folder, no library calls; a function works on one element or one row. TZ_FN_HOT_LOOP is a
+ * function with loops that want all registers for themselves. TZ_FN_LARGE is one that is large and
+ * not often called: without a copy for each call devices compile in half the time. */
 #ifndef TZ_KERNELS_KERNEL_H
 #define TZ_KERNELS_KERNEL_H
 
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL FP_CONTRACT OFF
 /* Always: the inliner of LLVM 15, in PoCL, fails when it weighs a function with loops. */
-#define TZ_FN        static inline __attribute__((always_inline))
-#define TZ_FN_APART  TZ_FN
-#define TZ_FN_CALLED static __attribute__((noinline))
-#define TZ_GLOBAL    __global
+#define TZ_FN          static inline __attribute__((always_inline))
+#define TZ_FN_HOT_LOOP TZ_FN
+#define TZ_FN_LARGE    static __attribute__((noinline))
+#define TZ_GLOBAL      __global
 typedef uchar tz_u8;
 typedef ushort tz_u16;
 typedef uint tz_u32;
@@ -35,9 +35,9 @@ typedef double tz_f64;
 #define tz_bits_of_f32(x) as_uint(x)
 #define tz_f32_of_bits(x) as_float(x)
 #elif defined(__CUDACC__)
-#define TZ_FN        static __device__ __forceinline__
-#define TZ_FN_APART  static __device__ __noinline__
-#define TZ_FN_CALLED static __device__ __noinline__
+#define TZ_FN          static __device__ __forceinline__
+#define TZ_FN_HOT_LOOP static __device__ __noinline__
+#define TZ_FN_LARGE    static __device__ __noinline__
 #define TZ_GLOBAL
 typedef unsigned char tz_u8;
 typedef unsigned short tz_u16;
@@ -57,9 +57,9 @@ typedef double tz_f64;
 #else
 #include <stdint.h>
 #include <string.h>
-#define TZ_FN        static inline
-#define TZ_FN_APART  static __attribute__((noinline, unused))
-#define TZ_FN_CALLED static inline
+#define TZ_FN          static inline
+#define TZ_FN_HOT_LOOP static __attribute__((noinline, unused))
+#define TZ_FN_LARGE    static inline
 #define TZ_GLOBAL
 typedef uint8_t tz_u8;
 typedef uint16_t tz_u16;

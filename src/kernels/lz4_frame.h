@@ -21,10 +21,10 @@
 #define TZ_LZ4_FORMAT           0xc0u
 #define TZ_LZ4_FORMAT_1         0x40u
 
-#define TZ_LZ4_HEADER     15u /* with the size of the content */
-#define TZ_LZ4_BLOCK_HEAD 4u
-#define TZ_LZ4_FOOTER     8u /* the mark of the end, which is a block of no bytes, and the checksum */
-#define TZ_LZ4_MOST_BLOCK 4194304u
+#define TZ_LZ4_HEADER       15u /* with the size of the content */
+#define TZ_LZ4_BLOCK_HEADER 4u
+#define TZ_LZ4_FOOTER       8u /* the mark of the end, which is a block of no bytes, and the checksum */
+#define TZ_LZ4_MAX_BLOCK    4194304u
 
 /* Bytes of a block, by the code that stands in a frame: 4 to 7. */
 TZ_FN tz_u32 tz_lz4_block_size(tz_u32 code)
@@ -41,7 +41,7 @@ TZ_FN tz_u32 tz_lz4_block_code(tz_u64 size)
     return code;
 }
 
-TZ_FN void tz_lz4_put(TZ_GLOBAL tz_u8 *to, tz_u32 word)
+TZ_FN void tz_lz4_put_u32(TZ_GLOBAL tz_u8 *to, tz_u32 word)
 {
     for (tz_u32 i = 0u; i < 4u; i++)
         to[i] = (tz_u8)(word >> 8u * i);
@@ -49,19 +49,19 @@ TZ_FN void tz_lz4_put(TZ_GLOBAL tz_u8 *to, tz_u32 word)
 
 TZ_FN void tz_lz4_put_header(TZ_GLOBAL tz_u8 *to, tz_u64 size)
 {
-    tz_lz4_put(to, TZ_LZ4_MAGIC);
+    tz_lz4_put_u32(to, TZ_LZ4_MAGIC);
     to[4] = (tz_u8)(TZ_LZ4_FORMAT_1 | TZ_LZ4_INDEPENDENT | TZ_LZ4_CONTENT_SIZE |
                     TZ_LZ4_CONTENT_CHECKSUM);
     to[5] = (tz_u8)(tz_lz4_block_code(size) << 4);
-    tz_lz4_put(to + 6, (tz_u32)size);
-    tz_lz4_put(to + 10, (tz_u32)(size >> 32));
+    tz_lz4_put_u32(to + 6, (tz_u32)size);
+    tz_lz4_put_u32(to + 10, (tz_u32)(size >> 32));
     to[14] = (tz_u8)(tz_kernel_xxhash32(to + 4, 10u) >> 8);
 }
 
 TZ_FN void tz_lz4_put_footer(TZ_GLOBAL tz_u8 *to, tz_u32 checksum)
 {
-    tz_lz4_put(to, 0u);
-    tz_lz4_put(to + 4, checksum);
+    tz_lz4_put_u32(to, 0u);
+    tz_lz4_put_u32(to + 4, checksum);
 }
 
 #endif

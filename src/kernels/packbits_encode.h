@@ -10,7 +10,7 @@
 #include "kernels/kernel.h"
 #include "kernels/scan.h"
 
-#define TZ_PACKBITS_LONGEST 128u /* bytes of a packet */
+#define TZ_PACKBITS_MAX_PACKET 128u /* bytes of a packet */
 
 /* Where the bytes end that are equal to the one at this place. */
 TZ_FN tz_u32 tz_packbits_run_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 end)
@@ -25,8 +25,8 @@ TZ_FN tz_u32 tz_packbits_run_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 en
  * bytes are not cut through by that: the next packet takes both. */
 TZ_FN tz_u32 tz_packbits_literal_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 end)
 {
-    const tz_u32 is_long = end - at > TZ_PACKBITS_LONGEST;
-    const tz_u32 limit = is_long ? at + TZ_PACKBITS_LONGEST : end;
+    const tz_u32 is_long = end - at > TZ_PACKBITS_MAX_PACKET;
+    const tz_u32 limit = is_long ? at + TZ_PACKBITS_MAX_PACKET : end;
     for (; at < limit; at++) {
         if (end - at >= 3u && in[at] == in[at + 1u] && in[at] == in[at + 2u])
             return at;
@@ -42,7 +42,7 @@ TZ_FN tz_u32 tz_packbits_encode_row(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
     while (at < size) {
         const tz_u32 run = tz_packbits_run_end(in, at, size) - at;
         if (run >= 2u) {
-            const tz_u32 some = run < TZ_PACKBITS_LONGEST ? run : TZ_PACKBITS_LONGEST;
+            const tz_u32 some = run < TZ_PACKBITS_MAX_PACKET ? run : TZ_PACKBITS_MAX_PACKET;
             if (writes) {
                 out[made] = (tz_u8)(257u - some);
                 out[made + 1u] = in[at];
@@ -66,7 +66,7 @@ TZ_FN tz_u32 tz_packbits_encode_row(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
 /* A tile of whole rows takes no more room than this. */
 TZ_FN tz_u64 tz_packbits_bound(tz_u64 size, tz_u32 row_bytes)
 {
-    const tz_u64 packets = (row_bytes + TZ_PACKBITS_LONGEST - 1u) / TZ_PACKBITS_LONGEST;
+    const tz_u64 packets = (row_bytes + TZ_PACKBITS_MAX_PACKET - 1u) / TZ_PACKBITS_MAX_PACKET;
     return size + size / row_bytes * packets;
 }
 
@@ -82,27 +82,28 @@ TZ_FN tz_u32 tz_packbits_encode_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_
 
 /* The same by a group: an item for each row, which knows where to write when all before it know
  * their sizes. sums: TZ_SCAN_WORDS. All items get the size. */
-TZ_FN tz_u32 tz_packbits_encode_group(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 row_bytes,
-                                      TZ_GLOBAL tz_u8 *out, TZ_LOCAL tz_u64 *sums)
+TZ_FN tz_u32 tz_packbits_encode_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 size,
+                                                tz_u32 row_bytes, TZ_GLOBAL tz_u8 *out,
+                                                TZ_LOCAL tz_u64 *sums)
 {
     const tz_u32 rows = size / row_bytes;
     tz_u32 made = 0u;
-    for (tz_u32 first = 0u; first < rows; first += TZ_GROUP_SIZE) {
-        for (TZ_ITEMS(item)) {
-            const tz_u32 row = first + item;
-            sums[item] = row < rows ? tz_packbits_encode_row(in + (tz_u64)row * row_bytes,
-                                                             row_bytes, out, 0u)
-                                    : 0u;
+    for (tz_u32 first = 0u; first < rows; first += TZ_WORK_GROUP_SIZE) {
+        for (TZ_EACH_WORK_ITEM(work_item)) {
+            const tz_u32 row = first + work_item;
+            sums[work_item] = row < rows ? tz_packbits_encode_row(in + (tz_u64)row * row_bytes,
+                                                                  row_bytes, out, 0u)
+                                         : 0u;
         }
         TZ_SYNC;
-        tz_scan_group(sums);
-        for (TZ_ITEMS(item)) {
-            const tz_u32 row = first + item;
+        tz_scan_work_group(sums);
+        for (TZ_EACH_WORK_ITEM(work_item)) {
+            const tz_u32 row = first + work_item;
             if (row < rows)
                 tz_packbits_encode_row(in + (tz_u64)row * row_bytes, row_bytes,
-                                       out + made + tz_scan_before(sums, item), 1u);
+                                       out + made + tz_scan_before(sums, work_item), 1u);
         }
-        made += (tz_u32)sums[TZ_GROUP_SIZE - 1u];
+        made += (tz_u32)sums[TZ_WORK_GROUP_SIZE - 1u];
         TZ_SYNC;
     }
     return made;

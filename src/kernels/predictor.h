@@ -8,9 +8,9 @@
 /* Predictor 2: every sample is the difference to the one of the pixel before, modulo its width.
  * count is in samples, stride the samples of a pixel; swap: row is in the other byte order. One
  * sample of the pixel after the other, so that the sum stays in a register. */
-#define TZ_PREDICTOR2(name, type)                                                                  \
-    TZ_FN void tz_undo_predictor2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,         \
-                                         tz_u64 count, tz_u32 stride, tz_u32 swap)                 \
+#define TZ_UNPREDICT2(name, type)                                                                  \
+    TZ_FN void tz_unpredict2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,              \
+                                    tz_u64 count, tz_u32 stride, tz_u32 swap)                      \
     {                                                                                              \
         for (tz_u32 sample = 0; sample < stride; sample++) {                                       \
             type sum = 0;                                                                          \
@@ -21,16 +21,16 @@
             }                                                                                      \
         }                                                                                          \
     }
-TZ_PREDICTOR2(u8, tz_u8)
-TZ_PREDICTOR2(u16, tz_u16)
-TZ_PREDICTOR2(u32, tz_u32)
-TZ_PREDICTOR2(u64, tz_u64)
+TZ_UNPREDICT2(u8, tz_u8)
+TZ_UNPREDICT2(u16, tz_u16)
+TZ_UNPREDICT2(u32, tz_u32)
+TZ_UNPREDICT2(u64, tz_u64)
 
 /* Predictor 3: the bytes of a row are sorted by significance, highest first, and differenced as
  * bytes. This undoes the differences, of the first size bytes and in place. */
 TZ_FN void tz_sum_bytes(TZ_GLOBAL tz_u8 *row, tz_u64 size, tz_u32 stride)
 {
-    tz_undo_predictor2_u8(row, row, size, stride, 0);
+    tz_unpredict2_u8(row, row, size, stride, 0);
 }
 
 /* And this the sorting, of the first wanted of count samples of width bytes each. */
@@ -49,9 +49,9 @@ TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u
 
 /* From the last to the first, so that out may be row; the samples of the first pixel stay as they
  * are. swap: out is in the other byte order. */
-#define TZ_DIFFERENCES(name, type)                                                                 \
-    TZ_FN void tz_predictor2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,              \
-                                    tz_u64 count, tz_u32 stride, tz_u32 swap)                      \
+#define TZ_PREDICT2(name, type)                                                                    \
+    TZ_FN void tz_predict2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count,  \
+                                  tz_u32 stride, tz_u32 swap)                                      \
     {                                                                                              \
         for (tz_u64 left = count; left > 0; left--) {                                              \
             const tz_u64 at = (left - 1) * sizeof(type);                                           \
@@ -61,15 +61,15 @@ TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u
             tz_store_##name(out + at, swap ? tz_swap_##name(x) : x);                               \
         }                                                                                          \
     }
-TZ_DIFFERENCES(u8, tz_u8)
-TZ_DIFFERENCES(u16, tz_u16)
-TZ_DIFFERENCES(u32, tz_u32)
-TZ_DIFFERENCES(u64, tz_u64)
+TZ_PREDICT2(u8, tz_u8)
+TZ_PREDICT2(u16, tz_u16)
+TZ_PREDICT2(u32, tz_u32)
+TZ_PREDICT2(u64, tz_u64)
 
 /* Predictor 3 of count samples of width bytes each; row and out do not overlap. The differences run
  * on from plane to plane: the first pixel of a plane is taken from the last of the one before. */
-TZ_FN void tz_predictor3(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count,
-                         tz_u32 width, tz_u32 stride, tz_u32 little_endian)
+TZ_FN void tz_predict3(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count, tz_u32 width,
+                       tz_u32 stride, tz_u32 little_endian)
 {
     for (tz_u64 i = 0; i < count; i++) {
         for (tz_u32 byte = 0; byte < width; byte++) {
@@ -77,7 +77,7 @@ TZ_FN void tz_predictor3(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u6
             out[plane * count + i] = row[i * width + byte];
         }
     }
-    tz_predictor2_u8(out, out, count * width, stride, 0);
+    tz_predict2_u8(out, out, count * width, stride, 0);
 }
 
 #endif

@@ -7,21 +7,22 @@
 #include "kernels/kernel.h"
 
 /* As tz_dtype numbers them. */
-#define TZ_PART_U8  1u
-#define TZ_PART_I8  2u
-#define TZ_PART_U16 3u
-#define TZ_PART_I16 4u
-#define TZ_PART_U32 5u
-#define TZ_PART_I32 6u
-#define TZ_PART_U64 7u
-#define TZ_PART_I64 8u
-#define TZ_PART_F16 9u
-#define TZ_PART_F32 10u
-#define TZ_PART_F64 11u
+#define TZ_COMPONENT_U8  1u
+#define TZ_COMPONENT_I8  2u
+#define TZ_COMPONENT_U16 3u
+#define TZ_COMPONENT_I16 4u
+#define TZ_COMPONENT_U32 5u
+#define TZ_COMPONENT_I32 6u
+#define TZ_COMPONENT_U64 7u
+#define TZ_COMPONENT_I64 8u
+#define TZ_COMPONENT_F16 9u
+#define TZ_COMPONENT_F32 10u
+#define TZ_COMPONENT_F64 11u
 
-TZ_FN tz_u32 tz_part_bytes(tz_u32 part)
+TZ_FN tz_u32 tz_component_bytes(tz_u32 component)
 {
-    return part >= TZ_PART_F16 ? 2u << (part - TZ_PART_F16) : 1u << (part - 1u) / 2u;
+    return component >= TZ_COMPONENT_F16 ? 2u << (component - TZ_COMPONENT_F16)
+                                         : 1u << (component - 1u) / 2u;
 }
 
 /* Of 1, 2, 4 or 8 bytes. */

@@ -9,8 +9,8 @@
 
 #include "kernels/kernel.h"
 
-#define TZ_HASH_LANES 4u
-#define TZ_HASH_BLOCK 32u /* bytes: a word to each lane */
+#define TZ_HASH_ACCUMULATORS 4u
+#define TZ_HASH_BLOCK        32u /* bytes: a word to each lane */
 
 TZ_FN tz_u64 tz_hash_mix(tz_u64 hash, tz_u64 word)
 {
@@ -19,50 +19,55 @@ TZ_FN tz_u64 tz_hash_mix(tz_u64 hash, tz_u64 word)
 }
 
 /* What a lane begins a row with. */
-TZ_FN tz_u64 tz_hash_begin(tz_u64 hash, tz_u32 lane)
+TZ_FN tz_u64 tz_hash_accumulator_begin(tz_u64 hash, tz_u32 accumulator)
 {
-    return lane == 0u ? hash : lane == 1u ? ~hash : lane == 2u ? hash << 1 : hash >> 1;
+    return accumulator == 0u   ? hash
+           : accumulator == 1u ? ~hash
+           : accumulator == 2u ? hash << 1
+                               : hash >> 1;
 }
 
 /* A lane's word of the last block, of which there are size bytes, less than all; zeros follow. */
-TZ_FN tz_u64 tz_hash_rest(const TZ_GLOBAL tz_u8 *rest, tz_u32 size, tz_u32 lane)
+TZ_FN tz_u64 tz_hash_rest(const TZ_GLOBAL tz_u8 *rest, tz_u32 size, tz_u32 accumulator)
 {
     tz_u64 word = 0;
-    for (tz_u32 i = 0; i < 8u && 8u * lane + i < size; i++)
-        word |= (tz_u64)rest[8u * lane + i] << 8 * i;
+    for (tz_u32 i = 0; i < 8u && 8u * accumulator + i < size; i++)
+        word |= (tz_u64)rest[8u * accumulator + i] << 8 * i;
     return word;
 }
 
 /* All lanes of a row, whose last block had so many bytes. */
-TZ_FN tz_u64 tz_hash_join(tz_u64 a, tz_u64 b, tz_u64 c, tz_u64 d, tz_u32 rest)
+TZ_FN tz_u64 tz_hash_merge_accumulators(tz_u64 a, tz_u64 b, tz_u64 c, tz_u64 d, tz_u32 rest)
 {
     return tz_hash_mix(tz_hash_mix(tz_hash_mix(a, b), c), d) + rest;
 }
 
 /* One lane of a row of size bytes, for those who share it. */
-TZ_FN tz_u64 tz_hash_lane(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 size, tz_u32 lane)
+TZ_FN tz_u64 tz_hash_accumulate(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 size,
+                                tz_u32 accumulator)
 {
-    tz_u64 sum = tz_hash_begin(hash, lane);
+    tz_u64 sum = tz_hash_accumulator_begin(hash, accumulator);
     tz_u64 at = 0;
     for (; size - at >= TZ_HASH_BLOCK; at += TZ_HASH_BLOCK)
-        sum = tz_hash_mix(sum, tz_load_u64(row + at + 8u * lane));
-    return tz_hash_mix(sum, tz_hash_rest(row + at, (tz_u32)(size - at), lane));
+        sum = tz_hash_mix(sum, tz_load_u64(row + at + 8u * accumulator));
+    return tz_hash_mix(sum, tz_hash_rest(row + at, (tz_u32)(size - at), accumulator));
 }
 
 /* All of it. */
 TZ_FN tz_u64 tz_hash_row(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 size)
 {
-    tz_u64 lanes[TZ_HASH_LANES];
+    tz_u64 accumulators[TZ_HASH_ACCUMULATORS];
     tz_u64 at = 0;
-    for (tz_u32 i = 0; i < TZ_HASH_LANES; i++)
-        lanes[i] = tz_hash_begin(hash, i);
+    for (tz_u32 i = 0; i < TZ_HASH_ACCUMULATORS; i++)
+        accumulators[i] = tz_hash_accumulator_begin(hash, i);
     for (; size - at >= TZ_HASH_BLOCK; at += TZ_HASH_BLOCK)
-        for (tz_u32 i = 0; i < TZ_HASH_LANES; i++)
-            lanes[i] = tz_hash_mix(lanes[i], tz_load_u64(row + at + 8u * i));
+        for (tz_u32 i = 0; i < TZ_HASH_ACCUMULATORS; i++)
+            accumulators[i] = tz_hash_mix(accumulators[i], tz_load_u64(row + at + 8u * i));
     const tz_u32 rest = (tz_u32)(size - at);
-    for (tz_u32 i = 0; i < TZ_HASH_LANES; i++)
-        lanes[i] = tz_hash_mix(lanes[i], tz_hash_rest(row + at, rest, i));
-    return tz_hash_join(lanes[0], lanes[1], lanes[2], lanes[3], rest);
+    for (tz_u32 i = 0; i < TZ_HASH_ACCUMULATORS; i++)
+        accumulators[i] = tz_hash_mix(accumulators[i], tz_hash_rest(row + at, rest, i));
+    return tz_hash_merge_accumulators(accumulators[0], accumulators[1], accumulators[2],
+                                      accumulators[3], rest);
 }
 
 #endif

@@ -29,10 +29,10 @@ enum tz_decode_status {
     TZ_DECODE_UNSURE,
     TZ_DECODE_ERRORS = 0xff, /* the bits of all of these */
     /* bits of warnings */
-    TZ_DECODE_BYTES_AFTER = 0x100, /* behind the end of the compressed data */
-    TZ_DECODE_NO_END = 0x200,      /* LZW that does not end where the tile does */
-    TZ_DECODE_OLD_ORDER = 0x400,   /* LZW with the lowest bit first */
-    TZ_DECODE_STRING_CUT = 0x800   /* LZW whose last string passes the end of the tile */
+    TZ_DECODE_BYTES_AFTER = 0x100,     /* behind the end of the compressed data */
+    TZ_DECODE_NO_END = 0x200,          /* LZW that does not end where the tile does */
+    TZ_DECODE_OLD_ORDER = 0x400,       /* LZW with the lowest bit first */
+    TZ_DECODE_STRING_TRUNCATED = 0x800 /* LZW whose last string passes the end of the tile */
 };
 
 /* Where the tile ended: a warning when bytes are left. */

@@ -4,7 +4,7 @@
 #ifndef TZ_KERNELS_WIDE_H
 #define TZ_KERNELS_WIDE_H
 
-#include "kernels/convert.h"
+#include "kernels/cast.h"
 #include "kernels/nan.h"
 #include "kernels/raw.h"
 
@@ -12,9 +12,9 @@
 #define TZ_WIDE_U64 1u
 #define TZ_WIDE_F64 2u
 
-TZ_FN tz_u32 tz_part_kind(tz_u32 part)
+TZ_FN tz_u32 tz_component_kind(tz_u32 component)
 {
-    return part >= TZ_PART_F16 ? TZ_WIDE_F64 : part & 1u ? TZ_WIDE_U64 : TZ_WIDE_I64;
+    return component >= TZ_COMPONENT_F16 ? TZ_WIDE_F64 : component & 1u ? TZ_WIDE_U64 : TZ_WIDE_I64;
 }
 
 #ifdef TZ_HAS_F64
@@ -71,25 +71,25 @@ TZ_FN tz_u32 tz_wide_equals(tz_u64 value, tz_u32 kind, tz_u64 other, tz_u32 othe
 
 /* ---- raw and wide ---- */
 
-TZ_FN tz_u64 tz_wide_of_raw(tz_u64 raw, tz_u32 part)
+TZ_FN tz_u64 tz_wide_of_raw(tz_u64 raw, tz_u32 component)
 {
-    switch (part) {
-    case TZ_PART_U8:
+    switch (component) {
+    case TZ_COMPONENT_U8:
         return (tz_u8)raw;
-    case TZ_PART_I8:
+    case TZ_COMPONENT_I8:
         return (tz_u64)(tz_i64)(tz_i8)raw;
-    case TZ_PART_U16:
+    case TZ_COMPONENT_U16:
         return (tz_u16)raw;
-    case TZ_PART_I16:
+    case TZ_COMPONENT_I16:
         return (tz_u64)(tz_i64)(tz_i16)raw;
-    case TZ_PART_U32:
+    case TZ_COMPONENT_U32:
         return (tz_u32)raw;
-    case TZ_PART_I32:
+    case TZ_COMPONENT_I32:
         return (tz_u64)(tz_i64)(tz_i32)raw;
 #ifdef TZ_HAS_F64
-    case TZ_PART_F16:
+    case TZ_COMPONENT_F16:
         return tz_wide_of_f32(tz_bits_of_f32(tz_half_to_f32((tz_u16)raw)));
-    case TZ_PART_F32:
+    case TZ_COMPONENT_F32:
         return tz_wide_of_f32((tz_u32)raw);
 #endif
     default:
@@ -119,42 +119,42 @@ TZ_RAW_OF(u64, tz_u64)
 TZ_RAW_OF(i64, tz_i64)
 
 #ifdef TZ_HAS_F64
-TZ_FN tz_u64 tz_raw_real(tz_u64 value, tz_u32 kind, tz_u32 part)
+TZ_FN tz_u64 tz_raw_real(tz_u64 value, tz_u32 kind, tz_u32 component)
 {
-    if (part == TZ_PART_F32 && kind != TZ_WIDE_F64) /* rounded once */
+    if (component == TZ_COMPONENT_F32 && kind != TZ_WIDE_F64) /* rounded once */
         return tz_bits_of_f32(kind == TZ_WIDE_I64 ? tz_f32_of_i64((tz_i64)value)
                                                   : tz_f32_of_u64(value));
     if (kind != TZ_WIDE_F64)
         value = tz_bits_of_f64(tz_wide_f64(value, kind));
-    if (part == TZ_PART_F64)
+    if (component == TZ_COMPONENT_F64)
         return value;
-    return part == TZ_PART_F32 ? tz_f32_of_wide(value) : tz_half_of_wide(value);
+    return component == TZ_COMPONENT_F32 ? tz_f32_of_wide(value) : tz_half_of_wide(value);
 }
 #endif
 
 /* Bits above those of the part mean nothing. */
-TZ_FN tz_u64 tz_raw_of_wide(tz_u64 value, tz_u32 kind, tz_u32 part)
+TZ_FN tz_u64 tz_raw_of_wide(tz_u64 value, tz_u32 kind, tz_u32 component)
 {
-    switch (part) {
-    case TZ_PART_U8:
+    switch (component) {
+    case TZ_COMPONENT_U8:
         return tz_raw_u8(value, kind);
-    case TZ_PART_I8:
+    case TZ_COMPONENT_I8:
         return tz_raw_i8(value, kind);
-    case TZ_PART_U16:
+    case TZ_COMPONENT_U16:
         return tz_raw_u16(value, kind);
-    case TZ_PART_I16:
+    case TZ_COMPONENT_I16:
         return tz_raw_i16(value, kind);
-    case TZ_PART_U32:
+    case TZ_COMPONENT_U32:
         return tz_raw_u32(value, kind);
-    case TZ_PART_I32:
+    case TZ_COMPONENT_I32:
         return tz_raw_i32(value, kind);
-    case TZ_PART_U64:
+    case TZ_COMPONENT_U64:
         return tz_raw_u64(value, kind);
-    case TZ_PART_I64:
+    case TZ_COMPONENT_I64:
         return tz_raw_i64(value, kind);
     default:
 #ifdef TZ_HAS_F64
-        return tz_raw_real(value, kind, part);
+        return tz_raw_real(value, kind, component);
 #else
         return 0;
 #endif

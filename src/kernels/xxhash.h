@@ -22,9 +22,9 @@ TZ_FN tz_u32 tz_xxhash_rotate(tz_u32 x, tz_u32 bits)
     return x << bits | x >> (32u - bits);
 }
 
-TZ_FN tz_u32 tz_xxhash_lane(tz_u32 lane, const TZ_GLOBAL tz_u8 *at)
+TZ_FN tz_u32 tz_xxhash_round(tz_u32 accumulator, const TZ_GLOBAL tz_u8 *at)
 {
-    return tz_xxhash_rotate(lane + tz_kernel_le32(at) * TZ_XXHASH_2, 13u) * TZ_XXHASH_1;
+    return tz_xxhash_rotate(accumulator + tz_kernel_le32(at) * TZ_XXHASH_2, 13u) * TZ_XXHASH_1;
 }
 
 TZ_FN tz_u32 tz_kernel_xxhash32(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
@@ -34,10 +34,10 @@ TZ_FN tz_u32 tz_kernel_xxhash32(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
     if (size >= 16u) {
         tz_u32 a = TZ_XXHASH_1 + TZ_XXHASH_2, b = TZ_XXHASH_2, c = 0u, d = 0u - TZ_XXHASH_1;
         for (; size - at >= 16u; at += 16u) {
-            a = tz_xxhash_lane(a, bytes + at);
-            b = tz_xxhash_lane(b, bytes + at + 4u);
-            c = tz_xxhash_lane(c, bytes + at + 8u);
-            d = tz_xxhash_lane(d, bytes + at + 12u);
+            a = tz_xxhash_round(a, bytes + at);
+            b = tz_xxhash_round(b, bytes + at + 4u);
+            c = tz_xxhash_round(c, bytes + at + 8u);
+            d = tz_xxhash_round(d, bytes + at + 12u);
         }
         hash = tz_xxhash_rotate(a, 1u) + tz_xxhash_rotate(b, 7u) + tz_xxhash_rotate(c, 12u) +
                tz_xxhash_rotate(d, 18u);
@@ -70,14 +70,14 @@ TZ_FN tz_u64 tz_xxhash64_rotate(tz_u64 x, tz_u32 bits)
     return x << bits | x >> (64u - bits);
 }
 
-TZ_FN tz_u64 tz_xxhash64_lane(tz_u64 lane, tz_u64 word)
+TZ_FN tz_u64 tz_xxhash64_round(tz_u64 accumulator, tz_u64 word)
 {
-    return tz_xxhash64_rotate(lane + word * TZ_XXHASH64_2, 31u) * TZ_XXHASH64_1;
+    return tz_xxhash64_rotate(accumulator + word * TZ_XXHASH64_2, 31u) * TZ_XXHASH64_1;
 }
 
-TZ_FN tz_u64 tz_xxhash64_merge(tz_u64 hash, tz_u64 lane)
+TZ_FN tz_u64 tz_xxhash64_merge(tz_u64 hash, tz_u64 accumulator)
 {
-    return (hash ^ tz_xxhash64_lane(0u, lane)) * TZ_XXHASH64_1 + TZ_XXHASH64_4;
+    return (hash ^ tz_xxhash64_round(0u, accumulator)) * TZ_XXHASH64_1 + TZ_XXHASH64_4;
 }
 
 /* What a hash of whole blocks of 32 bytes and the bytes behind them come to. */
@@ -85,7 +85,7 @@ TZ_FN tz_u64 tz_xxhash64_tail(tz_u64 hash, const TZ_GLOBAL tz_u8 *bytes, tz_u32 
 {
     tz_u32 at = 0u;
     for (; size - at >= 8u; at += 8u)
-        hash = tz_xxhash64_rotate(hash ^ tz_xxhash64_lane(0u, tz_kernel_le64(bytes + at)), 27u) *
+        hash = tz_xxhash64_rotate(hash ^ tz_xxhash64_round(0u, tz_kernel_le64(bytes + at)), 27u) *
                    TZ_XXHASH64_1 +
                TZ_XXHASH64_4;
     for (; size - at >= 4u; at += 4u)
@@ -99,17 +99,17 @@ TZ_FN tz_u64 tz_xxhash64_tail(tz_u64 hash, const TZ_GLOBAL tz_u8 *bytes, tz_u32 
     return hash ^ hash >> 32;
 }
 
-TZ_FN_CALLED tz_u64 tz_kernel_xxhash64(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
+TZ_FN_LARGE tz_u64 tz_kernel_xxhash64(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
 {
     tz_u32 at = 0u;
     tz_u64 hash = TZ_XXHASH64_5;
     if (size >= 32u) {
         tz_u64 a = TZ_XXHASH64_1 + TZ_XXHASH64_2, b = TZ_XXHASH64_2, c = 0u, d = 0u - TZ_XXHASH64_1;
         for (; size - at >= 32u; at += 32u) {
-            a = tz_xxhash64_lane(a, tz_kernel_le64(bytes + at));
-            b = tz_xxhash64_lane(b, tz_kernel_le64(bytes + at + 8u));
-            c = tz_xxhash64_lane(c, tz_kernel_le64(bytes + at + 16u));
-            d = tz_xxhash64_lane(d, tz_kernel_le64(bytes + at + 24u));
+            a = tz_xxhash64_round(a, tz_kernel_le64(bytes + at));
+            b = tz_xxhash64_round(b, tz_kernel_le64(bytes + at + 8u));
+            c = tz_xxhash64_round(c, tz_kernel_le64(bytes + at + 16u));
+            d = tz_xxhash64_round(d, tz_kernel_le64(bytes + at + 24u));
         }
         hash = tz_xxhash64_rotate(a, 1u) + tz_xxhash64_rotate(b, 7u) + tz_xxhash64_rotate(c, 12u) +
                tz_xxhash64_rotate(d, 18u);

@@ -6,13 +6,13 @@
 #include "kernels/kernel.h"
 #include "kernels/status.h"
 
-#define TZ_ZLIB_BEFORE 2u
-#define TZ_ZLIB_AROUND 6u
+#define TZ_ZLIB_HEADER_BYTES 2u
+#define TZ_ZLIB_FRAME_BYTES  6u
 
 /* Method 8, a window of 32 KiB at most, no dictionary, a multiple of 31. */
 TZ_FN tz_u32 tz_zlib_check_header(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size)
 {
-    if (in_size < TZ_ZLIB_AROUND)
+    if (in_size < TZ_ZLIB_FRAME_BYTES)
         return TZ_DECODE_TRUNCATED;
     const tz_u32 header = (tz_u32)in[0] << 8 | in[1];
     if ((header & 0x0f20u) != 0x0800u || header >> 12 > 7u || header % 31u != 0u)

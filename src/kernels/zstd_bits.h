@@ -16,7 +16,7 @@ typedef struct tz_zstd_bits {
 } tz_zstd_bits;
 
 /* At least 57 bits. */
-TZ_FN void tz_zstd_fill(tz_zstd_bits *bits)
+TZ_FN void tz_zstd_refill(tz_zstd_bits *bits)
 {
     if (bits->left >= 8u) {
         const tz_u32 bytes = (64u - bits->count) / 8u;
@@ -35,21 +35,21 @@ TZ_FN void tz_zstd_fill(tz_zstd_bits *bits)
 }
 
 /* The next bits, which must be in hold; count: up to 31. */
-TZ_FN tz_u32 tz_zstd_look(const tz_zstd_bits *bits, tz_u32 count)
+TZ_FN tz_u32 tz_zstd_peek_bits(const tz_zstd_bits *bits, tz_u32 count)
 {
     return (tz_u32)(bits->hold >> 1 >> (63u - count));
 }
 
-TZ_FN void tz_zstd_drop(tz_zstd_bits *bits, tz_u32 count)
+TZ_FN void tz_zstd_skip_bits(tz_zstd_bits *bits, tz_u32 count)
 {
     bits->hold <<= count;
     bits->count -= count;
 }
 
-TZ_FN tz_u32 tz_zstd_take(tz_zstd_bits *bits, tz_u32 count)
+TZ_FN tz_u32 tz_zstd_read_bits(tz_zstd_bits *bits, tz_u32 count)
 {
-    const tz_u32 value = tz_zstd_look(bits, count);
-    tz_zstd_drop(bits, count);
+    const tz_u32 value = tz_zstd_peek_bits(bits, count);
+    tz_zstd_skip_bits(bits, count);
     return value;
 }
 
@@ -63,14 +63,14 @@ TZ_FN int tz_zstd_begin_bits(tz_zstd_bits *bits, const TZ_GLOBAL tz_u8 *in, tz_u
     bits->beyond = 0u;
     if (size == 0u || in[size - 1u] == 0u)
         return 0;
-    tz_zstd_fill(bits);
-    while (tz_zstd_take(bits, 1u) == 0u)
+    tz_zstd_refill(bits);
+    while (tz_zstd_read_bits(bits, 1u) == 0u)
         ;
     return 1;
 }
 
 /* More was used up than there is. */
-TZ_FN int tz_zstd_is_over(const tz_zstd_bits *bits)
+TZ_FN int tz_zstd_is_overread(const tz_zstd_bits *bits)
 {
     return bits->count < bits->beyond;
 }
@@ -82,7 +82,7 @@ TZ_FN int tz_zstd_is_at_end(const tz_zstd_bits *bits)
 }
 
 /* Forwards: up to 16 bits from this one on, lowest first. Behind the end are zeros. */
-TZ_FN tz_u32 tz_zstd_peek(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 bit, tz_u32 count)
+TZ_FN tz_u32 tz_zstd_peek_forward(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 bit, tz_u32 count)
 {
     tz_u32 word = 0u;
     for (tz_u32 i = 0u; i < 3u; i++) {
@@ -93,12 +93,12 @@ TZ_FN tz_u32 tz_zstd_peek(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 bit, tz
 }
 
 /* The place of the highest bit of x, which is not 0. */
-TZ_FN tz_u32 tz_zstd_highest(tz_u32 x)
+TZ_FN tz_u32 tz_zstd_highest_bit(tz_u32 x)
 {
-    tz_u32 place = 0u;
+    tz_u32 position = 0u;
     for (; x > 1u; x >>= 1)
-        place++;
-    return place;
+        position++;
+    return position;
 }
 
 #endif

@@ -54,12 +54,16 @@ TZ_AVX2_INLINE __m256i load_twice(const uint8_t *p)
     return _mm256_broadcastsi128_si256(load_half(p));
 }
 
-void tz_avx2_undo2_u8(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_undo2_u16(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_undo2_u32(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_undo2_u64(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_undo3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
-                   uint32_t stride);
+void tz_avx2_unpredict2_u8(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                           bool swap);
+void tz_avx2_unpredict2_u16(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                            bool swap);
+void tz_avx2_unpredict2_u32(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                            bool swap);
+void tz_avx2_unpredict2_u64(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                            bool swap);
+void tz_avx2_unpredict3(uint8_t *row, uint8_t *out, size_t count, size_t wanted, unsigned width,
+                        uint32_t stride);
 void tz_avx2_swap_u16(const uint8_t *row, uint8_t *out, size_t count);
 void tz_avx2_swap_u32(const uint8_t *row, uint8_t *out, size_t count);
 void tz_avx2_swap_u64(const uint8_t *row, uint8_t *out, size_t count);
@@ -67,25 +71,31 @@ void tz_avx2_unpack(const uint8_t *row, uint8_t *out, size_t count, unsigned bit
                     bool sign);
 void tz_avx2_copy(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                   ptrdiff_t dst_step, size_t count);
-void tz_avx2_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
-                   ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+void tz_avx2_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                     ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
 
-void tz_avx2_do2_u8(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_do2_u16(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_do2_u32(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_do2_u64(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride, bool swap);
-void tz_avx2_do3(const uint8_t *row, uint8_t *out, size_t count, unsigned width, uint32_t stride);
+void tz_avx2_predict2_u8(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                         bool swap);
+void tz_avx2_predict2_u16(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                          bool swap);
+void tz_avx2_predict2_u32(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                          bool swap);
+void tz_avx2_predict2_u64(const uint8_t *row, uint8_t *out, size_t count, uint32_t stride,
+                          bool swap);
+void tz_avx2_predict3(const uint8_t *row, uint8_t *out, size_t count, unsigned width,
+                      uint32_t stride);
 void tz_avx2_pack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits, size_t size);
 void tz_avx2_replace_nan_u16(uint8_t *row, size_t count, const uint8_t *value);
 void tz_avx2_replace_nan_u32(uint8_t *row, size_t count, const uint8_t *value);
 void tz_avx2_replace_nan_u64(uint8_t *row, size_t count, const uint8_t *value);
-void tz_avx2_tally(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
-                   double pivot, tz_tally_part *out);
-void tz_avx2_halve(const tz_halving *how, const uint8_t *above, const uint8_t *below, uint8_t *out,
-                   size_t count);
-void tz_avx2_weigh(const tz_weighing *how, const double *samples, double *sums, double *totals);
-void tz_avx2_combine(const double *const *rows, const double *weights, uint32_t count, size_t width,
-                     double *out);
+void tz_avx2_block_stats(tz_dtype dtype, const uint8_t *row, const uint8_t *flags, size_t count,
+                         double pivot, tz_block_stats *out);
+void tz_avx2_average_2x2(const tz_average_2x2_params *how, const uint8_t *above,
+                         const uint8_t *below, uint8_t *out, size_t count);
+void tz_avx2_weighted_sums(const tz_tap_weights *how, const double *samples, double *sums,
+                           double *totals);
+void tz_avx2_combine_rows(const double *const *rows, const double *weights, uint32_t count,
+                          size_t width, double *out);
 bool tz_avx2_divide(const double *sums, const double *totals, size_t width, double *out);
 #endif
 

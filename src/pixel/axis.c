@@ -4,12 +4,12 @@
 #include <math.h>
 
 /* Weights below this are what rounding leaves at an edge that two pixels share. */
-static const double least_weight = 1e-6;
+static const double min_weight = 1e-6;
 
 /* ---- filters: as wide as the larger of the old pixels and the new ones ---- */
 
 /* Pixels on either side of the middle; 0: no filter. */
-static double radius(tz_resampling method)
+static double filter_radius(tz_resampling method)
 {
     switch (method) {
     case TZ_RESAMPLE_BILINEAR:
@@ -23,20 +23,20 @@ static double radius(tz_resampling method)
     }
 }
 
-static double unit(double scale)
+static double filter_scale(double scale)
 {
     return scale > 1 ? scale : 1;
 }
 
 /* Catmull and Rom's, of x from 0 up. */
-static double cubic(double x)
+static double cubic_weight(double x)
 {
     if (x < 1)
         return (1.5 * x - 2.5) * x * x + 1;
     return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
 }
 
-static double lanczos(double x)
+static double lanczos_weight(double x)
 {
     const double pi = 3.14159265358979323846;
     if (x == 0)
@@ -44,31 +44,31 @@ static double lanczos(double x)
     return x < 3 ? 3 * sin(pi * x) * sin(pi * x / 3) / (pi * x * pi * x) : 0;
 }
 
-static double filter(tz_resampling method, double x)
+static double filter_weight(tz_resampling method, double x)
 {
     if (method == TZ_RESAMPLE_CUBIC)
-        return cubic(x);
+        return cubic_weight(x);
     if (method == TZ_RESAMPLE_LANCZOS)
-        return lanczos(x);
+        return lanczos_weight(x);
     return x < 1 ? 1 - x : 0;
 }
 
 /* ---- gauss: the binomial coefficients of 3, 5 or 7 samples ---- */
 
-static unsigned bell_size(double scale)
+static unsigned gauss_size(double scale)
 {
     const double factor = floor(scale + 0.5);
     return factor <= 2 ? 3 : factor <= 4 ? 5 : 7;
 }
 
-static double bell_start(const tz_axis_map *map, uint32_t i)
+static double gauss_start(const tz_axis_map *map, uint32_t i)
 {
     const double start = floor(map->origin + (double)i * map->scale + 0.5);
     const double end = floor(map->origin + ((double)i + 1) * map->scale + 0.5) + 1;
-    return start + floor((end - start) / 2) - bell_size(map->scale) / 2;
+    return start + floor((end - start) / 2) - gauss_size(map->scale) / 2;
 }
 
-static double bell(unsigned size, unsigned at)
+static double gauss_weight(unsigned size, unsigned at)
 {
     static const double weights[][7] = {{1, 2, 1}, {1, 4, 6, 4, 1}, {1, 6, 15, 20, 15, 6, 1}};
     return weights[size / 2 - 1][at];
@@ -76,7 +76,7 @@ static double bell(unsigned size, unsigned at)
 
 /* ---- one new pixel ---- */
 
-static double nearest(const tz_axis_map *map, uint32_t i)
+static double nearest_sample(const tz_axis_map *map, uint32_t i)
 {
     if (map->overview)
         return floor(map->origin + (double)i * map->scale + 0.5);
@@ -84,7 +84,7 @@ static double nearest(const tz_axis_map *map, uint32_t i)
 }
 
 /* How much of new pixel i lies over samples from low to high. */
-static double overlap(const tz_axis_map *map, uint32_t i, double low, double high)
+static double pixel_overlap(const tz_axis_map *map, uint32_t i, double low, double high)
 {
     const double start = map->origin + (double)i * map->scale;
     const double end = map->origin + ((double)i + 1) * map->scale;
@@ -92,23 +92,23 @@ static double overlap(const tz_axis_map *map, uint32_t i, double low, double hig
 }
 
 /* Samples that new pixel i may look at: a little more than those with weight. */
-static void bounds(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
+static void candidate_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
 {
     const double middle = map->origin + ((double)i + 0.5) * map->scale;
-    const double wide = radius(map->method) * unit(map->scale);
+    const double reach = filter_radius(map->method) * filter_scale(map->scale);
     double first = floor(map->origin + (double)i * map->scale);
     double end = ceil(map->origin + ((double)i + 1) * map->scale);
     if (map->method == TZ_RESAMPLE_NEAREST) {
-        first = nearest(map, i);
+        first = nearest_sample(map, i);
         end = first + 1;
-    } else if (overlap(map, i, (double)map->low, (double)map->high) < least_weight) {
+    } else if (pixel_overlap(map, i, (double)map->low, (double)map->high) < min_weight) {
         end = first; /* outside, though a filter may reach the level */
     } else if (map->method == TZ_RESAMPLE_GAUSS) {
-        first = bell_start(map, i);
-        end = first + bell_size(map->scale);
-    } else if (wide > 0) {
-        first = floor(middle - wide + 0.5);
-        end = floor(middle + wide + 0.5);
+        first = gauss_start(map, i);
+        end = first + gauss_size(map->scale);
+    } else if (reach > 0) {
+        first = floor(middle - reach + 0.5);
+        end = floor(middle + reach + 0.5);
     }
     *low = first < (double)map->low ? map->low : (int64_t)first;
     *high = end > (double)map->high ? map->high : (int64_t)end;
@@ -122,24 +122,24 @@ static double weight_of(const tz_axis_map *map, uint32_t i, int64_t sample)
     if (map->method == TZ_RESAMPLE_NEAREST)
         return 1;
     if (map->method == TZ_RESAMPLE_GAUSS)
-        return bell(bell_size(map->scale), (unsigned)(at - bell_start(map, i)));
-    if (radius(map->method) > 0) {
+        return gauss_weight(gauss_size(map->scale), (unsigned)(at - gauss_start(map, i)));
+    if (filter_radius(map->method) > 0) {
         const double middle = map->origin + ((double)i + 0.5) * map->scale;
-        return filter(map->method, fabs(at + 0.5 - middle) / unit(map->scale));
+        return filter_weight(map->method, fabs(at + 0.5 - middle) / filter_scale(map->scale));
     }
-    return overlap(map, i, at, at + 1);
+    return pixel_overlap(map, i, at, at + 1);
 }
 
 /* Samples that new pixel i looks at, which are none when low is high. Those at the ends of a filter
  * that is also negative stay: it goes by their number. */
-static void extent(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
+static void sample_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
 {
-    bounds(map, i, low, high);
-    if (radius(map->method) > 1)
+    candidate_range(map, i, low, high);
+    if (filter_radius(map->method) > 1)
         return;
-    while (*low < *high && weight_of(map, i, *low) < least_weight)
+    while (*low < *high && weight_of(map, i, *low) < min_weight)
         ++*low;
-    while (*low < *high && weight_of(map, i, *high - 1) < least_weight)
+    while (*low < *high && weight_of(map, i, *high - 1) < min_weight)
         --*high;
 }
 
@@ -147,33 +147,33 @@ static void extent(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *hi
 
 double tz_axis_reach(tz_resampling method, double scale)
 {
-    return method == TZ_RESAMPLE_GAUSS ? 4 : radius(method) * unit(scale);
+    return method == TZ_RESAMPLE_GAUSS ? 4 : filter_radius(method) * filter_scale(scale);
 }
 
 void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64_t *low,
                    int64_t *high)
 {
     int64_t unused;
-    extent(map, first, low, &unused);
-    extent(map, first + count - 1, &unused, high);
+    sample_range(map, first, low, &unused);
+    sample_range(map, first + count - 1, &unused, high);
     if (*high < *low)
         *high = *low;
 }
 
 /* Of one new pixel. */
-static uint64_t most_weights(const tz_axis_map *map)
+static uint64_t max_weights(const tz_axis_map *map)
 {
     if (map->method == TZ_RESAMPLE_NEAREST)
         return 1;
     if (map->method == TZ_RESAMPLE_GAUSS)
         return 7;
-    const double wide = 2 * radius(map->method) * unit(map->scale);
-    return (uint64_t)(wide > 0 ? wide : unit(map->scale)) + 3;
+    const double reach = 2 * filter_radius(map->method) * filter_scale(map->scale);
+    return (uint64_t)(reach > 0 ? reach : filter_scale(map->scale)) + 3;
 }
 
-uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count)
+uint64_t tz_axis_max_samples(const tz_axis_map *map, uint32_t count)
 {
-    const uint64_t samples = (uint64_t)(map->scale * (count - 1)) + most_weights(map) + 1;
+    const uint64_t samples = (uint64_t)(map->scale * (count - 1)) + max_weights(map) + 1;
     const uint64_t all = (uint64_t)(map->high - map->low);
     return samples < all ? samples : all;
 }
@@ -181,12 +181,12 @@ uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count)
 /* Whether loops by tap are worth their table. */
 static bool has_taps(const tz_axis_map *map)
 {
-    return most_weights(map) <= TZ_MOST_TAPS;
+    return max_weights(map) <= TZ_MAX_TAPS;
 }
 
 uint64_t tz_axis_bytes(const tz_axis_map *map, uint32_t count)
 {
-    const uint64_t weights = most_weights(map);
+    const uint64_t weights = max_weights(map);
     const uint64_t by_tap = has_taps(map) ? weights * sizeof(double) + sizeof(uint64_t) : 0;
     return count * (sizeof(int64_t) + sizeof(uint64_t) + sizeof(size_t) +
                     (weights + 1) * sizeof(double) + by_tap);
@@ -208,7 +208,7 @@ static void make_taps(tz_axis *out, uint32_t count)
 void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t count,
                   void *memory)
 {
-    const size_t weights = (size_t)most_weights(map) * count;
+    const size_t weights = (size_t)max_weights(map) * count;
     size_t used = 0;
     out->zeros = false;
     out->weights = memory;
@@ -221,7 +221,7 @@ void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         int64_t low;
         int64_t high;
-        extent(map, first + i, &low, &high);
+        sample_range(map, first + i, &low, &high);
         out->first[i] = low;
         out->count[i] = (uint32_t)(high - low);
         out->start[i] = used;

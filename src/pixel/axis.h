@@ -23,7 +23,7 @@ typedef struct tz_axis {
 } tz_axis;
 
 /* Taps of a pixel are no more than this. */
-enum { TZ_MOST_TAPS = 24 };
+enum { TZ_MAX_TAPS = 24 };
 
 /* How new pixels lie over the old ones: new pixel i covers origin + i * scale to
  * origin + (i + 1) * scale, of samples low to high - 1. */
@@ -45,7 +45,7 @@ void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64
                    int64_t *high);
 
 /* No more samples than this are looked at by so many new pixels that lie together. */
-uint64_t tz_axis_most(const tz_axis_map *map, uint32_t count);
+uint64_t tz_axis_max_samples(const tz_axis_map *map, uint32_t count);
 
 /* Bytes of a table for so many new pixels, and the table in that memory. */
 uint64_t tz_axis_bytes(const tz_axis_map *map, uint32_t count);

@@ -12,11 +12,11 @@ typedef void discard_function(uint8_t *row, size_t pixels, uint32_t samples, uin
                                const uint8_t *nodata)                                              \
     {                                                                                              \
         const tz_##width value = nodata ? tz_load_##width(nodata) : 0;                             \
-        const tz_##width beside = tz_beside_##name(value, bits);                                   \
+        const tz_##width neighbour = tz_neighbour_##name(value, bits);                             \
         if (samples == 1) /* a constant makes a better loop */                                     \
-            tz_discard_row_##name(row, pixels, 1, bits, nodata != NULL, value, beside);            \
+            tz_discard_row_##name(row, pixels, 1, bits, nodata != NULL, value, neighbour);         \
         else                                                                                       \
-            tz_discard_row_##name(row, pixels, samples, bits, nodata != NULL, value, beside);      \
+            tz_discard_row_##name(row, pixels, samples, bits, nodata != NULL, value, neighbour);   \
     }
 TZ_DISCARD(u8, u8)
 TZ_DISCARD(i8, u8)
@@ -30,7 +30,7 @@ TZ_DISCARD(f16, u16)
 TZ_DISCARD(f32, u32)
 TZ_DISCARD(f64, u64)
 
-static discard_function *const functions[] = {
+static discard_function *const discard_functions[] = {
     [TZ_DTYPE_UINT8] = discard_u8,    [TZ_DTYPE_INT8] = discard_i8,
     [TZ_DTYPE_UINT16] = discard_u16,  [TZ_DTYPE_INT16] = discard_i16,
     [TZ_DTYPE_UINT32] = discard_u32,  [TZ_DTYPE_INT32] = discard_i32,
@@ -41,10 +41,10 @@ static discard_function *const functions[] = {
 
 bool tz_store_nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sample)
 {
-    const tz_placement how = {.from = dtype, .to = dtype, .nodata = *nodata};
+    const tz_conversion how = {.from = dtype, .to = dtype, .nodata = *nodata};
     uint8_t differs;
     tz_row_fill(dtype, nodata, sample, 16, 1);
-    tz_row_place(&how, sample, 16, NULL, 0, 1, &differs, 1);
+    tz_row_convert(&how, sample, 16, NULL, 0, 1, &differs, 1);
     return nodata->kind != TZ_NODATA_NONE && !differs;
 }
 
@@ -55,5 +55,6 @@ void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t
     uint8_t sample[16];
     const bool has_nodata = tz_store_nodata_sample(dtype, nodata, sample);
     for (uint32_t s = 0; s < samples; s++)
-        functions[dtype](row + s * size, pixels, samples, bits[s], has_nodata ? sample : NULL);
+        discard_functions[dtype](row + s * size, pixels, samples, bits[s],
+                                 has_nodata ? sample : NULL);
 }

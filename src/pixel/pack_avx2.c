@@ -85,10 +85,10 @@ TZ_AVX2_INLINE void pack_32(const uint8_t *row, uint8_t *out, const bit_moves *m
 TZ_AVX2_INLINE void pack_row(const uint8_t *row, uint8_t *out, size_t count, unsigned bits,
                              size_t size)
 {
-    enum { MOST_SIZE = 2 };
+    enum { MAX_SIZE = 2 };
     const bit_moves moves = find_moves(bits);
-    uint8_t in[64 * MOST_SIZE] = {0};
-    uint8_t end[64 * MOST_SIZE + LANE];
+    uint8_t in[64 * MAX_SIZE] = {0};
+    uint8_t end[64 * MAX_SIZE + LANE];
     for (; count >= 64; count -= 32, row += 32 * size, out += 4 * (size_t)bits)
         pack_32(row, out, &moves, bits, size);
     memcpy(in, row, count * size);
@@ -101,7 +101,7 @@ TZ_AVX2 void tz_avx2_pack(const uint8_t *row, uint8_t *out, size_t count, unsign
                           size_t size)
 {
     if (bits > 14 || size > 2)
-        tz_plain_pack(row, out, count, bits, size);
+        tz_scalar_pack(row, out, count, bits, size);
     else if (bits == 1 && size == 1)
         pack_row(row, out, count, 1, 1);
     else if (size == 1)

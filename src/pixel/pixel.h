@@ -61,7 +61,7 @@ void tz_row_copy(uint8_t *dst, const uint8_t *src, size_t size, bool stream);
 void tz_row_copy_end(void);
 
 /* What happens to samples on their way. */
-typedef struct tz_placement {
+typedef struct tz_conversion {
     tz_dtype from;
     tz_dtype to;
     bool scaled; /* value * scale + offset, in double precision */
@@ -69,12 +69,12 @@ typedef struct tz_placement {
     double offset;
     tz_nodata nodata;   /* kind NONE: no sample is nodata */
     bool nodata_to_nan; /* only for a floating-point to */
-} tz_placement;
+} tz_conversion;
 
 /* Place count samples: steps are in bytes from one to the next. mask, if not NULL, gets 0 for
  * nodata and 255 for all else. dst may be NULL: then only the mask is written. */
-void tz_row_place(const tz_placement *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
-                  ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
+void tz_row_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
+                    ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
 
 /* One value everywhere, cast like any other; of kind NONE it is 0. */
 void tz_row_fill(tz_dtype dtype, const tz_nodata *value, uint8_t *dst, ptrdiff_t dst_step,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows as the file has them to rows of plain samples. */
-#include "kernels/sample.h"
+#include "kernels/stored_sample.h"
 #include "pixel/row_ops.h"
 
 bool tz_row_has_words(const tz_row_format *format)
@@ -44,17 +44,17 @@ size_t tz_row_scratch_bytes(const tz_row_format *format)
 
 /* Complex samples are pairs of numbers, each with its own byte order. For predictor 2 they are one
  * number all the same: that is how libtiff writes them. */
-static const uint8_t *prepare_whole(const tz_row_ops *ops, const tz_row_format *format,
+static const uint8_t *prepare_words(const tz_row_ops *ops, const tz_row_format *format,
                                     const uint8_t *row, uint32_t pixels, uint8_t *out)
 {
     const size_t count = (size_t)pixels * format->samples;
-    const unsigned parts = tz_row_parts(format);
-    const unsigned index = tz_word_index(format->bits / 8u / parts);
+    const unsigned components = tz_row_components(format);
+    const unsigned index = tz_word_index(format->bits / 8u / components);
     if (format->predictor == 2)
-        ops->undo2[tz_word_index(format->bits / 8u)](row, out, count, format->samples,
-                                                     format->swap);
+        ops->unpredict2[tz_word_index(format->bits / 8u)](row, out, count, format->samples,
+                                                          format->swap);
     else if (format->swap && ops->swap[index])
-        ops->swap[index](row, out, count * parts);
+        ops->swap[index](row, out, count * components);
     else
         return row;
     return out;
@@ -75,10 +75,10 @@ static void prepare_predictor3(const tz_row_ops *ops, const tz_row_format *forma
     const size_t count = (size_t)format->width * format->samples;
     const unsigned width = format->bits / 8u;
     if (width == 3) {
-        tz_plain_undo3(row, scratch, count, wanted, width, format->samples);
+        tz_scalar_unpredict3(row, scratch, count, wanted, width, format->samples);
         widen_f24(scratch, wanted, !tz_host_is_little_endian(), out);
     } else {
-        ops->undo3(row, out, count, wanted, width, format->samples);
+        ops->unpredict3(row, out, count, wanted, width, format->samples);
     }
 }
 
@@ -90,7 +90,7 @@ const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_
     if (format->predictor == 3)
         prepare_predictor3(ops, format, row, count, out, scratch);
     else if (tz_row_has_words(format))
-        return prepare_whole(ops, format, row, pixels, out);
+        return prepare_words(ops, format, row, pixels, out);
     else if (format->bits == 24 && format->sample_format == 3)
         widen_f24(row, count, tz_host_is_little_endian() == format->swap, out);
     else

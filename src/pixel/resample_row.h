@@ -6,11 +6,11 @@
 #include "pixel/axis.h"
 
 /* A row of one band of the level, from the source's first column on. */
-typedef struct tz_old_row {
+typedef struct tz_input_row {
     const uint8_t *samples;
     ptrdiff_t step;       /* bytes from one sample to the next */
     const uint8_t *valid; /* 0 or not 0, by column; NULL: all are. NaN never is */
-} tz_old_row;
+} tz_input_row;
 
 /* How new rows are made. Shared by threads. */
 typedef struct tz_resampler {
@@ -21,7 +21,7 @@ typedef struct tz_resampler {
     int64_t column;     /* of the level: the source's first one */
     uint32_t old_width; /* columns of the source */
     /* Good until the next call. */
-    tz_old_row (*old_row)(const void *user, int64_t row);
+    tz_input_row (*old_row)(const void *user, int64_t row);
     const void *user;
 } tz_resampler;
 
@@ -47,11 +47,11 @@ typedef struct tz_resample_memory {
     double *filtered; /* rows of the level, filtered across */
     int64_t *rows;    /* which ones, by place; -1: none */
     bool *gaps;       /* whether they have NaN */
-    uint32_t places;
+    uint32_t slots;
 } tz_resample_memory;
 
 /* The largest of each. */
-void tz_resample_needs_add(tz_resample_needs *needs, const tz_resample_needs *more);
+void tz_resample_needs_merge(tz_resample_needs *needs, const tz_resample_needs *more);
 
 /* UINT64_MAX: more than can be. */
 uint64_t tz_resample_memory_bytes(tz_resampling method, const tz_resample_needs *needs);

@@ -11,7 +11,7 @@
 
 /* ---- whole rows ---- */
 
-static bool is_whole(const tz_row_format *format)
+static bool fills_dtype(const tz_row_format *format)
 {
     return format->bits == 8 * tz_dtype_size(format->dtype);
 }
@@ -21,7 +21,7 @@ const char *tz_store_unsupported(const tz_row_format *format)
     const char *unreadable = tz_row_unsupported(format);
     if (unreadable)
         return unreadable;
-    if (!is_whole(format) && format->sample_format != 1 && format->sample_format != 2)
+    if (!fills_dtype(format) && format->sample_format != 1 && format->sample_format != 2)
         return "floating-point samples of other than 16, 32 or 64 bits";
     return NULL;
 }
@@ -45,22 +45,22 @@ static void store_predictor3(const tz_row_ops *ops, const tz_row_format *format,
         memcpy(scratch, row, tz_row_bytes(format));
         row = scratch;
     }
-    ops->do3(row, out, count, format->bits / 8u, format->samples);
+    ops->predict3(row, out, count, format->bits / 8u, format->samples);
 }
 
 /* For predictor 2 a complex sample is one number, else two with a byte order each: the way libtiff
  * does it. */
-static void store_whole(const tz_row_ops *ops, const tz_row_format *format, const uint8_t *row,
+static void store_words(const tz_row_ops *ops, const tz_row_format *format, const uint8_t *row,
                         uint8_t *out)
 {
     const size_t count = (size_t)format->width * format->samples;
-    const unsigned parts = tz_row_parts(format);
+    const unsigned components = tz_row_components(format);
     const size_t size = tz_dtype_size(format->dtype);
-    const unsigned part = tz_word_index(size / parts);
+    const unsigned index = tz_word_index(size / components);
     if (format->predictor == 2)
-        ops->do2[tz_word_index(size)](row, out, count, format->samples, format->swap);
-    else if (format->swap && ops->swap[part])
-        ops->swap[part](row, out, count * parts);
+        ops->predict2[tz_word_index(size)](row, out, count, format->samples, format->swap);
+    else if (format->swap && ops->swap[index])
+        ops->swap[index](row, out, count * components);
     else if (out != row)
         memcpy(out, row, count * size);
 }
@@ -70,8 +70,8 @@ void tz_store_row(const tz_row_format *format, const uint8_t *row, uint8_t *out,
     const tz_row_ops *ops = tz_row_ops_get();
     if (format->predictor == 3)
         store_predictor3(ops, format, row, out, scratch);
-    else if (is_whole(format))
-        store_whole(ops, format, row, out);
+    else if (fills_dtype(format))
+        store_words(ops, format, row, out);
     else
         ops->pack(row, out, (size_t)format->width * format->samples, format->bits,
                   tz_dtype_size(format->dtype));
@@ -89,14 +89,14 @@ static bool has_misfit(const uint8_t *row, size_t count, size_t size, uint32_t b
 /* Whole pieces are looked at first, since hardly any row has one. */
 size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t count)
 {
-    enum { PIECE = 256 };
+    enum { CHECKED_AT_ONCE = 256 };
     const size_t size = tz_dtype_size(format->dtype);
     const uint32_t bits = format->bits;
-    if (is_whole(format))
+    if (fills_dtype(format))
         return count;
     const uint32_t below = format->sample_format == 2 ? 1u << (bits - 1) : 0;
-    for (size_t at = 0; at < count; at += PIECE) {
-        const size_t some = count - at < PIECE ? count - at : PIECE;
+    for (size_t at = 0; at < count; at += CHECKED_AT_ONCE) {
+        const size_t some = count - at < CHECKED_AT_ONCE ? count - at : CHECKED_AT_ONCE;
         if (!has_misfit(row + at * size, some, size, bits, below))
             continue;
         while (!has_misfit(row + at * size, 1, size, bits, below))

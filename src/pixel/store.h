@@ -4,7 +4,7 @@
 #ifndef TZ_PIXEL_STORE_H
 #define TZ_PIXEL_STORE_H
 
-#include "kernels/tally.h"
+#include "kernels/stats.h"
 #include "pixel/pixel.h"
 
 /* Whether such rows can be written; NULL, or what is wrong with them. */
@@ -45,9 +45,9 @@ bool tz_store_nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sa
  * tile by tile in their order; the order of sums is defined in doc/numerics.md. Count samples, step
  * bytes apart. mask (NULL: none) holds count bytes, 0 where a pixel does not count. Neither do
  * nodata and NaN. Complex types are not tallied: valid stays 0. */
-void tz_tally_row(tz_tally *tally, tz_dtype dtype, const uint8_t *row, ptrdiff_t step, size_t count,
+void tz_stats_row(tz_stats *stats, tz_dtype dtype, const uint8_t *row, ptrdiff_t step, size_t count,
                   const tz_nodata *nodata, const uint8_t *mask);
-void tz_tally_merge(tz_tally *sum, const tz_tally *part);
-void tz_tally_result(const tz_tally *tally, tz_statistics *out);
+void tz_stats_merge(tz_stats *sum, const tz_stats *part);
+void tz_stats_result(const tz_stats *stats, tz_statistics *out);
 
 #endif

@@ -53,26 +53,26 @@ TZ_AVX2_INLINE void unpack_small(const uint8_t *row, uint8_t *out, size_t count,
 
 /* Eight samples begin at a byte; each is taken as four bytes, the highest first, and shifted left
  * until nothing stands before it, then right. */
-typedef struct bit_places {
+typedef struct bit_offsets {
     uint32_t bytes[8];  /* where they are in the lane */
     uint32_t before[8]; /* bits that stand before the sample */
     size_t high;        /* where the high lane starts */
-} bit_places;
+} bit_offsets;
 
-static bit_places find_places(unsigned bits)
+static bit_offsets find_bit_offsets(unsigned bits)
 {
-    bit_places places = {.high = bits / 2};
+    bit_offsets offsets = {.high = bits / 2};
     for (uint32_t i = 0; i < 8; i++) {
         const uint32_t bit = i * bits;
         const uint32_t byte = bit / 8 - (i < 4 ? 0 : bits / 2);
-        places.bytes[i] = byte * 0x01010101u + 0x00010203u;
-        places.before[i] = bit % 8;
+        offsets.bytes[i] = byte * 0x01010101u + 0x00010203u;
+        offsets.before[i] = bit % 8;
     }
-    return places;
+    return offsets;
 }
 
 /* 32 samples, from bits * 4 bytes, to 32 * size bytes. */
-TZ_AVX2_INLINE void store_block(uint8_t *out, const __m256i *v, size_t size, bool sign)
+TZ_AVX2_INLINE void store_unpacked(uint8_t *out, const __m256i *v, size_t size, bool sign)
 {
     const __m256i a = sign ? _mm256_packs_epi32(v[0], v[1]) : _mm256_packus_epi32(v[0], v[1]);
     const __m256i b = sign ? _mm256_packs_epi32(v[2], v[3]) : _mm256_packus_epi32(v[2], v[3]);
@@ -92,9 +92,9 @@ TZ_AVX2_INLINE void store_block(uint8_t *out, const __m256i *v, size_t size, boo
 TZ_AVX2_INLINE void unpack_any(const uint8_t *row, uint8_t *out, size_t count, unsigned bits,
                                size_t size, bool sign)
 {
-    const bit_places places = find_places(bits);
-    const __m256i bytes = load_full((const uint8_t *)places.bytes);
-    const __m256i before = load_full((const uint8_t *)places.before);
+    const bit_offsets offsets = find_bit_offsets(bits);
+    const __m256i bytes = load_full((const uint8_t *)offsets.bytes);
+    const __m256i before = load_full((const uint8_t *)offsets.before);
     const __m128i behind = _mm_cvtsi32_si128((int)(32 - bits));
     for (size_t done = 0; done < count; done += 32, row += 4 * (size_t)bits, out += 32 * size) {
         uint8_t end[32 * 4];
@@ -103,11 +103,11 @@ TZ_AVX2_INLINE void unpack_any(const uint8_t *row, uint8_t *out, size_t count, u
         for (size_t i = 0; i < 4; i++) {
             const size_t first = done + 8 * i < count ? i * bits : 0;
             const uint8_t *p = row + first;
-            v[i] = _mm256_shuffle_epi8(load_lanes(p, p + places.high), bytes);
+            v[i] = _mm256_shuffle_epi8(load_lanes(p, p + offsets.high), bytes);
             v[i] = _mm256_sllv_epi32(v[i], before);
             v[i] = sign ? _mm256_sra_epi32(v[i], behind) : _mm256_srl_epi32(v[i], behind);
         }
-        store_block(to, v, size, sign);
+        store_unpacked(to, v, size, sign);
         if (to == end)
             memcpy(out, end, (count - done) * size);
     }
@@ -117,7 +117,7 @@ TZ_AVX2 void tz_avx2_unpack(const uint8_t *row, uint8_t *out, size_t count, unsi
                             size_t size, bool sign)
 {
     if (bits > 25)
-        tz_plain_unpack(row, out, count, bits, size, sign);
+        tz_scalar_unpack(row, out, count, bits, size, sign);
     else if (size == 1 && bits == 1 && !sign)
         unpack_small(row, out, count, 1);
     else if (size == 1 && bits == 2 && !sign)

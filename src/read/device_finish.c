@@ -18,13 +18,13 @@ static const uint8_t *came_down(const tz_lane *lane, uint64_t offset)
 static void copy_rows(const uint8_t *from, const tz_rect *rect, const tz_buffer *to, uint32_t band,
                       uint32_t count, size_t size, int64_t step)
 {
-    const tz_placement as_is = {.from = to->dtype, .to = to->dtype};
+    const tz_conversion as_is = {.from = to->dtype, .to = to->dtype};
     for (uint32_t row = 0; row < rect->rows; row++, from += count * size) {
         uint8_t *dst = tz_buffer_at(to, band, rect->row + row, rect->column);
         if (step == (int64_t)size)
             tz_row_copy(dst, from, count * size, false);
         else
-            tz_row_place(&as_is, from, (ptrdiff_t)size, dst, (ptrdiff_t)step, count, NULL, 0);
+            tz_row_convert(&as_is, from, (ptrdiff_t)size, dst, (ptrdiff_t)step, count, NULL, 0);
     }
 }
 

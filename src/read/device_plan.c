@@ -162,7 +162,7 @@ static tz_result set_band(tz_device_plan *dp, const tz_target *target, tz_device
                           uint32_t band, const tz_context *ctx)
 {
     const tz_row_format row = row_of(target);
-    const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
+    const tz_conversion how = tz_placement_of_band(&target->how, target->scales, band);
     const tz_place_format format = tz_place_format_make(&row, &how);
     const bool is_next = band > 0;
     uint8_t missing[16];
@@ -172,7 +172,7 @@ static tz_result set_band(tz_device_plan *dp, const tz_target *target, tz_device
     TZ_TRY(add_format(dp, &format, target->scales != NULL, &number, ctx));
     out->format = is_next ? out->format : number;
     tz_target_missing_sample(target, missing);
-    tz_row_place(&how, missing, 0, target->to_mask ? NULL : constant.sample, 0, 1, &valid, 0);
+    tz_row_convert(&how, missing, 0, target->to_mask ? NULL : constant.sample, 0, 1, &valid, 0);
     constant.valid = valid != 0;
     TZ_TRY(add_constant(dp, &constant, target->scales != NULL, &number, ctx));
     out->missing = is_next ? out->missing : number;
@@ -184,7 +184,7 @@ static tz_result set_fill(tz_plan *plan, const tz_target *target, tz_device_targ
                           uint32_t band)
 {
     tz_device_plan *dp = plan->device;
-    const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
+    const tz_conversion how = tz_placement_of_band(&target->how, target->scales, band);
     uint32_t number;
     tz_constant constant = {{0}, 0, {0}};
     dp->fills = true;

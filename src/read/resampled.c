@@ -28,7 +28,7 @@ typedef struct block {
     tz_buffer valid;                     /* data NULL: all are */
     tz_axis across;
     void *across_memory;
-    tz_placement how;
+    tz_conversion how;
     double *scales;
 } block;
 
@@ -114,8 +114,8 @@ static row_needs needs_of(const block *b, const tz_read_options *how)
     row_needs out = {.size = sample_size(b->view), .down = tz_axis_bytes(&down, 1)};
     out.values = (tz_resample_needs){.width = b->width,
                                      .old_width = b->source.width,
-                                     .across = (uint32_t)tz_axis_most(&across, 1),
-                                     .down = (uint32_t)tz_axis_most(&down, 1)};
+                                     .across = (uint32_t)tz_axis_max_samples(&across, 1),
+                                     .down = (uint32_t)tz_axis_max_samples(&down, 1)};
     return out;
 }
 
@@ -196,13 +196,13 @@ typedef struct band_rows {
     uint32_t band;
 } band_rows;
 
-static tz_old_row old_row(const void *user, int64_t row)
+static tz_input_row old_row(const void *user, int64_t row)
 {
     const band_rows *from = user;
     const block *b = from->block;
     const int64_t at = row - b->source.row;
-    return (tz_old_row){tz_buffer_at(&b->samples, from->band, at, 0), b->samples.column_stride,
-                        b->valid.data ? tz_buffer_at(&b->valid, from->band, at, 0) : NULL};
+    return (tz_input_row){tz_buffer_at(&b->samples, from->band, at, 0), b->samples.column_stride,
+                          b->valid.data ? tz_buffer_at(&b->valid, from->band, at, 0) : NULL};
 }
 
 static tz_resampler resampler_of(const block *b, tz_resampling method, const band_rows *from)
@@ -239,7 +239,7 @@ static void fill_outside(const block *b, const tz_axis *down, const tz_read_opti
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
     const tz_buffer *into = &b->view->into;
     const tz_buffer *mask = &b->view->mask;
-    const tz_placement how = tz_placement_of_band(&b->how, b->scales, band);
+    const tz_conversion how = tz_placement_of_band(&b->how, b->scales, band);
     const size_t size = tz_dtype_size(into->dtype);
     uint8_t sample[16];
     tz_outside_sample(&how, options, sample);
@@ -254,18 +254,18 @@ static void fill_outside(const block *b, const tz_axis *down, const tz_read_opti
 }
 
 static void place_band(const block *b, uint32_t band, uint32_t row, const uint8_t *samples,
-                       tz_placement how, const uint8_t *valid)
+                       tz_conversion how, const uint8_t *valid)
 {
     const tz_buffer *into = &b->view->into;
     const tz_buffer *mask = &b->view->mask;
     how = tz_placement_of_band(&how, b->scales, band);
-    tz_row_place(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
-                 tz_buffer_at(into, band, b->row + row, b->column), (ptrdiff_t)into->column_stride,
-                 b->width, NULL, 0);
-    const tz_placement as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
+    tz_row_convert(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
+                   tz_buffer_at(into, band, b->row + row, b->column),
+                   (ptrdiff_t)into->column_stride, b->width, NULL, 0);
+    const tz_conversion as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
     if (mask->data)
-        tz_row_place(&as_is, valid, 1, tz_buffer_at(mask, band, b->row + row, b->column),
-                     (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
+        tz_row_convert(&as_is, valid, 1, tz_buffer_at(mask, band, b->row + row, b->column),
+                       (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
 }
 
 static void resample_row(const batch *ba, const tz_resampler *r, const tz_axis *down,
@@ -285,7 +285,7 @@ static void resample_row(const batch *ba, const tz_resampler *r, const tz_axis *
     if (r->method == TZ_RESAMPLE_NEAREST) {
         place_band(b, from->band, row, m->picked, b->how, m->valid);
     } else {
-        const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
+        const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
         place_band(b, from->band, row, (const uint8_t *)m->values.values, how, m->valid);
     }
     if (ba->how->boundless)
@@ -331,7 +331,7 @@ static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error
 /* Blocks of a batch may be of several views: the largest of each. */
 static void widen(row_needs *most, const row_needs *more)
 {
-    tz_resample_needs_add(&most->values, &more->values);
+    tz_resample_needs_merge(&most->values, &more->values);
     most->size = more->size > most->size ? more->size : most->size;
     most->down = more->down > most->down ? more->down : most->down;
 }

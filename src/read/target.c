@@ -295,12 +295,12 @@ static tz_result set_scales(double **out, const tz_view *view, tz_arena *arena,
     return TZ_OK;
 }
 
-tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_placement *out,
+tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_conversion *out,
                             double **scales, tz_arena *arena, const tz_context *ctx)
 {
     const tz_nodata *nodata = &view->file->info.nodata;
     *scales = NULL;
-    *out = (tz_placement){.from = view->layer.tables.dtype, .to = view->into.dtype};
+    *out = (tz_conversion){.from = view->layer.tables.dtype, .to = view->into.dtype};
     if (view->layer.is_mask)
         return TZ_OK;
     out->nodata = *nodata;
@@ -309,9 +309,9 @@ tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_
     return how->scaled ? set_scales(scales, view, arena, ctx) : TZ_OK;
 }
 
-tz_placement tz_placement_of_band(const tz_placement *how, const double *scales, uint32_t band)
+tz_conversion tz_placement_of_band(const tz_conversion *how, const double *scales, uint32_t band)
 {
-    tz_placement out = *how;
+    tz_conversion out = *how;
     if (scales) {
         out.scaled = true;
         out.scale = scales[2 * (size_t)band];
@@ -321,7 +321,7 @@ tz_placement tz_placement_of_band(const tz_placement *how, const double *scales,
 }
 
 /* Nodata that the samples' type does not have matches no sample, so NaN is not left to placing. */
-void tz_outside_sample(const tz_placement *how, const tz_read_options *options, uint8_t *sample)
+void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample)
 {
     const bool has_nan = !options->has_fill && how->nodata_to_nan;
     const tz_nodata given = {.kind = TZ_NODATA_FLOAT,
@@ -332,7 +332,7 @@ void tz_outside_sample(const tz_placement *how, const tz_read_options *options, 
         tz_row_fill(how->to, &given, sample, 0, 1);
     } else if (how->nodata.kind != TZ_NODATA_NONE) {
         tz_row_fill(how->from, &how->nodata, stored, 0, 1);
-        tz_row_place(how, stored, 0, sample, 0, 1, NULL, 0);
+        tz_row_convert(how, stored, 0, sample, 0, 1, NULL, 0);
     }
 }
 
@@ -350,7 +350,7 @@ static bool is_every_band_in_order(const tz_target *target)
 /* Whether a row of the tile is a row of the buffer, sample for sample. */
 static bool has_same_rows(const tz_target *target)
 {
-    const tz_placement *how = &target->how;
+    const tz_conversion *how = &target->how;
     const int64_t size = (int64_t)tz_dtype_size(how->to);
     if (target->to_mask || tz_buffer_exists(&target->mask) || how->from != how->to ||
         how->nodata_to_nan || target->scales)
@@ -380,7 +380,7 @@ static tz_result set_placement(tz_target *target, const tz_view *view, const tz_
     target->into = view->into;
     target->mask = view->mask;
     if (target->to_mask) {
-        target->how = (tz_placement){.from = target->row.dtype, .to = target->row.dtype};
+        target->how = (tz_conversion){.from = target->row.dtype, .to = target->row.dtype};
         target->how.nodata.kind = TZ_NODATA_UINT; /* 0 */
         return TZ_OK;
     }

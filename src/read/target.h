@@ -36,7 +36,7 @@ typedef struct tz_target {
     uint32_t mask_sample;  /* of a pixel, that says so */
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */
     uint32_t band_count;
-    tz_placement how;
+    tz_conversion how;
     double *scales; /* scale and offset of each wanted band; NULL: none */
     bool same_rows; /* prepared rows are the buffer's: same samples, in the same order */
     bool straight;  /* and so are decoded ones */
@@ -57,15 +57,15 @@ typedef enum tz_target_kind {
 tz_target_kind tz_mask_source(const tz_view *view);
 
 /* What happens to the samples of a view on their way to its buffer; scales as in tz_target. */
-tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_placement *out,
+tz_result tz_view_placement(const tz_view *view, const tz_read_options *how, tz_conversion *out,
                             double **scales, tz_arena *arena, const tz_context *ctx);
 
 /* What happens to the samples of one band; scales as in tz_target. */
-tz_placement tz_placement_of_band(const tz_placement *how, const double *scales, uint32_t band);
+tz_conversion tz_placement_of_band(const tz_conversion *how, const double *scales, uint32_t band);
 
 /* The sample of the buffer's type that a boundless read has outside of the level; 16 bytes. how is
  * that of the band. */
-void tz_outside_sample(const tz_placement *how, const tz_read_options *options, uint8_t *sample);
+void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample);
 
 /* shared is the first target of the same file, level and reduction, or NULL. */
 tz_result tz_target_make(tz_target *out, const tz_view *view, tz_target_kind kind,

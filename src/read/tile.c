@@ -97,20 +97,20 @@ static void place_mask(const tz_target *target, const uint8_t *samples, ptrdiff_
                        const row_part *part)
 {
     for (uint32_t band = 0; band < target->band_count; band++)
-        tz_row_place(&target->how, samples, step, NULL, 0, part->count,
-                     tz_buffer_at(&target->mask, band, part->row, part->column),
-                     (ptrdiff_t)target->mask.column_stride);
+        tz_row_convert(&target->how, samples, step, NULL, 0, part->count,
+                       tz_buffer_at(&target->mask, band, part->row, part->column),
+                       (ptrdiff_t)target->mask.column_stride);
 }
 
 static void place_band(const tz_target *target, uint32_t band, const uint8_t *samples,
                        ptrdiff_t step, const row_part *part)
 {
-    const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
+    const tz_conversion how = tz_placement_of_band(&target->how, target->scales, band);
     uint8_t *mask =
         target->mask.data ? tz_buffer_at(&target->mask, band, part->row, part->column) : NULL;
-    tz_row_place(&how, samples, step, tz_buffer_at(&target->into, band, part->row, part->column),
-                 (ptrdiff_t)target->into.column_stride, part->count, mask,
-                 (ptrdiff_t)target->mask.column_stride);
+    tz_row_convert(&how, samples, step, tz_buffer_at(&target->into, band, part->row, part->column),
+                   (ptrdiff_t)target->into.column_stride, part->count, mask,
+                   (ptrdiff_t)target->mask.column_stride);
 }
 
 /* Samples of a prepared row, which starts at the unit's column first; or, with repeat, the same
@@ -618,10 +618,10 @@ static void fill_part(const tz_target *target, uint32_t band, const uint8_t *sam
                       uint32_t column, uint32_t count)
 {
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
-    const tz_placement as_is = {.from = target->into.dtype, .to = target->into.dtype};
+    const tz_conversion as_is = {.from = target->into.dtype, .to = target->into.dtype};
     if (count > 0 && !target->to_mask && target->into.data)
-        tz_row_place(&as_is, sample, 0, tz_buffer_at(&target->into, band, row, column),
-                     (ptrdiff_t)target->into.column_stride, count, NULL, 0);
+        tz_row_convert(&as_is, sample, 0, tz_buffer_at(&target->into, band, row, column),
+                       (ptrdiff_t)target->into.column_stride, count, NULL, 0);
     if (count > 0 && target->mask.data)
         tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&target->mask, band, row, column),
                     (ptrdiff_t)target->mask.column_stride, count);
@@ -645,7 +645,7 @@ void tz_target_fill_outside(const tz_target *target, const tz_read_options *opti
 {
     uint8_t sample[16];
     for (uint32_t band = 0; band < target->band_count; band++) {
-        const tz_placement how = tz_placement_of_band(&target->how, target->scales, band);
+        const tz_conversion how = tz_placement_of_band(&target->how, target->scales, band);
         tz_outside_sample(&how, options, sample);
         fill_band(target, band, sample);
     }

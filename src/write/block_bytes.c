@@ -83,10 +83,10 @@ static void put_double(uint8_t *at, double value)
     tz_store_le64(at, bits);
 }
 
-tz_tally tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands)
+tz_stats tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands)
 {
     const uint8_t *at = head->at + tally_at(head, place, band, bands);
-    return (tz_tally){.valid = tz_load_le64(at),
+    return (tz_stats){.valid = tz_load_le64(at),
                       .minimum = load_double(at + 8),
                       .maximum = load_double(at + 16),
                       .pivot = load_double(at + 24),
@@ -102,7 +102,7 @@ void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t til
 }
 
 void tz_block_head_set_tally(uint8_t *at, const tz_block_head *head, uint64_t place, uint32_t band,
-                             uint32_t bands, const tz_tally *tally)
+                             uint32_t bands, const tz_stats *tally)
 {
     uint8_t *to = at + tally_at(head, place, band, bands);
     tz_store_le64(to, tally->valid);
@@ -252,12 +252,12 @@ tz_result tz_encoded_block_statistics(const tz_cog_plan *plan, const tz_bytes *h
     TZ_TRY(whole_head(&h, plan, head, &ctx));
     const uint32_t bands = plan->info.bands;
     for (uint32_t band = 0; band < bands; band++) {
-        tz_tally sum = {0};
+        tz_stats sum = {0};
         for (uint64_t place = 0; place < h.tallies / bands; place++) {
-            const tz_tally part = tz_block_tally(&h, place, band, bands);
-            tz_tally_merge(&sum, &part);
+            const tz_stats part = tz_block_tally(&h, place, band, bands);
+            tz_stats_merge(&sum, &part);
         }
-        tz_tally_result(&sum, &statistics[band]);
+        tz_stats_result(&sum, &statistics[band]);
     }
     return TZ_OK;
 }

@@ -26,13 +26,13 @@ tz_block_head tz_block_head_of(const tz_cog_plan *plan, uint32_t level, uint64_t
 /* Of a head at hand. Places are counted row by row within the block. */
 uint32_t tz_block_tile_size(const tz_block_head *head, uint64_t tile);
 uint64_t tz_block_tile_hash(const tz_block_head *head, uint64_t tile);
-tz_tally tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands);
+tz_stats tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands);
 
 /* Write one, part by part, to memory of its size; sealed at the end. */
 void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t tile, uint32_t size,
                             uint64_t hash);
 void tz_block_head_set_tally(uint8_t *at, const tz_block_head *head, uint64_t place, uint32_t band,
-                             uint32_t bands, const tz_tally *tally);
+                             uint32_t bands, const tz_stats *tally);
 void tz_block_head_seal(uint8_t *at, const tz_block_head *head);
 
 /* The first TZ_BLOB_HEADER bytes say how long it is; when all of that is there, it is checked and

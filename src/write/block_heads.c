@@ -153,8 +153,8 @@ static void apply_tallies(tz_writer *shell, const tz_cog_plan *plan, const tz_he
             const size_t block = (size_t)(row / size) * l->blocks_across + column / size;
             const uint64_t place = (uint64_t)(row % size) * columns + column % size;
             for (uint32_t band = 0; band < bands; band++) {
-                const tz_tally part = tz_block_tally(&heads->list[block].head, place, band, bands);
-                tz_tally_merge(&shell->tallies[band], &part);
+                const tz_stats part = tz_block_tally(&heads->list[block].head, place, band, bands);
+                tz_stats_merge(&shell->tallies[band], &part);
             }
         }
 }

@@ -26,15 +26,16 @@ static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_
                    l->width, l->height, level);
 }
 
-static tz_extent extent_of(int64_t first, uint32_t size)
+static tz_interval extent_of(int64_t first, uint32_t size)
 {
-    return (tz_extent){(uint32_t)first, (uint32_t)first + size};
+    return (tz_interval){(uint32_t)first, (uint32_t)first + size};
 }
 
-static tz_window source_of(const tz_reduction *how, const tz_window *window)
+static tz_window source_of(const tz_overview_params *how, const tz_window *window)
 {
-    const tz_extent rows = tz_reduction_rows(how, extent_of(window->row, window->height));
-    const tz_extent columns = tz_reduction_columns(how, extent_of(window->column, window->width));
+    const tz_interval rows = tz_overview_source_rows(how, extent_of(window->row, window->height));
+    const tz_interval columns =
+        tz_overview_source_columns(how, extent_of(window->column, window->width));
     return (tz_window){.column = columns.first,
                        .row = rows.first,
                        .width = columns.end - columns.first,
@@ -52,18 +53,18 @@ tz_result tz_cog_source(const tz_cog_plan *plan, uint32_t level, const tz_window
 
 /* ---- pixels ---- */
 
-static tz_result reduce(const tz_reduction *how, const tz_window *window, const tz_window *source,
-                        const tz_block_pixels *from, const tz_block_pixels *into,
-                        const tz_context *ctx)
+static tz_result reduce(const tz_overview_params *how, const tz_window *window,
+                        const tz_window *source, const tz_block_pixels *from,
+                        const tz_block_pixels *into, const tz_context *ctx)
 {
-    const size_t size = tz_reduce_scratch_bytes(how, window->width);
-    const tz_reduce_source parts = {
+    const size_t size = tz_overview_scratch_bytes(how, window->width);
+    const tz_overview_source parts = {
         .parts = {[1] = {(uint32_t)source->row, from->pixels, from->mask}},
         .column = (uint32_t)source->column};
     void *scratch = tz_alloc(size);
     if (!scratch)
         return tz_fail_nomem(ctx, size);
-    tz_reduce(how, &parts, window, &into->pixels, &into->mask, scratch);
+    tz_overview_make(how, &parts, window, &into->pixels, &into->mask, scratch);
     tz_free(scratch);
     return TZ_OK;
 }
@@ -75,7 +76,7 @@ tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level, const tz_win
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_pixels from, into;
     TZ_TRY(check_window(plan, level, window, &ctx));
-    const tz_reduction *how = &plan->pyramid.levels[level].reduction;
+    const tz_overview_params *how = &plan->pyramid.levels[level].reduction;
     const tz_window whole = source_of(how, window);
     TZ_TRY(tz_block_pixels_take(&from, plan, &whole, source, source_mask, "the source", &ctx));
     TZ_TRY(tz_block_pixels_take(&into, plan, window, pixels, mask, "the room for pixels", &ctx));

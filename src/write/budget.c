@@ -101,12 +101,12 @@ static void count_parts(tz_budget *b, const tz_pyramid *pyramid)
     }
     b->pixel = spec->bands * tz_dtype_size(spec->dtype) + (spec->mask ? 1 : 0);
     b->slot += tz_slot_bytes(image);
-    b->fixed = tz_mul_capped(spec->bands, sizeof(tz_tally));
+    b->fixed = tz_mul_capped(spec->bands, sizeof(tz_stats));
     for (uint32_t i = 0; i < pyramid->count; i++) {
         const tz_pyramid_level *level = &pyramid->levels[i];
         if (i > 0)
-            b->reduce = tz_max_size(b->reduce,
-                                    tz_reduce_scratch_bytes(&level->reduction, image->tile_width));
+            b->reduce = tz_max_size(
+                b->reduce, tz_overview_scratch_bytes(&level->reduction, image->tile_width));
         b->fixed = tz_add_capped(b->fixed, table_bytes(&level->image));
         b->fixed = tz_add_capped(b->fixed, tz_mul_capped(level->image.arena.held, METADATA_COPIES));
         b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
@@ -135,14 +135,14 @@ uint64_t tz_overview_slab_bytes(const tz_budget *b, const tz_image *image)
 
 /* Where a new row begins and ends between old ones differs from row to row, by less than one row at
  * either end: so a row in the middle tells how many it takes. */
-uint32_t tz_kept_rows(const tz_reduction *next)
+uint32_t tz_kept_rows(const tz_overview_params *next)
 {
     const uint32_t middle = next->to_height / 2;
-    const tz_extent rows = tz_reduction_rows(next, (tz_extent){middle, middle + 1});
+    const tz_interval rows = tz_overview_source_rows(next, (tz_interval){middle, middle + 1});
     return rows.end - rows.first + 2;
 }
 
-uint64_t tz_kept_bytes(const tz_budget *b, const tz_image *image, const tz_reduction *next)
+uint64_t tz_kept_bytes(const tz_budget *b, const tz_image *image, const tz_overview_params *next)
 {
     return rows_bytes(b, image, tz_kept_rows(next));
 }

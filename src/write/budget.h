@@ -35,7 +35,7 @@ typedef struct tz_budget {
     size_t pixel;             /* bytes of one pixel of all bands, and of its mask */
     unsigned threads;
     uint32_t slots;
-    size_t reduce;        /* of what a thread has, that tz_reduce takes */
+    size_t reduce;        /* of what a thread has, that tz_overview_make takes */
     uint32_t slabs;       /* 1, or 2: one is filled while the other is encoded */
     uint32_t level_slabs; /* the same, of each overview */
     uint32_t slab_rows;   /* a multiple of the tile height, or the image's height */
@@ -95,7 +95,8 @@ uint64_t tz_overview_slab_bytes(const tz_budget *budget, const tz_image *image);
 
 /* Rows that are kept of a level for those of the next one that are still to come, at most; and
  * their bytes. */
-uint32_t tz_kept_rows(const tz_reduction *next);
-uint64_t tz_kept_bytes(const tz_budget *budget, const tz_image *image, const tz_reduction *next);
+uint32_t tz_kept_rows(const tz_overview_params *next);
+uint64_t tz_kept_bytes(const tz_budget *budget, const tz_image *image,
+                       const tz_overview_params *next);
 
 #endif

@@ -64,7 +64,7 @@ static void count_tile(tz_writer *w, const tz_slot *slot)
 {
     const tz_writer_level *level = &w->levels[slot->level];
     for (uint32_t i = 0; i < slot->bands; i++)
-        tz_tally_merge(&w->tallies[slot->band + i], &slot->tallies[i]);
+        tz_stats_merge(&w->tallies[slot->band + i], &slot->tallies[i]);
     if (slot->checked != TZ_NONE && level->hashes)
         level->hashes[slot->checked] = slot->hash;
     if (slot->level == 0)

@@ -159,7 +159,7 @@ static uint64_t plan_tiles(tz_device_budget *plan, const tz_budget *b, const tz_
     at->sizes = add_part(&end, n * sizeof(uint32_t));
     at->places = add_part(&end, (n + 1) * sizeof(uint64_t));
     at->seen = add_part(&end, n * sizeof(tz_cut_seen));
-    at->tallies = add_part(&end, tallies * sizeof(tz_tally));
+    at->tallies = add_part(&end, tallies * sizeof(tz_stats));
     at->results_end = end;
     at->scratch = add_part(&end, scratch);
     at->tiles = add_part(&end, plan->rooms.tiles);

@@ -10,7 +10,7 @@ static tz_result keep(tz_writer *w, const tz_batch *batch)
     const tz_swath *to = &batch->swath;
     const uint32_t end = to->row + to->rows;
     for (int i = 0; i < 2; i++) {
-        const tz_row_part *part = &batch->source.parts[i];
+        const tz_row_range *part = &batch->source.parts[i];
         const uint32_t from = i == 0 ? to->row : (uint32_t)tz_max_size(to->row, part->row);
         const uint32_t until = i == 0 ? tz_min_u32(end, batch->source.parts[1].row) : end;
         const tz_swath rows = {.pixels = part->pixels, .mask = part->mask};

@@ -107,7 +107,7 @@ tz_result tz_device_tile_take(tz_writer *w, const tz_batch *batch, uint64_t inde
     slot->hash = slot->checked != TZ_NONE ? seen->hash : 0;
     if (slot->bands > 0)
         slot->tallies =
-            (tz_tally *)(uintptr_t)result_at(w, tiles, at->tallies) + number * slot->bands;
+            (tz_stats *)(uintptr_t)result_at(w, tiles, at->tallies) + number * slot->bands;
     const bool packed = w->budget.way[tz_way_of(&w->budget, tiles->level, false)].bytes.row > 0;
     if (packed && !spot.is_mask && seen->misfit != TZ_NONE)
         return tz_fail_misfit(image, tiles->level, &spot, seen->misfit, &ctx);

@@ -156,7 +156,7 @@ static void tally_row(const tile_job *job, const uint8_t *row, uint64_t swath_ro
     const uint16_t samples = job->row.samples;
     const uint8_t *valid = valid_row(job, swath_row);
     for (uint16_t s = 0; s < samples; s++)
-        tz_tally_row(&job->slot->tallies[s], job->row.dtype, row + s * size,
+        tz_stats_row(&job->slot->tallies[s], job->row.dtype, row + s * size,
                      (ptrdiff_t)(samples * size), job->spot.width, &job->image->spec.nodata, valid);
 }
 

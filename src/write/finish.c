@@ -57,7 +57,7 @@ static tz_result make_statistics(ending *e, tz_statistics **out)
     if (!list)
         return tz_fail_nomem(&w->ctx, bands * sizeof *list);
     for (uint32_t band = 0; band < bands; band++) {
-        tz_tally_result(&w->tallies[band], &list[band]);
+        tz_stats_result(&w->tallies[band], &list[band]);
         if (image->options.statistics)
             image->options.statistics[band] = list[band];
     }

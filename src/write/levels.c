@@ -46,8 +46,8 @@ void tz_reduce_piece(tz_writer *w, const tz_batch *batch, uint64_t index, unsign
                               .height = tz_min_u32(PIECE_ROWS, swath->rows - row)};
     const tz_buffer pixels = part_of(&swath->pixels, row, column, window.height, window.width);
     const tz_buffer mask = part_of(&swath->mask, row, column, window.height, window.width);
-    tz_reduce(&level->reduction, &batch->source, &window, &pixels, &mask,
-              w->workers[worker].reduce);
+    tz_overview_make(&level->reduction, &batch->source, &window, &pixels, &mask,
+                     w->workers[worker].reduce);
 }
 
 void tz_keep_piece(const tz_batch *batch)
@@ -55,7 +55,7 @@ void tz_keep_piece(const tz_batch *batch)
     const tz_swath *to = &batch->swath;
     for (uint32_t i = 0; i < to->rows; i++) {
         const uint32_t row = to->row + i;
-        const tz_row_part *part = &batch->source.parts[row >= batch->source.parts[1].row];
+        const tz_row_range *part = &batch->source.parts[row >= batch->source.parts[1].row];
         tz_copy_row(&part->pixels, row - part->row, &to->pixels, i);
         if (to->mask.data)
             tz_copy_row(&part->mask, row - part->row, &to->mask, i);
@@ -87,29 +87,31 @@ static tz_result begin_slab(tz_writer *w, uint32_t level)
 /* ---- batches ---- */
 
 /* The rows before the swath that were kept, and the swath. */
-static tz_reduce_source source_of(const tz_writer *w, uint32_t level, const tz_swath *swath)
+static tz_overview_source source_of(const tz_writer *w, uint32_t level, const tz_swath *swath)
 {
     const tz_writer_level *l = &w->levels[level];
     const tz_kept *kept = &l->kept[l->keeping];
-    tz_reduce_source source = {.parts[1] = {.row = swath->row,
-                                            .pixels = tz_rows_from(&swath->pixels, 0, swath->rows),
-                                            .mask = tz_rows_from(&swath->mask, 0, swath->rows)}};
+    tz_overview_source source = {
+        .parts[1] = {.row = swath->row,
+                     .pixels = tz_rows_from(&swath->pixels, 0, swath->rows),
+                     .mask = tz_rows_from(&swath->mask, 0, swath->rows)}};
     tz_swath before = {0};
     if (kept->rows > 0)
         tz_slab_buffers(l->image, &kept->slab, kept->rows, l->image->spec.width, &before);
-    source.parts[0] = (tz_row_part){.row = kept->row, .pixels = before.pixels, .mask = before.mask};
+    source.parts[0] =
+        (tz_row_range){.row = kept->row, .pixels = before.pixels, .mask = before.mask};
     return source;
 }
 
 /* New rows of which everything that they look at is there: those below the result. */
-static uint32_t rows_possible(const tz_reduction *how, uint32_t next, uint32_t rows_there)
+static uint32_t rows_possible(const tz_overview_params *how, uint32_t next, uint32_t rows_there)
 {
     uint32_t low = next, high = how->to_height; /* all below low are possible */
     if (rows_there == how->from_height)
         return how->to_height;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (tz_reduction_rows(how, (tz_extent){middle, middle + 1}).end <= rows_there)
+        if (tz_overview_source_rows(how, (tz_interval){middle, middle + 1}).end <= rows_there)
             low = middle + 1;
         else
             high = middle;
@@ -118,18 +120,18 @@ static uint32_t rows_possible(const tz_reduction *how, uint32_t next, uint32_t r
 }
 
 /* What the first new row behind next looks at must not be lost. */
-static tz_result keep_rows(tz_writer *w, uint32_t level, const tz_reduce_source *source,
+static tz_result keep_rows(tz_writer *w, uint32_t level, const tz_overview_source *source,
                            uint32_t next, uint32_t end)
 {
     tz_writer_level *l = &w->levels[level];
-    const tz_reduction *how = &w->pyramid.levels[level + 1].reduction;
+    const tz_overview_params *how = &w->pyramid.levels[level + 1].reduction;
     tz_kept *kept = &l->kept[1 - l->keeping];
     tz_batch batch = {.work = TZ_WORK_KEEP, .level = level, .source = *source};
     l->keeping = 1 - l->keeping;
     kept->rows = 0;
     if (next == how->to_height)
         return TZ_OK;
-    kept->row = tz_min_u32(tz_reduction_rows(how, (tz_extent){next, next + 1}).first, end);
+    kept->row = tz_min_u32(tz_overview_source_rows(how, (tz_interval){next, next + 1}).first, end);
     kept->rows = end - kept->row;
     if (kept->rows == 0)
         return TZ_OK;
@@ -149,7 +151,7 @@ static tz_result keep_rows(tz_writer *w, uint32_t level, const tz_reduce_source 
 
 /* New rows of a level, as many as are possible and fit its slab. after: what the source waits for.
  */
-static tz_result reduce_rows(tz_writer *w, uint32_t level, const tz_reduce_source *source,
+static tz_result reduce_rows(tz_writer *w, uint32_t level, const tz_overview_source *source,
                              uint32_t possible, uint64_t after)
 {
     tz_writer_level *l = &w->levels[level];
@@ -211,7 +213,7 @@ tz_result tz_level_take(tz_writer *w, uint32_t level, const tz_swath *swath)
     const uint32_t end = swath->row + swath->rows;
     const uint32_t possible =
         rows_possible(&w->pyramid.levels[level + 1].reduction, w->levels[level + 1].next_row, end);
-    const tz_reduce_source source = source_of(w, level, swath);
+    const tz_overview_source source = source_of(w, level, swath);
     tz_kept *used = &w->levels[level].kept[l->keeping];
     const uint64_t after = tz_max(l->made_until, used->slab.busy_until);
     TZ_TRY(keep_rows(w, level, &source, possible, end));

@@ -113,27 +113,27 @@ static uint32_t alpha_of(const tz_image_spec *spec)
     return 0;
 }
 
-static tz_reduction reduction_of(const tz_image *from, const tz_image *to)
+static tz_overview_params reduction_of(const tz_image *from, const tz_image *to)
 {
     const tz_image_spec *spec = &to->spec;
-    return (tz_reduction){.method = method_of(to),
-                          .dtype = spec->dtype,
-                          .bits = spec->bits_per_sample,
-                          .bands = spec->bands,
-                          .nodata = spec->nodata,
-                          .mask = spec->mask,
-                          .alpha = alpha_of(spec),
-                          .from_width = from->spec.width,
-                          .from_height = from->spec.height,
-                          .to_width = spec->width,
-                          .to_height = spec->height};
+    return (tz_overview_params){.method = method_of(to),
+                                .dtype = spec->dtype,
+                                .bits = spec->bits_per_sample,
+                                .bands = spec->bands,
+                                .nodata = spec->nodata,
+                                .mask = spec->mask,
+                                .alpha = alpha_of(spec),
+                                .from_width = from->spec.width,
+                                .from_height = from->spec.height,
+                                .to_width = spec->width,
+                                .to_height = spec->height};
 }
 
 static tz_result check_method(const tz_image *image, const tz_context *ctx)
 {
     const tz_resampling method = method_of(image);
     const char *wrong =
-        tz_resampling_refusal(method, image->spec.dtype, image->spec.color_map != NULL);
+        tz_resampling_unsupported(method, image->spec.dtype, image->spec.color_map != NULL);
     return wrong ? TZ_REFUSE(ctx, "overviews cannot be made by %s: %s", tz_resampling_name(method),
                              wrong)
                  : TZ_OK;

@@ -5,16 +5,16 @@
 
 #include "device/encode_library.h"
 #include "device/pictures.h"
-#include "pixel/resample.h"
+#include "pixel/overview_pixels.h"
 #include "tiff/image.h"
 
 enum { TZ_MOST_LEVELS = 32 };
 
 typedef struct tz_pyramid_level {
     tz_image image;
-    tz_reduction reduction;    /* from the level before; not of the first one */
-    tz_encode_library library; /* that encodes it on a device: see tz_device_choose */
-    tz_picture_codec pictures; /* the same of whole pictures; without a name: none does */
+    tz_overview_params reduction; /* from the level before; not of the first one */
+    tz_encode_library library;    /* that encodes it on a device: see tz_device_choose */
+    tz_picture_codec pictures;    /* the same of whole pictures; without a name: none does */
 } tz_pyramid_level;
 
 typedef struct tz_pyramid {

@@ -46,7 +46,7 @@ static uint32_t tallied(const tz_image *image)
 
 size_t tz_slot_bytes(const tz_image *image)
 {
-    return sizeof(tz_slot) + tallied(image) * sizeof(tz_tally) + ROOM_BEFORE +
+    return sizeof(tz_slot) + tallied(image) * sizeof(tz_stats) + ROOM_BEFORE +
            2 * (TZ_CODEC_SLACK + 64);
 }
 
@@ -56,7 +56,7 @@ static tz_result open_slots(tz_writer *w)
     const size_t bound = largest(w, offsetof(tz_tile_way, bytes.bound));
     size_t size = 0;
     const size_t tallies =
-        tz_codec_buffer_offset(&size, tallied(tz_writer_image(w)) * sizeof(tz_tally));
+        tz_codec_buffer_offset(&size, tallied(tz_writer_image(w)) * sizeof(tz_stats));
     const size_t bytes = tz_codec_buffer_offset(&size, ROOM_BEFORE + bound);
     const size_t each = tz_codec_buffer_offset(&size, 0); /* where the next one may begin */
     w->slots = tz_alloc_zeroed(count, sizeof *w->slots);
@@ -65,7 +65,7 @@ static tz_result open_slots(tz_writer *w)
         return tz_fail_nomem(&w->ctx, tz_mul_capped(each, count));
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *memory = w->slot_memory + i * each;
-        w->slots[i].tallies = (tz_tally *)(void *)(memory + tallies);
+        w->slots[i].tallies = (tz_stats *)(void *)(memory + tallies);
         w->slots[i].own = memory + bytes + ROOM_BEFORE;
     }
     return TZ_OK;

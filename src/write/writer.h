@@ -27,11 +27,11 @@ typedef enum tz_work {
 /* Pieces of work of one kind, which went on the belt together. */
 typedef struct tz_batch {
     tz_work work;
-    uint32_t level;          /* whose tiles are encoded, whose rows are made or kept */
-    uint64_t first;          /* number of its first piece */
-    uint64_t after;          /* all pieces below are delivered before one of these is made */
-    tz_swath swath;          /* what is encoded; where new or kept rows go */
-    tz_reduce_source source; /* what these are made of */
+    uint32_t level;            /* whose tiles are encoded, whose rows are made or kept */
+    uint64_t first;            /* number of its first piece */
+    uint64_t after;            /* all pieces below are delivered before one of these is made */
+    tz_swath swath;            /* what is encoded; where new or kept rows go */
+    tz_overview_source source; /* what these are made of */
     const tz_device_tiles *made;
 } tz_batch;
 
@@ -48,7 +48,7 @@ typedef struct tz_slot {
     uint64_t hash;    /* of its pixels, then */
     uint32_t band;    /* of its first sample */
     uint32_t bands;   /* tallied; 0 for a mask or an overview */
-    tz_tally *tallies;
+    tz_stats *tallies;
 } tz_slot;
 
 /* What one thread works with. */
@@ -58,7 +58,7 @@ typedef struct tz_encode_worker {
     uint8_t *row;
     uint8_t *scratch;
     uint8_t *valid;  /* a row of the mask, for statistics */
-    uint8_t *reduce; /* scratch of tz_reduce */
+    uint8_t *reduce; /* scratch of tz_overview_make */
     void *states[TZ_WAYS];
 } tz_encode_worker;
 
@@ -121,7 +121,7 @@ struct tz_writer {
     atomic_ullong tiles_done;     /* of the first level, delivered */
     uint64_t position;            /* behind the last tile in the sink */
     uint64_t spooled;             /* and in the spool */
-    tz_tally *tallies;            /* by band; NULL: not wanted */
+    tz_stats *tallies;            /* by band; NULL: not wanted */
     tz_device *device;            /* that makes the tiles; NULL: the cores do */
     tz_device_means means;
     tz_write_report report;

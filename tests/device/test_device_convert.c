@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows of tiles to pixels on a device: every sample becomes what tz_row_prepare and
- * tz_row_place make of it, whatever the formats, types, strides and values; so do the kernels as
+ * tz_row_convert make of it, whatever the formats, types, strides and values; so do the kernels as
  * plain C. One launch undoes and one places, however many there are. */
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ static void without_doubles(void **state)
 {
     (void)state;
     const tz_row_format bytes = convert_row_of(1, 8, 1), reals = convert_row_of(3, 32, 3);
-    tz_placement how = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_INT16};
+    tz_conversion how = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_INT16};
     tz_device device = {.info.limits.fp64 = true};
     tz_place_format format = tz_place_format_make(&bytes, &how);
     assert_true(tz_device_places(&device, &format));
@@ -173,7 +173,7 @@ static void without_doubles(void **state)
     how.nodata.kind = TZ_NODATA_FLOAT;
     format = tz_place_format_make(&bytes, &how);
     assert_false(tz_device_places(&device, &format));
-    how = (tz_placement){.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_FLOAT32};
+    how = (tz_conversion){.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_FLOAT32};
     format = tz_place_format_make(&bytes, &how);
     assert_false(tz_device_places(&device, &format));
     how.from = TZ_DTYPE_FLOAT32;

@@ -141,7 +141,7 @@ static void wrong_places(void **state)
     uint8_t zeros[424] = {0};
     const tz_row_format words = {
         .dtype = TZ_DTYPE_UINT16, .bits = 16, .sample_format = 1, .samples = 1, .predictor = 1};
-    const tz_placement how = {.from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_UINT16};
+    const tz_conversion how = {.from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_UINT16};
     trial t = {send(zeros, 424), send(zeros, 200), send(zeros, 100),
                tz_place_format_make(&words, &how)};
     refuse_place(&t, good_entry, NULL);

@@ -140,7 +140,7 @@ static streams *begin(const tz_decoder *codec, const tz_encoder *encoder, kernel
     streams *s = run_alloc(sizeof *s);
     s->count = 0;
     s->encoder = encoder;
-    kernel_open(&s->run, codec, decode, TZ_ZSTD_WORK); /* which takes most */
+    kernel_open(&s->run, codec, decode, TZ_ZSTD_SCRATCH_BYTES); /* which takes most */
     return s;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Overviews on a device: the bytes that tz_reduce makes on the cores, for all methods
+ * Overviews on a device: the bytes that tz_overview_make makes on the cores, for all methods
  * and types, with nodata, masks and alpha, however rows lie and however the work is cut. */
 #include <float.h>
 #include <math.h>
@@ -97,14 +97,14 @@ static void copy_samples(const tz_buffer *from, const tz_buffer *to)
 /* ---- a random level ---- */
 
 typedef struct scene {
-    tz_reduction how;
+    tz_overview_params how;
     uint32_t flavour; /* of samples */
 } scene;
 
 static void put_value(tz_dtype dtype, double value, uint8_t *to)
 {
-    const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
-    tz_row_place(&cast, (const uint8_t *)&value, 8, to, 16, 1, NULL, 0);
+    const tz_conversion cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
+    tz_row_convert(&cast, (const uint8_t *)&value, 8, to, 16, 1, NULL, 0);
 }
 
 static bool is_integer(tz_dtype dtype)
@@ -135,7 +135,7 @@ static void put_sample(const scene *s, uint8_t *to)
                                       9223372036854775807.0,
                                       18446744073709551615.0,
                                       -(double)INFINITY};
-    const tz_reduction *how = &s->how;
+    const tz_overview_params *how = &s->how;
     const size_t size = tz_dtype_size(how->dtype);
     const bool narrow = is_integer(how->dtype) && how->bits < 8 * size;
     const uint32_t what = below(8);
@@ -157,7 +157,7 @@ static void put_sample(const scene *s, uint8_t *to)
 
 static void fill_level(const scene *s, const tz_buffer *pixels, const tz_buffer *mask)
 {
-    const tz_reduction *how = &s->how;
+    const tz_overview_params *how = &s->how;
     for (uint32_t k = 0; k < pixels->width * pixels->height; k++) {
         const uint32_t row = k / pixels->width;
         const uint32_t column = k % pixels->width;
@@ -207,7 +207,7 @@ static tz_nodata random_nodata(void)
 }
 
 /* Less than all bits; nodata is among the values, or the largest of them. */
-static void narrow(tz_reduction *how, uint32_t bits)
+static void narrow(tz_overview_params *how, uint32_t bits)
 {
     const bool sign = how->dtype == TZ_DTYPE_INT8 || how->dtype == TZ_DTYPE_INT16;
     const int64_t most = ((int64_t)1 << (bits - sign)) - 1;
@@ -233,14 +233,14 @@ static scene random_scene(tz_resampling method, tz_dtype dtype)
 {
     scene s = {.flavour = below(5)};
     const uint16_t all = (uint16_t)(8 * tz_dtype_size(dtype));
-    s.how = (tz_reduction){.method = method,
-                           .dtype = dtype,
-                           .bits = all,
-                           .bands = 1 + below(3),
-                           .nodata = random_nodata(),
-                           .mask = below(3) == 0,
-                           .from_width = 1 + below(below(8) ? 40 : 150),
-                           .from_height = 1 + below(40)};
+    s.how = (tz_overview_params){.method = method,
+                                 .dtype = dtype,
+                                 .bits = all,
+                                 .bands = 1 + below(3),
+                                 .nodata = random_nodata(),
+                                 .mask = below(3) == 0,
+                                 .from_width = 1 + below(below(8) ? 40 : 150),
+                                 .from_height = 1 + below(40)};
     if (is_integer(dtype) && dtype < TZ_DTYPE_UINT32 && below(4) == 0)
         narrow(&s.how, 2 + below(all - 2u));
     if (below(3) == 0)
@@ -259,14 +259,14 @@ static scene random_scene(tz_resampling method, tz_dtype dtype)
 
 /* ---- what both make of it ---- */
 
-static void reduce_on_cores(const tz_reduction *how, const twin *pixels, const twin *mask,
+static void reduce_on_cores(const tz_overview_params *how, const twin *pixels, const twin *mask,
                             const tz_buffer *to, const tz_buffer *to_mask)
 {
-    const tz_reduce_source from = {
+    const tz_overview_source from = {
         .parts[1] = {.pixels = pixels->host, .mask = mask ? mask->host : (tz_buffer){0}}};
     const tz_window all = {.width = how->to_width, .height = how->to_height};
-    void *scratch = malloc(tz_reduce_scratch_bytes(how, how->to_width));
-    tz_reduce(how, &from, &all, to, to_mask, scratch);
+    void *scratch = malloc(tz_overview_scratch_bytes(how, how->to_width));
+    tz_overview_make(how, &from, &all, to, to_mask, scratch);
     free(scratch);
 }
 
@@ -279,14 +279,14 @@ static tz_buffer rows_of(const tz_buffer *buffer, uint32_t first, uint32_t rows)
 }
 
 /* The rows that some new ones need, and perhaps more, in two parts. */
-static tz_reduce_source cut_rows(const tz_reduction *how, tz_extent of, const twin pixels[2],
-                                 const twin masks[2])
+static tz_overview_source cut_rows(const tz_overview_params *how, tz_interval of,
+                                   const twin pixels[2], const twin masks[2])
 {
-    tz_extent rows = tz_reduction_rows(how, of);
+    tz_interval rows = tz_overview_source_rows(how, of);
     rows.first -= below(2) ? below(rows.first + 1) : 0;
     rows.end += below(2) ? below(how->from_height - rows.end + 1) : 0;
     const uint32_t seam = rows.first + (below(3) ? below(rows.end - rows.first + 1) : 0);
-    tz_reduce_source out = {0};
+    tz_overview_source out = {0};
     out.parts[0].row = rows.first;
     out.parts[0].pixels = rows_of(&pixels[0].device, rows.first, seam - rows.first);
     out.parts[1].row = seam;
@@ -299,8 +299,8 @@ static tz_reduce_source cut_rows(const tz_reduction *how, tz_extent of, const tw
 }
 
 /* Runs of few rows, of many, and of all of them. */
-static void reduce_on_device(const tz_reduction *how, const twin pixels[2], const twin masks[2],
-                             const twin *to, const twin *to_mask)
+static void reduce_on_device(const tz_overview_params *how, const twin pixels[2],
+                             const twin masks[2], const twin *to, const twin *to_mask)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
@@ -313,7 +313,8 @@ static void reduce_on_device(const tz_reduction *how, const twin pixels[2], cons
     for (uint32_t row = 0, rows; row < how->to_height; row += rows) {
         rows = below(3) ? most : 1 + below(most);
         rows = rows < how->to_height - row ? rows : how->to_height - row;
-        const tz_reduce_source from = cut_rows(how, (tz_extent){row, row + rows}, pixels, masks);
+        const tz_overview_source from =
+            cut_rows(how, (tz_interval){row, row + rows}, pixels, masks);
         const tz_buffer new_pixels = rows_of(&to->device, row, rows);
         tz_buffer new_mask = {0};
         if (to_mask)
@@ -328,7 +329,7 @@ static void reduce_on_device(const tz_reduction *how, const twin pixels[2], cons
 
 static void tell(const scene *s, const twin *to, const uint8_t *found)
 {
-    const tz_reduction *how = &s->how;
+    const tz_overview_params *how = &s->how;
     uint64_t at = 0;
     while (to->bytes[at] == found[at])
         at++;
@@ -353,7 +354,7 @@ static void compare_twin(const scene *s, const twin *to)
 
 static void compare(const scene *s)
 {
-    const tz_reduction *how = &s->how;
+    const tz_overview_params *how = &s->how;
     twin pixels[2];
     twin masks[2] = {{.size = 0}, {.size = 0}};
     twin to = make_twin(how->dtype, how->bands, how->to_width, how->to_height);
@@ -394,7 +395,7 @@ static void compare_some(tz_resampling method, uint32_t rounds)
     const tz_device_type type = test_device->info.type;
     for (uint32_t i = 0; i < rounds; i++) {
         const tz_dtype dtype = (tz_dtype)(1 + i % TZ_DTYPE_COMPLEX_FLOAT64);
-        if (tz_resampling_refusal(method, dtype, false))
+        if (tz_resampling_unsupported(method, dtype, false))
             continue;
         const scene s = random_scene(method, dtype);
         if (!tz_device_reduces(test_device, &s.how))

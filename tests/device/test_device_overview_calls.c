@@ -13,24 +13,24 @@
 
 enum { OLD = 64, NEW = OLD / 2, MOST_ROWS = 8 };
 
-static tz_reduction plain(tz_resampling method, tz_dtype dtype)
+static tz_overview_params plain(tz_resampling method, tz_dtype dtype)
 {
-    return (tz_reduction){.method = method,
-                          .dtype = dtype,
-                          .bits = (uint16_t)(8 * tz_dtype_size(dtype)),
-                          .bands = 1,
-                          .from_width = OLD,
-                          .from_height = OLD,
-                          .to_width = NEW,
-                          .to_height = NEW};
+    return (tz_overview_params){.method = method,
+                                .dtype = dtype,
+                                .bits = (uint16_t)(8 * tz_dtype_size(dtype)),
+                                .bands = 1,
+                                .from_width = OLD,
+                                .from_height = OLD,
+                                .to_width = NEW,
+                                .to_height = NEW};
 }
 
 /* A reducer, its rows, and all that they take. */
 typedef struct bench {
-    tz_reduction how;
+    tz_overview_params how;
     tz_device_memory *own, *old_rows, *new_rows;
     tz_reducer *reducer;
-    tz_reduce_source from;
+    tz_overview_source from;
     tz_buffer pixels;
     tz_buffer mask;
 } bench;
@@ -58,7 +58,7 @@ static tz_device_memory *take(uint64_t size)
     return memory;
 }
 
-static bench make_bench(const tz_reduction *how)
+static bench make_bench(const tz_overview_params *how)
 {
     tz_error err;
     bench b = {.how = *how};
@@ -66,7 +66,7 @@ static bench make_bench(const tz_reduction *how)
     b.own = take(tz_reducer_bytes(how, MOST_ROWS));
     b.old_rows = take(bytes + OLD * OLD);
     b.new_rows = take(bytes + OLD * OLD);
-    b.from.parts[1] = (tz_row_part){.pixels = rows_in(b.old_rows, 0, how->dtype, OLD, OLD)};
+    b.from.parts[1] = (tz_row_range){.pixels = rows_in(b.old_rows, 0, how->dtype, OLD, OLD)};
     if (how->mask)
         b.from.parts[1].mask = rows_in(b.old_rows, bytes, TZ_DTYPE_UINT8, OLD, OLD);
     b.pixels = rows_in(b.new_rows, 0, how->dtype, NEW, MOST_ROWS);
@@ -98,7 +98,7 @@ static void test_one_launch_a_run(void **state)
     for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         tz_error err;
         tz_device_counts wave;
-        tz_reduction how = plain((tz_resampling)method, TZ_DTYPE_FLOAT32);
+        tz_overview_params how = plain((tz_resampling)method, TZ_DTYPE_FLOAT32);
         how.mask = method % 2;
         bench b = make_bench(&how);
         tz_device_begin_wave(test_device);
@@ -120,7 +120,7 @@ static void test_no_rows_are_nothing_to_do(void **state)
     (void)state;
     tz_error err;
     tz_device_counts wave;
-    const tz_reduction how = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
+    const tz_overview_params how = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
     bench b = make_bench(&how);
     tz_device_begin_wave(test_device);
     assert_int_equal(run(&b, 0, 0, &err), TZ_OK);
@@ -148,7 +148,7 @@ static void refuse(const bench *b, uint32_t first, uint32_t rows, const char *te
 static void test_wrong_rows(void **state)
 {
     (void)state;
-    const tz_reduction how = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT16);
+    const tz_overview_params how = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT16);
     const bench good = make_bench(&how);
     refuse(&good, 0, MOST_ROWS + 1, "more new rows");
     refuse(&good, NEW - 1, 2, "more new rows");
@@ -185,7 +185,7 @@ static void test_wrong_rows(void **state)
 static void test_wrong_memory(void **state)
 {
     (void)state;
-    tz_reduction how = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT16);
+    tz_overview_params how = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT16);
     how.mask = true;
     const bench good = make_bench(&how);
     bench b = good;
@@ -223,7 +223,7 @@ static void test_wrong_memory(void **state)
     end_bench(&b);
 }
 
-static void refuse_make(const tz_reduction *how, uint32_t rows, tz_device_memory *memory,
+static void refuse_make(const tz_overview_params *how, uint32_t rows, tz_device_memory *memory,
                         uint64_t offset, const char *text)
 {
     tz_error err;
@@ -236,14 +236,14 @@ static void refuse_make(const tz_reduction *how, uint32_t rows, tz_device_memory
 static void test_wrong_reducers(void **state)
 {
     (void)state;
-    const tz_reduction good = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
+    const tz_overview_params good = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
     const uint64_t bytes = tz_reducer_bytes(&good, 4);
     tz_device_memory *memory = take(bytes + 64);
     refuse_make(&good, 0, memory, 0, "no rows");
     refuse_make(&good, 4, memory, 32, "64");
     refuse_make(&good, 4, memory, 128, "within");
     refuse_make(&good, UINT32_MAX, memory, 0, "within");
-    tz_reduction how = good;
+    tz_overview_params how = good;
     how.method = TZ_RESAMPLE_NONE;
     refuse_make(&how, 4, memory, 0, "cannot");
     how = good;
@@ -274,11 +274,11 @@ static void test_without_doubles(void **state)
     test_device->info.limits.fp64 = false;
     for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_COMPLEX_FLOAT64; dtype++) {
-            const tz_reduction how = plain((tz_resampling)method, (tz_dtype)dtype);
+            const tz_overview_params how = plain((tz_resampling)method, (tz_dtype)dtype);
             count += tz_device_reduces(test_device, &how);
         }
     }
-    tz_reduction odd = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8);
+    tz_overview_params odd = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8);
     odd.from_width--;
     assert_false(tz_device_reduces(test_device, &odd));
     test_device->info.limits.fp64 = true;
@@ -290,7 +290,7 @@ static void test_the_cores_are_no_device(void **state)
     (void)state;
     tz_error err;
     tz_device *cores = NULL;
-    const tz_reduction how = plain(TZ_RESAMPLE_NEAREST, TZ_DTYPE_UINT8);
+    const tz_overview_params how = plain(TZ_RESAMPLE_NEAREST, TZ_DTYPE_UINT8);
     assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
     assert_false(tz_device_reduces(cores, &how));
     tz_device_close(cores);
@@ -320,7 +320,7 @@ static tz_result try_all(bench *b, uint64_t n, bool *failed)
 static void test_without_memory(void **state)
 {
     (void)state;
-    const tz_reduction how = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_FLOAT32);
+    const tz_overview_params how = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_FLOAT32);
     bench b = make_bench(&how);
     bool failed = true;
     for (uint64_t n = 1; failed; n++) {

@@ -97,10 +97,10 @@ __attribute__((noinline)) static void measured_tally(const image *im)
     const size_t row = tz_row_bytes(&im->row);
     const size_t size = tz_dtype_size(im->row.dtype);
     const uint32_t rows = im->count / im->across * im->height;
-    tz_tally tallies[4] = {{0}};
+    tz_stats tallies[4] = {{0}};
     for (uint32_t i = 0; i < rows * im->across; i++) {
         for (uint32_t s = 0; s < im->row.samples; s++)
-            tz_tally_row(&tallies[s % 4], im->row.dtype, im->raster + i * row + s * size,
+            tz_stats_row(&tallies[s % 4], im->row.dtype, im->raster + i * row + s * size,
                          (ptrdiff_t)(size * im->row.samples), im->row.width, &none, NULL);
     }
 }
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     tz_error err;
     if (argc != 3)
         stop("usage: instruction_load WHAT FILE");
-    if (tz_row_ops_get() == &tz_row_ops_plain) {
+    if (tz_row_ops_get() == &tz_row_ops_scalar) {
         puts("plain");
         return 0;
     }

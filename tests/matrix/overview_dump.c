@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pixel/overview_pixels.h"
 #include "pixel/pixel.h"
-#include "pixel/resample.h"
 
 enum { TILE = 48 };
 
@@ -51,10 +51,10 @@ static tz_buffer part_of(const tz_buffer *b, const tz_window *window)
     return out;
 }
 
-static void reduce(const tz_reduction *how, const tz_reduce_source *from, const tz_buffer *pixels,
-                   const tz_buffer *mask)
+static void reduce(const tz_overview_params *how, const tz_overview_source *from,
+                   const tz_buffer *pixels, const tz_buffer *mask)
 {
-    void *scratch = check_alloc(tz_reduce_scratch_bytes(how, TILE));
+    void *scratch = check_alloc(tz_overview_scratch_bytes(how, TILE));
     for (uint32_t row = 0; row < how->to_height; row += TILE) {
         for (uint32_t column = 0; column < how->to_width; column += TILE) {
             const uint32_t right = how->to_width - column;
@@ -63,7 +63,7 @@ static void reduce(const tz_reduction *how, const tz_reduce_source *from, const 
                                       below < TILE ? below : TILE};
             const tz_buffer into = part_of(pixels, &window);
             const tz_buffer mask_into = part_of(mask, &window);
-            tz_reduce(how, from, &window, &into, &mask_into, scratch);
+            tz_overview_make(how, from, &window, &into, &mask_into, scratch);
         }
     }
     free(scratch);
@@ -78,7 +78,7 @@ static tz_resampling method_of(const char *name)
     abort();
 }
 
-static void set_nodata(tz_reduction *how, const char *text)
+static void set_nodata(tz_overview_params *how, const char *text)
 {
     const bool is_float = how->dtype >= TZ_DTYPE_FLOAT16;
     if (strcmp(text, "none") == 0)
@@ -90,9 +90,9 @@ static void set_nodata(tz_reduction *how, const char *text)
         how->nodata.value.i = strtoll(text, NULL, 10);
 }
 
-static void make_overview(tz_reduction *how)
+static void make_overview(tz_overview_params *how)
 {
-    tz_reduce_source from = {0};
+    tz_overview_source from = {0};
     from.parts[1].pixels = make_buffer(how->dtype, how->bands, how->from_width, how->from_height);
     read_buffer(&from.parts[1].pixels);
     if (how->mask) {
@@ -121,14 +121,14 @@ int main(void)
     unsigned bands, alpha, width, height;
     while (scanf("%15s %d %d %u %63s %d %u %u %u", method, &dtype, &bits, &bands, nodata, &mask,
                  &alpha, &width, &height) == 9) {
-        tz_reduction how = {.method = method_of(method),
-                            .dtype = (tz_dtype)dtype,
-                            .bits = (uint16_t)bits,
-                            .bands = bands,
-                            .mask = mask != 0,
-                            .alpha = alpha,
-                            .from_width = width,
-                            .from_height = height};
+        tz_overview_params how = {.method = method_of(method),
+                                  .dtype = (tz_dtype)dtype,
+                                  .bits = (uint16_t)bits,
+                                  .bands = bands,
+                                  .mask = mask != 0,
+                                  .alpha = alpha,
+                                  .from_width = width,
+                                  .from_height = height};
         if (getchar() != '\n')
             abort();
         set_nodata(&how, nodata);

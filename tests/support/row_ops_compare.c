@@ -81,7 +81,7 @@ const tz_row_ops *forms[2];
 int choose_forms(void **state)
 {
     (void)state;
-    forms[0] = &tz_row_ops_plain;
+    forms[0] = &tz_row_ops_scalar;
     forms[1] = tz_row_ops_get();
     seed = 20260101;
     return 0;

@@ -89,13 +89,13 @@ static size_t put_zstd(uint8_t *frame, const uint8_t *pixels)
     static const uint8_t head[HEAD] = {0x28, 0xb5, 0x2f, 0xfd, 0x64, 0, 0, 1, PIXELS >> 5, 0};
     memcpy(frame, head, HEAD);
     memcpy(frame + HEAD, pixels, PIXELS);
-    tz_lz4_put(frame + HEAD + PIXELS, (uint32_t)tz_kernel_xxhash64(pixels, PIXELS));
+    tz_lz4_put_u32(frame + HEAD + PIXELS, (uint32_t)tz_kernel_xxhash64(pixels, PIXELS));
     return HEAD + PIXELS + 4;
 }
 
 static size_t put_lz4(uint8_t *frame, const uint8_t *pixels)
 {
-    uint8_t *block = frame + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD;
+    uint8_t *block = frame + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEADER;
     size_t size = 0;
     block[size++] = 0xf0;
     for (int left = PIXELS - 15; left >= 0; left -= 255)
@@ -103,9 +103,9 @@ static size_t put_lz4(uint8_t *frame, const uint8_t *pixels)
     memcpy(block + size, pixels, PIXELS);
     size += PIXELS;
     tz_lz4_put_header(frame, PIXELS);
-    tz_lz4_put(frame + TZ_LZ4_HEADER, (uint32_t)size);
+    tz_lz4_put_u32(frame + TZ_LZ4_HEADER, (uint32_t)size);
     tz_lz4_put_footer(block + size, tz_kernel_xxhash32(pixels, PIXELS));
-    return TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEAD + size + TZ_LZ4_FOOTER;
+    return TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEADER + size + TZ_LZ4_FOOTER;
 }
 
 static image image_with_sums(int stream, uint32_t across, uint32_t down)

@@ -109,7 +109,7 @@ static streams *make_streams(const tz_decoder *codec, const tz_encoder *encoder,
     streams *s = run_alloc(sizeof *s);
     s->count = 0;
     s->encoder = encoder;
-    kernel_open(&s->run, codec, in_c, TZ_ZSTD_WORK);
+    kernel_open(&s->run, codec, in_c, TZ_ZSTD_SCRATCH_BYTES);
     for (unsigned kind = 0; kind < KERNEL_KINDS; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             add_size(s, sizes[i], kind);
@@ -160,7 +160,7 @@ static slab *lay_out(const streams *s)
         at += s->list[i].tile_size;
     }
     l->scratch = (at + 63) / 64 * 64;
-    l->size = l->scratch + (uint64_t)TZ_ZSTD_WORK * s->count;
+    l->size = l->scratch + (uint64_t)TZ_ZSTD_SCRATCH_BYTES * s->count;
     l->bytes = run_alloc(l->size);
     memset(l->bytes, POISON, l->size);
     memcpy(l->bytes, l->entries, s->count * sizeof *l->entries);

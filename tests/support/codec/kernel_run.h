@@ -92,7 +92,7 @@ static inline uint32_t kernel_twice(const kernel_run *run, const uint8_t *in, si
 static inline unsigned kernel_warnings(uint32_t status)
 {
     unsigned count = 0;
-    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_STRING_CUT; bit <<= 1)
+    for (uint32_t bit = TZ_DECODE_BYTES_AFTER; bit <= TZ_DECODE_STRING_TRUNCATED; bit <<= 1)
         count += (status & bit) ? 1u : 0u;
     return count;
 }
@@ -109,7 +109,8 @@ static inline void kernel_check_warnings(kernel_run *run, uint32_t status)
     assert_true(kernel_warned(run, status, TZ_DECODE_BYTES_AFTER, "bytes after the end"));
     assert_true(kernel_warned(run, status, TZ_DECODE_NO_END, "does not end where the tile does"));
     assert_true(kernel_warned(run, status, TZ_DECODE_OLD_ORDER, "old bit order"));
-    assert_true(kernel_warned(run, status, TZ_DECODE_STRING_CUT, "passes the end of the tile"));
+    assert_true(
+        kernel_warned(run, status, TZ_DECODE_STRING_TRUNCATED, "passes the end of the tile"));
 }
 
 /* Both decode; the status on which they agree. UNSURE agrees with everything. */

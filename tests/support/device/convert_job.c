@@ -124,20 +124,20 @@ static void prepare(convert_region *p, const uint8_t *rows)
 /* A value that some sample has, or none has, as a number of any kind. */
 static tz_nodata any_nodata(const convert_region *p)
 {
-    const tz_placement to_f64 = {.from = p->row.dtype, .to = TZ_DTYPE_FLOAT64};
-    const tz_placement to_i64 = {.from = p->row.dtype, .to = TZ_DTYPE_INT64};
-    const tz_placement to_u64 = {.from = p->row.dtype, .to = TZ_DTYPE_UINT64};
+    const tz_conversion to_f64 = {.from = p->row.dtype, .to = TZ_DTYPE_FLOAT64};
+    const tz_conversion to_i64 = {.from = p->row.dtype, .to = TZ_DTYPE_INT64};
+    const tz_conversion to_u64 = {.from = p->row.dtype, .to = TZ_DTYPE_UINT64};
     const size_t size = tz_dtype_size(p->row.dtype);
     const uint8_t *sample =
         p->prepared + size * convert_below(p->rows * p->row.width * p->row.samples);
     tz_nodata nodata = {.kind = (tz_nodata_kind)convert_below(4)};
     uint8_t value[8] = {0};
     if (nodata.kind == TZ_NODATA_INT)
-        tz_row_place(&to_i64, sample, 1, value, 1, 1, NULL, 0);
+        tz_row_convert(&to_i64, sample, 1, value, 1, 1, NULL, 0);
     else if (nodata.kind == TZ_NODATA_UINT)
-        tz_row_place(&to_u64, sample, 1, value, 1, 1, NULL, 0);
+        tz_row_convert(&to_u64, sample, 1, value, 1, 1, NULL, 0);
     else
-        tz_row_place(&to_f64, sample, 1, value, 1, 1, NULL, 0);
+        tz_row_convert(&to_f64, sample, 1, value, 1, 1, NULL, 0);
     memcpy(&nodata.value, value, sizeof value);
     if (convert_below(8) == 0)
         nodata.value.i = -1;
@@ -226,9 +226,9 @@ static void expect_row(convert_job *j, const convert_region *p, uint32_t y)
     uint8_t *dst = j->raster + e->into + y * e->into_row;
     uint8_t *mask = j->mask + e->mask + y * e->mask_row;
     if (!p->is_copy) {
-        tz_row_place(&p->how, src, (ptrdiff_t)(e->step * size),
-                     e->flags & TZ_PLACE_INTO ? dst : NULL, e->into_column, e->columns,
-                     e->flags & TZ_PLACE_MASK ? mask : NULL, e->mask_column);
+        tz_row_convert(&p->how, src, (ptrdiff_t)(e->step * size),
+                       e->flags & TZ_PLACE_INTO ? dst : NULL, e->into_column, e->columns,
+                       e->flags & TZ_PLACE_MASK ? mask : NULL, e->mask_column);
     }
     for (uint32_t x = 0; x < e->columns; x++) {
         if (p->is_copy && (e->flags & TZ_PLACE_INTO))

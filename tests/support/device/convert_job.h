@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Random work for place.h: rows of tiles of all formats, rectangles of them, what should happen to
- * their samples, and what tz_row_prepare and tz_row_place make of them. */
+ * their samples, and what tz_row_prepare and tz_row_convert make of them. */
 #ifndef TESTS_SUPPORT_DEVICE_CONVERT_JOB_H
 #define TESTS_SUPPORT_DEVICE_CONVERT_JOB_H
 
@@ -11,7 +11,7 @@ enum { PLACE_TYPES = TZ_DTYPE_COMPLEX_FLOAT64 };
 /* Rows of a tile, and a rectangle of their samples. */
 typedef struct convert_region {
     tz_row_format row;
-    tz_placement how;
+    tz_conversion how;
     bool is_copy;  /* of all samples of a pixel, whatever they are */
     uint32_t rows; /* of the tile */
     uint32_t top, failed, flags;

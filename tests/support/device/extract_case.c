@@ -165,7 +165,7 @@ void extract_case_lay_out(extract_case *c)
     b->table = 8 * extract_below(3);
     b->seen = b->table + b->count * sizeof(tz_cut_tile);
     b->tallies = b->seen + b->count * sizeof(tz_cut_seen);
-    b->discard = b->tallies + b->count * b->row.samples * sizeof(tz_tally);
+    b->discard = b->tallies + b->count * b->row.samples * sizeof(tz_stats);
     b->scratch = round_up(b->discard + MOST_BANDS);
     b->discard_count = c->bands;
     c->slab_size =
@@ -306,7 +306,7 @@ static void gather(const extract_case *c, const tz_cut_tile *tile, uint32_t y, u
 }
 
 static void tally(const extract_case *c, const tz_cut_tile *tile, uint32_t y, const uint8_t *row,
-                  tz_tally *tallies)
+                  tz_stats *tallies)
 {
     const tz_cut_batch *b = &c->batch;
     const size_t size = tz_dtype_size(b->row.dtype);
@@ -314,7 +314,7 @@ static void tally(const extract_case *c, const tz_cut_tile *tile, uint32_t y, co
     for (uint32_t x = 0; x < tile->width; x++)
         valid[x] = c->mask[tile->valid + y * b->mask_row_stride + x * b->mask_column_stride];
     for (uint32_t s = 0; s < b->row.samples; s++)
-        tz_tally_row(&tallies[s], b->row.dtype, row + s * size, (ptrdiff_t)(size * b->row.samples),
+        tz_stats_row(&tallies[s], b->row.dtype, row + s * size, (ptrdiff_t)(size * b->row.samples),
                      tile->width, &b->nodata, b->mask ? valid : NULL);
     free(valid);
 }
@@ -350,7 +350,7 @@ static void expect_tile(const extract_case *c, uint64_t index)
     const uint32_t height = b->cut_height ? tile->height : b->height;
     const size_t room = b->row.width * pixel + TZ_ROW_SLACK;
     uint8_t *row = calloc(room, 1), *stored = calloc(room, 1), *scratch = calloc(room, 1);
-    tz_tally tallies[MOST_BANDS] = {{0}};
+    tz_stats tallies[MOST_BANDS] = {{0}};
     tz_cut_seen seen = {.misfit = TZ_NONE, .empty = b->wants_empty};
     for (uint32_t y = 0; y < height; y++) {
         if (y < tile->height) {
@@ -406,7 +406,7 @@ static void compare_tallies(const extract_case *c)
 {
     const tz_cut_batch *b = &c->batch;
     for (uint64_t i = 0; i < b->count * b->row.samples; i++) {
-        tz_tally found, expected;
+        tz_stats found, expected;
         memcpy(&found, c->slab + b->tallies + i * sizeof found, sizeof found);
         memcpy(&expected, c->expected + b->tallies + i * sizeof expected, sizeof expected);
         assert_int_equal(found.valid, expected.valid);
@@ -417,7 +417,7 @@ static void compare_tallies(const extract_case *c)
         assert_true(is_same(found.squares, expected.squares));
     }
     memcpy(c->slab + b->tallies, c->expected + b->tallies,
-           b->count * b->row.samples * sizeof(tz_tally));
+           b->count * b->row.samples * sizeof(tz_stats));
 }
 
 static void print_case(const extract_case *c)

@@ -13,7 +13,7 @@ enum { FRAME = 6 }; /* bytes that zlib's frame adds */
 
 static void make_lengths(const uint32_t *counts, size_t symbols, unsigned longest, uint8_t *lengths)
 {
-    tz_huffman_work work;
+    tz_huffman_scratch work;
     memset(&work, 0xA7, sizeof work);
     tz_huffman_make_lengths(counts, (uint32_t)symbols, longest, lengths, &work);
 }
@@ -72,7 +72,7 @@ static void codes_are_the_shortest(void **state)
     static const uint8_t expected[] = {0, 1, 3, 3, 3, 4, 4, 0};
     uint8_t lengths[8];
     uint32_t codes[8];
-    tz_huffman_work work;
+    tz_huffman_scratch work;
     make_lengths(counts, 8, 14, lengths);
     assert_memory_equal(lengths, expected, sizeof expected);
     tz_huffman_make_codes(lengths, 8, codes, &work);

@@ -17,15 +17,15 @@ static uint32_t by_definition(const uint8_t *bytes, size_t size)
 /* In parts of the same size, added from the last to the first. */
 static uint32_t in_parts(const uint8_t *bytes, uint32_t size, uint32_t count)
 {
-    tz_adler_part sum = {0, 0};
+    tz_adler_partial sum = {0, 0};
     for (uint32_t i = count; i > 0; i--) {
         uint32_t begin = (uint32_t)((uint64_t)size * (i - 1) / count);
         uint32_t end = (uint32_t)((uint64_t)size * i / count);
-        tz_adler_part part = tz_adler_part_of(bytes, begin, end, size);
+        tz_adler_partial part = tz_adler_partial_of(bytes, begin, end, size);
         sum.sum += part.sum;
         sum.weighted += part.weighted;
     }
-    return tz_adler32_of(sum, size);
+    return tz_adler32_from_partial(sum, size);
 }
 
 static void check_size(uint32_t size, unsigned kind)

@@ -14,8 +14,8 @@ static void same_stream(const uint8_t *rows, uint32_t size)
 {
     const uint32_t bound = TZ_ZLIB_FRAME + (uint32_t)tz_deflate_raw_bound(size);
     uint8_t *in = run_alloc(size), *item = run_alloc(bound), *group = run_alloc(bound);
-    tz_deflate_work *work = malloc(sizeof *work);
-    tz_deflate_group *together = malloc(sizeof *together);
+    tz_deflate_scratch *work = malloc(sizeof *work);
+    tz_deflate_shared *together = malloc(sizeof *together);
     assert_true(work && together);
     memcpy(in, rows, size);
     memset(work, 0xA7, sizeof *work);
@@ -23,7 +23,7 @@ static void same_stream(const uint8_t *rows, uint32_t size)
     memset(item, 0x11, bound);
     memset(group, 0xEE, bound);
     const uint32_t made = tz_deflate_tile(in, size, item, work);
-    assert_int_equal(tz_deflate_tile_group(in, size, group, together), made);
+    assert_int_equal(tz_deflate_tile_work_group(in, size, group, together), made);
     assert_memory_equal(item, group, made);
     tz_tile_format format = encode_format(&tz_encoder_deflate, size, 1);
     encode_run run;
@@ -159,7 +159,7 @@ static void compact_all(encode_batch *b, uint32_t items)
                           b->compact.after, sums);
     for (uint64_t i = 0; i < d->count; i++)
         for (uint32_t chunk = 0; chunk < 1 + b->row_sizes[i] / (TZ_COMPACT_CHUNK / 2); chunk++)
-            for (uint32_t item = 0; item < TZ_GROUP_SIZE; item++)
+            for (uint32_t item = 0; item < TZ_WORK_GROUP_SIZE; item++)
                 tz_compact_move(b->slab, d->table, d->sizes, b->compact.places, b->compact.to,
                                 d->compression == 1, i, chunk, item, items);
 }
@@ -170,7 +170,7 @@ static void compare(encode_batch *b)
         batch_lay_out(b, NULL);
         b->slab = batch_fill(b);
         encode_all(b, by_group);
-        compact_all(b, by_group ? TZ_GROUP_SIZE : 1);
+        compact_all(b, by_group ? TZ_WORK_GROUP_SIZE : 1);
         batch_check(b);
         free(b->slab);
         b->slab = NULL;

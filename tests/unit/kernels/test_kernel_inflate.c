@@ -18,9 +18,9 @@ static uint32_t by_item(const uint8_t *in, uint32_t in_size, uint8_t *out, uint3
 static uint32_t by_group(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                          void *work)
 {
-    uint32_t queue[TZ_QUEUE_WORDS];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS];
     memset(queue, 0xA5, sizeof queue);
-    return tz_inflate_group(in, in_size, out, size, work, queue);
+    return tz_inflate_tile_work_group(in, in_size, out, size, work, queue);
 }
 
 static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
@@ -38,7 +38,7 @@ typedef struct fixture {
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    kernel_open(&f->run, &tz_decoder_deflate, decode, TZ_INFLATE_WORK * sizeof(uint16_t));
+    kernel_open(&f->run, &tz_decoder_deflate, decode, TZ_INFLATE_SCRATCH * sizeof(uint16_t));
     f->oracle = libdeflate_alloc_decompressor();
     assert_non_null(f->oracle);
     *state = f;
@@ -67,11 +67,11 @@ static size_t compress(int level, const uint8_t *pixels, size_t size, uint8_t *o
 
 static uint32_t bare(const uint8_t *in, size_t in_size, uint8_t *out, size_t size, uint32_t *used)
 {
-    uint16_t work[TZ_INFLATE_WORK];
-    uint32_t queue[TZ_QUEUE_WORDS], group_used = 0;
+    uint16_t work[TZ_INFLATE_SCRATCH];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS], group_used = 0;
     memset(work, 0xA5, sizeof work);
-    uint32_t by_items =
-        tz_inflate_group_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, queue, &group_used);
+    uint32_t by_items = tz_inflate_raw_work_group(in, (uint32_t)in_size, out, (uint32_t)size, work,
+                                                  queue, &group_used);
     uint32_t status = tz_inflate_raw(in, (uint32_t)in_size, out, (uint32_t)size, work, used);
     assert_int_equal(by_items, status);
     if (status == TZ_DECODE_OK)

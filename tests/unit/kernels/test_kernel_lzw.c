@@ -16,9 +16,9 @@ static uint32_t by_item(const uint8_t *in, uint32_t in_size, uint8_t *out, uint3
 static uint32_t by_group(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                          void *work)
 {
-    uint32_t queue[TZ_QUEUE_WORDS];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS];
     memset(queue, 0xA5, sizeof queue);
-    return tz_lzw_group(in, in_size, out, size, work, queue);
+    return tz_lzw_tile_work_group(in, in_size, out, size, work, queue);
 }
 
 static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
@@ -29,7 +29,7 @@ static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32
 static int begin(void **state)
 {
     kernel_run *run = run_alloc(sizeof *run);
-    kernel_open(run, &tz_decoder_lzw, decode, TZ_LZW_WORK * sizeof(uint32_t));
+    kernel_open(run, &tz_decoder_lzw, decode, TZ_LZW_SCRATCH * sizeof(uint32_t));
     *state = run;
     return 0;
 }
@@ -131,7 +131,7 @@ static void codes_in_any_order_get_the_verdict_of_the_codec(void **state)
         size_t size = round % 3 == 0 && w->made > 1 ? 1 + (random >> 8) % w->made : w->made;
         uint32_t status = status_of(*state, w, size);
         bool fits = (status & TZ_DECODE_ERRORS) == 0;
-        cut += fits && (status & TZ_DECODE_STRING_CUT) != 0;
+        cut += fits && (status & TZ_DECODE_STRING_TRUNCATED) != 0;
         taken += fits;
         refused += !fits;
     }
@@ -182,13 +182,13 @@ static void a_last_string_past_the_end_of_the_tile_is_cut(void **state)
 {
     writer *w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', 258, END);
-    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_CUT);
+    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_TRUNCATED);
     w = new_writer(true);
     PUT_CODES(w, CLEAR, 'a', 'b', 258, END);
-    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_CUT | TZ_DECODE_OLD_ORDER);
+    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_TRUNCATED | TZ_DECODE_OLD_ORDER);
     w = new_writer(false);
     PUT_CODES(w, CLEAR, 'a', 'b', 258, 'c', END);
-    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_CUT | TZ_DECODE_NO_END);
+    assert_int_equal(status_of(*state, w, 3), TZ_DECODE_STRING_TRUNCATED | TZ_DECODE_NO_END);
     for (unsigned low_first = 0; low_first < 2;
          low_first++) { /* by one byte up to a whole string */
         for (size_t size = 50 * 51 / 2 + 1; size < 51 * 52 / 2; size++) {
@@ -200,7 +200,7 @@ static void a_last_string_past_the_end_of_the_tile_is_cut(void **state)
             }
             put_code(w, END);
             assert_int_equal(status_of(*state, w, size),
-                             TZ_DECODE_STRING_CUT | (low_first ? TZ_DECODE_OLD_ORDER : 0));
+                             TZ_DECODE_STRING_TRUNCATED | (low_first ? TZ_DECODE_OLD_ORDER : 0));
         }
     }
 }

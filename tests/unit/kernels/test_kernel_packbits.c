@@ -14,10 +14,10 @@ static uint32_t by_item(const uint8_t *in, uint32_t in_size, uint8_t *out, uint3
 static uint32_t by_group(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                          void *work)
 {
-    uint32_t queue[TZ_QUEUE_WORDS];
+    uint32_t queue[TZ_COPY_QUEUE_WORDS];
     (void)work;
     memset(queue, 0xA5, sizeof queue);
-    return tz_packbits_group(in, in_size, out, size, queue);
+    return tz_packbits_tile_work_group(in, in_size, out, size, queue);
 }
 
 static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)

@@ -18,9 +18,9 @@ static uint32_t by_item(const uint8_t *in, uint32_t in_size, uint8_t *out, uint3
 static uint32_t by_group(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                          void *work)
 {
-    uint32_t shared[TZ_ZSTD_LOCAL];
+    uint32_t shared[TZ_ZSTD_LOCAL_WORDS];
     memset(shared, 0xA5, sizeof shared);
-    return tz_zstd_group(in, in_size, out, size, work, shared);
+    return tz_zstd_tile_work_group(in, in_size, out, size, work, shared);
 }
 
 static uint32_t decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size, void *work)
@@ -38,7 +38,7 @@ typedef struct fixture {
 static int begin(void **state)
 {
     fixture *f = run_alloc(sizeof *f);
-    kernel_open(&f->run, &tz_decoder_zstd, decode, TZ_ZSTD_WORK);
+    kernel_open(&f->run, &tz_decoder_zstd, decode, TZ_ZSTD_SCRATCH_BYTES);
     f->encoder = ZSTD_createCCtx();
     assert_non_null(f->encoder);
     f->size = 0;

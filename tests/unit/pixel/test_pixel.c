@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/convert.h"
+#include "kernels/cast.h"
 #include "pixel/pixel.h"
 
 /* ---- half precision ---- */
@@ -68,10 +68,10 @@ static double cast_f64(double value, tz_dtype to)
 {
     uint8_t out[16] = {0};
     double back = 0;
-    const tz_placement there = {.from = TZ_DTYPE_FLOAT64, .to = to};
-    const tz_placement home = {.from = to, .to = TZ_DTYPE_FLOAT64};
-    tz_row_place(&there, (const uint8_t *)&value, 8, out, 16, 1, NULL, 0);
-    tz_row_place(&home, out, 16, (uint8_t *)&back, 8, 1, NULL, 0);
+    const tz_conversion there = {.from = TZ_DTYPE_FLOAT64, .to = to};
+    const tz_conversion home = {.from = to, .to = TZ_DTYPE_FLOAT64};
+    tz_row_convert(&there, (const uint8_t *)&value, 8, out, 16, 1, NULL, 0);
+    tz_row_convert(&home, out, 16, (uint8_t *)&back, 8, 1, NULL, 0);
     return back;
 }
 
@@ -111,13 +111,13 @@ static void integers_of_64_bits_saturate_exactly(void **state)
     const int64_t odd = INT64_C(9007199254740993);
     int64_t i = 0;
     uint64_t u = 1;
-    tz_placement how = {.from = TZ_DTYPE_UINT64, .to = TZ_DTYPE_INT64};
-    tz_row_place(&how, (const uint8_t *)&large, 8, (uint8_t *)&i, 8, 1, NULL, 0);
+    tz_conversion how = {.from = TZ_DTYPE_UINT64, .to = TZ_DTYPE_INT64};
+    tz_row_convert(&how, (const uint8_t *)&large, 8, (uint8_t *)&i, 8, 1, NULL, 0);
     assert_true(i == INT64_MAX);
-    how = (tz_placement){.from = TZ_DTYPE_INT64, .to = TZ_DTYPE_UINT64};
-    tz_row_place(&how, (const uint8_t *)&negative, 8, (uint8_t *)&u, 8, 1, NULL, 0);
+    how = (tz_conversion){.from = TZ_DTYPE_INT64, .to = TZ_DTYPE_UINT64};
+    tz_row_convert(&how, (const uint8_t *)&negative, 8, (uint8_t *)&u, 8, 1, NULL, 0);
     assert_true(u == 0);
-    tz_row_place(&how, (const uint8_t *)&odd, 8, (uint8_t *)&u, 8, 1, NULL, 0);
+    tz_row_convert(&how, (const uint8_t *)&odd, 8, (uint8_t *)&u, 8, 1, NULL, 0);
     assert_true(u == (uint64_t)odd);
 }
 
@@ -127,11 +127,11 @@ static void nodata_of_64_bits_is_compared_exactly(void **state)
     const int64_t values[2] = {INT64_C(9007199254740993), INT64_C(9007199254740992)};
     uint8_t mask[2];
     int64_t out[2];
-    const tz_placement how = {
+    const tz_conversion how = {
         .from = TZ_DTYPE_INT64,
         .to = TZ_DTYPE_INT64,
         .nodata = {.kind = TZ_NODATA_INT, .value = {.i = INT64_C(9007199254740993)}}};
-    tz_row_place(&how, (const uint8_t *)values, 8, (uint8_t *)out, 8, 2, mask, 1);
+    tz_row_convert(&how, (const uint8_t *)values, 8, (uint8_t *)out, 8, 2, mask, 1);
     assert_int_equal(mask[0], 0);
     assert_int_equal(mask[1], 255);
     assert_true(out[0] == values[0] && out[1] == values[1]);
@@ -142,15 +142,15 @@ static void a_mask_alone(void **state)
     (void)state;
     int16_t values[600];
     uint8_t mask[600];
-    const tz_placement how = {.from = TZ_DTYPE_INT16,
-                              .to = TZ_DTYPE_COMPLEX_FLOAT32,
-                              .nodata = {.kind = TZ_NODATA_INT, .value = {.i = -3}}};
+    const tz_conversion how = {.from = TZ_DTYPE_INT16,
+                               .to = TZ_DTYPE_COMPLEX_FLOAT32,
+                               .nodata = {.kind = TZ_NODATA_INT, .value = {.i = -3}}};
     for (int i = 0; i < 600; i++)
         values[i] = (int16_t)(i % 7 == 0 ? -3 : i);
-    tz_row_place(&how, (const uint8_t *)values, 2, NULL, 0, 600, mask, 1);
+    tz_row_convert(&how, (const uint8_t *)values, 2, NULL, 0, 600, mask, 1);
     for (int i = 0; i < 600; i++)
         assert_int_equal(mask[i], i % 7 == 0 ? 0 : 255);
-    tz_row_place(&how, (const uint8_t *)values, 2, NULL, 0, 600, NULL, 0);
+    tz_row_convert(&how, (const uint8_t *)values, 2, NULL, 0, 600, NULL, 0);
 }
 
 static void complex_and_real(void **state)
@@ -159,14 +159,14 @@ static void complex_and_real(void **state)
     const int16_t pair[2] = {-7, 9};
     float parts[2] = {1, 1};
     double real = 0;
-    tz_placement how = {.from = TZ_DTYPE_COMPLEX_INT16, .to = TZ_DTYPE_COMPLEX_FLOAT32};
-    tz_row_place(&how, (const uint8_t *)pair, 4, (uint8_t *)parts, 8, 1, NULL, 0);
+    tz_conversion how = {.from = TZ_DTYPE_COMPLEX_INT16, .to = TZ_DTYPE_COMPLEX_FLOAT32};
+    tz_row_convert(&how, (const uint8_t *)pair, 4, (uint8_t *)parts, 8, 1, NULL, 0);
     assert_true(parts[0] == -7 && parts[1] == 9);
     how.to = TZ_DTYPE_FLOAT64;
-    tz_row_place(&how, (const uint8_t *)pair, 4, (uint8_t *)&real, 8, 1, NULL, 0);
+    tz_row_convert(&how, (const uint8_t *)pair, 4, (uint8_t *)&real, 8, 1, NULL, 0);
     assert_true(real == -7);
-    how = (tz_placement){.from = TZ_DTYPE_FLOAT64, .to = TZ_DTYPE_COMPLEX_FLOAT32};
-    tz_row_place(&how, (const uint8_t *)&real, 8, (uint8_t *)parts, 8, 1, NULL, 0);
+    how = (tz_conversion){.from = TZ_DTYPE_FLOAT64, .to = TZ_DTYPE_COMPLEX_FLOAT32};
+    tz_row_convert(&how, (const uint8_t *)&real, 8, (uint8_t *)parts, 8, 1, NULL, 0);
     assert_true(parts[0] == -7 && parts[1] == 0);
 }
 
@@ -177,8 +177,8 @@ static void complex_samples_keep_their_bits_beside_a_mask(void **state)
     const uint32_t pair[2] = {0x7f800001u, 0xff812345u};
     uint32_t out[2] = {0, 0};
     uint8_t flag = 1;
-    const tz_placement how = {.from = TZ_DTYPE_COMPLEX_FLOAT32, .to = TZ_DTYPE_COMPLEX_FLOAT32};
-    tz_row_place(&how, (const uint8_t *)pair, 8, (uint8_t *)out, 8, 1, &flag, 1);
+    const tz_conversion how = {.from = TZ_DTYPE_COMPLEX_FLOAT32, .to = TZ_DTYPE_COMPLEX_FLOAT32};
+    tz_row_convert(&how, (const uint8_t *)pair, 8, (uint8_t *)out, 8, 1, &flag, 1);
     assert_int_equal(flag, 255);
     assert_memory_equal(out, pair, sizeof pair);
 }

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "pixel/overview_pixels.h"
 #include "pixel/pixel.h"
-#include "pixel/resample.h"
 #include "support/resample_rules.h"
 
 /* ---- a level ---- */
@@ -41,7 +41,7 @@ static bool is_float(tz_dtype dtype)
 
 /* Small numbers that every type holds, with nodata (7) and NaN among them, and some areas full of
  * it. */
-static level make_level(const tz_reduction *how, bool masked)
+static level make_level(const tz_overview_params *how, bool masked)
 {
     const size_t pixels = (size_t)how->from_width * how->from_height;
     level out = {how->from_width, how->from_height, how->bands, NULL, NULL};
@@ -70,14 +70,14 @@ static void free_level(level *l)
 
 /* ---- the rules ---- */
 
-static bool is_there(const tz_reduction *how, const level *l, size_t k)
+static bool is_there(const tz_overview_params *how, const level *l, size_t k)
 {
     const size_t pixels = (size_t)l->width * l->height;
     return l->mask[k] && (how->alpha == 0 || l->values[(how->alpha - 1) * pixels + k] != 0);
 }
 
 /* Valid samples of a band, or 1 for pixels that are there. */
-static plane plane_of(const tz_reduction *how, const level *l, uint32_t band, bool of_mask)
+static plane plane_of(const tz_overview_params *how, const level *l, uint32_t band, bool of_mask)
 {
     const size_t pixels = (size_t)l->width * l->height;
     plane out = {l->width, l->height, malloc(pixels * sizeof(double))};
@@ -94,7 +94,8 @@ static plane plane_of(const tz_reduction *how, const level *l, uint32_t band, bo
     return out;
 }
 
-static double new_value(const tz_reduction *how, const plane *p, uint32_t row, uint32_t column)
+static double new_value(const tz_overview_params *how, const plane *p, uint32_t row,
+                        uint32_t column)
 {
     const ruler across = {0, (double)how->from_width / how->to_width};
     const ruler down = {0, (double)how->from_height / how->to_height};
@@ -115,7 +116,7 @@ static double highest(tz_dtype dtype)
 }
 
 /* What is stored for it. */
-static double stored(const tz_reduction *how, uint32_t band, double value, bool there)
+static double stored(const tz_overview_params *how, uint32_t band, double value, bool there)
 {
     const bool has_nodata = how->nodata.kind != TZ_NODATA_NONE;
     if (how->method == TZ_RESAMPLE_NEAREST)
@@ -150,26 +151,26 @@ static tz_buffer make_buffer(tz_dtype dtype, uint32_t bands, uint32_t width, uin
 
 static void put(const tz_buffer *b, uint32_t band, int64_t row, int64_t column, double value)
 {
-    const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = b->dtype};
-    tz_row_place(&how, (const uint8_t *)&value, 8, tz_buffer_at(b, band, row, column), 0, 1, NULL,
-                 0);
+    const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->dtype};
+    tz_row_convert(&how, (const uint8_t *)&value, 8, tz_buffer_at(b, band, row, column), 0, 1, NULL,
+                   0);
 }
 
 static double get(const tz_buffer *b, uint32_t band, int64_t row, int64_t column)
 {
-    const tz_placement how = {.from = b->dtype, .to = TZ_DTYPE_FLOAT64};
+    const tz_conversion how = {.from = b->dtype, .to = TZ_DTYPE_FLOAT64};
     double value;
-    tz_row_place(&how, tz_buffer_at(b, band, row, column), 8, (uint8_t *)&value, 8, 1, NULL, 0);
+    tz_row_convert(&how, tz_buffer_at(b, band, row, column), 8, (uint8_t *)&value, 8, 1, NULL, 0);
     return value;
 }
 
 /* Rows `of` of the level, from a column on. */
-static tz_row_part make_part(const tz_reduction *how, const level *l, tz_extent of,
-                             tz_extent columns, bool interleaved)
+static tz_row_range make_part(const tz_overview_params *how, const level *l, tz_interval of,
+                              tz_interval columns, bool interleaved)
 {
     const uint32_t height = of.end - of.first;
     const uint32_t width = columns.end - columns.first;
-    tz_row_part out = {.row = of.first};
+    tz_row_range out = {.row = of.first};
     out.pixels = make_buffer(how->dtype, how->bands, width, height, interleaved);
     if (how->mask)
         out.mask = make_buffer(TZ_DTYPE_UINT8, 1, width, height, false);
@@ -185,7 +186,7 @@ static tz_row_part make_part(const tz_reduction *how, const level *l, tz_extent 
     return out;
 }
 
-static void free_part(tz_row_part *part)
+static void free_part(tz_row_range *part)
 {
     free(part->pixels.data);
     free(part->mask.data);
@@ -199,7 +200,7 @@ static bool same(double a, double b)
     return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= 1e-9 * (1 + fabs(a));
 }
 
-static void check_pixels(const tz_reduction *how, const level *l, tz_window window,
+static void check_pixels(const tz_overview_params *how, const level *l, tz_window window,
                          const tz_buffer *pixels, const tz_buffer *mask)
 {
     const plane there = plane_of(how, l, 0, true);
@@ -224,22 +225,23 @@ static void check_pixels(const tz_reduction *how, const level *l, tz_window wind
 }
 
 /* One window, from rows cut in two parts at `cut`. */
-static void check_window(const tz_reduction *how, const level *l, tz_window window, uint32_t cut,
-                         bool interleaved)
+static void check_window(const tz_overview_params *how, const level *l, tz_window window,
+                         uint32_t cut, bool interleaved)
 {
     const uint32_t top = (uint32_t)window.row;
     const uint32_t left = (uint32_t)window.column;
-    const tz_extent rows = tz_reduction_rows(how, (tz_extent){top, top + window.height});
-    const tz_extent columns = tz_reduction_columns(how, (tz_extent){left, left + window.width});
+    const tz_interval rows = tz_overview_source_rows(how, (tz_interval){top, top + window.height});
+    const tz_interval columns =
+        tz_overview_source_columns(how, (tz_interval){left, left + window.width});
     const uint32_t seam = rows.first + (cut < rows.end - rows.first ? cut : 0);
-    tz_reduce_source from = {.column = columns.first};
-    from.parts[0] = make_part(how, l, (tz_extent){rows.first, seam}, columns, interleaved);
-    from.parts[1] = make_part(how, l, (tz_extent){seam, rows.end}, columns, interleaved);
+    tz_overview_source from = {.column = columns.first};
+    from.parts[0] = make_part(how, l, (tz_interval){rows.first, seam}, columns, interleaved);
+    from.parts[1] = make_part(how, l, (tz_interval){seam, rows.end}, columns, interleaved);
     tz_buffer pixels =
         make_buffer(how->dtype, how->bands, window.width, window.height, interleaved);
     tz_buffer mask = make_buffer(TZ_DTYPE_UINT8, 1, window.width, window.height, false);
-    void *scratch = malloc(tz_reduce_scratch_bytes(how, window.width));
-    tz_reduce(how, &from, &window, &pixels, &mask, scratch);
+    void *scratch = malloc(tz_overview_scratch_bytes(how, window.width));
+    tz_overview_make(how, &from, &window, &pixels, &mask, scratch);
     check_pixels(how, l, window, &pixels, &mask);
     free(scratch);
     free(pixels.data);
@@ -248,7 +250,7 @@ static void check_window(const tz_reduction *how, const level *l, tz_window wind
     free_part(&from.parts[1]);
 }
 
-static void check_level(const tz_reduction *how, bool masked)
+static void check_level(const tz_overview_params *how, bool masked)
 {
     level l = make_level(how, masked);
     const tz_window all = {0, 0, how->to_width, how->to_height};
@@ -265,16 +267,17 @@ static void check_level(const tz_reduction *how, bool masked)
     free_level(&l);
 }
 
-static tz_reduction half_of(tz_resampling method, tz_dtype dtype, uint32_t width, uint32_t height)
+static tz_overview_params half_of(tz_resampling method, tz_dtype dtype, uint32_t width,
+                                  uint32_t height)
 {
-    return (tz_reduction){.method = method,
-                          .dtype = dtype,
-                          .bits = (uint16_t)(8 * tz_dtype_size(dtype)),
-                          .bands = 1,
-                          .from_width = width,
-                          .from_height = height,
-                          .to_width = (width + 1) / 2,
-                          .to_height = (height + 1) / 2};
+    return (tz_overview_params){.method = method,
+                                .dtype = dtype,
+                                .bits = (uint16_t)(8 * tz_dtype_size(dtype)),
+                                .bands = 1,
+                                .from_width = width,
+                                .from_height = height,
+                                .to_width = (width + 1) / 2,
+                                .to_height = (height + 1) / 2};
 }
 
 static const tz_nodata seven = {.kind = TZ_NODATA_INT, .value = {.i = 7}};
@@ -290,7 +293,7 @@ static void every_method_and_type(void **state)
                 continue; /* below */
             for (uint32_t k = 0; k < 7; k++) {
                 const uint32_t *size = sizes[k];
-                tz_reduction how =
+                tz_overview_params how =
                     half_of((tz_resampling)method, (tz_dtype)dtype, size[0], size[1]);
                 const uint32_t dress = (k + (uint32_t)method + (uint32_t)dtype) % 5;
                 how.bands = dress + 1 > MOST_BANDS ? MOST_BANDS : dress + 1;
@@ -310,7 +313,8 @@ static void other_scales(void **state)
     static const uint32_t widths[][2] = {{50, 17}, {31, 30}, {9, 9}, {100, 7}, {13, 1}};
     for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
         for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
-            tz_reduction how = half_of((tz_resampling)method, TZ_DTYPE_FLOAT64, widths[k][0], 21);
+            tz_overview_params how =
+                half_of((tz_resampling)method, TZ_DTYPE_FLOAT64, widths[k][0], 21);
             how.to_width = widths[k][1];
             how.nodata = seven;
             check_level(&how, false);
@@ -332,10 +336,10 @@ static tz_buffer packed(void *data, tz_dtype dtype, uint32_t height, uint32_t wi
                        .column_stride = size};
 }
 
-static void reduce_row(const tz_reduction *how, const void *pixels, const uint8_t *mask, void *into,
-                       uint8_t *new_mask)
+static void reduce_row(const tz_overview_params *how, const void *pixels, const uint8_t *mask,
+                       void *into, uint8_t *new_mask)
 {
-    tz_reduce_source from = {.parts[0].row = 1000}; /* which has no rows */
+    tz_overview_source from = {.parts[0].row = 1000}; /* which has no rows */
     const tz_window window = {0, 0, how->to_width, how->to_height};
     from.parts[1].pixels = packed((void *)pixels, how->dtype, how->from_height, how->from_width);
     if (mask)
@@ -343,8 +347,8 @@ static void reduce_row(const tz_reduction *how, const void *pixels, const uint8_
             packed((void *)mask, TZ_DTYPE_UINT8, how->from_height, how->from_width);
     const tz_buffer out = packed(into, how->dtype, how->to_height, how->to_width);
     const tz_buffer out_mask = packed(new_mask, TZ_DTYPE_UINT8, how->to_height, how->to_width);
-    void *scratch = malloc(tz_reduce_scratch_bytes(how, how->to_width));
-    tz_reduce(how, &from, &window, &out, &out_mask, scratch);
+    void *scratch = malloc(tz_overview_scratch_bytes(how, how->to_width));
+    tz_overview_make(how, &from, &window, &out, &out_mask, scratch);
     free(scratch);
 }
 
@@ -353,7 +357,7 @@ static void five_become_three(void **state)
     (void)state;
     const uint8_t pixels[5] = {0, 30, 60, 90, 120};
     uint8_t out[3];
-    tz_reduction how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8, 5, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8, 5, 1);
     reduce_row(&how, pixels, NULL, out, NULL);
     /* 0 and two thirds of 30; a third of it, 60, a third of 90; the rest */
     assert_int_equal(out[0], 12);
@@ -370,7 +374,7 @@ static void five_become_three(void **state)
 static void nodata_is_not_made_of_valid_pixels(void **state)
 {
     (void)state;
-    tz_reduction how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8, 4, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8, 4, 1);
     const uint8_t bytes[4] = {254, 255, 255, 255};
     uint8_t out[2];
     how.nodata = (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = 255}};
@@ -406,7 +410,7 @@ static void nodata_is_not_made_of_valid_pixels(void **state)
 static void integers_of_64_bits_keep_theirs(void **state)
 {
     (void)state;
-    tz_reduction how = half_of(TZ_RESAMPLE_NEAREST, TZ_DTYPE_INT64, 2, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLE_NEAREST, TZ_DTYPE_INT64, 2, 1);
     const int64_t pixels[2] = {INT64_MAX - 1, 5};
     int64_t out;
     reduce_row(&how, pixels, NULL, &out, NULL);
@@ -420,7 +424,7 @@ static void integers_of_64_bits_keep_theirs(void **state)
 static void halves_and_complex_numbers(void **state)
 {
     (void)state;
-    tz_reduction how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_FLOAT16, 4, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_FLOAT16, 4, 1);
     const uint16_t halves[4] = {0x3c00, 0x4000, 0x7e00, 0x4200}; /* 1, 2, NaN, 3 */
     uint16_t out[2];
     reduce_row(&how, halves, NULL, out, NULL);
@@ -437,7 +441,7 @@ static void halves_and_complex_numbers(void **state)
 static void a_mask_says_whether_anything_is_left(void **state)
 {
     (void)state;
-    tz_reduction how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_FLOAT32, 8, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_FLOAT32, 8, 1);
     const float pixels[8] = {1, 2, 3, 4, NAN, NAN, 5, NAN};
     const uint8_t mask[8] = {0, 0, 0, 1, 255, 0, 255, 255};
     float out[4];
@@ -465,7 +469,7 @@ static void few_bits_are_not_exceeded(void **state)
         uint16_t out[WIDTH / 2];
         int16_t out_signs[WIDTH / 2];
         bool over = false;
-        tz_reduction how = half_of((tz_resampling)method, TZ_DTYPE_UINT16, WIDTH, 1);
+        tz_overview_params how = half_of((tz_resampling)method, TZ_DTYPE_UINT16, WIDTH, 1);
         reduce_row(&how, pixels, NULL, out, NULL);
         for (int i = 0; i < WIDTH / 2; i++)
             over |= out[i] > 4095;
@@ -488,13 +492,13 @@ static void what_makes_no_sense_is_refused(void **state)
     for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         const tz_resampling how = (tz_resampling)method;
         const bool picks = how == TZ_RESAMPLE_NEAREST || how == TZ_RESAMPLE_MODE;
-        assert_null(tz_resampling_refusal(how, TZ_DTYPE_FLOAT32, false));
-        assert_int_equal(tz_resampling_refusal(how, TZ_DTYPE_UINT8, true) == NULL, picks);
-        assert_int_equal(tz_resampling_refusal(how, TZ_DTYPE_COMPLEX_FLOAT32, false) == NULL,
+        assert_null(tz_resampling_unsupported(how, TZ_DTYPE_FLOAT32, false));
+        assert_int_equal(tz_resampling_unsupported(how, TZ_DTYPE_UINT8, true) == NULL, picks);
+        assert_int_equal(tz_resampling_unsupported(how, TZ_DTYPE_COMPLEX_FLOAT32, false) == NULL,
                          how <= TZ_RESAMPLE_GAUSS);
     }
-    assert_non_null(tz_resampling_refusal(TZ_RESAMPLE_NONE, TZ_DTYPE_UINT8, false));
-    assert_non_null(tz_resampling_refusal((tz_resampling)12, TZ_DTYPE_UINT8, false));
+    assert_non_null(tz_resampling_unsupported(TZ_RESAMPLE_NONE, TZ_DTYPE_UINT8, false));
+    assert_non_null(tz_resampling_unsupported((tz_resampling)12, TZ_DTYPE_UINT8, false));
 }
 
 int main(void)

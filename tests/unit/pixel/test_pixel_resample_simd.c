@@ -19,7 +19,7 @@ static const tz_dtype halved[] = {TZ_DTYPE_UINT8, TZ_DTYPE_UINT16, TZ_DTYPE_INT1
                                   TZ_DTYPE_FLOAT32};
 
 /* Random bits, and a share of samples that do not count: none, some, runs of them, or all. */
-static void spoil(const tz_halving *how, input *row, unsigned share)
+static void spoil(const tz_average_2x2_params *how, input *row, unsigned share)
 {
     static const float odd[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e38f, -3e38f, 1e-45f};
     const size_t size = tz_dtype_size(how->dtype);
@@ -38,7 +38,7 @@ static void spoil(const tz_halving *how, input *row, unsigned share)
     }
 }
 
-static void check_halve(const tz_halving *how, size_t count, unsigned share)
+static void check_halve(const tz_average_2x2_params *how, size_t count, unsigned share)
 {
     const size_t size = count * how->samples * tz_dtype_size(how->dtype);
     input above = make_input(2 * size);
@@ -47,7 +47,7 @@ static void check_halve(const tz_halving *how, size_t count, unsigned share)
     spoil(how, &above, share);
     spoil(how, &below, share);
     for (int form = 0; form < 2; form++)
-        forms[form]->halve(how, above.data, below.data, out.data[form], count);
+        forms[form]->average_2x2(how, above.data, below.data, out.data[form], count);
     compare_outputs(&out);
     free(above.block);
     free(below.block);
@@ -59,13 +59,13 @@ static void two_by_two_pixels(void **state)
     for (size_t type = 0; type < sizeof halved / sizeof halved[0]; type++) {
         for (uint32_t samples = 1; samples <= 10; samples++) {
             for (int i = 0; i < COUNTS; i += samples < 5 ? 1 : 7) {
-                tz_halving how = {.dtype = halved[type],
-                                  .samples = samples,
-                                  .nodata = 7,
-                                  .beside = 8,
-                                  .nodata_real = 7.5f,
-                                  .beside_real = nextafterf(7.5f, 8),
-                                  .none_real = NAN};
+                tz_average_2x2_params how = {.dtype = halved[type],
+                                             .samples = samples,
+                                             .nodata = 7,
+                                             .neighbour = 8,
+                                             .nodata_real = 7.5f,
+                                             .neighbour_real = nextafterf(7.5f, 8),
+                                             .none_real = NAN};
                 check_halve(&how, count_at(i), 0);
                 how.has_nodata = true;
                 how.none_real = how.nodata_real;
@@ -88,8 +88,8 @@ static void means_are_rounded_away_from_zero(void **state)
                 above[i] = (int16_t)(i % 2 ? sum - sum / 3 : sum / 3);
                 below[i] = (int16_t)(i % 2 ? 1000 : -1000);
             }
-            const tz_halving how = {.dtype = TZ_DTYPE_INT16, .samples = 1};
-            forms[form]->halve(&how, (uint8_t *)above, (uint8_t *)below, (uint8_t *)out, 32);
+            const tz_average_2x2_params how = {.dtype = TZ_DTYPE_INT16, .samples = 1};
+            forms[form]->average_2x2(&how, (uint8_t *)above, (uint8_t *)below, (uint8_t *)out, 32);
             for (int i = 0; i < 32; i++)
                 assert_int_equal(out[i], (int)round(sum / 4.0));
         }
@@ -119,9 +119,9 @@ static void check_weigh(size_t width, uint32_t taps, uint32_t apart, bool finite
         for (uint32_t k = 0; k < taps; k++)
             weights[k * width + i] = k < few ? (double)random_below(2000) / 999 - 0.5 : 0;
     }
-    const tz_weighing how = {from, weights, width, taps};
+    const tz_tap_weights how = {from, weights, width, taps};
     for (int form = 0; form < 2; form++)
-        forms[form]->weigh(&how, values, out[form][0], finite ? NULL : out[form][1]);
+        forms[form]->weighted_sums(&how, values, out[form][0], finite ? NULL : out[form][1]);
     assert_memory_equal(out[0], out[1], sizeof out[0]);
     const double behind = out[1][0][width];
     assert_memory_equal(&behind, &out[1][0][43], sizeof behind);
@@ -161,7 +161,7 @@ static void combined_rows(void **state)
             double out[2][WIDTH + 1];
             memset(out, UNTOUCHED, sizeof out);
             for (int form = 0; form < 2; form++)
-                forms[form]->combine(rows, weights, count, width, out[form]);
+                forms[form]->combine_rows(rows, weights, count, width, out[form]);
             assert_memory_equal(out[0], out[1], sizeof out[0]);
         }
     }

@@ -28,7 +28,8 @@ static void predictor_2(void **state)
                 input row = make_input((words << word) + TZ_ROW_SLACK);
                 outputs out = make_outputs(words << word);
                 for (int form = 0; form < 2; form++)
-                    forms[form]->undo2[word](row.data, out.data[form], words, strides[s], i % 2);
+                    forms[form]->unpredict2[word](row.data, out.data[form], words, strides[s],
+                                                  i % 2);
                 compare_outputs(&out);
                 free(row.block);
             }
@@ -49,8 +50,8 @@ static void predictor_3(void **state)
                 input row = make_input(count * width + TZ_ROW_SLACK);
                 input again = copy_input(&row);
                 outputs out = make_outputs(wanted * width);
-                forms[0]->undo3(row.data, out.data[0], count, wanted, width, strides[s]);
-                forms[1]->undo3(again.data, out.data[1], count, wanted, width, strides[s]);
+                forms[0]->unpredict3(row.data, out.data[0], count, wanted, width, strides[s]);
+                forms[1]->unpredict3(again.data, out.data[1], count, wanted, width, strides[s]);
                 compare_outputs(&out);
                 free(row.block);
                 free(again.block);
@@ -205,12 +206,12 @@ static void set_exponent(tz_dtype dtype, uint8_t *sample)
 static input make_samples(tz_dtype dtype, size_t step, size_t count)
 {
     const size_t size = tz_dtype_size(dtype);
-    const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
+    const tz_conversion cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
     input in = make_input(extent(size, step, count));
     for (size_t i = 0; i < count; i++) {
         if (random_below(2))
-            tz_plain_place(&cast, (const uint8_t *)&numbers[random_below(NUMBERS)], 8,
-                           in.data + i * step, 1, 1, NULL, 0);
+            tz_scalar_convert(&cast, (const uint8_t *)&numbers[random_below(NUMBERS)], 8,
+                              in.data + i * step, 1, 1, NULL, 0);
         else if (random_below(4) == 0)
             set_exponent(dtype, in.data + i * step);
     }
@@ -236,19 +237,19 @@ static tz_nodata random_nodata(void)
     }
 }
 
-static tz_placement random_placement(tz_dtype from, tz_dtype to)
+static tz_conversion random_placement(tz_dtype from, tz_dtype to)
 {
     static const double scales[] = {1, 0.1, -2.5, 0.0001, 1e300, 0.5};
-    return (tz_placement){.from = from,
-                          .to = to,
-                          .scaled = random_below(2),
-                          .scale = scales[random_below(6)],
-                          .offset = scales[random_below(6)] * 1000,
-                          .nodata = random_nodata(),
-                          .nodata_to_nan = random_below(2)};
+    return (tz_conversion){.from = from,
+                           .to = to,
+                           .scaled = random_below(2),
+                           .scale = scales[random_below(6)],
+                           .offset = scales[random_below(6)] * 1000,
+                           .nodata = random_nodata(),
+                           .nodata_to_nan = random_below(2)};
 }
 
-static void place_both(const tz_placement *how, size_t count)
+static void place_both(const tz_conversion *how, size_t count)
 {
     const size_t from_size = tz_dtype_size(how->from);
     const size_t to_size = tz_dtype_size(how->to);
@@ -261,9 +262,9 @@ static void place_both(const tz_placement *how, size_t count)
     outputs out = make_outputs(extent(to_size, dst_step, count));
     outputs flags = make_outputs(extent(1, mask_step, count));
     for (int form = 0; form < 2; form++)
-        forms[form]->place(how, src.data, (ptrdiff_t)src_step, data ? out.data[form] : NULL,
-                           (ptrdiff_t)dst_step, count, mask ? flags.data[form] : NULL,
-                           (ptrdiff_t)mask_step);
+        forms[form]->convert(how, src.data, (ptrdiff_t)src_step, data ? out.data[form] : NULL,
+                             (ptrdiff_t)dst_step, count, mask ? flags.data[form] : NULL,
+                             (ptrdiff_t)mask_step);
     compare_outputs(&out);
     compare_outputs(&flags);
     free(src.block);
@@ -275,7 +276,7 @@ static void every_pair_of_types(void **state)
     for (tz_dtype from = TZ_DTYPE_UINT8; from <= TZ_DTYPE_COMPLEX_FLOAT64; from++) {
         for (tz_dtype to = TZ_DTYPE_UINT8; to <= TZ_DTYPE_COMPLEX_FLOAT64; to++) {
             for (int i = 0; i < COUNTS; i++) {
-                const tz_placement how = random_placement(from, to);
+                const tz_conversion how = random_placement(from, to);
                 place_both(&how, count_at(i));
             }
         }
@@ -284,12 +285,12 @@ static void every_pair_of_types(void **state)
 
 static void place_doubles(const double *values, size_t count, tz_dtype to)
 {
-    const tz_placement how = {.from = TZ_DTYPE_FLOAT64, .to = to};
+    const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = to};
     const size_t size = tz_dtype_size(to);
     outputs out = make_outputs(count * size);
     for (int form = 0; form < 2; form++)
-        forms[form]->place(&how, (const uint8_t *)values, 8, out.data[form], (ptrdiff_t)size, count,
-                           NULL, 0);
+        forms[form]->convert(&how, (const uint8_t *)values, 8, out.data[form], (ptrdiff_t)size,
+                             count, NULL, 0);
     compare_outputs(&out);
 }
 
@@ -311,10 +312,10 @@ static void ties(void **state)
             floats[i] = (float)values[i];
         for (tz_dtype to = TZ_DTYPE_UINT8; to <= TZ_DTYPE_INT32; to++)
             place_doubles(values, 32, to);
-        const tz_placement how = {.from = TZ_DTYPE_FLOAT32, .to = TZ_DTYPE_UINT8};
+        const tz_conversion how = {.from = TZ_DTYPE_FLOAT32, .to = TZ_DTYPE_UINT8};
         uint8_t out[2][32];
         for (int form = 0; form < 2; form++)
-            forms[form]->place(&how, (const uint8_t *)floats, 4, out[form], 1, 32, NULL, 0);
+            forms[form]->convert(&how, (const uint8_t *)floats, 4, out[form], 1, 32, NULL, 0);
         assert_memory_equal(out[0], out[1], 32);
     }
 }
@@ -405,13 +406,13 @@ static void one_sample_everywhere(void **state)
 {
     (void)state;
     const int16_t sample = -7;
-    const tz_placement how = {.from = TZ_DTYPE_INT16,
-                              .to = TZ_DTYPE_FLOAT32,
-                              .nodata = {.kind = TZ_NODATA_INT, .value = {.i = -7}}};
+    const tz_conversion how = {.from = TZ_DTYPE_INT16,
+                               .to = TZ_DTYPE_FLOAT32,
+                               .nodata = {.kind = TZ_NODATA_INT, .value = {.i = -7}}};
     for (size_t count = 0; count <= MOST; count++) {
         outputs out = make_outputs(count * sizeof(float));
         outputs flags = make_outputs(count);
-        tz_row_place(&how, (const uint8_t *)&sample, 0, out.data[0], 4, count, flags.data[0], 1);
+        tz_row_convert(&how, (const uint8_t *)&sample, 0, out.data[0], 4, count, flags.data[0], 1);
         memset(flags.data[1], 0, count);
         for (size_t i = 0; i < count; i++)
             memcpy(out.data[1] + i * 4, &(float){-7}, 4);

@@ -75,16 +75,16 @@ enum { TILE = 64, TILES = 12, PIXELS = TILE * TILE * TILES };
 static tz_statistics tally_image(tz_dtype dtype, const uint8_t *samples, const tz_nodata *nodata)
 {
     const size_t size = tz_dtype_size(dtype);
-    tz_tally image = {0};
+    tz_stats image = {0};
     for (size_t t = 0; t < TILES; t++) {
-        tz_tally tile = {0};
+        tz_stats tile = {0};
         for (size_t y = 0; y < TILE; y++)
-            tz_tally_row(&tile, dtype, samples + (t * TILE + y) * TILE * size, (ptrdiff_t)size,
+            tz_stats_row(&tile, dtype, samples + (t * TILE + y) * TILE * size, (ptrdiff_t)size,
                          TILE, nodata, NULL);
-        tz_tally_merge(&image, &tile);
+        tz_stats_merge(&image, &tile);
     }
     tz_statistics out;
-    tz_tally_result(&image, &out);
+    tz_stats_result(&image, &out);
     return out;
 }
 
@@ -92,12 +92,12 @@ static tz_statistics tally_image(tz_dtype dtype, const uint8_t *samples, const t
 static uint8_t *cast_values(tz_dtype dtype, double *values, size_t count)
 {
     const ptrdiff_t size = (ptrdiff_t)tz_dtype_size(dtype);
-    const tz_placement there = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
-    const tz_placement back = {.from = dtype, .to = TZ_DTYPE_FLOAT64};
+    const tz_conversion there = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
+    const tz_conversion back = {.from = dtype, .to = TZ_DTYPE_FLOAT64};
     uint8_t *samples = malloc(count * (size_t)size);
     assert_non_null(samples);
-    tz_row_place(&there, (const uint8_t *)values, 8, samples, size, count, NULL, 0);
-    tz_row_place(&back, samples, size, (uint8_t *)values, 8, count, NULL, 0);
+    tz_row_convert(&there, (const uint8_t *)values, 8, samples, size, count, NULL, 0);
+    tz_row_convert(&back, samples, size, (uint8_t *)values, 8, count, NULL, 0);
     return samples;
 }
 
@@ -170,13 +170,13 @@ static void nodata_nan_and_mask_do_not_count(void **state)
     const float row[] = {1, -9999, NAN, 5, 100, 9};
     const uint8_t mask[] = {255, 255, 255, 1, 0, 7};
     const tz_nodata nodata = {.kind = TZ_NODATA_INT, .value = {.i = -9999}};
-    tz_tally tally = {0};
+    tz_stats tally = {0};
     tz_statistics found;
-    tz_tally_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)row, 4, 6, &nodata, mask);
-    tz_tally_result(&tally, &found);
+    tz_stats_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)row, 4, 6, &nodata, mask);
+    tz_stats_result(&tally, &found);
     compare(&found, &(tz_statistics){3, 1, 9, 5, sqrt(32.0 / 3)}, 1e-15);
-    tz_tally_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)row, 4, 6, &none, mask);
-    tz_tally_result(&tally, &found);
+    tz_stats_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)row, 4, 6, &none, mask);
+    tz_stats_result(&tally, &found);
     assert_int_equal(found.valid, 7);
     assert_true(found.minimum == -9999);
 }
@@ -192,10 +192,10 @@ static void one_band_of_pixels_alone(void **state)
         values[i] = pixels[i * 3 + 2];
     }
     const tz_statistics expected = reference(values, 3000);
-    tz_tally tally = {0};
+    tz_stats tally = {0};
     tz_statistics found;
-    tz_tally_row(&tally, TZ_DTYPE_UINT16, (const uint8_t *)(pixels + 2), 6, 3000, &none, NULL);
-    tz_tally_result(&tally, &found);
+    tz_stats_row(&tally, TZ_DTYPE_UINT16, (const uint8_t *)(pixels + 2), 6, 3000, &none, NULL);
+    tz_stats_result(&tally, &found);
     compare(&found, &expected, 1e-13);
 }
 
@@ -204,18 +204,18 @@ static void nothing_has_no_statistics(void **state)
     (void)state;
     const float nans[] = {NAN, NAN};
     const tz_statistics nothing = {0};
-    tz_tally tally = {0};
-    tz_tally other = {0};
+    tz_stats tally = {0};
+    tz_stats other = {0};
     tz_statistics found;
-    tz_tally_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)nans, 4, 2, &none, NULL);
-    tz_tally_row(&tally, TZ_DTYPE_COMPLEX_FLOAT32, (const uint8_t *)nans, 8, 1, &none, NULL);
-    tz_tally_merge(&tally, &other);
-    tz_tally_result(&tally, &found);
+    tz_stats_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)nans, 4, 2, &none, NULL);
+    tz_stats_row(&tally, TZ_DTYPE_COMPLEX_FLOAT32, (const uint8_t *)nans, 8, 1, &none, NULL);
+    tz_stats_merge(&tally, &other);
+    tz_stats_result(&tally, &found);
     assert_memory_equal(&found, &nothing, sizeof nothing);
-    tz_tally_row(&other, TZ_DTYPE_UINT8, (const uint8_t *)"\3", 1, 1, &none, NULL);
-    tz_tally_merge(&tally, &other);
-    tz_tally_merge(&tally, &(tz_tally){0});
-    tz_tally_result(&tally, &found);
+    tz_stats_row(&other, TZ_DTYPE_UINT8, (const uint8_t *)"\3", 1, 1, &none, NULL);
+    tz_stats_merge(&tally, &other);
+    tz_stats_merge(&tally, &(tz_stats){0});
+    tz_stats_result(&tally, &found);
     compare(&found, &(tz_statistics){1, 3, 3, 3, 0}, 0);
 }
 
@@ -225,17 +225,17 @@ static void infinities_count(void **state)
     (void)state;
     const double first[] = {1, (double)INFINITY, 2, 3};
     const double second[] = {(double)INFINITY, 4};
-    tz_tally tally = {0};
-    tz_tally other = {0};
+    tz_stats tally = {0};
+    tz_stats other = {0};
     tz_statistics found;
-    tz_tally_row(&tally, TZ_DTYPE_FLOAT64, (const uint8_t *)first, 8, 4, &none, NULL);
-    tz_tally_row(&other, TZ_DTYPE_FLOAT64, (const uint8_t *)second, 8, 2, &none, NULL);
+    tz_stats_row(&tally, TZ_DTYPE_FLOAT64, (const uint8_t *)first, 8, 4, &none, NULL);
+    tz_stats_row(&other, TZ_DTYPE_FLOAT64, (const uint8_t *)second, 8, 2, &none, NULL);
     for (int i = 0; i < 2; i++) {
-        tz_tally_result(&tally, &found);
+        tz_stats_result(&tally, &found);
         assert_int_equal(found.valid, i ? 6 : 4);
         assert_true(found.minimum == 1 && isinf(found.maximum) && isinf(found.mean));
         assert_true(isnan(found.deviation));
-        tz_tally_merge(&tally, &other);
+        tz_stats_merge(&tally, &other);
     }
 }
 
@@ -244,10 +244,10 @@ static void zero_has_no_sign(void **state)
     (void)state;
     const float zeros[] = {-0.0f, 0.0f, -0.0f};
     for (size_t i = 0; i < 2; i++) {
-        tz_tally tally = {0};
+        tz_stats tally = {0};
         tz_statistics found;
-        tz_tally_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)(zeros + i), 4, 2, &none, NULL);
-        tz_tally_result(&tally, &found);
+        tz_stats_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)(zeros + i), 4, 2, &none, NULL);
+        tz_stats_result(&tally, &found);
         assert_false(signbit(found.minimum) || signbit(found.maximum));
     }
 }
@@ -258,10 +258,10 @@ static void integers_of_64_bits(void **state)
     (void)state;
     const uint64_t row[] = {UINT64_MAX, UINT64_C(9007199254740993), UINT64_C(9007199254740992)};
     const tz_nodata nodata = {.kind = TZ_NODATA_UINT, .value = {.u = UINT64_C(9007199254740992)}};
-    tz_tally tally = {0};
+    tz_stats tally = {0};
     tz_statistics found;
-    tz_tally_row(&tally, TZ_DTYPE_UINT64, (const uint8_t *)row, 8, 3, &nodata, NULL);
-    tz_tally_result(&tally, &found);
+    tz_stats_row(&tally, TZ_DTYPE_UINT64, (const uint8_t *)row, 8, 3, &nodata, NULL);
+    tz_stats_result(&tally, &found);
     assert_int_equal(found.valid, 2);
     assert_true(found.minimum == 9007199254740992.0 && found.maximum == 18446744073709551616.0);
 }

@@ -281,8 +281,8 @@ static size_t from_hex(const char *text, uint8_t *out)
 
 static void put_number(tz_dtype dtype, double number, uint8_t *out)
 {
-    const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
-    tz_row_place(&cast, (const uint8_t *)&number, 8, out, 16, 1, NULL, 0);
+    const tz_conversion cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
+    tz_row_convert(&cast, (const uint8_t *)&number, 8, out, 16, 1, NULL, 0);
 }
 
 /* Strips of one row, written by GDAL 3.10.3 (rasterio 1.4.4) with these creation options:

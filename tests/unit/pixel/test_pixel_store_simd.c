@@ -29,8 +29,8 @@ static void check_do2(unsigned word, size_t count, uint32_t stride, bool swap)
     outputs same = make_outputs(size);
     for (int form = 0; form < 2; form++) {
         memcpy(same.data[form], row.data, size);
-        forms[form]->do2[word](row.data, out.data[form], count, stride, swap);
-        forms[form]->do2[word](same.data[form], same.data[form], count, stride, swap);
+        forms[form]->predict2[word](row.data, out.data[form], count, stride, swap);
+        forms[form]->predict2[word](same.data[form], same.data[form], count, stride, swap);
     }
     assert_memory_equal(out.data[0], same.data[0], size);
     compare_outputs(&out);
@@ -59,7 +59,7 @@ static void check_do3(size_t pixels, unsigned width, uint32_t stride)
     input row = make_input(size + TZ_ROW_SLACK);
     outputs out = make_outputs(size);
     for (int form = 0; form < 2; form++)
-        forms[form]->do3(row.data, out.data[form], pixels * stride, width, stride);
+        forms[form]->predict3(row.data, out.data[form], pixels * stride, width, stride);
     compare_outputs(&out);
     free(row.block);
 }
@@ -149,11 +149,11 @@ static void nans(void **state)
 static input make_samples(tz_dtype dtype, size_t count, bool ordinary)
 {
     const size_t size = tz_dtype_size(dtype);
-    const tz_placement cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
+    const tz_conversion cast = {.from = TZ_DTYPE_FLOAT64, .to = dtype};
     input in = make_input(count * size);
     for (size_t i = 0; ordinary && i < count; i++) {
         const double number = (double)random_below(100000) / 7 - 3000;
-        tz_plain_place(&cast, (const uint8_t *)&number, 8, in.data + i * size, 8, 1, NULL, 0);
+        tz_scalar_convert(&cast, (const uint8_t *)&number, 8, in.data + i * size, 8, 1, NULL, 0);
     }
     if (!ordinary && dtype >= TZ_DTYPE_FLOAT16)
         make_nans(in.data, count, size);
@@ -174,13 +174,13 @@ static void check_tally(tz_dtype dtype, size_t count, bool ordinary)
     const double pivot = pivots[random_below(5)] + part;
     input row = make_samples(dtype, count, ordinary);
     input flags = make_input(count);
-    tz_tally_part parts[2];
+    tz_block_stats parts[2];
     for (size_t i = 0; i < count; i++)
         flags.data[i] = random_below(3) ? (uint8_t)(1 + random_below(255)) : 0;
     for (int with = 0; with < 2; with++) {
         for (int form = 0; form < 2; form++)
-            forms[form]->tally(dtype, row.data, with ? flags.data : NULL, count, pivot,
-                               &parts[form]);
+            forms[form]->block_stats(dtype, row.data, with ? flags.data : NULL, count, pivot,
+                                     &parts[form]);
         assert_int_equal(parts[0].valid, parts[1].valid);
         assert_true(parts[0].minimum == parts[1].minimum && parts[0].maximum == parts[1].maximum);
         assert_same(parts[0].sum, parts[1].sum);
@@ -198,7 +198,7 @@ static void tallies(void **state)
             check_tally(dtype, count, false);
             check_tally(dtype, count, true);
         }
-        for (size_t count = TZ_TALLY_PIECE - 20; count <= TZ_TALLY_PIECE; count++)
+        for (size_t count = TZ_STATS_BLOCK - 20; count <= TZ_STATS_BLOCK; count++)
             check_tally(dtype, count, false);
     }
 }
@@ -211,13 +211,14 @@ static void tallies_of_extremes(void **state)
         for (int byte = 0; byte < 2; byte++) {
             for (double pivot = -65536; pivot <= 65536; pivot += 65536) {
                 const size_t size = tz_dtype_size(dtype);
-                input row = make_input(TZ_TALLY_PIECE * size);
-                tz_tally_part parts[2];
+                input row = make_input(TZ_STATS_BLOCK * size);
+                tz_block_stats parts[2];
                 memset(row.data, byte ? 0xff : 0, row.size);
                 for (size_t i = size - 1; i < row.size; i += size)
                     row.data[i] ^= dtype % 2 ? 0 : 0x80; /* signed */
                 for (int form = 0; form < 2; form++)
-                    forms[form]->tally(dtype, row.data, NULL, TZ_TALLY_PIECE, pivot, &parts[form]);
+                    forms[form]->block_stats(dtype, row.data, NULL, TZ_STATS_BLOCK, pivot,
+                                             &parts[form]);
                 assert_same(parts[0].sum, parts[1].sum);
                 assert_same(parts[0].squares, parts[1].squares);
                 free(row.block);

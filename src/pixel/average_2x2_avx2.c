@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The mean of two by two pixels with AVX2. Where some samples of a block do not count, the plain
+ * form makes that block. */
+#include "pixel/row_ops.h"
+
+#if defined(__x86_64__)
+#include "pixel/avx2.h"
+
+/* One row of a call, and how far it is. */
+typedef struct row_cursor {
+    const uint8_t *above;
+    const uint8_t *below;
+    uint8_t *out;
+    size_t count; /* new pixels left */
+} row_cursor;
+
+static void advance_cursor(row_cursor *p, size_t pixels, size_t pixel_bytes)
+{
+    p->above += 2 * pixels * pixel_bytes;
+    p->below += 2 * pixels * pixel_bytes;
+    p->out += pixels * pixel_bytes;
+    p->count -= pixels;
+}
+
+/* ---- integers ---- */
+
+/* A lane holds whole pairs of pixels, whose samples are put beside those that they are added to. */
+typedef struct pairing {
+    __m256i order;
+    uint32_t used;     /* bits of a mask of bytes that are of these pixels */
+    size_t lane_bytes; /* of pixels in a lane; half of it in the result */
+} pairing;
+
+TZ_AVX2_INLINE pairing find_pairing(uint32_t samples, size_t size)
+{
+    const size_t pixel = samples * size;
+    const size_t pairs = LANE / (2 * pixel);
+    uint8_t order[LANE];
+    for (size_t i = 0; i < LANE; i++) {
+        const size_t word = i / size / 2; /* of the result */
+        const size_t from = (word / samples * 2 * samples + word % samples) * size;
+        const size_t second = i / size % 2 * pixel;
+        order[i] = (uint8_t)(word < pairs * samples ? from + second + i % size : 0x80);
+    }
+    const uint32_t lane = (uint32_t)((UINT32_C(1) << 2 * pixel * pairs) - 1);
+    return (pairing){load_twice(order), lane | lane << LANE, 2 * pixel * pairs};
+}
+
+/* Sums of four, in words of twice the size; then means, of which 8 bytes of each lane count. */
+TZ_AVX2_INLINE __m256i mean_u8(__m256i above, __m256i below)
+{
+    const __m256i one = _mm256_set1_epi8(1);
+    const __m256i sum =
+        _mm256_add_epi16(_mm256_maddubs_epi16(above, one), _mm256_maddubs_epi16(below, one));
+    const __m256i mean = _mm256_srli_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(2)), 2);
+    return _mm256_packus_epi16(mean, mean);
+}
+
+/* Words are multiplied as signed ones. */
+TZ_AVX2_INLINE __m256i mean_u16(__m256i above, __m256i below)
+{
+    const __m256i one = _mm256_set1_epi16(1);
+    const __m256i sign = _mm256_set1_epi16(INT16_MIN);
+    const __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(_mm256_xor_si256(above, sign), one),
+                                         _mm256_madd_epi16(_mm256_xor_si256(below, sign), one));
+    const __m256i mean =
+        _mm256_srli_epi32(_mm256_add_epi32(sum, _mm256_set1_epi32(4 * 32768 + 2)), 2);
+    return _mm256_packus_epi32(mean, mean);
+}
+
+/* Halves away from zero: negative sums get one less. */
+TZ_AVX2_INLINE __m256i mean_i16(__m256i above, __m256i below)
+{
+    const __m256i one = _mm256_set1_epi16(1);
+    const __m256i sum =
+        _mm256_add_epi32(_mm256_madd_epi16(above, one), _mm256_madd_epi16(below, one));
+    const __m256i less = _mm256_srai_epi32(sum, 31);
+    const __m256i mean =
+        _mm256_srai_epi32(_mm256_add_epi32(_mm256_add_epi32(sum, less), _mm256_set1_epi32(2)), 2);
+    return _mm256_packs_epi32(mean, mean);
+}
+
+TZ_AVX2_INLINE __m256i equal_words(__m256i a, __m256i b, size_t size)
+{
+    return size == 1 ? _mm256_cmpeq_epi8(a, b) : _mm256_cmpeq_epi16(a, b);
+}
+
+TZ_AVX2_INLINE __m256i broadcast_word(int32_t value, size_t size)
+{
+    return size == 1 ? _mm256_set1_epi8((char)value) : _mm256_set1_epi16((int16_t)value);
+}
+
+/* 8 bytes of each lane, of which `half` count; those behind belong to what is written next. */
+TZ_AVX2_INLINE void store_means(uint8_t *out, __m256i means, size_t half)
+{
+    _mm_storel_epi64((__m128i *)(void *)out, _mm256_castsi256_si128(means));
+    _mm_storel_epi64((__m128i *)(void *)(out + half), _mm256_extracti128_si256(means, 1));
+}
+
+TZ_AVX2_INLINE void average_integers(const tz_average_2x2_params *how, row_cursor *p,
+                                     __m256i (*mean)(__m256i, __m256i), size_t size)
+{
+    const size_t pixel = how->samples * size;
+    const pairing m = find_pairing(how->samples, size);
+    const size_t pixels = m.lane_bytes / pixel; /* new ones of a block */
+    const __m256i nodata = broadcast_word(how->nodata, size);
+    const __m256i neighbour = broadcast_word(how->neighbour, size);
+    /* a block reads a whole second lane, and writes 8 bytes for it */
+    while (p->count * pixel >= m.lane_bytes / 2 + 8) {
+        const __m256i above = load_lanes(p->above, p->above + m.lane_bytes);
+        const __m256i below = load_lanes(p->below, p->below + m.lane_bytes);
+        __m256i means =
+            mean(_mm256_shuffle_epi8(above, m.order), _mm256_shuffle_epi8(below, m.order));
+        if (how->has_nodata) {
+            const uint32_t invalid[2] = {
+                (uint32_t)_mm256_movemask_epi8(equal_words(above, nodata, size)) & m.used,
+                (uint32_t)_mm256_movemask_epi8(equal_words(below, nodata, size)) & m.used};
+            means = _mm256_blendv_epi8(means, neighbour, equal_words(means, nodata, size));
+            if (invalid[0] == m.used && invalid[1] == m.used) {
+                means = nodata;
+            } else if (invalid[0] | invalid[1]) {
+                tz_scalar_average_2x2(how, p->above, p->below, p->out, pixels);
+                advance_cursor(p, pixels, pixel);
+                continue;
+            }
+        }
+        store_means(p->out, means, m.lane_bytes / 2);
+        advance_cursor(p, pixels, pixel);
+    }
+}
+
+TZ_AVX2 static void average_u8_avx2(const tz_average_2x2_params *how, row_cursor *p)
+{
+    if (how->samples <= 8)
+        average_integers(how, p, mean_u8, 1);
+}
+
+TZ_AVX2 static void average_u16_avx2(const tz_average_2x2_params *how, row_cursor *p)
+{
+    if (how->samples <= 4)
+        average_integers(how, p, mean_u16, 2);
+}
+
+TZ_AVX2 static void average_i16_avx2(const tz_average_2x2_params *how, row_cursor *p)
+{
+    if (how->samples <= 4)
+        average_integers(how, p, mean_i16, 2);
+}
+
+/* ---- floats: sums are doubles, in the order of the plain form ---- */
+
+/* Which of four samples do not count. */
+TZ_AVX2_INLINE __m128 find_invalid(const tz_average_2x2_params *how, __m128 x)
+{
+    const __m128 invalid = _mm_cmpunord_ps(x, x);
+    if (!how->has_nodata)
+        return invalid;
+    return _mm_or_ps(invalid, _mm_cmpeq_ps(x, _mm_set1_ps(how->nodata_real)));
+}
+
+/* Adding 0 makes minus zero plain zero. */
+TZ_AVX2_INLINE __m128 finish_means(const tz_average_2x2_params *how, __m256d sum)
+{
+    const __m256d mean =
+        _mm256_mul_pd(_mm256_add_pd(sum, _mm256_setzero_pd()), _mm256_set1_pd(0.25));
+    const __m128 narrow = _mm256_cvtpd_ps(mean);
+    if (!how->has_nodata)
+        return narrow;
+    return _mm_blendv_ps(narrow, _mm_set1_ps(how->neighbour_real),
+                         _mm_cmpeq_ps(narrow, _mm_set1_ps(how->nodata_real)));
+}
+
+/* Four samples of each pixel of two by two, of which the first samples matter. False: not all
+ * count, or the mean is not a number. */
+TZ_AVX2_INLINE bool average_four(const tz_average_2x2_params *how, const __m128 x[4], __m128 *out)
+{
+    const __m128 invalid = _mm_or_ps(_mm_or_ps(find_invalid(how, x[0]), find_invalid(how, x[1])),
+                                     _mm_or_ps(find_invalid(how, x[2]), find_invalid(how, x[3])));
+    const __m256d above = _mm256_add_pd(_mm256_cvtps_pd(x[0]), _mm256_cvtps_pd(x[1]));
+    const __m256d below = _mm256_add_pd(_mm256_cvtps_pd(x[2]), _mm256_cvtps_pd(x[3]));
+    *out = finish_means(how, _mm256_add_pd(above, below));
+    return _mm_movemask_ps(_mm_or_ps(invalid, _mm_cmpunord_ps(*out, *out))) == 0;
+}
+
+TZ_AVX2_INLINE __m128 load_four(const uint8_t *p)
+{
+    return _mm_castsi128_ps(load_half(p));
+}
+
+/* One sample a pixel: even and odd ones of eight are two of average_four's pixels. */
+TZ_AVX2 static void average_one_sample(const tz_average_2x2_params *how, row_cursor *p)
+{
+    const __m128 none = _mm_set1_ps(how->none_real);
+    while (p->count >= 4) {
+        const __m128 a[4] = {load_four(p->above), load_four(p->above + LANE), load_four(p->below),
+                             load_four(p->below + LANE)};
+        const __m128 x[4] = {_mm_shuffle_ps(a[0], a[1], 0x88), _mm_shuffle_ps(a[0], a[1], 0xdd),
+                             _mm_shuffle_ps(a[2], a[3], 0x88), _mm_shuffle_ps(a[2], a[3], 0xdd)};
+        __m128 means;
+        if (average_four(how, x, &means)) {
+            store_half(p->out, _mm_castps_si128(means));
+        } else if (_mm_movemask_ps(_mm_and_ps(
+                       _mm_and_ps(find_invalid(how, x[0]), find_invalid(how, x[1])),
+                       _mm_and_ps(find_invalid(how, x[2]), find_invalid(how, x[3])))) == 15) {
+            store_half(p->out, _mm_castps_si128(none));
+        } else {
+            tz_scalar_average_2x2(how, p->above, p->below, p->out, 4);
+        }
+        advance_cursor(p, 4, sizeof(float));
+    }
+}
+
+/* Several: four at a time. Those of the last four that belong to the next pixel are written again
+ * with it. */
+TZ_AVX2 static void average_samples(const tz_average_2x2_params *how, row_cursor *p)
+{
+    const size_t pixel = how->samples * sizeof(float);
+    while (p->count > 1 || (p->count == 1 && how->samples % 4 == 0)) {
+        bool all = true;
+        for (size_t at = 0; all && at < pixel; at += LANE) {
+            const __m128 x[4] = {load_four(p->above + at), load_four(p->above + at + pixel),
+                                 load_four(p->below + at), load_four(p->below + at + pixel)};
+            __m128 means;
+            all = average_four(how, x, &means);
+            store_half(p->out + at, _mm_castps_si128(means));
+        }
+        if (!all)
+            tz_scalar_average_2x2(how, p->above, p->below, p->out, 1);
+        advance_cursor(p, 1, pixel);
+    }
+}
+
+void tz_avx2_average_2x2(const tz_average_2x2_params *how, const uint8_t *above,
+                         const uint8_t *below, uint8_t *out, size_t count)
+{
+    row_cursor p = {above, below, out, count};
+    if (how->dtype == TZ_DTYPE_UINT8)
+        average_u8_avx2(how, &p);
+    else if (how->dtype == TZ_DTYPE_UINT16)
+        average_u16_avx2(how, &p);
+    else if (how->dtype == TZ_DTYPE_INT16)
+        average_i16_avx2(how, &p);
+    else if (how->samples == 1)
+        average_one_sample(how, &p);
+    else
+        average_samples(how, &p);
+    tz_scalar_average_2x2(how, p.above, p.below, p.out, p.count);
+}
+#endif
