@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "tiff/sidecar.h"
+#include "tiff/gdal/sidecar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,7 +42,7 @@ static void check_items(const tz_metadata *metadata, uint32_t bands)
 {
     tz_metadata_item item;
     for (uint32_t i = 0; i < metadata->count; i++) {
-        check(tz_metadata_at(metadata, i, &item));
+        check(tz_metadata_get_item(metadata, i, &item));
         check(item.band >= -1 && item.band < (int32_t)bands);
         check(item.value[0] != '\0');
         check(strlen(item.name) < metadata->pool_size && strlen(item.domain) < metadata->pool_size);
@@ -55,7 +55,7 @@ static void check_applied(const tz_file *file, uint32_t values)
     const tz_info *info = &file->info;
     tz_metadata_item item;
     check_items(&file->metadata, info->bands);
-    for (uint32_t i = 0; tz_metadata_at(&file->metadata, i, &item); i++)
+    for (uint32_t i = 0; tz_metadata_get_item(&file->metadata, i, &item); i++)
         check(item.role[0] != '@');
     check((unsigned)info->nodata.kind <= TZ_NODATA_FLOAT);
     check(!info->geo.has_transform || info->geo.gcp_count == 0);

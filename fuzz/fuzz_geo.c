@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "tiff/geo.h"
+#include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,8 +9,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "tiff/metadata.h"
-#include "tiff/nodata.h"
+#include "tiff/gdal/metadata.h"
+#include "tiff/gdal/nodata.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -45,13 +45,13 @@ static void check_metadata(const tz_metadata *metadata, const tz_limits *limits,
     tz_metadata_item item;
     check(metadata->count <= limits->max_metadata_items);
     for (uint32_t i = 0; i < metadata->count; i++) {
-        check(tz_metadata_at(metadata, i, &item));
+        check(tz_metadata_get_item(metadata, i, &item));
         check(item.band >= -1 && item.band < (int32_t)bands);
         check(item.value[0] != '\0');
         text += strlen(item.name) + strlen(item.value) + 2;
         check(strlen(item.domain) < metadata->pool_size && strlen(item.role) < metadata->pool_size);
     }
-    check(!tz_metadata_at(metadata, metadata->count, &item));
+    check(!tz_metadata_get_item(metadata, metadata->count, &item));
     check(metadata->count == 0 || text <= metadata->pool_size);
     check(metadata->count == 0 || tz_metadata_find_role(metadata, "\x01", -1) == NULL);
 }

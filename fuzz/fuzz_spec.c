@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiff/emit.h"
-#include "tiff/image.h"
+#include "tiff/image/ifd_emit.h"
+#include "tiff/image/image.h"
 
 enum { MAX_TILES = 4096, BUFFER_SIZE = 64 };
 
@@ -34,26 +34,27 @@ static void emit(output *out, const tz_image *image, unsigned choice, tz_arena *
                  const tz_context *ctx)
 {
     tz_image_tags tags[2] = {{0}};
-    tz_directory directories[2] = {{0}};
+    tz_emit_ifd directories[2] = {{0}};
     const size_t directory_count = image->spec.mask ? 2 : 1;
-    const tz_emit how = {.bigtiff = choice & 1, .big_endian = choice & 2, .start = TZ_EMIT_HEADER};
+    const tz_emit_options how = {
+        .bigtiff = choice & 1, .big_endian = choice & 2, .start = TZ_EMIT_HEADER_SIZE};
     uint8_t buffer[BUFFER_SIZE];
     for (size_t i = 0; i < directory_count; i++) {
-        const tz_image_part part = i ? TZ_PART_MASK : TZ_PART_IMAGE;
+        const tz_ifd_kind part = i ? TZ_IFD_MASK : TZ_IFD_IMAGE;
         const uint64_t tiles =
             i ? (uint64_t)image->tiles_across * image->tiles_down : image->tile_count;
-        check(tz_image_tags_make(&tags[i], image, part, NULL, NULL, arena, ctx) == TZ_OK);
+        check(tz_image_build_tags(&tags[i], image, part, NULL, NULL, arena, ctx) == TZ_OK);
         directories[i] =
-            (tz_directory){.tags = tags[i].list,
-                           .tag_count = tags[i].count,
-                           .strips = image->options.strips,
-                           .tile_count = tiles,
-                           .tile_offsets = tz_arena_array(arena, (size_t)tiles, sizeof(uint64_t)),
-                           .tile_sizes = tz_arena_array(arena, (size_t)tiles, sizeof(uint32_t))};
+            (tz_emit_ifd){.tags = tags[i].list,
+                          .tag_count = tags[i].count,
+                          .strips = image->options.strips,
+                          .tile_count = tiles,
+                          .tile_offsets = tz_arena_array(arena, (size_t)tiles, sizeof(uint64_t)),
+                          .tile_sizes = tz_arena_array(arena, (size_t)tiles, sizeof(uint32_t))};
     }
     const uint64_t size = tz_emit_size(directories, directory_count, &how);
     check(size != TZ_NONE);
-    out->size = TZ_EMIT_HEADER + (size_t)size;
+    out->size = TZ_EMIT_HEADER_SIZE + (size_t)size;
     out->data = malloc(out->size);
     check(out->data != NULL);
     tz_emit_header(&how, out->data);
@@ -73,7 +74,7 @@ static bool make(output *out, const tz_image_spec *spec, unsigned choice)
     options.big_endian = choice & 2;
     options.strips = choice & 4;
     options.interleave = choice & 8 ? TZ_INTERLEAVE_BAND : TZ_INTERLEAVE_PIXEL;
-    const tz_result result = tz_image_make(&image, spec, &options, &ctx);
+    const tz_result result = tz_image_init(&image, spec, &options, &ctx);
     check(result != TZ_ERR_INTERNAL && (result == TZ_OK || err.message[0] != '\0'));
     const bool made = result == TZ_OK && image.tile_count <= MAX_TILES;
     if (made)

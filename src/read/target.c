@@ -147,7 +147,7 @@ static tz_result load_tables(tz_target *target, tz_arena *arena, const tz_contex
 {
     if (target->layer.shape.compression == TZ_COMPRESSION_OLD_JPEG)
         return load_old_jpeg(target, arena, ctx);
-    const tz_value *value = &target->layer.tables.jpeg_tables;
+    const tz_tag_ref *value = &target->layer.tables.jpeg_tables;
     const tz_container *container = &target->file->containers[target->layer.tables.container];
     if (value->count == 0)
         return TZ_OK;
@@ -206,7 +206,7 @@ static void set_reduced(tz_target *target)
 static tz_result set_format(tz_target *target, const tz_context *ctx)
 {
     const tz_level *level = &target->layer.shape;
-    const tz_tables *tables = &target->layer.tables;
+    const tz_level_tables *tables = &target->layer.tables;
     const tz_container *container = &target->file->containers[tables->container];
     const uint16_t samples = tables->planar == 2 ? 1 : level->samples;
     target->tile = (tz_tile_format){.width = level->tile_width,

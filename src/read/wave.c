@@ -95,8 +95,9 @@ static tz_result check_entry(tz_plan *plan, const tz_target *target, tz_wanted *
     ctx.name = target->file->info.name;
     ctx.ifd = target->layer.shape.ifd;
     const bool counts = plan->measuring && is_first_part(target, wanted);
-    tz_result result = tz_tile_check(target->file, target->level, &target->layer, wanted->tile,
-                                     &wanted->span, counts ? &plan->table_warnings : NULL, &error);
+    tz_result result =
+        tz_tile_check_span(target->file, target->level, &target->layer, wanted->tile, &wanted->span,
+                           counts ? &plan->table_warnings : NULL, &error);
     const uint64_t bound = tz_codec_max_input(&target->stored);
     if (result == TZ_OK && wanted->span.size > bound && !tz_target_is_raw(target))
         result = tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,

@@ -28,7 +28,7 @@ static const compression_row rows[] = {
 };
 /* clang-format on */
 
-static const compression_row *find_row(uint16_t compression)
+static const compression_row *find_compression(uint16_t compression)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].number == compression)
@@ -39,7 +39,7 @@ static const compression_row *find_row(uint16_t compression)
 
 const char *tz_compression_name(uint16_t compression)
 {
-    const compression_row *row = find_row(compression);
+    const compression_row *row = find_compression(compression);
     return row ? row->name : NULL;
 }
 
@@ -59,6 +59,6 @@ const char *tz_compression_readers(uint16_t compression)
 
 bool tz_compression_handled(uint16_t compression)
 {
-    const compression_row *row = find_row(compression);
+    const compression_row *row = find_compression(compression);
     return row && row->handled;
 }

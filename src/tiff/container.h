@@ -24,11 +24,11 @@ static inline unsigned tz_header_size(const tz_container *container)
 {
     return container->bigtiff ? 16 : 8;
 }
-static inline unsigned tz_entry_size(const tz_container *container)
+static inline unsigned tz_ifd_entry_size(const tz_container *container)
 {
     return container->bigtiff ? 20 : 12;
 }
-static inline unsigned tz_entry_count_size(const tz_container *container)
+static inline unsigned tz_ifd_entry_count_size(const tz_container *container)
 {
     return container->bigtiff ? 8 : 2;
 }
@@ -39,16 +39,16 @@ static inline unsigned tz_offset_size(const tz_container *container)
 
 /* Reading while opening. The front of the file is one read, and stays; everything else comes in
  * blocks, the last few of which stay. All memory is taken once, whatever the file says. */
-#define TZ_READER_FRONT  4096u
-#define TZ_READER_BLOCK  4096u
-#define TZ_READER_BLOCKS 4u
+#define TZ_READER_FRONT_SIZE  4096u
+#define TZ_READER_BLOCK_SIZE  4096u
+#define TZ_READER_BLOCK_COUNT 4u
 typedef struct tz_reader {
     const tz_container *container;
     bool direct; /* no memory: every read goes to the source */
     uint8_t *front;
     uint64_t front_size;
     uint8_t *blocks;
-    uint64_t block_start[TZ_READER_BLOCKS]; /* TZ_NONE: empty */
+    uint64_t block_start[TZ_READER_BLOCK_COUNT]; /* TZ_NONE: empty */
     unsigned next_block;
     uint64_t bytes_read;
     uint64_t reads;
@@ -67,13 +67,14 @@ void tz_reader_close(tz_reader *reader); /* zeroed state is fine */
 tz_reader tz_reader_direct(const tz_container *container);
 
 /* Copy size bytes at offset, all of them inside the file: the caller has checked. */
-tz_result tz_reader_get(tz_reader *reader, uint64_t offset, size_t size, void *dst,
-                        const tz_context *ctx);
+tz_result tz_reader_read(tz_reader *reader, uint64_t offset, size_t size, void *dst,
+                         const tz_context *ctx);
 
-/* Long data in pieces of at most TZ_READER_BLOCK * TZ_READER_BLOCKS bytes, in the reader's own
- * memory: *out holds *size of them (at most what was asked for) until the next call. */
-tz_result tz_reader_piece(tz_reader *reader, uint64_t offset, uint64_t *size, const uint8_t **out,
-                          const tz_context *ctx);
+/* Long data in pieces of at most TZ_READER_BLOCK_SIZE * TZ_READER_BLOCK_COUNT bytes, in the
+ * reader's own memory: *out holds *size of them (at most what was asked for) until the next call.
+ */
+tz_result tz_reader_read_some(tz_reader *reader, uint64_t offset, uint64_t *size,
+                              const uint8_t **out, const tz_context *ctx);
 
 /* Whether size bytes at offset lie inside the file. */
 static inline bool tz_inside(const tz_container *container, uint64_t offset, uint64_t size)

@@ -8,10 +8,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "tiff/container.h"
-#include "tiff/geo.h"
+#include "tiff/gdal/metadata.h"
+#include "tiff/geo/geo.h"
 #include "tiff/ifd.h"
-#include "tiff/layout.h"
-#include "tiff/metadata.h"
+#include "tiff/layer.h"
 #include "tiff/table_cache.h"
 
 #define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
@@ -22,9 +22,9 @@ struct tz_file {
     tz_limits limits;
     tz_container containers[TZ_MAX_CONTAINERS];
     unsigned container_count;
-    tz_arena arena;          /* everything info points to, as far as not below */
-    tz_tables *level_tables; /* beside info.levels */
-    tz_tables *mask_tables;  /* beside info.masks; NULL: none */
+    tz_arena arena;                /* everything info points to, as far as not below */
+    tz_level_tables *level_tables; /* beside info.levels */
+    tz_level_tables *mask_tables;  /* beside info.masks; NULL: none */
     tz_page *pages;
     tz_geo_tags geo_tags;         /* what info.geo was made of */
     uint32_t sidecars;            /* TZ_SIDECAR_ bits: which were looked for */
@@ -44,9 +44,9 @@ tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *c
 /* A context for calls on an open file. */
 tz_context tz_file_context(const tz_file *file, tz_error *err);
 
-/* describe.c: the photometric interpretation of pixels as they are delivered: YCbCr in JPEG becomes
- * RGB, old-style or not. */
-uint16_t tz_info_delivered(const tz_info *info);
+/* file_info.c: the photometric interpretation of pixels as they are delivered: YCbCr in JPEG
+ * becomes RGB, old-style or not. */
+uint16_t tz_delivered_photometric(const tz_info *info);
 
 /* tile_table.c: tz_tile_spans for a layer at hand, without a look whether the file has changed. */
 tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
@@ -54,11 +54,13 @@ tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *la
 
 /* The checks of tz_tile_locate on a span of the table. A size that cannot be right may come from a
  * leader, or with a warning from the layout. warnings may be NULL. */
-tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t tile,
-                        tz_tile_span *span, tz_warnings *warnings, tz_error *err);
+tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer *layer,
+                             uint64_t tile, tz_tile_span *span, tz_warnings *warnings,
+                             tz_error *err);
 
-/* load.c: fill the parts of info that come from the base directory's other tags. */
-tz_result tz_file_load(tz_file *file, const tz_ifd *ifd, tz_reader *reader, const tz_context *ctx);
+/* load_tags.c: fill the parts of info that come from the base directory's other tags. */
+tz_result tz_file_load_tags(tz_file *file, const tz_ifd *ifd, tz_reader *reader,
+                            const tz_context *ctx);
 
 /* ghost.c: the area between header and first directory. */
 tz_result tz_ghost_read(tz_ghost *out, tz_reader *reader, const tz_context *ctx);

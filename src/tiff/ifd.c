@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tiff/bytes.h"
+#include "tiff/byte_order.h"
 #include "tiff/compression.h"
 #include "tiff/tags.h"
 
@@ -23,7 +23,7 @@
 enum {
     KIND_U16,  /* one number into a uint16_t */
     KIND_U32,  /* one number into a uint32_t */
-    KIND_VALUE /* a reference into a tz_value */
+    KIND_VALUE /* a reference into a tz_tag_ref */
 };
 enum {
     STRUCTURAL = 1, /* decides where pixels are or what they mean: a defect is an error */
@@ -54,7 +54,7 @@ typedef struct tag_rule {
 #define AT(member) offsetof(tz_ifd, member)
 /* clang-format off */
 /* Ascending by tag; at most 64 rows (tz_ifd.seen). */
-static const tag_rule rules[] = {
+static const tag_rule tag_rules[] = {
     {TZ_TAG_NEW_SUBFILE_TYPE, KIND_U32,  0,                       INTEGER, 1, 1, AT(new_subfile_type)},
     {TZ_TAG_SUBFILE_TYPE,     KIND_U16,  0,                       INTEGER, 1, 1, AT(subfile_type)},
     {TZ_TAG_IMAGE_WIDTH,      KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(width)},
@@ -109,32 +109,32 @@ static const tag_rule rules[] = {
     {TZ_TAG_RPC,              KIND_VALUE, 0,                         REAL, 1, 0, AT(rpc)},
 };
 /* clang-format on */
-#define RULE_COUNT (sizeof rules / sizeof rules[0])
+#define RULE_COUNT (sizeof tag_rules / sizeof tag_rules[0])
 _Static_assert(RULE_COUNT <= 64, "tz_ifd.seen has 64 bits");
 
-static const tag_rule *find_rule(uint16_t tag)
+static const tag_rule *find_tag_rule(uint16_t tag)
 {
     size_t low = 0;
     size_t high = RULE_COUNT;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (rules[middle].tag < tag)
+        if (tag_rules[middle].tag < tag)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < RULE_COUNT && rules[low].tag == tag ? &rules[low] : NULL;
+    return low < RULE_COUNT && tag_rules[low].tag == tag ? &tag_rules[low] : NULL;
 }
 
-static uint64_t rule_bit(const tag_rule *rule)
+static uint64_t seen_bit(const tag_rule *rule)
 {
-    return (uint64_t)1 << (rule - rules);
+    return (uint64_t)1 << (rule - tag_rules);
 }
 
 bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag)
 {
-    const tag_rule *rule = find_rule(tag);
-    return rule && (ifd->seen & rule_bit(rule)) != 0;
+    const tag_rule *rule = find_tag_rule(tag);
+    return rule && (ifd->seen & seen_bit(rule)) != 0;
 }
 
 bool tz_ifd_is_tiled(const tz_ifd *ifd)
@@ -145,29 +145,30 @@ bool tz_ifd_is_tiled(const tz_ifd *ifd)
 
 /* ---- entries ---- */
 
-void tz_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
-                    tz_entry *out)
+void tz_ifd_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
+                        tz_ifd_entry *out)
 {
     const bool big_endian = container->big_endian;
-    const unsigned room = tz_offset_size(container);
-    const uint8_t *field = bytes + tz_entry_size(container) - room;
-    const uint64_t field_value =
-        container->bigtiff ? tz_load_u64(field, big_endian) : tz_load_u32(field, big_endian);
-    out->tag = tz_load_u16(bytes, big_endian);
-    out->type = tz_load_u16(bytes + 2, big_endian);
-    out->count = container->bigtiff ? tz_load_u64(bytes + 4, big_endian)
-                                    : tz_load_u32(bytes + 4, big_endian);
+    const unsigned capacity = tz_offset_size(container);
+    const uint8_t *field = bytes + tz_ifd_entry_size(container) - capacity;
+    const uint64_t field_value = container->bigtiff ? tz_read_endian_u64(field, big_endian)
+                                                    : tz_read_endian_u32(field, big_endian);
+    out->tag = tz_read_endian_u16(bytes, big_endian);
+    out->type = tz_read_endian_u16(bytes + 2, big_endian);
+    out->count = container->bigtiff ? tz_read_endian_u64(bytes + 4, big_endian)
+                                    : tz_read_endian_u32(bytes + 4, big_endian);
     if (!tz_mul(out->count, tz_type_size(out->type), &out->size))
         out->size = TZ_NONE;
     out->entry_offset = entry_offset;
-    out->offset = out->size <= room ? entry_offset + tz_entry_size(container) - room : field_value;
+    out->offset = out->size <= capacity ? entry_offset + tz_ifd_entry_size(container) - capacity
+                                        : field_value;
 }
 
-tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
-                             uint64_t *count)
+tz_result tz_ifd_read_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
+                                  uint64_t *count)
 {
     const tz_container *container = reader->container;
-    const unsigned head = tz_entry_count_size(container);
+    const unsigned head = tz_ifd_entry_count_size(container);
     uint8_t bytes[8];
     if (offset < tz_header_size(container) || !tz_inside(container, offset, head))
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
@@ -175,57 +176,59 @@ tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_contex
                        "directory offset %s",
                        offset < tz_header_size(container) ? "lies inside the header"
                                                           : "is beyond the end of the file");
-    TZ_TRY(tz_reader_get(reader, offset, head, bytes, ctx));
-    const uint64_t entries = container->bigtiff ? tz_load_u64(bytes, container->big_endian)
-                                                : tz_load_u16(bytes, container->big_endian);
+    TZ_TRY(tz_reader_read(reader, offset, head, bytes, ctx));
+    const uint64_t entries = container->bigtiff ? tz_read_endian_u64(bytes, container->big_endian)
+                                                : tz_read_endian_u16(bytes, container->big_endian);
     if (entries == 0)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_expecting(tz_at_offset(offset), 1, 0),
                        "directory has no entries");
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_at_offset(offset), entries,
                           "entries in a directory"));
     uint64_t size = 0;
-    if (!tz_mul(entries, tz_entry_size(container), &size) ||
+    if (!tz_mul(entries, tz_ifd_entry_size(container), &size) ||
         !tz_inside(container, offset + head, size))
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(tz_at_offset(offset), entries,
-                                    (container->size - offset - head) / tz_entry_size(container)),
-                       "the file ends within the entries of a directory");
+        return tz_fail(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+            tz_expecting(tz_at_offset(offset), entries,
+                         (container->size - offset - head) / tz_ifd_entry_size(container)),
+            "the file ends within the entries of a directory");
     *count = entries;
     return TZ_OK;
 }
 
-static tz_result read_entry(tz_reader *reader, uint64_t entry_offset, const tz_context *ctx,
-                            tz_entry *out)
+static tz_result read_ifd_entry(tz_reader *reader, uint64_t entry_offset, const tz_context *ctx,
+                                tz_ifd_entry *out)
 {
     uint8_t bytes[20];
-    TZ_TRY(tz_reader_get(reader, entry_offset, tz_entry_size(reader->container), bytes, ctx));
-    tz_entry_parse(reader->container, bytes, entry_offset, out);
+    TZ_TRY(tz_reader_read(reader, entry_offset, tz_ifd_entry_size(reader->container), bytes, ctx));
+    tz_ifd_entry_parse(reader->container, bytes, entry_offset, out);
     return TZ_OK;
 }
 
-tz_result tz_ifd_entry(tz_reader *reader, uint64_t offset, uint64_t index, const tz_context *ctx,
-                       tz_entry *out)
+tz_result tz_ifd_read_entry(tz_reader *reader, uint64_t offset, uint64_t index,
+                            const tz_context *ctx, tz_ifd_entry *out)
 {
     uint64_t count = 0;
-    TZ_TRY(tz_ifd_entry_count(reader, offset, ctx, &count));
+    TZ_TRY(tz_ifd_read_entry_count(reader, offset, ctx, &count));
     if (index >= count)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_at_offset(offset), count, index),
                        "the directory has no such entry");
-    return read_entry(reader,
-                      offset + tz_entry_count_size(reader->container) +
-                          index * tz_entry_size(reader->container),
-                      ctx, out);
+    return read_ifd_entry(reader,
+                          offset + tz_ifd_entry_count_size(reader->container) +
+                              index * tz_ifd_entry_size(reader->container),
+                          ctx, out);
 }
 
-tz_result tz_ifd_entries(tz_reader *reader, uint64_t offset, tz_arena *arena, const tz_context *ctx,
-                         tz_entry **out, uint32_t *count, uint64_t *end)
+tz_result tz_ifd_read_entries(tz_reader *reader, uint64_t offset, tz_arena *arena,
+                              const tz_context *ctx, tz_ifd_entry **out, uint32_t *count,
+                              uint64_t *end)
 {
     const tz_container *container = reader->container;
-    const unsigned size = tz_entry_size(container);
-    const uint64_t first = offset + tz_entry_count_size(container);
+    const unsigned size = tz_ifd_entry_size(container);
+    const uint64_t first = offset + tz_ifd_entry_count_size(container);
     uint64_t entries = 0;
-    TZ_TRY(tz_ifd_entry_count(reader, offset, ctx, &entries));
+    TZ_TRY(tz_ifd_read_entry_count(reader, offset, ctx, &entries));
     if (entries > UINT32_MAX) /* only without a limit */
         return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_offset(offset),
                        "more entries than can be counted");
@@ -236,9 +239,9 @@ tz_result tz_ifd_entries(tz_reader *reader, uint64_t offset, tz_arena *arena, co
         uint8_t bytes[4000]; /* whole entries of either size */
         const uint64_t fit = sizeof bytes / size;
         const uint64_t some = entries - i < fit ? entries - i : fit;
-        TZ_TRY(tz_reader_get(reader, first + i * size, (size_t)(some * size), bytes, ctx));
+        TZ_TRY(tz_reader_read(reader, first + i * size, (size_t)(some * size), bytes, ctx));
         for (uint64_t k = 0; k < some; k++, i++)
-            tz_entry_parse(container, bytes + k * size, first + i * size, &(*out)[i]);
+            tz_ifd_entry_parse(container, bytes + k * size, first + i * size, &(*out)[i]);
     }
     *count = (uint32_t)entries;
     *end = first + entries * size + tz_offset_size(container);
@@ -247,34 +250,34 @@ tz_result tz_ifd_entries(tz_reader *reader, uint64_t offset, tz_arena *arena, co
 
 /* ---- integers ---- */
 
-bool tz_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out)
+bool tz_tag_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out)
 {
     switch (tz_type_size(type)) {
     case 1:
         *out = p[0];
         break;
     case 2:
-        *out = tz_load_u16(p, big_endian);
+        *out = tz_read_endian_u16(p, big_endian);
         break;
     case 4:
-        *out = tz_load_u32(p, big_endian);
+        *out = tz_read_endian_u32(p, big_endian);
         break;
     default:
-        *out = tz_load_u64(p, big_endian);
+        *out = tz_read_endian_u64(p, big_endian);
         break;
     }
     const unsigned sign = tz_type_size(type) * 8 - 1;
     return !((SIGNED & BIT(type)) && (*out >> sign & 1));
 }
 
-tz_result tz_value_integer(tz_reader *reader, const tz_value *value, uint16_t tag, uint64_t index,
-                           const tz_context *ctx, uint64_t *out)
+tz_result tz_tag_ref_integer(tz_reader *reader, const tz_tag_ref *value, uint16_t tag,
+                             uint64_t index, const tz_context *ctx, uint64_t *out)
 {
     uint8_t bytes[8];
     const unsigned width = tz_type_size(value->type);
     const uint64_t offset = value->offset + index * width;
-    TZ_TRY(tz_reader_get(reader, offset, width, bytes, ctx));
-    if (!tz_integer_at(bytes, value->type, reader->container->big_endian, out))
+    TZ_TRY(tz_reader_read(reader, offset, width, bytes, ctx));
+    if (!tz_tag_integer_at(bytes, value->type, reader->container->big_endian, out))
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_tag(tag, offset),
                        "value is negative");
     return TZ_OK;
@@ -288,7 +291,7 @@ static const char *type_name(uint16_t type)
     return name ? name : "an unknown type";
 }
 
-static const char *wanted_types(const tag_rule *rule)
+static const char *expected_types(const tag_rule *rule)
 {
     if (rule->types == BIT(TZ_TYPE_SHORT))
         return "SHORT";
@@ -310,18 +313,19 @@ static uint64_t usual_type(const tag_rule *rule)
 }
 
 /* Made only when there is something to say: most entries are in order. */
-static tz_location at_entry(const tz_entry *entry)
+static tz_location at_entry(const tz_ifd_entry *entry)
 {
     return tz_at_tag(entry->tag, entry->entry_offset);
 }
 
-static tz_result check_form(const tag_rule *rule, const tz_entry *entry, const tz_context *ctx)
+static tz_result check_entry_type(const tag_rule *rule, const tz_ifd_entry *entry,
+                                  const tz_context *ctx)
 {
     if (entry->type >= 32 || !(rule->types & BIT(entry->type)))
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(at_entry(entry), usual_type(rule), entry->type),
                        "type is %s (%u), expected %s", type_name(entry->type), entry->type,
-                       wanted_types(rule));
+                       expected_types(rule));
     if (entry->count < rule->min_count)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(at_entry(entry), rule->min_count, entry->count),
@@ -334,8 +338,8 @@ static tz_result check_form(const tag_rule *rule, const tz_entry *entry, const t
 }
 
 /* The data lies in the file, outside the header, and is not absurdly large. */
-static tz_result check_extent(const tag_rule *rule, const tz_entry *entry, tz_reader *reader,
-                              const tz_context *ctx)
+static tz_result check_entry_extent(const tag_rule *rule, const tz_ifd_entry *entry,
+                                    tz_reader *reader, const tz_context *ctx)
 {
     if (!(rule->flags & TABLE) && entry->size > ctx->limits->max_tag_bytes)
         return tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), at_entry(entry), entry->size,
@@ -355,16 +359,16 @@ static tz_result check_extent(const tag_rule *rule, const tz_entry *entry, tz_re
     return TZ_OK;
 }
 
-static tz_result store_number(tz_ifd *ifd, const tag_rule *rule, const tz_entry *entry,
+static tz_result store_number(tz_ifd *ifd, const tag_rule *rule, const tz_ifd_entry *entry,
                               tz_reader *reader, const tz_context *ctx)
 {
-    const tz_value value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
-    const uint64_t largest = rule->kind == KIND_U16 ? UINT16_MAX : UINT32_MAX;
+    const tz_tag_ref value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
+    const uint64_t max_value = rule->kind == KIND_U16 ? UINT16_MAX : UINT32_MAX;
     uint64_t number = 0;
-    TZ_TRY(tz_value_integer(reader, &value, entry->tag, 0, ctx, &number));
-    if (number > largest)
+    TZ_TRY(tz_tag_ref_integer(reader, &value, entry->tag, 0, ctx, &number));
+    if (number > max_value)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), largest, number), "value is too large");
+                       tz_expecting(at_entry(entry), max_value, number), "value is too large");
     if (SIGNED & BIT(entry->type))
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(at_entry(entry), TZ_TYPE_LONG, entry->type), "type is signed"));
@@ -382,19 +386,19 @@ static tz_result store_number(tz_ifd *ifd, const tag_rule *rule, const tz_entry 
     return TZ_OK;
 }
 
-static tz_result store_entry(tz_ifd *ifd, const tag_rule *rule, const tz_entry *entry,
-                             tz_reader *reader, const tz_context *ctx)
+static tz_result store_entry_field(tz_ifd *ifd, const tag_rule *rule, const tz_ifd_entry *entry,
+                                   tz_reader *reader, const tz_context *ctx)
 {
-    TZ_TRY(check_form(rule, entry, ctx));
-    TZ_TRY(check_extent(rule, entry, reader, ctx));
+    TZ_TRY(check_entry_type(rule, entry, ctx));
+    TZ_TRY(check_entry_extent(rule, entry, reader, ctx));
     if (rule->kind != KIND_VALUE)
         return store_number(ifd, rule, entry, reader, ctx);
-    const tz_value value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
+    const tz_tag_ref value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
     memcpy((char *)ifd + rule->field, &value, sizeof value);
     return TZ_OK;
 }
 
-static tz_result warn_duplicate(const tz_entry *entry, const tz_context *ctx)
+static tz_result warn_duplicate(const tz_ifd_entry *entry, const tz_context *ctx)
 {
     return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, at_entry(entry),
                    "duplicate tag; the first counts");
@@ -402,19 +406,19 @@ static tz_result warn_duplicate(const tz_entry *entry, const tz_context *ctx)
 
 /* Structural tags fail, the others warn and stay at their default. Of a tag that occurs twice the
  * first counts, whatever the second says: libtiff and tifffile do the same. */
-static tz_result take_known(tz_ifd *ifd, const tag_rule *rule, const tz_entry *entry,
-                            tz_reader *reader, const tz_context *ctx)
+static tz_result read_known_tag(tz_ifd *ifd, const tag_rule *rule, const tz_ifd_entry *entry,
+                                tz_reader *reader, const tz_context *ctx)
 {
-    if (ifd->seen & rule_bit(rule))
+    if (ifd->seen & seen_bit(rule))
         return warn_duplicate(entry, ctx);
-    ifd->seen |= rule_bit(rule);
+    ifd->seen |= seen_bit(rule);
     if (rule->flags & STRUCTURAL)
-        return store_entry(ifd, rule, entry, reader, ctx);
+        return store_entry_field(ifd, rule, entry, reader, ctx);
 
     tz_error failed;
     tz_context quiet = *ctx;
     quiet.err = &failed;
-    const tz_result result = store_entry(ifd, rule, entry, reader, &quiet);
+    const tz_result result = store_entry_field(ifd, rule, entry, reader, &quiet);
     if (result == TZ_OK)
         return TZ_OK;
     if (rule->flags & TABLE)
@@ -423,27 +427,29 @@ static tz_result take_known(tz_ifd *ifd, const tag_rule *rule, const tz_entry *e
 }
 
 /* Tags that have no row: nobody loads them, but what cannot be read is worth a word. */
-static tz_result take_unknown(const tz_entry *entry, tz_reader *reader, uint32_t previous,
-                              const tz_context *ctx)
+static tz_result check_unknown_tag(const tz_ifd_entry *entry, tz_reader *reader, uint32_t previous,
+                                   const tz_context *ctx)
 {
     static const tag_rule no_rule = {0};
-    const tz_location place = tz_at_tag(entry->tag, entry->entry_offset);
+    const tz_location location = tz_at_tag(entry->tag, entry->entry_offset);
     tz_error failed;
     tz_context quiet = *ctx;
     quiet.err = &failed;
     if (entry->tag == previous)
         return warn_duplicate(entry, ctx);
     if (tz_type_size(entry->type) == 0)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(place, TZ_NONE, entry->type),
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(location, TZ_NONE, entry->type),
                        "unknown field type; the tag is skipped");
-    if (check_extent(&no_rule, entry, reader, &quiet) == TZ_OK)
+    if (check_entry_extent(&no_rule, entry, reader, &quiet) == TZ_OK)
         return TZ_OK;
     return tz_warn_from_error(ctx, &failed, "defective tag");
 }
 
 /* ---- the directory ---- */
 
-static tz_result read_next(tz_ifd *ifd, tz_reader *reader, uint64_t at, const tz_context *ctx)
+static tz_result read_next_offset(tz_ifd *ifd, tz_reader *reader, uint64_t at,
+                                  const tz_context *ctx)
 {
     const unsigned width = tz_offset_size(reader->container);
     uint8_t bytes[8];
@@ -451,59 +457,61 @@ static tz_result read_next(tz_ifd *ifd, tz_reader *reader, uint64_t at, const tz
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
                        tz_expecting(tz_at_offset(at), width, reader->container->size - at),
                        "the file ends before the offset of the next directory");
-    TZ_TRY(tz_reader_get(reader, at, width, bytes, ctx));
-    ifd->next = reader->container->bigtiff ? tz_load_u64(bytes, reader->container->big_endian)
-                                           : tz_load_u32(bytes, reader->container->big_endian);
+    TZ_TRY(tz_reader_read(reader, at, width, bytes, ctx));
+    ifd->next = reader->container->bigtiff
+                    ? tz_read_endian_u64(bytes, reader->container->big_endian)
+                    : tz_read_endian_u32(bytes, reader->container->big_endian);
     ifd->next_known = true;
     return TZ_OK;
 }
 
-static tz_result read_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first, const tz_context *ctx)
+static tz_result read_ifd_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first,
+                                  const tz_context *ctx)
 {
     uint32_t previous = UINT32_MAX; /* no tag */
     bool unsorted = false;
     for (uint32_t i = 0; i < ifd->entry_count; i++) {
-        tz_entry entry;
-        TZ_TRY(read_entry(reader, first + (uint64_t)i * tz_entry_size(reader->container), ctx,
-                          &entry));
+        tz_ifd_entry entry;
+        TZ_TRY(read_ifd_entry(reader, first + (uint64_t)i * tz_ifd_entry_size(reader->container),
+                              ctx, &entry));
         if (previous != UINT32_MAX && entry.tag < previous && !unsorted) {
             unsorted = true; /* once is enough: the rest follows from it */
             TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
                            tz_at_tag(entry.tag, entry.entry_offset),
                            "tags are not in ascending order"));
         }
-        const tag_rule *rule = find_rule(entry.tag);
-        TZ_TRY(rule ? take_known(ifd, rule, &entry, reader, ctx)
-                    : take_unknown(&entry, reader, previous, ctx));
+        const tag_rule *rule = find_tag_rule(entry.tag);
+        TZ_TRY(rule ? read_known_tag(ifd, rule, &entry, reader, ctx)
+                    : check_unknown_tag(&entry, reader, previous, ctx));
         previous = entry.tag;
     }
     return TZ_OK;
 }
 
 /* One number per sample: the first counts, the others must agree. */
-static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_value *value,
+static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_tag_ref *value,
                                  uint16_t tag, uint16_t *first, const tz_context *ctx)
 {
-    const tz_location place = tz_at_tag(tag, value->offset);
+    const tz_location location = tz_at_tag(tag, value->offset);
     if (value->count == 0)
         return TZ_OK;
     if (value->count != ifd->samples)
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, ifd->samples, value->count),
+                       tz_expecting(location, ifd->samples, value->count),
                        "as many values expected as there are samples"));
     const uint64_t count = value->count < ifd->samples ? value->count : ifd->samples;
-    const uint64_t most = 4 * reader->container->size; /* some sharing is no harm */
+    const uint64_t max_bytes = 4 * reader->container->size; /* some sharing is no harm */
     reader->sample_bytes += count * tz_type_size(value->type);
-    if (reader->sample_bytes > most)
+    if (reader->sample_bytes > max_bytes)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, most, reader->sample_bytes),
+                       tz_expecting(location, max_bytes, reader->sample_bytes),
                        "the directories share their data and would be larger than the file");
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = 0;
-        TZ_TRY(tz_value_integer(reader, value, tag, i, ctx, &number));
+        TZ_TRY(tz_tag_ref_integer(reader, value, tag, i, ctx, &number));
         if (number > UINT16_MAX)
             return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                           tz_expecting(place, UINT16_MAX, number), "value is too large");
+                           tz_expecting(location, UINT16_MAX, number), "value is too large");
         if (i == 0)
             *first = (uint16_t)number;
         else if (number != *first)
@@ -512,8 +520,8 @@ static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_value 
     return TZ_OK;
 }
 
-static tz_result require(bool good, uint16_t tag, const tz_ifd *ifd, uint64_t found,
-                         const tz_context *ctx)
+static tz_result require_tag_value(bool good, uint16_t tag, const tz_ifd *ifd, uint64_t found,
+                                   const tz_context *ctx)
 {
     if (good)
         return TZ_OK;
@@ -522,20 +530,23 @@ static tz_result require(bool good, uint16_t tag, const tz_ifd *ifd, uint64_t fo
                    tz_ifd_has(ifd, tag) ? "impossible value" : "required tag is missing");
 }
 
-static tz_result check_values(const tz_ifd *ifd, const tz_context *ctx)
+static tz_result check_required_values(const tz_ifd *ifd, const tz_context *ctx)
 {
-    TZ_TRY(require(ifd->width > 0, TZ_TAG_IMAGE_WIDTH, ifd, ifd->width, ctx));
-    TZ_TRY(require(ifd->height > 0, TZ_TAG_IMAGE_LENGTH, ifd, ifd->height, ctx));
-    TZ_TRY(require(ifd->samples > 0, TZ_TAG_SAMPLES_PER_PIXEL, ifd, ifd->samples, ctx));
-    TZ_TRY(require(ifd->planar == 1 || ifd->planar == 2, TZ_TAG_PLANAR, ifd, ifd->planar, ctx));
+    TZ_TRY(require_tag_value(ifd->width > 0, TZ_TAG_IMAGE_WIDTH, ifd, ifd->width, ctx));
+    TZ_TRY(require_tag_value(ifd->height > 0, TZ_TAG_IMAGE_LENGTH, ifd, ifd->height, ctx));
+    TZ_TRY(require_tag_value(ifd->samples > 0, TZ_TAG_SAMPLES_PER_PIXEL, ifd, ifd->samples, ctx));
+    TZ_TRY(require_tag_value(ifd->planar == 1 || ifd->planar == 2, TZ_TAG_PLANAR, ifd, ifd->planar,
+                             ctx));
     if (tz_ifd_is_tiled(ifd)) {
-        TZ_TRY(require(ifd->tile_width > 0, TZ_TAG_TILE_WIDTH, ifd, ifd->tile_width, ctx));
-        TZ_TRY(require(ifd->tile_height > 0, TZ_TAG_TILE_LENGTH, ifd, ifd->tile_height, ctx));
+        TZ_TRY(
+            require_tag_value(ifd->tile_width > 0, TZ_TAG_TILE_WIDTH, ifd, ifd->tile_width, ctx));
+        TZ_TRY(require_tag_value(ifd->tile_height > 0, TZ_TAG_TILE_LENGTH, ifd, ifd->tile_height,
+                                 ctx));
     }
     return TZ_OK;
 }
 
-static void set_defaults(tz_ifd *ifd, uint64_t offset)
+static void set_ifd_defaults(tz_ifd *ifd, uint64_t offset)
 {
     *ifd = (tz_ifd){.offset = offset};
     ifd->rows_per_strip = UINT32_MAX;
@@ -551,7 +562,7 @@ static void set_defaults(tz_ifd *ifd, uint64_t offset)
 }
 
 /* Writers of old-style JPEG left tags out, or took YCbCr for RGB. What libtiff assumes of them. */
-static tz_result complete_old_jpeg(tz_ifd *ifd, const tz_context *ctx)
+static tz_result complete_old_jpeg_tags(tz_ifd *ifd, const tz_context *ctx)
 {
     if (!tz_ifd_has(ifd, TZ_TAG_PHOTOMETRIC) || ifd->photometric == TZ_PHOTOMETRIC_RGB) {
         const uint16_t found = ifd->photometric;
@@ -578,34 +589,35 @@ static tz_result complete_old_jpeg(tz_ifd *ifd, const tz_context *ctx)
 }
 
 /* Directories side by side cannot have more entries than the file has room for. */
-static tz_result check_overlap(tz_reader *reader, uint64_t offset, uint64_t count,
-                               const tz_context *ctx)
+static tz_result check_entry_total(tz_reader *reader, uint64_t offset, uint64_t count,
+                                   const tz_context *ctx)
 {
-    const uint64_t room = reader->container->size / tz_entry_size(reader->container);
+    const uint64_t capacity = reader->container->size / tz_ifd_entry_size(reader->container);
     reader->entries += count;
-    if (reader->entries <= room)
+    if (reader->entries <= capacity)
         return TZ_OK;
     return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                   tz_expecting(tz_at_offset(offset), room, reader->entries),
+                   tz_expecting(tz_at_offset(offset), capacity, reader->entries),
                    "the directories overlap and have more entries than the file has room for");
 }
 
 tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx)
 {
     uint64_t count = 0;
-    set_defaults(ifd, offset);
-    TZ_TRY(tz_ifd_entry_count(reader, offset, ctx, &count));
-    TZ_TRY(check_overlap(reader, offset, count, ctx));
+    set_ifd_defaults(ifd, offset);
+    TZ_TRY(tz_ifd_read_entry_count(reader, offset, ctx, &count));
+    TZ_TRY(check_entry_total(reader, offset, count, ctx));
     ifd->entry_count = (uint32_t)count;
-    const uint64_t first = offset + tz_entry_count_size(reader->container);
-    TZ_TRY(read_next(ifd, reader, first + count * tz_entry_size(reader->container), ctx));
+    const uint64_t first = offset + tz_ifd_entry_count_size(reader->container);
+    TZ_TRY(
+        read_next_offset(ifd, reader, first + count * tz_ifd_entry_size(reader->container), ctx));
     if (offset % 2 != 0)
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_at_offset(offset),
                        "directory offset is odd"));
-    TZ_TRY(read_entries(ifd, reader, first, ctx));
+    TZ_TRY(read_ifd_entries(ifd, reader, first, ctx));
     if (ifd->compression == TZ_COMPRESSION_OLD_JPEG)
-        TZ_TRY(complete_old_jpeg(ifd, ctx));
-    TZ_TRY(check_values(ifd, ctx));
+        TZ_TRY(complete_old_jpeg_tags(ifd, ctx));
+    TZ_TRY(check_required_values(ifd, ctx));
     TZ_TRY(read_per_sample(ifd, reader, &ifd->bits_per_sample, TZ_TAG_BITS_PER_SAMPLE, &ifd->bits,
                            ctx));
     return read_per_sample(ifd, reader, &ifd->sample_formats, TZ_TAG_SAMPLE_FORMAT,

@@ -11,32 +11,32 @@
 #include "tiff/container.h"
 
 /* One entry as it stands in the file. offset is that of its data, inline or not. */
-typedef struct tz_entry {
+typedef struct tz_ifd_entry {
     uint16_t tag;
     uint16_t type;
     uint64_t count;
     uint64_t size; /* bytes of data; 0 for an unknown type, TZ_NONE when it does not fit 64 bits */
     uint64_t offset;
     uint64_t entry_offset;
-} tz_entry;
+} tz_ifd_entry;
 
 /* A tag's data, still in the file; checked to lie inside it. count 0: absent. */
-typedef struct tz_value {
+typedef struct tz_tag_ref {
     uint64_t count;
     uint64_t offset;
     uint16_t type;
-} tz_value;
+} tz_tag_ref;
 
 /* Where old-style JPEG (compression 6) keeps its headers. Values of the table tags are offsets, one
  * for each sample. */
 typedef struct tz_old_jpeg {
-    tz_value interchange; /* the offset of a stream; only its headers, or all of it */
-    tz_value interchange_size;
-    tz_value quant_tables;
-    tz_value dc_tables;
-    tz_value ac_tables;
-    tz_value predictors; /* of lossless images, as the next */
-    tz_value shifts;
+    tz_tag_ref interchange; /* the offset of a stream; only its headers, or all of it */
+    tz_tag_ref interchange_size;
+    tz_tag_ref quant_tables;
+    tz_tag_ref dc_tables;
+    tz_tag_ref ac_tables;
+    tz_tag_ref predictors; /* of lossless images, as the next */
+    tz_tag_ref shifts;
     uint16_t process; /* 1 baseline, 14 lossless */
     uint16_t restart_interval;
 } tz_old_jpeg;
@@ -70,33 +70,33 @@ typedef struct tz_ifd {
     uint32_t t4_options;
     uint32_t t6_options;
 
-    tz_value bits_per_sample;
-    tz_value sample_formats;
-    tz_value strip_offsets;
-    tz_value strip_sizes;
-    tz_value tile_offsets;
-    tz_value tile_sizes;
-    tz_value sub_ifds;
-    tz_value color_map;
-    tz_value extra_samples;
-    tz_value ink_names;
-    tz_value subsampling;
-    tz_value jpeg_tables;
+    tz_tag_ref bits_per_sample;
+    tz_tag_ref sample_formats;
+    tz_tag_ref strip_offsets;
+    tz_tag_ref strip_sizes;
+    tz_tag_ref tile_offsets;
+    tz_tag_ref tile_sizes;
+    tz_tag_ref sub_ifds;
+    tz_tag_ref color_map;
+    tz_tag_ref extra_samples;
+    tz_tag_ref ink_names;
+    tz_tag_ref subsampling;
+    tz_tag_ref jpeg_tables;
     tz_old_jpeg old_jpeg;
-    tz_value lerc;
-    tz_value exif;
-    tz_value gps;
-    tz_value icc;
-    tz_value xmp;
-    tz_value pixel_scale;
-    tz_value tiepoints;
-    tz_value transformation;
-    tz_value geo_keys;
-    tz_value geo_doubles;
-    tz_value geo_ascii;
-    tz_value rpc;
-    tz_value metadata;
-    tz_value nodata;
+    tz_tag_ref lerc;
+    tz_tag_ref exif;
+    tz_tag_ref gps;
+    tz_tag_ref icc;
+    tz_tag_ref xmp;
+    tz_tag_ref pixel_scale;
+    tz_tag_ref tiepoints;
+    tz_tag_ref transformation;
+    tz_tag_ref geo_keys;
+    tz_tag_ref geo_doubles;
+    tz_tag_ref geo_ascii;
+    tz_tag_ref rpc;
+    tz_tag_ref metadata;
+    tz_tag_ref nodata;
 } tz_ifd;
 
 /* Read the directory at offset. ctx->ifd says which it is, for messages. On failure ifd->next_known
@@ -105,28 +105,29 @@ tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_
 
 /* The number of entries, and entry index, of the directory at offset; both check what they touch.
  */
-tz_result tz_ifd_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
-                             uint64_t *count);
-tz_result tz_ifd_entry(tz_reader *reader, uint64_t offset, uint64_t index, const tz_context *ctx,
-                       tz_entry *out);
+tz_result tz_ifd_read_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
+                                  uint64_t *count);
+tz_result tz_ifd_read_entry(tz_reader *reader, uint64_t offset, uint64_t index,
+                            const tz_context *ctx, tz_ifd_entry *out);
 
 /* All entries of the directory at offset, in memory of arena, and one past its last byte. */
-tz_result tz_ifd_entries(tz_reader *reader, uint64_t offset, tz_arena *arena, const tz_context *ctx,
-                         tz_entry **out, uint32_t *count, uint64_t *end);
+tz_result tz_ifd_read_entries(tz_reader *reader, uint64_t offset, tz_arena *arena,
+                              const tz_context *ctx, tz_ifd_entry **out, uint32_t *count,
+                              uint64_t *end);
 
 /* Bytes of an entry parsed: container gives the form. */
-void tz_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
-                    tz_entry *out);
+void tz_ifd_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
+                        tz_ifd_entry *out);
 
 /* Whether a tag of the table was present (also when it was skipped as defective). */
 bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag);
 bool tz_ifd_is_tiled(const tz_ifd *ifd);
 
 /* Number index of an integer-valued tag, of any integer type; negative is an error. */
-tz_result tz_value_integer(tz_reader *reader, const tz_value *value, uint16_t tag, uint64_t index,
-                           const tz_context *ctx, uint64_t *out);
+tz_result tz_tag_ref_integer(tz_reader *reader, const tz_tag_ref *value, uint16_t tag,
+                             uint64_t index, const tz_context *ctx, uint64_t *out);
 
 /* The integer at p, of this type; false when it is negative. */
-bool tz_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out);
+bool tz_tag_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out);
 
 #endif

@@ -20,18 +20,18 @@
 
 enum {
     MAX_SAMPLES = 4,
-    MAX_TABLES = 16384, /* bytes; all tables that JPEG knows are less than 3 KiB */
+    MAX_TABLE_BYTES = 16384, /* bytes; all tables that JPEG knows are less than 3 KiB */
     MAX_SEGMENTS = 4096,
     QUANT_SIZE = 64,
     MAX_CODES = 256,
     FRAME_SIZE = 10 + 3 * MAX_SAMPLES, /* with the marker */
     SCAN_SIZE = 8 + 2 * MAX_SAMPLES,
-    LOSSLESS = 14 /* of JPEGProc */
+    LOSSLESS_PROCESS = 14 /* of JPEGProc */
 };
 /* Of the bytes of a frame header. */
 enum { AT_HEIGHT = 5, AT_WIDTH = 7, AT_COMPONENTS = 10 };
 
-typedef struct headers {
+typedef struct assembled_headers {
     const tz_layer *layer;
     const tz_context *ctx;
     tz_reader reader;
@@ -40,23 +40,25 @@ typedef struct headers {
     size_t frame_size; /* 0: none yet, as the next */
     uint8_t scan[SCAN_SIZE];
     size_t scan_size;
-    uint8_t tables[MAX_TABLES];
+    uint8_t tables[MAX_TABLE_BYTES];
     size_t tables_size;
-} headers;
+} assembled_headers;
 
-static tz_result fail_at(const headers *h, tz_location place, const char *text)
+static tz_result fail_old_jpeg(const assembled_headers *h, tz_location location, const char *text)
 {
-    return tz_fail(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place, "old-style JPEG: %s", text);
+    return tz_fail(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location, "old-style JPEG: %s", text);
 }
 
-static tz_result refuse(const headers *h, tz_location place, const char *text)
+static tz_result fail_unsupported_old_jpeg(const assembled_headers *h, tz_location location,
+                                           const char *text)
 {
-    return tz_fail(h->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place,
+    return tz_fail(h->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, location,
                    "old-style JPEG %s is not supported", text);
 }
 
 /* Bytes at an offset that the file gives. */
-static tz_result get_bytes(headers *h, uint16_t tag, uint64_t offset, size_t size, void *to)
+static tz_result read_header_bytes(assembled_headers *h, uint16_t tag, uint64_t offset, size_t size,
+                                   void *to)
 {
     const tz_container *container = h->reader.container;
     if (offset < tz_header_size(container) || !tz_inside(container, offset, size))
@@ -64,13 +66,14 @@ static tz_result get_bytes(headers *h, uint16_t tag, uint64_t offset, size_t siz
                        tz_expecting(tz_at_tag(tag, offset), size,
                                     offset < container->size ? container->size - offset : 0),
                        "old-style JPEG: a table is not inside the file");
-    return tz_reader_get(&h->reader, offset, size, to, h->ctx);
+    return tz_reader_read(&h->reader, offset, size, to, h->ctx);
 }
 
-static tz_result take_room(headers *h, size_t size, tz_location place, uint8_t **out)
+static tz_result reserve_table_bytes(assembled_headers *h, size_t size, tz_location location,
+                                     uint8_t **out)
 {
-    if (size > MAX_TABLES - h->tables_size)
-        return fail_at(h, place, "more bytes than tables can have");
+    if (size > MAX_TABLE_BYTES - h->tables_size)
+        return fail_old_jpeg(h, location, "more bytes than tables can have");
     *out = h->tables + h->tables_size;
     h->tables_size += size;
     return TZ_OK;
@@ -79,37 +82,37 @@ static tz_result take_room(headers *h, size_t size, tz_location place, uint8_t *
 /* ---- headers in a stream ---- */
 
 /* Keep a frame or scan header of size bytes, with its marker, at offset. */
-static tz_result keep_header(headers *h, uint16_t tag, uint64_t offset, size_t size, uint8_t *to,
-                             size_t capacity, size_t *used)
+static tz_result store_header(assembled_headers *h, uint16_t tag, uint64_t offset, size_t size,
+                              uint8_t *to, size_t capacity, size_t *used)
 {
-    const tz_location place = tz_at_tag(tag, offset);
+    const tz_location location = tz_at_tag(tag, offset);
     if (*used > 0)
-        return fail_at(h, place, "two frame headers");
+        return fail_old_jpeg(h, location, "two frame headers");
     if (size > capacity || size < 10)
-        return fail_at(h, place, "a header has a wrong size");
+        return fail_old_jpeg(h, location, "a header has a wrong size");
     *used = size;
-    return get_bytes(h, tag, offset, size, to);
+    return read_header_bytes(h, tag, offset, size, to);
 }
 
-static tz_result take_segment(headers *h, uint16_t tag, uint8_t marker, uint64_t offset,
-                              size_t size)
+static tz_result read_old_jpeg_segment(assembled_headers *h, uint16_t tag, uint8_t marker,
+                                       uint64_t offset, size_t size)
 {
-    const tz_location place = tz_at_tag(tag, offset);
+    const tz_location location = tz_at_tag(tag, offset);
     uint8_t *to = NULL;
     uint8_t interval[2];
     if (marker == TZ_MARKER_SOS)
-        return keep_header(h, tag, offset, size, h->scan, SCAN_SIZE, &h->scan_size);
+        return store_header(h, tag, offset, size, h->scan, SCAN_SIZE, &h->scan_size);
     if (tz_marker_is_frame(marker))
-        return keep_header(h, tag, offset, size, h->frame, FRAME_SIZE, &h->frame_size);
+        return store_header(h, tag, offset, size, h->frame, FRAME_SIZE, &h->frame_size);
     switch (marker) {
     case TZ_MARKER_DHT:
     case TZ_MARKER_DQT:
-        TZ_TRY(take_room(h, size, place, &to));
-        return get_bytes(h, tag, offset, size, to);
+        TZ_TRY(reserve_table_bytes(h, size, location, &to));
+        return read_header_bytes(h, tag, offset, size, to);
     case TZ_MARKER_DRI:
         if (size != 6)
-            return fail_at(h, place, "a restart interval has a wrong size");
-        TZ_TRY(get_bytes(h, tag, offset + 4, 2, interval));
+            return fail_old_jpeg(h, location, "a restart interval has a wrong size");
+        TZ_TRY(read_header_bytes(h, tag, offset + 4, 2, interval));
         h->restart_interval = (uint16_t)(interval[0] << 8 | interval[1]);
         return TZ_OK;
     case TZ_MARKER_COM:
@@ -117,16 +120,17 @@ static tz_result take_segment(headers *h, uint16_t tag, uint8_t marker, uint64_t
     default:
         if (marker >= TZ_MARKER_APP0 && marker <= TZ_MARKER_APP15)
             return TZ_OK;
-        return fail_at(h, place, "an unexpected marker");
+        return fail_old_jpeg(h, location, "an unexpected marker");
     }
 }
 
 /* The segments at offset, up to the first scan header or to data. */
-static tz_result walk(headers *h, uint16_t tag, uint64_t offset, uint64_t size)
+static tz_result read_old_jpeg_segments(assembled_headers *h, uint16_t tag, uint64_t offset,
+                                        uint64_t size)
 {
     for (unsigned i = 0; i < MAX_SEGMENTS && size >= 2 && h->scan_size == 0; i++) {
         uint8_t front[4] = {0};
-        TZ_TRY(get_bytes(h, tag, offset, size < 4 ? 2 : 4, front));
+        TZ_TRY(read_header_bytes(h, tag, offset, size < 4 ? 2 : 4, front));
         const uint8_t marker = front[1];
         size_t used = marker == 0xFF ? 1 : 2;
         if (front[0] != 0xFF || marker == 0 || marker == TZ_MARKER_EOI ||
@@ -135,9 +139,10 @@ static tz_result walk(headers *h, uint16_t tag, uint64_t offset, uint64_t size)
         if (marker != 0xFF && marker != TZ_MARKER_SOI) {
             const size_t length = (size_t)front[2] << 8 | front[3];
             if (size < 4 || length < 2 || length > size - 2)
-                return fail_at(h, tz_at_tag(tag, offset), "a marker is cut off or has no size");
+                return fail_old_jpeg(h, tz_at_tag(tag, offset),
+                                     "a marker is cut off or has no size");
             used += length;
-            TZ_TRY(take_segment(h, tag, marker, offset, used));
+            TZ_TRY(read_old_jpeg_segment(h, tag, marker, offset, used));
         }
         offset += used;
         size -= used;
@@ -146,8 +151,8 @@ static tz_result walk(headers *h, uint16_t tag, uint64_t offset, uint64_t size)
 }
 
 /* One of the two tags; a negative number is a warning and gives 0. */
-static tz_result extent_value(tz_reader *reader, const tz_value *value, uint16_t tag,
-                              const tz_context *ctx, uint64_t *out)
+static tz_result read_interchange_value(tz_reader *reader, const tz_tag_ref *value, uint16_t tag,
+                                        const tz_context *ctx, uint64_t *out)
 {
     tz_error failed;
     tz_context quiet = *ctx;
@@ -155,7 +160,7 @@ static tz_result extent_value(tz_reader *reader, const tz_value *value, uint16_t
     *out = 0;
     if (value->count == 0)
         return TZ_OK;
-    if (tz_value_integer(reader, value, tag, 0, &quiet, out) == TZ_OK)
+    if (tz_tag_ref_integer(reader, value, tag, 0, &quiet, out) == TZ_OK)
         return TZ_OK;
     *out = 0;
     return tz_warn_from_error(ctx, &failed, "defective tag");
@@ -169,8 +174,10 @@ tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz
     *has_size = false;
     uint64_t offset = 0;
     uint64_t size = 0;
-    TZ_TRY(extent_value(reader, &old->interchange, TZ_TAG_JPEG_INTERCHANGE, ctx, &offset));
-    TZ_TRY(extent_value(reader, &old->interchange_size, TZ_TAG_JPEG_INTERCHANGE_SIZE, ctx, &size));
+    TZ_TRY(
+        read_interchange_value(reader, &old->interchange, TZ_TAG_JPEG_INTERCHANGE, ctx, &offset));
+    TZ_TRY(read_interchange_value(reader, &old->interchange_size, TZ_TAG_JPEG_INTERCHANGE_SIZE, ctx,
+                                  &size));
     if (offset == 0)
         return TZ_OK;
     if (offset < tz_header_size(container) || offset >= container->size)
@@ -191,17 +198,17 @@ tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz
 }
 
 /* Strips of one stream can be decoded one by one only where restart markers part them. */
-static tz_result check_independent(const headers *h, const tz_tile_span *stream,
-                                   const tz_tile_span *second)
+static tz_result check_strips_independent(const assembled_headers *h, const tz_tile_span *stream,
+                                          const tz_tile_span *second)
 {
     if (h->scan_size == 0 || h->restart_interval > 0 || second->offset <= stream->offset ||
         second->offset - stream->offset >= stream->size)
         return TZ_OK;
-    return refuse(h, tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, stream->offset),
-                  "of one stream in several strips without restart markers");
+    return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, stream->offset),
+                                     "of one stream in several strips without restart markers");
 }
 
-static tz_result read_streams(headers *h, const tz_file *file, uint32_t level)
+static tz_result read_stream_headers(assembled_headers *h, const tz_file *file, uint32_t level)
 {
     tz_tile_span spans[2] = {{0, 0}, {0, 0}};
     const size_t count = h->layer->shape.tile_count > 1 ? 2 : 1;
@@ -213,44 +220,44 @@ static tz_result read_streams(headers *h, const tz_file *file, uint32_t level)
     TZ_TRY(tz_layer_spans(file, level, h->layer, 0, count, spans, h->ctx->err));
     TZ_TRY(tz_old_jpeg_extent(&h->layer->tables.old_jpeg, &h->reader, &quiet, &stream, &has_size));
     if (stream.size > 0) {
-        TZ_TRY(walk(h, TZ_TAG_JPEG_INTERCHANGE, stream.offset, stream.size));
-        TZ_TRY(check_independent(h, &stream, &spans[1]));
+        TZ_TRY(read_old_jpeg_segments(h, TZ_TAG_JPEG_INTERCHANGE, stream.offset, stream.size));
+        TZ_TRY(check_strips_independent(h, &stream, &spans[1]));
     }
     const uint16_t tag = h->layer->shape.tiled ? TZ_TAG_TILE_OFFSETS : TZ_TAG_STRIP_OFFSETS;
     if (h->scan_size == 0 && spans[0].offset != 0 &&
         tz_inside(h->reader.container, spans[0].offset, spans[0].size))
-        return walk(h, tag, spans[0].offset, spans[0].size);
+        return read_old_jpeg_segments(h, tag, spans[0].offset, spans[0].size);
     return TZ_OK;
 }
 
 /* ---- a frame header of a stream ---- */
 
-static uint16_t number_at(const uint8_t *at)
+static uint16_t read_u16_be(const uint8_t *at)
 {
     return (uint16_t)(at[0] << 8 | at[1]);
 }
 
 /* Units of a row of the frame at this width. */
-static uint64_t units_of(const headers *h, uint32_t width)
+static uint64_t mcus_across(const assembled_headers *h, uint32_t width)
 {
-    unsigned most = 1;
+    unsigned max_sampling = 1;
     for (size_t at = AT_COMPONENTS; at + 2 < h->frame_size; at += 3)
-        most = h->frame[at + 1] >> 4 > most ? h->frame[at + 1] >> 4 : most;
-    return tz_ceil_div(width, h->frame[1] == TZ_MARKER_SOF3 ? most : 8 * most);
+        max_sampling = h->frame[at + 1] >> 4 > max_sampling ? h->frame[at + 1] >> 4 : max_sampling;
+    return tz_ceil_div(width, h->frame[1] == TZ_MARKER_SOF3 ? max_sampling : 8 * max_sampling);
 }
 
 /* Sides that the codec is to take from the tile become 0: the height of a frame in several strips,
  * both sides of one in several tiles, and a side that is padded to whole units. */
-static tz_result adapt_frame(headers *h)
+static tz_result adapt_frame(assembled_headers *h)
 {
     const tz_level *shape = &h->layer->shape;
-    const uint16_t height = number_at(h->frame + AT_HEIGHT);
-    const uint16_t width = number_at(h->frame + AT_WIDTH);
+    const uint16_t height = read_u16_be(h->frame + AT_HEIGHT);
+    const uint16_t width = read_u16_be(h->frame + AT_WIDTH);
     const bool in_strips = shape->tile_count > 1;
     const bool in_tiles = in_strips && shape->tiled;
     const bool is_higher = !in_strips && height > shape->tile_height;
     const bool is_wider = !in_tiles && width > shape->tile_width &&
-                          units_of(h, width) == units_of(h, shape->tile_width);
+                          mcus_across(h, width) == mcus_across(h, shape->tile_width);
     if (in_strips || is_higher)
         memset(h->frame + AT_HEIGHT, 0, 2);
     if (in_tiles || is_wider)
@@ -272,49 +279,51 @@ static uint8_t *put_marker(uint8_t *to, uint8_t marker, size_t size)
     return to + sizeof bytes;
 }
 
-static tz_result add_quant_table(headers *h, uint16_t tag, uint64_t offset, uint8_t number)
+static tz_result add_quant_table(assembled_headers *h, uint16_t tag, uint64_t offset,
+                                 uint8_t number)
 {
     uint8_t *to = NULL;
-    TZ_TRY(take_room(h, 4 + 1 + QUANT_SIZE, tz_at_tag(tag, offset), &to));
+    TZ_TRY(reserve_table_bytes(h, 4 + 1 + QUANT_SIZE, tz_at_tag(tag, offset), &to));
     to = put_marker(to, TZ_MARKER_DQT, 1 + QUANT_SIZE);
     *to++ = number;
-    return get_bytes(h, tag, offset, QUANT_SIZE, to);
+    return read_header_bytes(h, tag, offset, QUANT_SIZE, to);
 }
 
-static tz_result add_codes(headers *h, uint16_t tag, uint64_t offset, uint8_t number)
+static tz_result add_huffman_table(assembled_headers *h, uint16_t tag, uint64_t offset,
+                                   uint8_t number)
 {
     uint8_t counts[16];
     uint8_t *to = NULL;
     size_t symbols = 0;
-    TZ_TRY(get_bytes(h, tag, offset, sizeof counts, counts));
+    TZ_TRY(read_header_bytes(h, tag, offset, sizeof counts, counts));
     for (size_t i = 0; i < sizeof counts; i++)
         symbols += counts[i];
     if (symbols == 0 || symbols > MAX_CODES)
-        return fail_at(h, tz_at_tag(tag, offset), "a broken Huffman table");
-    TZ_TRY(take_room(h, 4 + 1 + sizeof counts + symbols, tz_at_tag(tag, offset), &to));
+        return fail_old_jpeg(h, tz_at_tag(tag, offset), "a broken Huffman table");
+    TZ_TRY(reserve_table_bytes(h, 4 + 1 + sizeof counts + symbols, tz_at_tag(tag, offset), &to));
     to = put_marker(to, TZ_MARKER_DHT, 1 + sizeof counts + symbols);
     *to++ = number;
     memcpy(to, counts, sizeof counts);
-    return get_bytes(h, tag, offset + sizeof counts, symbols, to + sizeof counts);
+    return read_header_bytes(h, tag, offset + sizeof counts, symbols, to + sizeof counts);
 }
 
 /* The tables of one tag. kind: 0 DC, 16 AC, both Huffman tables. numbers: which table each sample
  * has; samples with the same offset share one. */
-static tz_result add_tables(headers *h, const tz_value *value, uint16_t tag, uint8_t kind,
-                            uint8_t numbers[MAX_SAMPLES])
+static tz_result add_tag_tables(assembled_headers *h, const tz_tag_ref *value, uint16_t tag,
+                                uint8_t kind, uint8_t numbers[MAX_SAMPLES])
 {
     uint64_t offsets[MAX_SAMPLES] = {0};
     const unsigned samples = h->layer->shape.samples;
-    const tz_location place = tz_at_tag(tag, value->offset);
+    const tz_location location = tz_at_tag(tag, value->offset);
     if (value->count == 0)
-        return fail_at(h, tz_at_tag(tag, h->layer->shape.ifd_offset), "missing tables");
+        return fail_old_jpeg(h, tz_at_tag(tag, h->layer->shape.ifd_offset), "missing tables");
     if (value->count < samples)
         TZ_TRY(tz_warn(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(place, samples, value->count),
+                       tz_expecting(location, samples, value->count),
                        "fewer tables than samples; the last one counts"));
     for (unsigned i = 0; i < samples; i++) {
         if (i < value->count)
-            TZ_TRY(tz_value_integer(&h->reader, value, tag, i, h->ctx, &offsets[i]));
+            TZ_TRY(tz_tag_ref_integer(&h->reader, value, tag, i, h->ctx, &offsets[i]));
         if (offsets[i] == 0 && i > 0) /* libtiff's rule */
             offsets[i] = offsets[i - 1];
         unsigned same = 0;
@@ -325,50 +334,50 @@ static tz_result add_tables(headers *h, const tz_value *value, uint16_t tag, uin
             continue;
         TZ_TRY(tag == TZ_TAG_JPEG_QUANT_TABLES
                    ? add_quant_table(h, tag, offsets[i], (uint8_t)i)
-                   : add_codes(h, tag, offsets[i], (uint8_t)(kind | i)));
+                   : add_huffman_table(h, tag, offsets[i], (uint8_t)(kind | i)));
     }
     return TZ_OK;
 }
 
 /* A number that all samples must have in common, as a scan has just one. */
-static tz_result common_value(headers *h, const tz_value *value, uint16_t tag, uint8_t missing,
-                              uint8_t *out)
+static tz_result read_common_value(assembled_headers *h, const tz_tag_ref *value, uint16_t tag,
+                                   uint8_t missing, uint8_t *out)
 {
     *out = missing;
     for (uint64_t i = 0; i < value->count && i < MAX_SAMPLES; i++) {
         uint64_t number = 0;
-        TZ_TRY(tz_value_integer(&h->reader, value, tag, i, h->ctx, &number));
+        TZ_TRY(tz_tag_ref_integer(&h->reader, value, tag, i, h->ctx, &number));
         if ((i > 0 && number != *out) || number > 15)
-            return refuse(h, tz_expecting(tz_at_tag(tag, value->offset), *out, number),
-                          "with such numbers");
+            return fail_unsupported_old_jpeg(
+                h, tz_expecting(tz_at_tag(tag, value->offset), *out, number), "with such numbers");
         *out = (uint8_t)number;
     }
     return TZ_OK;
 }
 
-static tz_result make_from_tags(headers *h)
+static tz_result build_headers_from_tags(assembled_headers *h)
 {
     const tz_layer *layer = h->layer;
     const tz_old_jpeg *old = &layer->tables.old_jpeg;
     const unsigned samples = layer->shape.samples;
-    const bool lossless = old->process == LOSSLESS;
+    const bool lossless = old->process == LOSSLESS_PROCESS;
     const bool subsampled = layer->shape.photometric == TZ_PHOTOMETRIC_YCBCR && samples == 3;
     const uint16_t *steps = layer->tables.subsampling;
     uint8_t quant[MAX_SAMPLES] = {0}, dc[MAX_SAMPLES] = {0}, ac[MAX_SAMPLES] = {0};
     uint8_t predictor = 0, shift = 0;
     if (old->process > 1 && !lossless) /* 0: the tag is missing */
-        return refuse(
+        return fail_unsupported_old_jpeg(
             h,
             tz_expecting(tz_at_tag(TZ_TAG_JPEG_PROCESS, layer->shape.ifd_offset), 1, old->process),
             "of another process than baseline and lossless");
     h->tables_size = 0; /* a stream without a frame has no say */
-    TZ_TRY(add_tables(h, &old->dc_tables, TZ_TAG_JPEG_DC_TABLES, 0, dc));
+    TZ_TRY(add_tag_tables(h, &old->dc_tables, TZ_TAG_JPEG_DC_TABLES, 0, dc));
     if (lossless) {
-        TZ_TRY(common_value(h, &old->predictors, TZ_TAG_JPEG_PREDICTORS, 1, &predictor));
-        TZ_TRY(common_value(h, &old->shifts, TZ_TAG_JPEG_SHIFTS, 0, &shift));
+        TZ_TRY(read_common_value(h, &old->predictors, TZ_TAG_JPEG_PREDICTORS, 1, &predictor));
+        TZ_TRY(read_common_value(h, &old->shifts, TZ_TAG_JPEG_SHIFTS, 0, &shift));
     } else {
-        TZ_TRY(add_tables(h, &old->quant_tables, TZ_TAG_JPEG_QUANT_TABLES, 0, quant));
-        TZ_TRY(add_tables(h, &old->ac_tables, TZ_TAG_JPEG_AC_TABLES, 16, ac));
+        TZ_TRY(add_tag_tables(h, &old->quant_tables, TZ_TAG_JPEG_QUANT_TABLES, 0, quant));
+        TZ_TRY(add_tag_tables(h, &old->ac_tables, TZ_TAG_JPEG_AC_TABLES, 16, ac));
     }
     uint8_t *frame =
         put_marker(h->frame, lossless ? TZ_MARKER_SOF3 : TZ_MARKER_SOF0, 6 + 3 * samples);
@@ -393,29 +402,30 @@ static tz_result make_from_tags(headers *h)
 
 /* ---- all of it ---- */
 
-static tz_result check_layout(const headers *h)
+static tz_result check_old_jpeg_layout(const assembled_headers *h)
 {
     const tz_level *shape = &h->layer->shape;
     if (shape->samples > MAX_SAMPLES)
-        return refuse(h, tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, shape->ifd_offset),
-                      "of more than four samples");
+        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, shape->ifd_offset),
+                                         "of more than four samples");
     if (h->layer->tables.planar == 2 && shape->samples > 1)
-        return refuse(h, tz_at_tag(TZ_TAG_PLANAR, shape->ifd_offset), "with bands stored apart");
+        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_PLANAR, shape->ifd_offset),
+                                         "with bands stored apart");
     return TZ_OK;
 }
 
-static tz_result make_headers(headers *h, const tz_file *file, uint32_t level)
+static tz_result build_headers(assembled_headers *h, const tz_file *file, uint32_t level)
 {
     h->restart_interval = h->layer->tables.old_jpeg.restart_interval;
-    TZ_TRY(check_layout(h));
-    TZ_TRY(read_streams(h, file, level));
-    const tz_location place = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, h->layer->shape.ifd_offset);
+    TZ_TRY(check_old_jpeg_layout(h));
+    TZ_TRY(read_stream_headers(h, file, level));
+    const tz_location location = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, h->layer->shape.ifd_offset);
     if (h->frame_size == 0 && h->scan_size > 0)
-        return fail_at(h, place, "a scan without a frame header");
+        return fail_old_jpeg(h, location, "a scan without a frame header");
     if (h->frame_size == 0)
-        return make_from_tags(h);
+        return build_headers_from_tags(h);
     if (h->scan_size == 0)
-        return fail_at(h, place, "a frame without a scan header");
+        return fail_old_jpeg(h, location, "a frame without a scan header");
     return adapt_frame(h);
 }
 
@@ -423,10 +433,10 @@ tz_result tz_old_jpeg_headers(const tz_file *file, uint32_t level, const tz_laye
                               size_t slack, tz_arena *arena, const tz_context *ctx,
                               const uint8_t **out, size_t *size)
 {
-    headers h = {.layer = layer,
-                 .ctx = ctx,
-                 .reader = tz_reader_direct(&file->containers[layer->tables.container])};
-    TZ_TRY(make_headers(&h, file, level));
+    assembled_headers h = {.layer = layer,
+                           .ctx = ctx,
+                           .reader = tz_reader_direct(&file->containers[layer->tables.container])};
+    TZ_TRY(build_headers(&h, file, level));
     const uint8_t interval[] = {
         0xFF, TZ_MARKER_DRI, 0, 4, (uint8_t)(h.restart_interval >> 8), (uint8_t)h.restart_interval};
     const size_t total = 2 + h.tables_size + sizeof interval + h.frame_size + h.scan_size;

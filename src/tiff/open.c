@@ -7,10 +7,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "io/source.h"
-#include "tiff/chain.h"
 #include "tiff/file.h"
-#include "tiff/group.h"
-#include "tiff/sidecar.h"
+#include "tiff/gdal/sidecar.h"
+#include "tiff/ifd_walk.h"
+#include "tiff/page.h"
 #include "tiff/tags.h"
 
 /* What is needed only while opening. */
@@ -20,62 +20,64 @@ typedef struct opening {
     const char *path; /* NULL: no sidecars */
     tz_context ctx;
     tz_reader reader;
-    tz_walk walk;
-    tz_group group;
+    tz_ifd_walk walk;
+    tz_page_ifds page_ifds;
 } opening;
 
 /* ---- the main file ---- */
 
-static tz_result fail_page(const opening *open)
+static tz_result fail_missing_page(const opening *open)
 {
-    const tz_group *group = &open->group;
-    const tz_location place = tz_expecting(tz_no_location(), group->page_count, group->page);
+    const tz_page_ifds *page_ifds = &open->page_ifds;
+    const tz_location location =
+        tz_expecting(tz_no_location(), page_ifds->page_count, page_ifds->page);
     if (!open->walk.complete)
-        return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, place,
-                       "page %u was not found: the chain of directories is broken", group->page);
-    return tz_fail(&open->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, place,
-                   "there is no page %u; pages are counted from 0", group->page);
+        return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, location,
+                       "page %u was not found: the chain of directories is broken",
+                       page_ifds->page);
+    return tz_fail(&open->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, location,
+                   "there is no page %u; pages are counted from 0", page_ifds->page);
 }
 
-static tz_result read_directories(opening *open)
+static tz_result read_main_ifds(opening *open)
 {
     tz_container *main = &open->file->containers[0];
     main->size = main->source->size;
     TZ_TRY(tz_reader_open(&open->reader, main, &open->ctx));
     TZ_TRY(tz_ghost_read(&open->file->info.ghost, &open->reader, &open->ctx));
-    open->group.reader = &open->reader;
-    open->group.page = open->options.page;
-    open->walk = (tz_walk){.reader = &open->reader,
-                           .ctx = &open->ctx,
-                           .progress = &open->options.progress,
-                           .visit = tz_group_visit,
-                           .user = &open->group};
-    TZ_TRY(tz_walk_main(&open->walk, main->first_ifd));
+    open->page_ifds.reader = &open->reader;
+    open->page_ifds.page = open->options.page;
+    open->walk = (tz_ifd_walk){.reader = &open->reader,
+                               .ctx = &open->ctx,
+                               .progress = &open->options.progress,
+                               .visit = tz_page_visit_main_ifd,
+                               .user = &open->page_ifds};
+    TZ_TRY(tz_ifd_walk_chain(&open->walk, main->first_ifd));
     open->file->info.chain_complete = open->walk.complete;
-    if (!open->group.has_base)
-        return fail_page(open);
-    open->walk.visit = tz_group_visit_sub;
-    return tz_walk_sub(&open->walk, &open->group.base.sub_ifds);
+    if (!open->page_ifds.has_base)
+        return fail_missing_page(open);
+    open->walk.visit = tz_page_visit_sub_ifd;
+    return tz_ifd_walk_sub_ifds(&open->walk, &open->page_ifds.base.sub_ifds);
 }
 
 /* ---- sidecars ---- */
 
-static tz_result walk_sidecar(opening *open, tz_container *container)
+static tz_result read_sidecar_ifds(opening *open, tz_container *container)
 {
     tz_reader reader;
-    tz_walk walk = {.reader = &reader,
-                    .ctx = &open->ctx,
-                    .progress = &open->options.progress,
-                    .visit = tz_group_visit_sidecar,
-                    .user = &open->group};
+    tz_ifd_walk walk = {.reader = &reader,
+                        .ctx = &open->ctx,
+                        .progress = &open->options.progress,
+                        .visit = tz_page_visit_sidecar_ifd,
+                        .user = &open->page_ifds};
     container->size = container->source->size;
-    open->group.reader = &reader;
+    open->page_ifds.reader = &reader;
     tz_result result = tz_reader_open(&reader, container, &open->ctx);
     if (result == TZ_OK)
-        result = tz_walk_main(&walk, container->first_ifd);
+        result = tz_ifd_walk_chain(&walk, container->first_ifd);
     open->file->info.bytes_read += reader.bytes_read;
     open->file->info.reads += (uint32_t)reader.reads;
-    tz_walk_deinit(&walk);
+    tz_ifd_walk_deinit(&walk);
     tz_reader_close(&reader);
     return result;
 }
@@ -97,9 +99,9 @@ static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix
     if (result == TZ_OK) {
         tz_container *container = &file->containers[file->container_count];
         *container = (tz_container){.source = source, .sidecar = sidecar, .path = path};
-        open->group.sidecar = sidecar;
-        open->group.container = (uint8_t)file->container_count++;
-        result = walk_sidecar(open, container);
+        open->page_ifds.sidecar = sidecar;
+        open->page_ifds.container = (uint8_t)file->container_count++;
+        result = read_sidecar_ifds(open, container);
     }
     open->ctx = outer;
     return result == TZ_OK ? TZ_OK : tz_warn_from_error(&open->ctx, &failed, suffix);
@@ -121,9 +123,9 @@ static tz_result read_sidecars(opening *open)
 static tz_result make_levels(opening *open)
 {
     tz_file *file = open->file;
-    tz_pyramid pyramid = {0};
-    const uint32_t images = tz_group_images(&open->group);
-    const bool masks = tz_group_masks(&open->group) > 0;
+    tz_page_pyramid pyramid = {0};
+    const uint32_t images = tz_page_image_count(&open->page_ifds);
+    const bool masks = tz_page_mask_count(&open->page_ifds) > 0;
     pyramid.levels = tz_arena_array(&file->arena, images, sizeof *pyramid.levels);
     pyramid.level_tables = tz_arena_array(&file->arena, images, sizeof *pyramid.level_tables);
     if (masks) {
@@ -133,7 +135,7 @@ static tz_result make_levels(opening *open)
     if (!pyramid.levels || !pyramid.level_tables ||
         (masks && (!pyramid.masks || !pyramid.mask_tables)))
         return tz_fail_nomem(&open->ctx, (uint64_t)images * sizeof(tz_layer));
-    TZ_TRY(tz_group_arrange(&open->group, &pyramid, &open->ctx));
+    TZ_TRY(tz_page_arrange_levels(&open->page_ifds, &pyramid, &open->ctx));
     bool any_mask = false;
     for (uint32_t i = 0; i < pyramid.count; i++)
         any_mask = any_mask || pyramid.levels[i].has_mask;
@@ -146,7 +148,7 @@ static tz_result make_levels(opening *open)
 }
 
 /* Which of the sidecars with levels or masks are in use. */
-static tz_result note_sidecars(opening *open)
+static tz_result add_sidecar_uses(opening *open)
 {
     tz_file *file = open->file;
     const tz_info *info = &file->info;
@@ -159,16 +161,16 @@ static tz_result note_sidecars(opening *open)
             if (info->levels[k].has_mask && info->masks[k].sidecar == container->sidecar)
                 values |= TZ_VALUE_MASKS;
         }
-        TZ_TRY(tz_sidecar_note(file, container->sidecar, values, container->path, &open->ctx));
+        TZ_TRY(tz_sidecar_add_use(file, container->sidecar, values, container->path, &open->ctx));
     }
     return TZ_OK;
 }
 
 /* What further files beside the image say of it. Of their own defects tz_validate says nothing. */
-static tz_result read_descriptions(opening *open)
+static tz_result load_sidecar_descriptions(opening *open)
 {
     tz_file *file = open->file;
-    TZ_TRY(note_sidecars(open));
+    TZ_TRY(add_sidecar_uses(open));
     file->own_warnings = file->warnings.count;
     if (!open->path)
         return TZ_OK;
@@ -177,7 +179,7 @@ static tz_result read_descriptions(opening *open)
                                            : TZ_OK;
 }
 
-static void describe_image(tz_file *file, const tz_ifd *ifd)
+static void set_image_info(tz_file *file, const tz_ifd *ifd)
 {
     tz_info *info = &file->info;
     info->width = ifd->width;
@@ -195,7 +197,7 @@ static void describe_image(tz_file *file, const tz_ifd *ifd)
     info->geo.coordinate_epoch = NAN;
 }
 
-static void describe_file(opening *open)
+static void set_file_info(opening *open)
 {
     tz_file *file = open->file;
     tz_info *info = &file->info;
@@ -206,9 +208,9 @@ static void describe_file(opening *open)
     info->directory_end = open->reader.end;
     info->bytes_read += open->reader.bytes_read;
     info->reads += (uint32_t)open->reader.reads;
-    info->page_count = open->group.page_count;
-    file->pages = open->group.pages;
-    open->group.pages = NULL;
+    info->page_count = open->page_ifds.page_count;
+    file->pages = open->page_ifds.pages;
+    open->page_ifds.pages = NULL;
     info->pages = file->pages;
     info->warnings = file->warnings.list;
     info->warning_count = file->warnings.count;
@@ -216,19 +218,20 @@ static void describe_file(opening *open)
 }
 
 /* A directory of another kind: read on demand, but it must not be one of the images. */
-static tz_result find_aside(opening *open, const tz_value *value, uint16_t tag, uint64_t *out)
+static tz_result find_linked_ifd(opening *open, const tz_tag_ref *value, uint16_t tag,
+                                 uint64_t *out)
 {
     const tz_container *container = &open->file->containers[0];
     uint64_t offset = 0;
     *out = TZ_NONE;
     if (value->count == 0)
         return TZ_OK;
-    TZ_TRY(tz_value_integer(&open->reader, value, tag, 0, &open->ctx, &offset));
-    if (tz_walk_knows(&open->walk, offset))
+    TZ_TRY(tz_tag_ref_integer(&open->reader, value, tag, 0, &open->ctx, &offset));
+    if (tz_ifd_walk_has_visited(&open->walk, offset))
         return tz_warn(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_at_tag(tag, offset),
                        "points at an image directory; ignored");
     if (offset < tz_header_size(container) ||
-        !tz_inside(container, offset, tz_entry_count_size(container)))
+        !tz_inside(container, offset, tz_ifd_entry_count_size(container)))
         return tz_warn(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
                        tz_expecting(tz_at_tag(tag, offset), container->size, offset),
                        "points outside the file or into its header; ignored");
@@ -238,7 +241,7 @@ static tz_result find_aside(opening *open, const tz_value *value, uint16_t tag, 
 
 /* What one read of a local file gives is one state of it, and asking would be one more system call.
  */
-static tz_result check_unchanged(const opening *open)
+static tz_result check_sources_unchanged(const opening *open)
 {
     if (open->path && open->file->info.reads + open->reader.reads <= 1)
         return TZ_OK;
@@ -247,29 +250,29 @@ static tz_result check_unchanged(const opening *open)
     return TZ_OK;
 }
 
-static tz_result run(opening *open)
+static tz_result read_file_structure(opening *open)
 {
     tz_file *file = open->file;
-    const tz_ifd *base = &open->group.base;
-    TZ_TRY(read_directories(open));
+    const tz_ifd *base = &open->page_ifds.base;
+    TZ_TRY(read_main_ifds(open));
     TZ_TRY(read_sidecars(open));
     TZ_TRY(make_levels(open));
     open->ctx.ifd = file->info.levels[0].ifd;
-    describe_image(file, base);
-    TZ_TRY(tz_file_load(file, base, &open->reader, &open->ctx));
-    TZ_TRY(find_aside(open, &base->exif, TZ_TAG_EXIF_IFD, &file->info.exif_ifd));
-    TZ_TRY(find_aside(open, &base->gps, TZ_TAG_GPS_IFD, &file->info.gps_ifd));
-    file->info.page = open->group.page;
-    TZ_TRY(read_descriptions(open));
-    TZ_TRY(check_unchanged(open));
-    describe_file(open);
+    set_image_info(file, base);
+    TZ_TRY(tz_file_load_tags(file, base, &open->reader, &open->ctx));
+    TZ_TRY(find_linked_ifd(open, &base->exif, TZ_TAG_EXIF_IFD, &file->info.exif_ifd));
+    TZ_TRY(find_linked_ifd(open, &base->gps, TZ_TAG_GPS_IFD, &file->info.gps_ifd));
+    file->info.page = open->page_ifds.page;
+    TZ_TRY(load_sidecar_descriptions(open));
+    TZ_TRY(check_sources_unchanged(open));
+    set_file_info(open);
     return TZ_OK;
 }
 
 /* ---- the handle ---- */
 
-static tz_result fill(tz_file *file, const char *path, const char *name,
-                      const tz_open_options *options, tz_error *err)
+static tz_result fill_handle(tz_file *file, const char *path, const char *name,
+                             const tz_open_options *options, tz_error *err)
 {
     opening open = {.file = file, .options = *options, .path = path};
     tz_limits_resolve(&file->limits, &options->limits);
@@ -283,33 +286,34 @@ static tz_result fill(tz_file *file, const char *path, const char *name,
                             .strict = options->strict,
                             .require_crs = options->require_crs,
                             .ifd = -1};
-    tz_result result = file->info.name ? run(&open) : tz_fail_nomem(&open.ctx, strlen(name) + 1);
-    tz_group_deinit(&open.group);
-    tz_walk_deinit(&open.walk);
+    tz_result result =
+        file->info.name ? read_file_structure(&open) : tz_fail_nomem(&open.ctx, strlen(name) + 1);
+    tz_page_ifds_deinit(&open.page_ifds);
+    tz_ifd_walk_deinit(&open.walk);
     tz_reader_close(&open.reader);
     return result;
 }
 
 /* What a tz_file lives in. */
-typedef struct handle {
+typedef struct file_handle {
     tz_file file;
     tz_table_cache cache;
-} handle;
+} file_handle;
 
-static tz_result open_source(tz_file **out, tz_source *source, const char *path, const char *name,
+static tz_result open_handle(tz_file **out, tz_source *source, const char *path, const char *name,
                              const tz_open_options *options, const tz_context *ctx)
 {
-    handle *made = tz_alloc_zeroed(1, sizeof *made);
-    if (!made) {
+    file_handle *handle = tz_alloc_zeroed(1, sizeof *handle);
+    if (!handle) {
         tz_source_close(source);
-        return tz_fail_nomem(ctx, sizeof *made);
+        return tz_fail_nomem(ctx, sizeof *handle);
     }
-    tz_file *file = &made->file;
-    tz_table_cache_init(&made->cache);
-    file->cache = &made->cache;
+    tz_file *file = &handle->file;
+    tz_table_cache_init(&handle->cache);
+    file->cache = &handle->cache;
     file->containers[0].source = source;
     file->container_count = 1;
-    const tz_result result = fill(file, path, name, options, ctx->err);
+    const tz_result result = fill_handle(file, path, name, options, ctx->err);
     if (result != TZ_OK) {
         tz_close(file);
         return result;
@@ -319,8 +323,8 @@ static tz_result open_source(tz_file **out, tz_source *source, const char *path,
 }
 
 /* The caller's options, which may be of an older and shorter kind. */
-static tz_result take_options(tz_open_options *out, const tz_open_options *given,
-                              const tz_context *ctx)
+static tz_result copy_open_options(tz_open_options *out, const tz_open_options *given,
+                                   const tz_context *ctx)
 {
     *out = (tz_open_options)TZ_OPEN_OPTIONS_INIT;
     if (!given)
@@ -341,40 +345,40 @@ static tz_result check_argument(bool good, const char *what, const tz_context *c
 tz_result tz_open(tz_file **out, const char *path, const tz_open_options *options, tz_error *err)
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
-    tz_open_options taken;
+    tz_open_options copied;
     tz_source *source = NULL;
     TZ_TRY(check_argument(out && path, "out and path must not be NULL", &ctx));
-    TZ_TRY(take_options(&taken, options, &ctx));
+    TZ_TRY(copy_open_options(&copied, options, &ctx));
     TZ_TRY(tz_source_open_file(&source, path, false, &ctx));
-    return open_source(out, source, path, path, &taken, &ctx);
+    return open_handle(out, source, path, path, &copied, &ctx);
 }
 
 tz_result tz_open_memory(tz_file **out, const void *data, size_t size,
                          const tz_open_options *options, tz_error *err)
 {
     const tz_context ctx = {.name = "memory", .err = err, .ifd = -1};
-    tz_open_options taken;
+    tz_open_options copied;
     tz_source *source = NULL;
     TZ_TRY(check_argument(out && (data || size == 0), "out and data must not be NULL", &ctx));
-    TZ_TRY(take_options(&taken, options, &ctx));
+    TZ_TRY(copy_open_options(&copied, options, &ctx));
     TZ_TRY(tz_source_open_memory(&source, data, size, &ctx));
-    return open_source(out, source, NULL, "memory", &taken, &ctx);
+    return open_handle(out, source, NULL, "memory", &copied, &ctx);
 }
 
 tz_result tz_open_source(tz_file **out, tz_source *source, const char *name,
                          const tz_open_options *options, tz_error *err)
 {
     const tz_context ctx = {.name = name, .err = err, .ifd = -1};
-    tz_open_options taken;
+    tz_open_options copied;
     TZ_TRY(check_argument(source != NULL, "source must not be NULL", &ctx));
     tz_result result = check_argument(out != NULL, "out must not be NULL", &ctx);
     if (result == TZ_OK)
-        result = take_options(&taken, options, &ctx);
+        result = copy_open_options(&copied, options, &ctx);
     if (result != TZ_OK) {
         tz_source_close(source);
         return result;
     }
-    return open_source(out, source, NULL, name ? name : "source", &taken, &ctx);
+    return open_handle(out, source, NULL, name ? name : "source", &copied, &ctx);
 }
 
 void tz_close(tz_file *file)

@@ -12,13 +12,13 @@
 
 #include "base/error.h"
 
-enum { TZ_TABLE_PAGE = 4096, TZ_TABLE_PAGES = 32 };
+enum { TZ_TABLE_PAGE_SIZE = 4096, TZ_TABLE_PAGE_COUNT = 32 };
 
 typedef struct tz_table_cache {
     pthread_mutex_t lock;
-    atomic_uint uses;              /* the first ones go to the file: most handles are asked once */
-    uint8_t *pages;                /* TZ_TABLE_PAGES of them; NULL: not yet */
-    uint64_t keys[TZ_TABLE_PAGES]; /* which page of which source, plus 1; 0: none */
+    atomic_uint uses; /* the first ones go to the file: most handles are asked once */
+    uint8_t *pages;   /* TZ_TABLE_PAGE_COUNT of them; NULL: not yet */
+    uint64_t keys[TZ_TABLE_PAGE_COUNT]; /* which page of which source, plus 1; 0: none */
 } tz_table_cache;
 
 void tz_table_cache_init(tz_table_cache *cache);
@@ -26,8 +26,8 @@ void tz_table_cache_deinit(tz_table_cache *cache);
 
 /* size bytes at offset of a source of source_size bytes, which lie within it. container tells the
  * sources of one handle apart. cache may be NULL. */
-tz_result tz_table_read(tz_table_cache *cache, tz_source *source, uint64_t source_size,
-                        unsigned container, uint64_t offset, size_t size, uint8_t *dst,
-                        const tz_context *ctx);
+tz_result tz_table_cache_read(tz_table_cache *cache, tz_source *source, uint64_t source_size,
+                              unsigned container, uint64_t offset, size_t size, uint8_t *dst,
+                              const tz_context *ctx);
 
 #endif

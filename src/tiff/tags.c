@@ -67,7 +67,7 @@ static const uint8_t type_sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *find_name(const number_name *list, size_t count, uint16_t number)
+static const char *find_number_name(const number_name *list, size_t count, uint16_t number)
 {
     size_t low = 0;
     size_t high = count;
@@ -83,17 +83,17 @@ static const char *find_name(const number_name *list, size_t count, uint16_t num
 
 const char *tz_tag_name(uint16_t tag)
 {
-    return find_name(tag_names, COUNT(tag_names), tag);
+    return find_number_name(tag_names, COUNT(tag_names), tag);
 }
 
 const char *tz_tag_type_name(uint16_t type)
 {
-    return find_name(type_names, COUNT(type_names), type);
+    return find_number_name(type_names, COUNT(type_names), type);
 }
 
 const char *tz_photometric_name(uint16_t photometric)
 {
-    return find_name(photometric_names, COUNT(photometric_names), photometric);
+    return find_number_name(photometric_names, COUNT(photometric_names), photometric);
 }
 
 unsigned tz_type_size(uint16_t type)
@@ -101,7 +101,7 @@ unsigned tz_type_size(uint16_t type)
     return type < COUNT(type_sizes) ? type_sizes[type] : 0;
 }
 
-unsigned tz_type_word(uint16_t type)
+unsigned tz_type_word_size(uint16_t type)
 {
     const unsigned size = tz_type_size(type);
     return type == TZ_TYPE_RATIONAL || type == TZ_TYPE_SRATIONAL ? size / 2 : size;
@@ -126,8 +126,8 @@ uint32_t tz_photometric_channels(uint16_t photometric)
 
 tz_location tz_at_tag(uint16_t tag, uint64_t offset)
 {
-    tz_location place = tz_at_offset(offset);
-    place.tag = tag;
-    place.tag_name = tz_tag_name(tag);
-    return place;
+    tz_location location = tz_at_offset(offset);
+    location.tag = tag;
+    location.tag_name = tz_tag_name(tag);
+    return location;
 }

@@ -86,7 +86,7 @@ enum {
 unsigned tz_type_size(uint16_t type);
 
 /* Bytes of what is turned for another byte order: RATIONAL is two LONGs. 0 for an unknown type. */
-unsigned tz_type_word(uint16_t type);
+unsigned tz_type_word_size(uint16_t type);
 
 /* Channels that a photometric interpretation itself accounts for. */
 uint32_t tz_photometric_channels(uint16_t photometric);

@@ -8,12 +8,12 @@
 #include "base/mem.h"
 #include "codec/codec.h"
 #include "io/source.h"
-#include "tiff/bytes.h"
+#include "tiff/byte_order.h"
 #include "tiff/compression.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
 
-enum { PAGE_SIZE = 4096 };
+enum { TABLE_BUFFER_SIZE = 4096 };
 
 /* One layer of one file, on behalf of one call. */
 typedef struct table_reader {
@@ -34,14 +34,14 @@ static uint16_t table_tag(const table_reader *table, bool offsets)
 
 static tz_location at_tile(const table_reader *table, uint64_t tile, uint64_t offset, bool offsets)
 {
-    tz_location place = tz_at_tag(table_tag(table, offsets), offset);
-    place.level = (int32_t)table->level; /* of a mask: TZ_MASK_OF, as in tz_at_tile */
-    place.tile = (int64_t)tile;
-    return place;
+    tz_location location = tz_at_tag(table_tag(table, offsets), offset);
+    location.level = (int32_t)table->level; /* of a mask: TZ_MASK_OF, as in tz_at_tile */
+    location.tile = (int64_t)tile;
+    return location;
 }
 
-static table_reader reader_of(const tz_file *file, uint32_t level, const tz_layer *layer,
-                              tz_error *err)
+static table_reader table_reader_of(const tz_file *file, uint32_t level, const tz_layer *layer,
+                                    tz_error *err)
 {
     table_reader table = {.file = file,
                           .layer = layer,
@@ -58,11 +58,11 @@ static tz_result open_table(table_reader *table, tz_layer *layer, const tz_file 
 {
     const tz_context ctx = tz_file_context(file, err);
     TZ_TRY(tz_file_layer(file, level, &ctx, layer));
-    *table = reader_of(file, level, layer, err);
+    *table = table_reader_of(file, level, layer, err);
     return TZ_OK;
 }
 
-static tz_result check_range(const table_reader *table, uint64_t first, uint64_t count)
+static tz_result check_tile_range(const table_reader *table, uint64_t first, uint64_t count)
 {
     const tz_level *shape = &table->layer->shape;
     if (!(first <= shape->tile_count && count <= shape->tile_count - first))
@@ -78,22 +78,23 @@ static tz_result check_range(const table_reader *table, uint64_t first, uint64_t
 }
 
 /* Values first to first + count - 1 of one table, into the offsets or the sizes of out. */
-static tz_result read_values(const table_reader *table, const tz_value *value, uint64_t first,
-                             size_t count, bool offsets, tz_tile_span *out)
+static tz_result read_table_values(const table_reader *table, const tz_tag_ref *value,
+                                   uint64_t first, size_t count, bool offsets, tz_tile_span *out)
 {
-    uint8_t page[PAGE_SIZE];
+    uint8_t page[TABLE_BUFFER_SIZE];
     const unsigned width = tz_type_size(value->type);
     for (size_t done = 0; done < count;) {
-        const size_t fit = PAGE_SIZE / width;
+        const size_t fit = TABLE_BUFFER_SIZE / width;
         const size_t some = count - done < fit ? count - done : fit;
         const uint64_t at = value->offset + (first + done) * width;
-        TZ_TRY(tz_table_read(table->cached ? table->file->cache : NULL, table->container->source,
-                             table->container->size, table->layer->tables.container, at,
-                             some * width, page, &table->ctx));
+        TZ_TRY(tz_table_cache_read(table->cached ? table->file->cache : NULL,
+                                   table->container->source, table->container->size,
+                                   table->layer->tables.container, at, some * width, page,
+                                   &table->ctx));
         for (size_t i = 0; i < some; i++) {
             uint64_t number = 0;
-            if (!tz_integer_at(page + i * width, value->type, table->container->big_endian,
-                               &number))
+            if (!tz_tag_integer_at(page + i * width, value->type, table->container->big_endian,
+                                   &number))
                 return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                                at_tile(table, first + done + i, at + i * width, offsets),
                                "value is negative");
@@ -110,7 +111,7 @@ static tz_result read_values(const table_reader *table, const tz_value *value, u
 /* ---- sizes that the file does not say ---- */
 
 /* Whether tiles are stored as they are, so that their size follows from the grid. */
-static bool is_plain(const tz_layer *layer)
+static bool is_stored_raw(const tz_layer *layer)
 {
     const bool subsampled = layer->shape.photometric == TZ_PHOTOMETRIC_YCBCR &&
                             layer->tables.subsampling[0] * layer->tables.subsampling[1] > 1;
@@ -126,7 +127,7 @@ static bool has_leaders(const table_reader *table)
 
 /* The end of a compressed tile that begins at offset, while the next one begins at next (TZ_NONE:
  * there is none): what comes first of that, the directory, its tables and the end of the file. */
-static uint64_t end_of_data(const table_reader *table, uint64_t offset, uint64_t next)
+static uint64_t find_data_end(const table_reader *table, uint64_t offset, uint64_t next)
 {
     const uint64_t starts[] = {next, table->layer->shape.ifd_offset,
                                table->layer->tables.offsets.offset,
@@ -146,25 +147,25 @@ static uint64_t size_by_layout(const table_reader *table, uint64_t tile, uint64_
     const uint64_t bytes = tz_layer_tile_bytes(table->layer, tile);
     if (has_leaders(table))
         return 0;
-    if (is_plain(table->layer))
+    if (is_stored_raw(table->layer))
         return bytes;
     if (next <= offset || offset >= table->container->size)
         return 0;
-    const uint64_t size = end_of_data(table, offset, next) - offset;
-    const uint64_t most = tz_codec_max_stored(bytes);
-    return size < most ? size : most;
+    const uint64_t size = find_data_end(table, offset, next) - offset;
+    const uint64_t max_size = tz_codec_max_stored(bytes);
+    return size < max_size ? size : max_size;
 }
 
 /* The offset of the next tile that has one; TZ_NONE: none of the next NEAR has. A few will do: a
  * size that is too large costs bytes that are read, and no more. */
-static tz_result find_next(const table_reader *table, uint64_t tile, uint64_t *next)
+static tz_result find_next_offset(const table_reader *table, uint64_t tile, uint64_t *next)
 {
-    enum { NEAR = 64 };
-    tz_tile_span spans[NEAR];
+    enum { NEAR_TILES = 64 };
+    tz_tile_span spans[NEAR_TILES];
     const uint64_t left = table->layer->shape.tile_count - tile - 1;
-    const size_t some = left < NEAR ? (size_t)left : NEAR;
+    const size_t some = left < NEAR_TILES ? (size_t)left : NEAR_TILES;
     *next = TZ_NONE;
-    TZ_TRY(read_values(table, &table->layer->tables.offsets, tile + 1, some, true, spans));
+    TZ_TRY(read_table_values(table, &table->layer->tables.offsets, tile + 1, some, true, spans));
     for (size_t i = 0; i < some && *next == TZ_NONE; i++)
         if (spans[i].offset != 0)
             *next = spans[i].offset;
@@ -176,8 +177,8 @@ static tz_result derive_sizes(const table_reader *table, uint64_t first, size_t 
                               tz_tile_span *out)
 {
     uint64_t next = TZ_NONE;
-    if (count > 0 && !is_plain(table->layer))
-        TZ_TRY(find_next(table, first + count - 1, &next));
+    if (count > 0 && !is_stored_raw(table->layer))
+        TZ_TRY(find_next_offset(table, first + count - 1, &next));
     for (size_t i = count; i-- > 0;) {
         out[i].size = out[i].offset ? size_by_layout(table, first + i, out[i].offset, next) : 0;
         if (out[i].offset)
@@ -186,15 +187,15 @@ static tz_result derive_sizes(const table_reader *table, uint64_t first, size_t 
     return TZ_OK;
 }
 
-static tz_result read_spans(const table_reader *table, uint64_t first, size_t count,
-                            tz_tile_span *out)
+static tz_result read_tile_spans(const table_reader *table, uint64_t first, size_t count,
+                                 tz_tile_span *out)
 {
     const uint64_t sizes = table->layer->tables.sizes.count;
     const uint64_t left = sizes > first ? sizes - first : 0;
     const size_t stated = left < count ? (size_t)left : count;
-    TZ_TRY(check_range(table, first, count));
-    TZ_TRY(read_values(table, &table->layer->tables.offsets, first, count, true, out));
-    TZ_TRY(read_values(table, &table->layer->tables.sizes, first, stated, false, out));
+    TZ_TRY(check_tile_range(table, first, count));
+    TZ_TRY(read_table_values(table, &table->layer->tables.offsets, first, count, true, out));
+    TZ_TRY(read_table_values(table, &table->layer->tables.sizes, first, stated, false, out));
     return derive_sizes(table, first + stated, count - stated, out + stated);
 }
 
@@ -204,16 +205,16 @@ tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, siz
     tz_layer layer;
     table_reader table;
     TZ_TRY(open_table(&table, &layer, file, level, err));
-    TZ_TRY(read_spans(&table, first, count, out));
+    TZ_TRY(read_tile_spans(&table, first, count, out));
     return tz_source_check(table.container->source, &table.ctx);
 }
 
 tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
                          size_t count, tz_tile_span *out, tz_error *err)
 {
-    table_reader table = reader_of(file, level, layer, err);
+    table_reader table = table_reader_of(file, level, layer, err);
     table.cached = true;
-    return read_spans(&table, first, count, out);
+    return read_tile_spans(&table, first, count, out);
 }
 
 /* A COG's leader tells the size when the table does not; leader and trailer must both be right. */
@@ -228,7 +229,7 @@ static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_t
                        tz_expecting(at_tile(table, tile, span->offset, true), 4, span->offset),
                        "no room for the leader that the ghost area promises");
     TZ_TRY(tz_source_read(table->container->source, span->offset - 4, 4, leader, &table->ctx));
-    const uint64_t size = tz_load_u32(leader, false);
+    const uint64_t size = tz_read_endian_u32(leader, false);
     if (size == 0 || !tz_inside(table->container, span->offset, size + 4))
         return TZ_OK;
     /* The trailer repeats the last four bytes; a shorter tile is filled up with zeros. */
@@ -243,7 +244,7 @@ static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_t
 }
 
 /* A strip of no size, or an uncompressed one whose size cannot be right: by the layout. */
-static tz_result repair_size(const table_reader *table, uint64_t tile, tz_tile_span *span)
+static tz_result repair_strip_size(const table_reader *table, uint64_t tile, tz_tile_span *span)
 {
     const tz_layer *layer = table->layer;
     const uint64_t stated = span->size;
@@ -253,20 +254,20 @@ static tz_result repair_size(const table_reader *table, uint64_t tile, tz_tile_s
     const bool too_large = !tz_inside(table->container, span->offset, stated);
     const bool too_small =
         layer->shape.tile_count == 1 && stated < tz_layer_tile_bytes(layer, tile);
-    if (stated != 0 && !(is_plain(layer) && (too_large || too_small)))
+    if (stated != 0 && !(is_stored_raw(layer) && (too_large || too_small)))
         return TZ_OK;
-    if (!is_plain(layer))
-        TZ_TRY(find_next(table, tile, &next));
+    if (!is_stored_raw(layer))
+        TZ_TRY(find_next_offset(table, tile, &next));
     const uint64_t size = size_by_layout(table, tile, span->offset, next);
     if (size == 0 || !tz_inside(table->container, span->offset, size))
-        return TZ_OK; /* check_span says what is wrong */
+        return TZ_OK; /* check_tile_span says what is wrong */
     span->size = size;
     return tz_warn(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
                    tz_expecting(at_tile(table, tile, span->offset, false), size, stated),
                    "the size of a strip cannot be right; taken from the layout");
 }
 
-static tz_result check_span(const table_reader *table, uint64_t tile, const tz_tile_span *span)
+static tz_result check_tile_span(const table_reader *table, uint64_t tile, const tz_tile_span *span)
 {
     if (span->offset == 0 && span->size == 0)
         return TZ_OK;
@@ -292,16 +293,17 @@ static tz_result check_span(const table_reader *table, uint64_t tile, const tz_t
     return TZ_OK;
 }
 
-tz_result tz_tile_check(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t tile,
-                        tz_tile_span *span, tz_warnings *warnings, tz_error *err)
+tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer *layer,
+                             uint64_t tile, tz_tile_span *span, tz_warnings *warnings,
+                             tz_error *err)
 {
-    table_reader table = reader_of(file, level, layer, err);
+    table_reader table = table_reader_of(file, level, layer, err);
     table.ctx.warnings = warnings;
     table.cached = true; /* neighbours of the tile are in the same page */
     if (span->offset != 0 && span->size == 0)
         TZ_TRY(size_from_leader(&table, tile, span));
-    TZ_TRY(repair_size(&table, tile, span));
-    return check_span(&table, tile, span);
+    TZ_TRY(repair_strip_size(&table, tile, span));
+    return check_tile_span(&table, tile, span);
 }
 
 tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *out,
@@ -312,13 +314,13 @@ tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_
     table_reader table;
     TZ_TRY(open_table(&table, &layer, file, level, err));
     TZ_TRY(tz_tile_spans(file, level, tile, 1, &span, err));
-    TZ_TRY(tz_tile_check(file, level, &layer, tile, &span, NULL, err));
+    TZ_TRY(tz_tile_check_span(file, level, &layer, tile, &span, NULL, err));
     *out = span;
     return TZ_OK;
 }
 
 /* A tile whose leader has the size counts as one byte. */
-static bool is_inside(const table_reader *table, const tz_tile_span *span)
+static bool is_span_inside(const table_reader *table, const tz_tile_span *span)
 {
     return span->offset == 0 ||
            tz_inside(table->container, span->offset, span->size > 0 ? span->size : 1);
@@ -328,22 +330,22 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
 {
     tz_layer layer;
     table_reader table;
-    tz_tile_span spans[PAGE_SIZE / sizeof(tz_tile_span)];
+    tz_tile_span spans[TABLE_BUFFER_SIZE / sizeof(tz_tile_span)];
     const size_t fit = sizeof spans / sizeof spans[0];
     TZ_TRY(open_table(&table, &layer, file, level, err));
     const uint64_t tiles = layer.shape.tile_count;
     const uint64_t first = tiles > fit ? tiles - fit : 0;
     if (!tz_layer_has_tables(&layer))
         return TZ_OK;
-    TZ_TRY(read_spans(&table, first, (size_t)(tiles - first), spans));
+    TZ_TRY(read_tile_spans(&table, first, (size_t)(tiles - first), spans));
     TZ_TRY(tz_source_check(table.container->source, &table.ctx));
     table.ctx.strict = false; /* a size that is repaired is reported where the tile is read */
     for (uint64_t i = first; i < tiles; i++) {
         tz_tile_span *span = &spans[i - first];
-        if (is_inside(&table, span))
+        if (is_span_inside(&table, span))
             continue;
-        TZ_TRY(repair_size(&table, i, span));
-        if (!is_inside(&table, span))
+        TZ_TRY(repair_strip_size(&table, i, span));
+        if (!is_span_inside(&table, span))
             return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
                            tz_expecting(at_tile(&table, i, span->offset, true),
                                         tz_add_capped(span->offset, span->size),
@@ -358,7 +360,7 @@ tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *by
 {
     tz_layer layer;
     table_reader table;
-    tz_tile_span spans[PAGE_SIZE / sizeof(tz_tile_span)];
+    tz_tile_span spans[TABLE_BUFFER_SIZE / sizeof(tz_tile_span)];
     const size_t fit = sizeof spans / sizeof spans[0];
     uint64_t sum = 0;
     uint64_t sparse = 0;
@@ -366,7 +368,7 @@ tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *by
     const uint64_t tiles = table.layer->shape.tile_count;
     for (uint64_t first = 0; first < tiles; first += fit) {
         const size_t some = tiles - first < fit ? (size_t)(tiles - first) : fit;
-        TZ_TRY(read_spans(&table, first, some, spans));
+        TZ_TRY(read_tile_spans(&table, first, some, spans));
         for (size_t i = 0; i < some; i++) {
             sparse += spans[i].offset == 0 && spans[i].size == 0;
             if (!tz_add(sum, spans[i].size, &sum))

@@ -4,13 +4,13 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-enum { VIEWPORT = 1024, MOST_REDUCTION = 10 };
+enum { MAX_TILE_SIDE = 1024, MAX_REDUCTION = 10 };
 
-static tz_location at_level(const tz_level *level, uint32_t number)
+static tz_location at_level_ifd(const tz_level *level, uint32_t number)
 {
-    tz_location place = tz_at_offset(level->ifd_offset);
-    place.level = (int32_t)number;
-    return place;
+    tz_location location = tz_at_offset(level->ifd_offset);
+    location.level = (int32_t)number;
+    return location;
 }
 
 /* ---- format ---- */
@@ -20,66 +20,67 @@ static tz_result check_bigtiff(tz_checker *checker)
     const tz_info *info = checker->info;
     const bool large = info->file_size > UINT32_MAX;
     if (large && !info->bigtiff)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_HEADER,
-                 tz_expecting(tz_at_offset(2), UINT32_MAX, info->file_size),
-                 "a file of more than 4 GiB must be a BigTIFF");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_HEADER,
+                       tz_expecting(tz_at_offset(2), UINT32_MAX, info->file_size),
+                       "a file of more than 4 GiB must be a BigTIFF");
     if (!large && info->bigtiff)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_HEADER, tz_expecting(tz_at_offset(2), 42, 43),
-                 "a file of less than 4 GiB should not be a BigTIFF");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_HEADER,
+                       tz_expecting(tz_at_offset(2), 42, 43),
+                       "a file of less than 4 GiB should not be a BigTIFF");
     return TZ_OK;
 }
 
-static tz_result check_tiled(tz_checker *checker)
+static tz_result check_cog_tiled(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (tz_checker_layer(checker, i, &layer, &level) && !layer.shape.tiled)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, at_level(&layer.shape, level),
-                     "stored in strips");
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                           at_level_ifd(&layer.shape, level), "stored in strips");
     }
     return TZ_OK;
 }
 
 /* ---- keys ---- */
 
-static tz_result require_tag(tz_checker *checker, uint16_t tag)
+static tz_result require_image_tag(tz_checker *checker, uint16_t tag)
 {
     checker->ctx.ifd = checker->info->levels[0].ifd;
-    if (!tz_directory_find(&checker->directories[0], tag))
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_at_tag(tag, checker->info->levels[0].ifd_offset), "the tag is missing");
+    if (!tz_checked_ifd_find(&checker->directories[0], tag))
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_at_tag(tag, checker->info->levels[0].ifd_offset), "the tag is missing");
     return TZ_OK;
 }
 
 static tz_result check_basic_metadata(tz_checker *checker)
 {
-    return require_tag(checker, TZ_TAG_GEO_KEYS);
+    return require_image_tag(checker, TZ_TAG_GEO_KEYS);
 }
 
 /* By the letter, a rotated image with its matrix cannot meet this one. */
 static tz_result check_georeference(tz_checker *checker)
 {
-    TZ_TRY(require_tag(checker, TZ_TAG_TIEPOINTS));
-    return require_tag(checker, TZ_TAG_PIXEL_SCALE);
+    TZ_TRY(require_image_tag(checker, TZ_TAG_TIEPOINTS));
+    return require_image_tag(checker, TZ_TAG_PIXEL_SCALE);
 }
 
-static tz_result check_origin(tz_checker *checker)
+static tz_result check_overviews_not_georeferenced(tz_checker *checker)
 {
     static const uint16_t tags[] = {TZ_TAG_PIXEL_SCALE, TZ_TAG_TIEPOINTS, TZ_TAG_TRANSFORMATION,
                                     TZ_TAG_GEO_KEYS};
-    for (uint32_t i = 2; i < tz_checker_layers(checker); i += 2) {
+    for (uint32_t i = 2; i < tz_checker_layer_count(checker); i += 2) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_own_layer(checker, i, &layer, &level))
             continue;
         for (size_t k = 0; k < sizeof tags / sizeof tags[0]; k++) {
-            const tz_entry *entry = tz_directory_find(&checker->directories[i], tags[k]);
-            tz_location place = tz_at_tag(tags[k], entry ? entry->entry_offset : 0);
-            place.level = (int32_t)level;
+            const tz_ifd_entry *entry = tz_checked_ifd_find(&checker->directories[i], tags[k]);
+            tz_location location = tz_at_tag(tags[k], entry ? entry->entry_offset : 0);
+            location.level = (int32_t)level;
             if (entry)
-                TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, place,
-                         "an overview has georeferencing of its own");
+                TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, location,
+                               "an overview has georeferencing of its own");
         }
     }
     return TZ_OK;
@@ -88,31 +89,32 @@ static tz_result check_origin(tz_checker *checker)
 /* ---- overviews ---- */
 
 /* A mask may come between an image and its overviews, as the recommended order has it. */
-static tz_result check_chain(tz_checker *checker)
+static tz_result check_overview_chain(tz_checker *checker)
 {
     const tz_info *info = checker->info;
-    const tz_entry *sub = tz_directory_find(&checker->directories[0], TZ_TAG_SUB_IFDS);
+    const tz_ifd_entry *sub = tz_checked_ifd_find(&checker->directories[0], TZ_TAG_SUB_IFDS);
     checker->ctx.ifd = info->levels[0].ifd;
     if (sub && info->level_count > 1)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD,
-                 tz_at_tag(TZ_TAG_SUB_IFDS, sub->entry_offset),
-                 "overviews are to follow in the chain of directories, not in SubIFDs");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD,
+                       tz_at_tag(TZ_TAG_SUB_IFDS, sub->entry_offset),
+                       "overviews are to follow in the chain of directories, not in SubIFDs");
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
         const int32_t before = info->levels[i - 1].ifd;
         checker->ctx.ifd = level->ifd;
         if (level->sidecar)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD, at_level(level, i),
-                     "the overview is in another file");
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD, at_level_ifd(level, i),
+                           "the overview is in another file");
         else if (level->ifd < before)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD,
-                     tz_expecting(at_level(level, i), (uint64_t)before + 1, (uint64_t)level->ifd),
-                     "the chain has the overview before the next larger level");
+            TZ_ADD_FINDING(
+                checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD,
+                tz_expecting(at_level_ifd(level, i), (uint64_t)before + 1, (uint64_t)level->ifd),
+                "the chain has the overview before the next larger level");
     }
     return TZ_OK;
 }
 
-static tz_result check_sizes(tz_checker *checker)
+static tz_result check_cog_overview_sizes(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
@@ -122,19 +124,19 @@ static tz_result check_sizes(tz_checker *checker)
         const bool narrower = level->width < before->width || before->width == 1;
         const bool lower = level->height < before->height || before->height == 1;
         if (!narrower || !lower)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, at_level(level, i),
-                     "%u x %u pixels are not less both ways than %u x %u", level->width,
-                     level->height, before->width, before->height);
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, at_level_ifd(level, i),
+                           "%u x %u pixels are not less both ways than %u x %u", level->width,
+                           level->height, before->width, before->height);
     }
     /* those that were left out for their size when the file was opened */
     for (uint32_t i = 0; i < info->warning_count; i++)
         if (tz_is_large_overview(&info->warnings[i]))
-            tz_checker_found(checker, TZ_CHECK_FAIL, &info->warnings[i]);
+            tz_checker_add_finding(checker, TZ_CHECK_FAIL, &info->warnings[i]);
     return TZ_OK;
 }
 
 /* The image, its mask, the overviews, their masks. */
-static tz_result check_ifd_order(tz_checker *checker)
+static tz_result check_cog_ifd_order(tz_checker *checker)
 {
     const uint32_t levels = checker->info->level_count;
     uint64_t before = 0;
@@ -146,9 +148,9 @@ static tz_result check_ifd_order(tz_checker *checker)
             continue;
         const uint64_t offset = layer.shape.ifd_offset;
         if (offset < before)
-            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-                     tz_expecting(at_level(&layer.shape, level), before, offset),
-                     "the directory lies before one that should come first");
+            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                           tz_expecting(at_level_ifd(&layer.shape, level), before, offset),
+                           "the directory lies before one that should come first");
         before = offset;
     }
     return TZ_OK;
@@ -157,65 +159,66 @@ static tz_result check_ifd_order(tz_checker *checker)
 static uint64_t end_of_directories(const tz_checker *checker)
 {
     uint64_t end = 0;
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++)
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++)
         if (checker->directories[i].entries && checker->directories[i].end > end)
             end = checker->directories[i].end;
     return end;
 }
 
-static void check_table(tz_checker *checker, const tz_directory *directory, uint16_t tag,
-                        uint64_t first, uint64_t last, uint32_t level)
+static void check_table_position(tz_checker *checker, const tz_checked_ifd *directory, uint16_t tag,
+                                 uint64_t first, uint64_t last, uint32_t level)
 {
-    const tz_entry *entry = tz_directory_find(directory, tag);
+    const tz_ifd_entry *entry = tz_checked_ifd_find(directory, tag);
     if (!entry || (entry->offset >= directory->start && entry->offset < directory->end))
         return;
-    tz_location place = tz_at_tag(tag, entry->offset);
-    place.level = (int32_t)level;
+    tz_location location = tz_at_tag(tag, entry->offset);
+    location.level = (int32_t)level;
     if (entry->offset < first)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-                 tz_expecting(place, first, entry->offset),
-                 "the table lies before the end of the directories");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                       tz_expecting(location, first, entry->offset),
+                       "the table lies before the end of the directories");
     else if (entry->offset > last)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-                 tz_expecting(place, last, entry->offset), "the table lies behind tile data");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                       tz_expecting(location, last, entry->offset),
+                       "the table lies behind tile data");
 }
 
-static tz_result check_tables(tz_checker *checker)
+static tz_result check_table_positions(tz_checker *checker)
 {
     static const uint16_t tags[] = {TZ_TAG_STRIP_OFFSETS, TZ_TAG_STRIP_BYTE_COUNTS,
                                     TZ_TAG_TILE_OFFSETS, TZ_TAG_TILE_BYTE_COUNTS};
     uint64_t first_tile = TZ_NONE;
     for (uint32_t i = 0; i < checker->info->level_count; i++) {
         uint64_t offset = TZ_NONE;
-        TZ_TRY(tz_first_data(checker, i, &offset));
+        TZ_TRY(tz_first_tile_offset(checker, i, &offset));
         first_tile = offset < first_tile ? offset : first_tile;
     }
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_own_layer(checker, i, &layer, &level))
             continue;
         for (size_t k = 0; k < sizeof tags / sizeof tags[0]; k++)
-            check_table(checker, &checker->directories[i], tags[k], end_of_directories(checker),
-                        first_tile, level);
+            check_table_position(checker, &checker->directories[i], tags[k],
+                                 end_of_directories(checker), first_tile, level);
     }
     return TZ_OK;
 }
 
-static tz_result check_data_order(tz_checker *checker)
+static tz_result check_cog_data_order(tz_checker *checker)
 {
-    return tz_find_data_order(checker, TZ_CHECK_WARNING);
+    return tz_check_level_data_order(checker, TZ_CHECK_WARNING);
 }
 
 /* ---- optimized ---- */
 
-static tz_result check_located(tz_checker *checker)
+static tz_result check_georeferenced(tz_checker *checker)
 {
     const tz_geo *geo = &checker->info->geo;
     checker->ctx.ifd = checker->info->levels[0].ifd;
     if (!geo->has_transform && geo->gcp_count == 0)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_at_offset(checker->info->levels[0].ifd_offset), "the image has no place");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_at_offset(checker->info->levels[0].ifd_offset), "the image has no place");
     return TZ_OK;
 }
 
@@ -227,7 +230,7 @@ static bool is_power_of_two(uint32_t value)
 static tz_result check_tile_size(tz_checker *checker)
 {
     const tz_info *info = checker->info;
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_layer(checker, i, &layer, &level) || !layer.shape.tiled)
@@ -235,20 +238,22 @@ static tz_result check_tile_size(tz_checker *checker)
         const uint32_t width = layer.shape.tile_width;
         const uint32_t height = layer.shape.tile_height;
         if (width != height)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                     tz_expecting(at_level(&layer.shape, level), width, height),
-                     "tiles of %u x %u are not square", width, height);
-        else if (width > VIEWPORT)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                     tz_expecting(at_level(&layer.shape, level), VIEWPORT, width),
-                     "tiles of %u x %u are larger than a screen", width, height);
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                           tz_expecting(at_level_ifd(&layer.shape, level), width, height),
+                           "tiles of %u x %u are not square", width, height);
+        else if (width > MAX_TILE_SIDE)
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                           tz_expecting(at_level_ifd(&layer.shape, level), MAX_TILE_SIDE, width),
+                           "tiles of %u x %u are larger than a screen", width, height);
         else if (!is_power_of_two(width))
-            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, at_level(&layer.shape, level),
-                     "tiles of %u x %u: a power of two is recommended", width, height);
+            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                           at_level_ifd(&layer.shape, level),
+                           "tiles of %u x %u: a power of two is recommended", width, height);
         else if (width != info->levels[0].tile_width)
-            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-                     tz_expecting(at_level(&layer.shape, level), info->levels[0].tile_width, width),
-                     "tiles of another size than the image's");
+            TZ_ADD_FINDING(
+                checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                tz_expecting(at_level_ifd(&layer.shape, level), info->levels[0].tile_width, width),
+                "tiles of another size than the image's");
     }
     return TZ_OK;
 }
@@ -259,7 +264,7 @@ static bool is_half(uint32_t size, uint32_t before)
     return size == before / 2 || size == before / 2 + before % 2 || (size == 1 && before == 1);
 }
 
-static tz_result check_reduction(tz_checker *checker)
+static tz_result check_overview_factors(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     if (info->level_count == 1)
@@ -268,15 +273,15 @@ static tz_result check_reduction(tz_checker *checker)
         const tz_level *level = &info->levels[i];
         const tz_level *before = &info->levels[i - 1];
         checker->ctx.ifd = level->ifd;
-        if ((uint64_t)level->width * MOST_REDUCTION < before->width ||
-            (uint64_t)level->height * MOST_REDUCTION < before->height)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, at_level(level, i),
-                     "%u x %u is less than a tenth of %u x %u", level->width, level->height,
-                     before->width, before->height);
+        if ((uint64_t)level->width * MAX_REDUCTION < before->width ||
+            (uint64_t)level->height * MAX_REDUCTION < before->height)
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, at_level_ifd(level, i),
+                           "%u x %u is less than a tenth of %u x %u", level->width, level->height,
+                           before->width, before->height);
         else if (!is_half(level->width, before->width) || !is_half(level->height, before->height))
-            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, at_level(level, i),
-                     "%u x %u is not half of %u x %u, as is recommended", level->width,
-                     level->height, before->width, before->height);
+            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, at_level_ifd(level, i),
+                           "%u x %u is not half of %u x %u, as is recommended", level->width,
+                           level->height, before->width, before->height);
     }
     return TZ_OK;
 }
@@ -287,51 +292,51 @@ static tz_result check_last_level(tz_checker *checker)
     const tz_level *level = &checker->info->levels[last];
     checker->ctx.ifd = level->ifd;
     if (level->tiles_across > 1 && level->tiles_down > 1)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, at_level(level, last),
-                 "the smallest level still has %u x %u tiles", level->tiles_across,
-                 level->tiles_down);
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, at_level_ifd(level, last),
+                       "the smallest level still has %u x %u tiles", level->tiles_across,
+                       level->tiles_down);
     return TZ_OK;
 }
 
 /* ---- http-range ---- */
 
-static tz_result skip_server(tz_checker *checker)
+static tz_result skip_http_range(tz_checker *checker)
 {
     return tz_checker_skip(checker, "it is asked of a server, and this is a file");
 }
 
 /* clang-format off */
-static const tz_check_row rows[] = {
+static const tz_check_row cog_rows[] = {
     {"cog.bigtiff", "format", "a file of more than 4 GiB is a BigTIFF, a smaller one is not",
      check_bigtiff, 0, false, false},
     {"cog.tiled", "format", "all levels and masks are tiled",
-     check_tiled, 0, false, false},
+     check_cog_tiled, 0, false, false},
     {"cog.basic-metadata", "keys", "the image has a GeoKey directory",
      check_basic_metadata, 0, false, false},
     {"cog.georeference", "keys", "the image has a tiepoint and a pixel scale",
      check_georeference, 0, false, false},
     {"cog.point-of-origin", "keys", "overviews have no georeferencing of their own",
-     check_origin, 0, false, false},
+     check_overviews_not_georeferenced, 0, false, false},
     {"cog.overview-chain", "overviews", "overviews follow their image in the chain of directories",
-     check_chain, 0, false, false},
+     check_overview_chain, 0, false, false},
     {"cog.overview-sizes", "overviews", "each level is smaller than the one before it",
-     check_sizes, 0, false, false},
+     check_cog_overview_sizes, 0, false, false},
     {"cog.ifd-order", "overviews", "directories: image, mask, overviews, masks of overviews",
-     check_ifd_order, 0, false, false},
+     check_cog_ifd_order, 0, false, false},
     {"cog.tables", "overviews", "tile tables lie behind the directories and before the tiles",
-     check_tables, 0, false, false},
+     check_table_positions, 0, false, false},
     {"cog.data-order", "overviews", "data of the smallest level comes first, of the image last",
-     check_data_order, 0, false, false},
+     check_cog_data_order, 0, false, false},
     {"cog.geotiff", "optimized", "the image is georeferenced",
-     check_located, TZ_COG_NOT_GEOREFERENCED, false, false},
+     check_georeferenced, TZ_COG_NOT_GEOREFERENCED, false, false},
     {"cog.tile-size", "optimized", "tiles are square, small, of one size and a power of two",
      check_tile_size, 0, false, false},
     {"cog.reduction", "optimized", "each level is half, and not less than a tenth, of the one before",
-     check_reduction, 0, false, false},
+     check_overview_factors, 0, false, false},
     {"cog.last-level", "optimized", "the smallest level is one tile across or down",
      check_last_level, 0, false, false},
     {"cog.http-range", "http-range", "the server answers requests for ranges of bytes",
-     skip_server, 0, false, false},
+     skip_http_range, 0, false, false},
 };
 /* clang-format on */
-const tz_check_list tz_cog_checks = {rows, sizeof rows / sizeof rows[0]};
+const tz_check_list tz_cog_checks = {cog_rows, sizeof cog_rows / sizeof cog_rows[0]};

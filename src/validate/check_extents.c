@@ -8,108 +8,109 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-enum { EXTENTS_AT_MOST = 1 << 20, FIRST_ROOM = 64 };
+enum { MAX_EXTENTS = 1 << 20, FIRST_CAPACITY = 64 };
 
 typedef enum extent_kind { EXTENT_HEADER, EXTENT_DIRECTORY, EXTENT_TAG, EXTENT_TILE } extent_kind;
 
-typedef struct extent {
+typedef struct file_extent {
     uint64_t start;
     uint64_t end;
     uint64_t number; /* of a tile or tag */
     uint32_t level;  /* as in tz_error */
     int32_t ifd;     /* of a tag or directory: which of the layers; else -1 */
     uint16_t kind;
-} extent;
+} file_extent;
 
-typedef struct extents {
-    extent *list;
+typedef struct extent_list {
+    file_extent *list;
     size_t count;
-    size_t room;
-} extents;
+    size_t capacity;
+} extent_list;
 
 /* What cannot be listed is left out: such a file has more tiles than anybody looks at here. */
-static tz_result add(tz_checker *checker, extents *all, const extent *one)
+static tz_result add_extent(tz_checker *checker, extent_list *all, const file_extent *one)
 {
-    if (all->count == EXTENTS_AT_MOST) {
+    if (all->count == MAX_EXTENTS) {
         checker->check->note = "of the first 1048576 tiles";
         return TZ_OK;
     }
-    if (all->count == all->room) {
-        const size_t room = all->room ? 2 * all->room : FIRST_ROOM;
-        extent *larger = tz_realloc_array(all->list, room, sizeof *larger);
+    if (all->count == all->capacity) {
+        const size_t capacity = all->capacity ? 2 * all->capacity : FIRST_CAPACITY;
+        file_extent *larger = tz_realloc_array(all->list, capacity, sizeof *larger);
         if (!larger)
-            return tz_fail_nomem(&checker->ctx, room * sizeof *larger);
+            return tz_fail_nomem(&checker->ctx, capacity * sizeof *larger);
         all->list = larger;
-        all->room = room;
+        all->capacity = capacity;
     }
     all->list[all->count++] = *one;
     return TZ_OK;
 }
 
-static bool is_inside(const tz_checker *checker, uint64_t start, uint64_t size)
+static bool is_inside_main_file(const tz_checker *checker, uint64_t start, uint64_t size)
 {
     return size > 0 && start > 0 && tz_inside(&checker->file->containers[0], start, size);
 }
 
-static tz_result add_tile(tz_checker *checker, const tz_tile_view *view, void *user)
+static tz_result add_tile_extent(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
-    const extent one = {.start = view->span.offset,
-                        .end = view->span.offset + view->span.size,
-                        .number = view->tile,
-                        .level = view->level,
-                        .ifd = -1,
-                        .kind = EXTENT_TILE};
-    if (!is_inside(checker, view->span.offset, view->span.size))
+    const file_extent one = {.start = view->span.offset,
+                             .end = view->span.offset + view->span.size,
+                             .number = view->tile,
+                             .level = view->level,
+                             .ifd = -1,
+                             .kind = EXTENT_TILE};
+    if (!is_inside_main_file(checker, view->span.offset, view->span.size))
         return TZ_OK;
-    return add(checker, user, &one);
+    return add_extent(checker, user, &one);
 }
 
-static tz_result add_directory(tz_checker *checker, uint32_t number, extents *all)
+static tz_result add_ifd_extents(tz_checker *checker, uint32_t number, extent_list *all)
 {
-    const tz_directory *directory = &checker->directories[number];
+    const tz_checked_ifd *directory = &checker->directories[number];
     const int32_t ifd = (int32_t)number;
-    const extent whole = {
+    const file_extent whole = {
         .start = directory->start, .end = directory->end, .ifd = ifd, .kind = EXTENT_DIRECTORY};
-    TZ_TRY(add(checker, all, &whole));
+    TZ_TRY(add_extent(checker, all, &whole));
     for (uint32_t i = 0; i < directory->count; i++) {
-        const tz_entry *entry = &directory->entries[i];
-        const extent data = {.start = entry->offset,
-                             .end = entry->offset + entry->size,
-                             .number = entry->tag,
-                             .ifd = ifd,
-                             .kind = EXTENT_TAG};
+        const tz_ifd_entry *entry = &directory->entries[i];
+        const file_extent data = {.start = entry->offset,
+                                  .end = entry->offset + entry->size,
+                                  .number = entry->tag,
+                                  .ifd = ifd,
+                                  .kind = EXTENT_TAG};
         const bool inside = entry->offset >= directory->start && entry->offset < directory->end;
-        if (!inside && entry->size != TZ_NONE && is_inside(checker, entry->offset, entry->size))
-            TZ_TRY(add(checker, all, &data));
+        if (!inside && entry->size != TZ_NONE &&
+            is_inside_main_file(checker, entry->offset, entry->size))
+            TZ_TRY(add_extent(checker, all, &data));
     }
     return TZ_OK;
 }
 
-static tz_result collect(tz_checker *checker, extents *all)
+static tz_result collect_extents(tz_checker *checker, extent_list *all)
 {
     const tz_info *info = checker->info;
-    const extent header = {.end = (info->bigtiff ? 16u : 8u) + (uint64_t)info->ghost.size,
-                           .ifd = -1,
-                           .kind = EXTENT_HEADER};
-    TZ_TRY(add(checker, all, &header));
+    const file_extent header = {.end = (info->bigtiff ? 16u : 8u) + (uint64_t)info->ghost.size,
+                                .ifd = -1,
+                                .kind = EXTENT_HEADER};
+    TZ_TRY(add_extent(checker, all, &header));
     tz_checker_note_sample(checker);
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_own_layer(checker, i, &layer, &level))
             continue;
-        TZ_TRY(add_directory(checker, i, all));
-        TZ_TRY(tz_each_tile(checker, level, &layer, add_tile, all));
+        TZ_TRY(add_ifd_extents(checker, i, all));
+        TZ_TRY(tz_checker_visit_tiles(checker, level, &layer, add_tile_extent, all));
     }
     return TZ_OK;
 }
 
 /* ---- overlaps ---- */
 
-static int by_start(const void *a, const void *b)
+static int compare_extent_start(const void *a, const void *b)
 {
-    const extent *x = a;
-    const extent *y = b;
+    const file_extent *x = a;
+    const file_extent *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
     if (x->end != y->end)
@@ -117,7 +118,7 @@ static int by_start(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static tz_location place_of(tz_checker *checker, const extent *one)
+static tz_location extent_location(tz_checker *checker, const file_extent *one)
 {
     tz_layer layer;
     uint32_t level;
@@ -130,28 +131,29 @@ static tz_location place_of(tz_checker *checker, const extent *one)
                                    : tz_at_offset(one->start);
 }
 
-static const char *name_of(const extent *one)
+static const char *extent_name(const file_extent *one)
 {
     static const char *const names[] = {"the header", "a directory", "data of a tag", "a tile"};
     return names[one->kind];
 }
 
-static void report(tz_checker *checker, const extent *below, const extent *one)
+static void report_overlap(tz_checker *checker, const file_extent *below, const file_extent *one)
 {
     const bool same = below->start == one->start && below->end == one->end;
-    const tz_location place = tz_expecting(place_of(checker, one), below->end, one->start);
-    TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, place,
-             "%s %s %s that starts at byte %" PRIu64, name_of(one),
-             same ? "has the place of" : "lies on top of", name_of(below), below->start);
+    const tz_location location =
+        tz_expecting(extent_location(checker, one), below->end, one->start);
+    TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, location,
+                   "%s %s %s that starts at byte %" PRIu64, extent_name(one),
+                   same ? "has the place of" : "lies on top of", extent_name(below), below->start);
 }
 
-static void find_overlaps(tz_checker *checker, extents *all)
+static void find_overlaps(tz_checker *checker, extent_list *all)
 {
-    qsort(all->list, all->count, sizeof *all->list, by_start);
-    const extent *reaching = &all->list[0]; /* furthest */
+    qsort(all->list, all->count, sizeof *all->list, compare_extent_start);
+    const file_extent *reaching = &all->list[0]; /* furthest */
     for (size_t i = 1; i < all->count; i++) {
         if (all->list[i].start < reaching->end)
-            report(checker, reaching, &all->list[i]);
+            report_overlap(checker, reaching, &all->list[i]);
         if (all->list[i].end > reaching->end)
             reaching = &all->list[i];
     }
@@ -159,9 +161,9 @@ static void find_overlaps(tz_checker *checker, extents *all)
 
 tz_result tz_check_overlap(tz_checker *checker)
 {
-    extents all = {0};
-    TZ_TRY(tz_take_warnings(checker));
-    const tz_result result = collect(checker, &all);
+    extent_list all = {0};
+    TZ_TRY(tz_checker_add_open_warnings(checker));
+    const tz_result result = collect_extents(checker, &all);
     if (result == TZ_OK)
         find_overlaps(checker, &all);
     tz_free(all.list);
@@ -171,11 +173,11 @@ tz_result tz_check_overlap(tz_checker *checker)
 /* ---- the end of the file ---- */
 
 /* Whether everything that could be in the file is known here. */
-static const char *why_not_known(const tz_checker *checker)
+static const char *why_extents_incomplete(const tz_checker *checker)
 {
     const tz_info *info = checker->info;
     uint32_t known = 0;
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++)
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++)
         known += checker->directories[i].entries != NULL;
     if (checker->tiles_looked_at < checker->tiles)
         return "needs a look at all tiles";
@@ -186,27 +188,28 @@ static const char *why_not_known(const tz_checker *checker)
     return NULL;
 }
 
-tz_result tz_check_unused(tz_checker *checker)
+tz_result tz_check_unused_bytes(tz_checker *checker)
 {
     const tz_info *info = checker->info;
-    const char *why = why_not_known(checker);
-    extents all = {0};
+    const char *why = why_extents_incomplete(checker);
+    extent_list all = {0};
     uint64_t end = 0;
     if (why)
         return tz_checker_skip(checker, why);
-    const tz_result result = collect(checker, &all);
+    const tz_result result = collect_extents(checker, &all);
     for (size_t i = 0; i < all.count; i++)
         end = all.list[i].end > end ? all.list[i].end : end;
     tz_free(all.list);
     TZ_TRY(result);
-    if (all.count == EXTENTS_AT_MOST)
+    if (all.count == MAX_EXTENTS)
         return tz_checker_skip(checker, "the file has too many tiles");
     end += info->ghost.trailers ? 4 : 0;
     end += end % 2; /* a byte of padding is no harm */
     checker->ctx.ifd = -1;
     if (end < info->file_size)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-                 tz_expecting(tz_at_offset(end), end, info->file_size),
-                 "the last %" PRIu64 " bytes of the file belong to nothing", info->file_size - end);
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                       tz_expecting(tz_at_offset(end), end, info->file_size),
+                       "the last %" PRIu64 " bytes of the file belong to nothing",
+                       info->file_size - end);
     return TZ_OK;
 }

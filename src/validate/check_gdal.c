@@ -4,71 +4,73 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-enum { SMALL_ENOUGH = 512, SPANS_AT_ONCE = 256, SPANS_AT_MOST = 65536, FIRST_READ = 16384 };
+enum { MAX_UNTILED_SIDE = 512, SPANS_AT_ONCE = 256, MAX_SPANS = 65536, FIRST_READ_SIZE = 16384 };
 
-static bool is_large(const tz_level *level)
+static bool is_large_level(const tz_level *level)
 {
-    return level->width > SMALL_ENOUGH || level->height > SMALL_ENOUGH;
+    return level->width > MAX_UNTILED_SIDE || level->height > MAX_UNTILED_SIDE;
 }
 
 /* ---- directories ---- */
 
-static tz_result check_external(tz_checker *checker)
+static tz_result check_external_overviews(tz_checker *checker)
 {
     const tz_file *file = checker->file;
     if (checker->sidecar_error) {
-        tz_checker_found(checker, TZ_CHECK_FAIL, checker->sidecar_error);
+        tz_checker_add_finding(checker, TZ_CHECK_FAIL, checker->sidecar_error);
         return TZ_OK;
     }
     if (!(file->sidecars & TZ_SIDECAR_OVR))
         return tz_checker_skip(checker, "the file was opened without its sidecars");
     for (unsigned i = 0; i < file->container_count; i++)
         if (file->containers[i].sidecar == TZ_SIDECAR_OVR)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_no_location(),
-                     "there is a file with external overviews, which readers take instead");
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_no_location(),
+                           "there is a file with external overviews, which readers take instead");
     return TZ_OK;
 }
 
-static tz_result check_tiled(tz_checker *checker)
+static tz_result check_gdal_tiled(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i += 2) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i += 2) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_layer(checker, i, &layer, &level))
             continue;
-        tz_location place = tz_at_offset(layer.shape.ifd_offset);
-        place.level = (int32_t)level;
-        if (is_large(&layer.shape) && !layer.shape.tiled)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
-                     "%u x %u pixels are stored in strips", layer.shape.width, layer.shape.height);
+        tz_location location = tz_at_offset(layer.shape.ifd_offset);
+        location.level = (int32_t)level;
+        if (is_large_level(&layer.shape) && !layer.shape.tiled)
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, location,
+                           "%u x %u pixels are stored in strips", layer.shape.width,
+                           layer.shape.height);
     }
     return TZ_OK;
 }
 
-static tz_result check_codec(tz_checker *checker)
+static tz_result check_gdal_codec(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_layer(checker, i, &layer, &level))
             continue;
         const char *readers = tz_compression_readers(layer.shape.compression);
-        tz_location place = tz_at_tag(TZ_TAG_COMPRESSION, layer.shape.ifd_offset);
-        place.level = (int32_t)level;
-        place.found = layer.shape.compression;
+        tz_location location = tz_at_tag(TZ_TAG_COMPRESSION, layer.shape.ifd_offset);
+        location.level = (int32_t)level;
+        location.found = layer.shape.compression;
         if (readers)
-            TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_UNSUPPORTED, place, "%s: %s",
-                     tz_compression_name(layer.shape.compression), readers);
+            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_UNSUPPORTED, location, "%s: %s",
+                           tz_compression_name(layer.shape.compression), readers);
     }
     return TZ_OK;
 }
 
-static tz_result check_overviews(tz_checker *checker)
+static tz_result check_has_overviews(tz_checker *checker)
 {
     const tz_info *info = checker->info;
-    if (is_large(&info->levels[0]) && info->level_count == 1)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, tz_at_offset(info->levels[0].ifd_offset),
-                 "%u x %u pixels without overviews", info->width, info->height);
+    if (is_large_level(&info->levels[0]) && info->level_count == 1)
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META,
+                       tz_at_offset(info->levels[0].ifd_offset), "%u x %u pixels without overviews",
+                       info->width, info->height);
     return TZ_OK;
 }
 
@@ -80,9 +82,9 @@ static tz_result check_ifd_first(tz_checker *checker)
     const uint64_t found = info->levels[0].ifd_offset;
     checker->ctx.ifd = info->levels[0].ifd;
     if (found > expected)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                 tz_expecting(tz_at_offset(found), expected, found),
-                 "the directory of the image is not at the front of the file");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                       tz_expecting(tz_at_offset(found), expected, found),
+                       "the directory of the image is not at the front of the file");
     return TZ_OK;
 }
 
@@ -92,64 +94,64 @@ static tz_result check_header_size(tz_checker *checker)
     const tz_info *info = checker->info;
     if (!info->ghost.ifds_before_data)
         return tz_checker_skip(checker, "the ghost area does not promise directories in front");
-    if (info->directory_end > FIRST_READ)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-                 tz_expecting(tz_no_location(), FIRST_READ, info->directory_end),
-                 "directories and their values take more than one read");
+    if (info->directory_end > FIRST_READ_SIZE)
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+                       tz_expecting(tz_no_location(), FIRST_READ_SIZE, info->directory_end),
+                       "directories and their values take more than one read");
     return TZ_OK;
 }
 
-static tz_result check_edited(tz_checker *checker)
+static tz_result check_not_edited(tz_checker *checker)
 {
     if (!checker->info->ghost.present)
         return tz_checker_skip(checker, "the file has no ghost area");
     if (checker->info->ghost.edited)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META,
-                 tz_at_offset(checker->info->bigtiff ? 16 : 8),
-                 "the ghost area says that the file was edited after it was written as a COG");
+        TZ_ADD_FINDING(
+            checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_offset(checker->info->bigtiff ? 16 : 8),
+            "the ghost area says that the file was edited after it was written as a COG");
     return TZ_OK;
 }
 
 /* Levels are in order of size here, whatever the chain has; those that are no smaller were left out
  * when the file was opened. */
-static tz_result check_overview_sizes(tz_checker *checker)
+static tz_result check_gdal_overview_sizes(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
-        tz_location place = tz_at_offset(level->ifd_offset);
-        place.level = (int32_t)i;
+        tz_location location = tz_at_offset(level->ifd_offset);
+        location.level = (int32_t)i;
         checker->ctx.ifd = level->ifd;
         if (!level->sidecar && level->ifd < info->levels[i - 1].ifd)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, place,
-                     "the chain has the overview before a larger one");
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, location,
+                           "the chain has the overview before a larger one");
     }
     for (uint32_t i = 0; i < info->warning_count; i++)
         if (tz_is_large_overview(&info->warnings[i]))
-            tz_checker_found(checker, TZ_CHECK_FAIL, &info->warnings[i]);
+            tz_checker_add_finding(checker, TZ_CHECK_FAIL, &info->warnings[i]);
     return TZ_OK;
 }
 
-static tz_result check_ifd_order(tz_checker *checker)
+static tz_result check_gdal_ifd_order(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
         const uint64_t before = info->levels[i - 1].ifd_offset;
-        tz_location place =
+        tz_location location =
             tz_expecting(tz_at_offset(level->ifd_offset), before, level->ifd_offset);
-        place.level = (int32_t)i;
+        location.level = (int32_t)i;
         checker->ctx.ifd = level->ifd;
         if (!level->sidecar && level->ifd_offset < before)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
-                     "the directory lies before that of the next larger level");
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, location,
+                           "the directory lies before that of the next larger level");
     }
     return TZ_OK;
 }
 
 /* ---- data ---- */
 
-uint64_t tz_last_directory(const tz_info *info)
+uint64_t tz_last_ifd_offset(const tz_info *info)
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < info->level_count; i++) {
@@ -163,7 +165,7 @@ uint64_t tz_last_directory(const tz_info *info)
 }
 
 /* Looks no further than so many tiles: it is asked of any file, also one that is all sparse. */
-tz_result tz_first_data(tz_checker *checker, uint32_t level, uint64_t *offset)
+tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *offset)
 {
     tz_tile_span spans[SPANS_AT_ONCE];
     tz_layer layer;
@@ -172,7 +174,7 @@ tz_result tz_first_data(tz_checker *checker, uint32_t level, uint64_t *offset)
     if (!tz_checker_own_layer(checker, 2 * level, &layer, &number) || !layer.shape.readable)
         return TZ_OK;
     const uint64_t tiles = layer.shape.tile_count;
-    for (uint64_t first = 0; first < tiles && first < SPANS_AT_MOST; first += SPANS_AT_ONCE) {
+    for (uint64_t first = 0; first < tiles && first < MAX_SPANS; first += SPANS_AT_ONCE) {
         const size_t some = tiles - first < SPANS_AT_ONCE ? (size_t)(tiles - first) : SPANS_AT_ONCE;
         bool known = false;
         TZ_TRY(tz_checker_spans(checker, level, &layer, first, some, spans, &known));
@@ -186,90 +188,90 @@ tz_result tz_first_data(tz_checker *checker, uint32_t level, uint64_t *offset)
     return TZ_OK;
 }
 
-static tz_result check_data_behind(tz_checker *checker)
+static tz_result check_data_after_ifds(tz_checker *checker)
 {
-    const uint64_t last = tz_last_directory(checker->info);
+    const uint64_t last = tz_last_ifd_offset(checker->info);
     for (uint32_t i = checker->info->level_count; i-- > 0;) {
         uint64_t offset = TZ_NONE;
-        TZ_TRY(tz_first_data(checker, i, &offset));
+        TZ_TRY(tz_first_tile_offset(checker, i, &offset));
         if (offset < last)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                     tz_expecting(tz_at_tile(i, 0, offset), last, offset),
-                     "tile data lies before a directory");
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                           tz_expecting(tz_at_tile(i, 0, offset), last, offset),
+                           "tile data lies before a directory");
     }
     return TZ_OK;
 }
 
-tz_result tz_find_data_order(tz_checker *checker, tz_check_outcome weight)
+tz_result tz_check_level_data_order(tz_checker *checker, tz_check_outcome weight)
 {
     uint64_t previous = 0;
     for (uint32_t i = checker->info->level_count; i-- > 0;) {
         uint64_t offset = TZ_NONE;
-        TZ_TRY(tz_first_data(checker, i, &offset));
+        TZ_TRY(tz_first_tile_offset(checker, i, &offset));
         if (offset == TZ_NONE)
             continue;
         if (offset < previous)
-            TZ_FOUND(checker, weight, TZ_CAUSE_LAYOUT,
-                     tz_expecting(tz_at_tile(i, 0, offset), previous, offset),
-                     "tile data lies before that of a smaller level");
+            TZ_ADD_FINDING(checker, weight, TZ_CAUSE_LAYOUT,
+                           tz_expecting(tz_at_tile(i, 0, offset), previous, offset),
+                           "tile data lies before that of a smaller level");
         previous = offset;
     }
     return TZ_OK;
 }
 
-static tz_result check_data_order(tz_checker *checker)
+static tz_result check_gdal_data_order(tz_checker *checker)
 {
-    return tz_find_data_order(checker, TZ_CHECK_FAIL);
+    return tz_check_level_data_order(checker, TZ_CHECK_FAIL);
 }
 
 /* ---- the ghost area ---- */
 
-static tz_result check_ghost(tz_checker *checker)
+static tz_result check_ghost_area(tz_checker *checker)
 {
     const tz_ghost *ghost = &checker->info->ghost;
-    TZ_TRY(tz_take_warnings(checker));
+    TZ_TRY(tz_checker_add_open_warnings(checker));
     if (!ghost->present)
         return tz_checker_skip(checker, "the file has no ghost area");
-    const tz_location place = tz_at_offset(checker->info->bigtiff ? 16 : 8);
+    const tz_location location = tz_at_offset(checker->info->bigtiff ? 16 : 8);
     const bool planar = checker->info->planar == 2;
     if (ghost->interleave != 0 && !planar && checker->info->bands > 1)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, place,
-                 "the ghost area tells of bands stored apart, and they are not");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, location,
+                       "the ghost area tells of bands stored apart, and they are not");
     if (ghost->mask_interleaved && !checker->info->levels[0].has_mask)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, place,
-                 "the ghost area tells of a mask, and there is none");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, location,
+                       "the ghost area tells of a mask, and there is none");
     if (ghost->trailers && !ghost->leaders)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, place,
-                 "the ghost area promises trailers without leaders");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, location,
+                       "the ghost area promises trailers without leaders");
     return TZ_OK;
 }
 
 /* ---- the table ---- */
 
 /* clang-format off */
-static const tz_check_row rows[] = {
+static const tz_check_row gdal_rows[] = {
     {"gdal.external-overviews", NULL, "overviews are in the file itself",
-     check_external, TZ_COG_EXTERNAL_OVERVIEWS, false, false},
+     check_external_overviews, TZ_COG_EXTERNAL_OVERVIEWS, false, false},
     {"gdal.tiled", NULL, "levels larger than 512 pixels are tiled",
-     check_tiled, TZ_COG_NOT_TILED, false, false},
+     check_gdal_tiled, TZ_COG_NOT_TILED, false, false},
     {"gdal.codec", NULL, "GDAL has the codec of the tiles",
-     check_codec, 0, false, false},
+     check_gdal_codec, 0, false, false},
     {"gdal.overviews", NULL, "an image larger than 512 pixels has overviews",
-     check_overviews, TZ_COG_NO_OVERVIEWS, false, false},
+     check_has_overviews, TZ_COG_NO_OVERVIEWS, false, false},
     {"gdal.overview-sizes", NULL, "each overview is smaller than the one before it",
-     check_overview_sizes, 0, false, false},
+     check_gdal_overview_sizes, 0, false, false},
     {"gdal.ifd-first", NULL, "the image's directory follows the header and the ghost area",
      check_ifd_first, TZ_COG_IFD_NOT_FIRST, false, false},
     {"gdal.ifd-order", NULL, "directories lie in the order of their levels",
-     check_ifd_order, TZ_COG_IFD_ORDER, false, false},
+     check_gdal_ifd_order, TZ_COG_IFD_ORDER, false, false},
     {"gdal.data-after-ifds", NULL, "tile data lies behind all directories",
-     check_data_behind, TZ_COG_DATA_BEFORE_IFDS, false, false},
+     check_data_after_ifds, TZ_COG_DATA_BEFORE_IFDS, false, false},
     {"gdal.data-order", NULL, "data of the smallest level comes first, of the image last",
-     check_data_order, TZ_COG_DATA_ORDER, false, false},
+     check_gdal_data_order, TZ_COG_DATA_ORDER, false, false},
     {"gdal.edited", NULL, "the file was not edited after it was written as a COG",
-     check_edited, TZ_COG_EDITED, false, false},
+     check_not_edited, TZ_COG_EDITED, false, false},
     {"gdal.ghost", NULL, "the ghost area has its form, and what it says is so",
-     check_ghost, 0, false, false},
+     check_ghost_area, 0, false, false},
     {"gdal.header-size", NULL, "directories fit into the first 16 KiB, which readers fetch first",
      check_header_size, 0, false, false},
     {"gdal.leader", NULL, "four bytes with its size stand before each tile",
@@ -281,9 +283,9 @@ static const tz_check_row rows[] = {
     {"gdal.mask-adjacent", NULL, "each tile of a mask follows its tile of the image",
      tz_check_masks_adjacent, 0, true, false},
     {"gdal.nodata", NULL, "tag GDAL_NODATA is a value that pixels can have",
-     tz_take_warnings, 0, false, false},
+     tz_checker_add_open_warnings, 0, false, false},
     {"gdal.metadata", NULL, "tag GDAL_METADATA is the XML that it should be",
-     tz_take_warnings, 0, false, false},
+     tz_checker_add_open_warnings, 0, false, false},
 };
 /* clang-format on */
-const tz_check_list tz_gdal_checks = {rows, sizeof rows / sizeof rows[0]};
+const tz_check_list tz_gdal_checks = {gdal_rows, sizeof gdal_rows / sizeof gdal_rows[0]};

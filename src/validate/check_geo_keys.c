@@ -14,83 +14,85 @@ typedef struct raw_key {
     uint16_t value;
 } raw_key;
 
-static const char *name_of(uint16_t id)
+static const char *checked_key_name(uint16_t id)
 {
     const char *name = tz_geo_key_name(id);
     return name ? name : "unknown";
 }
 
 /* Where entry index of the key directory is in the file. */
-static tz_location at_key(const tz_checker *checker, uint32_t index)
+static tz_location at_key_entry(const tz_checker *checker, uint32_t index)
 {
-    const tz_entry *entry = tz_directory_find(&checker->directories[0], TZ_TAG_GEO_KEYS);
-    const uint64_t numbers = TZ_KEY_HEADER + (uint64_t)TZ_KEY_ENTRY * index;
+    const tz_ifd_entry *entry = tz_checked_ifd_find(&checker->directories[0], TZ_TAG_GEO_KEYS);
+    const uint64_t numbers = TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * index;
     return tz_at_tag(TZ_TAG_GEO_KEYS, entry ? entry->offset + numbers * 2 : TZ_NONE);
 }
 
-static tz_location at_header(const tz_checker *checker, unsigned number)
+static tz_location at_key_header(const tz_checker *checker, unsigned number)
 {
-    tz_location place = at_key(checker, 0);
-    if (place.offset != TZ_NONE)
-        place.offset -= 2 * (uint64_t)(TZ_KEY_HEADER - number);
-    return place;
+    tz_location location = at_key_entry(checker, 0);
+    if (location.offset != TZ_NONE)
+        location.offset -= 2 * (uint64_t)(TZ_GEO_KEY_HEADER_VALUES - number);
+    return location;
 }
 
 /* Whether there are keys to look at; findings are then about the image's directory. */
-static bool begin(tz_checker *checker)
+static bool begin_key_check(tz_checker *checker)
 {
     const tz_geo_tags *tags = &checker->file->geo_tags;
     checker->ctx.ifd = checker->info->levels[0].ifd;
-    if (tags->directory && tags->directory_count >= TZ_KEY_HEADER)
+    if (tags->directory && tags->directory_count >= TZ_GEO_KEY_HEADER_VALUES)
         return true;
     (void)tz_checker_skip(checker, "the image has no key directory that could be read");
     return false;
 }
 
 /* Keys that are there in full. */
-static uint32_t key_count(const tz_checker *checker)
+static uint32_t whole_key_count(const tz_checker *checker)
 {
     const tz_geo_tags *tags = &checker->file->geo_tags;
-    const uint64_t whole = (tags->directory_count - TZ_KEY_HEADER) / TZ_KEY_ENTRY;
-    const uint64_t most = checker->file->limits.max_geo_keys;
+    const uint64_t whole =
+        (tags->directory_count - TZ_GEO_KEY_HEADER_VALUES) / TZ_GEO_KEY_ENTRY_VALUES;
+    const uint64_t max_keys = checker->file->limits.max_geo_keys;
     uint64_t count = tags->directory[3];
     count = count < whole ? count : whole;
-    return (uint32_t)(count < most ? count : most);
+    return (uint32_t)(count < max_keys ? count : max_keys);
 }
 
-static raw_key key_at(const tz_checker *checker, uint32_t index)
+static raw_key raw_key_at(const tz_checker *checker, uint32_t index)
 {
-    const uint16_t *entry =
-        checker->file->geo_tags.directory + TZ_KEY_HEADER + (size_t)TZ_KEY_ENTRY * index;
+    const uint16_t *entry = checker->file->geo_tags.directory + TZ_GEO_KEY_HEADER_VALUES +
+                            (size_t)TZ_GEO_KEY_ENTRY_VALUES * index;
     return (raw_key){entry[0], entry[1], entry[2], entry[3]};
 }
 
 /* ---- the directory ---- */
 
-static void check_header(tz_checker *checker)
+static void check_key_header(tz_checker *checker)
 {
     const tz_geo_tags *tags = &checker->file->geo_tags;
     const uint16_t *header = tags->directory;
-    const uint64_t needed = TZ_KEY_HEADER + (uint64_t)TZ_KEY_ENTRY * header[3];
+    const uint64_t needed =
+        TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * header[3];
     if (header[0] != 1)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_expecting(at_header(checker, 0), 1, header[0]),
-                 "the version of the key directory must be 1");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_header(checker, 0), 1, header[0]),
+                       "the version of the key directory must be 1");
     if (header[1] != 1)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_expecting(at_header(checker, 1), 1, header[1]),
-                 "the revision of the keys must be 1");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_header(checker, 1), 1, header[1]),
+                       "the revision of the keys must be 1");
     if (header[2] > 1)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_expecting(at_header(checker, 2), 1, header[2]),
-                 "the minor revision of the keys must be 0 or 1");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_header(checker, 2), 1, header[2]),
+                       "the minor revision of the keys must be 0 or 1");
     if (tags->directory_count < needed)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_expecting(at_header(checker, 3), needed, tags->directory_count),
-                 "the key directory is too short for its %u keys", header[3]);
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_header(checker, 3), needed, tags->directory_count),
+                       "the key directory is too short for its %u keys", header[3]);
 }
 
-static bool is_location(uint16_t location)
+static bool is_key_location(uint16_t location)
 {
     return location == 0 || location == TZ_TAG_GEO_KEYS || location == TZ_TAG_GEO_DOUBLES ||
            location == TZ_TAG_GEO_ASCII;
@@ -100,25 +102,27 @@ tz_result tz_check_key_directory(tz_checker *checker)
 {
     uint16_t before = 0;
     const tz_geo_tags *tags = &checker->file->geo_tags;
-    if (!begin(checker)) {
+    if (!begin_key_check(checker)) {
         if (tags->directory)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                     tz_expecting(at_header(checker, 0), TZ_KEY_HEADER, tags->directory_count),
-                     "the key directory is shorter than its header");
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                           tz_expecting(at_key_header(checker, 0), TZ_GEO_KEY_HEADER_VALUES,
+                                        tags->directory_count),
+                           "the key directory is shorter than its header");
         return TZ_OK;
     }
-    check_header(checker);
-    for (uint32_t i = 0; i < key_count(checker); i++) {
-        const raw_key key = key_at(checker, i);
+    check_key_header(checker);
+    for (uint32_t i = 0; i < whole_key_count(checker); i++) {
+        const raw_key key = raw_key_at(checker, i);
         if (i > 0 && key.id <= before)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                     tz_expecting(at_key(checker, i), (uint64_t)before + 1, key.id),
-                     "key %s (%u) is not in ascending order", name_of(key.id), key.id);
-        if (!is_location(key.location))
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                     tz_expecting(at_key(checker, i), TZ_NONE, key.location),
-                     "the location of key %s (%u) is neither 0 nor a tag with keys",
-                     name_of(key.id), key.id);
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                           tz_expecting(at_key_entry(checker, i), (uint64_t)before + 1, key.id),
+                           "key %s (%u) is not in ascending order", checked_key_name(key.id),
+                           key.id);
+        if (!is_key_location(key.location))
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                           tz_expecting(at_key_entry(checker, i), TZ_NONE, key.location),
+                           "the location of key %s (%u) is neither 0 nor a tag with keys",
+                           checked_key_name(key.id), key.id);
         before = key.id;
     }
     return TZ_OK;
@@ -126,94 +130,100 @@ tz_result tz_check_key_directory(tz_checker *checker)
 
 /* ---- where values are ---- */
 
-tz_result tz_check_short_keys(tz_checker *checker)
+tz_result tz_check_short_key_values(tz_checker *checker)
 {
-    if (!begin(checker))
+    if (!begin_key_check(checker))
         return TZ_OK;
-    const uint64_t behind = TZ_KEY_HEADER + (uint64_t)TZ_KEY_ENTRY * key_count(checker);
+    const uint64_t first_value =
+        TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * whole_key_count(checker);
     const uint64_t size = checker->file->geo_tags.directory_count;
-    for (uint32_t i = 0; i < key_count(checker); i++) {
-        const raw_key key = key_at(checker, i);
+    for (uint32_t i = 0; i < whole_key_count(checker); i++) {
+        const raw_key key = raw_key_at(checker, i);
         const uint64_t end = (uint64_t)key.value + key.count;
         if (key.location == 0 && key.count != 1)
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                     tz_expecting(at_key(checker, i), 1, key.count),
-                     "key %s (%u) is stored in the directory, where a key has one value",
-                     name_of(key.id), key.id);
-        if (key.location == TZ_TAG_GEO_KEYS && (key.value < behind || end > size))
-            TZ_FOUND(
-                checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, tz_expecting(at_key(checker, i), size, end),
-                "the values of key %s (%u) are not behind the last key", name_of(key.id), key.id);
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                           tz_expecting(at_key_entry(checker, i), 1, key.count),
+                           "key %s (%u) is stored in the directory, where a key has one value",
+                           checked_key_name(key.id), key.id);
+        if (key.location == TZ_TAG_GEO_KEYS && (key.value < first_value || end > size))
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                           tz_expecting(at_key_entry(checker, i), size, end),
+                           "the values of key %s (%u) are not behind the last key",
+                           checked_key_name(key.id), key.id);
     }
     return TZ_OK;
 }
 
 /* Values in another tag end inside it. */
-static bool check_end(tz_checker *checker, uint32_t index, const raw_key *key, uint64_t size)
+static bool check_values_inside_tag(tz_checker *checker, uint32_t index, const raw_key *key,
+                                    uint64_t size)
 {
     const uint64_t end = (uint64_t)key->value + key->count;
     if (end <= size)
         return true;
-    TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, tz_expecting(at_key(checker, index), size, end),
-             "the values of key %s (%u) end outside tag %s", name_of(key->id), key->id,
-             tz_tag_name(key->location));
+    TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                   tz_expecting(at_key_entry(checker, index), size, end),
+                   "the values of key %s (%u) end outside tag %s", checked_key_name(key->id),
+                   key->id, tz_tag_name(key->location));
     return false;
 }
 
-tz_result tz_check_double_keys(tz_checker *checker)
+tz_result tz_check_double_key_values(tz_checker *checker)
 {
-    if (!begin(checker))
+    if (!begin_key_check(checker))
         return TZ_OK;
-    for (uint32_t i = 0; i < key_count(checker); i++) {
-        const raw_key key = key_at(checker, i);
+    for (uint32_t i = 0; i < whole_key_count(checker); i++) {
+        const raw_key key = raw_key_at(checker, i);
         if (key.location == TZ_TAG_GEO_DOUBLES)
-            (void)check_end(checker, i, &key, checker->file->geo_tags.double_count);
+            (void)check_values_inside_tag(checker, i, &key, checker->file->geo_tags.double_count);
     }
     return TZ_OK;
 }
 
-static void check_text(tz_checker *checker, uint32_t index, const raw_key *key)
+static void check_key_text(tz_checker *checker, uint32_t index, const raw_key *key)
 {
     const char *text = checker->file->geo_tags.ascii + key->value;
     if (key->count == 0 || text[key->count - 1] != '|')
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key(checker, index),
-                 "the text of key %s (%u) does not end in '|'", name_of(key->id), key->id);
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_entry(checker, index),
+                       "the text of key %s (%u) does not end in '|'", checked_key_name(key->id),
+                       key->id);
     if (key->count > 1 && memchr(text, '\0', (size_t)key->count - 1))
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key(checker, index),
-                 "the text of key %s (%u) has a NUL inside", name_of(key->id), key->id);
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_entry(checker, index),
+                       "the text of key %s (%u) has a NUL inside", checked_key_name(key->id),
+                       key->id);
 }
 
-tz_result tz_check_ascii_keys(tz_checker *checker)
+tz_result tz_check_ascii_key_values(tz_checker *checker)
 {
     bool used = false;
-    if (!begin(checker))
+    if (!begin_key_check(checker))
         return TZ_OK;
-    for (uint32_t i = 0; i < key_count(checker); i++) {
-        const raw_key key = key_at(checker, i);
+    for (uint32_t i = 0; i < whole_key_count(checker); i++) {
+        const raw_key key = raw_key_at(checker, i);
         if (key.location != TZ_TAG_GEO_ASCII)
             continue;
         used = true;
-        if (check_end(checker, i, &key, checker->file->geo_tags.ascii_size) &&
+        if (check_values_inside_tag(checker, i, &key, checker->file->geo_tags.ascii_size) &&
             checker->file->geo_tags.ascii)
-            check_text(checker, i, &key);
+            check_key_text(checker, i, &key);
     }
     if (!used && checker->file->geo_tags.ascii)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
-                 tz_at_tag(TZ_TAG_GEO_ASCII, checker->info->levels[0].ifd_offset),
-                 "no key uses the texts of the tag");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+                       tz_at_tag(TZ_TAG_GEO_ASCII, checker->info->levels[0].ifd_offset),
+                       "no key uses the texts of the tag");
     return TZ_OK;
 }
 
 /* ---- single keys ---- */
 
-static uint16_t type_at(uint16_t location)
+static uint16_t type_at_location(uint16_t location)
 {
     if (location == TZ_TAG_GEO_DOUBLES)
         return TZ_TYPE_DOUBLE;
     return location == TZ_TAG_GEO_ASCII ? TZ_TYPE_ASCII : TZ_TYPE_SHORT;
 }
 
-static bool is_one_of(uint16_t id, const uint16_t *list)
+static bool is_listed_key(uint16_t id, const uint16_t *list)
 {
     for (; *list != 0; list++)
         if (*list == id)
@@ -222,124 +232,128 @@ static bool is_one_of(uint16_t id, const uint16_t *list)
 }
 
 /* The types of some keys; a check without any of them does not apply. */
-static bool check_types(tz_checker *checker, const uint16_t *ids)
+static bool check_key_types(tz_checker *checker, const uint16_t *ids)
 {
     bool any = false;
-    if (!begin(checker))
+    if (!begin_key_check(checker))
         return false;
-    for (uint32_t i = 0; i < key_count(checker); i++) {
-        const raw_key key = key_at(checker, i);
+    for (uint32_t i = 0; i < whole_key_count(checker); i++) {
+        const raw_key key = raw_key_at(checker, i);
         const uint16_t wanted = tz_geo_key_type(key.id);
-        if (!is_one_of(key.id, ids))
+        if (!is_listed_key(key.id, ids))
             continue;
         any = true;
-        if (wanted != type_at(key.location))
-            TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                     tz_expecting(at_key(checker, i), wanted, type_at(key.location)),
-                     "key %s (%u) has the wrong type", name_of(key.id), key.id);
+        if (wanted != type_at_location(key.location))
+            TZ_ADD_FINDING(
+                checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                tz_expecting(at_key_entry(checker, i), wanted, type_at_location(key.location)),
+                "key %s (%u) has the wrong type", checked_key_name(key.id), key.id);
     }
     if (!any)
         (void)tz_checker_skip(checker, "the image has no such keys");
     return any;
 }
 
-static tz_location at_id(const tz_checker *checker, uint16_t id)
+static tz_location at_key_id(const tz_checker *checker, uint16_t id)
 {
-    for (uint32_t i = 0; i < key_count(checker); i++)
-        if (key_at(checker, i).id == id)
-            return at_key(checker, i);
-    return at_header(checker, 0);
+    for (uint32_t i = 0; i < whole_key_count(checker); i++)
+        if (raw_key_at(checker, i).id == id)
+            return at_key_entry(checker, i);
+    return at_key_header(checker, 0);
 }
 
 /* A SHORT of 0 means "left out". */
-static bool has_key(const tz_checker *checker, uint16_t id)
+static bool has_key_set(const tz_checker *checker, uint16_t id)
 {
     const tz_geo_key *key = tz_geo_find_key(&checker->info->geo, id);
     return key && key->count > 0 && (key->type != TZ_TYPE_SHORT || key->value.shorts[0] != 0);
 }
 
 /* When key has this value, one of the others must be there. */
-typedef struct key_need {
+typedef struct standard_requirement {
     uint16_t key;
     uint16_t value;
     uint16_t one_of[2];
-} key_need;
+} standard_requirement;
 
-static void check_needs(tz_checker *checker, const key_need *needs, size_t count)
+static void check_requirements(tz_checker *checker, const standard_requirement *requirements,
+                               size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const key_need *need = &needs[i];
-        if (tz_geo_short(&checker->info->geo, need->key, 0) != need->value ||
-            has_key(checker, need->one_of[0]) ||
-            (need->one_of[1] != 0 && has_key(checker, need->one_of[1])))
+        const standard_requirement *requirement = &requirements[i];
+        if (tz_geo_short(&checker->info->geo, requirement->key, 0) != requirement->value ||
+            has_key_set(checker, requirement->one_of[0]) ||
+            (requirement->one_of[1] != 0 && has_key_set(checker, requirement->one_of[1])))
             continue;
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_id(checker, need->key),
-                 "key %s (%u) is %u, which needs key %s (%u)", name_of(need->key), need->key,
-                 need->value, name_of(need->one_of[0]), need->one_of[0]);
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_id(checker, requirement->key),
+                       "key %s (%u) is %u, which needs key %s (%u)",
+                       checked_key_name(requirement->key), requirement->key, requirement->value,
+                       checked_key_name(requirement->one_of[0]), requirement->one_of[0]);
     }
 }
-#define CHECK_NEEDS(checker, needs)                                                                \
-    check_needs((checker), (needs), sizeof(needs) / sizeof(needs)[0])
+#define CHECK_REQUIREMENTS(checker, requirements)                                                  \
+    check_requirements((checker), (requirements), sizeof(requirements) / sizeof(requirements)[0])
 
-static void find_reserved(tz_checker *checker, uint16_t id, uint16_t first, uint16_t last)
+static void check_not_reserved(tz_checker *checker, uint16_t id, uint16_t first, uint16_t last)
 {
     const uint16_t value = tz_geo_short(&checker->info->geo, id, 0);
     if (value >= first && value <= last)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_expecting(at_id(checker, id), TZ_NONE, value),
-                 "key %s (%u) has a reserved value", name_of(id), id);
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_id(checker, id), TZ_NONE, value),
+                       "key %s (%u) has a reserved value", checked_key_name(id), id);
 }
 
 tz_result tz_check_raster_type(tz_checker *checker)
 {
     static const uint16_t ids[] = {TZ_KEY_RASTER_TYPE, 0};
-    if (!check_types(checker, ids))
+    if (!check_key_types(checker, ids))
         return TZ_OK;
     const uint16_t value = tz_geo_short(&checker->info->geo, TZ_KEY_RASTER_TYPE, 1);
-    find_reserved(checker, TZ_KEY_RASTER_TYPE, 3, 32766);
+    check_not_reserved(checker, TZ_KEY_RASTER_TYPE, 3, 32766);
     if (value == 0 || value >= TZ_GEO_USER_DEFINED)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
-                 tz_expecting(at_id(checker, TZ_KEY_RASTER_TYPE), 1, value),
-                 "a raster type that is neither area nor point is discouraged");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_id(checker, TZ_KEY_RASTER_TYPE), 1, value),
+                       "a raster type that is neither area nor point is discouraged");
     return TZ_OK;
 }
 
 tz_result tz_check_model_type(tz_checker *checker)
 {
     static const uint16_t ids[] = {TZ_KEY_MODEL_TYPE, 0};
-    static const key_need needs[] = {
+    static const standard_requirement requirements[] = {
         {TZ_KEY_MODEL_TYPE, 1, {TZ_KEY_PROJECTED_CRS}},
         {TZ_KEY_MODEL_TYPE, 2, {TZ_KEY_GEODETIC_CRS}},
         {TZ_KEY_MODEL_TYPE, 3, {TZ_KEY_GEODETIC_CRS}},
         {TZ_KEY_MODEL_TYPE, TZ_GEO_USER_DEFINED, {TZ_KEY_CITATION}},
     };
-    if (!begin(checker))
+    if (!begin_key_check(checker))
         return TZ_OK;
-    if (!check_types(checker, ids)) {
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_header(checker, 3),
-                 "key GTModelTypeGeoKey (%u) is missing", TZ_KEY_MODEL_TYPE);
+    if (!check_key_types(checker, ids)) {
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_header(checker, 3),
+                       "key GTModelTypeGeoKey (%u) is missing", TZ_KEY_MODEL_TYPE);
         checker->check->note = NULL;
     }
-    find_reserved(checker, TZ_KEY_MODEL_TYPE, 4, 32766);
-    CHECK_NEEDS(checker, needs);
+    check_not_reserved(checker, TZ_KEY_MODEL_TYPE, 4, 32766);
+    CHECK_REQUIREMENTS(checker, requirements);
     return TZ_OK;
 }
 
 /* Codes below 1024 are reserved, those above 32767 private. */
-static void check_code(tz_checker *checker, uint16_t id)
+static void check_crs_code(tz_checker *checker, uint16_t id)
 {
     const uint16_t value = tz_geo_short(&checker->info->geo, id, 0);
-    find_reserved(checker, id, 1, 1023);
+    check_not_reserved(checker, id, 1, 1023);
     if (value > TZ_GEO_USER_DEFINED)
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
-                 tz_expecting(at_id(checker, id), TZ_GEO_USER_DEFINED, value),
-                 "key %s (%u) has a private code, which only its author knows", name_of(id), id);
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_id(checker, id), TZ_GEO_USER_DEFINED, value),
+                       "key %s (%u) has a private code, which only its author knows",
+                       checked_key_name(id), id);
 }
 
 tz_result tz_check_crs_codes(tz_checker *checker)
 {
     static const uint16_t ids[] = {TZ_KEY_PROJECTED_CRS, TZ_KEY_GEODETIC_CRS, 0};
-    static const key_need needs[] = {
+    static const standard_requirement requirements[] = {
         {TZ_KEY_PROJECTED_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJECTED_CITATION}},
         {TZ_KEY_PROJECTED_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEODETIC_CRS}},
         {TZ_KEY_PROJECTED_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJECTION}},
@@ -349,65 +363,65 @@ tz_result tz_check_crs_codes(tz_checker *checker)
          TZ_GEO_USER_DEFINED,
          {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_KEY_GEOG_LINEAR_UNITS}},
     };
-    if (!check_types(checker, ids))
+    if (!check_key_types(checker, ids))
         return TZ_OK;
-    check_code(checker, TZ_KEY_PROJECTED_CRS);
-    check_code(checker, TZ_KEY_GEODETIC_CRS);
-    CHECK_NEEDS(checker, needs);
+    check_crs_code(checker, TZ_KEY_PROJECTED_CRS);
+    check_crs_code(checker, TZ_KEY_GEODETIC_CRS);
+    CHECK_REQUIREMENTS(checker, requirements);
     return TZ_OK;
 }
 
-tz_result tz_check_vertical(tz_checker *checker)
+tz_result tz_check_vertical_keys(tz_checker *checker)
 {
     static const uint16_t ids[] = {TZ_KEY_VERTICAL, TZ_KEY_VERTICAL_DATUM, 0};
-    static const key_need needs[] = {
+    static const standard_requirement requirements[] = {
         {TZ_KEY_VERTICAL, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_CITATION}},
         {TZ_KEY_VERTICAL, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_UNITS}},
         {TZ_KEY_VERTICAL, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_DATUM}},
         {TZ_KEY_VERTICAL_DATUM, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_CITATION}},
     };
-    if (!check_types(checker, ids))
+    if (!check_key_types(checker, ids))
         return TZ_OK;
     const uint16_t minor = checker->file->geo_tags.directory[2];
     if (minor == 0)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                 tz_expecting(at_header(checker, 2), 1, minor),
-                 "vertical keys need minor revision 1");
-    check_code(checker, TZ_KEY_VERTICAL);
-    check_code(checker, TZ_KEY_VERTICAL_DATUM);
-    CHECK_NEEDS(checker, needs);
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_header(checker, 2), 1, minor),
+                       "vertical keys need minor revision 1");
+    check_crs_code(checker, TZ_KEY_VERTICAL);
+    check_crs_code(checker, TZ_KEY_VERTICAL_DATUM);
+    CHECK_REQUIREMENTS(checker, requirements);
     return TZ_OK;
 }
 
-tz_result tz_check_citations(tz_checker *checker)
+tz_result tz_check_citation_keys(tz_checker *checker)
 {
     static const uint16_t ids[] = {TZ_KEY_CITATION, TZ_KEY_GEODETIC_CITATION,
                                    TZ_KEY_PROJECTED_CITATION, TZ_KEY_VERTICAL_CITATION, 0};
-    (void)check_types(checker, ids);
+    (void)check_key_types(checker, ids);
     return TZ_OK;
 }
 
-tz_result tz_check_units(tz_checker *checker)
+tz_result tz_check_unit_keys(tz_checker *checker)
 {
     static const uint16_t ids[] = {
         TZ_KEY_GEOG_LINEAR_UNITS,      TZ_KEY_GEOG_LINEAR_UNIT_SIZE, TZ_KEY_GEOG_ANGULAR_UNITS,
         TZ_KEY_GEOG_ANGULAR_UNIT_SIZE, TZ_KEY_GEOG_AZIMUTH_UNITS,    TZ_KEY_PROJ_LINEAR_UNITS,
         TZ_KEY_PROJ_LINEAR_UNIT_SIZE,  TZ_KEY_VERTICAL_UNITS,        0};
-    static const key_need needs[] = {
+    static const standard_requirement requirements[] = {
         {TZ_KEY_GEOG_LINEAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEOG_LINEAR_UNIT_SIZE}},
         {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEOG_ANGULAR_UNIT_SIZE}},
         {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEODETIC_CITATION}},
         {TZ_KEY_PROJ_LINEAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJ_LINEAR_UNIT_SIZE}},
         {TZ_KEY_PROJ_LINEAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJECTED_CITATION}},
     };
-    if (!check_types(checker, ids))
+    if (!check_key_types(checker, ids))
         return TZ_OK;
-    find_reserved(checker, TZ_KEY_VERTICAL_UNITS, TZ_GEO_USER_DEFINED, TZ_GEO_USER_DEFINED);
-    CHECK_NEEDS(checker, needs);
+    check_not_reserved(checker, TZ_KEY_VERTICAL_UNITS, TZ_GEO_USER_DEFINED, TZ_GEO_USER_DEFINED);
+    CHECK_REQUIREMENTS(checker, requirements);
     return TZ_OK;
 }
 
-tz_result tz_check_datum(tz_checker *checker)
+tz_result tz_check_datum_keys(tz_checker *checker)
 {
     static const uint16_t ids[] = {TZ_KEY_DATUM,
                                    TZ_KEY_PRIME_MERIDIAN,
@@ -417,29 +431,29 @@ tz_result tz_check_datum(tz_checker *checker)
                                    TZ_KEY_INV_FLATTENING,
                                    TZ_KEY_PRIME_MERIDIAN_LONGITUDE,
                                    0};
-    static const key_need needs[] = {
+    static const standard_requirement requirements[] = {
         {TZ_KEY_DATUM, TZ_GEO_USER_DEFINED, {TZ_KEY_GEODETIC_CITATION}},
         {TZ_KEY_DATUM, TZ_GEO_USER_DEFINED, {TZ_KEY_ELLIPSOID}},
         {TZ_KEY_PRIME_MERIDIAN, TZ_GEO_USER_DEFINED, {TZ_KEY_PRIME_MERIDIAN_LONGITUDE}},
         {TZ_KEY_ELLIPSOID, TZ_GEO_USER_DEFINED, {TZ_KEY_SEMI_MAJOR_AXIS}},
         {TZ_KEY_ELLIPSOID, TZ_GEO_USER_DEFINED, {TZ_KEY_INV_FLATTENING, TZ_KEY_SEMI_MINOR_AXIS}},
     };
-    if (!check_types(checker, ids))
+    if (!check_key_types(checker, ids))
         return TZ_OK;
-    CHECK_NEEDS(checker, needs);
+    CHECK_REQUIREMENTS(checker, requirements);
     return TZ_OK;
 }
 
-tz_result tz_check_projection(tz_checker *checker)
+tz_result tz_check_projection_keys(tz_checker *checker)
 {
     static const uint16_t ids[] = {3074, 3075, 3078, 3079, 3080, 3081, 3082, 3083, 3084, 3085, 3086,
                                    3087, 3088, 3089, 3090, 3091, 3092, 3093, 3094, 3095, 0};
-    static const key_need needs[] = {
+    static const standard_requirement requirements[] = {
         {TZ_KEY_PROJECTION, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJ_METHOD}},
     };
-    if (!check_types(checker, ids))
+    if (!check_key_types(checker, ids))
         return TZ_OK;
-    find_reserved(checker, TZ_KEY_PROJ_METHOD, 28, 32766);
-    CHECK_NEEDS(checker, needs);
+    check_not_reserved(checker, TZ_KEY_PROJ_METHOD, 28, 32766);
+    CHECK_REQUIREMENTS(checker, requirements);
     return TZ_OK;
 }

@@ -6,15 +6,15 @@
 #include "base/mem.h"
 #include "validate/checker.h"
 
-enum { TILES_AT_ONCE = 64, SHARING = 4 };
+enum { TILES_AT_ONCE = 64, MAX_SHARING = 4 };
 #define DEFAULT_MEMORY (UINT64_C(256) << 20)
 
 /* Tiles that wait to be decoded together. */
-typedef struct batch {
+typedef struct checked_tile_batch {
     uint32_t level;
     const tz_layer *layer;
     uint8_t *memory;
-    uint64_t room;
+    uint64_t capacity;
     uint64_t used;
     size_t count;
     tz_item items[TILES_AT_ONCE];
@@ -22,70 +22,70 @@ typedef struct batch {
     tz_outcome outcomes[TILES_AT_ONCE];
     tz_tile_status status[TILES_AT_ONCE];
     uint64_t input; /* bytes of all tiles so far */
-} batch;
+} checked_tile_batch;
 
-static tz_read_options reading(const tz_checker *checker)
+static tz_read_options validation_read_options(const tz_checker *checker)
 {
-    tz_read_options how = TZ_READ_OPTIONS_INIT;
-    how.threads = checker->options->threads;
-    return how;
+    tz_read_options options = TZ_READ_OPTIONS_INIT;
+    options.threads = checker->options->threads;
+    return options;
 }
 
 /* The tile alone, for the words about what is wrong with it. */
-static tz_result read_alone(tz_checker *checker, const tz_item *item)
+static tz_result read_single_tile(tz_checker *checker, const tz_item *item)
 {
-    const tz_read_options how = reading(checker);
+    const tz_read_options options = validation_read_options(checker);
     tz_item alone = *item;
     tz_error err;
     alone.outcome = NULL;
-    const tz_result result = tz_read(&alone, &how, NULL, &err);
-    return tz_checker_take(checker, result, &err);
+    const tz_result result = tz_read(&alone, &options, NULL, &err);
+    return tz_checker_add_result(checker, result, &err);
 }
 
-static tz_result name_failed(tz_checker *checker, const batch *some)
+static tz_result read_failed_tiles(tz_checker *checker, const checked_tile_batch *batch)
 {
-    for (size_t i = 0; i < some->count; i++)
-        if (some->status[i].result != TZ_OK)
-            TZ_TRY(read_alone(checker, &some->items[i]));
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->status[i].result != TZ_OK)
+            TZ_TRY(read_single_tile(checker, &batch->items[i]));
     return TZ_OK;
 }
 
-static tz_result each_alone(tz_checker *checker, const batch *some)
+static tz_result read_each_tile(tz_checker *checker, const checked_tile_batch *batch)
 {
-    for (size_t i = 0; i < some->count; i++)
-        TZ_TRY(read_alone(checker, &some->items[i]));
+    for (size_t i = 0; i < batch->count; i++)
+        TZ_TRY(read_single_tile(checker, &batch->items[i]));
     return TZ_OK;
 }
 
-static tz_result decode(tz_checker *checker, batch *some)
+static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batch)
 {
-    const tz_read_options how = reading(checker);
+    const tz_read_options options = validation_read_options(checker);
     tz_report report;
     tz_error err;
-    if (some->count == 0)
+    if (batch->count == 0)
         return TZ_OK;
-    memset(some->status, 0, sizeof some->status);
-    const tz_result result = tz_read_batch(some->items, some->count, &how, &report, &err);
-    if (result != TZ_OK && !tz_is_defect(result))
-        return tz_checker_take(checker, result, &err);
+    memset(batch->status, 0, sizeof batch->status);
+    const tz_result result = tz_read_batch(batch->items, batch->count, &options, &report, &err);
+    if (result != TZ_OK && !tz_is_file_defect(result))
+        return tz_checker_add_result(checker, result, &err);
     if (result != TZ_OK)
-        TZ_TRY(each_alone(checker, some));
+        TZ_TRY(read_each_tile(checker, batch));
     else if (report.tiles_failed > 0)
-        TZ_TRY(name_failed(checker, some));
+        TZ_TRY(read_failed_tiles(checker, batch));
     for (uint32_t i = 0; result == TZ_OK && i < report.warning_count; i++)
-        tz_checker_found(checker, TZ_CHECK_WARNING, &report.warnings[i]);
-    checker->tiles_decoded += some->count;
-    some->count = 0;
-    some->used = 0;
+        tz_checker_add_finding(checker, TZ_CHECK_WARNING, &report.warnings[i]);
+    checker->tiles_decoded += batch->count;
+    batch->count = 0;
+    batch->used = 0;
     return TZ_OK;
 }
 
 /* The part of the image that a tile covers. */
-static tz_window window_of(const tz_level *shape, uint64_t tile)
+static tz_window checked_tile_window(const tz_level *shape, uint64_t tile)
 {
-    const uint64_t place = tile % ((uint64_t)shape->tiles_across * shape->tiles_down);
-    const uint64_t column = place % shape->tiles_across * shape->tile_width;
-    const uint64_t row = place / shape->tiles_across * shape->tile_height;
+    const uint64_t tile_index = tile % ((uint64_t)shape->tiles_across * shape->tiles_down);
+    const uint64_t column = tile_index % shape->tiles_across * shape->tile_width;
+    const uint64_t row = tile_index / shape->tiles_across * shape->tile_height;
     const uint64_t across = shape->width - column;
     const uint64_t down = shape->height - row;
     return (tz_window){
@@ -97,108 +97,114 @@ static tz_window window_of(const tz_level *shape, uint64_t tile)
 }
 
 /* TZ_NONE when it does not fit 64 bits. */
-static uint64_t bytes_of(const tz_window *window, uint32_t bands, tz_dtype dtype)
+static uint64_t window_bytes(const tz_window *window, uint32_t bands, tz_dtype dtype)
 {
     return tz_mul_capped(tz_mul_capped((uint64_t)window->width * window->height, bands),
                          tz_dtype_size(dtype));
 }
 
-static void put(tz_checker *checker, batch *some, uint64_t tile, const tz_window *window,
-                uint64_t bytes)
+static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, uint64_t tile,
+                              const tz_window *window, uint64_t bytes)
 {
-    const tz_layer *layer = some->layer;
-    const size_t i = some->count++;
-    const uint64_t places = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
-    const bool apart = layer->tables.planar == 2;
-    some->bands[i] = apart ? (uint32_t)(tile / places) : 0;
-    some->outcomes[i] = (tz_outcome){.tiles = &some->status[i], .tile_room = 1};
-    some->items[i] = (tz_item){.file = checker->file,
-                               .level = some->level,
-                               .window = *window,
-                               .bands = apart ? &some->bands[i] : NULL,
-                               .band_count = apart ? 1 : 0,
-                               .into = {.data = some->memory + some->used,
-                                        .dtype = layer->tables.dtype,
-                                        .bands = apart ? 1 : layer->shape.samples,
-                                        .height = window->height,
-                                        .width = window->width},
-                               .outcome = &some->outcomes[i]};
-    some->used += bytes + (16 - bytes % 16) % 16;
+    const tz_layer *layer = batch->layer;
+    const size_t i = batch->count++;
+    const uint64_t tiles_per_band = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
+    const bool separate = layer->tables.planar == 2;
+    batch->bands[i] = separate ? (uint32_t)(tile / tiles_per_band) : 0;
+    batch->outcomes[i] = (tz_outcome){.tiles = &batch->status[i], .tile_room = 1};
+    batch->items[i] = (tz_item){.file = checker->file,
+                                .level = batch->level,
+                                .window = *window,
+                                .bands = separate ? &batch->bands[i] : NULL,
+                                .band_count = separate ? 1 : 0,
+                                .into = {.data = batch->memory + batch->used,
+                                         .dtype = layer->tables.dtype,
+                                         .bands = separate ? 1 : layer->shape.samples,
+                                         .height = window->height,
+                                         .width = window->width},
+                                .outcome = &batch->outcomes[i]};
+    batch->used += bytes + (16 - bytes % 16) % 16;
 }
 
 /* Room for the largest tile, and for several where they are small. */
-static tz_result make_room(tz_checker *checker, batch *some, uint64_t bytes)
+static tz_result grow_batch_memory(tz_checker *checker, checked_tile_batch *batch, uint64_t bytes)
 {
     const uint64_t allowed =
         checker->options->max_memory ? checker->options->max_memory : DEFAULT_MEMORY;
     const uint64_t wanted = tz_mul_capped(bytes + 16, TILES_AT_ONCE);
-    const uint64_t room = bytes + 16 > allowed ? bytes + 16 : wanted < allowed ? wanted : allowed;
+    const uint64_t capacity = bytes + 16 > allowed ? bytes + 16
+                              : wanted < allowed   ? wanted
+                                                   : allowed;
     size_t size = 0;
-    TZ_TRY(decode(checker, some));
-    tz_free(some->memory);
-    some->room = 0;
-    some->memory = tz_to_size(room, &size) ? tz_alloc(size) : NULL;
-    if (!some->memory)
-        return tz_fail_nomem(&checker->ctx, room);
-    some->room = room;
+    TZ_TRY(decode_tile_batch(checker, batch));
+    tz_free(batch->memory);
+    batch->capacity = 0;
+    batch->memory = tz_to_size(capacity, &size) ? tz_alloc(size) : NULL;
+    if (!batch->memory)
+        return tz_fail_nomem(&checker->ctx, capacity);
+    batch->capacity = capacity;
     return TZ_OK;
 }
 
 /* Tiles that share their data could make a small file cost any time. */
-static bool is_too_much(tz_checker *checker, batch *some, const tz_tile_view *view)
+static bool exceeds_shared_data_limit(tz_checker *checker, checked_tile_batch *batch,
+                                      const tz_checked_tile *view)
 {
     const uint64_t size = checker->info->file_size;
-    const uint64_t most = tz_mul_capped(size, SHARING);
-    const bool before = some->input > most;
-    some->input = tz_add_capped(some->input, view->span.size);
-    if (some->input <= most)
+    const uint64_t max_input = tz_mul_capped(size, MAX_SHARING);
+    const bool before = batch->input > max_input;
+    batch->input = tz_add_capped(batch->input, view->span.size);
+    if (batch->input <= max_input)
         return false;
     if (!before)
-        TZ_FOUND(
+        TZ_ADD_FINDING(
             checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-            tz_expecting(tz_at_tile(view->level, view->tile, view->span.offset), size, some->input),
+            tz_expecting(tz_at_tile(view->level, view->tile, view->span.offset), size,
+                         batch->input),
             "the tiles share their data and would be larger than the file; the rest was not "
             "decoded");
     return true;
 }
 
-static tz_result visit(tz_checker *checker, const tz_tile_view *view, void *user)
+static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
-    batch *some = user;
+    checked_tile_batch *batch = user;
     tz_error err;
     tz_tile_span span = view->span;
-    const tz_layer *layer = some->layer;
-    const tz_window window = window_of(&layer->shape, view->tile);
+    const tz_layer *layer = batch->layer;
+    const tz_window window = checked_tile_window(&layer->shape, view->tile);
     const uint32_t bands = layer->tables.planar == 2 ? 1 : layer->shape.samples;
-    const uint64_t bytes = bytes_of(&window, bands, layer->tables.dtype);
-    if (tz_tile_check(checker->file, view->level, layer, view->tile, &span, NULL, &err) != TZ_OK)
-        return tz_is_defect(err.result) ? TZ_OK : tz_checker_take(checker, err.result, &err);
-    if (is_too_much(checker, some, view))
+    const uint64_t bytes = window_bytes(&window, bands, layer->tables.dtype);
+    if (tz_tile_check_span(checker->file, view->level, layer, view->tile, &span, NULL, &err) !=
+        TZ_OK)
+        return tz_is_file_defect(err.result) ? TZ_OK
+                                             : tz_checker_add_result(checker, err.result, &err);
+    if (exceeds_shared_data_limit(checker, batch, view))
         return TZ_OK;
     if (bytes > checker->file->limits.max_image_bytes) {
-        TZ_FOUND(checker, TZ_CHECK_WARNING, TZ_CAUSE_LIMIT,
-                 tz_expecting(tz_at_tile(view->level, view->tile, view->span.offset),
-                              checker->file->limits.max_image_bytes, bytes),
-                 "the tile is too large to be decoded at once");
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LIMIT,
+                       tz_expecting(tz_at_tile(view->level, view->tile, view->span.offset),
+                                    checker->file->limits.max_image_bytes, bytes),
+                       "the tile is too large to be decoded at once");
         return TZ_OK;
     }
-    if (some->count == TILES_AT_ONCE || some->used + bytes > some->room)
-        TZ_TRY(decode(checker, some));
-    if (bytes > some->room)
-        TZ_TRY(make_room(checker, some, bytes));
-    put(checker, some, view->tile, &window, bytes);
+    if (batch->count == TILES_AT_ONCE || batch->used + bytes > batch->capacity)
+        TZ_TRY(decode_tile_batch(checker, batch));
+    if (bytes > batch->capacity)
+        TZ_TRY(grow_batch_memory(checker, batch, bytes));
+    add_tile_to_batch(checker, batch, view->tile, &window, bytes);
     return TZ_OK;
 }
 
-static tz_result decode_layers(tz_checker *checker, batch *some)
+static tz_result decode_layers(tz_checker *checker, checked_tile_batch *batch)
 {
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
-        if (!tz_checker_layer(checker, i, &layer, &some->level) || !layer.shape.readable)
+        if (!tz_checker_layer(checker, i, &layer, &batch->level) || !layer.shape.readable)
             continue;
-        some->layer = &layer;
-        TZ_TRY(tz_each_tile(checker, some->level, &layer, visit, some));
-        TZ_TRY(decode(checker, some));
+        batch->layer = &layer;
+        TZ_TRY(tz_checker_visit_tiles(checker, batch->level, &layer, visit_tile_to_decode, batch));
+        TZ_TRY(decode_tile_batch(checker, batch));
     }
     return TZ_OK;
 }
@@ -207,11 +213,11 @@ tz_result tz_check_pixels(tz_checker *checker)
 {
     if (!checker->options->full)
         return tz_checker_skip(checker, "asked for with full only");
-    batch *some = tz_alloc_zeroed(1, sizeof *some);
-    if (!some)
-        return tz_fail_nomem(&checker->ctx, sizeof *some);
-    const tz_result result = decode_layers(checker, some);
-    tz_free(some->memory);
-    tz_free(some);
+    checked_tile_batch *batch = tz_alloc_zeroed(1, sizeof *batch);
+    if (!batch)
+        return tz_fail_nomem(&checker->ctx, sizeof *batch);
+    const tz_result result = decode_layers(checker, batch);
+    tz_free(batch->memory);
+    tz_free(batch);
     return result;
 }

@@ -7,18 +7,18 @@
 
 #include "base/mem.h"
 #include "io/source.h"
-#include "tiff/bytes.h"
+#include "tiff/byte_order.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-static tz_result each_layer(tz_checker *checker, tz_tile_visit visit, void *user)
+static tz_result visit_tiles_of_all_layers(tz_checker *checker, tz_tile_visitor visit, void *user)
 {
     tz_checker_note_sample(checker);
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (tz_checker_own_layer(checker, i, &layer, &level))
-            TZ_TRY(tz_each_tile(checker, level, &layer, visit, user));
+            TZ_TRY(tz_checker_visit_tiles(checker, level, &layer, visit, user));
     }
     return TZ_OK;
 }
@@ -30,29 +30,29 @@ static const tz_container *main_file(const tz_checker *checker)
 
 /* ---- where tiles are ---- */
 
-static tz_result visit_span(tz_checker *checker, const tz_tile_view *view, void *user)
+static tz_result visit_tile_span(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     tz_tile_span span = view->span;
     tz_warnings warnings = {0};
     tz_error err;
     (void)user;
-    const tz_result result =
-        tz_tile_check(checker->file, view->level, view->layer, view->tile, &span, &warnings, &err);
+    const tz_result result = tz_tile_check_span(checker->file, view->level, view->layer, view->tile,
+                                                &span, &warnings, &err);
     for (uint32_t i = 0; i < warnings.count; i++)
-        tz_checker_found(checker, TZ_CHECK_WARNING, &warnings.list[i]);
+        tz_checker_add_finding(checker, TZ_CHECK_WARNING, &warnings.list[i]);
     tz_warnings_deinit(&warnings);
-    return tz_checker_take(checker, result, &err);
+    return tz_checker_add_result(checker, result, &err);
 }
 
 tz_result tz_check_tile_spans(tz_checker *checker)
 {
-    return each_layer(checker, visit_span, NULL);
+    return visit_tiles_of_all_layers(checker, visit_tile_span, NULL);
 }
 
 /* One finding for each level that was cut off. */
 tz_result tz_check_file_end(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         tz_error err;
@@ -60,51 +60,52 @@ tz_result tz_check_file_end(tz_checker *checker)
             continue;
         const tz_result result = tz_level_check_end(checker->file, level, &err);
         if (result != TZ_OK && err.cause == TZ_CAUSE_TRUNCATED)
-            tz_checker_found(checker, TZ_CHECK_FAIL, &err);
-        else if (!tz_is_defect(result)) /* else said by tiff.tile-spans */
-            TZ_TRY(tz_checker_take(checker, result, &err));
+            tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
+        else if (!tz_is_file_defect(result)) /* else said by tiff.tile-spans */
+            TZ_TRY(tz_checker_add_result(checker, result, &err));
     }
     return TZ_OK;
 }
 
 /* A table may leave sizes to the leaders, or to the layout; *span is then what they say. */
-static tz_result complete(tz_checker *checker, const tz_tile_view *view, tz_tile_span *span)
+static tz_result complete_tile_span(tz_checker *checker, const tz_checked_tile *view,
+                                    tz_tile_span *span)
 {
     tz_error err;
     *span = view->span;
     if (span->size != 0)
         return TZ_OK;
     const tz_result result =
-        tz_tile_check(checker->file, view->level, view->layer, view->tile, span, NULL, &err);
-    return tz_is_defect(result) ? TZ_OK : tz_checker_take(checker, result, &err);
+        tz_tile_check_span(checker->file, view->level, view->layer, view->tile, span, NULL, &err);
+    return tz_is_file_defect(result) ? TZ_OK : tz_checker_add_result(checker, result, &err);
 }
 
 /* ---- leaders and trailers ---- */
 
 /* Nothing is promised, or no longer. */
-static const char *why_no_promise(const tz_checker *checker, bool promised)
+static const char *why_not_promised(const tz_checker *checker, bool promised)
 {
     if (!checker->info->ghost.present)
         return "the file has no ghost area";
     return promised ? NULL : "the ghost area does not promise it";
 }
 
-static tz_result read_at(tz_checker *checker, uint64_t offset, size_t size, void *dst)
+static tz_result read_main_file(tz_checker *checker, uint64_t offset, size_t size, void *dst)
 {
     return tz_source_read(main_file(checker)->source, offset, size, dst, &checker->ctx);
 }
 
-static tz_result visit_leader(tz_checker *checker, const tz_tile_view *view, void *user)
+static tz_result visit_leader(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const uint64_t offset = view->span.offset;
     uint8_t bytes[4];
     (void)user;
     if (offset < 4 || !tz_inside(main_file(checker), offset - 4, 4))
         return TZ_OK; /* said by tiff.tile-spans */
-    TZ_TRY(read_at(checker, offset - 4, 4, bytes));
-    const uint64_t size = tz_load_u32(bytes, false);
+    TZ_TRY(read_main_file(checker, offset - 4, 4, bytes));
+    const uint64_t size = tz_read_endian_u32(bytes, false);
     if (size != view->span.size && view->span.size != 0)
-        TZ_FOUND(
+        TZ_ADD_FINDING(
             checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
             tz_expecting(tz_at_tile(view->level, view->tile, offset - 4), view->span.size, size),
             "the size in the leader is not the tile's");
@@ -113,12 +114,13 @@ static tz_result visit_leader(tz_checker *checker, const tz_tile_view *view, voi
 
 tz_result tz_check_leaders(tz_checker *checker)
 {
-    const char *why = why_no_promise(checker, checker->info->ghost.leaders);
-    return why ? tz_checker_skip(checker, why) : each_layer(checker, visit_leader, NULL);
+    const char *why = why_not_promised(checker, checker->info->ghost.leaders);
+    return why ? tz_checker_skip(checker, why)
+               : visit_tiles_of_all_layers(checker, visit_leader, NULL);
 }
 
 /* A tile of one to three bytes is filled up with zeros. */
-static tz_result visit_trailer(tz_checker *checker, const tz_tile_view *view, void *user)
+static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const uint64_t size = view->span.size;
     const size_t tail = size < 4 ? (size_t)size : 4;
@@ -131,24 +133,26 @@ static tz_result visit_trailer(tz_checker *checker, const tz_tile_view *view, vo
         return TZ_OK;
     const tz_location place = tz_at_tile(view->level, view->tile, end);
     if (!tz_inside(main_file(checker), end, 4)) {
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                 tz_expecting(place, 4, main_file(checker)->size - end),
-                 "the file ends within the trailer");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                       tz_expecting(place, 4, main_file(checker)->size - end),
+                       "the file ends within the trailer");
         return TZ_OK;
     }
-    TZ_TRY(read_at(checker, end - tail, tail + 4, bytes));
+    TZ_TRY(read_main_file(checker, end - tail, tail + 4, bytes));
     memcpy(last, bytes, tail);
     if (memcmp(last, bytes + tail, 4) != 0)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                 tz_expecting(place, tz_load_u32(last, false), tz_load_u32(bytes + tail, false)),
-                 "the trailer does not repeat the tile's last bytes");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                       tz_expecting(place, tz_read_endian_u32(last, false),
+                                    tz_read_endian_u32(bytes + tail, false)),
+                       "the trailer does not repeat the tile's last bytes");
     return TZ_OK;
 }
 
 tz_result tz_check_trailers(tz_checker *checker)
 {
-    const char *why = why_no_promise(checker, checker->info->ghost.trailers);
-    return why ? tz_checker_skip(checker, why) : each_layer(checker, visit_trailer, NULL);
+    const char *why = why_not_promised(checker, checker->info->ghost.trailers);
+    return why ? tz_checker_skip(checker, why)
+               : visit_tiles_of_all_layers(checker, visit_trailer, NULL);
 }
 
 /* ---- the order of tiles ---- */
@@ -158,28 +162,28 @@ typedef struct last_tile {
     uint64_t band_tiles; /* not 0: each band has an order of its own */
 } last_tile;
 
-static void compare_order(tz_checker *checker, uint32_t level, uint64_t tile, uint64_t offset,
-                          last_tile *last)
+static void check_tile_order(tz_checker *checker, uint32_t level, uint64_t tile, uint64_t offset,
+                             last_tile *last)
 {
     if (offset < last->offset)
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                 tz_expecting(tz_at_tile(level, tile, offset), last->offset, offset),
-                 "the tile lies before its predecessor");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                       tz_expecting(tz_at_tile(level, tile, offset), last->offset, offset),
+                       "the tile lies before its predecessor");
     last->offset = offset;
 }
 
-static tz_result visit_order(tz_checker *checker, const tz_tile_view *view, void *user)
+static tz_result visit_tile_order(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     last_tile *last = user;
     if (last->band_tiles != 0 && view->tile % last->band_tiles == 0)
         last->offset = 0;
     if (view->span.offset != 0)
-        compare_order(checker, view->level, view->tile, view->span.offset, last);
+        check_tile_order(checker, view->level, view->tile, view->span.offset, last);
     return TZ_OK;
 }
 
 /* GDAL says BAND in the ghost area of either order, and TILE in its metadata. */
-static bool is_by_tile(const tz_checker *checker)
+static bool is_tile_interleaved(const tz_checker *checker)
 {
     tz_metadata_item item;
     if (checker->info->ghost.interleave == 2)
@@ -191,23 +195,25 @@ static bool is_by_tile(const tz_checker *checker)
 }
 
 /* Stored by tile: all bands of one place, then those of the next. */
-static tz_result order_by_tile(tz_checker *checker, uint32_t level, const tz_layer *layer)
+static tz_result check_tile_interleaved_order(tz_checker *checker, uint32_t level,
+                                              const tz_layer *layer)
 {
-    const uint64_t places = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
+    const uint64_t tiles_per_band = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
     last_tile last = {0};
     if (!tz_layer_has_tables(layer))
         return TZ_OK;
-    for (unsigned part = 0; part < 2; part++) {
+    for (unsigned range = 0; range < 2; range++) {
         uint64_t place, end;
-        for (tz_checker_range(checker, places, part, &place, &end); place < end; place++) {
+        for (tz_checker_sample_range(checker, tiles_per_band, range, &place, &end); place < end;
+             place++) {
             TZ_TRY(tz_checker_progress(checker, layer->shape.samples));
             for (uint64_t band = 0; band < layer->shape.samples; band++) {
-                const uint64_t tile = band * places + place;
+                const uint64_t tile = band * tiles_per_band + place;
                 tz_tile_span span = {0, 0};
                 bool known = false;
                 TZ_TRY(tz_checker_spans(checker, level, layer, tile, 1, &span, &known));
                 if (known && span.offset != 0)
-                    compare_order(checker, level, tile, span.offset, &last);
+                    check_tile_order(checker, level, tile, span.offset, &last);
             }
         }
     }
@@ -216,24 +222,24 @@ static tz_result order_by_tile(tz_checker *checker, uint32_t level, const tz_lay
 
 tz_result tz_check_block_order(tz_checker *checker)
 {
-    const char *why = why_no_promise(checker, checker->info->ghost.row_major);
+    const char *why = why_not_promised(checker, checker->info->ghost.row_major);
     if (why)
         return tz_checker_skip(checker, why);
     tz_checker_note_sample(checker);
-    const bool by_tile = is_by_tile(checker);
-    const bool told = tz_build_feature("expat") || checker->info->ghost.interleave == 2;
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    const bool tile_interleaved = is_tile_interleaved(checker);
+    const bool interleave_known = tz_build_feature("expat") || checker->info->ghost.interleave == 2;
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         last_tile last = {0};
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_own_layer(checker, i, &layer, &level))
             continue;
-        if (layer.tables.planar == 2 && !told)
+        if (layer.tables.planar == 2 && !interleave_known)
             last.band_tiles = (uint64_t)layer.shape.tiles_across * layer.shape.tiles_down;
-        if (layer.tables.planar == 2 && by_tile)
-            TZ_TRY(order_by_tile(checker, level, &layer));
+        if (layer.tables.planar == 2 && tile_interleaved)
+            TZ_TRY(check_tile_interleaved_order(checker, level, &layer));
         else
-            TZ_TRY(tz_each_tile(checker, level, &layer, visit_order, &last));
+            TZ_TRY(tz_checker_visit_tiles(checker, level, &layer, visit_tile_order, &last));
     }
     return TZ_OK;
 }
@@ -246,24 +252,24 @@ typedef struct mask_table {
     uint64_t between; /* bytes from the end of one tile to the next */
 } mask_table;
 
-static tz_result visit_mask(tz_checker *checker, const tz_tile_view *view, void *user)
+static tz_result visit_mask_tile(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const mask_table *mask = user;
     tz_tile_span span = {0, 0};
     tz_tile_span image;
     bool known = false;
-    TZ_TRY(complete(checker, view, &image));
+    TZ_TRY(complete_tile_span(checker, view, &image));
     TZ_TRY(tz_checker_spans(checker, mask->level, &mask->layer, view->tile, 1, &span, &known));
     const uint64_t expected = tz_add_capped(tz_add_capped(image.offset, image.size), mask->between);
     if (known && span.offset != 0 && view->span.offset != 0 && span.offset != expected)
-        TZ_FOUND(
+        TZ_ADD_FINDING(
             checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
             tz_expecting(tz_at_tile(mask->level, view->tile, span.offset), expected, span.offset),
             "the mask's tile does not follow that of the image");
     return TZ_OK;
 }
 
-static tz_result check_mask(tz_checker *checker, uint32_t index)
+static tz_result check_mask_adjacent(tz_checker *checker, uint32_t index)
 {
     const tz_ghost *ghost = &checker->info->ghost;
     mask_table mask = {.between = (ghost->leaders ? 4u : 0u) + (ghost->trailers ? 4u : 0u)};
@@ -277,23 +283,23 @@ static tz_result check_mask(tz_checker *checker, uint32_t index)
         layer.shape.tile_height != mask.layer.shape.tile_height) {
         tz_location place = tz_at_offset(mask.layer.shape.ifd_offset);
         place.level = (int32_t)mask.level;
-        TZ_FOUND(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
-                 "the mask has other tiles than its image");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
+                       "the mask has other tiles than its image");
         return TZ_OK;
     }
     layer.shape.tile_count =
         mask.layer.shape.tile_count; /* of the first band, where stored apart */
-    return tz_each_tile(checker, level, &layer, visit_mask, &mask);
+    return tz_checker_visit_tiles(checker, level, &layer, visit_mask_tile, &mask);
 }
 
 tz_result tz_check_masks_adjacent(tz_checker *checker)
 {
-    const char *why = why_no_promise(checker, checker->info->ghost.mask_interleaved);
+    const char *why = why_not_promised(checker, checker->info->ghost.mask_interleaved);
     if (why)
         return tz_checker_skip(checker, why);
     tz_checker_note_sample(checker);
     for (uint32_t i = 0; i < checker->info->level_count; i++)
         if (checker->info->levels[i].has_mask)
-            TZ_TRY(check_mask(checker, i));
+            TZ_TRY(check_mask_adjacent(checker, i));
     return TZ_OK;
 }

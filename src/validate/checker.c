@@ -3,24 +3,24 @@
 
 #include <string.h>
 
-enum { FINDINGS = 4, SPANS_AT_ONCE = 256, SAMPLE = 64 };
+enum { MAX_FINDINGS = 4, SPANS_AT_ONCE = 256, SAMPLE_TILES = 64 };
 
 /* ---- findings ---- */
 
 static tz_error *finding_slot(tz_checker *checker)
 {
     tz_check *check = checker->check;
-    if (!checker->arena || check->finding_count == FINDINGS)
+    if (!checker->arena || check->finding_count == MAX_FINDINGS)
         return NULL;
     if (!checker->findings) {
-        checker->findings = tz_arena_array(checker->arena, FINDINGS, sizeof *checker->findings);
+        checker->findings = tz_arena_array(checker->arena, MAX_FINDINGS, sizeof *checker->findings);
         check->findings = checker->findings;
         checker->no_memory = checker->no_memory || !checker->findings;
     }
     return checker->findings ? &checker->findings[check->finding_count++] : NULL;
 }
 
-static tz_error *add_finding(tz_checker *checker, tz_check_outcome weight, uint64_t count)
+static tz_error *count_finding(tz_checker *checker, tz_check_outcome weight, uint64_t count)
 {
     tz_check *check = checker->check;
     check->count += count;
@@ -29,16 +29,16 @@ static tz_error *add_finding(tz_checker *checker, tz_check_outcome weight, uint6
     return finding_slot(checker);
 }
 
-const tz_context *tz_checker_finding(tz_checker *checker, tz_check_outcome weight)
+const tz_context *tz_checker_new_finding(tz_checker *checker, tz_check_outcome weight)
 {
     checker->found = checker->ctx;
-    checker->found.err = add_finding(checker, weight, 1);
+    checker->found.err = count_finding(checker, weight, 1);
     return &checker->found;
 }
 
-void tz_checker_found(tz_checker *checker, tz_check_outcome weight, const tz_error *found)
+void tz_checker_add_finding(tz_checker *checker, tz_check_outcome weight, const tz_error *found)
 {
-    tz_error *slot = add_finding(checker, weight, found->count);
+    tz_error *slot = count_finding(checker, weight, found->count);
     if (slot)
         *slot = *found;
 }
@@ -51,31 +51,32 @@ tz_result tz_checker_skip(tz_checker *checker, const char *why)
     return TZ_OK;
 }
 
-bool tz_is_defect(tz_result result)
+bool tz_is_file_defect(tz_result result)
 {
     return result == TZ_ERR_FORMAT || result == TZ_ERR_UNSUPPORTED || result == TZ_ERR_LIMIT;
 }
 
-static tz_result pass_on(const tz_checker *checker, const tz_error *err)
+static tz_result return_error(const tz_checker *checker, const tz_error *err)
 {
     if (checker->ctx.err)
         *checker->ctx.err = *err;
     return err->result;
 }
 
-tz_result tz_checker_take(tz_checker *checker, tz_result result, const tz_error *err)
+tz_result tz_checker_add_result(tz_checker *checker, tz_result result, const tz_error *err)
 {
     if (result == TZ_OK)
         return TZ_OK;
-    if (!tz_is_defect(result) || !checker->arena)
-        return pass_on(checker, err);
-    tz_checker_found(checker, result == TZ_ERR_FORMAT ? TZ_CHECK_FAIL : TZ_CHECK_WARNING, err);
+    if (!tz_is_file_defect(result) || !checker->arena)
+        return return_error(checker, err);
+    tz_checker_add_finding(checker, result == TZ_ERR_FORMAT ? TZ_CHECK_FAIL : TZ_CHECK_WARNING,
+                           err);
     return TZ_OK;
 }
 
 /* ---- levels and masks ---- */
 
-uint32_t tz_checker_layers(const tz_checker *checker)
+uint32_t tz_checker_layer_count(const tz_checker *checker)
 {
     return 2 * checker->info->level_count;
 }
@@ -98,7 +99,7 @@ bool tz_checker_own_layer(tz_checker *checker, uint32_t number, tz_layer *out, u
     return tz_checker_layer(checker, number, out, level) && !out->shape.sidecar;
 }
 
-const tz_entry *tz_directory_find(const tz_directory *directory, uint16_t tag)
+const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_t tag)
 {
     for (uint32_t i = 0; i < directory->count; i++)
         if (directory->entries[i].tag == tag)
@@ -108,17 +109,17 @@ const tz_entry *tz_directory_find(const tz_directory *directory, uint16_t tag)
 
 /* ---- tiles ---- */
 
-uint64_t tz_checker_sample(const tz_checker *checker, uint64_t tiles)
+uint64_t tz_checker_sample_size(const tz_checker *checker, uint64_t tiles)
 {
-    return checker->options->full || tiles <= 2 * SAMPLE ? tiles : 2 * SAMPLE;
+    return checker->options->full || tiles <= 2 * SAMPLE_TILES ? tiles : 2 * SAMPLE_TILES;
 }
 
-void tz_checker_range(const tz_checker *checker, uint64_t tiles, unsigned part, uint64_t *first,
-                      uint64_t *end)
+void tz_checker_sample_range(const tz_checker *checker, uint64_t tiles, unsigned range,
+                             uint64_t *first, uint64_t *end)
 {
-    const bool all = tz_checker_sample(checker, tiles) == tiles;
-    *first = part == 0 ? 0 : all ? tiles : tiles - SAMPLE;
-    *end = part == 0 && !all ? SAMPLE : tiles;
+    const bool all = tz_checker_sample_size(checker, tiles) == tiles;
+    *first = range == 0 ? 0 : all ? tiles : tiles - SAMPLE_TILES;
+    *end = range == 0 && !all ? SAMPLE_TILES : tiles;
 }
 
 void tz_checker_note_sample(tz_checker *checker)
@@ -146,15 +147,16 @@ tz_result tz_checker_spans(tz_checker *checker, uint32_t level, const tz_layer *
     *known = result == TZ_OK;
     if (result == TZ_OK)
         return TZ_OK;
-    if (!checker->arena || !tz_is_defect(result))
-        return pass_on(checker, &err);
+    if (!checker->arena || !tz_is_file_defect(result))
+        return return_error(checker, &err);
     if (checker->row->run == tz_check_tile_spans) /* the others need not repeat it */
-        tz_checker_found(checker, TZ_CHECK_FAIL, &err);
+        tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
     return TZ_OK;
 }
 
-static tz_result visit_spans(tz_checker *checker, tz_tile_view *view, const tz_tile_span *spans,
-                             size_t count, tz_tile_visit visit, void *user)
+static tz_result visit_tile_spans(tz_checker *checker, tz_checked_tile *view,
+                                  const tz_tile_span *spans, size_t count, tz_tile_visitor visit,
+                                  void *user)
 {
     const uint64_t first = view->tile;
     for (size_t i = 0; i < count; i++) {
@@ -166,23 +168,23 @@ static tz_result visit_spans(tz_checker *checker, tz_tile_view *view, const tz_t
     return TZ_OK;
 }
 
-tz_result tz_each_tile(tz_checker *checker, uint32_t level, const tz_layer *layer,
-                       tz_tile_visit visit, void *user)
+tz_result tz_checker_visit_tiles(tz_checker *checker, uint32_t level, const tz_layer *layer,
+                                 tz_tile_visitor visit, void *user)
 {
     tz_tile_span spans[SPANS_AT_ONCE];
     if (!tz_layer_has_tables(layer))
         return TZ_OK;
-    for (unsigned part = 0; part < 2; part++) {
+    for (unsigned range = 0; range < 2; range++) {
         uint64_t first, end;
-        tz_checker_range(checker, layer->shape.tile_count, part, &first, &end);
+        tz_checker_sample_range(checker, layer->shape.tile_count, range, &first, &end);
         while (first < end) {
-            tz_tile_view view = {.level = level, .layer = layer, .tile = first};
+            tz_checked_tile view = {.level = level, .layer = layer, .tile = first};
             const size_t some = end - first < SPANS_AT_ONCE ? (size_t)(end - first) : SPANS_AT_ONCE;
             bool known = false;
             TZ_TRY(tz_checker_progress(checker, some));
             TZ_TRY(tz_checker_spans(checker, level, layer, first, some, spans, &known));
             if (known)
-                TZ_TRY(visit_spans(checker, &view, spans, some, visit, user));
+                TZ_TRY(visit_tile_spans(checker, &view, spans, some, visit, user));
             first += some;
         }
     }
@@ -207,7 +209,7 @@ tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check 
         return tz_checker_skip(checker, "the file could not be opened");
     TZ_TRY(row->run(checker));
     if (checker->no_memory)
-        return tz_fail_nomem(&checker->ctx, FINDINGS * sizeof *checker->findings);
+        return tz_fail_nomem(&checker->ctx, MAX_FINDINGS * sizeof *checker->findings);
     if (row->scans)
         checker->done = passed;
     return TZ_OK;

@@ -11,7 +11,7 @@ typedef struct problem_text {
     const char *text;
 } problem_text;
 
-static const problem_text texts[] = {
+static const problem_text problem_texts[] = {
     {TZ_COG_NOT_TILED, "a level of more than 512 pixels is stored in strips"},
     {TZ_COG_NO_OVERVIEWS, "larger than 512 pixels, but without overviews"},
     {TZ_COG_IFD_NOT_FIRST, "the first directory is not at the front of the file"},
@@ -26,14 +26,14 @@ static const problem_text texts[] = {
 
 const char *tz_cog_problem_text(uint32_t problem)
 {
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i].bit == problem)
-            return texts[i].text;
+    for (size_t i = 0; i < sizeof problem_texts / sizeof problem_texts[0]; i++) {
+        if (problem_texts[i].bit == problem)
+            return problem_texts[i].text;
     }
     return "unknown";
 }
 
-static tz_result look(tz_checker *checker, const tz_check_list *list, uint32_t *problems)
+static tz_result run_cog_checks(tz_checker *checker, const tz_check_list *list, uint32_t *problems)
 {
     for (size_t i = 0; i < list->count; i++) {
         tz_check check = {0};
@@ -48,11 +48,11 @@ static tz_result look(tz_checker *checker, const tz_check_list *list, uint32_t *
 
 /* Whether the file ends before a directory or a tile table, which the checks tiff.chain and
  * tiff.tag-data of a validation find. */
-static bool directories_are_cut_off(tz_checker *checker)
+static bool has_truncated_ifds(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     bool lost = !info->chain_complete;
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         lost = lost ||
@@ -70,10 +70,10 @@ tz_result tz_cog_problems(const tz_file *file, uint32_t *problems, tz_error *err
     tz_checker checker = {
         .file = file, .info = &file->info, .options = &options, .ctx = tz_file_context(file, err)};
     uint32_t found = 0;
-    TZ_TRY(look(&checker, &tz_tiff_checks, &found));
-    TZ_TRY(look(&checker, &tz_gdal_checks, &found));
-    TZ_TRY(look(&checker, &tz_cog_checks, &found));
-    if (directories_are_cut_off(&checker))
+    TZ_TRY(run_cog_checks(&checker, &tz_tiff_checks, &found));
+    TZ_TRY(run_cog_checks(&checker, &tz_gdal_checks, &found));
+    TZ_TRY(run_cog_checks(&checker, &tz_cog_checks, &found));
+    if (has_truncated_ifds(&checker))
         found |= TZ_COG_TRUNCATED;
     checker.ctx.ifd = -1;
     TZ_TRY(tz_source_check(file->containers[0].source, &checker.ctx));

@@ -6,19 +6,19 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-typedef struct kind_row {
+typedef struct warning_kind {
     int cause;        /* -1: any */
     int32_t tag;      /* -1: any */
     const char *text; /* start of the text that the warning was made of; "": any */
     const char *id;   /* NULL: another check looks itself */
     tz_check_outcome weight;
-} kind_row;
+} warning_kind;
 
 #define W TZ_CHECK_WARNING
 #define F TZ_CHECK_FAIL
 /* clang-format off */
 /* The first row that matches. */
-static const kind_row kinds[] = {
+static const warning_kind warning_kinds[] = {
     {-1, -1, ".", NULL, W}, /* a sidecar: .ovr, .msk */
     {TZ_CAUSE_LIMIT, -1, "", "tiff.limits", W},
     {-1, -1, "defective directory", "tiff.chain", F},
@@ -69,9 +69,9 @@ static const kind_row kinds[] = {
 };
 /* clang-format on */
 
-static const kind_row *find_kind(const tz_error *warning, const char *format)
+static const warning_kind *find_warning_kind(const tz_error *warning, const char *format)
 {
-    const kind_row *row = kinds;
+    const warning_kind *row = warning_kinds;
     while (!((row->cause < 0 || row->cause == (int)warning->cause) &&
              (row->tag < 0 || row->tag == warning->tag) &&
              strncmp(format, row->text, strlen(row->text)) == 0))
@@ -79,13 +79,13 @@ static const kind_row *find_kind(const tz_error *warning, const char *format)
     return row;
 }
 
-tz_result tz_take_warnings(tz_checker *checker)
+tz_result tz_checker_add_open_warnings(tz_checker *checker)
 {
     const tz_warnings *warnings = &checker->file->warnings;
     for (uint32_t i = 0; i < checker->file->own_warnings; i++) {
-        const kind_row *kind = find_kind(&warnings->list[i], warnings->formats[i]);
+        const warning_kind *kind = find_warning_kind(&warnings->list[i], warnings->formats[i]);
         if (kind->id && strcmp(kind->id, checker->row->id) == 0)
-            tz_checker_found(checker, kind->weight, &warnings->list[i]);
+            tz_checker_add_finding(checker, kind->weight, &warnings->list[i]);
     }
     return TZ_OK;
 }

@@ -7,12 +7,12 @@
 #include "validate/checker.h"
 
 /* What a tz_validation lives in. */
-typedef struct holder {
+typedef struct validation_holder {
     tz_validation result;
     tz_arena arena;
-} holder;
+} validation_holder;
 
-static const tz_check_list *const lists[TZ_CHECK_CLASSES] = {
+static const tz_check_list *const check_lists[TZ_CHECK_CLASSES] = {
     [TZ_CHECK_TIFF] = &tz_tiff_checks,
     [TZ_CHECK_GEOTIFF] = &tz_geotiff_checks,
     [TZ_CHECK_COG] = &tz_cog_checks,
@@ -33,59 +33,59 @@ const char *tz_check_outcome_name(tz_check_outcome outcome)
 
 /* ---- before the checks ---- */
 
-static tz_result read_directories(tz_checker *checker)
+static tz_result read_checked_ifds(tz_checker *checker)
 {
-    const uint32_t count = tz_checker_layers(checker);
+    const uint32_t count = tz_checker_layer_count(checker);
     tz_reader reader = tz_reader_direct(&checker->file->containers[0]);
     checker->directories = tz_arena_array(checker->arena, count, sizeof *checker->directories);
     if (!checker->directories)
         return tz_fail_nomem(&checker->ctx, count * sizeof *checker->directories);
     for (uint32_t i = 0; i < count; i++) {
-        tz_directory *directory = &checker->directories[i];
+        tz_checked_ifd *directory = &checker->directories[i];
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_own_layer(checker, i, &layer, &level))
             continue;
         directory->start = layer.shape.ifd_offset;
-        TZ_TRY(tz_ifd_entries(&reader, directory->start, checker->arena, &checker->ctx,
-                              &directory->entries, &directory->count, &directory->end));
+        TZ_TRY(tz_ifd_read_entries(&reader, directory->start, checker->arena, &checker->ctx,
+                                   &directory->entries, &directory->count, &directory->end));
     }
     return TZ_OK;
 }
 
-static void count_tiles(tz_checker *checker)
+static void count_tiles_to_check(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layers(checker); i++) {
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_layer(checker, i, &layer, &level) || !tz_layer_has_tables(&layer))
             continue;
         checker->tiles = tz_add_capped(checker->tiles, layer.shape.tile_count);
         checker->tiles_looked_at = tz_add_capped(
-            checker->tiles_looked_at, tz_checker_sample(checker, layer.shape.tile_count));
+            checker->tiles_looked_at, tz_checker_sample_size(checker, layer.shape.tile_count));
     }
     for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
-        for (size_t k = 0; k < lists[i]->count; k++)
-            if (lists[i]->rows[k].scans)
+        for (size_t k = 0; k < check_lists[i]->count; k++)
+            if (check_lists[i]->rows[k].scans)
                 checker->total = tz_add_capped(checker->total, checker->tiles_looked_at);
 }
 
 /* ---- the checks and the verdict ---- */
 
-static tz_result run_checks(tz_checker *checker, tz_validation *out)
+static tz_result run_check_lists(tz_checker *checker, tz_validation *out)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
-        count += (uint32_t)lists[i]->count;
+        count += (uint32_t)check_lists[i]->count;
     tz_check *checks = tz_arena_array(checker->arena, count, sizeof *checks);
     if (!checks)
         return tz_fail_nomem(&checker->ctx, count * sizeof *checks);
     out->checks = checks;
     for (unsigned i = 0; i < TZ_CHECK_CLASSES; i++) {
-        for (size_t k = 0; k < lists[i]->count; k++) {
+        for (size_t k = 0; k < check_lists[i]->count; k++) {
             tz_check *check = &checks[out->check_count++];
             check->of = (tz_check_class)i;
-            TZ_TRY(tz_checker_run(checker, &lists[i]->rows[k], check));
+            TZ_TRY(tz_checker_run(checker, &check_lists[i]->rows[k], check));
             if (out->classes[i] < check->outcome)
                 out->classes[i] = check->outcome;
         }
@@ -93,7 +93,7 @@ static tz_result run_checks(tz_checker *checker, tz_validation *out)
     return TZ_OK;
 }
 
-static bool is_valid(const tz_validation *validation)
+static bool is_valid_file(const tz_validation *validation)
 {
     for (unsigned i = 0; validation->strict && i < TZ_CHECK_CLASSES; i++)
         if (validation->classes[i] >= TZ_CHECK_WARNING)
@@ -102,38 +102,38 @@ static bool is_valid(const tz_validation *validation)
            validation->classes[TZ_CHECK_GDAL] != TZ_CHECK_FAIL;
 }
 
-static tz_result judge(tz_checker *checker, tz_validation *out)
+static tz_result run_validation(tz_checker *checker, tz_validation *out)
 {
     if (checker->file) {
-        TZ_TRY(read_directories(checker));
-        count_tiles(checker);
+        TZ_TRY(read_checked_ifds(checker));
+        count_tiles_to_check(checker);
     }
-    TZ_TRY(run_checks(checker, out));
+    TZ_TRY(run_check_lists(checker, out));
     checker->ctx.ifd = -1;
     for (unsigned i = 0; checker->file && i < checker->file->container_count; i++)
         TZ_TRY(tz_source_check(checker->file->containers[i].source, &checker->ctx));
     out->tiles = checker->tiles;
     out->tiles_looked_at = checker->tiles_looked_at;
     out->tiles_decoded = checker->tiles_decoded;
-    out->valid = is_valid(out);
+    out->valid = is_valid_file(out);
     return TZ_OK;
 }
 
-static tz_result validate(tz_validation **out, tz_checker *checker)
+static tz_result create_validation(tz_validation **out, tz_checker *checker)
 {
-    holder *made = tz_alloc_zeroed(1, sizeof *made);
-    if (!made)
-        return tz_fail_nomem(&checker->ctx, sizeof *made);
-    checker->arena = &made->arena;
-    made->result.strict = checker->options->strict;
-    made->result.full = checker->options->full;
-    made->result.opened = checker->file != NULL;
-    const tz_result result = judge(checker, &made->result);
+    validation_holder *holder = tz_alloc_zeroed(1, sizeof *holder);
+    if (!holder)
+        return tz_fail_nomem(&checker->ctx, sizeof *holder);
+    checker->arena = &holder->arena;
+    holder->result.strict = checker->options->strict;
+    holder->result.full = checker->options->full;
+    holder->result.opened = checker->file != NULL;
+    const tz_result result = run_validation(checker, &holder->result);
     if (result != TZ_OK) {
-        tz_validation_free(&made->result);
+        tz_validation_free(&holder->result);
         return result;
     }
-    *out = &made->result;
+    *out = &holder->result;
     return TZ_OK;
 }
 
@@ -141,7 +141,7 @@ void tz_validation_free(tz_validation *result)
 {
     if (!result)
         return;
-    holder *whole = (holder *)(void *)result; /* its first member */
+    validation_holder *whole = (validation_holder *)(void *)result; /* its first member */
     tz_arena_deinit(&whole->arena);
     tz_free(whole);
 }
@@ -149,8 +149,8 @@ void tz_validation_free(tz_validation *result)
 /* ---- the calls ---- */
 
 /* The caller's options, which may be of an older and shorter kind. */
-static tz_result take_options(tz_validate_options *out, const tz_validate_options *given,
-                              const tz_context *ctx)
+static tz_result copy_validate_options(tz_validate_options *out, const tz_validate_options *given,
+                                       const tz_context *ctx)
 {
     *out = (tz_validate_options)TZ_VALIDATE_OPTIONS_INIT;
     if (!given)
@@ -163,7 +163,7 @@ static tz_result take_options(tz_validate_options *out, const tz_validate_option
     return TZ_OK;
 }
 
-static tz_result fail_null(const tz_context *ctx, const char *what)
+static tz_result fail_null_argument(const tz_context *ctx, const char *what)
 {
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s must not be NULL", what);
 }
@@ -177,23 +177,23 @@ static tz_result validate_opened(tz_validation **out, const tz_file *file,
                           .sidecar_error = sidecar_error,
                           .options = options,
                           .ctx = tz_file_context(file, err)};
-    return validate(out, &checker);
+    return create_validation(out, &checker);
 }
 
 tz_result tz_validate_file(tz_validation **out, const tz_file *file,
                            const tz_validate_options *options, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    tz_validate_options taken;
+    tz_validate_options copied;
     if (!out || !file)
-        return fail_null(&ctx, "out and file");
-    TZ_TRY(take_options(&taken, options, &ctx));
-    return validate_opened(out, file, &taken, NULL, err);
+        return fail_null_argument(&ctx, "out and file");
+    TZ_TRY(copy_validate_options(&copied, options, &ctx));
+    return validate_opened(out, file, &copied, NULL, err);
 }
 
-static bool is_of_the_file(const tz_error *failed)
+static bool is_open_defect(const tz_error *failed)
 {
-    return tz_is_defect(failed->result) && failed->cause != TZ_CAUSE_UNSAFE;
+    return tz_is_file_defect(failed->result) && failed->cause != TZ_CAUSE_UNSAFE;
 }
 
 /* The report on a file that did not open. */
@@ -203,8 +203,8 @@ static tz_result validate_unopened(tz_validation **out, const char *path,
 {
     tz_checker checker = {
         .open_error = failed, .options = options, .ctx = {.name = path, .err = err, .ifd = -1}};
-    if (is_of_the_file(failed))
-        return validate(out, &checker);
+    if (is_open_defect(failed))
+        return create_validation(out, &checker);
     if (err)
         *err = *failed;
     return failed->result;
@@ -222,7 +222,7 @@ static tz_result open_with_overviews(tz_file **file, const char *path,
     *sidecar = (tz_error){.result = TZ_OK};
     if (tz_open(file, path, &opening, failed) == TZ_OK)
         return TZ_OK;
-    if (is_of_the_file(failed) || failed->result == TZ_ERR_NOMEM)
+    if (is_open_defect(failed) || failed->result == TZ_ERR_NOMEM)
         return failed->result;
     *sidecar = *failed;
     opening.sidecars = 0;
@@ -233,17 +233,17 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
                       tz_error *err)
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
-    tz_validate_options taken;
+    tz_validate_options copied;
     tz_file *file = NULL;
     tz_error sidecar;
     tz_error failed;
     if (!out || !path)
-        return fail_null(&ctx, "out and path");
-    TZ_TRY(take_options(&taken, options, &ctx));
-    if (open_with_overviews(&file, path, &taken, &sidecar, &failed) != TZ_OK)
-        return validate_unopened(out, path, &taken, &failed, err);
+        return fail_null_argument(&ctx, "out and path");
+    TZ_TRY(copy_validate_options(&copied, options, &ctx));
+    if (open_with_overviews(&file, path, &copied, &sidecar, &failed) != TZ_OK)
+        return validate_unopened(out, path, &copied, &failed, err);
     const tz_result result =
-        validate_opened(out, file, &taken, sidecar.result != TZ_OK ? &sidecar : NULL, err);
+        validate_opened(out, file, &copied, sidecar.result != TZ_OK ? &sidecar : NULL, err);
     tz_close(file);
     return result;
 }

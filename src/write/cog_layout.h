@@ -6,7 +6,7 @@
 #ifndef TZ_WRITE_COG_LAYOUT_H
 #define TZ_WRITE_COG_LAYOUT_H
 
-#include "tiff/emit.h"
+#include "tiff/image/ifd_emit.h"
 #include "write/pyramid.h"
 
 /* Before the first tile of the image itself is room up to a multiple of this, so that file systems

@@ -19,9 +19,9 @@ enum { PIECE = 65536, MAX_DIRECTORIES = 2 * TZ_MOST_LEVELS };
 typedef struct ending {
     tz_writer *writer;
     tz_arena arena;
-    tz_directory directories[MAX_DIRECTORIES];
+    tz_emit_ifd directories[MAX_DIRECTORIES];
     size_t count;
-    tz_emit how;
+    tz_emit_options how;
     uint64_t size;                     /* of the directories */
     uint64_t *offsets[TZ_MOST_LEVELS]; /* of tiles in the file */
     tz_cog_layout layout;              /* of a COG */
@@ -68,8 +68,8 @@ static tz_result make_statistics(ending *e, tz_statistics **out)
 static tz_result add_directory(ending *e, uint32_t level, bool is_mask,
                                const tz_statistics *statistics)
 {
-    static const tz_image_part parts[2][2] = {{TZ_PART_IMAGE, TZ_PART_MASK},
-                                              {TZ_PART_OVERVIEW, TZ_PART_OVERVIEW_MASK}};
+    static const tz_ifd_kind parts[2][2] = {{TZ_IFD_IMAGE, TZ_IFD_MASK},
+                                            {TZ_IFD_OVERVIEW, TZ_IFD_OVERVIEW_MASK}};
     const tz_writer_level *l = &e->writer->levels[level];
     const tz_image *image = l->image;
     const uint64_t first = is_mask ? image->tile_count : 0;
@@ -77,16 +77,16 @@ static tz_result add_directory(ending *e, uint32_t level, bool is_mask,
     tz_image_tags tags;
     if (!is_mask)
         TZ_TRY(make_jpeg_tables(e, image, &jpeg_tables));
-    TZ_TRY(tz_image_tags_make(&tags, image, parts[level > 0][is_mask], statistics,
-                              jpeg_tables.size > 0 ? &jpeg_tables : NULL, &e->arena,
-                              &e->writer->ctx));
+    TZ_TRY(tz_image_build_tags(&tags, image, parts[level > 0][is_mask], statistics,
+                               jpeg_tables.size > 0 ? &jpeg_tables : NULL, &e->arena,
+                               &e->writer->ctx));
     e->directories[e->count++] =
-        (tz_directory){.tags = tags.list,
-                       .tag_count = tags.count,
-                       .strips = image->options.strips,
-                       .tile_count = is_mask ? tz_all_tiles(image) - first : image->tile_count,
-                       .tile_offsets = e->offsets[level] + first,
-                       .tile_sizes = l->sizes + first};
+        (tz_emit_ifd){.tags = tags.list,
+                      .tag_count = tags.count,
+                      .strips = image->options.strips,
+                      .tile_count = is_mask ? tz_all_tiles(image) - first : image->tile_count,
+                      .tile_offsets = e->offsets[level] + first,
+                      .tile_sizes = l->sizes + first};
     return TZ_OK;
 }
 
@@ -263,14 +263,14 @@ static tz_result write_padding(ending *e)
 static tz_result write_front(ending *e, bool last)
 {
     const tz_image *image = tz_writer_image(e->writer);
-    const size_t header = e->how.bigtiff ? TZ_EMIT_HEADER : TZ_EMIT_HEADER / 2;
-    uint8_t front[TZ_EMIT_HEADER + TZ_COG_LARGEST_GHOST] = {0};
+    const size_t header = e->how.bigtiff ? TZ_EMIT_HEADER_SIZE : TZ_EMIT_HEADER_SIZE / 2;
+    uint8_t front[TZ_EMIT_HEADER_SIZE + TZ_COG_LARGEST_GHOST] = {0};
     tz_emit_header(&e->how, front);
     (void)tz_cog_ghost(image, (char *)front + header);
     if (last)
-        return write_piece(e->writer, 0, front, TZ_EMIT_HEADER);
-    return write_piece(e->writer, TZ_EMIT_HEADER, front + TZ_EMIT_HEADER,
-                       (size_t)(e->how.start - TZ_EMIT_HEADER));
+        return write_piece(e->writer, 0, front, TZ_EMIT_HEADER_SIZE);
+    return write_piece(e->writer, TZ_EMIT_HEADER_SIZE, front + TZ_EMIT_HEADER_SIZE,
+                       (size_t)(e->how.start - TZ_EMIT_HEADER_SIZE));
 }
 
 static void keep_places(ending *e)
@@ -304,7 +304,7 @@ static tz_result finish_cog(ending *e)
 
 static tz_result finish_plain(ending *e)
 {
-    uint8_t header[TZ_EMIT_HEADER];
+    uint8_t header[TZ_EMIT_HEADER_SIZE];
     TZ_TRY(make_buffer(e));
     TZ_TRY(write_directories(e));
     tz_emit_header(&e->how, header);

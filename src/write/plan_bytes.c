@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "codec/cursor.h"
 #include "codec/unaligned_store.h"
-#include "tiff/bytes.h"
-#include "tiff/geo.h"
+#include "tiff/byte_order.h"
+#include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
 static const uint8_t magic[8] = {'T', 'Z', 'P', 'L', 'A', 'N', '\r', '\n'};
@@ -279,7 +279,7 @@ static void tag(fields *f, tz_tag_value *value)
     u16(f, &value->tag);
     u16(f, &value->type);
     u64(f, &value->count);
-    const unsigned word = tz_type_word(value->type);
+    const unsigned word = tz_type_word_size(value->type);
     if (word == 0)
         wrong(f, "a tag of no known type", value->type);
     else

@@ -27,7 +27,7 @@ typedef struct tz_plan_holder {
  * control points, keys and RPC are kept, so its keys must say all that it says. */
 tz_result tz_plan_to_bytes(tz_memory *out, const tz_plan_value *value, const tz_context *ctx);
 
-/* Nothing but the form is checked: whether there can be such an image is for tz_image_make to say.
+/* Nothing but the form is checked: whether there can be such an image is for tz_image_init to say.
  * The holder needs the bytes no longer; its arena is the caller's to release, also after a failure.
  */
 tz_result tz_plan_from_bytes(tz_plan_holder *out, const uint8_t *data, size_t size,

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "tiff/compression.h"
-#include "tiff/image_parts.h"
+#include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
 static bool fits_tile(const tz_image *image)
@@ -88,7 +88,7 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
         spec.photometric = TZ_PHOTOMETRIC_RGB;
     else if (turns_to_ycbcr(before, &options))
         spec.photometric = TZ_PHOTOMETRIC_YCBCR;
-    return tz_image_make(out, &spec, &options, ctx);
+    return tz_image_init(out, &spec, &options, ctx);
 }
 
 /* ---- how it is made ---- */
@@ -134,8 +134,8 @@ static tz_result check_method(const tz_image *image, const tz_context *ctx)
     const tz_resampling method = method_of(image);
     const char *wrong =
         tz_resampling_unsupported(method, image->spec.dtype, image->spec.color_map != NULL);
-    return wrong ? TZ_REFUSE(ctx, "overviews cannot be made by %s: %s", tz_resampling_name(method),
-                             wrong)
+    return wrong ? TZ_FAIL_ARG(ctx, "overviews cannot be made by %s: %s",
+                               tz_resampling_name(method), wrong)
                  : TZ_OK;
 }
 
@@ -184,7 +184,7 @@ tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
                           const tz_write_options *options, const tz_context *ctx)
 {
     out->count = 1;
-    TZ_TRY(tz_image_make(&out->levels[0].image, spec, options, ctx));
+    TZ_TRY(tz_image_init(&out->levels[0].image, spec, options, ctx));
     while (goes_on(out)) {
         const tz_image *before = &out->levels[out->count - 1].image;
         tz_pyramid_level *level = &out->levels[out->count++];

@@ -6,7 +6,7 @@
 #include "device/encode_library.h"
 #include "device/pictures.h"
 #include "pixel/overview_pixels.h"
-#include "tiff/image.h"
+#include "tiff/image/image.h"
 
 enum { TZ_MOST_LEVELS = 32 };
 
@@ -40,7 +40,7 @@ static inline uint64_t tz_all_tiles(const tz_image *image)
     return (uint64_t)image->tiles_across * image->tiles_down * tz_tile_kinds(image);
 }
 
-/* Checks all that tz_image_make does, of every level. Released by tz_pyramid_deinit, also after a
+/* Checks all that tz_image_init does, of every level. Released by tz_pyramid_deinit, also after a
  * failure. */
 tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
                           const tz_write_options *options, const tz_context *ctx);

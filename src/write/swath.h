@@ -3,7 +3,7 @@
 #ifndef TZ_WRITE_SWATH_H
 #define TZ_WRITE_SWATH_H
 
-#include "tiff/image.h"
+#include "tiff/image/image.h"
 
 /* Rows of a level, all of them or some columns of tiles, in memory until their tiles are made. */
 typedef struct tz_swath {

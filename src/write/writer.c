@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "tiff/emit.h"
+#include "tiff/image/ifd_emit.h"
 #include "write/cog_layout.h"
 
 /* ---- creating ---- */
@@ -57,7 +57,7 @@ static tz_result make_tables(tz_writer *w)
         w->levels[i].image = &w->pyramid.levels[i].image;
         TZ_TRY(make_level_tables(w, &w->levels[i]));
     }
-    w->position = image->options.cog ? 0 : TZ_EMIT_HEADER;
+    w->position = image->options.cog ? 0 : TZ_EMIT_HEADER_SIZE;
     return TZ_OK;
 }
 

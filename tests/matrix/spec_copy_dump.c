@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "tiff/emit.h"
-#include "tiff/image.h"
+#include "tiff/image/ifd_emit.h"
+#include "tiff/image/image.h"
 
 static tz_result write_piece(void *user, uint64_t offset, const uint8_t *data, size_t size)
 {
@@ -19,35 +19,36 @@ static tz_result write_piece(void *user, uint64_t offset, const uint8_t *data, s
 }
 
 /* Every tile is the same zeros, right behind the header. */
-static tz_directory directory_of(const tz_image *image, const tz_image_tags *tags, uint64_t tiles)
+static tz_emit_ifd directory_of(const tz_image *image, const tz_image_tags *tags, uint64_t tiles)
 {
     uint64_t *offsets = malloc((size_t)tiles * sizeof *offsets);
     uint32_t *sizes = malloc((size_t)tiles * sizeof *sizes);
     if (!offsets || !sizes)
         abort();
     for (uint64_t i = 0; i < tiles; i++) {
-        offsets[i] = TZ_EMIT_HEADER;
+        offsets[i] = TZ_EMIT_HEADER_SIZE;
         sizes[i] = (uint32_t)tz_tile_bytes(&image->format);
     }
-    return (tz_directory){.tags = tags->list,
-                          .tag_count = tags->count,
-                          .strips = image->options.strips,
-                          .tile_count = tiles,
-                          .tile_offsets = offsets,
-                          .tile_sizes = sizes};
+    return (tz_emit_ifd){.tags = tags->list,
+                         .tag_count = tags->count,
+                         .strips = image->options.strips,
+                         .tile_count = tiles,
+                         .tile_offsets = offsets,
+                         .tile_sizes = sizes};
 }
 
 static tz_result write_file(const tz_image *image, unsigned format, FILE *file, tz_arena *arena,
                             const tz_context *ctx)
 {
     tz_image_tags tags;
-    uint8_t header[TZ_EMIT_HEADER];
+    uint8_t header[TZ_EMIT_HEADER_SIZE];
     uint8_t buffer[4096];
-    const tz_emit how = {.bigtiff = (format & 2) != 0,
-                         .big_endian = (format & 1) != 0,
-                         .start = (TZ_EMIT_HEADER + tz_tile_bytes(&image->format) + 15) / 16 * 16};
-    TZ_TRY(tz_image_tags_make(&tags, image, TZ_PART_IMAGE, NULL, NULL, arena, ctx));
-    const tz_directory directory = directory_of(image, &tags, image->tile_count);
+    const tz_emit_options how = {
+        .bigtiff = (format & 2) != 0,
+        .big_endian = (format & 1) != 0,
+        .start = (TZ_EMIT_HEADER_SIZE + tz_tile_bytes(&image->format) + 15) / 16 * 16};
+    TZ_TRY(tz_image_build_tags(&tags, image, TZ_IFD_IMAGE, NULL, NULL, arena, ctx));
+    const tz_emit_ifd directory = directory_of(image, &tags, image->tile_count);
     tz_result result =
         tz_emit_directories(&directory, 1, &how, buffer, sizeof buffer, write_piece, file, ctx);
     tz_emit_header(&how, header);
@@ -66,7 +67,7 @@ static tz_result copy_spec(const tz_image_spec *spec, unsigned format, const cha
     tz_image image;
     options.compression = TZ_COMPRESSION_NONE;
     options.big_endian = (format & 1) != 0;
-    tz_result result = tz_image_make(&image, spec, &options, ctx);
+    tz_result result = tz_image_init(&image, spec, &options, ctx);
     FILE *file = fopen(to, "wb");
     if (!file)
         abort();

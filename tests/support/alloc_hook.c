@@ -79,7 +79,8 @@ alloc_stats alloc_hook_stats(void)
 
 bool alloc_hook_kept_nothing(const alloc_stats *stats)
 {
-    const int64_t pages = (int64_t)TZ_TABLE_PAGES * TZ_TABLE_PAGE; /* and what malloc adds */
+    const int64_t pages =
+        (int64_t)TZ_TABLE_PAGE_COUNT * TZ_TABLE_PAGE_SIZE; /* and what malloc adds */
     const int64_t live = (int64_t)stats->live_bytes;
-    return live == 0 || (live >= pages && live < pages + 2 * TZ_TABLE_PAGE);
+    return live == 0 || (live >= pages && live < pages + 2 * TZ_TABLE_PAGE_SIZE);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A whole file in memory, made by tiff/emit.h: header, tiles if there are any, directories. */
+ * A whole file in memory, made by tiff/image/ifd_emit.h: header, tiles if there are any,
+ * directories. */
 #ifndef TESTS_SUPPORT_EMITTED_H
 #define TESTS_SUPPORT_EMITTED_H
 
@@ -7,7 +8,7 @@
 
 #include "support/context.h"
 #include "support/tiff_builder.h"
-#include "tiff/emit.h"
+#include "tiff/image/ifd_emit.h"
 
 typedef struct emitted {
     uint8_t *data; /* for emitted_free */
@@ -31,20 +32,20 @@ static inline tz_result emitted_write(void *user, uint64_t offset, const uint8_t
     return TZ_OK;
 }
 
-static inline tz_emit emitted_how(unsigned format, uint64_t start)
+static inline tz_emit_options emitted_how(unsigned format, uint64_t start)
 {
-    return (tz_emit){.bigtiff = (format & TB_BIGTIFF) != 0,
-                     .big_endian = (format & TB_BIG_ENDIAN) != 0,
-                     .start = start};
+    return (tz_emit_options){.bigtiff = (format & TB_BIGTIFF) != 0,
+                             .big_endian = (format & TB_BIG_ENDIAN) != 0,
+                             .start = start};
 }
 
 /* The directories at start (a multiple of 16); what is between them and the header is 0. The result
  * is that of tz_emit_directories. */
-static inline tz_result emitted_make(emitted *file, const tz_directory *directories, size_t count,
+static inline tz_result emitted_make(emitted *file, const tz_emit_ifd *directories, size_t count,
                                      unsigned format, size_t start, size_t room,
                                      const tz_context *ctx)
 {
-    const tz_emit how = emitted_how(format, start);
+    const tz_emit_options how = emitted_how(format, start);
     const uint64_t size = tz_emit_size(directories, count, &how);
     uint8_t *buffer = malloc(room);
     file->size = start + (size_t)size;

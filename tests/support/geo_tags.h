@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiff/geo.h"
+#include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
 typedef struct geo_maker {

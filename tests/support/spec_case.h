@@ -24,7 +24,7 @@ static inline void check_refused(tz_result result, const char *text, int line)
     bench b;
     tz_image image;
     bench_init(&b);
-    const tz_result got = tz_image_make(&image, &spec, &options, &b.ctx);
+    const tz_result got = tz_image_init(&image, &spec, &options, &b.ctx);
     tz_image_deinit(&image);
     tz_image_deinit(&image);
     if (got != result || !strstr(b.err.message, text))
@@ -52,7 +52,7 @@ static inline tz_image accepted(int line)
     bench b;
     tz_image image;
     bench_init(&b);
-    if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK)
+    if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK)
         fail_msg("line %d: %s", line, b.err.message);
     bench_silent(&b);
     bench_deinit(&b);
@@ -86,7 +86,7 @@ static inline made_file made_with(const tz_statistics *statistics, const tz_byte
     made_file m;
     bench_init(&b);
     options.big_endian = (format & TB_BIG_ENDIAN) != 0;
-    if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK ||
+    if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK ||
         spec_file_emit_with(&m.file, &image, statistics, jpeg_tables, format, &b.ctx) != TZ_OK)
         fail_msg("%s", b.err.message);
     bench_silent(&b);

@@ -4,7 +4,7 @@
 #define TESTS_SUPPORT_SPEC_FILE_H
 
 #include "support/emitted.h"
-#include "tiff/image.h"
+#include "tiff/image/image.h"
 
 /* What spec_file_make needs beside the file itself. */
 typedef struct spec_tables {
@@ -19,21 +19,21 @@ static inline spec_tables spec_tables_make(uint64_t tiles, uint32_t bytes)
     assert_non_null(tables.offsets);
     assert_non_null(tables.sizes);
     for (uint64_t i = 0; i < tiles; i++) {
-        tables.offsets[i] = TZ_EMIT_HEADER;
+        tables.offsets[i] = TZ_EMIT_HEADER_SIZE;
         tables.sizes[i] = bytes;
     }
     return tables;
 }
 
-static inline tz_directory spec_directory(const tz_image *image, const tz_image_tags *tags,
-                                          uint64_t tiles, spec_tables tables)
+static inline tz_emit_ifd spec_directory(const tz_image *image, const tz_image_tags *tags,
+                                         uint64_t tiles, spec_tables tables)
 {
-    return (tz_directory){.tags = tags->list,
-                          .tag_count = tags->count,
-                          .strips = image->options.strips,
-                          .tile_count = tiles,
-                          .tile_offsets = tables.offsets,
-                          .tile_sizes = tables.sizes};
+    return (tz_emit_ifd){.tags = tags->list,
+                         .tag_count = tags->count,
+                         .strips = image->options.strips,
+                         .tile_count = tiles,
+                         .tile_offsets = tables.offsets,
+                         .tile_sizes = tables.sizes};
 }
 
 /* An image that was made, as a file. */
@@ -50,16 +50,16 @@ static inline tz_result spec_file_emit_with(emitted *out, const tz_image *image,
     spec_tables tables = spec_tables_make(image->tile_count, bytes);
     tz_result result = TZ_OK;
     for (unsigned i = 0; i < parts && result == TZ_OK; i++)
-        result = tz_image_tags_make(&tags[i], image, i ? TZ_PART_MASK : TZ_PART_IMAGE, statistics,
-                                    jpeg_tables, &arena, ctx);
-    const tz_directory directories[] = {
+        result = tz_image_build_tags(&tags[i], image, i ? TZ_IFD_MASK : TZ_IFD_IMAGE, statistics,
+                                     jpeg_tables, &arena, ctx);
+    const tz_emit_ifd directories[] = {
         spec_directory(image, &tags[0], image->tile_count, tables),
         spec_directory(image, &tags[1], mask_tiles, tables),
     };
     *out = (emitted){0};
     if (result == TZ_OK)
         result = emitted_make(out, directories, parts, format,
-                              (TZ_EMIT_HEADER + (size_t)bytes + 15) / 16 * 16, 256, ctx);
+                              (TZ_EMIT_HEADER_SIZE + (size_t)bytes + 15) / 16 * 16, 256, ctx);
     free(tables.offsets);
     free(tables.sizes);
     tz_arena_deinit(&arena);
@@ -81,7 +81,7 @@ static inline tz_result spec_file_make(emitted *out, const tz_image_spec *spec,
     tz_write_options how = *options;
     how.big_endian = (format & TB_BIG_ENDIAN) != 0;
     *out = (emitted){0};
-    tz_result result = tz_image_make(&image, spec, &how, ctx);
+    tz_result result = tz_image_init(&image, spec, &how, ctx);
     if (result == TZ_OK)
         result = spec_file_emit(out, &image, NULL, format, ctx);
     tz_image_deinit(&image);

@@ -6,7 +6,7 @@
 
 #include "support/check.h"
 #include "support/row_ops_compare.h"
-#include "tiff/layout.h"
+#include "tiff/layer.h"
 
 enum { UNCHANGED = 0x5A };
 

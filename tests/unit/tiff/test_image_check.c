@@ -12,7 +12,7 @@ static void struct_sizes(void **state)
     bench b;
     tz_image image;
     bench_init(&b);
-    assert_int_equal(tz_image_make(&image, NULL, NULL, &b.ctx), TZ_ERR_ARG);
+    assert_int_equal(tz_image_init(&image, NULL, NULL, &b.ctx), TZ_ERR_ARG);
     assert_non_null(strstr(b.err.message, "no specification"));
     tz_image_deinit(&image);
     bench_deinit(&b);
@@ -211,12 +211,12 @@ static void check_useless(const char *text, int line)
     bench b;
     tz_image image;
     bench_init(&b);
-    if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK)
+    if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK)
         fail_msg("line %d: %s", line, b.err.message);
     bench_warned(&b, TZ_CAUSE_ARG, -1, TZ_NONE, TZ_NONE, text);
     tz_image_deinit(&image);
     b.ctx.strict = true;
-    assert_int_equal(tz_image_make(&image, &spec, &options, &b.ctx), TZ_ERR_ARG);
+    assert_int_equal(tz_image_init(&image, &spec, &options, &b.ctx), TZ_ERR_ARG);
     tz_image_deinit(&image);
     bench_deinit(&b);
 }
@@ -277,7 +277,7 @@ static void options_of_codecs(void **state)
         options.compression = codecs[i].compression;
         options.lossless = lossy ? TZ_NO : TZ_AUTO;
         options.level = 5, options.quality = 60, options.distance = 2;
-        if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK)
+        if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK)
             fail_msg("%s", b.err.message);
         assert_int_equal(bench_find(&b, ": level is ignored") == NULL, codecs[i].level);
         assert_int_equal(bench_find(&b, ": quality is ignored") == NULL, codecs[i].quality);

@@ -331,7 +331,7 @@ static tz_result make_all(tz_image *image, const tz_context *ctx)
     spec.tags = list, spec.tag_count = 2;
     options.discard_bits = bits, options.discard_count = 3;
     options.level = 5; /* a warning, which needs memory too */
-    const tz_result result = tz_image_make(image, &spec, &options, ctx);
+    const tz_result result = tz_image_init(image, &spec, &options, ctx);
     memset(extra, 0xEE, sizeof extra);
     memset(keys, 0xEE, sizeof keys);
     memset(rpc, 0xEE, sizeof rpc);

@@ -5,7 +5,7 @@
 #include "support/check.h"
 #include "support/spec_case.h"
 #include "support/spec_equal.h"
-#include "tiff/geo.h"
+#include "tiff/geo/geo.h"
 
 static void set_transform(double t0, double t1, double t2, double t3, double t4, double t5)
 {

@@ -209,7 +209,7 @@ static void check_round_trip(unsigned format)
     tz_error err;
     bench_init(&b);
     options.big_endian = (format & TB_BIG_ENDIAN) != 0;
-    if (tz_image_make(&image, &spec, &options, &b.ctx) != TZ_OK)
+    if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, b.err.message);
     assert_int_equal(spec_file_emit(&first, &image, NULL, format, &b.ctx), TZ_OK);
     assert_int_equal(tz_open_memory(&handle, first.data, first.size, NULL, &err), TZ_OK);
@@ -421,7 +421,7 @@ static tz_result make_and_take(const tz_file *handle)
     emitted file = {0};
     tz_image_spec *read = NULL;
     bench_init(&b);
-    tz_result result = tz_image_make(&image, &spec, &options, &b.ctx);
+    tz_result result = tz_image_init(&image, &spec, &options, &b.ctx);
     if (result == TZ_OK)
         result = spec_file_emit(&file, &image, NULL, 0, &b.ctx);
     if (result == TZ_OK)

@@ -49,16 +49,16 @@ static int fill_tables(void **state)
     return check_begin(state);
 }
 
-static tz_directory tiled_image(void)
+static tz_emit_ifd tiled_image(void)
 {
-    return (tz_directory){.tags = tags,
-                          .tag_count = TAGS,
-                          .tile_count = TILES,
-                          .tile_offsets = offsets,
-                          .tile_sizes = sizes};
+    return (tz_emit_ifd){.tags = tags,
+                         .tag_count = TAGS,
+                         .tile_count = TILES,
+                         .tile_offsets = offsets,
+                         .tile_sizes = sizes};
 }
 
-static void make(emitted *file, const tz_directory *directories, size_t count, unsigned format,
+static void make(emitted *file, const tz_emit_ifd *directories, size_t count, unsigned format,
                  size_t room)
 {
     bench b;
@@ -85,7 +85,7 @@ static void check_tag(const tz_file *handle, const tz_tag_value *wanted)
         assert_int_equal(found.offset % (wide ? 8 : 2), 0);
 }
 
-static void check_tables(const tz_file *handle, uint32_t level, const tz_directory *directory)
+static void check_tables(const tz_file *handle, uint32_t level, const tz_emit_ifd *directory)
 {
     tz_error err;
     for (uint64_t i = 0; i < directory->tile_count; i++) {
@@ -99,7 +99,7 @@ static void check_tables(const tz_file *handle, uint32_t level, const tz_directo
 static void values_of_every_type_read_back(void **state)
 {
     (void)state;
-    const tz_directory directory = tiled_image();
+    const tz_emit_ifd directory = tiled_image();
     FORMATS(f)
     {
         emitted file;
@@ -122,7 +122,7 @@ static void values_of_every_type_read_back(void **state)
 static void buffers_of_any_size_give_the_same_bytes(void **state)
 {
     (void)state;
-    const tz_directory directories[] = {tiled_image(), tiled_image()};
+    const tz_emit_ifd directories[] = {tiled_image(), tiled_image()};
     FORMATS(f)
     {
         emitted whole;
@@ -148,12 +148,12 @@ static void check_strips(uint16_t strips, const uint64_t *at, const uint32_t *by
                                  {258, TZ_TYPE_SHORT, 1, &eight}, {259, TZ_TYPE_SHORT, 1, &one},
                                  {262, TZ_TYPE_SHORT, 1, &one},   {277, TZ_TYPE_SHORT, 1, &one},
                                  {278, TZ_TYPE_SHORT, 1, &rows},  {284, TZ_TYPE_SHORT, 1, &one}};
-    const tz_directory directory = {.tags = list,
-                                    .tag_count = sizeof list / sizeof list[0],
-                                    .strips = true,
-                                    .tile_count = strips,
-                                    .tile_offsets = at,
-                                    .tile_sizes = bytes_of};
+    const tz_emit_ifd directory = {.tags = list,
+                                   .tag_count = sizeof list / sizeof list[0],
+                                   .strips = true,
+                                   .tile_count = strips,
+                                   .tile_offsets = at,
+                                   .tile_sizes = bytes_of};
     emitted file;
     make(&file, &directory, 1, format, 64);
     tz_file *handle = spec_file_open(&file);
@@ -197,7 +197,7 @@ static void directories_come_before_tables(void **state)
     memcpy(list + 1, tags, sizeof tags);
     uint16_t half = 32;
     list[1].data = list[2].data = &half;
-    const tz_directory directories[] = {
+    const tz_emit_ifd directories[] = {
         tiled_image(), {list, TAGS + 1, false, 4, offsets + 1, sizes + 1}, tiled_image()};
     FORMATS(f)
     {
@@ -222,16 +222,16 @@ static void directories_come_before_tables(void **state)
 static void size_without_tables_is_enough(void **state)
 {
     (void)state;
-    tz_directory known = tiled_image(), unknown = tiled_image();
+    tz_emit_ifd known = tiled_image(), unknown = tiled_image();
     sizes[0] = UINT32_MAX;
     unknown.tile_offsets = NULL;
     unknown.tile_sizes = NULL;
     FORMATS(f)
     {
-        const tz_emit how = emitted_how(f, 16);
+        const tz_emit_options how = emitted_how(f, 16);
         assert_true(tz_emit_size(&known, 1, &how) == tz_emit_size(&unknown, 1, &how));
     }
-    const tz_emit how = emitted_how(TB_BIGTIFF, 16);
+    const tz_emit_options how = emitted_how(TB_BIGTIFF, 16);
     unknown.tile_count = UINT64_MAX / 4;
     assert_true(tz_emit_size(&unknown, 1, &how) == TZ_NONE);
 }
@@ -240,9 +240,9 @@ static void classic_files_end_before_4_gib(void **state)
 {
     (void)state;
     bench b;
-    const tz_directory directory = tiled_image();
+    const tz_emit_ifd directory = tiled_image();
     uint8_t buffer[64];
-    tz_emit how = emitted_how(0, UINT64_C(0xFFFFFFF0));
+    tz_emit_options how = emitted_how(0, UINT64_C(0xFFFFFFF0));
     emitted file = {0};
     bench_init(&b);
     assert_int_equal(tz_emit_directories(&directory, 1, &how, buffer, sizeof buffer, emitted_write,
@@ -261,7 +261,7 @@ static void classic_files_end_before_4_gib(void **state)
 static void a_write_that_fails_ends_it(void **state)
 {
     (void)state;
-    const tz_directory directory = tiled_image();
+    const tz_emit_ifd directory = tiled_image();
     bench b;
     bench_init(&b);
     tz_result result = TZ_ERR_IO;
@@ -281,7 +281,7 @@ static void a_write_that_fails_ends_it(void **state)
 static void tiffdump_prints_it(void **state)
 {
     (void)state;
-    const tz_directory directory = tiled_image();
+    const tz_emit_ifd directory = tiled_image();
     char path[CHECK_PATH_SIZE], line[512], command[CHECK_PATH_SIZE + 64];
     if (system("command -v tiffdump > /dev/null 2>&1") != 0) {
         print_message("skip: tiffdump is not installed\n");

@@ -4,9 +4,9 @@
 
 #include "support/alloc_hook.h"
 #include "support/context.h"
-#include "tiff/metadata.h"
+#include "tiff/gdal/metadata.h"
+#include "tiff/gdal/xml_unescape.h"
 #include "tiff/tags.h"
-#include "tiff/unescape.h"
 
 #define XML(items) "<GDALMetadata>" items "</GDALMetadata>"
 #define META       TZ_CAUSE_META
@@ -124,7 +124,7 @@ static void check_item(const fixture *f, uint32_t index, const char *domain, con
                        const char *value, const char *role, int band)
 {
     tz_metadata_item item;
-    assert_true(tz_metadata_at(&f->metadata, index, &item));
+    assert_true(tz_metadata_get_item(&f->metadata, index, &item));
     assert_string_equal(item.domain, domain);
     assert_string_equal(item.name, name);
     assert_string_equal(item.value, value);
@@ -156,7 +156,7 @@ static void check_gdal(const fixture *f)
     check_item(f, 5, "", "DESCRIPTION", "Höhe", "description", 2);
     check_item(f, 6, "", "UNITTYPE", "m", "unittype", 2);
     tz_metadata_item item;
-    assert_false(tz_metadata_at(&f->metadata, 7, &item));
+    assert_false(tz_metadata_get_item(&f->metadata, 7, &item));
     assert_string_equal(tz_metadata_find_role(&f->metadata, "scale", 0), "0.01");
     assert_string_equal(tz_metadata_find_role(&f->metadata, "offset", 0), "-10.5");
     assert_string_equal(tz_metadata_find_role(&f->metadata, "unittype", 2), "m");
@@ -189,7 +189,7 @@ static void same_items(const tz_metadata *a, const tz_metadata *b)
     tz_metadata_item y;
     assert_int_equal(a->count, b->count);
     for (uint32_t i = 0; i < a->count; i++) {
-        assert_true(tz_metadata_at(a, i, &x) && tz_metadata_at(b, i, &y));
+        assert_true(tz_metadata_get_item(a, i, &x) && tz_metadata_get_item(b, i, &y));
         assert_string_equal(x.domain, y.domain);
         assert_string_equal(x.name, y.name);
         assert_string_equal(x.value, y.value);
@@ -356,7 +356,7 @@ static void unescape_leaves_the_rest_alone(void **state)
         char *text = malloc(size + 1); /* never read at the end */
         memcpy(text, cases[i].from, size);
         char *exact = realloc(text, size > 0 ? size : 1);
-        size_t left = tz_unescape(exact, size);
+        size_t left = tz_xml_unescape(exact, size);
         assert_int_equal(left, strlen(cases[i].to));
         assert_memory_equal(exact, cases[i].to, left);
         free(exact);
@@ -651,7 +651,7 @@ static void one_huge_value(void **state)
     if (HAVE_EXPAT) {
         tz_metadata_item item;
         bench_silent(&f->b);
-        assert_true(tz_metadata_at(&f->metadata, 0, &item));
+        assert_true(tz_metadata_get_item(&f->metadata, 0, &item));
         assert_int_equal(strlen(item.value), SIZE);
     }
     free(xml);
@@ -694,7 +694,7 @@ static void token_of_four_kib_is_fine(void **state)
         f->piece = piece;
         if (reads(f, xml, 1)) {
             tz_metadata_item item;
-            assert_true(tz_metadata_at(&f->metadata, 0, &item));
+            assert_true(tz_metadata_get_item(&f->metadata, 0, &item));
             assert_int_equal(strlen(item.name), SIZE);
             assert_string_equal(item.value, "v");
         }
@@ -751,11 +751,11 @@ static void the_end_is_told(void **state)
     fixture *f = *state;
     tz_metadata_parser *parser = NULL;
     assert_int_equal(tz_metadata_begin(&parser, 100, 3, &f->b.ctx), TZ_OK);
-    assert_int_equal(tz_metadata_is_ended(parser), !HAVE_EXPAT);
+    assert_int_equal(tz_metadata_is_done(parser), !HAVE_EXPAT);
     assert_int_equal(tz_metadata_feed(parser, "<GDALMetadata>", 14), TZ_OK);
-    assert_int_equal(tz_metadata_is_ended(parser), !HAVE_EXPAT);
+    assert_int_equal(tz_metadata_is_done(parser), !HAVE_EXPAT);
     assert_int_equal(tz_metadata_feed(parser, "</GDALMetadata>\0x", 17), TZ_OK);
-    assert_true(tz_metadata_is_ended(parser));
+    assert_true(tz_metadata_is_done(parser));
     assert_int_equal(tz_metadata_feed(parser, "<more>", 6), TZ_OK);
     assert_int_equal(tz_metadata_finish(parser, true, &f->metadata), TZ_OK);
     if (HAVE_EXPAT)

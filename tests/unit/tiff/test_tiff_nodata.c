@@ -6,7 +6,7 @@
 
 #include "support/alloc_hook.h"
 #include "support/context.h"
-#include "tiff/nodata.h"
+#include "tiff/gdal/nodata.h"
 #include "tiff/tags.h"
 
 static const tz_dtype integer_types[] = {

@@ -68,8 +68,9 @@ static void check(tz_table_cache *cache, counting *c, unsigned container, uint64
                   size_t size)
 {
     uint8_t found[64];
-    assert_int_equal(tz_table_read(cache, &c->source, SIZE, container, offset, size, found, &quiet),
-                     TZ_OK);
+    assert_int_equal(
+        tz_table_cache_read(cache, &c->source, SIZE, container, offset, size, found, &quiet),
+        TZ_OK);
     assert_memory_equal(found, c->bytes + offset, size);
 }
 
@@ -140,7 +141,7 @@ static void a_failed_read_is_an_error_and_leaves_no_page(void **state)
     c->fail = 1;
     uint8_t found[8];
     for (int i = 0; i < 3; i++)
-        assert_int_equal(tz_table_read(&cache, &c->source, SIZE, 0, 70000, 8, found, &quiet),
+        assert_int_equal(tz_table_cache_read(&cache, &c->source, SIZE, 0, 70000, 8, found, &quiet),
                          TZ_ERR_IO);
     c->fail = 0;
     check(&cache, c, 0, 70000, 8);

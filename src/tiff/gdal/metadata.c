@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What was read of tag GDAL_METADATA. The reading is in metadata_xml.c, and here for builds without
+ * expat. */
+#include "tiff/gdal/metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tiff/tags.h"
+
+void tz_metadata_deinit(tz_metadata *metadata)
+{
+    tz_free(metadata->pool);
+    *metadata = (tz_metadata){0};
+}
+
+bool tz_metadata_get_item(const tz_metadata *metadata, uint32_t index, tz_metadata_item *out)
+{
+    if (index >= metadata->count)
+        return false;
+    const tz_metadata_entry *entry = &metadata->entries[index];
+    const char *pool = metadata->pool;
+    const char *name = pool + entry->name;
+    *out = (tz_metadata_item){.domain = pool + entry->domain,
+                              .name = name,
+                              .value = name + strlen(name) + 1,
+                              .role = pool + entry->role,
+                              .band = entry->band};
+    return true;
+}
+
+/* The first entry of a band, by bisection: a file may have as many bands as items. */
+static uint32_t first_entry_of_band(const tz_metadata *metadata, int32_t band)
+{
+    uint32_t low = 0;
+    uint32_t high = metadata->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (metadata->entries[middle].band < band)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const char *tz_metadata_find_role(const tz_metadata *metadata, const char *role, int32_t band)
+{
+    for (uint32_t i = first_entry_of_band(metadata, band);
+         i < metadata->count && metadata->entries[i].band == band; i++) {
+        const tz_metadata_entry *entry = &metadata->entries[i];
+        if (metadata->pool[entry->domain] == '\0' &&
+            strcmp(metadata->pool + entry->role, role) == 0) {
+            const char *name = metadata->pool + entry->name;
+            return name + strlen(name) + 1;
+        }
+    }
+    return NULL;
+}
+
+/* ---- merging ---- */
+
+/* An item of either list, with what tells items apart. */
+typedef struct merged_item {
+    const tz_metadata_entry *entry;
+    const char *domain;
+    const char *name; /* "" where the role tells items apart */
+    const char *role;
+    bool more; /* of the list that wins */
+} merged_item;
+
+static merged_item merged_item_at(const tz_metadata *metadata, uint32_t index, bool more)
+{
+    const tz_metadata_entry *entry = &metadata->entries[index];
+    const char *role = metadata->pool + entry->role;
+    return (merged_item){.entry = entry,
+                         .domain = metadata->pool + entry->domain,
+                         .name = *role != '\0' ? "" : metadata->pool + entry->name,
+                         .role = role,
+                         .more = more};
+}
+
+static int compare_identity(const merged_item *x, const merged_item *y)
+{
+    if (x->entry->band != y->entry->band)
+        return x->entry->band < y->entry->band ? -1 : 1;
+    int order = strcmp(x->role, y->role);
+    if (order == 0)
+        order = strcmp(x->domain, y->domain);
+    return order != 0 ? order : strcmp(x->name, y->name);
+}
+
+/* Those of the list that wins first. */
+static int compare_identity_and_list(const void *a, const void *b)
+{
+    const merged_item *x = a;
+    const merged_item *y = b;
+    const int order = compare_identity(x, y);
+    return order != 0 ? order : (int)y->more - (int)x->more;
+}
+
+/* By band, then in the order of the lists: names were stored one after another. */
+static int compare_band_and_name(const void *a, const void *b)
+{
+    const tz_metadata_entry *x = a;
+    const tz_metadata_entry *y = b;
+    if (x->band != y->band)
+        return x->band < y->band ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* An item of *into goes when one of *more has its identity. */
+static uint32_t keep_winning_entries(const merged_item *items, uint32_t count,
+                                     uint32_t pool_of_more, tz_metadata_entry *out)
+{
+    uint32_t kept = 0;
+    uint32_t first = 0; /* of the same identity */
+    for (uint32_t i = 0; i < count; i++) {
+        const merged_item *item = &items[i];
+        if (compare_identity(&items[first], item) != 0)
+            first = i;
+        if (!item->more && items[first].more)
+            continue;
+        tz_metadata_entry entry = *item->entry;
+        if (item->more) {
+            entry.name += pool_of_more;
+            entry.domain += entry.domain != 0 ? pool_of_more : 0;
+            entry.role += entry.role != 0 ? pool_of_more : 0;
+        }
+        out[kept++] = entry;
+    }
+    return kept;
+}
+
+tz_result tz_metadata_merge(tz_metadata *into, const tz_metadata *more, uint32_t *added,
+                            uint32_t *of_bands, const tz_context *ctx)
+{
+    const uint32_t max_count = into->count + more->count;
+    const size_t align = sizeof(uint32_t);
+    const size_t pool = (size_t)into->pool_size + more->pool_size;
+    const size_t strings = (pool + 1 + align - 1) / align * align;
+    const size_t size = strings + max_count * sizeof(tz_metadata_entry);
+    uint32_t count = 0;
+    *added = *of_bands = 0;
+    if (pool >= UINT32_MAX)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(),
+                       "metadata of 4 GiB and more is ignored");
+    merged_item *items = tz_alloc(max_count * sizeof *items + 1);
+    char *block = tz_alloc(size);
+    if (!items || !block) {
+        tz_free(items);
+        tz_free(block);
+        return tz_fail_nomem(ctx, size);
+    }
+    for (uint32_t i = 0; i < into->count; i++)
+        items[count++] = merged_item_at(into, i, false);
+    for (uint32_t i = 0; i < more->count; i++) {
+        items[count] = merged_item_at(more, i, true);
+        if (items[count].role[0] == '@')
+            continue;
+        *of_bands += items[count++].role[0] != '\0';
+        ++*added;
+    }
+    if (*added > 0) {
+        tz_metadata_entry *entries = (tz_metadata_entry *)(void *)(block + strings);
+        block[0] = '\0'; /* where the file itself has no metadata */
+        if (into->pool_size > 0)
+            memcpy(block, into->pool, into->pool_size);
+        const uint32_t base = into->pool_size > 0 ? into->pool_size : 1;
+        memcpy(block + base, more->pool, more->pool_size);
+        qsort(items, count, sizeof *items, compare_identity_and_list);
+        const uint32_t kept = keep_winning_entries(items, count, base, entries);
+        qsort(entries, kept, sizeof *entries, compare_band_and_name);
+        tz_metadata_deinit(into);
+        *into = (tz_metadata){.pool = block,
+                              .entries = entries,
+                              .count = kept,
+                              .pool_size = base + more->pool_size,
+                              .held = size};
+        block = NULL;
+    }
+    tz_free(items);
+    tz_free(block);
+    return TZ_OK;
+}
+
+#ifndef TZ_HAVE_EXPAT
+
+struct tz_metadata_parser {
+    char nothing;
+};
+
+tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
+                            const tz_context *ctx)
+{
+    (void)size, (void)bands;
+    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE),
+                   "GDAL metadata is not read: this build of terrazzo is without expat; build it "
+                   "with TERRAZZO_WITH_EXPAT=ON"));
+    *out = tz_alloc_zeroed(1, sizeof **out);
+    return *out ? TZ_OK : tz_fail_nomem(ctx, sizeof **out);
+}
+
+tz_result tz_metadata_begin_aux(tz_metadata_parser **out, uint64_t size, uint32_t bands,
+                                const tz_context *ctx)
+{
+    (void)size, (void)bands;
+    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_no_location(),
+                   "the file is not read: this build of terrazzo is without expat; build it with "
+                   "TERRAZZO_WITH_EXPAT=ON"));
+    *out = tz_alloc_zeroed(1, sizeof **out);
+    return *out ? TZ_OK : tz_fail_nomem(ctx, sizeof **out);
+}
+
+tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size)
+{
+    (void)parser, (void)bytes, (void)size;
+    return TZ_OK;
+}
+
+bool tz_metadata_is_done(const tz_metadata_parser *parser)
+{
+    (void)parser;
+    return true;
+}
+
+tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metadata *out)
+{
+    (void)complete;
+    *out = (tz_metadata){0};
+    tz_free(parser);
+    return TZ_OK;
+}
+
+#endif

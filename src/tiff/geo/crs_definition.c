@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From GeoKeys to the definition of a coordinate reference system: a code where there is one, else
+ * WKT2:2019. Where keys leave room, this reads them as GDAL does. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tiff/geo/wkt.h"
+#include "tiff/tags.h"
+
+enum { WGS_84_3D = 4979, MAX_PE_STRING = 4096 };
+
+/* ---------------------------------------------------------------------------------------------
+ * Which kind
+ * ------------------------------------------------------------------------------------------ */
+
+typedef enum crs_model {
+    MODEL_NONE,
+    MODEL_PROJECTED,
+    MODEL_GEOGRAPHIC,
+    MODEL_GEOCENTRIC
+} crs_model;
+
+/* Files without a model type, or with one of their own, are taken for what their keys are about. */
+static crs_model find_crs_model(const tz_geo *geo)
+{
+    if (geo->model_type >= 1 && geo->model_type <= 3)
+        return (crs_model)geo->model_type;
+    if (tz_geo_short(geo, TZ_KEY_PROJECTED_CRS, 0) != 0 || tz_geo_has_projection(geo))
+        return MODEL_PROJECTED;
+    bool geodetic = tz_geo_short(geo, TZ_KEY_GEODETIC_CRS, 0) != 0 ||
+                    tz_geo_short(geo, TZ_KEY_DATUM, 0) != 0 ||
+                    tz_geo_short(geo, TZ_KEY_ELLIPSOID, 0) != 0 ||
+                    tz_geo_double(geo, TZ_KEY_SEMI_MAJOR_AXIS, 0) != 0;
+    return geodetic && geo->model_type == 0 ? MODEL_GEOGRAPHIC : MODEL_NONE;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Horizontal
+ * ------------------------------------------------------------------------------------------ */
+
+/* The first citation with a name: as a field of it, or the whole. */
+static void add_citation_name(tz_wkt *wkt, const char *field, const uint16_t keys[2])
+{
+    const char *text = "unknown";
+    size_t size = strlen(text);
+    for (size_t i = 0; i < 2; i++)
+        if (tz_geo_citation_name(wkt->geo, keys[i], field, &text, &size) ||
+            tz_geo_citation_name(wkt->geo, keys[i], NULL, &text, &size))
+            break;
+    tz_wkt_add_name(wkt, text, size);
+}
+
+static void add_geodetic_crs_name(tz_wkt *wkt)
+{
+    static const uint16_t keys[2] = {TZ_KEY_GEODETIC_CITATION, TZ_KEY_CITATION};
+    add_citation_name(wkt, "GCS Name = ", keys);
+}
+
+static void add_base_crs(tz_wkt *wkt)
+{
+    uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_GEODETIC_CRS, 0);
+    if (tz_geo_is_code(code)) {
+        tz_wkt_add_epsg(wkt, TZ_EPSG_BASE_CRS, code);
+        return;
+    }
+    static const uint16_t keys[2] = {TZ_KEY_GEODETIC_CITATION, TZ_KEY_GEODETIC_CITATION};
+    tz_wkt_add(wkt, "BASEGEOGCRS[");
+    add_citation_name(wkt, "GCS Name = ", keys);
+    tz_wkt_add(wkt, ",");
+    tz_wkt_add_frame(wkt);
+    tz_wkt_add(wkt, "]");
+}
+
+static void add_projected(tz_wkt *wkt)
+{
+    static const uint16_t keys[2] = {TZ_KEY_PROJECTED_CITATION, TZ_KEY_CITATION};
+    tz_wkt_add(wkt, "PROJCRS[");
+    add_citation_name(wkt, "PCS Name = ", keys);
+    tz_wkt_add(wkt, ",");
+    add_base_crs(wkt);
+    tz_wkt_add(wkt, ",");
+    tz_wkt_add_conversion(wkt);
+    tz_wkt_add(wkt,
+               tz_geo_is_south_oriented(wkt->geo)
+                   ? ",CS[Cartesian,2],AXIS[\"westing (Y)\",west],AXIS[\"southing (X)\",south],"
+                   : ",CS[Cartesian,2],AXIS[\"easting (E)\",east],AXIS[\"northing (N)\",north],");
+    tz_wkt_add_length_unit(wkt, TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE);
+    tz_wkt_add(wkt, "]");
+}
+
+static void add_geographic(tz_wkt *wkt)
+{
+    tz_wkt_add(wkt, "GEOGCRS[");
+    add_geodetic_crs_name(wkt);
+    tz_wkt_add(wkt, ",");
+    tz_wkt_add_frame(wkt);
+    tz_wkt_add(wkt, ",CS[ellipsoidal,2],AXIS[\"latitude\",north],AXIS[\"longitude\",east],");
+    tz_wkt_add_angle_unit(wkt);
+    tz_wkt_add(wkt, "]");
+}
+
+static void add_geocentric(tz_wkt *wkt)
+{
+    tz_wkt_add(wkt, "GEODCRS[");
+    add_geodetic_crs_name(wkt);
+    tz_wkt_add(wkt, ",");
+    tz_wkt_add_frame(wkt);
+    tz_wkt_add(wkt, ",CS[Cartesian,3],AXIS[\"(X)\",geocentricX],AXIS[\"(Y)\",geocentricY],"
+                    "AXIS[\"(Z)\",geocentricZ],");
+    tz_wkt_add_length_unit(wkt, TZ_KEY_GEOG_LINEAR_UNITS, TZ_KEY_GEOG_LINEAR_UNIT_SIZE);
+    tz_wkt_add(wkt, "]");
+}
+
+static void add_horizontal(tz_wkt *wkt)
+{
+    static void (*const adders[])(tz_wkt *) = {
+        [MODEL_NONE] = NULL,
+        [MODEL_PROJECTED] = add_projected,
+        [MODEL_GEOGRAPHIC] = add_geographic,
+        [MODEL_GEOCENTRIC] = add_geocentric,
+    };
+    crs_model kind = find_crs_model(wkt->geo);
+    if (tz_geo_is_code(wkt->geo->epsg))
+        tz_wkt_add_epsg(wkt, TZ_EPSG_CRS, wkt->geo->epsg);
+    else if (adders[kind])
+        adders[kind](wkt);
+    else
+        wkt->result =
+            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
+                    "the keys do not say enough about a coordinate reference system");
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Key GeogTOWGS84 of GDAL: how a datum of one's own relates to WGS 84
+ * ------------------------------------------------------------------------------------------ */
+
+static const tz_geo_key *find_to_wgs84(const tz_geo *geo)
+{
+    const tz_geo_key *key = tz_geo_find_key(geo, TZ_KEY_TO_WGS84);
+    if (!key || key->type != TZ_TYPE_DOUBLE || (key->count != 3 && key->count != 7))
+        return NULL;
+    for (uint32_t i = 0; i < key->count; i++)
+        if (!isfinite(key->value.doubles[i]))
+            return NULL;
+    return tz_geo_is_code(tz_geo_short(geo, TZ_KEY_GEODETIC_CRS, 0)) ? NULL : key;
+}
+
+static void add_to_wgs84(tz_wkt *wkt, const tz_geo_key *key)
+{
+    static const struct {
+        const char *name;
+        unsigned code;
+    } parameters[] = {
+        {"X-axis translation", 8605}, {"Y-axis translation", 8606}, {"Z-axis translation", 8607},
+        {"X-axis rotation", 8608},    {"Y-axis rotation", 8609},    {"Z-axis rotation", 8610},
+        {"Scale difference", 8611},
+    };
+    tz_wkt_add(wkt, "],TARGETCRS[GEOGCRS[\"WGS 84\",DATUM[\"World Geodetic System 1984\","
+                    "ELLIPSOID[\"WGS 84\",6378137,298.257223563,LENGTHUNIT[\"metre\",1]]],"
+                    "CS[ellipsoidal,2],AXIS[\"latitude\",north],AXIS[\"longitude\",east],"
+                    "ANGLEUNIT[\"degree\",0.0174532925199433],ID[\"EPSG\",4326]]],"
+                    "ABRIDGEDTRANSFORMATION[\"to WGS 84\",");
+    tz_wkt_add(wkt, key->count == 3
+                        ? "METHOD[\"Geocentric translations (geog2D domain)\",ID[\"EPSG\",9603]]"
+                        : "METHOD[\"Position Vector transformation (geog2D domain)\","
+                          "ID[\"EPSG\",9606]]");
+    for (uint32_t i = 0; i < key->count; i++) {
+        double value = key->value.doubles[i];
+        tz_wkt_addf(wkt, ",PARAMETER[\"%s\",", parameters[i].name);
+        /* In WKT the scale is a factor, in the key parts per million. */
+        tz_wkt_add_number(wkt, TZ_KEY_TO_WGS84, i == 6 ? 1 + value * 1e-6 : value);
+        tz_wkt_addf(wkt, ",ID[\"EPSG\",%u]]", parameters[i].code);
+    }
+    tz_wkt_add(wkt, "]]");
+}
+
+static void add_bound_or_horizontal(tz_wkt *wkt)
+{
+    const tz_geo_key *to_wgs84 = find_to_wgs84(wkt->geo);
+    if (!to_wgs84) {
+        add_horizontal(wkt);
+        return;
+    }
+    tz_wkt_add(wkt, "BOUNDCRS[SOURCECRS[");
+    add_horizontal(wkt);
+    add_to_wgs84(wkt, to_wgs84);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Vertical and compound
+ * ------------------------------------------------------------------------------------------ */
+
+/* Described by keys. A datum is enough; a unit alone says nothing. */
+static bool has_vertical_keys(const tz_geo *geo)
+{
+    return geo->epsg_vertical == TZ_GEO_USER_DEFINED ||
+           (geo->epsg_vertical == 0 && tz_geo_is_vertical_usable(geo) &&
+            tz_geo_is_code(tz_geo_short(geo, TZ_KEY_VERTICAL_DATUM, 0)));
+}
+
+/* A geodetic datum in its place says nothing about heights above it. */
+static void add_vertical_datum(tz_wkt *wkt)
+{
+    uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_VERTICAL_DATUM, 0);
+    char *text = NULL;
+    if (wkt->result == TZ_OK && tz_geo_is_code(code))
+        wkt->result = tz_epsg_wkt(TZ_EPSG_DATUM, code, wkt->ctx, &text);
+    tz_wkt_add(wkt, text && strncmp(text, "VDATUM[", 7) == 0 ? text : "VDATUM[\"unknown\"]");
+    tz_free(text);
+}
+
+static void add_vertical_from_keys(tz_wkt *wkt)
+{
+    static const uint16_t keys[2] = {TZ_KEY_VERTICAL_CITATION, TZ_KEY_VERTICAL_CITATION};
+    tz_wkt_add(wkt, "VERTCRS[");
+    add_citation_name(wkt, "VCS Name = ", keys);
+    tz_wkt_add(wkt, ",");
+    add_vertical_datum(wkt);
+    tz_wkt_add(wkt, ",CS[vertical,1],AXIS[\"gravity-related height (H)\",up],");
+    /* 0: no size key belongs to vertical units; a unit of one's own is not allowed here. */
+    tz_wkt_add_length_unit(wkt, TZ_KEY_VERTICAL_UNITS, 0);
+    tz_wkt_add(wkt, "]");
+}
+
+static void add_vertical(tz_wkt *wkt)
+{
+    if (tz_geo_is_code(wkt->geo->epsg_vertical))
+        tz_wkt_add_epsg(wkt, TZ_EPSG_CRS, wkt->geo->epsg_vertical);
+    else
+        add_vertical_from_keys(wkt);
+}
+
+/* The name in KEYWORD["name",...], quotes within it still doubled. */
+static void add_component_name(tz_wkt *wkt, const tz_wkt *component)
+{
+    const char *start = component->text ? strchr(component->text, '"') : NULL;
+    const char *end = start ? strchr(start + 1, '"') : NULL;
+    while (end && end[1] == '"')
+        end = strchr(end + 2, '"');
+    if (end)
+        tz_wkt_addf(wkt, "%.*s", (int)(end - start - 1), start + 1);
+}
+
+/* A name of its own in GTCitation, or the names of both parts. */
+static void add_compound_name(tz_wkt *wkt, const tz_wkt *horizontal, const tz_wkt *vertical)
+{
+    const char *text;
+    size_t size;
+    if (tz_geo_citation_name(wkt->geo, TZ_KEY_CITATION, NULL, &text, &size)) {
+        tz_wkt_add_name(wkt, text, size);
+        return;
+    }
+    tz_wkt_add(wkt, "\"");
+    add_component_name(wkt, horizontal);
+    tz_wkt_add(wkt, " + ");
+    add_component_name(wkt, vertical);
+    tz_wkt_add(wkt, "\"");
+}
+
+static void add_compound(tz_wkt *wkt)
+{
+    tz_wkt horizontal = {.geo = wkt->geo, .ctx = wkt->ctx};
+    tz_wkt vertical = {.geo = wkt->geo, .ctx = wkt->ctx};
+    add_horizontal(&horizontal);
+    if (horizontal.result == TZ_OK)
+        add_vertical(&vertical);
+    wkt->result = horizontal.result != TZ_OK ? horizontal.result : vertical.result;
+    if (wkt->result == TZ_OK) {
+        tz_wkt_add(wkt, "COMPOUNDCRS[");
+        add_compound_name(wkt, &horizontal, &vertical);
+        tz_wkt_add(wkt, ",");
+        tz_wkt_add(wkt, horizontal.text);
+        tz_wkt_add(wkt, ",");
+        tz_wkt_add(wkt, vertical.text);
+        tz_wkt_add(wkt, "]");
+    }
+    tz_wkt_deinit(&horizontal);
+    tz_wkt_deinit(&vertical);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The definition
+ * ------------------------------------------------------------------------------------------ */
+
+/* ArcGIS writes the whole CRS into a citation when keys cannot express it. */
+static const char *find_pe_string(const tz_geo *geo, size_t *size)
+{
+    static const char start[] = "ESRI PE String = ";
+    static const uint16_t keys[] = {TZ_KEY_PROJECTED_CITATION, TZ_KEY_CITATION};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const tz_geo_key *key = tz_geo_text(geo, keys[i]);
+        size_t skip = sizeof start - 1;
+        if (key && key->count > skip && key->count <= MAX_PE_STRING &&
+            memcmp(key->value.text, start, skip) == 0 && !memchr(key->value.text, 0, key->count)) {
+            *size = key->count - skip;
+            return key->value.text + skip;
+        }
+    }
+    return NULL;
+}
+
+static bool needs_pe_string(const tz_geo *geo)
+{
+    crs_model kind = find_crs_model(geo);
+    return !tz_geo_is_code(geo->epsg) &&
+           (kind == MODEL_NONE || (kind == MODEL_PROJECTED && !tz_geo_has_projection(geo)));
+}
+
+static void add_pe_string(tz_wkt *wkt, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        tz_wkt_addf(wkt, "%c", c < 0x20 || c == 0x7F ? ' ' : c);
+    }
+}
+
+static void add_definition(tz_wkt *wkt)
+{
+    const tz_geo *geo = wkt->geo;
+    size_t size;
+    const char *pe_string = needs_pe_string(geo) ? find_pe_string(geo, &size) : NULL;
+    bool has_code = tz_geo_is_code(geo->epsg);
+    bool has_vertical_code = tz_geo_is_code(geo->epsg_vertical);
+    /* Heights above the ellipsoid belong to the horizontal CRS; only this one is known by heart. */
+    bool is_3d = geo->epsg_vertical == WGS_84_3D;
+    if (pe_string)
+        add_pe_string(wkt, pe_string, size);
+    else if (has_code && is_3d && geo->epsg == 4326)
+        tz_wkt_addf(wkt, "EPSG:%d", WGS_84_3D);
+    else if (has_code && has_vertical_code && !is_3d)
+        tz_wkt_addf(wkt, "EPSG:%u+%u", geo->epsg, geo->epsg_vertical);
+    else if ((has_vertical_code && !is_3d) || has_vertical_keys(geo))
+        add_compound(wkt);
+    else if (has_code)
+        tz_wkt_addf(wkt, "EPSG:%u", geo->epsg);
+    else
+        add_bound_or_horizontal(wkt);
+}
+
+tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out)
+{
+    tz_wkt wkt = {.geo = geo, .ctx = ctx};
+    add_definition(&wkt);
+    if (wkt.result != TZ_OK) {
+        tz_wkt_deinit(&wkt);
+        return wkt.result;
+    }
+    *out = wkt.text;
+    return TZ_OK;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What EPSG has under a code, as WKT, by way of PROJ's database. */
+#include "tiff/geo/crs_proj.h"
+
+#include "tiff/image/image_steps.h"
+#include "tiff/tags.h"
+
+#ifdef TZ_HAVE_PROJ
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+PJ_CONTEXT *tz_proj_create_context(void)
+{
+    PJ_CONTEXT *proj = proj_context_create();
+    if (!proj)
+        return NULL;
+    proj_log_level(proj, PJ_LOG_NONE);
+    proj_context_set_enable_network(proj, 0);
+    return proj;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Objects of PROJ
+ * ------------------------------------------------------------------------------------------ */
+
+int tz_proj_epsg(const PJ *object)
+{
+    const char *authority = proj_get_id_auth_name(object, 0);
+    const char *code = proj_get_id_code(object, 0);
+    return authority && code && strcmp(authority, "EPSG") == 0 ? atoi(code) : 0;
+}
+
+double tz_proj_unit_size(PJ_CONTEXT *proj, const PJ *crs)
+{
+    PJ *system = proj_crs_get_coordinate_system(proj, crs);
+    double size = 0;
+    if (!system ||
+        !proj_cs_get_axis_info(proj, system, 0, NULL, NULL, NULL, &size, NULL, NULL, NULL))
+        size = 0;
+    proj_destroy(system);
+    return size;
+}
+
+bool tz_wkt_add_object(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *object)
+{
+    const char *text = object ? proj_as_wkt(proj, object, PJ_WKT2_2019, NULL) : NULL;
+    if (text)
+        tz_wkt_add(wkt, text);
+    return text != NULL;
+}
+
+/* PROJ writes the prime meridian of a datum along with it, unless it is Greenwich. */
+static bool add_base_frame(tz_wkt *wkt, PJ_CONTEXT *proj, PJ *datum, PJ *meridian)
+{
+    size_t start = wkt->size;
+    if (!tz_wkt_add_object(wkt, proj, datum) || wkt->result != TZ_OK)
+        return false;
+    if (strstr(wkt->text + start, "PRIMEM["))
+        return true;
+    tz_wkt_add(wkt, ",");
+    return tz_wkt_add_object(wkt, proj, meridian);
+}
+
+bool tz_wkt_add_base_crs(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
+{
+    PJ *datum = proj_crs_get_datum_forced(proj, crs);
+    PJ *meridian = proj_get_prime_meridian(proj, crs);
+    const char *name = proj_get_name(crs);
+    int code = tz_proj_epsg(crs);
+    tz_wkt_add(wkt, "BASEGEOGCRS[");
+    tz_wkt_add_name(wkt, name ? name : "", name ? strlen(name) : 0);
+    tz_wkt_add(wkt, ",");
+    bool known = add_base_frame(wkt, proj, datum, meridian);
+    if (code != 0)
+        tz_wkt_addf(wkt, ",ID[\"EPSG\",%d]", code);
+    tz_wkt_add(wkt, "]");
+    proj_destroy(datum);
+    proj_destroy(meridian);
+    return known;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * What EPSG has under a code
+ * ------------------------------------------------------------------------------------------ */
+
+static const struct {
+    PJ_CATEGORY category;
+    const char *name;
+} epsg_kinds[] = {
+    [TZ_EPSG_CRS] = {PJ_CATEGORY_CRS, "CRS"},
+    [TZ_EPSG_BASE_CRS] = {PJ_CATEGORY_CRS, "geographic CRS"},
+    [TZ_EPSG_DATUM] = {PJ_CATEGORY_DATUM, "datum"},
+    [TZ_EPSG_ELLIPSOID] = {PJ_CATEGORY_ELLIPSOID, "ellipsoid"},
+    [TZ_EPSG_PRIME_MERIDIAN] = {PJ_CATEGORY_PRIME_MERIDIAN, "prime meridian"},
+    [TZ_EPSG_CONVERSION] = {PJ_CATEGORY_COORDINATE_OPERATION, "conversion"},
+    [TZ_EPSG_UNIT] = {PJ_CATEGORY_CRS, "unit"}, /* not an object; the category is not used */
+    [TZ_EPSG_UNIT_OF_CRS] = {PJ_CATEGORY_CRS, "geographic CRS"},
+};
+
+static void fail_unknown_code(tz_wkt *wkt, tz_epsg_kind kind, const char *code)
+{
+    if (wkt->result == TZ_OK)
+        wkt->result =
+            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
+                    "PROJ knows no %s under code %s of EPSG", epsg_kinds[kind].name, code);
+}
+
+static bool add_epsg_angle_unit(tz_wkt *wkt, const char *name, double factor)
+{
+    if (!name || !(factor > 0) || !isfinite(factor))
+        return false;
+    tz_wkt_add(wkt, "ANGLEUNIT[");
+    tz_wkt_add_name(wkt, name, strlen(name));
+    tz_wkt_add(wkt, ",");
+    tz_wkt_add_number(wkt, TZ_KEY_GEOG_ANGULAR_UNITS, factor);
+    tz_wkt_add(wkt, "]");
+    return true;
+}
+
+/* Degrees for a geocentric CRS, whose axes are no angles. */
+static bool add_crs_angle_unit(tz_wkt *wkt, PJ_CONTEXT *proj, PJ *crs)
+{
+    PJ *system = proj_crs_get_coordinate_system(proj, crs);
+    const char *name = NULL;
+    double factor = 0;
+    bool angular = system && proj_cs_get_type(proj, system) == PJ_CS_TYPE_ELLIPSOIDAL;
+    bool known = true;
+    if (angular)
+        known =
+            proj_cs_get_axis_info(proj, system, 0, NULL, NULL, NULL, &factor, &name, NULL, NULL) &&
+            add_epsg_angle_unit(wkt, name, factor);
+    else
+        tz_wkt_add(wkt, TZ_WKT_DEGREE);
+    proj_destroy(system);
+    return known;
+}
+
+static bool add_epsg_unit(tz_wkt *wkt, PJ_CONTEXT *proj, const char *code)
+{
+    const char *name = NULL;
+    const char *category = NULL;
+    double factor = 0;
+    if (!proj_uom_get_info_from_database(proj, "EPSG", code, &name, &factor, &category) ||
+        !category)
+        return false;
+    if (strcmp(category, "angular") == 0)
+        return add_epsg_angle_unit(wkt, name, factor);
+    if (strcmp(category, "linear") != 0 || !name || !(factor > 0) || !isfinite(factor))
+        return false;
+    tz_wkt_add(wkt, "LENGTHUNIT[");
+    tz_wkt_add_name(wkt, name, strlen(name));
+    tz_wkt_add(wkt, ",");
+    tz_wkt_add_number(wkt, TZ_KEY_PROJ_LINEAR_UNITS, factor);
+    tz_wkt_addf(wkt, ",ID[\"EPSG\",%s]]", code);
+    return true;
+}
+
+static bool is_geodetic(const PJ *crs)
+{
+    PJ_TYPE type = proj_get_type(crs);
+    return type == PJ_TYPE_GEOGRAPHIC_2D_CRS || type == PJ_TYPE_GEOGRAPHIC_3D_CRS ||
+           type == PJ_TYPE_GEOCENTRIC_CRS;
+}
+
+static bool add_epsg_object(tz_wkt *wkt, PJ_CONTEXT *proj, tz_epsg_kind kind, const char *code)
+{
+    if (kind == TZ_EPSG_UNIT)
+        return add_epsg_unit(wkt, proj, code);
+    PJ *object = proj_create_from_database(proj, "EPSG", code, epsg_kinds[kind].category, 0, NULL);
+    bool known = false;
+    if (object && kind == TZ_EPSG_BASE_CRS)
+        known = is_geodetic(object) && tz_wkt_add_base_crs(wkt, proj, object);
+    else if (object && kind == TZ_EPSG_UNIT_OF_CRS)
+        known = is_geodetic(object) && add_crs_angle_unit(wkt, proj, object);
+    else if (object)
+        known = tz_wkt_add_object(wkt, proj, object);
+    proj_destroy(object);
+    return known;
+}
+
+tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, char **out)
+{
+    tz_wkt wkt = {.ctx = ctx};
+    char digits[8];
+    PJ_CONTEXT *proj = tz_proj_create_context();
+    if (!proj)
+        return tz_fail_nomem(ctx, sizeof proj);
+    snprintf(digits, sizeof digits, "%u", code);
+    if (!add_epsg_object(&wkt, proj, kind, digits))
+        fail_unknown_code(&wkt, kind, digits);
+    proj_context_destroy(proj);
+    if (wkt.result != TZ_OK) {
+        tz_wkt_deinit(&wkt);
+        return wkt.result;
+    }
+    *out = wkt.text;
+    return TZ_OK;
+}
+
+static uint16_t crs_model_type(const PJ *crs)
+{
+    if (proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS)
+        return 1;
+    if (!is_geodetic(crs))
+        return 0;
+    return proj_get_type(crs) == PJ_TYPE_GEOCENTRIC_CRS ? 3 : 2;
+}
+
+static PJ *create_crs_from_code(PJ_CONTEXT *proj, uint16_t code)
+{
+    char digits[8];
+    snprintf(digits, sizeof digits, "%u", code);
+    return proj_create_from_database(proj, "EPSG", digits, PJ_CATEGORY_CRS, 0, NULL);
+}
+
+static uint16_t look_up_model_type(uint16_t code)
+{
+    PJ_CONTEXT *proj = tz_proj_create_context();
+    if (!proj)
+        return 0;
+    PJ *crs = create_crs_from_code(proj, code);
+    uint16_t type = crs ? crs_model_type(crs) : 0;
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return type;
+}
+
+static int component_code(PJ_CONTEXT *proj, const PJ *crs, int index)
+{
+    PJ *component = proj_crs_get_sub_crs(proj, crs, index);
+    int code = component ? tz_proj_epsg(component) : 0;
+    proj_destroy(component);
+    return code;
+}
+
+static tz_result fail_compound_crs(PJ_CONTEXT *proj, const PJ *crs, uint16_t code,
+                                   const tz_context *ctx)
+{
+    int horizontal = component_code(proj, crs, 0);
+    int vertical = component_code(proj, crs, 1);
+    if (horizontal == 0 || vertical == 0)
+        return TZ_FAIL_ARG(
+            ctx, "EPSG:%u is a compound CRS; give the horizontal and the vertical code", code);
+    return TZ_FAIL_ARG(
+        ctx, "EPSG:%u is a compound CRS; give the horizontal and the vertical code, %d+%d", code,
+        horizontal, vertical);
+}
+
+static tz_result fail_unusable_crs(PJ_CONTEXT *proj, const PJ *crs, uint16_t code,
+                                   const tz_context *ctx)
+{
+    if (!crs)
+        return TZ_FAIL_ARG(ctx, "PROJ knows no CRS under code %u of EPSG", code);
+    if (proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS)
+        return fail_compound_crs(proj, crs, code, ctx);
+    if (proj_get_type(crs) == PJ_TYPE_VERTICAL_CRS)
+        return TZ_FAIL_ARG(ctx, "EPSG:%u is a vertical CRS; an image needs a horizontal one", code);
+    return TZ_FAIL_ARG(ctx, "EPSG:%u is not a projected, geographic or geocentric CRS", code);
+}
+
+tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx)
+{
+    PJ_CONTEXT *proj = tz_proj_create_context();
+    if (!proj)
+        return tz_fail_nomem(ctx, sizeof proj);
+    PJ *crs = create_crs_from_code(proj, code);
+    tz_result result = fail_unusable_crs(proj, crs, code, ctx);
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return result;
+}
+
+/* A geographic CRS of three dimensions as well: GeoTIFF has ellipsoidal heights that way. */
+tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
+{
+    PJ_CONTEXT *proj = tz_proj_create_context();
+    if (!proj)
+        return tz_fail_nomem(ctx, sizeof proj);
+    PJ *crs = create_crs_from_code(proj, code);
+    PJ_TYPE type = crs ? proj_get_type(crs) : PJ_TYPE_UNKNOWN;
+    tz_result result = TZ_OK;
+    if (!crs)
+        result = fail_unusable_crs(proj, NULL, code, ctx);
+    else if (type != PJ_TYPE_VERTICAL_CRS && type != PJ_TYPE_GEOGRAPHIC_3D_CRS)
+        result = TZ_FAIL_ARG(ctx, "EPSG:%u is not a vertical CRS", code);
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return result;
+}
+
+#else /* no PROJ */
+
+static uint16_t look_up_model_type(uint16_t code)
+{
+    (void)code;
+    return 0;
+}
+
+tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx)
+{
+    return TZ_FAIL_ARG(
+        ctx,
+        "this build of terrazzo is without PROJ, and does not know whether EPSG:%u is "
+        "projected, geographic or geocentric",
+        code);
+}
+
+tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
+{
+    (void)code, (void)ctx;
+    return TZ_OK;
+}
+
+tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, char **out)
+{
+    (void)kind, (void)code, (void)out;
+    return tz_fail_without_proj(ctx);
+}
+
+#endif
+
+tz_result tz_fail_without_proj(const tz_context *ctx)
+{
+    return tz_fail(
+        ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+        "this build of terrazzo is without PROJ, which coordinate reference systems need; "
+        "install PROJ and build with TERRAZZO_WITH_PROJ=ON");
+}
+
+/* The codes that nearly all images have: they need no database. */
+uint16_t tz_epsg_model_type(uint16_t code)
+{
+    static const struct {
+        uint16_t first, last, type;
+    } known[] = {
+        {3857, 3857, 1},   {4258, 4258, 2},   {4267, 4267, 2},   {4269, 4269, 2},   {4326, 4326, 2},
+        {25828, 25838, 1}, {26901, 26923, 1}, {32601, 32660, 1}, {32701, 32760, 1},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (code >= known[i].first && code <= known[i].last)
+            return known[i].type;
+    return look_up_model_type(code);
+}

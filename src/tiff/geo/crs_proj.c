@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Coordinate reference systems by PROJ. Each tz_crs has a PROJ context of its own: silent, without
+ * network, shared with nobody. */
+#include "tiff/geo/crs_proj.h"
+#include "tiff/tags.h"
+
+#ifdef TZ_HAVE_PROJ
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct tz_crs {
+    PJ_CONTEXT *proj;
+    PJ *crs;
+    PJ *to_lonlat; /* NULL: PROJ knows no way */
+    char *file;    /* name for messages; may be NULL */
+    char *name;
+    char *wkt;
+    int epsg;
+};
+
+static tz_location at_crs_keys(void)
+{
+    return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Opening
+ * ------------------------------------------------------------------------------------------ */
+
+void tz_crs_close(tz_crs *crs)
+{
+    if (!crs)
+        return;
+    proj_destroy(crs->to_lonlat);
+    proj_destroy(crs->crs);
+    if (crs->proj)
+        proj_context_destroy(crs->proj);
+    tz_free(crs->file);
+    tz_free(crs->name);
+    tz_free(crs->wkt);
+    tz_free(crs);
+}
+
+/* A vertical code that is not that of a vertical CRS, such as a geographic one with heights, cannot
+ * be compounded; the horizontal part alone still says where the image is. */
+static PJ *create_horizontal_only(PJ_CONTEXT *proj, const char *definition)
+{
+    char horizontal[16];
+    const char *plus = strchr(definition, '+');
+    if (strncmp(definition, "EPSG:", 5) != 0 || !plus)
+        return NULL;
+    size_t size = (size_t)(plus - definition);
+    if (size >= sizeof horizontal)
+        return NULL;
+    memcpy(horizontal, definition, size);
+    horizontal[size] = '\0';
+    return proj_create(proj, horizontal);
+}
+
+static tz_result create_proj_crs(tz_crs *crs, const char *definition, const tz_context *ctx)
+{
+    crs->crs = proj_create(crs->proj, definition);
+    if (!crs->crs)
+        crs->crs = create_horizontal_only(crs->proj, definition);
+    if (crs->crs && proj_is_crs(crs->crs))
+        return TZ_OK;
+    const char *reason = proj_context_errno_string(crs->proj, proj_context_errno(crs->proj));
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_crs_keys(),
+                   "PROJ does not understand the coordinate reference system %.80s: %s", definition,
+                   reason ? reason : "no reason given");
+}
+
+static bool is_same_size(double a, double b)
+{
+    return fabs(a - b) <= 1e-10 * fabs(b);
+}
+
+/* Metres of the unit of key ProjLinearUnits; 0: none given, or not known. */
+static double file_unit_size(PJ_CONTEXT *proj, const tz_geo *geo)
+{
+    uint16_t code = tz_geo_short(geo, TZ_KEY_PROJ_LINEAR_UNITS, 0);
+    double size = 0;
+    char digits[8];
+    snprintf(digits, sizeof digits, "%u", code);
+    if (code == TZ_GEO_USER_DEFINED)
+        size = tz_geo_double(geo, TZ_KEY_PROJ_LINEAR_UNIT_SIZE, 0);
+    else if (!proj_uom_get_info_from_database(proj, "EPSG", digits, NULL, &size, NULL))
+        size = 0;
+    return size > 0 && isfinite(size) ? size : 0;
+}
+
+/* CS[...] with the axes of the CRS and the unit of the keys. */
+static bool add_axes(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
+{
+    PJ *system = proj_crs_get_coordinate_system(proj, crs);
+    bool known = system && proj_cs_get_axis_count(proj, system) == 2;
+    tz_wkt_add(wkt, ",CS[Cartesian,2],");
+    for (int i = 0; i < 2 && known; i++) {
+        const char *name = NULL;
+        const char *direction = NULL;
+        known = proj_cs_get_axis_info(proj, system, i, &name, NULL, &direction, NULL, NULL, NULL,
+                                      NULL) &&
+                name && direction;
+        if (known)
+            tz_wkt_addf(wkt, "AXIS[\"%.64s\",%.32s],", name, direction);
+    }
+    tz_wkt_add_length_unit(wkt, TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE);
+    proj_destroy(system);
+    return known;
+}
+
+/* A projected CRS in the unit of the keys; false when PROJ could not be asked for all of it. */
+static bool add_in_file_unit(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
+{
+    PJ *base = proj_crs_get_geodetic_crs(proj, crs);
+    PJ *operation = proj_crs_get_coordoperation(proj, crs);
+    const char *name = proj_get_name(crs);
+    tz_wkt_add(wkt, "PROJCRS[");
+    tz_wkt_add_name(wkt, name ? name : "", name ? strlen(name) : 0);
+    tz_wkt_add(wkt, ",");
+    bool known = base && tz_wkt_add_base_crs(wkt, proj, base);
+    tz_wkt_add(wkt, ",");
+    known = known && tz_wkt_add_object(wkt, proj, operation) && add_axes(wkt, proj, crs);
+    tz_wkt_add(wkt, "]");
+    proj_destroy(base);
+    proj_destroy(operation);
+    return known;
+}
+
+/* A file may have a CRS of EPSG in another unit than EPSG has it: the unit is that of the file. */
+static tz_result apply_file_unit(tz_crs *crs, const tz_geo *geo, const tz_context *ctx)
+{
+    tz_wkt wkt = {.geo = geo, .ctx = ctx};
+    double size = file_unit_size(crs->proj, geo);
+    if (size == 0 || proj_get_type(crs->crs) != PJ_TYPE_PROJECTED_CRS ||
+        is_same_size(size, tz_proj_unit_size(crs->proj, crs->crs)))
+        return TZ_OK;
+    bool known = add_in_file_unit(&wkt, crs->proj, crs->crs);
+    PJ *altered = known && wkt.result == TZ_OK ? proj_create(crs->proj, wkt.text) : NULL;
+    if (altered) {
+        proj_destroy(crs->crs);
+        crs->crs = altered;
+    }
+    tz_wkt_deinit(&wkt);
+    return wkt.result;
+}
+
+/* What carries name and code: a CRS that is bound to WGS 84 is still the one it was. */
+static PJ *create_unbound_crs(const tz_crs *crs)
+{
+    return proj_get_type(crs->crs) == PJ_TYPE_BOUND_CRS ? proj_get_source_crs(crs->proj, crs->crs)
+                                                        : proj_clone(crs->proj, crs->crs);
+}
+
+/* The same projection of the same ellipsoid in the same unit. Axes do not matter: a GeoTIFF has x
+ * first whatever EPSG puts first. */
+static bool is_same_projection(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
+{
+    PJ *base_a = proj_crs_get_geodetic_crs(proj, a);
+    PJ *base_b = proj_crs_get_geodetic_crs(proj, b);
+    PJ *operation_a = proj_crs_get_coordoperation(proj, a);
+    PJ *operation_b = proj_crs_get_coordoperation(proj, b);
+    bool same =
+        base_a && base_b && operation_a && operation_b &&
+        proj_is_equivalent_to_with_ctx(proj, base_a, base_b,
+                                       PJ_COMP_EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS) &&
+        proj_is_equivalent_to_with_ctx(proj, operation_a, operation_b, PJ_COMP_EQUIVALENT) &&
+        is_same_size(tz_proj_unit_size(proj, a), tz_proj_unit_size(proj, b));
+    proj_destroy(base_a);
+    proj_destroy(base_b);
+    proj_destroy(operation_a);
+    proj_destroy(operation_b);
+    return same;
+}
+
+/* The first match that PROJ is sure of (90: the same but for the name), or that differs in the
+ * order of axes alone. */
+static int identify_epsg_code(PJ_CONTEXT *proj, const PJ *crs)
+{
+    enum { SURE = 90, MAX_TRIED = 8 };
+    int *confidence = NULL;
+    int code = 0;
+    PJ_OBJ_LIST *list = proj_identify(proj, crs, "EPSG", NULL, &confidence);
+    int count = list && confidence ? proj_list_get_count(list) : 0;
+    bool projected = proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS;
+    for (int i = 0; i < count && i < MAX_TRIED && code == 0; i++) {
+        PJ *match = proj_list_get(proj, list, i);
+        if (match && (confidence[i] >= SURE || (projected && is_same_projection(proj, crs, match))))
+            code = tz_proj_epsg(match);
+        proj_destroy(match);
+    }
+    proj_int_list_destroy(confidence);
+    proj_list_destroy(list);
+    return code;
+}
+
+static uint16_t epsg_code_of_crs(PJ_CONTEXT *proj, const PJ *crs)
+{
+    const int code = tz_proj_epsg(crs);
+    const int found = code != 0 ? code : identify_epsg_code(proj, crs);
+    return found >= 1024 && found < (int)TZ_GEO_USER_DEFINED ? (uint16_t)found : 0;
+}
+
+/* Of a compound CRS both parts have codes, or it has none. */
+static tz_result identify_crs(PJ_CONTEXT *proj, const PJ *crs, const tz_context *ctx,
+                              tz_crs_codes *out)
+{
+    const bool compound = proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS;
+    PJ *horizontal = compound ? proj_crs_get_sub_crs(proj, crs, 0) : proj_clone(proj, crs);
+    PJ *vertical = compound ? proj_crs_get_sub_crs(proj, crs, 1) : NULL;
+    tz_result result = TZ_OK;
+    if (horizontal)
+        out->epsg = epsg_code_of_crs(proj, horizontal);
+    if (vertical && out->epsg != 0)
+        out->epsg_vertical = epsg_code_of_crs(proj, vertical);
+    if (compound && out->epsg_vertical == 0)
+        out->epsg = 0;
+    if (horizontal && !compound && out->epsg == 0 &&
+        proj_get_type(horizontal) == PJ_TYPE_PROJECTED_CRS) {
+        const char *wkt = proj_as_wkt(proj, horizontal, PJ_WKT1_ESRI, NULL);
+        out->wkt = wkt ? tz_copy_string(wkt) : NULL;
+        if (wkt && !out->wkt)
+            result = tz_fail_nomem(ctx, strlen(wkt) + 1);
+    }
+    proj_destroy(horizontal);
+    proj_destroy(vertical);
+    return result;
+}
+
+tz_result tz_proj_identify(const char *text, const tz_context *ctx, tz_crs_codes *out)
+{
+    PJ_CONTEXT *proj = tz_proj_create_context();
+    if (!proj)
+        return tz_fail_nomem(ctx, strlen(text));
+    tz_result result = TZ_OK;
+    PJ *crs = proj_create(proj, text);
+    if (crs && proj_get_type(crs) == PJ_TYPE_BOUND_CRS) {
+        PJ *source = proj_get_source_crs(proj, crs);
+        proj_destroy(crs);
+        crs = source;
+    }
+    if (crs && proj_is_crs(crs))
+        result = identify_crs(proj, crs, ctx, out);
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return result;
+}
+
+static tz_result set_crs_texts(tz_crs *crs, const tz_context *ctx)
+{
+    PJ *named = create_unbound_crs(crs);
+    const char *wkt = proj_as_wkt(crs->proj, crs->crs, PJ_WKT2_2019, NULL);
+    const char *name = named ? proj_get_name(named) : NULL;
+    if (named) {
+        crs->epsg = tz_proj_epsg(named);
+        if (crs->epsg == 0)
+            crs->epsg = identify_epsg_code(crs->proj, named);
+    }
+    crs->name = tz_copy_string(name ? name : "");
+    crs->wkt = tz_copy_string(wkt ? wkt : "");
+    if (ctx->name)
+        crs->file = tz_copy_string(ctx->name);
+    proj_destroy(named);
+    if (!crs->name || !crs->wkt || (ctx->name && !crs->file))
+        return tz_fail_nomem(ctx, wkt ? strlen(wkt) : 0);
+    return TZ_OK;
+}
+
+/* From the horizontal part, x before y as in the tags, to longitude before latitude. */
+static PJ *create_lonlat_transform(const tz_crs *crs)
+{
+    bool compound = proj_get_type(crs->crs) == PJ_TYPE_COMPOUND_CRS;
+    PJ *from =
+        compound ? proj_crs_get_sub_crs(crs->proj, crs->crs, 0) : proj_clone(crs->proj, crs->crs);
+    PJ *to = proj_create(crs->proj, "EPSG:4326");
+    PJ *operation = NULL;
+    if (from && to) {
+        PJ *plain = proj_create_crs_to_crs_from_pj(crs->proj, from, to, NULL, NULL);
+        operation = plain ? proj_normalize_for_visualization(crs->proj, plain) : NULL;
+        proj_destroy(plain);
+    }
+    proj_destroy(from);
+    proj_destroy(to);
+    return operation;
+}
+
+static tz_result open_crs_from_geo(tz_crs *crs, const tz_geo *geo, const tz_context *ctx)
+{
+    char *definition = NULL;
+    crs->proj = tz_proj_create_context();
+    if (!crs->proj)
+        return tz_fail_nomem(ctx, sizeof *crs);
+    TZ_TRY(tz_geo_crs_definition(geo, ctx, &definition));
+    tz_result result = create_proj_crs(crs, definition, ctx);
+    tz_free(definition);
+    if (result != TZ_OK)
+        return result;
+    TZ_TRY(apply_file_unit(crs, geo, ctx));
+    TZ_TRY(set_crs_texts(crs, ctx));
+    crs->to_lonlat = create_lonlat_transform(crs);
+    return TZ_OK;
+}
+
+tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx)
+{
+    if (!geo->has_crs)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
+                       "the file has no coordinate reference system");
+    tz_crs *crs = tz_alloc_zeroed(1, sizeof *crs);
+    if (!crs)
+        return tz_fail_nomem(ctx, sizeof *crs);
+    tz_result result = open_crs_from_geo(crs, geo, ctx);
+    if (result != TZ_OK) {
+        tz_crs_close(crs);
+        return result;
+    }
+    *out = crs;
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Using it
+ * ------------------------------------------------------------------------------------------ */
+
+const char *tz_crs_name(const tz_crs *crs)
+{
+    return crs->name;
+}
+
+const char *tz_crs_wkt(const tz_crs *crs)
+{
+    return crs->wkt;
+}
+
+int tz_crs_epsg(const tz_crs *crs)
+{
+    return crs->epsg;
+}
+
+tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, double *lat,
+                           tz_error *err)
+{
+    tz_context ctx = {.name = crs->file, .err = err, .ifd = -1};
+    if (!crs->to_lonlat)
+        return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_no_location(),
+                       "PROJ knows no way from %.80s to WGS 84", crs->name);
+    PJ_COORD from = proj_coord(x, y, 0, HUGE_VAL);
+    proj_errno_reset(crs->to_lonlat);
+    PJ_COORD to = proj_trans(crs->to_lonlat, PJ_FWD, from);
+    if (!isfinite(to.v[0]) || !isfinite(to.v[1]))
+        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
+                       "the point %g, %g is outside the domain of %.80s", x, y, crs->name);
+    *lon = to.v[0];
+    *lat = to.v[1];
+    return TZ_OK;
+}
+
+#else /* no PROJ */
+
+tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx)
+{
+    (void)out, (void)geo;
+    return tz_fail_without_proj(ctx);
+}
+
+void tz_crs_close(tz_crs *crs)
+{
+    (void)crs;
+}
+
+const char *tz_crs_name(const tz_crs *crs)
+{
+    (void)crs;
+    return "";
+}
+
+const char *tz_crs_wkt(const tz_crs *crs)
+{
+    (void)crs;
+    return "";
+}
+
+int tz_crs_epsg(const tz_crs *crs)
+{
+    (void)crs;
+    return 0;
+}
+
+tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, double *lat,
+                           tz_error *err)
+{
+    tz_context ctx = {.err = err, .ifd = -1};
+    (void)crs, (void)x, (void)y, (void)lon, (void)lat;
+    return tz_fail_without_proj(&ctx);
+}
+
+#endif
+
+tz_result tz_crs_open(tz_crs **out, const tz_file *file, tz_error *err)
+{
+    const tz_info *info = tz_file_info(file);
+    tz_context ctx = {.name = info->name, .err = err, .ifd = -1};
+    return tz_crs_open_geo(out, &info->geo, &ctx);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Georeferencing: from the values of the GeoTIFF tags to tz_geo. No I/O: tags are loaded before. */
+#ifndef TZ_TIFF_GEO_GEO_H
+#define TZ_TIFF_GEO_GEO_H
+
+#include <terrazzo/terrazzo.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* GeoKeys by the names of GeoTIFF 1.1. */
+enum {
+    TZ_KEY_MODEL_TYPE = 1024,
+    TZ_KEY_RASTER_TYPE = 1025,
+    TZ_KEY_CITATION = 1026,
+    TZ_KEY_GEODETIC_CRS = 2048,
+    TZ_KEY_GEODETIC_CITATION = 2049,
+    TZ_KEY_DATUM = 2050,
+    TZ_KEY_PRIME_MERIDIAN = 2051,
+    TZ_KEY_GEOG_LINEAR_UNITS = 2052,
+    TZ_KEY_GEOG_LINEAR_UNIT_SIZE = 2053,
+    TZ_KEY_GEOG_ANGULAR_UNITS = 2054,
+    TZ_KEY_GEOG_ANGULAR_UNIT_SIZE = 2055,
+    TZ_KEY_ELLIPSOID = 2056,
+    TZ_KEY_SEMI_MAJOR_AXIS = 2057,
+    TZ_KEY_SEMI_MINOR_AXIS = 2058,
+    TZ_KEY_INV_FLATTENING = 2059,
+    TZ_KEY_GEOG_AZIMUTH_UNITS = 2060,
+    TZ_KEY_PRIME_MERIDIAN_LONGITUDE = 2061,
+    TZ_KEY_TO_WGS84 = 2062, /* of GDAL: 3 or 7 Helmert parameters */
+    TZ_KEY_PROJECTED_CRS = 3072,
+    TZ_KEY_PROJECTED_CITATION = 3073,
+    TZ_KEY_PROJECTION = 3074,
+    TZ_KEY_PROJ_METHOD = 3075,
+    TZ_KEY_PROJ_LINEAR_UNITS = 3076,
+    TZ_KEY_PROJ_LINEAR_UNIT_SIZE = 3077,
+    TZ_KEY_STD_PARALLEL_1 = 3078,
+    TZ_KEY_STD_PARALLEL_2 = 3079,
+    TZ_KEY_NAT_ORIGIN_LONG = 3080,
+    TZ_KEY_NAT_ORIGIN_LAT = 3081,
+    TZ_KEY_FALSE_EASTING = 3082,
+    TZ_KEY_FALSE_NORTHING = 3083,
+    TZ_KEY_FALSE_ORIGIN_LONG = 3084,
+    TZ_KEY_FALSE_ORIGIN_LAT = 3085,
+    TZ_KEY_FALSE_ORIGIN_EASTING = 3086,
+    TZ_KEY_FALSE_ORIGIN_NORTHING = 3087,
+    TZ_KEY_CENTER_LONG = 3088,
+    TZ_KEY_CENTER_LAT = 3089,
+    TZ_KEY_CENTER_EASTING = 3090,
+    TZ_KEY_CENTER_NORTHING = 3091,
+    TZ_KEY_SCALE_AT_NAT_ORIGIN = 3092,
+    TZ_KEY_SCALE_AT_CENTER = 3093,
+    TZ_KEY_AZIMUTH_ANGLE = 3094,
+    TZ_KEY_STRAIGHT_VERT_POLE_LONG = 3095,
+    TZ_KEY_RECTIFIED_GRID_ANGLE = 3096, /* of libgeotiff */
+    TZ_KEY_VERTICAL = 4096,
+    TZ_KEY_VERTICAL_CITATION = 4097,
+    TZ_KEY_VERTICAL_DATUM = 4098,
+    TZ_KEY_VERTICAL_UNITS = 4099,
+    TZ_KEY_COORDINATE_EPOCH = 5120
+};
+#define TZ_GEO_USER_DEFINED 32767u
+
+/* How many numbers make one thing of the tags. */
+enum {
+    TZ_GEO_KEY_HEADER_VALUES =
+        4,                       /* of the key directory: version, revision, minor revision, keys */
+    TZ_GEO_KEY_ENTRY_VALUES = 4, /* id, location, count, value */
+    TZ_SCALE_VALUES = 3,
+    TZ_TIEPOINT_VALUES = 6,
+    TZ_MATRIX_VALUES = 16,
+    TZ_RPC_VALUES = 92
+};
+
+/* The georeferencing tags of one directory, in the machine's byte order. NULL with count 0 when a
+ * tag is absent. They live as long as the tz_geo made of them, which points into them. */
+typedef struct tz_geo_tags {
+    const uint16_t *directory; /* 34735 GeoKeyDirectory */
+    uint64_t directory_count;
+    const double *doubles; /* 34736 GeoDoubleParams */
+    uint64_t double_count;
+    const char *ascii; /* 34737 GeoAsciiParams, not NUL-terminated */
+    uint64_t ascii_size;
+    const double *scale; /* 33550 ModelPixelScale */
+    uint64_t scale_count;
+    const double *tiepoints; /* 33922 ModelTiepoint, in memory that may be written */
+    uint64_t tiepoint_count; /* numbers, six a point */
+    const double *matrix;    /* 34264 ModelTransformation */
+    uint64_t matrix_count;
+    const double *rpc; /* 50844 RPCCoefficient */
+    uint64_t rpc_count;
+} tz_geo_tags;
+
+/* Fill *out. A defect is a GEO warning that names the tag (and key) and leaves out what it
+ * concerns; the result is an error only in strict mode, with require_crs, or when memory ran out.
+ * Beyond the tags themselves it allocates 16 bytes a key and the citation. Tiepoints become control
+ * points where they are. */
+tz_result tz_geo_parse(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
+                       tz_geo *out);
+
+/* The parts of it. Keys first: the raster type decides the half-pixel shift of the transform. */
+tz_result tz_geo_parse_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
+                            tz_geo *out);
+tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out);
+
+/* Second half of tz_geo_parse_keys: from geo->keys to types, codes and citation. */
+tz_result tz_geo_interpret_keys(tz_arena *arena, const tz_context *ctx, tz_geo *geo);
+
+/* Key by id; NULL when absent. By type: the first value, or the default. */
+const tz_geo_key *tz_geo_find_key(const tz_geo *geo, uint16_t id);
+uint16_t tz_geo_short(const tz_geo *geo, uint16_t id, uint16_t fallback);
+double tz_geo_double(const tz_geo *geo, uint16_t id, double fallback);
+const tz_geo_key *tz_geo_text(const tz_geo *geo, uint16_t id); /* NULL also for empty text */
+
+/* The model type (1 projected, 2 geographic, 3 geocentric) of the CRS that EPSG has under a code; 0
+ * when it is neither, or not known: few are without PROJ. */
+uint16_t tz_epsg_model_type(uint16_t code);
+/* The error for a code of no model type: says what EPSG has under it. */
+tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx);
+/* TZ_ERR_ARG for a code under which EPSG has no vertical CRS. Without PROJ any code passes. */
+tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx);
+
+/* False when a vertical key has a private code. */
+bool tz_geo_is_vertical_usable(const tz_geo *geo);
+
+/* Puts a CRS given as WKT or "EPSG:N" into the place of the one that *geo has. Where EPSG has a
+ * code for it, or for both parts of a compound one, the codes, without keys; else, of a projected
+ * one, keys with the text that ArcGIS would write. Another one is a GEO warning, and *known false.
+ */
+tz_result tz_geo_set_crs(tz_geo *geo, const char *text, tz_arena *arena, const tz_context *ctx,
+                         bool *known);
+
+/* The error of require_crs where there is none. */
+tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx);
+
+/* The type that a key must have: TZ_TYPE_SHORT, TZ_TYPE_DOUBLE, TZ_TYPE_ASCII; 0 for a key that is
+ * not known. */
+uint16_t tz_geo_key_type(uint16_t id);
+
+/* The CRS that the keys describe, as text that PROJ understands ("EPSG:32633", "EPSG:25832+5783",
+ * WKT2, or the WKT1 that ArcGIS puts into a citation), in a block for tz_free. TZ_ERR_FORMAT with
+ * TZ_CAUSE_GEO when the keys do not say enough, TZ_ERR_UNSUPPORTED for a projection method without
+ * a WKT equivalent, and for codes within a user-defined CRS in a build without PROJ to look them
+ * up. */
+tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out);
+
+/* What tz_crs_open does with a file's georeferencing and name. */
+tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From raster to model space: scale and tiepoint, matrix, or control points, and RPC coefficients.
+ * Where the standard and GDAL differ, the comments say what was chosen. */
+#include <math.h>
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "tiff/geo/geo.h"
+#include "tiff/tags.h"
+
+static bool all_finite(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+static tz_result warn_count(const tz_context *ctx, uint16_t tag, uint64_t expected, uint64_t found)
+{
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
+                   tz_expecting(tz_at_tag(tag, TZ_NONE), expected, found),
+                   "the number of values is not that of the standard");
+}
+
+static tz_result warn_not_finite(const tz_context *ctx, uint16_t tag)
+{
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(tag, TZ_NONE),
+                   "a value is infinite or not a number");
+}
+
+/* Keep a transform that maps pixels to places, each to another; PixelIsPoint means that the tags
+ * speak of pixel centres, half a pixel from the corners that tz_geo speaks of. */
+static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const double *t,
+                                   tz_geo *out)
+{
+    double determinant = t[1] * t[5] - t[2] * t[4];
+    double shifted[6] = {t[0], t[1], t[2], t[3], t[4], t[5]};
+    if (out->raster_type == TZ_RASTER_PIXEL_IS_POINT) {
+        shifted[0] -= t[1] * 0.5 + t[2] * 0.5;
+        shifted[3] -= t[4] * 0.5 + t[5] * 0.5;
+    }
+    if (!all_finite(shifted, 6) || !isfinite(determinant))
+        return warn_not_finite(ctx, tag);
+    /* Tiny pixels may have a determinant of 0 by underflow; they are told from a flat image. */
+    bool upright = t[2] == 0 && t[4] == 0 && t[1] != 0 && t[5] != 0;
+    if (determinant == 0 && !upright)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(tag, TZ_NONE),
+                       "the transform is singular: it maps the image to a line or a point");
+    for (size_t i = 0; i < 6; i++)
+        out->transform[i] = shifted[i];
+    out->has_transform = true;
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Scale and tiepoint
+ * ------------------------------------------------------------------------------------------ */
+
+/* *usable says whether x and y scale are there and sane. Two values are enough for that. */
+static tz_result check_pixel_scale(const tz_geo_tags *tags, const tz_context *ctx, bool *usable)
+{
+    *usable = false;
+    if (tags->scale_count != TZ_SCALE_VALUES)
+        TZ_TRY(warn_count(ctx, TZ_TAG_PIXEL_SCALE, TZ_SCALE_VALUES, tags->scale_count));
+    if (tags->scale_count < 2)
+        return TZ_OK;
+    if (!all_finite(tags->scale, 2))
+        return warn_not_finite(ctx, TZ_TAG_PIXEL_SCALE);
+    if (tags->scale[0] == 0 || tags->scale[1] == 0)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE),
+                       "the pixel scale is zero");
+    *usable = true;
+    /* Requirement 10 of GeoTIFF 1.1: a reversed sign means a reversed axis. GDAL takes such an
+     * image for north-up unless told otherwise, hence the warning. */
+    if (tags->scale[1] < 0)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE),
+                       "the y scale is negative, so that rows go up as the standard has it; "
+                       "GDAL reads the image as north-up");
+    return TZ_OK;
+}
+
+/* The first tiepoint counts, however many there are, as with GDAL. */
+static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_context *ctx,
+                                         tz_geo *out)
+{
+    bool usable;
+    if (!tags->scale)
+        return TZ_OK;
+    TZ_TRY(check_pixel_scale(tags, ctx, &usable));
+    if (!usable)
+        return TZ_OK;
+    if (tags->tiepoint_count < TZ_TIEPOINT_VALUES)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
+                       tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NONE), TZ_TIEPOINT_VALUES,
+                                    tags->tiepoint_count),
+                       "the pixel scale has no tiepoint");
+    const double *point = tags->tiepoints;
+    double x_scale = tags->scale[0];
+    double y_scale = -tags->scale[1];
+    double t[6] = {point[3] - point[0] * x_scale, x_scale, 0,
+                   point[4] - point[1] * y_scale, 0,       y_scale};
+    return set_geo_transform(ctx, TZ_TAG_TIEPOINTS, t, out);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Matrix
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
+{
+    const double *m = tags->matrix;
+    if (!m)
+        return TZ_OK;
+    if (tags->scale)
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_TRANSFORMATION, TZ_NONE),
+                       "a transformation and a pixel scale exclude each other; the %s is used",
+                       out->has_transform ? "scale" : "transformation"));
+    if (out->has_transform)
+        return TZ_OK;
+    if (tags->matrix_count != TZ_MATRIX_VALUES)
+        return warn_count(ctx, TZ_TAG_TRANSFORMATION, TZ_MATRIX_VALUES, tags->matrix_count);
+    double t[6] = {m[3], m[0], m[1], m[7], m[4], m[5]};
+    return set_geo_transform(ctx, TZ_TAG_TRANSFORMATION, t, out);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Control points
+ * ------------------------------------------------------------------------------------------ */
+
+/* Six numbers of the tag are one tz_gcp, so that a list of thousands needs no second copy. */
+_Static_assert(sizeof(tz_gcp) == TZ_TIEPOINT_VALUES * sizeof(double), "a tz_gcp is six doubles");
+_Static_assert(offsetof(tz_gcp, row) == sizeof(double) && offsetof(tz_gcp, x) == 3 * sizeof(double),
+               "in the order of the tag");
+
+static void shift_gcps(tz_gcp *list, uint32_t count, double pixels)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        list[i].column += pixels;
+        list[i].row += pixels;
+    }
+}
+
+/* Leave out the points that are nowhere. */
+static tz_result keep_finite_gcps(const tz_context *ctx, tz_gcp *list, uint32_t *count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (all_finite(&list[i].column, TZ_TIEPOINT_VALUES))
+            list[kept++] = list[i];
+        else
+            TZ_TRY(warn_not_finite(ctx, TZ_TAG_TIEPOINTS));
+    }
+    *count = kept;
+    return TZ_OK;
+}
+
+/* Tiepoints that no scale turned into a transform. Four of them at the corners stay what they are,
+ * as with GDAL: a fit is for the user to ask for. */
+static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
+{
+    uint64_t whole = tags->tiepoint_count / TZ_TIEPOINT_VALUES;
+    uint32_t count = whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
+    if (!tags->tiepoints || out->has_transform || count == 0)
+        return TZ_OK;
+    tz_gcp *list = (tz_gcp *)(void *)(uintptr_t)tags->tiepoints; /* see tz_geo_tags */
+    TZ_TRY(keep_finite_gcps(ctx, list, &count));
+    if (out->raster_type == TZ_RASTER_PIXEL_IS_POINT)
+        shift_gcps(list, count, 0.5);
+    out->gcps = count > 0 ? list : NULL;
+    out->gcp_count = count;
+    return TZ_OK;
+}
+
+static tz_result check_tiepoint_count(const tz_geo_tags *tags, const tz_context *ctx)
+{
+    uint64_t count = tags->tiepoint_count;
+    if (!tags->tiepoints || (count > 0 && count % TZ_TIEPOINT_VALUES == 0))
+        return TZ_OK;
+    uint64_t whole = tz_ceil_div(count > 0 ? count : 1, TZ_TIEPOINT_VALUES);
+    if (!tz_mul(whole, TZ_TIEPOINT_VALUES, &whole))
+        whole = TZ_NONE;
+    return warn_count(ctx, TZ_TAG_TIEPOINTS, whole, count);
+}
+
+static tz_result read_rpc(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
+{
+    if (!tags->rpc)
+        return TZ_OK;
+    if (tags->rpc_count != TZ_RPC_VALUES)
+        return warn_count(ctx, TZ_TAG_RPC, TZ_RPC_VALUES, tags->rpc_count);
+    if (!all_finite(tags->rpc, TZ_RPC_VALUES))
+        return warn_not_finite(ctx, TZ_TAG_RPC);
+    out->rpc = tags->rpc;
+    return TZ_OK;
+}
+
+tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
+{
+    TZ_TRY(check_tiepoint_count(tags, ctx));
+    TZ_TRY(read_scale_and_tiepoint(tags, ctx, out));
+    TZ_TRY(read_matrix(tags, ctx, out));
+    TZ_TRY(read_gcps(tags, ctx, out));
+    return read_rpc(tags, ctx, out);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Projections: from the methods and parameters of GeoTIFF to those of EPSG. Tables first. */
+#include <math.h>
+
+#include "tiff/geo/wkt.h"
+#include "tiff/tags.h"
+
+/* What a parameter is, whatever EPSG calls it in one method or another. */
+typedef enum role_id {
+    ROLE_NONE = 0,
+    ROLE_LATITUDE,
+    ROLE_LONGITUDE,
+    ROLE_POLE_LONGITUDE, /* polar stereographic has a key of its own */
+    ROLE_LATITUDE_IF_SET,
+    ROLE_PARALLEL_1,
+    ROLE_PARALLEL_2,
+    ROLE_SCALE,
+    ROLE_AZIMUTH,
+    ROLE_GRID_ANGLE,
+    ROLE_RIGHT_ANGLE, /* 90 degrees, by definition of the method */
+    ROLE_EASTING,
+    ROLE_NORTHING
+} role_id;
+
+typedef enum unit_kind { UNIT_ANGLE, UNIT_AZIMUTH, UNIT_SCALE, UNIT_LENGTH } unit_kind;
+
+/* The keys that may hold it, first come first served: files mix "natural origin", "false origin"
+ * and "centre" freely, and libgeotiff reads them in this order for every method. */
+typedef struct role {
+    uint16_t keys[4];
+    double fallback; /* in degrees, where it is an angle */
+    unit_kind unit;
+} role;
+
+static const role roles[] = {
+    [ROLE_NONE] = {{0}, 0, UNIT_SCALE},
+    [ROLE_LATITUDE] = {{3081, 3085, 3089}, 0, UNIT_ANGLE},
+    [ROLE_LONGITUDE] = {{3080, 3084, 3088}, 0, UNIT_ANGLE},
+    [ROLE_POLE_LONGITUDE] = {{3095, 3080, 3084, 3088}, 0, UNIT_ANGLE},
+    [ROLE_LATITUDE_IF_SET] = {{3081, 3085, 3089}, 0, UNIT_ANGLE},
+    [ROLE_PARALLEL_1] = {{3078}, 0, UNIT_ANGLE},
+    [ROLE_PARALLEL_2] = {{3079}, 0, UNIT_ANGLE},
+    [ROLE_SCALE] = {{3092, 3093}, 1, UNIT_SCALE},
+    [ROLE_AZIMUTH] = {{3094}, 0, UNIT_AZIMUTH},
+    [ROLE_GRID_ANGLE] = {{3096}, 90, UNIT_AZIMUTH},
+    [ROLE_RIGHT_ANGLE] = {{0}, 90, UNIT_AZIMUTH},
+    [ROLE_EASTING] = {{3082, 3090, 3086}, 0, UNIT_LENGTH},
+    [ROLE_NORTHING] = {{3083, 3091, 3087}, 0, UNIT_LENGTH},
+};
+
+static const struct {
+    uint16_t code;
+    const char *name;
+} parameter_names[] = {
+    {8801, "Latitude of natural origin"},
+    {8802, "Longitude of natural origin"},
+    {8805, "Scale factor at natural origin"},
+    {8806, "False easting"},
+    {8807, "False northing"},
+    {8811, "Latitude of projection centre"},
+    {8812, "Longitude of projection centre"},
+    {8813, "Azimuth of initial line"},
+    {8814, "Angle from Rectified to Skew Grid"},
+    {8815, "Scale factor on initial line"},
+    {8816, "Easting at projection centre"},
+    {8817, "Northing at projection centre"},
+    {8821, "Latitude of false origin"},
+    {8822, "Longitude of false origin"},
+    {8823, "Latitude of 1st standard parallel"},
+    {8824, "Latitude of 2nd standard parallel"},
+    {8826, "Easting at false origin"},
+    {8827, "Northing at false origin"},
+    {8832, "Latitude of standard parallel"},
+    {8833, "Longitude of origin"},
+};
+
+/* Some methods of GeoTIFF are two of EPSG. */
+typedef enum variant { ALWAYS, WITH_PARALLEL, WITH_TRUE_SCALE_LATITUDE } variant;
+
+typedef struct method_parameter {
+    uint16_t code;
+    role_id role;
+} method_parameter;
+
+typedef struct projection_method {
+    uint16_t id; /* value of ProjMethodGeoKey */
+    variant variant;
+    uint16_t epsg; /* 0: EPSG has no such method, PROJ knows it by name */
+    const char *name;
+    method_parameter parameters[7];
+} projection_method;
+
+#define NATURAL_ORIGIN                                                                             \
+    {8801, ROLE_LATITUDE},                                                                         \
+    {                                                                                              \
+        8802, ROLE_LONGITUDE                                                                       \
+    }
+#define FALSE_ORIGIN                                                                               \
+    {8821, ROLE_LATITUDE},                                                                         \
+    {                                                                                              \
+        8822, ROLE_LONGITUDE                                                                       \
+    }
+#define CENTRE                                                                                     \
+    {8811, ROLE_LATITUDE},                                                                         \
+    {                                                                                              \
+        8812, ROLE_LONGITUDE                                                                       \
+    }
+#define PARALLELS                                                                                  \
+    {8823, ROLE_PARALLEL_1},                                                                       \
+    {                                                                                              \
+        8824, ROLE_PARALLEL_2                                                                      \
+    }
+#define SCALE                                                                                      \
+    {                                                                                              \
+        8805, ROLE_SCALE                                                                           \
+    }
+#define EAST_NORTH                                                                                 \
+    {8806, ROLE_EASTING},                                                                          \
+    {                                                                                              \
+        8807, ROLE_NORTHING                                                                        \
+    }
+
+/* Of those that are missing, 2 (Alaska modified) and 6 (spherical oblique Mercator) have no WKT. */
+/* clang-format off */
+static const projection_method methods[] = {
+    {1, ALWAYS, 9807, "Transverse Mercator", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {3, ALWAYS, 9812, "Hotine Oblique Mercator (variant A)",
+     {CENTRE, {8813, ROLE_AZIMUTH}, {8814, ROLE_GRID_ANGLE}, {8815, ROLE_SCALE}, EAST_NORTH}},
+    {4, ALWAYS, 9813, "Laborde Oblique Mercator",
+     {CENTRE, {8813, ROLE_AZIMUTH}, {8815, ROLE_SCALE}, EAST_NORTH}},
+    {5, ALWAYS, 9815, "Hotine Oblique Mercator (variant B)", /* the Swiss one of Rosenmund */
+     {CENTRE, {8813, ROLE_RIGHT_ANGLE}, {8814, ROLE_RIGHT_ANGLE}, {8815, ROLE_SCALE},
+      {8816, ROLE_EASTING}, {8817, ROLE_NORTHING}}},
+    {7, WITH_PARALLEL, 9805, "Mercator (variant B)",
+     {{8823, ROLE_PARALLEL_1}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {7, ALWAYS, 9804, "Mercator (variant A)", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {8, ALWAYS, 9802, "Lambert Conic Conformal (2SP)",
+     {FALSE_ORIGIN, PARALLELS, {8826, ROLE_EASTING}, {8827, ROLE_NORTHING}}},
+    {9, ALWAYS, 9801, "Lambert Conic Conformal (1SP)", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {10, ALWAYS, 9820, "Lambert Azimuthal Equal Area", {NATURAL_ORIGIN, EAST_NORTH}},
+    {11, ALWAYS, 9822, "Albers Equal Area",
+     {FALSE_ORIGIN, PARALLELS, {8826, ROLE_EASTING}, {8827, ROLE_NORTHING}}},
+    {12, ALWAYS, 9832, "Modified Azimuthal Equidistant", {NATURAL_ORIGIN, EAST_NORTH}},
+    {13, ALWAYS, 0, "Equidistant Conic", {NATURAL_ORIGIN, PARALLELS, EAST_NORTH}},
+    {14, ALWAYS, 0, "Stereographic", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {15, WITH_TRUE_SCALE_LATITUDE, 9829, "Polar Stereographic (variant B)",
+     {{8832, ROLE_LATITUDE}, {8833, ROLE_POLE_LONGITUDE}, EAST_NORTH}},
+    {15, ALWAYS, 9810, "Polar Stereographic (variant A)",
+     {{8801, ROLE_LATITUDE}, {8802, ROLE_POLE_LONGITUDE}, SCALE, EAST_NORTH}},
+    {16, ALWAYS, 9809, "Oblique Stereographic", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {17, ALWAYS, 1028, "Equidistant Cylindrical",
+     {{8823, ROLE_PARALLEL_1}, {8801, ROLE_LATITUDE_IF_SET}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {18, ALWAYS, 9806, "Cassini-Soldner", {NATURAL_ORIGIN, EAST_NORTH}},
+    {19, ALWAYS, 0, "Gnomonic", {NATURAL_ORIGIN, EAST_NORTH}},
+    {20, ALWAYS, 0, "Miller Cylindrical", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {21, ALWAYS, 9840, "Orthographic", {NATURAL_ORIGIN, EAST_NORTH}},
+    {22, ALWAYS, 9818, "American Polyconic", {NATURAL_ORIGIN, EAST_NORTH}},
+    {23, ALWAYS, 0, "Robinson", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {24, ALWAYS, 0, "Sinusoidal", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {25, ALWAYS, 0, "Van Der Grinten", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {26, ALWAYS, 9811, "New Zealand Map Grid", {NATURAL_ORIGIN, EAST_NORTH}},
+    {27, ALWAYS, 9808, "Transverse Mercator (South Orientated)",
+     {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    /* Two that GDAL added, in no standard. */
+    {28, ALWAYS, 9835, "Lambert Cylindrical Equal Area",
+     {{8823, ROLE_PARALLEL_1}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {9815, ALWAYS, 9815, "Hotine Oblique Mercator (variant B)",
+     {CENTRE, {8813, ROLE_AZIMUTH}, {8814, ROLE_GRID_ANGLE}, {8815, ROLE_SCALE},
+      {8816, ROLE_EASTING}, {8817, ROLE_NORTHING}}},
+};
+/* clang-format on */
+
+/* ---------------------------------------------------------------------------------------------
+ * Parameters
+ * ------------------------------------------------------------------------------------------ */
+
+static const char *parameter_name(uint16_t code)
+{
+    for (size_t i = 0; i < sizeof parameter_names / sizeof parameter_names[0]; i++)
+        if (parameter_names[i].code == code)
+            return parameter_names[i].name;
+    return "unknown";
+}
+
+/* The first of a role's keys that is there as a DOUBLE; 0: none. */
+static uint16_t role_key(const tz_geo *geo, role_id id)
+{
+    for (size_t i = 0; i < sizeof roles[id].keys / sizeof roles[id].keys[0]; i++) {
+        uint16_t key = roles[id].keys[i];
+        if (key != 0 && !isnan(tz_geo_double(geo, key, NAN)))
+            return key;
+    }
+    return 0;
+}
+
+static double role_value(const tz_geo *geo, role_id id)
+{
+    uint16_t key = role_key(geo, id);
+    return key != 0 ? tz_geo_double(geo, key, roles[id].fallback) : roles[id].fallback;
+}
+
+static void add_parameter_unit(tz_wkt *wkt, unit_kind unit, bool is_default)
+{
+    if (unit == UNIT_SCALE)
+        tz_wkt_add(wkt, "SCALEUNIT[\"unity\",1]");
+    else if (unit == UNIT_LENGTH)
+        tz_wkt_add_length_unit(wkt, TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE);
+    else if (is_default)
+        tz_wkt_add(wkt, TZ_WKT_DEGREE);
+    else if (unit == UNIT_AZIMUTH)
+        tz_wkt_add_azimuth_unit(wkt);
+    else
+        tz_wkt_add_angle_unit(wkt);
+}
+
+static void add_parameter(tz_wkt *wkt, const method_parameter *row)
+{
+    uint16_t key = role_key(wkt->geo, row->role);
+    double value = role_value(wkt->geo, row->role);
+    if (row->role == ROLE_LATITUDE_IF_SET && value == 0)
+        return;
+    tz_wkt_addf(wkt, ",PARAMETER[\"%s\",", parameter_name(row->code));
+    tz_wkt_add_number(wkt, key != 0 ? key : roles[row->role].keys[0], value);
+    tz_wkt_add(wkt, ",");
+    add_parameter_unit(wkt, roles[row->role].unit, key == 0);
+    tz_wkt_addf(wkt, ",ID[\"EPSG\",%u]]", row->code);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Methods
+ * ------------------------------------------------------------------------------------------ */
+
+/* A polar stereographic without a scale, given at another latitude than the pole's, means the
+ * latitude where the scale is true: GDAL writes variant B that way. */
+static bool variant_applies(const tz_geo *geo, variant which)
+{
+    if (which == WITH_PARALLEL)
+        return role_key(geo, ROLE_PARALLEL_1) != 0;
+    if (which == WITH_TRUE_SCALE_LATITUDE)
+        return role_value(geo, ROLE_SCALE) == 1 &&
+               fabs(fabs(role_value(geo, ROLE_LATITUDE)) - 90) > 1e-8;
+    return true;
+}
+
+static const projection_method *find_method(const tz_geo *geo)
+{
+    uint16_t id = tz_geo_short(geo, TZ_KEY_PROJ_METHOD, 0);
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (methods[i].id == id && variant_applies(geo, methods[i].variant))
+            return &methods[i];
+    return NULL;
+}
+
+static void add_method(tz_wkt *wkt, const projection_method *row)
+{
+    tz_wkt_addf(wkt, "CONVERSION[\"unnamed\",METHOD[\"%s\"", row->name);
+    if (row->epsg != 0)
+        tz_wkt_addf(wkt, ",ID[\"EPSG\",%u]", row->epsg);
+    tz_wkt_add(wkt, "]");
+    for (size_t i = 0; i < sizeof row->parameters / sizeof row->parameters[0]; i++)
+        if (row->parameters[i].code != 0)
+            add_parameter(wkt, &row->parameters[i]);
+    tz_wkt_add(wkt, "]");
+}
+
+void tz_wkt_add_conversion(tz_wkt *wkt)
+{
+    uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_PROJECTION, 0);
+    uint16_t id = tz_geo_short(wkt->geo, TZ_KEY_PROJ_METHOD, 0);
+    const projection_method *known = find_method(wkt->geo);
+    if (wkt->result != TZ_OK)
+        return;
+    if (tz_geo_is_code(code))
+        tz_wkt_add_epsg(wkt, TZ_EPSG_CONVERSION, code);
+    else if (known)
+        add_method(wkt, known);
+    else if (id != 0 && id != TZ_GEO_USER_DEFINED)
+        wkt->result = tz_fail(wkt->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO,
+                              tz_expecting(tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE), TZ_NONE, id),
+                              "the method of key ProjMethodGeoKey (%u) has no equivalent in WKT",
+                              TZ_KEY_PROJ_METHOD);
+    else
+        wkt->result =
+            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
+                    "the CRS is projected, but no key says how");
+}
+
+bool tz_geo_has_projection(const tz_geo *geo)
+{
+    return tz_geo_is_code(tz_geo_short(geo, TZ_KEY_PROJECTION, 0)) || find_method(geo) != NULL;
+}
+
+bool tz_geo_is_south_oriented(const tz_geo *geo)
+{
+    const projection_method *known = find_method(geo);
+    return known && known->epsg == 9808 && !tz_geo_is_code(tz_geo_short(geo, TZ_KEY_PROJECTION, 0));
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How tiles are encoded: codec, predictor, choices, and the same for the mask. */
+#include "base/mem.h"
+#include "tiff/image/image_steps.h"
+#include "tiff/tags.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * Codec and predictor
+ * ------------------------------------------------------------------------------------------ */
+
+/* Those with which libtiff, and so everybody, knows predictors. */
+static bool supports_predictor(tz_compression compression)
+{
+    return compression == TZ_COMPRESSION_LZW || compression == TZ_COMPRESSION_DEFLATE ||
+           compression == TZ_COMPRESSION_LZMA || compression == TZ_COMPRESSION_ZSTD;
+}
+
+static bool is_whole_byte_depth(uint16_t bits)
+{
+    return bits == 8 || bits == 16 || bits == 32 || bits == 64;
+}
+
+/* Neighbours in a palette have nothing to do with each other. */
+static uint16_t default_predictor(const tz_image *image)
+{
+    if (!supports_predictor(image->options.compression) ||
+        image->photometric == TZ_PHOTOMETRIC_PALETTE)
+        return 1;
+    if (image->sample_format == 3)
+        return 3;
+    return image->sample_format <= 2 && is_whole_byte_depth(image->spec.bits_per_sample) ? 2 : 1;
+}
+
+static tz_result resolve_predictor(tz_image *image, const tz_context *ctx)
+{
+    uint16_t *predictor = &image->options.predictor;
+    if (*predictor == 0)
+        *predictor = default_predictor(image);
+    if (*predictor == 1)
+        return TZ_OK;
+    if (*predictor > 3)
+        return TZ_FAIL_ARG(ctx, "the predictor is %u; it must be 1, 2 or 3", *predictor);
+    if (!supports_predictor(image->options.compression))
+        return TZ_FAIL_ARG(ctx, "%s does not take a predictor",
+                           tz_compression_name((uint16_t)image->options.compression));
+    if (*predictor == 2 && !is_whole_byte_depth(image->spec.bits_per_sample))
+        return TZ_FAIL_ARG(ctx, "predictor 2 takes samples of 8, 16, 32 or 64 bits, not of %u",
+                           image->spec.bits_per_sample);
+    if (*predictor == 3 && image->sample_format != 3)
+        return TZ_FAIL_ARG(ctx, "predictor 3 takes floating-point samples, not %s",
+                           tz_dtype_name(image->spec.dtype));
+    return TZ_OK;
+}
+
+tz_result tz_image_resolve_codec(tz_image *image, const tz_context *ctx)
+{
+    const tz_compression compression = image->options.compression;
+    if ((unsigned)compression > UINT16_MAX)
+        return TZ_FAIL_ARG(ctx, "options->compression is %u, which is no number of TIFF's",
+                           (unsigned)compression);
+    TZ_TRY(tz_encoder_find((uint16_t)compression, ctx, &image->encoder));
+    return resolve_predictor(image, ctx);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Choices
+ * ------------------------------------------------------------------------------------------ */
+
+/* Bits: the codecs that have a use for an option. */
+enum {
+    JPEG = 1,
+    DEFLATE = 2,
+    JP2 = 4,
+    LERC = 8,
+    LZMA = 16,
+    ZSTD = 32,
+    WEBP = 64,
+    JXL = 128,
+    LZ4 = 256,
+};
+
+static unsigned option_codec_bit(tz_compression compression)
+{
+    switch (compression) {
+    case TZ_COMPRESSION_JPEG:
+        return JPEG;
+    case TZ_COMPRESSION_DEFLATE:
+        return DEFLATE;
+    case TZ_COMPRESSION_JPEG2000:
+        return JP2;
+    case TZ_COMPRESSION_LERC:
+        return LERC;
+    case TZ_COMPRESSION_LZMA:
+        return LZMA;
+    case TZ_COMPRESSION_ZSTD:
+        return ZSTD;
+    case TZ_COMPRESSION_WEBP:
+        return WEBP;
+    case TZ_COMPRESSION_JXL:
+        return JXL;
+    case TZ_COMPRESSION_LZ4:
+        return LZ4;
+    default:
+        return 0;
+    }
+}
+
+/* An option that was given, and who can use it. Warnings are told apart by their text, so that each
+ * option has one of its own. That a codec is to be lossless is never ignored: it is, or refuses. */
+typedef struct option_use {
+    bool given;
+    unsigned codecs;
+    const char *text;
+} option_use;
+
+static tz_result warn_unused_options(const tz_image *image, const tz_context *ctx)
+{
+    const tz_write_options *o = &image->options;
+    const bool ycbcr = image->photometric == TZ_PHOTOMETRIC_YCBCR;
+    const unsigned lossy_webp = image->choice.lossless ? 0 : WEBP; /* others refuse themselves */
+    const bool subsampled = o->jpeg_subsampling[0] != 0 || o->jpeg_subsampling[1] != 0;
+    const unsigned level_of_lerc = o->lerc_compression != 0 ? LERC : 0;
+    const bool in_lerc = o->lerc_compression != 0 && o->overview_compression != TZ_COMPRESSION_LERC;
+    const option_use uses[] = {
+        {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | LZ4 | level_of_lerc, "%s: level is ignored"},
+        {o->quality != 0, JPEG | JP2 | lossy_webp, "%s: quality is ignored"},
+        {o->lossless == TZ_NO, JPEG | JP2 | LERC | WEBP | JXL, "%s: lossless is ignored"},
+        {o->distance != 0, JXL, "%s: distance is ignored"},
+        {o->alpha_distance != 0, JXL, "%s: alpha_distance is ignored"},
+        {o->max_error != 0, LERC, "%s: max_error is ignored"},
+        {in_lerc, LERC, "%s: lerc_compression is ignored"},
+        {o->jpeg_tables != TZ_JPEG_TABLES_DEFAULT, JPEG, "%s: jpeg_tables is ignored"},
+        {subsampled && !ycbcr, 0, "%s: jpeg_subsampling is ignored"},
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
+        if (uses[i].given && !(uses[i].codecs & option_codec_bit(o->compression)))
+            TZ_TRY(tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), uses[i].text,
+                           tz_compression_name((uint16_t)o->compression)));
+    return TZ_OK;
+}
+
+/* What a device encodes without a level being asked for is the class of levels that devices have.
+ */
+static int32_t encoder_level(const tz_write_options *options)
+{
+    const bool by_device = options->device && options->compression == TZ_COMPRESSION_DEFLATE;
+    return options->level == 0 && by_device ? TZ_LEVEL_FAST : options->level;
+}
+
+static tz_encode_options encode_choice_from_options(const tz_write_options *options)
+{
+    const bool default_lossless = options->compression == TZ_COMPRESSION_JPEG2000 ||
+                                  options->compression == TZ_COMPRESSION_JXL;
+    const bool lossless =
+        options->lossless == TZ_AUTO ? default_lossless : options->lossless == TZ_YES;
+    return (tz_encode_options){
+        .level = encoder_level(options),
+        .quality = options->quality,
+        .lossless = lossless,
+        .distance = options->distance,
+        .alpha_distance = options->alpha_distance,
+        .max_error = options->max_error,
+        .jpeg_tables = options->jpeg_tables == TZ_JPEG_TABLES_DEFAULT ? TZ_JPEG_TABLES_BOTH
+                                                                      : options->jpeg_tables,
+    };
+}
+
+static bool is_last_band_alpha(const tz_image_spec *spec)
+{
+    return spec->extra_sample_count > 0 && spec->extra_samples[spec->extra_sample_count - 1] == 2;
+}
+
+static tz_tile_format tile_format_of_image(const tz_image *image)
+{
+    const tz_image_spec *spec = &image->spec;
+    const bool lerc = image->options.compression == TZ_COMPRESSION_LERC;
+    return (tz_tile_format){
+        .width = image->tile_width,
+        .height = image->tile_height,
+        .samples = (uint16_t)(image->planar == 2 ? 1 : spec->bands),
+        .bits = spec->bits_per_sample,
+        .sample_format = image->sample_format,
+        .compression = (uint16_t)image->options.compression,
+        .photometric = image->photometric,
+        .subsampling = {image->subsampling[0], image->subsampling[1]},
+        .fill_order = 1,
+        .lerc_compression = lerc ? image->options.lerc_compression : 0,
+        .big_endian = image->options.big_endian,
+        .alpha = image->planar != 2 && is_last_band_alpha(spec),
+    };
+}
+
+static tz_result check_encoded_bound(const tz_encoder *encoder, const tz_tile_format *format,
+                                     const tz_encode_options *choice, const tz_context *ctx)
+{
+    const uint64_t bound = encoder->bound(format, choice);
+    if (bound <= UINT32_MAX)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                   tz_expecting(tz_no_location(), UINT32_MAX, bound),
+                   "a tile may become larger than 4 GiB");
+}
+
+/* Deflate, or what this build has instead. */
+static tz_result find_mask_encoder(tz_image *image, const tz_context *ctx)
+{
+    static const uint16_t candidates[] = {TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_LZW};
+    tz_context quiet = *ctx;
+    quiet.err = NULL;
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        image->mask_format.compression = candidates[i];
+        if (tz_encoder_find(candidates[i], &quiet, &image->mask_encoder) == TZ_OK)
+            return TZ_OK;
+    }
+    image->mask_format.compression = TZ_COMPRESSION_NONE;
+    return tz_encoder_find(TZ_COMPRESSION_NONE, ctx, &image->mask_encoder);
+}
+
+static tz_result resolve_mask_encoding(tz_image *image, const tz_context *ctx)
+{
+    if (!image->spec.mask)
+        return TZ_OK;
+    image->mask_format = (tz_tile_format){
+        .width = image->tile_width,
+        .height = image->tile_height,
+        .samples = 1,
+        .bits = 1,
+        .sample_format = 1,
+        .photometric = TZ_PHOTOMETRIC_MASK,
+        .subsampling = {1, 1},
+        .fill_order = 1,
+        .big_endian = image->options.big_endian,
+    };
+    const tz_write_options defaults = TZ_WRITE_OPTIONS_INIT;
+    image->mask_choice = encode_choice_from_options(&defaults);
+    TZ_TRY(find_mask_encoder(image, ctx));
+    TZ_TRY(tz_encoder_check(image->mask_encoder, &image->mask_format, &image->mask_choice, ctx));
+    return check_encoded_bound(image->mask_encoder, &image->mask_format, &image->mask_choice, ctx);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Bits to discard
+ * ------------------------------------------------------------------------------------------ */
+
+/* How many of a sample's bits may go: an integer keeps one, a floating-point number its sign and
+ * exponent. */
+static unsigned max_discarded_bits(const tz_image *image)
+{
+    switch (image->spec.dtype) {
+    case TZ_DTYPE_FLOAT16:
+        return 10;
+    case TZ_DTYPE_FLOAT32:
+        return 23;
+    case TZ_DTYPE_FLOAT64:
+        return 52;
+    default:
+        return image->sample_format <= 2 ? image->spec.bits_per_sample - 1u : 0;
+    }
+}
+
+/* One number for each band, also where one was given for all. */
+static tz_result copy_discard_bits(tz_image *image, const tz_context *ctx)
+{
+    tz_write_options *options = &image->options;
+    const uint32_t bands = image->spec.bands;
+    if (!options->discard_bits)
+        return TZ_FAIL_ARG(ctx, "options->discard_bits is NULL, although its count is %u",
+                           options->discard_count);
+    uint8_t *copy = tz_arena_alloc(&image->arena, bands);
+    if (!copy)
+        return tz_fail_nomem(ctx, bands);
+    for (uint32_t band = 0; band < bands; band++)
+        copy[band] = options->discard_bits[options->discard_count == 1 ? 0 : band];
+    options->discard_bits = copy;
+    options->discard_count = bands;
+    return TZ_OK;
+}
+
+static tz_result resolve_discard_bits(tz_image *image, const tz_context *ctx)
+{
+    tz_write_options *options = &image->options;
+    const unsigned max_bits = max_discarded_bits(image);
+    if (options->discard_count == 0) {
+        options->discard_bits = NULL;
+        return TZ_OK;
+    }
+    if (options->discard_count != 1 && options->discard_count != image->spec.bands)
+        return TZ_FAIL_ARG(ctx, "%u numbers of bits to discard; there may be 1 or %u",
+                           options->discard_count, image->spec.bands);
+    TZ_TRY(copy_discard_bits(image, ctx));
+    for (uint32_t i = 0; i < options->discard_count; i++)
+        if (options->discard_bits[i] > max_bits)
+            return TZ_FAIL_ARG(ctx, "%u bits to discard of samples of type %s; at most %u can be",
+                               options->discard_bits[i], tz_dtype_name(image->spec.dtype),
+                               max_bits);
+    if (image->encoder->lossy && image->encoder->lossy(&image->format, &image->choice))
+        return TZ_FAIL_ARG(ctx, "bits are discarded where the codec is lossless, and %s is not",
+                           image->encoder->name);
+    return TZ_OK;
+}
+
+tz_result tz_image_resolve_encoding(tz_image *image, const tz_context *ctx)
+{
+    if (image->options.lerc_compression > 2)
+        return TZ_FAIL_ARG(ctx, "options->lerc_compression is %u; it must be 0, 1 or 2",
+                           image->options.lerc_compression);
+    image->format = tile_format_of_image(image);
+    image->choice = encode_choice_from_options(&image->options);
+    TZ_TRY(warn_unused_options(image, ctx));
+    TZ_TRY(tz_encoder_check(image->encoder, &image->format, &image->choice, ctx));
+    TZ_TRY(check_encoded_bound(image->encoder, &image->format, &image->choice, ctx));
+    TZ_TRY(resolve_mask_encoding(image, ctx));
+    return resolve_discard_bits(image, ctx);
+}

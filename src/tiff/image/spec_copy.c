@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a file says of its image, as a specification for another. What would make that one wrong is
+ * left out: values that its type cannot have, and tags that point into the file. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tiff/file.h"
+#include "tiff/image/image_steps.h"
+#include "tiff/tags.h"
+
+typedef struct spec_holder {
+    tz_image_spec spec; /* the first member: what the caller gets */
+    tz_geo geo;
+    tz_arena arena; /* all that they point to */
+    const tz_file *file;
+    tz_context ctx;
+    uint64_t tag_bytes;
+} spec_holder;
+
+static tz_result copy_to_arena(spec_holder *holder, const void *data, uint64_t count, size_t size,
+                               void **out)
+{
+    return tz_copy_array(&holder->arena, data, count, size, &holder->ctx, out);
+}
+
+static tz_result copy_spec_text(spec_holder *holder, const char *text, const char **out)
+{
+    *out = text ? tz_arena_text(&holder->arena, text, strlen(text)) : NULL;
+    return *out || !text ? TZ_OK : tz_fail_nomem(&holder->ctx, strlen(text) + 1);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Pixels
+ * ------------------------------------------------------------------------------------------ */
+
+/* Packed integers stay as narrow as they are; a float of 24 bits is delivered wider. */
+static tz_result copy_spec_type(spec_holder *holder)
+{
+    const tz_info *info = &holder->file->info;
+    tz_image_spec *spec = &holder->spec;
+    if (info->dtype == TZ_DTYPE_NONE)
+        return tz_fail(&holder->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                       "the samples have no type that can be read or written");
+    spec->width = info->width;
+    spec->height = info->height;
+    spec->bands = info->bands;
+    spec->dtype = info->dtype;
+    spec->bits_per_sample = (uint16_t)(tz_dtype_size(info->dtype) * 8);
+    if (info->sample_format <= 2 || info->sample_format == 4)
+        spec->bits_per_sample = info->bits_per_sample;
+    spec->orientation = info->orientation <= 8 ? info->orientation : 1;
+    spec->mask = info->levels[0].has_mask;
+    return TZ_OK;
+}
+
+/* Grey, with the other bands as extra samples, for what cannot be written in its own terms. */
+static tz_photometric writable_photometric(const tz_info *info)
+{
+    const uint16_t number = tz_delivered_photometric(info);
+    if (info->bands < tz_photometric_channels(number))
+        return TZ_PHOTOMETRIC_MIN_IS_BLACK;
+    switch (number) {
+    case 0:
+        return TZ_PHOTOMETRIC_MIN_IS_WHITE;
+    case TZ_PHOTOMETRIC_PALETTE:
+        return info->color_map ? TZ_PHOTOMETRIC_PALETTE : TZ_PHOTOMETRIC_MIN_IS_BLACK;
+    case TZ_PHOTOMETRIC_RGB:
+    case TZ_PHOTOMETRIC_CMYK:
+    case TZ_PHOTOMETRIC_CIELAB:
+    case TZ_PHOTOMETRIC_ICCLAB:
+    case TZ_PHOTOMETRIC_ITULAB:
+        return (tz_photometric)number;
+    default:
+        return TZ_PHOTOMETRIC_MIN_IS_BLACK;
+    }
+}
+
+static uint32_t color_channels(tz_photometric photometric)
+{
+    return photometric == TZ_PHOTOMETRIC_MIN_IS_WHITE
+               ? 1
+               : tz_photometric_channels((uint16_t)photometric);
+}
+
+/* Extra samples are the last bands, however many the file tells of. */
+static tz_result copy_spec_colors(spec_holder *holder)
+{
+    const tz_info *info = &holder->file->info;
+    tz_image_spec *spec = &holder->spec;
+    void *map;
+    spec->photometric = writable_photometric(info);
+    spec->extra_sample_count = info->bands - color_channels(spec->photometric);
+    if (spec->extra_sample_count > 0) {
+        const uint32_t wanted = spec->extra_sample_count;
+        const uint32_t given = info->extra_sample_count;
+        const uint32_t used = given < wanted ? given : wanted;
+        uint16_t *list = tz_arena_array(&holder->arena, wanted, sizeof *list);
+        if (!list)
+            return tz_fail_nomem(&holder->ctx, wanted * sizeof *list);
+        for (uint32_t i = 0; i < used; i++)
+            list[wanted - 1 - i] = info->extra_samples[given - 1 - i];
+        spec->extra_samples = list;
+    }
+    if (spec->photometric != TZ_PHOTOMETRIC_PALETTE)
+        return TZ_OK;
+    TZ_TRY(copy_to_arena(holder, info->color_map, 3 * (uint64_t)info->color_map_size,
+                         sizeof *info->color_map, &map));
+    spec->color_map = map;
+    spec->color_map_size = info->color_map_size;
+    return TZ_OK;
+}
+
+/* A value that no pixel can have marks none. */
+static tz_result copy_spec_nodata(spec_holder *holder)
+{
+    const tz_info *info = &holder->file->info;
+    tz_image_spec *spec = &holder->spec;
+    const uint16_t bits = spec->bits_per_sample;
+    tz_nodata value;
+    if (info->nodata.kind == TZ_NODATA_NONE)
+        return TZ_OK;
+    if (tz_nodata_parse_exact(info->nodata_text, spec->dtype, bits, &value)) {
+        spec->nodata = value;
+        return copy_spec_text(holder, info->nodata_text, &spec->nodata_text);
+    }
+    if (tz_nodata_fit_type(&info->nodata, spec->dtype, bits, &value))
+        spec->nodata = value;
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Georeferencing
+ * ------------------------------------------------------------------------------------------ */
+
+/* False: a key without a value, which says nothing. */
+static bool has_key_value(const tz_geo_key *key)
+{
+    return key->count > 0 || key->type == TZ_TYPE_ASCII;
+}
+
+/* Text ends where a NUL is: the standard allows none inside. */
+static tz_result copy_geo_key(spec_holder *holder, tz_geo_key *key)
+{
+    void *values;
+    if (key->type == TZ_TYPE_ASCII) {
+        const char *nul = key->count > 0 ? memchr(key->value.text, '\0', key->count) : NULL;
+        if (nul)
+            key->count = (uint32_t)(nul - key->value.text);
+        TZ_TRY(copy_to_arena(holder, key->value.text, key->count, 1, &values));
+        key->value.text = values;
+        return TZ_OK;
+    }
+    const bool wide = key->type == TZ_TYPE_DOUBLE;
+    TZ_TRY(copy_to_arena(holder, wide ? (const void *)key->value.doubles : key->value.shorts,
+                         key->count, tz_type_size(key->type), &values));
+    if (wide)
+        key->value.doubles = values;
+    else
+        key->value.shorts = values;
+    return TZ_OK;
+}
+
+static tz_result copy_geo_keys(spec_holder *holder)
+{
+    tz_geo *geo = &holder->geo;
+    void *copied;
+    TZ_TRY(copy_to_arena(holder, geo->keys, geo->key_count, sizeof *geo->keys, &copied));
+    tz_geo_key *keys = copied;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < geo->key_count; i++) {
+        if (!has_key_value(&keys[i]))
+            continue;
+        keys[kept] = keys[i];
+        TZ_TRY(copy_geo_key(holder, &keys[kept]));
+        kept++;
+    }
+    geo->keys = keys;
+    geo->key_count = kept;
+    return TZ_OK;
+}
+
+static tz_result copy_spec_geo(spec_holder *holder)
+{
+    const tz_geo *from = &holder->file->info.geo;
+    tz_geo *geo = &holder->geo;
+    void *copied;
+    if (!from->has_transform && from->gcp_count == 0 && from->key_revision == 0 && !from->has_crs &&
+        !from->rpc)
+        return TZ_OK;
+    *geo = *from;
+    holder->spec.geo = geo;
+    TZ_TRY(copy_to_arena(holder, from->gcps, from->gcp_count, sizeof *from->gcps, &copied));
+    geo->gcps = copied;
+    TZ_TRY(copy_to_arena(holder, from->rpc, from->rpc ? TZ_RPC_VALUES : 0, sizeof *from->rpc,
+                         &copied));
+    geo->rpc = copied;
+    TZ_TRY(copy_spec_text(holder, from->citation, &geo->citation));
+    return copy_geo_keys(holder);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Metadata and other tags
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result copy_spec_metadata(spec_holder *holder)
+{
+    tz_image_spec *spec = &holder->spec;
+    const uint32_t count = holder->file->info.metadata_count;
+    tz_metadata_item *items = tz_arena_array(&holder->arena, count, sizeof *items);
+    if (!items)
+        return tz_fail_nomem(&holder->ctx, count * sizeof *items);
+    for (uint32_t i = 0; i < count; i++) {
+        tz_metadata_item item;
+        (void)tz_metadata_get(holder->file, i, &item);
+        items[i].band = item.band;
+        TZ_TRY(copy_spec_text(holder, item.domain, &items[i].domain));
+        TZ_TRY(copy_spec_text(holder, item.name, &items[i].name));
+        TZ_TRY(copy_spec_text(holder, item.value, &items[i].value));
+        TZ_TRY(copy_spec_text(holder, item.role, &items[i].role));
+    }
+    spec->metadata = items;
+    spec->metadata_count = count;
+    return TZ_OK;
+}
+
+/* Plain data: an unknown tag of whole numbers may be an offset. */
+static bool is_copied_tag(const tz_tag *tag)
+{
+    const bool wide = tag->type == TZ_TYPE_LONG || tag->type == TZ_TYPE_LONG8;
+    if (tag->size == 0 || tag->type == TZ_TYPE_IFD || tag->type == TZ_TYPE_IFD8)
+        return false;
+    if (tz_tag_is_generated(tag->tag) || tz_tag_is_pointer(tag->tag))
+        return false;
+    return tz_tag_name(tag->tag) || !wide;
+}
+
+static bool spec_has_tag(const tz_image_spec *spec, uint16_t tag)
+{
+    for (uint32_t i = 0; i < spec->tag_count; i++)
+        if (spec->tags[i].tag == tag)
+            return true;
+    return false;
+}
+
+/* Tags that share their data must not make a small file cost many times its size. */
+static tz_result reserve_copied_bytes(spec_holder *holder, const tz_tag *tag)
+{
+    const tz_location location = tz_at_tag(tag->tag, tag->offset);
+    const uint64_t size = holder->file->info.file_size;
+    TZ_TRY(tz_check_limit(&holder->ctx, offsetof(tz_limits, max_tag_bytes), location, tag->size,
+                          "bytes in one tag"));
+    holder->tag_bytes += tag->size;
+    if (holder->tag_bytes <= size)
+        return TZ_OK;
+    return tz_fail(&holder->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                   tz_expecting(location, size, holder->tag_bytes),
+                   "the tags share their data, and are larger than the file");
+}
+
+/* Text without a closing NUL gets one: there is room for it. */
+static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_value *out)
+{
+    TZ_TRY(reserve_copied_bytes(holder, tag));
+    uint8_t *data = tz_arena_array(&holder->arena, (size_t)tag->size + 1, 1);
+    if (!data)
+        return tz_fail_nomem(&holder->ctx, tag->size + 1);
+    TZ_TRY(tz_tag_read(holder->file, tag, data, (size_t)tag->size, holder->ctx.err));
+    const bool open = tag->type == TZ_TYPE_ASCII && data[tag->size - 1] != '\0';
+    *out = (tz_tag_value){tag->tag, tag->type, tag->count + open, data};
+    return TZ_OK;
+}
+
+static tz_result copy_extra_tags(spec_holder *holder)
+{
+    const tz_level *level = &holder->file->info.levels[0];
+    tz_image_spec *spec = &holder->spec;
+    const uint32_t entries = (uint32_t)level->tag_count;
+    tz_tag_value *tags = tz_arena_array(&holder->arena, entries, sizeof *tags);
+    if (!tags)
+        return tz_fail_nomem(&holder->ctx, entries * sizeof *tags);
+    spec->tags = tags;
+    for (uint32_t i = 0; i < entries; i++) {
+        tz_tag tag;
+        TZ_TRY(tz_tag_get(holder->file, level->ifd_offset, i, &tag, holder->ctx.err));
+        if (!is_copied_tag(&tag) || spec_has_tag(spec, tag.tag) ||
+            !tz_inside(&holder->file->containers[0], tag.offset, tag.size))
+            continue;
+        TZ_TRY(copy_extra_tag(holder, &tag, &tags[spec->tag_count]));
+        spec->tag_count++;
+    }
+    return TZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The whole
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result copy_file_to_spec(spec_holder *holder)
+{
+    TZ_TRY(copy_spec_type(holder));
+    TZ_TRY(copy_spec_colors(holder));
+    TZ_TRY(copy_spec_nodata(holder));
+    TZ_TRY(copy_spec_geo(holder));
+    TZ_TRY(copy_spec_metadata(holder));
+    return copy_extra_tags(holder);
+}
+
+tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err)
+{
+    const tz_context ctx = tz_file_context(file, err);
+    spec_holder *holder = tz_alloc_zeroed(1, sizeof *holder);
+    if (!holder)
+        return tz_fail_nomem(&ctx, sizeof *holder);
+    holder->spec = (tz_image_spec)TZ_IMAGE_SPEC_INIT;
+    holder->file = file;
+    holder->ctx = ctx;
+    const tz_result result = copy_file_to_spec(holder);
+    if (result == TZ_OK)
+        *out = &holder->spec;
+    else
+        tz_spec_free(&holder->spec);
+    return result;
+}
+
+void tz_spec_free(tz_image_spec *spec)
+{
+    spec_holder *holder = (spec_holder *)spec;
+    if (!holder)
+        return;
+    tz_arena_deinit(&holder->arena);
+    tz_free(holder);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tiff/layer.h"
+
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "tiff/compression.h"
+#include "tiff/old_jpeg.h"
+#include "tiff/tags.h"
+
+/* ---- types ---- */
+
+typedef struct dtype_row {
+    uint16_t format;
+    uint16_t min_bits;
+    uint16_t max_bits;
+    tz_dtype dtype;
+} dtype_row;
+
+/* clang-format off */
+static const dtype_row dtype_rows[] = {
+    {1, 1, 8, TZ_DTYPE_UINT8},   {1, 9, 16, TZ_DTYPE_UINT16}, {1, 17, 32, TZ_DTYPE_UINT32},
+    {1, 64, 64, TZ_DTYPE_UINT64},
+    {2, 2, 8, TZ_DTYPE_INT8},    {2, 9, 16, TZ_DTYPE_INT16},  {2, 17, 32, TZ_DTYPE_INT32},
+    {2, 64, 64, TZ_DTYPE_INT64},
+    {3, 16, 16, TZ_DTYPE_FLOAT16}, {3, 24, 24, TZ_DTYPE_FLOAT32}, {3, 32, 32, TZ_DTYPE_FLOAT32},
+    {3, 64, 64, TZ_DTYPE_FLOAT64},
+    {5, 32, 32, TZ_DTYPE_COMPLEX_INT16}, {5, 64, 64, TZ_DTYPE_COMPLEX_INT32},
+    {6, 32, 32, TZ_DTYPE_COMPLEX_FLOAT16}, {6, 64, 64, TZ_DTYPE_COMPLEX_FLOAT32},
+    {6, 128, 128, TZ_DTYPE_COMPLEX_FLOAT64},
+};
+/* clang-format on */
+
+tz_dtype tz_dtype_of(uint16_t sample_format, uint16_t bits)
+{
+    const uint16_t format = sample_format == 4 ? 1 : sample_format; /* void: taken as unsigned */
+    for (size_t i = 0; i < sizeof dtype_rows / sizeof dtype_rows[0]; i++) {
+        const dtype_row *row = &dtype_rows[i];
+        if (row->format == format && row->min_bits <= bits && bits <= row->max_bits)
+            return row->dtype;
+    }
+    return TZ_DTYPE_NONE;
+}
+
+uint32_t tz_ifd_subfile_type(const tz_ifd *ifd)
+{
+    static const uint32_t from_old[] = {0, 0, 1, 2}; /* 1 full, 2 reduced, 3 page */
+    if (tz_ifd_has(ifd, TZ_TAG_NEW_SUBFILE_TYPE) || ifd->subfile_type > 3)
+        return ifd->new_subfile_type;
+    return from_old[ifd->subfile_type];
+}
+
+/* ---- sizes ---- */
+
+static uint64_t layer_row_bytes(const tz_layer *layer, uint64_t rows)
+{
+    const tz_level *shape = &layer->shape;
+    const uint64_t samples = layer->tables.planar == 2 ? 1 : shape->samples;
+    uint64_t bits = 0;
+    uint64_t bytes = 0;
+    /* width times depth always fits: 2^32 * 2^16 */
+    if (!tz_mul((uint64_t)shape->tile_width * shape->bits_per_sample, samples, &bits) ||
+        !tz_mul(tz_ceil_div(bits, 8), rows, &bytes))
+        return TZ_NONE;
+    return bytes;
+}
+
+uint64_t tz_layer_tile_bytes(const tz_layer *layer, uint64_t tile)
+{
+    const tz_level *shape = &layer->shape;
+    const uint64_t row = tile / shape->tiles_across % shape->tiles_down;
+    const uint64_t left = shape->height - row * shape->tile_height;
+    const bool truncated = !shape->tiled && left < shape->tile_height;
+    return layer_row_bytes(layer, truncated ? left : shape->tile_height);
+}
+
+static void set_layer_shape(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+{
+    tz_level *shape = &layer->shape;
+    shape->width = ifd->width;
+    shape->height = ifd->height;
+    shape->ifd_offset = ifd->offset;
+    shape->ifd = ctx->ifd;
+    shape->tag_count = (int32_t)ifd->entry_count;
+    shape->compression = ifd->compression;
+    shape->predictor = ifd->predictor;
+    shape->bits_per_sample = ifd->bits;
+    shape->samples = ifd->samples;
+    shape->photometric = ifd->photometric;
+    shape->jpeg_tables_size = ifd->jpeg_tables.count;
+    shape->readable = true;
+    shape->tiled = tz_ifd_is_tiled(ifd);
+    if (shape->tiled) {
+        shape->tile_width = ifd->tile_width;
+        shape->tile_height = ifd->tile_height;
+        return;
+    }
+    shape->tile_width = ifd->width;
+    shape->tile_height = ifd->rows_per_strip < ifd->height ? ifd->rows_per_strip : ifd->height;
+    if (shape->tile_height == 0)
+        shape->tile_height = ifd->height;
+}
+
+/* ---- checks: each is TZ_OK or a warning ---- */
+
+/* A warning that costs the pixels. */
+#define MARK_UNREADABLE(layer, warning) ((layer)->shape.readable = false, (warning))
+
+static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+{
+    const tz_location at_bits = tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset);
+    layer->tables.dtype =
+        ifd->mixed_samples ? TZ_DTYPE_NONE : tz_dtype_of(ifd->sample_format, ifd->bits);
+    if (ifd->mixed_samples)
+        return MARK_UNREADABLE(layer,
+                               tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, at_bits,
+                                       "samples of different depth or format in one image"));
+    if (ifd->sample_format < 1 || ifd->sample_format > 6)
+        return MARK_UNREADABLE(layer,
+                               tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                                       tz_expecting(tz_at_tag(TZ_TAG_SAMPLE_FORMAT, ifd->offset),
+                                                    TZ_NONE, ifd->sample_format),
+                                       "unsupported sample format %u", ifd->sample_format));
+    if (layer->tables.dtype == TZ_DTYPE_NONE)
+        return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                                              tz_expecting(at_bits, TZ_NONE, ifd->bits),
+                                              "unsupported depth: %u bits of sample format %u",
+                                              ifd->bits, ifd->sample_format));
+    return TZ_OK;
+}
+
+static tz_result check_layer_codec(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+{
+    const char *name = tz_compression_name(ifd->compression);
+    if (!tz_compression_handled(ifd->compression))
+        TZ_TRY(
+            MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                                           tz_expecting(tz_at_tag(TZ_TAG_COMPRESSION, ifd->offset),
+                                                        TZ_NONE, ifd->compression),
+                                           "unsupported compression %u (%s)", ifd->compression,
+                                           name ? name : "unknown")));
+    if (ifd->predictor < 1 || ifd->predictor > 3)
+        TZ_TRY(MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                                              tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, ifd->offset),
+                                                           TZ_NONE, ifd->predictor),
+                                              "unsupported predictor %u", ifd->predictor)));
+    if (tz_photometric_name(ifd->photometric))
+        return TZ_OK;
+    return tz_warn(
+        ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+        tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, ifd->offset), TZ_NONE, ifd->photometric),
+        "unknown photometric interpretation %u", ifd->photometric);
+}
+
+static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
+                                   const tz_context *ctx)
+{
+    const tz_location location = tz_at_tag(TZ_TAG_YCBCR_SUBSAMPLING, ifd->subsampling.offset);
+    if (ifd->photometric != TZ_PHOTOMETRIC_YCBCR || ifd->subsampling.count != 2)
+        return TZ_OK;
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t factor = 0;
+        TZ_TRY(tz_tag_ref_integer(reader, &ifd->subsampling, TZ_TAG_YCBCR_SUBSAMPLING, i, ctx,
+                                  &factor));
+        if (factor != 1 && factor != 2 && factor != 4)
+            return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                                                  tz_expecting(location, TZ_NONE, factor),
+                                                  "subsampling must be 1, 2 or 4"));
+        layer->tables.subsampling[i] = (uint16_t)factor;
+    }
+    return TZ_OK;
+}
+
+/* The advice of the format: multiples of 16 for tiles, at least a row for strips. */
+static tz_result check_tile_shape(const tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+{
+    const tz_level *shape = &layer->shape;
+    if (!shape->tiled) {
+        if (ifd->rows_per_strip > 0)
+            return TZ_OK;
+        return tz_warn(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_ROWS_PER_STRIP, ifd->offset), shape->height, 0),
+            "0 rows per strip; taken as the whole height");
+    }
+    const bool bad_width = shape->tile_width % 16 != 0;
+    if (!bad_width && shape->tile_height % 16 == 0)
+        return TZ_OK;
+    return tz_warn(
+        ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+        tz_expecting(tz_at_tag(bad_width ? TZ_TAG_TILE_WIDTH : TZ_TAG_TILE_LENGTH, ifd->offset),
+                     TZ_NONE, bad_width ? shape->tile_width : shape->tile_height),
+        "tile sizes must be multiples of 16");
+}
+
+static tz_result check_tile_byte_limit(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+{
+    const uint16_t tag = layer->shape.tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
+    const uint64_t bytes = layer_row_bytes(layer, layer->shape.tile_height);
+    const tz_location location = tz_at_tag(tag, ifd->offset);
+    tz_error failed;
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
+    if (bytes == TZ_NONE && ctx->limits->max_tile_bytes == TZ_UNLIMITED)
+        return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, location,
+                                              "the bytes of one tile do not fit 64 bits"));
+    if (tz_check_limit(&quiet, offsetof(tz_limits, max_tile_bytes), location, bytes,
+                       "bytes in one tile") == TZ_OK)
+        return TZ_OK;
+    return MARK_UNREADABLE(layer, tz_warn_from_error(ctx, &failed, "tile size"));
+}
+
+static tz_result set_layer_grid(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+{
+    tz_level *shape = &layer->shape;
+    const uint64_t planes = ifd->planar == 2 ? ifd->samples : 1;
+    const uint16_t tag = shape->tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
+    shape->tiles_across = (uint32_t)tz_ceil_div(shape->width, shape->tile_width);
+    shape->tiles_down = (uint32_t)tz_ceil_div(shape->height, shape->tile_height);
+    if (tz_mul((uint64_t)shape->tiles_across * shape->tiles_down, planes, &shape->tile_count))
+        return TZ_OK;
+    shape->tile_count = TZ_NONE;
+    return MARK_UNREADABLE(layer,
+                           tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_tag(tag, ifd->offset),
+                                   "the number of tiles does not fit 64 bits"));
+}
+
+/* ---- tile tables ---- */
+
+static tz_location at_table(const tz_layer *layer, const tz_ifd *ifd, const tz_tag_ref *table,
+                            uint16_t tag)
+{
+    return tz_expecting(tz_at_tag(tag, ifd->offset), layer->shape.tile_count, table->count);
+}
+
+static tz_result check_surplus_values(const tz_layer *layer, const tz_ifd *ifd,
+                                      const tz_tag_ref *table, uint16_t tag, const tz_context *ctx)
+{
+    if (table->count <= layer->shape.tile_count)
+        return TZ_OK;
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, at_table(layer, ifd, table, tag),
+                   "more values than the image has tiles; the rest is ignored");
+}
+
+static tz_result check_offset_table(tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
+                                    const tz_context *ctx)
+{
+    const tz_tag_ref *table = &layer->tables.offsets;
+    if (table->count == 0)
+        return MARK_UNREADABLE(layer,
+                               tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                                       tz_at_tag(tag, ifd->offset), "tile offsets are missing"));
+    if (table->count < layer->shape.tile_count)
+        return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                                              at_table(layer, ifd, table, tag),
+                                              "fewer values than the image has tiles"));
+    return check_surplus_values(layer, ifd, table, tag, ctx);
+}
+
+static tz_result check_size_table(const tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
+                                  const tz_context *ctx)
+{
+    const tz_tag_ref *table = &layer->tables.sizes;
+    if (table->count == 0)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, tz_at_tag(tag, ifd->offset),
+                       "tile sizes are missing; taken from the layout");
+    if (table->count < layer->shape.tile_count)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, at_table(layer, ifd, table, tag),
+                       "fewer tile sizes than tiles; the others are taken from the layout");
+    return check_surplus_values(layer, ifd, table, tag, ctx);
+}
+
+bool tz_layer_has_tables(const tz_layer *layer)
+{
+    return layer->tables.offsets.count >= layer->shape.tile_count;
+}
+
+/* Some writers put the tables of tiles under the strip tags. */
+static tz_result choose_tables(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
+{
+    const bool tiled = layer->shape.tiled;
+    const bool strip_tags = ifd->strip_offsets.count > 0 || ifd->strip_sizes.count > 0;
+    layer->tables.offsets =
+        tiled && tz_ifd_has(ifd, TZ_TAG_TILE_OFFSETS) ? ifd->tile_offsets : ifd->strip_offsets;
+    layer->tables.sizes =
+        tiled && tz_ifd_has(ifd, TZ_TAG_TILE_BYTE_COUNTS) ? ifd->tile_sizes : ifd->strip_sizes;
+    if (!tiled || !strip_tags)
+        return TZ_OK;
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                   tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
+                   "strip and tile tags together; the tile tags count");
+}
+
+/* Whether the one tile begins inside a stream. An offset that cannot be used is reported when the
+ * tile is asked for. */
+static tz_result tile_begins_inside_stream(const tz_layer *layer, const tz_tile_span *stream,
+                                           tz_reader *reader, const tz_context *ctx, bool *out)
+{
+    uint64_t offset = 0;
+    tz_error failed;
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
+    const tz_result result = tz_tag_ref_integer(reader, &layer->tables.offsets,
+                                                TZ_TAG_STRIP_OFFSETS, 0, &quiet, &offset);
+    *out = result == TZ_OK && offset >= stream->offset && offset - stream->offset < stream->size;
+    return result == TZ_OK || result == TZ_ERR_FORMAT
+               ? TZ_OK
+               : tz_warn_from_error(ctx, &failed, "tile offsets");
+}
+
+/* Old-style JPEG in one tile may be one stream: the tile begins somewhere inside of it, or no table
+ * of tiles points to it. The tile is then this stream. */
+static tz_result use_jpeg_interchange(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
+                                      const tz_context *ctx)
+{
+    const tz_old_jpeg *old = &ifd->old_jpeg;
+    const bool is_missing = layer->tables.offsets.count == 0;
+    tz_tile_span stream;
+    bool has_size = false;
+    bool is_inside = false;
+    if (ifd->compression != TZ_COMPRESSION_OLD_JPEG)
+        return TZ_OK;
+    TZ_TRY(tz_old_jpeg_extent(old, reader, ctx, &stream, &has_size));
+    if (layer->shape.tile_count != 1 || stream.size == 0)
+        return TZ_OK;
+    if (!is_missing && has_size)
+        TZ_TRY(tile_begins_inside_stream(layer, &stream, reader, ctx, &is_inside));
+    if (!is_missing && !is_inside)
+        return TZ_OK;
+    layer->tables.offsets = old->interchange;
+    layer->tables.sizes = has_size ? old->interchange_size : (tz_tag_ref){0};
+    if (!is_missing)
+        return TZ_OK;
+    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                   tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
+                   "tile offsets are missing; JPEGInterchangeFormat counts");
+}
+
+static tz_result set_layer_tables(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
+                                  const tz_context *ctx)
+{
+    const bool tiled = layer->shape.tiled;
+    const uint16_t offsets_tag = tiled ? TZ_TAG_TILE_OFFSETS : TZ_TAG_STRIP_OFFSETS;
+    const uint16_t sizes_tag = tiled ? TZ_TAG_TILE_BYTE_COUNTS : TZ_TAG_STRIP_BYTE_COUNTS;
+    TZ_TRY(choose_tables(layer, ifd, ctx));
+    if (ifd->tables_damaged)
+        return MARK_UNREADABLE(layer, TZ_OK); /* said when the tag was read */
+    TZ_TRY(use_jpeg_interchange(layer, ifd, reader, ctx));
+    TZ_TRY(check_offset_table(layer, ifd, offsets_tag, ctx));
+    return layer->tables.offsets.count > 0 ? check_size_table(layer, ifd, sizes_tag, ctx) : TZ_OK;
+}
+
+static tz_result set_lerc_parameters(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
+                                     const tz_context *ctx)
+{
+    uint64_t numbers[2] = {0, 0};
+    if (ifd->lerc.count < 2)
+        return TZ_OK;
+    for (uint64_t i = 0; i < 2; i++) {
+        TZ_TRY(tz_tag_ref_integer(reader, &ifd->lerc, TZ_TAG_LERC_PARAMETERS, i, ctx, &numbers[i]));
+        if (numbers[i] > UINT16_MAX)
+            numbers[i] = UINT16_MAX;
+    }
+    layer->shape.lerc_version = (uint16_t)numbers[0];
+    layer->shape.lerc_compression = (uint16_t)numbers[1];
+    return TZ_OK;
+}
+
+tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
+                            const tz_context *ctx)
+{
+    const uint32_t subfile_type = tz_ifd_subfile_type(ifd);
+    *out = (tz_layer){.tables = {.planar = ifd->planar,
+                                 .sample_format = ifd->sample_format,
+                                 .fill_order = ifd->fill_order,
+                                 .subsampling = {2, 2},
+                                 .jpeg_tables = ifd->jpeg_tables,
+                                 .old_jpeg = ifd->old_jpeg,
+                                 .fax_options = ifd->compression == TZ_COMPRESSION_FAX4
+                                                    ? ifd->t6_options
+                                                    : ifd->t4_options}};
+    out->is_mask = (subfile_type & 4) != 0 || ifd->photometric == TZ_PHOTOMETRIC_MASK;
+    set_layer_shape(out, ifd, ctx);
+    TZ_TRY(check_sample_type(out, ifd, ctx));
+    TZ_TRY(check_layer_codec(out, ifd, ctx));
+    TZ_TRY(check_subsampling(out, ifd, reader, ctx));
+    TZ_TRY(check_tile_shape(out, ifd, ctx));
+    TZ_TRY(check_tile_byte_limit(out, ifd, ctx));
+    TZ_TRY(set_layer_grid(out, ifd, ctx));
+    TZ_TRY(set_layer_tables(out, ifd, reader, ctx));
+    return set_lerc_parameters(out, ifd, reader, ctx);
+}
