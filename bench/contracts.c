@@ -12,7 +12,7 @@
 
 #include "device/cost.h"
 #include "device/device.h"
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
 #include "support/device/bad_tiles.h"
 #include "support/device/contract.h"
 
@@ -208,17 +208,17 @@ static void decode_tiles(by_tile *t)
 {
     const tile_stream *stream = &tile_streams[STREAM_JP2];
     for (uint64_t i = 0; i < t->count; i++) {
-        tz_picture codestream = {.bytes = stream->data,
-                                 .size = stream->size,
-                                 .width = TILE,
-                                 .height = TILE,
-                                 .samples = 1,
-                                 .sample_bytes = 1};
-        const tz_picture_batch batch = {.compression = stream->compression,
-                                        .slab = &t->tiles[i],
-                                        .pictures = &codestream,
-                                        .count = 1};
-        must(tz_driver_cuda.decode_pictures(t->state, 0, &batch, &t->ctx), t);
+        tz_codestream codestream = {.bytes = stream->data,
+                                    .size = stream->size,
+                                    .width = TILE,
+                                    .height = TILE,
+                                    .samples = 1,
+                                    .sample_bytes = 1};
+        const tz_codestream_batch batch = {.compression = stream->compression,
+                                           .slab = &t->tiles[i],
+                                           .pictures = &codestream,
+                                           .count = 1};
+        must(tz_driver_cuda.decode_codestreams(t->state, 0, &batch, &t->ctx), t);
         must(tz_driver_cuda.sync(t->state, 0, &t->ctx), t);
     }
 }

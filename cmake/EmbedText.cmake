@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUT=file.c -DNAME=tiles -DROOT=src -DFILE=device/place_kernels.h -P EmbedText.cmake: the lines
+# cmake -DOUT=file.c -DNAME=convert -DROOT=src -DFILE=device/ops/convert_kernels.h -P EmbedText.cmake: the lines
 # of a file, and before them those of all files that it includes, each once, as C strings.
 cmake_minimum_required(VERSION 3.16)
 set(seen "")

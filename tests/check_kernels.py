@@ -82,7 +82,7 @@ def check_opencl(tap):
 
 
 # Families that are all about doubles: devices without are not asked to compile them.
-DOUBLES = ["reduce_kernels.h", "tally_kernels.h"]
+DOUBLES = ["overview_f64_kernels.h", "stats_kernels.h"]
 
 
 def check_family(tap, header):
@@ -119,7 +119,7 @@ def main():
     for header in headers:
         check_header(tap, header)
     check_opencl(tap)
-    families = sorted((ROOT / "src/device").glob("*_kernels.h"))
+    families = sorted((ROOT / "src/device/ops").glob("*_kernels.h"))
     for family in families:
         check_family(tap, family)
     check_cuda(tap, headers)

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import ptxas  # noqa: E402
 
 # And how many kernels there are.
-FAMILIES = {"inflate": 1, "lz4": 1, "lzw": 1, "packbits": 1, "zstd": 1, "tiles": 2}
+FAMILIES = {"inflate": 1, "lz4": 1, "lzw": 1, "packbits": 1, "zstd": 1, "convert": 2}
 ARCHITECTURE = "sm_75"
 
 

@@ -31,12 +31,12 @@
 /* Bytes of pixels in a second: of a device for each compute unit and GHz, of one tile on it for
  * each GHz, the same by a vendor's library, and of one CPU thread. The first are what reading the
  * machine code of the kernels gives for sm_80; those of the CPU were measured. */
-typedef struct rates {
+typedef struct codec_rates {
     uint16_t compression;
     double unit, tile, library_unit, library_tile, cpu;
-} rates;
+} codec_rates;
 
-static const rates decoding[] = {
+static const codec_rates decoding[] = {
     {TZ_COMPRESSION_NONE, 0.66e9, 3.5e9, 0.66e9, 3.5e9, 6e9},
     {TZ_COMPRESSION_DEFLATE, 0.03e9, 0.003e9, 0.1e9, 0.02e9, 0.6e9},
     {TZ_COMPRESSION_LZW, 0.03e9, 0.005e9, 0.03e9, 0.005e9, 0.5e9},
@@ -46,7 +46,7 @@ static const rates decoding[] = {
     {TZ_COMPRESSION_JPEG, 0.03e9, 0.14e9, 0.03e9, 0.14e9, 0.7e9},
     {TZ_COMPRESSION_JPEG2000, 0.0046e9, 0.014e9, 0.0046e9, 0.014e9, 0.014e9},
 };
-static const rates encoding[] = {
+static const codec_rates encoding[] = {
     {TZ_COMPRESSION_NONE, 0.66e9, 3.5e9, 0.66e9, 3.5e9, 6e9},
     {TZ_COMPRESSION_DEFLATE, 0.4e9, 0.4e9, 0.03e9, 0.007e9, 0.15e9},
     {TZ_COMPRESSION_PACKBITS, 0.13e9, 0.07e9, 0.13e9, 0.07e9, 1e9},
@@ -56,10 +56,10 @@ static const rates encoding[] = {
     {TZ_COMPRESSION_JPEG2000, 0.0033e9, 0.014e9, 0.0033e9, 0.014e9, 0.011e9},
 };
 /* Of codecs that only the CPU has: their tiles are in tiles_by_cores. */
-static const rates other = {0, 0.007e9, 0.07e9, 0.007e9, 0.07e9, 0.1e9};
+static const codec_rates other = {0, 0.007e9, 0.07e9, 0.007e9, 0.07e9, 0.1e9};
 #define OLD_DEFLATE 32946u
 
-static const rates *find(const rates *list, size_t count, uint16_t compression)
+static const codec_rates *find_rates(const codec_rates *list, size_t count, uint16_t compression)
 {
     const uint16_t wanted = compression == OLD_DEFLATE ? TZ_COMPRESSION_DEFLATE : compression;
     for (size_t i = 0; i < count; i++) {
@@ -69,15 +69,16 @@ static const rates *find(const rates *list, size_t count, uint16_t compression)
     return &other;
 }
 
-static const rates *decoding_rates(uint16_t compression)
+static const codec_rates *decoding_rates(uint16_t compression)
 {
-    return find(decoding, sizeof decoding / sizeof decoding[0], compression);
+    return find_rates(decoding, sizeof decoding / sizeof decoding[0], compression);
 }
 
-static const rates *rates_of(const tz_device_job *job)
+static const codec_rates *rates_of(const tz_device_job *job)
 {
-    return job->encodes ? find(encoding, sizeof encoding / sizeof encoding[0], job->compression)
-                        : decoding_rates(job->compression);
+    return job->encodes
+               ? find_rates(encoding, sizeof encoding / sizeof encoding[0], job->compression)
+               : decoding_rates(job->compression);
 }
 
 static double smaller(double a, double b)
@@ -98,56 +99,57 @@ static double ghz_of(const tz_device_info *info)
 /* ---- jobs ---- */
 
 /* A job as numbers: pixels that the device would decode or encode, and all. */
-typedef struct amounts {
+typedef struct job_amounts {
     double tiles, pixels, compressed, all_pixels, threads, bus;
-    bool is_there; /* pixels are in its memory, before or afterwards */
-} amounts;
+    bool on_device; /* pixels are in its memory, before or afterwards */
+} job_amounts;
 
-static amounts amounts_of(const tz_device_info *info, const tz_device_job *job)
+static job_amounts amounts_of(const tz_device_info *info, const tz_device_job *job)
 {
     const double share = 1 - (double)job->tiles_by_cores / (double)job->tiles;
-    return (amounts){.tiles = (double)job->tiles * share,
-                     .pixels = (double)job->bytes_pixels * share,
-                     .compressed = (double)job->bytes_compressed * share,
-                     .all_pixels = (double)job->bytes_pixels,
-                     .threads = job->threads > 0 ? job->threads : 1,
-                     .bus = info->limits.unified_memory ? UNIFIED_RATE : BUS_RATE,
-                     .is_there = job->from_device || job->to_device};
+    return (job_amounts){.tiles = (double)job->tiles * share,
+                         .pixels = (double)job->bytes_pixels * share,
+                         .compressed = (double)job->bytes_compressed * share,
+                         .all_pixels = (double)job->bytes_pixels,
+                         .threads = job->threads > 0 ? job->threads : 1,
+                         .bus = info->limits.unified_memory ? UNIFIED_RATE : BUS_RATE,
+                         .on_device = job->from_device || job->to_device};
 }
 
 /* What the CPU decodes or encodes in either case is in neither of the two. */
 
-static double time_on_cpu(const rates *r, const amounts *a)
+static double time_on_cpu(const codec_rates *r, const job_amounts *a)
 {
     const double own = a->tiles > 0 ? a->pixels / (r->cpu * smaller(a->threads, a->tiles)) : 0;
-    return own + (a->is_there ? COPY_TIME + a->all_pixels / (a->bus * PAGEABLE) : 0);
+    return own + (a->on_device ? COPY_TIME + a->all_pixels / (a->bus * PAGEABLE) : 0);
 }
 
 /* Files are read, and pixels stored, while the device works on another batch. */
-static double time_on_device(const tz_device_info *info, const tz_device_job *job, const rates *r,
-                             const amounts *a)
+static double time_on_device(const tz_device_info *info, const tz_device_job *job,
+                             const codec_rates *r, const job_amounts *a)
 {
     const double ghz = ghz_of(info);
     const double units = info->limits.compute_units > 0 ? info->limits.compute_units : USUAL_UNITS;
     const double all = (job->by_library ? r->library_unit : r->unit) * units * ghz;
     const double tile = (job->by_library ? r->library_tile : r->tile) * ghz;
-    const double batch = a->is_there ? DEVICE_BATCH : HOST_BATCH;
+    const double batch = a->on_device ? DEVICE_BATCH : HOST_BATCH;
     const double batches = larger(1, a->all_pixels / batch);
     const double at_once = larger(1, a->tiles * smaller(1, 2 / batches));
     const double own = a->tiles > 0 ? a->pixels / smaller(all, tile * at_once) : 0;
     /* the CPU's tiles go over the bus as pixels */
     const double up = (a->compressed + (a->all_pixels - a->pixels)) / a->bus;
-    const double down = a->is_there ? 0 : COPY_TIME + a->all_pixels / a->bus;
+    const double down = a->on_device ? 0 : COPY_TIME + a->all_pixels / a->bus;
     const double device = batches * BATCH_TIME + up + own + down;
-    const double host = a->compressed / FETCH_RATE + (a->is_there ? 0 : a->all_pixels / STORE_RATE);
+    const double host =
+        a->compressed / FETCH_RATE + (a->on_device ? 0 : a->all_pixels / STORE_RATE);
     return larger(device, host) + smaller(device, host) / batches +
            (double)job->bytes_pinned / PIN_RATE;
 }
 
 tz_device_times tz_device_estimate(const tz_device_info *info, const tz_device_job *job)
 {
-    const rates *r = rates_of(job);
-    const amounts a = amounts_of(info, job);
+    const codec_rates *r = rates_of(job);
+    const job_amounts a = amounts_of(info, job);
     return (tz_device_times){time_on_device(info, job, r, &a), time_on_cpu(r, &a)};
 }
 

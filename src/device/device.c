@@ -36,7 +36,8 @@ void *tz_device_native_stream(tz_device *device)
 
 /* ---- one device ---- */
 
-static tz_result make(tz_device **out, const tz_device_options *options, const tz_context *ctx)
+static tz_result make_device(tz_device **out, const tz_device_options *options,
+                             const tz_context *ctx)
 {
     tz_device *device = tz_alloc_zeroed(1, sizeof *device);
     if (!device)
@@ -47,12 +48,12 @@ static tz_result make(tz_device **out, const tz_device_options *options, const t
     }
     device->process = getpid();
     device->memory_bytes = options->memory_bytes ? options->memory_bytes : UINT64_MAX;
-    device->kept.limit = options->pinned_bytes ? options->pinned_bytes : TZ_KEPT_BYTES;
+    device->cache.limit = options->pinned_bytes ? options->pinned_bytes : TZ_DEVICE_CACHE_BYTES;
     *out = device;
     return TZ_OK;
 }
 
-static void destroy(tz_device *device)
+static void destroy_device(tz_device *device)
 {
     if (device->process == getpid())
         pthread_mutex_destroy(&device->lock);
@@ -60,29 +61,29 @@ static void destroy(tz_device *device)
     tz_free(device);
 }
 
-static tz_result open_cores(tz_device **out, const tz_device_options *options, const char *reason,
-                            const tz_context *ctx)
+static tz_result open_cpu(tz_device **out, const tz_device_options *options, const char *reason,
+                          const tz_context *ctx)
 {
     tz_device *device = NULL;
-    TZ_TRY(make(&device, options, ctx));
-    tz_cores_describe(&device->info);
+    TZ_TRY(make_device(&device, options, ctx));
+    tz_cpu_describe(&device->info);
     tz_device_text(device->info.reason, sizeof device->info.reason, reason);
     *out = device;
     return TZ_OK;
 }
 
-static tz_result open_driver(tz_device **out, const tz_driver *driver, uint32_t index,
-                             const tz_device_options *options, const tz_context *ctx)
+static tz_result open_with_driver(tz_device **out, const tz_driver *driver, uint32_t index,
+                                  const tz_device_options *options, const tz_context *ctx)
 {
     tz_device *device = NULL;
-    TZ_TRY(make(&device, options, ctx));
+    TZ_TRY(make_device(&device, options, ctx));
     device->driver = driver;
     const tz_result result = driver->open(&device->state, options, index, &device->info, ctx);
     if (result != TZ_OK) {
-        destroy(device);
+        destroy_device(device);
         return result;
     }
-    device->info.work = tz_device_abilities(driver, &device->info);
+    device->info.work = tz_device_caps(driver, &device->info);
     *out = device;
     return TZ_OK;
 }
@@ -160,7 +161,7 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
     uint32_t index;
     for (size_t i = 0; tz_drivers[i]; i++) {
         if (names_device(name, tz_drivers[i], &index))
-            return open_driver(out, tz_drivers[i], index, options, ctx);
+            return open_with_driver(out, tz_drivers[i], index, options, ctx);
     }
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "no device has such a name; there are cpu, auto, cuda:N and opencl:N");
@@ -176,21 +177,21 @@ static tz_result open_best(tz_device **out, const tz_device_options *options,
         why_no_gpu(reason, sizeof reason, list);
     for (; gpu; gpu = next_gpu(list, gpu)) {
         tz_error failed;
-        const tz_context trial = {.name = gpu->id, .err = &failed, .ifd = -1};
-        if (open_named(out, gpu->id, options, &trial) == TZ_OK) {
+        const tz_context attempt = {.name = gpu->id, .err = &failed, .ifd = -1};
+        if (open_named(out, gpu->id, options, &attempt) == TZ_OK) {
             tz_device_text((*out)->info.reason, sizeof reason, reason);
             return TZ_OK;
         }
         if (reason[0] == '\0')
             tz_device_text(reason, sizeof reason, failed.message);
     }
-    return open_cores(out, options, reason, ctx);
+    return open_cpu(out, options, reason, ctx);
 }
 
 static tz_result open_auto(tz_device **out, const tz_device_options *options, const tz_context *ctx)
 {
     tz_device_list *list = NULL;
-    TZ_TRY(tz_device_list_untried(&list, options, ctx->err));
+    TZ_TRY(tz_device_list_unprobed(&list, options, ctx->err));
     const tz_result result = open_best(out, options, list, ctx);
     tz_device_list_free(list);
     if (result == TZ_OK)
@@ -205,9 +206,9 @@ tz_result tz_device_open(tz_device **out, const char *name, const tz_device_opti
     const tz_context ctx = {.name = name, .err = err, .ifd = -1};
     if (!out || !name)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "out or name is NULL");
-    TZ_TRY(tz_device_take_options(&how, options, &ctx));
+    TZ_TRY(tz_device_copy_options(&how, options, &ctx));
     if (strcmp(name, "cpu") == 0)
-        return open_cores(out, &how, "", &ctx);
+        return open_cpu(out, &how, "", &ctx);
     if (strcmp(name, "auto") == 0)
         return open_auto(out, &how, &ctx);
     return open_named(out, name, &how, &ctx);
@@ -239,10 +240,10 @@ tz_result tz_device_close_checked(tz_device *device, tz_error *err)
                          "pieces of memory and events of the device were not released: %llu bytes",
                          (unsigned long long)bytes);
     }
-    (void)tz_kept_release(device);
+    (void)tz_device_cache_release(device);
     if (tz_device_is_ours(device))
         device->driver->close(device->state);
-    destroy(device);
+    destroy_device(device);
     return result;
 }
 

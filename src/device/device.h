@@ -42,22 +42,22 @@ tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory
                               tz_error *err);
 
 /* Whether so much pinned memory stays with the device when it is freed: it is pinned only once. */
-bool tz_device_keeps_pinned(const tz_device *device, uint64_t size);
+bool tz_device_caches_pinned(const tz_device *device, uint64_t size);
 
 /* Memory of the host: (*out)->host. tz_device_free releases all kinds, or gives them back to the
- * device, which keeps some (device_kept.h): nothing may use memory any more that is freed. */
+ * device, which keeps some (device_cache.h): nothing may use memory any more that is freed. */
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err);
 /* Device memory for files that an earlier call has freed, already shared; *out becomes NULL where
  * there is none. */
-tz_result tz_device_take_shared(tz_device *device, uint64_t size, tz_device_memory **out,
-                                tz_error *err);
+tz_result tz_device_reuse_shared(tz_device *device, uint64_t size, tz_device_memory **out,
+                                 tz_error *err);
 
 /* ---- work ---- */
 
 /* What the caller has put into tz_device_native_stream so far is done before what is put into any
  * queue from here on. */
-tz_result tz_device_meet(tz_device *device, tz_error *err);
+tz_result tz_device_wait_for_stream(tz_device *device, tz_error *err);
 
 /* Begun here and done later, in the order of the queue; from and to stay until a sync. */
 tz_result tz_device_upload(uint32_t queue, tz_device_memory *to, uint64_t offset, const void *from,
@@ -69,15 +69,16 @@ tz_result tz_device_launch(tz_device *device, uint32_t queue, const tz_launch *l
                            tz_error *err);
 
 /* A library that decodes; false: there is none for this compression. */
-bool tz_device_find_decoder(const tz_device *device, uint16_t compression, tz_chunk_decoder *out);
+bool tz_device_find_vendor_decoder(const tz_device *device, uint16_t compression,
+                                   tz_vendor_decoder *out);
 /* TZ_ERR_UNSUPPORTED: it does not take this batch, and nothing has changed. The caller sees to it
  * that all lies within the slab, what kernels write into the arrays included. */
-tz_result tz_device_decode(uint32_t queue, const tz_chunk_batch *batch, tz_error *err);
+tz_result tz_device_vendor_decode(uint32_t queue, const tz_vendor_batch *batch, tz_error *err);
 /* The same the other way: see tz_driver.find_encoder. */
-bool tz_device_find_encoder(const tz_device *device, uint16_t compression, int32_t level,
-                            uint64_t max_chunk, tz_chunk_encoder *out);
-tz_result tz_device_encode(uint32_t queue, int32_t level, const tz_chunk_batch *batch,
-                           tz_error *err);
+bool tz_device_find_vendor_encoder(const tz_device *device, uint16_t compression, int32_t level,
+                                   uint64_t max_chunk, tz_vendor_encoder *out);
+tz_result tz_device_vendor_encode(uint32_t queue, int32_t level, const tz_vendor_batch *batch,
+                                  tz_error *err);
 
 /* ---- files that are read straight into its memory ---- */
 
@@ -136,7 +137,7 @@ typedef enum tz_device_call {
     TZ_CALL_ALLOC_PINNED,
     TZ_CALL_WRAP,
     TZ_CALL_FREE,
-    TZ_CALL_MEET,
+    TZ_CALL_WAIT_FOR_STREAM,
     TZ_CALL_UPLOAD,
     TZ_CALL_DOWNLOAD,
     TZ_CALL_LAUNCH,
@@ -163,7 +164,7 @@ typedef struct tz_device_step {
 } tz_device_step;
 
 /* Calls are kept from here on, what was kept before is forgotten; or no more are. */
-void tz_device_keep_timeline(tz_device *device, bool keep);
+void tz_device_record_timeline(tz_device *device, bool keep);
 /* The steps so far, no other thread using the device; *lost counts those that found no memory. */
 const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count, uint64_t *lost);
 

@@ -105,7 +105,7 @@ void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_co
 
 /* ---- timeline ---- */
 
-static bool make_room(tz_device *device)
+static bool grow_timeline(tz_device *device)
 {
     if (device->step_count < device->step_capacity)
         return true;
@@ -118,12 +118,12 @@ static bool make_room(tz_device *device)
     return true;
 }
 
-static void keep_step(tz_device *device, tz_device_call kind, uint32_t queue, uint64_t bytes)
+static void record_step(tz_device *device, tz_device_call kind, uint32_t queue, uint64_t bytes)
 {
-    if (!device->keeps_timeline)
+    if (!device->records_timeline)
         return;
     const uint64_t sequence = device->next_sequence++;
-    if (!make_room(device)) {
+    if (!grow_timeline(device)) {
         device->steps_lost++;
         return;
     }
@@ -134,7 +134,7 @@ static void keep_step(tz_device *device, tz_device_call kind, uint32_t queue, ui
                                                            .bytes = bytes};
 }
 
-void tz_device_keep_timeline(tz_device *device, bool keep)
+void tz_device_record_timeline(tz_device *device, bool keep)
 {
     tz_device_lock(device);
     if (keep) {
@@ -142,7 +142,7 @@ void tz_device_keep_timeline(tz_device *device, bool keep)
         device->steps_lost = 0;
         device->next_sequence = 0;
     }
-    device->keeps_timeline = keep;
+    device->records_timeline = keep;
     tz_device_unlock(device);
 }
 
@@ -155,11 +155,11 @@ const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count,
 
 /* ---- calls ---- */
 
-tz_result tz_call_refuse(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
-                         tz_location place, const char *text)
+tz_result tz_call_fail(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
+                       tz_location location, const char *text)
 {
     const tz_context ctx = context_of(device, err);
-    return tz_fail(&ctx, result, cause, place, "%s", text);
+    return tz_fail(&ctx, result, cause, location, "%s", text);
 }
 
 static tz_result fail_again(const tz_device *device, tz_error *err)
@@ -179,15 +179,15 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
                         uint64_t bytes, tz_error *err)
 {
     if (!device->driver)
-        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                              "the cores have no memory, queues or kernels of their own");
+        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                            "the cores have no memory, queues or kernels of their own");
     if (!tz_device_is_ours(device))
-        return tz_call_refuse(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
-                              "the device was opened before a fork, and is the parent's alone");
+        return tz_call_fail(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
+                            "the device was opened before a fork, and is the parent's alone");
     if (queue != TZ_NO_QUEUE && queue >= TZ_QUEUES)
-        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                              tz_expecting(tz_no_location(), TZ_QUEUES - 1, queue),
-                              "there is no such queue");
+        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                            tz_expecting(tz_no_location(), TZ_QUEUES - 1, queue),
+                            "there is no such queue");
     call->device = device;
     call->ctx = context_of(device, &call->error);
     tz_device_lock(device);
@@ -195,7 +195,7 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
     if (!failed) {
         count_into(&device->all, kind, bytes);
         count_into(&device->wave, kind, bytes);
-        keep_step(device, kind, queue, bytes);
+        record_step(device, kind, queue, bytes);
     }
     tz_device_unlock(device);
     return failed ? fail_again(device, err) : TZ_OK;

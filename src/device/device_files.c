@@ -49,7 +49,7 @@ static tz_result check_reads(const tz_device_memory *to, const tz_direct_read *r
     for (uint64_t i = 0; i < count; i++) {
         const tz_direct_read *read = &reads[i];
         if (!to->shared || read->size == 0 || !tz_memory_holds(to, read->to, read->size))
-            return tz_call_refuse(
+            return tz_call_fail(
                 to->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                 tz_expecting(tz_at_offset(read->to), to->size, tz_add_capped(read->to, read->size)),
                 "a read of a file goes past the end of memory that is shared");

@@ -9,19 +9,19 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/device_text.h"
-#include "device/libraries.h"
+#include "device/nvidia/nvidia_libraries.h"
 
 /* In the order of preference: the first of several equal devices is the best one. */
 #define DRIVER_COUNT 2u
 const tz_driver *const tz_drivers[DRIVER_COUNT + 1] = {&tz_driver_cuda, &tz_driver_opencl, NULL};
 
 /* The list as the caller sees it, and what it is made of. */
-typedef struct whole_list {
+typedef struct device_list_owner {
     tz_device_list shown;
     tz_driver_info drivers[DRIVER_COUNT];
-    tz_library_info libraries[TZ_LIBRARY_COUNT];
-    tz_found found;
-} whole_list;
+    tz_library_info libraries[TZ_NVIDIA_LIBRARY_COUNT];
+    tz_found_devices found;
+} device_list_owner;
 
 const char *tz_device_type_name(tz_device_type type)
 {
@@ -29,24 +29,24 @@ const char *tz_device_type_name(tz_device_type type)
 }
 
 /* By bit; the cores do all of it. */
-static const char *const work_names[] = {
+static const char *const cap_names[] = {
     "place",          "predictor2",      "predictor3",      "convert",     "decode-deflate",
     "decode-lzw",     "decode-lz4",      "decode-packbits", "decode-zstd", "cut",
     "encode-deflate", "encode-packbits", "reduce",
 };
-#define WORK_COUNT (sizeof work_names / sizeof work_names[0])
-_Static_assert(TZ_DEVICE_REDUCE == 1u << (WORK_COUNT - 1), "every bit has a name");
+#define CAP_COUNT (sizeof cap_names / sizeof cap_names[0])
+_Static_assert(TZ_DEVICE_REDUCE == 1u << (CAP_COUNT - 1), "every bit has a name");
 
 const char *tz_device_work_name(uint32_t work)
 {
-    for (size_t i = 0; i < WORK_COUNT; i++) {
+    for (size_t i = 0; i < CAP_COUNT; i++) {
         if (work == 1u << i)
-            return work_names[i];
+            return cap_names[i];
     }
     return NULL;
 }
 
-tz_result tz_device_take_options(tz_device_options *out, const tz_device_options *given,
+tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options *given,
                                  const tz_context *ctx)
 {
     *out = (tz_device_options)TZ_DEVICE_OPTIONS_INIT;
@@ -61,7 +61,7 @@ tz_result tz_device_take_options(tz_device_options *out, const tz_device_options
     return TZ_OK;
 }
 
-tz_device_info *tz_found_add(tz_found *found)
+tz_device_info *tz_found_devices_add(tz_found_devices *found)
 {
     tz_device_info *devices =
         tz_realloc_array(found->devices, found->count + 1, sizeof *found->devices);
@@ -72,7 +72,7 @@ tz_device_info *tz_found_add(tz_found *found)
     return &devices[found->count++];
 }
 
-void tz_cores_describe(tz_device_info *info)
+void tz_cpu_describe(tz_device_info *info)
 {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
@@ -80,7 +80,7 @@ void tz_cores_describe(tz_device_info *info)
                              .driver = "cores",
                              .name = "the cores of this machine",
                              .type = TZ_DEVICE_CPU,
-                             .work = (1u << WORK_COUNT) - 1,
+                             .work = (1u << CAP_COUNT) - 1,
                              .usable = true};
     info->limits.compute_units = tz_available_cpus();
     info->limits.fp64 = true;
@@ -89,7 +89,7 @@ void tz_cores_describe(tz_device_info *info)
         info->limits.memory = (uint64_t)pages * (uint64_t)page;
 }
 
-static bool has_cuda(const tz_found *found)
+static bool has_cuda(const tz_found_devices *found)
 {
     for (size_t i = 0; i < found->count; i++) {
         if (strcmp(found->devices[i].driver, "cuda") == 0)
@@ -99,16 +99,16 @@ static bool has_cuda(const tz_found *found)
 }
 
 /* In a context of its own: the caller's is of one device. */
-static void try_device(const tz_driver *driver, const tz_device_options *options, uint32_t index,
-                       tz_device_info *info)
+static void probe_device(const tz_driver *driver, const tz_device_options *options, uint32_t index,
+                         tz_device_info *info)
 {
     tz_device_options how = *options;
     tz_device_info opened = {.usable = false};
     tz_error failed;
     void *state = NULL;
-    const tz_context trial = {.err = &failed, .ifd = -1};
+    const tz_context probe = {.err = &failed, .ifd = -1};
     how.cuda_context = how.cuda_stream = how.opencl_context = NULL;
-    if (driver->open(&state, &how, index, &opened, &trial) == TZ_OK) {
+    if (driver->open(&state, &how, index, &opened, &probe) == TZ_OK) {
         driver->close(state);
         return;
     }
@@ -116,13 +116,13 @@ static void try_device(const tz_driver *driver, const tz_device_options *options
     tz_device_text(info->reason, sizeof info->reason, failed.message);
 }
 
-static tz_result fill(whole_list *list, const tz_device_options *options, bool tries,
-                      const tz_context *ctx)
+static tz_result fill_list(device_list_owner *list, const tz_device_options *options, bool probes,
+                           const tz_context *ctx)
 {
-    tz_device_info *cores = tz_found_add(&list->found);
-    if (!cores)
-        return tz_fail_nomem(ctx, sizeof *cores);
-    tz_cores_describe(cores);
+    tz_device_info *cpu = tz_found_devices_add(&list->found);
+    if (!cpu)
+        return tz_fail_nomem(ctx, sizeof *cpu);
+    tz_cpu_describe(cpu);
     for (size_t i = 0; i < DRIVER_COUNT; i++) {
         tz_driver_info *about = &list->drivers[i];
         const size_t before = list->found.count;
@@ -130,9 +130,9 @@ static tz_result fill(whole_list *list, const tz_device_options *options, bool t
         TZ_TRY(tz_drivers[i]->find(options, &list->found, about, ctx));
         for (size_t k = before; k < list->found.count; k++) {
             tz_device_info *info = &list->found.devices[k];
-            if (tries && info->usable && tz_drivers[i]->is_listed_by_trial)
-                try_device(tz_drivers[i], options, (uint32_t)(k - before), info);
-            info->work = tz_device_abilities(tz_drivers[i], info);
+            if (probes && info->usable && tz_drivers[i]->probes_when_listed)
+                probe_device(tz_drivers[i], options, (uint32_t)(k - before), info);
+            info->work = tz_device_caps(tz_drivers[i], info);
         }
         about->device_count = (uint32_t)(list->found.count - before);
     }
@@ -141,25 +141,25 @@ static tz_result fill(whole_list *list, const tz_device_options *options, bool t
                                    .device_count = list->found.count,
                                    .devices = list->found.devices};
     if (has_cuda(&list->found)) {
-        tz_libraries_find(list->libraries, options);
-        list->shown.library_count = TZ_LIBRARY_COUNT;
+        tz_nvidia_libraries_find(list->libraries, options);
+        list->shown.library_count = TZ_NVIDIA_LIBRARY_COUNT;
         list->shown.libraries = list->libraries;
     }
     return TZ_OK;
 }
 
-static tz_result make_list(tz_device_list **out, const tz_device_options *options, bool tries,
+static tz_result make_list(tz_device_list **out, const tz_device_options *options, bool probes,
                            tz_error *err)
 {
     tz_device_options how;
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!out)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "out is NULL");
-    TZ_TRY(tz_device_take_options(&how, options, &ctx));
-    whole_list *list = tz_alloc_zeroed(1, sizeof *list);
+    TZ_TRY(tz_device_copy_options(&how, options, &ctx));
+    device_list_owner *list = tz_alloc_zeroed(1, sizeof *list);
     if (!list)
         return tz_fail_nomem(&ctx, sizeof *list);
-    const tz_result result = fill(list, &how, tries, &ctx);
+    const tz_result result = fill_list(list, &how, probes, &ctx);
     if (result == TZ_OK)
         *out = &list->shown;
     else
@@ -172,8 +172,8 @@ tz_result tz_device_list_make(tz_device_list **out, const tz_device_options *opt
     return make_list(out, options, true, err);
 }
 
-tz_result tz_device_list_untried(tz_device_list **out, const tz_device_options *options,
-                                 tz_error *err)
+tz_result tz_device_list_unprobed(tz_device_list **out, const tz_device_options *options,
+                                  tz_error *err)
 {
     return make_list(out, options, false, err);
 }
@@ -182,7 +182,7 @@ void tz_device_list_free(tz_device_list *list)
 {
     if (!list)
         return;
-    whole_list *whole = (whole_list *)list; /* its first member */
+    device_list_owner *whole = (device_list_owner *)list; /* its first member */
     tz_free(whole->found.devices);
     tz_free(whole);
 }

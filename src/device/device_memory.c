@@ -33,7 +33,8 @@ tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *er
     TZ_TRY(tz_call_end(&call, result, err));
     const uint64_t used = bytes_now(device);
     if (told != UINT64_MAX)
-        told = tz_add_capped(told, tz_kept_device_bytes(device)); /* given up when it is needed */
+        told = tz_add_capped(told,
+                             tz_device_cache_device_bytes(device)); /* given up when it is needed */
     if (told == UINT64_MAX && device->info.limits.memory > 0)
         told = left_of(device->info.limits.memory, used);
     *bytes = smaller(told, left_of(device->memory_bytes, used));
@@ -45,17 +46,17 @@ bool tz_device_is_full(tz_result result, const tz_error *err)
     return result == TZ_ERR_NOMEM && err->cause == TZ_CAUSE_DEVICE;
 }
 
-static tz_result check_piece(const tz_device *device, uint64_t size, tz_error *err)
+static tz_result check_allocation(const tz_device *device, uint64_t size, tz_error *err)
 {
-    const uint64_t most = device->info.limits.max_allocation;
+    const uint64_t max_bytes = device->info.limits.max_allocation;
     if (size == 0)
-        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                              "an allocation of 0 bytes");
-    if (most == 0 || size <= most)
+        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                            "an allocation of 0 bytes");
+    if (max_bytes == 0 || size <= max_bytes)
         return TZ_OK;
-    return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                          tz_expecting(tz_no_location(), most, size),
-                          "more bytes in one piece than the device allows");
+    return tz_call_fail(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                        tz_expecting(tz_no_location(), max_bytes, size),
+                        "more bytes in one piece than the device allows");
 }
 
 uint64_t tz_device_usable(uint64_t free_bytes)
@@ -66,18 +67,18 @@ uint64_t tz_device_usable(uint64_t free_bytes)
 tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count, tz_error *err)
 {
     uint64_t sum = 0;
-    uint64_t room;
-    TZ_TRY(tz_device_free_memory(device, &room, err));
+    uint64_t available;
+    TZ_TRY(tz_device_free_memory(device, &available, err));
     for (size_t i = 0; i < count; i++) {
-        TZ_TRY(check_piece(device, sizes[i], err));
+        TZ_TRY(check_allocation(device, sizes[i], err));
         sum = tz_add_capped(sum, sizes[i]);
     }
-    room = tz_device_usable(room);
-    if (sum <= room)
+    available = tz_device_usable(available);
+    if (sum <= available)
         return TZ_OK;
-    return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                          tz_expecting(tz_no_location(), room, sum),
-                          "the plan needs more device memory than is free");
+    return tz_call_fail(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                        tz_expecting(tz_no_location(), available, sum),
+                        "the plan needs more device memory than is free");
 }
 
 /* ---- what lives ---- */
@@ -104,21 +105,22 @@ static void unlink_memory(tz_device *device, tz_device_memory *memory)
 
 /* The cap holds also when several threads allocate: bytes are reserved before the driver is asked.
  */
-static tz_result reserve(tz_device *device, uint64_t size, tz_error *err)
+static tz_result reserve_budget(tz_device *device, uint64_t size, tz_error *err)
 {
-    const uint64_t kept = tz_kept_device_bytes(device);
-    if (kept > 0 && tz_add_capped(bytes_now(device), size) > left_of(device->memory_bytes, kept))
-        (void)tz_kept_release(device);
+    const uint64_t cached = tz_device_cache_device_bytes(device);
+    if (cached > 0 &&
+        tz_add_capped(bytes_now(device), size) > left_of(device->memory_bytes, cached))
+        (void)tz_device_cache_release(device);
     tz_device_lock(device);
-    const uint64_t room = left_of(device->memory_bytes, device->all.bytes_now);
-    if (size <= room)
+    const uint64_t available = left_of(device->memory_bytes, device->all.bytes_now);
+    if (size <= available)
         tz_count_memory(device, size, true);
     tz_device_unlock(device);
-    if (size <= room)
+    if (size <= available)
         return TZ_OK;
-    return tz_call_refuse(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                          tz_expecting(tz_no_location(), room, size),
-                          "more device memory than memory_bytes allows");
+    return tz_call_fail(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                        tz_expecting(tz_no_location(), available, size),
+                        "more device memory than memory_bytes allows");
 }
 
 static void give_back(tz_device *device, uint64_t size)
@@ -143,8 +145,8 @@ static tz_result make_memory(const tz_device_memory *wanted, tz_device_memory **
     return TZ_OK;
 }
 
-static tz_result run_alloc(tz_device *device, tz_device_memory *memory, tz_device_call kind,
-                           tz_error *err)
+static tz_result call_alloc(tz_device *device, tz_device_memory *memory, tz_device_call kind,
+                            tz_error *err)
 {
     tz_call call;
     tz_result result;
@@ -168,10 +170,10 @@ static tz_result allocate(const tz_device_memory *wanted, tz_device_call kind,
     TZ_TRY(make_memory(wanted, &memory, err));
     tz_result result = TZ_OK;
     if (kind != TZ_CALL_ALLOC_PINNED ||
-        !tz_kept_take(device, TZ_KEPT_PINNED, wanted->size, memory)) {
-        result = run_alloc(device, memory, kind, err);
-        if (result == TZ_ERR_NOMEM && tz_kept_release(device))
-            result = run_alloc(device, memory, kind, err);
+        !tz_device_cache_get(device, TZ_DEVICE_CACHE_PINNED, wanted->size, memory)) {
+        result = call_alloc(device, memory, kind, err);
+        if (result == TZ_ERR_NOMEM && tz_device_cache_release(device))
+            result = call_alloc(device, memory, kind, err);
     }
     if (result != TZ_OK) {
         tz_free(memory);
@@ -196,8 +198,8 @@ static tz_result allocate_counted(const tz_device_memory *wanted, tz_device_memo
                                   tz_error *err)
 {
     tz_error failed = {.result = TZ_OK};
-    TZ_TRY(check_piece(wanted->device, wanted->size, err));
-    TZ_TRY(reserve(wanted->device, wanted->size, err));
+    TZ_TRY(check_allocation(wanted->device, wanted->size, err));
+    TZ_TRY(reserve_budget(wanted->device, wanted->size, err));
     const tz_result result = allocate(wanted, TZ_CALL_ALLOC, out, &failed);
     if (result == TZ_OK)
         return TZ_OK;
@@ -222,26 +224,26 @@ tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory
     return allocate_counted(&wanted, out, err);
 }
 
-bool tz_device_keeps_pinned(const tz_device *device, uint64_t size)
+bool tz_device_caches_pinned(const tz_device *device, uint64_t size)
 {
-    return size <= device->kept.limit;
+    return size <= device->cache.limit;
 }
 
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err)
 {
     const tz_device_memory wanted = {.device = device, .size = size};
-    TZ_TRY(check_piece(device, size, err));
+    TZ_TRY(check_allocation(device, size, err));
     return allocate(&wanted, TZ_CALL_ALLOC_PINNED, out, err);
 }
 
-tz_result tz_device_take_shared(tz_device *device, uint64_t size, tz_device_memory **out,
-                                tz_error *err)
+tz_result tz_device_reuse_shared(tz_device *device, uint64_t size, tz_device_memory **out,
+                                 tz_error *err)
 {
     const tz_device_memory wanted = {.device = device, .size = size};
     tz_device_memory *memory = NULL;
     TZ_TRY(make_memory(&wanted, &memory, err));
-    if (!tz_kept_take(device, TZ_KEPT_SHARED, size, memory)) {
+    if (!tz_device_cache_get(device, TZ_DEVICE_CACHE_SHARED, size, memory)) {
         tz_free(memory);
         memory = NULL;
     }
@@ -255,8 +257,8 @@ tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_devi
                          tz_error *err)
 {
     if (!handle)
-        return tz_call_refuse(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                              "handle is NULL");
+        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                            "handle is NULL");
     const tz_device_memory wanted = {
         .device = device, .size = size, .handle = handle, .wrapped = true};
     return allocate(&wanted, TZ_CALL_WRAP, out, err);
@@ -269,13 +271,13 @@ void tz_device_free(tz_device_memory *memory)
         return;
     tz_device *device = memory->device;
     /* Kept before it is counted down: the cap of memory_bytes holds at any time. */
-    const bool is_kept = tz_kept_put(device, memory);
+    const bool is_cached = tz_device_cache_put(device, memory);
     tz_device_lock(device);
     unlink_memory(device, memory);
     if (!memory->host && !memory->wrapped)
         tz_count_memory(device, memory->capacity, false);
     tz_device_unlock(device);
-    if (is_kept) {
+    if (is_cached) {
         tz_free(memory);
         return;
     }
@@ -316,13 +318,13 @@ static tz_result end_copy(tz_device *device, tz_result result, tz_error *err)
 tz_result tz_device_copy_in(tz_device_memory *to, uint64_t offset, const void *from, uint64_t size,
                             tz_error *err)
 {
-    TZ_TRY(tz_device_meet(to->device, err));
+    TZ_TRY(tz_device_wait_for_stream(to->device, err));
     return end_copy(to->device, tz_device_upload(0, to, offset, from, size, err), err);
 }
 
 tz_result tz_device_copy_out(void *to, const tz_device_memory *from, uint64_t offset, uint64_t size,
                              tz_error *err)
 {
-    TZ_TRY(tz_device_meet(from->device, err));
+    TZ_TRY(tz_device_wait_for_stream(from->device, err));
     return end_copy(from->device, tz_device_download(0, to, from, offset, size, err), err);
 }

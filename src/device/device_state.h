@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "device/device.h"
-#include "device/device_kept.h"
+#include "device/device_cache.h"
 
 struct tz_device {
     const tz_driver *driver; /* NULL: the cores */
@@ -20,10 +20,10 @@ struct tz_device {
     bool failed;
     tz_error first_failure;
     tz_device_memory *memory; /* all that lives */
-    tz_kept kept;
+    tz_device_cache cache;
     tz_device_event *events;
     tz_device_counts all, wave;
-    bool keeps_timeline;
+    bool records_timeline;
     tz_device_step *steps;
     size_t step_count, step_capacity;
     uint64_t steps_lost, next_sequence;
@@ -42,8 +42,8 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
 /* Passes on what went wrong, and remembers it when the device failed. */
 tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err);
 /* A call that is wrong in itself, before begin. */
-tz_result tz_call_refuse(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
-                         tz_location place, const char *text);
+tz_result tz_call_fail(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
+                       tz_location location, const char *text);
 
 /* Whether there is a driver, and this process may call it. */
 bool tz_device_is_ours(const tz_device *device);

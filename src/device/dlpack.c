@@ -5,15 +5,15 @@
 
 #include "base/mem.h"
 #include "device/device.h"
-#include "device/dlpack_parts.h"
+#include "device/dlpack_internal.h"
 
 /* A type of samples as DLPack tells it. */
-typedef struct type_pair {
+typedef struct dlpack_type {
     tz_dtype dtype;
     uint8_t code, bits;
-} type_pair;
+} dlpack_type;
 
-static const type_pair types[] = {
+static const dlpack_type types[] = {
     {TZ_DTYPE_UINT8, TZ_DL_UINT, 8},
     {TZ_DTYPE_INT8, TZ_DL_INT, 8},
     {TZ_DTYPE_UINT16, TZ_DL_UINT, 16},
@@ -53,13 +53,13 @@ bool tz_dl_to_dtype(tz_dl_dtype dtype, tz_dtype *out)
     return false;
 }
 
-tz_result tz_dl_refuse(const tz_context *ctx, tz_result result, const char *text)
+tz_result tz_dl_fail(const tz_context *ctx, tz_result result, const char *text)
 {
     const tz_cause cause = result == TZ_ERR_ARG ? TZ_CAUSE_ARG : TZ_CAUSE_UNSUPPORTED;
     return tz_fail(ctx, result, cause, tz_no_location(), "%s", text);
 }
 
-tz_result tz_dl_take_options(tz_dlpack_options *out, const tz_dlpack_options *given,
+tz_result tz_dl_copy_options(tz_dlpack_options *out, const tz_dlpack_options *given,
                              const tz_context *ctx)
 {
     *out = (tz_dlpack_options)TZ_DLPACK_OPTIONS_INIT;
@@ -88,49 +88,50 @@ void tz_dl_order(tz_dl_axes axes, int order[TZ_AXES])
 /* ---- from a buffer ---- */
 
 /* What a tensor needs beside itself, and what ends with it. */
-typedef struct keeper {
+typedef struct tensor_owner {
     int64_t shape[TZ_AXES], strides[TZ_AXES];
     void (*release)(void *user);
     void *user;
     tz_device_memory *memory; /* to be freed; NULL: none */
-} keeper;
-typedef struct whole {
+} tensor_owner;
+typedef struct managed_tensor {
     tz_dl_managed shown;
-    keeper kept;
-} whole;
-typedef struct whole_legacy {
+    tensor_owner owner;
+} managed_tensor;
+typedef struct legacy_tensor {
     tz_dl_managed_legacy shown;
-    keeper kept;
-} whole_legacy;
+    tensor_owner owner;
+} legacy_tensor;
 
-static void end(const keeper *kept)
+static void end_tensor(const tensor_owner *owner)
 {
-    if (kept->release)
-        kept->release(kept->user);
+    if (owner->release)
+        owner->release(owner->user);
     else
-        tz_device_free(kept->memory);
+        tz_device_free(owner->memory);
 }
 
 static void delete_managed(tz_dl_managed *self)
 {
-    whole *made = (whole *)self; /* its first member */
-    end(&made->kept);
+    managed_tensor *made = (managed_tensor *)self; /* its first member */
+    end_tensor(&made->owner);
     tz_free(made);
 }
 
 static void delete_legacy(tz_dl_managed_legacy *self)
 {
-    whole_legacy *made = (whole_legacy *)self; /* the same */
-    end(&made->kept);
+    legacy_tensor *made = (legacy_tensor *)self; /* the same */
+    end_tensor(&made->owner);
     tz_free(made);
 }
 
-static tz_result set_type(tz_dl_tensor *tensor, const tz_buffer *buffer, const tz_context *ctx)
+static tz_result set_tensor_type(tz_dl_tensor *tensor, const tz_buffer *buffer,
+                                 const tz_context *ctx)
 {
     if (tz_dl_from_dtype(buffer->dtype, &tensor->dtype))
         return TZ_OK;
     if (tz_dtype_size(buffer->dtype) == 0)
-        return tz_dl_refuse(ctx, TZ_ERR_ARG, "the buffer has no dtype");
+        return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer has no dtype");
     return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "DLPack has no %s", tz_dtype_name(buffer->dtype));
 }
@@ -146,7 +147,7 @@ static tz_result strides_of(const tz_buffer *buffer, int64_t out[TZ_AXES], const
         out[TZ_COLUMN_AXIS] = (int64_t)item;
         out[TZ_ROW_AXIS] = (int64_t)(item * buffer->width);
         if (__builtin_mul_overflow(out[TZ_ROW_AXIS], (int64_t)buffer->height, &out[TZ_BAND_AXIS]))
-            return tz_dl_refuse(ctx, TZ_ERR_ARG, "the buffer is larger than memory");
+            return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer is larger than memory");
     }
     for (int axis = 0; axis < TZ_AXES; axis++) {
         if (out[axis] % (int64_t)item != 0)
@@ -158,14 +159,14 @@ static tz_result strides_of(const tz_buffer *buffer, int64_t out[TZ_AXES], const
     return TZ_OK;
 }
 
-static tz_result set_shape(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *buffer,
-                           tz_dl_axes axes, const tz_context *ctx)
+static tz_result set_tensor_shape(tz_dl_tensor *tensor, tensor_owner *owner,
+                                  const tz_buffer *buffer, tz_dl_axes axes, const tz_context *ctx)
 {
     const uint32_t sizes[TZ_AXES] = {buffer->bands, buffer->height, buffer->width};
     int64_t strides[TZ_AXES];
     int order[TZ_AXES];
     if (sizes[TZ_BAND_AXIS] == 0 || sizes[TZ_ROW_AXIS] == 0 || sizes[TZ_COLUMN_AXIS] == 0)
-        return tz_dl_refuse(ctx, TZ_ERR_ARG, "the buffer is empty");
+        return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer is empty");
     if (axes == TZ_DL_ONE_BAND && sizes[TZ_BAND_AXIS] != 1)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), 1, sizes[TZ_BAND_AXIS]),
@@ -175,17 +176,17 @@ static tz_result set_shape(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *
     for (int axis = 0; axis < TZ_AXES; axis++) {
         if (order[axis] == TZ_AXES)
             continue;
-        kept->shape[order[axis]] = sizes[axis];
-        kept->strides[order[axis]] = strides[axis];
+        owner->shape[order[axis]] = sizes[axis];
+        owner->strides[order[axis]] = strides[axis];
     }
     tensor->ndim = axes == TZ_DL_ONE_BAND ? 2 : 3;
-    tensor->shape = kept->shape;
-    tensor->strides = kept->strides;
+    tensor->shape = owner->shape;
+    tensor->strides = owner->strides;
     return TZ_OK;
 }
 
 /* "cuda:3" is 3. */
-static int32_t number_of(const tz_device *device)
+static int32_t device_number_of(const tz_device *device)
 {
     const char *colon = strchr(tz_device_get_info(device)->id, ':');
     return colon ? (int32_t)strtol(colon + 1, NULL, 10) : 0;
@@ -200,7 +201,7 @@ int32_t tz_dl_type_of(const tz_device *device)
 }
 
 /* Consumers of addresses do not all look at byte_offset: it is 0. */
-static void set_data(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *buffer)
+static void set_tensor_data(tz_dl_tensor *tensor, tensor_owner *owner, const tz_buffer *buffer)
 {
     if (!buffer->memory) {
         tensor->data = buffer->data;
@@ -208,25 +209,25 @@ static void set_data(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *buffer
         return;
     }
     const tz_device *device = tz_device_of(buffer->memory);
-    tensor->device = (tz_dl_device){tz_dl_type_of(device), number_of(device)};
+    tensor->device = (tz_dl_device){tz_dl_type_of(device), device_number_of(device)};
     tensor->data = tz_device_memory_handle(buffer->memory);
     if (tensor->device.type == TZ_DL_CUDA)
         tensor->data = (char *)tensor->data + buffer->offset;
     else
         tensor->byte_offset = buffer->offset;
-    kept->memory = buffer->memory;
+    owner->memory = buffer->memory;
 }
 
-static tz_result from_buffer(tz_dl_tensor *tensor, keeper *kept, const tz_buffer *buffer,
+static tz_result from_buffer(tz_dl_tensor *tensor, tensor_owner *owner, const tz_buffer *buffer,
                              const tz_dlpack_options *how, const tz_context *ctx)
 {
     if (!buffer->data && !buffer->memory)
-        return tz_dl_refuse(ctx, TZ_ERR_ARG, "the buffer has no memory");
-    TZ_TRY(set_type(tensor, buffer, ctx));
-    TZ_TRY(set_shape(tensor, kept, buffer, how->axes, ctx));
-    set_data(tensor, kept, buffer);
-    kept->release = how->release;
-    kept->user = how->user;
+        return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer has no memory");
+    TZ_TRY(set_tensor_type(tensor, buffer, ctx));
+    TZ_TRY(set_tensor_shape(tensor, owner, buffer, how->axes, ctx));
+    set_tensor_data(tensor, owner, buffer);
+    owner->release = how->release;
+    owner->user = how->user;
     return TZ_OK;
 }
 
@@ -236,12 +237,12 @@ tz_result tz_dlpack_from_buffer(tz_dl_managed **out, const tz_buffer *buffer,
     tz_dlpack_options how;
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!out || !buffer)
-        return tz_dl_refuse(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
-    TZ_TRY(tz_dl_take_options(&how, options, &ctx));
-    whole *made = tz_alloc_zeroed(1, sizeof *made);
+        return tz_dl_fail(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
+    TZ_TRY(tz_dl_copy_options(&how, options, &ctx));
+    managed_tensor *made = tz_alloc_zeroed(1, sizeof *made);
     if (!made)
         return tz_fail_nomem(&ctx, sizeof *made);
-    const tz_result result = from_buffer(&made->shown.tensor, &made->kept, buffer, &how, &ctx);
+    const tz_result result = from_buffer(&made->shown.tensor, &made->owner, buffer, &how, &ctx);
     if (result != TZ_OK) {
         tz_free(made);
         return result;
@@ -259,14 +260,14 @@ tz_result tz_dlpack_legacy_from_buffer(tz_dl_managed_legacy **out, const tz_buff
     tz_dlpack_options how;
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!out || !buffer)
-        return tz_dl_refuse(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
-    TZ_TRY(tz_dl_take_options(&how, options, &ctx));
+        return tz_dl_fail(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
+    TZ_TRY(tz_dl_copy_options(&how, options, &ctx));
     if (how.read_only)
-        return tz_dl_refuse(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
-    whole_legacy *made = tz_alloc_zeroed(1, sizeof *made);
+        return tz_dl_fail(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
+    legacy_tensor *made = tz_alloc_zeroed(1, sizeof *made);
     if (!made)
         return tz_fail_nomem(&ctx, sizeof *made);
-    const tz_result result = from_buffer(&made->shown.tensor, &made->kept, buffer, &how, &ctx);
+    const tz_result result = from_buffer(&made->shown.tensor, &made->owner, buffer, &how, &ctx);
     if (result != TZ_OK) {
         tz_free(made);
         return result;

@@ -56,14 +56,14 @@ typedef struct tz_argument {
 
 typedef struct tz_launch {
     uint32_t kernel;              /* a number of kernel_list.h */
-    uint64_t groups;              /* of TZ_GROUP_ITEMS items each; not 0 */
+    uint64_t work_groups;         /* of TZ_WORK_GROUP_ITEMS items each; not 0 */
     const tz_argument *arguments; /* in the order and of the kinds of kernel_list.h */
     uint32_t argument_count;
 } tz_launch;
 
 /* A library of the vendor's that decodes batches of chunks: streams of deflate for the compressions
  * 8 and 32946, whole frames for 50000. */
-typedef struct tz_chunk_decoder {
+typedef struct tz_vendor_decoder {
     char name[32];    /* "nvCOMP 5.3.0" */
     char reason[160]; /* why one that is there is not used, where none was found */
     bool needs_size;  /* frames that do not say how much they make are not for it */
@@ -71,11 +71,11 @@ typedef struct tz_chunk_decoder {
     uint32_t input_alignment, output_alignment;
     /* Its own scratch for a batch, at most: for the batch, each chunk, and each 65536 bytes that
      * all of them make. */
-    uint64_t temp, temp_per_chunk, temp_per_64k;
-} tz_chunk_decoder;
+    uint64_t temp, temp_per_tile, temp_per_64k;
+} tz_vendor_decoder;
 
 /* A batch for it. Places are offsets in the slab; arrays have an element for each chunk. */
-typedef struct tz_chunk_batch {
+typedef struct tz_vendor_batch {
     uint16_t compression;
     const tz_device_memory *slab;
     uint64_t count;     /* of chunks, none of them empty; not 0 */
@@ -84,29 +84,29 @@ typedef struct tz_chunk_batch {
     uint64_t in;        /* of addresses */
     uint64_t in_sizes;  /* of uint64_t, as all sizes */
     uint64_t out;       /* of addresses */
-    uint64_t room;
+    uint64_t capacity;
     uint64_t out_sizes;        /* become the bytes of each chunk */
     uint64_t statuses;         /* of int32_t: become 0 where all is well, as far as it notices */
     uint64_t temp, temp_bytes; /* a multiple of 64 */
-} tz_chunk_batch;
+} tz_vendor_batch;
 
 /* A library that encodes batches of chunks, at one level: raw streams of deflate, whole frames of
  * Zstandard, blocks of LZ4. */
-typedef struct tz_chunk_encoder {
+typedef struct tz_vendor_encoder {
     char name[32];
     char reason[160]; /* why one that is there is not used, where none was found; may be empty */
     uint32_t input_alignment, output_alignment;
     uint64_t max_chunk; /* bytes of the largest chunk that it takes */
-    uint64_t room;      /* for each chunk that it makes of the max_chunk that was asked for */
-    uint64_t temp, temp_per_chunk, temp_per_64k;
+    uint64_t capacity;  /* for each chunk that it makes of the max_chunk that was asked for */
+    uint64_t temp, temp_per_tile, temp_per_64k;
     bool other_level; /* it has no such level, and this is the nearest */
-} tz_chunk_encoder;
+} tz_vendor_encoder;
 
 /* ---- pictures: libraries that decode and encode whole streams, which are in memory of the host */
 
 /* One tile in JPEG (7) or JPEG 2000 (34712). All samples have one type; those of a pixel lie
  * together, and rows without a gap. */
-typedef struct tz_picture {
+typedef struct tz_codestream {
     const uint8_t *bytes; /* the stream, complete: tables are in it already */
     uint64_t size;
     uint64_t at; /* its samples, in the slab */
@@ -118,41 +118,41 @@ typedef struct tz_picture {
     bool is_signed;
     bool to_rgb; /* JPEG: stored as YCbCr, wanted as RGB */
     bool failed; /* becomes so where the library could not: what is in the slab then is anything */
-} tz_picture;
+} tz_codestream;
 
-typedef struct tz_picture_batch {
+typedef struct tz_codestream_batch {
     uint16_t compression;
     const tz_device_memory *slab;
-    tz_picture *pictures; /* stay, as their streams do, until the work is done */
-    uint64_t count;       /* not 0 */
-} tz_picture_batch;
+    tz_codestream *pictures; /* stay, as their streams do, until the work is done */
+    uint64_t count;          /* not 0 */
+} tz_codestream_batch;
 
-typedef struct tz_picture_codec {
+typedef struct tz_codestream_codec {
     char name[32];    /* "nvJPEG2000 0.11.0" */
     char reason[160]; /* why there is none, where none was found */
     uint64_t bytes; /* of the device that it takes beside the slab, at most, for pictures of so many
                        samples as was asked for */
     uint32_t at_once; /* of one that encodes: pictures under way, at most; each takes its share of
                          bytes */
-} tz_picture_codec;
+} tz_codestream_codec;
 
 /* How pictures are made: of those, bytes and size are not used. */
-typedef struct tz_picture_encoding {
+typedef struct tz_codestream_encoding {
     uint32_t quality;       /* 1 to 100; 0: lossless */
     uint8_t subsampling[2]; /* of YCbCr in JPEG */
     bool to_ycbcr;          /* three samples are RGB, and their colours are stored decorrelated */
     uint32_t before, after; /* bytes that are left free around each stream */
-    uint64_t most;          /* of one stream: a larger one has failed */
+    uint64_t max_bytes;     /* of one stream: a larger one has failed */
     uint32_t at_once;       /* pictures under way, at most; not 0 */
-} tz_picture_encoding;
+} tz_codestream_encoding;
 
 /* Where streams go, in memory of the host: in the order of pictures, one behind the other, each
  * with the bytes around it. One that failed has no size, and takes no room. */
-typedef struct tz_picture_streams {
+typedef struct tz_codestream_output {
     uint8_t *bytes;
-    uint64_t room;
+    uint64_t capacity;
     uint64_t *sizes; /* becomes those of the streams, by picture */
-} tz_picture_streams;
+} tz_codestream_output;
 
 /* ---- files that are read straight into memory of the device ---- */
 
@@ -165,24 +165,24 @@ typedef struct tz_direct_read {
 } tz_direct_read;
 
 /* Devices as find meets them. */
-typedef struct tz_found {
+typedef struct tz_found_devices {
     tz_device_info *devices; /* tz_alloc */
     size_t count;
-} tz_found;
+} tz_found_devices;
 /* Room for one more, zeroed; NULL: no memory. */
-tz_device_info *tz_found_add(tz_found *found);
+tz_device_info *tz_found_devices_add(tz_found_devices *found);
 
 typedef struct tz_driver {
     const char *name;
 
     /* What find says of a device may turn out wrong when it is opened. A list for users then opens
      * it once, and says what became of it. */
-    bool is_listed_by_trial;
+    bool probes_when_listed;
 
     /* Add all devices, in the order of their numbers, and say in *about what became of the driver.
      * What is missing is no error. Their work is left 0: it is the same for all drivers. */
-    tz_result (*find)(const tz_device_options *options, tz_found *found, tz_driver_info *about,
-                      const tz_context *ctx);
+    tz_result (*find)(const tz_device_options *options, tz_found_devices *found,
+                      tz_driver_info *about, const tz_context *ctx);
 
     /* Open device number index; *info is what find says of it. */
     tz_result (*open)(void **state, const tz_device_options *options, uint32_t index,
@@ -204,7 +204,7 @@ typedef struct tz_driver {
      * queues wait for what is on the stream by now; it does nothing while nobody knows of the
      * stream. */
     void *(*native_stream)(void *state);
-    tz_result (*meet)(void *state, const tz_context *ctx);
+    tz_result (*wait_for_stream)(void *state, const tz_context *ctx);
 
     /* These return before the work is done. Host memory stays as it is until then. */
     tz_result (*upload)(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
@@ -218,8 +218,8 @@ typedef struct tz_driver {
      * this compression, and says the same each time; but one that misbehaves is not found any more.
      * decode returns before the work is done; TZ_ERR_UNSUPPORTED: the library does not take this
      * batch, and nothing has changed but what it was to write. */
-    bool (*find_decoder)(void *state, uint16_t compression, tz_chunk_decoder *out);
-    tz_result (*decode)(void *state, uint32_t queue, const tz_chunk_batch *batch,
+    bool (*find_decoder)(void *state, uint16_t compression, tz_vendor_decoder *out);
+    tz_result (*decode)(void *state, uint32_t queue, const tz_vendor_batch *batch,
                         const tz_context *ctx);
 
     /* The same the other way, NULL where there is none; room and temp are for chunks of max_chunk
@@ -227,21 +227,21 @@ typedef struct tz_driver {
      * and *out has its name and max_chunk, else zeros. In a batch, room is not used, and statuses
      * are 0 before. */
     bool (*find_encoder)(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
-                         tz_chunk_encoder *out);
-    tz_result (*encode)(void *state, uint32_t queue, int32_t level, const tz_chunk_batch *batch,
+                         tz_vendor_encoder *out);
+    tz_result (*encode)(void *state, uint32_t queue, int32_t level, const tz_vendor_batch *batch,
                         const tz_context *ctx);
 
-    /* Pictures; NULL where there is no such library. decode_pictures returns before the work is
+    /* Pictures; NULL where there is no such library. decode_codestreams returns before the work is
      * done, without waiting for anything but a state of the library's that it needs again; what
-     * fails is noted in the picture, and is no error. encode_pictures waits: it takes what is in
+     * fails is noted in the picture, and is no error. encode_codestreams waits: it takes what is in
      * the slab when the queue has come so far, and returns when all streams are there. */
-    bool (*find_picture_codec)(void *state, uint16_t compression, bool encodes, uint64_t samples,
-                               tz_picture_codec *out);
-    tz_result (*decode_pictures)(void *state, uint32_t queue, const tz_picture_batch *batch,
-                                 const tz_context *ctx);
-    tz_result (*encode_pictures)(void *state, uint32_t queue, const tz_picture_batch *batch,
-                                 const tz_picture_encoding *how, tz_picture_streams *out,
-                                 const tz_context *ctx);
+    bool (*find_codestream_codec)(void *state, uint16_t compression, bool encodes, uint64_t samples,
+                                  tz_codestream_codec *out);
+    tz_result (*decode_codestreams)(void *state, uint32_t queue, const tz_codestream_batch *batch,
+                                    const tz_context *ctx);
+    tz_result (*encode_codestreams)(void *state, uint32_t queue, const tz_codestream_batch *batch,
+                                    const tz_codestream_encoding *how, tz_codestream_output *out,
+                                    const tz_context *ctx);
 
     /* Files; all NULL where the driver has no such thing. find_files is false, with the reason,
      * where reads would go through memory of the host all the same; it says the same each time.

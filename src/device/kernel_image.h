@@ -14,7 +14,7 @@ typedef struct tz_kernel_image {
     size_t size;                /* bytes, with the 0 that ends PTX; 0: there is none */
 } tz_kernel_image;
 
-/* tz_kernel_image_tiles is PTX as text; tz_kernel_code_tiles a fatbin without PTX, to be tried
+/* tz_kernel_image_convert is PTX as text; tz_kernel_code_convert a fatbin without PTX, to be tried
  * first: it need not be compiled, but drivers older than nvcc, and later GPUs, refuse it. */
 #define TZ_FAMILY_IMAGE(family, text)                                                              \
     extern const tz_kernel_image tz_kernel_image_##text;                                           \

@@ -7,15 +7,15 @@
 bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *words)
 {
     uint64_t before = 0;
-    uint64_t behind = words->size;
+    uint64_t after = words->size;
     for (unsigned axis = 0; axis < 3; axis++) {
         const int64_t stride = words->strides[axis];
         const uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-        uint64_t *side = stride < 0 ? &before : &behind;
+        uint64_t *side = stride < 0 ? &before : &after;
         *side = tz_add_capped(*side, tz_mul_capped(words->counts[axis] - 1, step));
     }
     return words->first >= 0 && before <= (uint64_t)words->first &&
-           tz_memory_holds(memory, (uint64_t)words->first, behind);
+           tz_memory_holds(memory, (uint64_t)words->first, after);
 }
 
 bool tz_buffer_is_within(const tz_buffer *buffer)

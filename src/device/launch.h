@@ -23,7 +23,7 @@
 /* A tz_launch of an array of arguments. */
 #define TZ_LAUNCH_OF(number, count, list)                                                          \
     {                                                                                              \
-        .kernel = (number), .groups = (count), .arguments = (list),                                \
+        .kernel = (number), .work_groups = (count), .arguments = (list),                           \
         .argument_count = sizeof(list) / sizeof((list)[0])                                         \
     }
 

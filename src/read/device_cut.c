@@ -103,8 +103,8 @@ uint32_t tz_rect_samples(const tz_rect *rect)
 
 uint64_t tz_place_pieces(uint32_t rows, uint32_t columns)
 {
-    const uint32_t across = tz_min_u32(columns, TZ_PLACE_PIXELS);
-    return tz_ceil_div(columns, across) * tz_ceil_div(rows, TZ_PLACE_PIXELS / across);
+    const uint32_t across = tz_min_u32(columns, TZ_CONVERT_MAX_PIXELS);
+    return tz_ceil_div(columns, across) * tz_ceil_div(rows, TZ_CONVERT_MAX_PIXELS / across);
 }
 
 static uint64_t round_up(uint64_t size)
@@ -165,7 +165,7 @@ static void add_unit(const tz_plan *plan, const tz_unit *unit, bool by_cores, tz
         need->given += tz_slab_part(tz_unit_rows_bytes(plan, unit));
     }
     if (how->has_undo && way != TZ_WAY_RAW)
-        need->undos += tz_ceil_div(unit->row1 - unit->row0, TZ_UNDO_ROWS);
+        need->undos += tz_ceil_div(unit->row1 - unit->row0, TZ_UNPREDICT_MAX_ROWS);
 }
 
 static void add_fetch(const tz_plan *plan, const tz_span *fetch, const tz_work *work, tz_need *need)
@@ -216,8 +216,8 @@ tz_layout tz_layout_of(const tz_device_plan *dp, const tz_need *need)
         l.decodes[i] = take(&at, tz_mul_capped(need->decodes[i].count, sizeof(tz_decode_entry)));
         decodes += need->decodes[i].count;
     }
-    l.undos = take(&at, tz_mul_capped(need->undos, sizeof(tz_undo_entry)));
-    l.places = take(&at, tz_mul_capped(need->places, sizeof(tz_place_entry)));
+    l.undos = take(&at, tz_mul_capped(need->undos, sizeof(tz_unpredict_entry)));
+    l.places = take(&at, tz_mul_capped(need->places, sizeof(tz_convert_entry)));
     l.input = take(&at, need->input);
     l.given = take(&at, need->given);
     l.spare = take(&at, need->spare);

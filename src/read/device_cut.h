@@ -3,7 +3,7 @@
 #ifndef TZ_READ_DEVICE_CUT_H
 #define TZ_READ_DEVICE_CUT_H
 
-#include "device/decode.h"
+#include "device/ops/decode.h"
 #include "read/device_direct.h"
 
 /* How tiles become rows. */

@@ -121,7 +121,7 @@ tz_result tz_direct_alloc(tz_device_run *run, tz_lane *lane)
 {
     const tz_device_plan *dp = run->dp;
     tz_error err = {.result = TZ_OK};
-    TZ_TRY(tz_device_take_shared(dp->device, dp->lane.device, &lane->slab, run->plan->ctx.err));
+    TZ_TRY(tz_device_reuse_shared(dp->device, dp->lane.device, &lane->slab, run->plan->ctx.err));
     if (lane->slab)
         return TZ_OK;
     TZ_TRY(tz_device_alloc(dp->device, dp->lane.device, &lane->slab, run->plan->ctx.err));

@@ -10,7 +10,7 @@
 typedef struct filler {
     tz_device_run *run;
     tz_lane *lane;
-    tz_place_entry *entries;
+    tz_convert_entry *entries;
     uint32_t pair; /* whose entries are collected */
     uint64_t count;
     tz_result result;
@@ -26,7 +26,7 @@ static void begin_table(filler *f)
     lane->upload = lane->cut.layout.spare;
     lane->unit_count = 0;
     tz_lane_tables(f->run, lane);
-    f->entries = (tz_place_entry *)(void *)tz_lane_pinned(lane, lane->cut.layout.places);
+    f->entries = (tz_convert_entry *)(void *)tz_lane_pinned(lane, lane->cut.layout.places);
     f->pair = 0;
     f->count = 0;
 }
@@ -50,7 +50,7 @@ static void flush(filler *f)
     begin_table(f);
 }
 
-static void add_entry(filler *f, uint32_t pair, const tz_place_entry *entry)
+static void add_entry(filler *f, uint32_t pair, const tz_convert_entry *entry)
 {
     if (f->count == f->run->dp->fill_places || pair < f->pair)
         flush(f);
@@ -70,13 +70,13 @@ static void fill_area(filler *f, const tz_target *target, const tz_window *area,
     const tz_device_target *how = &dp->targets[target - f->run->plan->targets];
     const tz_buffer *into = &target->into;
     const tz_buffer *mask = &target->mask;
-    const uint32_t across = tz_min_u32(area->width, TZ_PLACE_PIXELS);
-    const uint32_t down = TZ_PLACE_PIXELS / across;
-    tz_place_entry entry = {.format = how->copy, .status = TZ_NONE};
+    const uint32_t across = tz_min_u32(area->width, TZ_CONVERT_MAX_PIXELS);
+    const uint32_t down = TZ_CONVERT_MAX_PIXELS / across;
+    tz_convert_entry entry = {.format = how->copy, .status = TZ_NONE};
     if (pixels && !target->to_mask && into->memory)
-        entry.flags |= TZ_PLACE_INTO;
+        entry.flags |= TZ_CONVERT_INTO;
     if (mask->memory)
-        entry.flags |= TZ_PLACE_MASK | TZ_PLACE_INVALID;
+        entry.flags |= TZ_CONVERT_MASK | TZ_CONVERT_INVALID;
     entry.into_row = into->row_stride;
     entry.into_column = into->column_stride;
     entry.mask_row = mask->row_stride;

@@ -67,13 +67,13 @@ typedef struct tz_lane {
     size_t fetch_count;
     tz_direct_read *reads; /* that go straight to the slab, by their places there */
     size_t read_count;
-    void *reading;        /* of the device: they are under way */
-    tz_range *ranges;     /* one for each fetch, those of a source together */
-    tz_request *requests; /* one for each source */
-    bool *is_read;        /* by request: all of it has come */
-    tz_picture *pictures; /* of units, library after library; NULL: none have any */
-    tz_span *again;       /* reads of units that the CPU has to decode for device memory */
-    uint64_t *again_at;   /* the offsets of their bytes in pinned memory */
+    void *reading;           /* of the device: they are under way */
+    tz_range *ranges;        /* one for each fetch, those of a source together */
+    tz_request *requests;    /* one for each source */
+    bool *is_read;           /* by request: all of it has come */
+    tz_codestream *pictures; /* of units, library after library; NULL: none have any */
+    tz_span *again;          /* reads of units that the CPU has to decode for device memory */
+    uint64_t *again_at;      /* the offsets of their bytes in pinned memory */
     size_t again_count;
     uint64_t again_first; /* the lowest of these offsets */
     uint64_t *pair_ends;  /* by pair of memories: where its places end in the table */

@@ -3,10 +3,10 @@
  * that it takes), one for all differences, one for each pair of memories, one download. */
 #include <string.h>
 
-#include "device/decode.h"
+#include "device/ops/decode.h"
 #include "read/device_lane.h"
 
-static void count_decode(tz_device_use *use, const tz_decode_done *done)
+static void count_decode(tz_device_use *use, const tz_decode_report *done)
 {
     use->launches += done->launches;
     use->library_calls += done->library[0] != '\0';
@@ -15,9 +15,9 @@ static void count_decode(tz_device_use *use, const tz_decode_done *done)
     if (!use->library_reason[0])
         memcpy(use->library_reason, done->reason, sizeof use->library_reason);
 }
-_Static_assert(sizeof((tz_device_use *)0)->library == sizeof((tz_decode_done *)0)->library &&
+_Static_assert(sizeof((tz_device_use *)0)->library == sizeof((tz_decode_report *)0)->library &&
                    sizeof((tz_device_use *)0)->library_reason ==
-                       sizeof((tz_decode_done *)0)->reason,
+                       sizeof((tz_decode_report *)0)->reason,
                "texts are copied");
 
 static tz_result launch_decodes(tz_device_run *run, const tz_lane *lane)
@@ -35,7 +35,7 @@ static tz_result launch_decodes(tz_device_run *run, const tz_lane *lane)
             .stored = lane->read_count == 0 ? tz_lane_pinned(lane, 0) : NULL};
         if (batch.count == 0)
             continue;
-        tz_decode_done done;
+        tz_decode_report done;
         TZ_TRY(tz_decode_launch(&batch, lane->queue, &done, run->plan->ctx.err));
         count_decode(&run->use, &done);
     }
@@ -45,14 +45,14 @@ static tz_result launch_decodes(tz_device_run *run, const tz_lane *lane)
 static tz_result launch_undo(tz_device_run *run, const tz_lane *lane)
 {
     const uint64_t table = lane->cut.layout.undos;
-    const tz_undo_batch batch = {
+    const tz_unpredict_batch batch = {
         .slab = lane->slab,
-        .entries = (const tz_undo_entry *)(const void *)tz_lane_pinned(lane, table),
+        .entries = (const tz_unpredict_entry *)(const void *)tz_lane_pinned(lane, table),
         .table = table,
         .count = lane->undo_count};
     if (batch.count == 0)
         return TZ_OK;
-    TZ_TRY(tz_undo_launch(&batch, lane->queue, run->plan->ctx.err));
+    TZ_TRY(tz_unpredict_launch(&batch, lane->queue, run->plan->ctx.err));
     run->use.launches++;
     return TZ_OK;
 }
@@ -66,20 +66,20 @@ static tz_result launch_pair(tz_device_run *run, const tz_lane *lane, uint32_t p
                              uint64_t count)
 {
     const tz_layout *l = &lane->cut.layout;
-    const uint64_t table = l->places + first * sizeof(tz_place_entry);
-    const tz_place_batch batch = {
+    const uint64_t table = l->places + first * sizeof(tz_convert_entry);
+    const tz_convert_batch batch = {
         .slab = lane->slab,
         .formats = l->formats,
         .format_count = run->dp->format_count,
-        .format_table = (const tz_place_format *)(const void *)tz_lane_pinned(lane, l->formats),
-        .entries = (const tz_place_entry *)(const void *)tz_lane_pinned(lane, table),
+        .format_table = (const tz_convert_format *)(const void *)tz_lane_pinned(lane, l->formats),
+        .entries = (const tz_convert_entry *)(const void *)tz_lane_pinned(lane, table),
         .table = table,
         .count = count,
         .into = memory_of(lane, run->dp->pairs[pair].into),
         .mask = memory_of(lane, run->dp->pairs[pair].mask)};
     if (count == 0)
         return TZ_OK;
-    TZ_TRY(tz_place_launch(&batch, lane->queue, run->plan->ctx.err));
+    TZ_TRY(tz_convert_launch(&batch, lane->queue, run->plan->ctx.err));
     run->use.launches++;
     return TZ_OK;
 }

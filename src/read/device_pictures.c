@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "codec/standalone_stream.h"
+#include "device/device_codestreams.h"
 #include "device/device_text.h"
-#include "device/pictures.h"
 #include "read/tile.h"
 
 /* ---- which files ---- */
@@ -26,8 +26,8 @@ static bool find_library(tz_device_plan *dp, uint16_t compression, uint64_t samp
     *out = i;
     if (i < dp->library_count && library->samples >= samples)
         return true;
-    tz_picture_codec is;
-    if (!tz_pictures_find(dp->device, compression, false, samples, &is)) {
+    tz_codestream_codec is;
+    if (!tz_device_find_codestream_codec(dp->device, compression, false, samples, &is)) {
         note_reason(dp->library_reason, is.reason);
         return false;
     }
@@ -39,8 +39,9 @@ static bool find_library(tz_device_plan *dp, uint16_t compression, uint64_t samp
 /* A library that is not to be used has no part in the plan; that there is one is told. */
 static void note_lossy(tz_device_plan *dp, uint16_t compression, uint64_t samples)
 {
-    tz_picture_codec is;
-    const bool there = tz_pictures_find(dp->device, compression, false, samples, &is);
+    tz_codestream_codec is;
+    const bool there =
+        tz_device_find_codestream_codec(dp->device, compression, false, samples, &is);
     note_reason(dp->library_reason,
                 there ? "it does so for lossy ones with lossy_on_device only" : is.reason);
 }
@@ -116,7 +117,7 @@ static size_t most_pictures(const tz_device_plan *dp)
 
 uint64_t tz_lane_pictures_bytes(const tz_device_plan *dp)
 {
-    return tz_mul_capped(most_pictures(dp), sizeof(tz_picture));
+    return tz_mul_capped(most_pictures(dp), sizeof(tz_codestream));
 }
 
 tz_result tz_lane_pictures_init(const tz_device_run *run, tz_lane *lane)
@@ -158,7 +159,7 @@ static void leave(tz_device_run *run, tz_lane *lane, tz_lane_unit *unit, tz_left
 }
 
 static tz_left examine(const tz_device_run *run, const tz_lane *lane, const tz_lane_unit *unit,
-                       tz_picture *out)
+                       tz_codestream *out)
 {
     const tz_plan *plan = run->plan;
     const tz_unit *planned = &plan->wave.units[unit->unit];
@@ -169,20 +170,20 @@ static tz_left examine(const tz_device_run *run, const tz_lane *lane, const tz_l
                             tz_lane_pinned(lane, unit->stream),
                             &tz_unit_target(plan, planned)->file->limits))
         return TZ_LEFT_OTHER;
-    *out = (tz_picture){.bytes = stream.bytes,
-                        .size = stream.size,
-                        .at = unit->rows,
-                        .width = tz_tile_columns(&format),
-                        .height = tz_tile_rows(&format),
-                        .reduction = format.reduction,
-                        .samples = (uint8_t)format.samples,
-                        .sample_bytes = (uint8_t)(format.bits / 8),
-                        .is_signed = format.sample_format == 2,
-                        .to_rgb = stream.to_rgb};
+    *out = (tz_codestream){.bytes = stream.bytes,
+                           .size = stream.size,
+                           .at = unit->rows,
+                           .width = tz_tile_columns(&format),
+                           .height = tz_tile_rows(&format),
+                           .reduction = format.reduction,
+                           .samples = (uint8_t)format.samples,
+                           .sample_bytes = (uint8_t)(format.bits / 8),
+                           .is_signed = format.sample_format == 2,
+                           .to_rgb = stream.to_rgb};
     return stream.is_lossy && !plan->options.lossy_on_device ? TZ_LEFT_LOSSY : TZ_LEFT_NOT;
 }
 
-static uint64_t collect(tz_device_run *run, tz_lane *lane, uint32_t library, tz_picture *out)
+static uint64_t collect(tz_device_run *run, tz_lane *lane, uint32_t library, tz_codestream *out)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < lane->first_empty; i++) {
@@ -201,12 +202,12 @@ static uint64_t collect(tz_device_run *run, tz_lane *lane, uint32_t library, tz_
 /* ---- decoding ---- */
 
 /* That the library does not take them, or has no memory, is no failure of the device. */
-static tz_result decode(tz_device_run *run, tz_lane *lane, const tz_picture_batch *batch,
+static tz_result decode(tz_device_run *run, tz_lane *lane, const tz_codestream_batch *batch,
                         const char *name)
 {
     tz_error err;
     lane->is_busy = true; /* also when it fails: then it may be under way all the same */
-    const tz_result result = tz_pictures_decode(lane->queue, batch, &err);
+    const tz_result result = tz_device_decode_codestreams(lane->queue, batch, &err);
     if (result == TZ_OK) {
         run->use.library_calls++;
         if (!run->use.library[0])
@@ -224,7 +225,7 @@ static tz_result decode(tz_device_run *run, tz_lane *lane, const tz_picture_batc
 }
 
 static void leave_failed(tz_device_run *run, tz_lane *lane, uint32_t library,
-                         const tz_picture *pictures)
+                         const tz_codestream *pictures)
 {
     for (size_t i = 0; i < lane->first_empty; i++) {
         tz_lane_unit *unit = &lane->units[i];
@@ -236,13 +237,13 @@ static void leave_failed(tz_device_run *run, tz_lane *lane, uint32_t library,
 tz_result tz_lane_pictures(tz_device_run *run, tz_lane *lane)
 {
     const tz_device_plan *dp = run->dp;
-    tz_picture *next = lane->pictures;
+    tz_codestream *next = lane->pictures;
     note_reason(run->use.library_reason, dp->library_reason);
     for (uint32_t i = 0; i < dp->library_count; i++) {
-        const tz_picture_batch batch = {.compression = dp->libraries[i].compression,
-                                        .slab = lane->slab,
-                                        .pictures = next,
-                                        .count = collect(run, lane, i, next)};
+        const tz_codestream_batch batch = {.compression = dp->libraries[i].compression,
+                                           .slab = lane->slab,
+                                           .pictures = next,
+                                           .count = collect(run, lane, i, next)};
         if (batch.count == 0)
             continue;
         TZ_TRY(decode(run, lane, &batch, dp->libraries[i].is.name));

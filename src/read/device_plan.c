@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "codec/standalone_stream.h"
 #include "device/cost.h"
-#include "device/decode.h"
 #include "device/device_text.h"
+#include "device/ops/decode.h"
 #include "read/device_pictures.h"
 #include "read/tile.h"
 #include "tiff/compression.h"
@@ -44,7 +44,7 @@ static tz_result add_to(void **list, uint32_t *count, uint32_t *room, size_t siz
     return TZ_OK;
 }
 
-static tz_result add_format(tz_device_plan *dp, const tz_place_format *format, bool is_new,
+static tz_result add_format(tz_device_plan *dp, const tz_convert_format *format, bool is_new,
                             uint32_t *out, const tz_context *ctx)
 {
     void *list = dp->formats;
@@ -163,7 +163,7 @@ static tz_result set_band(tz_device_plan *dp, const tz_target *target, tz_device
 {
     const tz_row_format row = row_of(target);
     const tz_conversion how = tz_placement_of_band(&target->how, target->scales, band);
-    const tz_place_format format = tz_place_format_make(&row, &how);
+    const tz_convert_format format = tz_convert_format_make(&row, &how);
     const bool is_next = band > 0;
     uint8_t missing[16];
     uint8_t valid = 255;
@@ -207,12 +207,13 @@ static tz_result set_target(tz_plan *plan, const tz_target *target, tz_device_ta
     const tz_place_pair pair = {target->to_mask ? NULL : place_of(&target->into),
                                 place_of(&target->mask)};
     const uint32_t bands = target->scales ? target->band_count : 1;
-    const tz_place_format copy = tz_place_format_copy((uint32_t)tz_dtype_size(target->into.dtype));
+    const tz_convert_format copy =
+        tz_convert_format_copy((uint32_t)tz_dtype_size(target->into.dtype));
     out->way = way_of(plan, target, &out->codec);
     out->on_device =
         (pair.into && pair.into != &tz_on_host) || (pair.mask && pair.mask != &tz_on_host);
     dp->on_device = dp->on_device || out->on_device;
-    out->has_undo = tz_undo_of(&row, &out->undo);
+    out->has_undo = tz_unpredict_entry_of(&row, &out->undo);
     out->whole = target->same_rows && (tz_row_is_plain(&row) || row.predictor == 2);
     out->has_pixels = is_interleaved(target);
     dp->has_long_rows =
@@ -276,7 +277,7 @@ static tz_result check_formats(tz_plan *plan)
     const tz_device_plan *dp = plan->device;
     const char *reason = dp->has_long_rows ? "rows of tiles are too long for kernels" : NULL;
     for (uint32_t i = 0; !reason && i < dp->format_count; i++) {
-        if (!tz_device_places(dp->device, &dp->formats[i]))
+        if (!tz_device_converts(dp->device, &dp->formats[i]))
             reason = "the device has no double precision, which the samples need";
     }
     if (reason && plan->options.strict_device)

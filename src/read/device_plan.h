@@ -4,8 +4,8 @@
 #ifndef TZ_READ_DEVICE_PLAN_H
 #define TZ_READ_DEVICE_PLAN_H
 
-#include "device/pictures.h"
-#include "device/place.h"
+#include "device/device_codestreams.h"
+#include "device/ops/convert_launch.h"
 #include "read/device_cut.h"
 
 /* What happens to the tiles of a target: one of each for every target of the plan. Targets that
@@ -19,7 +19,7 @@ typedef struct tz_device_target {
     bool has_pixels; /* all samples of a pixel lie together in the buffer, and in the file */
     uint32_t file;   /* of tz_device_plan.files, from 1: it is read from there; 0: it is not */
     bool has_undo;
-    tz_undo_entry undo;
+    tz_unpredict_entry undo;
     uint32_t pair;    /* which of tz_device_plan.pairs its samples go to */
     uint32_t format;  /* of its first band; with scales, those of the others follow */
     uint32_t copy;    /* the format that copies samples of the buffer */
@@ -47,13 +47,13 @@ enum { TZ_PICTURE_LIBRARIES = 2 };
 typedef struct tz_picture_library {
     uint16_t compression;
     uint64_t samples; /* of the largest tile */
-    tz_picture_codec is;
+    tz_codestream_codec is;
 } tz_picture_library;
 
 struct tz_device_plan {
     tz_device *device;
     tz_device_target *targets;
-    tz_place_format *formats;
+    tz_convert_format *formats;
     uint32_t format_count, format_room;
     tz_constant *constants;
     uint32_t constant_count, constant_room;

@@ -122,7 +122,7 @@ static tz_result read_all(tz_device_run *run)
     tz_plan *plan = run->plan;
     TZ_TRY(make_workers(run));
     if (run->dp->on_device)
-        TZ_TRY(tz_device_meet(run->dp->device, plan->ctx.err));
+        TZ_TRY(tz_device_wait_for_stream(run->dp->device, plan->ctx.err));
     for (uint32_t i = 0; i < run->dp->lanes; i++)
         TZ_TRY(tz_lane_init(run, &run->lanes[i], i));
     run->has_memory = true;

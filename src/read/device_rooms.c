@@ -237,15 +237,15 @@ static bool pays(tz_plan *plan)
     const tz_report *report = &plan->report;
     const uint16_t compression = plan->targets[0].tile.compression;
     const uint64_t pinned = dp->lane.pinned * (report->device.waves > 1 ? dp->lanes : 1);
-    tz_chunk_decoder decoder;
+    tz_vendor_decoder decoder;
     const tz_device_job job = {
         .bytes_compressed = report->bytes_compressed,
         .bytes_pixels = report->bytes_decoded,
-        .bytes_pinned = tz_device_keeps_pinned(dp->device, pinned) ? 0 : pinned,
+        .bytes_pinned = tz_device_caches_pinned(dp->device, pinned) ? 0 : pinned,
         .tiles = report->tiles,
         .tiles_by_cores = dp->by_cores,
         .compression = compression,
-        .by_library = tz_device_find_decoder(dp->device, compression, &decoder),
+        .by_library = tz_device_find_vendor_decoder(dp->device, compression, &decoder),
         .threads = plan->threads};
     char reason[sizeof report->device.reason];
     if (dp->on_device || !tz_device_is_auto(dp->device) ||

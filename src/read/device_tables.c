@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/decode.h"
+#include "device/ops/decode.h"
 #include "read/device_lane.h"
 #include "read/tile.h"
 
@@ -54,11 +54,11 @@ static spot spot_of_pixels(const tz_rect *rect, uint64_t staged)
 /* ---- places ---- */
 
 /* A rectangle in pieces, each an entry like first. */
-static tz_place_entry *cut_entry(tz_place_entry *out, const tz_place_entry *first, uint32_t rows,
-                                 uint32_t columns)
+static tz_convert_entry *cut_entry(tz_convert_entry *out, const tz_convert_entry *first,
+                                   uint32_t rows, uint32_t columns)
 {
-    const uint32_t across = tz_min_u32(columns, TZ_PLACE_PIXELS);
-    const uint32_t down = TZ_PLACE_PIXELS / across;
+    const uint32_t across = tz_min_u32(columns, TZ_CONVERT_MAX_PIXELS);
+    const uint32_t down = TZ_CONVERT_MAX_PIXELS / across;
     for (uint32_t y = 0; y < rows; y += tz_min_u32(down, rows - y)) {
         for (uint32_t x = 0; x < columns; x += tz_min_u32(across, columns - x)) {
             *out = *first;
@@ -76,7 +76,7 @@ static tz_place_entry *cut_entry(tz_place_entry *out, const tz_place_entry *firs
 
 /* Where the samples of a rectangle are: rows of the unit, or one sample again and again. */
 static void set_from(const tz_device_run *run, const tz_lane *lane, const tz_lane_unit *unit,
-                     const tz_rect *rect, uint32_t band, tz_place_entry *entry)
+                     const tz_rect *rect, uint32_t band, tz_convert_entry *entry)
 {
     const tz_target *target = rect->target;
     const tz_device_target *how = rect->how;
@@ -87,7 +87,7 @@ static void set_from(const tz_device_run *run, const tz_lane *lane, const tz_lan
                       (uint64_t)(how->missing + by_band) * sizeof *run->dp->constants;
         entry->format = how->copy;
         if (unit->failed || !run->dp->constants[how->missing + by_band].valid)
-            entry->flags |= TZ_PLACE_INVALID;
+            entry->flags |= TZ_CONVERT_INVALID;
         return;
     }
     const bool is_raw = tz_target_is_raw(target);
@@ -110,9 +110,9 @@ static void set_from(const tz_device_run *run, const tz_lane *lane, const tz_lan
 }
 
 /* All entries of one rectangle. */
-static tz_place_entry *place_rect(const tz_device_run *run, const tz_lane *lane,
-                                  const tz_lane_unit *unit, const tz_rect *rect, uint64_t staged,
-                                  tz_place_entry *out)
+static tz_convert_entry *place_rect(const tz_device_run *run, const tz_lane *lane,
+                                    const tz_lane_unit *unit, const tz_rect *rect, uint64_t staged,
+                                    tz_convert_entry *out)
 {
     const tz_target *target = rect->target;
     const uint32_t bands = tz_rect_bands(rect);
@@ -120,17 +120,17 @@ static tz_place_entry *place_rect(const tz_device_run *run, const tz_lane *lane,
     const spot mask = spot_of_mask(rect, staged + tz_rect_staged_pixels(rect));
     for (uint32_t i = 0; i < bands; i++) {
         const uint32_t band = tz_rect_band(rect, i);
-        tz_place_entry entry = {.status = TZ_NONE};
+        tz_convert_entry entry = {.status = TZ_NONE};
         set_from(run, lane, unit, rect, band, &entry);
         if (!target->to_mask) {
-            entry.flags |= TZ_PLACE_INTO;
+            entry.flags |= TZ_CONVERT_INTO;
             entry.into = pixels.at + (target->into.memory ? band : i) * pixels.band;
             entry.into_row = pixels.row;
             entry.into_column =
                 rect->how->whole ? (int64_t)tz_dtype_size(target->into.dtype) : pixels.column;
         }
         if (tz_buffer_exists(&target->mask)) {
-            entry.flags |= TZ_PLACE_MASK;
+            entry.flags |= TZ_CONVERT_MASK;
             entry.mask = mask.at + (target->mask.memory ? band : i) * mask.band;
             entry.mask_row = mask.row;
             entry.mask_column = mask.column;
@@ -167,7 +167,7 @@ static void count_places(const tz_device_run *run, tz_lane *lane)
 }
 
 static void place_unit(const tz_device_run *run, tz_lane *lane, const tz_lane_unit *lane_unit,
-                       tz_place_entry *entries)
+                       tz_convert_entry *entries)
 {
     const tz_plan *plan = run->plan;
     const tz_unit *unit = &plan->wave.units[lane_unit->unit];
@@ -229,15 +229,15 @@ static void add_decode(const tz_device_run *run, const tz_lane *lane, const tz_l
                           .to_size = (uint32_t)tz_unit_decoded_bytes(plan, planned)};
 }
 
-static tz_undo_entry *add_undo(const tz_device_run *run, const tz_lane_unit *unit,
-                               tz_undo_entry *out)
+static tz_unpredict_entry *add_undo(const tz_device_run *run, const tz_lane_unit *unit,
+                                    tz_unpredict_entry *out)
 {
     const tz_unit *planned = &run->plan->wave.units[unit->unit];
     const tz_device_target *how = how_of(run, unit);
     for (uint32_t row = planned->row0; how->has_undo && row < planned->row1;) {
         *out = how->undo;
         out->offset = unit->rows + (uint64_t)row * out->row_bytes;
-        out->rows = tz_min_u32(TZ_UNDO_ROWS, planned->row1 - row);
+        out->rows = tz_min_u32(TZ_UNPREDICT_MAX_ROWS, planned->row1 - row);
         row += out->rows;
         out++;
     }
@@ -249,9 +249,9 @@ void tz_lane_tables(const tz_device_run *run, tz_lane *lane)
 {
     const tz_layout *l = &lane->cut.layout;
     const tz_device_plan *dp = run->dp;
-    tz_undo_entry *undos = (tz_undo_entry *)(void *)tz_lane_pinned(lane, l->undos);
-    tz_place_entry *places = (tz_place_entry *)(void *)tz_lane_pinned(lane, l->places);
-    tz_undo_entry *undo = undos;
+    tz_unpredict_entry *undos = (tz_unpredict_entry *)(void *)tz_lane_pinned(lane, l->undos);
+    tz_convert_entry *places = (tz_convert_entry *)(void *)tz_lane_pinned(lane, l->places);
+    tz_unpredict_entry *undo = undos;
     memcpy(tz_lane_pinned(lane, l->formats), dp->formats, dp->format_count * sizeof *dp->formats);
     memcpy(tz_lane_pinned(lane, l->constants), dp->constants,
            dp->constant_count * sizeof *dp->constants);

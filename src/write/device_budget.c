@@ -2,7 +2,7 @@
  * How much a device holds, and how that is divided: slabs as high and batches as large as fit, with
  * as many tiles in a batch as a slab has, where both do. */
 #include "base/mem.h"
-#include "device/encode.h"
+#include "device/ops/encode.h"
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
@@ -32,18 +32,18 @@ static bool is_tallied(const tz_image *image)
     return image->options.statistics || image->options.statistics_items;
 }
 
-tz_cut_batch tz_device_cut_of(const tz_image *image, uint32_t level, bool is_mask)
+tz_extract_batch tz_device_cut_of(const tz_image *image, uint32_t level, bool is_mask)
 {
     const tz_write_options *options = &image->options;
-    tz_cut_batch batch = {.row = tz_writer_row_format(image, is_mask),
-                          .height = image->tile_height,
-                          .cut_height = options->strips,
-                          .is_mask = is_mask,
-                          .wants_empty = options->sparse};
+    tz_extract_batch batch = {.row = tz_writer_row_format(image, is_mask),
+                              .height = image->tile_height,
+                              .crop_height = options->strips,
+                              .is_mask = is_mask,
+                              .wants_empty = options->sparse};
     if (is_mask)
         return batch;
     batch.nan_to_nodata = image->nan_to_nodata;
-    batch.wants_tallies = level == 0 && is_tallied(image);
+    batch.wants_stats = level == 0 && is_tallied(image);
     batch.discard_bits = options->discard_bits;
     batch.discard_count = options->discard_bits ? image->spec.bands : 0;
     batch.nodata = image->spec.nodata;
@@ -62,7 +62,8 @@ static uint64_t plan_levels(tz_device_budget *plan, const tz_budget *b, const tz
         at->slab = add_part(&end, tz_overview_slab_bytes(b, &level->image));
         at->kept[0] = add_part(&end, kept);
         at->kept[1] = add_part(&end, kept);
-        at->reducer = add_part(&end, tz_reducer_bytes(&level->reduction, level->image.tile_height));
+        at->reducer =
+            add_part(&end, tz_overview_builder_bytes(&level->reduction, level->image.tile_height));
     }
     return end;
 }
@@ -131,14 +132,14 @@ static tz_device_rooms rooms_of(const tz_budget *b, const tz_pyramid *pyramid, u
 /* What cutting takes, and encoding afterwards. */
 static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_t level)
 {
-    const tz_encode_library *library = b->way[tz_way_of(b, level, false)].library;
+    const tz_vendor_encode_plan *library = b->way[tz_way_of(b, level, false)].library;
     const uint64_t places = b->device.batch_places;
     const uint64_t images = places > 0 ? tz_mul_capped(places, image->planes) : 1;
-    uint64_t most = library ? tz_encode_library_scratch(library, images) : 0;
+    uint64_t most = library ? tz_vendor_encode_scratch(library, images) : 0;
     for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
-        tz_cut_batch cut = tz_device_cut_of(image, level, is_mask);
+        tz_extract_batch cut = tz_device_cut_of(image, level, is_mask);
         cut.count = b->device.batch_tiles;
-        most = tz_max(most, tz_cut_scratch_bytes(&cut));
+        most = tz_max(most, tz_extract_scratch_bytes(&cut));
     }
     return most;
 }
@@ -152,13 +153,13 @@ static uint64_t plan_tiles(tz_device_budget *plan, const tz_budget *b, const tz_
     uint64_t scratch = 0, end = 0;
     for (uint32_t level = 0; level < pyramid->count; level++)
         scratch = tz_max(scratch, level_scratch(b, &pyramid->levels[level].image, level));
-    at->cuts = add_part(&end, n * sizeof(tz_cut_tile));
+    at->cuts = add_part(&end, n * sizeof(tz_extract_tile));
     at->entries = add_part(&end, n * sizeof(tz_encode_entry));
     at->discard = add_part(&end, image->options.discard_bits ? image->spec.bands : 0);
     at->tables_end = end;
     at->sizes = add_part(&end, n * sizeof(uint32_t));
     at->places = add_part(&end, (n + 1) * sizeof(uint64_t));
-    at->seen = add_part(&end, n * sizeof(tz_cut_seen));
+    at->seen = add_part(&end, n * sizeof(tz_extract_result));
     at->tallies = add_part(&end, tallies * sizeof(tz_stats));
     at->results_end = end;
     at->scratch = add_part(&end, scratch);
@@ -204,8 +205,9 @@ uint64_t tz_device_host_bytes(const tz_budget *b, const tz_pyramid *pyramid)
     uint64_t sum = tz_add_capped(plan->at.tables_end, tz_mul_capped(batch, 2));
     sum = tz_add_capped(sum, tz_pictures_host_bytes(b));
     for (uint32_t i = 1; i < pyramid->count; i++)
-        sum = tz_add_capped(sum, tz_reducer_host_bytes(&pyramid->levels[i].reduction,
-                                                       pyramid->levels[i].image.tile_height));
+        sum = tz_add_capped(sum,
+                            tz_overview_builder_host_bytes(&pyramid->levels[i].reduction,
+                                                           pyramid->levels[i].image.tile_height));
     return sum;
 }
 

@@ -5,7 +5,7 @@
 #define TZ_WRITE_DEVICE_BUDGET_H
 
 #include "base/error.h"
-#include "device/cut.h"
+#include "device/ops/extract.h"
 #include "write/pyramid.h"
 
 /* Rows of the image; rows of overviews, and what makes them; tiles on their way. */
@@ -22,7 +22,7 @@ typedef struct tz_device_level {
  * in one download; so does what is made: tiles of the mask as they are, which the cores encode, and
  * behind them those of the image. */
 typedef struct tz_device_places {
-    uint64_t cuts; /* tables: tz_cut_tile each */
+    uint64_t cuts; /* tables: tz_extract_tile each */
     uint64_t entries;
     uint64_t discard; /* tz_write_options.discard_bits */
     uint64_t tables_end;
@@ -71,7 +71,7 @@ tz_result tz_device_budget_admit(const tz_device_budget *plan, tz_error *err);
 uint64_t tz_device_payload_bytes(const tz_device_budget *plan);
 
 /* How tiles of one kind are cut: all but memory and tiles. */
-tz_cut_batch tz_device_cut_of(const tz_image *image, uint32_t level, bool is_mask);
+tz_extract_batch tz_device_cut_of(const tz_image *image, uint32_t level, bool is_mask);
 
 /* Whether what comes down is what was cut, all of it: it is then cut to where it comes from. */
 static inline bool tz_is_dense(const tz_image *image, bool is_mask)

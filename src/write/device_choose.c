@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "device/cost.h"
 #include "device/device_text.h"
-#include "device/encode.h"
+#include "device/ops/encode.h"
 #include "write/writer.h"
 
 #define WHY(to, ...) tz_device_textf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
@@ -15,8 +15,8 @@
 static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
 {
     for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
-        const tz_cut_batch batch = tz_device_cut_of(image, level, is_mask);
-        if (!tz_device_cuts(device, &batch))
+        const tz_extract_batch batch = tz_device_cut_of(image, level, is_mask);
+        if (!tz_device_extracts(device, &batch))
             return false;
     }
     return true;
@@ -24,10 +24,10 @@ static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
 
 /* What a batch of one tile takes at least: scratch, the tile, what is made of it, and where that
  * goes. */
-static uint64_t least_bytes(const tz_encode_library *library, const tz_image *image)
+static uint64_t least_bytes(const tz_vendor_encode_plan *library, const tz_image *image)
 {
     const uint64_t tile = tz_tile_bytes(&image->format);
-    return tz_add_capped(tz_add_capped(tz_encode_library_scratch(library, 1), library->view),
+    return tz_add_capped(tz_add_capped(tz_vendor_encode_scratch(library, 1), library->view),
                          tz_mul_capped(tile, 2));
 }
 
@@ -39,8 +39,8 @@ static bool find_library(const tz_device *device, tz_pyramid_level *level, char 
     const tz_image *image = &level->image;
     const uint64_t cap = tz_device_cap(&image->options);
     if (!image->options.library_encoders ||
-        !tz_encode_library_find(device, &image->format, &image->choice, &level->library, missing,
-                                missing_size))
+        !tz_vendor_encode_find(device, &image->format, &image->choice, &level->library, missing,
+                               missing_size))
         return false;
     const uint64_t least = least_bytes(&level->library, image);
     if (least <= cap)
@@ -49,7 +49,7 @@ static bool find_library(const tz_device *device, tz_pyramid_level *level, char 
                     "%s wants %llu bytes for a tile, with its scratch, and %llu are allowed",
                     level->library.encoder.name, (unsigned long long)least,
                     (unsigned long long)cap);
-    level->library = (tz_encode_library){0};
+    level->library = (tz_vendor_encode_plan){0};
     return false;
 }
 
@@ -93,7 +93,7 @@ static bool can_make(const tz_device *device, tz_pyramid_level *level, uint32_t 
             tz_dtype_name(image->spec.dtype), of);
         return false;
     }
-    if (number > 0 && !tz_device_reduces(device, &level->reduction)) {
+    if (number > 0 && !tz_device_makes_overviews(device, &level->reduction)) {
         WHY(reason, "the device does not make overviews of %s by %s",
             tz_dtype_name(image->spec.dtype), tz_resampling_name(level->reduction.method));
         return false;
@@ -114,7 +114,7 @@ static bool pays(const tz_writer *w, const tz_device *device, char *reason)
     const tz_device_job job = {
         .bytes_pixels = pixels,
         .bytes_compressed = copy ? pixels : pixels / 2, /* or so */
-        .bytes_pinned = tz_device_keeps_pinned(device, pinned) ? 0 : pinned,
+        .bytes_pinned = tz_device_caches_pinned(device, pinned) ? 0 : pinned,
         .by_library = level->library.encoder.name[0] != '\0' || level->pictures.name[0] != '\0',
         .tiles = tz_all_tiles(image),
         .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
@@ -137,7 +137,7 @@ static bool can_write(tz_writer *w, const tz_device *device)
 static tz_result warn_of_levels(tz_writer *w)
 {
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        const tz_encode_library *library = &w->pyramid.levels[i].library;
+        const tz_vendor_encode_plan *library = &w->pyramid.levels[i].library;
         if (library->encoder.other_level)
             return tz_warn(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                            "%s has no level %d of %s: the nearest is used", library->encoder.name,

@@ -41,8 +41,8 @@ static tz_result open_level(tz_writer *w, uint32_t level)
     w->levels[level].slabs[0] = (tz_slab){.device = memory, .offset = at->slab};
     for (int i = 0; i < 2; i++)
         w->levels[level - 1].kept[i].slab = (tz_slab){.device = memory, .offset = at->kept[i]};
-    return tz_reducer_make(&w->means.reducers[level], &l->reduction, l->image.tile_height, memory,
-                           at->reducer, w->ctx.err);
+    return tz_overview_builder_make(&w->means.reducers[level], &l->reduction, l->image.tile_height,
+                                    memory, at->reducer, w->ctx.err);
 }
 
 static tz_result open_tiles(tz_writer *w, tz_device_tiles *tiles)
@@ -87,7 +87,7 @@ void tz_device_means_close(tz_writer *w)
     wait_for_all(w);
     means->under_way = false;
     for (int i = 0; i < TZ_MOST_LEVELS; i++) {
-        tz_reducer_free(means->reducers[i]);
+        tz_overview_builder_free(means->reducers[i]);
         means->reducers[i] = NULL;
     }
     for (int i = 0; i < 2; i++) {

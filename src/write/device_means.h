@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include "device/reduce.h"
+#include "device/ops/overview.h"
 #include "pixel/store.h"
 #include "write/budget.h"
 #include "write/swath.h"
@@ -32,7 +32,7 @@ typedef struct tz_device_tiles {
 
 /* Tiles of a batch that a library makes. */
 typedef struct tz_device_pictures {
-    tz_picture *list;
+    tz_codestream *list;
     uint32_t *numbers; /* in the tables */
     uint64_t *sizes;   /* of their streams */
 } tz_device_pictures;
@@ -42,7 +42,7 @@ typedef struct tz_device_means {
     tz_device_use counted;               /* until then */
     tz_device_memory *pieces[TZ_PIECES]; /* see device_budget.h. Of a write by the cores: the first
                                             one alone, for rows on their way to the host */
-    tz_reducer *reducers[TZ_MOST_LEVELS];
+    tz_overview_builder *reducers[TZ_MOST_LEVELS];
     tz_device_memory *pinned[2]; /* slabs of the first level */
     bool uploading[2];           /* they are being read, since the last sync */
     uint32_t at_home;            /* rows of the slab that are where tiles are made of them */

@@ -24,8 +24,8 @@ static tz_result keep(tz_writer *w, const tz_batch *batch)
 static tz_result reduce(tz_writer *w, const tz_batch *batch)
 {
     const tz_swath *swath = &batch->swath;
-    return tz_reducer_run(w->means.reducers[batch->level], &batch->source, swath->row, swath->rows,
-                          &swath->pixels, &swath->mask, 0, w->ctx.err);
+    return tz_overview_builder_run(w->means.reducers[batch->level], &batch->source, swath->row,
+                                   swath->rows, &swath->pixels, &swath->mask, 0, w->ctx.err);
 }
 
 /* Two batches take turns: while one is made, the other is written. */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "device/encode.h"
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
+#include "device/ops/encode.h"
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
@@ -37,7 +37,7 @@ static const char *refuse_jpeg_2000(const tz_image *image)
 }
 
 /* As many at once as take a quarter of what the write may hold. */
-static bool fit(tz_picture_codec *codec, uint64_t cap)
+static bool fit(tz_codestream_codec *codec, uint64_t cap)
 {
     const uint64_t each = codec->bytes / codec->at_once;
     if (each > cap / 2)
@@ -58,8 +58,9 @@ bool tz_pictures_choose(const tz_device *device, tz_pyramid_level *level, char *
     if (format->compression != JPEG && format->compression != JPEG_2000)
         return false;
     const char *why = format->compression == JPEG ? refuse_jpeg(image) : refuse_jpeg_2000(image);
-    tz_picture_codec codec;
-    if (!why && !tz_pictures_find(device, format->compression, true, samples, &codec))
+    tz_codestream_codec codec;
+    if (!why &&
+        !tz_device_find_codestream_codec(device, format->compression, true, samples, &codec))
         why = codec.reason;
     else if (!why && !fit(&codec, cap))
         why = "the library takes more memory than the write may hold";
@@ -133,7 +134,7 @@ typedef struct picture_batch {
     uint32_t count; /* of pictures: of tiles that are not empty */
     uint32_t *sizes;
     uint64_t *places;
-    const tz_cut_seen *seen;
+    const tz_extract_result *seen;
     uint8_t *payload; /* behind the mask's tiles */
     uint64_t end;     /* of what is in it */
 } picture_batch;
@@ -152,19 +153,19 @@ static picture_batch batch_of(tz_writer *w, const tz_device_tiles *tiles)
         .one = tz_device_tile_rooms(b, image, tiles->level, false),
         .sizes = (uint32_t *)(void *)results,
         .places = (uint64_t *)(void *)(results + (at->places - at->sizes)),
-        .seen = (const tz_cut_seen *)(const void *)(results + (at->seen - at->sizes)),
+        .seen = (const tz_extract_result *)(const void *)(results + (at->seen - at->sizes)),
         .payload = results + (at->results_end - at->sizes) + tiles->mask_bytes};
 }
 
-static tz_picture picture_of(const picture_batch *b, const tz_tile_spot *spot, uint32_t number)
+static tz_codestream picture_of(const picture_batch *b, const tz_tile_spot *spot, uint32_t number)
 {
     const tz_tile_format *format = &b->way->format;
-    return (tz_picture){.at = tz_cut_place(&b->writer->budget.device, &b->one, number),
-                        .width = format->width,
-                        .height = b->image->options.strips ? spot->height : format->height,
-                        .samples = (uint8_t)format->samples,
-                        .sample_bytes = (uint8_t)(format->bits / 8),
-                        .is_signed = format->sample_format == 2};
+    return (tz_codestream){.at = tz_cut_place(&b->writer->budget.device, &b->one, number),
+                           .width = format->width,
+                           .height = b->image->options.strips ? spot->height : format->height,
+                           .samples = (uint8_t)format->samples,
+                           .sample_bytes = (uint8_t)(format->bits / 8),
+                           .is_signed = format->sample_format == 2};
 }
 
 static void list_pictures(picture_batch *b)
@@ -185,17 +186,17 @@ static void list_pictures(picture_batch *b)
     }
 }
 
-static tz_picture_encoding encoding_of(const tz_tile_way *way)
+static tz_codestream_encoding encoding_of(const tz_tile_way *way)
 {
     const tz_tile_format *format = &way->format;
     const bool is_jpeg = format->compression == JPEG;
-    return (tz_picture_encoding){
+    return (tz_codestream_encoding){
         .quality = way->choice->lossless ? 0 : way->choice->quality,
         .subsampling = {(uint8_t)format->subsampling[0], (uint8_t)format->subsampling[1]},
         .to_ycbcr = format->photometric == (is_jpeg ? YCBCR : RGB),
         .before = TZ_LEADER,
         .after = TZ_TRAILER,
-        .most = way->bytes.bound,
+        .max_bytes = way->bytes.bound,
         .at_once = way->pictures->at_once};
 }
 
@@ -204,13 +205,13 @@ static tz_result encode(const picture_batch *b)
     tz_writer *w = b->writer;
     const tz_device_pictures *p = &w->means.pictures;
     tz_device_use *use = &w->means.counted;
-    const tz_picture_encoding how = encoding_of(b->way);
-    const tz_picture_batch batch = {.compression = b->way->format.compression,
-                                    .slab = w->means.pieces[TZ_PIECE_TILES],
-                                    .pictures = p->list,
-                                    .count = b->count};
-    tz_picture_streams out = {b->payload, b->tiles->images * b->one.streams, p->sizes};
-    TZ_TRY(tz_pictures_encode(0, &batch, &how, &out, w->ctx.err));
+    const tz_codestream_encoding how = encoding_of(b->way);
+    const tz_codestream_batch batch = {.compression = b->way->format.compression,
+                                       .slab = w->means.pieces[TZ_PIECE_TILES],
+                                       .pictures = p->list,
+                                       .count = b->count};
+    tz_codestream_output out = {b->payload, b->tiles->images * b->one.streams, p->sizes};
+    TZ_TRY(tz_device_encode_codestreams(0, &batch, &how, &out, w->ctx.err));
     use->library_calls++;
     (void)snprintf(use->library, sizeof use->library, "%s", b->way->pictures->name);
     return TZ_OK;
@@ -251,7 +252,8 @@ static tz_result fetch(picture_batch *b, uint32_t first, uint32_t count)
     b->end = tz_ceil_div(b->end, PLAIN_ALIGNMENT) * PLAIN_ALIGNMENT;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t number = p->numbers[first + i];
-        b->sizes[number] = TZ_ENCODE_LEFT | (uint32_t)tz_picture_bytes(&p->list[first + i]);
+        b->sizes[number] =
+            TZ_ENCODE_LEFT_TO_CPU | (uint32_t)tz_codestream_sample_bytes(&p->list[first + i]);
         b->places[number] = b->end + i * b->one.tiles;
     }
     TZ_TRY(tz_device_download(0, b->payload + b->end, w->means.pieces[TZ_PIECE_TILES],

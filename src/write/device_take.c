@@ -3,7 +3,7 @@
  * are until they are delivered. Those of a mask, and those that are better encoded otherwise than
  * the device can, are plain, and encoded here. */
 #include "base/mem.h"
-#include "device/encode.h"
+#include "device/ops/encode.h"
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
@@ -20,7 +20,7 @@ static bool places_hold(const uint32_t *sizes, const uint64_t *places, uint32_t 
 {
     const uint64_t end = places[count];
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t size = sizes[i] & ~TZ_ENCODE_LEFT;
+        const uint64_t size = sizes[i] & ~TZ_ENCODE_LEFT_TO_CPU;
         if (size > 0 &&
             (places[i] < TZ_LEADER || places[i] > end || size + TZ_TRAILER > end - places[i]))
             return false;
@@ -68,7 +68,7 @@ static found find(const tz_writer *w, const tz_device_tiles *tiles, uint32_t num
         return (found){.bytes = images + number * one.payload + TZ_DENSE_LEAD};
     const uint32_t size = ((const uint32_t *)result_at(w, tiles, at->sizes))[number];
     const uint64_t place = ((const uint64_t *)result_at(w, tiles, at->places))[number];
-    return (found){.bytes = images + place, .size = size & TZ_ENCODE_LEFT ? 0 : size};
+    return (found){.bytes = images + place, .size = size & TZ_ENCODE_LEFT_TO_CPU ? 0 : size};
 }
 
 /* Plain ones are encoded as any others are. */
@@ -100,7 +100,8 @@ tz_result tz_device_tile_take(tz_writer *w, const tz_batch *batch, uint64_t inde
     const tz_device_places *at = &w->budget.device.at;
     const tz_tile_spot spot = tz_tile_find(image, &tiles->swath, tiles->first + index);
     const uint32_t number = tiles->numbers[index];
-    const tz_cut_seen *seen = (const tz_cut_seen *)result_at(w, tiles, at->seen) + number;
+    const tz_extract_result *seen =
+        (const tz_extract_result *)result_at(w, tiles, at->seen) + number;
     const tz_context ctx = tz_writer_context(w, err);
     const tz_codec_call call = {&ctx, tz_spot_place(image, tiles->level, &spot)};
     tz_slot_begin(w, tiles->level, &spot, slot);

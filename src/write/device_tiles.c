@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/encode.h"
+#include "device/ops/encode.h"
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
@@ -16,10 +16,10 @@ typedef struct tile_batch {
     const tz_tile_way *way; /* of the image's tiles */
     tz_device_memory *slab;
     tz_device_tiles *tiles;
-    tz_device_rooms one;  /* what an image's tile takes */
-    tz_device_rooms mask; /* and the mask's */
-    bool dense;           /* the image's: see tz_is_dense */
-    tz_cut_tile *cuts;    /* tables on the host, on their way up */
+    tz_device_rooms one;   /* what an image's tile takes */
+    tz_device_rooms mask;  /* and the mask's */
+    bool dense;            /* the image's: see tz_is_dense */
+    tz_extract_tile *cuts; /* tables on the host, on their way up */
     tz_encode_entry *entries;
 } tile_batch;
 
@@ -39,7 +39,7 @@ static tile_batch batch_of(tz_writer *w, tz_device_tiles *tiles)
                                     ? tz_device_tile_rooms(b, image, tiles->level, true)
                                     : (tz_device_rooms){0},
                         .dense = tz_is_dense(image, false),
-                        .cuts = (tz_cut_tile *)(void *)(tables + b->device.at.cuts),
+                        .cuts = (tz_extract_tile *)(void *)(tables + b->device.at.cuts),
                         .entries = (tz_encode_entry *)(void *)(tables + b->device.at.entries)};
 }
 
@@ -49,9 +49,9 @@ static tile_batch batch_of(tz_writer *w, tz_device_tiles *tiles)
 static bool holds(const tile_batch *b, uint64_t images, uint64_t masks)
 {
     const tz_device_rooms *rooms = &b->plan->rooms;
-    const tz_encode_library *library = b->way->library;
+    const tz_vendor_encode_plan *library = b->way->library;
     if (library &&
-        tz_encode_library_scratch(library, images) > b->plan->at.tiles - b->plan->at.scratch)
+        tz_vendor_encode_scratch(library, images) > b->plan->at.tiles - b->plan->at.scratch)
         return false;
     return images + masks <= b->plan->batch_tiles && images * b->one.tiles <= rooms->tiles &&
            images * b->one.views <= rooms->views && images * b->one.payload <= rooms->payload &&
@@ -87,14 +87,14 @@ static int64_t first_byte(const tz_buffer *buffer, const tz_tile_spot *spot)
            tz_pixel_offset(buffer, spot->plane, spot->swath_row, spot->swath_column);
 }
 
-static tz_cut_tile cut_of(const tile_batch *b, const tz_tile_spot *spot, uint32_t n)
+static tz_extract_tile cut_of(const tile_batch *b, const tz_tile_spot *spot, uint32_t n)
 {
     const tz_swath *swath = &b->tiles->swath;
-    tz_cut_tile cut = {.from = first_byte(spot->is_mask ? &swath->mask : &swath->pixels, spot),
-                       .to = cut_place(b, spot->is_mask, n),
-                       .width = spot->width,
-                       .height = spot->height,
-                       .plane = spot->plane};
+    tz_extract_tile cut = {.from = first_byte(spot->is_mask ? &swath->mask : &swath->pixels, spot),
+                           .to = cut_place(b, spot->is_mask, n),
+                           .width = spot->width,
+                           .height = spot->height,
+                           .plane = spot->plane};
     tz_tile_spot on_mask = *spot;
     on_mask.plane = 0;
     if (tz_is_there(&swath->mask))
@@ -107,7 +107,7 @@ static tz_cut_tile cut_of(const tile_batch *b, const tz_tile_spot *spot, uint32_
 static tz_encode_entry entry_of(const tile_batch *b, const tz_tile_spot *spot, uint32_t n)
 {
     const tz_device_places *at = &b->plan->at;
-    const tz_encode_library *library = b->way->library;
+    const tz_vendor_encode_plan *library = b->way->library;
     const uint64_t lead = library ? library->lead : 0;
     const uint64_t bound = b->way->bytes.bound;
     tz_tile_format format = b->way->format;
@@ -117,9 +117,10 @@ static tz_encode_entry entry_of(const tile_batch *b, const tz_tile_spot *spot, u
         .from = cut_place(b, false, n),
         .to = at->views + n * b->one.views + lead,
         .size = (uint32_t)tz_tile_bytes(&format),
-        .room = (uint32_t)(library && library->view - lead < bound ? library->view - lead : bound),
+        .capacity =
+            (uint32_t)(library && library->view - lead < bound ? library->view - lead : bound),
         .skip = b->image->options.sparse
-                    ? at->seen + n * sizeof(tz_cut_seen) + offsetof(tz_cut_seen, empty)
+                    ? at->seen + n * sizeof(tz_extract_result) + offsetof(tz_extract_result, empty)
                     : TZ_NONE};
 }
 
@@ -150,12 +151,12 @@ static tz_result cut(const tile_batch *b, bool is_mask, uint32_t first, uint32_t
     const tz_buffer *from = is_mask ? &swath->mask : &swath->pixels;
     if (count == 0)
         return TZ_OK;
-    tz_cut_batch batch = tz_device_cut_of(b->image, b->tiles->level, is_mask);
+    tz_extract_batch batch = tz_device_cut_of(b->image, b->tiles->level, is_mask);
     batch.rows = from->memory;
     batch.band_stride = from->band_stride;
     batch.row_stride = from->row_stride;
     batch.column_stride = from->column_stride;
-    if (batch.wants_tallies && tz_is_there(&swath->mask)) {
+    if (batch.wants_stats && tz_is_there(&swath->mask)) {
         batch.mask = swath->mask.memory;
         batch.mask_row_stride = swath->mask.row_stride;
         batch.mask_column_stride = swath->mask.column_stride;
@@ -163,12 +164,12 @@ static tz_result cut(const tile_batch *b, bool is_mask, uint32_t first, uint32_t
     batch.slab = b->slab;
     batch.tiles = b->cuts + first;
     batch.count = count;
-    batch.table = at->cuts + first * sizeof(tz_cut_tile);
-    batch.seen = at->seen + first * sizeof(tz_cut_seen);
+    batch.table = at->cuts + first * sizeof(tz_extract_tile);
+    batch.seen = at->seen + first * sizeof(tz_extract_result);
     batch.tallies = at->tallies;
     batch.scratch = at->scratch;
     batch.discard = at->discard;
-    return tz_cut_launch(&batch, 0, b->writer->ctx.err);
+    return tz_extract_launch(&batch, 0, b->writer->ctx.err);
 }
 
 /* Tells what a library did, or why it did not. */
@@ -176,8 +177,8 @@ static tz_result encode_by_library(const tile_batch *b, const tz_encode_batch *b
 {
     tz_writer *w = b->writer;
     tz_device_use *use = &w->means.counted;
-    tz_encode_done done;
-    TZ_TRY(tz_encode_library_launch(batch, 0, &done, w->ctx.err));
+    tz_vendor_encode_report done;
+    TZ_TRY(tz_vendor_encode_launch(batch, 0, &done, w->ctx.err));
     if (done.library[0]) {
         use->library_calls++;
         memcpy(use->library, done.library, sizeof use->library);
@@ -190,9 +191,10 @@ static tz_result encode_by_library(const tile_batch *b, const tz_encode_batch *b
         memcpy(use->library_reason, done.reason, sizeof use->library_reason);
     return TZ_OK;
 }
-_Static_assert(sizeof((tz_device_use *)0)->library == sizeof((tz_encode_done *)0)->library &&
+_Static_assert(sizeof((tz_device_use *)0)->library ==
+                       sizeof((tz_vendor_encode_report *)0)->library &&
                    sizeof((tz_device_use *)0)->library_reason ==
-                       sizeof((tz_encode_done *)0)->reason,
+                       sizeof((tz_vendor_encode_report *)0)->reason,
                "texts fit");
 
 static tz_result encode(const tile_batch *b)
@@ -209,7 +211,7 @@ static tz_result encode(const tile_batch *b)
                                    .row_bytes = (uint32_t)tz_tile_row_bytes(&b->way->format)};
     const tz_compact_batch together = {.tiles = &batch,
                                        .to = at->payload,
-                                       .room = b->plan->rooms.payload,
+                                       .capacity = b->plan->rooms.payload,
                                        .places = at->places,
                                        .before = TZ_LEADER,
                                        .after = TZ_TRAILER};

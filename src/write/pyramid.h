@@ -3,8 +3,8 @@
 #ifndef TZ_WRITE_PYRAMID_H
 #define TZ_WRITE_PYRAMID_H
 
-#include "device/encode_library.h"
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
+#include "device/ops/vendor_encode.h"
 #include "pixel/overview_pixels.h"
 #include "tiff/image/image.h"
 
@@ -12,9 +12,9 @@ enum { TZ_MOST_LEVELS = 32 };
 
 typedef struct tz_pyramid_level {
     tz_image image;
-    tz_overview_params reduction; /* from the level before; not of the first one */
-    tz_encode_library library;    /* that encodes it on a device: see tz_device_choose */
-    tz_picture_codec pictures;    /* the same of whole pictures; without a name: none does */
+    tz_overview_params reduction;  /* from the level before; not of the first one */
+    tz_vendor_encode_plan library; /* that encodes it on a device: see tz_device_choose */
+    tz_codestream_codec pictures;  /* the same of whole pictures; without a name: none does */
 } tz_pyramid_level;
 
 typedef struct tz_pyramid {

@@ -224,8 +224,9 @@ static tz_result ask(tz_writer *w, const tz_row_source *source, const tz_swath *
     tz_device_count_begin(w);
     tz_gather_end(w, source->on_device, swath->rows);
     if (result == TZ_OK)
-        return source->on_device ? tz_device_meet(tz_writer_image(w)->options.device, w->ctx.err)
-                                 : TZ_OK;
+        return source->on_device
+                   ? tz_device_wait_for_stream(tz_writer_image(w)->options.device, w->ctx.err)
+                   : TZ_OK;
     if (w->ctx.err)
         *w->ctx.err = failed;
     return result;

@@ -334,7 +334,7 @@ static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer
         return TZ_OK;
     TZ_TRY(get_ready(w, NULL));
     if (rows->memory)
-        TZ_TRY(tz_device_meet(tz_writer_image(w)->options.device, w->ctx.err));
+        TZ_TRY(tz_device_wait_for_stream(tz_writer_image(w)->options.device, w->ctx.err));
     const tz_result result = tz_writer_push(w, &pixels, mask ? &valid : NULL);
     return rows->memory ? let_go(w, result) : result;
 }

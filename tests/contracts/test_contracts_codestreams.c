@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
 #include "support/device/codestream_case.h"
 #include "support/device/contract.h"
 
@@ -60,8 +60,9 @@ static size_t count_between(const char *call, size_t first, size_t behind)
 
 static uint64_t bytes_of_library(tz_device *device)
 {
-    tz_picture_codec codec;
-    assert_true(tz_pictures_find(device, JPEG2000, false, CONTRACT_TILE * CONTRACT_TILE, &codec));
+    tz_codestream_codec codec;
+    assert_true(tz_device_find_codestream_codec(device, JPEG2000, false,
+                                                CONTRACT_TILE * CONTRACT_TILE, &codec));
     return codec.bytes;
 }
 

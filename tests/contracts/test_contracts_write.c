@@ -94,12 +94,12 @@ static void check_pool(const contract_size *size, const tz_write_report *report,
 static void check_library(const encoding *e, tz_device *device, const contract_size *size,
                           const tz_write_report *report)
 {
-    tz_chunk_encoder encoder;
+    tz_vendor_encoder encoder;
     const uint64_t waves = report->device.waves;
-    assert_true(tz_device_find_encoder(device, (uint16_t)e->compression, 0,
-                                       CONTRACT_TILE * CONTRACT_TILE, &encoder));
-    assert_true(encoder.room >= CONTRACT_TILE * CONTRACT_TILE);
-    assert_true(report->device.memory >= size->tiles * encoder.room);
+    assert_true(tz_device_find_vendor_encoder(device, (uint16_t)e->compression, 0,
+                                              CONTRACT_TILE * CONTRACT_TILE, &encoder));
+    assert_true(encoder.capacity >= CONTRACT_TILE * CONTRACT_TILE);
+    assert_true(report->device.memory >= size->tiles * encoder.capacity);
     assert_string_equal(report->device.library, encoder.name);
     assert_int_equal(report->device.tiles_redone, 0);
     contract_expect(size, "calls of the library", steps_with(contract_cuda, "CompressAsync"),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nvJPEG2000 and nvJPEG as device/nvjpeg2k.h and nvjpeg.h load them, with their fakes on that of
- * libcuda: what users of them may rely on, and what tests of them will find. */
+ * nvJPEG2000 and nvJPEG as device/nvidia/nvjpeg2k.h and nvjpeg.h load them, with their fakes on
+ * that of libcuda: what users of them may rely on, and what tests of them will find. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/nvjpeg.h"
-#include "device/nvjpeg2k.h"
+#include "device/nvidia/nvjpeg.h"
+#include "device/nvidia/nvjpeg2k.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/tile_file.h"

@@ -33,7 +33,7 @@ static void test_what_it_is(void **state)
     assert_true(info->usable && info->reason[0] == '\0');
     assert_true(info->limits.memory >= info->limits.max_allocation);
     assert_true(info->limits.max_allocation > 1 << 20);
-    assert_true(info->limits.alignment >= 16 && info->limits.max_group >= TZ_GROUP_ITEMS);
+    assert_true(info->limits.alignment >= 16 && info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
     assert_int_equal(info->work, 2 * TZ_DEVICE_REDUCE - 1); /* all that has a name */
     assert_true(info->api_version[0] != '\0' && info->name[0] != '\0');
 }
@@ -110,14 +110,14 @@ static void test_counts_and_timeline(void **state)
     fill(bytes, sizeof bytes, 3);
     tz_device_get_counts(test_device, &before, NULL);
     tz_device_begin_wave(test_device);
-    tz_device_keep_timeline(test_device, true);
+    tz_device_record_timeline(test_device, true);
     tz_device_memory *memory = alloc(300);
     assert_int_equal(tz_device_upload(1, memory, 0, bytes, 300, &err), TZ_OK);
     assert_int_equal(tz_device_upload(1, memory, 0, bytes, 0, &err), TZ_OK); /* is none */
     assert_int_equal(tz_device_download(1, bytes, memory, 100, 200, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
     tz_device_free(memory);
-    tz_device_keep_timeline(test_device, false);
+    tz_device_record_timeline(test_device, false);
     tz_device_free(held);
     tz_device_get_counts(test_device, &all, &wave);
     assert_int_equal(wave.allocations, 1);
@@ -171,9 +171,9 @@ static void test_wrong_calls(void **state)
     refused(tz_device_sync(test_device, 7, &err), TZ_ERR_ARG, &err, "queue");
     refused(tz_device_alloc(test_device, 0, &none, &err), TZ_ERR_ARG, &err, "0 bytes");
     refused(tz_device_alloc(test_device, UINT64_MAX, &none, &err), TZ_ERR_LIMIT, &err, "one piece");
-    tz_launch launch = {.kernel = TZ_KERNEL_COUNT, .groups = 1};
+    tz_launch launch = {.kernel = TZ_KERNEL_COUNT, .work_groups = 1};
     refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "kernel");
-    launch.kernel = TZ_KERNEL_UNDO;
+    launch.kernel = TZ_KERNEL_UNPREDICT;
     refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "arguments");
     tz_argument arguments[2] = {{.kind = TZ_ARGUMENT_U64}, {.kind = TZ_ARGUMENT_U64}};
     launch.arguments = arguments;

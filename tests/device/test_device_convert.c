@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "device/device_state.h"
 #include "device/kernel_list.h"
-#include "device/place_kernels.h"
+#include "device/ops/convert_kernels.h"
 #include "support/check.h"
 #include "support/device/convert_job.h"
 #include "support/device/test_device.h"
@@ -28,19 +28,19 @@ static void run_on_device(const convert_job *j, uint8_t *raster, uint8_t *mask)
     tz_device_memory *slab = send(j->slab, j->slab_size);
     tz_device_memory *into = send(raster, j->raster_size);
     tz_device_memory *flags = send(mask, j->mask_size);
-    const tz_undo_batch undo = {
+    const tz_unpredict_batch undo = {
         .slab = slab, .entries = j->undo, .table = j->undo_at, .count = j->undo_count};
-    const tz_place_batch place = {.slab = slab,
-                                  .formats = j->formats_at,
-                                  .format_count = j->count,
-                                  .format_table = j->formats,
-                                  .entries = j->entries,
-                                  .table = j->table_at,
-                                  .count = j->count,
-                                  .into = into,
-                                  .mask = flags};
-    assert_int_equal(tz_undo_launch(&undo, 0, &err), TZ_OK);
-    assert_int_equal(tz_place_launch(&place, 0, &err), TZ_OK);
+    const tz_convert_batch place = {.slab = slab,
+                                    .formats = j->formats_at,
+                                    .format_count = j->count,
+                                    .format_table = j->formats,
+                                    .entries = j->entries,
+                                    .table = j->table_at,
+                                    .count = j->count,
+                                    .into = into,
+                                    .mask = flags};
+    assert_int_equal(tz_unpredict_launch(&undo, 0, &err), TZ_OK);
+    assert_int_equal(tz_convert_launch(&place, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, raster, into, 0, j->raster_size, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, mask, flags, 0, j->mask_size, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
@@ -54,13 +54,13 @@ static void run_in_c(const convert_job *j, uint8_t *raster, uint8_t *mask)
     uint8_t *slab = malloc(j->slab_size);
     memcpy(slab, j->slab, j->slab_size);
     for (uint64_t group = 0; group < j->undo_count; group++) {
-        for (uint32_t item = 0; item < TZ_GROUP_ITEMS; item++)
-            tz_undo_item(slab, j->undo_at, group, item);
+        for (uint32_t item = 0; item < TZ_WORK_GROUP_ITEMS; item++)
+            tz_unpredict_work_item(slab, j->undo_at, group, item);
     }
     for (uint64_t group = 0; group < j->count; group++) {
-        for (uint32_t item = 0; item < TZ_GROUP_ITEMS; item++)
-            tz_place_item(slab, raster, mask, j->formats_at, j->table_at, group, item,
-                          TZ_GROUP_ITEMS);
+        for (uint32_t item = 0; item < TZ_WORK_GROUP_ITEMS; item++)
+            tz_convert_work_item(slab, raster, mask, j->formats_at, j->table_at, group, item,
+                                 TZ_WORK_GROUP_ITEMS);
     }
     free(slab);
 }
@@ -122,7 +122,7 @@ static void copies(void **state)
             p->row.swap = false;
             p->how.from = p->how.to = p->row.dtype;
             p->rows = 1 + convert_below(67);
-            p->flags = convert_below(2) ? TZ_PLACE_INTO : 1 + convert_below(3);
+            p->flags = convert_below(2) ? TZ_CONVERT_INTO : 1 + convert_below(3);
         }
         convert_job_finish(&j, false);
         run_both(&j);
@@ -141,7 +141,7 @@ static void launches_do_not_grow(void **state)
             p->row = convert_row_of(1, 16, 2);
             p->how.from = p->how.to = p->row.dtype;
             p->rows = 1 + convert_below(3);
-            p->flags = TZ_PLACE_INTO;
+            p->flags = TZ_CONVERT_INTO;
         }
         convert_job_finish(&j, false);
         if (j.slab_size == 0)
@@ -163,27 +163,27 @@ static void without_doubles(void **state)
     const tz_row_format bytes = convert_row_of(1, 8, 1), reals = convert_row_of(3, 32, 3);
     tz_conversion how = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_INT16};
     tz_device device = {.info.limits.fp64 = true};
-    tz_place_format format = tz_place_format_make(&bytes, &how);
-    assert_true(tz_device_places(&device, &format));
+    tz_convert_format format = tz_convert_format_make(&bytes, &how);
+    assert_true(tz_device_converts(&device, &format));
     device.info.limits.fp64 = false;
-    assert_true(tz_device_places(&device, &format));
+    assert_true(tz_device_converts(&device, &format));
     how.nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = 3};
-    format = tz_place_format_make(&bytes, &how);
-    assert_true(tz_device_places(&device, &format));
+    format = tz_convert_format_make(&bytes, &how);
+    assert_true(tz_device_converts(&device, &format));
     how.nodata.kind = TZ_NODATA_FLOAT;
-    format = tz_place_format_make(&bytes, &how);
-    assert_false(tz_device_places(&device, &format));
+    format = tz_convert_format_make(&bytes, &how);
+    assert_false(tz_device_converts(&device, &format));
     how = (tz_conversion){.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_FLOAT32};
-    format = tz_place_format_make(&bytes, &how);
-    assert_false(tz_device_places(&device, &format));
+    format = tz_convert_format_make(&bytes, &how);
+    assert_false(tz_device_converts(&device, &format));
     how.from = TZ_DTYPE_FLOAT32;
-    format = tz_place_format_make(&reals, &how);
-    assert_true(tz_device_places(&device, &format));
+    format = tz_convert_format_make(&reals, &how);
+    assert_true(tz_device_converts(&device, &format));
     how.scaled = true;
-    format = tz_place_format_make(&reals, &how);
-    assert_false(tz_device_places(&device, &format));
-    format = tz_place_format_copy(12);
-    assert_true(tz_device_places(&device, &format));
+    format = tz_convert_format_make(&reals, &how);
+    assert_false(tz_device_converts(&device, &format));
+    format = tz_convert_format_copy(12);
+    assert_true(tz_device_converts(&device, &format));
 }
 
 int main(void)

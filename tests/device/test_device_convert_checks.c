@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Entries of place.h that would make kernels read or write where they must not are refused before a
- * launch. */
+ * Entries of convert_launch.h that would make kernels read or write where they must not are refused
+ * before a launch. */
 #include <string.h>
 
 #include "device/device.h"
-#include "device/place.h"
+#include "device/ops/convert_launch.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
 
@@ -17,11 +17,11 @@ static tz_device_memory *send(const uint8_t *bytes, uint64_t size)
     return memory;
 }
 
-static void refuse_undo(tz_device_memory *slab, tz_undo_entry entry, const char *text)
+static void refuse_undo(tz_device_memory *slab, tz_unpredict_entry entry, const char *text)
 {
     tz_error err;
-    const tz_undo_batch batch = {.slab = slab, .entries = &entry, .count = 1};
-    const tz_result result = tz_undo_launch(&batch, 0, &err);
+    const tz_unpredict_batch batch = {.slab = slab, .entries = &entry, .count = 1};
+    const tz_result result = tz_unpredict_launch(&batch, 0, &err);
     assert_int_equal(result, text ? TZ_ERR_ARG : TZ_OK);
     if (text)
         assert_non_null(strstr(err.message, text));
@@ -33,14 +33,14 @@ static void wrong_rows(void **state)
     tz_error err;
     uint8_t zeros[200] = {0};
     tz_device_memory *slab = send(zeros, sizeof zeros);
-    const tz_undo_entry good = {.offset = 40,
-                                .rows = 4,
-                                .row_bytes = 40,
-                                .count = 10,
-                                .stride = 1,
-                                .width = 4,
-                                .predictor = 2};
-    tz_undo_entry entry = good;
+    const tz_unpredict_entry good = {.offset = 40,
+                                     .rows = 4,
+                                     .row_bytes = 40,
+                                     .count = 10,
+                                     .stride = 1,
+                                     .width = 4,
+                                     .predictor = 2};
+    tz_unpredict_entry entry = good;
     refuse_undo(slab, entry, NULL);
     entry.offset = 41;
     refuse_undo(slab, entry, "not within the slab");
@@ -59,47 +59,47 @@ static void wrong_rows(void **state)
     entry.stride = 0;
     refuse_undo(slab, entry, "such a shape");
     entry = good;
-    entry.rows = TZ_UNDO_ROWS + 1;
+    entry.rows = TZ_UNPREDICT_MAX_ROWS + 1;
     entry.row_bytes = 0;
     entry.count = 0;
     refuse_undo(slab, entry, "such a shape");
-    const tz_undo_batch far = {.slab = slab, .entries = &good, .table = 168, .count = 1};
-    assert_int_equal(tz_undo_launch(&far, 0, &err), TZ_ERR_ARG);
+    const tz_unpredict_batch far = {.slab = slab, .entries = &good, .table = 168, .count = 1};
+    assert_int_equal(tz_unpredict_launch(&far, 0, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(slab);
 }
 
 /* Ten by ten pixels of two bytes, from 224 bytes on, to a raster and a mask of just that size. */
-static const tz_place_entry good_entry = {.from = 224,
-                                          .from_row = 20,
-                                          .step = 1,
-                                          .rows = 10,
-                                          .columns = 10,
-                                          .flags = TZ_PLACE_INTO | TZ_PLACE_MASK,
-                                          .into = 0,
-                                          .into_row = 20,
-                                          .into_column = 2,
-                                          .mask_row = 10,
-                                          .mask_column = 1,
-                                          .status = TZ_NONE};
+static const tz_convert_entry good_entry = {.from = 224,
+                                            .from_row = 20,
+                                            .step = 1,
+                                            .rows = 10,
+                                            .columns = 10,
+                                            .flags = TZ_CONVERT_INTO | TZ_CONVERT_MASK,
+                                            .into = 0,
+                                            .into_row = 20,
+                                            .into_column = 2,
+                                            .mask_row = 10,
+                                            .mask_column = 1,
+                                            .status = TZ_NONE};
 
 typedef struct trial {
     tz_device_memory *slab, *raster, *mask;
-    tz_place_format format;
+    tz_convert_format format;
 } trial;
 
-static void refuse_place(const trial *t, tz_place_entry entry, const char *text)
+static void refuse_place(const trial *t, tz_convert_entry entry, const char *text)
 {
     tz_error err;
-    const tz_place_batch batch = {.slab = t->slab,
-                                  .format_count = 1,
-                                  .format_table = &t->format,
-                                  .entries = &entry,
-                                  .table = 128,
-                                  .count = 1,
-                                  .into = t->raster,
-                                  .mask = t->mask};
-    const tz_result result = tz_place_launch(&batch, 0, &err);
+    const tz_convert_batch batch = {.slab = t->slab,
+                                    .format_count = 1,
+                                    .format_table = &t->format,
+                                    .entries = &entry,
+                                    .table = 128,
+                                    .count = 1,
+                                    .into = t->raster,
+                                    .mask = t->mask};
+    const tz_result result = tz_convert_launch(&batch, 0, &err);
     assert_int_equal(result, text ? TZ_ERR_ARG : TZ_OK);
     if (text)
         assert_non_null(strstr(err.message, text));
@@ -107,7 +107,7 @@ static void refuse_place(const trial *t, tz_place_entry entry, const char *text)
 
 static void wrong_targets(const trial *t)
 {
-    tz_place_entry entry = good_entry;
+    tz_convert_entry entry = good_entry;
     entry.into = 1;
     refuse_place(t, entry, "not within the raster");
     entry.into = -1;
@@ -120,12 +120,12 @@ static void wrong_targets(const trial *t)
     entry = good_entry;
     entry.into_column = INT64_MIN;
     refuse_place(t, entry, "not within the raster");
-    entry.flags = TZ_PLACE_MASK;
+    entry.flags = TZ_CONVERT_MASK;
     refuse_place(t, entry, NULL);
     entry = good_entry;
     entry.mask = 1;
     refuse_place(t, entry, "not within the mask");
-    entry.flags = TZ_PLACE_INTO;
+    entry.flags = TZ_CONVERT_INTO;
     refuse_place(t, entry, NULL);
     trial none = *t;
     none.mask = NULL;
@@ -143,9 +143,9 @@ static void wrong_places(void **state)
         .dtype = TZ_DTYPE_UINT16, .bits = 16, .sample_format = 1, .samples = 1, .predictor = 1};
     const tz_conversion how = {.from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_UINT16};
     trial t = {send(zeros, 424), send(zeros, 200), send(zeros, 100),
-               tz_place_format_make(&words, &how)};
+               tz_convert_format_make(&words, &how)};
     refuse_place(&t, good_entry, NULL);
-    tz_place_entry entry = good_entry;
+    tz_convert_entry entry = good_entry;
     entry.from = 225;
     refuse_place(&t, entry, "not within the slab");
     entry.from = UINT64_MAX;

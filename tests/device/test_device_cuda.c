@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "device/cost.h"
-#include "device/cuda_parts.h"
+#include "device/cuda/cuda_internal.h"
 #include "device/device.h"
 #include "device/kernel_list.h"
 #include "fakes/cuda/cuda_calls.h"
@@ -113,7 +113,7 @@ static void test_description(void **state)
     assert_int_equal(info->limits.max_allocation, (uint64_t)4 << 30);
     assert_int_equal(info->limits.alignment, 256);
     assert_true(info->limits.compute_units > 0 && info->limits.local_memory >= 48 << 10);
-    assert_true(info->limits.max_group >= TZ_GROUP_ITEMS);
+    assert_true(info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
     assert_int_equal(info->work, 2 * TZ_DEVICE_REDUCE - 1);
     close_checked(device);
 }
@@ -293,11 +293,11 @@ static void test_the_next_image_is_tried(void **state)
         cuda_fake_reset(control);
         control->version = 12040;
         control->fatbin_code = codes[i];
-        assert_int_equal(load(&code_image, &tz_kernel_image_tiles, &err), TZ_OK);
+        assert_int_equal(load(&code_image, &tz_kernel_image_convert, &err), TZ_OK);
         assert_int_equal(count_steps("cuModuleLoadDataEx"), 2);
     }
     cuda_fake_reset(control);
-    assert_int_equal(load(&no_image, &tz_kernel_image_tiles, &err), TZ_OK);
+    assert_int_equal(load(&no_image, &tz_kernel_image_convert, &err), TZ_OK);
     assert_int_equal(count_steps("cuModuleLoadDataEx"), 1);
 }
 
@@ -310,7 +310,7 @@ static void test_the_next_image_is_not_tried(void **state)
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         cuda_fake_reset(control);
         control->fatbin_code = codes[i];
-        assert_int_equal(load(&code_image, &tz_kernel_image_tiles, &err),
+        assert_int_equal(load(&code_image, &tz_kernel_image_convert, &err),
                          codes[i] == 2 ? TZ_ERR_NOMEM : TZ_ERR_DEVICE);
         assert_int_equal(count_steps("cuModuleLoadDataEx"), 1);
     }

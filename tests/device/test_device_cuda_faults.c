@@ -6,10 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device/cu_api.h"
+#include "device/cuda/cu_api.h"
 #include "device/device.h"
 #include "device/kernel_list.h"
-#include "device/place.h"
+#include "device/ops/convert_launch.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
@@ -60,17 +60,17 @@ static void fail_next(const char *function, int32_t code)
 
 static tz_result launch_something(tz_device_memory *memory, tz_error *err)
 {
-    static const tz_undo_entry entry = {.offset = 48,
-                                        .rows = 1,
-                                        .row_bytes = 1,
-                                        .count = 1,
-                                        .stride = 1,
-                                        .width = 1,
-                                        .predictor = 2};
-    const tz_undo_batch batch = {.slab = memory, .entries = &entry, .count = 1};
+    static const tz_unpredict_entry entry = {.offset = 48,
+                                             .rows = 1,
+                                             .row_bytes = 1,
+                                             .count = 1,
+                                             .stride = 1,
+                                             .width = 1,
+                                             .predictor = 2};
+    const tz_unpredict_batch batch = {.slab = memory, .entries = &entry, .count = 1};
     tz_result result = tz_device_upload(0, memory, 0, &entry, sizeof entry, err);
     if (result == TZ_OK)
-        result = tz_undo_launch(&batch, 0, err);
+        result = tz_unpredict_launch(&batch, 0, err);
     return result;
 }
 
@@ -90,7 +90,7 @@ static void check_dead(tz_device *device, tz_device_memory *memory, const char *
                                  tz_device_download(0, &byte, memory, 0, 1, &err),
                                  launch_something(memory, &err),
                                  tz_device_record(device, 0, &event, &err),
-                                 tz_device_meet(device, &err),
+                                 tz_device_wait_for_stream(device, &err),
                                  tz_device_free_memory(device, &bytes, &err),
                                  tz_device_sync(device, 1, &err)};
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
@@ -153,8 +153,10 @@ static void test_work_that_fails_later(void **state)
         assert_int_equal(tz_device_alloc_own(device, 100, &memory, &err), TZ_OK);
         const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
                                          {.kind = TZ_ARGUMENT_U64, .value.u64 = 1000}};
-        const tz_launch launch = {
-            .kernel = TZ_KERNEL_UNDO, .groups = 1, .arguments = arguments, .argument_count = 2};
+        const tz_launch launch = {.kernel = TZ_KERNEL_UNPREDICT,
+                                  .work_groups = 1,
+                                  .arguments = arguments,
+                                  .argument_count = 2};
         assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
         assert_int_equal(tz_device_record(device, 0, &event, &err), TZ_OK);
         tz_result result = TZ_OK;
@@ -218,7 +220,7 @@ static tz_result work_on(tz_device *device, tz_error *err)
     if (result == TZ_OK)
         result = tz_device_wrap(device, tz_device_memory_handle(plain), 0, &wrapped, err);
     if (result == TZ_OK)
-        result = tz_device_meet(device, err);
+        result = tz_device_wait_for_stream(device, err);
     if (result == TZ_OK)
         result = tz_device_upload(0, memory, 0, bytes, 100, err);
     if (result == TZ_OK)
@@ -456,8 +458,8 @@ static void *load(void *user)
     tz_device *device = user;
     tz_device_memory *memory = NULL;
     tz_error err;
-    static const uint32_t kernels[] = {TZ_KERNEL_INFLATE_GROUP, TZ_KERNEL_LZW_GROUP,
-                                       TZ_KERNEL_LZ4_GROUP, TZ_KERNEL_PACKBITS_GROUP};
+    static const uint32_t kernels[] = {TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_LZW_WORK_GROUP,
+                                       TZ_KERNEL_LZ4_WORK_GROUP, TZ_KERNEL_PACKBITS_WORK_GROUP};
     static const uint8_t zeros[1 << 16]; /* an empty tile, which no decoder takes */
     void *failed = user;
     if (tz_device_alloc_own(device, sizeof zeros, &memory, &err) != TZ_OK)
@@ -470,7 +472,7 @@ static void *load(void *user)
         goto done;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         const tz_launch launch = {
-            .kernel = kernels[i], .groups = 1, .arguments = arguments, .argument_count = 4};
+            .kernel = kernels[i], .work_groups = 1, .arguments = arguments, .argument_count = 4};
         if (tz_device_launch(device, 1, &launch, &err) != TZ_OK)
             goto done;
     }

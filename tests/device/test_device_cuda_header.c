@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What device/cu_api.h and cu_errors.h declare is what CUDA's own header declares, and the library
- * has all of it. */
+ * What device/cuda/cu_api.h and cu_errors.h declare is what CUDA's own header declares, and the
+ * library has all of it. */
 #ifdef CUDA_TOOLKIT
 #include <cuda.h>
 #include <dlfcn.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
-#include "device/cu_api.h"
-#include "device/cu_errors.h"
+#include "device/cuda/cu_api.h"
+#include "device/cuda/cu_errors.h"
 #include "support/check.h"
 
 #ifndef CUDA_TOOLKIT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuFile as device/cufile.h loads it, with its fake on that of libcuda: what users of it may rely
- * on, and what tests of them will find. */
+ * cuFile as device/nvidia/cufile.h loads it, with its fake on that of libcuda: what users of it may
+ * rely on, and what tests of them will find. */
 #define _GNU_SOURCE /* O_DIRECT */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/cufile.h"
+#include "device/nvidia/cufile.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/check.h"

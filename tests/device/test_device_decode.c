@@ -4,9 +4,9 @@
  * streams; nothing else in the slab changes. One launch decodes, however many tiles there are. */
 #include <string.h>
 
-#include "device/decode.h"
 #include "device/device.h"
 #include "device/device_state.h"
+#include "device/ops/decode.h"
 #include "support/check.h"
 #include "support/codec/decode_in_c.h"
 #include "support/codec/kernel_run.h"
@@ -198,7 +198,7 @@ static layout lay_out(const streams *s, uint16_t compression)
 }
 
 /* The library that is there was given the tiles; devices that are cores have none. */
-static void check_who(const tz_decode_done *done, uint32_t count, uint16_t compression)
+static void check_who(const tz_decode_report *done, uint32_t count, uint16_t compression)
 {
     const bool by_library = count > 0 && test_device->info.type == TZ_DEVICE_GPU &&
                             test_device_nvcomp_decodes(compression);
@@ -213,7 +213,7 @@ static void check_who(const tz_decode_done *done, uint32_t count, uint16_t compr
 static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)
 {
     tz_error err;
-    tz_decode_done done;
+    tz_decode_report done;
     tz_device_memory *slab = NULL;
     uint8_t *out = run_alloc(l->size);
     assert_int_equal(tz_device_alloc(test_device, l->scratch + l->scratch_size, &slab, &err),
@@ -345,7 +345,7 @@ static void zstd(void **state)
 static void refuse(const tz_decode_batch *batch, const char *text)
 {
     tz_error err;
-    tz_decode_done done;
+    tz_decode_report done;
     assert_int_equal(tz_decode_launch(batch, 0, &done, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, text));
 }
@@ -360,7 +360,7 @@ static void wrong_places(void **state)
 {
     (void)state;
     tz_error err;
-    tz_decode_done done;
+    tz_decode_report done;
     uint8_t zeros[100] = {0};
     tz_device_memory *slab = NULL;
     assert_int_equal(tz_device_alloc(test_device, 100, &slab, &err), TZ_OK);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/encode_check.h"
+#include "device/ops/encode_internal.h"
 #include "support/check.h"
 #include "support/device/encode_batch.h"
 #include "support/device/test_device.h"
@@ -207,7 +207,7 @@ static void test_wrong_batches(void **state)
     tz_device_memory *slab = NULL;
     assert_int_equal(tz_device_alloc(test_device, 1000, &slab, &err), TZ_OK);
     const tz_encode_entry right = {
-        .from = 100, .to = 200, .size = 100, .room = 130, .skip = TZ_NONE};
+        .from = 100, .to = 200, .size = 100, .capacity = 130, .skip = TZ_NONE};
     entry = right;
     good = (tz_encode_batch){.compression = 8, .slab = slab, .tiles = &entry, .count = 1};
     good.sizes = 40;
@@ -224,7 +224,7 @@ static void test_wrong_batches(void **state)
     wrong.to = 872;
     refuse_entry(wrong, "room of the tile");
     wrong = right;
-    wrong.room = 124;
+    wrong.capacity = 124;
     refuse_entry(wrong, "more room");
     wrong = right;
     wrong.skip = 997;
@@ -260,18 +260,19 @@ static void test_wrong_rooms(void **state)
     tz_error err;
     tz_device_memory *slab = NULL;
     assert_int_equal(tz_device_alloc(test_device, 1000, &slab, &err), TZ_OK);
-    entry = (tz_encode_entry){.from = 100, .to = 200, .size = 100, .room = 130, .skip = TZ_NONE};
+    entry =
+        (tz_encode_entry){.from = 100, .to = 200, .size = 100, .capacity = 130, .skip = TZ_NONE};
     good = (tz_encode_batch){.compression = 8, .slab = slab, .tiles = &entry, .count = 1};
     good.sizes = 40;
     const tz_compact_batch right = {.tiles = &good,
                                     .to = 400,
-                                    .room = 130 + BATCH_BEFORE + BATCH_AFTER,
+                                    .capacity = 130 + BATCH_BEFORE + BATCH_AFTER,
                                     .places = 48,
                                     .before = BATCH_BEFORE,
                                     .after = BATCH_AFTER};
-    assert_int_equal(tz_compact_room(&right), right.room);
+    assert_int_equal(tz_compact_capacity(&right), right.capacity);
     tz_compact_batch batch = right;
-    batch.room--;
+    batch.capacity--;
     refuse_compact(&batch, "more room");
     batch = right;
     batch.to = 860;
@@ -286,7 +287,7 @@ static void test_wrong_rooms(void **state)
     refuse_compact(&batch, "not within the slab");
     good.compression = 1; /* what is stored as it is needs no view */
     entry = (tz_encode_entry){.from = 100, .size = 100, .skip = TZ_NONE};
-    assert_int_equal(tz_compact_room(&right), 100 + BATCH_BEFORE + BATCH_AFTER);
+    assert_int_equal(tz_compact_capacity(&right), 100 + BATCH_BEFORE + BATCH_AFTER);
     assert_int_equal(tz_encode_check(&good, &err), TZ_OK);
     tz_device_free(slab);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_encode_pictures.h"
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
+#include "device/nvidia/codestream_encode.h"
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/codestream.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
@@ -77,12 +77,12 @@ typedef struct job {
     tz_device *device;
     tz_device_memory *slab;
     uint32_t count;
-    tz_picture pictures[MOST];
+    tz_codestream pictures[MOST];
     uint8_t *samples; /* as in the slab */
     uint8_t *bytes;
     uint64_t sizes[MOST];
-    tz_picture_streams out;
-    tz_picture_encoding how;
+    tz_codestream_output out;
+    tz_codestream_encoding how;
 } job;
 
 static tz_device *open_both(void)
@@ -120,21 +120,21 @@ static void begin_job(job *j, tz_device *device, const kind *is, uint32_t count)
     assert_int_equal(tz_device_alloc(device, MOST * ROOM, &j->slab, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
         fill(j, i, j->samples + (size_t)i * ROOM);
-        j->pictures[i] = (tz_picture){.at = (uint64_t)i * ROOM,
-                                      .width = SIDE,
-                                      .height = SIDE,
-                                      .samples = is->samples,
-                                      .sample_bytes = is->sample_bytes,
-                                      .is_signed = is->is_signed};
+        j->pictures[i] = (tz_codestream){.at = (uint64_t)i * ROOM,
+                                         .width = SIDE,
+                                         .height = SIDE,
+                                         .samples = is->samples,
+                                         .sample_bytes = is->sample_bytes,
+                                         .is_signed = is->is_signed};
     }
-    j->out = (tz_picture_streams){j->bytes, MOST * ROOM, j->sizes};
-    j->how = (tz_picture_encoding){.quality = is->quality,
-                                   .subsampling = {is->subsampling, is->subsampling},
-                                   .to_ycbcr = is->samples == 3,
-                                   .before = BEFORE,
-                                   .after = AFTER,
-                                   .most = ROOM,
-                                   .at_once = TZ_CU_ENCODERS};
+    j->out = (tz_codestream_output){j->bytes, MOST * ROOM, j->sizes};
+    j->how = (tz_codestream_encoding){.quality = is->quality,
+                                      .subsampling = {is->subsampling, is->subsampling},
+                                      .to_ycbcr = is->samples == 3,
+                                      .before = BEFORE,
+                                      .after = AFTER,
+                                      .max_bytes = ROOM,
+                                      .at_once = TZ_CU_CODESTREAM_ENCODERS};
 }
 
 static void end_job(job *j)
@@ -147,16 +147,16 @@ static void end_job(job *j)
 
 static bool find(const job *j)
 {
-    tz_picture_codec codec;
-    return tz_pictures_find(j->device, j->is->compression, true, ROOM, &codec);
+    tz_codestream_codec codec;
+    return tz_device_find_codestream_codec(j->device, j->is->compression, true, ROOM, &codec);
 }
 
 /* Without waiting for the upload. */
 static tz_result run_job(job *j, tz_error *err)
 {
-    const tz_picture_batch batch = {j->is->compression, j->slab, j->pictures, j->count};
+    const tz_codestream_batch batch = {j->is->compression, j->slab, j->pictures, j->count};
     TZ_TRY(tz_device_upload(0, j->slab, 0, j->samples, (uint64_t)MOST * ROOM, err));
-    return tz_pictures_encode(0, &batch, &j->how, &j->out, err);
+    return tz_device_encode_codestreams(0, &batch, &j->how, &j->out, err);
 }
 
 static void check_ok(tz_result result, const tz_error *err)
@@ -246,7 +246,7 @@ static void test_overlap(void **state)
     for (size_t k = 0; k < KINDS; k += 3) {
         tz_device *device = open_both();
         job j;
-        begin_job(&j, device, &kinds[k], 3 * TZ_CU_ENCODERS);
+        begin_job(&j, device, &kinds[k], 3 * TZ_CU_CODESTREAM_ENCODERS);
         assert_true(find(&j));
         cuda->keep_steps = true;
         const size_t first = cuda->step_count;
@@ -257,7 +257,7 @@ static void test_overlap(void **state)
             if (strcmp(cuda->steps[i].call, "cuStreamSynchronize") == 0)
                 break;
         }
-        assert_int_equal(begun, TZ_CU_ENCODERS);
+        assert_int_equal(begun, TZ_CU_CODESTREAM_ENCODERS);
         end_job(&j);
         tz_device_close(device);
     }
@@ -299,19 +299,20 @@ static void test_failures(void **state)
             cuda->fail_function = way == 0 ? kinds[k].call : retrieves[kinds[k].compression != 7];
             cuda->fail_nth = way == 2 ? 0 : 5;
             cuda->fail_code = BAD;
-            j.out.room = way == 2 ? j.sizes[0] + j.sizes[1] + 2 * (BEFORE + AFTER) : MOST * ROOM;
+            j.out.capacity =
+                way == 2 ? j.sizes[0] + j.sizes[1] + 2 * (BEFORE + AFTER) : MOST * ROOM;
             check_ok(run_job(&j, &err), &err);
             const uint32_t good = check_job(&j);
             assert_int_equal(good, way == 2 ? 2 : 19);
         }
-        j.how.most = 10;
+        j.how.max_bytes = 10;
         check_ok(run_job(&j, &err), &err);
         assert_int_equal(check_job(&j), 0);
         j.pictures[3].samples = 2;
         j.pictures[3].sample_bytes = 1;
         j.pictures[3].is_signed = true; /* no library has these */
-        j.how.most = ROOM;
-        j.out.room = MOST * ROOM;
+        j.how.max_bytes = ROOM;
+        j.out.capacity = MOST * ROOM;
         memset(j.bytes, POISON, MOST * ROOM);
         check_ok(run_job(&j, &err), &err);
         assert_int_equal(check_job(&j), 19);
@@ -343,7 +344,7 @@ static void test_every_call_fails(void **state)
             job j;
             cuda_fake_reset(cuda);
             tz_device *device = open_both();
-            begin_job(&j, device, &kinds[some[c % 2]], TZ_CU_ENCODERS + 1);
+            begin_job(&j, device, &kinds[some[c % 2]], TZ_CU_CODESTREAM_ENCODERS + 1);
             cuda->fail_nth = n;
             cuda->fail_code = codes[c / 2];
             if (find(&j) && run_job(&j, &err) == TZ_OK)
@@ -367,16 +368,16 @@ static void test_none(void **state)
     (void)state;
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
-    tz_picture_codec codec;
+    tz_codestream_codec codec;
     tz_error err;
     how.cuda_library = CUDA_FAKE;
     how.nvjpeg_library = how.nvjpeg2k_library = "";
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
-    assert_false(tz_pictures_find(device, 7, true, 1, &codec));
+    assert_false(tz_device_find_codestream_codec(device, 7, true, 1, &codec));
     assert_memory_equal(codec.reason, "nvJPEG: ", 8);
-    assert_false(tz_pictures_find(device, 34712, true, 1, &codec));
+    assert_false(tz_device_find_codestream_codec(device, 34712, true, 1, &codec));
     assert_memory_equal(codec.reason, "nvJPEG2000: ", 12);
-    assert_false(tz_pictures_find(device, 8, true, 1, &codec));
+    assert_false(tz_device_find_codestream_codec(device, 8, true, 1, &codec));
     tz_device_close(device);
 }
 

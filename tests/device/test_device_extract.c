@@ -44,7 +44,7 @@ static void wide_case(extract_case *c)
     c->width = 2000 + extract_below(300);
     c->height = 1 + extract_below(12);
     c->batch.row.width = 1024u << extract_below(2);
-    c->batch.wants_tallies = !c->batch.is_mask;
+    c->batch.wants_stats = !c->batch.is_mask;
     extract_case_strides(c);
     extract_case_lay_out(c);
 }

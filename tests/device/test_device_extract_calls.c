@@ -15,7 +15,7 @@
 static void simple_case(extract_case *c, uint32_t count)
 {
     *c = (extract_case){.width = count, .height = 1, .bands = 1, .planes = 1};
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     b->row = (tz_row_format){.dtype = TZ_DTYPE_UINT16,
                              .bits = 16,
                              .sample_format = 1,
@@ -23,7 +23,7 @@ static void simple_case(extract_case *c, uint32_t count)
                              .predictor = 2,
                              .width = 1};
     b->height = 1;
-    b->wants_empty = b->wants_tallies = true;
+    b->wants_empty = b->wants_stats = true;
     extract_case_strides(c);
     extract_case_lay_out(c);
 }
@@ -54,7 +54,7 @@ static void refuse(const char *text, int64_t tile)
     tz_error err;
     tz_device_counts before, after;
     tz_device_get_counts(test_device, &before, NULL);
-    assert_int_equal(tz_cut_launch(&hostile.batch, 0, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_extract_launch(&hostile.batch, 0, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, text));
     assert_int_equal(err.tile, tile);
     tz_device_get_counts(test_device, &after, NULL);
@@ -65,7 +65,7 @@ static void refuse(const char *text, int64_t tile)
 #define REFUSE(member, value, text, tile)                                                          \
     do {                                                                                           \
         const extract_case good = hostile;                                                         \
-        const tz_cut_tile good_tile = hostile.tiles[2];                                            \
+        const tz_extract_tile good_tile = hostile.tiles[2];                                        \
         hostile.member = (value);                                                                  \
         refuse(text, tile);                                                                        \
         hostile = good;                                                                            \
@@ -129,7 +129,7 @@ static void test_wrong_places(void **state)
     c->height = 16;
     extract_case_strides(c);
     extract_case_lay_out(c);
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     assert_int_equal(tz_device_alloc(test_device, c->rows_size, &b->rows, &err), TZ_OK);
     assert_int_equal(tz_device_alloc(test_device, c->mask_size, &b->mask, &err), TZ_OK);
     assert_int_equal(tz_device_alloc(test_device, c->slab_size, &b->slab, &err), TZ_OK);
@@ -148,14 +148,14 @@ static void test_what_devices_lack(void **state)
     tz_device *cores = NULL;
     tz_error err;
     simple_case(&c, 1);
-    assert_true(tz_device_cuts(test_device, &c.batch));
+    assert_true(tz_device_extracts(test_device, &c.batch));
     test_device->info.limits.fp64 = false;
-    assert_false(tz_device_cuts(test_device, &c.batch));
-    c.batch.wants_tallies = false;
-    assert_true(tz_device_cuts(test_device, &c.batch));
+    assert_false(tz_device_extracts(test_device, &c.batch));
+    c.batch.wants_stats = false;
+    assert_true(tz_device_extracts(test_device, &c.batch));
     test_device->info.limits.fp64 = true;
     assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
-    assert_false(tz_device_cuts(cores, &c.batch));
+    assert_false(tz_device_extracts(cores, &c.batch));
     tz_device_close(cores);
     free(c.tiles);
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cut.h"
 #include "device/device_state.h"
+#include "device/ops/extract.h"
 #include "pixel/pixel.h"
 #include "support/check.h"
 #include "support/device/test_device.h"

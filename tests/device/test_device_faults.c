@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "device/kernel_list.h"
-#include "device/place.h"
+#include "device/ops/convert_launch.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
 #include "support/device/fault_device.h"
@@ -108,11 +108,13 @@ static void test_launches(void **state)
     assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
     const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
                                      {.kind = TZ_ARGUMENT_U64}};
-    tz_launch launch = {
-        .kernel = TZ_KERNEL_UNDO, .groups = 1, .arguments = arguments, .argument_count = 2};
+    tz_launch launch = {.kernel = TZ_KERNEL_UNPREDICT,
+                        .work_groups = 1,
+                        .arguments = arguments,
+                        .argument_count = 2};
     const uint64_t calls = fault_calls();
     assert_int_equal(tz_device_launch(other, 0, &launch, &err), TZ_ERR_ARG); /* not its memory */
-    launch.groups = 0;
+    launch.work_groups = 0;
     assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
     assert_int_equal(fault_calls(), calls);
     tz_device_free(memory);
@@ -169,15 +171,15 @@ static void check_dead(tz_device *device, tz_device_memory *memory, const char *
 
 static tz_result launch_something(tz_device_memory *memory, tz_error *err)
 {
-    static const tz_undo_entry entry = {.offset = 48,
-                                        .rows = 1,
-                                        .row_bytes = 1,
-                                        .count = 1,
-                                        .stride = 1,
-                                        .width = 1,
-                                        .predictor = 2};
-    const tz_undo_batch batch = {.slab = memory, .entries = &entry, .count = 1};
-    return tz_undo_launch(&batch, 0, err);
+    static const tz_unpredict_entry entry = {.offset = 48,
+                                             .rows = 1,
+                                             .row_bytes = 1,
+                                             .count = 1,
+                                             .stride = 1,
+                                             .width = 1,
+                                             .predictor = 2};
+    const tz_unpredict_batch batch = {.slab = memory, .entries = &entry, .count = 1};
+    return tz_unpredict_launch(&batch, 0, err);
 }
 
 static void test_a_failed_device_stays_failed(void **state)
@@ -391,7 +393,7 @@ static void test_threads(void **state)
     tz_device *device = NULL;
     how.pinned_bytes = 1; /* none is kept: each turn has all calls */
     assert_int_equal(tz_device_open(&device, fault_device_id(), &how, &err), TZ_OK);
-    tz_device_keep_timeline(device, true);
+    tz_device_record_timeline(device, true);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, device), 0);
     for (int i = 0; i < THREADS; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What device/cl_api.h and cl_errors.h declare is what the standard's own headers declare. */
+ * What device/opencl/cl_api.h and cl_errors.h declare is what the standard's own headers declare.
+ */
 #define CL_TARGET_OPENCL_VERSION 120
 #if defined(__has_include)
 #if __has_include(<CL/cl.h>)
@@ -10,8 +11,8 @@
 
 #include <stdio.h>
 
-#include "device/cl_api.h"
-#include "device/cl_errors.h"
+#include "device/opencl/cl_api.h"
+#include "device/opencl/cl_errors.h"
 #include "support/check.h"
 
 static void test_constants(void **state)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_jpeg.h"
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
+#include "device/nvidia/nvjpeg_decode.h"
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/codestream.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
@@ -113,9 +113,9 @@ static tz_device *open_with(const char *library)
     return device;
 }
 
-static bool find(tz_device *device, tz_picture_codec *out)
+static bool find(tz_device *device, tz_codestream_codec *out)
 {
-    return tz_pictures_find(device, 7, false, BYTES, out);
+    return tz_device_find_codestream_codec(device, 7, false, BYTES, out);
 }
 
 /* ---- a batch ---- */
@@ -124,7 +124,7 @@ typedef struct job {
     tz_device *device;
     uint32_t queue, count;
     tz_device_memory *slab;
-    tz_picture pictures[MOST];
+    tz_codestream pictures[MOST];
     uint8_t *out;
 } job;
 
@@ -138,23 +138,23 @@ static void begin_job(job *j, tz_device *device, uint32_t count, int kind)
     assert_int_equal(tz_device_alloc(device, MOST * ROOM, &j->slab, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
         const sample_stream *is = &streams[kind < 0 ? i % KINDS : (uint32_t)kind];
-        j->pictures[i] = (tz_picture){.bytes = is->data,
-                                      .size = is->size,
-                                      .at = (uint64_t)i * ROOM,
-                                      .width = SIDE,
-                                      .height = SIDE,
-                                      .samples = (uint8_t)is->format.samples,
-                                      .sample_bytes = 1,
-                                      .to_rgb = is->format.photometric == 6};
+        j->pictures[i] = (tz_codestream){.bytes = is->data,
+                                         .size = is->size,
+                                         .at = (uint64_t)i * ROOM,
+                                         .width = SIDE,
+                                         .height = SIDE,
+                                         .samples = (uint8_t)is->format.samples,
+                                         .sample_bytes = 1,
+                                         .to_rgb = is->format.photometric == 6};
     }
 }
 
 static tz_result run_job(job *j)
 {
-    const tz_picture_batch batch = {
+    const tz_codestream_batch batch = {
         .compression = 7, .slab = j->slab, .pictures = j->pictures, .count = j->count};
     tz_error err;
-    TZ_TRY(tz_pictures_decode(j->queue, &batch, &err));
+    TZ_TRY(tz_device_decode_codestreams(j->queue, &batch, &err));
     TZ_TRY(tz_device_download(j->queue, j->out, j->slab, 0, MOST * ROOM, &err));
     return tz_device_sync(j->device, j->queue, &err);
 }
@@ -171,7 +171,7 @@ static uint32_t check_job(const job *j)
 {
     uint32_t good = 0;
     for (uint32_t i = 0; i < j->count; i++) {
-        const tz_picture *p = &j->pictures[i];
+        const tz_codestream *p = &j->pictures[i];
         const sample_stream *is = &streams[p->samples == 1 ? GREY : p->to_rgb ? YCBCR : RGB];
         if (p->failed)
             continue;
@@ -194,15 +194,16 @@ static uint32_t count_calls(const char *name)
 static void test_find(void **state)
 {
     (void)state;
-    tz_picture_codec is;
+    tz_codestream_codec is;
     tz_device *device = open_with(NVJPEG_FAKE);
     assert_int_equal(control->live, 0); /* nothing before it is wanted */
     assert_true(find(device, &is));
     assert_string_equal(is.name, "nvJPEG 13.2.3");
-    assert_int_equal(is.bytes, (uint64_t)BYTES * TZ_JPEG_BATCH * TZ_JPEG_STATES * TZ_JPEG_SAMPLE);
-    assert_int_equal(control->live, 1 + TZ_JPEG_STATES);
+    assert_int_equal(is.bytes, (uint64_t)BYTES * TZ_CU_JPEG_BATCH * TZ_CU_JPEG_STATES *
+                                   TZ_CU_JPEG_BYTES_PER_SAMPLE);
+    assert_int_equal(control->live, 1 + TZ_CU_JPEG_STATES);
     assert_true(find(device, &is));
-    assert_int_equal(control->live, 1 + TZ_JPEG_STATES);
+    assert_int_equal(control->live, 1 + TZ_CU_JPEG_STATES);
     tz_device_close(device);
     device = open_with("");
     assert_false(find(device, &is));
@@ -212,7 +213,7 @@ static void test_find(void **state)
 static void test_formats(void **state)
 {
     (void)state;
-    tz_picture_codec is;
+    tz_codestream_codec is;
     job j;
     tz_device *device = open_with(NVJPEG_FAKE);
     assert_true(find(device, &is));
@@ -230,7 +231,7 @@ static void test_formats(void **state)
 static void test_old_release(void **state)
 {
     (void)state;
-    tz_picture_codec is;
+    tz_codestream_codec is;
     job j;
     control->is_old = true;
     tz_device *device = open_with(NVJPEG_FAKE);
@@ -250,12 +251,12 @@ static void test_counts(void **state)
 {
     (void)state;
     static const uint32_t counts[] = {1, 2, 64, 65, 128, 129, 200};
-    tz_picture_codec is;
+    tz_codestream_codec is;
     tz_device *device = open_with(NVJPEG_FAKE);
     assert_true(find(device, &is));
     cuda->keep_steps = true;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        const uint32_t batches = (counts[i] + TZ_JPEG_BATCH - 1) / TZ_JPEG_BATCH;
+        const uint32_t batches = (counts[i] + TZ_CU_JPEG_BATCH - 1) / TZ_CU_JPEG_BATCH;
         job j;
         begin_job(&j, device, counts[i], GREY);
         const uint32_t before = count_calls("nvjpegDecodeBatched");
@@ -264,7 +265,7 @@ static void test_counts(void **state)
         assert_int_equal(check_job(&j), counts[i]);
         assert_int_equal(count_calls("nvjpegDecodeBatched") - before, batches);
         const uint32_t again = count_calls("cuStreamSynchronize") - waits;
-        assert_true(again <= 1 + (batches > TZ_JPEG_STATES ? batches - TZ_JPEG_STATES : 0));
+        assert_true(again <= 1 + (batches > TZ_CU_JPEG_STATES ? batches - TZ_CU_JPEG_STATES : 0));
         end_job(&j);
     }
     assert_int_equal(count_calls("nvjpegJpegStateCreate"), 0);
@@ -276,7 +277,7 @@ static void test_counts(void **state)
 static void test_misfits(void **state)
 {
     (void)state;
-    tz_picture_codec is;
+    tz_codestream_codec is;
     job j;
     tz_device *device = open_with(NVJPEG_FAKE);
     assert_true(find(device, &is));
@@ -303,7 +304,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     static const char *const functions[] = {"nvjpegDecodeBatched", "nvjpegDecodeBatchedInitialize"};
-    tz_picture_codec is;
+    tz_codestream_codec is;
     for (size_t f = 0; f < 2; f++) {
         job j;
         tz_device *device = open_with(NVJPEG_FAKE);
@@ -313,7 +314,7 @@ static void test_refusals(void **state)
         cuda->fail_nth = 1;
         cuda->fail_code = BAD_JPEG;
         assert_int_equal(run_job(&j), TZ_OK);
-        assert_int_equal(check_job(&j), 100 - TZ_JPEG_BATCH);
+        assert_int_equal(check_job(&j), 100 - TZ_CU_JPEG_BATCH);
         assert_true(j.pictures[0].failed);
         assert_int_equal(run_job(&j), TZ_OK);
         assert_int_equal(check_job(&j), 100);
@@ -336,7 +337,7 @@ static void test_it_misbehaves(void **state)
     (void)state;
     static const int32_t codes[] = {EXECUTION_FAILED, ARCH_MISMATCH, INTERNAL_ERROR};
     static const char *const functions[] = {"nvjpegDecodeBatched", "nvjpegDecodeBatchedInitialize"};
-    tz_picture_codec is;
+    tz_codestream_codec is;
     for (size_t c = 0; c < 6; c++) {
         job j;
         tz_device *device = open_with(NVJPEG_FAKE);
@@ -344,7 +345,7 @@ static void test_it_misbehaves(void **state)
         begin_job(&j, device, 100, GREY);
         fail_at(functions[c % 2], 2, codes[c / 2]);
         assert_int_equal(run_job(&j), TZ_OK);
-        assert_int_equal(check_job(&j), TZ_JPEG_BATCH);
+        assert_int_equal(check_job(&j), TZ_CU_JPEG_BATCH);
         assert_false(find(device, &is));
         assert_non_null(strstr(is.reason, "nvJPEG: nvjpegDecodeBatched"));
         cuda->keep_steps = true;
@@ -361,7 +362,7 @@ static void test_it_misbehaves(void **state)
 static void test_the_device_fails(void **state)
 {
     (void)state;
-    tz_picture_codec is;
+    tz_codestream_codec is;
     job j;
     tz_device *device = open_with(NVJPEG_FAKE);
     assert_true(find(device, &is));
@@ -378,7 +379,7 @@ static void test_trial(void **state)
 {
     (void)state;
     static const int32_t codes[] = {BAD_JPEG, EXECUTION_FAILED, ARCH_MISMATCH};
-    tz_picture_codec is;
+    tz_codestream_codec is;
     for (size_t c = 0; c < 3; c++) {
         tz_device *device = open_with(NVJPEG_FAKE);
         fail_at("nvjpegDecodeBatched", 1, codes[c]);
@@ -395,7 +396,7 @@ static void test_trial(void **state)
 static void test_chroma_that_is_repeated(void **state)
 {
     (void)state;
-    tz_picture_codec is;
+    tz_codestream_codec is;
     job j;
     control->repeats = true;
     tz_device *device = open_with(NVJPEG_FAKE);
@@ -416,7 +417,7 @@ static void test_every_call_fails(void **state)
     static const int32_t codes[] = {2, EXECUTION_FAILED, 700};
     for (size_t c = 0; c < sizeof codes / sizeof codes[0]; c++) {
         for (uint64_t n = 1;; n++) {
-            tz_picture_codec is;
+            tz_codestream_codec is;
             job j;
             cuda_fake_reset(cuda);
             tz_device *device = open_with(NVJPEG_FAKE);
@@ -455,7 +456,7 @@ static void *run_many(void *state)
 static void test_threads(void **state)
 {
     (void)state;
-    tz_picture_codec is;
+    tz_codestream_codec is;
     job jobs[2];
     pthread_t threads[2];
     tz_device *device = open_with(NVJPEG_FAKE);

@@ -115,9 +115,9 @@ static void check_kernel(const struct kernel *k)
         *kind = *kind == TZ_ARGUMENT_MEMORY ? TZ_ARGUMENT_U64 : *kind;
     if (strcmp(found, expected) != 0)
         fail_msg("%s takes %s, and the list says %s", k->function, found, k->kinds);
-    snprintf(group, sizeof group, ")\n.maxntid %u, 1, 1\n", TZ_GROUP_ITEMS);
+    snprintf(group, sizeof group, ")\n.maxntid %u, 1, 1\n", TZ_WORK_GROUP_ITEMS);
     if (strncmp(at, group, strlen(group)) != 0)
-        fail_msg("%s is not compiled for groups of %u", k->function, TZ_GROUP_ITEMS);
+        fail_msg("%s is not compiled for groups of %u", k->function, TZ_WORK_GROUP_ITEMS);
 }
 
 static void kernels_take_what_the_list_says(void **state)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/libraries.h"
+#include "device/nvidia/nvidia_libraries.h"
 #include "support/check.h"
 
 static void test_found(void **state)
@@ -17,10 +17,10 @@ static void test_found(void **state)
     how.cufile_library = paths[1];
     how.nvjpeg2k_library = paths[2];
     how.nvjpeg_library = paths[3];
-    tz_library_info found[TZ_LIBRARY_COUNT];
+    tz_library_info found[TZ_NVIDIA_LIBRARY_COUNT];
     memset(found, 0, sizeof found);
-    tz_libraries_find(found, &how);
-    for (size_t i = 0; i < TZ_LIBRARY_COUNT; i++) {
+    tz_nvidia_libraries_find(found, &how);
+    for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++) {
         assert_true(found[i].loaded);
         assert_string_equal(found[i].name, names[i]);
         assert_string_equal(found[i].library, paths[i]);
@@ -42,12 +42,12 @@ static void test_not_found(void **state)
     how.nvjpeg_library = "";
     setenv("TERRAZZO_NVCOMP_LIBRARY", NVCOMP_FAKE_6, 1); /* not heeded */
     setenv("TERRAZZO_NVJPEG_LIBRARY", NVJPEG_FAKE, 1);
-    tz_library_info found[TZ_LIBRARY_COUNT];
+    tz_library_info found[TZ_NVIDIA_LIBRARY_COUNT];
     memset(found, 0, sizeof found);
-    tz_libraries_find(found, &how);
+    tz_nvidia_libraries_find(found, &how);
     static const char *const reasons[] = {"7.0.0 is not known here", "it lacks cuFileGetVersion",
                                           "No such file", "it is not to be used"};
-    for (size_t i = 0; i < TZ_LIBRARY_COUNT; i++) {
+    for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++) {
         assert_false(found[i].loaded);
         assert_string_equal(found[i].codecs, "");
         if (!strstr(found[i].reason, reasons[i]))
@@ -62,13 +62,13 @@ static void test_environment(void **state)
 {
     (void)state;
     const tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    tz_library_info found[TZ_LIBRARY_COUNT];
+    tz_library_info found[TZ_NVIDIA_LIBRARY_COUNT];
     memset(found, 0, sizeof found);
     setenv("TERRAZZO_NVCOMP_LIBRARY", NVCOMP_FAKE_5, 1);
     setenv("TERRAZZO_CUFILE_LIBRARY", CUFILE_FAKE, 1);
     setenv("TERRAZZO_NVJPEG2K_LIBRARY", "/nowhere/libnvjpeg2k.so.0", 1);
     setenv("TERRAZZO_NVJPEG_LIBRARY", "", 1);
-    tz_libraries_find(found, &how);
+    tz_nvidia_libraries_find(found, &how);
     assert_true(found[0].loaded && found[1].loaded);
     assert_string_equal(found[0].version, "5.3.0");
     assert_string_equal(found[1].library, CUFILE_FAKE);

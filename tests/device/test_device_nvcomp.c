@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nvCOMP through device/nvcomp.h, with fakes of three releases on the fake of libcuda. */
+ * nvCOMP through device/nvidia/nvcomp.h, with fakes of three releases on the fake of libcuda. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/nvcomp.h"
+#include "device/nvidia/nvcomp.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "fakes/nvidia/nvcomp_fake.h"
 #include "support/check.h"
@@ -136,7 +136,7 @@ static void set_up(rig *r, const char *library, tz_nvcomp_codec codec, int32_t a
     r->pack.out_sizes = r->unpack.in_sizes = table(r, PACKED_SIZES);
     r->pack.statuses = table(r, PACKED_STATUSES);
     r->unpack.out = table(r, BACK);
-    r->unpack.room = table(r, ROOM);
+    r->unpack.capacity = table(r, ROOM);
     r->unpack.out_sizes = table(r, SIZES);
     r->unpack.statuses = table(r, STATUSES);
     r->pack.temp = r->unpack.temp = r->temp;

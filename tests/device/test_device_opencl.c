@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "device/kernel_list.h"
-#include "device/opencl.h"
+#include "device/opencl/opencl_internal.h"
 #include "fakes/opencl/opencl_fake.h"
 #include "support/check.h"
 #include "support/device/caller_device.h"
@@ -217,12 +217,14 @@ static void test_a_launch_is_no_longer_than_opencl_counts(void **state)
     assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
     const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
                                      {.kind = TZ_ARGUMENT_U64}};
-    tz_launch launch = {
-        .kernel = TZ_KERNEL_UNDO, .groups = INT32_MAX, .arguments = arguments, .argument_count = 2};
+    tz_launch launch = {.kernel = TZ_KERNEL_UNPREDICT,
+                        .work_groups = INT32_MAX,
+                        .arguments = arguments,
+                        .argument_count = 2};
     assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
-    launch.groups++;
+    launch.work_groups++;
     assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_ERR_LIMIT);
-    assert_int_equal(err.found, launch.groups);
+    assert_int_equal(err.found, launch.work_groups);
     tz_device_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }

@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "device/device_state.h"
-#include "device/reduce.h"
+#include "device/ops/overview.h"
 #include "pixel/pixel.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
@@ -304,12 +304,12 @@ static void reduce_on_device(const tz_overview_params *how, const twin pixels[2]
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    tz_reducer *reducer = NULL;
+    tz_overview_builder *reducer = NULL;
     const uint32_t most = below(2) ? how->to_height : 1 + below(how->to_height);
     const uint64_t offset = 64 * below(3);
-    const uint64_t bytes = tz_reducer_bytes(how, most);
+    const uint64_t bytes = tz_overview_builder_bytes(how, most);
     assert_int_equal(tz_device_alloc(test_device, offset + bytes, &memory, &err), TZ_OK);
-    assert_int_equal(tz_reducer_make(&reducer, how, most, memory, offset, &err), TZ_OK);
+    assert_int_equal(tz_overview_builder_make(&reducer, how, most, memory, offset, &err), TZ_OK);
     for (uint32_t row = 0, rows; row < how->to_height; row += rows) {
         rows = below(3) ? most : 1 + below(most);
         rows = rows < how->to_height - row ? rows : how->to_height - row;
@@ -319,11 +319,12 @@ static void reduce_on_device(const tz_overview_params *how, const twin pixels[2]
         tz_buffer new_mask = {0};
         if (to_mask)
             new_mask = rows_of(&to_mask->device, row, rows);
-        if (tz_reducer_run(reducer, &from, row, rows, &new_pixels, &new_mask, 0, &err) != TZ_OK)
+        if (tz_overview_builder_run(reducer, &from, row, rows, &new_pixels, &new_mask, 0, &err) !=
+            TZ_OK)
             fail_msg("%s", err.message);
     }
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_reducer_free(reducer);
+    tz_overview_builder_free(reducer);
     tz_device_free(memory);
 }
 
@@ -398,7 +399,7 @@ static void compare_some(tz_resampling method, uint32_t rounds)
         if (tz_resampling_unsupported(method, dtype, false))
             continue;
         const scene s = random_scene(method, dtype);
-        if (!tz_device_reduces(test_device, &s.how))
+        if (!tz_device_makes_overviews(test_device, &s.how))
             continue;
         test_device->info.type = i / TZ_DTYPE_COMPLEX_FLOAT64 % 2 ? TZ_DEVICE_GPU : TZ_DEVICE_CPU;
         compare(&s);

@@ -6,7 +6,7 @@
 
 #include "device/device.h"
 #include "device/device_state.h"
-#include "device/reduce.h"
+#include "device/ops/overview.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
@@ -29,7 +29,7 @@ static tz_overview_params plain(tz_resampling method, tz_dtype dtype)
 typedef struct bench {
     tz_overview_params how;
     tz_device_memory *own, *old_rows, *new_rows;
-    tz_reducer *reducer;
+    tz_overview_builder *reducer;
     tz_overview_source from;
     tz_buffer pixels;
     tz_buffer mask;
@@ -63,7 +63,7 @@ static bench make_bench(const tz_overview_params *how)
     tz_error err;
     bench b = {.how = *how};
     const uint64_t bytes = (uint64_t)OLD * OLD * tz_dtype_size(how->dtype);
-    b.own = take(tz_reducer_bytes(how, MOST_ROWS));
+    b.own = take(tz_overview_builder_bytes(how, MOST_ROWS));
     b.old_rows = take(bytes + OLD * OLD);
     b.new_rows = take(bytes + OLD * OLD);
     b.from.parts[1] = (tz_row_range){.pixels = rows_in(b.old_rows, 0, how->dtype, OLD, OLD)};
@@ -71,7 +71,7 @@ static bench make_bench(const tz_overview_params *how)
         b.from.parts[1].mask = rows_in(b.old_rows, bytes, TZ_DTYPE_UINT8, OLD, OLD);
     b.pixels = rows_in(b.new_rows, 0, how->dtype, NEW, MOST_ROWS);
     b.mask = rows_in(b.new_rows, bytes, TZ_DTYPE_UINT8, NEW, MOST_ROWS);
-    assert_int_equal(tz_reducer_make(&b.reducer, how, MOST_ROWS, b.own, 0, &err), TZ_OK);
+    assert_int_equal(tz_overview_builder_make(&b.reducer, how, MOST_ROWS, b.own, 0, &err), TZ_OK);
     return b;
 }
 
@@ -79,7 +79,7 @@ static void end_bench(bench *b)
 {
     tz_error err;
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_reducer_free(b->reducer);
+    tz_overview_builder_free(b->reducer);
     tz_device_free(b->own);
     tz_device_free(b->old_rows);
     tz_device_free(b->new_rows);
@@ -87,7 +87,7 @@ static void end_bench(bench *b)
 
 static tz_result run(const bench *b, uint32_t first, uint32_t rows, tz_error *err)
 {
-    return tz_reducer_run(b->reducer, &b->from, first, rows, &b->pixels, &b->mask, 0, err);
+    return tz_overview_builder_run(b->reducer, &b->from, first, rows, &b->pixels, &b->mask, 0, err);
 }
 
 /* ---- how many ---- */
@@ -127,7 +127,7 @@ static void test_no_rows_are_nothing_to_do(void **state)
     assert_int_equal(run(&b, NEW, 0, &err), TZ_OK);
     tz_device_get_counts(test_device, NULL, &wave);
     assert_int_equal(wave.launches + wave.uploads + wave.syncs, 0);
-    tz_reducer_free(NULL);
+    tz_overview_builder_free(NULL);
     end_bench(&b);
 }
 
@@ -227,8 +227,9 @@ static void refuse_make(const tz_overview_params *how, uint32_t rows, tz_device_
                         uint64_t offset, const char *text)
 {
     tz_error err;
-    tz_reducer *reducer = NULL;
-    assert_int_equal(tz_reducer_make(&reducer, how, rows, memory, offset, &err), TZ_ERR_ARG);
+    tz_overview_builder *reducer = NULL;
+    assert_int_equal(tz_overview_builder_make(&reducer, how, rows, memory, offset, &err),
+                     TZ_ERR_ARG);
     assert_non_null(strstr(err.message, text));
     assert_null(reducer);
 }
@@ -237,7 +238,7 @@ static void test_wrong_reducers(void **state)
 {
     (void)state;
     const tz_overview_params good = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
-    const uint64_t bytes = tz_reducer_bytes(&good, 4);
+    const uint64_t bytes = tz_overview_builder_bytes(&good, 4);
     tz_device_memory *memory = take(bytes + 64);
     refuse_make(&good, 0, memory, 0, "no rows");
     refuse_make(&good, 4, memory, 32, "64");
@@ -275,12 +276,12 @@ static void test_without_doubles(void **state)
     for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_COMPLEX_FLOAT64; dtype++) {
             const tz_overview_params how = plain((tz_resampling)method, (tz_dtype)dtype);
-            count += tz_device_reduces(test_device, &how);
+            count += tz_device_makes_overviews(test_device, &how);
         }
     }
     tz_overview_params odd = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8);
     odd.from_width--;
-    assert_false(tz_device_reduces(test_device, &odd));
+    assert_false(tz_device_makes_overviews(test_device, &odd));
     test_device->info.limits.fp64 = true;
     assert_int_equal(count, TZ_DTYPE_COMPLEX_FLOAT64 + 3);
 }
@@ -292,7 +293,7 @@ static void test_the_cores_are_no_device(void **state)
     tz_device *cores = NULL;
     const tz_overview_params how = plain(TZ_RESAMPLE_NEAREST, TZ_DTYPE_UINT8);
     assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
-    assert_false(tz_device_reduces(cores, &how));
+    assert_false(tz_device_makes_overviews(cores, &how));
     tz_device_close(cores);
 }
 
@@ -300,20 +301,21 @@ static void test_the_cores_are_no_device(void **state)
 static tz_result try_all(bench *b, uint64_t n, bool *failed)
 {
     tz_error err;
-    tz_reducer *reducer = NULL;
+    tz_overview_builder *reducer = NULL;
     alloc_hook_install();
     alloc_hook_fail_at(n, false);
-    tz_result result = tz_reducer_make(&reducer, &b->how, MOST_ROWS, b->own, 0, &err);
+    tz_result result = tz_overview_builder_make(&reducer, &b->how, MOST_ROWS, b->own, 0, &err);
     for (uint32_t i = 0; i < 3 && result == TZ_OK; i++)
-        result = tz_reducer_run(reducer, &b->from, i, MOST_ROWS, &b->pixels, &b->mask, 0, &err);
+        result =
+            tz_overview_builder_run(reducer, &b->from, i, MOST_ROWS, &b->pixels, &b->mask, 0, &err);
     assert_int_equal(tz_device_sync(test_device, 0, NULL), TZ_OK);
-    tz_reducer_free(reducer);
+    tz_overview_builder_free(reducer);
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
     *failed = stats.failures > 0;
     assert_int_equal(stats.live_bytes, 0);
     assert_true((uint64_t)stats.peak_bytes <=
-                tz_reducer_host_bytes(&b->how, MOST_ROWS) + 64 * stats.allocations);
+                tz_overview_builder_host_bytes(&b->how, MOST_ROWS) + 64 * stats.allocations);
     return result;
 }
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_parts.h"
+#include "device/cuda/cuda_internal.h"
 #include "device/device.h"
+#include "device/device_codestreams.h"
 #include "device/device_state.h"
-#include "device/pictures.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
 #include "support/raster_variants.h"
@@ -87,8 +87,8 @@ static void nvcomp_decodes(void **state)
         const char *name;
     } codecs[] = {{8, "Deflate"}, {50000, "ZSTD"}, {50004, "LZ4"}};
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
-        tz_chunk_decoder is;
-        const bool works = tz_device_find_decoder(test_device, codecs[i].compression, &is);
+        tz_vendor_decoder is;
+        const bool works = tz_device_find_vendor_decoder(test_device, codecs[i].compression, &is);
         if (!works && !is.reason[0])
             skip_without("nvCOMP");
         if (!works)
@@ -109,8 +109,8 @@ static void pictures_are_decoded(void **state)
     } codecs[] = {{7, "nvJPEG"}, {34712, "nvJPEG2000"}};
     const tz_cu_state *s = test_device->state;
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
-        tz_picture_codec is;
-        if (!tz_pictures_find(test_device, codecs[i].compression, false, 1, &is)) {
+        tz_codestream_codec is;
+        if (!tz_device_find_codestream_codec(test_device, codecs[i].compression, false, 1, &is)) {
             const char *path = i ? s->j2k.nvjpeg2k.path : s->jpeg.nvjpeg.path;
             if (getenv(i ? "TERRAZZO_TEST_NVJPEG2K" : "TERRAZZO_TEST_NVJPEG"))
                 fail_msg("%s: %s", path, is.reason);
@@ -173,10 +173,10 @@ static void jpeg_is_as_by_the_cpu(void **state)
 {
     (void)state;
     enum { MOST = 16 };
-    tz_picture_codec is;
+    tz_codestream_codec is;
     tz_file *file = NULL;
     tz_error err;
-    if (!tz_pictures_find(test_device, 7, false, SAMPLES, &is))
+    if (!tz_device_find_codestream_codec(test_device, 7, false, SAMPLES, &is))
         skip_without("nvJPEG");
     tz_memory bytes = coloured_file();
     assert_int_equal(tz_open_memory(&file, bytes.data, bytes.size, NULL, &err), TZ_OK);

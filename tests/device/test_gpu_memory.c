@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/cost.h"
-#include "device/cuda_parts.h"
+#include "device/cuda/cuda_internal.h"
 #include "device/device_state.h"
 #include "support/check.h"
 #include "support/device/test_device.h"

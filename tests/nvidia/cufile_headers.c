@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compiled by check_nvidia.py with the header of cuFile: what device/cufile_api.h declares is what
- * the vendor declares. */
-#include "device/cufile_api.h"
+ * Compiled by check_nvidia.py with the header of cuFile: what device/nvidia/cufile_api.h declares
+ * is what the vendor declares. */
+#include "device/nvidia/cufile_api.h"
 
 #include <cufile.h>
 

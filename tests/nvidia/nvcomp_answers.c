@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loads the nvCOMP that is named and prints what it answers through device/nvcomp.h, a line each:
- * the question and the answer, which is numbers or an error. No GPU is needed to ask. */
+ * Loads the nvCOMP that is named and prints what it answers through device/nvidia/nvcomp.h, a line
+ * each: the question and the answer, which is numbers or an error. No GPU is needed to ask. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/nvcomp.h"
+#include "device/nvidia/nvcomp.h"
 
 static tz_error failed;
 static const tz_context ctx = {.err = &failed, .ifd = -1};
@@ -120,7 +120,7 @@ static void ask_calls(tz_nvcomp_codec codec, bool compress)
                                    .in = at,
                                    .in_sizes = at + 64,
                                    .out = at + 128,
-                                   .room = at + 192,
+                                   .capacity = at + 192,
                                    .out_sizes = at + 256,
                                    .statuses = at + 320,
                                    .temp = at + 384,

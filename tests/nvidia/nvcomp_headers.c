@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compiled by check_nvidia.py with the headers of a release of nvCOMP: what device/nvcomp_api.h
- * declares is what the vendor declares. */
-#include "device/nvcomp_api.h"
+ * Compiled by check_nvidia.py with the headers of a release of nvCOMP: what
+ * device/nvidia/nvcomp_api.h declares is what the vendor declares. */
+#include "device/nvidia/nvcomp_api.h"
 
 #include <nvcomp.h>
 #include <nvcomp/deflate.h>

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cufile.h"
-#include "device/nvjpeg.h"
-#include "device/nvjpeg2k.h"
+#include "device/nvidia/cufile.h"
+#include "device/nvidia/nvjpeg.h"
+#include "device/nvidia/nvjpeg2k.h"
 #include "support/tile_file.h"
 
 static void print_library(const char *path, uint32_t major, uint32_t minor, uint32_t patch)

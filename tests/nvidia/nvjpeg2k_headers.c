@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compiled by check_nvidia.py with the header of nvJPEG2000: what device/nvjpeg2k_api.h declares is
- * what the vendor declares. */
-#include "device/nvjpeg2k_api.h"
+ * Compiled by check_nvidia.py with the header of nvJPEG2000: what device/nvidia/nvjpeg2k_api.h
+ * declares is what the vendor declares. */
+#include "device/nvidia/nvjpeg2k_api.h"
 
 #include <nvjpeg2k.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compiled by check_nvidia.py with the header of nvJPEG: what device/nvjpeg_api.h declares is what
- * the vendor declares. */
-#include "device/nvjpeg_api.h"
+ * Compiled by check_nvidia.py with the header of nvJPEG: what device/nvidia/nvjpeg_api.h declares
+ * is what the vendor declares. */
+#include "device/nvidia/nvjpeg_api.h"
 
 #include <nvjpeg.h>
 

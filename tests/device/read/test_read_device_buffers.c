@@ -54,10 +54,10 @@ static void refuse(const tz_item *item, tz_device *device, const char *text)
     size_t steps;
     uint64_t lost;
     how.device = device;
-    tz_device_keep_timeline(test_device, true);
+    tz_device_record_timeline(test_device, true);
     assert_int_equal(tz_read(item, &how, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_plan_read(item, 1, &how, NULL, NULL), TZ_ERR_ARG);
-    tz_device_keep_timeline(test_device, false);
+    tz_device_record_timeline(test_device, false);
     (void)tz_device_timeline(test_device, &steps, &lost);
     assert_int_equal(steps, 0);
     if (!strstr(err.message, text))
@@ -541,12 +541,12 @@ static void memory_of_the_host_is_planned(void **state)
         uint64_t pinned = 0, lost;
         size_t count;
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK); /* programs are kept */
-        tz_device_keep_timeline(device, true);
+        tz_device_record_timeline(device, true);
         alloc_hook_install();
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
-        tz_device_keep_timeline(device, false);
+        tz_device_record_timeline(device, false);
         const tz_device_step *steps = tz_device_timeline(device, &count, &lost);
         for (size_t i = 0; i < count; i++)
             pinned += steps[i].call == TZ_CALL_ALLOC_PINNED ? steps[i].bytes : 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
 #include "support/device/codestream_case.h"
 
 enum { STATES = 8 };
@@ -318,11 +318,11 @@ static void its_memory_is_planned(void **state)
 {
     (void)state;
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
-    tz_picture_codec codec;
+    tz_codestream_codec codec;
     tz_read_options how = with(device);
     codestream_image image = codestream_tiles(STREAM_JP2, 3, 2);
     codestream_image *list = &image;
-    assert_true(tz_pictures_find(device, 34712, false, TILE * TILE, &codec));
+    assert_true(tz_device_find_codestream_codec(device, 34712, false, TILE * TILE, &codec));
     assert_string_equal(codec.name, name);
     tz_report report = codestream_read(&image, &how);
     assert_true(report.device.memory > codec.bytes);

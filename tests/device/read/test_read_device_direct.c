@@ -276,10 +276,10 @@ static void waves_overlap(void **state)
     (void)state;
     const tz_write_options as = direct_tiles(TZ_COMPRESSION_NONE);
     direct_image image = direct_make("file", 8, 4, &as);
-    tz_device_keep_timeline(direct_device, true);
+    tz_device_record_timeline(direct_device, true);
     const tz_report report =
         direct_check(&image, &(direct_read){.device_bytes = 120000, .threads = 1});
-    tz_device_keep_timeline(direct_device, false);
+    tz_device_record_timeline(direct_device, false);
     const size_t waves = (size_t)report.device.waves;
     assert_true(waves >= 4);
     assert_int_equal(report.device.uploads, waves);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/cuda_files.h"
+#include "device/nvidia/cufile_files.h"
 #include "io/source.h"
 #include "support/alloc_hook.h"
 #include "support/device/direct_case.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
 #include "support/device/codestream_case.h"
 
 static tz_read_options reducing(tz_device *device)
@@ -346,30 +346,30 @@ static void what_a_batch_may_ask_for(void **state)
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     tz_device_memory *slab;
     tz_error err;
-    tz_picture picture = {.bytes = stream->data,
-                          .size = stream->size,
-                          .width = 8,
-                          .height = 8,
-                          .reduction = 1,
-                          .samples = 1,
-                          .sample_bytes = 1};
-    tz_picture_batch batch = {.compression = 34712, .pictures = &picture, .count = 1};
+    tz_codestream picture = {.bytes = stream->data,
+                             .size = stream->size,
+                             .width = 8,
+                             .height = 8,
+                             .reduction = 1,
+                             .samples = 1,
+                             .sample_bytes = 1};
+    tz_codestream_batch batch = {.compression = 34712, .pictures = &picture, .count = 1};
     assert_int_equal(tz_device_alloc(device, 64, &slab, &err), TZ_OK);
     batch.slab = slab;
-    assert_int_equal(tz_pictures_decode(0, &batch, &err), TZ_OK);
+    assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);
     assert_false(picture.failed);
     picture.reduction = 2; /* the stream has no such resolution */
     picture.width = picture.height = 4;
-    assert_int_equal(tz_pictures_decode(0, &batch, &err), TZ_OK);
+    assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);
     assert_true(picture.failed);
     picture.reduction = 1; /* and this one has another size */
-    assert_int_equal(tz_pictures_decode(0, &batch, &err), TZ_OK);
+    assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);
     assert_true(picture.failed);
     picture.reduction = 33;
-    assert_int_equal(tz_pictures_decode(0, &batch, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_ERR_ARG);
     picture.reduction = 1;
     batch.compression = 7;
-    assert_int_equal(tz_pictures_decode(0, &batch, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_OK);
     assert_int_equal(codestream_library->decoded, 1);
     tz_device_free(slab);

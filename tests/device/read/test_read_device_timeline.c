@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/decode.h"
 #include "device/device.h"
+#include "device/ops/decode.h"
 #include "support/device/test_device.h"
 #include "support/tile_file.h"
 
@@ -124,12 +124,12 @@ static costs read_file(const tz_file *file, bool to_device, uint64_t device_byte
     }
     assert_int_equal(tz_plan_read(&item, 1, &how, &plan, &err), TZ_OK);
     tz_device_begin_wave(test_device);
-    tz_device_keep_timeline(test_device, true);
+    tz_device_record_timeline(test_device, true);
     event_count = 0;
     is_recording = true;
     const tz_result result = tz_read(&item, &how, &out.report, &err);
     is_recording = false;
-    tz_device_keep_timeline(test_device, false);
+    tz_device_record_timeline(test_device, false);
     tz_device_get_counts(test_device, NULL, &out.counts);
     if (result != TZ_OK)
         print_message("%s\n", err.message);
@@ -298,12 +298,12 @@ static void all_sources_are_asked_before_any_is_waited_for(void **state)
     for (size_t i = 0; i < 2 * FILES; i++)
         items[i].into.data = pixels[i];
     how.device = test_device;
-    tz_device_keep_timeline(test_device, true);
+    tz_device_record_timeline(test_device, true);
     event_count = 0;
     is_recording = true;
     assert_int_equal(tz_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
     is_recording = false;
-    tz_device_keep_timeline(test_device, false);
+    tz_device_record_timeline(test_device, false);
     assert_memory_equal(pixels, expected, sizeof pixels);
     assert_int_equal(event_count, 2 * FILES); /* one request each */
     for (size_t i = 0; i < event_count; i++)
@@ -322,9 +322,9 @@ static void expect_no_call(const tz_item *items, size_t count, const char *reaso
     size_t steps;
     uint64_t lost;
     how.device = test_device;
-    tz_device_keep_timeline(test_device, true);
+    tz_device_record_timeline(test_device, true);
     assert_int_equal(tz_read_batch(items, count, &how, &report, &err), TZ_OK);
-    tz_device_keep_timeline(test_device, false);
+    tz_device_record_timeline(test_device, false);
     (void)tz_device_timeline(test_device, &steps, &lost);
     assert_int_equal(steps, 0);
     assert_string_equal(report.device.id, "");

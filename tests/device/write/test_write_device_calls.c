@@ -100,7 +100,7 @@ static void one_download_of_tiles_a_batch(void **state)
     options.device = test_device;
     options.cog = true;
     options.device_buffer_bytes = 400 << 10;
-    tz_device_keep_timeline(test_device, true);
+    tz_device_record_timeline(test_device, true);
     tz_memory out = raster_write(&r, &options, &way, &report);
     const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
     for (size_t i = 0; i < count; i++) {
@@ -117,7 +117,7 @@ static void one_download_of_tiles_a_batch(void **state)
     assert_int_equal(downloads, 2 * report.device.waves);
     assert_true(uploads > report.device.waves);
     assert_true(allocations <= 8); /* three pieces, two batches, tables, two slabs */
-    tz_device_keep_timeline(test_device, false);
+    tz_device_record_timeline(test_device, false);
     tz_memory_free(&out);
     raster_free(&r);
 }

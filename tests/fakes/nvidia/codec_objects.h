@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "device/nvjpeg2k_api.h"
+#include "device/nvidia/nvjpeg2k_api.h"
 #include "fakes/cuda/cuda_vendor.h"
 #include "fakes/nvidia/codestreams_fake.h"
 

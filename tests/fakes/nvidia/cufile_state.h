@@ -3,7 +3,7 @@
 #ifndef TESTS_FAKES_NVIDIA_CUFILE_STATE_H
 #define TESTS_FAKES_NVIDIA_CUFILE_STATE_H
 
-#include "device/cufile_api.h"
+#include "device/nvidia/cufile_api.h"
 #include "fakes/cuda/cuda_vendor.h"
 #include "fakes/nvidia/cufile_fake.h"
 

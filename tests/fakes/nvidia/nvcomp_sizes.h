@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "device/nvcomp_api.h"
+#include "device/nvidia/nvcomp_api.h"
 
 #ifndef NVCOMP_FAKE_VERSION
 #error "which release this is a fake of"

@@ -3,7 +3,7 @@
 #ifndef TESTS_FAKES_NVIDIA_NVJPEG2K_STATE_H
 #define TESTS_FAKES_NVIDIA_NVJPEG2K_STATE_H
 
-#include "device/nvjpeg2k_api.h"
+#include "device/nvidia/nvjpeg2k_api.h"
 #include "fakes/nvidia/codec_objects.h"
 #include "fakes/nvidia/codestream.h"
 

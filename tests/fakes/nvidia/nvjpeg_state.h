@@ -4,7 +4,7 @@
 #define TESTS_FAKES_NVIDIA_NVJPEG_STATE_H
 
 #include "codec/jpeg_markers.h"
-#include "device/nvjpeg_api.h"
+#include "device/nvidia/nvjpeg_api.h"
 #include "fakes/nvidia/codec_objects.h"
 #include "fakes/nvidia/codestream.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cl_api.h"
+#include "device/opencl/cl_api.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define LOG    "fake.cl:7:1: error: use of undeclared identifier 'nonsense'\n1 error generated."

@@ -5,8 +5,8 @@
  * CUDA: PoCL and plain C run those. */
 #include <string.h>
 
-#include "device/decode.h"
 #include "device/kernel_image.h"
+#include "device/ops/decode.h"
 #include "ptx/ptx.h"
 #include "support/check.h"
 #include "support/codec/decode_in_c.h"
@@ -227,7 +227,7 @@ static void check_codec(const tz_decoder *codec, const tz_encoder *encoder, kern
     char kernel[64];
     streams *s = make_streams(codec, encoder, in_c);
     ptx_module *module = load(image);
-    (void)snprintf(kernel, sizeof kernel, "tz_kernel_%s_group", name);
+    (void)snprintf(kernel, sizeof kernel, "tz_kernel_%s_work_group", name);
     run_kernel(s, module, kernel);
     ptx_unload(module);
     free_streams(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/device.h"
-#include "device/opencl.h"
+#include "device/opencl/opencl_internal.h"
 #include "support/check.h"
 #include "support/device/caller_driver.h"
 #include "support/device/test_device.h"

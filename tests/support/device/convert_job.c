@@ -190,7 +190,7 @@ static int64_t take_room(const convert_region *p, uint64_t pixel, uint64_t *size
 
 static void choose_rectangle(convert_region *p)
 {
-    tz_place_entry *entry = &p->entry;
+    tz_convert_entry *entry = &p->entry;
     p->top = convert_below(p->rows);
     entry->rows = 1 + convert_below(p->rows - p->top);
     entry->from_row = tz_row_bytes(&p->row);
@@ -218,7 +218,7 @@ static void choose_rectangle(convert_region *p)
 
 static void expect_row(convert_job *j, const convert_region *p, uint32_t y)
 {
-    const tz_place_entry *e = &p->entry;
+    const tz_convert_entry *e = &p->entry;
     const size_t size = tz_dtype_size(p->row.dtype) * (p->is_copy ? p->row.samples : 1u);
     const uint8_t *src = p->prepared +
                          tz_row_prepared_bytes(&p->row) * (p->top + (e->from_row ? y : 0)) +
@@ -227,14 +227,14 @@ static void expect_row(convert_job *j, const convert_region *p, uint32_t y)
     uint8_t *mask = j->mask + e->mask + y * e->mask_row;
     if (!p->is_copy) {
         tz_row_convert(&p->how, src, (ptrdiff_t)(e->step * size),
-                       e->flags & TZ_PLACE_INTO ? dst : NULL, e->into_column, e->columns,
-                       e->flags & TZ_PLACE_MASK ? mask : NULL, e->mask_column);
+                       e->flags & TZ_CONVERT_INTO ? dst : NULL, e->into_column, e->columns,
+                       e->flags & TZ_CONVERT_MASK ? mask : NULL, e->mask_column);
     }
     for (uint32_t x = 0; x < e->columns; x++) {
-        if (p->is_copy && (e->flags & TZ_PLACE_INTO))
+        if (p->is_copy && (e->flags & TZ_CONVERT_INTO))
             memcpy(dst + x * e->into_column, src + x * e->step * size, size);
-        if ((e->flags & TZ_PLACE_MASK) && (p->is_copy || (e->flags & TZ_PLACE_INVALID)))
-            mask[x * e->mask_column] = e->flags & TZ_PLACE_INVALID ? 0 : 255;
+        if ((e->flags & TZ_CONVERT_MASK) && (p->is_copy || (e->flags & TZ_CONVERT_INVALID)))
+            mask[x * e->mask_column] = e->flags & TZ_CONVERT_INVALID ? 0 : 255;
     }
 }
 
@@ -259,7 +259,7 @@ static void lay_out(convert_job *j)
     uint64_t at = 8 * convert_below(3);
     j->undo_count = 0;
     for (uint32_t i = 0; i < j->count; i++)
-        j->undo_count += (j->pieces[i].rows + TZ_UNDO_ROWS - 1) / TZ_UNDO_ROWS;
+        j->undo_count += (j->pieces[i].rows + TZ_UNPREDICT_MAX_ROWS - 1) / TZ_UNPREDICT_MAX_ROWS;
     j->formats_at = at;
     at += j->count * sizeof *j->formats;
     j->table_at = at;
@@ -284,12 +284,12 @@ static void lay_out(convert_job *j)
 
 static void add_undo(convert_job *j, const convert_region *p)
 {
-    tz_undo_entry entry;
-    if (!tz_undo_of(&p->row, &entry))
+    tz_unpredict_entry entry;
+    if (!tz_unpredict_entry_of(&p->row, &entry))
         return;
     for (uint32_t y = 0; y < p->rows; y += entry.rows) {
         entry.offset = p->entry.from + (uint64_t)y * entry.row_bytes;
-        entry.rows = p->rows - y < TZ_UNDO_ROWS ? p->rows - y : TZ_UNDO_ROWS;
+        entry.rows = p->rows - y < TZ_UNPREDICT_MAX_ROWS ? p->rows - y : TZ_UNPREDICT_MAX_ROWS;
         j->undo[j->undo_count++] = entry;
     }
 }
@@ -315,9 +315,9 @@ static void finish_piece(convert_job *j, uint32_t i, bool choose)
     p->entry.status = p->failed || convert_below(2) ? j->statuses_at + 4u * i : TZ_NONE;
     memcpy(j->slab + j->statuses_at + 4u * i, &(uint32_t){p->failed ? 0x100 + convert_below(3) : 0},
            4);
-    j->formats[i] = p->is_copy ? tz_place_format_copy((uint32_t)pixel_size(p))
-                               : tz_place_format_make(&p->row, &p->how);
-    if (j->device && !tz_device_places(j->device, &j->formats[i]))
+    j->formats[i] = p->is_copy ? tz_convert_format_copy((uint32_t)pixel_size(p))
+                               : tz_convert_format_make(&p->row, &p->how);
+    if (j->device && !tz_device_converts(j->device, &j->formats[i]))
         p->entry.flags = 0;
     j->entries[i] = p->entry;
 }
@@ -359,7 +359,7 @@ static void compare_pieces(const convert_job *j, const uint8_t *raster, const ui
 {
     for (uint32_t i = 0; i < j->count; i++) {
         const convert_region *p = &j->pieces[i];
-        const tz_place_entry *e = &p->entry;
+        const tz_convert_entry *e = &p->entry;
         for (uint32_t y = 0; y < e->rows; y++) {
             for (uint32_t x = 0; x < e->columns; x++) {
                 const int64_t at = e->into + y * e->into_row + x * e->into_column;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random work for place.h: rows of tiles of all formats, rectangles of them, what should happen to
- * their samples, and what tz_row_prepare and tz_row_convert make of them. */
+ * Random work for convert_launch.h: rows of tiles of all formats, rectangles of them, what should
+ * happen to their samples, and what tz_row_prepare and tz_row_convert make of them. */
 #ifndef TESTS_SUPPORT_DEVICE_CONVERT_JOB_H
 #define TESTS_SUPPORT_DEVICE_CONVERT_JOB_H
 
-#include "device/place.h"
+#include "device/ops/convert_launch.h"
 
 enum { PLACE_TYPES = TZ_DTYPE_COMPLEX_FLOAT64 };
 
@@ -15,7 +15,7 @@ typedef struct convert_region {
     bool is_copy;  /* of all samples of a pixel, whatever they are */
     uint32_t rows; /* of the tile */
     uint32_t top, failed, flags;
-    tz_place_entry entry;
+    tz_convert_entry entry;
     uint8_t *prepared; /* the tile's rows as samples, one behind the other */
 } convert_region;
 
@@ -23,9 +23,9 @@ typedef struct convert_job {
     convert_region *pieces;
     uint32_t count;
     const tz_device *device; /* pieces that it cannot place write nothing; NULL: it can place all */
-    tz_place_entry *entries;
-    tz_undo_entry *undo;
-    tz_place_format *formats;
+    tz_convert_entry *entries;
+    tz_unpredict_entry *undo;
+    tz_convert_format *formats;
     uint64_t undo_count;
     uint64_t formats_at, table_at, undo_at, statuses_at, slab_size;
     uint64_t raster_size, mask_size;

@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "device/pictures.h"
+#include "device/device_codestreams.h"
 
 void steps_try_libraries(const tz_device *device)
 {
     static const uint16_t chunks[] = {8, 50000, 50004}, pictures[] = {7, 34712};
-    tz_chunk_decoder decoder;
-    tz_picture_codec codec;
+    tz_vendor_decoder decoder;
+    tz_codestream_codec codec;
     for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++)
-        (void)tz_device_find_decoder(device, chunks[i], &decoder);
+        (void)tz_device_find_vendor_decoder(device, chunks[i], &decoder);
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
-        (void)tz_pictures_find(device, pictures[i], false, 1, &codec);
+        (void)tz_device_find_codestream_codec(device, pictures[i], false, 1, &codec);
 }
 
 void steps_keep(cuda_fake_control *control)

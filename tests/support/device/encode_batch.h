@@ -6,7 +6,7 @@
 
 #include "codec/deflate_choice.h"
 #include "device/device_state.h"
-#include "device/encode.h"
+#include "device/ops/encode.h"
 #include "support/codec/encode_run.h"
 
 enum { BATCH_BEFORE = 4, BATCH_AFTER = 7, BATCH_POISON = 0x5A };
@@ -93,14 +93,14 @@ static inline void batch_lay_out(encode_batch *b, tz_device_memory *slab)
         const tz_tile_format format = batch_format(b, size);
         tz_encode_entry *tile = &b->tiles[i];
         tile->size = size;
-        tile->room = size > 0 ? (uint32_t)b->encoder->bound(&format, &choice) : 0;
+        tile->capacity = size > 0 ? (uint32_t)b->encoder->bound(&format, &choice) : 0;
         tile->from = batch_take(&at, size, 1) + i % 3;
         at += i % 3 + 1;
-        tile->to = batch_take(&at, tile->room, 8);
+        tile->to = batch_take(&at, tile->capacity, 8);
         tile->skip = i % 2 || b->skipped[i] ? b->skips + 4 * i : TZ_NONE;
     }
-    b->compact.room = tz_compact_room(&b->compact);
-    b->compact.to = batch_take(&at, b->compact.room, 1) + 1;
+    b->compact.capacity = tz_compact_capacity(&b->compact);
+    b->compact.to = batch_take(&at, b->compact.capacity, 1) + 1;
     b->size = at + 64;
 }
 
@@ -133,7 +133,7 @@ static inline uint64_t batch_place(const encode_batch *b, uint64_t tile)
     return place;
 }
 
-/* What the cores make of it: bytes, and the size with TZ_ENCODE_LEFT. */
+/* What the cores make of it: bytes, and the size with TZ_ENCODE_LEFT_TO_CPU. */
 static inline uint32_t batch_expect(const encode_batch *b, uint64_t tile, encoded *out)
 {
     const uint32_t size = b->row_sizes[tile];
@@ -142,7 +142,7 @@ static inline uint32_t batch_expect(const encode_batch *b, uint64_t tile, encode
         out->bytes = run_alloc(size);
         out->size = size;
         memcpy(out->bytes, b->rows[tile], size);
-        return size | TZ_ENCODE_LEFT;
+        return size | TZ_ENCODE_LEFT_TO_CPU;
     }
     encode_run run;
     const tz_tile_format format = batch_format(b, size);
@@ -186,7 +186,7 @@ static inline void batch_check(const encode_batch *b)
         assert_int_equal(b->slab[tile->to - 1], BATCH_POISON);
     }
     assert_int_equal(batch_place(b, b->count), at);
-    assert_true(at <= b->compact.room);
+    assert_true(at <= b->compact.capacity);
     for (uint64_t i = b->compact.to + at; i < b->size; i++)
         assert_int_equal(b->slab[i], BATCH_POISON);
 }

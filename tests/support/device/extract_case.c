@@ -67,7 +67,7 @@ static tz_nodata choose_nodata(tz_dtype dtype)
 
 static void choose_mask(extract_case *c)
 {
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     c->bands = c->planes = 1;
     b->is_mask = true;
     b->row = (tz_row_format){.dtype = TZ_DTYPE_UINT8,
@@ -77,15 +77,15 @@ static void choose_mask(extract_case *c)
                              .predictor = 1,
                              .width = b->row.width};
     b->nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = 1}}; /* is not looked at */
-    b->nan_to_nodata = b->wants_tallies = false;
+    b->nan_to_nodata = b->wants_stats = false;
     b->discard_bits = NULL;
 }
 
-static void choose_treatment(tz_cut_batch *b, uint8_t *bits)
+static void choose_treatment(tz_extract_batch *b, uint8_t *bits)
 {
     const tz_dtype dtype = b->row.dtype;
     b->nodata = choose_nodata(dtype);
-    b->wants_tallies = extract_below(2);
+    b->wants_stats = extract_below(2);
     b->nan_to_nodata = is_float(dtype) && b->nodata.kind == TZ_NODATA_FLOAT &&
                        !isnan(b->nodata.value.f) && extract_below(2);
     if (dtype <= TZ_DTYPE_FLOAT64 && extract_below(3) == 0)
@@ -97,7 +97,7 @@ static void choose_treatment(tz_cut_batch *b, uint8_t *bits)
 /* Strides of rows that begin anywhere, run either way, and have gaps. */
 void extract_case_strides(extract_case *c)
 {
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     const int64_t size = (int64_t)tz_dtype_size(b->row.dtype);
     const bool by_band = extract_below(2);
     const int64_t gap = extract_below(3) ? 0 : (int64_t)extract_below(9);
@@ -125,21 +125,21 @@ static int64_t start_of(const int64_t *strides, const uint32_t *counts, unsigned
 
 static void place_tiles(extract_case *c)
 {
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     const int64_t strides[] = {b->band_stride, b->row_stride, b->column_stride};
     const uint32_t counts[] = {c->bands, c->height, c->width};
     const int64_t mask_strides[] = {b->mask_row_stride, b->mask_column_stride};
     const int64_t first = start_of(strides, counts, 3);
     const int64_t valid = start_of(mask_strides, counts + 1, 2);
     const uint64_t bytes = tz_row_bytes(&b->row) * b->height;
-    uint64_t at = b->scratch + tz_cut_scratch_bytes(b);
+    uint64_t at = b->scratch + tz_extract_scratch_bytes(b);
     for (uint64_t i = b->count; i-- > 0;) { /* at odd places, last one first */
         const int64_t x = (int64_t)(i % c->across * b->row.width);
         const int64_t y = (int64_t)(i / c->across % c->down * b->height);
         const uint32_t plane = (uint32_t)(i / c->across / c->down);
         const uint32_t wide = c->width - (uint32_t)x, high = c->height - (uint32_t)y;
         at += extract_below(6);
-        c->tiles[i] = (tz_cut_tile){
+        c->tiles[i] = (tz_extract_tile){
             .from = first + plane * b->band_stride + y * b->row_stride + x * b->column_stride,
             .valid = valid + y * b->mask_row_stride + x * b->mask_column_stride,
             .to = at,
@@ -158,18 +158,18 @@ static uint64_t round_up(uint64_t size)
 
 void extract_case_lay_out(extract_case *c)
 {
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     c->across = (c->width + b->row.width - 1) / b->row.width;
     c->down = (c->height + b->height - 1) / b->height;
     b->count = (uint64_t)c->across * c->down * c->planes;
     b->table = 8 * extract_below(3);
-    b->seen = b->table + b->count * sizeof(tz_cut_tile);
-    b->tallies = b->seen + b->count * sizeof(tz_cut_seen);
+    b->seen = b->table + b->count * sizeof(tz_extract_tile);
+    b->tallies = b->seen + b->count * sizeof(tz_extract_result);
     b->discard = b->tallies + b->count * b->row.samples * sizeof(tz_stats);
     b->scratch = round_up(b->discard + MOST_BANDS);
     b->discard_count = c->bands;
-    c->slab_size =
-        b->scratch + tz_cut_scratch_bytes(b) + b->count * (tz_row_bytes(&b->row) * b->height + 6);
+    c->slab_size = b->scratch + tz_extract_scratch_bytes(b) +
+                   b->count * (tz_row_bytes(&b->row) * b->height + 6);
     c->tiles = calloc(b->count, sizeof *c->tiles);
     b->tiles = c->tiles;
     place_tiles(c);
@@ -177,7 +177,7 @@ void extract_case_lay_out(extract_case *c)
 
 void extract_case_random(extract_case *c)
 {
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     *c = (extract_case){.width = 1 + extract_below(67),
                         .height = 1 + extract_below(67),
                         .bands = 1 + extract_below(MOST_BANDS)};
@@ -186,7 +186,7 @@ void extract_case_random(extract_case *c)
     b->row.samples = (uint16_t)(c->bands / c->planes);
     b->row.width = extract_below(2) ? 16 + 16 * extract_below(3) : 1 + extract_below(67);
     b->height = extract_below(2) ? 16 + 16 * extract_below(3) : 1 + extract_below(67);
-    b->cut_height = extract_below(3) == 0;
+    b->crop_height = extract_below(3) == 0;
     b->wants_empty = extract_below(2);
     choose_treatment(b, c->bits);
     if (extract_below(6) == 0)
@@ -228,7 +228,7 @@ static void put_sample(const extract_case *c, uint8_t *at, uint32_t kind)
 
 static void make_rows(extract_case *c)
 {
-    const tz_cut_batch *b = &c->batch;
+    const tz_extract_batch *b = &c->batch;
     const int64_t strides[] = {b->band_stride, b->row_stride, b->column_stride};
     const uint32_t counts[] = {c->bands, c->height, c->width};
     const uint32_t kind = extract_below(5);
@@ -293,9 +293,9 @@ static uint64_t hash_row(uint64_t hash, const uint8_t *row, size_t size)
     return lanes[0] + size;
 }
 
-static void gather(const extract_case *c, const tz_cut_tile *tile, uint32_t y, uint8_t *out)
+static void gather(const extract_case *c, const tz_extract_tile *tile, uint32_t y, uint8_t *out)
 {
-    const tz_cut_batch *b = &c->batch;
+    const tz_extract_batch *b = &c->batch;
     const size_t size = tz_dtype_size(b->row.dtype);
     for (uint32_t x = 0; x < tile->width; x++)
         for (uint32_t s = 0; s < b->row.samples; s++, out += size)
@@ -305,10 +305,10 @@ static void gather(const extract_case *c, const tz_cut_tile *tile, uint32_t y, u
                    size);
 }
 
-static void tally(const extract_case *c, const tz_cut_tile *tile, uint32_t y, const uint8_t *row,
-                  tz_stats *tallies)
+static void tally(const extract_case *c, const tz_extract_tile *tile, uint32_t y,
+                  const uint8_t *row, tz_stats *tallies)
 {
-    const tz_cut_batch *b = &c->batch;
+    const tz_extract_batch *b = &c->batch;
     const size_t size = tz_dtype_size(b->row.dtype);
     uint8_t *valid = malloc(tile->width);
     for (uint32_t x = 0; x < tile->width; x++)
@@ -319,10 +319,10 @@ static void tally(const extract_case *c, const tz_cut_tile *tile, uint32_t y, co
     free(valid);
 }
 
-static void treat(const extract_case *c, const tz_cut_tile *tile, uint32_t y, uint8_t *row,
-                  tz_cut_seen *seen)
+static void treat(const extract_case *c, const tz_extract_tile *tile, uint32_t y, uint8_t *row,
+                  tz_extract_result *seen)
 {
-    const tz_cut_batch *b = &c->batch;
+    const tz_extract_batch *b = &c->batch;
     static const tz_nodata zero = {.kind = TZ_NODATA_NONE};
     const size_t count = (size_t)tile->width * b->row.samples;
     for (size_t i = 0; b->is_mask && i < count; i++)
@@ -343,15 +343,15 @@ static void treat(const extract_case *c, const tz_cut_tile *tile, uint32_t y, ui
 
 static void expect_tile(const extract_case *c, uint64_t index)
 {
-    const tz_cut_batch *b = &c->batch;
-    const tz_cut_tile *tile = &c->tiles[index];
+    const tz_extract_batch *b = &c->batch;
+    const tz_extract_tile *tile = &c->tiles[index];
     const size_t pixel = tz_dtype_size(b->row.dtype) * b->row.samples;
     const size_t row_bytes = tz_row_bytes(&b->row);
-    const uint32_t height = b->cut_height ? tile->height : b->height;
+    const uint32_t height = b->crop_height ? tile->height : b->height;
     const size_t room = b->row.width * pixel + TZ_ROW_SLACK;
     uint8_t *row = calloc(room, 1), *stored = calloc(room, 1), *scratch = calloc(room, 1);
     tz_stats tallies[MOST_BANDS] = {{0}};
-    tz_cut_seen seen = {.misfit = TZ_NONE, .empty = b->wants_empty};
+    tz_extract_result seen = {.misfit = TZ_NONE, .empty = b->wants_empty};
     for (uint32_t y = 0; y < height; y++) {
         if (y < tile->height) {
             gather(c, tile, y, row);
@@ -364,7 +364,7 @@ static void expect_tile(const extract_case *c, uint64_t index)
         memcpy(c->expected + tile->to + y * row_bytes, stored, row_bytes);
     }
     memcpy(c->expected + b->seen + index * sizeof seen, &seen, sizeof seen);
-    if (b->wants_tallies)
+    if (b->wants_stats)
         memcpy(c->expected + b->tallies + index * b->row.samples * sizeof tallies[0], tallies,
                b->row.samples * sizeof tallies[0]);
     free(row);
@@ -377,7 +377,7 @@ static void expect_tile(const extract_case *c, uint64_t index)
 static void run(extract_case *c)
 {
     tz_error err;
-    tz_cut_batch *b = &c->batch;
+    tz_extract_batch *b = &c->batch;
     uint8_t *rows = malloc(c->rows_size);
     assert_int_equal(tz_device_alloc(test_device, c->rows_size, &b->rows, &err), TZ_OK);
     assert_int_equal(tz_device_alloc(test_device, c->slab_size, &b->slab, &err), TZ_OK);
@@ -385,8 +385,8 @@ static void run(extract_case *c)
     assert_int_equal(tz_device_upload(0, b->slab, 0, c->slab, c->slab_size, &err), TZ_OK);
     if (b->mask)
         assert_int_equal(tz_device_upload(0, b->mask, 0, c->mask, c->mask_size, &err), TZ_OK);
-    assert_true(tz_device_cuts(test_device, b));
-    assert_int_equal(tz_cut_launch(b, 0, &err), TZ_OK);
+    assert_true(tz_device_extracts(test_device, b));
+    assert_int_equal(tz_extract_launch(b, 0, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, c->slab, b->slab, 0, c->slab_size, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, rows, b->rows, 0, c->rows_size, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
@@ -404,7 +404,7 @@ static bool is_same(double a, double b)
 
 static void compare_tallies(const extract_case *c)
 {
-    const tz_cut_batch *b = &c->batch;
+    const tz_extract_batch *b = &c->batch;
     for (uint64_t i = 0; i < b->count * b->row.samples; i++) {
         tz_stats found, expected;
         memcpy(&found, c->slab + b->tallies + i * sizeof found, sizeof found);
@@ -432,16 +432,16 @@ void extract_case_compare(extract_case *c)
 {
     tz_error err;
     make_memory(c);
-    if (c->batch.wants_tallies && extract_below(2))
+    if (c->batch.wants_stats && extract_below(2))
         assert_int_equal(tz_device_alloc(test_device, c->mask_size, &c->batch.mask, &err), TZ_OK);
     for (uint64_t i = 0; i < c->batch.count; i++)
         expect_tile(c, i);
     run(c);
-    if (c->batch.wants_tallies)
+    if (c->batch.wants_stats)
         compare_tallies(c);
     /* scratch is anything */
     memcpy(c->slab + c->batch.scratch, c->expected + c->batch.scratch,
-           tz_cut_scratch_bytes(&c->batch));
+           tz_extract_scratch_bytes(&c->batch));
     if (memcmp(c->slab, c->expected, c->slab_size) != 0)
         print_case(c);
     assert_memory_equal(c->slab, c->expected, c->slab_size);

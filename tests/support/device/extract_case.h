@@ -4,17 +4,17 @@
 #ifndef TESTS_SUPPORT_DEVICE_EXTRACT_CASE_H
 #define TESTS_SUPPORT_DEVICE_EXTRACT_CASE_H
 
-#include "device/cut.h"
+#include "device/ops/extract.h"
 
 #define MOST_BANDS 5
 
 typedef struct extract_case {
-    tz_cut_batch batch;
+    tz_extract_batch batch;
     uint32_t width, height, bands; /* of the image */
     uint32_t across, down, planes;
     uint64_t rows_size, mask_size, slab_size;
     uint8_t *rows, *mask, *slab, *expected;
-    tz_cut_tile *tiles;
+    tz_extract_tile *tiles;
     uint8_t bits[MOST_BANDS];
 } extract_case;
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_files.h"
 #include "device/device.h"
+#include "device/nvidia/cufile_files.h"
 #include "fakes/nvidia/codestreams_fake.h"
 #include "fakes/nvidia/cufile_fake.h"
 #include "fakes/nvidia/nvcomp_fake.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "device/cuda_files.h"
 #include "device/device.h"
+#include "device/nvidia/cufile_files.h"
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/check.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The kernels that encode tiles, in plain C: an item and a group make the same bytes as the
  * encoders of the cores, in memory of exactly the size that they may use, whatever was in it. */
-#include "device/compact_kernels.h"
-#include "device/encode_deflate_kernels.h"
-#include "device/encode_packbits_kernels.h"
+#include "device/ops/compact_kernels.h"
+#include "device/ops/encode_deflate_kernels.h"
+#include "device/ops/encode_packbits_kernels.h"
 #include "support/check.h"
 #include "support/device/encode_batch.h"
 
@@ -130,22 +130,22 @@ static void test_several_blocks(void **state)
 
 static void encode_all(encode_batch *b, bool by_group)
 {
-    tz_encode_deflate_work *item = malloc(sizeof *item);
-    tz_encode_deflate_group_work *group = malloc(sizeof *group);
+    tz_encode_deflate_scratch *item = malloc(sizeof *item);
+    tz_encode_deflate_group_scratch *group = malloc(sizeof *group);
     uint64_t sums[TZ_SCAN_WORDS];
     const tz_encode_batch *d = &b->device;
     assert_true(item && group);
     for (uint64_t i = 0; i < b->count; i++) {
         if (d->compression == 1)
-            tz_encode_none_item(b->slab, d->table, d->sizes, i);
+            tz_encode_none_work_item(b->slab, d->table, d->sizes, i);
         else if (d->compression == 8 && by_group)
-            tz_encode_deflate_group(b->slab, d->table, d->sizes, i, group);
+            tz_encode_deflate_work_group(b->slab, d->table, d->sizes, i, group);
         else if (d->compression == 8)
-            tz_encode_deflate_item(b->slab, d->table, d->sizes, i, item);
+            tz_encode_deflate_work_item(b->slab, d->table, d->sizes, i, item);
         else if (by_group)
-            tz_encode_packbits_group(b->slab, d->table, d->sizes, d->row_bytes, i, sums);
+            tz_encode_packbits_work_group(b->slab, d->table, d->sizes, d->row_bytes, i, sums);
         else
-            tz_encode_packbits_item(b->slab, d->table, d->sizes, d->row_bytes, i);
+            tz_encode_packbits_work_item(b->slab, d->table, d->sizes, d->row_bytes, i);
     }
     free(group);
     free(item);
@@ -155,10 +155,10 @@ static void compact_all(encode_batch *b, uint32_t items)
 {
     uint64_t sums[TZ_SCAN_WORDS];
     const tz_encode_batch *d = &b->device;
-    tz_compact_scan_group(b->slab, d->sizes, b->compact.places, d->count, b->compact.before,
-                          b->compact.after, sums);
+    tz_compact_scan_work_group(b->slab, d->sizes, b->compact.places, d->count, b->compact.before,
+                               b->compact.after, sums);
     for (uint64_t i = 0; i < d->count; i++)
-        for (uint32_t chunk = 0; chunk < 1 + b->row_sizes[i] / (TZ_COMPACT_CHUNK / 2); chunk++)
+        for (uint32_t chunk = 0; chunk < 1 + b->row_sizes[i] / (TZ_COMPACT_BLOCK / 2); chunk++)
             for (uint32_t item = 0; item < TZ_WORK_GROUP_SIZE; item++)
                 tz_compact_move(b->slab, d->table, d->sizes, b->compact.places, b->compact.to,
                                 d->compression == 1, i, chunk, item, items);

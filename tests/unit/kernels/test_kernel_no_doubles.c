@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the kernel that places does on devices without double precision: all that tz_device_places
+ * What the kernel that places does on devices without double precision: all that tz_device_converts
  * leaves to them, with the same bytes. */
 #define TZ_NO_F64
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "device/device_state.h"
-#include "device/place_kernels.h"
+#include "device/ops/convert_kernels.h"
 #include "support/check.h"
 #include "support/device/convert_job.h"
 
@@ -16,11 +16,11 @@ static void run(const convert_job *j, uint8_t *raster, uint8_t *mask)
     uint8_t *slab = malloc(j->slab_size);
     memcpy(slab, j->slab, j->slab_size);
     for (uint64_t group = 0; group < j->undo_count; group++) {
-        for (uint32_t item = 0; item < TZ_UNDO_ROWS; item++)
-            tz_undo_item(slab, j->undo_at, group, item);
+        for (uint32_t item = 0; item < TZ_UNPREDICT_MAX_ROWS; item++)
+            tz_unpredict_work_item(slab, j->undo_at, group, item);
     }
     for (uint64_t group = 0; group < j->count; group++)
-        tz_place_item(slab, raster, mask, j->formats_at, j->table_at, group, 0, 1);
+        tz_convert_work_item(slab, raster, mask, j->formats_at, j->table_at, group, 0, 1);
     free(slab);
 }
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a device can do, in bits: asked of those who do it, with work that is as plain as can be. */
+#include "device/device_find.h"
+#include "device/device_state.h"
+#include "device/ops/convert_launch.h"
+#include "device/ops/decode.h"
+#include "device/ops/encode.h"
+#include "device/ops/extract.h"
+#include "device/ops/overview.h"
+
+static bool offers_convert(const tz_device *device)
+{
+    const tz_row_format row = {.dtype = TZ_DTYPE_UINT16, .bits = 16, .samples = 1, .predictor = 1};
+    const tz_conversion how = {
+        .from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_FLOAT64, .scaled = true, .scale = 0.5};
+    const tz_convert_format format = tz_convert_format_make(&row, &how);
+    return tz_device_converts(device, &format);
+}
+
+static bool offers_extract(const tz_device *device)
+{
+    const tz_extract_batch batch = {.row = {.dtype = TZ_DTYPE_UINT8,
+                                            .bits = 8,
+                                            .sample_format = 1,
+                                            .samples = 1,
+                                            .predictor = 1,
+                                            .width = 16},
+                                    .height = 16};
+    return tz_device_extracts(device, &batch);
+}
+
+static uint32_t decoder_caps(const tz_device *device)
+{
+    static const struct {
+        tz_compression compression;
+        uint32_t caps;
+    } decoders[] = {
+        {TZ_COMPRESSION_DEFLATE, TZ_DEVICE_DECODE_DEFLATE},
+        {TZ_COMPRESSION_LZW, TZ_DEVICE_DECODE_LZW},
+        {TZ_COMPRESSION_LZ4, TZ_DEVICE_DECODE_LZ4},
+        {TZ_COMPRESSION_PACKBITS, TZ_DEVICE_DECODE_PACKBITS},
+        {TZ_COMPRESSION_ZSTD, TZ_DEVICE_DECODE_ZSTD},
+    };
+    uint32_t caps = 0;
+    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
+        if (tz_device_decodes(device, (uint16_t)decoders[i].compression))
+            caps |= decoders[i].caps;
+    }
+    return caps;
+}
+
+static bool offers_encode(const tz_device *device, tz_compression compression)
+{
+    const tz_tile_format format = {.compression = (uint16_t)compression,
+                                   .width = 16,
+                                   .height = 16,
+                                   .samples = 1,
+                                   .bits = 8,
+                                   .sample_format = 1};
+    const tz_encode_options choice = {.level = TZ_LEVEL_FAST};
+    return tz_device_encodes(device, &format, &choice);
+}
+
+static bool offers_overviews(const tz_device *device)
+{
+    const tz_overview_params how = {.method = TZ_RESAMPLE_AVERAGE,
+                                    .dtype = TZ_DTYPE_UINT8,
+                                    .bits = 8,
+                                    .bands = 1,
+                                    .from_width = 16,
+                                    .from_height = 16,
+                                    .to_width = 8,
+                                    .to_height = 8};
+    return tz_device_makes_overviews(device, &how);
+}
+
+uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
+{
+    if (!info->usable)
+        return 0;
+    const tz_device device = {.driver = driver, .info = *info}; /* as it would be when opened */
+    uint32_t caps = TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2 | TZ_DEVICE_PREDICTOR3;
+    caps |= offers_convert(&device) ? TZ_DEVICE_CONVERT : 0;
+    caps |= decoder_caps(&device);
+    caps |= offers_extract(&device) ? TZ_DEVICE_CUT : 0;
+    caps |= offers_encode(&device, TZ_COMPRESSION_DEFLATE) ? TZ_DEVICE_ENCODE_DEFLATE : 0;
+    caps |= offers_encode(&device, TZ_COMPRESSION_PACKBITS) ? TZ_DEVICE_ENCODE_PACKBITS : 0;
+    caps |= offers_overviews(&device) ? TZ_DEVICE_REDUCE : 0;
+    return caps;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Encoded tiles, moved together: first where each of them goes, by one group; then all of them, a
+ * group for each TZ_COMPACT_BLOCK bytes. Tiles that are stored as they are have their sizes set
+ * here, and are moved from where their samples are. */
+#ifndef TZ_DEVICE_OPS_COMPACT_KERNELS_H
+#define TZ_DEVICE_OPS_COMPACT_KERNELS_H
+
+#include "device/ops/encode_table_kernels.h"
+#include "kernels/copy_share.h"
+#include "kernels/kernel_entry.h"
+#include "kernels/scan.h"
+
+#define TZ_COMPACT_BLOCK 16384u
+
+TZ_FN void tz_encode_none_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
+                                    tz_u64 number)
+{
+    tz_encode_set_size(slab, sizes, number, tz_encode_tile_of(slab, table, number).size);
+}
+
+/* How many bytes of a tile are moved. */
+TZ_FN tz_u32 tz_compact_size(const TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 number)
+{
+    return tz_load_u32(slab + sizes + 4u * number) & ~TZ_ENCODE_LEFT_TO_CPU;
+}
+
+/* Where they go, and behind these places the sum. sums: TZ_SCAN_WORDS. */
+TZ_FN void tz_compact_scan_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 offsets,
+                                      tz_u64 count, tz_u32 before, tz_u32 after,
+                                      TZ_LOCAL tz_u64 *sums)
+{
+    tz_u64 start = 0u;
+    for (tz_u64 first = 0u; first < count; first += TZ_WORK_GROUP_SIZE) {
+        for (TZ_EACH_WORK_ITEM(item)) {
+            const tz_u32 size =
+                first + item < count ? tz_compact_size(slab, sizes, first + item) : 0u;
+            sums[item] = size > 0u ? (tz_u64)size + before + after : 0u;
+        }
+        TZ_SYNC;
+        tz_scan_work_group(sums);
+        for (TZ_EACH_WORK_ITEM(item)) {
+            const tz_u64 offset = tz_scan_before(sums, item);
+            if (first + item < count)
+                tz_store_u64(slab + offsets + 8u * (first + item),
+                             start + offset + (sums[item] > offset ? before : 0u));
+        }
+        start += sums[TZ_WORK_GROUP_SIZE - 1u];
+        TZ_SYNC;
+    }
+    for (TZ_EACH_WORK_ITEM(item)) {
+        if (item == 0u)
+            tz_store_u64(slab + offsets + 8u * count, start);
+    }
+}
+
+/* One chunk of one tile, item's share of it. plain: samples are moved, and nothing was encoded. */
+TZ_FN void tz_compact_move(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 offsets,
+                           tz_u64 to, tz_u32 plain, tz_u64 number, tz_u32 block, tz_u32 item,
+                           tz_u32 items)
+{
+    const tz_u32 size = tz_compact_size(slab, sizes, number);
+    const tz_u64 begin = (tz_u64)block * TZ_COMPACT_BLOCK;
+    if (begin < size && item < items) {
+        const tz_encode_tile tile = tz_encode_tile_of(slab, table, number);
+        const tz_u32 is_left = tz_load_u32(slab + sizes + 4u * number) != size;
+        const tz_u64 from = plain || is_left ? tile.from : tile.to;
+        const tz_u64 offset = tz_load_u64(slab + offsets + 8u * number);
+        const tz_u32 rest = size - (tz_u32)begin;
+        tz_copy_share(slab + to + offset + begin, slab + from + begin,
+                      rest < TZ_COMPACT_BLOCK ? rest : TZ_COMPACT_BLOCK, item, items);
+    }
+}
+
+#ifdef TZ_KERNEL
+/* An item per tile. */
+TZ_KERNEL(tz_kernel_encode_none)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 count)
+{
+    const tz_u64 number = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
+    if (number < count)
+        tz_encode_none_work_item(slab, table, sizes, number);
+}
+
+TZ_KERNEL(tz_kernel_compact_scan)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 offsets, tz_u64 count, tz_u32 before, tz_u32 after)
+{
+    TZ_SHARED tz_u64 sums[TZ_SCAN_WORDS];
+    tz_compact_scan_work_group(slab, sizes, offsets, count, before, after, sums);
+}
+
+/* So many chunks per tile; the first so many items of a group share one. */
+TZ_KERNEL(tz_kernel_compact_move)
+(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 offsets, tz_u64 to, tz_u32 blocks,
+ tz_u32 plain, tz_u32 items)
+{
+    tz_compact_move(slab, table, sizes, offsets, to, plain, TZ_WORK_GROUP / blocks,
+                    (tz_u32)(TZ_WORK_GROUP % blocks), TZ_WORK_ITEM, items);
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TZ_DEVICE_OPS_DECODE_ZSTD_KERNELS_H
+#define TZ_DEVICE_OPS_DECODE_ZSTD_KERNELS_H
+
+#include "device/ops/decode_kernels.h"
+
+#include "kernels/zstd.h"
+
+#ifdef TZ_KERNEL
+#define TZ_DECODE_ZSTD_SCRATCH                                                                     \
+    ((TZ_GLOBAL tz_u32 *)(slab + scratch + TZ_ZSTD_SCRATCH_BYTES * TZ_WORK_GROUP))
+
+TZ_DECODE_KERNEL(tz_kernel_zstd_work_group)
+{
+    TZ_SHARED tz_u32 shared[TZ_ZSTD_LOCAL_WORDS];
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
+    if (TZ_DECODE_IS_LEFT(task)) {
+        const tz_u32 status = tz_zstd_tile_work_group(task.in, task.in_size, task.out, task.size,
+                                                      TZ_DECODE_ZSTD_SCRATCH, shared);
+        if (TZ_WORK_ITEM == 0u)
+            tz_store_u32(TZ_DECODE_STATUS, status);
+    }
+}
+
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
+TZ_DECODE_KERNEL(tz_kernel_zstd_work_item)
+{
+    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
+    if (TZ_WORK_ITEM == 0u)
+        tz_store_u32(TZ_DECODE_STATUS, tz_zstd_tile(task.in, task.in_size, task.out, task.size,
+                                                    TZ_DECODE_ZSTD_SCRATCH));
+}
+#endif
+#endif
+
+#endif

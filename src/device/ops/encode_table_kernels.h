@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of a batch that is encoded, as kernels read it: see tz_encode_entry. */
+#ifndef TZ_DEVICE_OPS_ENCODE_TABLE_KERNELS_H
+#define TZ_DEVICE_OPS_ENCODE_TABLE_KERNELS_H
+
+#include "kernels/kernel.h"
+
+#define TZ_ENCODE_ENTRY_BYTES 32u /* bytes of the table for a tile */
+
+/* With the size of a tile: the encoder leaves it to the cores, and its samples stay as they are. */
+#define TZ_ENCODE_LEFT_TO_CPU 0x80000000u
+
+typedef struct tz_encode_tile {
+    tz_u64 from;
+    tz_u64 to;
+    tz_u32 size; /* 0: nothing to encode, or nothing wanted */
+} tz_encode_tile;
+
+TZ_FN tz_encode_tile tz_encode_tile_of(const TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number)
+{
+    const TZ_GLOBAL tz_u8 *entry = slab + table + number * TZ_ENCODE_ENTRY_BYTES;
+    const tz_u64 skip = tz_load_u64(entry + 24);
+    tz_encode_tile tile;
+    tile.from = tz_load_u64(entry);
+    tile.to = tz_load_u64(entry + 8);
+    tile.size = tz_load_u32(entry + 16);
+    if (skip != ~(tz_u64)0 && tz_load_u32(slab + skip) != 0u)
+        tile.size = 0u;
+    return tile;
+}
+
+/* Bytes that the tile may take, encoded. */
+TZ_FN tz_u32 tz_encode_capacity_of(const TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number)
+{
+    return tz_load_u32(slab + table + number * TZ_ENCODE_ENTRY_BYTES + 20);
+}
+
+TZ_FN void tz_encode_set_size(TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 number, tz_u32 size)
+{
+    tz_store_u32(slab + sizes + 4u * number, size);
+}
+
+#endif

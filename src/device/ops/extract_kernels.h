@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kernels that make tiles of rows: cut out and treated; inspected; stored. A slab holds a table of
+ * tz_extract_tile, one for every tile, and the tiles. While they are worked at, rows of plain
+ * samples lie where the tile will be, or in scratch memory where they cannot be stored in place.
+ *
+ * The rows of all tiles are numbered, as many in each as a whole tile has. */
+#ifndef TZ_DEVICE_OPS_EXTRACT_KERNELS_H
+#define TZ_DEVICE_OPS_EXTRACT_KERNELS_H
+
+#include "device/ops/extract_base_kernels.h"
+#include "kernels/encode_row.h"
+#include "kernels/extract_row.h"
+#include "kernels/inspect.h"
+#include "kernels/kernel_entry.h"
+
+/* tz_extract_result */
+#define TZ_EXTRACT_RESULT_BYTES 24u
+
+/* ---- cut out and treated: any number of items to a row ---- */
+
+typedef struct tz_extract_spec {
+    tz_extract_layout layout;
+    tz_extract_shape shape; /* but for the width */
+    tz_i64 row_stride;
+    tz_u64 bits;
+    tz_adjustment treatment;
+} tz_extract_spec;
+
+/* Rows below the image's are as its last one. */
+#define TZ_EXTRACT_ONE(name)                                                                       \
+    TZ_FN void tz_extract_one_##name(const TZ_GLOBAL tz_u8 *rows, TZ_GLOBAL tz_u8 *slab,           \
+                                     const tz_extract_spec *how, tz_u64 row, tz_u32 row_item,      \
+                                     tz_u32 row_items)                                             \
+    {                                                                                              \
+        const TZ_GLOBAL tz_u8 *entry =                                                             \
+            slab + how->layout.table + row / how->layout.height * TZ_EXTRACT_TILE_BYTES;           \
+        if (tz_extract_has_row(entry, &how->layout, row)) {                                        \
+            const tz_u32 last = tz_extract_height(entry) - 1u;                                     \
+            const tz_u32 in_tile = (tz_u32)(row % how->layout.height);                             \
+            const tz_u32 y = in_tile < last ? in_tile : last;                                      \
+            const TZ_GLOBAL tz_u8 *from =                                                          \
+                rows + (tz_i64)tz_extract_from(entry) + (tz_i64)y * how->row_stride;               \
+            tz_extract_shape shape = how->shape;                                                   \
+            shape.width = tz_extract_width(entry);                                                 \
+            tz_extract_row_##name(                                                                 \
+                from, slab + tz_extract_row_offset(entry, &how->layout, row), &shape,              \
+                &how->treatment, slab + how->bits + tz_extract_plane(entry), row_item, row_items); \
+        }                                                                                          \
+    }
+TZ_EXTRACT_ONE(u8)
+TZ_EXTRACT_ONE(u16)
+TZ_EXTRACT_ONE(u32)
+TZ_EXTRACT_ONE(u64)
+
+/* ---- stored ---- */
+
+typedef struct tz_extract_store_spec {
+    tz_extract_layout layout;
+    tz_u64 row_bytes; /* as stored */
+    tz_row_encoding put;
+} tz_extract_store_spec;
+
+TZ_FN tz_u64 tz_stored_row_offset(const TZ_GLOBAL tz_u8 *entry, const tz_extract_store_spec *how,
+                                  tz_u64 row)
+{
+    return tz_extract_to(entry) + row % how->layout.height * how->row_bytes;
+}
+
+TZ_FN void tz_store_one(TZ_GLOBAL tz_u8 *slab, const tz_extract_store_spec *how, tz_u64 row)
+{
+    const TZ_GLOBAL tz_u8 *entry =
+        slab + how->layout.table + row / how->layout.height * TZ_EXTRACT_TILE_BYTES;
+    if (tz_extract_has_row(entry, &how->layout, row))
+        tz_encode_row(slab + tz_extract_row_offset(entry, &how->layout, row),
+                      slab + tz_stored_row_offset(entry, how, row), &how->put);
+}
+
+TZ_FN void tz_store_one_work_group(TZ_GLOBAL tz_u8 *slab, const tz_extract_store_spec *how,
+                                   tz_u64 row, TZ_LOCAL tz_u64 *shared)
+{
+    const TZ_GLOBAL tz_u8 *entry =
+        slab + how->layout.table + row / how->layout.height * TZ_EXTRACT_TILE_BYTES;
+    tz_row_encoding put = how->put;
+    put.count = tz_extract_has_row(entry, &how->layout, row) ? put.count : 0u;
+    tz_encode_row_work_group(slab + tz_extract_row_offset(entry, &how->layout, row),
+                             slab + tz_stored_row_offset(entry, how, row), &put, shared);
+}
+
+/* ---- inspected ---- */
+
+/* What there is to look for in one tile; how is that of all. */
+TZ_FN tz_inspection tz_inspection_of(const TZ_GLOBAL tz_u8 *entry, const tz_inspection *how,
+                                     tz_u32 words_of_pixel)
+{
+    tz_inspection own = *how;
+    own.count = tz_extract_width(entry) * words_of_pixel;
+    own.rows = tz_extract_height(entry);
+    own.flags |= tz_extract_checked(entry) ? TZ_INSPECT_HASH : 0u;
+    return own;
+}
+
+TZ_FN void tz_write_extract_result(TZ_GLOBAL tz_u8 *to, const tz_inspected *seen, tz_u32 flags)
+{
+    tz_store_u64(to, seen->hash);
+    tz_store_u64(to + 8, seen->first);
+    tz_store_u32(to + 16, (flags & TZ_INSPECT_EMPTY) && !seen->differs ? 1u : 0u);
+    tz_store_u32(to + 20, 0u);
+}
+
+/* ---- rows from one place to another ---- */
+
+/* Where the words of some bands are. */
+typedef struct tz_words_at {
+    tz_u64 offset;
+    tz_i64 band_stride;
+    tz_i64 row_stride;
+    tz_i64 column_stride;
+} tz_words_at;
+
+TZ_FN tz_u64 tz_words_row(const tz_words_at *at, tz_u64 row, tz_u32 height)
+{
+    return at->offset + (tz_u64)((tz_i64)(row / height) * at->band_stride) +
+           (tz_u64)((tz_i64)(row % height) * at->row_stride);
+}
+
+/* Row number row of all bands, shared by lanes items: width words of size bytes, or of 16. */
+TZ_FN void tz_copy_words(const TZ_GLOBAL tz_u8 *from, const tz_words_at *from_at,
+                         TZ_GLOBAL tz_u8 *to, const tz_words_at *to_at, tz_u64 row, tz_u32 height,
+                         tz_u32 width, tz_u32 size, tz_u32 row_item, tz_u32 row_items)
+{
+    const TZ_GLOBAL tz_u8 *source = from + tz_words_row(from_at, row, height);
+    TZ_GLOBAL tz_u8 *target = to + tz_words_row(to_at, row, height);
+    const tz_u32 bytes = size < 8u ? size : 8u;
+    for (tz_u32 x = row_item; x < width; x += row_items) {
+        const TZ_GLOBAL tz_u8 *p = source + (tz_i64)x * from_at->column_stride;
+        TZ_GLOBAL tz_u8 *q = target + (tz_i64)x * to_at->column_stride;
+        for (tz_u32 offset = 0; offset < size; offset += bytes)
+            tz_store_raw(q + offset, tz_load_raw(p + offset, bytes), bytes);
+    }
+}
+
+#ifdef TZ_KERNEL
+
+TZ_KERNEL(tz_kernel_copy_rows)
+(const TZ_GLOBAL tz_u8 *from, TZ_GLOBAL tz_u8 *to, tz_u64 from_offset, tz_u64 from_band,
+ tz_u64 from_row, tz_u64 from_column, tz_u64 to_offset, tz_u64 to_band, tz_u64 to_row,
+ tz_u64 to_column, tz_u64 count, tz_u32 height, tz_u32 width, tz_u32 size, tz_u32 row_items)
+{
+    const tz_u64 item = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
+    tz_words_at from_at, to_at;
+    from_at.offset = from_offset, from_at.band_stride = (tz_i64)from_band;
+    from_at.row_stride = (tz_i64)from_row, from_at.column_stride = (tz_i64)from_column;
+    to_at.offset = to_offset, to_at.band_stride = (tz_i64)to_band;
+    to_at.row_stride = (tz_i64)to_row, to_at.column_stride = (tz_i64)to_column;
+    if (item / row_items < count)
+        tz_copy_words(from, &from_at, to, &to_at, item / row_items, height, width, size,
+                      (tz_u32)(item % row_items), row_items);
+}
+
+/* lanes items to a row: 1, or those of a group. */
+#define TZ_EXTRACT_KERNEL(name)                                                                    \
+    TZ_KERNEL(tz_kernel_extract_##name)                                                            \
+    (const TZ_GLOBAL tz_u8 *rows, TZ_GLOBAL tz_u8 *slab, TZ_EXTRACT_LAYOUT_ARGUMENTS,              \
+     tz_u64 count, tz_u64 band_stride, tz_u64 row_stride, tz_u64 column_stride, tz_u32 width,      \
+     tz_u32 samples, tz_u32 parts, tz_u32 flags, tz_u32 sample, tz_u64 nan_value, tz_u64 nodata,   \
+     tz_u64 bits, tz_u32 row_items)                                                                \
+    {                                                                                              \
+        const tz_u64 item = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;                                    \
+        tz_extract_spec how;                                                                       \
+        TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(how.layout);                                                \
+        how.shape.band_stride = (tz_i64)band_stride;                                               \
+        how.shape.column_stride = (tz_i64)column_stride;                                           \
+        how.shape.samples = samples;                                                               \
+        how.shape.words = parts;                                                                   \
+        how.shape.width = 0u;                                                                      \
+        how.shape.padded = width;                                                                  \
+        how.row_stride = (tz_i64)row_stride;                                                       \
+        how.bits = bits;                                                                           \
+        how.treatment.flags = flags;                                                               \
+        how.treatment.sample = sample;                                                             \
+        how.treatment.nan = nan_value;                                                             \
+        how.treatment.nodata = nodata;                                                             \
+        if (item / row_items < count)                                                              \
+            tz_extract_one_##name(rows, slab, &how, item / row_items, (tz_u32)(item % row_items),  \
+                                  row_items);                                                      \
+    }
+TZ_EXTRACT_KERNEL(u8)
+TZ_EXTRACT_KERNEL(u16)
+TZ_EXTRACT_KERNEL(u32)
+TZ_EXTRACT_KERNEL(u64)
+
+#define TZ_STORE_ARGUMENTS                                                                         \
+    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 count, tz_u64 stored_row, tz_u32 way, tz_u32 size,         \
+        tz_u32 words, tz_u32 stride, tz_u32 bits, tz_u32 swap, tz_u32 little_endian
+#define TZ_STORE_OF_ARGUMENTS(how)                                                                 \
+    TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(how.layout);                                                    \
+    how.row_bytes = stored_row;                                                                    \
+    how.put.kind = way, how.put.size = size, how.put.count = words, how.put.stride = stride;       \
+    how.put.bits = bits, how.put.swap = swap, how.put.little_endian = little_endian
+
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
+/* An item to a row. */
+TZ_KERNEL(tz_kernel_store_rows)
+(TZ_GLOBAL tz_u8 *slab, TZ_STORE_ARGUMENTS)
+{
+    const tz_u64 row = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
+    tz_extract_store_spec how;
+    TZ_STORE_OF_ARGUMENTS(how);
+    if (row < count)
+        tz_store_one(slab, &how, row);
+}
+#endif
+
+/* A group to a row. */
+TZ_KERNEL(tz_kernel_store_rows_work_group)
+(TZ_GLOBAL tz_u8 *slab, TZ_STORE_ARGUMENTS)
+{
+    TZ_SHARED tz_u64 shared[TZ_WORK_GROUP_SIZE];
+    tz_extract_store_spec how;
+    TZ_STORE_OF_ARGUMENTS(how);
+    (void)count; /* of the groups that there are */
+    tz_store_one_work_group(slab, &how, TZ_WORK_GROUP, shared);
+}
+
+#define TZ_INSPECT_ARGUMENTS                                                                       \
+    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 seen, tz_u32 flags, tz_u32 size, tz_u32 parts,             \
+        tz_u32 words, tz_u32 bits, tz_u32 below, tz_u64 value, tz_u64 second
+#define TZ_INSPECT_OF_ARGUMENTS(layout, how)                                                       \
+    TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(layout);                                                        \
+    how.flags = flags, how.size = size, how.words = parts, how.bits = bits, how.below = below;     \
+    how.count = how.rows = 0u, how.row_bytes = plain_row;                                          \
+    how.value[0] = value, how.value[1] = second
+
+#ifdef TZ_HAS_SINGLE_ITEM_KERNELS
+/* Item 0 of a group to a tile. words: of a pixel. */
+TZ_KERNEL(tz_kernel_inspect)
+(TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
+{
+    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_WORK_GROUP * TZ_EXTRACT_TILE_BYTES;
+    tz_extract_layout layout;
+    tz_inspection how;
+    TZ_INSPECT_OF_ARGUMENTS(layout, how);
+    if (TZ_WORK_ITEM == 0u) {
+        const tz_inspection own = tz_inspection_of(entry, &how, words);
+        const tz_inspected found = tz_inspect_tile(
+            slab + tz_extract_row_offset(entry, &layout, TZ_WORK_GROUP * height), &own);
+        tz_write_extract_result(slab + seen + TZ_WORK_GROUP * TZ_EXTRACT_RESULT_BYTES, &found,
+                                flags);
+    }
+}
+#endif
+
+/* A group to a tile. */
+TZ_KERNEL(tz_kernel_inspect_work_group)
+(TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
+{
+    TZ_SHARED tz_u64 shared[TZ_INSPECT_SHARED];
+    const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_WORK_GROUP * TZ_EXTRACT_TILE_BYTES;
+    tz_extract_layout layout;
+    tz_inspection how;
+    TZ_INSPECT_OF_ARGUMENTS(layout, how);
+    const tz_inspection own = tz_inspection_of(entry, &how, words);
+    const tz_inspected found = tz_inspect_tile_work_group(
+        slab + tz_extract_row_offset(entry, &layout, TZ_WORK_GROUP * height), &own, shared);
+    if (TZ_WORK_ITEM == 0u)
+        tz_write_extract_result(slab + seen + TZ_WORK_GROUP * TZ_EXTRACT_RESULT_BYTES, &found,
+                                flags);
+}
+#endif
+
+#endif

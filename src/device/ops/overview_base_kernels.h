@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What all kernels of reductions share. A run has words that say everything about it, 64 bits each,
+ * in the reducer's memory; there are also two tables of taps, one across and one down: of each new
+ * pixel its first old one and, from bit 32 on, their number, and then the weights, those of all
+ * first taps, of all second ones and so on.
+ *
+ * The work is cut into spans of new columns and rows of one plane, which are all bands, part by
+ * part, and the mask. A group takes every n-th span; its items share a span, column by column, or
+ * one item does it alone. */
+#ifndef TZ_DEVICE_OPS_OVERVIEW_BASE_KERNELS_H
+#define TZ_DEVICE_OPS_OVERVIEW_BASE_KERNELS_H
+
+#include "kernels/component.h"
+#include "kernels/kernel_entry.h"
+
+/* How samples are compared with nodata. */
+enum {
+    TZ_NODATA_TEST_NEVER,
+    TZ_NODATA_TEST_NUMBER /* as doubles */,
+    TZ_NODATA_TEST_BITS /* of 64 */
+};
+
+/* Where rows are: a byte of the memory for row 0, column 0 of band 0 of the whole level, and the
+ * bytes from one to the next; signed. */
+enum {
+    TZ_OVERVIEW_BASE,
+    TZ_OVERVIEW_BAND_STRIDE,
+    TZ_OVERVIEW_ROW_STRIDE,
+    TZ_OVERVIEW_COLUMN_STRIDE,
+    TZ_OVERVIEW_LOCATION_WORDS /* so many words */
+};
+
+/* The words of a run. */
+enum {
+    TZ_OVERVIEW_TYPE, /* of a part */
+    TZ_OVERVIEW_BYTES,
+    TZ_OVERVIEW_SAMPLE_BYTES, /* of all parts */
+    TZ_OVERVIEW_COMPONENTS,   /* planes of a band: 1 of what is copied */
+    TZ_OVERVIEW_BANDS,
+    TZ_OVERVIEW_USED_BITS,
+    TZ_OVERVIEW_ALPHA, /* which band, from 1 */
+    TZ_OVERVIEW_TEST,
+    TZ_OVERVIEW_NODATA, /* what is compared: bits of a double, or of the sample */
+    TZ_OVERVIEW_CLAMPS,
+    TZ_OVERVIEW_LOW, /* bits of doubles */
+    TZ_OVERVIEW_HIGH,
+    TZ_OVERVIEW_WANTS_NAN,
+    TZ_OVERVIEW_NONE,
+    TZ_OVERVIEW_MISSING,
+    TZ_OVERVIEW_METHOD,
+    TZ_OVERVIEW_HAS_NODATA, /* tz_average_2x2_params */
+    TZ_OVERVIEW_HALF_NODATA,
+    TZ_OVERVIEW_HALF_BESIDE,
+    TZ_OVERVIEW_HALF_NONE,
+    TZ_OVERVIEW_WIDTH, /* of the new level */
+    TZ_OVERVIEW_FIRST, /* new row */
+    TZ_OVERVIEW_ROWS,
+    TZ_OVERVIEW_PLANES,
+    TZ_OVERVIEW_ACROSS, /* tables, in the reducer's memory */
+    TZ_OVERVIEW_DOWN,
+    TZ_OVERVIEW_SCRATCH, /* doubles: of choices, all that items choose from; of filters, old rows */
+    TZ_OVERVIEW_SCRATCH_TAPS,  /* of choices: the most that one item chooses from */
+    TZ_OVERVIEW_SCRATCH_AREAS, /* of choices: items that work at a time; of filters: columns */
+    TZ_OVERVIEW_SPAN,          /* new columns */
+    TZ_OVERVIEW_SPAN_ROWS,     /* and rows: more than 1 of filters alone */
+    TZ_OVERVIEW_SPAN_ITEMS,
+    TZ_OVERVIEW_WORK_GROUPS,
+    TZ_OVERVIEW_SEAM, /* the first old row of the second part */
+    TZ_OVERVIEW_PIXELS,
+    TZ_OVERVIEW_SECOND_PIXELS = TZ_OVERVIEW_PIXELS + TZ_OVERVIEW_LOCATION_WORDS,
+    TZ_OVERVIEW_HAS_MASK =
+        TZ_OVERVIEW_SECOND_PIXELS + TZ_OVERVIEW_LOCATION_WORDS, /* bit 0: the first part; bit 1 */
+    TZ_OVERVIEW_MASK,
+    TZ_OVERVIEW_SECOND_MASK = TZ_OVERVIEW_MASK + TZ_OVERVIEW_LOCATION_WORDS,
+    TZ_OVERVIEW_OUT = TZ_OVERVIEW_SECOND_MASK + TZ_OVERVIEW_LOCATION_WORDS,
+    TZ_OVERVIEW_OUT_MASK = TZ_OVERVIEW_OUT + TZ_OVERVIEW_LOCATION_WORDS,
+    TZ_OVERVIEW_JOB_WORDS = TZ_OVERVIEW_OUT_MASK + TZ_OVERVIEW_LOCATION_WORDS
+};
+
+/* The memory of a run. */
+typedef struct tz_overview_job {
+    TZ_GLOBAL tz_u8 *own;
+    const TZ_GLOBAL tz_u64 *words;
+    const TZ_GLOBAL tz_u8 *first, *second, *first_mask, *second_mask;
+    TZ_GLOBAL tz_u8 *out, *out_mask;
+} tz_overview_job;
+
+TZ_FN tz_u32 tz_overview_word(const tz_overview_job *job, tz_u32 word)
+{
+    return (tz_u32)job->words[word];
+}
+
+TZ_FN tz_i64 tz_overview_offset(const tz_overview_job *job, tz_u32 location, tz_u64 band,
+                                tz_u64 row, tz_u64 column)
+{
+    const TZ_GLOBAL tz_u64 *words = job->words + location;
+    return (tz_i64)(words[TZ_OVERVIEW_BASE] + band * words[TZ_OVERVIEW_BAND_STRIDE] +
+                    row * words[TZ_OVERVIEW_ROW_STRIDE] +
+                    column * words[TZ_OVERVIEW_COLUMN_STRIDE]);
+}
+
+/* ---- spans ---- */
+
+typedef struct tz_overview_span {
+    tz_u32 band; /* as many as there are: the mask */
+    tz_u32 component;
+    tz_u32 row; /* of the run */
+    tz_u32 rows;
+    tz_u32 first; /* column */
+    tz_u32 end;
+} tz_overview_span;
+
+TZ_FN tz_u32 tz_overview_span_count(tz_u32 all, tz_u32 unit)
+{
+    return (all - 1u) / unit + 1u;
+}
+
+TZ_FN tz_u64 tz_overview_spans(const tz_overview_job *job)
+{
+    const tz_u32 width = tz_overview_word(job, TZ_OVERVIEW_WIDTH);
+    const tz_u32 rows = tz_overview_word(job, TZ_OVERVIEW_ROWS);
+    return (tz_u64)tz_overview_span_count(width, tz_overview_word(job, TZ_OVERVIEW_SPAN)) *
+           tz_overview_span_count(rows, tz_overview_word(job, TZ_OVERVIEW_SPAN_ROWS)) *
+           job->words[TZ_OVERVIEW_PLANES];
+}
+
+TZ_FN tz_overview_span tz_overview_span_of(const tz_overview_job *job, tz_u64 number)
+{
+    const tz_u32 width = tz_overview_word(job, TZ_OVERVIEW_WIDTH);
+    const tz_u32 rows = tz_overview_word(job, TZ_OVERVIEW_ROWS);
+    const tz_u32 length = tz_overview_word(job, TZ_OVERVIEW_SPAN);
+    const tz_u32 height = tz_overview_word(job, TZ_OVERVIEW_SPAN_ROWS);
+    const tz_u32 across = tz_overview_span_count(width, length);
+    const tz_u32 down = tz_overview_span_count(rows, height);
+    const tz_u32 plane = (tz_u32)(number / across / down);
+    const tz_u32 parts = tz_overview_word(job, TZ_OVERVIEW_COMPONENTS);
+    tz_overview_span span;
+    span.band = plane / parts;
+    span.component = plane % parts;
+    span.row = (tz_u32)(number / across % down) * height;
+    span.rows = rows - span.row < height ? rows - span.row : height;
+    span.first = (tz_u32)(number % across) * length;
+    span.end = width - span.first < length ? width : span.first + length;
+    return span;
+}
+
+TZ_FN int tz_overview_is_mask(const tz_overview_job *job, const tz_overview_span *span)
+{
+    return span->band == tz_overview_word(job, TZ_OVERVIEW_BANDS);
+}
+
+/* All samples of alpha count, and none is nodata. */
+TZ_FN int tz_overview_is_alpha(const tz_overview_job *job, const tz_overview_span *span)
+{
+    return span->band + 1u == tz_overview_word(job, TZ_OVERVIEW_ALPHA);
+}
+
+/* ---- taps ---- */
+
+typedef struct tz_taps {
+    tz_u32 first;
+    tz_u32 count;
+    const TZ_GLOBAL tz_u64 *weights; /* bits of doubles */
+    tz_u32 stride;
+} tz_taps;
+
+TZ_FN tz_taps tz_taps_of(const tz_overview_job *job, tz_u32 table, tz_u32 all, tz_u32 i)
+{
+    const TZ_GLOBAL tz_u64 *words = (const TZ_GLOBAL tz_u64 *)(job->own + job->words[table]);
+    tz_taps taps;
+    taps.first = (tz_u32)words[i];
+    taps.count = (tz_u32)(words[i] >> 32);
+    taps.weights = words + all + i;
+    taps.stride = all;
+    return taps;
+}
+
+TZ_FN tz_taps tz_taps_across(const tz_overview_job *job, tz_u32 column)
+{
+    return tz_taps_of(job, TZ_OVERVIEW_ACROSS, tz_overview_word(job, TZ_OVERVIEW_WIDTH), column);
+}
+
+TZ_FN tz_taps tz_taps_down(const tz_overview_job *job, tz_u32 row)
+{
+    return tz_taps_of(job, TZ_OVERVIEW_DOWN, tz_overview_word(job, TZ_OVERVIEW_ROWS), row);
+}
+
+/* ---- old rows ---- */
+
+/* Column 0 of a row of the larger level, of one plane. */
+typedef struct tz_overview_in_row {
+    const TZ_GLOBAL tz_u8 *samples; /* of the first part */
+    const TZ_GLOBAL tz_u8 *alpha;
+    const TZ_GLOBAL tz_u8 *mask;
+    tz_i64 step; /* of samples and alpha */
+    tz_i64 mask_step;
+    tz_u32 type, bytes;
+    int has_alpha, has_mask; /* they say which pixels are left */
+} tz_overview_in_row;
+
+TZ_FN tz_overview_in_row tz_overview_in_row_of(const tz_overview_job *job,
+                                               const tz_overview_span *span, tz_u32 row)
+{
+    const int second = row >= tz_overview_word(job, TZ_OVERVIEW_SEAM);
+    const TZ_GLOBAL tz_u8 *pixels = second ? job->second : job->first;
+    const TZ_GLOBAL tz_u8 *mask = second ? job->second_mask : job->first_mask;
+    const tz_u32 pixels_at = second ? TZ_OVERVIEW_SECOND_PIXELS : TZ_OVERVIEW_PIXELS;
+    const tz_u32 mask_at = second ? TZ_OVERVIEW_SECOND_MASK : TZ_OVERVIEW_MASK;
+    const tz_u32 alpha = tz_overview_word(job, TZ_OVERVIEW_ALPHA);
+    const int is_mask = tz_overview_is_mask(job, span);
+    tz_overview_in_row line;
+    line.type = tz_overview_word(job, TZ_OVERVIEW_TYPE);
+    line.bytes = tz_overview_word(job, TZ_OVERVIEW_BYTES);
+    line.has_alpha = alpha != 0u;
+    line.has_mask = (tz_overview_word(job, TZ_OVERVIEW_HAS_MASK) >> second & 1u) != 0u;
+    line.samples = pixels + tz_overview_offset(job, pixels_at, is_mask ? 0u : span->band, row, 0u);
+    line.step = (tz_i64)job->words[pixels_at + TZ_OVERVIEW_COLUMN_STRIDE];
+    line.alpha = line.samples;
+    if (line.has_alpha)
+        line.alpha = pixels + tz_overview_offset(job, pixels_at, alpha - 1u, row, 0u);
+    line.mask = mask;
+    if (line.has_mask)
+        line.mask = mask + tz_overview_offset(job, mask_at, 0u, row, 0u);
+    line.mask_step = (tz_i64)job->words[mask_at + TZ_OVERVIEW_COLUMN_STRIDE];
+    return line;
+}
+
+/* Whether mask and alpha leave a pixel. */
+TZ_FN int tz_overview_in_is_valid(const tz_overview_in_row *line, tz_u32 column)
+{
+    if (line->has_mask && line->mask[(tz_i64)column * line->mask_step] == 0u)
+        return 0;
+    return !line->has_alpha ||
+           !tz_component_is_zero(
+               line->type, line->bytes,
+               tz_load_raw(line->alpha + (tz_i64)column * line->step, line->bytes));
+}
+
+/* ---- new pixels ---- */
+
+TZ_FN TZ_GLOBAL tz_u8 *tz_overview_out_at(const tz_overview_job *job, const tz_overview_span *span,
+                                          tz_u32 column)
+{
+    return job->out + tz_overview_offset(job, TZ_OVERVIEW_OUT, span->band, span->row, column) +
+           (tz_i64)span->component * (tz_i64)job->words[TZ_OVERVIEW_BYTES];
+}
+
+TZ_FN void tz_overview_set_mask(const tz_overview_job *job, const tz_overview_span *span,
+                                tz_u32 column, int is_left)
+{
+    job->out_mask[tz_overview_offset(job, TZ_OVERVIEW_OUT_MASK, 0u, span->row, column)] =
+        is_left ? 255u : 0u;
+}
+
+/* ---- shells ---- */
+
+/* tz_overview_name does the new pixels of a span that are item's own, of lanes items that share it;
+ * slot tells apart all items that work at the same time. */
+#ifdef TZ_KERNEL
+#define TZ_OVERVIEW_KERNEL(name)                                                                   \
+    TZ_KERNEL_BOUNDED(tz_kernel_overview_##name, 6)                                                \
+    (TZ_GLOBAL tz_u8 * own, const TZ_GLOBAL tz_u8 *first, const TZ_GLOBAL tz_u8 *second,           \
+     const TZ_GLOBAL tz_u8 *first_mask, const TZ_GLOBAL tz_u8 *second_mask, TZ_GLOBAL tz_u8 *out,  \
+     TZ_GLOBAL tz_u8 *out_mask, tz_u64 words)                                                      \
+    {                                                                                              \
+        const tz_overview_job job = {own,        (const TZ_GLOBAL tz_u64 *)(own + words),          \
+                                     first,      second,                                           \
+                                     first_mask, second_mask,                                      \
+                                     out,        out_mask};                                        \
+        const tz_u32 items = tz_overview_word(&job, TZ_OVERVIEW_SPAN_ITEMS);                       \
+        const tz_u64 spans = tz_overview_spans(&job);                                              \
+        if (TZ_WORK_ITEM < items) {                                                                \
+            for (tz_u64 i = TZ_WORK_GROUP; i < spans; i += job.words[TZ_OVERVIEW_WORK_GROUPS]) {   \
+                const tz_overview_span span = tz_overview_span_of(&job, i);                        \
+                tz_overview_##name(&job, &span, TZ_WORK_ITEM, items,                               \
+                                   (tz_u32)TZ_WORK_GROUP *items + TZ_WORK_ITEM);                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The arrays that a library which takes batches of chunks is given, in either direction (see
+ * tz_vendor_batch), as kernels write and read them. */
+#ifndef TZ_DEVICE_OPS_VENDOR_ARRAY_KERNELS_H
+#define TZ_DEVICE_OPS_VENDOR_ARRAY_KERNELS_H
+
+#include "kernels/kernel.h"
+#include "kernels/lz4_frame.h"
+#include "kernels/zlib_frame.h"
+
+/* What chunks are. */
+#define TZ_VENDOR_DEFLATE 0u /* the streams in zlib frames */
+#define TZ_VENDOR_ZSTD    1u /* whole frames */
+#define TZ_VENDOR_LZ4     2u /* the only blocks of frames */
+
+/* What stands before a chunk in its tile. */
+TZ_FN tz_u32 tz_vendor_head_bytes(tz_u32 kind)
+{
+    if (kind == TZ_VENDOR_LZ4)
+        return TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEADER;
+    return kind == TZ_VENDOR_DEFLATE ? TZ_ZLIB_HEADER_BYTES : 0u;
+}
+
+/* Arrays at the start of scratch, of 8 bytes for each tile. */
+#define TZ_VENDOR_IN         0u /* addresses */
+#define TZ_VENDOR_IN_SIZES   1u
+#define TZ_VENDOR_OUT        2u /* addresses */
+#define TZ_VENDOR_CAPACITIES 3u
+#define TZ_VENDOR_OUT_SIZES  4u
+#define TZ_VENDOR_STATUSES   5u /* of 4 bytes */
+#define TZ_VENDOR_ARRAYS     6u
+
+TZ_FN tz_u64 tz_vendor_array(tz_u64 scratch, tz_u64 count, tz_u32 which)
+{
+    return scratch + which * ((8u * count + 63u) / 64u * 64u);
+}
+
+TZ_FN tz_u64 tz_vendor_address(const TZ_GLOBAL tz_u8 *at)
+{
+    return (tz_u64)(size_t)at;
+}
+
+/* The arrays' entries of one tile. */
+TZ_FN void tz_vendor_set_entry(TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count, tz_u64 number,
+                               tz_u64 in, tz_u32 in_size, tz_u64 out, tz_u32 capacity)
+{
+    tz_store_u64(slab + tz_vendor_array(scratch, count, TZ_VENDOR_IN) + 8u * number, in);
+    tz_store_u64(slab + tz_vendor_array(scratch, count, TZ_VENDOR_IN_SIZES) + 8u * number, in_size);
+    tz_store_u64(slab + tz_vendor_array(scratch, count, TZ_VENDOR_OUT) + 8u * number, out);
+    tz_store_u64(slab + tz_vendor_array(scratch, count, TZ_VENDOR_CAPACITIES) + 8u * number,
+                 capacity);
+    tz_store_u64(slab + tz_vendor_array(scratch, count, TZ_VENDOR_OUT_SIZES) + 8u * number, 0u);
+    tz_store_u32(slab + tz_vendor_array(scratch, count, TZ_VENDOR_STATUSES) + 4u * number, 0u);
+}
+
+/* What the library made of it; 0 where it says that it failed. */
+TZ_FN tz_u64 tz_vendor_out_size(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count,
+                                tz_u64 number)
+{
+    const tz_u32 status =
+        tz_load_u32(slab + tz_vendor_array(scratch, count, TZ_VENDOR_STATUSES) + 4u * number);
+    return status != 0u ? 0u
+                        : tz_load_u64(slab + tz_vendor_array(scratch, count, TZ_VENDOR_OUT_SIZES) +
+                                      8u * number);
+}
+
+#endif
