@@ -4,11 +4,11 @@
 
 #include "base/mem.h"
 #include "device/device_text.h"
-#include "read/bounce.h"
-#include "read/cores.h"
-#include "read/device_plan.h"
-#include "read/device_read.h"
-#include "read/resampled.h"
+#include "read/cpu_read.h"
+#include "read/gpu/gpu_bounce.h"
+#include "read/gpu/gpu_plan.h"
+#include "read/gpu/gpu_run.h"
+#include "read/resampled_read.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 
@@ -20,16 +20,16 @@ const char *tz_resampling_name(tz_resampling method)
     return (unsigned)method < sizeof names / sizeof names[0] ? names[method] : "unknown";
 }
 
-typedef struct request {
+typedef struct read_call {
     tz_context ctx;
     tz_read_options how;
-    tz_view *views; /* those that are resampled stand last */
+    tz_read_request *requests; /* those that are resampled stand last */
     size_t plain_count;
     size_t count;
     tz_report report;
-} request;
+} read_call;
 
-static tz_result take_options(tz_read_options *out, const tz_read_options *given,
+static tz_result copy_options(tz_read_options *out, const tz_read_options *given,
                               const tz_context *ctx)
 {
     *out = (tz_read_options)TZ_READ_OPTIONS_INIT;
@@ -46,10 +46,10 @@ static tz_result take_options(tz_read_options *out, const tz_read_options *given
 }
 
 /* Pixels of a reduced level as those of the level. */
-static tz_window stored_window(const tz_view *view, const tz_window *window)
+static tz_window stored_window(const tz_read_request *request, const tz_window *window)
 {
-    const tz_level *level = &view->file->info.levels[view->level];
-    const int64_t size = (int64_t)1 << view->reduction;
+    const tz_level *level = &request->file->info.levels[request->level];
+    const int64_t size = (int64_t)1 << request->reduction;
     const int64_t x = window->column * size;
     const int64_t y = window->row * size;
     const int64_t right = x + window->width * size;
@@ -58,34 +58,34 @@ static tz_window stored_window(const tz_view *view, const tz_window *window)
                        (uint32_t)((bottom < level->height ? bottom : level->height) - y)};
 }
 
-static void set_outcome(const tz_view *view)
+static void set_outcome(const tz_read_request *request)
 {
-    tz_outcome *outcome = view->outcome;
+    tz_outcome *outcome = request->outcome;
     if (!outcome)
         return;
-    outcome->level = view->level;
-    outcome->resampled = view->resampled;
-    outcome->reduction = view->reduction;
+    outcome->level = request->level;
+    outcome->resampled = request->resampled;
+    outcome->reduction = request->reduction;
     outcome->tile_count = 0;
     outcome->tiles_failed = 0;
-    (void)tz_window_clip(&view->window, &view->layer.shape, &outcome->window);
-    if (view->reduction > 0)
-        outcome->window = stored_window(view, &outcome->window);
+    (void)tz_window_clip(&request->window, &request->layer.shape, &outcome->window);
+    if (request->reduction > 0)
+        outcome->window = stored_window(request, &outcome->window);
 }
 
-static tz_result make_views(request *r, const tz_item *items, size_t count)
+static tz_result make_requests(read_call *r, const tz_item *items, size_t count)
 {
     size_t last = count;
     for (size_t i = 0; i < count; i++) {
-        tz_view view;
+        tz_read_request request;
         tz_context ctx = r->ctx;
         if (!items[i].file)
             return tz_fail(&r->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                            "item %zu has no file", i);
         ctx.name = items[i].file->info.name;
-        TZ_TRY(tz_view_make(&view, &items[i], &r->how, &ctx));
-        set_outcome(&view);
-        r->views[view.resampled ? --last : r->plain_count++] = view;
+        TZ_TRY(tz_read_request_make(&request, &items[i], &r->how, &ctx));
+        set_outcome(&request);
+        r->requests[request.resampled ? --last : r->plain_count++] = request;
     }
     r->count = count;
     return TZ_OK;
@@ -97,7 +97,7 @@ static void take_larger(uint64_t *sum, uint64_t more)
         *sum = more;
 }
 
-static void add_uses(tz_device_use *sum, const tz_device_use *more)
+static void add_device_use(tz_device_use *sum, const tz_device_use *more)
 {
     if (!sum->id[0])
         memcpy(sum->id, more->id, sizeof sum->id);
@@ -127,22 +127,23 @@ static void add_uses(tz_device_use *sum, const tz_device_use *more)
         memcpy(sum->direct_reason, more->direct_reason, sizeof sum->direct_reason);
 }
 
-static tz_result carry_out(tz_plan *plan, bool dry)
+static tz_result run_plan(tz_plan *plan, bool dry)
 {
-    TZ_TRY(tz_plan_outcomes(plan));
+    TZ_TRY(tz_plan_reset_outcomes(plan));
     if (dry)
         return tz_plan_check_unchanged(plan);
-    return plan->device ? tz_device_read(plan) : tz_cores_read(plan);
+    return plan->device ? tz_gpu_read(plan) : tz_cpu_read(plan);
 }
 
-/* *off_device: the device cannot do this read; the CPU has to, for buffers in device memory. */
-static tz_result read_planned(request *r, const tz_read_options *how, bool dry, bool *off_device)
+/* *needs_bounce: the device cannot do this read; the CPU has to, for buffers in device memory. */
+static tz_result read_planned(read_call *r, const tz_read_options *how, bool dry,
+                              bool *needs_bounce)
 {
     tz_plan plan = {0};
-    tz_result result = tz_plan_make(&plan, r->views, r->plain_count, how, r->ctx.err);
-    if (result == TZ_OK && !plan.off_device)
-        result = carry_out(&plan, dry);
-    *off_device = result == TZ_OK && plan.off_device;
+    tz_result result = tz_plan_make(&plan, r->requests, r->plain_count, how, r->ctx.err);
+    if (result == TZ_OK && !plan.needs_bounce)
+        result = run_plan(&plan, dry);
+    *needs_bounce = result == TZ_OK && plan.needs_bounce;
     r->report = plan.report;
     tz_plan_deinit(&plan);
     return result;
@@ -150,49 +151,51 @@ static tz_result read_planned(request *r, const tz_read_options *how, bool dry, 
 
 /* ---- what the cores do for a device ---- */
 
-typedef tz_result (*read_fn)(request *r, const tz_read_options *how, bool dry);
+typedef tz_result (*read_fn)(read_call *r, const tz_read_options *how, bool dry);
 
-static tz_result read_views(request *r, const tz_read_options *how, bool dry)
+static tz_result read_plain_bounced(read_call *r, const tz_read_options *how, bool dry)
 {
-    bool off_device;
+    bool needs_bounce;
     const tz_device_use use = r->report.device; /* why it came to this */
-    TZ_TRY(read_planned(r, how, dry, &off_device));
+    TZ_TRY(read_planned(r, how, dry, &needs_bounce));
     r->report.device = use;
     return TZ_OK;
 }
 
-static tz_result read_resampled(request *r, const tz_read_options *how, bool dry)
+static tz_result read_resampled_bounced(read_call *r, const tz_read_options *how, bool dry)
 {
-    return tz_resample_read(r->views + r->plain_count, r->count - r->plain_count, how, dry,
-                            &r->report, r->ctx.err);
+    return tz_resampled_read(r->requests + r->plain_count, r->count - r->plain_count, how, dry,
+                             &r->report, r->ctx.err);
 }
 
-static tz_result read_bounced(request *r, tz_view *views, size_t count, read_fn read, bool dry)
+static tz_result read_bounced(read_call *r, tz_read_request *requests, size_t count, read_fn read,
+                              bool dry)
 {
     tz_bounce bounce = {0};
     tz_read_options how = r->how;
     how.device = NULL;
-    tz_result result = tz_bounce_begin(&bounce, views, count, &how, dry, &r->ctx);
+    tz_result result = tz_bounce_begin(&bounce, requests, count, &how, dry, &r->ctx);
     if (result == TZ_OK)
         result = read(r, &how, dry);
     if (result == TZ_OK && !dry)
-        result = tz_bounce_end(&bounce, &r->ctx);
+        result = tz_bounce_upload(&bounce, &r->ctx);
     r->report.peak_memory += bounce.bytes;
-    add_uses(&r->report.device, &bounce.use);
+    add_device_use(&r->report.device, &bounce.use);
     tz_bounce_deinit(&bounce);
     return result;
 }
 
-static tz_result read_plain(request *r, bool dry)
+static tz_result read_plain(read_call *r, bool dry)
 {
-    bool off_device;
+    bool needs_bounce;
     if (r->plain_count == 0 && r->count > 0)
         return TZ_OK;
-    TZ_TRY(read_planned(r, &r->how, dry, &off_device));
-    return off_device ? read_bounced(r, r->views, r->plain_count, read_views, dry) : TZ_OK;
+    TZ_TRY(read_planned(r, &r->how, dry, &needs_bounce));
+    return needs_bounce ? read_bounced(r, r->requests, r->plain_count, read_plain_bounced, dry)
+                        : TZ_OK;
 }
 
-static tz_result refuse_resampling(const request *r)
+static tz_result refuse_resampling(const read_call *r)
 {
     if (!r->how.strict_device)
         return TZ_OK;
@@ -202,45 +205,45 @@ static tz_result refuse_resampling(const request *r)
 }
 
 /* Why the cores do what a device was named for, where the plan has not said so. */
-static void say_why(request *r, const char *reason)
+static void note_device_reason(read_call *r, const char *reason)
 {
     tz_device_use *use = &r->report.device;
     if (!use->reason[0])
         tz_device_text(use->reason, sizeof use->reason, reason);
 }
 
-static tz_result run(request *r, const tz_item *items, size_t count, bool dry)
+static tz_result read_requests(read_call *r, const tz_item *items, size_t count, bool dry)
 {
-    const bool has_device = tz_device_works(r->how.device);
-    TZ_TRY(make_views(r, items, count));
+    const bool has_device = tz_device_is_gpu(r->how.device);
+    TZ_TRY(make_requests(r, items, count));
     if (has_device && r->plain_count < count)
         TZ_TRY(refuse_resampling(r));
     TZ_TRY(read_plain(r, dry));
     if (r->plain_count < count)
-        TZ_TRY(read_bounced(r, r->views + r->plain_count, count - r->plain_count, read_resampled,
-                            dry));
+        TZ_TRY(read_bounced(r, r->requests + r->plain_count, count - r->plain_count,
+                            read_resampled_bounced, dry));
     if (has_device && r->plain_count < count)
-        say_why(r, "the cores resample what is read");
+        note_device_reason(r, "the cores resample what is read");
     else if (r->how.device && !has_device)
-        say_why(r, tz_device_get_info(r->how.device)->reason);
+        note_device_reason(r, tz_device_get_info(r->how.device)->reason);
     return TZ_OK;
 }
 
 static tz_result read_items(const tz_item *items, size_t count, const tz_read_options *how,
                             bool dry, tz_report *report, tz_error *err)
 {
-    request r = {.ctx = {.err = err, .ifd = -1}};
-    TZ_TRY(take_options(&r.how, how, &r.ctx));
+    read_call r = {.ctx = {.err = err, .ifd = -1}};
+    TZ_TRY(copy_options(&r.how, how, &r.ctx));
     if (!items && count > 0)
         return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "items is NULL");
     if (count > UINT32_MAX / 4)
         return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), UINT32_MAX / 4, count), "too many items");
-    r.views = tz_alloc_array(count, sizeof *r.views);
-    if (!r.views)
-        return tz_fail_nomem(&r.ctx, count * sizeof *r.views);
-    const tz_result result = run(&r, items, count, dry);
-    tz_free(r.views);
+    r.requests = tz_alloc_array(count, sizeof *r.requests);
+    if (!r.requests)
+        return tz_fail_nomem(&r.ctx, count * sizeof *r.requests);
+    const tz_result result = read_requests(&r, items, count, dry);
+    tz_free(r.requests);
     if (result == TZ_OK && report)
         *report = r.report;
     return result;
@@ -297,7 +300,7 @@ void tz_report_add(tz_report *sum, const tz_report *more)
     sum->tiles_failed += more->tiles_failed;
     sum->tiles_reduced += more->tiles_reduced;
     sum->bytes_decoded += more->bytes_decoded;
-    add_uses(&sum->device, &more->device);
+    add_device_use(&sum->device, &more->device);
     sum->warnings_dropped += more->warnings_dropped;
     for (uint32_t i = 0; i < more->warning_count; i++)
         add_warning(sum, &more->warnings[i]);

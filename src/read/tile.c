@@ -11,10 +11,10 @@
 typedef struct tile_job {
     const tz_plan *plan;
     tz_worker *w;
-    const tz_unit *unit;
-    const tz_wanted *wanted; /* the same tile, once for each target */
-    const tz_target *target; /* the first of them: what the tile is */
-    uint32_t x, y;           /* of its first pixel in the level */
+    const tz_tile_read *tile_read;
+    const tz_wanted_tile *wanted;      /* the same tile, once for each target */
+    const tz_planned_request *request; /* the first of them: what the tile is */
+    uint32_t x, y;                     /* of its first pixel in the level */
     uint32_t plane;
     uint32_t band; /* of the first target: the only one that rows of the tile go to, when they can
                       be copied; NO_BAND: none */
@@ -25,15 +25,15 @@ typedef struct tile_job {
 #define NO_BAND UINT32_MAX
 
 /* Prepared rows of the target are rows of its buffer: of which band? */
-static uint32_t only_band(const tz_target *target, uint32_t plane)
+static uint32_t only_band(const tz_planned_request *request, uint32_t plane)
 {
     uint32_t found = NO_BAND;
-    if (!target->same_rows)
+    if (!request->same_rows)
         return NO_BAND;
-    if (!target->planes)
+    if (!request->planes)
         return 0;
-    for (uint32_t i = 0; i < target->band_count; i++) {
-        if ((target->bands ? target->bands[i] : i) != plane)
+    for (uint32_t i = 0; i < request->band_count; i++) {
+        if ((request->bands ? request->bands[i] : i) != plane)
             continue;
         if (found != NO_BAND)
             return NO_BAND;
@@ -42,138 +42,143 @@ static uint32_t only_band(const tz_target *target, uint32_t plane)
     return found;
 }
 
-tz_tile_origin tz_unit_origin(const tz_plan *plan, const tz_unit *unit)
+tz_tile_origin tz_tile_read_origin(const tz_plan *plan, const tz_tile_read *tile_read)
 {
-    const tz_wanted *wanted = &plan->wave.wanted[unit->first];
-    const tz_level *level = &plan->targets[wanted->target].layer.shape;
+    const tz_wanted_tile *wanted = &plan->wave.wanted[tile_read->first];
+    const tz_level *level = &plan->requests[wanted->request].layer.shape;
     const uint64_t row = wanted->tile / level->tiles_across;
     return (tz_tile_origin){(uint32_t)(wanted->tile % level->tiles_across) * level->tile_width,
                             (uint32_t)(row % level->tiles_down) * level->tile_height,
                             (uint32_t)(row / level->tiles_down)};
 }
 
-static tile_job make_job(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, tz_error *err)
+static tile_job make_tile_job(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
+                              tz_error *err)
 {
-    const tz_wanted *wanted = &plan->wave.wanted[unit->first];
-    const tz_target *target = &plan->targets[wanted->target];
-    const tz_level *level = &target->layer.shape;
-    const tz_tile_origin origin = tz_unit_origin(plan, unit);
-    tile_job job = {.plan = plan, .w = worker, .unit = unit, .wanted = wanted, .target = target};
+    const tz_wanted_tile *wanted = &plan->wave.wanted[tile_read->first];
+    const tz_planned_request *request = &plan->requests[wanted->request];
+    const tz_level *level = &request->layer.shape;
+    const tz_tile_origin origin = tz_tile_read_origin(plan, tile_read);
+    tile_job job = {
+        .plan = plan, .w = worker, .tile_read = tile_read, .wanted = wanted, .request = request};
     job.x = origin.x;
     job.y = origin.y;
     job.plane = origin.plane;
-    job.band = unit->count == 1 ? only_band(target, job.plane) : NO_BAND;
-    job.ctx = tz_file_context(target->file, err);
+    job.band = tile_read->count == 1 ? only_band(request, job.plane) : NO_BAND;
+    job.ctx = tz_file_context(request->file, err);
     job.ctx.ifd = level->ifd;
     job.ctx.warnings = worker ? &worker->warnings : NULL;
-    job.place = tz_at_tile(target->level, wanted->tile, wanted->span.offset);
+    job.place = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
     return job;
 }
 
 /* The part of a row that one target wants. */
-typedef struct row_part {
+typedef struct row_segment {
     uint32_t x0, count;  /* in the level */
     int64_t row, column; /* in the buffer */
-} row_part;
+} row_segment;
 
-static bool find_part(const tile_job *job, const tz_target *target, uint32_t tile_row,
-                      row_part *out)
+static bool find_segment(const tile_job *job, const tz_planned_request *request, uint32_t tile_row,
+                         row_segment *out)
 {
     const uint64_t level_row = (uint64_t)job->y + tile_row;
-    if (level_row < target->y0 || level_row >= target->y1)
+    if (level_row < request->y0 || level_row >= request->y1)
         return false;
-    const uint32_t x0 = job->x > target->x0 ? job->x : target->x0;
-    const uint64_t tile_end = (uint64_t)job->x + target->tile.width;
-    const uint32_t x1 = tile_end < target->x1 ? (uint32_t)tile_end : target->x1;
-    *out = (row_part){.x0 = x0,
-                      .count = x1 - x0,
-                      .row = (int64_t)level_row - target->row_shift,
-                      .column = (int64_t)x0 - target->column_shift};
+    const uint32_t x0 = job->x > request->x0 ? job->x : request->x0;
+    const uint64_t tile_end = (uint64_t)job->x + request->tile.width;
+    const uint32_t x1 = tile_end < request->x1 ? (uint32_t)tile_end : request->x1;
+    *out = (row_segment){.x0 = x0,
+                         .count = x1 - x0,
+                         .row = (int64_t)level_row - request->row_shift,
+                         .column = (int64_t)x0 - request->column_shift};
     return true;
 }
 
 /* A sample that is 0 makes the pixel invalid in every band. */
-static void place_mask(const tz_target *target, const uint8_t *samples, ptrdiff_t step,
-                       const row_part *part)
+static void store_mask_row(const tz_planned_request *request, const uint8_t *samples,
+                           ptrdiff_t step, const row_segment *segment)
 {
-    for (uint32_t band = 0; band < target->band_count; band++)
-        tz_row_convert(&target->how, samples, step, NULL, 0, part->count,
-                       tz_buffer_at(&target->mask, band, part->row, part->column),
-                       (ptrdiff_t)target->mask.column_stride);
+    for (uint32_t band = 0; band < request->band_count; band++)
+        tz_row_convert(&request->how, samples, step, NULL, 0, segment->count,
+                       tz_buffer_at(&request->mask, band, segment->row, segment->column),
+                       (ptrdiff_t)request->mask.column_stride);
 }
 
-static void place_band(const tz_target *target, uint32_t band, const uint8_t *samples,
-                       ptrdiff_t step, const row_part *part)
+static void store_band_row(const tz_planned_request *request, uint32_t band, const uint8_t *samples,
+                           ptrdiff_t step, const row_segment *segment)
 {
-    const tz_conversion how = tz_placement_of_band(&target->how, target->scales, band);
-    uint8_t *mask =
-        target->mask.data ? tz_buffer_at(&target->mask, band, part->row, part->column) : NULL;
-    tz_row_convert(&how, samples, step, tz_buffer_at(&target->into, band, part->row, part->column),
-                   (ptrdiff_t)target->into.column_stride, part->count, mask,
-                   (ptrdiff_t)target->mask.column_stride);
+    const tz_conversion how = tz_conversion_of_band(&request->how, request->scales, band);
+    uint8_t *mask = request->mask.data
+                        ? tz_buffer_at(&request->mask, band, segment->row, segment->column)
+                        : NULL;
+    tz_row_convert(&how, samples, step,
+                   tz_buffer_at(&request->into, band, segment->row, segment->column),
+                   (ptrdiff_t)request->into.column_stride, segment->count, mask,
+                   (ptrdiff_t)request->mask.column_stride);
 }
 
 /* Samples of a prepared row, which starts at the unit's column first; or, with repeat, the same
  * sample everywhere. */
-static void place_row(const tile_job *job, const tz_target *target, uint32_t tile_row,
-                      const uint8_t *samples, uint32_t first, bool repeat)
+static void store_tile_row(const tile_job *job, const tz_planned_request *request,
+                           uint32_t tile_row, const uint8_t *samples, uint32_t first, bool repeat)
 {
-    row_part part;
-    if (!find_part(job, target, tile_row, &part))
+    row_segment segment;
+    if (!find_segment(job, request, tile_row, &segment))
         return;
-    const size_t size = tz_dtype_size(target->row.dtype);
-    const size_t pixel = repeat ? 0 : size * target->row.samples;
-    const uint8_t *from = samples + (part.x0 - job->x - first) * pixel;
-    const bool by_sample = !target->planes && !repeat;
-    if (target->to_mask) {
-        place_mask(target, from + (by_sample ? target->mask_sample * size : 0), (ptrdiff_t)pixel,
-                   &part);
+    const size_t size = tz_dtype_size(request->row.dtype);
+    const size_t pixel = repeat ? 0 : size * request->row.samples;
+    const uint8_t *from = samples + (segment.x0 - job->x - first) * pixel;
+    const bool by_sample = !request->planes && !repeat;
+    if (request->to_mask) {
+        store_mask_row(request, from + (by_sample ? request->mask_sample * size : 0),
+                       (ptrdiff_t)pixel, &segment);
         return;
     }
-    for (uint32_t i = 0; i < target->band_count; i++) {
-        const uint32_t band = target->bands ? target->bands[i] : i;
-        if (target->planes && band != job->plane)
+    for (uint32_t i = 0; i < request->band_count; i++) {
+        const uint32_t band = request->bands ? request->bands[i] : i;
+        if (request->planes && band != job->plane)
             continue;
-        place_band(target, i, from + (by_sample ? band * size : 0), (ptrdiff_t)pixel, &part);
+        store_band_row(request, i, from + (by_sample ? band * size : 0), (ptrdiff_t)pixel,
+                       &segment);
     }
 }
 
-static void place_for_all(const tile_job *job, uint32_t tile_row, const uint8_t *samples,
-                          uint32_t first, bool repeat)
+static void store_row_for_all(const tile_job *job, uint32_t tile_row, const uint8_t *samples,
+                              uint32_t first, bool repeat)
 {
-    for (uint32_t i = 0; i < job->unit->count; i++)
-        place_row(job, &job->plan->targets[job->wanted[i].target], tile_row, samples, first,
-                  repeat);
+    for (uint32_t i = 0; i < job->tile_read->count; i++)
+        store_tile_row(job, &job->plan->requests[job->wanted[i].request], tile_row, samples, first,
+                       repeat);
 }
 
 /* Shorter stretches are better left to the cache. */
-enum { LEAST_STREAMED = 512 };
+enum { MIN_STREAMED_BYTES = 512 };
 
 /* The unit's first wanted pixel in row tile_row, where its rows are rows of the buffer. */
-static uint8_t *place_in_buffer(const tile_job *job, uint32_t tile_row)
+static uint8_t *pixel_in_buffer(const tile_job *job, uint32_t tile_row)
 {
-    const tz_target *target = job->target;
-    return tz_buffer_at(&target->into, job->band, (int64_t)job->y + tile_row - target->row_shift,
-                        (int64_t)job->x + job->unit->column0 - target->column_shift);
+    const tz_planned_request *request = job->request;
+    return tz_buffer_at(&request->into, job->band, (int64_t)job->y + tile_row - request->row_shift,
+                        (int64_t)job->x + job->tile_read->column0 - request->column_shift);
 }
 
 /* Rows that are the buffer's once they are prepared: straight to their place. */
-static void move_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint32_t count)
+static void store_rows_in_place(const tile_job *job, uint8_t *rows, uint32_t first, uint32_t count)
 {
-    const tz_target *target = job->target;
-    const tz_unit *unit = job->unit;
-    const size_t stride = tz_row_bytes(&target->row);
-    const size_t pixel = tz_dtype_size(target->row.dtype) * target->row.samples;
-    const size_t skipped = unit->column0 * pixel;
-    const size_t wanted = (unit->column1 - unit->column0) * pixel;
-    uint8_t *dst = place_in_buffer(job, first);
-    uint8_t *own = skipped == 0 && !target->straight ? dst : NULL;
-    const bool stream = target->stream && wanted >= LEAST_STREAMED;
-    for (uint32_t i = 0; i < count; i++, rows += stride, dst += target->into.row_stride) {
+    const tz_planned_request *request = job->request;
+    const tz_tile_read *tile_read = job->tile_read;
+    const size_t stride = tz_row_bytes(&request->row);
+    const size_t pixel = tz_dtype_size(request->row.dtype) * request->row.samples;
+    const size_t skipped = tile_read->column0 * pixel;
+    const size_t wanted = (tile_read->column1 - tile_read->column0) * pixel;
+    uint8_t *dst = pixel_in_buffer(job, first);
+    uint8_t *own = skipped == 0 && !request->straight ? dst : NULL;
+    const bool stream = request->stream && wanted >= MIN_STREAMED_BYTES;
+    for (uint32_t i = 0; i < count; i++, rows += stride, dst += request->into.row_stride) {
         const uint8_t *samples = rows;
-        if (!target->straight)
-            samples = tz_row_prepare(&target->row, rows, unit->column1, own ? dst : job->w->row,
-                                     job->w->scratch);
+        if (!request->straight)
+            samples = tz_row_prepare(&request->row, rows, tile_read->column1,
+                                     own ? dst : job->w->row, job->w->scratch);
         if (!own)
             tz_row_copy(dst, samples + skipped, wanted, stream);
     }
@@ -182,129 +187,132 @@ static void move_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint32
 }
 
 /* Rows of the tile as they were decoded, the first of them row number first. */
-static void place_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint32_t count)
+static void store_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint32_t count)
 {
-    const tz_row_format *format = &job->target->row;
+    const tz_row_format *format = &job->request->row;
     const size_t stride = tz_row_bytes(format);
     if (job->band != NO_BAND) {
-        move_rows(job, rows, first, count);
+        store_rows_in_place(job, rows, first, count);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *samples = tz_row_prepare(format, rows + i * stride, job->unit->column1,
+        const uint8_t *samples = tz_row_prepare(format, rows + i * stride, job->tile_read->column1,
                                                 job->w->row, job->w->scratch);
-        place_for_all(job, first + i, samples, 0, false);
+        store_row_for_all(job, first + i, samples, 0, false);
     }
 }
 
 /* ---- tiles without data ---- */
 
-static void place_sample(const tile_job *job, const uint8_t *sample)
+static void store_constant(const tile_job *job, const uint8_t *sample)
 {
-    for (uint32_t row = job->unit->row0; row < job->unit->row1; row++)
-        place_for_all(job, row, sample, 0, true);
+    for (uint32_t row = job->tile_read->row0; row < job->tile_read->row1; row++)
+        store_row_for_all(job, row, sample, 0, true);
 }
 
-void tz_target_missing_sample(const tz_target *target, uint8_t *sample)
+void tz_planned_request_missing_sample(const tz_planned_request *request, uint8_t *sample)
 {
-    const tz_nodata *nodata = &target->file->info.nodata;
+    const tz_nodata *nodata = &request->file->info.nodata;
     memset(sample, 0, 16);
-    if (nodata->kind != TZ_NODATA_NONE && !target->layer.is_mask)
-        tz_row_fill(target->row.dtype, nodata, sample, 0, 1);
+    if (nodata->kind != TZ_NODATA_NONE && !request->layer.is_mask)
+        tz_row_fill(request->row.dtype, nodata, sample, 0, 1);
 }
 
-static void place_missing(const tile_job *job)
+static void store_missing(const tile_job *job)
 {
     uint8_t sample[16];
-    tz_target_missing_sample(job->target, sample);
-    place_sample(job, sample);
+    tz_planned_request_missing_sample(job->request, sample);
+    store_constant(job, sample);
 }
 
-static tz_result fail_short(const tile_job *job)
+static tz_result fail_short_tile(const tile_job *job)
 {
-    const uint64_t needed = (uint64_t)job->unit->row1 * tz_row_bytes(&job->target->row);
+    const uint64_t needed = (uint64_t)job->tile_read->row1 * tz_row_bytes(&job->request->row);
     return tz_fail(&job->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
                    tz_expecting(job->place, needed, job->wanted->span.size),
                    "the tile has too few bytes for its pixels");
 }
 
-tz_result tz_tile_check_empty(const tz_plan *plan, const tz_unit *unit, tz_error *err)
+tz_result tz_tile_check_empty(const tz_plan *plan, const tz_tile_read *tile_read, tz_error *err)
 {
-    const tile_job job = make_job(plan, NULL, unit, err);
+    const tile_job job = make_tile_job(plan, NULL, tile_read, err);
     if (job.wanted->result != TZ_OK)
         return tz_fail(&job.ctx, (tz_result)job.wanted->result, (tz_cause)job.wanted->cause,
                        job.place, "the tile's entry in the table is wrong");
-    return job.wanted->span.size > 0 ? fail_short(&job) : TZ_OK;
+    return job.wanted->span.size > 0 ? fail_short_tile(&job) : TZ_OK;
 }
 
-tz_result tz_tile_place_empty(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+tz_result tz_tile_store_empty(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                               tz_error *err)
 {
-    TZ_TRY(tz_tile_check_empty(plan, unit, err));
-    const tile_job job = make_job(plan, worker, unit, err);
-    place_missing(&job);
+    TZ_TRY(tz_tile_check_empty(plan, tile_read, err));
+    const tile_job job = make_tile_job(plan, worker, tile_read, err);
+    store_missing(&job);
     return TZ_OK;
 }
 
-tz_result tz_unit_settle(tz_plan *plan, pthread_mutex_t *lock, const tz_unit *unit,
-                         tz_result result, const tz_error *err)
+tz_result tz_tile_read_record_failure(tz_plan *plan, pthread_mutex_t *lock,
+                                      const tz_tile_read *tile_read, tz_result result,
+                                      const tz_error *err)
 {
     bool is_new;
     pthread_mutex_lock(lock);
-    const bool noted = tz_unit_note(plan, unit, result, err->cause, &is_new);
+    const bool noted = tz_tile_read_mark_failed(plan, tile_read, result, err->cause, &is_new);
     plan->report.tiles_failed += is_new;
     pthread_mutex_unlock(lock);
     return noted ? TZ_OK : result;
 }
 
-static void mask_row(const tz_target *target, const row_part *part)
+static void mask_row(const tz_planned_request *request, const row_segment *segment)
 {
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
-    for (uint32_t band = 0; band < target->band_count; band++)
+    for (uint32_t band = 0; band < request->band_count; band++)
         tz_row_fill(TZ_DTYPE_UINT8, &invalid,
-                    tz_buffer_at(&target->mask, band, part->row, part->column),
-                    (ptrdiff_t)target->mask.column_stride, part->count);
+                    tz_buffer_at(&request->mask, band, segment->row, segment->column),
+                    (ptrdiff_t)request->mask.column_stride, segment->count);
 }
 
-bool tz_target_tile_part(const tz_target *target, uint64_t tile, tz_window *out)
+bool tz_planned_request_tile_window(const tz_planned_request *request, uint64_t tile,
+                                    tz_window *out)
 {
-    const tz_level *level = &target->layer.shape;
+    const tz_level *level = &request->layer.shape;
     const uint64_t x = tile % level->tiles_across * level->tile_width;
     const uint64_t y = tile / level->tiles_across % level->tiles_down * level->tile_height;
-    const uint64_t x0 = x > target->x0 ? x : target->x0;
-    const uint64_t y0 = y > target->y0 ? y : target->y0;
-    const uint64_t x1 = x + level->tile_width < target->x1 ? x + level->tile_width : target->x1;
-    const uint64_t y1 = y + level->tile_height < target->y1 ? y + level->tile_height : target->y1;
+    const uint64_t x0 = x > request->x0 ? x : request->x0;
+    const uint64_t y0 = y > request->y0 ? y : request->y0;
+    const uint64_t x1 = x + level->tile_width < request->x1 ? x + level->tile_width : request->x1;
+    const uint64_t y1 = y + level->tile_height < request->y1 ? y + level->tile_height : request->y1;
     if (x0 >= x1 || y0 >= y1)
         return false;
     *out = (tz_window){(int64_t)x0, (int64_t)y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
     return true;
 }
 
-void tz_target_mask_tile(const tz_target *target, const tz_target *mask, uint64_t tile)
+void tz_planned_request_mask_tile(const tz_planned_request *request, const tz_planned_request *mask,
+                                  uint64_t tile)
 {
     tz_window window = {0};
-    if (!tz_target_tile_part(target, tile, &window))
+    if (!tz_planned_request_tile_window(request, tile, &window))
         return;
     for (uint32_t row = 0; row < window.height; row++) {
-        const row_part part = {.x0 = (uint32_t)window.column,
-                               .count = window.width,
-                               .row = window.row + row - target->row_shift,
-                               .column = window.column - target->column_shift};
-        mask_row(mask, &part);
+        const row_segment segment = {.x0 = (uint32_t)window.column,
+                                     .count = window.width,
+                                     .row = window.row + row - request->row_shift,
+                                     .column = window.column - request->column_shift};
+        mask_row(mask, &segment);
     }
 }
 
-void tz_tile_place_failed(const tz_plan *plan, tz_worker *worker, const tz_unit *unit)
+void tz_tile_store_failed(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read)
 {
-    const tile_job job = make_job(plan, worker, unit, NULL);
-    place_missing(&job);
-    for (uint32_t i = 0; i < unit->count; i++) {
-        const tz_target *target = &plan->targets[job.wanted[i].target];
-        row_part part;
-        for (uint32_t row = unit->row0; target->mask.data && row < unit->row1; row++) {
-            if (find_part(&job, target, row, &part))
-                mask_row(target, &part);
+    const tile_job job = make_tile_job(plan, worker, tile_read, NULL);
+    store_missing(&job);
+    for (uint32_t i = 0; i < tile_read->count; i++) {
+        const tz_planned_request *request = &plan->requests[job.wanted[i].request];
+        row_segment segment;
+        for (uint32_t row = tile_read->row0; request->mask.data && row < tile_read->row1; row++) {
+            if (find_segment(&job, request, row, &segment))
+                mask_row(request, &segment);
         }
     }
 }
@@ -313,52 +321,53 @@ void tz_tile_place_failed(const tz_plan *plan, tz_worker *worker, const tz_unit 
 
 /* Uncompressed: the bytes are those of the unit's rows and, when it is a single narrow one, of its
  * columns only. */
-static void place_raw(const tile_job *job, uint8_t *bytes)
+static void store_raw(const tile_job *job, uint8_t *bytes)
 {
-    const tz_target *target = job->target;
-    const tz_unit *unit = job->unit;
-    const size_t row_bytes = tz_row_bytes(&target->row);
-    const size_t size = (size_t)tz_unit_piece(job->plan, unit).size;
-    const bool turned = target->tile.fill_order == 2;
-    if (turned)
+    const tz_planned_request *request = job->request;
+    const tz_tile_read *tile_read = job->tile_read;
+    const size_t row_bytes = tz_row_bytes(&request->row);
+    const size_t size = (size_t)tz_tile_read_range(job->plan, tile_read).size;
+    const bool reversed = request->tile.fill_order == 2;
+    if (reversed)
         tz_codec_reverse_bits(bytes, size);
-    if (size == row_bytes * (unit->row1 - unit->row0)) {
-        place_rows(job, bytes, unit->row0, unit->row1 - unit->row0);
+    if (size == row_bytes * (tile_read->row1 - tile_read->row0)) {
+        store_rows(job, bytes, tile_read->row0, tile_read->row1 - tile_read->row0);
     } else {
-        const uint8_t *samples = tz_row_prepare(&target->row, bytes, unit->column1 - unit->column0,
-                                                job->w->row, job->w->scratch);
-        place_for_all(job, unit->row0, samples, unit->column0, false);
+        const uint8_t *samples =
+            tz_row_prepare(&request->row, bytes, tile_read->column1 - tile_read->column0,
+                           job->w->row, job->w->scratch);
+        store_row_for_all(job, tile_read->row0, samples, tile_read->column0, false);
     }
-    if (turned)
+    if (reversed)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
 }
 
 /* Bytes behind the pixels of an uncompressed tile; its first part tells. */
-static bool has_more(const tile_job *job)
+static bool has_extra_bytes(const tile_job *job)
 {
-    return job->wanted->part == 0 &&
-           job->wanted->span.size > tz_layer_tile_bytes(&job->target->layer, job->wanted->tile);
+    return job->wanted->row_range == 0 &&
+           job->wanted->span.size > tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
 }
 
-static tz_result warn_of_more(const tile_job *job)
+static tz_result warn_extra_bytes(const tile_job *job)
 {
     const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
-    const uint64_t needed = tz_layer_tile_bytes(&job->target->layer, job->wanted->tile);
-    if (!has_more(job))
+    const uint64_t needed = tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
+    if (!has_extra_bytes(job))
         return TZ_OK;
     return tz_codec_check_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
 }
 
 /* A strip is cut at the lower edge of the image, a tile is not; some writers do the one or the
  * other all the same, and the codec is told. */
-static tz_tile_format format_of(const tile_job *job)
+static tz_tile_format codec_format(const tile_job *job)
 {
-    const tz_target *target = job->target;
-    const tz_level *level = tz_target_stored_level(target);
-    const uint32_t step = target->subsampled ? target->tile.subsampling[1] : 1;
+    const tz_planned_request *request = job->request;
+    const tz_level *level = tz_planned_request_stored_level(request);
+    const uint32_t step = request->subsampled ? request->tile.subsampling[1] : 1;
     const uint32_t left =
-        (uint32_t)tz_ceil_div(level->height - (job->y << target->reduction), step);
-    tz_tile_format format = target->stored;
+        (uint32_t)tz_ceil_div(level->height - (job->y << request->reduction), step);
+    tz_tile_format format = request->stored;
     if (left >= format.height)
         return format;
     if (level->tiled) {
@@ -374,193 +383,195 @@ static tz_tile_format format_of(const tile_job *job)
  * write some bytes behind packed rows unless it says otherwise, and behind others not. */
 static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format)
 {
-    const tz_target *target = job->target;
-    const unsigned needed = target->into.row_stride == (int64_t)tz_tile_row_bytes(format)
+    const tz_planned_request *request = job->request;
+    const unsigned needed = request->into.row_stride == (int64_t)tz_tile_row_bytes(format)
                                 ? TZ_DECODER_NO_OVERRUN
                                 : TZ_DECODER_ANY_STRIDE;
-    const bool is_inside = target->x0 <= job->x && target->y0 <= job->y &&
-                           (uint64_t)job->x + tz_tile_columns(format) <= target->x1 &&
-                           (uint64_t)job->y + tz_tile_rows(format) <= target->y1;
-    if (target->stream && target->codec->flags & TZ_DECODER_MEMORY_BOUND)
+    const bool is_inside = request->x0 <= job->x && request->y0 <= job->y &&
+                           (uint64_t)job->x + tz_tile_columns(format) <= request->x1 &&
+                           (uint64_t)job->y + tz_tile_rows(format) <= request->y1;
+    if (request->stream && request->codec->flags & TZ_DECODER_MEMORY_BOUND)
         return NULL; /* from the cache it can be written past the cache */
-    if (!target->straight || !is_inside || target->subsampled || format->image_rows ||
-        !(target->codec->flags & needed) || target->into.row_stride < 0 || job->band == NO_BAND)
+    if (!request->straight || !is_inside || request->subsampled || format->image_rows ||
+        !(request->codec->flags & needed) || request->into.row_stride < 0 || job->band == NO_BAND)
         return NULL;
-    return place_in_buffer(job, 0);
+    return pixel_in_buffer(job, 0);
 }
 
-bool tz_tile_is_direct(const tz_plan *plan, const tz_unit *unit)
+bool tz_tile_is_direct(const tz_plan *plan, const tz_tile_read *tile_read)
 {
-    const tile_job job = make_job(plan, NULL, unit, NULL);
-    const tz_tile_format format = format_of(&job);
-    return job.target->into.data && tile_in_buffer(&job, &format) != NULL;
+    const tile_job job = make_tile_job(plan, NULL, tile_read, NULL);
+    const tz_tile_format format = codec_format(&job);
+    return job.request->into.data && tile_in_buffer(&job, &format) != NULL;
 }
 
-static void place_subsampled(const tile_job *job)
+static void store_subsampled(const tile_job *job)
 {
-    const tz_target *target = job->target;
-    const uint16_t *step = target->tile.subsampling;
-    const size_t stride = tz_tile_row_bytes(&target->stored);
-    for (uint32_t row = job->unit->row0; row < job->unit->row1; row++) {
-        tz_ycbcr_row(job->w->output + row / step[1] * stride, job->w->row, job->unit->column1,
+    const tz_planned_request *request = job->request;
+    const uint16_t *step = request->tile.subsampling;
+    const size_t stride = tz_tile_row_bytes(&request->stored);
+    for (uint32_t row = job->tile_read->row0; row < job->tile_read->row1; row++) {
+        tz_ycbcr_row(job->w->output + row / step[1] * stride, job->w->row, job->tile_read->column1,
                      step[0], step[1], row % step[1]);
-        place_for_all(job, row, job->w->row, 0, false);
+        store_row_for_all(job, row, job->w->row, 0, false);
     }
 }
 
-static void place_decoded(const tile_job *job)
+static void store_decoded(const tile_job *job)
 {
-    const size_t stride = tz_row_bytes(&job->target->row);
-    if (job->target->subsampled)
-        place_subsampled(job);
+    const size_t stride = tz_row_bytes(&job->request->row);
+    if (job->request->subsampled)
+        store_subsampled(job);
     else
-        place_rows(job, job->w->output + job->unit->row0 * stride, job->unit->row0,
-                   job->unit->row1 - job->unit->row0);
+        store_rows(job, job->w->output + job->tile_read->row0 * stride, job->tile_read->row0,
+                   job->tile_read->row1 - job->tile_read->row0);
     job->w->tiles_decoded++;
 }
 
 /* Decode the tile's bytes, with their bits as the codec wants them. */
-static tz_result decode_to(const tile_job *job, const tz_tile_format *format, uint8_t *bytes,
-                           uint8_t *out, size_t stride)
+static tz_result decode_tile_bytes(const tile_job *job, const tz_tile_format *format,
+                                   uint8_t *bytes, uint8_t *out, size_t stride)
 {
-    const tz_decoder *codec = job->target->codec;
+    const tz_decoder *codec = job->request->codec;
     const size_t size = (size_t)job->wanted->span.size;
     const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
-    const bool turned = format->fill_order == 2 && !(codec->flags & TZ_DECODER_ANY_FILL_ORDER);
-    if (turned)
+    const bool reversed = format->fill_order == 2 && !(codec->flags & TZ_DECODER_ANY_FILL_ORDER);
+    if (reversed)
         tz_codec_reverse_bits(bytes, size);
     const tz_result result = tz_decode_tile(codec, tz_worker_state(job->w, codec), format, bytes,
                                             size, out, stride, &call);
-    if (turned)
+    if (reversed)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
     return result;
 }
 
-static tz_result decode(const tile_job *job, uint8_t *bytes)
+static tz_result decode_and_store(const tile_job *job, uint8_t *bytes)
 {
-    const tz_tile_format format = format_of(job);
+    const tz_tile_format format = codec_format(job);
     uint8_t *own = tile_in_buffer(job, &format);
     const size_t stride =
-        own ? (size_t)job->target->into.row_stride : tz_tile_row_bytes(&job->target->stored);
-    TZ_TRY(decode_to(job, &format, bytes, own ? own : job->w->output, stride));
+        own ? (size_t)job->request->into.row_stride : tz_tile_row_bytes(&job->request->stored);
+    TZ_TRY(decode_tile_bytes(job, &format, bytes, own ? own : job->w->output, stride));
     if (own)
         job->w->tiles_direct++;
     else
-        place_decoded(job);
+        store_decoded(job);
     return TZ_OK;
 }
 
-tz_result tz_tile_place(const tz_plan *plan, tz_worker *worker, const tz_unit *unit, uint8_t *bytes,
-                        tz_error *err)
+tz_result tz_tile_store(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
+                        uint8_t *bytes, tz_error *err)
 {
-    const tile_job job = make_job(plan, worker, unit, err);
-    if (!tz_target_is_raw(job.target))
-        return decode(&job, bytes);
-    place_raw(&job, bytes);
-    return warn_of_more(&job);
+    const tile_job job = make_tile_job(plan, worker, tile_read, err);
+    if (!tz_planned_request_is_raw(job.request))
+        return decode_and_store(&job, bytes);
+    store_raw(&job, bytes);
+    return warn_extra_bytes(&job);
 }
 
 /* ---- rows that someone else places ---- */
 
-size_t tz_target_row_bytes(const tz_target *target)
+size_t tz_planned_request_row_bytes(const tz_planned_request *request)
 {
-    return target->subsampled ? tz_row_prepared_bytes(&target->row) : tz_row_bytes(&target->row);
+    return request->subsampled ? tz_row_prepared_bytes(&request->row) : tz_row_bytes(&request->row);
 }
 
-tz_tile_format tz_unit_format(const tz_plan *plan, const tz_unit *unit)
+tz_tile_format tz_tile_read_format(const tz_plan *plan, const tz_tile_read *tile_read)
 {
-    const tile_job job = make_job(plan, NULL, unit, NULL);
-    return format_of(&job);
+    const tile_job job = make_tile_job(plan, NULL, tile_read, NULL);
+    return codec_format(&job);
 }
 
-size_t tz_unit_decoded_bytes(const tz_plan *plan, const tz_unit *unit)
+size_t tz_tile_read_decoded_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
 {
-    const tz_tile_format format = tz_unit_format(plan, unit);
+    const tz_tile_format format = tz_tile_read_format(plan, tile_read);
     return tz_tile_bytes(&format);
 }
 
-size_t tz_unit_rows_bytes(const tz_plan *plan, const tz_unit *unit)
+size_t tz_tile_read_rows_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
 {
-    const tz_target *target = &plan->targets[plan->wave.wanted[unit->first].target];
-    if (tz_target_is_raw(target))
-        return (size_t)tz_unit_piece(plan, unit).size;
-    return tz_target_row_bytes(target) * target->tile.height;
+    const tz_planned_request *request =
+        &plan->requests[plan->wave.wanted[tile_read->first].request];
+    if (tz_planned_request_is_raw(request))
+        return (size_t)tz_tile_read_range(plan, tile_read).size;
+    return tz_planned_request_row_bytes(request) * request->tile.height;
 }
 
-static void turn_subsampled(const tile_job *job, uint8_t *rows)
+static void convert_subsampled(const tile_job *job, uint8_t *rows)
 {
-    const tz_target *target = job->target;
-    const uint16_t *step = target->tile.subsampling;
-    const size_t stride = tz_tile_row_bytes(&target->stored);
-    for (uint32_t row = job->unit->row0; row < job->unit->row1; row++)
+    const tz_planned_request *request = job->request;
+    const uint16_t *step = request->tile.subsampling;
+    const size_t stride = tz_tile_row_bytes(&request->stored);
+    for (uint32_t row = job->tile_read->row0; row < job->tile_read->row1; row++)
         tz_ycbcr_row(job->w->output + row / step[1] * stride,
-                     rows + row * tz_target_row_bytes(target), job->unit->column1, step[0], step[1],
-                     row % step[1]);
+                     rows + row * tz_planned_request_row_bytes(request), job->tile_read->column1,
+                     step[0], step[1], row % step[1]);
 }
 
-tz_result tz_tile_check_raw(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+tz_result tz_tile_check_raw(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                             tz_error *err)
 {
-    const tile_job job = make_job(plan, worker, unit, err);
-    return warn_of_more(&job);
+    const tile_job job = make_tile_job(plan, worker, tile_read, err);
+    return warn_extra_bytes(&job);
 }
 
-tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_unit *unit,
+tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                          uint8_t *bytes, uint8_t *rows, tz_error *err)
 {
-    const tile_job job = make_job(plan, worker, unit, err);
-    const tz_target *target = job.target;
-    if (tz_target_is_raw(target)) {
-        const size_t size = (size_t)tz_unit_piece(plan, unit).size;
+    const tile_job job = make_tile_job(plan, worker, tile_read, err);
+    const tz_planned_request *request = job.request;
+    if (tz_planned_request_is_raw(request)) {
+        const size_t size = (size_t)tz_tile_read_range(plan, tile_read).size;
         memcpy(rows, bytes, size);
-        if (target->tile.fill_order == 2)
+        if (request->tile.fill_order == 2)
             tz_codec_reverse_bits(rows, size);
-        return warn_of_more(&job);
+        return warn_extra_bytes(&job);
     }
-    const tz_tile_format format = format_of(&job);
-    uint8_t *out = target->subsampled ? worker->output : rows;
-    TZ_TRY(decode_to(&job, &format, bytes, out, tz_tile_row_bytes(&target->stored)));
-    if (target->subsampled)
-        turn_subsampled(&job, rows);
+    const tz_tile_format format = codec_format(&job);
+    uint8_t *out = request->subsampled ? worker->output : rows;
+    TZ_TRY(decode_tile_bytes(&job, &format, bytes, out, tz_tile_row_bytes(&request->stored)));
+    if (request->subsampled)
+        convert_subsampled(&job, rows);
     worker->tiles_decoded++;
     return TZ_OK;
 }
 
 /* ---- uncompressed neighbours ---- */
 
-enum { MOST_JOINED = 16 };
+enum { MAX_JOINED = 16 };
 
 /* Whether rows of the job's tile only have to be copied. */
 static bool is_only_copied(const tile_job *job)
 {
-    const tz_target *target = job->target;
-    return tz_target_is_raw(target) && target->straight && job->band != NO_BAND &&
-           target->tile.fill_order != 2 && target->part_rows > 1;
+    const tz_planned_request *request = job->request;
+    return tz_planned_request_is_raw(request) && request->straight && job->band != NO_BAND &&
+           request->tile.fill_order != 2 && request->row_range_height > 1;
 }
 
 /* Whether next lies right of job in the buffer, with the same rows. */
 static bool is_beside(const tile_job *job, const tile_job *next)
 {
-    return next->target == job->target && next->y == job->y && next->plane == job->plane &&
-           next->x == job->x + job->target->tile.width && next->unit->row0 == job->unit->row0 &&
-           next->unit->row1 == job->unit->row1;
+    return next->request == job->request && next->y == job->y && next->plane == job->plane &&
+           next->x == job->x + job->request->tile.width &&
+           next->tile_read->row0 == job->tile_read->row0 &&
+           next->tile_read->row1 == job->tile_read->row1;
 }
 
 /* Row by row across all tiles: long stretches of the buffer are written one after the other. */
 static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_t count)
 {
-    const tz_target *target = jobs[0].target;
-    const size_t stride = tz_row_bytes(&target->row);
-    const size_t pixel = tz_dtype_size(target->row.dtype) * target->row.samples;
-    const uint32_t rows = jobs[0].unit->row1 - jobs[0].unit->row0;
-    uint8_t *row = place_in_buffer(&jobs[0], jobs[0].unit->row0);
-    const bool stream = target->stream && (stride >= LEAST_STREAMED || stride % 64 == 0);
-    for (uint32_t i = 0; i < rows; i++, row += target->into.row_stride) {
+    const tz_planned_request *request = jobs[0].request;
+    const size_t stride = tz_row_bytes(&request->row);
+    const size_t pixel = tz_dtype_size(request->row.dtype) * request->row.samples;
+    const uint32_t rows = jobs[0].tile_read->row1 - jobs[0].tile_read->row0;
+    uint8_t *row = pixel_in_buffer(&jobs[0], jobs[0].tile_read->row0);
+    const bool stream = request->stream && (stride >= MIN_STREAMED_BYTES || stride % 64 == 0);
+    for (uint32_t i = 0; i < rows; i++, row += request->into.row_stride) {
         uint8_t *dst = row;
         for (size_t k = 0; k < count; k++) {
-            const tz_unit *unit = jobs[k].unit;
-            const size_t wanted = (unit->column1 - unit->column0) * pixel;
-            tz_row_copy(dst, bytes[k] + i * stride + unit->column0 * pixel, wanted, stream);
+            const tz_tile_read *tile_read = jobs[k].tile_read;
+            const size_t wanted = (tile_read->column1 - tile_read->column0) * pixel;
+            tz_row_copy(dst, bytes[k] + i * stride + tile_read->column0 * pixel, wanted, stream);
             dst += wanted;
         }
     }
@@ -568,41 +579,42 @@ static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_
         tz_row_copy_end();
 }
 
-uint8_t *tz_tiles_in_place(const tz_plan *plan, tz_worker *worker, const tz_span *fetch)
+uint8_t *tz_fetch_destination(const tz_plan *plan, tz_worker *worker, const tz_span *fetch)
 {
-    const tz_indexed_range *pieces = &plan->wave.pieces[fetch->first];
+    const tz_indexed_range *ranges = &plan->wave.ranges[fetch->first];
     uint8_t *first = NULL;
     for (size_t i = 0; i < fetch->count; i++) {
-        const tz_unit *unit = &plan->wave.units[pieces[i].index];
-        const tile_job job = make_job(plan, worker, unit, NULL);
-        const tz_target *target = job.target;
-        const size_t row = tz_row_bytes(&target->row);
-        if (!is_only_copied(&job) || unit->column0 != 0 || unit->column1 != target->tile.width ||
-            target->into.row_stride != (int64_t)row || has_more(&job))
+        const tz_tile_read *tile_read = &plan->wave.tile_reads[ranges[i].index];
+        const tile_job job = make_tile_job(plan, worker, tile_read, NULL);
+        const tz_planned_request *request = job.request;
+        const size_t row = tz_row_bytes(&request->row);
+        if (!is_only_copied(&job) || tile_read->column0 != 0 ||
+            tile_read->column1 != request->tile.width || request->into.row_stride != (int64_t)row ||
+            has_extra_bytes(&job))
             return NULL;
-        uint8_t *place = place_in_buffer(&job, unit->row0);
+        uint8_t *place = pixel_in_buffer(&job, tile_read->row0);
         if (i == 0)
             first = place;
         /* what is one piece of the file must be one piece of the buffer */
-        if (place - first != (ptrdiff_t)(pieces[i].offset - fetch->offset))
+        if (place - first != (ptrdiff_t)(ranges[i].offset - fetch->offset))
             return NULL;
-        if (i + 1 < fetch->count && pieces[i + 1].offset != pieces[i].offset + pieces[i].size)
+        if (i + 1 < fetch->count && ranges[i + 1].offset != ranges[i].offset + ranges[i].size)
             return NULL;
     }
     return first;
 }
 
-size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_indexed_range *pieces,
+size_t tz_tile_store_joined(const tz_plan *plan, tz_worker *worker, const tz_indexed_range *ranges,
                             size_t count, const tz_span *fetch, tz_error *err)
 {
-    tile_job jobs[MOST_JOINED];
-    const uint8_t *bytes[MOST_JOINED];
+    tile_job jobs[MAX_JOINED];
+    const uint8_t *bytes[MAX_JOINED];
     size_t joined = 0;
-    while (joined < count && joined < MOST_JOINED) {
-        const tz_indexed_range *piece = &pieces[joined];
-        jobs[joined] = make_job(plan, worker, &plan->wave.units[piece->index], err);
-        bytes[joined] = worker->input + (piece->offset - fetch->offset);
-        if (!is_only_copied(&jobs[joined]) || warn_of_more(&jobs[joined]) != TZ_OK ||
+    while (joined < count && joined < MAX_JOINED) {
+        const tz_indexed_range *range = &ranges[joined];
+        jobs[joined] = make_tile_job(plan, worker, &plan->wave.tile_reads[range->index], err);
+        bytes[joined] = worker->input + (range->offset - fetch->offset);
+        if (!is_only_copied(&jobs[joined]) || warn_extra_bytes(&jobs[joined]) != TZ_OK ||
             (joined > 0 && !is_beside(&jobs[joined - 1], &jobs[joined])))
             break;
         joined++;
@@ -614,39 +626,41 @@ size_t tz_tile_place_joined(const tz_plan *plan, tz_worker *worker, const tz_ind
 
 /* ---- boundless ---- */
 
-static void fill_part(const tz_target *target, uint32_t band, const uint8_t *sample, uint32_t row,
-                      uint32_t column, uint32_t count)
+static void fill_row_outside(const tz_planned_request *request, uint32_t band,
+                             const uint8_t *sample, uint32_t row, uint32_t column, uint32_t count)
 {
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
-    const tz_conversion as_is = {.from = target->into.dtype, .to = target->into.dtype};
-    if (count > 0 && !target->to_mask && target->into.data)
-        tz_row_convert(&as_is, sample, 0, tz_buffer_at(&target->into, band, row, column),
-                       (ptrdiff_t)target->into.column_stride, count, NULL, 0);
-    if (count > 0 && target->mask.data)
-        tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&target->mask, band, row, column),
-                    (ptrdiff_t)target->mask.column_stride, count);
+    const tz_conversion as_is = {.from = request->into.dtype, .to = request->into.dtype};
+    if (count > 0 && !request->to_mask && request->into.data)
+        tz_row_convert(&as_is, sample, 0, tz_buffer_at(&request->into, band, row, column),
+                       (ptrdiff_t)request->into.column_stride, count, NULL, 0);
+    if (count > 0 && request->mask.data)
+        tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&request->mask, band, row, column),
+                    (ptrdiff_t)request->mask.column_stride, count);
 }
 
 /* Whole rows, and both ends of the others. */
-static void fill_band(const tz_target *target, uint32_t band, const uint8_t *sample)
+static void fill_band_outside(const tz_planned_request *request, uint32_t band,
+                              const uint8_t *sample)
 {
-    const int64_t width = target->into.width;
-    for (uint32_t row = 0; row < target->into.height; row++) {
-        const int64_t level_row = (int64_t)row + target->row_shift;
-        const bool inside = level_row >= target->y0 && level_row < target->y1;
-        const int64_t left = inside ? (int64_t)target->x0 - target->column_shift : width;
-        const int64_t right = inside ? (int64_t)target->x1 - target->column_shift : width;
-        fill_part(target, band, sample, row, 0, (uint32_t)left);
-        fill_part(target, band, sample, row, (uint32_t)right, (uint32_t)(width - right));
+    const int64_t width = request->into.width;
+    for (uint32_t row = 0; row < request->into.height; row++) {
+        const int64_t level_row = (int64_t)row + request->row_shift;
+        const bool inside = level_row >= request->y0 && level_row < request->y1;
+        const int64_t left = inside ? (int64_t)request->x0 - request->column_shift : width;
+        const int64_t right = inside ? (int64_t)request->x1 - request->column_shift : width;
+        fill_row_outside(request, band, sample, row, 0, (uint32_t)left);
+        fill_row_outside(request, band, sample, row, (uint32_t)right, (uint32_t)(width - right));
     }
 }
 
-void tz_target_fill_outside(const tz_target *target, const tz_read_options *options)
+void tz_planned_request_fill_outside(const tz_planned_request *request,
+                                     const tz_read_options *options)
 {
     uint8_t sample[16];
-    for (uint32_t band = 0; band < target->band_count; band++) {
-        const tz_conversion how = tz_placement_of_band(&target->how, target->scales, band);
+    for (uint32_t band = 0; band < request->band_count; band++) {
+        const tz_conversion how = tz_conversion_of_band(&request->how, request->scales, band);
         tz_outside_sample(&how, options, sample);
-        fill_band(target, band, sample);
+        fill_band_outside(request, band, sample);
     }
 }

@@ -43,8 +43,8 @@ tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan)
     worker->output = base + output - 64;
     worker->row = base + row - 64;
     worker->scratch = base + scratch - 64;
-    for (size_t i = 0; i < plan->target_count; i++)
-        TZ_TRY(init_codec(worker, plan->targets[i].codec, &plan->ctx));
+    for (size_t i = 0; i < plan->request_count; i++)
+        TZ_TRY(init_codec(worker, plan->requests[i].codec, &plan->ctx));
     return TZ_OK;
 }
 

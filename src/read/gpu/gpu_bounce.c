@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read/bounce.h"
+#include "read/gpu/gpu_bounce.h"
 
 #include "base/mem.h"
 
-struct tz_bounced {
+struct tz_bounce_buffer {
     tz_device_memory *memory;
     uint64_t offset;
     uint64_t size;
@@ -33,7 +33,8 @@ static bool is_packed(const tz_buffer *buffer)
     return true;
 }
 
-static tz_result fetch(tz_bounce *bounce, const tz_bounced *b, const tz_context *ctx)
+static tz_result download_buffer(tz_bounce *bounce, const tz_bounce_buffer *b,
+                                 const tz_context *ctx)
 {
     bounce->use.downloads++;
     bounce->use.download_bytes += b->size;
@@ -41,21 +42,22 @@ static tz_result fetch(tz_bounce *bounce, const tz_bounced *b, const tz_context 
     return tz_device_copy_out(b->host, b->memory, b->offset, b->size, ctx->err);
 }
 
-static tz_result take(tz_bounce *bounce, tz_buffer *buffer, bool dry, const tz_context *ctx)
+static tz_result replace_buffer(tz_bounce *bounce, tz_buffer *buffer, bool dry,
+                                const tz_context *ctx)
 {
     static uint8_t nowhere;
-    const tz_extent extent = tz_buffer_extent(buffer);
-    tz_bounced *b = &bounce->buffers[bounce->count];
-    *b = (tz_bounced){.memory = buffer->memory,
-                      .offset = buffer->offset - extent.before,
-                      .size = extent.before + extent.after};
+    const tz_byte_extent extent = tz_buffer_extent(buffer);
+    tz_bounce_buffer *b = &bounce->buffers[bounce->count];
+    *b = (tz_bounce_buffer){.memory = buffer->memory,
+                            .offset = buffer->offset - extent.before,
+                            .size = extent.before + extent.after};
     if (!dry) {
         b->host = tz_alloc_slab(b->size);
         if (!b->host)
             return tz_fail_nomem(ctx, b->size);
         bounce->count++;
         if (!is_packed(buffer))
-            TZ_TRY(fetch(bounce, b, ctx));
+            TZ_TRY(download_buffer(bounce, b, ctx));
     }
     buffer->data = dry ? &nowhere : b->host + extent.before;
     buffer->memory = NULL;
@@ -63,15 +65,15 @@ static tz_result take(tz_bounce *bounce, tz_buffer *buffer, bool dry, const tz_c
     return TZ_OK;
 }
 
-static void measure(const tz_buffer *buffer, uint64_t *bytes)
+static void add_bounce_bytes(const tz_buffer *buffer, uint64_t *bytes)
 {
-    const tz_extent extent = tz_buffer_extent(buffer);
+    const tz_byte_extent extent = tz_buffer_extent(buffer);
     if (buffer->memory)
         *bytes = tz_add_capped(*bytes, tz_add_capped(extent.before, extent.after));
 }
 
-static tz_result check_memory(const tz_bounce *bounce, const tz_read_options *how,
-                              const tz_context *ctx)
+static tz_result check_bounce_memory(const tz_bounce *bounce, const tz_read_options *how,
+                                     const tz_context *ctx)
 {
     if (bounce->bytes < how->max_memory)
         return TZ_OK;
@@ -85,33 +87,33 @@ static tz_result check_memory(const tz_bounce *bounce, const tz_read_options *ho
     return result;
 }
 
-tz_result tz_bounce_begin(tz_bounce *bounce, tz_view *views, size_t count, tz_read_options *how,
-                          bool dry, const tz_context *ctx)
+tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t count,
+                          tz_read_options *how, bool dry, const tz_context *ctx)
 {
     for (size_t i = 0; i < count; i++) {
-        measure(&views[i].into, &bounce->bytes);
-        measure(&views[i].mask, &bounce->bytes);
+        add_bounce_bytes(&requests[i].into, &bounce->bytes);
+        add_bounce_bytes(&requests[i].mask, &bounce->bytes);
     }
     if (bounce->bytes == 0)
         return TZ_OK;
-    TZ_TRY(check_memory(bounce, how, ctx));
+    TZ_TRY(check_bounce_memory(bounce, how, ctx));
     how->max_memory -= bounce->bytes;
     bounce->buffers = tz_alloc_array(count, 2 * sizeof *bounce->buffers);
     if (!bounce->buffers)
         return tz_fail_nomem(ctx, tz_mul_capped(count, 2 * sizeof *bounce->buffers));
     for (size_t i = 0; i < count; i++) {
-        if (views[i].into.memory)
-            TZ_TRY(take(bounce, &views[i].into, dry, ctx));
-        if (views[i].mask.memory)
-            TZ_TRY(take(bounce, &views[i].mask, dry, ctx));
+        if (requests[i].into.memory)
+            TZ_TRY(replace_buffer(bounce, &requests[i].into, dry, ctx));
+        if (requests[i].mask.memory)
+            TZ_TRY(replace_buffer(bounce, &requests[i].mask, dry, ctx));
     }
     return TZ_OK;
 }
 
-tz_result tz_bounce_end(tz_bounce *bounce, const tz_context *ctx)
+tz_result tz_bounce_upload(tz_bounce *bounce, const tz_context *ctx)
 {
     for (size_t i = 0; i < bounce->count; i++) {
-        const tz_bounced *b = &bounce->buffers[i];
+        const tz_bounce_buffer *b = &bounce->buffers[i];
         bounce->use.uploads++;
         bounce->use.upload_bytes += b->size;
         bounce->use.syncs++;

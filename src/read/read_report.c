@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read/report.h"
+#include "read/read_report.h"
 
-static void take_warning(tz_report *report, const tz_error *warning, const char *format,
-                         const char **formats)
+static void merge_warning(tz_report *report, const tz_error *warning, const char *format,
+                          const char **formats)
 {
     for (uint32_t i = 0; i < report->warning_count; i++) {
         tz_error *known = &report->warnings[i];
@@ -23,11 +23,11 @@ static void take_warning(tz_report *report, const tz_error *warning, const char 
     report->warnings[report->warning_count++] = *warning;
 }
 
-static void take_warnings(tz_report *report, const tz_warnings *warnings, const char **formats)
+static void merge_warnings(tz_report *report, const tz_warnings *warnings, const char **formats)
 {
     report->warnings_dropped += warnings->dropped;
     for (uint32_t i = 0; i < warnings->count; i++)
-        take_warning(report, &warnings->list[i], warnings->formats[i], formats);
+        merge_warning(report, &warnings->list[i], warnings->formats[i], formats);
 }
 
 void tz_report_finish(tz_plan *plan, const tz_worker *workers, unsigned count, uint64_t decoded)
@@ -36,30 +36,31 @@ void tz_report_finish(tz_plan *plan, const tz_worker *workers, unsigned count, u
     const char *formats[TZ_REPORT_WARNINGS];
     report->tiles_direct = 0; /* planned; now what happened */
     report->tiles_decoded = decoded;
-    take_warnings(report, &plan->warnings, formats);
-    take_warnings(report, &plan->table_warnings, formats);
+    merge_warnings(report, &plan->warnings, formats);
+    merge_warnings(report, &plan->table_warnings, formats);
     for (unsigned i = 0; i < count; i++) {
         const tz_worker *w = &workers[i];
         report->tiles_direct += w->tiles_direct;
         report->tiles_decoded += w->tiles_decoded;
-        take_warnings(report, &w->warnings, formats);
+        merge_warnings(report, &w->warnings, formats);
     }
     report->tiles_copied = report->tiles - report->tiles_sparse - report->tiles_direct -
                            report->tiles_decoded - report->tiles_failed;
 }
 
-void tz_plan_failed_tiles(const tz_plan *plan, tz_failed_tile_fn visit, void *user)
+void tz_plan_visit_failed_tiles(const tz_plan *plan, tz_failed_tile_fn visit, void *user)
 {
-    for (size_t i = 0; i + 1 < plan->target_count; i++) {
-        const tz_target *target = &plan->targets[i];
-        const tz_outcome *outcome = target->outcome;
-        if (target->to_mask || !plan->targets[i + 1].to_mask || !outcome || !outcome->tiles)
+    for (size_t i = 0; i + 1 < plan->request_count; i++) {
+        const tz_planned_request *request = &plan->requests[i];
+        const tz_outcome *outcome = request->outcome;
+        if (request->to_mask || !plan->requests[i + 1].to_mask || !outcome || !outcome->tiles)
             continue;
-        const uint64_t count = outcome->tiles_failed > 0 ? tz_target_status_count(target) : 0;
+        const uint64_t count =
+            outcome->tiles_failed > 0 ? tz_planned_request_status_count(request) : 0;
         for (uint64_t k = 0; k < count; k++) {
-            const tz_tile_status *status = &outcome->tiles[target->status_first + k];
+            const tz_tile_status *status = &outcome->tiles[request->status_first + k];
             if (status->result != TZ_OK)
-                visit(user, target, &plan->targets[i + 1], status->tile);
+                visit(user, request, &plan->requests[i + 1], status->tile);
         }
     }
 }

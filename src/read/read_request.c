@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read/view.h"
+#include "read/read_request.h"
 
 #include <math.h>
 
 #include "base/mem.h"
 #include "codec/codec.h"
 #include "pixel/axis.h"
-#include "read/target.h"
+#include "read/planned_request.h"
 
 static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expected,
                           uint64_t found)
@@ -50,7 +50,7 @@ static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_
     return TZ_OK;
 }
 
-static void extend(tz_extent *extent, int64_t stride, uint32_t count)
+static void extend_by_stride(tz_byte_extent *extent, int64_t stride, uint32_t count)
 {
     const uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
     const uint64_t bytes = tz_mul_capped(step, count - 1u);
@@ -60,18 +60,18 @@ static void extend(tz_extent *extent, int64_t stride, uint32_t count)
         extent->after = tz_add_capped(extent->after, bytes);
 }
 
-tz_extent tz_buffer_extent(const tz_buffer *buffer)
+tz_byte_extent tz_buffer_extent(const tz_buffer *buffer)
 {
-    tz_extent extent = {.after = tz_dtype_size(buffer->dtype)};
-    extend(&extent, buffer->band_stride, buffer->bands);
-    extend(&extent, buffer->row_stride, buffer->height);
-    extend(&extent, buffer->column_stride, buffer->width);
+    tz_byte_extent extent = {.after = tz_dtype_size(buffer->dtype)};
+    extend_by_stride(&extent, buffer->band_stride, buffer->bands);
+    extend_by_stride(&extent, buffer->row_stride, buffer->height);
+    extend_by_stride(&extent, buffer->column_stride, buffer->width);
     return extent;
 }
 
 /* Memory of a device is of the one that reads, and the buffer lies within it. */
-static tz_result check_memory(const tz_buffer *buffer, const tz_read_options *how,
-                              const tz_context *ctx)
+static tz_result check_device_buffer(const tz_buffer *buffer, const tz_read_options *how,
+                                     const tz_context *ctx)
 {
     if (!buffer->memory)
         return TZ_OK;
@@ -80,7 +80,7 @@ static tz_result check_memory(const tz_buffer *buffer, const tz_read_options *ho
                         TZ_NONE, TZ_NONE);
     if (tz_device_of(buffer->memory) != how->device)
         return fail_arg(ctx, "the buffer is in the memory of another device", TZ_NONE, TZ_NONE);
-    const tz_extent extent = tz_buffer_extent(buffer);
+    const tz_byte_extent extent = tz_buffer_extent(buffer);
     const uint64_t end = tz_add_capped(buffer->offset, extent.after);
     if (extent.before > buffer->offset)
         return fail_arg(ctx, "the buffer begins before its memory", extent.before, buffer->offset);
@@ -90,33 +90,33 @@ static tz_result check_memory(const tz_buffer *buffer, const tz_read_options *ho
     return TZ_OK;
 }
 
-static tz_result set_buffers(tz_view *view, const tz_item *item, const tz_read_options *how,
-                             const tz_context *ctx)
+static tz_result set_buffers(tz_read_request *request, const tz_item *item,
+                             const tz_read_options *how, const tz_context *ctx)
 {
-    view->into = item->into;
-    view->mask = item->mask;
-    TZ_TRY(check_buffer(&view->into, view->band_count, ctx));
-    TZ_TRY(resolve_strides(&view->into, ctx));
-    TZ_TRY(check_memory(&view->into, how, ctx));
-    if (!tz_buffer_exists(&view->mask))
+    request->into = item->into;
+    request->mask = item->mask;
+    TZ_TRY(check_buffer(&request->into, request->band_count, ctx));
+    TZ_TRY(resolve_strides(&request->into, ctx));
+    TZ_TRY(check_device_buffer(&request->into, how, ctx));
+    if (!tz_buffer_exists(&request->mask))
         return TZ_OK;
-    TZ_TRY(check_buffer(&view->mask, view->band_count, ctx));
-    if (view->mask.width != view->into.width || view->mask.height != view->into.height)
+    TZ_TRY(check_buffer(&request->mask, request->band_count, ctx));
+    if (request->mask.width != request->into.width || request->mask.height != request->into.height)
         return fail_arg(ctx, "the mask's buffer has another size than the one for pixels",
-                        view->into.width, view->mask.width);
-    if (view->mask.dtype != TZ_DTYPE_UINT8)
+                        request->into.width, request->mask.width);
+    if (request->mask.dtype != TZ_DTYPE_UINT8)
         return fail_arg(ctx, "the mask's buffer is not of type uint8", TZ_DTYPE_UINT8,
-                        (uint64_t)view->mask.dtype);
-    TZ_TRY(resolve_strides(&view->mask, ctx));
-    return check_memory(&view->mask, how, ctx);
+                        (uint64_t)request->mask.dtype);
+    TZ_TRY(resolve_strides(&request->mask, ctx));
+    return check_device_buffer(&request->mask, how, ctx);
 }
 
-static tz_result set_bands(tz_view *view, const tz_item *item, const tz_context *ctx)
+static tz_result set_bands(tz_read_request *request, const tz_item *item, const tz_context *ctx)
 {
-    const uint32_t bands = view->layer.shape.samples;
-    view->bands = item->bands;
-    view->band_count = item->bands ? item->band_count : bands;
-    if (view->band_count == 0)
+    const uint32_t bands = request->layer.shape.samples;
+    request->bands = item->bands;
+    request->band_count = item->bands ? item->band_count : bands;
+    if (request->band_count == 0)
         return fail_arg(ctx, "no bands are asked for", TZ_NONE, 0);
     for (uint32_t i = 0; item->bands && i < item->band_count; i++) {
         if (item->bands[i] >= bands)
@@ -180,7 +180,7 @@ static tz_window turn_window(tz_window window, turn how, const tz_level *level)
     return window;
 }
 
-static turn turn_of(const tz_item *item, const tz_read_options *how)
+static turn turn_of_item(const tz_item *item, const tz_read_options *how)
 {
     const uint16_t orientation = item->file->info.orientation;
     return turns[how->oriented && orientation >= 1 && orientation <= 8 ? orientation : 1];
@@ -251,15 +251,15 @@ static tz_result check_window(const tz_window *window, const tz_level *level, bo
 }
 
 /* The window in pixels of the level that was chosen, not rounded. */
-static void set_box(tz_view *view, const tz_window *window, const tz_level *given)
+static void set_box(tz_read_request *request, const tz_window *window, const tz_level *given)
 {
-    const tz_level *level = &view->layer.shape;
+    const tz_level *level = &request->layer.shape;
     const double sx = (double)level->width / given->width;
     const double sy = (double)level->height / given->height;
-    view->x0 = (double)window->column * sx;
-    view->y0 = (double)window->row * sy;
-    view->x1 = (double)(window->column + window->width) * sx;
-    view->y1 = (double)(window->row + window->height) * sy;
+    request->x0 = (double)window->column * sx;
+    request->y0 = (double)window->row * sy;
+    request->x1 = (double)(window->column + window->width) * sx;
+    request->y1 = (double)(window->row + window->height) * sy;
 }
 
 static bool is_whole(double x)
@@ -267,50 +267,54 @@ static bool is_whole(double x)
     return x == floor(x);
 }
 
-static void set_resampled(tz_view *view)
+static void set_resampled(tz_read_request *request)
 {
-    view->resampled =
-        !(is_whole(view->x0) && is_whole(view->y0) && view->x1 - view->x0 == view->into.width &&
-          view->y1 - view->y0 == view->into.height);
+    request->resampled = !(is_whole(request->x0) && is_whole(request->y0) &&
+                           request->x1 - request->x0 == request->into.width &&
+                           request->y1 - request->y0 == request->into.height);
 }
 
 /* Outward to whole pixels; what resampling needs beyond the edge of the level is not there. */
-static void set_window(tz_view *view, tz_resampling method)
+static void set_pixel_window(tz_read_request *request, tz_resampling method)
 {
-    const double rx =
-        view->resampled ? tz_axis_reach(method, (view->x1 - view->x0) / view->into.width) : 0;
+    const double rx = request->resampled
+                          ? tz_axis_reach(method, (request->x1 - request->x0) / request->into.width)
+                          : 0;
     const double ry =
-        view->resampled ? tz_axis_reach(method, (view->y1 - view->y0) / view->into.height) : 0;
-    const double left = floor(view->x0 - rx);
-    const double top = floor(view->y0 - ry);
-    view->window = (tz_window){(int64_t)left, (int64_t)top,
-                               (uint32_t)fmin(ceil(view->x1 + rx) - left, UINT32_MAX),
-                               (uint32_t)fmin(ceil(view->y1 + ry) - top, UINT32_MAX)};
-    if (view->resampled)
-        (void)tz_window_clip(&view->window, &view->layer.shape, &view->window);
-    view->whole = view->window;
+        request->resampled
+            ? tz_axis_reach(method, (request->y1 - request->y0) / request->into.height)
+            : 0;
+    const double left = floor(request->x0 - rx);
+    const double top = floor(request->y0 - ry);
+    request->window = (tz_window){(int64_t)left, (int64_t)top,
+                                  (uint32_t)fmin(ceil(request->x1 + rx) - left, UINT32_MAX),
+                                  (uint32_t)fmin(ceil(request->y1 + ry) - top, UINT32_MAX)};
+    if (request->resampled)
+        (void)tz_window_clip(&request->window, &request->layer.shape, &request->window);
+    request->item_window = request->window;
 }
 
-static tz_result check_resampling(const tz_view *view, const tz_read_options *how,
+static tz_result check_resampling(const tz_read_request *request, const tz_read_options *how,
                                   const tz_context *ctx)
 {
     if ((unsigned)how->resampling > TZ_RESAMPLE_MEDIAN)
         return fail_arg(ctx, "there is no such resampling", TZ_RESAMPLE_MEDIAN,
                         (uint64_t)how->resampling);
-    if (!view->resampled)
+    if (!request->resampled)
         return TZ_OK;
     if (how->resampling == TZ_RESAMPLE_NONE)
-        return fail_arg(
-            ctx,
-            view->window.width == view->into.width
-                ? "the buffer has another height than the window, and no resampling "
-                  "is chosen"
-                : "the buffer has another width than the window, and no resampling "
-                  "is chosen",
-            view->window.width == view->into.width ? view->window.height : view->window.width,
-            view->window.width == view->into.width ? view->into.height : view->into.width);
+        return fail_arg(ctx,
+                        request->window.width == request->into.width
+                            ? "the buffer has another height than the window, and no resampling "
+                              "is chosen"
+                            : "the buffer has another width than the window, and no resampling "
+                              "is chosen",
+                        request->window.width == request->into.width ? request->window.height
+                                                                     : request->window.width,
+                        request->window.width == request->into.width ? request->into.height
+                                                                     : request->into.width);
     if (how->resampling != TZ_RESAMPLE_NEAREST &&
-        (view->layer.tables.sample_format == 5 || view->layer.tables.sample_format == 6))
+        (request->layer.tables.sample_format == 5 || request->layer.tables.sample_format == 6))
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "complex samples can be resampled by nearest only");
     return TZ_OK;
@@ -320,15 +324,15 @@ static tz_result check_resampling(const tz_view *view, const tz_read_options *ho
 
 /* Whether samples may be mixed before they are looked at one by one: no numbers of colours, nothing
  * that says of single pixels that they are not valid, no method that picks some of many. */
-static bool may_be_reduced(const tz_view *view, const tz_read_options *how)
+static bool may_be_reduced(const tz_read_request *request, const tz_read_options *how)
 {
-    const tz_level *level = &view->layer.shape;
+    const tz_level *level = &request->layer.shape;
     const tz_decoder *codec = NULL;
     const tz_context quiet = {.ifd = -1};
     return how->reduced_tiles && how->resampling < TZ_RESAMPLE_MODE && level->readable &&
-           !view->layer.is_mask && view->file->info.photometric != TZ_PHOTOMETRIC_PALETTE &&
-           view->file->info.nodata.kind == TZ_NODATA_NONE &&
-           tz_mask_source(view) == TZ_TARGET_PIXELS &&
+           !request->layer.is_mask && request->file->info.photometric != TZ_PHOTOMETRIC_PALETTE &&
+           request->file->info.nodata.kind == TZ_NODATA_NONE &&
+           tz_mask_source(request) == TZ_REQUEST_PIXELS &&
            tz_decoder_find(level->compression, &quiet, &codec) == TZ_OK &&
            codec->flags & TZ_DECODER_REDUCTION;
 }
@@ -352,31 +356,32 @@ static double reduced_end(double start, double end, uint32_t length, unsigned re
 }
 
 /* The view of a level that has been reduced; false: it has fewer pixels than the buffer. */
-static bool reduce_box(const tz_view *view, unsigned reduction, tz_view *out)
+static bool reduce_box(const tz_read_request *request, unsigned reduction, tz_read_request *out)
 {
-    const tz_level *level = &view->layer.shape;
+    const tz_level *level = &request->layer.shape;
     const double size = (double)(1u << reduction);
-    *out = *view;
-    out->x0 = view->x0 / size;
-    out->y0 = view->y0 / size;
-    out->x1 = reduced_end(view->x0, view->x1, level->width, reduction, view->into.width);
-    out->y1 = reduced_end(view->y0, view->y1, level->height, reduction, view->into.height);
-    return out->x1 - out->x0 >= view->into.width && out->y1 - out->y0 >= view->into.height;
+    *out = *request;
+    out->x0 = request->x0 / size;
+    out->y0 = request->y0 / size;
+    out->x1 = reduced_end(request->x0, request->x1, level->width, reduction, request->into.width);
+    out->y1 = reduced_end(request->y0, request->y1, level->height, reduction, request->into.height);
+    return out->x1 - out->x0 >= request->into.width && out->y1 - out->y0 >= request->into.height;
 }
 
 /* As often as the buffer allows it. */
-static void reduce(tz_view *view)
+static void reduce_request(tz_read_request *request)
 {
-    const tz_level whole = view->layer.shape;
-    tz_level *level = &view->layer.shape;
-    tz_view reduced;
+    const tz_level whole = request->layer.shape;
+    tz_level *level = &request->layer.shape;
+    tz_read_request reduced;
     unsigned times = TZ_MAX_DECODE_REDUCTION;
-    while (times > 0 && !(tiles_can_be_reduced(&whole, times) && reduce_box(view, times, &reduced)))
+    while (times > 0 &&
+           !(tiles_can_be_reduced(&whole, times) && reduce_box(request, times, &reduced)))
         times--;
     if (times == 0)
         return;
-    *view = reduced;
-    view->reduction = (uint8_t)times;
+    *request = reduced;
+    request->reduction = (uint8_t)times;
     level->width = tz_reduced_size(whole.width, times);
     level->height = tz_reduced_size(whole.height, times);
     level->tile_width = tz_reduced_size(whole.tile_width, times);
@@ -385,23 +390,23 @@ static void reduce(tz_view *view)
 
 /* Another size that remains is an error without resampling, which then tells of the level's own
  * pixels. */
-static void set_reduced(tz_view *view, tz_resampling method)
+static void try_reduced(tz_read_request *request, tz_resampling method)
 {
-    const tz_view whole = *view;
-    reduce(view);
-    set_resampled(view);
-    if (view->resampled && method == TZ_RESAMPLE_NONE)
-        *view = whole;
+    const tz_read_request whole = *request;
+    reduce_request(request);
+    set_resampled(request);
+    if (request->resampled && method == TZ_RESAMPLE_NONE)
+        *request = whole;
 }
 
-tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options *how,
-                       const tz_context *ctx)
+tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
+                               const tz_read_options *how, const tz_context *ctx)
 {
-    const turn turned = turn_of(item, how);
+    const turn turned = turn_of_item(item, how);
     const uint32_t asked = is_auto(item) ? 0 : item->level;
     tz_context at_level = *ctx;
     tz_window window = item->window;
-    *out = (tz_view){.file = item->file, .level = asked, .outcome = item->outcome};
+    *out = (tz_read_request){.file = item->file, .level = asked, .outcome = item->outcome};
     TZ_TRY(tz_file_layer(item->file, asked, ctx, &out->layer));
     const tz_level given = out->layer.shape;
     at_level.ifd = given.ifd;
@@ -420,8 +425,8 @@ tz_result tz_view_make(tz_view *out, const tz_item *item, const tz_read_options 
     }
     set_box(out, &window, &given);
     if (may_be_reduced(out, how))
-        set_reduced(out, how->resampling);
+        try_reduced(out, how->resampling);
     set_resampled(out);
-    set_window(out, how->resampling);
+    set_pixel_window(out, how->resampling);
     return check_resampling(out, how, &at_level);
 }

@@ -2,7 +2,7 @@
  * The buffer is cut into blocks of rows (and of columns, where memory is short). The pixels that a
  * block looks at are read as they are stored, many blocks at a time in one plan, so that tiles
  * which several of them need are decoded once; then all rows of these blocks are resampled. */
-#include "read/resampled.h"
+#include "read/resampled_read.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "pixel/resample_row.h"
-#include "read/cores.h"
+#include "read/cpu_read.h"
 
 /* Blocks are read this many bytes at a time: enough that few tiles are decoded twice at the seams.
  */
@@ -21,9 +21,9 @@ enum { MAX_BLOCKS = 4096 };
 enum { STRIP_ROWS = 16 };
 
 typedef struct block {
-    const tz_view *view;
+    const tz_read_request *request;
     uint32_t column, row, width, height; /* of the buffer */
-    tz_window source;                    /* of the level; width 0: nothing there */
+    tz_window source_window;             /* of the level; width 0: nothing there */
     tz_buffer samples;                   /* what was read: source, all wanted bands */
     tz_buffer valid;                     /* data NULL: all are */
     tz_axis across;
@@ -47,93 +47,95 @@ typedef struct row_needs {
     uint64_t down; /* bytes of the table */
 } row_needs;
 
-typedef struct batch {
+typedef struct block_batch {
     const tz_read_options *how;
     tz_context ctx;
     tz_arena arena;
     block *blocks;
     size_t count;
-    uint64_t room;  /* for all blocks */
-    uint64_t bytes; /* that they take */
-    uint64_t cost;  /* the same with what planning them takes */
-    row_needs most;
+    uint64_t budget; /* for all blocks */
+    uint64_t bytes;  /* that they take */
+    uint64_t cost;   /* the same with what planning them takes */
+    row_needs max_needs;
     uint64_t *first_strips; /* of each block among all strips */
     uint64_t strips;
     uint64_t rows;
     row_memory *memories;
     uint64_t done, total; /* rows of all views, for progress */
-} batch;
+} block_batch;
 
 /* ---- geometry ---- */
 
-static tz_axis_map map_across(const tz_view *view, tz_resampling method)
+static tz_axis_map map_across(const tz_read_request *request, tz_resampling method)
 {
     return (tz_axis_map){.method = method,
-                         .origin = view->x0,
-                         .scale = (view->x1 - view->x0) / view->into.width,
-                         .high = view->layer.shape.width};
+                         .origin = request->x0,
+                         .scale = (request->x1 - request->x0) / request->into.width,
+                         .high = request->layer.shape.width};
 }
 
-static tz_axis_map map_down(const tz_view *view, tz_resampling method)
+static tz_axis_map map_down(const tz_read_request *request, tz_resampling method)
 {
     return (tz_axis_map){.method = method,
-                         .origin = view->y0,
-                         .scale = (view->y1 - view->y0) / view->into.height,
-                         .high = view->layer.shape.height};
+                         .origin = request->y0,
+                         .scale = (request->y1 - request->y0) / request->into.height,
+                         .high = request->layer.shape.height};
 }
 
-static bool needs_valid(const tz_view *view, const tz_read_options *how)
+static bool needs_valid(const tz_read_request *request, const tz_read_options *how)
 {
-    return tz_buffer_exists(&view->mask) ||
+    return tz_buffer_exists(&request->mask) ||
            (how->resampling != TZ_RESAMPLE_NEAREST &&
-            (view->file->info.nodata.kind != TZ_NODATA_NONE ||
-             tz_mask_source(view) != TZ_TARGET_PIXELS || view->outcome));
+            (request->file->info.nodata.kind != TZ_NODATA_NONE ||
+             tz_mask_source(request) != TZ_REQUEST_PIXELS || request->outcome));
 }
 
-static size_t sample_size(const tz_view *view)
+static size_t sample_size(const tz_read_request *request)
 {
-    return tz_dtype_size(view->layer.tables.dtype);
+    return tz_dtype_size(request->layer.tables.dtype);
 }
 
-static void set_source(block *b, const tz_read_options *how)
+static void set_source_window(block *b, const tz_read_options *how)
 {
-    const tz_axis_map across = map_across(b->view, how->resampling);
-    const tz_axis_map down = map_down(b->view, how->resampling);
+    const tz_axis_map across = map_across(b->request, how->resampling);
+    const tz_axis_map down = map_down(b->request, how->resampling);
     int64_t x0, x1, y0, y1;
     tz_axis_range(&across, b->column, b->width, &x0, &x1);
     tz_axis_range(&down, b->row, b->height, &y0, &y1);
-    b->source = (tz_window){0};
+    b->source_window = (tz_window){0};
     if (x0 < x1 && y0 < y1)
-        b->source = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
+        b->source_window = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
 }
 
-static row_needs needs_of(const block *b, const tz_read_options *how)
+static row_needs row_needs_of(const block *b, const tz_read_options *how)
 {
-    const tz_axis_map across = map_across(b->view, how->resampling);
-    const tz_axis_map down = map_down(b->view, how->resampling);
-    row_needs out = {.size = sample_size(b->view), .down = tz_axis_bytes(&down, 1)};
+    const tz_axis_map across = map_across(b->request, how->resampling);
+    const tz_axis_map down = map_down(b->request, how->resampling);
+    row_needs out = {.size = sample_size(b->request), .down = tz_axis_bytes(&down, 1)};
     out.values = (tz_resample_needs){.width = b->width,
-                                     .old_width = b->source.width,
+                                     .old_width = b->source_window.width,
                                      .across = (uint32_t)tz_axis_max_samples(&across, 1),
                                      .down = (uint32_t)tz_axis_max_samples(&down, 1)};
     return out;
 }
 
 /* UINT64_MAX: more than can be. */
-static uint64_t row_memory_bytes(const row_needs *most, tz_resampling method)
+static uint64_t row_memory_bytes(const row_needs *max_needs, tz_resampling method)
 {
-    const uint64_t bytes = tz_resample_memory_bytes(method, &most->values);
-    const uint64_t more = most->values.width * (most->size + 1) + most->down + 4 * 64;
+    const uint64_t bytes = tz_resample_memory_bytes(method, &max_needs->values);
+    const uint64_t more =
+        max_needs->values.width * (max_needs->size + 1) + max_needs->down + 4 * 64;
     return bytes < UINT64_MAX - more ? bytes + more : UINT64_MAX;
 }
 
 /* Bytes that a block's pixels take while it is worked on; UINT64_MAX: more than that. */
 static uint64_t block_bytes(const block *b, const tz_read_options *how)
 {
-    const tz_axis_map across = map_across(b->view, how->resampling);
-    const uint64_t each = sample_size(b->view) + needs_valid(b->view, how);
+    const tz_axis_map across = map_across(b->request, how->resampling);
+    const uint64_t each = sample_size(b->request) + needs_valid(b->request, how);
     uint64_t bytes;
-    if (!tz_mul((uint64_t)b->source.width * b->source.height, each * b->view->band_count, &bytes) ||
+    if (!tz_mul((uint64_t)b->source_window.width * b->source_window.height,
+                each * b->request->band_count, &bytes) ||
         !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes))
         return UINT64_MAX;
     return bytes;
@@ -141,17 +143,17 @@ static uint64_t block_bytes(const block *b, const tz_read_options *how)
 
 /* Half of the memory is for blocks, of which many rows are one of many, and a quarter for what the
  * threads need while they resample. */
-static bool fits(const batch *ba, const block *b)
+static bool block_fits(const block_batch *ba, const block *b)
 {
     const uint64_t memory = ba->how->max_memory;
-    const row_needs rows = needs_of(b, ba->how);
-    return block_bytes(b, ba->how) <= (b->height > 1 ? ba->room : memory / 2) &&
+    const row_needs rows = row_needs_of(b, ba->how);
+    return block_bytes(b, ba->how) <= (b->height > 1 ? ba->budget : memory / 2) &&
            row_memory_bytes(&rows, ba->how->resampling) <= memory / 4;
 }
 
-static tz_result fail_memory(const batch *ba, const block *b)
+static tz_result fail_block_memory(const block_batch *ba, const block *b)
 {
-    const row_needs rows = needs_of(b, ba->how);
+    const row_needs rows = row_needs_of(b, ba->how);
     const uint64_t blocks = block_bytes(b, ba->how);
     const uint64_t thread = row_memory_bytes(&rows, ba->how->resampling);
     const bool large = blocks > ba->how->max_memory / 2;
@@ -167,24 +169,24 @@ static tz_result fail_memory(const batch *ba, const block *b)
 
 /* The next block of a view, from (column, row) of the buffer on: as many rows as fit a batch, or
  * fewer columns where a single row does not fit. */
-static tz_result next_block(batch *ba, const tz_view *view, uint32_t column, uint32_t row,
-                            block *out)
+static tz_result next_block(block_batch *ba, const tz_read_request *request, uint32_t column,
+                            uint32_t row, block *out)
 {
-    const tz_axis_map down = map_down(view, ba->how->resampling);
+    const tz_axis_map down = map_down(request, ba->how->resampling);
     const bool by_row = ba->how->resampling == TZ_RESAMPLE_NEAREST && down.scale >= 2;
-    *out = (block){.view = view, .column = column, .row = row};
-    out->width = view->into.width - column;
-    out->height = column > 0 || by_row ? 1 : view->into.height - row;
+    *out = (block){.request = request, .column = column, .row = row};
+    out->width = request->into.width - column;
+    out->height = column > 0 || by_row ? 1 : request->into.height - row;
     for (;;) {
-        set_source(out, ba->how);
-        if (fits(ba, out))
+        set_source_window(out, ba->how);
+        if (block_fits(ba, out))
             return TZ_OK;
         if (out->height > 1)
             out->height = (out->height + 1) / 2;
         else if (out->width > 1)
             out->width = (out->width + 1) / 2;
         else
-            return fail_memory(ba, out);
+            return fail_block_memory(ba, out);
     }
 }
 
@@ -200,7 +202,7 @@ static tz_input_row old_row(const void *user, int64_t row)
 {
     const band_rows *from = user;
     const block *b = from->block;
-    const int64_t at = row - b->source.row;
+    const int64_t at = row - b->source_window.row;
     return (tz_input_row){tz_buffer_at(&b->samples, from->band, at, 0), b->samples.column_stride,
                           b->valid.data ? tz_buffer_at(&b->valid, from->band, at, 0) : NULL};
 }
@@ -208,20 +210,20 @@ static tz_input_row old_row(const void *user, int64_t row)
 static tz_resampler resampler_of(const block *b, tz_resampling method, const band_rows *from)
 {
     return (tz_resampler){.method = method,
-                          .dtype = b->view->layer.tables.dtype,
+                          .dtype = b->request->layer.tables.dtype,
                           .across = b->across,
                           .width = b->width,
-                          .column = b->source.column,
-                          .old_width = b->source.width,
+                          .column = b->source_window.column,
+                          .old_width = b->source_window.width,
                           .old_row = old_row,
                           .user = from};
 }
 
 /* Where nothing was valid: nodata, or NaN, or 0. */
-static void fill_invalid(const block *b, const row_memory *m)
+static void fill_invalid_pixels(const block *b, const row_memory *m)
 {
     const tz_nodata *nodata = &b->how.nodata;
-    double none = tz_dtype_is_float(b->view->layer.tables.dtype) ? (double)NAN : 0;
+    double none = tz_dtype_is_float(b->request->layer.tables.dtype) ? (double)NAN : 0;
     if (b->how.nodata_to_nan)
         none = (double)NAN;
     else if (nodata->kind != TZ_NODATA_NONE)
@@ -233,13 +235,13 @@ static void fill_invalid(const block *b, const row_memory *m)
 }
 
 /* New pixels that lie outside of the level. */
-static void fill_outside(const block *b, const tz_axis *down, const tz_read_options *options,
-                         uint32_t band, uint32_t row)
+static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_read_options *options,
+                                uint32_t band, uint32_t row)
 {
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
-    const tz_buffer *into = &b->view->into;
-    const tz_buffer *mask = &b->view->mask;
-    const tz_conversion how = tz_placement_of_band(&b->how, b->scales, band);
+    const tz_buffer *into = &b->request->into;
+    const tz_buffer *mask = &b->request->mask;
+    const tz_conversion how = tz_conversion_of_band(&b->how, b->scales, band);
     const size_t size = tz_dtype_size(into->dtype);
     uint8_t sample[16];
     tz_outside_sample(&how, options, sample);
@@ -253,12 +255,12 @@ static void fill_outside(const block *b, const tz_axis *down, const tz_read_opti
     }
 }
 
-static void place_band(const block *b, uint32_t band, uint32_t row, const uint8_t *samples,
-                       tz_conversion how, const uint8_t *valid)
+static void store_resampled_row(const block *b, uint32_t band, uint32_t row, const uint8_t *samples,
+                                tz_conversion how, const uint8_t *valid)
 {
-    const tz_buffer *into = &b->view->into;
-    const tz_buffer *mask = &b->view->mask;
-    how = tz_placement_of_band(&how, b->scales, band);
+    const tz_buffer *into = &b->request->into;
+    const tz_buffer *mask = &b->request->mask;
+    how = tz_conversion_of_band(&how, b->scales, band);
     tz_row_convert(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
                    tz_buffer_at(into, band, b->row + row, b->column),
                    (ptrdiff_t)into->column_stride, b->width, NULL, 0);
@@ -268,35 +270,35 @@ static void place_band(const block *b, uint32_t band, uint32_t row, const uint8_
                        (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
 }
 
-static void resample_row(const batch *ba, const tz_resampler *r, const tz_axis *down,
+static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_axis *down,
                          const band_rows *from, uint32_t row, row_memory *m)
 {
     const block *b = from->block;
-    if (b->source.width == 0 || down->count[0] == 0) {
-        memset(m->picked, 0, b->width * sample_size(b->view));
+    if (b->source_window.width == 0 || down->count[0] == 0) {
+        memset(m->picked, 0, b->width * sample_size(b->request));
         memset(m->values.values, 0, b->width * sizeof *m->values.values);
         memset(m->valid, 0, b->width);
     } else if (r->method == TZ_RESAMPLE_NEAREST) {
         tz_resample_pick(r, down->first[0], m->picked, m->valid);
     } else {
         tz_resample_values(r, down, 0, &m->values, m->valid);
-        fill_invalid(b, m);
+        fill_invalid_pixels(b, m);
     }
     if (r->method == TZ_RESAMPLE_NEAREST) {
-        place_band(b, from->band, row, m->picked, b->how, m->valid);
+        store_resampled_row(b, from->band, row, m->picked, b->how, m->valid);
     } else {
         const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
-        place_band(b, from->band, row, (const uint8_t *)m->values.values, how, m->valid);
+        store_resampled_row(b, from->band, row, (const uint8_t *)m->values.values, how, m->valid);
     }
     if (ba->how->boundless)
-        fill_outside(b, down, ba->how, from->band, row);
+        fill_outside_pixels(b, down, ba->how, from->band, row);
 }
 
-static void resample_strip(const batch *ba, const block *b, uint32_t first, row_memory *m)
+static void resample_strip(const block_batch *ba, const block *b, uint32_t first, row_memory *m)
 {
-    const tz_axis_map map = map_down(b->view, ba->how->resampling);
+    const tz_axis_map map = map_down(b->request, ba->how->resampling);
     const uint32_t end = b->height - first < STRIP_ROWS ? b->height : first + STRIP_ROWS;
-    for (uint32_t band = 0; band < b->view->band_count; band++) {
+    for (uint32_t band = 0; band < b->request->band_count; band++) {
         const band_rows from = {b, band};
         const tz_resampler r = resampler_of(b, map.method, &from);
         tz_resample_begin(&m->values);
@@ -310,7 +312,7 @@ static void resample_strip(const batch *ba, const block *b, uint32_t first, row_
 
 static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error *err)
 {
-    const batch *ba = user;
+    const block_batch *ba = user;
     size_t low = 0;
     size_t high = ba->count; /* the block: first_strips[low] <= index */
     (void)err;
@@ -329,103 +331,105 @@ static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error
 /* ---- memory of a batch ---- */
 
 /* Blocks of a batch may be of several views: the largest of each. */
-static void widen(row_needs *most, const row_needs *more)
+static void widen_row_needs(row_needs *max_needs, const row_needs *more)
 {
-    tz_resample_needs_merge(&most->values, &more->values);
-    most->size = more->size > most->size ? more->size : most->size;
-    most->down = more->down > most->down ? more->down : most->down;
+    tz_resample_needs_merge(&max_needs->values, &more->values);
+    max_needs->size = more->size > max_needs->size ? more->size : max_needs->size;
+    max_needs->down = more->down > max_needs->down ? more->down : max_needs->down;
 }
 
-static void *part_of(uint8_t **at, size_t size)
+static void *carve(uint8_t **at, size_t size)
 {
     uint8_t *part = *at;
     *at += (size + 63) / 64 * 64;
     return part;
 }
 
-static tz_result make_row_memory(batch *ba, row_memory *m)
+static tz_result make_row_memory(block_batch *ba, row_memory *m)
 {
-    const row_needs *most = &ba->most;
+    const row_needs *max_needs = &ba->max_needs;
     const tz_resampling method = ba->how->resampling;
-    const uint64_t bytes = row_memory_bytes(most, method);
+    const uint64_t bytes = row_memory_bytes(max_needs, method);
     uint8_t *at = tz_arena_alloc(&ba->arena, (size_t)bytes);
     if (!at)
         return tz_fail_nomem(&ba->ctx, bytes);
-    tz_resample_memory_make(&m->values, method, &most->values,
-                            part_of(&at, (size_t)tz_resample_memory_bytes(method, &most->values)));
-    m->picked = part_of(&at, most->values.width * most->size);
-    m->valid = part_of(&at, most->values.width);
+    tz_resample_memory_make(
+        &m->values, method, &max_needs->values,
+        carve(&at, (size_t)tz_resample_memory_bytes(method, &max_needs->values)));
+    m->picked = carve(&at, max_needs->values.width * max_needs->size);
+    m->valid = carve(&at, max_needs->values.width);
     m->down = at;
     return TZ_OK;
 }
 
-static void set_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uint8_t *data)
+static void set_block_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uint8_t *data)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
     *out = (tz_buffer){.data = data,
                        .dtype = dtype,
-                       .bands = b->view->band_count,
-                       .height = b->source.height,
-                       .width = b->source.width,
+                       .bands = b->request->band_count,
+                       .height = b->source_window.height,
+                       .width = b->source_window.width,
                        .column_stride = size};
-    out->row_stride = size * b->source.width;
-    out->band_stride = out->row_stride * b->source.height;
+    out->row_stride = size * b->source_window.width;
+    out->band_stride = out->row_stride * b->source_window.height;
 }
 
 /* Only planned: buffers that are described, but not there. */
-static void describe_block(const batch *ba, block *b)
+static void describe_block(const block_batch *ba, block *b)
 {
     static uint8_t nowhere;
-    set_buffer(&b->samples, b, b->view->layer.tables.dtype, &nowhere);
-    if (needs_valid(b->view, ba->how))
-        set_buffer(&b->valid, b, TZ_DTYPE_UINT8, &nowhere);
+    set_block_buffer(&b->samples, b, b->request->layer.tables.dtype, &nowhere);
+    if (needs_valid(b->request, ba->how))
+        set_block_buffer(&b->valid, b, TZ_DTYPE_UINT8, &nowhere);
 }
 
-static tz_result allocate_block(batch *ba, block *b)
+static tz_result allocate_block(block_batch *ba, block *b)
 {
-    const tz_axis_map across = map_across(b->view, ba->how->resampling);
-    const uint64_t samples = (uint64_t)b->source.width * b->source.height * b->view->band_count;
+    const tz_axis_map across = map_across(b->request, ba->how->resampling);
+    const uint64_t samples =
+        (uint64_t)b->source_window.width * b->source_window.height * b->request->band_count;
     const uint64_t axis = tz_axis_bytes(&across, b->width);
-    const size_t size = sample_size(b->view);
+    const size_t size = sample_size(b->request);
     uint8_t *data = tz_arena_alloc(&ba->arena, (size_t)(samples * size));
     b->across_memory = tz_arena_alloc(&ba->arena, (size_t)axis);
     if (!data || !b->across_memory)
         return tz_fail_nomem(&ba->ctx, samples * size);
-    set_buffer(&b->samples, b, b->view->layer.tables.dtype, data);
-    if (needs_valid(b->view, ba->how)) {
+    set_block_buffer(&b->samples, b, b->request->layer.tables.dtype, data);
+    if (needs_valid(b->request, ba->how)) {
         uint8_t *valid = tz_arena_alloc(&ba->arena, (size_t)samples);
         if (!valid)
             return tz_fail_nomem(&ba->ctx, samples);
-        set_buffer(&b->valid, b, TZ_DTYPE_UINT8, valid);
+        set_block_buffer(&b->valid, b, TZ_DTYPE_UINT8, valid);
     }
     tz_axis_make(&b->across, &across, b->column, b->width, b->across_memory);
     tz_context ctx = ba->ctx;
-    ctx.name = b->view->file->info.name;
-    return tz_view_placement(b->view, ba->how, &b->how, &b->scales, &ba->arena, &ctx);
+    ctx.name = b->request->file->info.name;
+    return tz_read_request_conversion(b->request, ba->how, &b->how, &b->scales, &ba->arena, &ctx);
 }
 
 /* ---- running a batch ---- */
 
 /* A batch's progress as that of its rows among all. */
-static bool report_progress(void *user, uint64_t done, uint64_t total)
+static bool report_rows_progress(void *user, uint64_t done, uint64_t total)
 {
-    const batch *ba = user;
+    const block_batch *ba = user;
     const double part = total > 0 ? (double)done / (double)total : 1;
     return ba->how->progress.call(ba->how->progress.user,
                                   ba->done + (uint64_t)(part * (double)ba->rows), ba->total);
 }
 
-static tz_view block_view(const block *b)
+static tz_read_request block_request(const block *b)
 {
-    tz_view view = *b->view;
-    view.window = b->source;
-    view.into = b->samples;
-    view.mask = b->valid;
-    view.resampled = false;
-    return view;
+    tz_read_request request = *b->request;
+    request.window = b->source_window;
+    request.into = b->samples;
+    request.mask = b->valid;
+    request.resampled = false;
+    return request;
 }
 
-static tz_read_options plain_options(batch *ba)
+static tz_read_options plain_options(block_batch *ba)
 {
     tz_read_options how = *ba->how;
     how.scaled = false;
@@ -435,34 +439,34 @@ static tz_read_options plain_options(batch *ba)
     how.device = NULL;
     how.progress = (tz_progress){0};
     if (ba->how->progress.call)
-        how.progress = (tz_progress){report_progress, ba};
+        how.progress = (tz_progress){report_rows_progress, ba};
     return how;
 }
 
-static tz_result read_blocks(batch *ba, bool dry, tz_report *report)
+static tz_result read_blocks(block_batch *ba, bool dry, tz_report *report)
 {
     const tz_read_options how = plain_options(ba);
-    tz_view *views = tz_arena_array(&ba->arena, ba->count, sizeof *views);
+    tz_read_request *requests = tz_arena_array(&ba->arena, ba->count, sizeof *requests);
     size_t count = 0;
     tz_plan plan = {0};
-    if (!views)
-        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *views);
+    if (!requests)
+        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *requests);
     for (size_t i = 0; i < ba->count; i++) {
-        if (ba->blocks[i].source.width > 0)
-            views[count++] = block_view(&ba->blocks[i]);
+        if (ba->blocks[i].source_window.width > 0)
+            requests[count++] = block_request(&ba->blocks[i]);
     }
-    tz_result result = tz_plan_make(&plan, views, count, &how, ba->ctx.err);
+    tz_result result = tz_plan_make(&plan, requests, count, &how, ba->ctx.err);
     if (result == TZ_OK)
-        result = dry ? tz_plan_check_unchanged(&plan) : tz_cores_read(&plan);
+        result = dry ? tz_plan_check_unchanged(&plan) : tz_cpu_read(&plan);
     plan.report.peak_memory +=
-        ba->bytes + plan.threads * row_memory_bytes(&ba->most, ba->how->resampling);
+        ba->bytes + plan.threads * row_memory_bytes(&ba->max_needs, ba->how->resampling);
     if (result == TZ_OK)
         tz_report_add(report, &plan.report);
     tz_plan_deinit(&plan);
     return result;
 }
 
-static tz_result resample_blocks(batch *ba, unsigned threads)
+static tz_result resample_blocks(block_batch *ba, unsigned threads)
 {
     ba->memories = tz_arena_array(&ba->arena, threads, sizeof *ba->memories);
     if (!ba->memories)
@@ -472,7 +476,7 @@ static tz_result resample_blocks(batch *ba, unsigned threads)
     return tz_pool_run_shared(threads, ba->strips, run_strip, ba, NULL, &ba->ctx);
 }
 
-static tz_result run_batch(batch *ba, bool dry, tz_report *report)
+static tz_result run_block_batch(block_batch *ba, bool dry, tz_report *report)
 {
     unsigned threads = ba->how->threads ? ba->how->threads : tz_pool_shared_threads();
     ba->first_strips = tz_arena_array(&ba->arena, ba->count, sizeof *ba->first_strips);
@@ -495,44 +499,45 @@ static tz_result run_batch(batch *ba, bool dry, tz_report *report)
     if (threads > ba->strips)
         threads = (unsigned)ba->strips;
     const uint64_t spare =
-        ba->how->max_memory / 4 / (row_memory_bytes(&ba->most, ba->how->resampling) + 1);
+        ba->how->max_memory / 4 / (row_memory_bytes(&ba->max_needs, ba->how->resampling) + 1);
     if (threads > spare)
         threads = spare > 0 ? (unsigned)spare : 1;
     return resample_blocks(ba, threads);
 }
 
-static tz_result flush(batch *ba, bool dry, tz_report *report)
+static tz_result flush_blocks(block_batch *ba, bool dry, tz_report *report)
 {
-    const tz_result result = ba->count > 0 ? run_batch(ba, dry, report) : TZ_OK;
+    const tz_result result = ba->count > 0 ? run_block_batch(ba, dry, report) : TZ_OK;
     tz_arena_deinit(&ba->arena);
     ba->arena = (tz_arena){0};
     ba->done += ba->count > 0 ? ba->rows : 0;
     ba->count = 0;
     ba->bytes = 0;
     ba->cost = 0;
-    ba->most = (row_needs){0};
+    ba->max_needs = (row_needs){0};
     return result;
 }
 
 /* ---- views ---- */
 
-static tz_result reset_outcome(batch *ba, const tz_view *view)
+static tz_result reset_outcome(block_batch *ba, const tz_read_request *request)
 {
-    const tz_target_kind mask =
-        needs_valid(view, ba->how) ? tz_mask_source(view) : TZ_TARGET_PIXELS;
-    tz_target targets[2];
-    tz_view whole = *view;
+    const tz_request_kind mask =
+        needs_valid(request, ba->how) ? tz_mask_source(request) : TZ_REQUEST_PIXELS;
+    tz_planned_request requests[2];
+    tz_read_request whole = *request;
     tz_arena arena = {0};
-    whole.into.dtype = view->layer.tables.dtype;
-    tz_result result =
-        tz_target_make(&targets[0], &whole, TZ_TARGET_PIXELS, NULL, ba->how, &arena, &ba->ctx);
+    whole.into.dtype = request->layer.tables.dtype;
+    tz_result result = tz_planned_request_make(&requests[0], &whole, TZ_REQUEST_PIXELS, NULL,
+                                               ba->how, &arena, &ba->ctx);
     if (result == TZ_OK)
-        result = tz_target_set_outcome(&targets[0], &ba->ctx);
-    if (result == TZ_OK && mask != TZ_TARGET_PIXELS) {
-        result = tz_target_make(&targets[1], &whole, mask, NULL, ba->how, &arena, &ba->ctx);
-        targets[1].status_first = tz_target_status_count(&targets[0]);
+        result = tz_planned_request_set_outcome(&requests[0], &ba->ctx);
+    if (result == TZ_OK && mask != TZ_REQUEST_PIXELS) {
+        result =
+            tz_planned_request_make(&requests[1], &whole, mask, NULL, ba->how, &arena, &ba->ctx);
+        requests[1].status_first = tz_planned_request_status_count(&requests[0]);
         if (result == TZ_OK)
-            result = tz_target_set_outcome(&targets[1], &ba->ctx);
+            result = tz_planned_request_set_outcome(&requests[1], &ba->ctx);
     }
     tz_arena_deinit(&arena);
     return result;
@@ -541,37 +546,38 @@ static tz_result reset_outcome(batch *ba, const tz_view *view)
 /* What the plan takes for a block: targets of pixels and mask, and their tiles. */
 static uint64_t plan_bytes(const block *b)
 {
-    const tz_level *level = &b->view->layer.shape;
-    const uint64_t tiles = ((uint64_t)b->source.width / level->tile_width + 2) *
-                           ((uint64_t)b->source.height / level->tile_height + 2);
-    return 2 * (sizeof(tz_target) + sizeof(tz_view)) +
-           (tiles < TZ_WAVE_UNITS ? tiles : TZ_WAVE_UNITS) * tz_wave_unit_bytes();
+    const tz_level *level = &b->request->layer.shape;
+    const uint64_t tiles = ((uint64_t)b->source_window.width / level->tile_width + 2) *
+                           ((uint64_t)b->source_window.height / level->tile_height + 2);
+    return 2 * (sizeof(tz_planned_request) + sizeof(tz_read_request)) +
+           (tiles < TZ_WAVE_TILE_READS ? tiles : TZ_WAVE_TILE_READS) * tz_wave_tile_read_bytes();
 }
 
-static tz_result add_block(batch *ba, const block *b, bool dry, tz_report *report)
+static tz_result add_block(block_batch *ba, const block *b, bool dry, tz_report *report)
 {
     const uint64_t bytes = block_bytes(b, ba->how);
     const uint64_t cost = bytes + plan_bytes(b);
-    const row_needs needs = needs_of(b, ba->how);
-    if (ba->count == MAX_BLOCKS || ba->cost + cost > ba->room)
-        TZ_TRY(flush(ba, dry, report));
+    const row_needs needs = row_needs_of(b, ba->how);
+    if (ba->count == MAX_BLOCKS || ba->cost + cost > ba->budget)
+        TZ_TRY(flush_blocks(ba, dry, report));
     ba->blocks[ba->count++] = *b;
     ba->bytes += bytes;
     ba->cost += cost;
-    widen(&ba->most, &needs);
+    widen_row_needs(&ba->max_needs, &needs);
     return TZ_OK;
 }
 
-static tz_result add_view(batch *ba, const tz_view *view, bool dry, tz_report *report)
+static tz_result add_resampled_request(block_batch *ba, const tz_read_request *request, bool dry,
+                                       tz_report *report)
 {
-    ba->ctx.name = view->file->info.name;
-    ba->ctx.limits = &view->file->limits;
-    if (view->outcome)
-        TZ_TRY(reset_outcome(ba, view));
-    for (uint32_t row = 0; row < view->into.height;) {
+    ba->ctx.name = request->file->info.name;
+    ba->ctx.limits = &request->file->limits;
+    if (request->outcome)
+        TZ_TRY(reset_outcome(ba, request));
+    for (uint32_t row = 0; row < request->into.height;) {
         block b = {0};
-        for (uint32_t column = 0; column < view->into.width; column += b.width) {
-            TZ_TRY(next_block(ba, view, column, row, &b));
+        for (uint32_t column = 0; column < request->into.width; column += b.width) {
+            TZ_TRY(next_block(ba, request, column, row, &b));
             TZ_TRY(add_block(ba, &b, dry, report));
         }
         row += b.height;
@@ -579,22 +585,22 @@ static tz_result add_view(batch *ba, const tz_view *view, bool dry, tz_report *r
     return TZ_OK;
 }
 
-tz_result tz_resample_read(const tz_view *views, size_t count, const tz_read_options *how, bool dry,
-                           tz_report *report, tz_error *err)
+tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
+                            const tz_read_options *how, bool dry, tz_report *report, tz_error *err)
 {
-    batch ba = {.how = how, .ctx = {.err = err, .ifd = -1}, .room = how->max_memory / 2};
+    block_batch ba = {.how = how, .ctx = {.err = err, .ifd = -1}, .budget = how->max_memory / 2};
     tz_result result = TZ_OK;
-    if (ba.room > BATCH_BYTES)
-        ba.room = BATCH_BYTES;
+    if (ba.budget > BATCH_BYTES)
+        ba.budget = BATCH_BYTES;
     for (size_t i = 0; i < count; i++)
-        ba.total += views[i].into.height;
+        ba.total += requests[i].into.height;
     ba.blocks = tz_alloc_array(MAX_BLOCKS, sizeof *ba.blocks);
     if (!ba.blocks)
         return tz_fail_nomem(&ba.ctx, MAX_BLOCKS * sizeof *ba.blocks);
     for (size_t i = 0; result == TZ_OK && i < count; i++)
-        result = add_view(&ba, &views[i], dry, report);
+        result = add_resampled_request(&ba, &requests[i], dry, report);
     if (result == TZ_OK)
-        result = flush(&ba, dry, report);
+        result = flush_blocks(&ba, dry, report);
     tz_arena_deinit(&ba.arena);
     tz_free(ba.blocks);
     return result;

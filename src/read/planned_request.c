@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/planned_request.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "io/source.h"
+#include "tiff/compression.h"
+#include "tiff/old_jpeg.h"
+#include "tiff/tags.h"
+
+/* Uncompressed tiles are read in parts of about this size: it stays in the second cache until it
+ * has been placed, and gives several threads something to do in one large strip. */
+#define RAW_RANGE_BYTES ((size_t)1 << 18)
+
+/* A window this much narrower than the rows of a strip is read row by row. */
+enum { NARROW_ROW = 16384, NARROW_FACTOR = 4 };
+
+/* All tables that JPEG knows, 8 to 64 KiB each by the length of their segments. */
+#define MAX_JPEG_TABLES ((uint64_t)1 << 20)
+
+/* Buffers from this size on are written past the cache. */
+#define MIN_STREAM_BYTES ((uint64_t)1 << 23)
+
+bool tz_dtype_is_float(tz_dtype dtype)
+{
+    return dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_FLOAT64;
+}
+
+/* ---- which tiles ---- */
+
+static void set_tile_window(tz_planned_request *planned, const tz_window *window)
+{
+    const tz_level *level = &planned->layer.shape;
+    tz_window clipped;
+    planned->column_shift = window->column;
+    planned->row_shift = window->row;
+    if (!tz_window_clip(window, level, &clipped))
+        return; /* nothing of it is inside: no tiles */
+    planned->x0 = (uint32_t)clipped.column;
+    planned->y0 = (uint32_t)clipped.row;
+    planned->x1 = planned->x0 + clipped.width;
+    planned->y1 = planned->y0 + clipped.height;
+    planned->tile_x0 = planned->x0 / level->tile_width;
+    planned->tile_y0 = planned->y0 / level->tile_height;
+    planned->tile_x1 = (planned->x1 - 1) / level->tile_width + 1;
+    planned->tile_y1 = (planned->y1 - 1) / level->tile_height + 1;
+}
+
+/* The outcome's list goes by the tiles of the whole item. */
+static void set_status_grid(tz_planned_request *planned, const tz_read_request *request)
+{
+    const tz_level *level = &planned->layer.shape;
+    tz_window whole;
+    planned->outcome = request->outcome;
+    if (!tz_window_clip(&request->item_window, level, &whole))
+        return;
+    const int64_t x1 = (whole.column + whole.width - 1) / level->tile_width + 1;
+    const int64_t y1 = (whole.row + whole.height - 1) / level->tile_height + 1;
+    planned->status_x0 = (uint32_t)(whole.column / level->tile_width);
+    planned->status_y0 = (uint32_t)(whole.row / level->tile_height);
+    planned->status_across = (uint32_t)(x1 - planned->status_x0);
+    planned->status_down = (uint32_t)(y1 - planned->status_y0);
+}
+
+uint64_t tz_planned_request_status_count(const tz_planned_request *planned)
+{
+    return (uint64_t)planned->status_across * planned->status_down * planned->plane_count;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a;
+    const uint32_t y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The different planes that the wanted samples are in. */
+static tz_result set_planes(tz_planned_request *planned, tz_arena *arena, const tz_context *ctx)
+{
+    const uint32_t wanted = planned->to_mask ? 1 : planned->band_count;
+    planned->plane_count = 1;
+    if (planned->layer.tables.planar != 2)
+        return TZ_OK;
+    uint32_t *planes = tz_arena_array(arena, wanted, sizeof *planes);
+    if (!planes)
+        return tz_fail_nomem(ctx, (uint64_t)wanted * sizeof *planes);
+    for (uint32_t i = 0; i < wanted; i++)
+        planes[i] = planned->to_mask ? planned->mask_sample
+                    : planned->bands ? planned->bands[i]
+                                     : i;
+    qsort(planes, wanted, sizeof *planes, compare_numbers);
+    uint32_t count = 1;
+    for (uint32_t i = 1; i < wanted; i++) {
+        if (planes[i] != planes[count - 1])
+            planes[count++] = planes[i];
+    }
+    planned->planes = planes;
+    planned->plane_count = count;
+    return TZ_OK;
+}
+
+/* Who shares tiles must cut them alike. */
+static void set_row_ranges(tz_planned_request *planned, const tz_planned_request *shared)
+{
+    const uint32_t rows = planned->tile.height;
+    const size_t row_bytes = tz_row_bytes(&planned->row);
+    planned->row_range_height = shared ? shared->row_range_height : rows;
+    if (!shared && tz_planned_request_is_raw(planned) && row_bytes > 0) {
+        const uint64_t wanted = (uint64_t)(planned->x1 - planned->x0) * NARROW_FACTOR;
+        const bool narrow = row_bytes >= NARROW_ROW && wanted < planned->tile.width;
+        const size_t fit = row_bytes < RAW_RANGE_BYTES ? RAW_RANGE_BYTES / row_bytes : 1;
+        planned->row_range_height = narrow ? 1 : fit < rows ? (uint32_t)fit : rows;
+    }
+    planned->row_ranges = (rows - 1) / planned->row_range_height + 1;
+}
+
+/* ---- how tiles become pixels ---- */
+
+static bool host_is_big_endian(void)
+{
+    const uint16_t probe = 1;
+    uint8_t first;
+    memcpy(&first, &probe, 1);
+    return first == 0;
+}
+
+static void set_codec_tables(tz_planned_request *planned, const uint8_t *bytes, size_t size)
+{
+    planned->tile.tables = bytes;
+    planned->tile.tables_size = size;
+    planned->stored.tables = bytes;
+    planned->stored.tables_size = size;
+}
+
+static tz_result load_old_jpeg(tz_planned_request *planned, tz_arena *arena, const tz_context *ctx)
+{
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
+    TZ_TRY(tz_old_jpeg_headers(planned->file, planned->level, &planned->layer, TZ_CODEC_SLACK,
+                               arena, ctx, &bytes, &size));
+    set_codec_tables(planned, bytes, size);
+    return TZ_OK;
+}
+
+static tz_result load_tables(tz_planned_request *planned, tz_arena *arena, const tz_context *ctx)
+{
+    if (planned->layer.shape.compression == TZ_COMPRESSION_OLD_JPEG)
+        return load_old_jpeg(planned, arena, ctx);
+    const tz_tag_ref *value = &planned->layer.tables.jpeg_tables;
+    const tz_container *container = &planned->file->containers[planned->layer.tables.container];
+    if (value->count == 0)
+        return TZ_OK;
+    if (value->count > MAX_JPEG_TABLES)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                       tz_expecting(tz_at_tag(TZ_TAG_JPEG_TABLES, value->offset), MAX_JPEG_TABLES,
+                                    value->count),
+                       "more bytes than JPEG tables can have");
+    uint8_t *bytes = tz_arena_alloc(arena, (size_t)value->count + TZ_CODEC_SLACK);
+    if (!bytes)
+        return tz_fail_nomem(ctx, value->count);
+    TZ_TRY(tz_source_read(container->source, value->offset, (size_t)value->count, bytes, ctx));
+    set_codec_tables(planned, bytes, (size_t)value->count);
+    return TZ_OK;
+}
+
+static bool ends_with_alpha(const tz_info *info)
+{
+    return info->extra_sample_count > 0 && info->extra_samples[info->extra_sample_count - 1] == 2;
+}
+
+static bool is_subsampled(const tz_planned_request *planned)
+{
+    const uint16_t *step = planned->layer.tables.subsampling;
+    return planned->layer.shape.photometric == 6 && planned->layer.tables.planar != 2 &&
+           !(planned->codec->flags & TZ_DECODER_TO_RGB) && (step[0] > 1 || step[1] > 1);
+}
+
+/* The tile is stored as clumps of luminance with one pair of colours each: rows of bytes, as far as
+ * the codec is concerned. NULL, or what is wrong with it. */
+static const char *set_subsampled(tz_planned_request *planned)
+{
+    const uint16_t *step = planned->tile.subsampling;
+    if (planned->row.bits != 8 || planned->row.samples != 3 || planned->row.predictor != 1)
+        return "subsampled YCbCr other than three samples of 8 bits without predictor";
+    const uint64_t clumps = tz_ceil_div(planned->tile.width, step[0]);
+    const uint64_t width = clumps * (step[0] * step[1] + 2u);
+    if (width > UINT32_MAX)
+        return "subsampled YCbCr of this width";
+    planned->subsampled = true;
+    planned->stored.width = (uint32_t)width;
+    planned->stored.samples = 1;
+    planned->stored.height = (uint32_t)tz_ceil_div(planned->tile.height, step[1]);
+    return NULL;
+}
+
+/* The codec is told of the tile that the file has. */
+static void set_stored_size(tz_planned_request *planned)
+{
+    const tz_level *whole = tz_planned_request_stored_level(planned);
+    planned->stored.width = whole->tile_width;
+    planned->stored.height = whole->tile_height;
+    planned->stored.reduction = planned->reduction;
+}
+
+static tz_result set_tile_format(tz_planned_request *planned, const tz_context *ctx)
+{
+    const tz_level *level = &planned->layer.shape;
+    const tz_level_tables *tables = &planned->layer.tables;
+    const tz_container *container = &planned->file->containers[tables->container];
+    const uint16_t samples = tables->planar == 2 ? 1 : level->samples;
+    planned->tile =
+        (tz_tile_format){.width = level->tile_width,
+                         .height = level->tile_height,
+                         .samples = samples,
+                         .bits = level->bits_per_sample,
+                         .sample_format = tables->sample_format,
+                         .compression = level->compression,
+                         .photometric = level->photometric,
+                         .subsampling = {tables->subsampling[0], tables->subsampling[1]},
+                         .fill_order = tables->fill_order,
+                         .lerc_compression = level->lerc_compression,
+                         .fax_options = tables->fax_options,
+                         .big_endian = container->big_endian,
+                         .alpha = tables->planar != 2 && !planned->layer.is_mask &&
+                                  ends_with_alpha(&planned->file->info)};
+    planned->stored = planned->tile;
+    planned->row = (tz_row_format){.dtype = tables->dtype,
+                                   .bits = level->bits_per_sample,
+                                   .sample_format = tables->sample_format,
+                                   .samples = samples,
+                                   .predictor = level->predictor,
+                                   .width = level->tile_width};
+    if (planned->reduction > 0)
+        set_stored_size(planned);
+    planned->row.swap = container->big_endian != host_is_big_endian();
+    if (planned->codec->flags & TZ_DECODER_NATIVE_ENDIAN)
+        planned->row.swap = false;
+    if (planned->codec->flags & TZ_DECODER_NO_PREDICTOR && level->predictor != 1) {
+        planned->row.predictor = 1;
+        TZ_TRY(tz_warn(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+            tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, level->ifd_offset), 1, level->predictor),
+            "a predictor that does not go with the compression is ignored"));
+    }
+    const char *unsupported = is_subsampled(planned) ? set_subsampled(planned) : NULL;
+    if (!unsupported)
+        unsupported = tz_row_unsupported(&planned->row);
+    if (unsupported)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                       tz_at_tag(TZ_TAG_PREDICTOR, level->ifd_offset), "cannot read %s",
+                       unsupported);
+    return TZ_OK;
+}
+
+static tz_result check_readable(const tz_planned_request *planned, const tz_context *ctx)
+{
+    const tz_level *level = &planned->layer.shape;
+    if (level->readable)
+        return TZ_OK;
+    /* The warning that says why is among the file's; find it, to return the very same. */
+    const tz_info *info = &planned->file->info;
+    for (uint32_t i = 0; i < info->warning_count; i++) {
+        const tz_error *warning = &info->warnings[i];
+        const bool about_pixels =
+            warning->cause == TZ_CAUSE_UNSUPPORTED || warning->cause == TZ_CAUSE_LAYOUT ||
+            warning->cause == TZ_CAUSE_LIMIT || warning->cause == TZ_CAUSE_TRUNCATED ||
+            warning->cause == TZ_CAUSE_TAG;
+        if (about_pixels && warning->ifd == level->ifd) {
+            if (ctx->err)
+                *ctx->err = *warning;
+            return warning->result;
+        }
+    }
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, tz_at_offset(level->ifd_offset),
+                   "this level cannot be read; the file's warnings say why");
+}
+
+/* ---- where pixels go ---- */
+
+static tz_result set_scales(double **out, const tz_read_request *request, tz_arena *arena,
+                            const tz_context *ctx)
+{
+    double *scales = tz_arena_array(arena, request->band_count, 2 * sizeof *scales);
+    bool any = false;
+    if (!scales)
+        return tz_fail_nomem(ctx, (uint64_t)request->band_count * 2 * sizeof *scales);
+    for (uint32_t i = 0; i < request->band_count; i++) {
+        tz_band band;
+        TZ_TRY(
+            tz_band_info(request->file, request->bands ? request->bands[i] : i, &band, ctx->err));
+        scales[2 * (size_t)i] = band.scale;
+        scales[2 * (size_t)i + 1] = band.offset;
+        any = any || band.has_scale || band.has_offset;
+    }
+    *out = any ? scales : NULL;
+    return TZ_OK;
+}
+
+tz_result tz_read_request_conversion(const tz_read_request *request, const tz_read_options *how,
+                                     tz_conversion *out, double **scales, tz_arena *arena,
+                                     const tz_context *ctx)
+{
+    const tz_nodata *nodata = &request->file->info.nodata;
+    *scales = NULL;
+    *out = (tz_conversion){.from = request->layer.tables.dtype, .to = request->into.dtype};
+    if (request->layer.is_mask)
+        return TZ_OK;
+    out->nodata = *nodata;
+    out->nodata_to_nan = how->nodata_to_nan && tz_dtype_is_float(request->into.dtype) &&
+                         nodata->kind != TZ_NODATA_NONE;
+    return how->scaled ? set_scales(scales, request, arena, ctx) : TZ_OK;
+}
+
+tz_conversion tz_conversion_of_band(const tz_conversion *how, const double *scales, uint32_t band)
+{
+    tz_conversion out = *how;
+    if (scales) {
+        out.scaled = true;
+        out.scale = scales[2 * (size_t)band];
+        out.offset = scales[2 * (size_t)band + 1];
+    }
+    return out;
+}
+
+/* Nodata that the samples' type does not have matches no sample, so NaN is not left to placing. */
+void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample)
+{
+    const bool has_nan = !options->has_fill && how->nodata_to_nan;
+    const tz_nodata given = {.kind = TZ_NODATA_FLOAT,
+                             .value = {.f = has_nan ? (double)NAN : options->fill}};
+    uint8_t stored[16] = {0};
+    memset(sample, 0, 16);
+    if (options->has_fill || has_nan) {
+        tz_row_fill(how->to, &given, sample, 0, 1);
+    } else if (how->nodata.kind != TZ_NODATA_NONE) {
+        tz_row_fill(how->from, &how->nodata, stored, 0, 1);
+        tz_row_convert(how, stored, 0, sample, 0, 1, NULL, 0);
+    }
+}
+
+static bool is_every_band_in_order(const tz_planned_request *planned)
+{
+    if (planned->band_count != planned->row.samples)
+        return false;
+    for (uint32_t i = 0; planned->bands && i < planned->band_count; i++) {
+        if (planned->bands[i] != i)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a row of the tile is a row of the buffer, sample for sample. */
+static bool has_same_rows(const tz_planned_request *planned)
+{
+    const tz_conversion *how = &planned->how;
+    const int64_t size = (int64_t)tz_dtype_size(how->to);
+    if (planned->to_mask || tz_buffer_exists(&planned->mask) || how->from != how->to ||
+        how->nodata_to_nan || planned->scales)
+        return false;
+    if (planned->row.samples == 1)
+        return planned->into.column_stride == size && (planned->planes || planned->band_count == 1);
+    return is_every_band_in_order(planned) && planned->into.band_stride == size &&
+           planned->into.column_stride == size * planned->row.samples;
+}
+
+static void set_row_shortcuts(tz_planned_request *planned)
+{
+    uint64_t bytes = 0;
+    if (!tz_mul((uint64_t)planned->into.width * planned->into.height,
+                planned->band_count * tz_dtype_size(planned->into.dtype), &bytes))
+        bytes = UINT64_MAX;
+    planned->stream = bytes >= MIN_STREAM_BYTES;
+    planned->same_rows = has_same_rows(planned);
+    planned->straight = planned->same_rows && tz_row_is_plain(&planned->row);
+}
+
+static tz_result set_conversion(tz_planned_request *planned, const tz_read_request *request,
+                                const tz_read_options *how, tz_arena *arena, const tz_context *ctx)
+{
+    planned->bands = request->bands;
+    planned->band_count = request->band_count;
+    planned->into = request->into;
+    planned->mask = request->mask;
+    if (planned->to_mask) {
+        planned->how = (tz_conversion){.from = planned->row.dtype, .to = planned->row.dtype};
+        planned->how.nodata.kind = TZ_NODATA_UINT; /* 0 */
+        return TZ_OK;
+    }
+    if (tz_mask_source(request) != TZ_REQUEST_PIXELS)
+        planned->mask = (tz_buffer){0}; /* another target fills it */
+    return tz_read_request_conversion(request, how, &planned->how, &planned->scales, arena, ctx);
+}
+
+/* ---- masks ---- */
+
+/* The first extra sample that is alpha; TZ_NO_BAND: none. */
+#define TZ_NO_BAND UINT32_MAX
+static uint32_t alpha_band(const tz_info *info)
+{
+    for (uint32_t i = 0; i < info->extra_sample_count && i < info->bands; i++) {
+        if (info->extra_samples[i] == 1 || info->extra_samples[i] == 2)
+            return info->bands - info->extra_sample_count + i;
+    }
+    return TZ_NO_BAND;
+}
+
+tz_request_kind tz_mask_source(const tz_read_request *request)
+{
+    const tz_info *info = &request->file->info;
+    if (request->layer.is_mask)
+        return TZ_REQUEST_PIXELS;
+    if (info->levels[request->level].has_mask)
+        return TZ_REQUEST_MASK;
+    return info->nodata.kind == TZ_NODATA_NONE && alpha_band(info) < info->bands
+               ? TZ_REQUEST_ALPHA
+               : TZ_REQUEST_PIXELS;
+}
+
+static void share_format(tz_planned_request *planned, const tz_planned_request *from)
+{
+    planned->codec = from->codec;
+    planned->tile = from->tile;
+    planned->stored = from->stored;
+    planned->subsampled = from->subsampled;
+    planned->row = from->row;
+}
+
+/* ---- outcomes ---- */
+
+tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, const tz_context *ctx)
+{
+    tz_outcome *outcome = planned->outcome;
+    const tz_level *level = &planned->layer.shape;
+    const uint64_t count = tz_planned_request_status_count(planned);
+    outcome->tile_count = planned->status_first + count;
+    if (!outcome->tiles)
+        return TZ_OK;
+    if (outcome->tile_room < outcome->tile_count)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), outcome->tile_count, outcome->tile_room),
+                       "the outcome's list has too little room for the item's tiles");
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t plane =
+            planned->planes ? planned->planes[i / planned->status_across / planned->status_down]
+                            : 0;
+        const uint64_t y = planned->status_y0 + i / planned->status_across % planned->status_down;
+        const uint64_t x = planned->status_x0 + i % planned->status_across;
+        outcome->tiles[planned->status_first + i] =
+            (tz_tile_status){.tile = (plane * level->tiles_down + y) * level->tiles_across + x,
+                             .level = planned->level};
+    }
+    return TZ_OK;
+}
+
+tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request *request,
+                                  tz_request_kind kind, const tz_planned_request *shared,
+                                  const tz_read_options *how, tz_arena *arena,
+                                  const tz_context *ctx)
+{
+    tz_context at_level = *ctx;
+    const uint32_t level = kind == TZ_REQUEST_MASK ? TZ_MASK_OF(request->level) : request->level;
+    *out = (tz_planned_request){.file = request->file,
+                                .level = level,
+                                .reduction = request->reduction,
+                                .layer = request->layer};
+    out->to_mask = kind != TZ_REQUEST_PIXELS;
+    if (kind == TZ_REQUEST_MASK)
+        TZ_TRY(tz_file_layer(request->file, level, ctx, &out->layer));
+    if (kind == TZ_REQUEST_ALPHA)
+        out->mask_sample = alpha_band(&request->file->info);
+    at_level.ifd = out->layer.shape.ifd;
+    if (shared) {
+        share_format(out, shared);
+    } else {
+        TZ_TRY(check_readable(out, &at_level));
+        TZ_TRY(tz_decoder_find(out->layer.shape.compression, &at_level, &out->codec));
+        TZ_TRY(set_tile_format(out, &at_level));
+        TZ_TRY(load_tables(out, arena, &at_level));
+    }
+    set_tile_window(out, &request->window);
+    TZ_TRY(set_conversion(out, request, how, arena, &at_level));
+    TZ_TRY(set_planes(out, arena, &at_level));
+    set_row_shortcuts(out);
+    set_row_ranges(out, shared);
+    set_status_grid(out, request);
+    out->tile_read_count = (uint64_t)(out->tile_x1 - out->tile_x0) * (out->tile_y1 - out->tile_y0) *
+                           out->plane_count * out->row_ranges;
+    return TZ_OK;
+}
+
+const tz_level *tz_planned_request_stored_level(const tz_planned_request *planned)
+{
+    return planned->reduction > 0 ? &planned->file->info.levels[planned->level]
+                                  : &planned->layer.shape;
+}
+
+bool tz_planned_request_is_raw(const tz_planned_request *planned)
+{
+    return planned->layer.shape.compression == TZ_COMPRESSION_NONE && !planned->subsampled;
+}
