@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "write/block_bytes.h"
-#include "write/plan_bytes.h"
+#include "write/block_head.h"
+#include "write/cog_plan_bytes.h"
 
 enum { MAX_BLOCKS = 8, MAX_BYTES = 1 << 16 };
 
@@ -120,7 +120,8 @@ static void bend(const tz_cog_plan *plan, tz_bytes *blobs, size_t count, const u
     head.at = copy;
     head.body = 0;
     for (uint64_t i = 0; i < head.tiles; i++)
-        head.body += tz_block_tile_size(&head, i) > 0 ? tz_block_tile_size(&head, i) + 8ull : 0;
+        head.body +=
+            tz_block_head_tile_size(&head, i) > 0 ? tz_block_head_tile_size(&head, i) + 8ull : 0;
     head.body -= size % 7 == 0; /* or not */
     tz_block_head_seal(copy, &head);
     const tz_bytes saved = blobs[0];
@@ -179,12 +180,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tz_cog_plan *plan = NULL;
     tz_error err = {.result = TZ_OK};
     (void)made(tz_encoded_block_read(&block, data, size, &err), &err);
-    if (plan_size < TZ_PLAN_LEAST)
+    if (plan_size < TZ_COG_PLAN_MIN_BYTES)
         return 0;
     uint8_t *copy = malloc(plan_size);
     check(copy != NULL);
     memcpy(copy, data + 1, plan_size);
-    tz_plan_seal(copy, plan_size);
+    tz_cog_plan_seal(copy, plan_size);
     if (made(tz_cog_plan_load(&plan, copy, plan_size, NULL, &err), &err)) {
         use_plan(plan, copy, plan_size);
         if (is_small(tz_cog_plan_info(plan)))

@@ -121,7 +121,7 @@ GOOD = {
     "src/codec/lzw.h": '#include "base/mem.h"\n',
     "src/tiff/ifd.h": '#include "io/source.h"\n',
     "src/read/plan.h": '#include "tiff/ifd.h"\n#include "terrazzo/terrazzo.h"\n',
-    "src/write/swath.h": '#include "tiff/ifd.h"\n',
+    "src/write/tile_row.h": '#include "tiff/ifd.h"\n',
     "cli/main.c": '#include <terrazzo/terrazzo.h>\n#include "options.h"\n#include <stdio.h>\n',
     "cli/options.h": "\n",
     "tests/unit/base/test_a.c": "\n",

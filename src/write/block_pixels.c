@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 /* All strides 0: packed, band after band. */
-static tz_result take_strides(tz_buffer *buffer, const char *what, const tz_context *ctx)
+static tz_result set_pixel_strides(tz_buffer *buffer, const char *what, const tz_context *ctx)
 {
     if (buffer->band_stride != 0 || buffer->row_stride != 0 || buffer->column_stride != 0)
         return TZ_OK;
@@ -19,8 +19,9 @@ static tz_result take_strides(tz_buffer *buffer, const char *what, const tz_cont
     return TZ_OK;
 }
 
-static tz_result take(tz_buffer *out, const tz_buffer *given, const tz_window *window,
-                      tz_dtype dtype, uint32_t bands, const char *what, const tz_context *ctx)
+static tz_result check_buffer(tz_buffer *out, const tz_buffer *given, const tz_window *window,
+                              tz_dtype dtype, uint32_t bands, const char *what,
+                              const tz_context *ctx)
 {
     if (!given || !given->data)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s has no data", what);
@@ -33,16 +34,16 @@ static tz_result take(tz_buffer *out, const tz_buffer *given, const tz_window *w
                        "%s is %u x %u pixels, and must be %u x %u", what, given->width,
                        given->height, window->width, window->height);
     *out = *given;
-    return take_strides(out, what, ctx);
+    return set_pixel_strides(out, what, ctx);
 }
 
-tz_result tz_block_pixels_take(tz_block_pixels *out, const tz_cog_plan *plan,
-                               const tz_window *window, const tz_buffer *pixels,
-                               const tz_buffer *mask, const char *what, const tz_context *ctx)
+tz_result tz_block_pixels_check(tz_block_pixels *out, const tz_cog_plan *plan,
+                                const tz_window *window, const tz_buffer *pixels,
+                                const tz_buffer *mask, const char *what, const tz_context *ctx)
 {
     const tz_cog_info *info = &plan->info;
     out->mask = (tz_buffer){.data = NULL};
-    TZ_TRY(take(&out->pixels, pixels, window, info->dtype, info->bands, what, ctx));
+    TZ_TRY(check_buffer(&out->pixels, pixels, window, info->dtype, info->bands, what, ctx));
     if (!info->mask && !mask)
         return TZ_OK;
     if (!info->mask)
@@ -51,5 +52,5 @@ tz_result tz_block_pixels_take(tz_block_pixels *out, const tz_cog_plan *plan,
     if (!mask)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s: its mask is missing",
                        what);
-    return take(&out->mask, mask, window, TZ_DTYPE_UINT8, 1, what, ctx);
+    return check_buffer(&out->mask, mask, window, TZ_DTYPE_UINT8, 1, what, ctx);
 }

@@ -3,7 +3,7 @@
 #ifndef TZ_WRITE_BLOCK_PIXELS_H
 #define TZ_WRITE_BLOCK_PIXELS_H
 
-#include "write/plan_cog.h"
+#include "write/cog_plan.h"
 
 typedef struct tz_block_pixels {
     tz_buffer pixels;
@@ -11,8 +11,8 @@ typedef struct tz_block_pixels {
 } tz_block_pixels;
 
 /* what: "the source", for messages. */
-tz_result tz_block_pixels_take(tz_block_pixels *out, const tz_cog_plan *plan,
-                               const tz_window *window, const tz_buffer *pixels,
-                               const tz_buffer *mask, const char *what, const tz_context *ctx);
+tz_result tz_block_pixels_check(tz_block_pixels *out, const tz_cog_plan *plan,
+                                const tz_window *window, const tz_buffer *pixels,
+                                const tz_buffer *mask, const char *what, const tz_context *ctx);
 
 #endif

@@ -4,70 +4,73 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "pixel/store.h"
-#include "write/belt.h"
+#include "write/pipeline.h"
 #include "write/writer.h"
 
-#define DEFAULT_BUFFER ((uint64_t)256 << 20)
+#define DEFAULT_HOST_BUFFER ((uint64_t)256 << 20)
 
 /* Encoded tiles that wait: for each thread so many that a slow tile does not stop the others, and
  * of small ones as many as make a write worth its call. */
-enum { SLOTS_PER_THREAD = 4, MOST_SLOTS = 64 };
+enum { SLOTS_PER_THREAD = 4, MAX_SLOTS = 64 };
 #define SLOT_BYTES ((uint64_t)2 << 20)
 
 /* A swath has at least so many tiles for each thread, so that few wait at its end, and at least so
  * many bytes, so that a source is not asked for little pieces. */
 enum { TILES_PER_THREAD = 4, MAX_THREADS = 1024 };
-#define SWATH_BYTES ((uint64_t)4 << 20)
+#define MIN_TILE_ROW_BYTES ((uint64_t)4 << 20)
 
 /* Beside the tables: the writer itself, buffers for directories, and small things. */
 #define SMALL_THINGS ((uint64_t)256 << 10)
 /* And what a sink takes to make room in a COG. */
-#define ROOM_MAKER ((uint64_t)256 << 10)
+#define INSERT_BUFFER ((uint64_t)256 << 10)
 
 /* The metadata is copied, made into tags, and read again when it is verified. */
 enum { METADATA_COPIES = 4 };
 
 /* ---- parts ---- */
 
-static tz_tile_way make_way(const tz_encoder *encoder, const tz_encode_options *choice,
-                            const tz_tile_format *format, const tz_row_format *row)
+static tz_tile_encoding make_tile_encoding(const tz_encoder *encoder,
+                                           const tz_encode_options *choice,
+                                           const tz_tile_format *format, const tz_row_format *row)
 {
     const bool packed = row->bits != 8 * tz_dtype_size(row->dtype);
-    tz_tile_way way = {.encoder = encoder, .choice = choice, .format = *format};
-    way.bytes.tile = encoder->flags & TZ_ENCODER_COPY ? 0 : tz_tile_bytes(format);
-    way.bytes.row = packed ? tz_row_prepared_bytes(row) : 0;
-    way.bytes.scratch = tz_store_scratch_bytes(row);
-    way.bytes.bound = encoder->bound(format, choice);
-    return way;
+    tz_tile_encoding encoding = {.encoder = encoder, .choice = choice, .format = *format};
+    encoding.bytes.tile = encoder->flags & TZ_ENCODER_COPY ? 0 : tz_tile_bytes(format);
+    encoding.bytes.row = packed ? tz_row_prepared_bytes(row) : 0;
+    encoding.bytes.scratch = tz_store_scratch_bytes(row);
+    encoding.bytes.bound = encoder->bound(format, choice);
+    return encoding;
 }
 
-static uint64_t worker_bytes(const tz_tile_way *way)
+static uint64_t worker_bytes(const tz_tile_encoding *encoding)
 {
-    const tz_encoder *encoder = way->encoder;
+    const tz_encoder *encoder = encoding->encoder;
     uint64_t sum = encoder->state_size;
-    sum = tz_add_capped(sum, encoder->memory ? encoder->memory(&way->format, way->choice) : 0);
-    sum = tz_add_capped(sum, way->bytes.tile);
-    sum = tz_add_capped(sum, way->bytes.row);
-    return tz_add_capped(sum, way->bytes.scratch);
+    sum = tz_add_capped(sum,
+                        encoder->memory ? encoder->memory(&encoding->format, encoding->choice) : 0);
+    sum = tz_add_capped(sum, encoding->bytes.tile);
+    sum = tz_add_capped(sum, encoding->bytes.row);
+    return tz_add_capped(sum, encoding->bytes.scratch);
 }
 
-static void add_way(tz_budget *b, unsigned which, const tz_image *image)
+static void add_tile_encoding(tz_budget *b, unsigned which, const tz_image *image)
 {
-    const bool mask = which == TZ_WAY_MASK;
+    const bool mask = which == TZ_ENCODING_MASK;
     const tz_row_format row = tz_writer_row_format(image, mask);
-    tz_tile_way *way = &b->way[which];
-    *way = mask ? make_way(image->mask_encoder, &image->mask_choice, &image->mask_format, &row)
-                : make_way(image->encoder, &image->choice, &image->format, &row);
-    b->slot = tz_max_size(b->slot, way->bytes.bound);
-    b->worker = tz_add_capped(b->worker, worker_bytes(way));
+    tz_tile_encoding *encoding = &b->encoding[which];
+    *encoding = mask ? make_tile_encoding(image->mask_encoder, &image->mask_choice,
+                                          &image->mask_format, &row)
+                     : make_tile_encoding(image->encoder, &image->choice, &image->format, &row);
+    b->slot = tz_max_size(b->slot, encoding->bytes.bound);
+    b->worker = tz_add_capped(b->worker, worker_bytes(encoding));
 }
 
-static void set_library(tz_budget *b, unsigned which, const tz_pyramid_level *level)
+static void set_library(tz_budget *b, unsigned which, const tz_output_level *level)
 {
     if (level->library.encoder.name[0] != '\0')
-        b->way[which].library = &level->library;
+        b->encoding[which].library = &level->library;
     if (level->pictures.name[0] != '\0')
-        b->way[which].pictures = &level->pictures;
+        b->encoding[which].pictures = &level->pictures;
 }
 
 /* Overviews are encoded by what encodes the image, unless something of it was chosen for them. */
@@ -87,32 +90,33 @@ static uint64_t table_bytes(const tz_image *image)
                          tz_mul_capped(tz_verified_count(image), sizeof(uint64_t)));
 }
 
-static void count_parts(tz_budget *b, const tz_pyramid *pyramid)
+static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_image *image = &pyramid->levels[0].image;
     const tz_image_spec *spec = &image->spec;
-    add_way(b, TZ_WAY_IMAGE, image);
-    set_library(b, TZ_WAY_IMAGE, &pyramid->levels[0]);
+    add_tile_encoding(b, TZ_ENCODING_IMAGE, image);
+    set_library(b, TZ_ENCODING_IMAGE, &pyramid->levels[0]);
     if (spec->mask)
-        add_way(b, TZ_WAY_MASK, image);
+        add_tile_encoding(b, TZ_ENCODING_MASK, image);
     if (pyramid->count > 1 && has_own_codec(&image->options)) {
-        add_way(b, TZ_WAY_OVERVIEW, &pyramid->levels[1].image);
-        set_library(b, TZ_WAY_OVERVIEW, &pyramid->levels[1]);
+        add_tile_encoding(b, TZ_ENCODING_OVERVIEW, &pyramid->levels[1].image);
+        set_library(b, TZ_ENCODING_OVERVIEW, &pyramid->levels[1]);
     }
     b->pixel = spec->bands * tz_dtype_size(spec->dtype) + (spec->mask ? 1 : 0);
-    b->slot += tz_slot_bytes(image);
+    b->slot += tz_tile_slot_bytes(image);
     b->fixed = tz_mul_capped(spec->bands, sizeof(tz_stats));
     for (uint32_t i = 0; i < pyramid->count; i++) {
-        const tz_pyramid_level *level = &pyramid->levels[i];
+        const tz_output_level *level = &pyramid->levels[i];
         if (i > 0)
-            b->reduce = tz_max_size(
-                b->reduce, tz_overview_scratch_bytes(&level->reduction, image->tile_width));
+            b->overview_scratch =
+                tz_max_size(b->overview_scratch,
+                            tz_overview_scratch_bytes(&level->overview, image->tile_width));
         b->fixed = tz_add_capped(b->fixed, table_bytes(&level->image));
         b->fixed = tz_add_capped(b->fixed, tz_mul_capped(level->image.arena.held, METADATA_COPIES));
         b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
     }
-    b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image) + b->reduce);
-    b->fixed = tz_add_capped(b->fixed, SMALL_THINGS + (image->options.cog ? ROOM_MAKER : 0));
+    b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image) + b->overview_scratch);
+    b->fixed = tz_add_capped(b->fixed, SMALL_THINGS + (image->options.cog ? INSERT_BUFFER : 0));
 }
 
 uint64_t tz_slab_bytes(const tz_budget *b, const tz_image *image)
@@ -135,45 +139,45 @@ uint64_t tz_overview_slab_bytes(const tz_budget *b, const tz_image *image)
 
 /* Where a new row begins and ends between old ones differs from row to row, by less than one row at
  * either end: so a row in the middle tells how many it takes. */
-uint32_t tz_kept_rows(const tz_overview_params *next)
+uint32_t tz_halo_row_count(const tz_overview_params *next)
 {
     const uint32_t middle = next->to_height / 2;
     const tz_interval rows = tz_overview_source_rows(next, (tz_interval){middle, middle + 1});
     return rows.end - rows.first + 2;
 }
 
-uint64_t tz_kept_bytes(const tz_budget *b, const tz_image *image, const tz_overview_params *next)
+uint64_t tz_halo_bytes(const tz_budget *b, const tz_image *image, const tz_overview_params *next)
 {
-    return rows_bytes(b, image, tz_kept_rows(next));
+    return rows_bytes(b, image, tz_halo_row_count(next));
 }
 
-static uint64_t overview_bytes(const tz_budget *b, const tz_pyramid *pyramid)
+static uint64_t overview_bytes(const tz_budget *b, const tz_output_pyramid *pyramid)
 {
     uint64_t sum = 0;
     for (uint32_t i = 1; i < pyramid->count; i++) {
-        const tz_pyramid_level *level = &pyramid->levels[i];
+        const tz_output_level *level = &pyramid->levels[i];
         const uint64_t slab = tz_overview_slab_bytes(b, &level->image);
-        const uint64_t kept = tz_kept_bytes(b, &pyramid->levels[i - 1].image, &level->reduction);
+        const uint64_t halo = tz_halo_bytes(b, &pyramid->levels[i - 1].image, &level->overview);
         sum = tz_add_capped(sum, tz_mul_capped(slab, b->level_slabs));
-        sum = tz_add_capped(sum, tz_mul_capped(kept, 2));
+        sum = tz_add_capped(sum, tz_mul_capped(halo, 2));
     }
     return sum;
 }
 
-uint64_t tz_budget_total(const tz_budget *b, const tz_pyramid *pyramid)
+uint64_t tz_budget_total(const tz_budget *b, const tz_output_pyramid *pyramid)
 {
     uint64_t sum = tz_add_capped(b->fixed, tz_mul_capped(b->worker, b->threads));
     sum = tz_add_capped(sum, tz_mul_capped(b->slot, b->slots));
-    sum = tz_add_capped(sum, tz_belt_bytes(b->threads, b->slots));
-    sum = tz_add_capped(sum, b->device.device ? tz_device_host_bytes(b, pyramid)
+    sum = tz_add_capped(sum, tz_pipeline_bytes(b->threads, b->slots));
+    sum = tz_add_capped(sum, b->device.device ? tz_gpu_budget_host_bytes(b, pyramid)
                                               : overview_bytes(b, pyramid));
     return tz_add_capped(sum, tz_mul_capped(tz_slab_bytes(b, &pyramid->levels[0].image), b->slabs));
 }
 
-static bool fits(tz_budget *b, const tz_pyramid *pyramid)
+static bool fits_budget(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     return tz_budget_total(b, pyramid) <= b->allowed &&
-           (!b->device.device || tz_device_budget_fits(b, pyramid));
+           (!b->device.device || tz_gpu_budget_fits(b, pyramid));
 }
 
 /* ---- dividing ---- */
@@ -185,11 +189,12 @@ void tz_budget_set_rows(tz_budget *b, const tz_image *image, uint64_t tile_rows)
 }
 
 /* Try another value of a member: kept when it still fits. */
-static bool try_u32(tz_budget *b, const tz_pyramid *pyramid, uint32_t *member, uint32_t value)
+static bool try_u32(tz_budget *b, const tz_output_pyramid *pyramid, uint32_t *member,
+                    uint32_t value)
 {
     const uint32_t before = *member;
     *member = value;
-    if (fits(b, pyramid))
+    if (fits_budget(b, pyramid))
         return true;
     *member = before;
     return false;
@@ -197,13 +202,13 @@ static bool try_u32(tz_budget *b, const tz_pyramid *pyramid, uint32_t *member, u
 
 /* Fewer columns than all only where the order of tiles allows it: band after band of a row of tiles
  * needs the whole row, and so do overviews. */
-static bool may_split_rows(const tz_pyramid *pyramid, const tz_row_source *source)
+static bool may_split_rows(const tz_output_pyramid *pyramid, const tz_row_source *source)
 {
     const tz_image *image = &pyramid->levels[0].image;
     return source && source->columns && pyramid->count == 1 && !tz_is_by_band(image);
 }
 
-static void fit_columns(tz_budget *b, const tz_pyramid *pyramid)
+static void fit_columns(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     uint32_t low = 1, high = pyramid->levels[0].image.tiles_across; /* one always fits */
     while (low < high) {
@@ -228,7 +233,7 @@ static uint64_t common_multiple(uint64_t a, uint64_t b)
 }
 
 /* Up to where both a row of tiles and a chunk of the source end, unless that is far. */
-static uint64_t to_end_of_chunk(const tz_budget *b, const tz_image *image, uint64_t rows)
+static uint64_t round_to_chunk_end(const tz_budget *b, const tz_image *image, uint64_t rows)
 {
     enum { FAR = 8 };
     const uint64_t both = b->chunk_rows ? common_multiple(image->tile_height, b->chunk_rows) : 1;
@@ -242,9 +247,9 @@ static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
     const uint64_t row_bytes = tz_mul_capped(image->spec.width, b->pixel);
     uint64_t rows =
         tz_ceil_div((uint64_t)TILES_PER_THREAD * b->threads, tiles) * image->tile_height;
-    const uint64_t by_bytes = tz_ceil_div(SWATH_BYTES, row_bytes);
+    const uint64_t by_bytes = tz_ceil_div(MIN_TILE_ROW_BYTES, row_bytes);
     rows = rows > by_bytes ? rows : by_bytes;
-    rows = to_end_of_chunk(b, image, rows > b->chunk_rows ? rows : b->chunk_rows);
+    rows = round_to_chunk_end(b, image, rows > b->chunk_rows ? rows : b->chunk_rows);
     return rows < image->spec.height ? rows : image->spec.height;
 }
 
@@ -252,12 +257,12 @@ static uint32_t wanted_slots(const tz_budget *b)
 {
     const uint64_t by_bytes = SLOT_BYTES / b->slot;
     const uint32_t least = b->threads * SLOTS_PER_THREAD;
-    const uint32_t most = by_bytes < MOST_SLOTS ? (uint32_t)by_bytes : MOST_SLOTS;
+    const uint32_t most = by_bytes < MAX_SLOTS ? (uint32_t)by_bytes : MAX_SLOTS;
     return least > most ? least : most;
 }
 
 /* What is left after the least: second slabs, room for tiles that wait ... */
-static void add_slots(tz_budget *b, const tz_pyramid *pyramid)
+static void add_slots(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     if (b->threads > 1 && try_u32(b, pyramid, &b->slabs, 2) && pyramid->count > 1 &&
         !b->device.device)
@@ -268,7 +273,7 @@ static void add_slots(tz_budget *b, const tz_pyramid *pyramid)
 }
 
 /* ... and higher slabs. */
-static void add_rows(tz_budget *b, const tz_pyramid *pyramid)
+static void add_rows(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_image *image = &pyramid->levels[0].image;
     const uint64_t wanted = wanted_rows(b, image);
@@ -276,7 +281,7 @@ static void add_rows(tz_budget *b, const tz_pyramid *pyramid)
     for (uint64_t rows = wanted; rows > least;
          rows -= rows < image->tile_height + least ? rows - least : image->tile_height) {
         tz_budget_set_rows(b, image, tz_ceil_div(rows, image->tile_height));
-        if (fits(b, pyramid))
+        if (fits_budget(b, pyramid))
             return;
     }
     b->slab_rows = least;
@@ -289,30 +294,31 @@ static unsigned wanted_threads(const tz_image *image)
     return threads < most ? threads : (unsigned)most;
 }
 
-static void fit_threads(tz_budget *b, const tz_pyramid *pyramid)
+static void fit_threads(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     for (unsigned threads = wanted_threads(&pyramid->levels[0].image); threads > 1; threads--) {
         b->threads = threads;
         b->slots = threads;
-        if (fits(b, pyramid))
+        if (fits_budget(b, pyramid))
             return;
     }
     b->threads = b->slots = 1;
 }
 
-static void spend_rest(tz_budget *b, const tz_pyramid *pyramid)
+static void spend_remainder(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const bool whole = b->columns == pyramid->levels[0].image.tiles_across;
     if (whole)
         add_slots(b, pyramid);
     if (b->device.device)
-        tz_device_budget_grow(b, pyramid);
+        tz_gpu_budget_grow(b, pyramid);
     else if (whole)
         add_rows(b, pyramid);
 }
 
-tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row_source *source,
-                         tz_device *device, uint64_t device_room, const tz_context *ctx)
+tz_result tz_budget_make(tz_budget *out, const tz_output_pyramid *pyramid,
+                         const tz_row_source *source, tz_device *device, uint64_t device_available,
+                         const tz_context *ctx)
 {
     const tz_image *image = &pyramid->levels[0].image;
     tz_budget b = {.threads = 1,
@@ -323,14 +329,14 @@ tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row
                    .device = {.device = device},
                    .chunk_rows = source ? source->chunk_rows : 0};
     const uint64_t given = image->options.buffer_bytes;
-    const uint64_t cap = given > 0 ? given : DEFAULT_BUFFER;
+    const uint64_t cap = given > 0 ? given : DEFAULT_HOST_BUFFER;
     const bool split = may_split_rows(pyramid, source);
-    count_parts(&b, pyramid);
+    count_fixed_bytes(&b, pyramid);
     tz_budget_set_rows(&b, image, 1);
     b.columns = split ? 1 : image->tiles_across;
     if (device) {
-        tz_device_budget_make(&b, pyramid, 0);
-        TZ_TRY(tz_device_budget_allow(&b, pyramid, device_room, ctx));
+        tz_gpu_budget_make(&b, pyramid, 0);
+        TZ_TRY(tz_gpu_budget_allow(&b, pyramid, device_available, ctx));
     }
     const uint64_t least = tz_budget_total(&b, pyramid);
     if (least > SIZE_MAX / 2)
@@ -339,7 +345,7 @@ tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row
     if (split)
         fit_columns(&b, pyramid);
     fit_threads(&b, pyramid);
-    spend_rest(&b, pyramid);
+    spend_remainder(&b, pyramid);
     b.planned = tz_budget_total(&b, pyramid);
     *out = b;
     return TZ_OK;
@@ -347,7 +353,7 @@ tz_result tz_budget_make(tz_budget *out, const tz_pyramid *pyramid, const tz_row
 
 /* ---- cutting ---- */
 
-uint32_t tz_swath_end(const tz_budget *budget, const tz_image *image, uint32_t row)
+uint32_t tz_tile_row_end(const tz_budget *budget, const tz_image *image, uint32_t row)
 {
     const uint32_t height = image->spec.height;
     if (height - row <= budget->slab_rows)

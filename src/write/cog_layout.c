@@ -18,9 +18,9 @@ static const char *interleave_line(const tz_image *image)
 }
 
 /* The space behind NO is room for YES, which whoever edits the file in place has to write there. */
-size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_LARGEST_GHOST])
+size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_MAX_GHOST_SIZE])
 {
-    char items[TZ_COG_LARGEST_GHOST / 2];
+    char items[TZ_COG_MAX_GHOST_SIZE / 2];
     const bool mask_beside = image->spec.mask && image->planes == 1;
     const int size =
         snprintf(items, sizeof items,
@@ -31,14 +31,14 @@ size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_LARGEST_GHOST])
                  "%s"
                  "KNOWN_INCOMPATIBLE_EDITION=NO\n %s",
                  interleave_line(image), mask_beside ? "MASK_INTERLEAVED_WITH_IMAGERY=YES\n" : "");
-    const int whole = snprintf(out, TZ_COG_LARGEST_GHOST,
+    const int whole = snprintf(out, TZ_COG_MAX_GHOST_SIZE,
                                "GDAL_STRUCTURAL_METADATA_SIZE=%06d bytes\n%s", size, items);
     return (size_t)whole;
 }
 
 uint64_t tz_cog_start(const tz_image *image, bool bigtiff)
 {
-    char ghost[TZ_COG_LARGEST_GHOST];
+    char ghost[TZ_COG_MAX_GHOST_SIZE];
     const uint64_t end = (bigtiff ? BIG_HEADER : CLASSIC_HEADER) + tz_cog_ghost(image, ghost);
     return end + end % 2;
 }
@@ -59,7 +59,7 @@ void tz_cog_frame(uint8_t *tile, size_t size)
     memcpy(tile + size, last, TZ_TRAILER);
 }
 
-uint64_t tz_cog_nth(const tz_image *image, uint64_t n)
+uint64_t tz_cog_nth_tile(const tz_image *image, uint64_t n)
 {
     const uint64_t in_plane = (uint64_t)image->tiles_across * image->tiles_down;
     const uint64_t kinds = tz_tile_kinds(image);
@@ -77,12 +77,12 @@ uint64_t tz_cog_level_bytes(const tz_image *image, const uint32_t *sizes)
     return bytes;
 }
 
-void tz_cog_place_level(const tz_image *image, const uint32_t *sizes, uint64_t start,
-                        uint64_t *offsets)
+void tz_cog_assign_offsets(const tz_image *image, const uint32_t *sizes, uint64_t start,
+                           uint64_t *offsets)
 {
     const uint64_t tiles = tz_all_tiles(image);
     for (uint64_t n = 0; n < tiles; n++) {
-        const uint64_t i = tz_cog_nth(image, n);
+        const uint64_t i = tz_cog_nth_tile(image, n);
         offsets[i] = sizes[i] > 0 ? start + TZ_LEADER : 0;
         start += tz_cog_tile_bytes(sizes[i]);
     }
@@ -90,7 +90,7 @@ void tz_cog_place_level(const tz_image *image, const uint32_t *sizes, uint64_t s
 
 /* ---- the whole ---- */
 
-tz_cog_layout tz_cog_layout_make(const tz_pyramid *pyramid, const uint32_t *const *sizes,
+tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const uint32_t *const *sizes,
                                  bool bigtiff, uint64_t directories)
 {
     const tz_image *image = &pyramid->levels[0].image;

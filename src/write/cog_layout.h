@@ -7,11 +7,11 @@
 #define TZ_WRITE_COG_LAYOUT_H
 
 #include "tiff/image/ifd_emit.h"
-#include "write/pyramid.h"
+#include "write/output_pyramid.h"
 
 /* Before the first tile of the image itself is room up to a multiple of this, so that file systems
  * can insert all before it without moving the rest. */
-enum { TZ_COG_ALIGNMENT = 4096, TZ_COG_LARGEST_GHOST = 512, TZ_LEADER = 4, TZ_TRAILER = 4 };
+enum { TZ_COG_ALIGNMENT = 4096, TZ_COG_MAX_GHOST_SIZE = 512, TZ_LEADER = 4, TZ_TRAILER = 4 };
 
 typedef struct tz_cog_layout {
     uint64_t start;    /* the first directory */
@@ -21,7 +21,7 @@ typedef struct tz_cog_layout {
 } tz_cog_layout;
 
 /* The ghost area; returns its size. */
-size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_LARGEST_GHOST]);
+size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_MAX_GHOST_SIZE]);
 
 /* Where it begins, and the first directory behind it. */
 uint64_t tz_cog_start(const tz_image *image, bool bigtiff);
@@ -37,17 +37,17 @@ void tz_cog_frame(uint8_t *tile, size_t size);
 
 /* The order of tiles in the file: which place in the tables (those of the image, band by band,
  * then those of its mask) the tile number n of a level has. */
-uint64_t tz_cog_nth(const tz_image *image, uint64_t n);
+uint64_t tz_cog_nth_tile(const tz_image *image, uint64_t n);
 
 /* Bytes of all tiles of a level. */
 uint64_t tz_cog_level_bytes(const tz_image *image, const uint32_t *sizes);
 
 /* The whole, by sizes of all levels' tiles; directories: bytes of directories and tables. */
-tz_cog_layout tz_cog_layout_make(const tz_pyramid *pyramid, const uint32_t *const *sizes,
+tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const uint32_t *const *sizes,
                                  bool bigtiff, uint64_t directories);
 
 /* Where the tiles of a level stand when its first one's leader is at start; 0 for sparse ones. */
-void tz_cog_place_level(const tz_image *image, const uint32_t *sizes, uint64_t start,
-                        uint64_t *offsets);
+void tz_cog_assign_offsets(const tz_image *image, const uint32_t *sizes, uint64_t start,
+                           uint64_t *offsets);
 
 #endif

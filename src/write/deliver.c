@@ -11,32 +11,32 @@ static const uint8_t zeros[MAX_ALIGNMENT];
 
 /* One call of a sink. */
 typedef struct delivery {
-    tz_bytes pieces[2 * TZ_LARGEST_DELIVERY];
+    tz_bytes buffers[2 * TZ_MAX_DELIVERY];
     size_t count;
     uint64_t start;
     uint64_t end;
 } delivery;
 
-static void add_piece(delivery *d, const void *data, size_t size)
+static void add_buffer(delivery *queue, const void *data, size_t size)
 {
     if (size == 0)
         return;
-    d->pieces[d->count++] = (tz_bytes){data, size};
-    d->end += size;
+    queue->buffers[queue->count++] = (tz_bytes){data, size};
+    queue->end += size;
 }
 
 /* The sink takes the image's tiles up to where the order of the file is no longer that in which
  * they are made: with bands one after the other, behind the first one. */
-bool tz_tile_waits(const tz_writer *w, uint32_t level, uint64_t place)
+bool tz_tile_is_spooled(const tz_writer *w, uint32_t level, uint64_t tile_index)
 {
     const tz_image *image = tz_writer_image(w);
-    if (!image->options.cog || w->placed)
+    if (!image->options.cog || w->offsets_known)
         return false;
     return w->all_spooled || level > 0 ||
-           (tz_is_by_band(image) && place >= image->tile_count / image->planes);
+           (tz_is_by_band(image) && tile_index >= image->tile_count / image->planes);
 }
 
-static void place_tile(tz_writer *w, delivery *d, const tz_slot *slot)
+static void queue_tile(tz_writer *w, delivery *queue, const tz_tile_slot *slot)
 {
     const tz_write_options *options = &tz_writer_image(w)->options;
     tz_writer_level *level = &w->levels[slot->level];
@@ -47,75 +47,76 @@ static void place_tile(tz_writer *w, delivery *d, const tz_slot *slot)
     }
     w->report.bytes_tiles += slot->size;
     if (options->cog) {
-        if (!w->placed)
-            level->places[slot->place] = d->end + TZ_LEADER;
-        add_piece(d, slot->bytes - TZ_LEADER, slot->size + TZ_LEADER + TZ_TRAILER);
+        if (!w->offsets_known)
+            level->offsets[slot->place] = queue->end + TZ_LEADER;
+        add_buffer(queue, slot->bytes - TZ_LEADER, slot->size + TZ_LEADER + TZ_TRAILER);
         return;
     }
     if (options->alignment > 1)
-        add_piece(
-            d, zeros,
-            (size_t)((options->alignment - d->end % options->alignment) % options->alignment));
-    level->places[slot->place] = d->end;
-    add_piece(d, slot->bytes, slot->size);
+        add_buffer(
+            queue, zeros,
+            (size_t)((options->alignment - queue->end % options->alignment) % options->alignment));
+    level->offsets[slot->place] = queue->end;
+    add_buffer(queue, slot->bytes, slot->size);
 }
 
-static void count_tile(tz_writer *w, const tz_slot *slot)
+static void add_tile_results(tz_writer *w, const tz_tile_slot *slot)
 {
     const tz_writer_level *level = &w->levels[slot->level];
     for (uint32_t i = 0; i < slot->bands; i++)
         tz_stats_merge(&w->tallies[slot->band + i], &slot->tallies[i]);
-    if (slot->checked != TZ_NONE && level->hashes)
-        level->hashes[slot->checked] = slot->hash;
+    if (slot->verified_index != TZ_NONE && level->hashes)
+        level->hashes[slot->verified_index] = slot->hash;
     if (slot->level == 0)
         atomic_fetch_add(&w->tiles_done, 1);
 }
 
-static tz_result send(tz_writer *w, tz_sink *sink, const delivery *d, uint64_t *position,
-                      const tz_context *ctx)
+static tz_result send_buffers(tz_writer *w, tz_sink *sink, const delivery *queue,
+                              uint64_t *position, const tz_context *ctx)
 {
-    if (d->count == 0)
+    if (queue->count == 0)
         return TZ_OK;
-    TZ_TRY(tz_sink_write(sink, d->start, d->pieces, d->count, ctx));
-    *position = d->end;
+    TZ_TRY(tz_sink_write(sink, queue->start, queue->buffers, queue->count, ctx));
+    *position = queue->end;
     w->report.writes++;
     return TZ_OK;
 }
 
 /* Each tile to where it will stay; those that follow each other there in one call. */
-static tz_result deliver_placed(tz_writer *w, uint64_t first, size_t count, const tz_context *ctx)
+static tz_result deliver_to_known_offsets(tz_writer *w, uint64_t first, size_t count,
+                                          const tz_context *ctx)
 {
-    delivery d = {0};
+    delivery queue = {0};
     for (size_t i = 0; i < count; i++) {
-        const tz_slot *slot = &w->slots[(first + i) % w->budget.slots];
+        const tz_tile_slot *slot = &w->slots[(first + i) % w->budget.slots];
         if (!slot->tile)
             continue;
-        const uint64_t at = w->levels[slot->level].places[slot->place] - TZ_LEADER;
-        if (d.end != at) {
-            TZ_TRY(send(w, w->sink, &d, &w->position, ctx));
-            d = (delivery){.start = at, .end = at};
+        const uint64_t at = w->levels[slot->level].offsets[slot->place] - TZ_LEADER;
+        if (queue.end != at) {
+            TZ_TRY(send_buffers(w, w->sink, &queue, &w->position, ctx));
+            queue = (delivery){.start = at, .end = at};
         }
-        place_tile(w, &d, slot);
-        count_tile(w, slot);
+        queue_tile(w, &queue, slot);
+        add_tile_results(w, slot);
     }
-    return send(w, w->sink, &d, &w->position, ctx);
+    return send_buffers(w, w->sink, &queue, &w->position, ctx);
 }
 
 tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error *err)
 {
     tz_writer *w = opaque;
     const tz_context ctx = tz_writer_context(w, err);
-    if (w->placed)
-        return deliver_placed(w, first, count, &ctx);
+    if (w->offsets_known)
+        return deliver_to_known_offsets(w, first, count, &ctx);
     delivery at_once = {.start = w->position, .end = w->position};
-    delivery later = {.start = w->spooled, .end = w->spooled};
+    delivery spooled = {.start = w->spool_position, .end = w->spool_position};
     for (size_t i = 0; i < count; i++) {
-        const tz_slot *slot = &w->slots[(first + i) % w->budget.slots];
+        const tz_tile_slot *slot = &w->slots[(first + i) % w->budget.slots];
         if (!slot->tile)
             continue;
-        place_tile(w, tz_tile_waits(w, slot->level, slot->place) ? &later : &at_once, slot);
-        count_tile(w, slot);
+        queue_tile(w, tz_tile_is_spooled(w, slot->level, slot->place) ? &spooled : &at_once, slot);
+        add_tile_results(w, slot);
     }
-    TZ_TRY(send(w, w->sink, &at_once, &w->position, &ctx));
-    return send(w, w->spool, &later, &w->spooled, &ctx);
+    TZ_TRY(send_buffers(w, w->sink, &at_once, &w->position, &ctx));
+    return send_buffers(w, w->spool, &spooled, &w->spool_position, &ctx);
 }

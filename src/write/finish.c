@@ -9,11 +9,11 @@
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
-#define LARGEST_CLASSIC UINT32_MAX
-#define LARGEST_SAFE    ((uint64_t)1 << 31)
+#define MAX_CLASSIC_SIZE UINT32_MAX
+#define MAX_SAFE_SIZE    ((uint64_t)1 << 31)
 
-enum { PIECE = 65536, MAX_DIRECTORIES = 2 * TZ_MOST_LEVELS };
-#define LARGEST_COPY ((uint64_t)1 << 20)
+enum { DIRECTORY_BUFFER = 65536, MAX_DIRECTORIES = 2 * TZ_MAX_OUTPUT_LEVELS };
+#define MAX_COPY_BYTES ((uint64_t)1 << 20)
 
 /* What the directories are made of. */
 typedef struct ending {
@@ -22,11 +22,11 @@ typedef struct ending {
     tz_emit_ifd directories[MAX_DIRECTORIES];
     size_t count;
     tz_emit_options how;
-    uint64_t size;                     /* of the directories */
-    uint64_t *offsets[TZ_MOST_LEVELS]; /* of tiles in the file */
-    tz_cog_layout layout;              /* of a COG */
+    uint64_t size;                           /* of the directories */
+    uint64_t *offsets[TZ_MAX_OUTPUT_LEVELS]; /* of tiles in the file */
+    tz_cog_layout layout;                    /* of a COG */
     uint8_t *buffer;
-    size_t room;
+    size_t capacity;
 } ending;
 
 /* ---- directories ---- */
@@ -36,10 +36,10 @@ static tz_result make_jpeg_tables(ending *e, const tz_image *image, tz_bytes *ou
     const tz_encoder *encoder = image->encoder;
     if (!encoder->tables)
         return TZ_OK;
-    const size_t room = encoder->bound(&image->format, &image->choice);
-    uint8_t *bytes = tz_arena_alloc(&e->arena, room);
+    const size_t capacity = encoder->bound(&image->format, &image->choice);
+    uint8_t *bytes = tz_arena_alloc(&e->arena, capacity);
     if (!bytes)
-        return tz_fail_nomem(&e->writer->ctx, room);
+        return tz_fail_nomem(&e->writer->ctx, capacity);
     TZ_TRY(encoder->tables(&image->format, &image->choice, bytes, &out->size, &e->writer->ctx));
     out->data = bytes;
     return TZ_OK;
@@ -109,10 +109,10 @@ static tz_result make_directories(ending *e)
 
 /* ---- classic or BigTIFF ---- */
 
-static uint64_t file_size(ending *e, bool bigtiff)
+static uint64_t compute_file_size(ending *e, bool bigtiff)
 {
     const tz_writer *w = e->writer;
-    const uint32_t *sizes[TZ_MOST_LEVELS];
+    const uint32_t *sizes[TZ_MAX_OUTPUT_LEVELS];
     e->how.bigtiff = bigtiff;
     e->size = tz_emit_size(e->directories, e->count, &e->how);
     if (!tz_writer_image(w)->options.cog) {
@@ -130,33 +130,33 @@ static tz_result choose_format(ending *e, uint64_t *size)
 {
     const tz_writer *w = e->writer;
     const tz_bigtiff wanted = tz_writer_image(w)->options.bigtiff;
-    const uint64_t most = wanted == TZ_BIGTIFF_IF_SAFER ? LARGEST_SAFE : LARGEST_CLASSIC;
-    *size = file_size(e, false);
+    const uint64_t most = wanted == TZ_BIGTIFF_IF_SAFER ? MAX_SAFE_SIZE : MAX_CLASSIC_SIZE;
+    *size = compute_file_size(e, false);
     if (wanted != TZ_BIGTIFF_YES && *size <= most)
         return TZ_OK;
     if (wanted == TZ_BIGTIFF_NO)
         return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_LAYOUT,
-                       tz_expecting(tz_no_location(), LARGEST_CLASSIC, *size),
+                       tz_expecting(tz_no_location(), MAX_CLASSIC_SIZE, *size),
                        "the file is too large for a classic TIFF, and BigTIFF was ruled out");
-    *size = file_size(e, true);
+    *size = compute_file_size(e, true);
     return TZ_OK;
 }
 
 /* ---- bytes ---- */
 
-static tz_result write_piece(void *opaque, uint64_t offset, const uint8_t *data, size_t size)
+static tz_result write_bytes(void *opaque, uint64_t offset, const uint8_t *data, size_t size)
 {
     tz_writer *w = opaque;
-    const tz_bytes piece = {data, size};
+    const tz_bytes buffer = {data, size};
     w->report.writes++;
-    return tz_sink_write(w->sink, offset, &piece, 1, &w->ctx);
+    return tz_sink_write(w->sink, offset, &buffer, 1, &w->ctx);
 }
 
 static tz_result write_directories(ending *e)
 {
     tz_writer *w = e->writer;
-    return tz_emit_directories(e->directories, e->count, &e->how, e->buffer, PIECE, write_piece, w,
-                               &w->ctx);
+    return tz_emit_directories(e->directories, e->count, &e->how, e->buffer, DIRECTORY_BUFFER,
+                               write_bytes, w, &w->ctx);
 }
 
 /* Memory that threads and slabs took has been given back: some of it serves to copy. */
@@ -164,10 +164,12 @@ static tz_result make_buffer(ending *e)
 {
     const tz_budget *budget = &e->writer->budget;
     const uint64_t spare = budget->planned - budget->fixed;
-    const uint64_t room = spare < LARGEST_COPY ? spare : LARGEST_COPY;
-    e->room = room > PIECE && tz_writer_image(e->writer)->options.cog ? (size_t)room : PIECE;
-    e->buffer = tz_arena_alloc(&e->arena, e->room);
-    return e->buffer ? TZ_OK : tz_fail_nomem(&e->writer->ctx, e->room);
+    const uint64_t capacity = spare < MAX_COPY_BYTES ? spare : MAX_COPY_BYTES;
+    e->capacity = capacity > DIRECTORY_BUFFER && tz_writer_image(e->writer)->options.cog
+                      ? (size_t)capacity
+                      : DIRECTORY_BUFFER;
+    e->buffer = tz_arena_alloc(&e->arena, e->capacity);
+    return e->buffer ? TZ_OK : tz_fail_nomem(&e->writer->ctx, e->capacity);
 }
 
 /* ---- COG ---- */
@@ -179,7 +181,7 @@ static tz_result make_offsets(ending *e)
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         tz_writer_level *level = &w->levels[i];
         const uint64_t tiles = tz_all_tiles(level->image);
-        e->offsets[i] = level->places;
+        e->offsets[i] = level->offsets;
         if (!level->image->options.cog)
             continue;
         e->offsets[i] = tz_arena_array(&e->arena, (size_t)tiles, sizeof *e->offsets[i]);
@@ -189,45 +191,47 @@ static tz_result make_offsets(ending *e)
     return TZ_OK;
 }
 
-static void place_levels(ending *e)
+static void assign_level_offsets(ending *e)
 {
     const tz_writer *w = e->writer;
     uint64_t end = e->layout.overview;
     for (uint32_t i = w->pyramid.count - 1; i > 0; i--) {
         const tz_writer_level *level = &w->levels[i];
-        tz_cog_place_level(level->image, level->sizes, end, e->offsets[i]);
+        tz_cog_assign_offsets(level->image, level->sizes, end, e->offsets[i]);
         end += tz_cog_level_bytes(level->image, level->sizes);
     }
-    tz_cog_place_level(w->levels[0].image, w->levels[0].sizes, e->layout.image, e->offsets[0]);
+    tz_cog_assign_offsets(w->levels[0].image, w->levels[0].sizes, e->layout.image, e->offsets[0]);
 }
 
 /* Bytes of the spool that stand one behind the other in the file as well. */
-typedef struct run {
+typedef struct spool_run {
     uint64_t from;
     uint64_t to;
     uint64_t size;
-} run;
+} spool_run;
 
-static tz_result copy_run(ending *e, run *r)
+static tz_result copy_run(ending *e, spool_run *r)
 {
     tz_writer *w = e->writer;
-    const run now = *r;
-    *r = (run){0};
+    const spool_run now = *r;
+    *r = (spool_run){0};
     if (now.size == 0)
         return TZ_OK;
     TZ_TRY(tz_check_progress(&w->ctx, &tz_writer_image(w)->options.progress,
                              tz_writer_image(w)->spec.height, tz_writer_image(w)->spec.height));
     w->report.writes++;
-    return tz_sink_copy(w->sink, now.to, w->spool, now.from, now.size, e->buffer, e->room, &w->ctx);
+    return tz_sink_copy(w->sink, now.to, w->spool, now.from, now.size, e->buffer, e->capacity,
+                        &w->ctx);
 }
 
-static tz_result copy_tile(ending *e, uint32_t level, uint64_t place, run *r)
+static tz_result copy_tile(ending *e, uint32_t level, uint64_t place, spool_run *r)
 {
     const tz_writer_level *l = &e->writer->levels[level];
     const uint64_t size = tz_cog_tile_bytes(l->sizes[place]);
-    if (size == 0 || !tz_tile_waits(e->writer, level, place))
+    if (size == 0 || !tz_tile_is_spooled(e->writer, level, place))
         return TZ_OK;
-    const run tile = {l->places[place] - TZ_LEADER, e->offsets[level][place] - TZ_LEADER, size};
+    const spool_run tile = {l->offsets[place] - TZ_LEADER, e->offsets[level][place] - TZ_LEADER,
+                            size};
     if (r->size == 0 || r->from + r->size != tile.from || r->to + r->size != tile.to) {
         TZ_TRY(copy_run(e, r));
         *r = tile;
@@ -241,9 +245,9 @@ static tz_result copy_level(ending *e, uint32_t level)
 {
     const tz_image *image = e->writer->levels[level].image;
     const uint64_t tiles = tz_all_tiles(image);
-    run r = {0};
+    spool_run r = {0};
     for (uint64_t n = 0; n < tiles; n++)
-        TZ_TRY(copy_tile(e, level, tz_cog_nth(image, n), &r));
+        TZ_TRY(copy_tile(e, level, tz_cog_nth_tile(image, n), &r));
     return copy_run(e, &r);
 }
 
@@ -255,48 +259,48 @@ static tz_result write_padding(ending *e)
         end += tz_cog_level_bytes(e->writer->levels[i].image, e->writer->levels[i].sizes);
     const size_t size = (size_t)(e->layout.image - end);
     memset(e->buffer, 0, size);
-    return size > 0 ? write_piece(e->writer, end, e->buffer, size) : TZ_OK;
+    return size > 0 ? write_bytes(e->writer, end, e->buffer, size) : TZ_OK;
 }
 
 /* The first bytes: header, and what of the ghost area stands before byte 16, which is written now
  * or, with last, at the end. */
-static tz_result write_front(ending *e, bool last)
+static tz_result write_header_and_ghost(ending *e, bool last)
 {
     const tz_image *image = tz_writer_image(e->writer);
     const size_t header = e->how.bigtiff ? TZ_EMIT_HEADER_SIZE : TZ_EMIT_HEADER_SIZE / 2;
-    uint8_t front[TZ_EMIT_HEADER_SIZE + TZ_COG_LARGEST_GHOST] = {0};
+    uint8_t front[TZ_EMIT_HEADER_SIZE + TZ_COG_MAX_GHOST_SIZE] = {0};
     tz_emit_header(&e->how, front);
     (void)tz_cog_ghost(image, (char *)front + header);
     if (last)
-        return write_piece(e->writer, 0, front, TZ_EMIT_HEADER_SIZE);
-    return write_piece(e->writer, TZ_EMIT_HEADER_SIZE, front + TZ_EMIT_HEADER_SIZE,
+        return write_bytes(e->writer, 0, front, TZ_EMIT_HEADER_SIZE);
+    return write_bytes(e->writer, TZ_EMIT_HEADER_SIZE, front + TZ_EMIT_HEADER_SIZE,
                        (size_t)(e->how.start - TZ_EMIT_HEADER_SIZE));
 }
 
-static void keep_places(ending *e)
+static void store_offsets(ending *e)
 {
     const tz_writer *w = e->writer;
     for (uint32_t i = 0; i < w->pyramid.count; i++)
-        memcpy(w->levels[i].places, e->offsets[i],
+        memcpy(w->levels[i].offsets, e->offsets[i],
                (size_t)tz_all_tiles(w->levels[i].image) * sizeof *e->offsets[i]);
 }
 
 static tz_result finish_cog(ending *e)
 {
     tz_writer *w = e->writer;
-    place_levels(e);
-    w->report.spool_bytes = w->spooled;
-    if (!w->all_spooled && !w->placed && e->layout.size > e->layout.image)
+    assign_level_offsets(e);
+    w->report.spool_bytes = w->spool_position;
+    if (!w->all_spooled && !w->offsets_known && e->layout.size > e->layout.image)
         TZ_TRY(tz_sink_insert(w->sink, e->layout.image, &w->ctx));
     TZ_TRY(make_buffer(e));
-    TZ_TRY(write_front(e, false));
+    TZ_TRY(write_header_and_ghost(e, false));
     TZ_TRY(write_directories(e));
     for (uint32_t i = w->pyramid.count - 1; i > 0; i--)
         TZ_TRY(copy_level(e, i));
     TZ_TRY(write_padding(e));
     TZ_TRY(copy_level(e, 0));
-    TZ_TRY(write_front(e, true));
-    keep_places(e);
+    TZ_TRY(write_header_and_ghost(e, true));
+    store_offsets(e);
     return TZ_OK;
 }
 
@@ -308,21 +312,21 @@ static tz_result finish_plain(ending *e)
     TZ_TRY(make_buffer(e));
     TZ_TRY(write_directories(e));
     tz_emit_header(&e->how, header);
-    return write_piece(e->writer, 0, header, sizeof header);
+    return write_bytes(e->writer, 0, header, sizeof header);
 }
 
 /* All but the bytes. */
-static tz_result lay_out(ending *e, uint64_t *size)
+static tz_result lay_out_file(ending *e, uint64_t *size)
 {
     TZ_TRY(make_offsets(e));
     TZ_TRY(make_directories(e));
     return choose_format(e, size);
 }
 
-static tz_result finish(ending *e)
+static tz_result finish_file(ending *e)
 {
     tz_writer *w = e->writer;
-    TZ_TRY(lay_out(e, &w->report.file_size));
+    TZ_TRY(lay_out_file(e, &w->report.file_size));
     w->report.bigtiff = e->how.bigtiff;
     return tz_writer_image(w)->options.cog ? finish_cog(e) : finish_plain(e);
 }
@@ -330,26 +334,26 @@ static tz_result finish(ending *e)
 static tz_result place(ending *e)
 {
     uint64_t size;
-    TZ_TRY(lay_out(e, &size));
-    place_levels(e);
-    keep_places(e);
+    TZ_TRY(lay_out_file(e, &size));
+    assign_level_offsets(e);
+    store_offsets(e);
     return TZ_OK;
 }
 
-static tz_result with_ending(tz_writer *w, tz_result (*work)(ending *))
+static tz_result with_ending(tz_writer *w, tz_result (*step)(ending *))
 {
     ending e = {.writer = w, .how = {.big_endian = tz_writer_image(w)->options.big_endian}};
-    const tz_result result = work(&e);
+    const tz_result result = step(&e);
     tz_arena_deinit(&e.arena);
     return result;
 }
 
 tz_result tz_writer_finish(tz_writer *w)
 {
-    return with_ending(w, finish);
+    return with_ending(w, finish_file);
 }
 
-tz_result tz_writer_place(tz_writer *w)
+tz_result tz_writer_assign_offsets(tz_writer *w)
 {
     return with_ending(w, place);
 }

@@ -11,7 +11,7 @@
 #include "write/writer.h"
 
 /* One tile in so many is read back, but not fewer than the first and the last one. */
-enum { MOST_SAMPLES = 16, LEAST_SAMPLES = 2, TILES_PER_SAMPLE = 64 };
+enum { MAX_SAMPLES = 16, MIN_SAMPLES = 2, TILES_PER_SAMPLE = 64 };
 
 /* ---- which tiles ---- */
 
@@ -20,12 +20,10 @@ uint64_t tz_verified_count(const tz_image *image)
     const uint64_t tiles = image->tile_count;
     if (image->options.verify == TZ_VERIFY_NONE)
         return 0;
-    if (image->options.verify == TZ_VERIFY_ALL || tiles <= LEAST_SAMPLES)
+    if (image->options.verify == TZ_VERIFY_ALL || tiles <= MIN_SAMPLES)
         return tiles;
     const uint64_t samples = tiles / TILES_PER_SAMPLE;
-    return samples < LEAST_SAMPLES  ? LEAST_SAMPLES
-           : samples > MOST_SAMPLES ? MOST_SAMPLES
-                                    : samples;
+    return samples < MIN_SAMPLES ? MIN_SAMPLES : samples > MAX_SAMPLES ? MAX_SAMPLES : samples;
 }
 
 /* The first one, the last one, and others at even distances. */
@@ -62,7 +60,7 @@ typedef struct sink_source {
                            */
 } sink_source;
 
-static tz_result read_range(sink_source *source, const tz_range *range, const tz_context *ctx)
+static tz_result sink_source_read(sink_source *source, const tz_range *range, const tz_context *ctx)
 {
     pthread_mutex_lock(&source->lock);
     const tz_result result =
@@ -71,22 +69,22 @@ static tz_result read_range(sink_source *source, const tz_range *range, const tz
     return result;
 }
 
-static tz_result submit(tz_source *source, tz_request *request, tz_error *err)
+static tz_result sink_source_submit(tz_source *source, tz_request *request, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(tz_source_check_ranges(source, request, err));
     for (size_t i = 0; i < request->count; i++)
-        TZ_TRY(read_range((sink_source *)source, &request->ranges[i], &ctx));
+        TZ_TRY(sink_source_read((sink_source *)source, &request->ranges[i], &ctx));
     return TZ_OK;
 }
 
-static tz_result wait(tz_source *source, tz_request *request, tz_error *err)
+static tz_result sink_source_wait(tz_source *source, tz_request *request, tz_error *err)
 {
     (void)source, (void)request, (void)err;
     return TZ_OK; /* submit has done it all */
 }
 
-static void close_source(tz_source *source)
+static void sink_source_close(tz_source *source)
 {
     (void)source; /* it lives on the stack of tz_writer_verify */
 }
@@ -144,17 +142,17 @@ static tz_window tile_window(const tz_image *image, uint64_t tile, uint32_t *ban
 }
 
 /* Some of the tiles of a level that are verified, read together. */
-typedef struct sample {
-    tz_item items[MOST_SAMPLES];
-    uint32_t bands[MOST_SAMPLES];
+typedef struct tile_sample {
+    tz_item items[MAX_SAMPLES];
+    uint32_t bands[MAX_SAMPLES];
     uint32_t level;
     uint64_t first; /* of the verified tiles */
     size_t count;
-    size_t room; /* bytes for each */
+    size_t tile_bytes; /* bytes for each */
     uint8_t *memory;
-} sample;
+} tile_sample;
 
-static void add_tile(const tz_writer *w, const tz_file *file, sample *s)
+static void add_tile(const tz_writer *w, const tz_file *file, tile_sample *s)
 {
     const tz_image *image = w->levels[s->level].image;
     const int64_t size = (int64_t)tz_dtype_size(image->spec.dtype);
@@ -166,7 +164,7 @@ static void add_tile(const tz_writer *w, const tz_file *file, sample *s)
                             .window = window,
                             .bands = image->planes > 1 ? &s->bands[i] : NULL,
                             .band_count = image->planes > 1 ? 1 : 0,
-                            .into = {.data = s->memory + i * s->room,
+                            .into = {.data = s->memory + i * s->tile_bytes,
                                      .dtype = image->spec.dtype,
                                      .bands = samples,
                                      .height = window.height,
@@ -176,7 +174,7 @@ static void add_tile(const tz_writer *w, const tz_file *file, sample *s)
                                      .column_stride = size * samples}};
 }
 
-static uint64_t hash_of(const tz_buffer *pixels)
+static uint64_t hash_pixels(const tz_buffer *pixels)
 {
     uint64_t hash = 0;
     for (uint32_t y = 0; y < pixels->height; y++)
@@ -186,7 +184,7 @@ static uint64_t hash_of(const tz_buffer *pixels)
 }
 
 /* Whether decoding gives back every bit of the pixels. */
-static bool keeps_bits(const tz_image *image)
+static bool is_lossless(const tz_image *image)
 {
     const tz_encoder *encoder = image->encoder;
     if (encoder->lossy && encoder->lossy(&image->format, &image->choice))
@@ -194,25 +192,25 @@ static bool keeps_bits(const tz_image *image)
     return !(encoder->flags & TZ_ENCODER_VALUES_ONLY) || image->format.sample_format != 3;
 }
 
-static tz_result compare_sample(tz_writer *w, const sample *s)
+static tz_result compare_sample(tz_writer *w, const tile_sample *s)
 {
     const tz_writer_level *level = &w->levels[s->level];
-    const bool exact = keeps_bits(level->image);
+    const bool exact = is_lossless(level->image);
     const tz_read_options how = {.struct_size = sizeof how, .threads = w->budget.threads};
     TZ_TRY(tz_read_batch(s->items, s->count, &how, NULL, w->ctx.err));
     for (size_t i = 0; i < s->count; i++) {
         const uint64_t tile = verified_tile(level->image, s->first + i);
         const bool sparse = level->sizes[tile] == 0; /* its NaN may have had other bits */
         w->report.tiles_verified++;
-        if (exact && !sparse && hash_of(&s->items[i].into) != level->hashes[s->first + i])
+        if (exact && !sparse && hash_pixels(&s->items[i].into) != level->hashes[s->first + i])
             return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
-                           tz_at_tile(s->level, tile, level->places[tile]),
+                           tz_at_tile(s->level, tile, level->offsets[tile]),
                            "the pixels of the written tile read back differently");
     }
     return TZ_OK;
 }
 
-static tz_result compare_tiles(tz_writer *w, const tz_file *file, sample *s, size_t at_a_time)
+static tz_result compare_tiles(tz_writer *w, const tz_file *file, tile_sample *s, size_t at_a_time)
 {
     const tz_image *image = tz_writer_image(w);
     const uint64_t count = tz_verified_count(w->levels[s->level].image);
@@ -227,7 +225,7 @@ static tz_result compare_tiles(tz_writer *w, const tz_file *file, sample *s, siz
     return TZ_OK;
 }
 
-static tz_result compare_levels(tz_writer *w, const tz_file *file, sample *s, size_t at_a_time)
+static tz_result compare_levels(tz_writer *w, const tz_file *file, tile_sample *s, size_t at_a_time)
 {
     for (s->level = 0; s->level < w->pyramid.count; s->level++)
         TZ_TRY(compare_tiles(w, file, s, at_a_time));
@@ -239,13 +237,13 @@ static tz_result compare_levels(tz_writer *w, const tz_file *file, sample *s, si
 static tz_result compare_file(tz_writer *w, const tz_file *file)
 {
     const tz_image *image = tz_writer_image(w);
-    const uint64_t room = (uint64_t)image->tile_width * image->tile_height * image->format.samples *
-                          tz_dtype_size(image->spec.dtype);
-    const size_t at_a_time = w->budget.threads < MOST_SAMPLES ? w->budget.threads : MOST_SAMPLES;
-    sample s = {.room = (size_t)room};
+    const uint64_t tile_bytes = (uint64_t)image->tile_width * image->tile_height *
+                                image->format.samples * tz_dtype_size(image->spec.dtype);
+    const size_t at_a_time = w->budget.threads < MAX_SAMPLES ? w->budget.threads : MAX_SAMPLES;
+    tile_sample s = {.tile_bytes = (size_t)tile_bytes};
     uint64_t size = TZ_NONE;
     TZ_TRY(compare_info(w, tz_file_info(file)));
-    if (tz_mul(room, at_a_time, &size) && size <= SIZE_MAX)
+    if (tz_mul(tile_bytes, at_a_time, &size) && size <= SIZE_MAX)
         s.memory = tz_alloc((size_t)size);
     if (!s.memory)
         return tz_fail_nomem(&w->ctx, size);
@@ -259,9 +257,9 @@ tz_result tz_writer_verify(tz_writer *w)
     if (tz_verified_count(tz_writer_image(w)) == 0 || !w->sink->read)
         return TZ_OK;
     sink_source source = {.base = {.size = w->report.file_size,
-                                   .submit = submit,
-                                   .wait = wait,
-                                   .close = close_source},
+                                   .submit = sink_source_submit,
+                                   .wait = sink_source_wait,
+                                   .close = sink_source_close},
                           .sink = w->sink};
     const tz_open_options how = {.struct_size = sizeof how, .limits = w->limits};
     tz_file *file = NULL;

@@ -22,14 +22,15 @@ tz_row_format tz_writer_row_format(const tz_image *image, bool mask)
     };
 }
 
-/* The largest of the sizes at an offset in tz_tile_way, of all ways. */
-static size_t largest(const tz_writer *w, size_t member)
+/* The largest of the sizes at an offset in tz_tile_encoding, of all ways. */
+static size_t max_over_encodings(const tz_writer *w, size_t member)
 {
     size_t size = 0;
-    for (unsigned which = 0; which < TZ_WAYS; which++) {
-        size_t of_way;
-        memcpy(&of_way, (const char *)&w->budget.way[which] + member, sizeof of_way);
-        size = tz_max_size(size, of_way);
+    for (unsigned which = 0; which < TZ_ENCODINGS; which++) {
+        size_t size_of_encoding;
+        memcpy(&size_of_encoding, (const char *)&w->budget.encoding[which] + member,
+               sizeof size_of_encoding);
+        size = tz_max_size(size, size_of_encoding);
     }
     return size;
 }
@@ -37,27 +38,27 @@ static size_t largest(const tz_writer *w, size_t member)
 /* ---- slots ---- */
 
 /* For a leader, and to keep the tile itself aligned. */
-enum { ROOM_BEFORE = 64 };
+enum { SPACE_BEFORE_TILE = 64 };
 
-static uint32_t tallied(const tz_image *image)
+static uint32_t statistics_bands(const tz_image *image)
 {
     return image->options.statistics || image->options.statistics_items ? image->format.samples : 0;
 }
 
-size_t tz_slot_bytes(const tz_image *image)
+size_t tz_tile_slot_bytes(const tz_image *image)
 {
-    return sizeof(tz_slot) + tallied(image) * sizeof(tz_stats) + ROOM_BEFORE +
+    return sizeof(tz_tile_slot) + statistics_bands(image) * sizeof(tz_stats) + SPACE_BEFORE_TILE +
            2 * (TZ_CODEC_SLACK + 64);
 }
 
 static tz_result open_slots(tz_writer *w)
 {
     const uint32_t count = w->budget.slots;
-    const size_t bound = largest(w, offsetof(tz_tile_way, bytes.bound));
+    const size_t bound = max_over_encodings(w, offsetof(tz_tile_encoding, bytes.bound));
     size_t size = 0;
     const size_t tallies =
-        tz_codec_buffer_offset(&size, tallied(tz_writer_image(w)) * sizeof(tz_stats));
-    const size_t bytes = tz_codec_buffer_offset(&size, ROOM_BEFORE + bound);
+        tz_codec_buffer_offset(&size, statistics_bands(tz_writer_image(w)) * sizeof(tz_stats));
+    const size_t bytes = tz_codec_buffer_offset(&size, SPACE_BEFORE_TILE + bound);
     const size_t each = tz_codec_buffer_offset(&size, 0); /* where the next one may begin */
     w->slots = tz_alloc_zeroed(count, sizeof *w->slots);
     w->slot_memory = tz_alloc_slab(tz_mul_capped(each, count));
@@ -66,7 +67,7 @@ static tz_result open_slots(tz_writer *w)
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *memory = w->slot_memory + i * each;
         w->slots[i].tallies = (tz_stats *)(void *)(memory + tallies);
-        w->slots[i].own = memory + bytes + ROOM_BEFORE;
+        w->slots[i].own = memory + bytes + SPACE_BEFORE_TILE;
     }
     return TZ_OK;
 }
@@ -88,27 +89,29 @@ uint64_t tz_encode_worker_bytes(const tz_image *image)
 
 static tz_result open_state(tz_writer *w, tz_encode_worker *worker, unsigned which)
 {
-    const tz_tile_way *way = &w->budget.way[which];
-    const tz_encoder *encoder = way->encoder;
+    const tz_tile_encoding *encoding = &w->budget.encoding[which];
+    const tz_encoder *encoder = encoding->encoder;
     if (!encoder || encoder->state_size == 0)
         return TZ_OK;
     worker->states[which] = tz_alloc_zeroed(1, encoder->state_size);
     if (!worker->states[which])
         return tz_fail_nomem(&w->ctx, encoder->state_size);
-    return encoder->init ? encoder->init(worker->states[which], &way->format, way->choice, &w->ctx)
-                         : TZ_OK;
+    return encoder->init
+               ? encoder->init(worker->states[which], &encoding->format, encoding->choice, &w->ctx)
+               : TZ_OK;
 }
 
 static tz_result open_worker(tz_writer *w, tz_encode_worker *worker)
 {
     size_t size = 0;
-    const size_t tile =
-        tz_codec_buffer_offset(&size, largest(w, offsetof(tz_tile_way, bytes.tile)));
-    const size_t row = tz_codec_buffer_offset(&size, largest(w, offsetof(tz_tile_way, bytes.row)));
-    const size_t scratch =
-        tz_codec_buffer_offset(&size, largest(w, offsetof(tz_tile_way, bytes.scratch)));
+    const size_t tile = tz_codec_buffer_offset(
+        &size, max_over_encodings(w, offsetof(tz_tile_encoding, bytes.tile)));
+    const size_t row =
+        tz_codec_buffer_offset(&size, max_over_encodings(w, offsetof(tz_tile_encoding, bytes.row)));
+    const size_t scratch = tz_codec_buffer_offset(
+        &size, max_over_encodings(w, offsetof(tz_tile_encoding, bytes.scratch)));
     const size_t valid = tz_codec_buffer_offset(&size, tz_writer_image(w)->tile_width);
-    const size_t reduce = tz_codec_buffer_offset(&size, w->budget.reduce);
+    const size_t overview_scratch = tz_codec_buffer_offset(&size, w->budget.overview_scratch);
     worker->memory = tz_alloc(size);
     if (!worker->memory)
         return tz_fail_nomem(&w->ctx, size);
@@ -116,8 +119,8 @@ static tz_result open_worker(tz_writer *w, tz_encode_worker *worker)
     worker->row = worker->memory + row;
     worker->scratch = worker->memory + scratch;
     worker->valid = worker->memory + valid;
-    worker->reduce = worker->memory + reduce;
-    for (unsigned which = 0; which < TZ_WAYS; which++)
+    worker->overview_scratch = worker->memory + overview_scratch;
+    for (unsigned which = 0; which < TZ_ENCODINGS; which++)
         TZ_TRY(open_state(w, worker, which));
     return TZ_OK;
 }
@@ -134,8 +137,8 @@ tz_result tz_workers_open(tz_writer *w)
 
 static void close_worker(const tz_writer *w, tz_encode_worker *worker)
 {
-    for (unsigned which = 0; which < TZ_WAYS; which++) {
-        const tz_encoder *encoder = w->budget.way[which].encoder;
+    for (unsigned which = 0; which < TZ_ENCODINGS; which++) {
+        const tz_encoder *encoder = w->budget.encoding[which].encoder;
         if (worker->states[which] && encoder->deinit)
             encoder->deinit(worker->states[which]);
         tz_free(worker->states[which]);

@@ -10,7 +10,7 @@
 #include "support/alloc_hook.h"
 #include "support/raster.h"
 #include "support/scratch.h"
-#include "write/block_bytes.h"
+#include "write/block_head.h"
 
 /* ---- pixels of all levels ---- */
 
@@ -415,8 +415,8 @@ static tz_bytes forged_head(const tz_cog_plan *plan, uint32_t size)
 {
     const tz_context ctx = {.ifd = -1};
     tz_block_tiles tiles;
-    assert_int_equal(tz_plan_find_block(plan, 0, 0, &tiles, &ctx), TZ_OK);
-    tz_block_head head = tz_block_head_of(plan, 0, 0, &tiles);
+    assert_int_equal(tz_cog_plan_find_block(plan, 0, 0, &tiles, &ctx), TZ_OK);
+    tz_block_head head = tz_block_head_init(plan, 0, 0, &tiles);
     uint8_t *data = calloc((size_t)head.size, 1);
     for (uint64_t i = 0; i < head.tiles; i++)
         tz_block_head_set_tile(data, &head, i, size, 0);

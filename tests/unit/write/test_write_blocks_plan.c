@@ -6,7 +6,7 @@
 #include "support/alloc_hook.h"
 #include "support/spec_case.h"
 #include "support/spec_equal.h"
-#include "write/plan_bytes.h"
+#include "write/cog_plan_bytes.h"
 
 /* ---- one of everything ---- */
 
@@ -31,7 +31,7 @@ static const uint8_t discard[] = {3, 0, 1};
 
 static double rpc[92];
 
-static tz_plan_value rich_value(void)
+static tz_cog_plan_params rich_value(void)
 {
     start();
     for (int i = 0; i < 92; i++)
@@ -72,28 +72,28 @@ static tz_plan_value rich_value(void)
     options.overview_quality = 50, options.overview_lossless = TZ_YES;
     options.overview_max_error = -1;
     options.nan_to_nodata = true, options.statistics_items = true;
-    return (tz_plan_value){spec, options, 5, true};
+    return (tz_cog_plan_params){spec, options, 5, true};
 }
 
-static tz_plan_value plain_value(void)
+static tz_cog_plan_params plain_value(void)
 {
     start();
-    return (tz_plan_value){spec, options, 8, false};
+    return (tz_cog_plan_params){spec, options, 8, false};
 }
 
-static tz_memory bytes_of(const tz_plan_value *value)
+static tz_memory bytes_of(const tz_cog_plan_params *value)
 {
     const tz_context ctx = {.ifd = -1};
     tz_memory bytes = {0};
-    assert_int_equal(tz_plan_to_bytes(&bytes, value, &ctx), TZ_OK);
+    assert_int_equal(tz_cog_plan_to_bytes(&bytes, value, &ctx), TZ_OK);
     return bytes;
 }
 
 static tz_result read_back(const void *data, size_t size, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    tz_plan_holder holder;
-    const tz_result result = tz_plan_from_bytes(&holder, data, size, &ctx);
+    tz_cog_plan_parsed holder;
+    const tz_result result = tz_cog_plan_from_bytes(&holder, data, size, &ctx);
     tz_arena_deinit(&holder.arena);
     return result;
 }
@@ -133,14 +133,14 @@ static void check_options(const tz_write_options *a, const tz_write_options *b)
     assert_int_equal(a->statistics_items, b->statistics_items);
 }
 
-static void check_there_and_back(const tz_plan_value *value)
+static void check_there_and_back(const tz_cog_plan_params *value)
 {
     const tz_context ctx = {.ifd = -1};
     tz_memory bytes = bytes_of(value);
-    tz_plan_holder holder;
+    tz_cog_plan_parsed holder;
     uint8_t *copy = malloc(bytes.size);
     memcpy(copy, bytes.data, bytes.size);
-    assert_int_equal(tz_plan_from_bytes(&holder, copy, bytes.size, &ctx), TZ_OK);
+    assert_int_equal(tz_cog_plan_from_bytes(&holder, copy, bytes.size, &ctx), TZ_OK);
     free(copy); /* the holder needs it no longer */
     const char *differs = spec_differs(&holder.value.spec, &value->spec);
     if (differs)
@@ -148,7 +148,7 @@ static void check_there_and_back(const tz_plan_value *value)
     check_options(&holder.value.options, &value->options);
     assert_true(holder.value.options.cog);
     assert_int_equal(holder.value.block_tiles, value->block_tiles);
-    assert_int_equal(holder.value.tallied, value->tallied);
+    assert_int_equal(holder.value.wants_statistics, value->wants_statistics);
     tz_memory again = bytes_of(&holder.value);
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);
@@ -160,7 +160,7 @@ static void check_there_and_back(const tz_plan_value *value)
 static void test_all_that_a_file_depends_on_comes_back(void **state)
 {
     (void)state;
-    tz_plan_value value = rich_value();
+    tz_cog_plan_params value = rich_value();
     check_there_and_back(&value);
     value = plain_value();
     check_there_and_back(&value);
@@ -171,16 +171,16 @@ static void test_all_that_a_file_depends_on_comes_back(void **state)
 static void test_the_format_is_what_the_document_says(void **state)
 {
     (void)state;
-    const tz_plan_value value = rich_value();
-    const tz_plan_value plain = plain_value();
+    const tz_cog_plan_params value = rich_value();
+    const tz_cog_plan_params plain = plain_value();
     tz_memory bytes = bytes_of(&value);
     tz_memory few = bytes_of(&plain);
     static const uint8_t front[] = {
         'T', 'Z', 'P', 'L', 'A', 'N', '\r', '\n', 2, 0, 0,  0, 0, 0, 0, 0, 0xd0, 0, 0, 0, 0, 0,
         0,   0,   8,   0,   0,   0,   100,  0,    0, 0, 50, 0, 0, 0, 1, 0, 0,    0, 1, 0, 0, 0};
     assert_memory_equal(few.data, front, sizeof front);
-    assert_int_equal(tz_plan_fingerprint(few.data, few.size), UINT64_C(0x3cb0732c194d2f6e));
-    assert_int_equal(tz_plan_fingerprint(bytes.data, bytes.size), UINT64_C(0x2e463974a538a609));
+    assert_int_equal(tz_cog_plan_fingerprint(few.data, few.size), UINT64_C(0x3cb0732c194d2f6e));
+    assert_int_equal(tz_cog_plan_fingerprint(bytes.data, bytes.size), UINT64_C(0x2e463974a538a609));
     tz_memory_free(&few);
     tz_memory_free(&bytes);
 }
@@ -201,10 +201,10 @@ static void test_another_version_is_named(void **state)
 {
     (void)state;
     tz_error err;
-    const tz_plan_value value = plain_value();
+    const tz_cog_plan_params value = plain_value();
     tz_memory bytes = bytes_of(&value);
     ((uint8_t *)bytes.data)[8] = 1;
-    tz_plan_seal(bytes.data, bytes.size);
+    tz_cog_plan_seal(bytes.data, bytes.size);
     assert_int_equal(read_back(bytes.data, bytes.size, &err), TZ_ERR_UNSUPPORTED);
     assert_int_equal(err.found, 1);
     assert_int_equal(err.expected, 2);
@@ -217,8 +217,8 @@ static tz_result read_part(const tz_memory *bytes, size_t size, bool seal)
     tz_error err = {.result = TZ_OK};
     uint8_t *part = malloc(size > 0 ? size : 1);
     memcpy(part, bytes->data, size);
-    if (seal && size >= TZ_PLAN_LEAST)
-        tz_plan_seal(part, size);
+    if (seal && size >= TZ_COG_PLAN_MIN_BYTES)
+        tz_cog_plan_seal(part, size);
     const tz_result result = read_back(part, size, &err);
     assert_true(result == TZ_OK || err.message[0] != '\0');
     free(part);
@@ -228,7 +228,7 @@ static tz_result read_part(const tz_memory *bytes, size_t size, bool seal)
 static void test_no_plan_is_read_in_part(void **state)
 {
     (void)state;
-    const tz_plan_value value = rich_value();
+    const tz_cog_plan_params value = rich_value();
     tz_memory bytes = bytes_of(&value);
     for (size_t size = 0; size < bytes.size; size++) {
         assert_int_equal(read_part(&bytes, size, false), TZ_ERR_FORMAT);
@@ -240,7 +240,7 @@ static void test_no_plan_is_read_in_part(void **state)
 static void test_every_changed_byte_is_noticed(void **state)
 {
     (void)state;
-    const tz_plan_value value = rich_value();
+    const tz_cog_plan_params value = rich_value();
     tz_memory bytes = bytes_of(&value);
     uint8_t *data = bytes.data;
     for (size_t i = 0; i < bytes.size; i++) {
@@ -258,7 +258,7 @@ static void test_lies_cost_nothing(void **state)
     (void)state;
     enum { MOST = 64 * 1024 };
     static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
-    const tz_plan_value value = rich_value();
+    const tz_cog_plan_params value = rich_value();
     tz_memory bytes = bytes_of(&value);
     uint8_t *data = bytes.data;
     for (size_t i = 24; i < bytes.size - 8; i++) {
@@ -281,7 +281,7 @@ static void test_lies_cost_nothing(void **state)
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
-    const tz_plan_value value = rich_value();
+    const tz_cog_plan_params value = rich_value();
     tz_error err;
     tz_memory whole = bytes_of(&value);
     for (uint64_t n = 1;; n++) {
@@ -289,7 +289,7 @@ static void test_every_allocation_may_fail(void **state)
         tz_memory bytes = {0};
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
-        tz_result result = tz_plan_to_bytes(&bytes, &value, &ctx);
+        tz_result result = tz_cog_plan_to_bytes(&bytes, &value, &ctx);
         if (result == TZ_OK)
             result = read_back(whole.data, whole.size, &err);
         tz_memory_free(&bytes);

@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "support/alloc_hook.h"
 #include "support/context.h"
-#include "write/belt.h"
+#include "write/pipeline.h"
 
 enum { SLOTS = 5, ALL_PIECES = 100 };
 
@@ -77,14 +77,14 @@ static log new_log(void)
     return (log){.fail_make = TZ_NONE, .fail_deliver = TZ_NONE, .cancel_at = TZ_NONE};
 }
 
-static tz_belt *open_belt(log *l, unsigned threads)
+static tz_pipeline *open_pipeline(log *l, unsigned threads)
 {
-    const tz_belt_work work = {
-        .make = make, .deliver = deliver, .needs = needs, .tick = tick, .user = l};
-    tz_belt *belt = NULL;
-    assert_int_equal(tz_belt_open(&belt, threads, SLOTS, 3, &work, &(tz_context){.ifd = -1}),
+    const tz_pipeline_ops ops = {
+        .run = make, .deliver = deliver, .needs = needs, .tick = tick, .user = l};
+    tz_pipeline *pipeline = NULL;
+    assert_int_equal(tz_pipeline_open(&pipeline, threads, SLOTS, 3, &ops, &(tz_context){.ifd = -1}),
                      TZ_OK);
-    return belt;
+    return pipeline;
 }
 
 static void pieces_arrive_in_order(void **state)
@@ -92,18 +92,18 @@ static void pieces_arrive_in_order(void **state)
     (void)state;
     for (unsigned threads = 1; threads <= 8; threads++) {
         log l = new_log();
-        tz_belt *belt = open_belt(&l, threads);
+        tz_pipeline *pipeline = open_pipeline(&l, threads);
         uint64_t added = 0;
         for (uint64_t more = 1; more < 60; more++) {
-            tz_belt_add(belt, more);
+            tz_pipeline_add(pipeline, more);
             added += more;
             if (more % 3 == 0)
-                assert_int_equal(tz_belt_wait(belt, added - more / 2, NULL), TZ_OK);
+                assert_int_equal(tz_pipeline_wait(pipeline, added - more / 2, NULL), TZ_OK);
         }
-        assert_int_equal(tz_belt_wait(belt, added, NULL), TZ_OK);
+        assert_int_equal(tz_pipeline_wait(pipeline, added, NULL), TZ_OK);
         assert_int_equal(l.next, added);
         assert_int_equal(atomic_load(&l.made), added);
-        tz_belt_close(belt);
+        tz_pipeline_close(pipeline);
     }
 }
 
@@ -114,12 +114,12 @@ static void pieces_wait_for_what_they_need(void **state)
         for (uint64_t every = 1; every < 12; every++) {
             log l = new_log();
             l.every = every;
-            tz_belt *belt = open_belt(&l, threads);
-            tz_belt_add(belt, 70);
-            tz_belt_add(belt, 30);
-            assert_int_equal(tz_belt_wait(belt, 100, NULL), TZ_OK);
+            tz_pipeline *pipeline = open_pipeline(&l, threads);
+            tz_pipeline_add(pipeline, 70);
+            tz_pipeline_add(pipeline, 30);
+            assert_int_equal(tz_pipeline_wait(pipeline, 100, NULL), TZ_OK);
             assert_int_equal(l.next, 100);
-            tz_belt_close(belt);
+            tz_pipeline_close(pipeline);
         }
     }
 }
@@ -131,13 +131,13 @@ static void the_lowest_failure_is_told(void **state)
         for (uint64_t bad = 0; bad < 20; bad++) {
             log l = new_log();
             l.fail_make = bad;
-            tz_belt *belt = open_belt(&l, threads);
+            tz_pipeline *pipeline = open_pipeline(&l, threads);
             tz_error err = {0};
-            tz_belt_add(belt, 40);
-            assert_int_equal(tz_belt_wait(belt, 40, &err), TZ_ERR_FORMAT);
+            tz_pipeline_add(pipeline, 40);
+            assert_int_equal(tz_pipeline_wait(pipeline, 40, &err), TZ_ERR_FORMAT);
             assert_int_equal(err.tile, bad);
             assert_true(l.next <= bad);
-            tz_belt_close(belt);
+            tz_pipeline_close(pipeline);
         }
     }
 }
@@ -148,12 +148,12 @@ static void a_failed_delivery_ends_it(void **state)
     for (unsigned threads = 1; threads <= 4; threads++) {
         log l = new_log();
         l.fail_deliver = 7;
-        tz_belt *belt = open_belt(&l, threads);
+        tz_pipeline *pipeline = open_pipeline(&l, threads);
         tz_error err = {0};
-        tz_belt_add(belt, 40);
-        assert_int_equal(tz_belt_wait(belt, 40, &err), TZ_ERR_IO);
+        tz_pipeline_add(pipeline, 40);
+        assert_int_equal(tz_pipeline_wait(pipeline, 40, &err), TZ_ERR_IO);
         assert_true(l.next <= 7);
-        tz_belt_close(belt);
+        tz_pipeline_close(pipeline);
     }
 }
 
@@ -162,12 +162,12 @@ static void it_can_be_cancelled(void **state)
     (void)state;
     log l = new_log();
     l.cancel_at = 10;
-    tz_belt *belt = open_belt(&l, 3);
+    tz_pipeline *pipeline = open_pipeline(&l, 3);
     tz_error err = {0};
-    tz_belt_add(belt, 1000);
-    assert_int_equal(tz_belt_wait(belt, 1000, &err), TZ_ERR_CANCELLED);
+    tz_pipeline_add(pipeline, 1000);
+    assert_int_equal(tz_pipeline_wait(pipeline, 1000, &err), TZ_ERR_CANCELLED);
     assert_true(l.next >= 10);
-    tz_belt_close(belt);
+    tz_pipeline_close(pipeline);
 }
 
 /* Others deliver everything while the first call of tick is under way: it is called again. */
@@ -183,15 +183,16 @@ static void the_last_tick_sees_all_pieces(void **state)
 {
     (void)state;
     log l = new_log();
-    const tz_belt_work work = {
-        .make = make, .deliver = deliver, .tick = tick_until_delivered, .user = &l};
-    tz_belt *belt = NULL;
+    const tz_pipeline_ops ops = {
+        .run = make, .deliver = deliver, .tick = tick_until_delivered, .user = &l};
+    tz_pipeline *pipeline = NULL;
     tz_error err = {0};
     l.cancel_at = ALL_PIECES;
-    assert_int_equal(tz_belt_open(&belt, 2, SLOTS, 3, &work, &(tz_context){.ifd = -1}), TZ_OK);
-    tz_belt_add(belt, ALL_PIECES);
-    assert_int_equal(tz_belt_wait(belt, ALL_PIECES, &err), TZ_ERR_CANCELLED);
-    tz_belt_close(belt);
+    assert_int_equal(tz_pipeline_open(&pipeline, 2, SLOTS, 3, &ops, &(tz_context){.ifd = -1}),
+                     TZ_OK);
+    tz_pipeline_add(pipeline, ALL_PIECES);
+    assert_int_equal(tz_pipeline_wait(pipeline, ALL_PIECES, &err), TZ_ERR_CANCELLED);
+    tz_pipeline_close(pipeline);
 }
 
 static void it_can_be_closed_at_any_time(void **state)
@@ -199,11 +200,11 @@ static void it_can_be_closed_at_any_time(void **state)
     (void)state;
     for (uint64_t count = 0; count < 50; count++) {
         log l = new_log();
-        tz_belt *belt = open_belt(&l, 4);
-        tz_belt_add(belt, count);
-        tz_belt_close(belt);
+        tz_pipeline *pipeline = open_pipeline(&l, 4);
+        tz_pipeline_add(pipeline, count);
+        tz_pipeline_close(pipeline);
     }
-    tz_belt_close(NULL);
+    tz_pipeline_close(NULL);
 }
 
 static int no_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
@@ -218,10 +219,10 @@ static void it_works_without_threads(void **state)
     (void)state;
     log l = new_log();
     tz_set_thread_create(no_thread);
-    tz_belt *belt = open_belt(&l, 4);
-    tz_belt_add(belt, 30);
-    assert_int_equal(tz_belt_wait(belt, 30, NULL), TZ_OK);
-    tz_belt_close(belt);
+    tz_pipeline *pipeline = open_pipeline(&l, 4);
+    tz_pipeline_add(pipeline, 30);
+    assert_int_equal(tz_pipeline_wait(pipeline, 30, NULL), TZ_OK);
+    tz_pipeline_close(pipeline);
     tz_set_thread_create(NULL);
     assert_int_equal(l.next, 30);
 }
@@ -231,14 +232,14 @@ static void no_memory_is_an_error(void **state)
     (void)state;
     for (uint64_t n = 1;; n++) {
         log l = new_log();
-        const tz_belt_work work = {.make = make, .deliver = deliver, .user = &l};
-        tz_belt *belt = NULL;
+        const tz_pipeline_ops ops = {.run = make, .deliver = deliver, .user = &l};
+        tz_pipeline *pipeline = NULL;
         tz_error err = {0};
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
         const tz_result result =
-            tz_belt_open(&belt, 2, SLOTS, 3, &work, &(tz_context){.err = &err, .ifd = -1});
-        tz_belt_close(belt);
+            tz_pipeline_open(&pipeline, 2, SLOTS, 3, &ops, &(tz_context){.err = &err, .ifd = -1});
+        tz_pipeline_close(pipeline);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_int_equal(stats.live_bytes, 0);

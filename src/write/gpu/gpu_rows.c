@@ -8,7 +8,7 @@
 
 /* ---- what is given ---- */
 
-tz_result tz_device_check_rows(const tz_writer *w, const tz_buffer *rows)
+tz_result tz_gpu_writer_check_rows(const tz_writer *w, const tz_buffer *rows)
 {
     const tz_device *device = tz_writer_image(w)->options.device;
     if (!rows->memory || rows->height == 0)
@@ -28,13 +28,13 @@ tz_result tz_device_check_rows(const tz_writer *w, const tz_buffer *rows)
 /* ---- slabs ---- */
 
 /* One of the host's is read by uploads until the next sync. */
-tz_result tz_device_take_slab(tz_writer *w)
+tz_result tz_gpu_writer_acquire_slab(tz_writer *w)
 {
-    return w->means.uploading[w->levels[0].slab] ? tz_device_finish(w) : TZ_OK;
+    return w->gpu.uploading[w->levels[0].slab] ? tz_gpu_writer_finish_batch(w) : TZ_OK;
 }
 
 /* Pinned memory, or plain memory where the system has none to pin: copies from it are slower. */
-static tz_result allocate_slab(tz_writer *w, tz_slab *slab, tz_device_memory **pinned)
+static tz_result allocate_host_slab(tz_writer *w, tz_slab *slab, tz_device_memory **pinned)
 {
     const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
     tz_error failed = {.result = TZ_OK};
@@ -53,116 +53,117 @@ static tz_result allocate_slab(tz_writer *w, tz_slab *slab, tz_device_memory **p
 }
 
 /* The side of a slab that is on the host: of a write by the device, there once rows come to it. */
-static tz_result host_side(tz_writer *w, const tz_swath *swath, tz_swath *side)
+static tz_result host_slab(tz_writer *w, const tz_tile_row *tile_row, tz_tile_row *out)
 {
     tz_writer_level *first = &w->levels[0];
     tz_slab *slab = &first->slabs[first->slab];
     if (!slab->memory)
-        TZ_TRY(allocate_slab(w, slab, &w->means.pinned[first->slab]));
-    *side = *swath;
-    tz_slab_buffers(first->image, slab, swath->rows, swath->pixels.width, side);
+        TZ_TRY(allocate_host_slab(w, slab, &w->gpu.pinned[first->slab]));
+    *out = *tile_row;
+    tz_slab_buffers(first->image, slab, tile_row->rows, tile_row->pixels.width, out);
     return TZ_OK;
 }
 
 /* The side of a slab that is on the device. */
-static tz_swath device_side(const tz_writer *w, const tz_swath *swath)
+static tz_tile_row device_slab(const tz_writer *w, const tz_tile_row *tile_row)
 {
-    const tz_slab slab = {.device = w->means.pieces[TZ_PIECE_ROWS]};
-    tz_swath side = *swath;
-    tz_slab_buffers(w->levels[0].image, &slab, swath->rows, swath->pixels.width, &side);
-    return side;
+    const tz_slab slab = {.device = w->gpu.allocations[TZ_ALLOCATION_ROWS]};
+    tz_tile_row out = *tile_row;
+    tz_slab_buffers(w->levels[0].image, &slab, tile_row->rows, tile_row->pixels.width, &out);
+    return out;
 }
 
 /* Of a write by the cores. */
-static tz_result open_side(tz_writer *w)
+static tz_result open_device_slab(tz_writer *w)
 {
     const tz_write_options *options = &tz_writer_image(w)->options;
     const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
-    if (w->means.pieces[TZ_PIECE_ROWS])
+    if (w->gpu.allocations[TZ_ALLOCATION_ROWS])
         return TZ_OK;
     TZ_TRY(tz_device_admit(options->device, &size, 1, w->ctx.err));
-    TZ_TRY(tz_device_alloc(options->device, size, &w->means.pieces[TZ_PIECE_ROWS], w->ctx.err));
-    w->means.held = size;
+    TZ_TRY(tz_device_alloc(options->device, size, &w->gpu.allocations[TZ_ALLOCATION_ROWS],
+                           w->ctx.err));
+    w->gpu.held_bytes = size;
     return TZ_OK;
 }
 
 /* ---- from side to side ---- */
 
-static tz_result move_bytes(tz_writer *w, uint64_t offset, uint64_t size)
+static tz_result copy_slab_bytes(tz_writer *w, uint64_t offset, uint64_t size)
 {
-    tz_device_memory *device = w->means.pieces[TZ_PIECE_ROWS];
+    tz_device_memory *device = w->gpu.allocations[TZ_ALLOCATION_ROWS];
     uint8_t *host = w->levels[0].slabs[w->levels[0].slab].memory + offset;
     return w->device ? tz_device_upload(0, device, offset, host, size, w->ctx.err)
                      : tz_device_download(0, host, device, offset, size, w->ctx.err);
 }
 
 /* The rows from first to end, and those of the mask, which follow all rows. */
-static tz_result move_rows(tz_writer *w, const tz_swath *slab, uint32_t first, uint32_t end)
+static tz_result copy_slab_rows(tz_writer *w, const tz_tile_row *slab, uint32_t first, uint32_t end)
 {
     const uint64_t row = (uint64_t)slab->pixels.row_stride;
     const uint64_t mask_row = w->levels[0].image->spec.mask ? (uint64_t)slab->mask.row_stride : 0;
     if (first == end)
         return TZ_OK;
     if (w->device)
-        w->means.uploading[w->levels[0].slab] = true;
+        w->gpu.uploading[w->levels[0].slab] = true;
     if (end - first == slab->rows) {
-        TZ_TRY(move_bytes(w, 0, (row + mask_row) * slab->rows));
+        TZ_TRY(copy_slab_bytes(w, 0, (row + mask_row) * slab->rows));
     } else {
-        TZ_TRY(move_bytes(w, row * first, row * (end - first)));
-        TZ_TRY(move_bytes(w, row * slab->rows + mask_row * first, mask_row * (end - first)));
+        TZ_TRY(copy_slab_bytes(w, row * first, row * (end - first)));
+        TZ_TRY(copy_slab_bytes(w, row * slab->rows + mask_row * first, mask_row * (end - first)));
     }
     return w->device ? TZ_OK : tz_device_sync(tz_writer_image(w)->options.device, 0, w->ctx.err);
 }
 
 /* Tiles are made of the rows on this side. */
-static bool is_home(const tz_writer *w, bool on_device)
+static bool is_encoding_side(const tz_writer *w, bool on_device)
 {
     return (w->device != NULL) == on_device;
 }
 
-tz_result tz_gather_begin(tz_writer *w, const tz_swath *slab, bool on_device, uint32_t done,
-                          tz_swath *into)
+tz_result tz_slab_fill_begin(tz_writer *w, const tz_tile_row *slab, bool on_device, uint32_t done,
+                             tz_tile_row *into)
 {
     if (on_device && !w->device)
-        TZ_TRY(open_side(w));
-    if (is_home(w, on_device) && w->means.at_home < done)
-        TZ_TRY(move_rows(w, slab, w->means.at_home, done));
+        TZ_TRY(open_device_slab(w));
+    if (is_encoding_side(w, on_device) && w->gpu.rows_in_place < done)
+        TZ_TRY(copy_slab_rows(w, slab, w->gpu.rows_in_place, done));
     if (!on_device)
-        return host_side(w, slab, into);
-    *into = device_side(w, slab);
+        return host_slab(w, slab, into);
+    *into = device_slab(w, slab);
     return TZ_OK;
 }
 
-void tz_gather_end(tz_writer *w, bool on_device, uint32_t done)
+void tz_slab_fill_end(tz_writer *w, bool on_device, uint32_t done)
 {
-    if (is_home(w, on_device))
-        w->means.at_home = done;
+    if (is_encoding_side(w, on_device))
+        w->gpu.rows_in_place = done;
 }
 
-tz_result tz_gather_release(tz_writer *w, tz_swath *swath)
+tz_result tz_slab_fill_complete(tz_writer *w, tz_tile_row *tile_row)
 {
-    TZ_TRY(move_rows(w, swath, w->means.at_home, swath->rows));
-    w->means.at_home = 0;
+    TZ_TRY(copy_slab_rows(w, tile_row, w->gpu.rows_in_place, tile_row->rows));
+    w->gpu.rows_in_place = 0;
     if (w->device)
-        *swath = device_side(w, swath);
+        *tile_row = device_slab(w, tile_row);
     return TZ_OK;
 }
 
 /* ---- within the device ---- */
 
-static tz_result copy_part(const tz_buffer *from, uint32_t from_row, const tz_buffer *to,
-                           uint32_t to_row, uint32_t rows, tz_error *err)
+static tz_result copy_buffer_rows(const tz_buffer *from, uint32_t from_row, const tz_buffer *to,
+                                  uint32_t to_row, uint32_t rows, tz_error *err)
 {
-    const tz_buffer source = tz_rows_from(from, from_row, rows);
-    const tz_buffer target = tz_rows_from(to, to_row, rows);
-    return tz_is_there(to) ? tz_copy_rows_launch(&source, &target, 0, err) : TZ_OK;
+    const tz_buffer source = tz_buffer_rows(from, from_row, rows);
+    const tz_buffer target = tz_buffer_rows(to, to_row, rows);
+    return tz_buffer_has_memory(to) ? tz_copy_rows_launch(&source, &target, 0, err) : TZ_OK;
 }
 
-tz_result tz_device_copy_rows(tz_writer *w, const tz_swath *from, uint32_t from_row,
-                              const tz_swath *to, uint32_t to_row, uint32_t rows)
+tz_result tz_gpu_writer_copy_rows(tz_writer *w, const tz_tile_row *from, uint32_t from_row,
+                                  const tz_tile_row *to, uint32_t to_row, uint32_t rows)
 {
     if (rows == 0)
         return TZ_OK;
-    TZ_TRY(copy_part(&from->pixels, from_row, &to->pixels, to_row, rows, w->ctx.err));
-    return copy_part(&from->mask, from_row, &to->mask, to_row, rows, w->ctx.err);
+    TZ_TRY(copy_buffer_rows(&from->pixels, from_row, &to->pixels, to_row, rows, w->ctx.err));
+    return copy_buffer_rows(&from->mask, from_row, &to->mask, to_row, rows, w->ctx.err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One list of fields serves counting, writing and reading, so that the three cannot differ. */
-#include "write/plan_bytes.h"
+#include "write/cog_plan_bytes.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,16 +19,17 @@ enum {
     SIZE_AT = 16,
     FIELDS_AT = 24,
     CHECKSUM = 8,
-    LEAST_KEY = 8, /* bytes of the shortest key, tag and item */
-    LEAST_TAG = 12,
-    LEAST_ITEM = 36
+    MIN_KEY_BYTES = 8, /* bytes of the shortest key, tag and item */
+    MIN_TAG_BYTES = 12,
+    MIN_ITEM_BYTES = 36
 };
 #define NO_TEXT UINT64_MAX
 
 /* A member that is added to these changes bytes, or it does not: decide, then set the new size. */
-_Static_assert(sizeof(void *) != 8 || sizeof(tz_image_spec) == 128, "plan_bytes.c: tz_image_spec");
+_Static_assert(sizeof(void *) != 8 || sizeof(tz_image_spec) == 128,
+               "cog_plan_bytes.c: tz_image_spec");
 _Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 352,
-               "plan_bytes.c: tz_write_options");
+               "cog_plan_bytes.c: tz_write_options");
 
 typedef enum field_mode { COUNT, WRITE, READ } field_mode;
 
@@ -46,7 +47,7 @@ typedef struct fields {
 
 /* ---- failing ---- */
 
-static void wrong(fields *f, const char *what, uint64_t found)
+static void fail_field(fields *f, const char *what, uint64_t found)
 {
     if (f->result != TZ_OK)
         return;
@@ -56,7 +57,7 @@ static void wrong(fields *f, const char *what, uint64_t found)
                 tz_expecting(tz_at_offset(at), TZ_NONE, found), "the plan is damaged: %s", what);
 }
 
-static void no_memory(fields *f, uint64_t size)
+static void fail_field_memory(fields *f, uint64_t size)
 {
     if (f->result == TZ_OK)
         f->result = tz_fail_nomem(f->ctx, size);
@@ -65,13 +66,13 @@ static void no_memory(fields *f, uint64_t size)
 /* ---- plain values ---- */
 
 /* So many bytes, little-endian words of width bytes. */
-static void words(fields *f, void *values, size_t count, unsigned width)
+static void field_words(fields *f, void *values, size_t count, unsigned width)
 {
     const size_t size = count * width;
     if (f->mode == READ) {
         const uint8_t *taken = f->result == TZ_OK ? tz_cursor_bytes(&f->in, size) : NULL;
         if (!taken) {
-            wrong(f, "it ends too early", size);
+            fail_field(f, "it ends too early", size);
             memset(values, 0, size);
             return;
         }
@@ -86,37 +87,37 @@ static void words(fields *f, void *values, size_t count, unsigned width)
     f->size += size;
 }
 
-static void u16(fields *f, uint16_t *value)
+static void field_u16(fields *f, uint16_t *value)
 {
-    words(f, value, 1, sizeof *value);
+    field_words(f, value, 1, sizeof *value);
 }
 
-static void u32(fields *f, uint32_t *value)
+static void field_u32(fields *f, uint32_t *value)
 {
-    words(f, value, 1, sizeof *value);
+    field_words(f, value, 1, sizeof *value);
 }
 
-static void i32(fields *f, int32_t *value)
+static void field_i32(fields *f, int32_t *value)
 {
-    words(f, value, 1, sizeof *value);
+    field_words(f, value, 1, sizeof *value);
 }
 
-static void u64(fields *f, uint64_t *value)
+static void field_u64(fields *f, uint64_t *value)
 {
-    words(f, value, 1, sizeof *value);
+    field_words(f, value, 1, sizeof *value);
 }
 
-static void real(fields *f, double *value)
+static void field_double(fields *f, double *value)
 {
-    words(f, value, 1, sizeof *value);
+    field_words(f, value, 1, sizeof *value);
 }
 
-static void flag(fields *f, bool *value)
+static void field_bool(fields *f, bool *value)
 {
     uint8_t byte = *value;
-    words(f, &byte, 1, 1);
+    field_words(f, &byte, 1, 1);
     if (byte > 1)
-        wrong(f, "a choice is neither 0 nor 1", byte);
+        fail_field(f, "a choice is neither 0 nor 1", byte);
     *value = byte == 1;
 }
 
@@ -124,7 +125,7 @@ static void flag(fields *f, bool *value)
 #define ENUMERATION(f, member)                                                                     \
     do {                                                                                           \
         uint32_t number_ = (uint32_t)(member);                                                     \
-        u32(f, &number_);                                                                          \
+        field_u32(f, &number_);                                                                    \
         (member) = (__typeof__(member))number_;                                                    \
     } while (0)
 
@@ -132,59 +133,59 @@ static void flag(fields *f, bool *value)
 
 /* A number of things that take so many bytes each, at least: more than there are is a lie that is
  * told before memory is asked for. */
-static void count32(fields *f, uint32_t *count, size_t least)
+static void field_count(fields *f, uint32_t *count, size_t min_bytes)
 {
-    u32(f, count);
-    if (f->mode == READ && *count > tz_cursor_left(&f->in) / least) {
-        wrong(f, "a list is longer than the plan", *count);
+    field_u32(f, count);
+    if (f->mode == READ && *count > tz_cursor_left(&f->in) / min_bytes) {
+        fail_field(f, "a list is longer than the plan", *count);
         *count = 0;
     }
 }
 
 /* Memory for things that were counted; NULL for none, and after a failure. */
-static void *room(fields *f, uint64_t count, size_t size)
+static void *allocate_field(fields *f, uint64_t count, size_t size)
 {
     if (count == 0 || f->result != TZ_OK)
         return NULL;
     void *memory = tz_arena_array(f->arena, (size_t)count, size);
     if (!memory)
-        no_memory(f, tz_mul_capped(count, size));
+        fail_field_memory(f, tz_mul_capped(count, size));
     return memory;
 }
 
 /* count things of words words each; *values is read, or points to what was read. */
-static void array(fields *f, const void **values, uint64_t count, size_t per, unsigned width)
+static void field_array(fields *f, const void **values, uint64_t count, size_t per, unsigned width)
 {
     const size_t size = per * width;
     if (f->mode != READ) {
-        words(f, (void *)*values, (size_t)count * per, width); /* only read */
+        field_words(f, (void *)*values, (size_t)count * per, width); /* only read */
         return;
     }
     *values = NULL;
     if (f->result == TZ_OK && count > tz_cursor_left(&f->in) / size) {
-        wrong(f, "a list is longer than the plan", count);
+        fail_field(f, "a list is longer than the plan", count);
         return;
     }
-    void *memory = room(f, count, size);
+    void *memory = allocate_field(f, count, size);
     if (memory)
-        words(f, memory, (size_t)count * per, width);
+        field_words(f, memory, (size_t)count * per, width);
     *values = memory;
 }
 #define ARRAY(f, values, count, per, width)                                                        \
     do {                                                                                           \
         const void *array_ = (values);                                                             \
-        array(f, &array_, count, per, width);                                                      \
+        field_array(f, &array_, count, per, width);                                                \
         (values) = array_;                                                                         \
     } while (0)
 
 /* NULL stays NULL. */
-static void text(fields *f, const char **value)
+static void field_text(fields *f, const char **value)
 {
     uint64_t length = f->mode != READ && *value ? strlen(*value) : NO_TEXT;
-    u64(f, &length);
+    field_u64(f, &length);
     if (f->mode != READ) {
         if (*value)
-            words(f, (void *)*value, (size_t)length, 1); /* only read */
+            field_words(f, (void *)*value, (size_t)length, 1); /* only read */
         return;
     }
     *value = NULL;
@@ -194,21 +195,21 @@ static void text(fields *f, const char **value)
     if (length <= tz_cursor_left(&f->in))
         taken = (const char *)tz_cursor_bytes(&f->in, (size_t)length);
     if (!taken || memchr(taken, '\0', (size_t)length)) {
-        wrong(f, "a text is longer than the plan, or has a NUL inside", length);
+        fail_field(f, "a text is longer than the plan, or has a NUL inside", length);
         return;
     }
     *value = tz_arena_text(f->arena, taken, (size_t)length);
     if (!*value)
-        no_memory(f, length + 1);
+        fail_field_memory(f, length + 1);
 }
 
 /* ---- georeferencing ---- */
 
-static void geo_key(fields *f, tz_geo_key *key)
+static void field_geo_key(fields *f, tz_geo_key *key)
 {
-    u16(f, &key->id);
-    u16(f, &key->type);
-    u32(f, &key->count);
+    field_u16(f, &key->id);
+    field_u16(f, &key->type);
+    field_u32(f, &key->count);
     const unsigned width = tz_type_size(key->type);
     if (key->type == TZ_TYPE_ASCII)
         ARRAY(f, key->value.text, key->count, 1, 1);
@@ -217,19 +218,19 @@ static void geo_key(fields *f, tz_geo_key *key)
     else if (key->type == TZ_TYPE_SHORT)
         ARRAY(f, key->value.shorts, key->count, 1, width);
     else
-        wrong(f, "a GeoKey of no known type", key->type);
+        fail_field(f, "a GeoKey of no known type", key->type);
 }
 
-static void geo_keys(fields *f, tz_geo *geo)
+static void field_geo_keys(fields *f, tz_geo *geo)
 {
-    u16(f, &geo->key_revision);
-    u16(f, &geo->key_minor);
-    count32(f, &geo->key_count, LEAST_KEY);
+    field_u16(f, &geo->key_revision);
+    field_u16(f, &geo->key_minor);
+    field_count(f, &geo->key_count, MIN_KEY_BYTES);
     if (f->mode == READ)
-        geo->keys = room(f, geo->key_count, sizeof *geo->keys);
+        geo->keys = allocate_field(f, geo->key_count, sizeof *geo->keys);
     for (uint32_t i = 0; i < geo->key_count && f->result == TZ_OK; i++) {
         tz_geo_key copy = geo->keys[i];
-        geo_key(f, &copy);
+        field_geo_key(f, &copy);
         if (f->mode == READ)
             *(tz_geo_key *)&geo->keys[i] = copy; /* was made just now */
     }
@@ -238,62 +239,62 @@ static void geo_keys(fields *f, tz_geo *geo)
 static void geo_fields(fields *f, tz_geo *geo)
 {
     bool has_rpc = geo->rpc != NULL;
-    flag(f, &geo->has_transform);
-    words(f, geo->transform, 6, sizeof(double));
+    field_bool(f, &geo->has_transform);
+    field_words(f, geo->transform, 6, sizeof(double));
     ENUMERATION(f, geo->raster_type);
-    u32(f, &geo->gcp_count);
+    field_u32(f, &geo->gcp_count);
     ARRAY(f, geo->gcps, geo->gcp_count, TZ_TIEPOINT_VALUES, sizeof(double));
-    flag(f, &has_rpc);
+    field_bool(f, &has_rpc);
     ARRAY(f, geo->rpc, has_rpc ? TZ_RPC_VALUES : 0, 1, sizeof(double));
-    geo_keys(f, geo);
+    field_geo_keys(f, geo);
 }
 
 /* ---- the specification ---- */
 
-static void nodata(fields *f, tz_nodata *value)
+static void field_nodata(fields *f, tz_nodata *value)
 {
     ENUMERATION(f, value->kind);
-    u64(f, &value->value.u); /* of all kinds: 64 bits */
+    field_u64(f, &value->value.u); /* of all kinds: 64 bits */
 }
 
-static void items(fields *f, tz_image_spec *spec)
+static void field_metadata(fields *f, tz_image_spec *spec)
 {
-    count32(f, &spec->metadata_count, LEAST_ITEM);
+    field_count(f, &spec->metadata_count, MIN_ITEM_BYTES);
     if (f->mode == READ)
-        spec->metadata = room(f, spec->metadata_count, sizeof *spec->metadata);
+        spec->metadata = allocate_field(f, spec->metadata_count, sizeof *spec->metadata);
     for (uint32_t i = 0; i < spec->metadata_count && f->result == TZ_OK; i++) {
         tz_metadata_item copy = spec->metadata[i];
-        i32(f, &copy.band);
-        text(f, &copy.domain);
-        text(f, &copy.name);
-        text(f, &copy.value);
-        text(f, &copy.role);
+        field_i32(f, &copy.band);
+        field_text(f, &copy.domain);
+        field_text(f, &copy.name);
+        field_text(f, &copy.value);
+        field_text(f, &copy.role);
         if (f->mode == READ)
             *(tz_metadata_item *)&spec->metadata[i] = copy; /* as with keys */
     }
 }
 
 /* The data of a tag, in words that are turned for the other byte order. */
-static void tag(fields *f, tz_tag_value *value)
+static void field_tag(fields *f, tz_tag_value *value)
 {
-    u16(f, &value->tag);
-    u16(f, &value->type);
-    u64(f, &value->count);
+    field_u16(f, &value->tag);
+    field_u16(f, &value->type);
+    field_u64(f, &value->count);
     const unsigned word = tz_type_word_size(value->type);
     if (word == 0)
-        wrong(f, "a tag of no known type", value->type);
+        fail_field(f, "a tag of no known type", value->type);
     else
         ARRAY(f, value->data, value->count, tz_type_size(value->type) / word, word);
 }
 
-static void tags(fields *f, tz_image_spec *spec)
+static void field_tags(fields *f, tz_image_spec *spec)
 {
-    count32(f, &spec->tag_count, LEAST_TAG);
+    field_count(f, &spec->tag_count, MIN_TAG_BYTES);
     if (f->mode == READ)
-        spec->tags = room(f, spec->tag_count, sizeof *spec->tags);
+        spec->tags = allocate_field(f, spec->tag_count, sizeof *spec->tags);
     for (uint32_t i = 0; i < spec->tag_count && f->result == TZ_OK; i++) {
         tz_tag_value copy = spec->tags[i];
-        tag(f, &copy);
+        field_tag(f, &copy);
         if (f->mode == READ)
             *(tz_tag_value *)&spec->tags[i] = copy; /* as with keys */
     }
@@ -302,27 +303,27 @@ static void tags(fields *f, tz_image_spec *spec)
 static void spec_fields(fields *f, tz_image_spec *spec, tz_geo *geo)
 {
     bool has_geo = spec->geo != NULL;
-    u32(f, &spec->width);
-    u32(f, &spec->height);
-    u32(f, &spec->bands);
+    field_u32(f, &spec->width);
+    field_u32(f, &spec->height);
+    field_u32(f, &spec->bands);
     ENUMERATION(f, spec->dtype);
-    u16(f, &spec->bits_per_sample);
-    u16(f, &spec->orientation);
+    field_u16(f, &spec->bits_per_sample);
+    field_u16(f, &spec->orientation);
     ENUMERATION(f, spec->photometric);
-    u32(f, &spec->extra_sample_count);
+    field_u32(f, &spec->extra_sample_count);
     ARRAY(f, spec->extra_samples, spec->extra_sample_count, 1, sizeof(uint16_t));
-    u32(f, &spec->color_map_size);
+    field_u32(f, &spec->color_map_size);
     ARRAY(f, spec->color_map, spec->color_map_size, 3, sizeof(uint16_t));
-    flag(f, &spec->mask);
-    nodata(f, &spec->nodata);
-    text(f, &spec->nodata_text);
-    flag(f, &has_geo);
+    field_bool(f, &spec->mask);
+    field_nodata(f, &spec->nodata);
+    field_text(f, &spec->nodata_text);
+    field_bool(f, &has_geo);
     if (has_geo)
         geo_fields(f, geo);
     if (f->mode == READ)
         spec->geo = has_geo ? geo : NULL;
-    items(f, spec);
-    tags(f, spec);
+    field_metadata(f, spec);
+    field_tags(f, spec);
 }
 
 /* ---- the options ---- */
@@ -330,59 +331,59 @@ static void spec_fields(fields *f, tz_image_spec *spec, tz_geo *geo)
 static void layout_fields(fields *f, tz_write_options *o)
 {
     ENUMERATION(f, o->compression);
-    u16(f, &o->predictor);
-    flag(f, &o->strips);
-    flag(f, &o->big_endian);
-    flag(f, &o->sparse);
-    u32(f, &o->tile_width);
-    u32(f, &o->tile_height);
-    u32(f, &o->alignment);
+    field_u16(f, &o->predictor);
+    field_bool(f, &o->strips);
+    field_bool(f, &o->big_endian);
+    field_bool(f, &o->sparse);
+    field_u32(f, &o->tile_width);
+    field_u32(f, &o->tile_height);
+    field_u32(f, &o->alignment);
     ENUMERATION(f, o->interleave);
     ENUMERATION(f, o->bigtiff);
 }
 
 static void codec_fields(fields *f, tz_write_options *o)
 {
-    i32(f, &o->level);
-    u32(f, &o->quality);
+    field_i32(f, &o->level);
+    field_u32(f, &o->quality);
     ENUMERATION(f, o->lossless);
-    real(f, &o->distance);
-    real(f, &o->alpha_distance);
-    real(f, &o->max_error);
-    u16(f, &o->lerc_compression);
+    field_double(f, &o->distance);
+    field_double(f, &o->alpha_distance);
+    field_double(f, &o->max_error);
+    field_u16(f, &o->lerc_compression);
     ENUMERATION(f, o->jpeg_tables);
-    words(f, o->jpeg_subsampling, 2, 1);
-    u32(f, &o->discard_count);
+    field_words(f, o->jpeg_subsampling, 2, 1);
+    field_u32(f, &o->discard_count);
     ARRAY(f, o->discard_bits, o->discard_count, 1, 1);
 }
 
 static void overview_fields(fields *f, tz_write_options *o)
 {
-    i32(f, &o->overview_count);
+    field_i32(f, &o->overview_count);
     ENUMERATION(f, o->overview_resampling);
     ENUMERATION(f, o->overview_compression);
-    u16(f, &o->overview_predictor);
-    u32(f, &o->overview_quality);
+    field_u16(f, &o->overview_predictor);
+    field_u32(f, &o->overview_quality);
     ENUMERATION(f, o->overview_lossless);
-    real(f, &o->overview_max_error);
+    field_double(f, &o->overview_max_error);
 }
 
-static void all_fields(fields *f, tz_plan_value *value, tz_geo *geo)
+static void all_fields(fields *f, tz_cog_plan_params *value, tz_geo *geo)
 {
     tz_write_options *o = &value->options;
-    u32(f, &value->block_tiles);
+    field_u32(f, &value->block_tiles);
     spec_fields(f, &value->spec, geo);
     layout_fields(f, o);
     codec_fields(f, o);
     overview_fields(f, o);
-    flag(f, &o->nan_to_nodata);
-    flag(f, &o->statistics_items);
-    flag(f, &value->tallied);
+    field_bool(f, &o->nan_to_nodata);
+    field_bool(f, &o->statistics_items);
+    field_bool(f, &value->wants_statistics);
 }
 
 /* ---- the whole ---- */
 
-uint64_t tz_plan_checksum(uint64_t before, const uint8_t *data, size_t size)
+uint64_t tz_fnv1a(uint64_t before, const uint8_t *data, size_t size)
 {
     uint64_t hash = before;
     for (size_t i = 0; i < size; i++)
@@ -390,25 +391,26 @@ uint64_t tz_plan_checksum(uint64_t before, const uint8_t *data, size_t size)
     return hash;
 }
 
-static uint64_t checksum(const uint8_t *data, size_t size)
+static uint64_t plan_checksum(const uint8_t *data, size_t size)
 {
-    return tz_plan_checksum(TZ_PLAN_CHECKSUM, data, size);
+    return tz_fnv1a(TZ_FNV1A_INIT, data, size);
 }
 
-void tz_plan_seal(uint8_t *data, size_t size)
+void tz_cog_plan_seal(uint8_t *data, size_t size)
 {
     tz_store_le64(data + SIZE_AT, size);
-    tz_store_le64(data + size - CHECKSUM, checksum(data, size - CHECKSUM));
+    tz_store_le64(data + size - CHECKSUM, plan_checksum(data, size - CHECKSUM));
 }
 
-uint64_t tz_plan_fingerprint(const uint8_t *data, size_t size)
+uint64_t tz_cog_plan_fingerprint(const uint8_t *data, size_t size)
 {
     return tz_load_le64(data + size - CHECKSUM);
 }
 
-tz_result tz_plan_to_bytes(tz_memory *out, const tz_plan_value *value, const tz_context *ctx)
+tz_result tz_cog_plan_to_bytes(tz_memory *out, const tz_cog_plan_params *value,
+                               const tz_context *ctx)
 {
-    tz_plan_value copy = *value; /* the fields are as well for reading */
+    tz_cog_plan_params copy = *value; /* the fields are as well for reading */
     tz_geo geo = {0};
     fields f = {.mode = COUNT, .ctx = ctx};
     if (copy.spec.geo)
@@ -423,13 +425,13 @@ tz_result tz_plan_to_bytes(tz_memory *out, const tz_plan_value *value, const tz_
     tz_store_le32(bytes + sizeof magic + 4, 0);
     f = (fields){.mode = WRITE, .out = bytes + FIELDS_AT, .ctx = ctx};
     all_fields(&f, &copy, &geo);
-    tz_plan_seal(bytes, size);
+    tz_cog_plan_seal(bytes, size);
     *out = (tz_memory){bytes, size};
     return TZ_OK;
 }
 
-static tz_result refuse(const tz_context *ctx, uint64_t at, uint64_t expected, uint64_t found,
-                        tz_result result, const char *what)
+static tz_result fail_plan(const tz_context *ctx, uint64_t at, uint64_t expected, uint64_t found,
+                           tz_result result, const char *what)
 {
     return tz_fail(ctx, result, TZ_CAUSE_META, tz_expecting(tz_at_offset(at), expected, found),
                    "%s", what);
@@ -437,26 +439,27 @@ static tz_result refuse(const tz_context *ctx, uint64_t at, uint64_t expected, u
 
 static tz_result check_frame(const uint8_t *data, size_t size, const tz_context *ctx)
 {
-    if (size < TZ_PLAN_LEAST || memcmp(data, magic, sizeof magic) != 0)
-        return refuse(ctx, 0, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT, "this is no plan of terrazzo");
+    if (size < TZ_COG_PLAN_MIN_BYTES || memcmp(data, magic, sizeof magic) != 0)
+        return fail_plan(ctx, 0, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT, "this is no plan of terrazzo");
     const uint32_t version = tz_load_le32(data + sizeof magic);
     if (version != VERSION || tz_load_le32(data + sizeof magic + 4) != 0)
-        return refuse(ctx, sizeof magic, VERSION, version, TZ_ERR_UNSUPPORTED,
-                      "a plan of another version; make it again with this one");
+        return fail_plan(ctx, sizeof magic, VERSION, version, TZ_ERR_UNSUPPORTED,
+                         "a plan of another version; make it again with this one");
     if (tz_load_le64(data + SIZE_AT) != size)
-        return refuse(ctx, SIZE_AT, tz_load_le64(data + SIZE_AT), size, TZ_ERR_FORMAT,
-                      "the plan is cut off, or longer than it was");
-    if (tz_plan_fingerprint(data, size) != checksum(data, size - CHECKSUM))
-        return refuse(ctx, size - CHECKSUM, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT,
-                      "the plan is damaged: its checksum is wrong");
+        return fail_plan(ctx, SIZE_AT, tz_load_le64(data + SIZE_AT), size, TZ_ERR_FORMAT,
+                         "the plan is cut off, or longer than it was");
+    if (tz_cog_plan_fingerprint(data, size) != plan_checksum(data, size - CHECKSUM))
+        return fail_plan(ctx, size - CHECKSUM, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT,
+                         "the plan is damaged: its checksum is wrong");
     return TZ_OK;
 }
 
-tz_result tz_plan_from_bytes(tz_plan_holder *out, const uint8_t *data, size_t size,
-                             const tz_context *ctx)
+tz_result tz_cog_plan_from_bytes(tz_cog_plan_parsed *out, const uint8_t *data, size_t size,
+                                 const tz_context *ctx)
 {
-    *out = (tz_plan_holder){.value = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT},
-                            .geo = {.coordinate_epoch = NAN}};
+    *out = (tz_cog_plan_parsed){
+        .value = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT},
+        .geo = {.coordinate_epoch = NAN}};
     TZ_TRY(check_frame(data, size, ctx));
     fields f = {.mode = READ,
                 .in = tz_cursor_of(data + FIELDS_AT, size - FIELDS_AT - CHECKSUM),
@@ -465,7 +468,7 @@ tz_result tz_plan_from_bytes(tz_plan_holder *out, const uint8_t *data, size_t si
                 .ctx = ctx};
     all_fields(&f, &out->value, &out->geo);
     if (tz_cursor_left(&f.in) > 0)
-        wrong(&f, "bytes are left over", tz_cursor_left(&f.in));
+        fail_field(&f, "bytes are left over", tz_cursor_left(&f.in));
     out->value.options.cog = true;
     return f.result;
 }

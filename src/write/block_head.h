@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The head of a blob: what is known of the tiles of a block, without their bytes. The format is in
  * doc/blocks.md. */
-#ifndef TZ_WRITE_BLOCK_BYTES_H
-#define TZ_WRITE_BLOCK_BYTES_H
+#ifndef TZ_WRITE_BLOCK_HEAD_H
+#define TZ_WRITE_BLOCK_HEAD_H
 
 #include "pixel/store.h"
-#include "write/plan_cog.h"
+#include "write/cog_plan.h"
 
 /* A head by its parts, which are read where they are. */
 typedef struct tz_block_head {
@@ -20,19 +20,20 @@ typedef struct tz_block_head {
 } tz_block_head;
 
 /* The head of a block of a plan, but for body and at. */
-tz_block_head tz_block_head_of(const tz_cog_plan *plan, uint32_t level, uint64_t block,
-                               const tz_block_tiles *tiles);
+tz_block_head tz_block_head_init(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                                 const tz_block_tiles *tiles);
 
 /* Of a head at hand. Places are counted row by row within the block. */
-uint32_t tz_block_tile_size(const tz_block_head *head, uint64_t tile);
-uint64_t tz_block_tile_hash(const tz_block_head *head, uint64_t tile);
-tz_stats tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands);
+uint32_t tz_block_head_tile_size(const tz_block_head *head, uint64_t tile);
+uint64_t tz_block_head_tile_hash(const tz_block_head *head, uint64_t tile);
+tz_stats tz_block_head_statistics(const tz_block_head *head, uint64_t tile_index, uint32_t band,
+                                  uint32_t bands);
 
 /* Write one, part by part, to memory of its size; sealed at the end. */
 void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t tile, uint32_t size,
                             uint64_t hash);
-void tz_block_head_set_tally(uint8_t *at, const tz_block_head *head, uint64_t place, uint32_t band,
-                             uint32_t bands, const tz_stats *tally);
+void tz_block_head_set_statistics(uint8_t *at, const tz_block_head *head, uint64_t tile_index,
+                                  uint32_t band, uint32_t bands, const tz_stats *tally);
 void tz_block_head_seal(uint8_t *at, const tz_block_head *head);
 
 /* The first TZ_BLOB_HEADER bytes say how long it is; when all of that is there, it is checked and

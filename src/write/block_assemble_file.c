@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "write/block_heads.h"
+#include "write/block_index.h"
 
 /* ---- reading heads ---- */
 
@@ -12,8 +12,8 @@ typedef struct blob_list {
     const tz_cog_plan *plan;
     const tz_blobs *blobs;
     tz_bytes *heads;
-    tz_heads sorted;
-    const tz_heads_item **given; /* by number of the blob */
+    tz_block_index sorted;
+    const tz_block_index_entry **given; /* by number of the blob */
     const tz_progress *progress;
     uint64_t copied;
     uint64_t total;
@@ -54,7 +54,7 @@ static tz_result read_heads(blob_list *l, const tz_context *ctx)
         return tz_fail_nomem(ctx, tz_mul_capped(count, sizeof *l->heads));
     for (size_t i = 0; i < count; i++)
         TZ_TRY(read_head(l, i, ctx));
-    TZ_TRY(tz_heads_make(&l->sorted, l->plan, l->heads, count, ctx));
+    TZ_TRY(tz_block_index_make(&l->sorted, l->plan, l->heads, count, ctx));
     for (size_t i = 0; i < count; i++) {
         l->given[l->sorted.list[i].given] = &l->sorted.list[i];
         l->total += l->sorted.list[i].head.body;
@@ -62,13 +62,13 @@ static tz_result read_heads(blob_list *l, const tz_context *ctx)
     return TZ_OK;
 }
 
-static void close_list(blob_list *l)
+static void close_blob_list(blob_list *l)
 {
     for (size_t i = 0; l->heads && i < l->blobs->count; i++)
         tz_free((void *)l->heads[i].data);
     tz_free(l->heads);
     tz_free(l->given);
-    tz_heads_deinit(&l->sorted);
+    tz_block_index_deinit(&l->sorted);
 }
 
 /* ---- tiles ---- */
@@ -93,7 +93,8 @@ static size_t find_blob(const blob_list *l, uint64_t offset)
     return low;
 }
 
-static tz_result read_tiles(tz_sink *sink, uint64_t offset, void *dst, size_t size, tz_error *err)
+static tz_result blob_spool_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
+                                 tz_error *err)
 {
     blob_list *l = ((blob_spool *)sink)->list;
     const tz_context ctx = {.err = err, .ifd = -1};
@@ -101,7 +102,7 @@ static tz_result read_tiles(tz_sink *sink, uint64_t offset, void *dst, size_t si
     TZ_TRY(tz_check_progress(&ctx, l->progress, l->copied, l->total));
     l->copied += size;
     for (size_t blob = find_blob(l, offset); size > 0; blob++) {
-        const tz_heads_item *item = l->given[blob];
+        const tz_block_index_entry *item = l->given[blob];
         const uint64_t left = item->base + item->head.body - offset;
         const size_t part = left < size ? (size_t)left : size;
         if (part > 0)
@@ -116,55 +117,55 @@ static tz_result read_tiles(tz_sink *sink, uint64_t offset, void *dst, size_t si
 /* ---- the file ---- */
 
 /* What is decided here and not by the plan. */
-static void take_options(tz_writer *shell, const tz_write_options *options)
+static void set_verify_option(tz_writer *writer, const tz_write_options *options)
 {
-    for (uint32_t i = 0; i < shell->pyramid.count; i++)
-        shell->pyramid.levels[i].image.options.verify = options->verify;
+    for (uint32_t i = 0; i < writer->pyramid.count; i++)
+        writer->pyramid.levels[i].image.options.verify = options->verify;
 }
 
-static tz_result write_file(tz_writer *shell, blob_list *list, const tz_write_options *options)
+static tz_result write_file(tz_writer *writer, blob_list *list, const tz_write_options *options)
 {
-    blob_spool spool = {.base = {.read = read_tiles}, .list = list};
-    TZ_TRY(tz_heads_apply(&list->sorted, list->plan, shell));
-    TZ_TRY(tz_sink_open_file(&shell->sink, shell->name, options->exclusive, options->no_sync,
-                             &shell->ctx));
-    shell->spool = &spool.base;
-    shell->all_spooled = true;
-    const tz_result result = tz_writer_finish(shell);
-    shell->spool = NULL;
+    blob_spool spool = {.base = {.read = blob_spool_read}, .list = list};
+    TZ_TRY(tz_block_index_apply(&list->sorted, list->plan, writer));
+    TZ_TRY(tz_sink_open_file(&writer->sink, writer->name, options->exclusive, options->no_sync,
+                             &writer->ctx));
+    writer->spool = &spool.base;
+    writer->all_spooled = true;
+    const tz_result result = tz_writer_finish(writer);
+    writer->spool = NULL;
     TZ_TRY(result);
-    TZ_TRY(tz_sink_sync(shell->sink, shell->report.file_size, &shell->ctx));
-    TZ_TRY(tz_writer_verify(shell));
-    TZ_TRY(tz_check_progress(&shell->ctx, list->progress, list->total, list->total));
-    return tz_sink_commit(shell->sink, &shell->ctx);
+    TZ_TRY(tz_sink_sync(writer->sink, writer->report.file_size, &writer->ctx));
+    TZ_TRY(tz_writer_verify(writer));
+    TZ_TRY(tz_check_progress(&writer->ctx, list->progress, list->total, list->total));
+    return tz_sink_commit(writer->sink, &writer->ctx);
 }
 
-static void tell(const tz_writer *shell, const tz_cog_plan *plan, const tz_write_options *options,
-                 tz_write_report *report)
+static void fill_caller_report(const tz_writer *writer, const tz_cog_plan *plan,
+                               const tz_write_options *options, tz_write_report *report)
 {
     if (options->statistics)
-        memcpy(options->statistics, shell->levels[0].image->options.statistics,
+        memcpy(options->statistics, writer->levels[0].image->options.statistics,
                plan->info.bands * sizeof *options->statistics);
     if (!report)
         return;
-    *report = shell->report;
+    *report = writer->report;
     report->levels = plan->pyramid.count;
     report->threads = 1;
     report->spool_bytes = 0; /* it was the caller's */
 }
 
-static tz_result assemble(blob_list *list, const char *path, const tz_write_options *options,
-                          tz_write_report *report, const tz_context *ctx)
+static tz_result assemble_blobs(blob_list *list, const char *path, const tz_write_options *options,
+                                tz_write_report *report, const tz_context *ctx)
 {
-    tz_writer *shell = NULL;
+    tz_writer *writer = NULL;
     TZ_TRY(read_heads(list, ctx));
-    TZ_TRY(tz_shell_open(&shell, list->plan, path, ctx->err));
-    take_options(shell, options);
-    const tz_result result = write_file(shell, list, options);
+    TZ_TRY(tz_block_writer_open(&writer, list->plan, path, ctx->err));
+    set_verify_option(writer, options);
+    const tz_result result = write_file(writer, list, options);
     if (result == TZ_OK)
-        tell(shell, list->plan, options, report);
-    tz_sink_close(shell->sink);
-    tz_shell_close(shell);
+        fill_caller_report(writer, list->plan, options, report);
+    tz_sink_close(writer->sink);
+    tz_block_writer_close(writer);
     return result;
 }
 
@@ -198,7 +199,7 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
         memcpy(&how, options, size);
     TZ_TRY(check_arguments(path, plan, blobs, &how, &ctx));
     blob_list list = {.plan = plan, .blobs = blobs, .progress = &how.progress};
-    const tz_result result = assemble(&list, path, &how, report, &ctx);
-    close_list(&list);
+    const tz_result result = assemble_blobs(&list, path, &how, report, &ctx);
+    close_blob_list(&list);
     return result;
 }

@@ -10,12 +10,12 @@
 #include "device/ops/encode.h"
 #include "write/writer.h"
 
-#define WHY(to, ...) tz_device_textf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
+#define SET_REASON(to, ...) tz_device_textf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
 
-static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
+static bool can_extract(const tz_device *device, const tz_image *image, uint32_t level)
 {
     for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
-        const tz_extract_batch batch = tz_device_cut_of(image, level, is_mask);
+        const tz_extract_batch batch = tz_gpu_extract_batch(image, level, is_mask);
         if (!tz_device_extracts(device, &batch))
             return false;
     }
@@ -24,7 +24,7 @@ static bool cuts(const tz_device *device, const tz_image *image, uint32_t level)
 
 /* What a batch of one tile takes at least: scratch, the tile, what is made of it, and where that
  * goes. */
-static uint64_t least_bytes(const tz_vendor_encode_plan *library, const tz_image *image)
+static uint64_t min_library_bytes(const tz_vendor_encode_plan *library, const tz_image *image)
 {
     const uint64_t tile = tz_tile_bytes(&image->format);
     return tz_add_capped(tz_add_capped(tz_vendor_encode_scratch(library, 1), library->view),
@@ -33,16 +33,16 @@ static uint64_t least_bytes(const tz_vendor_encode_plan *library, const tz_image
 
 /* The library that the caller allows, if there is one. Not where it wants more for a single tile
  * than the write may hold at all: smaller batches would not help. */
-static bool find_library(const tz_device *device, tz_pyramid_level *level, char *missing,
+static bool find_library(const tz_device *device, tz_output_level *level, char *missing,
                          size_t missing_size)
 {
     const tz_image *image = &level->image;
-    const uint64_t cap = tz_device_cap(&image->options);
+    const uint64_t cap = tz_gpu_budget_limit(&image->options);
     if (!image->options.library_encoders ||
         !tz_vendor_encode_find(device, &image->format, &image->choice, &level->library, missing,
                                missing_size))
         return false;
-    const uint64_t least = least_bytes(&level->library, image);
+    const uint64_t least = min_library_bytes(&level->library, image);
     if (least <= cap)
         return true;
     tz_device_textf(missing, missing_size,
@@ -55,13 +55,13 @@ static bool find_library(const tz_device *device, tz_pyramid_level *level, char 
 
 /* A library, where the caller wants one and there is one; else the device's own kernels. False: it
  * has neither. */
-static bool can_encode(const tz_device *device, tz_pyramid_level *level, const char *of,
+static bool can_encode(const tz_device *device, tz_output_level *level, const char *of,
                        tz_device_use *use)
 {
     const tz_image *image = &level->image;
     char missing[sizeof use->library_reason] = "";
     if (image->options.library_encoders &&
-        tz_pictures_choose(device, level, missing, sizeof missing))
+        tz_gpu_codestreams_choose(device, level, missing, sizeof missing))
         return true;
     if (!missing[0] && find_library(device, level, missing, sizeof missing))
         return true;
@@ -71,46 +71,46 @@ static bool can_encode(const tz_device *device, tz_pyramid_level *level, const c
     }
     const char *because = missing[0] ? ": " : "";
     if (image->encoder->resolve_options && image->choice.level != 0)
-        WHY(use->reason, "the device does not encode %s at level %d%s%s%s", image->encoder->name,
-            (int)image->choice.level, of, because, missing);
+        SET_REASON(use->reason, "the device does not encode %s at level %d%s%s%s",
+                   image->encoder->name, (int)image->choice.level, of, because, missing);
     else
-        WHY(use->reason, "the device does not encode %s%s%s%s", image->encoder->name, of, because,
-            missing);
+        SET_REASON(use->reason, "the device does not encode %s%s%s%s", image->encoder->name, of,
+                   because, missing);
     return false;
 }
 
 /* One level: false, and why not. */
-static bool can_make(const tz_device *device, tz_pyramid_level *level, uint32_t number,
-                     tz_device_use *use)
+static bool can_make_level(const tz_device *device, tz_output_level *level, uint32_t number,
+                           tz_device_use *use)
 {
     const tz_image *image = &level->image;
     const char *of = number == 0 ? "" : " of overviews";
     char *reason = use->reason;
     if (!can_encode(device, level, of, use))
         return false;
-    if (!cuts(device, image, number)) {
-        WHY(reason, "the device does not make tiles of %s with these options%s",
-            tz_dtype_name(image->spec.dtype), of);
+    if (!can_extract(device, image, number)) {
+        SET_REASON(reason, "the device does not make tiles of %s with these options%s",
+                   tz_dtype_name(image->spec.dtype), of);
         return false;
     }
-    if (number > 0 && !tz_device_makes_overviews(device, &level->reduction)) {
-        WHY(reason, "the device does not make overviews of %s by %s",
-            tz_dtype_name(image->spec.dtype), tz_resampling_name(level->reduction.method));
+    if (number > 0 && !tz_device_makes_overviews(device, &level->overview)) {
+        SET_REASON(reason, "the device does not make overviews of %s by %s",
+                   tz_dtype_name(image->spec.dtype), tz_resampling_name(level->overview.method));
         return false;
     }
     return true;
 }
 
 /* A device that "auto" chose is used where it pays. */
-static bool pays(const tz_writer *w, const tz_device *device, char *reason)
+static bool is_worthwhile(const tz_writer *w, const tz_device *device, char *reason)
 {
     const tz_image *image = tz_writer_image(w);
     const uint64_t pixels = tz_mul_capped(tz_mul_capped(image->spec.width, image->spec.height),
                                           image->spec.bands * tz_dtype_size(image->spec.dtype));
     const bool copy = (image->encoder->flags & TZ_ENCODER_COPY) != 0;
-    const uint64_t cap = tz_device_cap(&image->options);
+    const uint64_t cap = tz_gpu_budget_limit(&image->options);
     const uint64_t pinned = pixels < cap ? pixels : cap;
-    const tz_pyramid_level *level = &w->pyramid.levels[0];
+    const tz_output_level *level = &w->pyramid.levels[0];
     const tz_device_job job = {
         .bytes_pixels = pixels,
         .bytes_compressed = copy ? pixels : pixels / 2, /* or so */
@@ -125,10 +125,10 @@ static bool pays(const tz_writer *w, const tz_device *device, char *reason)
                                                         sizeof((tz_device_use *)0)->reason);
 }
 
-static bool can_write(tz_writer *w, const tz_device *device)
+static bool can_make_all_levels(tz_writer *w, const tz_device *device)
 {
     for (uint32_t i = 0; i < w->pyramid.count; i++)
-        if (!can_make(device, &w->pyramid.levels[i], i, &w->report.device))
+        if (!can_make_level(device, &w->pyramid.levels[i], i, &w->report.device))
             return false;
     return true;
 }
@@ -147,19 +147,19 @@ static tz_result warn_of_levels(tz_writer *w)
     return TZ_OK;
 }
 
-tz_result tz_device_choose(tz_writer *w)
+tz_result tz_gpu_writer_choose(tz_writer *w)
 {
     const tz_write_options *options = &tz_writer_image(w)->options;
     char *reason = w->report.device.reason;
     if (!options->device)
         return TZ_OK;
-    const bool able = can_write(w, options->device);
+    const bool able = can_make_all_levels(w, options->device);
     if (!able && options->strict_device)
         return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(), "%s",
                        reason);
-    if (!able || !pays(w, options->device, reason))
+    if (!able || !is_worthwhile(w, options->device, reason))
         return TZ_OK;
     w->device = options->device;
-    tz_pictures_settle(w);
+    tz_gpu_codestreams_unshare_tables(w);
     return warn_of_levels(w);
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The levels of a file: the image, and overviews of it, each half the size of the one before. */
-#ifndef TZ_WRITE_PYRAMID_H
-#define TZ_WRITE_PYRAMID_H
+#ifndef TZ_WRITE_OUTPUT_PYRAMID_H
+#define TZ_WRITE_OUTPUT_PYRAMID_H
 
 #include "device/device_codestreams.h"
 #include "device/ops/vendor_encode.h"
 #include "pixel/overview_pixels.h"
 #include "tiff/image/image.h"
 
-enum { TZ_MOST_LEVELS = 32 };
+enum { TZ_MAX_OUTPUT_LEVELS = 32 };
 
-typedef struct tz_pyramid_level {
+typedef struct tz_output_level {
     tz_image image;
-    tz_overview_params reduction;  /* from the level before; not of the first one */
-    tz_vendor_encode_plan library; /* that encodes it on a device: see tz_device_choose */
+    tz_overview_params overview;   /* from the level before; not of the first one */
+    tz_vendor_encode_plan library; /* that encodes it on a device: see tz_gpu_writer_choose */
     tz_codestream_codec pictures;  /* the same of whole pictures; without a name: none does */
-} tz_pyramid_level;
+} tz_output_level;
 
-typedef struct tz_pyramid {
-    tz_pyramid_level levels[TZ_MOST_LEVELS];
+typedef struct tz_output_pyramid {
+    tz_output_level levels[TZ_MAX_OUTPUT_LEVELS];
     uint32_t count; /* 1 without overviews */
-} tz_pyramid;
+} tz_output_pyramid;
 
 /* Whether bands follow each other: of a row of tiles or, in a COG, of a level. */
 static inline bool tz_is_by_band(const tz_image *image)
@@ -40,10 +40,10 @@ static inline uint64_t tz_all_tiles(const tz_image *image)
     return (uint64_t)image->tiles_across * image->tiles_down * tz_tile_kinds(image);
 }
 
-/* Checks all that tz_image_init does, of every level. Released by tz_pyramid_deinit, also after a
- * failure. */
-tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
-                          const tz_write_options *options, const tz_context *ctx);
-void tz_pyramid_deinit(tz_pyramid *pyramid); /* zeroed state is fine */
+/* Checks all that tz_image_init does, of every level. Released by tz_output_pyramid_deinit, also
+ * after a failure. */
+tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *spec,
+                                 const tz_write_options *options, const tz_context *ctx);
+void tz_output_pyramid_deinit(tz_output_pyramid *pyramid); /* zeroed state is fine */
 
 #endif

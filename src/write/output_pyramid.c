@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Overviews differ from the image in their size and perhaps their codec, and say nothing of the
  * ground: readers know that from the image. */
-#include "write/pyramid.h"
+#include "write/output_pyramid.h"
 
 #include "base/mem.h"
 #include "tiff/compression.h"
@@ -14,13 +14,13 @@ static bool fits_tile(const tz_image *image)
 }
 
 /* Whether there is to be another level below the last one. */
-static bool goes_on(const tz_pyramid *pyramid)
+static bool needs_another_level(const tz_output_pyramid *pyramid)
 {
     const tz_image *first = &pyramid->levels[0].image;
     const tz_image *last = &pyramid->levels[pyramid->count - 1].image;
     const int32_t wanted = first->options.overview_count;
     const bool is_point = last->spec.width == 1 && last->spec.height == 1;
-    if (!first->options.cog || wanted < 0 || is_point || pyramid->count == TZ_MOST_LEVELS)
+    if (!first->options.cog || wanted < 0 || is_point || pyramid->count == TZ_MAX_OUTPUT_LEVELS)
         return false;
     return wanted == 0 ? !fits_tile(last) : pyramid->count <= (uint32_t)wanted;
 }
@@ -28,7 +28,7 @@ static bool goes_on(const tz_pyramid *pyramid)
 /* ---- what an overview is ---- */
 
 /* Options of the image that go with its codec make no sense with another one. */
-static void take_other_codec(tz_write_options *options)
+static void use_other_codec(tz_write_options *options)
 {
     options->compression = options->overview_compression;
     options->predictor = 0;
@@ -42,11 +42,11 @@ static void take_other_codec(tz_write_options *options)
     options->jpeg_subsampling[0] = options->jpeg_subsampling[1] = 0;
 }
 
-static void take_codec(tz_write_options *options)
+static void set_overview_codec(tz_write_options *options)
 {
     if (options->overview_compression != TZ_COMPRESSION_DEFAULT &&
         options->overview_compression != options->compression)
-        take_other_codec(options);
+        use_other_codec(options);
     if (options->overview_predictor != 0)
         options->predictor = options->overview_predictor;
     if (options->overview_lossless != TZ_AUTO) {
@@ -62,7 +62,7 @@ static void take_codec(tz_write_options *options)
 }
 
 /* RGB whose overviews alone are JPEG, as GDAL has it: they are a third of the size. */
-static bool turns_to_ycbcr(const tz_image *before, const tz_write_options *options)
+static bool becomes_ycbcr(const tz_image *before, const tz_write_options *options)
 {
     return options->compression == TZ_COMPRESSION_JPEG &&
            before->options.compression != TZ_COMPRESSION_JPEG &&
@@ -83,17 +83,17 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
     spec.tag_count = 0;
     options.statistics = NULL;
     options.statistics_items = false;
-    take_codec(&options);
+    set_overview_codec(&options);
     if (options.compression != TZ_COMPRESSION_JPEG && spec.photometric == TZ_PHOTOMETRIC_YCBCR)
         spec.photometric = TZ_PHOTOMETRIC_RGB;
-    else if (turns_to_ycbcr(before, &options))
+    else if (becomes_ycbcr(before, &options))
         spec.photometric = TZ_PHOTOMETRIC_YCBCR;
     return tz_image_init(out, &spec, &options, ctx);
 }
 
 /* ---- how it is made ---- */
 
-static tz_resampling method_of(const tz_image *image)
+static tz_resampling overview_method(const tz_image *image)
 {
     const tz_resampling wanted = image->options.overview_resampling;
     if (wanted != TZ_RESAMPLE_NONE)
@@ -102,7 +102,7 @@ static tz_resampling method_of(const tz_image *image)
 }
 
 /* The last band that is alpha, counted from 1; 0: none. */
-static uint32_t alpha_of(const tz_image_spec *spec)
+static uint32_t find_alpha_band(const tz_image_spec *spec)
 {
     enum { PREMULTIPLIED = 1, STRAIGHT = 2 };
     for (uint32_t i = spec->extra_sample_count; i > 0; i--) {
@@ -113,25 +113,25 @@ static uint32_t alpha_of(const tz_image_spec *spec)
     return 0;
 }
 
-static tz_overview_params reduction_of(const tz_image *from, const tz_image *to)
+static tz_overview_params describe_overview(const tz_image *from, const tz_image *to)
 {
     const tz_image_spec *spec = &to->spec;
-    return (tz_overview_params){.method = method_of(to),
+    return (tz_overview_params){.method = overview_method(to),
                                 .dtype = spec->dtype,
                                 .bits = spec->bits_per_sample,
                                 .bands = spec->bands,
                                 .nodata = spec->nodata,
                                 .mask = spec->mask,
-                                .alpha = alpha_of(spec),
+                                .alpha = find_alpha_band(spec),
                                 .from_width = from->spec.width,
                                 .from_height = from->spec.height,
                                 .to_width = spec->width,
                                 .to_height = spec->height};
 }
 
-static tz_result check_method(const tz_image *image, const tz_context *ctx)
+static tz_result check_overview_method(const tz_image *image, const tz_context *ctx)
 {
-    const tz_resampling method = method_of(image);
+    const tz_resampling method = overview_method(image);
     const char *wrong =
         tz_resampling_unsupported(method, image->spec.dtype, image->spec.color_map != NULL);
     return wrong ? TZ_FAIL_ARG(ctx, "overviews cannot be made by %s: %s",
@@ -142,7 +142,7 @@ static tz_result check_method(const tz_image *image, const tz_context *ctx)
 /* ---- what others make of it ---- */
 
 /* Each codec once, whatever the number of levels. */
-static tz_result warn_of_codecs(const tz_pyramid *pyramid, const tz_context *ctx)
+static tz_result warn_of_codecs(const tz_output_pyramid *pyramid, const tz_context *ctx)
 {
     uint16_t last = 0;
     for (uint32_t i = 0; i < pyramid->count; i++) {
@@ -168,7 +168,7 @@ static bool changes_nodata(const tz_image *image)
            image->format.compression != TZ_COMPRESSION_LERC;
 }
 
-static tz_result warn_of_nodata(const tz_pyramid *pyramid, const tz_context *ctx)
+static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_context *ctx)
 {
     for (uint32_t i = 0; i < pyramid->count; i++) {
         const tz_image *image = &pyramid->levels[i].image;
@@ -180,23 +180,23 @@ static tz_result warn_of_nodata(const tz_pyramid *pyramid, const tz_context *ctx
     return TZ_OK;
 }
 
-tz_result tz_pyramid_make(tz_pyramid *out, const tz_image_spec *spec,
-                          const tz_write_options *options, const tz_context *ctx)
+tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *spec,
+                                 const tz_write_options *options, const tz_context *ctx)
 {
     out->count = 1;
     TZ_TRY(tz_image_init(&out->levels[0].image, spec, options, ctx));
-    while (goes_on(out)) {
+    while (needs_another_level(out)) {
         const tz_image *before = &out->levels[out->count - 1].image;
-        tz_pyramid_level *level = &out->levels[out->count++];
+        tz_output_level *level = &out->levels[out->count++];
         TZ_TRY(make_overview(&level->image, before, ctx));
-        TZ_TRY(check_method(&level->image, ctx));
-        level->reduction = reduction_of(before, &level->image);
+        TZ_TRY(check_overview_method(&level->image, ctx));
+        level->overview = describe_overview(before, &level->image);
     }
     TZ_TRY(warn_of_codecs(out, ctx));
     return warn_of_nodata(out, ctx);
 }
 
-void tz_pyramid_deinit(tz_pyramid *pyramid)
+void tz_output_pyramid_deinit(tz_output_pyramid *pyramid)
 {
     for (uint32_t i = 0; i < pyramid->count; i++)
         tz_image_deinit(&pyramid->levels[i].image);

@@ -1,71 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Plans for many processes: made, saved, loaded, and asked where their blocks are. A plan that is
  * made goes the way of one that is loaded, so that both are the same. */
-#include "write/plan_cog.h"
+#include "write/cog_plan.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "write/plan_bytes.h"
+#include "write/cog_plan_bytes.h"
 
-enum { DEFAULT_TILES = 8, MOST_TILES = 65536 };
+enum { DEFAULT_BLOCK_TILES = 8, MAX_BLOCK_TILES = 65536 };
 
 /* ---- blocks ---- */
 
-static tz_result no_such(const tz_context *ctx, const char *what, uint64_t count, uint64_t found)
+static tz_result fail_out_of_range(const tz_context *ctx, const char *what, uint64_t count,
+                                   uint64_t found)
 {
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), count, found),
                    "there is no such %s; they are counted from 0, and there are fewer than that",
                    what);
 }
 
-tz_result tz_plan_check_level(const tz_cog_plan *plan, uint32_t level, const tz_context *ctx)
+tz_result tz_cog_plan_check_level(const tz_cog_plan *plan, uint32_t level, const tz_context *ctx)
 {
     if (!plan)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the plan is NULL");
     if (level >= plan->info.level_count)
-        return no_such(ctx, "level", plan->info.level_count, level);
+        return fail_out_of_range(ctx, "level", plan->info.level_count, level);
     return TZ_OK;
 }
 
-static uint32_t part_of(uint64_t first, uint32_t size, uint32_t end)
+static uint32_t clipped_tiles(uint64_t first, uint32_t size, uint32_t end)
 {
     return end - first < size ? (uint32_t)(end - first) : size;
 }
 
-tz_result tz_plan_find_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
-                             tz_block_tiles *out, const tz_context *ctx)
+tz_result tz_cog_plan_find_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                                 tz_block_tiles *out, const tz_context *ctx)
 {
     *out = (tz_block_tiles){.column = 0};
-    TZ_TRY(tz_plan_check_level(plan, level, ctx));
+    TZ_TRY(tz_cog_plan_check_level(plan, level, ctx));
     const tz_cog_level *l = &plan->levels[level];
     const uint32_t size = plan->info.block_tiles;
     if (block >= l->block_count)
-        return no_such(ctx, "block in this level", l->block_count, block);
+        return fail_out_of_range(ctx, "block in this level", l->block_count, block);
     out->column = (uint32_t)(block % l->blocks_across * size);
     out->row = (uint32_t)(block / l->blocks_across * size);
-    out->columns = part_of(out->column, size, l->tiles_across);
-    out->rows = part_of(out->row, size, l->tiles_down);
+    out->columns = clipped_tiles(out->column, size, l->tiles_across);
+    out->rows = clipped_tiles(out->row, size, l->tiles_down);
     return TZ_OK;
 }
 
-static uint32_t pixels_of(uint64_t first, uint32_t tiles, uint32_t tile_size, uint32_t end)
+static uint32_t clipped_pixels(uint64_t first, uint32_t tiles, uint32_t tile_size, uint32_t end)
 {
     const uint64_t size = (uint64_t)tiles * tile_size;
     const uint64_t left = end - first;
     return (uint32_t)(left < size ? left : size);
 }
 
-tz_window tz_block_window(const tz_cog_plan *plan, uint32_t level, const tz_block_tiles *tiles)
+tz_window tz_cog_plan_block_window(const tz_cog_plan *plan, uint32_t level,
+                                   const tz_block_tiles *tiles)
 {
     const tz_cog_level *l = &plan->levels[level];
     const uint64_t column = (uint64_t)tiles->column * l->tile_width;
     const uint64_t row = (uint64_t)tiles->row * l->tile_height;
     return (tz_window){.column = (int64_t)column,
                        .row = (int64_t)row,
-                       .width = pixels_of(column, tiles->columns, l->tile_width, l->width),
-                       .height = pixels_of(row, tiles->rows, l->tile_height, l->height)};
+                       .width = clipped_pixels(column, tiles->columns, l->tile_width, l->width),
+                       .height = clipped_pixels(row, tiles->rows, l->tile_height, l->height)};
 }
 
 tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level, uint64_t block,
@@ -74,8 +76,8 @@ tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level, uint64_t blo
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_tiles tiles;
     tz_cog_block found = {.tiles = 0};
-    TZ_TRY(tz_plan_find_block(plan, level, block, &tiles, &ctx));
-    found.window = tz_block_window(plan, level, &tiles);
+    TZ_TRY(tz_cog_plan_find_block(plan, level, block, &tiles, &ctx));
+    found.window = tz_cog_plan_block_window(plan, level, &tiles);
     found.tiles =
         (uint64_t)tiles.columns * tiles.rows * tz_tile_kinds(&plan->pyramid.levels[level].image);
     if (level > 0)
@@ -108,18 +110,18 @@ static void count_blocks(tz_cog_plan *plan, uint32_t level)
     plan->info.block_count += l->block_count;
 }
 
-static void fill_info(tz_cog_plan *plan, const tz_plan_value *value)
+static void fill_info(tz_cog_plan *plan, const tz_cog_plan_params *params)
 {
     const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;
     plan->info = (tz_cog_info){
-        .fingerprint = tz_plan_fingerprint(plan->bytes.data, plan->bytes.size),
+        .fingerprint = tz_cog_plan_fingerprint(plan->bytes.data, plan->bytes.size),
         .levels = plan->levels,
         .level_count = plan->pyramid.count,
-        .block_tiles = value->block_tiles,
+        .block_tiles = params->block_tiles,
         .bands = spec->bands,
         .dtype = spec->dtype,
         .mask = spec->mask,
-        .statistics = value->tallied,
+        .statistics = params->wants_statistics,
         .nodata = spec->nodata,
     };
     for (uint32_t level = 0; level < plan->pyramid.count; level++)
@@ -128,39 +130,40 @@ static void fill_info(tz_cog_plan *plan, const tz_plan_value *value)
 
 static tz_result check_block_tiles(uint32_t tiles, const tz_context *ctx)
 {
-    if (tiles >= 1 && tiles <= MOST_TILES)
+    if (tiles >= 1 && tiles <= MAX_BLOCK_TILES)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), MOST_TILES, tiles),
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                   tz_expecting(tz_no_location(), MAX_BLOCK_TILES, tiles),
                    "a block has 1 to 65,536 tiles across and down");
 }
 
 /* Everything but the bytes themselves. */
-static tz_result unfold(tz_cog_plan *plan, tz_plan_holder *holder, const tz_limits *limits,
-                        const tz_context *ctx)
+static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const tz_limits *limits,
+                            const tz_context *ctx)
 {
-    tz_plan_value *value = &holder->value;
-    TZ_TRY(tz_plan_from_bytes(holder, plan->bytes.data, plan->bytes.size, ctx));
-    TZ_TRY(check_block_tiles(value->block_tiles, ctx));
+    tz_cog_plan_params *params = &parsed->value;
+    TZ_TRY(tz_cog_plan_from_bytes(parsed, plan->bytes.data, plan->bytes.size, ctx));
+    TZ_TRY(check_block_tiles(params->block_tiles, ctx));
     if (limits)
-        value->options.limits = *limits;
-    TZ_TRY(tz_pyramid_make(&plan->pyramid, &value->spec, &value->options, ctx));
-    fill_info(plan, value);
+        params->options.limits = *limits;
+    TZ_TRY(tz_output_pyramid_make(&plan->pyramid, &params->spec, &params->options, ctx));
+    fill_info(plan, params);
     return TZ_OK;
 }
 
 /* Takes bytes, also when it fails. */
-static tz_result from_bytes(tz_cog_plan **out, tz_memory *bytes, const tz_limits *limits,
-                            const tz_context *ctx)
+static tz_result plan_from_bytes(tz_cog_plan **out, tz_memory *bytes, const tz_limits *limits,
+                                 const tz_context *ctx)
 {
-    tz_plan_holder holder = {.arena = {0}};
+    tz_cog_plan_parsed parsed = {.arena = {0}};
     tz_cog_plan *plan = tz_alloc_zeroed(1, sizeof *plan);
     if (!plan) {
         tz_memory_free(bytes);
         return tz_fail_nomem(ctx, sizeof *plan);
     }
     plan->bytes = *bytes;
-    const tz_result result = unfold(plan, &holder, limits, ctx);
-    tz_arena_deinit(&holder.arena);
+    const tz_result result = parse_plan(plan, &parsed, limits, ctx);
+    tz_arena_deinit(&parsed.arena);
     if (result == TZ_OK)
         *out = plan;
     else
@@ -183,7 +186,7 @@ tz_result tz_cog_plan_load(tz_cog_plan **out, const void *data, size_t size,
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_memory bytes;
     TZ_TRY(copy_bytes(&bytes, data, data ? size : 0, &ctx));
-    return from_bytes(out, &bytes, limits, &ctx);
+    return plan_from_bytes(out, &bytes, limits, &ctx);
 }
 
 tz_result tz_cog_plan_save(const tz_cog_plan *plan, tz_memory *into, tz_error *err)
@@ -198,7 +201,7 @@ void tz_cog_plan_free(tz_cog_plan *plan)
 {
     if (!plan)
         return;
-    tz_pyramid_deinit(&plan->pyramid);
+    tz_output_pyramid_deinit(&plan->pyramid);
     tz_memory_free(&plan->bytes);
     tz_free(plan);
 }
@@ -206,61 +209,62 @@ void tz_cog_plan_free(tz_cog_plan *plan)
 /* ---- made ---- */
 
 /* What was given, whole, where a program knows an older and shorter form of it. */
-static tz_plan_value value_of(const tz_image_spec *spec, const tz_write_options *options,
-                              uint32_t block_tiles)
+static tz_cog_plan_params params_of(const tz_image_spec *spec, const tz_write_options *options,
+                                    uint32_t block_tiles)
 {
-    tz_plan_value value = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
-    memcpy(&value.spec, spec, spec->struct_size);
+    tz_cog_plan_params params = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
+    memcpy(&params.spec, spec, spec->struct_size);
     if (options)
-        memcpy(&value.options, options, options->struct_size);
-    value.options.cog = true;
-    value.block_tiles = block_tiles ? block_tiles : DEFAULT_TILES;
-    value.tallied = value.options.statistics || value.options.statistics_items;
-    return value;
+        memcpy(&params.options, options, options->struct_size);
+    params.options.cog = true;
+    params.block_tiles = block_tiles ? block_tiles : DEFAULT_BLOCK_TILES;
+    params.wants_statistics = params.options.statistics || params.options.statistics_items;
+    return params;
 }
 
 /* The keys are those that were made here: another process may know less of codes. */
-static tz_result make_bytes(tz_memory *out, tz_plan_value *value, const tz_pyramid *pyramid,
-                            const tz_context *ctx)
+static tz_result serialize_plan(tz_memory *out, tz_cog_plan_params *params,
+                                const tz_output_pyramid *pyramid, const tz_context *ctx)
 {
-    value->spec.geo = pyramid->levels[0].image.spec.geo;
-    return tz_plan_to_bytes(out, value, ctx);
+    params->spec.geo = pyramid->levels[0].image.spec.geo;
+    return tz_cog_plan_to_bytes(out, params, ctx);
 }
 
 /* Whether there can be such a file; then what was given can be trusted to be whole. */
-static tz_result check_given(tz_pyramid *pyramid, const tz_image_spec *spec,
-                             const tz_write_options *options, const tz_context *ctx)
+static tz_result check_spec(tz_output_pyramid *pyramid, const tz_image_spec *spec,
+                            const tz_write_options *options, const tz_context *ctx)
 {
     tz_write_options with_cog = TZ_WRITE_OPTIONS_INIT;
     const size_t size = options ? options->struct_size : sizeof with_cog;
     if (size > sizeof with_cog || size < sizeof size)
-        return tz_pyramid_make(pyramid, spec, options, ctx); /* which refuses it */
+        return tz_output_pyramid_make(pyramid, spec, options, ctx); /* which refuses it */
     if (options)
         memcpy(&with_cog, options, size);
     with_cog.struct_size = sizeof with_cog;
     with_cog.cog = true;
-    return tz_pyramid_make(pyramid, spec, &with_cog, ctx);
+    return tz_output_pyramid_make(pyramid, spec, &with_cog, ctx);
 }
 
-static tz_result make(tz_cog_plan **out, tz_pyramid *pyramid, const tz_image_spec *spec,
-                      const tz_write_options *options, uint32_t block_tiles, const tz_context *ctx)
+static tz_result make_cog_plan(tz_cog_plan **out, tz_output_pyramid *pyramid,
+                               const tz_image_spec *spec, const tz_write_options *options,
+                               uint32_t block_tiles, const tz_context *ctx)
 {
     tz_memory bytes;
-    TZ_TRY(check_given(pyramid, spec, options, ctx));
-    tz_plan_value value = value_of(spec, options, block_tiles);
-    TZ_TRY(make_bytes(&bytes, &value, pyramid, ctx));
-    return from_bytes(out, &bytes, &value.options.limits, ctx);
+    TZ_TRY(check_spec(pyramid, spec, options, ctx));
+    tz_cog_plan_params params = params_of(spec, options, block_tiles);
+    TZ_TRY(serialize_plan(&bytes, &params, pyramid, ctx));
+    return plan_from_bytes(out, &bytes, &params.options.limits, ctx);
 }
 
 tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
                            const tz_write_options *options, uint32_t block_tiles, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    tz_pyramid *pyramid = tz_alloc_zeroed(1, sizeof *pyramid);
+    tz_output_pyramid *pyramid = tz_alloc_zeroed(1, sizeof *pyramid);
     if (!pyramid)
         return tz_fail_nomem(&ctx, sizeof *pyramid);
-    const tz_result result = make(out, pyramid, spec, options, block_tiles, &ctx);
-    tz_pyramid_deinit(pyramid);
+    const tz_result result = make_cog_plan(out, pyramid, spec, options, block_tiles, &ctx);
+    tz_output_pyramid_deinit(pyramid);
     tz_free(pyramid);
     return result;
 }

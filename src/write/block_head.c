@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "write/block_bytes.h"
+#include "write/block_head.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "codec/unaligned.h"
 #include "codec/unaligned_store.h"
 #include "write/cog_layout.h"
-#include "write/plan_bytes.h"
+#include "write/cog_plan_bytes.h"
 
 static const uint8_t magic[8] = {'T', 'Z', 'B', 'L', 'O', 'C', 'K', '\n'};
 
@@ -35,13 +35,13 @@ static uint64_t head_size(uint64_t tiles, uint64_t tallies)
                          tz_mul_capped(tallies, TALLY_BYTES));
 }
 
-tz_block_head tz_block_head_of(const tz_cog_plan *plan, uint32_t level, uint64_t block,
-                               const tz_block_tiles *tiles)
+tz_block_head tz_block_head_init(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                                 const tz_block_tiles *tiles)
 {
-    const uint64_t places = (uint64_t)tiles->columns * tiles->rows;
+    const uint64_t positions = (uint64_t)tiles->columns * tiles->rows;
     tz_block_head head = {.fingerprint = plan->info.fingerprint, .level = level, .block = block};
-    head.tiles = places * tz_tile_kinds(&plan->pyramid.levels[level].image);
-    head.tallies = level == 0 && plan->info.statistics ? places * plan->info.bands : 0;
+    head.tiles = positions * tz_tile_kinds(&plan->pyramid.levels[level].image);
+    head.tallies = level == 0 && plan->info.statistics ? positions * plan->info.bands : 0;
     head.size = head_size(head.tiles, head.tallies);
     return head;
 }
@@ -53,17 +53,18 @@ static size_t hash_at(const tz_block_head *head, uint64_t tile)
     return (size_t)(TZ_BLOB_HEADER + head->tiles * SIZE_BYTES + tile * HASH_BYTES);
 }
 
-static size_t tally_at(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands)
+static size_t statistics_at(const tz_block_head *head, uint64_t tile_index, uint32_t band,
+                            uint32_t bands)
 {
-    return hash_at(head, head->tiles) + (size_t)(place * bands + band) * TALLY_BYTES;
+    return hash_at(head, head->tiles) + (size_t)(tile_index * bands + band) * TALLY_BYTES;
 }
 
-uint32_t tz_block_tile_size(const tz_block_head *head, uint64_t tile)
+uint32_t tz_block_head_tile_size(const tz_block_head *head, uint64_t tile)
 {
     return tz_load_le32(head->at + TZ_BLOB_HEADER + tile * SIZE_BYTES);
 }
 
-uint64_t tz_block_tile_hash(const tz_block_head *head, uint64_t tile)
+uint64_t tz_block_head_tile_hash(const tz_block_head *head, uint64_t tile)
 {
     return tz_load_le64(head->at + hash_at(head, tile));
 }
@@ -83,9 +84,10 @@ static void put_double(uint8_t *at, double value)
     tz_store_le64(at, bits);
 }
 
-tz_stats tz_block_tally(const tz_block_head *head, uint64_t place, uint32_t band, uint32_t bands)
+tz_stats tz_block_head_statistics(const tz_block_head *head, uint64_t tile_index, uint32_t band,
+                                  uint32_t bands)
 {
-    const uint8_t *at = head->at + tally_at(head, place, band, bands);
+    const uint8_t *at = head->at + statistics_at(head, tile_index, band, bands);
     return (tz_stats){.valid = tz_load_le64(at),
                       .minimum = load_double(at + 8),
                       .maximum = load_double(at + 16),
@@ -101,10 +103,10 @@ void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t til
     tz_store_le64(at + hash_at(head, tile), hash);
 }
 
-void tz_block_head_set_tally(uint8_t *at, const tz_block_head *head, uint64_t place, uint32_t band,
-                             uint32_t bands, const tz_stats *tally)
+void tz_block_head_set_statistics(uint8_t *at, const tz_block_head *head, uint64_t tile_index,
+                                  uint32_t band, uint32_t bands, const tz_stats *tally)
 {
-    uint8_t *to = at + tally_at(head, place, band, bands);
+    uint8_t *to = at + statistics_at(head, tile_index, band, bands);
     tz_store_le64(to, tally->valid);
     put_double(to + 8, tally->minimum);
     put_double(to + 16, tally->maximum);
@@ -115,10 +117,10 @@ void tz_block_head_set_tally(uint8_t *at, const tz_block_head *head, uint64_t pl
 
 /* ---- the whole ---- */
 
-static uint64_t checksum(const uint8_t *at, uint64_t size)
+static uint64_t head_checksum(const uint8_t *at, uint64_t size)
 {
-    const uint64_t front = tz_plan_checksum(TZ_PLAN_CHECKSUM, at, CHECKSUM_AT);
-    return tz_plan_checksum(front, at + TZ_BLOB_HEADER, (size_t)(size - TZ_BLOB_HEADER));
+    const uint64_t front = tz_fnv1a(TZ_FNV1A_INIT, at, CHECKSUM_AT);
+    return tz_fnv1a(front, at + TZ_BLOB_HEADER, (size_t)(size - TZ_BLOB_HEADER));
 }
 
 void tz_block_head_seal(uint8_t *at, const tz_block_head *head)
@@ -131,11 +133,11 @@ void tz_block_head_seal(uint8_t *at, const tz_block_head *head)
     tz_store_le64(at + TILES_AT, head->tiles);
     tz_store_le64(at + TALLIES_AT, head->tallies);
     tz_store_le64(at + BODY_AT, head->body);
-    tz_store_le64(at + CHECKSUM_AT, checksum(at, head->size));
+    tz_store_le64(at + CHECKSUM_AT, head_checksum(at, head->size));
 }
 
-static tz_result refuse(const tz_context *ctx, tz_result result, uint64_t at, uint64_t expected,
-                        uint64_t found, const char *what)
+static tz_result fail_head(const tz_context *ctx, tz_result result, uint64_t at, uint64_t expected,
+                           uint64_t found, const char *what)
 {
     return tz_fail(ctx, result, TZ_CAUSE_META, tz_expecting(tz_at_offset(at), expected, found),
                    "%s", what);
@@ -146,11 +148,11 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
 {
     *out = (tz_block_head){.at = NULL};
     if (size < TZ_BLOB_HEADER || memcmp(data, magic, sizeof magic) != 0)
-        return refuse(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE, "this is no block of terrazzo");
+        return fail_head(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE, "this is no block of terrazzo");
     const uint32_t version = tz_load_le32(data + VERSION_AT);
     if (version != VERSION)
-        return refuse(ctx, TZ_ERR_UNSUPPORTED, VERSION_AT, VERSION, version,
-                      "a block of another version; encode it again with this one");
+        return fail_head(ctx, TZ_ERR_UNSUPPORTED, VERSION_AT, VERSION, version,
+                         "a block of another version; encode it again with this one");
     *out = (tz_block_head){.fingerprint = tz_load_le64(data + PLAN_AT),
                            .level = tz_load_le32(data + LEVEL_AT),
                            .block = tz_load_le64(data + BLOCK_AT),
@@ -160,9 +162,9 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
     out->size = head_size(out->tiles, out->tallies);
     if (out->size > size)
         return TZ_OK;
-    if (tz_load_le64(data + CHECKSUM_AT) != checksum(data, out->size))
-        return refuse(ctx, TZ_ERR_FORMAT, CHECKSUM_AT, TZ_NONE, TZ_NONE,
-                      "the block is damaged: the checksum of its head is wrong");
+    if (tz_load_le64(data + CHECKSUM_AT) != head_checksum(data, out->size))
+        return fail_head(ctx, TZ_ERR_FORMAT, CHECKSUM_AT, TZ_NONE, TZ_NONE,
+                         "the block is damaged: the checksum of its head is wrong");
     out->at = data;
     return TZ_OK;
 }
@@ -173,11 +175,11 @@ static tz_result check_sizes(const tz_block_head *head, const tz_context *ctx)
     if (!head->at)
         return TZ_OK;
     for (uint64_t i = 0; i < head->tiles; i++)
-        sum = tz_add_capped(sum, tz_cog_tile_bytes(tz_block_tile_size(head, i)));
+        sum = tz_add_capped(sum, tz_cog_tile_bytes(tz_block_head_tile_size(head, i)));
     if (sum == head->body)
         return TZ_OK;
-    return refuse(ctx, TZ_ERR_FORMAT, BODY_AT, sum, head->body,
-                  "the sizes of a block's tiles do not add up");
+    return fail_head(ctx, TZ_ERR_FORMAT, BODY_AT, sum, head->body,
+                     "the sizes of a block's tiles do not add up");
 }
 
 tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan,
@@ -185,17 +187,17 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
 {
     tz_block_tiles tiles;
     if (head->fingerprint != plan->info.fingerprint)
-        return refuse(ctx, TZ_ERR_FORMAT, PLAN_AT, plan->info.fingerprint, head->fingerprint,
-                      "the block was made by another plan");
+        return fail_head(ctx, TZ_ERR_FORMAT, PLAN_AT, plan->info.fingerprint, head->fingerprint,
+                         "the block was made by another plan");
     if (head->level >= plan->info.level_count ||
         head->block >= plan->levels[head->level].block_count)
-        return refuse(ctx, TZ_ERR_FORMAT, LEVEL_AT, TZ_NONE, head->block,
-                      "the plan has no such block");
-    TZ_TRY(tz_plan_find_block(plan, head->level, head->block, &tiles, ctx));
-    const tz_block_head right = tz_block_head_of(plan, head->level, head->block, &tiles);
-    if (head->tiles != right.tiles || head->tallies != right.tallies)
-        return refuse(ctx, TZ_ERR_FORMAT, TILES_AT, right.tiles, head->tiles,
-                      "the block has another number of tiles, or of statistics");
+        return fail_head(ctx, TZ_ERR_FORMAT, LEVEL_AT, TZ_NONE, head->block,
+                         "the plan has no such block");
+    TZ_TRY(tz_cog_plan_find_block(plan, head->level, head->block, &tiles, ctx));
+    const tz_block_head expected = tz_block_head_init(plan, head->level, head->block, &tiles);
+    if (head->tiles != expected.tiles || head->tallies != expected.tallies)
+        return fail_head(ctx, TZ_ERR_FORMAT, TILES_AT, expected.tiles, head->tiles,
+                         "the block has another number of tiles, or of statistics");
     return check_sizes(head, ctx);
 }
 
@@ -207,8 +209,8 @@ tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t 
     tz_block_head head;
     TZ_TRY(tz_block_head_read(&head, data, data ? size : 0, &ctx));
     if (head.size == TZ_NONE || head.body > TZ_NONE - 1 - head.size)
-        return refuse(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NONE, head.body,
-                      "the block is damaged: its size is impossible");
+        return fail_head(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NONE, head.body,
+                         "the block is damaged: its size is impossible");
     *out = (tz_encoded_block){.fingerprint = head.fingerprint,
                               .level = head.level,
                               .block = head.block,
@@ -219,8 +221,8 @@ tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t 
 }
 
 /* A head that must be whole, and of this plan. */
-static tz_result whole_head(tz_block_head *out, const tz_cog_plan *plan, const tz_bytes *head,
-                            const tz_context *ctx)
+static tz_result read_whole_head(tz_block_head *out, const tz_cog_plan *plan, const tz_bytes *head,
+                                 const tz_context *ctx)
 {
     if (!plan || !head || !head->data)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
@@ -229,8 +231,8 @@ static tz_result whole_head(tz_block_head *out, const tz_cog_plan *plan, const t
     TZ_TRY(tz_block_head_check(out, plan, ctx));
     if (out->at)
         return TZ_OK;
-    return refuse(ctx, TZ_ERR_FORMAT, head->size, out->size, head->size,
-                  "the head of a block is cut off");
+    return fail_head(ctx, TZ_ERR_FORMAT, head->size, out->size, head->size,
+                     "the head of a block is cut off");
 }
 
 tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head, uint32_t *sizes,
@@ -238,9 +240,9 @@ tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head, 
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_head h;
-    TZ_TRY(whole_head(&h, plan, head, &ctx));
+    TZ_TRY(read_whole_head(&h, plan, head, &ctx));
     for (uint64_t i = 0; i < h.tiles; i++)
-        sizes[i] = tz_block_tile_size(&h, i);
+        sizes[i] = tz_block_head_tile_size(&h, i);
     return TZ_OK;
 }
 
@@ -249,12 +251,12 @@ tz_result tz_encoded_block_statistics(const tz_cog_plan *plan, const tz_bytes *h
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_head h;
-    TZ_TRY(whole_head(&h, plan, head, &ctx));
+    TZ_TRY(read_whole_head(&h, plan, head, &ctx));
     const uint32_t bands = plan->info.bands;
     for (uint32_t band = 0; band < bands; band++) {
         tz_stats sum = {0};
-        for (uint64_t place = 0; place < h.tallies / bands; place++) {
-            const tz_stats part = tz_block_tally(&h, place, band, bands);
+        for (uint64_t tile_index = 0; tile_index < h.tallies / bands; tile_index++) {
+            const tz_stats part = tz_block_head_statistics(&h, tile_index, band, bands);
             tz_stats_merge(&sum, &part);
         }
         tz_stats_result(&sum, &statistics[band]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "write/block_heads.h"
+#include "write/block_index.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- all that there are ---- */
 
-static uint64_t number_of(const tz_cog_plan *plan, uint32_t level, uint64_t block)
+static uint64_t block_number(const tz_cog_plan *plan, uint32_t level, uint64_t block)
 {
     uint64_t number = block;
     for (uint32_t i = 0; i < level; i++)
@@ -26,19 +26,19 @@ static tz_result fail_block(const tz_cog_plan *plan, uint64_t number, const char
                    (unsigned long long)number, level, what);
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_block_numbers(const void *a, const void *b)
 {
-    const uint64_t x = ((const tz_heads_item *)a)->number;
-    const uint64_t y = ((const tz_heads_item *)b)->number;
+    const uint64_t x = ((const tz_block_index_entry *)a)->number;
+    const uint64_t y = ((const tz_block_index_entry *)b)->number;
     return x < y ? -1 : x > y;
 }
 
-static tz_result take_head(tz_heads_item *out, const tz_cog_plan *plan, const tz_bytes *bytes,
-                           size_t given, const tz_context *ctx)
+static tz_result read_index_entry(tz_block_index_entry *out, const tz_cog_plan *plan,
+                                  const tz_bytes *bytes, size_t given, const tz_context *ctx)
 {
     TZ_TRY(tz_block_head_read(&out->head, bytes->data, bytes->data ? bytes->size : 0, ctx));
     TZ_TRY(tz_block_head_check(&out->head, plan, ctx));
-    out->number = number_of(plan, out->head.level, out->head.block);
+    out->number = block_number(plan, out->head.level, out->head.block);
     out->given = given;
     if (out->head.at)
         return TZ_OK;
@@ -49,7 +49,8 @@ static tz_result take_head(tz_heads_item *out, const tz_cog_plan *plan, const tz
 }
 
 /* Each block once: memory is needed for those that were given, however many there should be. */
-static tz_result check_all(const tz_heads *heads, const tz_cog_plan *plan, const tz_context *ctx)
+static tz_result check_complete(const tz_block_index *heads, const tz_cog_plan *plan,
+                                const tz_context *ctx)
 {
     for (size_t i = 0; i < heads->count; i++) {
         const uint64_t number = heads->list[i].number;
@@ -63,84 +64,86 @@ static tz_result check_all(const tz_heads *heads, const tz_cog_plan *plan, const
     return TZ_OK;
 }
 
-tz_result tz_heads_make(tz_heads *out, const tz_cog_plan *plan, const tz_bytes *heads, size_t count,
-                        const tz_context *ctx)
+tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, const tz_bytes *heads,
+                              size_t count, const tz_context *ctx)
 {
     uint64_t base = 0;
-    *out = (tz_heads){.list = tz_alloc_zeroed(count, sizeof *out->list), .count = count};
+    *out = (tz_block_index){.list = tz_alloc_zeroed(count, sizeof *out->list), .count = count};
     if (!out->list)
         return tz_fail_nomem(ctx, tz_mul_capped(count, sizeof *out->list));
     for (size_t i = 0; i < count; i++) {
-        tz_heads_item *item = &out->list[i];
-        TZ_TRY(take_head(item, plan, &heads[i], i, ctx));
+        tz_block_index_entry *item = &out->list[i];
+        TZ_TRY(read_index_entry(item, plan, &heads[i], i, ctx));
         item->base = base;
         if (!tz_add(base, item->head.body, &base))
             return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(),
                            "the blocks are larger than any file");
     }
-    qsort(out->list, count, sizeof *out->list, by_number);
-    return check_all(out, plan, ctx);
+    qsort(out->list, count, sizeof *out->list, compare_block_numbers);
+    return check_complete(out, plan, ctx);
 }
 
-void tz_heads_deinit(tz_heads *heads)
+void tz_block_index_deinit(tz_block_index *heads)
 {
     tz_free(heads->list);
-    *heads = (tz_heads){0};
+    *heads = (tz_block_index){0};
 }
 
 /* ---- what they say ---- */
 
-static tz_result make_tables(tz_writer *shell)
+static tz_result allocate_tile_tables(tz_writer *writer)
 {
-    for (uint32_t i = 0; i < shell->pyramid.count; i++) {
-        tz_writer_level *level = &shell->levels[i];
+    for (uint32_t i = 0; i < writer->pyramid.count; i++) {
+        tz_writer_level *level = &writer->levels[i];
         const size_t tiles = (size_t)tz_all_tiles(level->image);
         const size_t verified = (size_t)tz_verified_count(level->image);
-        shell->report.tiles += tiles;
-        level->places = tz_alloc_zeroed(tiles, sizeof *level->places);
+        writer->report.tiles += tiles;
+        level->offsets = tz_alloc_zeroed(tiles, sizeof *level->offsets);
         level->sizes = tz_alloc_zeroed(tiles, sizeof *level->sizes);
         level->hashes = tz_alloc_zeroed(verified, sizeof *level->hashes);
-        if (!level->places || !level->sizes || !level->hashes)
-            return tz_fail_nomem(&shell->ctx,
-                                 tiles * (sizeof *level->places + sizeof *level->sizes));
+        if (!level->offsets || !level->sizes || !level->hashes)
+            return tz_fail_nomem(&writer->ctx,
+                                 tiles * (sizeof *level->offsets + sizeof *level->sizes));
     }
     return TZ_OK;
 }
 
-static void apply_tile(tz_writer *shell, const tz_block_head *head, uint64_t index, uint64_t place,
-                       uint64_t *position)
+static void apply_tile(tz_writer *writer, const tz_block_head *head, uint64_t index,
+                       uint64_t tile_index, uint64_t *position)
 {
-    tz_writer_level *level = &shell->levels[head->level];
-    const uint32_t size = tz_block_tile_size(head, index);
-    level->sizes[place] = size;
-    shell->report.bytes_tiles += size;
+    tz_writer_level *level = &writer->levels[head->level];
+    const uint32_t size = tz_block_head_tile_size(head, index);
+    level->sizes[tile_index] = size;
+    writer->report.bytes_tiles += size;
     if (size == 0)
-        shell->report.tiles_sparse++;
+        writer->report.tiles_sparse++;
     else
-        level->places[place] = *position + TZ_LEADER;
+        level->offsets[tile_index] = *position + TZ_LEADER;
     *position += tz_cog_tile_bytes(size);
-    if (place >= level->image->tile_count)
+    if (tile_index >= level->image->tile_count)
         return; /* a mask's */
-    const uint64_t checked = tz_verified_index(level->image, place);
-    if (checked != TZ_NONE)
-        level->hashes[checked] = tz_block_tile_hash(head, index);
+    const uint64_t verified_index = tz_verified_index(level->image, tile_index);
+    if (verified_index != TZ_NONE)
+        level->hashes[verified_index] = tz_block_head_tile_hash(head, index);
 }
 
-static tz_result apply_block(tz_writer *shell, const tz_cog_plan *plan, const tz_heads_item *item)
+static tz_result apply_block(tz_writer *writer, const tz_cog_plan *plan,
+                             const tz_block_index_entry *item)
 {
     const tz_block_head *head = &item->head;
-    const tz_image *image = shell->levels[head->level].image;
+    const tz_image *image = writer->levels[head->level].image;
     tz_block_tiles tiles;
     uint64_t position = item->base;
-    TZ_TRY(tz_plan_find_block(plan, head->level, head->block, &tiles, &shell->ctx));
-    const tz_swath swath = tz_shell_swath(plan, head->level, &tiles);
+    TZ_TRY(tz_cog_plan_find_block(plan, head->level, head->block, &tiles, &writer->ctx));
+    const tz_tile_row tile_row = tz_block_tile_row(plan, head->level, &tiles);
     for (uint64_t i = 0; i < head->tiles; i++)
-        apply_tile(shell, head, i, tz_tile_number(image, &swath, i), &position);
+        apply_tile(writer, head, i, tz_tile_index_of(image, &tile_row, i), &position);
     return TZ_OK;
 }
 
 /* Row by row of the image's tiles, across blocks: the order in which a writer adds them up. */
-static void apply_tallies(tz_writer *shell, const tz_cog_plan *plan, const tz_heads *heads)
+static void apply_statistics(tz_writer *writer, const tz_cog_plan *plan,
+                             const tz_block_index *heads)
 {
     const tz_cog_level *l = &plan->levels[0];
     const uint32_t bands = plan->info.bands;
@@ -151,20 +154,22 @@ static void apply_tallies(tz_writer *shell, const tz_cog_plan *plan, const tz_he
             const uint32_t columns =
                 l->tiles_across - first < size ? l->tiles_across - first : size;
             const size_t block = (size_t)(row / size) * l->blocks_across + column / size;
-            const uint64_t place = (uint64_t)(row % size) * columns + column % size;
+            const uint64_t tile_index = (uint64_t)(row % size) * columns + column % size;
             for (uint32_t band = 0; band < bands; band++) {
-                const tz_stats part = tz_block_tally(&heads->list[block].head, place, band, bands);
-                tz_stats_merge(&shell->tallies[band], &part);
+                const tz_stats part =
+                    tz_block_head_statistics(&heads->list[block].head, tile_index, band, bands);
+                tz_stats_merge(&writer->tallies[band], &part);
             }
         }
 }
 
-tz_result tz_heads_apply(const tz_heads *heads, const tz_cog_plan *plan, tz_writer *shell)
+tz_result tz_block_index_apply(const tz_block_index *heads, const tz_cog_plan *plan,
+                               tz_writer *writer)
 {
-    TZ_TRY(make_tables(shell));
+    TZ_TRY(allocate_tile_tables(writer));
     for (size_t i = 0; i < heads->count; i++)
-        TZ_TRY(apply_block(shell, plan, &heads->list[i]));
-    if (shell->tallies)
-        apply_tallies(shell, plan, heads);
+        TZ_TRY(apply_block(writer, plan, &heads->list[i]));
+    if (writer->tallies)
+        apply_statistics(writer, plan, heads);
     return TZ_OK;
 }

@@ -9,7 +9,7 @@
 static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
                               const tz_context *ctx)
 {
-    TZ_TRY(tz_plan_check_level(plan, level, ctx));
+    TZ_TRY(tz_cog_plan_check_level(plan, level, ctx));
     if (level == 0)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "level 0 is the image, and is made of no other level");
@@ -31,7 +31,7 @@ static tz_interval extent_of(int64_t first, uint32_t size)
     return (tz_interval){(uint32_t)first, (uint32_t)first + size};
 }
 
-static tz_window source_of(const tz_overview_params *how, const tz_window *window)
+static tz_window source_window(const tz_overview_params *how, const tz_window *window)
 {
     const tz_interval rows = tz_overview_source_rows(how, extent_of(window->row, window->height));
     const tz_interval columns =
@@ -47,15 +47,15 @@ tz_result tz_cog_source(const tz_cog_plan *plan, uint32_t level, const tz_window
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(check_window(plan, level, window, &ctx));
-    *source = source_of(&plan->pyramid.levels[level].reduction, window);
+    *source = source_window(&plan->pyramid.levels[level].overview, window);
     return TZ_OK;
 }
 
 /* ---- pixels ---- */
 
-static tz_result reduce(const tz_overview_params *how, const tz_window *window,
-                        const tz_window *source, const tz_block_pixels *from,
-                        const tz_block_pixels *into, const tz_context *ctx)
+static tz_result make_overview_pixels(const tz_overview_params *how, const tz_window *window,
+                                      const tz_window *source, const tz_block_pixels *from,
+                                      const tz_block_pixels *into, const tz_context *ctx)
 {
     const size_t size = tz_overview_scratch_bytes(how, window->width);
     const tz_overview_source parts = {
@@ -76,11 +76,11 @@ tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level, const tz_win
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_pixels from, into;
     TZ_TRY(check_window(plan, level, window, &ctx));
-    const tz_overview_params *how = &plan->pyramid.levels[level].reduction;
-    const tz_window whole = source_of(how, window);
-    TZ_TRY(tz_block_pixels_take(&from, plan, &whole, source, source_mask, "the source", &ctx));
-    TZ_TRY(tz_block_pixels_take(&into, plan, window, pixels, mask, "the room for pixels", &ctx));
-    return reduce(how, window, &whole, &from, &into, &ctx);
+    const tz_overview_params *how = &plan->pyramid.levels[level].overview;
+    const tz_window whole = source_window(how, window);
+    TZ_TRY(tz_block_pixels_check(&from, plan, &whole, source, source_mask, "the source", &ctx));
+    TZ_TRY(tz_block_pixels_check(&into, plan, window, pixels, mask, "the room for pixels", &ctx));
+    return make_overview_pixels(how, window, &whole, &from, &into, &ctx);
 }
 
 tz_result tz_reduce_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
@@ -89,7 +89,7 @@ tz_result tz_reduce_block(const tz_cog_plan *plan, uint32_t level, uint64_t bloc
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_tiles tiles;
-    TZ_TRY(tz_plan_find_block(plan, level, block, &tiles, &ctx));
-    const tz_window window = tz_block_window(plan, level, &tiles);
+    TZ_TRY(tz_cog_plan_find_block(plan, level, block, &tiles, &ctx));
+    const tz_window window = tz_cog_plan_block_window(plan, level, &tiles);
     return tz_reduce_window(plan, level, &window, source, source_mask, pixels, mask, err);
 }

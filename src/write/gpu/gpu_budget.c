@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How much a device holds, and how that is divided: slabs as high and batches as large as fit, with
+ * as many tiles in a batch as a slab has, where both do. */
+#include "base/mem.h"
+#include "device/ops/encode.h"
+#include "write/cog_layout.h"
+#include "write/writer.h"
+
+#define DEFAULT_DEVICE_BUFFER ((uint64_t)128 << 20)
+
+enum { ALIGNMENT = 64, TILE_ALIGNMENT = 16 };
+_Static_assert(TILE_ALIGNMENT % TZ_ENCODE_VIEW_ALIGN == 0, "views of libraries lie side by side");
+
+/* ---- parts ---- */
+
+static uint64_t align_up(uint64_t size, uint64_t to)
+{
+    const uint64_t sum = tz_add_capped(size, to - 1);
+    return sum - sum % to;
+}
+
+/* Where a part begins; *end moves behind it. */
+static uint64_t append_region(uint64_t *end, uint64_t size)
+{
+    const uint64_t at = align_up(*end, ALIGNMENT);
+    *end = tz_add_capped(at, size);
+    return at;
+}
+
+static bool wants_statistics(const tz_image *image)
+{
+    return image->options.statistics || image->options.statistics_items;
+}
+
+tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, bool is_mask)
+{
+    const tz_write_options *options = &image->options;
+    tz_extract_batch batch = {.row = tz_writer_row_format(image, is_mask),
+                              .height = image->tile_height,
+                              .crop_height = options->strips,
+                              .is_mask = is_mask,
+                              .wants_empty = options->sparse};
+    if (is_mask)
+        return batch;
+    batch.nan_to_nodata = image->nan_to_nodata;
+    batch.wants_stats = level == 0 && wants_statistics(image);
+    batch.discard_bits = options->discard_bits;
+    batch.discard_count = options->discard_bits ? image->spec.bands : 0;
+    batch.nodata = image->spec.nodata;
+    return batch;
+}
+
+/* ---- rows ---- */
+
+static uint64_t plan_levels(tz_gpu_budget *plan, const tz_budget *b,
+                            const tz_output_pyramid *pyramid)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 1; i < pyramid->count; i++) {
+        const tz_output_level *level = &pyramid->levels[i];
+        const uint64_t halo = tz_halo_bytes(b, &pyramid->levels[i - 1].image, &level->overview);
+        tz_gpu_level_offsets *at = &plan->levels[i];
+        at->slab = append_region(&end, tz_overview_slab_bytes(b, &level->image));
+        at->halo[0] = append_region(&end, halo);
+        at->halo[1] = append_region(&end, halo);
+        at->reducer = append_region(
+            &end, tz_overview_builder_bytes(&level->overview, level->image.tile_height));
+    }
+    return end;
+}
+
+/* ---- tiles ---- */
+
+tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *b, const tz_image *image, uint32_t level,
+                                    bool is_mask)
+{
+    const tz_tile_encoding *encoding = &b->encoding[tz_encoding_index(b, level, is_mask)];
+    const uint64_t plain = tz_tile_bytes(&encoding->format);
+    const uint64_t most = tz_max(plain, encoding->bytes.bound);
+    tz_gpu_part_bytes part_bytes = {0};
+    if (tz_gpu_downloads_raw(image, is_mask)) {
+        *(is_mask ? &part_bytes.masks : &part_bytes.payload) =
+            align_up(tz_add_capped(TZ_GPU_RAW_LEADER + TZ_TRAILER, plain), TILE_ALIGNMENT);
+        return part_bytes;
+    }
+    part_bytes.tiles = align_up(plain, TILE_ALIGNMENT);
+    if (encoding->pictures) {
+        part_bytes.codestreams =
+            align_up(tz_add_capped(TZ_LEADER + TZ_TRAILER, most), TILE_ALIGNMENT);
+        return part_bytes;
+    }
+    if (!(encoding->encoder->flags & TZ_ENCODER_COPY))
+        part_bytes.views = align_up(
+            encoding->library ? encoding->library->view : encoding->bytes.bound, TILE_ALIGNMENT);
+    part_bytes.payload = align_up(tz_add_capped(TZ_LEADER + TZ_TRAILER, most), TILE_ALIGNMENT);
+    return part_bytes;
+}
+
+static void add_part_bytes(tz_gpu_part_bytes *sum, const tz_gpu_part_bytes *more, uint64_t times)
+{
+    sum->tiles = tz_add_capped(sum->tiles, tz_mul_capped(more->tiles, times));
+    sum->views = tz_add_capped(sum->views, tz_mul_capped(more->views, times));
+    sum->masks = tz_add_capped(sum->masks, tz_mul_capped(more->masks, times));
+    sum->payload = tz_add_capped(sum->payload, tz_mul_capped(more->payload, times));
+    sum->codestreams = tz_add_capped(sum->codestreams, tz_mul_capped(more->codestreams, times));
+}
+
+static void max_part_bytes(tz_gpu_part_bytes *most, const tz_gpu_part_bytes *other)
+{
+    most->tiles = tz_max(most->tiles, other->tiles);
+    most->views = tz_max(most->views, other->views);
+    most->masks = tz_max(most->masks, other->masks);
+    most->payload = tz_max(most->payload, other->payload);
+    most->codestreams = tz_max(most->codestreams, other->codestreams);
+}
+
+/* Overviews are all of one kind, which may be another than the image's. */
+static tz_gpu_part_bytes batch_part_bytes(const tz_budget *b, const tz_output_pyramid *pyramid,
+                                          uint64_t capacity)
+{
+    tz_gpu_part_bytes most = {0};
+    for (uint32_t level = 0; level < pyramid->count && level < 2; level++) {
+        const tz_image *image = &pyramid->levels[level].image;
+        const tz_gpu_part_bytes one = tz_gpu_tile_bytes(b, image, level, false);
+        tz_gpu_part_bytes sum = {0};
+        add_part_bytes(&sum, &one, capacity > 0 ? tz_mul_capped(capacity, image->planes) : 1);
+        if (image->spec.mask) {
+            const tz_gpu_part_bytes mask = tz_gpu_tile_bytes(b, image, level, true);
+            add_part_bytes(&sum, &mask, capacity > 0 ? capacity : 1);
+        }
+        max_part_bytes(&most, &sum);
+    }
+    return most;
+}
+
+/* What cutting takes, and encoding afterwards. */
+static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_t level)
+{
+    const tz_vendor_encode_plan *library = b->encoding[tz_encoding_index(b, level, false)].library;
+    const uint64_t capacity = b->device.batch_capacity;
+    const uint64_t images = capacity > 0 ? tz_mul_capped(capacity, image->planes) : 1;
+    uint64_t most = library ? tz_vendor_encode_scratch(library, images) : 0;
+    for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
+        tz_extract_batch extract = tz_gpu_extract_batch(image, level, is_mask);
+        extract.count = b->device.batch_tiles;
+        most = tz_max(most, tz_extract_scratch_bytes(&extract));
+    }
+    return most;
+}
+
+static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
+                           const tz_output_pyramid *pyramid)
+{
+    const tz_image *image = &pyramid->levels[0].image;
+    const uint64_t n = plan->batch_tiles;
+    const uint64_t tallies = wants_statistics(image) ? n * image->format.samples : 0;
+    tz_gpu_tile_layout *at = &plan->at;
+    uint64_t scratch = 0, end = 0;
+    for (uint32_t level = 0; level < pyramid->count; level++)
+        scratch = tz_max(scratch, level_scratch(b, &pyramid->levels[level].image, level));
+    at->extracts = append_region(&end, n * sizeof(tz_extract_tile));
+    at->entries = append_region(&end, n * sizeof(tz_encode_entry));
+    at->discard = append_region(&end, image->options.discard_bits ? image->spec.bands : 0);
+    at->tables_end = end;
+    at->sizes = append_region(&end, n * sizeof(uint32_t));
+    at->places = append_region(&end, (n + 1) * sizeof(uint64_t));
+    at->seen = append_region(&end, n * sizeof(tz_extract_result));
+    at->tallies = append_region(&end, tallies * sizeof(tz_stats));
+    at->results_end = end;
+    at->scratch = append_region(&end, scratch);
+    at->tiles = append_region(&end, plan->part_bytes.tiles);
+    at->views = append_region(&end, plan->part_bytes.views);
+    at->masks = append_region(&end, align_up(plan->part_bytes.masks, ALIGNMENT));
+    at->payload = append_region(&end, plan->part_bytes.payload);
+    at->end = end;
+    return end;
+}
+
+/* ---- the plan ---- */
+
+void tz_gpu_budget_make(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t capacity)
+{
+    tz_gpu_budget *plan = &b->device;
+    const tz_image *image = &pyramid->levels[0].image;
+    const uint64_t tiles = capacity > 0 ? tz_mul_capped(capacity, tz_tile_kinds(image)) : 1;
+    plan->batch_capacity = capacity;
+    plan->batch_tiles = tiles < UINT32_MAX ? (uint32_t)tiles : UINT32_MAX;
+    plan->part_bytes = batch_part_bytes(b, pyramid, capacity);
+    plan->sizes[TZ_ALLOCATION_ROWS] = tz_slab_bytes(b, image);
+    plan->sizes[TZ_ALLOCATION_LEVELS] = plan_levels(plan, b, pyramid);
+    plan->sizes[TZ_ALLOCATION_TILES] = plan_tiles(plan, b, pyramid);
+    plan->pictures = tz_gpu_codestreams_device_bytes(b);
+    plan->planned = plan->pictures;
+    for (int i = 0; i < TZ_ALLOCATIONS; i++)
+        plan->planned = tz_add_capped(plan->planned, plan->sizes[i]);
+}
+
+uint64_t tz_gpu_budget_payload_bytes(const tz_gpu_budget *plan)
+{
+    const uint64_t images = tz_max(plan->part_bytes.payload, plan->part_bytes.codestreams);
+    return tz_add_capped(tz_add_capped(plan->part_bytes.masks, images), TZ_CODEC_SLACK);
+}
+
+uint64_t tz_gpu_budget_host_bytes(const tz_budget *b, const tz_output_pyramid *pyramid)
+{
+    const tz_gpu_budget *plan = &b->device;
+    const uint64_t results = plan->at.results_end - plan->at.sizes;
+    const uint64_t numbers = plan->batch_tiles * sizeof(uint32_t);
+    const uint64_t batch = tz_add_capped(results + numbers, tz_gpu_budget_payload_bytes(plan));
+    uint64_t sum = tz_add_capped(plan->at.tables_end, tz_mul_capped(batch, 2));
+    sum = tz_add_capped(sum, tz_gpu_codestreams_host_bytes(b));
+    for (uint32_t i = 1; i < pyramid->count; i++)
+        sum = tz_add_capped(sum,
+                            tz_overview_builder_host_bytes(&pyramid->levels[i].overview,
+                                                           pyramid->levels[i].image.tile_height));
+    return sum;
+}
+
+uint64_t tz_gpu_budget_limit(const tz_write_options *options)
+{
+    return options->device_buffer_bytes > 0 ? options->device_buffer_bytes : DEFAULT_DEVICE_BUFFER;
+}
+
+tz_result tz_gpu_budget_admit(const tz_gpu_budget *plan, tz_error *err)
+{
+    uint64_t sizes[TZ_ALLOCATIONS + 1];
+    size_t count = 0;
+    for (int i = 0; i < TZ_ALLOCATIONS; i++)
+        if (plan->sizes[i] > 0)
+            sizes[count++] = plan->sizes[i];
+    if (plan->pictures > 0)
+        sizes[count++] = plan->pictures;
+    return tz_device_admit(plan->device, sizes, count, err);
+}
+
+tz_result tz_gpu_budget_allow(tz_budget *b, const tz_output_pyramid *pyramid,
+                              uint64_t device_available, const tz_context *ctx)
+{
+    tz_gpu_budget *plan = &b->device;
+    const uint64_t cap = tz_gpu_budget_limit(&pyramid->levels[0].image.options);
+    uint64_t available;
+    TZ_TRY(tz_gpu_budget_admit(plan, ctx->err));
+    if (plan->planned > device_available)
+        return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                       tz_expecting(tz_no_location(), device_available, plan->planned),
+                       "one row of tiles takes more device memory than could be allocated");
+    TZ_TRY(tz_device_free_memory(plan->device, &available, ctx->err));
+    available = tz_device_usable(available);
+    available = available < device_available ? available : device_available;
+    available = cap < available ? cap : available;
+    plan->allowed = plan->planned > available ? plan->planned : available;
+    return TZ_OK;
+}
+
+bool tz_gpu_budget_fits(tz_budget *b, const tz_output_pyramid *pyramid)
+{
+    const tz_gpu_budget *plan = &b->device;
+    const uint64_t most = tz_device_get_info(plan->device)->limits.max_allocation;
+    tz_gpu_budget_make(b, pyramid, plan->batch_capacity);
+    for (int i = 0; i < TZ_ALLOCATIONS; i++)
+        if (most > 0 && plan->sizes[i] > most)
+            return false;
+    return plan->planned <= plan->allowed;
+}
+
+/* ---- more than the least ---- */
+
+static bool try_capacity(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t capacity)
+{
+    b->device.batch_capacity = capacity;
+    return tz_gpu_budget_fits(b, pyramid) && tz_budget_total(b, pyramid) <= b->allowed;
+}
+
+/* Rows of tiles, all in one batch. */
+static bool try_rows(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t rows)
+{
+    tz_budget_set_rows(b, &pyramid->levels[0].image, rows);
+    return try_capacity(b, pyramid, tz_mul_capped(rows, b->columns));
+}
+
+/* The largest number up to most with which it fits; with 0 it does. */
+static uint64_t largest_fitting(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t most,
+                                bool (*try_it)(tz_budget *, const tz_output_pyramid *, uint64_t))
+{
+    uint64_t low = 0, high = most;
+    while (low < high) {
+        const uint64_t middle = high - (high - low) / 2;
+        if (try_it(b, pyramid, middle))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+void tz_gpu_budget_grow(tz_budget *b, const tz_output_pyramid *pyramid)
+{
+    const tz_image *image = &pyramid->levels[0].image;
+    const bool whole = b->columns == image->tiles_across;
+    const uint64_t rows = largest_fitting(b, pyramid, whole ? image->tiles_down : 1, try_rows);
+    tz_budget_set_rows(b, image, rows > 0 ? rows : 1);
+    const uint64_t capacity =
+        rows > 0 ? rows * b->columns : largest_fitting(b, pyramid, b->columns, try_capacity);
+    tz_gpu_budget_make(b, pyramid, capacity);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "write/pipeline.h"
+
+#include <pthread.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+
+typedef struct pipeline_worker {
+    tz_pipeline *pipeline;
+    unsigned worker;
+    pthread_t thread;
+} pipeline_worker;
+
+struct tz_pipeline {
+    tz_pipeline_ops ops;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* there is something to do, or to see, for those who wait */
+    uint64_t added;
+    uint64_t next;       /* to be made */
+    uint64_t delivered;  /* all below it */
+    uint64_t awaited;    /* by the thread that waits; 0: by nobody */
+    bool full;           /* no slot is free; until half of them are, none is taken: waking a thread
+                            for each would cost more than it gains */
+    uint64_t held_until; /* the next piece waits until all below this are delivered */
+    unsigned busy;       /* threads within make or deliver */
+    bool delivering;
+    bool closing;
+    tz_result failed;
+    uint64_t failed_number;
+    tz_error error;
+    size_t max_delivery;
+    uint32_t slots;
+    bool *finished; /* by slot */
+    unsigned thread_count;
+    unsigned started;
+    pipeline_worker workers[]; /* of the threads beside the caller's */
+};
+
+static void record_failure(tz_pipeline *pipeline, uint64_t number, tz_result result,
+                           const tz_error *err)
+{
+    if (pipeline->failed != TZ_OK && pipeline->failed_number <= number)
+        return;
+    pipeline->failed = result;
+    pipeline->failed_number = number;
+    pipeline->error = *err;
+}
+
+/* ---- one step; the lock is held before and after ---- */
+
+/* Whoever makes the piece that is due delivers it, or somebody is just delivering and will find it
+ * afterwards: so nobody needs to be woken for that. */
+static void wake_waiting_threads(tz_pipeline *pipeline)
+{
+    pthread_cond_broadcast(&pipeline->changed);
+}
+
+static bool can_deliver(const tz_pipeline *pipeline)
+{
+    return !pipeline->delivering && pipeline->failed == TZ_OK &&
+           pipeline->delivered < pipeline->next &&
+           pipeline->finished[pipeline->delivered % pipeline->slots];
+}
+
+static bool is_next_task_due(tz_pipeline *pipeline)
+{
+    pipeline->held_until =
+        pipeline->ops.needs ? pipeline->ops.needs(pipeline->ops.user, pipeline->next) : 0;
+    return pipeline->held_until <= pipeline->delivered;
+}
+
+static bool can_run(tz_pipeline *pipeline)
+{
+    return pipeline->failed == TZ_OK && !pipeline->closing && pipeline->next < pipeline->added &&
+           !pipeline->full && is_next_task_due(pipeline);
+}
+
+static size_t count_deliverable(const tz_pipeline *pipeline)
+{
+    uint64_t end = pipeline->delivered;
+    while (end < pipeline->next && end - pipeline->delivered < pipeline->max_delivery &&
+           end - pipeline->delivered < pipeline->slots && pipeline->finished[end % pipeline->slots])
+        end++;
+    return (size_t)(end - pipeline->delivered);
+}
+
+static void deliver_finished_tasks(tz_pipeline *pipeline)
+{
+    const uint64_t first = pipeline->delivered;
+    const size_t count = count_deliverable(pipeline);
+    tz_error err = {0};
+    pipeline->delivering = true;
+    pipeline->busy++;
+    pthread_mutex_unlock(&pipeline->lock);
+    const tz_result result = pipeline->ops.deliver(pipeline->ops.user, first, count, &err);
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->busy--;
+    pipeline->delivering = false;
+    const bool was_full = pipeline->full;
+    const bool was_held = pipeline->held_until > pipeline->delivered;
+    if (result == TZ_OK) {
+        for (size_t i = 0; i < count; i++)
+            pipeline->finished[(first + i) % pipeline->slots] = false;
+        pipeline->delivered = first + count;
+        if (pipeline->next - pipeline->delivered <= pipeline->slots / 2)
+            pipeline->full = false;
+    } else {
+        record_failure(pipeline, first, result, &err);
+    }
+    const bool arrived = pipeline->awaited > 0 && pipeline->delivered >= pipeline->awaited;
+    const bool released = was_held && pipeline->held_until <= pipeline->delivered;
+    if (arrived || was_full != pipeline->full || released || pipeline->failed != TZ_OK)
+        wake_waiting_threads(pipeline);
+}
+
+static void run_next_task(tz_pipeline *pipeline, unsigned worker)
+{
+    const uint64_t number = pipeline->next++;
+    tz_error err = {0};
+    pipeline->busy++;
+    pipeline->full = pipeline->next - pipeline->delivered >= pipeline->slots;
+    pthread_mutex_unlock(&pipeline->lock);
+    const tz_result result = pipeline->ops.run(pipeline->ops.user, number, worker, &err);
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->busy--;
+    if (result == TZ_OK)
+        pipeline->finished[number % pipeline->slots] = true;
+    else
+        record_failure(pipeline, number, result, &err);
+    if (pipeline->failed != TZ_OK)
+        wake_waiting_threads(pipeline);
+}
+
+/* false: there is nothing to do at present. What is made goes out first, for it frees memory. */
+static bool run_or_deliver(tz_pipeline *pipeline, unsigned worker)
+{
+    if (can_deliver(pipeline))
+        deliver_finished_tasks(pipeline);
+    else if (can_run(pipeline))
+        run_next_task(pipeline, worker);
+    else
+        return false;
+    return true;
+}
+
+/* ---- threads ---- */
+
+static void *pipeline_worker_main(void *argument)
+{
+    pipeline_worker *self = argument;
+    tz_pipeline *pipeline = self->pipeline;
+    pthread_mutex_lock(&pipeline->lock);
+    while (!pipeline->closing) {
+        if (!run_or_deliver(pipeline, self->worker))
+            pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    }
+    pthread_mutex_unlock(&pipeline->lock);
+    return NULL;
+}
+
+/* One piece alone needs no help. */
+static void start_workers(tz_pipeline *pipeline)
+{
+    if (pipeline->added - pipeline->delivered < 2)
+        return;
+    while (pipeline->started + 1 < pipeline->thread_count) {
+        pipeline_worker *self = &pipeline->workers[pipeline->started];
+        *self = (pipeline_worker){.pipeline = pipeline, .worker = pipeline->started + 1};
+        if (tz_start_thread(&self->thread, pipeline_worker_main, self) != 0)
+            return;
+        pipeline->started++;
+    }
+}
+
+uint64_t tz_pipeline_bytes(unsigned threads, uint32_t slots)
+{
+    return sizeof(tz_pipeline) + (uint64_t)threads * sizeof(pipeline_worker) + slots * sizeof(bool);
+}
+
+tz_result tz_pipeline_open(tz_pipeline **out, unsigned threads, uint32_t slots, size_t max_delivery,
+                           const tz_pipeline_ops *ops, const tz_context *ctx)
+{
+    tz_pipeline *pipeline =
+        tz_alloc_zeroed(1, sizeof *pipeline + threads * sizeof pipeline->workers[0]);
+    bool *finished = tz_alloc_zeroed(slots, sizeof *finished);
+    if (!pipeline || !finished) {
+        tz_free(pipeline);
+        tz_free(finished);
+        return tz_fail_nomem(ctx, tz_pipeline_bytes(threads, slots));
+    }
+    pipeline->ops = *ops;
+    pipeline->thread_count = threads;
+    pipeline->slots = slots;
+    pipeline->finished = finished;
+    pipeline->max_delivery = max_delivery;
+    pthread_mutex_init(&pipeline->lock, NULL);
+    pthread_cond_init(&pipeline->changed, NULL);
+    *out = pipeline;
+    return TZ_OK;
+}
+
+void tz_pipeline_add(tz_pipeline *pipeline, uint64_t count)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->added += count;
+    start_workers(pipeline);
+    wake_waiting_threads(pipeline);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
+/* Returns the number of delivered pieces that tick was called with. Others may have delivered more
+ * since then. */
+static uint64_t report_delivered(tz_pipeline *pipeline)
+{
+    const uint64_t delivered = pipeline->delivered;
+    tz_error err = {0};
+    if (!pipeline->ops.tick || pipeline->failed != TZ_OK)
+        return delivered;
+    pthread_mutex_unlock(&pipeline->lock);
+    const tz_result result = pipeline->ops.tick(pipeline->ops.user, delivered, &err);
+    pthread_mutex_lock(&pipeline->lock);
+    if (result != TZ_OK)
+        record_failure(pipeline, delivered, result, &err);
+    return delivered;
+}
+
+tz_result tz_pipeline_wait(tz_pipeline *pipeline, uint64_t number, tz_error *err)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->awaited = number;
+    uint64_t reported = report_delivered(pipeline);
+    while (pipeline->failed == TZ_OK && reported < number) {
+        if (pipeline->delivered < number && !run_or_deliver(pipeline, 0))
+            pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        reported = report_delivered(pipeline);
+    }
+    while (pipeline->failed != TZ_OK && pipeline->busy > 0)
+        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    pipeline->awaited = 0;
+    wake_waiting_threads(pipeline); /* others take over what this thread would have done next */
+    const tz_result result = pipeline->failed;
+    if (result != TZ_OK && err)
+        *err = pipeline->error;
+    pthread_mutex_unlock(&pipeline->lock);
+    return result;
+}
+
+void tz_pipeline_close(tz_pipeline *pipeline)
+{
+    if (!pipeline)
+        return;
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->closing = true;
+    wake_waiting_threads(pipeline);
+    pthread_mutex_unlock(&pipeline->lock);
+    for (unsigned i = 0; i < pipeline->started; i++)
+        pthread_join(pipeline->workers[i].thread, NULL);
+    pthread_cond_destroy(&pipeline->changed);
+    pthread_mutex_destroy(&pipeline->lock);
+    tz_free(pipeline->finished);
+    tz_free(pipeline);
+}
