@@ -216,7 +216,7 @@ static void decode_tiles(by_tile *t)
                                     .sample_bytes = 1};
         const tz_codestream_batch batch = {.compression = stream->compression,
                                            .slab = &t->tiles[i],
-                                           .pictures = &codestream,
+                                           .codestreams = &codestream,
                                            .count = 1};
         must(tz_driver_cuda.decode_codestreams(t->state, 0, &batch, &t->ctx), t);
         must(tz_driver_cuda.sync(t->state, 0, &t->ctx), t);

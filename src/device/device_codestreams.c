@@ -35,7 +35,7 @@ static bool is_possible(const tz_codestream *codestream)
 static tz_result check_codestream(const tz_codestream_batch *batch, uint64_t index, uint64_t before,
                                   tz_error *err)
 {
-    const tz_codestream *codestream = &batch->pictures[index];
+    const tz_codestream *codestream = &batch->codestreams[index];
     tz_location location = tz_at_offset(codestream->at);
     location.tile = (int64_t)index;
     if (!is_possible(codestream))
@@ -59,7 +59,7 @@ static tz_result check_codestream_batch(const tz_codestream_batch *batch, uint64
     uint64_t before = 0;
     *total = 0;
     for (uint64_t i = 0; i < batch->count; i++) {
-        const tz_codestream *codestream = &batch->pictures[i];
+        const tz_codestream *codestream = &batch->codestreams[i];
         TZ_TRY(check_codestream(batch, i, before, err));
         before = codestream->at + tz_codestream_sample_bytes(codestream);
         *total += tz_codestream_sample_bytes(codestream);
@@ -72,7 +72,7 @@ static tz_result check_streams(const tz_codestream_batch *batch, tz_error *err)
     for (uint64_t i = 0; i < batch->count; i++) {
         tz_location location = tz_no_location();
         location.tile = (int64_t)i;
-        if (!batch->pictures[i].bytes || batch->pictures[i].size == 0)
+        if (!batch->codestreams[i].bytes || batch->codestreams[i].size == 0)
             return fail_codestream(batch, location, "the picture has no stream", err);
     }
     return TZ_OK;
@@ -94,7 +94,7 @@ tz_result tz_device_decode_codestreams(uint32_t queue, const tz_codestream_batch
         return fail_codestream(batch, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
                                "the device has no library for pictures", err);
     for (uint64_t i = 0; i < batch->count; i++)
-        batch->pictures[i].failed = false;
+        batch->codestreams[i].failed = false;
     TZ_TRY(tz_call_begin(&call, device, TZ_CALL_DECODE, queue, total, err));
     return tz_call_end(
         &call, device->driver->decode_codestreams(device->state, queue, batch, &call.ctx), err);

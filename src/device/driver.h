@@ -123,8 +123,8 @@ typedef struct tz_codestream {
 typedef struct tz_codestream_batch {
     uint16_t compression;
     const tz_device_memory *slab;
-    tz_codestream *pictures; /* stay, as their streams do, until the work is done */
-    uint64_t count;          /* not 0 */
+    tz_codestream *codestreams; /* stay, as their streams do, until the work is done */
+    uint64_t count;             /* not 0 */
 } tz_codestream_batch;
 
 typedef struct tz_codestream_codec {

@@ -42,7 +42,7 @@ static void add_tile_statistics(blob *b, const tz_tile_slot *slot)
     const uint64_t column = in_plane % image->tiles_across - b->tiles.column;
     for (uint32_t i = 0; i < slot->bands; i++)
         tz_block_head_set_statistics(b->data, &b->head, row * b->tiles.columns + column,
-                                     slot->band + i, b->plan->info.bands, &slot->tallies[i]);
+                                     slot->band + i, b->plan->info.bands, &slot->stats[i]);
 }
 
 static tz_result encode_tile_into_blob(blob *b, uint64_t index)

@@ -158,7 +158,7 @@ static void apply_statistics(tz_writer *writer, const tz_cog_plan *plan,
             for (uint32_t band = 0; band < bands; band++) {
                 const tz_stats part =
                     tz_block_head_statistics(&heads->list[block].head, tile_index, band, bands);
-                tz_stats_merge(&writer->tallies[band], &part);
+                tz_stats_merge(&writer->stats[band], &part);
             }
         }
 }
@@ -169,7 +169,7 @@ tz_result tz_block_index_apply(const tz_block_index *heads, const tz_cog_plan *p
     TZ_TRY(allocate_tile_tables(writer));
     for (size_t i = 0; i < heads->count; i++)
         TZ_TRY(apply_block(writer, plan, &heads->list[i]));
-    if (writer->tallies)
+    if (writer->stats)
         apply_statistics(writer, plan, heads);
     return TZ_OK;
 }

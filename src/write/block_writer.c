@@ -21,9 +21,9 @@ static tz_result fill_block_writer(tz_writer *writer, const tz_cog_plan *plan)
         writer->levels[i].image = &writer->pyramid.levels[i].image;
     if (!plan->info.statistics)
         return TZ_OK;
-    writer->tallies = tz_alloc_zeroed(bands, sizeof *writer->tallies);
+    writer->stats = tz_alloc_zeroed(bands, sizeof *writer->stats);
     image->options.statistics = tz_alloc_zeroed(bands, sizeof(tz_statistics));
-    if (!writer->tallies || !image->options.statistics)
+    if (!writer->stats || !image->options.statistics)
         return tz_fail_nomem(&writer->ctx, bands * sizeof(tz_statistics));
     return TZ_OK;
 }
@@ -62,7 +62,7 @@ void tz_block_writer_close(tz_writer *writer)
         tz_free(writer->levels[i].hashes);
     }
     tz_free(writer->levels);
-    tz_free(writer->tallies);
+    tz_free(writer->stats);
     if (writer->pyramid.count > 0)
         tz_free(writer->pyramid.levels[0].image.options.statistics);
     tz_free(writer->name);

@@ -69,8 +69,8 @@ static void set_library(tz_budget *b, unsigned which, const tz_output_level *lev
 {
     if (level->library.encoder.name[0] != '\0')
         b->encoding[which].library = &level->library;
-    if (level->pictures.name[0] != '\0')
-        b->encoding[which].pictures = &level->pictures;
+    if (level->codestreams.name[0] != '\0')
+        b->encoding[which].codestreams = &level->codestreams;
 }
 
 /* Overviews are encoded by what encodes the image, unless something of it was chosen for them. */

@@ -11,7 +11,7 @@ typedef struct tz_tile_encoding {
     const tz_encoder *encoder;
     const tz_encode_options *choice;
     const tz_vendor_encode_plan *library; /* that encodes on a device; NULL: its own kernels do, */
-    const tz_codestream_codec *pictures;  /* or this one */
+    const tz_codestream_codec *codestreams; /* or this one */
     tz_tile_format format;
     struct {
         size_t tile;    /* a tile before it is encoded; 0: it is made where it is delivered from */

@@ -64,7 +64,7 @@ static void add_tile_results(tz_writer *w, const tz_tile_slot *slot)
 {
     const tz_writer_level *level = &w->levels[slot->level];
     for (uint32_t i = 0; i < slot->bands; i++)
-        tz_stats_merge(&w->tallies[slot->band + i], &slot->tallies[i]);
+        tz_stats_merge(&w->stats[slot->band + i], &slot->stats[i]);
     if (slot->verified_index != TZ_NONE && level->hashes)
         level->hashes[slot->verified_index] = slot->hash;
     if (slot->level == 0)

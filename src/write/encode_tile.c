@@ -159,7 +159,7 @@ static void add_row_statistics(const tile_job *job, const uint8_t *row, uint64_t
     const uint16_t samples = job->row.samples;
     const uint8_t *valid = read_mask_row(job, buffer_row);
     for (uint16_t s = 0; s < samples; s++)
-        tz_stats_row(&job->slot->tallies[s], job->row.dtype, row + s * size,
+        tz_stats_row(&job->slot->stats[s], job->row.dtype, row + s * size,
                      (ptrdiff_t)(samples * size), job->position.width, &job->image->spec.nodata,
                      valid);
 }
@@ -278,7 +278,7 @@ void tz_tile_slot_begin(const tz_writer *writer, uint32_t level, const tz_tile_p
                         tz_tile_slot *slot)
 {
     const tz_image *image = &writer->pyramid.levels[level].image;
-    const bool tallied = writer->tallies && level == 0 && !position->is_mask;
+    const bool tallied = writer->stats && level == 0 && !position->is_mask;
     slot->size = 0;
     slot->level = level;
     slot->place = position->place;
@@ -323,7 +323,7 @@ tz_result tz_tile_make(tz_writer *writer, const tz_task_batch *batch, uint64_t i
     begin_job(&job, writer, batch, index, err);
     tz_tile_slot_begin(writer, batch->level, &job.position, slot);
     if (slot->bands > 0)
-        memset(slot->tallies, 0, slot->bands * sizeof slot->tallies[0]);
+        memset(slot->stats, 0, slot->bands * sizeof slot->stats[0]);
     job.plain_copy = is_plain_copy(&job);
     uint8_t *tile = job.encoding->encoder->flags & TZ_ENCODER_COPY ? slot->own : job.worker->tile;
     TZ_TRY(make_rows(&job, tile));

@@ -51,13 +51,13 @@ static tz_result make_statistics(ending *e, tz_statistics **out)
     const tz_image *image = tz_writer_image(w);
     const uint32_t bands = image->spec.bands;
     *out = NULL;
-    if (!w->tallies)
+    if (!w->stats)
         return TZ_OK;
     tz_statistics *list = tz_arena_array(&e->arena, bands, sizeof *list);
     if (!list)
         return tz_fail_nomem(&w->ctx, bands * sizeof *list);
     for (uint32_t band = 0; band < bands; band++) {
-        tz_stats_result(&w->tallies[band], &list[band]);
+        tz_stats_result(&w->stats[band], &list[band]);
         if (image->options.statistics)
             image->options.statistics[band] = list[band];
     }

@@ -12,9 +12,9 @@ enum { TZ_MAX_OUTPUT_LEVELS = 32 };
 
 typedef struct tz_output_level {
     tz_image image;
-    tz_overview_params overview;   /* from the level before; not of the first one */
-    tz_vendor_encode_plan library; /* that encodes it on a device: see tz_gpu_writer_choose */
-    tz_codestream_codec pictures;  /* the same of whole pictures; without a name: none does */
+    tz_overview_params overview;     /* from the level before; not of the first one */
+    tz_vendor_encode_plan library;   /* that encodes it on a device: see tz_gpu_writer_choose */
+    tz_codestream_codec codestreams; /* the same of whole pictures; without a name: none does */
 } tz_output_level;
 
 typedef struct tz_output_pyramid {

@@ -66,7 +66,7 @@ static tz_result open_slots(tz_writer *w)
         return tz_fail_nomem(&w->ctx, tz_mul_capped(each, count));
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *memory = w->slot_memory + i * each;
-        w->slots[i].tallies = (tz_stats *)(void *)(memory + tallies);
+        w->slots[i].stats = (tz_stats *)(void *)(memory + tallies);
         w->slots[i].own = memory + bytes + SPACE_BEFORE_TILE;
     }
     return TZ_OK;

@@ -46,9 +46,9 @@ static tz_result allocate_tables(tz_writer *w)
     const tz_image *image = tz_writer_image(w);
     const uint32_t bands = image->spec.bands;
     if (image->options.statistics || image->options.statistics_items) {
-        w->tallies = tz_alloc_zeroed(bands, sizeof *w->tallies);
-        if (!w->tallies)
-            return tz_fail_nomem(&w->ctx, bands * sizeof *w->tallies);
+        w->stats = tz_alloc_zeroed(bands, sizeof *w->stats);
+        if (!w->stats)
+            return tz_fail_nomem(&w->ctx, bands * sizeof *w->stats);
     }
     w->levels = tz_alloc_zeroed(w->pyramid.count, sizeof *w->levels);
     if (!w->levels)
@@ -448,7 +448,7 @@ void tz_discard(tz_writer *writer)
         tz_free(writer->levels[i].hashes);
     }
     tz_free(writer->levels);
-    tz_free(writer->tallies);
+    tz_free(writer->stats);
     tz_output_pyramid_deinit(&writer->pyramid);
     tz_warnings_deinit(&writer->warnings);
     tz_free(writer->name);

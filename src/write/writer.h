@@ -48,7 +48,7 @@ typedef struct tz_tile_slot {
     uint64_t hash;           /* of its pixels, then */
     uint32_t band;           /* of its first sample */
     uint32_t bands;          /* tallied; 0 for a mask or an overview */
-    tz_stats *tallies;
+    tz_stats *stats;
 } tz_tile_slot;
 
 /* What one thread works with. */
@@ -122,7 +122,7 @@ struct tz_writer {
     atomic_ullong tiles_done;         /* of the first level, delivered */
     uint64_t position;                /* behind the last tile in the sink */
     uint64_t spool_position;          /* and in the spool */
-    tz_stats *tallies;                /* by band; NULL: not wanted */
+    tz_stats *stats;                  /* by band; NULL: not wanted */
     tz_device *device;                /* that makes the tiles; NULL: the cores do */
     tz_gpu_resources gpu;
     tz_write_report report;

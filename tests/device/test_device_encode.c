@@ -267,7 +267,7 @@ static void test_wrong_rooms(void **state)
     const tz_compact_batch right = {.tiles = &good,
                                     .to = 400,
                                     .capacity = 130 + BATCH_BEFORE + BATCH_AFTER,
-                                    .places = 48,
+                                    .offsets = 48,
                                     .before = BATCH_BEFORE,
                                     .after = BATCH_AFTER};
     assert_int_equal(tz_compact_capacity(&right), right.capacity);
@@ -278,9 +278,9 @@ static void test_wrong_rooms(void **state)
     batch.to = 860;
     refuse_compact(&batch, "room for all");
     batch = right;
-    batch.places = 52;
+    batch.offsets = 52;
     refuse_compact(&batch, "places");
-    batch.places = 992;
+    batch.offsets = 992;
     refuse_compact(&batch, "places");
     batch = right;
     entry.from = 901;

@@ -77,7 +77,7 @@ typedef struct job {
     tz_device *device;
     tz_device_memory *slab;
     uint32_t count;
-    tz_codestream pictures[MOST];
+    tz_codestream codestreams[MOST];
     uint8_t *samples; /* as in the slab */
     uint8_t *bytes;
     uint64_t sizes[MOST];
@@ -120,12 +120,12 @@ static void begin_job(job *j, tz_device *device, const kind *is, uint32_t count)
     assert_int_equal(tz_device_alloc(device, MOST * ROOM, &j->slab, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
         fill(j, i, j->samples + (size_t)i * ROOM);
-        j->pictures[i] = (tz_codestream){.at = (uint64_t)i * ROOM,
-                                         .width = SIDE,
-                                         .height = SIDE,
-                                         .samples = is->samples,
-                                         .sample_bytes = is->sample_bytes,
-                                         .is_signed = is->is_signed};
+        j->codestreams[i] = (tz_codestream){.at = (uint64_t)i * ROOM,
+                                            .width = SIDE,
+                                            .height = SIDE,
+                                            .samples = is->samples,
+                                            .sample_bytes = is->sample_bytes,
+                                            .is_signed = is->is_signed};
     }
     j->out = (tz_codestream_output){j->bytes, MOST * ROOM, j->sizes};
     j->how = (tz_codestream_encoding){.quality = is->quality,
@@ -154,7 +154,7 @@ static bool find(const job *j)
 /* Without waiting for the upload. */
 static tz_result run_job(job *j, tz_error *err)
 {
-    const tz_codestream_batch batch = {j->is->compression, j->slab, j->pictures, j->count};
+    const tz_codestream_batch batch = {j->is->compression, j->slab, j->codestreams, j->count};
     TZ_TRY(tz_device_upload(0, j->slab, 0, j->samples, (uint64_t)MOST * ROOM, err));
     return tz_device_encode_codestreams(0, &batch, &j->how, &j->out, err);
 }
@@ -169,7 +169,7 @@ static void check_stream(const job *j, uint32_t i, const uint8_t *bytes)
 {
     const kind *is = j->is;
     const tz_tile_format format = {.width = SIDE,
-                                   .height = j->pictures[i].height,
+                                   .height = j->codestreams[i].height,
                                    .samples = is->samples,
                                    .bits = (uint16_t)(8 * is->sample_bytes),
                                    .sample_format = is->is_signed ? 2 : 1,
@@ -274,7 +274,7 @@ static void test_heights(void **state)
         begin_job(&j, device, &kinds[k], 12);
         assert_true(find(&j));
         for (uint32_t i = 0; i < 12; i += 5)
-            j.pictures[i].height = SIDE - 8;
+            j.codestreams[i].height = SIDE - 8;
         check_ok(run_job(&j, &err), &err);
         assert_int_equal(check_job(&j), 12);
         end_job(&j);
@@ -308,9 +308,9 @@ static void test_failures(void **state)
         j.how.max_bytes = 10;
         check_ok(run_job(&j, &err), &err);
         assert_int_equal(check_job(&j), 0);
-        j.pictures[3].samples = 2;
-        j.pictures[3].sample_bytes = 1;
-        j.pictures[3].is_signed = true; /* no library has these */
+        j.codestreams[3].samples = 2;
+        j.codestreams[3].sample_bytes = 1;
+        j.codestreams[3].is_signed = true; /* no library has these */
         j.how.max_bytes = ROOM;
         j.out.capacity = MOST * ROOM;
         memset(j.bytes, POISON, MOST * ROOM);

@@ -107,8 +107,8 @@ static void refuse_batches(void)
     REFUSE(batch.nan_to_nodata, true, "does not cut", -1);
     REFUSE(batch.table, 4, "table", -1);
     REFUSE(batch.table, UINT64_MAX - 7, "table", -1);
-    REFUSE(batch.seen, hostile.slab_size, "seen", -1);
-    REFUSE(batch.tallies, hostile.slab_size, "tallies", -1);
+    REFUSE(batch.results, hostile.slab_size, "seen", -1);
+    REFUSE(batch.stats, hostile.slab_size, "tallies", -1);
     REFUSE(batch.discard, hostile.slab_size, "discard_bits", -1);
     REFUSE(batch.count, UINT64_MAX / 2, "table", -1);
     hostile.batch.row.bits = 7; /* now in scratch memory */

@@ -124,7 +124,7 @@ typedef struct job {
     tz_device *device;
     uint32_t queue, count;
     tz_device_memory *slab;
-    tz_codestream pictures[MOST];
+    tz_codestream codestreams[MOST];
     uint8_t *out;
 } job;
 
@@ -138,21 +138,21 @@ static void begin_job(job *j, tz_device *device, uint32_t count, int kind)
     assert_int_equal(tz_device_alloc(device, MOST * ROOM, &j->slab, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
         const sample_stream *is = &streams[kind < 0 ? i % KINDS : (uint32_t)kind];
-        j->pictures[i] = (tz_codestream){.bytes = is->data,
-                                         .size = is->size,
-                                         .at = (uint64_t)i * ROOM,
-                                         .width = SIDE,
-                                         .height = SIDE,
-                                         .samples = (uint8_t)is->format.samples,
-                                         .sample_bytes = 1,
-                                         .to_rgb = is->format.photometric == 6};
+        j->codestreams[i] = (tz_codestream){.bytes = is->data,
+                                            .size = is->size,
+                                            .at = (uint64_t)i * ROOM,
+                                            .width = SIDE,
+                                            .height = SIDE,
+                                            .samples = (uint8_t)is->format.samples,
+                                            .sample_bytes = 1,
+                                            .to_rgb = is->format.photometric == 6};
     }
 }
 
 static tz_result run_job(job *j)
 {
     const tz_codestream_batch batch = {
-        .compression = 7, .slab = j->slab, .pictures = j->pictures, .count = j->count};
+        .compression = 7, .slab = j->slab, .codestreams = j->codestreams, .count = j->count};
     tz_error err;
     TZ_TRY(tz_device_decode_codestreams(j->queue, &batch, &err));
     TZ_TRY(tz_device_download(j->queue, j->out, j->slab, 0, MOST * ROOM, &err));
@@ -171,7 +171,7 @@ static uint32_t check_job(const job *j)
 {
     uint32_t good = 0;
     for (uint32_t i = 0; i < j->count; i++) {
-        const tz_codestream *p = &j->pictures[i];
+        const tz_codestream *p = &j->codestreams[i];
         const sample_stream *is = &streams[p->samples == 1 ? GREY : p->to_rgb ? YCBCR : RGB];
         if (p->failed)
             continue;
@@ -240,7 +240,7 @@ static void test_old_release(void **state)
     begin_job(&j, device, 6, -1);
     assert_int_equal(run_job(&j), TZ_OK);
     assert_int_equal(check_job(&j), 4);
-    assert_true(j.pictures[RGB].failed);
+    assert_true(j.codestreams[RGB].failed);
     end_job(&j);
     tz_device_close(device);
 }
@@ -282,17 +282,17 @@ static void test_misfits(void **state)
     tz_device *device = open_with(NVJPEG_FAKE);
     assert_true(find(device, &is));
     begin_job(&j, device, 12, -1);
-    j.pictures[0].width = SIDE - 1;
-    j.pictures[1].height = SIDE * 2;
-    j.pictures[2].size = 30;
-    j.pictures[3].samples = 3;    /* it has one */
-    j.pictures[4].to_rgb = false; /* it is subsampled */
-    j.pictures[5].sample_bytes = 2;
-    j.pictures[6].is_signed = true;
-    j.pictures[7].samples = 1; /* it has three */
+    j.codestreams[0].width = SIDE - 1;
+    j.codestreams[1].height = SIDE * 2;
+    j.codestreams[2].size = 30;
+    j.codestreams[3].samples = 3;    /* it has one */
+    j.codestreams[4].to_rgb = false; /* it is subsampled */
+    j.codestreams[5].sample_bytes = 2;
+    j.codestreams[6].is_signed = true;
+    j.codestreams[7].samples = 1; /* it has three */
     assert_int_equal(run_job(&j), TZ_OK);
     for (uint32_t i = 0; i < j.count; i++)
-        assert_int_equal(j.pictures[i].failed, i < 8);
+        assert_int_equal(j.codestreams[i].failed, i < 8);
     assert_int_equal(check_job(&j), 4);
     assert_int_equal(control->decoded, 4);
     end_job(&j);
@@ -315,7 +315,7 @@ static void test_refusals(void **state)
         cuda->fail_code = BAD_JPEG;
         assert_int_equal(run_job(&j), TZ_OK);
         assert_int_equal(check_job(&j), 100 - TZ_CU_JPEG_BATCH);
-        assert_true(j.pictures[0].failed);
+        assert_true(j.codestreams[0].failed);
         assert_int_equal(run_job(&j), TZ_OK);
         assert_int_equal(check_job(&j), 100);
         end_job(&j);
@@ -404,7 +404,7 @@ static void test_chroma_that_is_repeated(void **state)
     begin_job(&j, device, 6, -1);
     assert_int_equal(run_job(&j), TZ_OK);
     assert_int_equal(check_job(&j), 4);
-    assert_true(j.pictures[YCBCR].failed);
+    assert_true(j.codestreams[YCBCR].failed);
     end_job(&j);
     tz_device_close(device);
 }
@@ -445,7 +445,7 @@ static void *run_many(void *state)
     job *j = state;
     for (int i = 0; i < 8; i++) {
         for (uint32_t k = 0; k < j->count; k++)
-            j->pictures[k].failed = true;
+            j->codestreams[k].failed = true;
         if (run_job(j) != TZ_OK)
             return NULL;
     }

@@ -159,7 +159,7 @@ static tz_result encode_in_rotation(encode_run *t, tz_cu_codestream_encoder_set 
         if (i >= n)
             TZ_TRY(retrieve_codestream(t, encoder, &t->out->sizes[i - n], ctx));
         if (i < count)
-            TZ_TRY(encode_codestream(t, encoder, &t->batch->pictures[i], ctx));
+            TZ_TRY(encode_codestream(t, encoder, &t->batch->codestreams[i], ctx));
     }
     return TZ_OK;
 }

@@ -146,7 +146,7 @@ static tz_result decode_j2k_batch(tz_cu_state *s, uint32_t queue, const tz_codes
 {
     decode_run t = {.s = s, .queue = queue, .slab = tz_cu_address_of(batch->slab)};
     for (uint64_t i = 0; i < batch->count; i++)
-        TZ_TRY(decode_codestream(&t, &batch->pictures[i], ctx));
+        TZ_TRY(decode_codestream(&t, &batch->codestreams[i], ctx));
     for (uint32_t i = 0; i < TZ_CU_J2K_STATES; i++) {
         if (t.begun[i])
             TZ_TRY(tz_cu_side_stream_end(s, &s->j2k.decoders[i].side, queue, ctx));

@@ -133,7 +133,7 @@ static tz_result flush_batch(tz_cu_state *s, const tz_context *ctx)
     jpeg->next_state = (jpeg->next_state + 1) % TZ_CU_JPEG_STATES;
     const tz_result result = jpeg->is_available ? decode_state_batch(s, state, &done, ctx) : TZ_OK;
     for (uint64_t i = 0; i < state->count; i++)
-        state->pictures[i]->failed = !done;
+        state->codestreams[i]->failed = !done;
     state->count = 0;
     /* whatever it says, some of the work may be in the stream */
     const tz_result noted = tz_cu_side_stream_record(s, &state->side, ctx);
@@ -217,7 +217,7 @@ static tz_result add_to_batch(tz_cu_state *s, uint32_t queue, const tz_codestrea
     state->sizes[i] = (size_t)codestream->size;
     state->images[i] = (tz_nvjpeg_image){{(unsigned char *)(uintptr_t)to},
                                          {(size_t)codestream->width * codestream->samples}};
-    state->pictures[i] = codestream;
+    state->codestreams[i] = codestream;
     return TZ_OK;
 }
 
@@ -225,7 +225,7 @@ static tz_result decode_format(tz_cu_state *s, uint32_t queue, const tz_codestre
                                tz_nvjpeg_output format, const tz_context *ctx)
 {
     for (uint64_t i = 0; i < batch->count; i++) {
-        tz_codestream *codestream = &batch->pictures[i];
+        tz_codestream *codestream = &batch->codestreams[i];
         if (!codestream->failed && output_format_of(codestream) == format)
             TZ_TRY(add_to_batch(s, queue, batch, codestream, ctx));
     }
@@ -240,8 +240,8 @@ static tz_result decode_jpeg_batch(tz_cu_state *s, uint32_t queue, const tz_code
     for (unsigned i = 0; i < TZ_CU_JPEG_STATES; i++)
         states[i].begun = false;
     for (uint64_t i = 0; i < batch->count; i++)
-        batch->pictures[i].failed =
-            !s->jpeg.is_available || !stream_fits_nvjpeg(&s->jpeg, &batch->pictures[i]);
+        batch->codestreams[i].failed =
+            !s->jpeg.is_available || !stream_fits_nvjpeg(&s->jpeg, &batch->codestreams[i]);
     for (size_t i = 0; i < TZ_CU_JPEG_FORMATS; i++)
         TZ_TRY(decode_format(s, queue, batch, formats[i], ctx));
     for (unsigned i = 0; i < TZ_CU_JPEG_STATES; i++) {

@@ -31,7 +31,7 @@ typedef struct tz_cu_jpeg_state {
     const unsigned char *data[TZ_CU_JPEG_BATCH];
     size_t sizes[TZ_CU_JPEG_BATCH];
     tz_nvjpeg_image images[TZ_CU_JPEG_BATCH];
-    tz_codestream *pictures[TZ_CU_JPEG_BATCH];
+    tz_codestream *codestreams[TZ_CU_JPEG_BATCH];
 } tz_cu_jpeg_state;
 
 typedef struct tz_cu_jpeg {

@@ -231,7 +231,7 @@ tz_result tz_cu_self_test_codestream(tz_cu_state *s, uint16_t compression,
                               TZ_CU_SELF_TEST_BYTES, ctx));
     const tz_device_memory slab = {.size = TZ_CU_SELF_TEST_BYTES, .handle = (void *)(uintptr_t)at};
     const tz_codestream_batch batch = {
-        .compression = compression, .slab = &slab, .pictures = &codestream, .count = 1};
+        .compression = compression, .slab = &slab, .codestreams = &codestream, .count = 1};
     tz_result result = decode(s, 0, &batch, ctx);
     if (result == TZ_OK && codestream.failed)
         result = tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),

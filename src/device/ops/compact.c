@@ -25,10 +25,10 @@ static tz_result check_compact_batch(const tz_compact_batch *batch, tz_error *er
 {
     const tz_encode_batch *tiles = batch->tiles;
     TZ_TRY(tz_encode_check(tiles, err));
-    if (batch->places % 8 != 0 ||
-        !tz_memory_holds(tiles->slab, batch->places,
+    if (batch->offsets % 8 != 0 ||
+        !tz_memory_holds(tiles->slab, batch->offsets,
                          tz_mul_capped(tz_add_capped(tiles->count, 1), sizeof(uint64_t))))
-        return tz_encode_fail(tiles, tz_at_offset(batch->places),
+        return tz_encode_fail(tiles, tz_at_offset(batch->offsets),
                               "the places are not within the slab", err);
     if (!tz_memory_holds(tiles->slab, batch->to, batch->capacity))
         return tz_encode_fail(tiles, tz_at_offset(batch->to),
@@ -45,7 +45,7 @@ static tz_result launch_scan(const tz_compact_batch *batch, uint32_t queue, tz_e
 {
     const tz_encode_batch *tiles = batch->tiles;
     const tz_argument arguments[] = {TZ_MEMORY(tiles->slab), TZ_U64(tiles->sizes),
-                                     TZ_U64(batch->places),  TZ_U64(tiles->count),
+                                     TZ_U64(batch->offsets), TZ_U64(tiles->count),
                                      TZ_U32(batch->before),  TZ_U32(batch->after)};
     const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_COMPACT_SCAN, 1, arguments);
     return tz_device_launch(tiles->slab->device, queue, &launch, err);
@@ -68,7 +68,7 @@ static tz_result launch_move(const tz_compact_batch *batch, uint32_t queue, tz_e
         TZ_MEMORY(tiles->slab),
         TZ_U64(tiles->table),
         TZ_U64(tiles->sizes),
-        TZ_U64(batch->places),
+        TZ_U64(batch->offsets),
         TZ_U64(batch->to),
         TZ_U32(blocks),
         TZ_U32(tz_encode_is_plain(tiles)),

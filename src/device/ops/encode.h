@@ -62,7 +62,7 @@ typedef struct tz_compact_batch {
     const tz_encode_batch *tiles;
     uint64_t to;
     uint64_t capacity; /* there: at least tz_compact_capacity */
-    uint64_t places;   /* count + 1; a multiple of 8 */
+    uint64_t offsets;  /* count + 1; a multiple of 8 */
     uint32_t before, after;
 } tz_compact_batch;
 /* The room of all views, and what comes before and after. */

@@ -177,7 +177,7 @@ static tz_result launch_inspect(const tz_extract_batch *batch, const tz_extract_
     const tz_inspection how = inspection_of(batch);
     const tz_argument arguments[] = {TZ_MEMORY(batch->slab),
                                      TZ_EXTRACT_ROWS_ARGUMENTS(batch, rows),
-                                     TZ_U64(batch->seen),
+                                     TZ_U64(batch->results),
                                      TZ_U32(how.flags),
                                      TZ_U32(how.size),
                                      TZ_U32(how.words),

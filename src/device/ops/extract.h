@@ -51,8 +51,8 @@ typedef struct tz_extract_batch {
     const tz_extract_tile *tiles; /* on the host, as the table has them */
     uint64_t count;
     uint64_t table;   /* multiples of 8 */
-    uint64_t seen;    /* tz_extract_result each */
-    uint64_t tallies; /* tz_stats each, row.samples of them a tile; unused without */
+    uint64_t results; /* tz_extract_result each */
+    uint64_t stats;   /* tz_stats each, row.samples of them a tile; unused without */
     uint64_t scratch; /* tz_extract_scratch_bytes */
     uint64_t discard; /* a copy of discard_bits; unused without */
 } tz_extract_batch;

@@ -42,11 +42,10 @@ static tz_result check_arrays(const tz_extract_batch *batch, tz_error *err)
 {
     TZ_TRY(check_array(batch, batch->table, sizeof *batch->tiles, "the table is not in the slab",
                        err));
-    TZ_TRY(check_array(batch, batch->seen, sizeof(tz_extract_result),
+    TZ_TRY(check_array(batch, batch->results, sizeof(tz_extract_result),
                        "what is seen is not in the slab", err));
     if (batch->wants_stats)
-        TZ_TRY(check_array(batch, batch->tallies,
-                           tz_mul_capped(batch->row.samples, sizeof(tz_stats)),
+        TZ_TRY(check_array(batch, batch->stats, tz_mul_capped(batch->row.samples, sizeof(tz_stats)),
                            "the tallies are not in the slab", err));
     if (batch->discard_bits && !tz_memory_holds(batch->slab, batch->discard, batch->discard_count))
         return fail_extract(batch, tz_at_offset(batch->discard), "discard_bits are not in the slab",

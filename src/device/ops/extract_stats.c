@@ -20,7 +20,7 @@ tz_result tz_extract_launch_stats(const tz_extract_batch *batch, const tz_extrac
     const tz_argument arguments[] = {TZ_MEMORY(batch->mask ? batch->mask : batch->slab),
                                      TZ_MEMORY(batch->slab),
                                      TZ_EXTRACT_ROWS_ARGUMENTS(batch, rows),
-                                     TZ_U64(batch->tallies),
+                                     TZ_U64(batch->stats),
                                      TZ_U32(batch->row.samples),
                                      TZ_U32(dtype <= TZ_DTYPE_FLOAT64 ? (uint32_t)dtype : 0),
                                      TZ_U32(batch->nodata.kind != TZ_NODATA_NONE),

@@ -29,13 +29,13 @@ typedef struct tz_gpu_need {
     uint64_t input;                            /* bytes as stored, for the device */
     tz_direct_space direct;                    /* the same that come straight from files */
     uint64_t bounced;                          /* of input: those that could, in other files */
-    uint64_t host_input; /* bytes as stored, for the cores and for libraries */
-    uint64_t cpu_rows;   /* rows that the cores decode for the device */
-    uint64_t rows;       /* rows that the device decodes */
-    uint64_t pictures;   /* tiles for libraries */
-    uint64_t streams;    /* bytes of those that are put together */
-    uint64_t spare_rows; /* their rows, should the cores have to decode them */
-    uint64_t staged;     /* pixels that go to the host */
+    uint64_t host_input;  /* bytes as stored, for the cores and for libraries */
+    uint64_t cpu_rows;    /* rows that the cores decode for the device */
+    uint64_t rows;        /* rows that the device decodes */
+    uint64_t codestreams; /* tiles for libraries */
+    uint64_t streams;     /* bytes of those that are put together */
+    uint64_t spare_rows;  /* their rows, should the cores have to decode them */
+    uint64_t staged;      /* pixels that go to the host */
 } tz_gpu_need;
 
 /* Where it lies in the slab. The first upload bytes go up; of spare, only what is used. The first

@@ -106,7 +106,7 @@ uint64_t tz_gpu_codestream_bytes(const tz_plan *plan, const tz_tile_read *tile_r
 void tz_gpu_codestreams_add_need(const tz_plan *plan, const tz_tile_read *tile_read,
                                  tz_gpu_need *need)
 {
-    need->pictures++;
+    need->codestreams++;
     need->rows += tz_gpu_slab_bytes(tz_tile_read_decoded_bytes(plan, tile_read));
     need->streams += tz_gpu_codestream_bytes(plan, tile_read);
     if (!tz_tile_read_is_for_host(plan, tile_read))
@@ -128,9 +128,10 @@ tz_result tz_gpu_codestream_list_init(const tz_gpu_run *run, tz_gpu_slot *slot)
     const size_t count = max_codestreams(run->gpu);
     if (count == 0)
         return TZ_OK;
-    slot->pictures = tz_alloc_array(count, sizeof *slot->pictures);
-    return slot->pictures ? TZ_OK
-                          : tz_fail_nomem(&run->plan->ctx, tz_gpu_codestream_list_bytes(run->gpu));
+    slot->codestreams = tz_alloc_array(count, sizeof *slot->codestreams);
+    return slot->codestreams
+               ? TZ_OK
+               : tz_fail_nomem(&run->plan->ctx, tz_gpu_codestream_list_bytes(run->gpu));
 }
 
 /* ---- which tiles ---- */
@@ -229,16 +230,16 @@ static tz_result decode_library_batch(tz_gpu_run *run, tz_gpu_slot *slot,
     }
     note_reason(run->use.library_reason, err.message);
     for (uint64_t i = 0; i < batch->count; i++)
-        batch->pictures[i].failed = true;
+        batch->codestreams[i].failed = true;
     return TZ_OK;
 }
 
 static void fall_back_failed(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t library,
-                             const tz_codestream *pictures)
+                             const tz_codestream *codestreams)
 {
     for (size_t i = 0; i < slot->first_empty; i++) {
         tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
-        if (is_for_library(run, tile_read, library) && pictures++->failed)
+        if (is_for_library(run, tile_read, library) && codestreams++->failed)
             fall_back(run, slot, tile_read, TZ_GPU_FALLBACK_FAILED);
     }
 }
@@ -246,12 +247,12 @@ static void fall_back_failed(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t librar
 tz_result tz_gpu_decode_codestreams(tz_gpu_run *run, tz_gpu_slot *slot)
 {
     const tz_gpu_plan *gpu = run->gpu;
-    tz_codestream *next = slot->pictures;
+    tz_codestream *next = slot->codestreams;
     note_reason(run->use.library_reason, gpu->library_reason);
     for (uint32_t i = 0; i < gpu->library_count; i++) {
         const tz_codestream_batch batch = {.compression = gpu->libraries[i].compression,
                                            .slab = slot->slab,
-                                           .pictures = next,
+                                           .codestreams = next,
                                            .count = collect_codestreams(run, slot, i, next)};
         if (batch.count == 0)
             continue;

@@ -124,7 +124,7 @@ static void count_batch(tz_gpu_plan *gpu, tz_device_use *use, const tz_gpu_batch
     use->waves++;
     use->uploads += is_active;
     use->upload_bytes += batch->layout.spare_rows;
-    use->tiles += batch->need.pictures;
+    use->tiles += batch->need.codestreams;
     use->downloads += batch->layout.download > 0;
     use->download_bytes += batch->layout.download;
     use->syncs += is_active;

@@ -60,7 +60,7 @@ void tz_gpu_slot_deinit(tz_gpu_run *run, tz_gpu_slot *slot)
         (void)tz_device_sync(run->gpu->device, slot->queue, NULL);
     tz_device_free(slot->slab);
     tz_device_free(slot->pinned);
-    tz_free(slot->pictures);
+    tz_free(slot->codestreams);
     tz_free(slot->tile_reads);
     tz_free(slot->redo);
     tz_free(slot->redo_offsets);

@@ -71,7 +71,7 @@ typedef struct tz_gpu_slot {
     tz_range *ranges;            /* one for each fetch, those of a source together */
     tz_request *source_requests; /* one for each source */
     bool *is_read;               /* by request: all of it has come */
-    tz_codestream *pictures;     /* of units, library after library; NULL: none have any */
+    tz_codestream *codestreams;  /* of units, library after library; NULL: none have any */
     tz_span *redo;               /* reads of units that the CPU has to decode for device memory */
     uint64_t *redo_offsets;      /* the offsets of their bytes in pinned memory */
     size_t redo_count;

@@ -84,7 +84,7 @@ tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *b, const tz_image *image, u
         return part_bytes;
     }
     part_bytes.tiles = align_up(plain, TILE_ALIGNMENT);
-    if (encoding->pictures) {
+    if (encoding->codestreams) {
         part_bytes.codestreams =
             align_up(tz_add_capped(TZ_LEADER + TZ_TRAILER, most), TILE_ALIGNMENT);
         return part_bytes;
@@ -163,9 +163,9 @@ static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
     at->discard = append_region(&end, image->options.discard_bits ? image->spec.bands : 0);
     at->tables_end = end;
     at->sizes = append_region(&end, n * sizeof(uint32_t));
-    at->places = append_region(&end, (n + 1) * sizeof(uint64_t));
-    at->seen = append_region(&end, n * sizeof(tz_extract_result));
-    at->tallies = append_region(&end, tallies * sizeof(tz_stats));
+    at->offsets = append_region(&end, (n + 1) * sizeof(uint64_t));
+    at->results = append_region(&end, n * sizeof(tz_extract_result));
+    at->stats = append_region(&end, tallies * sizeof(tz_stats));
     at->results_end = end;
     at->scratch = append_region(&end, scratch);
     at->tiles = append_region(&end, plan->part_bytes.tiles);
@@ -189,8 +189,8 @@ void tz_gpu_budget_make(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t
     plan->sizes[TZ_ALLOCATION_ROWS] = tz_slab_bytes(b, image);
     plan->sizes[TZ_ALLOCATION_LEVELS] = plan_levels(plan, b, pyramid);
     plan->sizes[TZ_ALLOCATION_TILES] = plan_tiles(plan, b, pyramid);
-    plan->pictures = tz_gpu_codestreams_device_bytes(b);
-    plan->planned = plan->pictures;
+    plan->codestreams = tz_gpu_codestreams_device_bytes(b);
+    plan->planned = plan->codestreams;
     for (int i = 0; i < TZ_ALLOCATIONS; i++)
         plan->planned = tz_add_capped(plan->planned, plan->sizes[i]);
 }
@@ -228,8 +228,8 @@ tz_result tz_gpu_budget_admit(const tz_gpu_budget *plan, tz_error *err)
     for (int i = 0; i < TZ_ALLOCATIONS; i++)
         if (plan->sizes[i] > 0)
             sizes[count++] = plan->sizes[i];
-    if (plan->pictures > 0)
-        sizes[count++] = plan->pictures;
+    if (plan->codestreams > 0)
+        sizes[count++] = plan->codestreams;
     return tz_device_admit(plan->device, sizes, count, err);
 }
 

@@ -27,9 +27,9 @@ typedef struct tz_gpu_tile_layout {
     uint64_t discard; /* tz_write_options.discard_bits */
     uint64_t tables_end;
     uint64_t sizes; /* results: uint32_t each */
-    uint64_t places;
-    uint64_t seen;
-    uint64_t tallies;
+    uint64_t offsets;
+    uint64_t results;
+    uint64_t stats;
     uint64_t results_end;
     uint64_t scratch;
     uint64_t tiles;   /* before they are encoded */
@@ -54,7 +54,7 @@ typedef struct tz_gpu_budget {
     uint64_t allowed;
     uint64_t planned;
     uint64_t sizes[TZ_ALLOCATIONS]; /* 0: there is no such piece */
-    uint64_t pictures;              /* what libraries of pictures take beside them */
+    uint64_t codestreams;           /* what libraries of pictures take beside them */
     uint64_t batch_capacity;        /* of tiles, that a batch has room for; 0: for one tile */
     uint32_t batch_tiles;
     tz_gpu_part_bytes part_bytes;

@@ -115,7 +115,7 @@ static bool is_worthwhile(const tz_writer *w, const tz_device *device, char *rea
         .bytes_pixels = pixels,
         .bytes_compressed = copy ? pixels : pixels / 2, /* or so */
         .bytes_pinned = tz_device_caches_pinned(device, pinned) ? 0 : pinned,
-        .by_library = level->library.encoder.name[0] != '\0' || level->pictures.name[0] != '\0',
+        .by_library = level->library.encoder.name[0] != '\0' || level->codestreams.name[0] != '\0',
         .tiles = tz_all_tiles(image),
         .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
         .compression = image->format.compression,

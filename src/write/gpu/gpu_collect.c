@@ -33,10 +33,10 @@ tz_result tz_gpu_tile_batch_bytes(const tz_writer *w, const tz_gpu_tile_batch *t
 {
     const tz_image *image = w->levels[tiles->level].image;
     const tz_gpu_budget *plan = &w->budget.device;
-    const uint64_t *offsets = result_at(w, tiles, plan->at.places);
+    const uint64_t *offsets = result_at(w, tiles, plan->at.offsets);
     *bytes = tiles->mask_bytes;
     if (tiles->images == 0 ||
-        w->budget.encoding[tz_encoding_index(&w->budget, tiles->level, false)].pictures)
+        w->budget.encoding[tz_encoding_index(&w->budget, tiles->level, false)].codestreams)
         return TZ_OK;
     if (tz_gpu_downloads_raw(image, false)) {
         *bytes += tiles->images * tz_gpu_tile_bytes(&w->budget, image, tiles->level, false).payload;
@@ -70,7 +70,7 @@ static collected_tile locate_tile(const tz_writer *w, const tz_gpu_tile_batch *t
     if (tz_gpu_downloads_raw(image, false))
         return (collected_tile){.bytes = images + number * one.payload + TZ_GPU_RAW_LEADER};
     const uint32_t size = ((const uint32_t *)result_at(w, tiles, at->sizes))[number];
-    const uint64_t offset = ((const uint64_t *)result_at(w, tiles, at->places))[number];
+    const uint64_t offset = ((const uint64_t *)result_at(w, tiles, at->offsets))[number];
     return (collected_tile){.bytes = images + offset,
                             .size = size & TZ_ENCODE_LEFT_TO_CPU ? 0 : size};
 }
@@ -106,14 +106,13 @@ tz_result tz_gpu_collect_tile(tz_writer *w, const tz_task_batch *batch, uint64_t
         tz_tile_position_of(image, &tiles->tile_row, tiles->first + index);
     const uint32_t number = tiles->numbers[index];
     const tz_extract_result *seen =
-        (const tz_extract_result *)result_at(w, tiles, at->seen) + number;
+        (const tz_extract_result *)result_at(w, tiles, at->results) + number;
     const tz_context ctx = tz_writer_context(w, err);
     const tz_codec_call call = {&ctx, tz_tile_location(image, tiles->level, &position)};
     tz_tile_slot_begin(w, tiles->level, &position, slot);
     slot->hash = slot->verified_index != TZ_NONE ? seen->hash : 0;
     if (slot->bands > 0)
-        slot->tallies =
-            (tz_stats *)(uintptr_t)result_at(w, tiles, at->tallies) + number * slot->bands;
+        slot->stats = (tz_stats *)(uintptr_t)result_at(w, tiles, at->stats) + number * slot->bands;
     const bool packed =
         w->budget.encoding[tz_encoding_index(&w->budget, tiles->level, false)].bytes.row > 0;
     if (packed && !position.is_mask && seen->misfit != TZ_NONE)

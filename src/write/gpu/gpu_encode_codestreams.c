@@ -68,7 +68,7 @@ bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, 
         (void)snprintf(missing, missing_size, "%s", why);
         return false;
     }
-    level->pictures = codec;
+    level->codestreams = codec;
     return true;
 }
 
@@ -76,7 +76,7 @@ void tz_gpu_codestreams_unshare_tables(tz_writer *w)
 {
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         tz_output_level *level = &w->pyramid.levels[i];
-        if (level->pictures.name[0] != '\0' && level->image.format.compression == JPEG)
+        if (level->codestreams.name[0] != '\0' && level->image.format.compression == JPEG)
             level->image.choice.jpeg_tables = TZ_JPEG_TABLES_NONE;
     }
 }
@@ -87,8 +87,8 @@ uint64_t tz_gpu_codestreams_device_bytes(const tz_budget *b)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < TZ_ENCODINGS; i++)
-        if (b->encoding[i].pictures)
-            sum = tz_add_capped(sum, b->encoding[i].pictures->bytes);
+        if (b->encoding[i].codestreams)
+            sum = tz_add_capped(sum, b->encoding[i].codestreams->bytes);
     return sum;
 }
 
@@ -102,7 +102,7 @@ uint64_t tz_gpu_codestreams_host_bytes(const tz_budget *b)
 
 tz_result tz_gpu_codestreams_open(tz_writer *w)
 {
-    tz_gpu_codestreams *p = &w->gpu.pictures;
+    tz_gpu_codestreams *p = &w->gpu.codestreams;
     const uint32_t count = w->budget.device.batch_tiles;
     if (tz_gpu_codestreams_device_bytes(&w->budget) == 0)
         return TZ_OK;
@@ -116,7 +116,7 @@ tz_result tz_gpu_codestreams_open(tz_writer *w)
 
 void tz_gpu_codestreams_close(tz_writer *w)
 {
-    tz_gpu_codestreams *p = &w->gpu.pictures;
+    tz_gpu_codestreams *p = &w->gpu.codestreams;
     tz_free(p->list);
     tz_free(p->numbers);
     tz_free(p->sizes);
@@ -134,8 +134,8 @@ typedef struct codestream_batch {
     tz_gpu_part_bytes tile_bytes;
     uint32_t count; /* of pictures: of tiles that are not empty */
     uint32_t *sizes;
-    uint64_t *places;
-    const tz_extract_result *seen;
+    uint64_t *offsets;
+    const tz_extract_result *results;
     uint8_t *payload; /* behind the mask's tiles */
     uint64_t end;     /* of what is in it */
 } codestream_batch;
@@ -153,8 +153,8 @@ static codestream_batch make_codestream_batch(tz_writer *w, const tz_gpu_tile_ba
         .encoding = &b->encoding[tz_encoding_index(b, tiles->level, false)],
         .tile_bytes = tz_gpu_tile_bytes(b, image, tiles->level, false),
         .sizes = (uint32_t *)(void *)results,
-        .places = (uint64_t *)(void *)(results + (at->places - at->sizes)),
-        .seen = (const tz_extract_result *)(const void *)(results + (at->seen - at->sizes)),
+        .offsets = (uint64_t *)(void *)(results + (at->offsets - at->sizes)),
+        .results = (const tz_extract_result *)(const void *)(results + (at->results - at->sizes)),
         .payload = results + (at->results_end - at->sizes) + tiles->mask_bytes};
 }
 
@@ -174,15 +174,15 @@ static tz_codestream describe_tile(const codestream_batch *b, const tz_tile_posi
 static void list_tiles_to_encode(codestream_batch *b)
 {
     const tz_gpu_tile_batch *t = b->tiles;
-    tz_gpu_codestreams *p = &b->writer->gpu.pictures;
+    tz_gpu_codestreams *p = &b->writer->gpu.codestreams;
     for (uint32_t i = 0; i < t->images + t->masks; i++) {
         const tz_tile_position position = tz_tile_position_of(b->image, &t->tile_row, t->first + i);
         const uint32_t number = t->numbers[i];
         if (position.is_mask)
             continue;
         b->sizes[number] = 0;
-        b->places[number] = 0;
-        if (b->image->options.sparse && b->seen[number].empty)
+        b->offsets[number] = 0;
+        if (b->image->options.sparse && b->results[number].empty)
             continue;
         p->list[b->count] = describe_tile(b, &position, number);
         p->numbers[b->count++] = number;
@@ -200,35 +200,35 @@ static tz_codestream_encoding encoder_settings(const tz_tile_encoding *encoding)
         .before = TZ_LEADER,
         .after = TZ_TRAILER,
         .max_bytes = encoding->bytes.bound,
-        .at_once = encoding->pictures->at_once};
+        .at_once = encoding->codestreams->at_once};
 }
 
 static tz_result encode_codestreams(const codestream_batch *b)
 {
     tz_writer *w = b->writer;
-    const tz_gpu_codestreams *p = &w->gpu.pictures;
+    const tz_gpu_codestreams *p = &w->gpu.codestreams;
     tz_device_use *use = &w->gpu.counted;
     const tz_codestream_encoding how = encoder_settings(b->encoding);
     const tz_codestream_batch batch = {.compression = b->encoding->format.compression,
                                        .slab = w->gpu.allocations[TZ_ALLOCATION_TILES],
-                                       .pictures = p->list,
+                                       .codestreams = p->list,
                                        .count = b->count};
     tz_codestream_output out = {b->payload, b->tiles->images * b->tile_bytes.codestreams, p->sizes};
     TZ_TRY(tz_device_encode_codestreams(0, &batch, &how, &out, w->ctx.err));
     use->library_calls++;
-    (void)snprintf(use->library, sizeof use->library, "%s", b->encoding->pictures->name);
+    (void)snprintf(use->library, sizeof use->library, "%s", b->encoding->codestreams->name);
     return TZ_OK;
 }
 
 /* Where streams are is told as the device tells of tiles that it encoded itself. */
 static void record_codestreams(codestream_batch *b)
 {
-    const tz_gpu_codestreams *p = &b->writer->gpu.pictures;
+    const tz_gpu_codestreams *p = &b->writer->gpu.codestreams;
     for (uint32_t i = 0; i < b->count; i++) {
         if (p->sizes[i] == 0)
             continue;
         b->sizes[p->numbers[i]] = (uint32_t)p->sizes[i];
-        b->places[p->numbers[i]] = b->end + TZ_LEADER;
+        b->offsets[p->numbers[i]] = b->end + TZ_LEADER;
         b->end += TZ_LEADER + p->sizes[i] + TZ_TRAILER;
     }
 }
@@ -238,7 +238,7 @@ static void record_codestreams(codestream_batch *b)
 /* How many failed one behind the other, from this one on. */
 static uint32_t count_failed_run(const codestream_batch *b, uint32_t first)
 {
-    const tz_gpu_codestreams *p = &b->writer->gpu.pictures;
+    const tz_gpu_codestreams *p = &b->writer->gpu.codestreams;
     uint32_t count = 0;
     while (first + count < b->count && p->sizes[first + count] == 0 &&
            p->numbers[first + count] == p->numbers[first] + count)
@@ -250,14 +250,14 @@ static uint32_t count_failed_run(const codestream_batch *b, uint32_t first)
 static tz_result download_samples(codestream_batch *b, uint32_t first, uint32_t count)
 {
     tz_writer *w = b->writer;
-    const tz_gpu_codestreams *p = &w->gpu.pictures;
+    const tz_gpu_codestreams *p = &w->gpu.codestreams;
     const uint64_t bytes = count * b->tile_bytes.tiles;
     b->end = tz_ceil_div(b->end, PLAIN_ALIGNMENT) * PLAIN_ALIGNMENT;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t number = p->numbers[first + i];
         b->sizes[number] =
             TZ_ENCODE_LEFT_TO_CPU | (uint32_t)tz_codestream_sample_bytes(&p->list[first + i]);
-        b->places[number] = b->end + i * b->tile_bytes.tiles;
+        b->offsets[number] = b->end + i * b->tile_bytes.tiles;
     }
     TZ_TRY(tz_device_download(0, b->payload + b->end, w->gpu.allocations[TZ_ALLOCATION_TILES],
                               p->list[first].at, bytes, w->ctx.err));
@@ -280,17 +280,18 @@ static tz_result download_failed_tiles(codestream_batch *b)
         return TZ_OK;
     if (b->image->options.strict_device)
         return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                       "%s did not encode all tiles", b->encoding->pictures->name);
+                       "%s did not encode all tiles", b->encoding->codestreams->name);
     if (use->library_reason[0] == '\0')
         (void)snprintf(use->library_reason, sizeof use->library_reason,
-                       "%s did not encode all tiles: the cores did", b->encoding->pictures->name);
+                       "%s did not encode all tiles: the cores did",
+                       b->encoding->codestreams->name);
     return tz_device_sync(w->device, 0, w->ctx.err);
 }
 
 tz_result tz_gpu_codestreams_encode(tz_writer *w, const tz_gpu_tile_batch *tiles)
 {
     codestream_batch b = make_codestream_batch(w, tiles);
-    if (!b.encoding->pictures)
+    if (!b.encoding->codestreams)
         return TZ_OK;
     list_tiles_to_encode(&b);
     if (b.count == 0)

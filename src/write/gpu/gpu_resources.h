@@ -43,12 +43,12 @@ typedef struct tz_gpu_resources {
     tz_device_memory *allocations[TZ_ALLOCATIONS]; /* see gpu_budget.h. Of a write by the cores: the
                                             first one alone, for rows on their way to the host */
     tz_overview_builder *reducers[TZ_MAX_OUTPUT_LEVELS];
-    tz_device_memory *pinned[2]; /* slabs of the first level */
-    bool uploading[2];           /* they are being read, since the last sync */
-    uint32_t rows_in_place;      /* rows of the slab that are where tiles are made of them */
-    tz_device_memory *tables;    /* pinned, on their way up */
-    tz_gpu_tile_batch tiles[2];  /* in turn */
-    tz_gpu_codestreams pictures; /* of a batch; without: no library makes any */
+    tz_device_memory *pinned[2];    /* slabs of the first level */
+    bool uploading[2];              /* they are being read, since the last sync */
+    uint32_t rows_in_place;         /* rows of the slab that are where tiles are made of them */
+    tz_device_memory *tables;       /* pinned, on their way up */
+    tz_gpu_tile_batch tiles[2];     /* in turn */
+    tz_gpu_codestreams codestreams; /* of a batch; without: no library makes any */
     unsigned current_batch;
     bool in_flight;      /* tiles[turn] is being made */
     uint64_t held_bytes; /* device memory */

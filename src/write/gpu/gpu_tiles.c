@@ -125,9 +125,9 @@ static tz_encode_entry make_encode_entry(const batch_launch *b, const tz_tile_po
         .size = (uint32_t)tz_tile_bytes(&format),
         .capacity =
             (uint32_t)(library && library->view - lead < bound ? library->view - lead : bound),
-        .skip = b->image->options.sparse
-                    ? at->seen + n * sizeof(tz_extract_result) + offsetof(tz_extract_result, empty)
-                    : TZ_NONE};
+        .skip = b->image->options.sparse ? at->results + n * sizeof(tz_extract_result) +
+                                               offsetof(tz_extract_result, empty)
+                                         : TZ_NONE};
 }
 
 static void fill_tables(const batch_launch *b)
@@ -140,7 +140,7 @@ static void fill_tables(const batch_launch *b)
         const uint32_t n = position.is_mask ? masks++ : images++;
         t->numbers[i] = position.is_mask ? t->images + n : n;
         b->extracts[t->numbers[i]] = make_extract_entry(b, &position, n);
-        if (!position.is_mask && !b->raw && !b->encoding->pictures)
+        if (!position.is_mask && !b->raw && !b->encoding->codestreams)
             b->entries[n] = make_encode_entry(b, &position, n);
     }
     if (options->discard_bits)
@@ -171,8 +171,8 @@ static tz_result extract(const batch_launch *b, bool is_mask, uint32_t first, ui
     batch.tiles = b->extracts + first;
     batch.count = count;
     batch.table = at->extracts + first * sizeof(tz_extract_tile);
-    batch.seen = at->seen + first * sizeof(tz_extract_result);
-    batch.tallies = at->tallies;
+    batch.results = at->results + first * sizeof(tz_extract_result);
+    batch.stats = at->stats;
     batch.scratch = at->scratch;
     batch.discard = at->discard;
     return tz_extract_launch(&batch, 0, b->writer->ctx.err);
@@ -218,10 +218,10 @@ static tz_result encode_tiles(const batch_launch *b)
     const tz_compact_batch together = {.tiles = &batch,
                                        .to = at->payload,
                                        .capacity = b->plan->part_bytes.payload,
-                                       .places = at->places,
+                                       .offsets = at->offsets,
                                        .before = TZ_LEADER,
                                        .after = TZ_TRAILER};
-    if (b->raw || b->encoding->pictures || b->tiles->images == 0)
+    if (b->raw || b->encoding->codestreams || b->tiles->images == 0)
         return TZ_OK;
     TZ_TRY(batch.library ? encode_by_library(b, &batch)
                          : tz_encode_launch(&batch, 0, b->writer->ctx.err));

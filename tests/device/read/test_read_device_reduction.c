@@ -353,7 +353,7 @@ static void what_a_batch_may_ask_for(void **state)
                              .reduction = 1,
                              .samples = 1,
                              .sample_bytes = 1};
-    tz_codestream_batch batch = {.compression = 34712, .pictures = &picture, .count = 1};
+    tz_codestream_batch batch = {.compression = 34712, .codestreams = &picture, .count = 1};
     assert_int_equal(tz_device_alloc(device, 64, &slab, &err), TZ_OK);
     batch.slab = slab;
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);

@@ -86,7 +86,7 @@ static inline void batch_lay_out(encode_batch *b, tz_device_memory *slab)
     b->device.sizes = batch_take(&at, 4 * b->count, 8);
     b->compact = (tz_compact_batch){.tiles = &b->device, .before = BATCH_BEFORE};
     b->compact.after = BATCH_AFTER;
-    b->compact.places = batch_take(&at, 8 * (b->count + 1), 8);
+    b->compact.offsets = batch_take(&at, 8 * (b->count + 1), 8);
     b->skips = batch_take(&at, 4 * b->count, 4);
     for (uint64_t i = 0; i < b->count; i++) {
         const uint32_t size = b->row_sizes[i];
@@ -129,7 +129,7 @@ static inline uint32_t batch_size(const encode_batch *b, uint64_t tile)
 static inline uint64_t batch_place(const encode_batch *b, uint64_t tile)
 {
     uint64_t place;
-    memcpy(&place, b->slab + b->compact.places + 8 * tile, sizeof place);
+    memcpy(&place, b->slab + b->compact.offsets + 8 * tile, sizeof place);
     return place;
 }
 

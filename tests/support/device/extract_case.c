@@ -163,9 +163,9 @@ void extract_case_lay_out(extract_case *c)
     c->down = (c->height + b->height - 1) / b->height;
     b->count = (uint64_t)c->across * c->down * c->planes;
     b->table = 8 * extract_below(3);
-    b->seen = b->table + b->count * sizeof(tz_extract_tile);
-    b->tallies = b->seen + b->count * sizeof(tz_extract_result);
-    b->discard = b->tallies + b->count * b->row.samples * sizeof(tz_stats);
+    b->results = b->table + b->count * sizeof(tz_extract_tile);
+    b->stats = b->results + b->count * sizeof(tz_extract_result);
+    b->discard = b->stats + b->count * b->row.samples * sizeof(tz_stats);
     b->scratch = round_up(b->discard + MOST_BANDS);
     b->discard_count = c->bands;
     c->slab_size = b->scratch + tz_extract_scratch_bytes(b) +
@@ -363,9 +363,9 @@ static void expect_tile(const extract_case *c, uint64_t index)
         }
         memcpy(c->expected + tile->to + y * row_bytes, stored, row_bytes);
     }
-    memcpy(c->expected + b->seen + index * sizeof seen, &seen, sizeof seen);
+    memcpy(c->expected + b->results + index * sizeof seen, &seen, sizeof seen);
     if (b->wants_stats)
-        memcpy(c->expected + b->tallies + index * b->row.samples * sizeof tallies[0], tallies,
+        memcpy(c->expected + b->stats + index * b->row.samples * sizeof tallies[0], tallies,
                b->row.samples * sizeof tallies[0]);
     free(row);
     free(stored);
@@ -407,8 +407,8 @@ static void compare_tallies(const extract_case *c)
     const tz_extract_batch *b = &c->batch;
     for (uint64_t i = 0; i < b->count * b->row.samples; i++) {
         tz_stats found, expected;
-        memcpy(&found, c->slab + b->tallies + i * sizeof found, sizeof found);
-        memcpy(&expected, c->expected + b->tallies + i * sizeof expected, sizeof expected);
+        memcpy(&found, c->slab + b->stats + i * sizeof found, sizeof found);
+        memcpy(&expected, c->expected + b->stats + i * sizeof expected, sizeof expected);
         assert_int_equal(found.valid, expected.valid);
         assert_true(is_same(found.minimum, expected.minimum));
         assert_true(is_same(found.maximum, expected.maximum));
@@ -416,7 +416,7 @@ static void compare_tallies(const extract_case *c)
         assert_true(is_same(found.sum, expected.sum));
         assert_true(is_same(found.squares, expected.squares));
     }
-    memcpy(c->slab + b->tallies, c->expected + b->tallies,
+    memcpy(c->slab + b->stats, c->expected + b->stats,
            b->count * b->row.samples * sizeof(tz_stats));
 }
 

@@ -155,12 +155,12 @@ static void compact_all(encode_batch *b, uint32_t items)
 {
     uint64_t sums[TZ_SCAN_WORDS];
     const tz_encode_batch *d = &b->device;
-    tz_compact_scan_work_group(b->slab, d->sizes, b->compact.places, d->count, b->compact.before,
+    tz_compact_scan_work_group(b->slab, d->sizes, b->compact.offsets, d->count, b->compact.before,
                                b->compact.after, sums);
     for (uint64_t i = 0; i < d->count; i++)
         for (uint32_t chunk = 0; chunk < 1 + b->row_sizes[i] / (TZ_COMPACT_BLOCK / 2); chunk++)
             for (uint32_t item = 0; item < TZ_WORK_GROUP_SIZE; item++)
-                tz_compact_move(b->slab, d->table, d->sizes, b->compact.places, b->compact.to,
+                tz_compact_move(b->slab, d->table, d->sizes, b->compact.offsets, b->compact.to,
                                 d->compression == 1, i, chunk, item, items);
 }
 
