@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door. The build itself is CMakeLists.txt; every target here sets up what it needs.
+# The front door. The build itself is CMakeLists.txt. `make` and `make install` install no packages: they list
+# what is missing. `make setup` installs it, and so does every other target that needs more.
 
 PREFIX ?= /usr/local
 SECONDS ?= 60
@@ -12,21 +13,30 @@ CMAKE_BUILD := env -u MAKEFLAGS -u MAKELEVEL cmake --build
 RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:%=--suite %)
 FORMATTED = $(shell find include src cli tests fuzz bench tools examples -name "*.[ch]")
 
-.PHONY: all demo test test-long test-gpu fuzz bench bench-quick bench-contracts fatbin install format check-format coverage \
-	clean help
+.PHONY: all setup demo test test-quick test-long test-gpu fuzz bench bench-quick bench-contracts fatbin \
+	install format check-format coverage clean help
 
-all: ## build the library and the command (build/release)
-	@tools/setup.sh build
+all: ## build the library and the command (build/release); lists packages that are missing
+	@tools/setup.sh --check build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@$(CMAKE_BUILD) $(BUILD) -j $(JOBS)
 
-demo: all ## build, then make, check, read and show a COG of a landscape
+setup: ## install what building and testing need: packages, as root or with sudo, and .venv
+	@tools/setup.sh build test bundled python cuda format
+	@tools/fetch_bundled.sh
+
+demo: ## set up and build, then make, check, read and show a COG of a landscape
+	@tools/setup.sh build
+	@$(MAKE) --no-print-directory all
 	@tools/demo.sh $(BUILD)/terrazzo
 
-test: ## every suite that fits in minutes; STRICT_SKIPS=1, SUITES="unit cli"
+test: ## set up, and every suite that fits in minutes; STRICT_SKIPS=1, SUITES="unit cli"
 	@tools/setup.sh build test bundled python cuda
 	@tools/fetch_bundled.sh
 	@$(RUN_TESTS)
+
+test-quick: ## what one runs before a commit: the fast tests of one build, in three minutes
+	@$(RUN_TESTS) --quick
 
 test-long: ## the suites of make test and the long ones
 	@tools/setup.sh build test bundled python cuda

@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -135,12 +136,50 @@ def check_presets(tap):
     """`ctest --preset NAME` runs what the suites of that preset run."""
     wanted = {}
     for suite in run.suites():
-        if "preset" in suite.arguments and suite.jobs is not run.script_jobs and not suite.long:
+        if "preset" in suite.arguments and suite.jobs is not run.script_jobs and not suite.when:
             wanted.setdefault(suite.arguments["preset"], set()).add(suite.arguments.get("label", "cli"))
     presets = json.loads((run.ROOT / "CMakePresets.json").read_text())["testPresets"]
     found = {preset["name"]: set(preset["filter"]["include"]["label"].strip("^()$").split("|"))
              for preset in presets if not preset.get("hidden")}
     tap.check("test presets run what suites run", found == wanted, f"expected {wanted}, found {found}")
+
+
+# A commit message, and a word of what is wrong with it.
+MESSAGES = [
+    ("read: merge fetches across files\n", ""),
+    ("read, write: speed up the planner\n\nWhy, and what was measured.\n# a comment of git's\n", ""),
+    ("tests/cli: pass what was asked for\n", ""),
+    ("Revert \"read: merge fetches\"\n", ""),
+    ("read: " + "a" * 67 + "\n", "73 characters"),
+    ("Merged fetches\n", "area"),
+    ("read: merged fetches\n", "imperative"),
+    ("read: merges fetches\n", "imperative"),
+    ("read: merging fetches\n", "imperative"),
+    ("read: merge fetches.\n", "full stop"),
+    ("read: merge fetches\nacross files\n", "blank line"),
+    ("read: WIP merge fetches\n", "progress"),
+]
+
+
+def check_messages(tap):
+    for text, word in MESSAGES:
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(text)
+            file.flush()
+            code, _, err = run.call([str(run.ROOT / ".githooks/commit-msg"), file.name], None)
+        subject = text.splitlines()[0]
+        tap.check(f"commit messages: {subject}", (code == 0) == (not word) and word in err, (code, err))
+
+
+def check_setup(tap):
+    """`make` on a machine without compiler and libraries: a list, the command that installs it, nothing installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        for tool in ("bash", "dirname", "sort", "tr", "sed", "test", "env"):
+            (pathlib.Path(folder) / tool).symlink_to(shutil.which(tool))
+        code, out, err = run.call([shutil.which("bash"), "tools/setup.sh", "--check", "build"], {"PATH": folder})
+    tap.check("what is missing is listed", code == 1 and "    libzstd-dev\n" in err and out == "", (code, err))
+    tap.check("with the command that installs it",
+              "apt-get install -y --no-install-recommends cmake " in err and "make setup" in err, err)
 
 
 def main():
@@ -152,6 +191,8 @@ def main():
     check_commands(tap)
     check_generator(tap)
     check_presets(tap)
+    check_messages(tap)
+    check_setup(tap)
     return tap.finish()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The test driver behind `make test` and `make test-long`.
+"""The test driver of `make test`, `make test-quick` and `make test-long`.
 
 Tests are ctest's, with their labels, environment and time limits: `ctest --preset unit` runs those of one
 preset as this does. What ctest cannot do is here: a suite is built while programs of the one before it
@@ -45,13 +45,17 @@ SHOWN_COLUMNS = 400
 
 # A suite is a name, a function and that function's arguments. The function builds what is needed and
 # returns jobs: names with functions that return cases. Tests of a preset are chosen by their ctest label:
-# see tests/programs.txt. whole: all of the preset is built, not just what the suite runs.
+# see tests/programs.txt. whole: all of the preset is built, not just what the suite runs. when: "long" is for
+# make test-long, "quick" for make test-quick alone.
 @dataclasses.dataclass
 class Suite:
     name: str
     jobs: object
     arguments: dict
-    long: bool = False
+    when: str = ""
+
+
+QUICK = ["driver", "layers", "header", "unit-quick", "cli-quick"]  # of make test-quick
 
 
 NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
@@ -61,8 +65,8 @@ GPU = {"script": "tests/check_gpu.py", "preset": "unit",
                     "test_device_stress", "test_gpu_card", "test_gpu_memory"]}
 
 
-def labelled(name, preset, label=None, whole=True, long=False):
-    return Suite(name, ctest_jobs, {"preset": preset, "label": label or name, "whole": whole}, long)
+def labelled(name, preset, label=None, whole=True, when=""):
+    return Suite(name, ctest_jobs, {"preset": preset, "label": label or name, "whole": whole}, when)
 
 
 def suites():
@@ -98,17 +102,19 @@ def suites():
         Suite("cli", pytest_jobs, {"preset": "unit"}),
         Suite("cli-asan", pytest_jobs, {"preset": "asan"}),
         Suite("install", script_jobs, {"script": "tests/check_install.py"}),
-        labelled("matrix-long", "unit", "matrix", long=True),
-        labelled("written-long", "unit", "written", long=True),
-        labelled("device-long", "unit", "device-matrix", long=True),
-        labelled("cuda-long", "unit", "cuda", long=True),
-        labelled("cuda-more-long", "unit", "cuda_more", long=True),
-        labelled("cuda-matrix-long", "unit", "cuda-matrix", long=True),
-        labelled("large-long", "unit", "large", long=True),
-        labelled("cogs-long", "unit", "cogs", long=True),
-        labelled("sizes-long", "bundled-unit", "sizes", long=True),
-        Suite("nvidia-long", script_jobs, NVIDIA, long=True),
-        labelled("mutation-long", "asan", "mutation", long=True),
+        labelled("matrix-long", "unit", "matrix", when="long"),
+        labelled("written-long", "unit", "written", when="long"),
+        labelled("device-long", "unit", "device-matrix", when="long"),
+        labelled("cuda-long", "unit", "cuda", when="long"),
+        labelled("cuda-more-long", "unit", "cuda_more", when="long"),
+        labelled("cuda-matrix-long", "unit", "cuda-matrix", when="long"),
+        labelled("large-long", "unit", "large", when="long"),
+        labelled("cogs-long", "unit", "cogs", when="long"),
+        labelled("sizes-long", "bundled-unit", "sizes", when="long"),
+        Suite("nvidia-long", script_jobs, NVIDIA, when="long"),
+        labelled("mutation-long", "asan", "mutation", when="long"),
+        Suite("unit-quick", ctest_jobs, {"preset": "unit", "label": "unit", "without": "slow"}, "quick"),
+        Suite("cli-quick", pytest_jobs, {"preset": "unit", "cases": "first"}, "quick"),
     ]
 
 
@@ -197,16 +203,16 @@ def build(context, preset, targets=()):
 # Kinds of suites --------------------------------------------------------------------------------
 
 
-def ctest_jobs(context, preset, label, whole):
-    """The tests of a preset that carry a label. How they are run is ctest's: command, environment, folder and
-    the time after which they hang."""
+def ctest_jobs(context, preset, label, whole=True, without=None):
+    """The tests of a preset that carry a label, and not another one. How they are run is ctest's: command,
+    environment, folder and the time after which they hang."""
     folder = configure(context, preset)
     build(context, preset, [] if whole else [test["name"] for test in tests_of(context, folder, label)])
     return {test["name"]: functools.partial(run_test, context, test, label)
-            for test in tests_of(context, folder, label)}
+            for test in tests_of(context, folder, label, without)}
 
 
-def tests_of(context, folder, label):
+def tests_of(context, folder, label, without=None):
     """What ctest knows of them; how they are called only once they are built."""
     code, out, err = call(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], context.env)
     if code != 0:
@@ -214,7 +220,8 @@ def tests_of(context, folder, label):
     tests = json.loads(out)["tests"]
     for test in tests:
         test["properties"] = {about["name"]: about["value"] for about in test["properties"]}
-    return [test for test in tests if label in test["properties"].get("LABELS", [])]
+    labels = [test["properties"].get("LABELS", []) for test in tests]
+    return [test for test, having in zip(tests, labels) if label in having and without not in having]
 
 
 def run_test(context, test, label):
@@ -244,11 +251,13 @@ def run_script(context, command, env):
     return parse_tap(pathlib.Path(command[1]).stem, code, out, err)
 
 
-def pytest_jobs(context, preset):
+def pytest_jobs(context, preset, cases=None):
     """The ctest named cli, which is pytest on all files of a folder: some of the files in each job, since what
-    they import takes a second."""
+    they import takes a second. cases: others than ctest's, the first of each test."""
     folder = build(context, preset)
     test, = tests_of(context, folder, "cli")
+    if cases:
+        test["properties"]["ENVIRONMENT"].append(f"TERRAZZO_CASES={cases}")
     *command, files = test["command"]
     paths = sorted(map(str, pathlib.Path(files).glob("test_*.py")))
     return {f"pytest {part + 1} of {PYTEST_JOBS}":
@@ -282,7 +291,7 @@ class Seconds:
         return f"{self.wall:8.1f} s {self.cpu:8.1f} cpu s"
 
 
-# A suite whose jobs wait or run; seconds are those of its building and of its jobs, added up.
+# A suite whose jobs wait or run; seconds are those of its building, and then of its jobs too.
 @dataclasses.dataclass
 class Running:
     suite: Suite
@@ -350,7 +359,7 @@ def run_suites(chosen, context, report):
     try:
         for suite in chosen:
             here = context
-            if suite.long:
+            if suite.when == "long":
                 here = dataclasses.replace(context, env=dict(context.env, TERRAZZO_LONG="1"),
                                            hang_seconds=LONG_HANG_SECONDS)
             waiting.append(start_suite(suite, here, pool))
@@ -390,6 +399,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description="Builds and runs the tests.")
     parser.add_argument("--suite", action="append", metavar="NAME", help="only this suite")
     parser.add_argument("--long", action="store_true", help="the long suites too")
+    parser.add_argument("--quick", action="store_true", help="only what one runs before a commit")
     parser.add_argument("--strict-skips", action="store_true",
                         help="a skip that tests/expected-skips.txt does not list is a failure")
     parser.add_argument("--slowest", type=int, default=0, metavar="N",
@@ -406,7 +416,9 @@ def choose_suites(arguments):
         raise SystemExit(f"no suite {', '.join(sorted(unknown))}; see --list")
     if arguments.suite:
         return [suite for suite in every if suite.name in arguments.suite]
-    return [suite for suite in every if arguments.long or not suite.long]
+    if arguments.quick:
+        return [suite for suite in every if suite.name in QUICK]
+    return [suite for suite in every if not suite.when or (arguments.long and suite.when == "long")]
 
 
 def main():
@@ -414,22 +426,25 @@ def main():
     chosen = choose_suites(arguments)
     if arguments.list:
         for suite in chosen:
-            print(suite.name + (" (long)" if suite.long else ""))
+            print(suite.name + (f" ({suite.when})" if suite.when else ""))
         return 0
     expected = read_expected_skips(EXPECTED_SKIPS)
     context = make_context(arguments)
-    results = {}
+    results, spent = {}, {}
 
     def report(name, cases, seconds):
-        results[name] = cases
+        results[name], spent[name] = cases, seconds
         judge_skips({name: cases}, expected, arguments.strict_skips)
         print_suite(name, cases, seconds)
 
     times = run_suites(chosen, context, report)
+    total = sum(spent.values(), Seconds())
+    running = sum(times.values(), Seconds())
     for key in judge_skips(results, expected, False):
         print(f"expected skip that did not happen: {key}")
     for name in sorted(times, key=lambda name: times[name].cpu, reverse=True)[:arguments.slowest]:
         print(f"{times[name]} {name}")
+    print(f"{total.cpu / 60:.1f} processor minutes, {(total.cpu - running.cpu) / 60:.1f} of them building")
     cases = [case for cases in results.values() for case in cases]
     print(f"{count(cases, 'passed')} passed, {count(cases, 'failed')} failed, "
           f"{count(cases, 'skipped')} skipped")

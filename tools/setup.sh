@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what a target of the Makefile needs and is not there yet. Each argument is a group:
+# Installs what a target of the Makefile needs and is not there yet; with --check as the first argument it
+# installs nothing, and lists what is missing with the command that installs it. Each argument is a group:
 #   build   compiler, cmake, the optional libraries      test    cmocka, clang, g++, valgrind, PoCL
 #   python  the project's own Python environment, .venv  fuzz    clang with libFuzzer
 #   format  clang-format                                 bundled nasm, patch, pip: a bundled build
@@ -91,10 +92,34 @@ need_cuda() {
     tools/find_nvcc.sh >/dev/null || need_python
 }
 
+packages_missing() {
+    printf '%s\n' "${missing[@]}" | sort -u | tr '\n' ' '
+}
+
+# Without a library terrazzo is built without what needs it; without a tool it is not built.
+report_missing() {
+    [ ${#missing[@]} -eq 0 ] && return 0
+    {
+        echo "Missing packages:"
+        printf '%s\n' "${missing[@]}" | sort -u | sed 's/^/    /'
+        echo "\`make setup\` installs them, as does this, as root:"
+        echo "    apt-get update && apt-get install -y --no-install-recommends $(packages_missing)"
+    } >&2
+    for tool in "${missing[@]}"; do
+        case $tool in
+        gcc | libc6-dev | make | cmake)
+            echo "Without $tool nothing can be built." >&2
+            exit 1
+            ;;
+        esac
+    done
+    echo "Codecs and features that need a missing library are left out of this build." >&2
+}
+
 install_missing() {
     [ ${#missing[@]} -eq 0 ] && return 0
     local packages
-    packages=$(printf '%s\n' "${missing[@]}" | sort -u | tr '\n' ' ')
+    packages=$(packages_missing)
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         as_root=(sudo -n)
@@ -138,6 +163,11 @@ fill_nvcc() {
     esac
 }
 
+only_check=false
+if [ "${1:-}" = --check ]; then
+    only_check=true
+    shift
+fi
 fill=()
 for group in "$@"; do
     case $group in
@@ -156,6 +186,10 @@ for group in "$@"; do
         ;;
     esac
 done
+if $only_check; then
+    report_missing
+    exit 0
+fi
 install_missing
 for step in "${fill[@]}"; do
     $step

@@ -23,6 +23,11 @@ def find_command():
 
 COMMAND = find_command()
 
+# Real files, where they are beside the repository.
+CORPUS = ROOT.parent / "shared" / "corpus"
+if CORPUS.is_dir():
+    os.environ.setdefault("TERRAZZO_CORPUS", str(CORPUS))
+
 # --memory of tests is for pixels alone: sanitizers make the program larger. test_memory.py measures.
 os.environ["TERRAZZO_MEMORY_BASE"] = "0"
 
