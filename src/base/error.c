@@ -1,39 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Results, causes and errors. The line of text is made in message.c. */
+ * Locations and errors. The line of text is made in message.c. */
 #include "base/error.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/message.h"
-
-/* clang-format off */
-static const char *const result_names[] = {
-    "ok", "arg", "nomem", "io", "format", "unsupported", "limit", "device", "changed", "cancelled",
-    "internal",
-};
-
-static const char *const cause_names[] = {
-    "NONE", "ARG", "NOT_TIFF", "HEADER", "IFD", "TAG", "LIMIT", "LAYOUT", "TRUNCATED", "CODEC",
-    "UNSUPPORTED", "GEO", "META", "IO", "REMOTE", "UNSAFE", "CHANGED", "NOMEM", "DEVICE", "BUSY",
-    "CANCELLED", "INTERNAL",
-};
-/* clang-format on */
-
-_Static_assert(sizeof result_names / sizeof result_names[0] == TZ_ERR_INTERNAL + 1,
-               "every result has a name");
-_Static_assert(sizeof cause_names / sizeof cause_names[0] == TZ_CAUSE_INTERNAL + 1,
-               "every cause has a name");
-
-const char *tz_result_name(tz_result result)
-{
-    return (unsigned)result <= TZ_ERR_INTERNAL ? result_names[result] : "unknown";
-}
-
-const char *tz_cause_name(tz_cause cause)
-{
-    return (unsigned)cause <= TZ_CAUSE_INTERNAL ? cause_names[cause] : "UNKNOWN";
-}
 
 tz_location tz_no_location(void)
 {

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/minmax.h"
+
 /* *out = a * b or a + b; false, and *out untouched, when that does not fit. */
 static inline bool tz_mul(uint64_t a, uint64_t b, uint64_t *out)
 {
@@ -59,21 +61,6 @@ static inline bool tz_to_size(uint64_t value, size_t *out)
         return false;
     *out = (size_t)value;
     return true;
-}
-
-static inline size_t tz_max_size(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint64_t tz_max(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint32_t tz_min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ceil(a / b) without overflow; b is not 0. */

@@ -12,14 +12,6 @@
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 
-const char *tz_resampling_name(tz_resampling method)
-{
-    static const char *const names[] = {"none",  "nearest", "average", "bilinear",
-                                        "cubic", "lanczos", "gauss",   "rms",
-                                        "mode",  "min",     "max",     "median"};
-    return (unsigned)method < sizeof names / sizeof names[0] ? names[method] : "unknown";
-}
-
 typedef struct read_call {
     tz_context ctx;
     tz_read_options how;

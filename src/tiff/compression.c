@@ -4,45 +4,6 @@
 #include <stddef.h>
 #include <terrazzo/terrazzo.h>
 
-typedef struct compression_row {
-    uint16_t number;
-    bool handled;
-    const char *name; /* as GDAL spells it where GDAL knows it */
-} compression_row;
-
-/* clang-format off */
-static const compression_row rows[] = {
-    {1, true, "NONE"},           {2, true, "CCITTRLE"},      {3, true, "CCITTFAX3"},
-    {4, true, "CCITTFAX4"},      {5, true, "LZW"},           {6, true, "OJPEG"},
-    {7, true, "JPEG"},           {8, true, "DEFLATE"},       {9, false, "T85"},
-    {10, false, "T43"},          {32766, false, "NEXT"},     {32771, false, "CCITTRLEW"},
-    {32773, true, "PACKBITS"},   {32809, false, "THUNDERSCAN"}, {32895, false, "IT8CTPAD"},
-    {32896, false, "IT8LW"},     {32897, false, "IT8MP"},    {32898, false, "IT8BL"},
-    {32908, false, "PIXARFILM"}, {32909, false, "PIXARLOG"}, {32946, true, "DEFLATE"},
-    {32947, false, "DCS"},       {33003, true, "APERIO_JP2_YCBC"}, {33005, true, "APERIO_JP2_RGB"},
-    {34661, false, "JBIG"},      {34676, false, "SGILOG"},   {34677, false, "SGILOG24"},
-    {34712, true, "JPEG2000"},   {34887, true, "LERC"},      {34892, false, "LOSSY_JPEG"},
-    {34925, true, "LZMA"},       {34933, false, "PNG"},      {34934, false, "JPEGXR"},
-    {50000, true, "ZSTD"},       {50001, true, "WEBP"},      {50002, true, "JXL"},
-    {50004, true, "LZ4"},        {52546, true, "JXL"},
-};
-/* clang-format on */
-
-static const compression_row *find_compression(uint16_t compression)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].number == compression)
-            return &rows[i];
-    }
-    return NULL;
-}
-
-const char *tz_compression_name(uint16_t compression)
-{
-    const compression_row *row = find_compression(compression);
-    return row ? row->name : NULL;
-}
-
 const char *tz_compression_readers(uint16_t compression)
 {
     switch (compression) {
@@ -59,6 +20,31 @@ const char *tz_compression_readers(uint16_t compression)
 
 bool tz_compression_handled(uint16_t compression)
 {
-    const compression_row *row = find_compression(compression);
-    return row && row->handled;
+    static const uint16_t handled[] = {
+        TZ_COMPRESSION_NONE,
+        2, /* CCITT's modified Huffman, and Group 3 */
+        3,
+        TZ_COMPRESSION_FAX4,
+        TZ_COMPRESSION_LZW,
+        TZ_COMPRESSION_OLD_JPEG,
+        TZ_COMPRESSION_JPEG,
+        TZ_COMPRESSION_DEFLATE,
+        TZ_COMPRESSION_PACKBITS,
+        32946, /* Deflate's first number */
+        33003, /* Aperio's JPEG 2000 */
+        33005,
+        TZ_COMPRESSION_JPEG2000,
+        TZ_COMPRESSION_LERC,
+        TZ_COMPRESSION_LZMA,
+        TZ_COMPRESSION_ZSTD,
+        TZ_COMPRESSION_WEBP,
+        TZ_COMPRESSION_JXL,
+        TZ_COMPRESSION_LZ4,
+        52546, /* JPEG XL in DNG 1.7 */
+    };
+    for (size_t i = 0; i < sizeof handled / sizeof handled[0]; i++) {
+        if (handled[i] == compression)
+            return true;
+    }
+    return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of types and colours, and what is known of one band. */
+ * Colour, description and scale of a band. */
 #include <stddef.h>
 #include <string.h>
 
@@ -7,65 +7,6 @@
 #include "tiff/compression.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
-
-typedef struct dtype_text {
-    const char *name;
-    uint8_t size;
-} dtype_text;
-
-static const dtype_text dtypes[] = {
-    [TZ_DTYPE_NONE] = {"none", 0},
-    [TZ_DTYPE_UINT8] = {"uint8", 1},
-    [TZ_DTYPE_INT8] = {"int8", 1},
-    [TZ_DTYPE_UINT16] = {"uint16", 2},
-    [TZ_DTYPE_INT16] = {"int16", 2},
-    [TZ_DTYPE_UINT32] = {"uint32", 4},
-    [TZ_DTYPE_INT32] = {"int32", 4},
-    [TZ_DTYPE_UINT64] = {"uint64", 8},
-    [TZ_DTYPE_INT64] = {"int64", 8},
-    [TZ_DTYPE_FLOAT16] = {"float16", 2},
-    [TZ_DTYPE_FLOAT32] = {"float32", 4},
-    [TZ_DTYPE_FLOAT64] = {"float64", 8},
-    [TZ_DTYPE_COMPLEX_INT16] = {"complex_int16", 4},
-    [TZ_DTYPE_COMPLEX_INT32] = {"complex_int32", 8},
-    [TZ_DTYPE_COMPLEX_FLOAT16] = {"complex_float16", 4},
-    [TZ_DTYPE_COMPLEX_FLOAT32] = {"complex_float32", 8},
-    [TZ_DTYPE_COMPLEX_FLOAT64] = {"complex_float64", 16},
-};
-
-static const char *const color_names[] = {
-    [TZ_COLOR_UNDEFINED] = "Undefined", [TZ_COLOR_GRAY] = "Gray",
-    [TZ_COLOR_PALETTE] = "Palette",     [TZ_COLOR_RED] = "Red",
-    [TZ_COLOR_GREEN] = "Green",         [TZ_COLOR_BLUE] = "Blue",
-    [TZ_COLOR_ALPHA] = "Alpha",         [TZ_COLOR_CYAN] = "Cyan",
-    [TZ_COLOR_MAGENTA] = "Magenta",     [TZ_COLOR_YELLOW] = "Yellow",
-    [TZ_COLOR_BLACK] = "Black",         [TZ_COLOR_Y] = "YCbCr_Y",
-    [TZ_COLOR_CB] = "YCbCr_Cb",         [TZ_COLOR_CR] = "YCbCr_Cr",
-};
-
-static const dtype_text *find_dtype_row(tz_dtype dtype)
-{
-    const size_t index = (size_t)dtype;
-    return &dtypes[index < sizeof dtypes / sizeof dtypes[0] ? index : 0];
-}
-
-const char *tz_dtype_name(tz_dtype dtype)
-{
-    return find_dtype_row(dtype)->name;
-}
-
-size_t tz_dtype_size(tz_dtype dtype)
-{
-    return find_dtype_row(dtype)->size;
-}
-
-const char *tz_color_name(tz_color color)
-{
-    const size_t index = (size_t)color;
-    return color_names[index < sizeof color_names / sizeof color_names[0] ? index : 0];
-}
-
-/* ---- bands ---- */
 
 typedef struct photometric_colors {
     uint16_t photometric;

@@ -55,13 +55,6 @@ static const number_name type_names[] = {
     {TZ_TYPE_IFD8, "IFD8"},
 };
 
-static const number_name photometric_names[] = {
-    {0, "MinIsWhite"}, {1, "MinIsBlack"}, {2, "RGB"}, {3, "Palette"}, {4, "TransparencyMask"},
-    {5, "CMYK"}, {6, "YCbCr"}, {8, "CIELab"}, {9, "ICCLab"}, {10, "ITULab"}, {32803, "CFA"},
-    {32844, "LogL"}, {32845, "LogLuv"}, {34892, "LinearRaw"}, {51177, "DepthMap"},
-    {52527, "PhotometricMask"},
-};
-
 static const uint8_t type_sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
 /* clang-format on */
 
@@ -89,11 +82,6 @@ const char *tz_tag_name(uint16_t tag)
 const char *tz_tag_type_name(uint16_t type)
 {
     return find_number_name(type_names, COUNT(type_names), type);
-}
-
-const char *tz_photometric_name(uint16_t photometric)
-{
-    return find_number_name(photometric_names, COUNT(photometric_names), photometric);
 }
 
 unsigned tz_type_size(uint16_t type)
