@@ -55,7 +55,7 @@ class Suite:
     when: str = ""
 
 
-QUICK = ["driver", "layers", "header", "unit-quick", "cli-quick"]  # of make test-quick
+QUICK = ["driver", "layers", "layers-prose", "header", "unit-quick", "cli-quick"]  # of make test-quick
 
 
 NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
@@ -73,6 +73,7 @@ def suites():
     return [
         Suite("driver", script_jobs, {"script": "tests/check_driver.py"}),
         Suite("layers", script_jobs, {"script": "tests/check_layers.py"}),
+        Suite("layers-prose", script_jobs, {"script": "tests/check_prose.py"}),
         Suite("symbols", script_jobs, {"script": "tests/check_symbols.py", "preset": "unit", "programs": ["terrazzo"]}),
         Suite("lto", script_jobs, {"script": "tests/check_lto.py", "preset": "lto", "programs": ["terrazzo"]}),
         Suite("header", script_jobs, {"script": "tests/check_headers.py"}),
