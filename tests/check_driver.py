@@ -137,11 +137,17 @@ def check_presets(tap):
     wanted = {}
     for suite in run.suites():
         if "preset" in suite.arguments and suite.jobs is not run.script_jobs and not suite.when:
-            wanted.setdefault(suite.arguments["preset"], set()).add(suite.arguments.get("label", "cli"))
+            labels, without = wanted.setdefault(suite.arguments["preset"], (set(), set()))
+            labels.add(suite.arguments.get("label", "cli"))
+            without |= {suite.arguments.get("without")} - {None}
     presets = json.loads((run.ROOT / "CMakePresets.json").read_text())["testPresets"]
-    found = {preset["name"]: set(preset["filter"]["include"]["label"].strip("^()$").split("|"))
+    found = {preset["name"]: tuple(labels_of(preset["filter"].get(which)) for which in ("include", "exclude"))
              for preset in presets if not preset.get("hidden")}
     tap.check("test presets run what suites run", found == wanted, f"expected {wanted}, found {found}")
+
+
+def labels_of(chosen):
+    return set(chosen["label"].strip("^()$").split("|")) if chosen else set()
 
 
 # A commit message, and a word of what is wrong with it.

@@ -55,7 +55,7 @@ class Suite:
     when: str = ""
 
 
-QUICK = ["driver", "layers", "layers-prose", "header", "unit-quick", "cli-quick"]  # of make test-quick
+QUICK = ["driver", "layers", "layers-prose", "symbols", "header", "unit-quick", "cli-quick"]  # of make test-quick
 
 
 NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
@@ -65,8 +65,8 @@ GPU = {"script": "tests/check_gpu.py", "preset": "unit",
                     "test_device_stress", "test_gpu_card", "test_gpu_memory"]}
 
 
-def labelled(name, preset, label=None, whole=True, when=""):
-    return Suite(name, ctest_jobs, {"preset": preset, "label": label or name, "whole": whole}, when)
+def labelled(name, preset, label=None, whole=True, without=None, when=""):
+    return Suite(name, ctest_jobs, {"preset": preset, "label": label or name, "whole": whole, "without": without}, when)
 
 
 def suites():
@@ -80,7 +80,7 @@ def suites():
         Suite("kernels", script_jobs, {"script": "tests/check_kernels.py"}),
         Suite("nvidia", script_jobs, NVIDIA),
         labelled("unit", "unit"),
-        labelled("asan", "asan", "unit"),
+        labelled("asan", "asan", "unit", without="optimised"),
         labelled("tsan", "tsan", "threads", whole=False),
         labelled("minimal", "minimal", whole=False),
         labelled("bundled", "bundled-unit", whole=False),
@@ -114,7 +114,7 @@ def suites():
         labelled("sizes-long", "bundled-unit", "sizes", when="long"),
         Suite("nvidia-long", script_jobs, NVIDIA, when="long"),
         labelled("mutation-long", "asan", "mutation", when="long"),
-        Suite("unit-quick", ctest_jobs, {"preset": "unit", "label": "unit", "without": "slow"}, "quick"),
+        labelled("unit-quick", "unit", "unit", without="slow", when="quick"),
         Suite("cli-quick", pytest_jobs, {"preset": "unit", "cases": "first"}, "quick"),
     ]
 
@@ -204,7 +204,7 @@ def build(context, preset, targets=()):
 # Kinds of suites --------------------------------------------------------------------------------
 
 
-def ctest_jobs(context, preset, label, whole=True, without=None):
+def ctest_jobs(context, preset, label, whole, without):
     """The tests of a preset that carry a label, and not another one. How they are run is ctest's: command,
     environment, folder and the time after which they hang."""
     folder = configure(context, preset)
