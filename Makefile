@@ -13,7 +13,7 @@ CMAKE_BUILD := env -u MAKEFLAGS -u MAKELEVEL cmake --build
 RUN_TESTS := python3 tests/run.py $(if $(STRICT_SKIPS),--strict-skips) $(SUITES:%=--suite %)
 FORMATTED = $(shell find include src cli tests fuzz bench tools examples -name "*.[ch]")
 
-.PHONY: all setup demo test test-quick test-long test-gpu fuzz bench bench-quick bench-contracts fatbin \
+.PHONY: all setup demo test test-quick test-long test-gpu fuzz bench bench-quick bench-contracts fatbin tour \
 	install format check-format coverage clean help
 
 all: ## build the library and the command (build/release); lists packages that are missing
@@ -71,6 +71,10 @@ fatbin: ## as make, with the kernels compiled for all CUDA architectures (build/
 	@cmake --preset fatbin -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@$(CMAKE_BUILD) build/fatbin -j $(JOBS)
 	@python3 tools/ptxas.py build/fatbin bench/ptxas.md
+
+tour: ## print doc/tour.md: the files that three commands pass through
+	@tools/setup.sh build
+	@python3 tools/tour.py > build/tour.md && mv build/tour.md doc/tour.md
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(BUILD) --prefix $(PREFIX)
