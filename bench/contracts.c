@@ -110,7 +110,7 @@ static void bench_reads(void)
     const contract_size size = {256, 16, 16};
     tz_device *device = contract_open((tz_device_options){0});
     const vclock_sum batched = read_gated(&size, device, vclock_usual.servers);
-    print_row("#1688: 256 tiles, reads through memory of the host", batched,
+    print_row("submit before wait: 256 tiles, reads to host memory", batched,
               read_gated(&size, device, 1));
     contract_close(device);
 }
@@ -149,7 +149,7 @@ static void bench_direct_reads(void)
     steps_keep(direct_cuda);
     (void)direct_check(&image, &(direct_read){0});
     const vclock_sum batched = sum_of(VCLOCK_READ);
-    print_row("#1688: 256 tiles, reads by cuFile", batched, read_one_by_one(&image));
+    print_row("submit before wait: 256 tiles, reads by cuFile", batched, read_one_by_one(&image));
     direct_drop(&image);
 }
 
@@ -183,7 +183,7 @@ static void bench_bad_tiles(void)
     free(pixels);
     open_tiles(&single, "", BAD, f.bad_bytes / BAD);
     download_tiles(&single, f.bad_bytes / BAD);
-    print_row("#1552: 1,000 tiles that come back to the cores", batched,
+    print_row("one download back: 1,000 tiles that the CPU decodes", batched,
               sum_of(VCLOCK_DOWNLOAD | VCLOCK_WAIT));
     close_tiles(&single);
     direct_drop(&f.image);
@@ -237,7 +237,7 @@ static void bench_codestreams(void)
     contract_close(device);
     open_tiles(&single, NVJPEG2K_FAKE, codestreams.tiles, (uint64_t)TILE * TILE);
     decode_tiles(&single);
-    print_row("#2107: 1,000 pictures of JPEG 2000, all calls of a read", batched,
+    print_row("side by side: 1,000 tiles of JPEG 2000, all calls of a read", batched,
               sum_of(VCLOCK_ALL));
     close_tiles(&single);
 }
@@ -269,9 +269,9 @@ static void bench_compression(void)
     contract_close(device);
     open_tiles(&single, "", TILES, TILE_BYTES);
     download_tiles(&single, report.bytes_tiles / TILES);
-    print_row("#1712: 1,024 x 16 KiB, allocations of a write", allocations,
+    print_row("packed tiles: 1,024 x 16 KiB, allocations of a write", allocations,
               sum_of(VCLOCK_ALLOCATION));
-    print_row("#1712: 1,024 x 16 KiB, read-back of a write", downloads,
+    print_row("packed tiles: 1,024 x 16 KiB, downloads of a write", downloads,
               sum_of(VCLOCK_DOWNLOAD | VCLOCK_WAIT));
     close_tiles(&single);
 }

@@ -56,7 +56,7 @@ static size_t count_between(const char *call, size_t first, size_t behind)
     return count;
 }
 
-/* ---- xarray-spatial #2107: one slab, no allocation and no wait for all in the loop ---- */
+/* ---- side by side: one slab, no allocation and no wait for all in the loop ---- */
 
 static uint64_t bytes_of_library(tz_device *device)
 {

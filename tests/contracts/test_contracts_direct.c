@@ -72,7 +72,7 @@ static bad_read read_file(const bad_tiles *f, const tile_stream *stream, direct_
     return done;
 }
 
-/* ---- xarray-spatial #1552: one download of all that the cores decode after all ---- */
+/* ---- one download back: of all tiles that the CPU decodes after all ---- */
 
 /* All memory is planned and asked for before anything is read, and nothing more is taken when tiles
  * turn out to be bad. */
@@ -204,7 +204,7 @@ static void xarray_spatial_1552_strict(void **state)
     }
 }
 
-/* ---- xarray-spatial #1688: every read submitted before the first wait ---- */
+/* ---- submit before wait: every read submitted before the first wait ---- */
 
 /* Tiles of 64 x 64, too far apart to be read together. */
 static direct_image spaced_image(const contract_size *size)

@@ -4,7 +4,7 @@
  * The numbers are those of xarray-spatial's issues, where each was found to matter. */
 #include "support/device/contract.h"
 
-/* ---- xarray-spatial #1688: every read submitted before the first wait ---- */
+/* ---- submit before wait: every read submitted before the first wait ---- */
 
 static void xarray_spatial_1688_submits_before_the_first_wait(void **state)
 {

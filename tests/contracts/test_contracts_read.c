@@ -34,7 +34,7 @@ static void warm_up(const decoding *d, tz_device *device)
     contract_file_free(&f);
 }
 
-/* ---- xarray-spatial #1528: one concatenated upload, pointers by offset; bit exact ---- */
+/* ---- one upload: one concatenated upload, pointers by offset; bit exact ---- */
 
 static void check_one_upload(const decoding *d, tz_device *device, const contract_size *size,
                              size_t *of_one)
@@ -86,7 +86,7 @@ static void xarray_spatial_1528_one_upload_a_wave(void **state)
     contract_close(device);
 }
 
-/* ---- xarray-spatial #1659: a library decodes from memory of the device ---- */
+/* ---- in place: a library decodes from memory of the device ---- */
 
 /* One buffer that all of it is in, nothing left behind, no copy of it made, one call. */
 static void check_one_buffer(const decoding *d, tz_device *device, const contract_size *size)

@@ -73,7 +73,7 @@ static void check_right(const raster *r, tz_write_options options, const tz_memo
     raster_check_same(file, &cores, "by the cores");
 }
 
-/* ---- xarray-spatial #1712: one pool, one packed read-back ---- */
+/* ---- packed tiles: one pool, one read-back ---- */
 
 /* All there is before the first launch, as many pieces as for one tile. */
 static void check_pool(const contract_size *size, const tz_write_report *report, size_t of_one)
@@ -217,7 +217,7 @@ static void xarray_spatial_1712_no_tiles(void **state)
     }
 }
 
-/* ---- xarray-spatial #3166: a streamed write is byte for byte the eager one ---- */
+/* ---- same bytes: a streamed write is byte for byte the eager one ---- */
 
 /* No more than one row of tiles takes. */
 static uint64_t bytes_of_a_row(const raster *r, const tz_write_options *options)

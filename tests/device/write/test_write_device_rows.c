@@ -288,7 +288,7 @@ static void pixels_that_do_not_fit_are_named_as_by_the_cores(void **state)
 /* ---- memory ---- */
 
 /* From less than it takes at least, where that is taken all the same and reported, up to more than
- * it needs: the floor of xarray-spatial's #3241. */
+ * it needs: the floor of a streamed write. */
 static void write_with_little(const raster *r, tz_write_options options)
 {
     tz_memory cores = raster_write(r, &options, NULL, NULL);
