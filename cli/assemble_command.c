@@ -24,12 +24,12 @@ static const cli_option assemble_options[] = {
                                           "standard input"},
     {"overwrite", 0, OVERWRITE, NULL, "replace OUT if it exists"},
     {"layout", 0, LAYOUT, NULL, "write to OUT only what stands before the tiles, and\n"
-                                "tell where each blob's bytes belong; with --json"},
+                                "report where each blob's bytes belong; with --json"},
     {"verify", 0, VERIFY, "HOW", "what is read back before OUT appears: sample (the\n"
                                  "default: up to 16 tiles), all or none"},
     {"no-sync", 0, NO_SYNC, NULL, "do not wait for the disk; a power failure may then\n"
                                   "leave anything as OUT"},
-    {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},
+    {"json", 0, COMMON_JSON, NULL, "report what was done as JSON"},
     COMMON_OPTIONS
 };
 /* clang-format on */

@@ -30,7 +30,7 @@ static int run(int argc, char **argv);
 const cli_command clean_command = {
     .name = "clean",
     .arguments = "DIR",
-    .summary = "removes files that writes which were killed left behind",
+    .summary = "removes temporary files that interrupted writes left in DIR",
     .examples = "terrazzo clean .\tlists and removes them\n"
                 "terrazzo clean --dry-run --older-than 1h .\tonly lists them",
     .options = clean_options,

@@ -75,12 +75,12 @@ enum {
 /* clang-format off */
 #define CONVERT_OPTIONS                                                                            \
     {"overwrite", 0, CONVERT_OVERWRITE, NULL, "replace OUT if it exists; it may be IN itself"},    \
-    {"dry-run", 0, CONVERT_DRY_RUN, NULL, "only tell what it would cost"},                         \
+    {"dry-run", 0, CONVERT_DRY_RUN, NULL, "only report what it would cost"},                         \
     {"verify", 0, CONVERT_VERIFY, "HOW", "what is read back before OUT appears: sample (the\n"     \
                                          "default: up to 16 tiles), all or none"},                 \
     {"no-sync", 0, CONVERT_NO_SYNC, NULL, "do not wait for the disk; a power failure may then\n"   \
                                           "leave anything as OUT"},                                \
-    {"stats", 0, CONVERT_STATISTICS, NULL, "tell each band's statistics"},                         \
+    {"stats", 0, CONVERT_STATISTICS, NULL, "report each band's statistics"},                         \
     {"nan-to-nodata", 0, CONVERT_NAN_TO_NODATA, NULL, "NaN becomes nodata; else pixels stay as they are"}, \
     {"keep-nodata", 0, CONVERT_KEEP_NODATA, NULL, "with a lossy codec, too; by default a mask takes the\n" \
                                                   "place of nodata there"},                          \
@@ -90,7 +90,7 @@ enum {
     DEVICE_OPTIONS,                                                                                \
     {"library-encoders", 0, CONVERT_LIBRARY_ENCODERS, NULL,                                        \
      "let the libraries of the device's vendor encode:\n"                                          \
-     "other bytes than the cores write, the same pixels\n"                                         \
+     "other bytes than the CPU writes, the same pixels\n"                                         \
      "(of a lossy codec nearly)"},                                                                 \
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "of standard input: rows, columns, bands"},         \
     {"dtype", 0, CONVERT_DTYPE, "TYPE", "of standard input: uint8, int16, float32, ..."},          \
@@ -103,7 +103,7 @@ enum {
     {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",                                             \
      "the same: where it is, in GDAL's order: x, width, 0,\n"                                      \
      "y, 0, -height of the upper left pixel"},                                                     \
-    {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},                                  \
+    {"json", 0, COMMON_JSON, NULL, "report what was done as JSON"},                                  \
     OPENING_OPTIONS,                                                                               \
     COMMON_OPTIONS
 /* clang-format on */

@@ -200,7 +200,7 @@ static const creation_option gtiff_options[CO_COUNT] = {
     [CO_ALPHA] = {"ALPHA", alphas, CREATION_WORD, 0, 0, "", 0, "what the first extra band is", NULL},
     [CO_PROFILE] = {"PROFILE", profiles, CREATION_WORD, 0, 0, "GDALGeoTIFF", 0,
                     "GeoTIFF leaves out nodata, metadata and RPC; BASELINE "
-                    "also georeferencing and all that is no baseline TIFF", NULL},
+                    "also georeferencing and all tags beyond baseline TIFF", NULL},
     [CO_TFW] = {"TFW", yes_no, CREATION_WORD, 0, 0, "NO", 0, "also write a world file, NAME.tfw",
                 NULL},
     [CO_WORLDFILE] = {"WORLDFILE", yes_no, CREATION_WORD, 0, 0, "NO", 0,
@@ -270,7 +270,7 @@ static const creation_option cog_options[CO_COUNT] = {
                                  FOR_ANY_LERC | FOR_OVERVIEWS,
                                  "how far it may be off in overviews; MAX_Z_ERROR by default", NULL},
     [CO_OVERVIEWS] = {"OVERVIEWS", overviews, CREATION_WORD, 0, 0, "AUTO", 0,
-                      "whether there are any; they are always made anew", NULL},
+                      "whether there are any; they are always computed", NULL},
     [CO_OVERVIEW_COUNT] = {"OVERVIEW_COUNT", NULL, CREATION_NUMBER, 0, 31, "", 0,
                            "each half as wide and high as the one before; by default "
                            "until one fits a tile", NULL},

@@ -11,7 +11,7 @@
 
 /* As typed. */
 typedef struct device_settings {
-    const char *name;            /* NULL: no device was asked for, the cores work */
+    const char *name;            /* NULL: no device was asked for: the CPU works */
     tz_device_options libraries; /* members of those options only; NULL: the usual ones */
     bool strict;
     bool lossy;      /* may be decoded by the vendor's libraries */
@@ -42,17 +42,17 @@ enum {
     {"nvjpeg2k-library", 0, DEVICE_NVJPEG2K, "PATH", "the same of nvJPEG2000"},                    \
     {"nvjpeg-library", 0, DEVICE_NVJPEG, "PATH", "the same of nvJPEG"}
 #define DEVICE_OPTIONS                                                                             \
-    {"device", 0, DEVICE_NAME, "NAME", "where pixel work is done: cpu (the cores, the default),\n" \
-                                       "cuda:N or opencl:N as terrazzo devices tells them, or\n"   \
+    {"device", 0, DEVICE_NAME, "NAME", "where pixel work is done: cpu (the default),\n" \
+                                       "cuda:N or opencl:N as terrazzo devices lists them, or\n"   \
                                        "auto: a GPU where it is expected to be faster"},           \
     {"strict-device", 0, DEVICE_STRICT, NULL, "what the device cannot do is an error, and not\n"   \
-                                              "done by the cores"},                                \
+                                              "done by the CPU"},                                \
     {"lossy-on-device", 0, DEVICE_LOSSY, NULL, "let the libraries of the device's vendor decode\n" \
                                                "lossy JPEG and JPEG 2000: samples may differ from\n" \
-                                               "those of the cores by rounding"},                  \
+                                               "those of the CPU by rounding"},                  \
     {"device-memory", 0, DEVICE_MEMORY, "SIZE", "how much of the device's memory to use at most"}, \
     DEVICE_LIBRARIES,                                                                              \
-    {"report", 0, OPTION_VERBOSE, NULL, "tell the way of every stage, as --verbose does"}
+    {"report", 0, OPTION_VERBOSE, NULL, "report each stage, as --verbose does"}
 /* clang-format on */
 
 /* Takes one of DEVICE_LIBRARIES. */

@@ -16,9 +16,9 @@ static void print_where(const device_told *t)
 {
     const char *reason = reason_of(t);
     page_label("Device");
-    text_put_string(stdout, t->use->id[0] != '\0' ? t->use->id : "the cores", 0);
+    text_put_string(stdout, t->use->id[0] != '\0' ? t->use->id : "the CPU", 0);
     if (reason[0] != '\0') {
-        fputs(t->use->id[0] != '\0' ? ", in part the cores: " : ": ", stdout);
+        fputs(t->use->id[0] != '\0' ? ", in part the CPU: " : ": ", stdout);
         text_put_string(stdout, reason, 0);
     }
     putchar('\n');
@@ -31,9 +31,9 @@ static void print_tiles(const device_told *t)
     page_label("Tiles");
     printf("%s %s there", text_count(number, use->tiles), t->verb);
     if (use->tiles_by_cores > 0)
-        printf(", %s by the cores", text_count(number, use->tiles_by_cores));
+        printf(", %s by the CPU", text_count(number, use->tiles_by_cores));
     if (use->tiles_redone > 0)
-        printf(", %s by the cores after it could not", text_count(number, use->tiles_redone));
+        printf(", %s by the CPU after it could not", text_count(number, use->tiles_redone));
     putchar('\n');
 }
 

@@ -24,7 +24,7 @@ static int run(int argc, char **argv);
 const cli_command devices_command = {
     .name = "devices",
     .arguments = "",
-    .summary = "tells which devices there are, and what is missing",
+    .summary = "lists devices, and says what is missing",
     .examples = "terrazzo devices\tthe cores, CUDA and OpenCL\n"
                 "terrazzo devices --json\tthe same for programs",
     .options = devices_options,

@@ -20,7 +20,7 @@ enum { PIXELS_ONLY = 1, TAGS_ONLY, LAYOUT_ONLY, ALL_LEVELS, TOLERANCE, THREADS, 
 /* clang-format off */
 static const cli_option diff_options[] = {
     {"pixels-only", 0, PIXELS_ONLY, NULL, "compare sizes, types, pixels and which are valid"},
-    {"tags-only", 0, TAGS_ONLY, NULL, "compare tags, apart from those that tell the layout"},
+    {"tags-only", 0, TAGS_ONLY, NULL, "compare tags, apart from those of the layout"},
     {"layout-only", 0, LAYOUT_ONLY, NULL, "compare tiles, compression, byte order, overviews, ..."},
     {"all-levels", 0, ALL_LEVELS, NULL, "also the pixels of the overviews"},
     {"tolerance", 0, TOLERANCE, "T", "pixels that differ by at most T are equal; 0 by default"},

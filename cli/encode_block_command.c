@@ -26,7 +26,7 @@ static const cli_option encode_options[] = {
     {"threads", 'j', THREADS, "N", "for reading IN; 1 by default, 0: all cores"},
     {"memory", 0, MEMORY, "SIZE", "for reading IN and its reduced levels, beside the\n"
                                   "block's own pixels; 256M by default"},
-    {"json", 0, COMMON_JSON, NULL, "tell sizes and statistics as JSON"},
+    {"json", 0, COMMON_JSON, NULL, "report sizes and statistics as JSON"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
 };

@@ -31,7 +31,7 @@ static int run(int argc, char **argv);
 const cli_command info_command = {
     .name = "info",
     .arguments = "FILE...",
-    .summary = "tells everything about a GeoTIFF, or what is wrong with it",
+    .summary = "reports everything about a GeoTIFF, or what is wrong with it",
     .examples = "terrazzo info elevation.tif\ta page about the file\n"
                 "terrazzo info --json a.tif | jq .size\tfor scripts, with gdalinfo's keys\n"
                 "terrazzo info --tiles a.tif\twhere every tile is\n"

@@ -403,7 +403,7 @@ static void print_cog(const info_file *f)
 {
     page_label("COG");
     if (!f->cog_known) {
-        printf("cannot be told\n");
+        printf("unknown\n");
         return;
     }
     term_put(info_is_cog(f) ? TERM_GOOD : TERM_BAD, info_is_cog(f) ? "yes" : "no");

@@ -70,7 +70,7 @@ static int print_overview(void)
     for (size_t i = 0; commands[i] != NULL; i++)
         printf("  %-14s%s\n", commands[i]->name, commands[i]->summary);
     printf("  %-14s%s\n", "help", "shows this text, or that of a command");
-    printf("\n'terrazzo COMMAND -h' tells more; 'terrazzo --version' says what this is.\n");
+    printf("\n'terrazzo COMMAND -h' shows more; 'terrazzo --version' says what this is.\n");
     return EXIT_OK;
 }
 

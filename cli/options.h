@@ -36,7 +36,7 @@ enum { OPTION_HELP = 1001, OPTION_QUIET, OPTION_VERBOSE, OPTION_COLOR };
 /* clang-format off */
 #define COMMON_OPTIONS                                                                             \
     {"quiet", 'q', OPTION_QUIET, NULL, "no warnings, no notes, no progress"},                                   \
-    {"verbose", 'v', OPTION_VERBOSE, NULL, "tell more and shorten nothing"},                                     \
+    {"verbose", 'v', OPTION_VERBOSE, NULL, "report more and shorten nothing"},                                     \
     {"color", 0, OPTION_COLOR, "WHEN", "auto, always or never; auto: on a terminal, unless\n"      \
                                        "NO_COLOR is set or TERM is dumb"},                         \
     {"help", 'h', OPTION_HELP, NULL, "this text"},                                                 \

@@ -127,7 +127,7 @@ tz_result picture_choose_bands(request *r, tz_error *err)
         return TZ_OK;
     return problem_make(
         err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-        "a picture shows one band or three, and alpha behind them; choose with --bands");
+        "a picture shows one band or three, and alpha after them; choose with --bands");
 }
 
 /* Colours -------------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ static const cli_option plan_options[] = {
     {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",
      "and where it is, in GDAL's order: x, width, 0, y,\n"
      "0, -height of the upper left pixel"},
-    {"json", 0, COMMON_JSON, NULL, "tell of levels and blocks as JSON"},
+    {"json", 0, COMMON_JSON, NULL, "report levels and blocks as JSON"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
 };

@@ -18,7 +18,7 @@ static int run(int argc, char **argv);
 const cli_command plan_command = {
     .name = "plan",
     .arguments = "IN",
-    .summary = "tells what reading pixels would cost, without reading any",
+    .summary = "reports what reading pixels would cost, without reading any",
     .examples = "terrazzo plan a.tif\tthe whole image\n"
                 "terrazzo plan --window 0,0,512,512 a.tif\ttiles, requests, bytes of a part\n"
                 "terrazzo plan --size 1024x0 a.tif\twhich overview a picture needs",

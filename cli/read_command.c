@@ -21,7 +21,7 @@ static const cli_option read_options[] = {
     REQUEST_OPTIONS,
     PICTURE_OPTIONS("PNG: "),
     {"overwrite", 0, OVERWRITE, NULL, "replace OUT if it exists"},
-    {"json", 0, COMMON_JSON, NULL, "tell what was done as JSON"},
+    {"json", 0, COMMON_JSON, NULL, "report what was done as JSON"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
 };

@@ -79,7 +79,7 @@ enum {
     {"boundless", 0, REQUEST_BOUNDLESS, NULL, "the window may reach beyond the image"},            \
     {"fill", 0, REQUEST_FILL, "VALUE", "what is there then; by default nodata, or 0 if the\nfile declares none"},                        \
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
-                                          "not valid; a warning tells them"},                      \
+                                          "not valid; a warning names them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
     {"order", 0, REQUEST_ORDER, "HOW", "of samples in raw and npy: band after band (the\n" \
                                        "default), pixel by pixel, or row: of raw, each row\n" \

@@ -26,7 +26,7 @@ static const cli_option view_options[] = {
                                         "numbers"},
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read are not valid; a warning\n"
-                                          "tells them"},
+                                          "names them"},
     {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},
     {"memory", 0, REQUEST_MEMORY, "SIZE", "how much the process has at most; 256M by default"},
     OPENING_OPTIONS,

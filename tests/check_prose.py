@@ -22,14 +22,14 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "doc
 
 OPENING = re.compile(r"(?:/\*+|//)\s*(?:SPDX-License-Identifier: \S+\s*\*?\s*)?(What|Where|Whether|Of|How)\b")
 WORDS = [
-    (re.compile(r"\bbehind\b"), "after"),
-    (re.compile(r"\b(?:tells?|told)\b"), "says, reports"),
+    (re.compile(r"(?<!left )(?<!nothing )\bbehind\b"), "after"),
+    (re.compile(r"(?<!cannot )\b(?:tells?|told)\b"), "says, reports"),
     (re.compile(r"\bthe cores\b"), "the CPU"),
     (re.compile(r"\bof the device's(?! [a-z])"), "device memory"),
     (re.compile(r"\b(?:once more|anew)\b"), "again"),
     (re.compile(r"\bcannot be had\b"), "cannot be read"),
     (re.compile(r"\bso many bytes\b"), "N bytes"),
-    (re.compile(r"\b(?:is|are) no (?!longer\b|more\b)"), "is not a"),
+    (re.compile(r"(?<!there )\b(?:is|are) no (?!longer\b|more\b)"), "is not a"),
 ]
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 

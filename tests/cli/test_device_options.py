@@ -129,4 +129,4 @@ def test_auto_leaves_little_work_to_the_cores(run, words, command):
 def test_page(run, words, command):
     done = run(*words(command, "-v", "--device", "cpu"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "  Device        the cores\n" in done.stdout
+    assert "  Device        the CPU\n" in done.stdout
