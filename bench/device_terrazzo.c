@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Times reading and writing with a device beside the cores, in turns:
+ * Times reading and writing with a device beside the CPU, in turns:
  *
  *     device_terrazzo DEVICE IMAGE ROUNDS
  *
@@ -88,7 +88,7 @@ typedef struct job {
     const char *kind; /* read, write, cog */
     const char *name;
     tz_write_options how;
-    tz_memory file; /* to read, or as the cores wrote it */
+    tz_memory file; /* to read, or as the CPU wrote it */
 } job;
 
 static void stop_with(const char *name, const char *why)
@@ -137,7 +137,7 @@ static void read_image(const image *i, const job *j, tz_device *device, bool sta
     *use = report.device;
 }
 
-/* Ways: 0 the cores, 1 the device, 2 the device and the pixels stay there (reading). */
+/* Ways: 0 the CPU, 1 the device, 2 the device and the pixels stay there (reading). */
 static double run(const image *i, const job *j, tz_device *device, unsigned route,
                   tz_device_use *use)
 {
@@ -153,7 +153,7 @@ static double run(const image *i, const job *j, tz_device *device, unsigned rout
     const double seconds = stop_watch(start, 1).wall;
     if (!reads && (out.size != j->file.size ||
                    checksum(out.data, out.size) != checksum(j->file.data, j->file.size)))
-        stop_with(j->name, "the device writes another file than the cores");
+        stop_with(j->name, "the device writes another file than the CPU");
     if (reads && route < 2 && checksum(i->output, i->size) != checksum(i->pixels.data, i->size))
         stop_with(j->name, "other pixels came back");
     tz_memory_free(&out);

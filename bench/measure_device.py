@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading and writing with a device beside the cores: how often it is called, and where the time goes."""
+"""Reading and writing with a device beside the CPU: how often it is called, and where the time goes."""
 
 import collections
 import os
@@ -11,7 +11,7 @@ from common import ROOT, report, show, spread
 from contest import DATA, make_data
 
 IMAGE = "dem_i16-none-p1-t256"
-USE = ("waves", "tiles", "by the cores", "uploads", "bytes up", "downloads", "bytes down", "launches", "syncs",
+USE = ("waves", "tiles", "by the CPU", "uploads", "bytes up", "downloads", "bytes down", "launches", "syncs",
        "planned", "peak")
 
 
@@ -86,11 +86,11 @@ def show_stages(jobs):
 def measure_device(arguments):
     """What is wrong."""
     device, jobs = parse(run(arguments))
-    show(f"OpenCL on the cores ({device}), {arguments.size} x {arguments.size} pixels of int16, tiles of 256, in memory, "
+    show(f"OpenCL on the CPU ({device}), {arguments.size} x {arguments.size} pixels of int16, tiles of 256, in memory, "
          f"{os.cpu_count()} cores. MB of pixels per second, {arguments.rounds} rounds in turns:")
     show()
     show_times(jobs)
-    show("What one of these asks of the device (tiles of all levels; `by the cores`: what it could not do):")
+    show("What one of these asks of the device (tiles of all levels; `by the CPU`: what it could not do):")
     show()
     show_calls(jobs)
     show("Milliseconds of each stage, when every call is waited for, once:")

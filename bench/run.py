@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures opening, reading, writing and making COGs, side by side with other libraries, and devices beside the cores;
+"""Measures opening, reading, writing and making COGs, side by side with other libraries, and devices beside the CPU;
 see bench/README.md.
 
     bench/run.py                    everything, most of an hour
