@@ -63,7 +63,7 @@ def show_times(jobs):
         ratios = job.against_cores(1)
         rows.append([job.kind, job.name, job.speed(0), job.speed(1), job.speed(2) if reads else "-",
                      f"{statistics.median(ratios):.2f}", spread(ratios)])
-    report.table(["", "codec", "cores", "device", "device, pixels stay", "device / cores", "middle half"], rows)
+    report.table(["", "codec", "CPU", "device", "device, pixels stay", "device / CPU", "middle half"], rows)
 
 
 def show_calls(jobs):
