@@ -80,10 +80,10 @@ static bool apply(void *user, int id, const char *value)
     }
 }
 
-/* What is told ----------------------------------------------------------------------------------
+/* Reports ----------------------------------------------------------------------------------------
  */
 
-/* What both ways know of the file. */
+/* The members that both reports have. */
 typedef struct outcome {
     uint64_t file_size;
     uint64_t tiles;

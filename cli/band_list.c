@@ -7,7 +7,7 @@
 #include "parse.h"
 #include "problem.h"
 
-/* "4" or "1-4" at the front of *at, and the comma behind it if more follows. */
+/* Reads "4" or "1-4" at the front of *at, and the comma after it if more follows. */
 static bool next_range(const char **at, uint64_t *first, uint64_t *last)
 {
     if (!parse_uint(at, BAND_LIST_MOST, first) || *first == 0)

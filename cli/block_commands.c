@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the commands of blocks share. */
+ * Parts that the commands of blocks share. */
 #include "block_commands.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo plan-cog, encode-block and assemble: one file by many processes. What they tell as JSON
- * is in doc/blocks.schema.json. */
+ * terrazzo plan-cog, encode-block and assemble: one file by many processes. Their JSON is
+ * described in doc/blocks.schema.json. */
 #ifndef CLI_BLOCK_COMMANDS_H
 #define CLI_BLOCK_COMMANDS_H
 
@@ -17,7 +17,7 @@ extern const cli_command assemble_command;
 tz_result block_load_plan(tz_cog_plan **out, const char *path, const tz_limits *limits,
                           tz_error *err);
 
-/* Members that several of them tell. */
+/* Members of several reports. */
 void block_write_window(json *j, const char *key, const tz_window *window);
 void block_write_statistics(json *j, const tz_statistics *list, uint32_t bands); /* NULL: null */
 

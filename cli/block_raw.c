@@ -8,7 +8,7 @@
 #include "block_pixels.h"
 #include "problem.h"
 
-/* How samples follow each other in the file. */
+/* The order of samples in the file. */
 typedef struct raw_shape {
     uint32_t planes; /* that follow each other as a whole */
     uint32_t parts;  /* rows of samples in each row of a plane */

@@ -6,7 +6,7 @@ static uint32_t at_most(uint64_t value, uint32_t most)
     return value < most ? (uint32_t)value : most;
 }
 
-/* How much of a side fits: whole tiles if one fits at all, at least one pixel. */
+/* Returns the length of a side that fits: whole tiles if one fits at all, at least one pixel. */
 static uint32_t fitting(uint64_t room, uint32_t tile, uint32_t side)
 {
     if (room >= side)
@@ -31,8 +31,8 @@ void blocks_start(blocks *b, const block_shape *shape, uint64_t room)
     b->row_step = fitting(samples / b->column_step, s->tile_height, s->height);
 }
 
-/* From a place to the edge of a tile that a step leads to. A step that is no multiple of the tile
- * or ends before the first edge is taken as it is. */
+/* Returns the step from an offset to the last edge of a tile within reach. A step that is not a
+ * multiple of the tile, or ends before the first edge, stays as it is. */
 static uint32_t step_from(uint32_t at, uint32_t step, uint32_t side, uint32_t tile, int64_t phase)
 {
     uint32_t left = side - at;

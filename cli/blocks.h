@@ -14,7 +14,7 @@ typedef struct block {
     uint32_t column, width;
 } block;
 
-/* What is cut, and by which grid. */
+/* The window that is divided, and the grid of its tiles. */
 typedef struct block_shape {
     uint32_t bands, height, width;
     uint32_t tile_height, tile_width;

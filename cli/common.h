@@ -21,7 +21,7 @@ enum { COMMON_PAGE = 2001, COMMON_SIDECARS, COMMON_STRICT, COMMON_LIMIT, COMMON_
     {"sidecars", 0, COMMON_SIDECARS, NULL, "use FILE.ovr, .msk, .aux.xml and world files"},         \
     {"strict", 0, COMMON_STRICT, NULL, "every warning is an error"},                               \
     {"limit", 0, COMMON_LIMIT, "NAME=VALUE", "set a limit; K, M, G, T: each 1024 times the one\n"  \
-                                             "before, 0 or off is no limit"}
+                                             "before; 0 or off: no limit"}
 /* clang-format on */
 
 /* Takes an option of this header or of COMMON_OPTIONS. false when its value is wrong; then a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What terrazzo convert, or cog, means for one image. */
+ * The plan of terrazzo convert, or cog, for one image. */
 #ifndef CLI_CONVERSION_H
 #define CLI_CONVERSION_H
 
@@ -25,7 +25,7 @@ typedef struct conversion {
     nodata_mask by_nodata; /* used: the mask is made of pixels that are nodata */
     tz_error note;         /* what was done in place of what was asked for */
     uint32_t note_count;   /* 0: nothing */
-    bool new_statistics;   /* those of the source are about other bands, and are made anew */
+    bool new_statistics;   /* those of the source describe other bands, and are computed again */
     tz_geo geo;
     uint16_t *extra_samples;
     tz_metadata_item *metadata;
@@ -37,8 +37,8 @@ typedef struct conversion {
 tz_result conversion_open(conversion *c, const convert_settings *settings, tz_error *err);
 void conversion_close(conversion *c); /* zeroed state is fine */
 
-/* Of all memory, and of --device-memory, one part in so many is for decoding the source; the rest
- * is for its rows and for encoding. */
+/* The share of all memory, and of --device-memory, that decodes the source: one part of this many.
+ * The rest is for its rows and for encoding. */
 #define CONVERSION_READING_PART 4
 /* 0: the library's choice. */
 uint64_t conversion_device_bytes_to_read(const conversion *c);
@@ -49,7 +49,7 @@ bool conversion_masks_by_alpha(const conversion *c);
 uint32_t conversion_alpha(const conversion *c);
 /* Bytes of all pixels, without the mask. */
 uint64_t conversion_bytes(const conversion *c);
-/* Of the image as it came, whatever is written of it; NULL: it has none. */
+/* The source's own, not of the part that is written; NULL: it has none. */
 const double *conversion_transform(const conversion *c);
 
 /* The parts of conversion_open, once the source is known. */

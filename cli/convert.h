@@ -8,7 +8,7 @@
 #include "device_option.h"
 #include "value.h"
 
-/* Pixels that are no TIFF: a .npy array, or standard input. */
+/* Pixels without a TIFF: a .npy array, or standard input. */
 typedef struct raw_settings {
     bool given; /* one of these was typed */
     bool npy;   /* there is a header: shape, type and byte order are in it */
@@ -109,7 +109,7 @@ enum {
 /* clang-format on */
 /* Takes one of them; false after a message. */
 bool convert_apply(void *settings, int id, const char *value);
-/* Whether the options go together; else a message was printed. */
+/* Returns true if the options go together; otherwise a message was printed. */
 bool convert_check(convert_settings *settings); /* may read the first bytes of standard input */
 /* Either command, with all that it does. Returns its exit code. */
 int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the image is written, from creation options and others. */
+ * The layout of the file to write, from creation options and others. */
 #include <stdlib.h>
 
 #include "conversion.h"
@@ -103,7 +103,7 @@ static void set_lossy(tz_write_options *o, const creation *co)
     }
 }
 
-/* What is within LERC: nothing, Deflate, ZSTD. */
+/* The codec within LERC: none, Deflate or ZSTD. */
 static uint16_t within_lerc(const creation *co, creation_id id)
 {
     int64_t named = creation_number(co, id);
@@ -143,7 +143,7 @@ static uint16_t overview_predictor(const conversion *c)
     return c->spec.dtype >= TZ_DTYPE_FLOAT16 && c->spec.dtype <= TZ_DTYPE_FLOAT64 ? 3 : 2;
 }
 
-/* As QUALITY: 100 is no loss where a codec can do without. */
+/* As QUALITY: 100 is lossless with a codec that can be. */
 static void set_overview_quality(tz_write_options *o, const creation *co)
 {
     tz_compression codec = o->overview_compression != 0 ? o->overview_compression : o->compression;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What was typed. */
+ * Options as they were typed. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a conversion did, or would do: for people, and as JSON (doc/convert.schema.json). */
+ * The report of a conversion that was done or planned: for people, and as JSON
+ * (doc/convert.schema.json). */
 #ifndef CLI_CONVERT_REPORT_H
 #define CLI_CONVERT_REPORT_H
 
@@ -7,7 +8,7 @@
 
 void convert_report_print(const conversion *c, const convert_result *result);
 void convert_report_write(const conversion *c, const convert_result *result);
-/* What could not be honoured and what was wrong with the source, on standard error. */
+/* Prints options that could not be honoured, and defects of the source, on standard error. */
 void convert_report_warn(const conversion *c, const convert_result *result);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What convert and cog do, from the command line to the exit code. */
+ * Runs convert and cog, from the command line to the exit code. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -72,6 +72,6 @@ int convert_run(const cli_command *command, const creation_driver *driver, int a
     if (!convert_check(&settings))
         return option_hint(command);
     progress_catch_signals();
-    signal(SIGPIPE, SIG_IGN); /* nobody who listens is no reason to stop half-way */
+    signal(SIGPIPE, SIG_IGN); /* a closed standard output is not a reason to stop half-way */
     return convert(&settings, &err) == TZ_OK ? EXIT_OK : fail(&settings, &err);
 }

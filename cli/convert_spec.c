@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the image is: as in the source, but for what creation options say otherwise. */
+ * The description of the image to write: that of the source, changed by creation options. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,7 +166,7 @@ static tz_result set_colors(conversion *c, tz_error *err)
 
 /* Metadata ------------------------------------------------------------------------------------- */
 
-/* Whether statistics of the source would not be those of the result. */
+/* Returns true if statistics of the source would not hold for the result. */
 static bool outdates_statistics(const conversion *c)
 {
     const creation *co = &c->settings->creation;
@@ -197,7 +197,7 @@ static bool keeps_item(const conversion *c, const tz_metadata_item *item)
         return false;
     if (strcmp(item->role, "colorinterp") == 0)
         return !co->given[CO_PHOTOMETRIC] && !co->given[CO_ALPHA];
-    if (item->role[0] != '\0') /* what bands are, not what is told about them */
+    if (item->role[0] != '\0') /* the bands themselves, not their descriptions */
         return true;
     if (is_statistics(item) && outdates_statistics(c))
         return false;

@@ -29,7 +29,7 @@ static bool fits(const conversion *c, const convert_result *out)
     return !c->bounded || planned_bytes(out) <= c->memory.work;
 }
 
-/* Whether rows can stay on the device shows when it is known who makes the tiles. */
+/* Rows stay on the device if it also makes the tiles, which the plan of the write decides. */
 static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *out, tz_error *err)
 {
     c->on_device = device_has_memory(c->device) && !c->by_nodata.used;

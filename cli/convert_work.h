@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Carries out a conversion, or tells what it would cost. */
+ * Carries out a conversion, or reports its cost. */
 #ifndef CLI_CONVERT_WORK_H
 #define CLI_CONVERT_WORK_H
 

@@ -13,7 +13,7 @@
 #include "text.h"
 
 #define LONGEST_KEY 40
-#define MOST_SHOWN  1e9 /* a larger most is no news */
+#define MOST_SHOWN  1e9 /* a larger maximum adds nothing */
 
 /* Names ---------------------------------------------------------------------------------------- */
 
@@ -137,7 +137,8 @@ static bool read_value(creation *c, creation_id id, const creation_option *optio
 
 /* Messages ------------------------------------------------------------------------------------- */
 
-/* What may stand there, for people: "1 to 12 or FAST". Refused words and second names apart. */
+/* Prints the values that an option accepts: "1 to 12 or FAST". Leaves out refused words and second
+ * names. */
 static void list_values(const creation_option *option, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -201,7 +202,7 @@ static bool unknown_option(const creation_driver *driver, const char *text, size
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-/* What a driver has no option for is as GTiff's default. */
+/* An option that a driver lacks has GTiff's default. */
 void creation_start(creation *c, const creation_driver *driver)
 {
     const creation_driver *const drivers[] = {&creation_gtiff, driver};

@@ -106,7 +106,7 @@ typedef struct creation_driver creation_driver;
 extern const creation_driver creation_gtiff;
 extern const creation_driver creation_cog;
 
-/* What was given; what was not has its default. */
+/* Options as given; others have their defaults. */
 typedef struct creation {
     const creation_driver *driver;
     bool given[CO_COUNT];
@@ -123,8 +123,8 @@ bool creation_set(creation *c, const char *text);
 /* Take the compression of a profile of rio-cogeo, unless COMPRESS is given. false, with a message,
  * when there is none of that name. */
 bool creation_set_profile(creation *c, const char *name);
-/* Whether the options go together; else a message was printed. Warns of those that the chosen
- * compression has no use for, and takes them away. */
+/* Returns true if the options go together; otherwise a message was printed. Warns of options that
+ * the chosen compression does not use, and removes them. */
 bool creation_check(creation *c);
 
 /* A value that is a whole number. */

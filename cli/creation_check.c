@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whether creation options go together. */
+ * Checks that creation options go together. */
 #include <stdio.h>
 #include <terrazzo/terrazzo.h>
 

@@ -126,7 +126,7 @@ static const char no_colour[] =
     "an ICC profile and its like are copied from the source as they are";
 
 /* clang-format off */
-/* Of both drivers. */
+/* Options of both drivers. */
 #define SHARED_OPTIONS                                                                            \
     [CO_JXL_LOSSLESS] = {"JXL_LOSSLESS", yes_no, CREATION_WORD, 0, 0, "YES", FOR_JXL,             \
                          "JXL without loss", NULL},                                               \

@@ -92,7 +92,7 @@ void crs_read_axes(crs_axes *axes, const char *wkt)
 {
     axis found[3];
     token word;
-    bool has_heights = false; /* an ellipsoidal height is no vertical CRS */
+    bool has_heights = false; /* an ellipsoidal height is not a vertical CRS */
     *axes = (crs_axes){0};
     while (next_token(&wkt, &word) && !is_keyword(&word, "TARGETCRS")) {
         has_heights = has_heights || is_keyword(&word, "VERTCRS");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the command needs to know from the WKT of a coordinate reference system. */
+ * Facts that the command reads from the WKT of a coordinate reference system. */
 #ifndef CLI_CRS_TEXT_H
 #define CLI_CRS_TEXT_H
 

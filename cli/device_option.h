@@ -59,13 +59,13 @@ enum {
 void device_take_library(tz_device_options *how, int id, const char *value);
 /* Takes one of DEVICE_OPTIONS. false when the value is wrong; then a message was printed. */
 bool device_apply(device_settings *settings, int id, const char *value);
-/* Whether the options go together; else a message was printed. */
+/* Returns true if the options go together; otherwise a message was printed. */
 bool device_check(const device_settings *settings);
 
 /* NULL when no device was asked for. Closed by tz_device_close. */
 tz_result device_open(tz_device **out, const device_settings *settings, tz_error *err);
 
-/* Whether it is a device other than the cores. */
+/* Returns true for a device other than the CPU. */
 bool device_has_memory(const tz_device *device);
 
 /* The library names its own options; people have --device-memory. Returns err->result. */

@@ -6,7 +6,8 @@
 #include "page.h"
 #include "text.h"
 
-/* Why the cores work although a device was asked for; empty: they do not, or were asked for. */
+/* The reason for work on the CPU although a device was asked for; empty: there is no such work, or
+ * the CPU was asked for. */
 static const char *reason_of(const device_told *t)
 {
     return t->use->reason[0] != '\0' ? t->use->reason : tz_device_get_info(t->device)->reason;
@@ -75,7 +76,7 @@ static void print_library(const device_told *t)
     putchar('\n');
 }
 
-/* Where that could be: other drivers and files that are not local have nothing to tell. */
+/* Only for CUDA and local files: others have nothing to report. */
 static void print_direct(const device_told *t)
 {
     const tz_device_use *use = t->use;

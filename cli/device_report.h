@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a device did, or would do: for people, and as JSON (doc/read.schema.json,
+ * The report of a device's work, done or planned: for people, and as JSON (doc/read.schema.json,
  * doc/convert.schema.json). */
 #ifndef CLI_DEVICE_REPORT_H
 #define CLI_DEVICE_REPORT_H
@@ -8,7 +8,7 @@
 
 #include "json.h"
 
-/* Of a device that was asked for; it may be the cores that "auto" chose. */
+/* For a device that was asked for; it may be the CPU that "auto" chose. */
 typedef struct device_told {
     const tz_device *device; /* NULL: none was asked for */
     const tz_device_use *use;

@@ -9,7 +9,7 @@
 
 extern const cli_command diff_command;
 
-/* What is compared. */
+/* The parts that are compared. */
 enum { DIFF_PIXELS = 1, DIFF_TAGS = 2, DIFF_LAYOUT = 4 };
 
 typedef struct diff_settings {
@@ -86,8 +86,8 @@ void diff_text(diff_fact *fact, int side, const char *format, ...);
 tz_result diff_add_fact(diff *d, const diff_fact *fact, tz_error *err);
 
 tz_result diff_compare_pixels(diff *d, tz_error *err);
-/* How many overviews and how large: part of the pixels when those of all levels are compared, else
- * of the layout. Does nothing for the other part. */
+/* Compares the number of overviews and their sizes: with the pixels when those of all levels are
+ * compared, otherwise with the layout. Does nothing for the other part. */
 tz_result diff_compare_overviews(diff *d, unsigned part, tz_error *err);
 tz_result diff_compare_tags(diff *d, tz_error *err);
 tz_result diff_compare_layout(diff *d, tz_error *err);

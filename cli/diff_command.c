@@ -79,7 +79,7 @@ static bool apply(void *user, int id, const char *value)
     }
 }
 
-/* What was found ------------------------------------------------------------------------------- */
+/* Findings ------------------------------------------------------------------------------------- */
 
 void *diff_grow(void **array, size_t *count, size_t size)
 {

@@ -127,7 +127,7 @@ static tz_dtype common_type(tz_dtype a, tz_dtype b)
                                                         : TZ_DTYPE_FLOAT64;
 }
 
-/* Whether a file says of some pixels that they are not valid. */
+/* Returns true if a file marks some pixels as not valid. */
 static bool says_validity(const tz_info *info, uint32_t level)
 {
     if (info->levels[level].has_mask || info->nodata.kind != TZ_NODATA_NONE)

@@ -17,7 +17,7 @@ void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
     f->how.device_bytes = conversion_device_bytes_to_read(c);
 }
 
-/* Grey or RGB without the alpha behind it, which becomes the mask. */
+/* Grey or RGB without the alpha after it, which becomes the mask. */
 static void split_alpha(const conversion *c, tz_item items[2])
 {
     static const uint32_t bands[] = {0, 1, 2, 3};
@@ -43,7 +43,7 @@ static size_t items_of(const file_rows *f, const tz_window *window, const tz_buf
     return 2;
 }
 
-/* What a tile takes is not known before: too little memory is raised to what it takes at least, as
+/* The memory of a tile is not known before: a budget that is too small is raised to the minimum, as
  * the writer does. */
 static bool may_raise(file_rows *f, const tz_error *err)
 {

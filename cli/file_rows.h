@@ -14,7 +14,7 @@ typedef struct file_rows {
 
 void file_rows_start(file_rows *f, const conversion *c, uint64_t memory);
 tz_row_source file_rows_source(file_rows *f); /* f must stay where it is */
-/* What it takes to read so many rows, into report, without reading them. */
+/* Plans the read of this many rows, into report, without reading them. */
 tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err);
 
 #endif

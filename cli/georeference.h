@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where on earth the pixels of a request are: transform and coordinate reference system of what
- * comes out. */
+ * The georeference of a request's result: transform and coordinate reference system. */
 #ifndef CLI_GEOREFERENCE_H
 #define CLI_GEOREFERENCE_H
 

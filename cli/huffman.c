@@ -34,8 +34,8 @@ static size_t collect(leaf *leaves, const uint32_t *counts, size_t symbols)
     return used;
 }
 
-/* How many codes of each length the tree of the leaves has. Leaves and inner nodes are both made in
- * order of weight, so that the two lightest are always at the front of one of two queues. */
+/* Counts the codes of each length in the tree of the leaves. Leaves and inner nodes are both made
+ * in order of weight, so that the two lightest are always at the front of one of two queues. */
 static void count_lengths(const leaf *leaves, size_t used, uint32_t *of_length)
 {
     uint64_t weight[2 * HUFFMAN_SYMBOLS];

@@ -96,7 +96,7 @@ void info_problem(info_file *f, const tz_error *err, bool fatal)
     f->problems[f->problem_count++] = *err;
 }
 
-/* What takes a further look beyond tz_info. */
+/* Facts that need more than tz_info. */
 static void gather(info_file *f)
 {
     tz_error err;

@@ -23,7 +23,7 @@ typedef struct info_settings {
 
 /* Problems that showed up after opening, beyond the warnings of tz_info. */
 #define INFO_MAX_PROBLEMS 16
-/* Levels whose stored sizes are kept; those of further ones are counted anew when asked for. */
+/* Levels whose stored sizes are kept; those of further levels are counted again each time. */
 #define INFO_KEPT_LEVELS 64
 
 typedef struct info_file {
@@ -70,7 +70,8 @@ bool info_is_cog(const info_file *f);
 const char *info_codec(const tz_level *level, char *buffer);
 /* Bytes of all pixels of a level, unpacked. */
 double info_raw_size(const tz_level *level);
-/* Bytes stored and tiles left out; false, with the problem kept, when they cannot be told. */
+/* Counts stored bytes and missing tiles; false, with the problem kept, if the table cannot be read.
+ */
 bool info_stored_size(info_file *f, uint32_t level, uint64_t *bytes, uint64_t *sparse);
 /* Level or mask by the number that tz_tile_spans takes; NULL where there is none. */
 const tz_level *info_level(const info_file *f, uint32_t level);

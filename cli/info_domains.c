@@ -83,7 +83,7 @@ static void write_tag_items(json *j, info_file *f)
     }
 }
 
-/* What the image says of its own structure ----------------------------------------------------- */
+/* The domain IMAGE_STRUCTURE ------------------------------------------------------------------- */
 
 enum { CMYK = 5, YCBCR = 6, CIELAB = 8 }; /* photometric interpretations */
 

@@ -88,7 +88,7 @@ static void place_corner(const info_file *f, info_corner *corner, double column,
     if (f->crs == NULL || !geo->has_transform ||
         tz_crs_to_lonlat(f->crs, corner->x, corner->y, &corner->lon, &corner->lat, &err) != TZ_OK)
         return;
-    /* a grid may reach half a pixel past a pole; numbers far from it are no degrees */
+    /* a grid may reach half a pixel past a pole; numbers far beyond are not degrees */
     corner->has_lonlat = fabs(corner->lat) <= 180 && fabs(corner->lon) <= 720;
 }
 
@@ -178,7 +178,7 @@ void info_each_tile(info_file *f, bool (*row)(void *user, const info_tile *tile)
     }
 }
 
-/* What is embedded ----------------------------------------------------------------------------- */
+/* Embedded documents --------------------------------------------------------------------------- */
 
 const info_embedded info_embedded_kinds[INFO_EMBEDDED] = {{34675, "icc_profile", "ICC profile"},
                                                           {700, "xmp", "XMP"},

@@ -200,7 +200,7 @@ static bool same_band(const tz_band *a, const tz_band *b)
            !(a->offset < b->offset || a->offset > b->offset);
 }
 
-/* The last of the bands from first on that are alike; *band tells of them. */
+/* Returns the last of the bands from first on that are alike; *band describes them. */
 static bool band_group(const info_file *f, uint32_t first, tz_band *band, uint32_t *last)
 {
     tz_error err;
@@ -382,7 +382,7 @@ void info_print_lists(info_file *f)
     print_metadata(f);
 }
 
-/* What --tags and --tiles ask for ------------------------------------------------------------- */
+/* Tables of --tags and --tiles ---------------------------------------------------------------- */
 
 static bool print_tag(void *user, info_file *f, const tz_tag *tag)
 {

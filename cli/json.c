@@ -70,7 +70,7 @@ static void put_text(json *j, const char *bytes, size_t size)
     fputc('"', j->out);
 }
 
-/* What stands before a value: the comma of the one before, the place, the key. */
+/* Writes the text before a value: the comma after the last one, the indentation, the key. */
 static void begin_value(json *j, const char *key)
 {
     if (j->depth > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes JSON to a stream as it is told, without memory of its own. A key is NULL inside an array.
- * Text of any origin becomes valid JSON in ASCII-safe UTF-8: control characters are escaped, and
- * bytes that are not UTF-8 become U+FFFD. */
+ * Writes JSON to a stream, call by call, without allocating. A key is NULL inside an array. Text
+ * of any origin becomes valid JSON in ASCII-safe UTF-8: control characters are escaped, and bytes
+ * that are not UTF-8 become U+FFFD. */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
@@ -31,11 +31,11 @@ void json_null(json *j, const char *key);
 void json_bool(json *j, const char *key, bool value);
 void json_int(json *j, const char *key, int64_t value);
 void json_uint(json *j, const char *key, uint64_t value);
-/* What JSON has no number for is text, as in gdalinfo: "NaN", "Infinity", "-Infinity". */
+/* Writes numbers that JSON lacks as text, as gdalinfo does: "NaN", "Infinity", "-Infinity". */
 void json_double(json *j, const char *key, double value);
 void json_text(json *j, const char *key, const char *text);
 void json_text_sized(json *j, const char *key, const char *bytes, size_t size);
-/* null where there is nothing to tell. */
+/* Writes null if there is no value. */
 void json_uint_or_null(json *j, const char *key, uint64_t value, bool is_there);
 void json_text_or_null(json *j, const char *key, const char *text);
 /* [a, b] on one line. */

@@ -17,8 +17,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many letters must be added, removed, replaced or swapped with a neighbour. Both at most
- * LONGEST_NAME letters. */
+/* Returns the edit distance: letters added, removed, replaced or swapped with a neighbour. Both
+ * words have at most LONGEST_NAME letters. */
 static unsigned edit_distance(const char *a, const char *b)
 {
     unsigned rows[3][LONGEST_NAME + 1];
@@ -331,7 +331,7 @@ static bool is_letters(const cli_option *options, const char *letters)
     return true;
 }
 
-/* Whether a letter that takes a value comes after others that are known. */
+/* Returns true if a letter that takes a value comes after others that are known. */
 static bool hides_value(const cli_option *options, const char *letters)
 {
     const cli_option *option = find_letter(options, *letters);
@@ -340,7 +340,7 @@ static bool hides_value(const cli_option *options, const char *letters)
     return option != NULL;
 }
 
-/* What to write in place of a word with one dash that is not known. */
+/* Suggests a spelling for an unknown word with one dash. */
 static int unknown_dash(const option_parser *parser, const char *word, size_t size)
 {
     const cli_option *options = parser->command->options;

@@ -25,7 +25,7 @@ typedef struct cli_command {
     bool to_output;           /* its second argument is written to; '-' is standard output */
     bool takes_dash;          /* it judges '-' itself, wherever it stands */
     const char *code_3;       /* what exit code 3 means; NULL: it has none */
-    void (*print_more)(void); /* help behind its options; NULL: there is none */
+    void (*print_more)(void); /* help after its options; NULL: none */
     /* The creation option of a name that was typed as an option: any case, '-' for '_'; NULL where
      * there is none. NULL: the command has no creation options. */
     const char *(*creation_key)(const char *name, size_t size);
@@ -43,7 +43,7 @@ enum { OPTION_HELP = 1001, OPTION_QUIET, OPTION_VERBOSE, OPTION_COLOR };
     {NULL, 0, 0, NULL, NULL}
 /* clang-format on */
 
-/* What option_next returns besides an option's id. */
+/* Returned by option_next besides an option's id. */
 enum { OPTION_END = 0, OPTION_WRONG = -1 };
 
 /* Takes options off argv and leaves the other arguments at its front, in order. */
@@ -52,7 +52,7 @@ typedef struct option_parser {
     int argc;
     char **argv;
     int next;            /* argument to look at */
-    int operand_count;   /* arguments that are no options, now argv[0] and so on */
+    int operand_count;   /* arguments that are not options, now argv[0] and so on */
     const char *letters; /* what is left of a group of short options; NULL: none */
     const char *value;   /* of the option that was returned */
     bool operands_only;  /* after -- */

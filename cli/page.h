@@ -7,7 +7,7 @@
 
 /* After an empty line. */
 void page_heading(const char *text);
-/* What the line is about; the value is printed behind it. */
+/* Prints the label of a line; the value follows. */
 void page_label(const char *name);
 /* A whole line. */
 void page_line(const char *name, const char *value);

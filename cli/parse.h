@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers that were typed. Each function takes a number off the front of *at and leaves *at behind
- * it; false, with *at unchanged, when there is none or it does not fit. */
+ * Numbers that were typed. Each function reads a number at the front of *at and moves *at past it;
+ * false, with *at unchanged, when there is none or it does not fit. */
 #ifndef CLI_PARSE_H
 #define CLI_PARSE_H
 
@@ -10,7 +10,7 @@
 bool parse_uint(const char **at, uint64_t most, uint64_t *out);
 /* With a minus sign, or without. */
 bool parse_int(const char **at, int64_t most, int64_t *out);
-/* What strtod takes, in the C locale; also "nan" and "inf". */
+/* Reads what strtod accepts, in the C locale; also "nan" and "inf". */
 bool parse_real(const char **at, double *out);
 /* Takes off one character if it is this one. */
 bool parse_char(const char **at, char wanted);

@@ -132,13 +132,13 @@ tz_result picture_choose_bands(request *r, tz_error *err)
 
 /* Colours -------------------------------------------------------------------------------------- */
 
-/* How samples become bytes of a row. */
+/* The conversion of samples to bytes of a row. */
 typedef struct painter {
     const tz_buffer *pixels;
     const tz_buffer *mask;
     const request *r;
     unsigned colors; /* bands of colour: 1, 3, or 4 of CMYK */
-    bool has_alpha;  /* a band of alpha behind them */
+    bool has_alpha;  /* a band of alpha after them */
     bool premultiplied;
     bool palette;
     color_table table; /* of a palette */

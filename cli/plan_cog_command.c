@@ -77,7 +77,7 @@ static bool apply(void *user, int id, const char *value)
             value_wrong("--block-tiles needs a number from 1 to 65536, not", value));
 }
 
-/* What is told ----------------------------------------------------------------------------------
+/* Reports ----------------------------------------------------------------------------------------
  */
 
 /* One line for each block, in words for encode-block. */
@@ -176,8 +176,8 @@ static tz_result save(const planning *p, const tz_cog_plan *plan, tz_error *err)
     return result;
 }
 
-/* What could not be honoured, and what is wrong with the source: said once, and not by each block.
- */
+/* Options that could not be honoured, and defects of the source, are reported once, and not by each
+ * block. */
 static tz_result warn(const conversion *c, tz_error *err)
 {
     static convert_result outcome; /* too large for a small stack */

@@ -16,7 +16,7 @@ struct png_writer {
     size_t row_size;
     unsigned channels;
     uint32_t crc_table[256];
-    unsigned char *row;               /* behind a pixel of zeros */
+    unsigned char *row;               /* after a pixel of zeros */
     unsigned char *above;             /* the row before, so too; zeros at first */
     unsigned char *filtered[FILTERS]; /* each a byte for the filter, then the row */
 };
@@ -121,8 +121,8 @@ static unsigned char paeth(neighbours n, size_t i)
     return (unsigned char)(n.here[i] - nearest);
 }
 
-/* A row behind a filter, and how far from 0 it is: the usual guess at what compresses best. One
- * loop for each filter, so that the compiler can make it a wide one. */
+/* Filters a row, and sums its distances from 0: the usual guess at what compresses best. One loop
+ * for each filter, so that the compiler can make it a wide one. */
 #define FILTER_ROW(name)                                                                           \
     static uint64_t name##_row(neighbours n, unsigned char *to, size_t size)                       \
     {                                                                                              \

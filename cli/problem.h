@@ -17,7 +17,7 @@ problem_make(tz_error *err, tz_result result, tz_cause cause, const char *format
 tz_result problem_io(tz_error *err, const char *verb, const char *path, int reason);
 tz_result problem_nomem(tz_error *err, const char *what);
 
-/* What is wrong with a file that could be opened, on standard error. */
+/* Prints the defects of a file that could be opened, on standard error. */
 void problem_print_warnings(const tz_info *info);
 
 /* The members of one error or warning. */

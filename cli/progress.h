@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How far a long command is, on standard error when that is a terminal; and the signals that ask it
- * to stop, which end it through the same callback so that it can clean up. */
+ * The progress of a long command, on standard error when that is a terminal; and the signals that
+ * ask it to stop, which end it through the same callback so that it can clean up. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -34,7 +34,7 @@ void progress_end(progress *p);
 /* Seconds of a clock that only goes forward. */
 double progress_clock(void);
 
-/* Whether a signal came. */
+/* Returns true after a signal. */
 bool progress_is_cancelled(void);
 /* The error of a call that a signal ended. */
 tz_result progress_cancelled(tz_error *err);

@@ -84,7 +84,7 @@ static tz_result take_mask_memory(raw_rows *r, tz_error *err)
     return r->mask.data != NULL ? TZ_OK : problem_nomem(err, "the mask");
 }
 
-/* Of each axis, the bytes from one sample to the next among so many rows. */
+/* The bytes from one sample to the next along each axis, for this many rows. */
 static void set_strides(raw_rows *r, uint32_t rows)
 {
     const raw_source *from = &r->c->raw;
@@ -240,7 +240,7 @@ static tz_result take_rows(raw_rows *r, uint32_t row, tz_error *err)
     return result;
 }
 
-/* Of the bands that came, the last one may be the mask; or nodata says what is valid. */
+/* The last of the bands may be the mask; otherwise nodata marks what is not valid. */
 static tz_result give_rows(const raw_rows *r, tz_writer *writer, tz_error *err)
 {
     bool by_alpha = conversion_masks_by_alpha(r->c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels that are no TIFF: a .npy array, or samples without a header on standard input. What they
- * are and how they follow each other; raw_rows.h reads them. */
+ * Pixels without a TIFF: a .npy array, or samples without a header on standard input. Describes
+ * their type and order; raw_rows.h reads them. */
 #ifndef CLI_RAW_SOURCE_H
 #define CLI_RAW_SOURCE_H
 
@@ -21,7 +21,7 @@ typedef struct raw_source {
     uint64_t present; /* bytes from there on; TZ_NONE: not known */
 } raw_source;
 
-/* Whether a file begins as .npy files do. Looks at regular files only. */
+/* Returns true if a regular file begins as .npy files do. */
 bool raw_source_is_npy(const char *path);
 /* Takes the first bytes off standard input; whether they are those of a .npy file. */
 bool raw_source_begins_npy(void);

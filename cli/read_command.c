@@ -62,7 +62,7 @@ static bool apply(void *user, int id, const char *value)
     return true;
 }
 
-/* What only holds together with the name of the output; false after a message. */
+/* Checks options against the name of the output; false after a message. */
 static bool check_output(read_settings *settings)
 {
     request_settings *asked = &settings->request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a read did, or a plan would do: for people, and as JSON (doc/read.schema.json). */
+ * The report of a read or of its plan: for people, and as JSON (doc/read.schema.json). */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -18,7 +18,7 @@ typedef struct report {
 
 void report_print(const report *p);
 void report_write(const report *p);
-/* What was wrong with tiles, on standard error. */
+/* Prints the defects of tiles, on standard error. */
 void report_warn(const transfer_result *result);
 /* {"input": ..., "error": ...} */
 void report_write_error(const char *input, const tz_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What it means for one file. */
+ * A request for one file: its level, window, bands, type, size and device. */
 #include "request.h"
 
 #include <inttypes.h>
@@ -130,7 +130,7 @@ static bool is_outside(range r, uint32_t side)
     return !(r.low < side && r.high > 0);
 }
 
-/* Whether some of it was outside. */
+/* Returns true if a part of it was outside. */
 static bool clip(range *r, uint32_t side)
 {
     range whole = *r;

@@ -9,7 +9,7 @@
 #include "memory.h"
 #include "value.h"
 
-/* What comes out. */
+/* The format of the output. */
 typedef enum request_format { FORMAT_NONE, FORMAT_NPY, FORMAT_RAW, FORMAT_PNG } request_format;
 const char *request_format_name(request_format format);
 /* By the ending of a name; FORMAT_NONE when it says nothing. */
@@ -33,7 +33,7 @@ typedef struct request_settings {
     bool has_order;
     raw_order order;
     bool masked;
-    bool salvage;     /* tiles that cannot be read are no error */
+    bool salvage;     /* tiles that cannot be read are not an error */
     bool inside_only; /* the command has no --boundless */
     uint64_t memory;
     device_settings device;
@@ -91,7 +91,7 @@ enum {
 
 /* Takes one of these options. false when the value is wrong; then a message was printed. */
 bool request_apply(request_settings *settings, int id, const char *value);
-/* Whether the options go together; else a message was printed. */
+/* Returns true if the options go together; otherwise a message was printed. */
 bool request_check(const request_settings *settings);
 
 /* For one file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What was typed. */
+ * Options as they were typed. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ const char *request_format_name(request_format format)
     return format_names[format];
 }
 
-/* Letters of ASCII alone: names of files are no text of a language. */
+/* ASCII letters only: file names are not text of a language. */
 static bool same_letters(const char *a, const char *b)
 {
     for (; *a != '\0' && *b != '\0'; a++, b++) {

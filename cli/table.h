@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A table for people. Its rows are told twice: first to measure the columns, then to print them:
+ * A table for people. Its rows are given twice: first to measure the columns, then to print them:
  *     for (table_start(&t, columns, count, width); table_pass(&t);)
  *         for (...) table_row(&t, cells);
  */

@@ -11,14 +11,14 @@
 /* The tag with this number in the directory of a level of the file itself. */
 bool tag_find(const tz_file *file, const tz_level *level, uint16_t number, tz_tag *out);
 
-/* The first number of a tag that holds numbers; false when it cannot be had. */
+/* Reads the first number of a tag that holds numbers; false if it cannot be read. */
 bool tag_first_number(const tz_file *file, const tz_tag *tag, double *out);
 
 /* The beginning of a text tag, as a string. */
 tz_result tag_read_text(const tz_file *file, const tz_tag *tag, char *text, size_t size,
                         tz_error *err);
 
-/* Whether two tags of the same type and count, of two files, have the same values. */
+/* Returns true if two tags of the same type and count, of two files, have the same values. */
 tz_result tag_same_values(const tz_file *a, const tz_tag *tag_a, const tz_file *b,
                           const tz_tag *tag_b, bool *same, tz_error *err);
 

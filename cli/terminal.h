@@ -17,15 +17,15 @@ bool term_set_color(const char *mode);
 /* No warnings and notes from now on. */
 void term_set_quiet(void);
 
-/* Whether standard output is in colour. */
+/* Returns true if standard output is in colour. */
 bool term_has_color(void);
 /* Columns and rows of the terminal that standard output is; false if it is none. */
 bool term_size(uint32_t *columns, uint32_t *rows);
 
-/* Whether progress is shown: on a terminal that can go back to the start of a line. */
+/* Returns true if progress is shown: on a terminal that can go back to the start of a line. */
 bool term_shows_progress(void);
 
-/* Whether output has failed and there is no use in producing more. */
+/* Returns true if output has failed, so that more of it is useless. */
 bool term_is_broken(void);
 /* Write out what is left. Returns status, or EXIT_FAILED with a message when that does not work. */
 int term_close(int status);

@@ -97,7 +97,7 @@ static size_t show_character(char *shown, const char *bytes, size_t size, size_t
     return (size_t)sprintf(shown, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
 }
 
-/* As many characters as fit into room columns; *all tells whether that was everything. */
+/* Prints as many characters as fit into room columns; *all says whether that was everything. */
 static size_t put_fitting(FILE *out, const char *bytes, size_t size, size_t room, bool *all)
 {
     size_t columns = 0;

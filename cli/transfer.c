@@ -32,7 +32,7 @@ static uint64_t sample_bytes(const request *r)
     return tz_dtype_size(r->dtype) + (r->masked ? 1 : 0);
 }
 
-/* Where in a tile the window begins, counted from the side that the image was turned to. */
+/* The offset of the window in its first tile, from the side that the image was turned to. */
 static int64_t phase(int64_t from, uint32_t side, uint32_t tile, bool mirrored)
 {
     return mirrored ? from - side % tile : from;

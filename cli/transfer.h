@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Carries out a request in blocks that fit in memory, or tells what that would cost. */
+ * Carries out a request in blocks that fit in memory, or reports the cost. */
 #ifndef CLI_TRANSFER_H
 #define CLI_TRANSFER_H
 
@@ -15,7 +15,7 @@ typedef struct transfer_sink {
     bool whole;    /* it wants one block */
 } transfer_sink;
 
-/* Of the tiles that could not be read, as many are told one by one. */
+/* Tiles that could not be read and are listed one by one, at most. */
 #define TRANSFER_DAMAGED 16
 
 typedef struct transfer_result {

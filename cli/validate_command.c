@@ -22,7 +22,7 @@ static const cli_option validate_options[] = {
     {"memory", 0, MEMORY, "SIZE", "for decoded tiles; 256M by default, or what one takes"},
     {"page", 0, COMMON_PAGE, "N", "take the N-th full-resolution image; 0 is the first"},
     {"limit", 0, COMMON_LIMIT, "NAME=VALUE", "set a limit; K, M, G, T: each 1024 times the one\n"
-                                             "before, 0 or off is no limit"},
+                                             "before; 0 or off: no limit"},
     COMMON_OPTIONS
 };
 /* clang-format on */

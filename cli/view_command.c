@@ -13,7 +13,7 @@
 
 #define USUAL_COLUMNS 80
 #define MOST_COLUMNS  1000
-#define SPARE_ROWS    3 /* of the terminal: for what is told below, and the prompt */
+#define SPARE_ROWS    3 /* rows of the terminal for the lines below the picture, and the prompt */
 
 enum { COLUMNS = 1 };
 
