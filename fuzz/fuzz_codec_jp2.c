@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .sample_format = input.kind & 16 ? 2 : 1,
                              .compression = input.kind & 32 ? 33003 : 34712,
                              .photometric = 2,
-                             .reduction = (uint8_t)(input.kind >> 6)};
+                             .decode_reduction = (uint8_t)(input.kind >> 6)};
     lossy_run(&tz_decoder_jp2, lossy_state(&tz_decoder_jp2), &format, &input);
     return 0;
 }

@@ -98,12 +98,12 @@ tz_result tz_decoder_find(uint16_t compression, const tz_context *ctx, const tz_
     return tz_codec_fail_missing(compression, "decoder", ctx);
 }
 
-static tz_result fail_at_location(const tz_context *ctx, tz_location place, const char *format,
+static tz_result fail_at_location(const tz_context *ctx, tz_location location, const char *format,
                                   va_list args)
 {
     if (ctx->err) {
-        tz_error error = tz_error_at(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, place);
-        tz_message_make(&error, ctx->name, place.tag_name, format, args);
+        tz_error error = tz_error_at(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location);
+        tz_message_make(&error, ctx->name, location.tag_name, format, args);
         *ctx->err = error;
     }
     return TZ_ERR_FORMAT;
@@ -113,7 +113,7 @@ tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tz_result result = fail_at_location(call->ctx, call->place, format, args);
+    tz_result result = fail_at_location(call->ctx, call->location, format, args);
     va_end(args);
     return result;
 }
@@ -124,7 +124,7 @@ tz_result tz_codec_fail_size(const tz_codec_call *call, uint64_t expected, uint6
     va_list args;
     va_start(args, format);
     tz_result result =
-        fail_at_location(call->ctx, tz_expecting(call->place, expected, found), format, args);
+        fail_at_location(call->ctx, tz_expecting(call->location, expected, found), format, args);
     va_end(args);
     return result;
 }
@@ -134,7 +134,7 @@ tz_result tz_codec_check_end(const tz_codec_call *call, size_t used, size_t in_s
     if (used >= in_size)
         return TZ_OK;
     return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                   tz_expecting(call->place, used, in_size),
+                   tz_expecting(call->location, used, in_size),
                    "bytes after the end of the compressed data are ignored");
 }
 
@@ -153,7 +153,7 @@ static tz_result decode_with_height(const tz_decoder *codec, void *state,
     uint64_t size;
     if (!tz_mul(row_bytes, tz_tile_rows(&other), &size) || !tz_add(size, TZ_CODEC_SLACK, &size))
         size = UINT64_MAX;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_tile_bytes), call->place, size,
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_tile_bytes), call->location, size,
                           "bytes of a strip"));
     uint8_t *rows = size <= SIZE_MAX ? tz_alloc((size_t)size) : NULL;
     if (!rows)
@@ -181,7 +181,7 @@ tz_result tz_decode_tile(const tz_decoder *codec, void *state, const tz_tile_for
     tz_error err;
     tz_context ctx = *call->ctx;
     ctx.err = &err;
-    tz_codec_call again = {&ctx, call->place};
+    tz_codec_call again = {&ctx, call->location};
     tz_result second =
         decode_with_height(codec, state, format, height, in, in_size, out, stride, &again);
     if (second == TZ_ERR_NOMEM && call->ctx->err)
@@ -189,7 +189,7 @@ tz_result tz_decode_tile(const tz_decoder *codec, void *state, const tz_tile_for
     if (second != TZ_OK)
         return second == TZ_ERR_NOMEM ? second : result;
     return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                   tz_expecting(call->place, format->height, height),
+                   tz_expecting(call->location, format->height, height),
                    "a tile at the lower edge has another number of rows than it should have");
 }
 
@@ -222,6 +222,6 @@ uint64_t tz_codec_max_stored(uint64_t tile_bytes)
 uint64_t tz_codec_max_input(const tz_tile_format *format)
 {
     tz_tile_format whole = *format;
-    whole.reduction = 0;
+    whole.decode_reduction = 0;
     return tz_codec_max_stored(tz_tile_bytes(&whole));
 }

@@ -35,8 +35,8 @@ typedef struct tz_tile_format {
     uint32_t image_rows; /* rows of a tile at the lower edge that the image has, where that is fewer
                             than height; 0 else. Some writers store just those */
     bool alpha;          /* the last sample is unassociated alpha: LERC may store it as its mask */
-    uint8_t reduction; /* one pixel is wanted for 2^reduction of them in each direction; for codecs
-                          with TZ_DECODER_REDUCTION, else 0 */
+    uint8_t decode_reduction; /* one pixel is wanted for 2^reduction of them in each direction; for
+                          codecs with TZ_DECODER_REDUCTION, else 0 */
 } tz_tile_format;
 
 /* How long a side of size pixels is when it is reduced; what is left at its end is one pixel. */
@@ -48,11 +48,11 @@ static inline uint32_t tz_reduced_size(uint32_t size, unsigned reduction)
 /* Pixels of a row that come out, and rows. */
 static inline uint32_t tz_tile_columns(const tz_tile_format *format)
 {
-    return tz_reduced_size(format->width, format->reduction);
+    return tz_reduced_size(format->width, format->decode_reduction);
 }
 static inline uint32_t tz_tile_rows(const tz_tile_format *format)
 {
-    return tz_reduced_size(format->height, format->reduction);
+    return tz_reduced_size(format->height, format->decode_reduction);
 }
 
 /* Bytes of one row; formats are checked against max_tile_bytes before a codec sees them. */
@@ -68,12 +68,12 @@ static inline size_t tz_tile_bytes(const tz_tile_format *format)
 }
 
 /* On whose behalf a codec runs. Errors: return tz_codec_fail(call, "text ..."), which is
- * TZ_ERR_FORMAT with TZ_CAUSE_CODEC at the tile's place. Limits: tz_check_limit(call->ctx, ...,
- * call->place, ...). Bearable oddities: tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
- * call->place, ...). */
+ * TZ_ERR_FORMAT with TZ_CAUSE_CODEC at the tile's location. Limits: tz_check_limit(call->ctx, ...,
+ * call->location, ...). Bearable oddities: tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+ * call->location, ...). */
 typedef struct tz_codec_call {
     const tz_context *ctx;
-    tz_location place;
+    tz_location location;
 } tz_codec_call;
 tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...) TZ_PRINTF(2, 3);
 

@@ -125,7 +125,7 @@ static tz_result reserve_changes(ccitt_decoder *state, uint32_t width, const tz_
     uint64_t needed = (uint64_t)width + SPARE_RUNS + END_CHANGES;
     if (needed <= state->capacity)
         return TZ_OK;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
                           2 * needed * sizeof(uint32_t), "bytes of memory for fax data"));
     for (int i = 0; i < 2; i++) {
         uint32_t *grown = tz_realloc_array(state->lists[i].at, (size_t)needed, sizeof *grown);
@@ -373,8 +373,8 @@ static tz_result decode_mode(ccitt_job *job, row_2d *at, int mode)
     case HORIZONTAL:
         return decode_horizontal(job, at);
     case EXTENSION:
-        return tz_fail(job->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, job->call->place,
-                       "uncompressed fax data in row %u", job->row);
+        return tz_fail(job->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                       job->call->location, "uncompressed fax data in row %u", job->row);
     default:
         return decode_vertical(job, at, mode);
     }
@@ -446,7 +446,7 @@ static tz_result check_short_rows(ccitt_job *job, const tz_tile_format *format)
         return tz_codec_fail(job->call, "fax data ends in row %u", job->first_short);
     const uint64_t rows = (uint64_t)job->short_rows + left;
     return tz_warn_times(job->call->ctx, rows, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                         tz_expecting(job->call->place, format->height, format->height - rows),
+                         tz_expecting(job->call->location, format->height, format->height - rows),
                          "rows of fax data, from row %u on, end early or are missing; what is not "
                          "there is white",
                          job->first_short);
@@ -469,7 +469,7 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
                               const tz_codec_call *call)
 {
     if (format->bits != 1 || format->samples != 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "fax compression of %u samples of %u bits", (unsigned)format->samples,
                        (unsigned)format->bits);
     ccitt_decoder *state = opaque;

@@ -48,7 +48,7 @@ static tz_result check_jp2_format(const tz_tile_format *format, const tz_codec_c
     bool ycbcr = is_jp2_ycbcr(format);
     if (!whole || format->sample_format > 2 ||
         (ycbcr && (format->bits != 8 || format->sample_format != 1)))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG 2000 with samples of %u bits and format %u%s", format->bits,
                        format->sample_format, ycbcr ? ", as YCbCr" : "");
     return TZ_OK;
@@ -61,7 +61,7 @@ static tz_result check_jp2_size(const tz_jp2_info *info, const tz_tile_format *f
         return tz_codec_fail(call, "JPEG 2000: %u x %u pixels in a tile of %u x %u", info->width,
                              info->height, format->width, format->height);
     if (info->width < format->width || info->height < format->height)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "JPEG 2000: only %u x %u pixels in a tile of %u x %u; the rest is 0",
                        info->width, info->height, format->width, format->height);
     return TZ_OK;
@@ -80,7 +80,7 @@ static tz_result check_jp2_component(const tz_jp2_component *component,
                              component->is_signed ? "signed" : "unsigned", component->precision,
                              format->bits);
     if (component->precision < format->bits)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "JPEG 2000: samples have %u bits, not %u", component->precision,
                        format->bits);
     return TZ_OK;
@@ -108,7 +108,7 @@ static tz_result check_jp2_memory(const tz_jp2_info *info, const tz_codec_call *
                  sizeof(int32_t);
     if (!tz_add(bytes, info->coding_bytes, &all))
         all = UINT64_MAX;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, all,
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, all,
                           "bytes of memory for OpenJPEG");
 }
 
@@ -360,9 +360,9 @@ static void clear_jp2_remainder(const tz_jp2_info *info, const tz_tile_format *f
                                 size_t stride)
 {
     size_t row_size = tz_tile_row_bytes(format);
-    size_t rows = tz_reduced_size(info->height, format->reduction);
-    size_t written = (size_t)tz_reduced_size(info->width, format->reduction) * format->samples *
-                     (format->bits / 8);
+    size_t rows = tz_reduced_size(info->height, format->decode_reduction);
+    size_t written = (size_t)tz_reduced_size(info->width, format->decode_reduction) *
+                     format->samples * (format->bits / 8);
     for (size_t y = 0; written < row_size && y < rows; y++)
         memset(out + y * stride + written, 0, row_size - written);
     for (size_t y = rows; y < tz_tile_rows(format); y++)
@@ -387,21 +387,22 @@ static tz_result jp2_decode(void *state, const tz_tile_format *format, const uin
     tz_jp2_info info;
     TZ_TRY(tz_jp2_read_tile(&info, format, in, in_size, call));
 
-    jp2_decode_job job = {.info = &info, .skipped = skipped_resolutions(&info, format->reduction)};
+    jp2_decode_job job = {.info = &info,
+                          .skipped = skipped_resolutions(&info, format->decode_reduction)};
     tz_result result = run_openjpeg_decoder(&job, call);
     if (result == TZ_OK)
         result = check_decoded_image(&job, call);
     if (result == TZ_OK)
-        reduce_components(&job, format->reduction - job.skipped);
+        reduce_components(&job, format->decode_reduction - job.skipped);
     if (result == TZ_OK && is_jp2_ycbcr(format))
-        write_rgb(&job, format->reduction, out, stride);
+        write_rgb(&job, format->decode_reduction, out, stride);
     else if (result == TZ_OK)
         write_components(&job, format, out, stride);
     release_decode_job(&job);
     TZ_TRY(result);
     clear_jp2_remainder(&info, format, out, stride);
     if (job.warning[0] != '\0')
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place, "JPEG 2000: %s",
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location, "JPEG 2000: %s",
                        job.warning);
     return TZ_OK;
 }

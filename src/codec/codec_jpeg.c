@@ -201,15 +201,15 @@ static tz_result check_jpeg_samples(const tz_jpeg_info *info, const tz_tile_form
 {
     tz_codec_call here = *call;
     if (info->component_count != format->samples) {
-        here.place = tz_expecting(call->place, format->samples, info->component_count);
+        here.location = tz_expecting(call->location, format->samples, info->component_count);
         return tz_codec_fail(&here, "JPEG: the number of components is not that of the tile");
     }
     if (info->precision != format->bits) {
-        here.place = tz_expecting(call->place, format->bits, info->precision);
+        here.location = tz_expecting(call->location, format->bits, info->precision);
         return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
     }
     if (info->precision != 8 && !(info->precision == 12 && TZ_JPEG_HAS_12_BITS))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG with %u bits a sample is not supported by libjpeg-turbo %s",
                        info->precision, TEXT_OF(LIBJPEG_TURBO_VERSION));
     return TZ_OK;
@@ -220,14 +220,14 @@ static tz_result check_jpeg_size(const tz_jpeg_info *info, const tz_tile_format 
 {
     if (info->width == format->width && info->height > format->height &&
         info->height <= format->strip_height)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "JPEG: %u rows in the last strip, which has %u", info->height,
                        format->height);
     if (info->width > format->width || info->height > format->height)
         return tz_codec_fail(call, "JPEG: %u x %u pixels in a tile of %u x %u", info->width,
                              info->height, format->width, format->height);
     if (info->width < format->width || info->height < format->height)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0", info->width,
                        info->height, format->width, format->height);
     return TZ_OK;
@@ -248,11 +248,11 @@ static tz_result check_jpeg_sampling(const tz_jpeg_info *info, const tz_tile_for
     }
     for (unsigned i = 1; i < info->component_count; i++)
         if (info->components[i].h != 1 || info->components[i].v != 1)
-            return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+            return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                            "JPEG: sampling factors that TIFF does not know");
     if (format->subsampling[0] != 0 &&
         (format->subsampling[0] != first->h || format->subsampling[1] != first->v))
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "JPEG: subsampled by %u x %u, but tag YCbCrSubSampling says %u x %u",
                        first->h, first->v, format->subsampling[0], format->subsampling[1]);
     return TZ_OK;
@@ -262,12 +262,12 @@ static tz_result check_jpeg_color(const tz_jpeg_info *info, const tz_tile_format
                                   const tz_codec_call *call)
 {
     if (format->photometric == 6 && info->component_count != 3 && info->component_count != 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG: YCbCr with %u components", info->component_count);
     bool rgb = info->adobe_transform == 0, ycbcr = info->adobe_transform == 1;
     if (info->component_count == 3 &&
         ((rgb && format->photometric == 6) || (ycbcr && format->photometric == 2)))
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "JPEG: an Adobe marker says that the colours are %s; they are not",
                        rgb ? "RGB" : "YCbCr");
     return TZ_OK;
@@ -277,7 +277,7 @@ static tz_result check_jpeg_memory(const tz_jpeg_info *info, const tz_codec_call
 {
     if (!info->many_scans)
         return TZ_OK;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
                           tz_jpeg_coefficient_bytes(info), "bytes of JPEG coefficients");
 }
 
@@ -398,7 +398,7 @@ static tz_result decode_jpeg_stream(jpeg_decoder *state, const tz_tile_format *f
         return tz_jpeg_guard_fail(&state->guard, call);
     clear_jpeg_remainder(&info, format, out, stride);
     if (state->guard.text[0] != '\0')
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place, "JPEG: %s",
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location, "JPEG: %s",
                        state->guard.text);
     return TZ_OK;
 }

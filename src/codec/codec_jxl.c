@@ -93,7 +93,7 @@ static tz_result jxl_sample_type(const tz_tile_format *format, JxlDataType *out,
     else if (format->bits == 32 && is_float)
         *out = JXL_TYPE_FLOAT;
     else
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG XL with samples of %u bits and format %u", format->bits,
                        format->sample_format);
     return TZ_OK;
@@ -186,7 +186,7 @@ static tz_result reserve_planes(jxl_decoder *state, const jxl_decode_job *job, s
     *plane_size = (size_t)size; /* a part of the tile's */
     if (!tz_mul(size, job->separate, &all))
         all = UINT64_MAX;
-    TZ_TRY(tz_check_limit(job->call->ctx, offsetof(tz_limits, max_codec_bytes), job->call->place,
+    TZ_TRY(tz_check_limit(job->call->ctx, offsetof(tz_limits, max_codec_bytes), job->call->location,
                           all, "bytes of memory for channels of JPEG XL"));
     if (all <= state->plane_capacity)
         return TZ_OK;

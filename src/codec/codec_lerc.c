@@ -41,7 +41,7 @@ static tz_result reserve_within_limit(lerc_buffer *buffer, uint64_t size, const 
 {
     if (size <= buffer->capacity)
         return TZ_OK;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, size,
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, size,
                           "bytes of memory for LERC"));
     tz_free(buffer->data);
     *buffer = (lerc_buffer){tz_alloc((size_t)size), (size_t)size};
@@ -118,7 +118,7 @@ static tz_result unwrap_blob(lerc_decoder *state, const tz_tile_format *format, 
     if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
         return unwrap_zstd(state, in, call);
 #endif
-    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                    "LERC with %s needs %s, which this build does not have",
                    format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "deflate" : "zstd",
                    format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "libdeflate" : "libzstd");
@@ -143,7 +143,7 @@ static tz_result check_sample_layout(lerc_sample_layout *out, const tz_lerc_head
                                 .depth = header->depth,
                                 .bands = 1};
     if (out->type == TZ_LERC_TYPES)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "LERC has no samples of %u bits and format %u", format->bits,
                        format->sample_format);
     if (header->depth == 0)
@@ -179,7 +179,7 @@ static tz_result check_lerc_header(const tz_lerc_header *header, const lerc_samp
     if (header->size > size || header->size < 14)
         return tz_codec_fail_size(call, header->size, size, "LERC: the blob is cut off");
     if (header->has_nodata && header->depth > 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "LERC: values that mean no data within a pixel");
     return TZ_OK;
 }
@@ -192,10 +192,10 @@ static tz_result fail_unknown_blob(const tz_cursor *in, const tz_codec_call *cal
     uint32_t version = tz_cursor_le32(&cursor);
     bool newer = key && memcmp(key, "Lerc2 ", 6) == 0 && version > 6 && version < 1000;
     if (key && memcmp(key, "CntZIm", 6) == 0)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "LERC version 1 is not supported");
     if (newer)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "LERC version 2.%u is not supported", version);
     return tz_codec_fail(call, "LERC: no blob");
 }

@@ -18,15 +18,15 @@ static tz_result fail_lzma_decode(lzma_ret result, uint64_t memory, size_t size,
 {
     switch (result) {
     case LZMA_MEM_ERROR:
-        return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->place,
+        return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->location,
                        "out of memory for LZMA data");
     case LZMA_MEMLIMIT_ERROR: /* memory is now what it takes */
-        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, memory,
-                              "bytes of memory for LZMA data");
+        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
+                              memory, "bytes of memory for LZMA data");
     case LZMA_FORMAT_ERROR:
         return tz_codec_fail(call, "the tile does not begin with an .xz header");
     case LZMA_OPTIONS_ERROR:
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "LZMA data with a filter that liblzma does not have");
     case LZMA_BUF_ERROR:
         return tz_codec_fail(call, "LZMA data makes more than the %zu bytes of the tile", size);

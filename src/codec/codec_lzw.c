@@ -242,7 +242,7 @@ __attribute__((cold, noinline)) static tz_result
 warn_lzw_overlong(const lzw_decode_job *job, uint32_t size, const tz_codec_call *call)
 {
     return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                   tz_expecting(call->place, job->end - job->pos, size),
+                   tz_expecting(call->location, job->end - job->pos, size),
                    "the last LZW string passes the end of the tile; the rest of it is dropped");
 }
 
@@ -300,7 +300,7 @@ static tz_result finish_lzw(lzw_decode_job *job, size_t in_size, bool low_first,
         code = read_lzw_code(job, low_first);
     }
     if (over || code != END_CODE)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "LZW data does not end where the tile does");
     return tz_codec_check_end(call, (size_t)((job->bit + 7) / 8), in_size);
 }
@@ -340,7 +340,7 @@ __attribute__((noinline)) static tz_result decode_long_strings(lzw_decoder *stat
 static tz_result decode_low_first(lzw_decoder *state, lzw_decode_job *job, size_t in_size,
                                   const tz_codec_call *call)
 {
-    TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->place,
+    TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                    "LZW data in the old bit order, lowest bit first"));
     return decode_lzw_job(state, job, in_size, true, STEP, call);
 }

@@ -22,7 +22,7 @@ enum {
 static tz_result check_webp_format(const tz_tile_format *format, const tz_codec_call *call)
 {
     if (format->bits != 8 || (format->samples != 3 && format->samples != 4))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "WebP holds 3 or 4 samples of 8 bits, not %u of %u", format->samples,
                        format->bits);
     return TZ_OK;
@@ -58,7 +58,7 @@ static tz_result check_webp_features(const WebPBitstreamFeatures *features,
         bytes += pixels * 4;
     else if (features->has_alpha)
         bytes += pixels * 2;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, bytes,
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, bytes,
                           "bytes of memory for libwebp");
 }
 
@@ -85,14 +85,14 @@ static tz_result webp_decode(void *state, const tz_tile_format *format, const ui
     TZ_TRY(check_webp_container(in, in_size, call));
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "libwebp is not of the version this library was built for");
     VP8StatusCode status = WebPGetFeatures(in, in_size, &config.input);
     if (status != VP8_STATUS_OK)
         return tz_codec_fail(call, "WebP: %s", webp_status_text(status));
     TZ_TRY(check_webp_features(&config.input, format, call));
     if (stride > INT_MAX)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "libwebp cannot write rows %zu bytes apart", stride);
 
     config.output.colorspace = format->samples == 4 ? MODE_RGBA : MODE_RGB;

@@ -102,7 +102,7 @@ static tz_result check_zstd_header(const zstd_frame_header *header, const zstd_j
         return tz_codec_fail_size(call, job->size - job->made, header->content,
                                   "a ZSTD frame says it makes more than the tile needs");
     if (!header->has_content && header->window > MAX_USUAL_WINDOW)
-        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
                               header->window, "bytes of window of a ZSTD frame");
     return TZ_OK;
 }

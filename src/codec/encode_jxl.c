@@ -312,7 +312,7 @@ static tz_result check_round_trip(const jxl_encode_job *job, const uint8_t *in, 
     const size_t size = tz_tile_bytes(format);
     tz_limits limits;
     tz_context ctx = *call->ctx;
-    const tz_codec_call unlimited = {&ctx, call->place};
+    const tz_codec_call unlimited = {&ctx, call->location};
     tz_limits_resolve(&limits, NULL);
     limits.max_codec_bytes = UINT64_MAX;
     ctx.limits = &limits;
@@ -321,7 +321,7 @@ static tz_result check_round_trip(const jxl_encode_job *job, const uint8_t *in, 
                                  tz_tile_row_bytes(format), &unlimited));
     if (memcmp(state->scratch, in, size) == 0)
         return TZ_OK;
-    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_CODEC, call->place,
+    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_CODEC, call->location,
                    "JPEG XL: libjxl does not give back the samples of this tile; larger tiles or "
                    "another level may help");
 }

@@ -89,7 +89,7 @@ static uint64_t lzma_memory(const tz_tile_format *format, const tz_encode_option
 static tz_result fail_lzma_encode(lzma_ret result, const tz_codec_call *call)
 {
     if (result == LZMA_MEM_ERROR)
-        return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->place,
+        return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->location,
                        "out of memory for LZMA data");
     return tz_codec_fail(call, "liblzma cannot encode the tile: its error %d", (int)result);
 }

@@ -115,7 +115,7 @@ static tz_result webp_encode(void *state, const tz_tile_format *format,
     WebPPicture picture;
     if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)options->quality) ||
         !WebPPictureInit(&picture))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "libwebp is not of the version this library was built for");
     webp_encode_job job = {.out = out, .capacity = webp_bound(format, options)};
     config.lossless = options->lossless;

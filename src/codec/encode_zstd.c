@@ -111,7 +111,7 @@ static tz_result zstd_encode(void *opaque, const tz_tile_format *format,
     size_t made =
         ZSTD_compress2(state->context, out, zstd_bound(format, options), in, tz_tile_bytes(format));
     if (ZSTD_getErrorCode(made) == ZSTD_error_memory_allocation)
-        return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->place,
+        return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->location,
                        "out of memory for ZSTD at level %d", (int)options->level);
     if (ZSTD_isError(made))
         return tz_codec_fail(call, "libzstd cannot encode the tile: %s", ZSTD_getErrorName(made));

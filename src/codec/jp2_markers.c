@@ -149,7 +149,7 @@ static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz
     if (info->component_count == 0)
         return tz_codec_fail(call, "JPEG 2000: no components");
     if (info->component_count > TZ_JP2_MAX_COMPONENTS)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG 2000 with %u components", info->component_count);
     return read_jp2_components(info, &segment, call);
 }
@@ -236,7 +236,7 @@ static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precinct
         block[0] + block[1] > 12)
         return tz_codec_fail(w->call, "JPEG 2000: impossible coding style");
     if (style & STYLE_HIGH_THROUGHPUT)
-        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
+        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->location,
                        "high-throughput JPEG 2000 is not supported");
     note_levels(w, levels);
     uint64_t bytes = 0, max_precincts = 0;
@@ -313,12 +313,12 @@ static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
     case MARKER_COM:
         return TZ_OK;
     case MARKER_CAP:
-        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
+        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->location,
                        "high-throughput JPEG 2000 is not supported");
     case MARKER_SIZ:
         return tz_codec_fail(w->call, "JPEG 2000: two size markers");
     default:
-        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->place,
+        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->location,
                        "JPEG 2000: unknown marker %04X", marker);
     }
 }
@@ -376,7 +376,7 @@ tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
         .info = info, .cursor = tz_cursor_of(info->stream, info->stream_size), .call = call};
     uint8_t seen[(MAX_TILES + 7) / 8];
     tz_cursor segment;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
                           saturated_mul(info->tile_count, TILE_BYTES),
                           "bytes of memory for the tiles of a JPEG 2000 image"));
     if (info->tile_count > MAX_TILES)

@@ -55,7 +55,7 @@ tz_result tz_jpeg_guard_fail(const tz_jpeg_guard *guard, const tz_codec_call *ca
 {
     const tz_jpeg_memory *memory = &guard->memory;
     if (memory->over_limit)
-        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
                               memory->refused, "bytes of memory for libjpeg");
     if (memory->refused)
         return tz_fail_nomem(call->ctx, memory->refused);

@@ -309,12 +309,12 @@ static tz_result decode_lossless_scan(const lossless_job *job, const tz_jpeg_los
 static tz_result check_lossless_samples(const tz_jpeg_info *info, const tz_tile_format *format,
                                         const tz_codec_call *call)
 {
-    const tz_location location = tz_expecting(call->place, format->bits, info->precision);
+    const tz_location location = tz_expecting(call->location, format->bits, info->precision);
     const tz_codec_call here = {call->ctx, location};
     if (info->precision < MIN_PRECISION || info->precision > MAX_PRECISION)
         return tz_codec_fail(&here, "JPEG: lossless samples of %u bits", info->precision);
     if (format->photometric == YCBCR && format->samples > 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "lossless JPEG of YCbCr is not supported");
     if (info->precision == format->bits)
         return TZ_OK;
@@ -338,7 +338,7 @@ static tz_result check_lossless_size(lossless_job *job)
         return TZ_OK;
     if (same_samples && info->width == format->width && info->height > format->height &&
         info->height <= format->strip_height)
-        return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->place,
+        return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->location,
                        "JPEG: %u rows in the last strip, which has %u", info->height,
                        format->height);
     if (!same_samples || info->width > format->width || info->height > format->height)
@@ -347,7 +347,7 @@ static tz_result check_lossless_size(lossless_job *job)
                                   "%u x %u x %u",
                                   info->width, info->height, info->component_count, format->width,
                                   format->height, format->samples);
-    return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->place,
+    return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->location,
                    "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0", info->width,
                    info->height, format->width, format->height);
 }
@@ -356,7 +356,7 @@ static tz_result reserve_rows(tz_jpeg_lossless *state, const tz_jpeg_info *info,
                               const tz_codec_call *call)
 {
     const size_t wanted = (size_t)2 * TZ_JPEG_MAX_COMPONENTS * info->width;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place,
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
                           wanted * sizeof *state->rows, "bytes of memory for lossless JPEG"));
     if (wanted <= state->capacity)
         return TZ_OK;

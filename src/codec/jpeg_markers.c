@@ -147,7 +147,7 @@ static tz_result read_jpeg_frame(jpeg_parser *p, tz_cursor segment, uint8_t mark
 {
     const char *unsupported_kind = unsupported_frame_kind(marker);
     if (unsupported_kind)
-        return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, p->call->place,
+        return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, p->call->location,
                        "%s JPEG (marker %02X) is not supported", unsupported_kind, marker);
     if (p->has_frame)
         return tz_codec_fail(p->call, "JPEG: two frame headers");
@@ -201,7 +201,7 @@ static tz_result read_restart_interval(jpeg_parser *p, tz_cursor segment)
 
 static tz_result check_scan_count(jpeg_parser *p)
 {
-    tz_location location = p->call->place;
+    tz_location location = p->call->location;
     return tz_check_limit(p->call->ctx, offsetof(tz_limits, max_jpeg_scans), location,
                           p->info.scans, "scans of a JPEG");
 }
@@ -243,7 +243,8 @@ static tz_result keep_lossless_scan(jpeg_parser *p, unsigned count, const uint8_
         scan.components[i] = (uint8_t)index;
         scan.codes[i] = p->tables.dc_codes[selection[2 * i + 1] >> 4];
         if (count > 1 && (info->components[index].h != 1 || info->components[index].v != 1))
-            return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, p->call->place,
+            return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                           p->call->location,
                            "lossless JPEG with sampling factors %u x %u is not supported",
                            info->components[index].h, info->components[index].v);
     }

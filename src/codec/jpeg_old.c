@@ -129,7 +129,7 @@ tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, con
                              format->height);
     if (!tz_add(format->tables_size, in_size, &wanted) || !tz_add(wanted, 2, &wanted))
         wanted = UINT64_MAX;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, wanted,
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, wanted,
                           "bytes of memory for old-style JPEG"));
     if (wanted > state->capacity) {
         uint8_t *grown =

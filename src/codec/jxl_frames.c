@@ -249,7 +249,7 @@ static tz_result check_jxl_frame(const jxl_frame *f, const tz_jxl_info *info,
                                  const tz_codec_call *call)
 {
     if (f->flags & FLAG_SPLINES)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG XL with splines");
     if (f->width == 0 || f->height == 0 ||
         (is_visible(f) && (f->width > info->width || f->height > info->height)))
@@ -265,7 +265,7 @@ static tz_result add_frame_memory(uint64_t *total, const jxl_frame *f, const tz_
     if (!tz_mul(bytes, (3u + info->extra_channels) * BYTES_PER_SAMPLE, &bytes) ||
         !tz_add(*total, bytes, total))
         *total = UINT64_MAX;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->place, *total,
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, *total,
                           "bytes of memory for libjxl");
 }
 
@@ -279,7 +279,7 @@ tz_result tz_jxl_check_frames(const tz_jxl_info *info, size_t first, const tz_co
         if (bits.overrun)
             return tz_codec_fail(call, "JPEG XL: frames are cut off");
         if (!plain)
-            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                            "JPEG XL with extensions");
         TZ_TRY(check_jxl_frame(&f, info, call));
         TZ_TRY(add_frame_memory(&memory, &f, info, call));
@@ -289,7 +289,7 @@ tz_result tz_jxl_check_frames(const tz_jxl_info *info, size_t first, const tz_co
         if (f.is_last)
             return TZ_OK;
         if (!followed)
-            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                            "JPEG XL: permuted sections in a frame that is not the last");
     }
     return tz_codec_fail(call, "JPEG XL: more than %d frames", MAX_FRAMES);

@@ -87,7 +87,7 @@ static tz_result find_jxl_codestream(tz_cursor *out, const uint8_t *data, size_t
         if (type == BOX_JXLC)
             return TZ_OK;
         if (type == BOX_JXLP)
-            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                            "JPEG XL: a codestream in several boxes");
     }
     return tz_codec_fail(call, "JPEG XL: no codestream in the boxes");
@@ -202,7 +202,7 @@ tz_result tz_jxl_read_info(tz_jxl_info *out, const uint8_t *data, size_t size,
     if (bits.overrun || info.width == 0)
         return tz_codec_fail(call, "JPEG XL: the header is cut off or empty");
     if (unsupported)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->place,
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG XL with %s", unsupported);
     *out = info;
     return TZ_OK;

@@ -38,7 +38,7 @@ static bool find_standalone_jp2(tz_standalone_stream *out, const tz_tile_format 
     tz_jp2_info info;
     if (tz_jp2_read_tile(&info, format, data, size, call) != TZ_OK || info.tile_count != 1 ||
         info.has_offset || info.is_unusual || !info.has_end ||
-        !has_reduction(&info, format->reduction))
+        !has_reduction(&info, format->decode_reduction))
         return false;
     *out = (tz_standalone_stream){
         .bytes = info.stream, .size = info.stream_size, .is_lossy = info.is_irreversible};

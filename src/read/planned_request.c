@@ -202,7 +202,7 @@ static void set_stored_size(tz_planned_request *planned)
     const tz_level *whole = tz_planned_request_stored_level(planned);
     planned->stored.width = whole->tile_width;
     planned->stored.height = whole->tile_height;
-    planned->stored.reduction = planned->reduction;
+    planned->stored.decode_reduction = planned->reduction;
 }
 
 static tz_result set_tile_format(tz_planned_request *planned, const tz_context *ctx)

@@ -351,7 +351,7 @@ static bool has_extra_bytes(const tile_job *job)
 
 static tz_result warn_extra_bytes(const tile_job *job)
 {
-    const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
+    const tz_codec_call call = {.ctx = &job->ctx, .location = job->place};
     const uint64_t needed = tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
     if (!has_extra_bytes(job))
         return TZ_OK;
@@ -434,7 +434,7 @@ static tz_result decode_tile_bytes(const tile_job *job, const tz_tile_format *fo
 {
     const tz_decoder *codec = job->request->codec;
     const size_t size = (size_t)job->wanted->span.size;
-    const tz_codec_call call = {.ctx = &job->ctx, .place = job->place};
+    const tz_codec_call call = {.ctx = &job->ctx, .location = job->place};
     const bool reversed = format->fill_order == 2 && !(codec->flags & TZ_DECODER_ANY_FILL_ORDER);
     if (reversed)
         tz_codec_reverse_bits(bytes, size);

@@ -309,7 +309,7 @@ tz_result tz_tile_seal(const tz_writer *writer, unsigned which, tz_tile_slot *sl
     const size_t bound = writer->budget.encoding[which].bytes.bound;
     if (slot->size == 0 || slot->size > bound)
         return tz_fail(call->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
-                       tz_expecting(call->place, bound, slot->size),
+                       tz_expecting(call->location, bound, slot->size),
                        "the encoder made an impossible size");
     if (tz_writer_image(writer)->options.cog)
         tz_cog_frame(slot->bytes, slot->size);

@@ -214,7 +214,7 @@ static tz_nvjpeg2k_status check(job *j, const tz_nvjpeg2k_image *image,
         image_format(&j->format, j->stream->components, is->num_components, image->pixel_type);
     if (status != SUCCESS)
         return status;
-    j->format.reduction = (uint8_t)left_out;
+    j->format.decode_reduction = (uint8_t)left_out;
     image_planes(&j->planes, image, params ? params->format : TZ_NVJPEG2K_PLANAR);
     return picture_fits(&j->planes, &j->format) ? SUCCESS : INVALID_PARAMETER;
 }

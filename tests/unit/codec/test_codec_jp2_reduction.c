@@ -46,7 +46,7 @@ static void check_resolutions(recipe r)
     const unsigned levels = r.resolutions ? (unsigned)r.resolutions - 1 : 3;
     begin(&f, r);
     for (unsigned times = 1; times <= levels; times++) {
-        f.format.reduction = (uint8_t)times;
+        f.format.decode_reduction = (uint8_t)times;
         uint8_t *out = run_decode(&f.run, &f.format, f.s.data, f.s.size);
         opj_image_t *expected = reduce_by_library(&f.s, r.boxes, times);
         assert_int_equal(expected->comps[0].w, tz_tile_columns(&f.format));
@@ -111,10 +111,10 @@ static void check_means(recipe r, unsigned own)
     fixture f;
     begin(&f, r);
     tz_tile_format smallest = f.format;
-    smallest.reduction = (uint8_t)own;
+    smallest.decode_reduction = (uint8_t)own;
     uint8_t *from = run_decode(&f.run, &smallest, f.s.data, f.s.size);
     for (unsigned times = own; times <= TZ_MAX_DECODE_REDUCTION; times++) {
-        f.format.reduction = (uint8_t)times;
+        f.format.decode_reduction = (uint8_t)times;
         const unsigned side = 1u << (times - own);
         uint8_t *out = run_decode(&f.run, &f.format, f.s.data, f.s.size);
         for (unsigned y = 0; y < tz_tile_rows(&f.format); y++)
@@ -160,7 +160,7 @@ static void colours_of_half_the_size(void **state)
     for (unsigned times = 1; times <= 5; times++) {
         begin(&f, (recipe){.width = 41, .height = 31, .components = 3, .dx = 2, .dy = 2});
         f.format.compression = 33003;
-        f.format.reduction = (uint8_t)times;
+        f.format.decode_reduction = (uint8_t)times;
         free(run_decode(&f.run, &f.format, f.s.data, f.s.size));
         end(&f);
     }
@@ -179,11 +179,11 @@ static void smaller_images_leave_zeros(void **state)
                                   .bits = 16,
                                   .sample_format = 1,
                                   .compression = 34712,
-                                  .reduction = 2};
+                                  .decode_reduction = 2};
     uint8_t *expected = run_decode(&f.run, &exact, f.s.data, f.s.size);
     f.format.width = 32;
     f.format.height = 24;
-    f.format.reduction = 2;
+    f.format.decode_reduction = 2;
     uint8_t *out = run_warns(&f.run, &f.format, f.s.data, f.s.size, "the rest is 0");
     for (unsigned y = 0; y < 6; y++)
         for (unsigned x = 0; x < 8; x++)
@@ -203,7 +203,7 @@ static void strips_of_another_height(void **state)
     (void)state;
     fixture f;
     begin(&f, (recipe){.width = 32, .height = 24, .components = 1});
-    f.format.reduction = 2;
+    f.format.decode_reduction = 2;
     uint8_t *whole = run_decode(&f.run, &f.format, f.s.data, f.s.size);
     f.format.height = 10;
     f.format.strip_height = 24;
@@ -229,7 +229,7 @@ static void streams_cut_short_are_errors(void **state)
     for (unsigned times = 1; times <= 6; times += 5) {
         fixture f;
         begin(&f, (recipe){.width = 32, .height = 24, .components = 3});
-        f.format.reduction = (uint8_t)times;
+        f.format.decode_reduction = (uint8_t)times;
         for (size_t size = 0; size < f.s.size - 2; size++)
             run_refuses(&f.run, &f.format, f.s.data, size, REFUSED_CODEC);
         end(&f);
@@ -244,7 +244,7 @@ static void levels_of_components(void **state)
     fixture f;
     for (unsigned times = 1; times <= 4; times++) {
         begin(&f, (recipe){.width = 64, .height = 48, .components = 1, .resolutions = 2});
-        f.format.reduction = (uint8_t)times;
+        f.format.decode_reduction = (uint8_t)times;
         uint8_t *expected = run_decode(&f.run, &f.format, f.s.data, f.s.size);
         f.s.data[find_marker(&f.s, COD) + 9] = 3; /* as no component has it */
         insert(&f.s, find_marker(&f.s, 0x5C), coc, sizeof coc);
@@ -265,7 +265,7 @@ static void levels_that_are_lies(void **state)
     begin(&f, (recipe){.width = 64, .height = 48, .components = 2});
     insert(&f.s, find_marker(&f.s, 0x5C), coc, sizeof coc); /* of the first component */
     for (unsigned times = 0; times <= TZ_MAX_DECODE_REDUCTION; times++) {
-        f.format.reduction = (uint8_t)times;
+        f.format.decode_reduction = (uint8_t)times;
         (void)run_damaged(&f.run, &f.format, f.s.data, f.s.size, 20);
     }
     end(&f);
@@ -282,7 +282,7 @@ static void damaged_bytes_never_show_what_the_buffer_held(void **state)
     for (size_t i = 0; i < 3 * sizeof recipes / sizeof recipes[0]; i++) {
         fixture f;
         begin(&f, recipes[i / 3]);
-        f.format.reduction = (uint8_t)(i % 3 * 2 + 1);
+        f.format.decode_reduction = (uint8_t)(i % 3 * 2 + 1);
         (void)run_damaged(&f.run, &f.format, f.s.data, f.s.size, 700);
         end(&f);
     }
