@@ -95,6 +95,15 @@ static inline void target_repeat(target *t, const tz_tile_format *format, const 
     free(out);
 }
 
+/* TIFF's first number for it. */
+static inline uint16_t target_compression(const tz_decoder *decoder)
+{
+    const tz_codec *codec = tz_codecs;
+    while (codec->decoder != decoder)
+        codec++;
+    return codec->numbers[0].number;
+}
+
 /* The tile that the first bytes ask for, 8 bits a pixel unless the target says otherwise. */
 static inline tz_tile_format target_format(const tz_decoder *codec, const uint8_t *head)
 {
@@ -103,7 +112,7 @@ static inline tz_tile_format target_format(const tz_decoder *codec, const uint8_
                             .samples = 1,
                             .bits = 8,
                             .sample_format = 1,
-                            .compression = codec->compressions[0],
+                            .compression = target_compression(codec),
                             .fill_order = 1};
 }
 

@@ -4,8 +4,8 @@
  * encoded other tiles and with a new one: both must make the same bytes within the bound, of which
  * the decoder makes the rows. The kernels that encode on devices, as the cores run them, must make
  * the same bytes, and read and write nothing beside. */
-#include "codec/deflate_choice.h"
-#include "codec/encoder.h"
+#include "codec/codec.h"
+#include "codec/deflate_fast.h"
 #include "codec_target.h"
 #include "kernels/deflate_encode.h"
 #include "kernels/deflate_encode_work_group.h"
@@ -172,10 +172,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rows[i] = data[TARGET_HEAD + i % (size - TARGET_HEAD)];
     e.rows = rows;
     unsigned which = data[3] / LEVELS; /* 0: all */
-    for (unsigned i = 0; tz_encoders[i]; i++) {
-        e.encoder = tz_encoders[i];
-        e.format.compression = e.encoder->compressions[0];
-        if ((which == 0 || which == i + 1) && !e.encoder->lossy && choose(&e, data[3]))
+    for (unsigned i = 0, index = 0; i < TZ_CODEC_COUNT; i++) {
+        if (!tz_codecs[i].encoder)
+            continue;
+        index++;
+        e.encoder = tz_codecs[i].encoder;
+        e.format.compression = tz_codecs[i].numbers[0].number;
+        if ((which == 0 || which == index) && !e.encoder->lossy && choose(&e, data[3]))
             check_encoder(&e);
     }
     free(rows);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names of the numbers in the public header and in files: results, causes, data types, colours,
- * compressions, photometric interpretations and resampling methods. They are here, below all
- * layers, because every layer needs them for its messages. Enumerations that start at 0 index their
- * table; numbers of TIFF are searched for, and have no name if the table lacks them. */
+ * photometric interpretations and resampling methods. They are here, below all layers, because
+ * every layer needs them for its messages; names of compressions are in the table of codecs.
+ * Enumerations that start at 0 index their table; numbers of TIFF are searched for, and have no
+ * name if the table lacks them. */
 #include <terrazzo/terrazzo.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -109,21 +110,6 @@ typedef struct number_name {
 } number_name;
 
 /* clang-format off */
-/* As GDAL spells them if GDAL knows them. */
-static const number_name compression_names[] = {
-    {TZ_COMPRESSION_NONE, "NONE"}, {2, "CCITTRLE"}, {3, "CCITTFAX3"}, {4, "CCITTFAX4"},
-    {TZ_COMPRESSION_LZW, "LZW"}, {6, "OJPEG"}, {TZ_COMPRESSION_JPEG, "JPEG"},
-    {TZ_COMPRESSION_DEFLATE, "DEFLATE"}, {9, "T85"}, {10, "T43"}, {32766, "NEXT"},
-    {32771, "CCITTRLEW"}, {TZ_COMPRESSION_PACKBITS, "PACKBITS"}, {32809, "THUNDERSCAN"},
-    {32895, "IT8CTPAD"}, {32896, "IT8LW"}, {32897, "IT8MP"}, {32898, "IT8BL"},
-    {32908, "PIXARFILM"}, {32909, "PIXARLOG"}, {32946, "DEFLATE"}, {32947, "DCS"},
-    {33003, "APERIO_JP2_YCBC"}, {33005, "APERIO_JP2_RGB"}, {34661, "JBIG"}, {34676, "SGILOG"},
-    {34677, "SGILOG24"}, {TZ_COMPRESSION_JPEG2000, "JPEG2000"}, {TZ_COMPRESSION_LERC, "LERC"},
-    {34892, "LOSSY_JPEG"}, {TZ_COMPRESSION_LZMA, "LZMA"}, {34933, "PNG"}, {34934, "JPEGXR"},
-    {TZ_COMPRESSION_ZSTD, "ZSTD"}, {TZ_COMPRESSION_WEBP, "WEBP"}, {TZ_COMPRESSION_JXL, "JXL"},
-    {TZ_COMPRESSION_LZ4, "LZ4"}, {52546, "JXL"},
-};
-
 static const number_name photometric_names[] = {
     {0, "MinIsWhite"}, {TZ_PHOTOMETRIC_MIN_IS_BLACK, "MinIsBlack"}, {TZ_PHOTOMETRIC_RGB, "RGB"},
     {TZ_PHOTOMETRIC_PALETTE, "Palette"}, {TZ_PHOTOMETRIC_MASK, "TransparencyMask"},
@@ -134,21 +120,11 @@ static const number_name photometric_names[] = {
 };
 /* clang-format on */
 
-static const char *find_number_name(const number_name *rows, size_t count, uint16_t number)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].number == number)
-            return rows[i].name;
-    }
-    return NULL;
-}
-
-const char *tz_compression_name(uint16_t compression)
-{
-    return find_number_name(compression_names, COUNT(compression_names), compression);
-}
-
 const char *tz_photometric_name(uint16_t photometric)
 {
-    return find_number_name(photometric_names, COUNT(photometric_names), photometric);
+    for (size_t i = 0; i < COUNT(photometric_names); i++) {
+        if (photometric_names[i].number == photometric)
+            return photometric_names[i].name;
+    }
+    return NULL;
 }

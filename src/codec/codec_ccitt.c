@@ -502,12 +502,7 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
     return finish_ccitt(&job, format);
 }
 
-static const uint16_t ccitt_compressions[] = {RLE, GROUP_3, GROUP_4, 0};
-
 const tz_decoder tz_decoder_ccitt = {
-    .name = "ccitt",
-    .library = "terrazzo",
-    .compressions = ccitt_compressions,
     .flags = TZ_DECODER_ANY_STRIDE | TZ_DECODER_ANY_FILL_ORDER | TZ_DECODER_NO_PREDICTOR,
     .state_size = sizeof(ccitt_decoder),
     .init = ccitt_decoder_init,

@@ -6,16 +6,19 @@
  * Some builds of libjxl, Debian's 0.7 among them, print to stderr when entropy-coded data is
  * damaged. It has no switch for that, and damage shows only while it decodes; what can be checked
  * before, is. */
-#include "codec/codec.h"
-
-#ifdef TZ_HAVE_JXL
-
+#include <jxl/decode.h>
+#include <jxl/encode.h>
+#include <jxl/version.h>
 #include <string.h>
 
-#include <jxl/decode.h>
-
+#include "base/limits.h"
 #include "base/mem.h"
+#include "codec/codec.h"
 #include "codec/jxl_headers.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * Decoder
+ * ------------------------------------------------------------------------------------------ */
 
 typedef struct jxl_decoder {
     JxlDecoder *decoder;
@@ -273,12 +276,7 @@ static void jxl_decoder_deinit(void *opaque)
     *state = (jxl_decoder){NULL, NULL, 0};
 }
 
-static const uint16_t jxl_compressions[] = {50002, 52546, 0};
-
 const tz_decoder tz_decoder_jxl = {
-    .name = "jpegxl",
-    .library = "libjxl",
-    .compressions = jxl_compressions,
     .flags = TZ_DECODER_NATIVE_ENDIAN | TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN |
              TZ_DECODER_NO_PREDICTOR,
     .state_size = sizeof(jxl_decoder),
@@ -286,4 +284,381 @@ const tz_decoder tz_decoder_jxl = {
     .deinit = jxl_decoder_deinit,
 };
 
+/* ---------------------------------------------------------------------------------------------
+ * Encoder
+ * ------------------------------------------------------------------------------------------ */
+
+/* Before, extra channels are always lossless. */
+#define HAS_CHANNEL_DISTANCE (JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0))
+
+enum { MAX_EXTRA_CHANNELS = 256, VERSION_0_12 = 12000 };
+
+typedef struct jxl_encoder {
+    JxlEncoder *encoder;
+    size_t refused;   /* what the manager was asked for when there was no memory; 0: never */
+    uint8_t *scratch; /* colours, then the extra channels one by one; or a tile to compare */
+    size_t scratch_capacity;
+    void *decoder; /* of tz_decoder_jxl */
+} jxl_encoder;
+
+/* One call of encode. */
+typedef struct jxl_encode_job {
+    jxl_encoder *state;
+    JxlEncoder *encoder;
+    const tz_tile_format *format;
+    const tz_encode_options *options;
+    uint32_t colours;  /* 1 or 3 */
+    bool with_alpha;   /* alpha goes together with the colours */
+    const uint8_t *in; /* colours, and alpha */
+    uint8_t *planes;   /* the other channels */
+} jxl_encode_job;
+
+/* ---------------------------------------------------------------------------------------------
+ * Choices
+ * ------------------------------------------------------------------------------------------ */
+
+static const char *jxl_resolve_distance(tz_encode_options *options)
+{
+    if (options->lossless)
+        return options->distance != 0 || options->alpha_distance > 0
+                   ? "JPEG XL has a distance only when it is not lossless"
+                   : NULL;
+    if (options->distance == 0)
+        options->distance = 1;
+    if (!(options->distance >= 0.01 && options->distance <= 25) || !(options->alpha_distance <= 25))
+        return "a distance of JPEG XL is 0.01 to 25";
+    if (options->alpha_distance != 0 && !HAS_CHANNEL_DISTANCE)
+        return "a distance of alpha other than that of colours needs libjxl 0.9";
+    if (options->alpha_distance == 0)
+        options->alpha_distance = options->distance;
+    return NULL;
+}
+
+static const char *jxl_resolve_options(const tz_tile_format *format, tz_encode_options *options)
+{
+    (void)format;
+    if (options->level == TZ_LEVEL_FAST)
+        options->level = 1;
+    if (options->level == 0)
+        options->level = 5;
+    if (options->level < 1 || options->level > 9)
+        return "JPEG XL levels are 1 to 9";
+    if (options->level > 7 && JxlEncoderVersion() < VERSION_0_12)
+        return "JPEG XL levels are 1 to 7 with this libjxl; 8 and 9 take 0.12 or later";
+    return jxl_resolve_distance(options);
+}
+
+static bool is_jxl_float(const tz_tile_format *format)
+{
+    return format->sample_format == 3;
+}
+
+static uint32_t jxl_colour_channels(const tz_tile_format *format)
+{
+    return format->photometric == 2 && format->samples >= 3 ? 3 : 1;
+}
+
+static const char *jxl_unsupported_reason(const tz_tile_format *format,
+                                          const tz_encode_options *options)
+{
+    const bool whole = format->sample_format == 1 && (format->bits == 8 || format->bits == 16);
+    if (!whole && !(is_jxl_float(format) && format->bits == 32))
+        return "JPEG XL takes uint8, uint16 and float32";
+    if (is_jxl_float(format) && !options->lossless)
+        return "JPEG XL takes floats only when it is lossless";
+    if (format->samples < 1 || format->samples > MAX_EXTRA_CHANNELS)
+        return "JPEG XL takes up to 256 bands interleaved by pixel, or any number stored apart";
+    if (format->photometric == 6)
+        return "JPEG XL decorrelates RGB itself: store RGB, not YCbCr";
+    return NULL;
+}
+
+static bool jxl_lossy(const tz_tile_format *format, const tz_encode_options *options)
+{
+    (void)format;
+    return !options->lossless;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Sizes
+ * ------------------------------------------------------------------------------------------ */
+
+/* Noise takes a little more than it had; every channel has its headers. */
+static size_t jxl_bound(const tz_tile_format *format, const tz_encode_options *options)
+{
+    (void)options;
+    return tz_tile_bytes(format) * 2 + (size_t)format->samples * 1024 + (1u << 16);
+}
+
+/* What libjxl holds, by measurement and rounded up, and the scratch. */
+static uint64_t jxl_memory(const tz_tile_format *format, const tz_encode_options *options)
+{
+    const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
+    return samples * (options->level > 7 ? 128 : 64) + tz_tile_bytes(format) + (8u << 20);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The encoder
+ * ------------------------------------------------------------------------------------------ */
+
+static void *jxl_encoder_alloc(void *user, size_t size)
+{
+    jxl_encoder *state = user;
+    void *block = tz_alloc(size);
+    if (!block)
+        state->refused = size;
+    return block;
+}
+
+static void jxl_encoder_free(void *user, void *block)
+{
+    (void)user;
+    tz_free(block);
+}
+
+static JxlPixelFormat jxl_pixel_format(const tz_tile_format *format, uint32_t channels)
+{
+    JxlPixelFormat pixels = {.num_channels = channels, .endianness = JXL_NATIVE_ENDIAN};
+    if (is_jxl_float(format))
+        pixels.data_type = JXL_TYPE_FLOAT;
+    else
+        pixels.data_type = format->bits == 8 ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16;
+    return pixels;
+}
+
+static uint32_t exponent_bits(const tz_tile_format *format)
+{
+    return is_jxl_float(format) ? 8 : 0;
+}
+
+static bool set_jxl_image(const jxl_encode_job *job)
+{
+    const tz_tile_format *format = job->format;
+    JxlBasicInfo info;
+    JxlColorEncoding colour;
+    JxlEncoderInitBasicInfo(&info);
+    info.xsize = format->width;
+    info.ysize = format->height;
+    info.bits_per_sample = format->bits;
+    info.exponent_bits_per_sample = exponent_bits(format);
+    info.num_color_channels = job->colours;
+    info.num_extra_channels = format->samples - job->colours;
+    info.alpha_bits = job->with_alpha ? format->bits : 0;
+    info.alpha_exponent_bits = job->with_alpha ? exponent_bits(format) : 0;
+    info.uses_original_profile = job->options->lossless;
+    JxlColorEncodingSetToSRGB(&colour, job->colours == 1);
+    return JxlEncoderSetBasicInfo(job->encoder, &info) == JXL_ENC_SUCCESS &&
+           JxlEncoderSetColorEncoding(job->encoder, &colour) == JXL_ENC_SUCCESS;
+}
+
+static bool set_jxl_frame(const jxl_encode_job *job, JxlEncoderFrameSettings *settings)
+{
+    const tz_encode_options *options = job->options;
+    if (JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, options->level) !=
+        JXL_ENC_SUCCESS)
+        return false;
+    if (!options->lossless)
+        return JxlEncoderSetFrameDistance(settings, (float)options->distance) == JXL_ENC_SUCCESS;
+    return JxlEncoderSetFrameLossless(settings, JXL_TRUE) == JXL_ENC_SUCCESS &&
+           JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_KEEP_INVISIBLE, 1) ==
+               JXL_ENC_SUCCESS;
+}
+
+/* Extra channel index, which is sample colours + index. */
+static bool describe_channel(const jxl_encode_job *job, JxlEncoderFrameSettings *settings,
+                             uint32_t index)
+{
+    const tz_tile_format *format = job->format;
+    const bool alpha = format->alpha && job->colours + index + 1 == format->samples;
+    JxlExtraChannelInfo info;
+    JxlEncoderInitExtraChannelInfo(alpha ? JXL_CHANNEL_ALPHA : JXL_CHANNEL_OPTIONAL, &info);
+    info.bits_per_sample = format->bits;
+    info.exponent_bits_per_sample = exponent_bits(format);
+    if (!job->with_alpha &&
+        JxlEncoderSetExtraChannelInfo(job->encoder, index, &info) != JXL_ENC_SUCCESS)
+        return false;
+#if HAS_CHANNEL_DISTANCE
+    const double distance = alpha ? job->options->alpha_distance : job->options->distance;
+    if (!job->options->lossless)
+        return JxlEncoderSetExtraChannelDistance(
+                   settings, index, distance < 0 ? 0 : (float)distance) == JXL_ENC_SUCCESS;
+#else
+    (void)settings;
 #endif
+    return true;
+}
+
+static bool add_jxl_pixels(const jxl_encode_job *job, JxlEncoderFrameSettings *settings)
+{
+    const tz_tile_format *format = job->format;
+    const uint32_t together = job->colours + job->with_alpha;
+    const size_t plane = (size_t)format->width * format->height * (format->bits / 8);
+    const JxlPixelFormat pixels = jxl_pixel_format(format, together),
+                         single = jxl_pixel_format(format, 1);
+    if (JxlEncoderAddImageFrame(settings, &pixels, job->in, plane * together) != JXL_ENC_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < format->samples - together; i++)
+        if (JxlEncoderSetExtraChannelBuffer(settings, &single, job->planes + i * plane, plane, i) !=
+            JXL_ENC_SUCCESS)
+            return false;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Encoding
+ * ------------------------------------------------------------------------------------------ */
+
+/* Colours together, then each extra channel by itself. */
+static void split_channels(uint8_t *out, const tz_tile_format *format, uint32_t colours,
+                           const uint8_t *in)
+{
+    const size_t size = format->bits / 8, step = format->samples * size;
+    const size_t pixels = (size_t)format->width * format->height;
+    for (size_t i = 0; i < pixels; i++)
+        memcpy(out + i * colours * size, in + i * step, colours * size);
+    out += pixels * colours * size;
+    for (size_t s = colours; s < format->samples; s++)
+        for (size_t i = 0; i < pixels; i++, out += size)
+            memcpy(out, in + i * step + s * size, size);
+}
+
+static tz_result reserve_jxl_scratch(jxl_encoder *state, size_t size, const tz_codec_call *call)
+{
+    if (size <= state->scratch_capacity)
+        return TZ_OK;
+    tz_free(state->scratch);
+    state->scratch = tz_alloc(size);
+    state->scratch_capacity = state->scratch ? size : 0;
+    return state->scratch ? TZ_OK : tz_fail_nomem(call->ctx, size);
+}
+
+static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const tz_codec_call *call)
+{
+    const tz_tile_format *format = job->format;
+    const size_t size = tz_tile_bytes(format);
+    job->colours = jxl_colour_channels(format);
+    job->with_alpha = format->alpha && format->samples == job->colours + 1;
+    job->in = in;
+    if (format->samples == job->colours + job->with_alpha)
+        return TZ_OK;
+    TZ_TRY(reserve_jxl_scratch(job->state, size, call));
+    split_channels(job->state->scratch, format, job->colours, in);
+    job->in = job->state->scratch;
+    job->planes = job->state->scratch + size / format->samples * job->colours;
+    return TZ_OK;
+}
+
+/* false when libjxl refuses something, or has no memory left. */
+static bool start_jxl_frame(const jxl_encode_job *job)
+{
+    JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(job->encoder, NULL);
+    if (!settings || !set_jxl_image(job) || !set_jxl_frame(job, settings))
+        return false;
+    for (uint32_t i = 0; i < job->format->samples - job->colours; i++)
+        if (!describe_channel(job, settings, i))
+            return false;
+    if (!add_jxl_pixels(job, settings))
+        return false;
+    JxlEncoderCloseInput(job->encoder);
+    return true;
+}
+
+static tz_result fail_jxl_encode(const jxl_encode_job *job, const tz_codec_call *call)
+{
+    const JxlEncoderError error = JxlEncoderGetError(job->encoder);
+    if (job->state->refused > 0 || error == JXL_ENC_ERR_OOM)
+        return tz_fail_nomem(call->ctx, jxl_memory(job->format, job->options));
+    return tz_codec_fail(call, "JPEG XL: libjxl cannot encode it (error %d)", (int)error);
+}
+
+/* Our decoder must make the tile of it. */
+static tz_result check_round_trip(const jxl_encode_job *job, const uint8_t *in, const uint8_t *out,
+                                  size_t out_size, const tz_codec_call *call)
+{
+    jxl_encoder *state = job->state;
+    const tz_tile_format *format = job->format;
+    const size_t size = tz_tile_bytes(format);
+    tz_limits limits;
+    tz_context ctx = *call->ctx;
+    const tz_codec_call unlimited = {&ctx, call->location};
+    tz_limits_resolve(&limits, NULL);
+    limits.max_codec_bytes = UINT64_MAX;
+    ctx.limits = &limits;
+    TZ_TRY(reserve_jxl_scratch(state, size, call));
+    TZ_TRY(tz_decoder_jxl.decode(state->decoder, format, out, out_size, state->scratch,
+                                 tz_tile_row_bytes(format), &unlimited));
+    if (memcmp(state->scratch, in, size) == 0)
+        return TZ_OK;
+    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_CODEC, call->location,
+                   "JPEG XL: libjxl does not give back the samples of this tile; larger tiles or "
+                   "another level may help");
+}
+
+static bool needs_check(const tz_tile_format *format, const tz_encode_options *options)
+{
+    return options->lossless && (is_jxl_float(format) || options->level == 1);
+}
+
+static tz_result jxl_encode(void *opaque, const tz_tile_format *format,
+                            const tz_encode_options *options, uint8_t *in, uint8_t *out,
+                            size_t *out_size, const tz_codec_call *call)
+{
+    jxl_encoder *state = opaque;
+    jxl_encode_job job = {
+        .state = state, .encoder = state->encoder, .format = format, .options = options};
+    TZ_TRY(prepare_channels(&job, in, call));
+    state->refused = 0;
+    JxlEncoderReset(job.encoder);
+    if (!start_jxl_frame(&job))
+        return fail_jxl_encode(&job, call);
+    const size_t capacity =
+        jxl_bound(format, options) - TZ_CODEC_SLACK; /* the decoder may want it */
+    size_t left = capacity;
+    uint8_t *next = out;
+    const JxlEncoderStatus status = JxlEncoderProcessOutput(job.encoder, &next, &left);
+    if (status == JXL_ENC_NEED_MORE_OUTPUT)
+        return tz_codec_fail(call, "JPEG XL: a tile takes more than %zu bytes", capacity);
+    if (status != JXL_ENC_SUCCESS)
+        return fail_jxl_encode(&job, call);
+    *out_size = capacity - left;
+    return needs_check(format, options) ? check_round_trip(&job, in, out, *out_size, call) : TZ_OK;
+}
+
+static void jxl_encoder_deinit(void *opaque)
+{
+    jxl_encoder *state = opaque;
+    if (state->encoder)
+        JxlEncoderDestroy(state->encoder);
+    if (state->decoder)
+        tz_decoder_jxl.deinit(state->decoder);
+    tz_free(state->decoder);
+    tz_free(state->scratch);
+    *state = (jxl_encoder){.encoder = NULL};
+}
+
+static tz_result jxl_encoder_init(void *opaque, const tz_tile_format *format,
+                                  const tz_encode_options *options, const tz_context *ctx)
+{
+    jxl_encoder *state = opaque;
+    const JxlMemoryManager manager = {state, jxl_encoder_alloc, jxl_encoder_free};
+    state->encoder = JxlEncoderCreate(&manager);
+    if (needs_check(format, options))
+        state->decoder = tz_alloc_zeroed(1, tz_decoder_jxl.state_size);
+    if (state->encoder && (state->decoder || !needs_check(format, options)))
+        return TZ_OK;
+    jxl_encoder_deinit(state);
+    return tz_fail_nomem(ctx, jxl_memory(format, options));
+}
+
+const tz_encoder tz_encoder_jxl = {
+    .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR,
+    .state_size = sizeof(jxl_encoder),
+    .resolve_options = jxl_resolve_options,
+    .unsupported_reason = jxl_unsupported_reason,
+    .lossy = jxl_lossy,
+    .bound = jxl_bound,
+    .memory = jxl_memory,
+    .init = jxl_encoder_init,
+    .deinit = jxl_encoder_deinit,
+    .encode = jxl_encode,
+};

@@ -4,6 +4,10 @@
 
 #include "codec/codec.h"
 
+/* ---------------------------------------------------------------------------------------------
+ * Decoder
+ * ------------------------------------------------------------------------------------------ */
+
 static tz_result none_decode(void *state, const tz_tile_format *format, const uint8_t *in,
                              size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
@@ -21,12 +25,33 @@ static tz_result none_decode(void *state, const tz_tile_format *format, const ui
     return tz_codec_check_end(call, size, in_size);
 }
 
-static const uint16_t none_compressions[] = {1, 0};
-
 const tz_decoder tz_decoder_none = {
-    .name = "none",
-    .library = "terrazzo",
-    .compressions = none_compressions,
     .flags = TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN | TZ_DECODER_NO_PREDICTOR,
     .decode = none_decode,
+};
+
+/* ---------------------------------------------------------------------------------------------
+ * Encoder
+ * ------------------------------------------------------------------------------------------ */
+
+static size_t none_bound(const tz_tile_format *format, const tz_encode_options *options)
+{
+    (void)options;
+    return tz_tile_bytes(format);
+}
+
+static tz_result none_encode(void *state, const tz_tile_format *format,
+                             const tz_encode_options *options, uint8_t *in, uint8_t *out,
+                             size_t *out_size, const tz_codec_call *call)
+{
+    (void)state, (void)options, (void)call;
+    *out_size = tz_tile_bytes(format);
+    memcpy(out, in, *out_size);
+    return TZ_OK;
+}
+
+const tz_encoder tz_encoder_none = {
+    .flags = TZ_ENCODER_COPY,
+    .bound = none_bound,
+    .encode = none_encode,
 };

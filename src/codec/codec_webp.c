@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * WebP (compression 50001), by libwebp: 3 or 4 samples of 8 bits, straight into the rows. A tile of
  * 4 samples whose alpha is all opaque may be stored without it. */
-#include "codec/codec.h"
-
-#ifdef TZ_HAVE_WEBP
-
 #include <limits.h>
 #include <string.h>
-
 #include <webp/decode.h>
+#include <webp/encode.h>
 
 #include "base/mem.h"
+#include "codec/codec.h"
 #include "codec/unaligned.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * Decoder
+ * ------------------------------------------------------------------------------------------ */
 
 enum {
     FORMAT_LOSSLESS = 2,       /* of WebPBitstreamFeatures */
@@ -108,15 +109,148 @@ static tz_result webp_decode(void *state, const tz_tile_format *format, const ui
     return TZ_OK;
 }
 
-static const uint16_t webp_compressions[] = {50001, 0};
-
 const tz_decoder tz_decoder_webp = {
-    .name = "webp",
-    .library = "libwebp",
-    .compressions = webp_compressions,
     .flags = TZ_DECODER_NATIVE_ENDIAN | TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN |
              TZ_DECODER_NO_PREDICTOR,
     .decode = webp_decode,
 };
 
-#endif
+/* ---------------------------------------------------------------------------------------------
+ * Encoder
+ * ------------------------------------------------------------------------------------------ */
+
+/* One call of encode. */
+typedef struct webp_encode_job {
+    uint8_t *out;
+    size_t capacity;
+    size_t used;
+    bool overflow;
+} webp_encode_job;
+
+static const char *webp_resolve_options(const tz_tile_format *format, tz_encode_options *options)
+{
+    (void)format;
+    if (options->quality == 0)
+        options->quality = 75;
+    return options->quality > 100 ? "WebP quality is 1 to 100" : NULL;
+}
+
+static const char *webp_unsupported_reason(const tz_tile_format *format,
+                                           const tz_encode_options *options)
+{
+    (void)options;
+    if (format->bits != 8 || format->sample_format != 1 ||
+        (format->samples != 3 && format->samples != 4))
+        return "WebP takes 3 or 4 bands of uint8, interleaved by pixel";
+    if (format->photometric == 6)
+        return "WebP stores RGB, not YCbCr";
+    if (format->width > WEBP_MAX_DIMENSION || format->height > WEBP_MAX_DIMENSION)
+        return "WebP takes up to 16,383 pixels in each direction";
+    return NULL;
+}
+
+static bool webp_lossy(const tz_tile_format *format, const tz_encode_options *options)
+{
+    (void)format;
+    return !options->lossless;
+}
+
+/* Noise in all bands takes 4 bytes a pixel when lossless, and less than that as finest lossy
+ * picture with alpha; small tiles have headers. */
+enum { PIXEL_BYTES = 8, HEADER_BYTES = 1 << 14 };
+
+static size_t webp_bound(const tz_tile_format *format, const tz_encode_options *options)
+{
+    (void)options;
+    return (size_t)format->width * format->height * PIXEL_BYTES + HEADER_BYTES;
+}
+
+/* libwebp's own, by measurement and rounded up: planes of the picture and tokens; for alpha and
+ * when lossless, hash chains and backward references too, and small tiles are tried in more ways.
+ */
+static uint64_t webp_memory(const tz_tile_format *format, const tz_encode_options *options)
+{
+    const uint64_t pixels = (uint64_t)format->width * format->height;
+    const uint64_t tried = pixels < 1u << 17 ? pixels : 1u << 17;
+    const uint64_t planes = 2u << 20;
+    if (options->lossless)
+        return planes + pixels * 96 + tried * 224;
+    return planes + pixels * (format->samples == 4 ? 48 : 20);
+}
+
+static int write_webp_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)
+{
+    webp_encode_job *job = picture->custom_ptr;
+    job->overflow = size > job->capacity - job->used;
+    if (job->overflow)
+        return 0;
+    memcpy(job->out + job->used, data, size);
+    job->used += size;
+    return 1;
+}
+
+static const char *webp_error_text(WebPEncodingError code)
+{
+    switch (code) {
+    case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
+    case VP8_ENC_ERROR_PARTITION_OVERFLOW:
+        return "a partition is larger than WebP allows: take smaller tiles or a lower quality";
+    case VP8_ENC_ERROR_INVALID_CONFIGURATION:
+        return "libwebp takes no such settings";
+    default:
+        return "cannot be encoded";
+    }
+}
+
+static tz_result fail_webp_encode(const WebPPicture *picture, const webp_encode_job *job,
+                                  uint64_t memory_size, const tz_codec_call *call)
+{
+    if (job->overflow)
+        return tz_codec_fail(call, "WebP: a tile takes more than %zu bytes", job->capacity);
+    if (picture->error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ||
+        picture->error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
+        return tz_fail_nomem(call->ctx, memory_size);
+    return tz_codec_fail(call, "WebP: %s", webp_error_text(picture->error_code));
+}
+
+static tz_result webp_encode(void *state, const tz_tile_format *format,
+                             const tz_encode_options *options, uint8_t *in, uint8_t *out,
+                             size_t *out_size, const tz_codec_call *call)
+{
+    (void)state;
+    WebPConfig config;
+    WebPPicture picture;
+    if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)options->quality) ||
+        !WebPPictureInit(&picture))
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
+                       "libwebp is not of the version this library was built for");
+    webp_encode_job job = {.out = out, .capacity = webp_bound(format, options)};
+    config.lossless = options->lossless;
+    config.exact = options->lossless || !format->alpha; /* a fourth band that hides nothing */
+    picture.use_argb = options->lossless;
+    picture.width = (int)format->width;
+    picture.height = (int)format->height;
+    picture.writer = write_webp_bytes;
+    picture.custom_ptr = &job;
+    const int stride = (int)tz_tile_row_bytes(format);
+    const bool encoded = (format->samples == 4 ? WebPPictureImportRGBA(&picture, in, stride)
+                                               : WebPPictureImportRGB(&picture, in, stride)) &&
+                         WebPEncode(&config, &picture);
+    tz_result result = TZ_OK;
+    if (encoded)
+        *out_size = job.used;
+    else
+        result = fail_webp_encode(&picture, &job, webp_memory(format, options), call);
+    WebPPictureFree(&picture);
+    return result;
+}
+
+const tz_encoder tz_encoder_webp = {
+    .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR,
+    .resolve_options = webp_resolve_options,
+    .unsupported_reason = webp_unsupported_reason,
+    .lossy = webp_lossy,
+    .bound = webp_bound,
+    .memory = webp_memory,
+    .encode = webp_encode,
+};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * See deflate_fast.h. The work itself is a kernel, which devices run too. */
 #include "codec/deflate_fast.h"
-
 #include "kernels/deflate_encode.h"
 
 size_t tz_deflate_fast(const uint8_t *in, size_t size, uint8_t *out)
@@ -13,4 +12,22 @@ size_t tz_deflate_fast(const uint8_t *in, size_t size, uint8_t *out)
 size_t tz_deflate_fast_bound(size_t size)
 {
     return (size_t)tz_deflate_raw_bound(size);
+}
+
+tz_deflate_estimate tz_deflate_estimate_of(const uint8_t *in, size_t size)
+{
+    tz_estimate_scratch work;
+    return tz_estimate_tile(in, size, &work);
+}
+
+bool tz_deflate_wants_matches(const uint8_t *in, size_t size)
+{
+    return tz_estimate_prefers_matches(tz_deflate_estimate_of(in, size)) != 0;
+}
+
+bool tz_deflate_matches_gain_nothing(const uint8_t *in, size_t size)
+{
+    enum { BUSY_BITS = 4 }; /* of a byte; where less comes out, samples say little */
+    tz_deflate_estimate bits = tz_deflate_estimate_of(in, size);
+    return bits.by_runs * 500 <= bits.by_matches * 501 && bits.by_runs >= bits.bytes * BUSY_BITS;
 }

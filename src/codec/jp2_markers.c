@@ -2,8 +2,6 @@
  * JP2 boxes and the marker segments of a JPEG 2000 codestream (ITU-T T.800 annexes A and I). */
 #include "codec/jp2_markers.h"
 
-#ifdef TZ_HAVE_OPENJPEG
-
 #include <string.h>
 
 #include "base/mem.h"
@@ -42,18 +40,6 @@ enum {
     PRECINCT_BYTES = 320,
     CODE_BLOCK_BYTES = 768
 };
-
-static uint64_t saturated_mul(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return tz_mul(a, b, &product) ? product : UINT64_MAX;
-}
-
-static uint64_t saturated_add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return tz_add(a, b, &sum) ? sum : UINT64_MAX;
-}
 
 /* ---------------------------------------------------------------------------------------------
  * Boxes
@@ -145,7 +131,7 @@ static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz
     info->has_offset = x.start > 0 || y.start > 0;
     info->tile_width = max_tile_size(&x);
     info->tile_height = max_tile_size(&y);
-    info->tile_count = saturated_mul(tiles_along(&x), tiles_along(&y));
+    info->tile_count = tz_mul_capped(tiles_along(&x), tiles_along(&y));
     if (info->component_count == 0)
         return tz_codec_fail(call, "JPEG 2000: no components");
     if (info->component_count > TZ_JP2_MAX_COMPONENTS)
@@ -205,13 +191,13 @@ static void count_resolution(jp2_parser *w, unsigned level, unsigned levels, uin
     uint64_t height = tz_ceil_div(w->info->tile_height, UINT64_C(1) << (levels - level));
     unsigned shift_x = precinct & 15, shift_y = precinct >> 4;
     unsigned bands = level == 0 ? 1 : 3, halved = level == 0 ? 0 : 1;
-    uint64_t precincts = saturated_mul(grid_cells(width, shift_x), grid_cells(height, shift_y));
+    uint64_t precincts = tz_mul_capped(grid_cells(width, shift_x), grid_cells(height, shift_y));
     unsigned block_x = block[0] < shift_x - halved ? block[0] : shift_x - halved;
     unsigned block_y = block[1] < shift_y - halved ? block[1] : shift_y - halved;
-    uint64_t blocks = saturated_mul(grid_cells((width + halved) >> halved, block_x),
+    uint64_t blocks = tz_mul_capped(grid_cells((width + halved) >> halved, block_x),
                                     grid_cells((height + halved) >> halved, block_y));
-    *bytes = saturated_add(*bytes, saturated_mul(precincts, bands * PRECINCT_BYTES));
-    *bytes = saturated_add(*bytes, saturated_mul(blocks, bands * CODE_BLOCK_BYTES));
+    *bytes = tz_add_capped(*bytes, tz_mul_capped(precincts, bands * PRECINCT_BYTES));
+    *bytes = tz_add_capped(*bytes, tz_mul_capped(blocks, bands * CODE_BLOCK_BYTES));
     *max_precincts = precincts > *max_precincts ? precincts : *max_precincts;
 }
 
@@ -247,7 +233,7 @@ static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precinct
         count_resolution(w, level, levels, precinct, block, &bytes, &max_precincts);
     }
     w->style_bytes = bytes > w->style_bytes ? bytes : w->style_bytes;
-    uint64_t packets = saturated_mul(max_precincts, levels + 1u);
+    uint64_t packets = tz_mul_capped(max_precincts, levels + 1u);
     w->packets = packets > w->packets ? packets : w->packets;
     return TZ_OK;
 }
@@ -279,10 +265,10 @@ static void estimate_coding_bytes(jp2_parser *w)
 {
     tz_jp2_info *info = w->info;
     uint64_t per_tile = TILE_BYTES + (uint64_t)TILE_COMPONENT_BYTES * info->component_count;
-    uint64_t seen = saturated_mul(w->packets, (w->layers + 1u) * sizeof(uint16_t));
-    uint64_t bytes = saturated_mul(info->tile_count, per_tile);
-    bytes = saturated_add(bytes, saturated_mul(w->style_bytes, info->component_count));
-    info->coding_bytes = saturated_add(bytes, saturated_mul(seen, info->component_count));
+    uint64_t seen = tz_mul_capped(w->packets, (w->layers + 1u) * sizeof(uint16_t));
+    uint64_t bytes = tz_mul_capped(info->tile_count, per_tile);
+    bytes = tz_add_capped(bytes, tz_mul_capped(w->style_bytes, info->component_count));
+    info->coding_bytes = tz_add_capped(bytes, tz_mul_capped(seen, info->component_count));
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -377,7 +363,7 @@ tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
     uint8_t seen[(MAX_TILES + 7) / 8];
     tz_cursor segment;
     TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          saturated_mul(info->tile_count, TILE_BYTES),
+                          tz_mul_capped(info->tile_count, TILE_BYTES),
                           "bytes of memory for the tiles of a JPEG 2000 image"));
     if (info->tile_count > MAX_TILES)
         return tz_codec_fail(call, "JPEG 2000: more tiles than can be numbered");
@@ -396,5 +382,3 @@ tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
     estimate_coding_bytes(&w);
     return TZ_OK;
 }
-
-#endif

@@ -3,6 +3,8 @@
 #ifndef TZ_CODEC_JP2_MARKERS_H
 #define TZ_CODEC_JP2_MARKERS_H
 
+#include <stdint.h>
+
 #include "codec/codec.h"
 
 #define TZ_JP2_MAX_COMPONENTS 64 /* that are described one by one; more are refused */
@@ -47,5 +49,27 @@ tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call);
 /* Both, and that the stream is one of such a tile: codec_jp2.c. */
 tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const uint8_t *data,
                            size_t size, const tz_codec_call *call);
+
+/* ---------------------------------------------------------------------------------------------
+ * What choices mean for JPEG 2000, whoever encodes it.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Peak signal to noise in decibels: 25 for the lowest quality, 44 for the usual 75, 50 for the
+ * highest. */
+static inline float tz_jp2_psnr(uint32_t quality)
+{
+    return 25.0f + (float)quality / 4;
+}
+
+/* Of the wavelets: halves of the picture, as long as they have a pixel. */
+static inline uint32_t tz_jp2_resolution_count(uint32_t width, uint32_t height)
+{
+    enum { MAX_RESOLUTIONS = 6 };
+    const uint32_t shorter = width < height ? width : height;
+    uint32_t count = 1;
+    while (count < MAX_RESOLUTIONS && shorter >> count != 0)
+        count++;
+    return count;
+}
 
 #endif

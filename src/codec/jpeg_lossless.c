@@ -2,14 +2,13 @@
  * Lossless JPEG (ITU-T T.81 annex H). A row is decoded in three passes: the differences of all
  * components as they are interleaved, then the prediction of each component, then its samples go to
  * the tile. All arithmetic is modulo 2^16, as the standard has it. */
-#include "codec/jpeg_lossless.h"
+#include "codec/jpeg.h"
 
 #ifdef TZ_HAVE_JPEG
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/jpeg_marker_codes.h"
 #include "codec/unaligned.h"
 
 enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6 };

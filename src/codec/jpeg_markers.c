@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The marker segments of a JPEG stream (ITU-T T.81 annex B). Markers are found as libjpeg finds
  * them, with garbage between segments skipped, so that both see the same stream. */
-#include "codec/jpeg_markers.h"
+#include "codec/jpeg.h"
 
 #ifdef TZ_HAVE_JPEG
 
@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-#include "codec/jpeg_marker_codes.h"
 
 typedef struct jpeg_parser {
     tz_cursor cursor;

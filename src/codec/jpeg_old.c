@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codec/jpeg_old.h"
+#include "codec/jpeg.h"
 
 #ifdef TZ_HAVE_JPEG
 
@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-#include "codec/jpeg_marker_codes.h"
 
 /* Marker and segment. */
 typedef struct jpeg_segment {

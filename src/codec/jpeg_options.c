@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codec/jpeg_options.h"
+#include "codec/jpeg.h"
 
 #ifdef TZ_HAVE_JPEG
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The container, image size and metadata of JPEG XL (ISO/IEC 18181). Names of fields are those of
  * the standard. */
-#include "codec/jxl_headers.h"
-
-#ifdef TZ_HAVE_JXL
-
 #include <string.h>
+
+#include "base/mem.h"
+#include "codec/jxl_headers.h"
 
 /* ---------------------------------------------------------------------------------------------
  * Bits
@@ -208,4 +207,293 @@ tz_result tz_jxl_read_info(tz_jxl_info *out, const uint8_t *data, size_t size,
     return TZ_OK;
 }
 
-#endif
+/* ---------------------------------------------------------------------------------------------
+ * Frames
+ * ------------------------------------------------------------------------------------------ */
+
+enum { FRAME_REGULAR = 0, FRAME_LF = 1, FRAME_REFERENCE = 2, FRAME_SKIP_PROGRESSIVE = 3 };
+enum { FLAG_SPLINES = 16, FLAG_USE_LF_FRAME = 32 };
+enum { BLEND_REPLACE = 0, BLEND_BLEND = 2, BLEND_MUL_ADD = 3, BLEND_MUL = 4 };
+
+enum {
+    MAX_FRAMES = 64,
+    MAX_SECTIONS = 65536, /* libjxl's own limit */
+    GROUP_SIZE = 128,     /* pixels, times 2^group_size_shift */
+    BYTES_PER_SAMPLE = 8  /* an integer and a float */
+};
+
+typedef struct jxl_frame {
+    uint32_t type;
+    bool is_modular;
+    bool ycbcr;
+    uint64_t flags;
+    uint32_t subsampling[3];
+    uint32_t upsampling;
+    uint32_t group_size_shift;
+    uint32_t passes;
+    uint32_t lf_level;
+    bool is_cropped;
+    bool is_partial;
+    uint32_t width;
+    uint32_t height;
+    uint32_t blend_mode;
+    bool is_last;
+} jxl_frame;
+
+static const tz_jxl_distribution one_two_four_eight[4] = {{0, 1}, {0, 2}, {0, 4}, {0, 8}};
+static const tz_jxl_distribution zero_to_three[4] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+
+/* ---------------------------------------------------------------------------------------------
+ * The header of a frame
+ * ------------------------------------------------------------------------------------------ */
+
+static bool is_visible(const jxl_frame *f)
+{
+    return f->type == FRAME_REGULAR || f->type == FRAME_SKIP_PROGRESSIVE;
+}
+
+static void read_passes(tz_jxl_bits *bits, jxl_frame *f)
+{
+    static const tz_jxl_distribution counts[4] = {{0, 1}, {0, 2}, {0, 3}, {3, 4}};
+    static const tz_jxl_distribution downsamples[4] = {{0, 0}, {0, 1}, {0, 2}, {1, 3}};
+    static const tz_jxl_distribution last_passes[4] = {{0, 0}, {0, 1}, {0, 2}, {3, 0}};
+    f->passes = tz_jxl_read_u32(bits, counts);
+    if (f->passes == 1)
+        return;
+    uint32_t count = tz_jxl_read_u32(bits, downsamples);
+    tz_jxl_read_bits(bits, 2 * (f->passes - 1));
+    for (uint32_t i = 0; i < count; i++)
+        tz_jxl_read_u32(bits, one_two_four_eight);
+    for (uint32_t i = 0; i < count; i++)
+        tz_jxl_read_u32(bits, last_passes);
+}
+
+static int64_t unpack_signed(uint32_t value)
+{
+    return value & 1 ? -(int64_t)(value >> 1) - 1 : (int64_t)(value >> 1);
+}
+
+static void read_crop(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
+{
+    static const tz_jxl_distribution sizes[4] = {{8, 0}, {11, 256}, {14, 2304}, {30, 18688}};
+    int64_t x = 0, y = 0;
+    f->is_cropped = tz_jxl_read_bits(bits, 1);
+    if (!f->is_cropped)
+        return;
+    if (is_visible(f)) {
+        x = unpack_signed(tz_jxl_read_u32(bits, sizes));
+        y = unpack_signed(tz_jxl_read_u32(bits, sizes));
+    }
+    f->width = tz_jxl_read_u32(bits, sizes);
+    f->height = tz_jxl_read_u32(bits, sizes);
+    f->is_partial = is_visible(f) &&
+                    (x > 0 || y > 0 || x + f->width < info->width || y + f->height < info->height);
+}
+
+static uint32_t read_blending(tz_jxl_bits *bits, const jxl_frame *f, const tz_jxl_info *info)
+{
+    static const tz_jxl_distribution modes[4] = {{0, 0}, {0, 1}, {0, 2}, {2, 3}};
+    static const tz_jxl_distribution channels[4] = {{0, 0}, {0, 1}, {0, 2}, {3, 3}};
+    uint32_t mode = tz_jxl_read_u32(bits, modes);
+    bool by_alpha = info->extra_channels > 0 && (mode == BLEND_BLEND || mode == BLEND_MUL_ADD);
+    if (by_alpha)
+        tz_jxl_read_u32(bits, channels);
+    if (by_alpha || mode == BLEND_MUL)
+        tz_jxl_read_bits(bits, 1);
+    if (mode != BLEND_REPLACE || f->is_partial)
+        tz_jxl_read_u32(bits, zero_to_three);
+    return mode;
+}
+
+/* Numbers of 16 bits each. */
+static void skip_float16s(tz_jxl_bits *bits, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        tz_jxl_read_bits(bits, 16);
+}
+
+/* false: an extension. */
+static bool read_filter(tz_jxl_bits *bits, const jxl_frame *f)
+{
+    if (tz_jxl_read_bits(bits, 1)) /* all_default */
+        return true;
+    if (tz_jxl_read_bits(bits, 1) && tz_jxl_read_bits(bits, 1)) /* gab, gab_custom */
+        skip_float16s(bits, 6);
+    if (tz_jxl_read_bits(bits, 2) > 0) { /* epf_iters */
+        if (!f->is_modular && tz_jxl_read_bits(bits, 1))
+            skip_float16s(bits, 8); /* epf_sharp_lut */
+        if (tz_jxl_read_bits(bits, 1))
+            skip_float16s(bits, 5); /* epf_channel_scale and epf_zeroflush */
+        if (tz_jxl_read_bits(bits, 1))
+            skip_float16s(bits, f->is_modular ? 3 : 4); /* sigmas */
+        if (f->is_modular)
+            skip_float16s(bits, 1);
+    }
+    return tz_jxl_read_u64(bits) == 0;
+}
+
+/* Up to the size of the frame. */
+static void read_header_to_size(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
+{
+    static const tz_jxl_distribution levels[4] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}};
+    f->type = tz_jxl_read_bits(bits, 2);
+    f->is_modular = tz_jxl_read_bits(bits, 1);
+    f->flags = tz_jxl_read_u64(bits);
+    f->ycbcr = !info->xyb && tz_jxl_read_bits(bits, 1);
+    bool uses_lf_frame = f->flags & FLAG_USE_LF_FRAME;
+    for (int i = 0; f->ycbcr && !uses_lf_frame && i < 3; i++)
+        f->subsampling[i] = tz_jxl_read_bits(bits, 2);
+    if (!uses_lf_frame) {
+        f->upsampling = tz_jxl_read_u32(bits, one_two_four_eight);
+        for (uint32_t i = 0; i < info->extra_channels; i++)
+            tz_jxl_read_u32(bits, one_two_four_eight);
+    }
+    if (f->is_modular)
+        f->group_size_shift = tz_jxl_read_bits(bits, 2);
+    else if (info->xyb)
+        tz_jxl_read_bits(bits, 6); /* x_qm_scale, b_qm_scale */
+    if (f->type != FRAME_REFERENCE)
+        read_passes(bits, f);
+    if (f->type == FRAME_LF)
+        f->lf_level = tz_jxl_read_u32(bits, levels);
+    else
+        read_crop(bits, f, info);
+}
+
+/* What is behind the size; false: an extension. */
+static bool read_header_after_size(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
+{
+    f->is_last = false;
+    if (is_visible(f)) {
+        f->blend_mode = read_blending(bits, f, info);
+        for (uint32_t i = 0; i < info->extra_channels; i++)
+            read_blending(bits, f, info);
+        f->is_last = tz_jxl_read_bits(bits, 1);
+    }
+    if (f->type != FRAME_REGULAR)
+        f->is_last = false;
+    if (f->type != FRAME_LF && !f->is_last)
+        tz_jxl_read_u32(bits, zero_to_three); /* save_as_reference */
+    bool resets = !f->is_last && f->blend_mode == BLEND_REPLACE && !f->is_partial && is_visible(f);
+    if (resets || f->type == FRAME_REFERENCE)
+        tz_jxl_read_bits(bits, 1); /* save_before_ct */
+    tz_jxl_skip_name(bits);
+    return read_filter(bits, f) && tz_jxl_read_u64(bits) == 0;
+}
+
+static bool read_frame_header(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
+{
+    *f = (jxl_frame){.upsampling = 1,
+                     .group_size_shift = 1,
+                     .passes = 1,
+                     .width = info->width,
+                     .height = info->height,
+                     .is_last = true};
+    if (tz_jxl_read_bits(bits, 1)) /* all_default */
+        return true;
+    read_header_to_size(bits, f, info);
+    return read_header_after_size(bits, f, info);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Table of contents
+ * ------------------------------------------------------------------------------------------ */
+
+/* Sections of a frame, each with an entry in its table of contents. */
+static uint64_t count_sections(const jxl_frame *f)
+{
+    uint64_t group = (uint64_t)GROUP_SIZE << f->group_size_shift;
+    uint64_t width = tz_ceil_div(f->width, UINT64_C(1) << (3 * f->lf_level));
+    uint64_t height = tz_ceil_div(f->height, UINT64_C(1) << (3 * f->lf_level));
+    width = tz_ceil_div(width, f->upsampling);
+    height = tz_ceil_div(height, f->upsampling);
+    unsigned shift_x = 0, shift_y = 0;
+    for (int i = 0; i < 3; i++) { /* modes: none, both, horizontal, vertical */
+        shift_x |= f->subsampling[i] == 1 || f->subsampling[i] == 2;
+        shift_y |= f->subsampling[i] == 1 || f->subsampling[i] == 3;
+    }
+    uint64_t blocks_x = tz_ceil_div(width, 8u << shift_x) << shift_x;
+    uint64_t blocks_y = tz_ceil_div(height, 8u << shift_y) << shift_y;
+    uint64_t groups = tz_ceil_div(width, group) * tz_ceil_div(height, group);
+    uint64_t lf_groups = tz_ceil_div(blocks_x, group) * tz_ceil_div(blocks_y, group);
+    return groups == 1 && f->passes == 1 ? 1 : 2 + lf_groups + groups * f->passes;
+}
+
+static void align_to_byte(tz_jxl_bits *bits)
+{
+    bits->position = (bits->position + 7) / 8 * 8;
+}
+
+/* Moves behind the data of the frame. Permuted sections are not followed: false. */
+static bool skip_sections(tz_jxl_bits *bits, const jxl_frame *f)
+{
+    static const tz_jxl_distribution sizes[4] = {{10, 0}, {14, 1024}, {22, 17408}, {30, 4211712}};
+    uint64_t count = count_sections(f), total = 0;
+    if (count > MAX_SECTIONS)
+        bits->overrun = true;
+    if (tz_jxl_read_bits(bits, 1)) /* permuted */
+        return false;
+    align_to_byte(bits);
+    for (uint64_t i = 0; !bits->overrun && i < count; i++)
+        total += tz_jxl_read_u32(bits, sizes);
+    align_to_byte(bits);
+    if (bits->overrun || total > bits->size - bits->position / 8)
+        bits->overrun = true;
+    else
+        bits->position += total * 8;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * All frames
+ * ------------------------------------------------------------------------------------------ */
+
+static tz_result check_jxl_frame(const jxl_frame *f, const tz_jxl_info *info,
+                                 const tz_codec_call *call)
+{
+    if (f->flags & FLAG_SPLINES)
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
+                       "JPEG XL with splines");
+    if (f->width == 0 || f->height == 0 ||
+        (is_visible(f) && (f->width > info->width || f->height > info->height)))
+        return tz_codec_fail(call, "JPEG XL: a frame of %u x %u in an image of %u x %u", f->width,
+                             f->height, info->width, info->height);
+    return TZ_OK;
+}
+
+static tz_result add_frame_memory(uint64_t *total, const jxl_frame *f, const tz_jxl_info *info,
+                                  const tz_codec_call *call)
+{
+    uint64_t bytes = (uint64_t)f->width * f->height; /* below 2^62 */
+    if (!tz_mul(bytes, (3u + info->extra_channels) * BYTES_PER_SAMPLE, &bytes) ||
+        !tz_add(*total, bytes, total))
+        *total = UINT64_MAX;
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, *total,
+                          "bytes of memory for libjxl");
+}
+
+tz_result tz_jxl_check_frames(const tz_jxl_info *info, size_t first, const tz_codec_call *call)
+{
+    tz_jxl_bits bits = {info->stream, info->stream_size, first * 8, false};
+    uint64_t memory = 0;
+    for (unsigned i = 0; i < MAX_FRAMES; i++) {
+        jxl_frame f;
+        bool plain = read_frame_header(&bits, &f, info);
+        if (bits.overrun)
+            return tz_codec_fail(call, "JPEG XL: frames are cut off");
+        if (!plain)
+            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
+                           "JPEG XL with extensions");
+        TZ_TRY(check_jxl_frame(&f, info, call));
+        TZ_TRY(add_frame_memory(&memory, &f, info, call));
+        bool followed = skip_sections(&bits, &f);
+        if (bits.overrun)
+            return tz_codec_fail(call, "JPEG XL: a frame is cut off");
+        if (f.is_last)
+            return TZ_OK;
+        if (!followed)
+            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
+                           "JPEG XL: permuted sections in a frame that is not the last");
+    }
+    return tz_codec_fail(call, "JPEG XL: more than %d frames", MAX_FRAMES);
+}

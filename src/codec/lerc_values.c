@@ -3,17 +3,9 @@
  * bytes. Pixels that the mask leaves out are not touched. */
 #include "codec/lerc.h"
 
-static uint64_t load_bytes(const uint8_t *data, size_t size)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)data[i] << (8 * i);
-    return value;
-}
-
 double tz_lerc_load(const uint8_t *data, uint32_t type)
 {
-    uint64_t bytes = load_bytes(data, tz_lerc_type_size(type));
+    uint64_t bytes = tz_load_le_bytes(data, tz_lerc_type_size(type));
     uint32_t half = (uint32_t)bytes;
     float single;
     double number;
@@ -212,4 +204,213 @@ bool tz_lerc_read_huffman(tz_lerc_blob *blob, tz_lerc_huffman *huffman, bool dif
     if (!differences)
         complete = read_huffman_values(blob, huffman);
     return complete || tz_lerc_fail(blob, "Huffman codes");
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Floats without loss, version 6
+ * ------------------------------------------------------------------------------------------ */
+
+enum {
+    PLANE_HUFFMAN = 0,
+    PLANE_REPEATED = 1,
+    PLANE_STORED = 2,
+    PLANE_PACKED = 3
+}; /* first byte of a plane */
+enum { PREDICT_NONE = 0, PREDICT_LEFT = 1, PREDICT_ABOVE_AND_LEFT = 2 };
+
+#define MAX_DIFFERENCES 5
+
+/* Values as they are counted here: with several depths a pixel is a row. */
+typedef struct value_grid {
+    size_t columns;
+    size_t rows;
+} value_grid;
+
+static value_grid grid_of(const tz_lerc_header *header)
+{
+    if (header->depth == 1)
+        return (value_grid){header->width, header->height};
+    return (value_grid){header->depth, (size_t)header->width * header->height};
+}
+
+static uint8_t *lerc_value_at(const tz_lerc_blob *blob, size_t column, size_t row)
+{
+    const tz_lerc_header *header = &blob->header;
+    const tz_lerc_target *target = &blob->target;
+    if (header->depth == 1)
+        return target->out + row * target->stride + column * target->step;
+    return target->out + row / header->width * target->stride + row % header->width * target->step +
+           column * tz_lerc_type_size(header->type);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * One plane
+ * ------------------------------------------------------------------------------------------ */
+
+static bool unpack_runs(tz_cursor packed, uint8_t *plane, size_t count)
+{
+    size_t filled = 0;
+    while (tz_cursor_left(&packed) > 0) {
+        uint8_t head = tz_cursor_u8(&packed);
+        size_t length = head <= 127 ? head + 1u : head - 126u;
+        const uint8_t *data = tz_cursor_bytes(&packed, head <= 127 ? length : 1);
+        if (!data || length > count - filled)
+            return false;
+        if (head <= 127)
+            memcpy(plane + filled, data, length);
+        else
+            memset(plane + filled, data[0], length);
+        filled += length;
+    }
+    return filled == count;
+}
+
+static bool unpack_codes(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *plane, size_t count)
+{
+    if (packed.overrun || !tz_lerc_huffman_read(huffman, &packed, 5))
+        return false;
+    tz_lerc_bits bits = huffman->bits;
+    for (size_t i = 0; i < count; i++) {
+        int symbol = tz_lerc_huffman_next(huffman, &bits);
+        if (symbol < 0)
+            return false;
+        plane[i] = (uint8_t)symbol;
+    }
+    return true;
+}
+
+static bool unpack_plane(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *plane, size_t count)
+{
+    const uint8_t *data;
+    uint8_t value;
+    switch (tz_cursor_u8(&packed)) {
+    case PLANE_HUFFMAN:
+        return unpack_codes(packed, huffman, plane, count);
+    case PLANE_REPEATED:
+        value = tz_cursor_u8(&packed);
+        if (tz_cursor_le32(&packed) != count || packed.overrun)
+            return false;
+        memset(plane, value, count);
+        return true;
+    case PLANE_STORED:
+        data = tz_cursor_bytes(&packed, count);
+        if (data)
+            memcpy(plane, data, count);
+        return data != NULL;
+    case PLANE_PACKED:
+        return unpack_runs(packed, plane, count);
+    default:
+        return false;
+    }
+}
+
+static void sum_differences(uint8_t *plane, size_t count, unsigned level)
+{
+    for (; level > 0; level--)
+        for (size_t i = level; i < count; i++)
+            plane[i] = (uint8_t)(plane[i] + plane[i - 1]);
+}
+
+/* Byte rank of every value; the lowest is rank 0. */
+static void store_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t *plane,
+                        unsigned rank)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    rank = (unsigned)tz_lerc_type_size(blob->header.type) - 1 - rank;
+#endif
+    size_t step =
+        blob->header.depth == 1 ? blob->target.step : tz_lerc_type_size(blob->header.type);
+    for (size_t row = 0; row < grid.rows; row++) {
+        uint8_t *out = lerc_value_at(blob, 0, row) + rank;
+        for (size_t column = 0; column < grid.columns; column++, out += step)
+            *out = *plane++;
+    }
+}
+
+static bool read_plane(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *plane, unsigned *seen)
+{
+    value_grid grid = grid_of(&blob->header);
+    size_t count = grid.columns * grid.rows;
+    uint8_t rank = tz_cursor_u8(&blob->data);
+    uint8_t level = tz_cursor_u8(&blob->data);
+    uint32_t size = tz_cursor_le32(&blob->data);
+    tz_cursor packed = tz_cursor_slice(&blob->data, size);
+    if (packed.overrun || rank >= tz_lerc_type_size(blob->header.type) || (*seen >> rank & 1) ||
+        level > MAX_DIFFERENCES || !unpack_plane(packed, huffman, plane, count))
+        return false;
+    *seen |= 1u << rank;
+    sum_differences(plane, count, level);
+    store_plane(blob, grid, plane, rank);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Differences of values
+ * ------------------------------------------------------------------------------------------ */
+
+/* a + b with no carry from the mantissa to what is above it. */
+static uint64_t add_apart(uint64_t a, uint64_t b, uint64_t mantissa)
+{
+    return ((a + b) & mantissa) | ((a & ~mantissa) + (b & ~mantissa));
+}
+
+static void add_value(uint8_t *to, const uint8_t *from, size_t size)
+{
+    if (size == 4) {
+        uint32_t a, b;
+        memcpy(&a, to, 4);
+        memcpy(&b, from, 4);
+        a = (uint32_t)add_apart(a, b, 0x007fffff);
+        memcpy(to, &a, 4);
+    } else {
+        uint64_t a, b;
+        memcpy(&a, to, 8);
+        memcpy(&b, from, 8);
+        a = add_apart(a, b, UINT64_C(0x000fffffffffffff));
+        memcpy(to, &a, 8);
+    }
+}
+
+static void unpredict_values(const tz_lerc_blob *blob, value_grid grid, uint8_t predictor)
+{
+    size_t size = tz_lerc_type_size(blob->header.type);
+    if (predictor == PREDICT_ABOVE_AND_LEFT)
+        for (size_t row = 1; row < grid.rows; row++)
+            for (size_t column = 0; column < grid.columns; column++)
+                add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column, row - 1),
+                          size);
+    if (predictor != PREDICT_NONE)
+        for (size_t row = 0; row < grid.rows; row++)
+            for (size_t column = 1; column < grid.columns; column++)
+                add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column - 1, row),
+                          size);
+}
+
+/* 32-bit floats are stored with the sign between exponent and mantissa. */
+static void move_signs(const tz_lerc_blob *blob, value_grid grid)
+{
+    for (size_t row = 0; row < grid.rows; row++)
+        for (size_t column = 0; column < grid.columns; column++) {
+            uint8_t *at = lerc_value_at(blob, column, row);
+            uint32_t value;
+            memcpy(&value, at, 4);
+            value = (value & 0x007fffff) | (value >> 24) << 23 | (value >> 23 & 1) << 31;
+            memcpy(at, &value, 4);
+        }
+}
+
+bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *plane)
+{
+    value_grid grid = grid_of(&blob->header);
+    uint8_t predictor = tz_cursor_u8(&blob->data);
+    if (blob->data.overrun || predictor > PREDICT_ABOVE_AND_LEFT)
+        return tz_lerc_fail(blob, "the predictor of floats");
+    unsigned seen = 0;
+    for (size_t i = 0; i < tz_lerc_type_size(blob->header.type); i++)
+        if (!read_plane(blob, huffman, plane, &seen))
+            return tz_lerc_fail(blob, "a plane of floats");
+    unpredict_values(blob, grid, predictor);
+    if (blob->header.type == TZ_LERC_FLOAT)
+        move_signs(blob, grid);
+    return true;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codec/jp2_markers.h"
-#include "codec/jpeg_markers.h"
+#include "codec/jpeg.h"
 
 enum { JPEG = 7, JPEG_2000 = 34712, YCBCR = 6, MAX_SAMPLES = 4 };
 

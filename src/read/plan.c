@@ -119,10 +119,11 @@ static void measure_request(tz_plan *plan, const tz_planned_request *planned)
 
 static void measure_codecs(tz_plan *plan)
 {
-    for (size_t c = 0; tz_decoders[c]; c++) {
-        for (size_t t = 0; t < plan->request_count; t++) {
-            if (plan->requests[t].codec == tz_decoders[c]) {
-                plan->state_size += tz_decoders[c]->state_size + tz_decoders[c]->max_extra_memory;
+    for (size_t c = 0; c < TZ_CODEC_COUNT; c++) {
+        const tz_decoder *decoder = tz_codecs[c].decoder;
+        for (size_t t = 0; decoder && t < plan->request_count; t++) {
+            if (plan->requests[t].codec == decoder) {
+                plan->state_size += decoder->state_size + decoder->max_extra_memory;
                 break;
             }
         }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/codec.h"
 #include "io/source.h"
-#include "tiff/compression.h"
 #include "tiff/old_jpeg.h"
 #include "tiff/tags.h"
 

@@ -6,7 +6,7 @@
 static size_t codec_index(const tz_decoder *codec)
 {
     size_t index = 0;
-    while (tz_decoders[index] != codec)
+    while (tz_codecs[index].decoder != codec)
         index++;
     return index;
 }
@@ -50,9 +50,9 @@ tz_result tz_worker_init(tz_worker *worker, const tz_plan *plan)
 
 void tz_worker_deinit(tz_worker *worker)
 {
-    for (size_t i = 0; tz_decoders[i]; i++) {
-        if (worker->states[i] && tz_decoders[i]->deinit)
-            tz_decoders[i]->deinit(worker->states[i]);
+    for (size_t i = 0; i < TZ_CODEC_COUNT; i++) {
+        if (worker->states[i] && tz_codecs[i].decoder->deinit)
+            tz_codecs[i].decoder->deinit(worker->states[i]);
         tz_free(worker->states[i]);
     }
     tz_warnings_deinit(&worker->warnings);

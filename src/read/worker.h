@@ -5,16 +5,14 @@
 
 #include "read/plan.h"
 
-enum { TZ_MAX_CODECS = 32 };
-
 /* All of it is taken before the first tile. */
 typedef struct tz_worker {
-    uint8_t *memory;             /* one block for the parts below */
-    uint8_t *input;              /* what was read */
-    uint8_t *output;             /* a decoded tile */
-    uint8_t *row;                /* a prepared row */
-    uint8_t *scratch;            /* what preparing it takes */
-    void *states[TZ_MAX_CODECS]; /* by place in tz_decoders; NULL: not needed */
+    uint8_t *memory;              /* one block for the parts below */
+    uint8_t *input;               /* what was read */
+    uint8_t *output;              /* a decoded tile */
+    uint8_t *row;                 /* a prepared row */
+    uint8_t *scratch;             /* what preparing it takes */
+    void *states[TZ_CODEC_COUNT]; /* of decoders, by row of tz_codecs; NULL: not needed */
     tz_warnings warnings;
     uint64_t tiles_direct;
     uint64_t tiles_decoded;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "tiff/compression.h"
+#include "codec/codec.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/codec.h"
 #include "tiff/byte_order.h"
-#include "tiff/compression.h"
 #include "tiff/tags.h"
 
 /* ---- the tag table ---- */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/mem.h"
-#include "tiff/compression.h"
+#include "codec/codec.h"
 #include "tiff/old_jpeg.h"
 #include "tiff/tags.h"
 
@@ -132,7 +132,7 @@ static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_
 static tz_result check_layer_codec(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
     const char *name = tz_compression_name(ifd->compression);
-    if (!tz_compression_handled(ifd->compression))
+    if (!tz_codec_find(ifd->compression))
         TZ_TRY(
             MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
                                            tz_expecting(tz_at_tag(TZ_TAG_COMPRESSION, ifd->offset),

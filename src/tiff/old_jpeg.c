@@ -14,8 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/jpeg_marker_codes.h"
-#include "tiff/compression.h"
+#include "codec/jpeg.h"
 #include "tiff/tags.h"
 
 enum {

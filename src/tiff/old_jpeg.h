@@ -11,7 +11,7 @@
 tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz_context *ctx,
                              tz_tile_span *out, bool *has_size);
 
-/* *out has size bytes and slack of arena: see codec/jpeg_old.h. ctx->ifd is that of the layer. */
+/* *out has size bytes and slack of arena: see codec/jpeg.h. ctx->ifd is that of the layer. */
 tz_result tz_old_jpeg_headers(const tz_file *file, uint32_t level, const tz_layer *layer,
                               size_t slack, tz_arena *arena, const tz_context *ctx,
                               const uint8_t **out, size_t *size);

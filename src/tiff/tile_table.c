@@ -9,7 +9,6 @@
 #include "codec/codec.h"
 #include "io/source.h"
 #include "tiff/byte_order.h"
-#include "tiff/compression.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
 

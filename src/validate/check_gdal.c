@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What GDAL's COG driver writes, and what its validation and rio-cogeo's ask for. */
-#include "tiff/compression.h"
+#include "codec/codec.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "codec/unaligned.h"
-#include "codec/unaligned_store.h"
 #include "write/cog_layout.h"
 #include "write/cog_plan_bytes.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "codec/cursor.h"
-#include "codec/unaligned_store.h"
+#include "codec/unaligned.h"
 #include "tiff/byte_order.h"
 #include "tiff/geo/geo.h"
 #include "tiff/tags.h"

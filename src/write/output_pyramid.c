@@ -4,7 +4,7 @@
 #include "write/output_pyramid.h"
 
 #include "base/mem.h"
-#include "tiff/compression.h"
+#include "codec/codec.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 

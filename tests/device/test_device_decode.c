@@ -294,10 +294,10 @@ static void check_codec(const tz_decoder *codec, const tz_encoder *encoder, kern
     const uint32_t all = s->count;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         s->count = counts[i];
-        run_both(s, codec->compressions[0]);
+        run_both(s, decoder_compression(codec));
     }
     s->count = all;
-    run_both(s, codec->compressions[0]);
+    run_both(s, decoder_compression(codec));
     end(s);
 }
 

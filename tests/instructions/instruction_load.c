@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "codec/deflate_choice.h"
+#include "codec/codec.h"
 #include "codec/deflate_fast.h"
-#include "codec/encoder.h"
 #include "pixel/row_ops.h"
 #include "pixel/store.h"
 

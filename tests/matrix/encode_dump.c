@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "codec/encoder.h"
+#include "codec/codec.h"
 
 static tz_error err;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/encoder.h"
+#include "codec/codec.h"
 
 bool raster_can_write(tz_compression compression)
 {

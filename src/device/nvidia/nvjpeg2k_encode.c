@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The CUDA driver: pictures encoded by nvJPEG2000: bare code streams of one tile and one layer. */
 #include "base/mem.h"
-#include "codec/jp2_options.h"
+#include "codec/jp2_markers.h"
 #include "device/cuda/cuda_internal.h"
 
 /* Of the device, for each sample of a picture under way, about: coefficients of 32 bits, twice for

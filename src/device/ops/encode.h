@@ -4,12 +4,12 @@
  * takes them all.
  *
  * The fast class of Deflate leaves tiles to an ordinary encoder where matches are worth it (see
- * codec/deflate_choice.h). A device decides the same, and such a tile has TZ_ENCODE_LEFT_TO_CPU in
+ * codec/deflate_fast.h). A device decides the same, and such a tile has TZ_ENCODE_LEFT_TO_CPU in
  * its size: its samples are what is moved, and what the cores then encode. */
 #ifndef TZ_DEVICE_OPS_ENCODE_H
 #define TZ_DEVICE_OPS_ENCODE_H
 
-#include "codec/encoder.h"
+#include "codec/codec.h"
 #include "device/device.h"
 #include "device/ops/encode_table_kernels.h"
 

@@ -10,7 +10,6 @@
 #include "device/ops/decode.h"
 #include "read/gpu/gpu_codestreams.h"
 #include "read/tile.h"
-#include "tiff/compression.h"
 
 tz_device_memory tz_gpu_staging;
 

@@ -5,7 +5,7 @@
 #define TZ_TIFF_IMAGE_IMAGE_H
 
 #include "base/arena.h"
-#include "codec/encoder.h"
+#include "codec/codec.h"
 
 typedef struct tz_image {
     tz_image_spec spec;       /* what it points to is in arena; bits_per_sample, orientation,

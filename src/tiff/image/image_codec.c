@@ -8,11 +8,12 @@
  * Codec and predictor
  * ------------------------------------------------------------------------------------------ */
 
-/* Those with which libtiff, and so everybody, knows predictors. */
-static bool supports_predictor(tz_compression compression)
+/* The options that the codec uses, as its row has them: TZ_OPTION_... Files with another of its
+ * numbers (32946, 52546) are written with its defaults. */
+static unsigned codec_options(const tz_image *image)
 {
-    return compression == TZ_COMPRESSION_LZW || compression == TZ_COMPRESSION_DEFLATE ||
-           compression == TZ_COMPRESSION_LZMA || compression == TZ_COMPRESSION_ZSTD;
+    const tz_codec *codec = tz_codec_find((uint16_t)image->options.compression);
+    return codec && codec->numbers[0].number == image->options.compression ? codec->options : 0;
 }
 
 static bool is_whole_byte_depth(uint16_t bits)
@@ -23,12 +24,15 @@ static bool is_whole_byte_depth(uint16_t bits)
 /* Neighbours in a palette have nothing to do with each other. */
 static uint16_t default_predictor(const tz_image *image)
 {
-    if (!supports_predictor(image->options.compression) ||
+    if (!(codec_options(image) & TZ_OPTION_PREDICTOR) ||
         image->photometric == TZ_PHOTOMETRIC_PALETTE)
         return 1;
-    if (image->sample_format == 3)
+    if (image->sample_format == TZ_SAMPLE_FORMAT_FLOAT)
         return 3;
-    return image->sample_format <= 2 && is_whole_byte_depth(image->spec.bits_per_sample) ? 2 : 1;
+    return image->sample_format <= TZ_SAMPLE_FORMAT_INT &&
+                   is_whole_byte_depth(image->spec.bits_per_sample)
+               ? 2
+               : 1;
 }
 
 static tz_result resolve_predictor(tz_image *image, const tz_context *ctx)
@@ -40,13 +44,13 @@ static tz_result resolve_predictor(tz_image *image, const tz_context *ctx)
         return TZ_OK;
     if (*predictor > 3)
         return TZ_FAIL_ARG(ctx, "the predictor is %u; it must be 1, 2 or 3", *predictor);
-    if (!supports_predictor(image->options.compression))
+    if (!(codec_options(image) & TZ_OPTION_PREDICTOR))
         return TZ_FAIL_ARG(ctx, "%s does not take a predictor",
                            tz_compression_name((uint16_t)image->options.compression));
     if (*predictor == 2 && !is_whole_byte_depth(image->spec.bits_per_sample))
         return TZ_FAIL_ARG(ctx, "predictor 2 takes samples of 8, 16, 32 or 64 bits, not of %u",
                            image->spec.bits_per_sample);
-    if (*predictor == 3 && image->sample_format != 3)
+    if (*predictor == 3 && image->sample_format != TZ_SAMPLE_FORMAT_FLOAT)
         return TZ_FAIL_ARG(ctx, "predictor 3 takes floating-point samples, not %s",
                            tz_dtype_name(image->spec.dtype));
     return TZ_OK;
@@ -66,50 +70,11 @@ tz_result tz_image_resolve_codec(tz_image *image, const tz_context *ctx)
  * Choices
  * ------------------------------------------------------------------------------------------ */
 
-/* Bits: the codecs that have a use for an option. */
-enum {
-    JPEG = 1,
-    DEFLATE = 2,
-    JP2 = 4,
-    LERC = 8,
-    LZMA = 16,
-    ZSTD = 32,
-    WEBP = 64,
-    JXL = 128,
-    LZ4 = 256,
-};
-
-static unsigned option_codec_bit(tz_compression compression)
-{
-    switch (compression) {
-    case TZ_COMPRESSION_JPEG:
-        return JPEG;
-    case TZ_COMPRESSION_DEFLATE:
-        return DEFLATE;
-    case TZ_COMPRESSION_JPEG2000:
-        return JP2;
-    case TZ_COMPRESSION_LERC:
-        return LERC;
-    case TZ_COMPRESSION_LZMA:
-        return LZMA;
-    case TZ_COMPRESSION_ZSTD:
-        return ZSTD;
-    case TZ_COMPRESSION_WEBP:
-        return WEBP;
-    case TZ_COMPRESSION_JXL:
-        return JXL;
-    case TZ_COMPRESSION_LZ4:
-        return LZ4;
-    default:
-        return 0;
-    }
-}
-
-/* An option that was given, and who can use it. Warnings are told apart by their text, so that each
- * option has one of its own. That a codec is to be lossless is never ignored: it is, or refuses. */
+/* An option that was given, and the codecs that use it. Warnings are told apart by their text, so
+ * each option has one. That a codec is to be lossless is never ignored: it is, or refuses. */
 typedef struct option_use {
     bool given;
-    unsigned codecs;
+    unsigned options; /* TZ_OPTION_...: a codec with one of them uses it */
     const char *text;
 } option_use;
 
@@ -117,46 +82,40 @@ static tz_result warn_unused_options(const tz_image *image, const tz_context *ct
 {
     const tz_write_options *o = &image->options;
     const bool ycbcr = image->photometric == TZ_PHOTOMETRIC_YCBCR;
-    const unsigned lossy_webp = image->choice.lossless ? 0 : WEBP; /* others refuse themselves */
     const bool subsampled = o->jpeg_subsampling[0] != 0 || o->jpeg_subsampling[1] != 0;
-    const unsigned level_of_lerc = o->lerc_compression != 0 ? LERC : 0;
     const bool in_lerc = o->lerc_compression != 0 && o->overview_compression != TZ_COMPRESSION_LERC;
+    const unsigned inner_level = o->lerc_compression != 0 ? TZ_OPTION_INNER_LEVEL : 0;
+    const unsigned lossy_quality = image->choice.lossless ? 0 : TZ_OPTION_LOSSY_QUALITY;
     const option_use uses[] = {
-        {o->level != 0, DEFLATE | LZMA | ZSTD | JXL | LZ4 | level_of_lerc, "%s: level is ignored"},
-        {o->quality != 0, JPEG | JP2 | lossy_webp, "%s: quality is ignored"},
-        {o->lossless == TZ_NO, JPEG | JP2 | LERC | WEBP | JXL, "%s: lossless is ignored"},
-        {o->distance != 0, JXL, "%s: distance is ignored"},
-        {o->alpha_distance != 0, JXL, "%s: alpha_distance is ignored"},
-        {o->max_error != 0, LERC, "%s: max_error is ignored"},
-        {in_lerc, LERC, "%s: lerc_compression is ignored"},
-        {o->jpeg_tables != TZ_JPEG_TABLES_DEFAULT, JPEG, "%s: jpeg_tables is ignored"},
+        {o->level != 0, TZ_OPTION_LEVEL | inner_level, "%s: level is ignored"},
+        {o->quality != 0, TZ_OPTION_QUALITY | lossy_quality, "%s: quality is ignored"},
+        {o->lossless == TZ_NO, TZ_OPTION_LOSSLESS, "%s: lossless is ignored"},
+        {o->distance != 0, TZ_OPTION_DISTANCE, "%s: distance is ignored"},
+        {o->alpha_distance != 0, TZ_OPTION_DISTANCE, "%s: alpha_distance is ignored"},
+        {o->max_error != 0, TZ_OPTION_MAX_ERROR, "%s: max_error is ignored"},
+        {in_lerc, TZ_OPTION_INNER_LEVEL, "%s: lerc_compression is ignored"},
+        {o->jpeg_tables != TZ_JPEG_TABLES_DEFAULT, TZ_OPTION_JPEG_TABLES,
+         "%s: jpeg_tables is ignored"},
         {subsampled && !ycbcr, 0, "%s: jpeg_subsampling is ignored"},
     };
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
-        if (uses[i].given && !(uses[i].codecs & option_codec_bit(o->compression)))
+        if (uses[i].given && !(uses[i].options & codec_options(image)))
             TZ_TRY(tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), uses[i].text,
                            tz_compression_name((uint16_t)o->compression)));
     return TZ_OK;
 }
 
-/* What a device encodes without a level being asked for is the class of levels that devices have.
- */
-static int32_t encoder_level(const tz_write_options *options)
-{
-    const bool by_device = options->device && options->compression == TZ_COMPRESSION_DEFLATE;
-    return options->level == 0 && by_device ? TZ_LEVEL_FAST : options->level;
-}
-
 static tz_encode_options encode_choice_from_options(const tz_write_options *options)
 {
-    const bool default_lossless = options->compression == TZ_COMPRESSION_JPEG2000 ||
-                                  options->compression == TZ_COMPRESSION_JXL;
-    const bool lossless =
-        options->lossless == TZ_AUTO ? default_lossless : options->lossless == TZ_YES;
+    const tz_codec *codec = tz_codec_find((uint16_t)options->compression);
+    const bool default_lossless =
+        codec && codec->is_lossless_by_default && codec->numbers[0].number == options->compression;
+    /* A device without a level to follow uses the class of levels that devices have. */
+    const bool by_device = options->device && options->compression == TZ_COMPRESSION_DEFLATE;
     return (tz_encode_options){
-        .level = encoder_level(options),
+        .level = options->level == 0 && by_device ? TZ_LEVEL_FAST : options->level,
         .quality = options->quality,
-        .lossless = lossless,
+        .lossless = options->lossless == TZ_AUTO ? default_lossless : options->lossless == TZ_YES,
         .distance = options->distance,
         .alpha_distance = options->alpha_distance,
         .max_error = options->max_error,
@@ -295,7 +254,7 @@ static tz_result resolve_discard_bits(tz_image *image, const tz_context *ctx)
                                max_bits);
     if (image->encoder->lossy && image->encoder->lossy(&image->format, &image->choice))
         return TZ_FAIL_ARG(ctx, "bits are discarded where the codec is lossless, and %s is not",
-                           image->encoder->name);
+                           tz_codec_find(image->format.compression)->name);
     return TZ_OK;
 }
 

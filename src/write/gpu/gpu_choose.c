@@ -72,10 +72,11 @@ static bool can_encode(const tz_device *device, tz_output_level *level, const ch
     const char *because = missing[0] ? ": " : "";
     if (image->encoder->resolve_options && image->choice.level != 0)
         SET_REASON(use->reason, "the device does not encode %s at level %d%s%s%s",
-                   image->encoder->name, (int)image->choice.level, of, because, missing);
-    else
-        SET_REASON(use->reason, "the device does not encode %s%s%s%s", image->encoder->name, of,
+                   tz_codec_find(image->format.compression)->name, (int)image->choice.level, of,
                    because, missing);
+    else
+        SET_REASON(use->reason, "the device does not encode %s%s%s%s",
+                   tz_codec_find(image->format.compression)->name, of, because, missing);
     return false;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_FAKES_NVIDIA_CODESTREAM_H
 #define TESTS_FAKES_NVIDIA_CODESTREAM_H
 
-#include "codec/encoder.h"
+#include "codec/codec.h"
 #include "fakes/cuda/cuda_vendor.h"
 
 /* Packed rows of whole pixels, that the caller frees; NULL: they cannot be decoded. */

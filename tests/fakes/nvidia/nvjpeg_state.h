@@ -3,7 +3,7 @@
 #ifndef TESTS_FAKES_NVIDIA_NVJPEG_STATE_H
 #define TESTS_FAKES_NVIDIA_NVJPEG_STATE_H
 
-#include "codec/jpeg_markers.h"
+#include "codec/jpeg.h"
 #include "device/nvidia/nvjpeg_api.h"
 #include "fakes/nvidia/codec_objects.h"
 #include "fakes/nvidia/codestream.h"

@@ -25,6 +25,15 @@ static inline void *run_alloc(size_t size)
     return block;
 }
 
+/* TIFF's first number for it. */
+static inline uint16_t decoder_compression(const tz_decoder *decoder)
+{
+    const tz_codec *codec = tz_codecs;
+    while (codec->decoder != decoder)
+        codec++;
+    return codec->numbers[0].number;
+}
+
 static inline void run_open(codec_run *run, const tz_decoder *codec)
 {
     bench_init(&run->bench);

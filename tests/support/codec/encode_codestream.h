@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "codec/encoder.h"
+#include "codec/codec.h"
 #include "support/codec/codec_run.h"
 
 enum { GUARD_SIZE = 64, GUARD_BYTE = 0x5A };

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_CODEC_ENCODE_RUN_H
 #define TESTS_SUPPORT_CODEC_ENCODE_RUN_H
 
-#include "codec/encoder.h"
+#include "codec/codec.h"
 #include "support/codec/codec_run.h"
 
 enum { ENCODE_GUARD = 64 };
@@ -24,6 +24,15 @@ typedef struct encoded {
     size_t size;
 } encoded;
 
+/* TIFF's first number for it. */
+static inline uint16_t encoder_compression(const tz_encoder *encoder)
+{
+    const tz_codec *codec = tz_codecs;
+    while (codec->encoder != encoder)
+        codec++;
+    return codec->numbers[0].number;
+}
+
 static inline tz_tile_format encode_format(const tz_encoder *encoder, size_t width, size_t height)
 {
     return (tz_tile_format){.width = (uint32_t)width,
@@ -31,7 +40,7 @@ static inline tz_tile_format encode_format(const tz_encoder *encoder, size_t wid
                             .samples = 1,
                             .bits = 8,
                             .sample_format = 1,
-                            .compression = encoder->compressions[0],
+                            .compression = encoder_compression(encoder),
                             .fill_order = 1};
 }
 

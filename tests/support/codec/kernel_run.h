@@ -122,7 +122,7 @@ static inline uint32_t kernel_agrees(kernel_run *run, const uint8_t *in, size_t 
                              .samples = 1,
                              .bits = 8,
                              .sample_format = 1,
-                             .compression = run->codec.codec->compressions[0]};
+                             .compression = decoder_compression(run->codec.codec)};
     uint8_t *tile, *expected;
     uint32_t status = kernel_twice(run, in, in_size, size, &tile);
     tz_warnings_deinit(&run->codec.bench.warnings);

@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_DEVICE_ENCODE_BATCH_H
 #define TESTS_SUPPORT_DEVICE_ENCODE_BATCH_H
 
-#include "codec/deflate_choice.h"
+#include "codec/deflate_fast.h"
 #include "device/device_state.h"
 #include "device/ops/encode.h"
 #include "support/codec/encode_run.h"
@@ -77,7 +77,7 @@ static inline void batch_lay_out(encode_batch *b, tz_device_memory *slab)
 {
     uint64_t at = 24;
     const tz_encode_options choice = batch_choice();
-    b->device = (tz_encode_batch){.compression = b->encoder->compressions[0],
+    b->device = (tz_encode_batch){.compression = encoder_compression(b->encoder),
                                   .row_bytes = b->row_bytes,
                                   .slab = slab,
                                   .tiles = b->tiles,
@@ -137,7 +137,7 @@ static inline uint64_t batch_place(const encode_batch *b, uint64_t tile)
 static inline uint32_t batch_expect(const encode_batch *b, uint64_t tile, encoded *out)
 {
     const uint32_t size = b->row_sizes[tile];
-    const bool is_deflate = b->encoder->compressions[0] == 8;
+    const bool is_deflate = encoder_compression(b->encoder) == 8;
     if (is_deflate && tz_deflate_wants_matches(b->rows[tile], size)) {
         out->bytes = run_alloc(size);
         out->size = size;

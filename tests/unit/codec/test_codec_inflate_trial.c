@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "codec/inflate_trial.h"
+#include "codec/inflate_isal.h"
 
 /* Tiles that take so long each: how many of them each inflater decodes. */
 typedef struct outcome {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The fast class of Deflate: its Huffman codes, runs and blocks, the bytes that it must make on
  * every machine, and which tiles are left to ordinary encoders. */
-#include "codec/deflate_choice.h"
 #include "codec/deflate_fast.h"
 #include "codec/xxhash32.h"
 #include "kernels/huffman_code.h"

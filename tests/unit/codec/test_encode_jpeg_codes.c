@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Huffman codes made for a JPEG tile: as good as they can be, within what JPEG allows, and no
  * change to the picture. */
-#include "codec/jpeg_recode.h"
+#include "codec/jpeg.h"
 #include "support/codec/encode_codestream.h"
 #include "support/codec/jpeg_streams.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/encoder.h"
+#include "codec/codec.h"
 #include "support/raster.h"
 
 enum { ROUNDS = 400 };

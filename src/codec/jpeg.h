@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a JPEG stream says of itself, read before libjpeg sees it. */
+#ifndef TZ_CODEC_JPEG_H
+#define TZ_CODEC_JPEG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/codec.h"
+
+#define TZ_JPEG_MAX_COMPONENTS 4
+#define TZ_JPEG_MAX_TABLES     4
+
+/* Which tables are there: bit i stands for table i. */
+typedef struct tz_jpeg_table_set {
+    uint8_t quant;
+    uint8_t dc;
+    uint8_t ac;
+    /* The codes of each DC table, inside the stream that defines it: 16 counts, then symbols. */
+    const uint8_t *dc_codes[TZ_JPEG_MAX_TABLES];
+} tz_jpeg_table_set;
+
+typedef struct tz_jpeg_component {
+    uint8_t id;
+    uint8_t h; /* sampling factors, 1 to 4 */
+    uint8_t v;
+    uint8_t quant;
+} tz_jpeg_component;
+
+/* One scan of a lossless image. What it points to is in the stream or in JPEGTables. */
+typedef struct tz_jpeg_lossless_scan {
+    uint8_t count;                                /* components in the scan */
+    uint8_t components[TZ_JPEG_MAX_COMPONENTS];   /* indices into tz_jpeg_info.components */
+    const uint8_t *codes[TZ_JPEG_MAX_COMPONENTS]; /* 16 counts, then symbols */
+    uint8_t predictor;                            /* 1 to 7 */
+    uint8_t shift;                                /* the point transform */
+    uint16_t restart_interval;                    /* units; 0: none */
+    const uint8_t *data;                          /* entropy-coded bytes */
+} tz_jpeg_lossless_scan;
+
+typedef struct tz_jpeg_info {
+    uint16_t width;
+    uint16_t height;
+    uint8_t precision;
+    uint8_t component_count;
+    tz_jpeg_component components[TZ_JPEG_MAX_COMPONENTS];
+    bool progressive;
+    bool lossless;           /* lossless_scans are set */
+    bool many_scans;         /* libjpeg keeps all coefficients in memory */
+    bool changes_tables;     /* has tables of its own */
+    int16_t adobe_transform; /* 0 none, 1 YCbCr, 2 YCCK; -1: no Adobe marker */
+    uint32_t scans;
+    tz_jpeg_lossless_scan
+        lossless_scans[TZ_JPEG_MAX_COMPONENTS]; /* each component is in one of them */
+} tz_jpeg_info;
+
+/* An abbreviated stream for table specification (tag JPEGTables): which tables it has. Anything but
+ * tables and comments in it is an error. */
+tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_t size,
+                              const tz_codec_call *call);
+
+/* A stream with an image, given the tables known before it. Makes sure that it is a Huffman-coded
+ * baseline, extended, progressive or lossless image, that every scan finds the tables it names,
+ * that all components are there, and that the number of scans is within max_jpeg_scans. */
+tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
+                            tz_jpeg_table_set tables, const tz_codec_call *call);
+
+/* Whether the stream, which is not lossless, is one of such a tile: codec_jpeg.c. */
+tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *format,
+                             const tz_codec_call *call);
+
+/* Bytes of all coefficients of an image with many scans. */
+uint64_t tz_jpeg_coefficient_bytes(const tz_jpeg_info *info);
+
+/* ---------------------------------------------------------------------------------------------
+ * Marker codes of JPEG streams (ITU-T T.81 table B.1): the byte after FF.
+ * ------------------------------------------------------------------------------------------ */
+
+enum {
+    TZ_MARKER_TEM = 0x01,
+    TZ_MARKER_SOF0 = 0xC0,
+    TZ_MARKER_SOF2 = 0xC2,
+    TZ_MARKER_SOF3 = 0xC3,
+    TZ_MARKER_DHT = 0xC4,
+    TZ_MARKER_JPG = 0xC8,
+    TZ_MARKER_DAC = 0xCC,
+    TZ_MARKER_SOF15 = 0xCF,
+    TZ_MARKER_RST0 = 0xD0,
+    TZ_MARKER_RST7 = 0xD7,
+    TZ_MARKER_SOI = 0xD8,
+    TZ_MARKER_EOI = 0xD9,
+    TZ_MARKER_SOS = 0xDA,
+    TZ_MARKER_DQT = 0xDB,
+    TZ_MARKER_DNL = 0xDC,
+    TZ_MARKER_DRI = 0xDD,
+    TZ_MARKER_APP0 = 0xE0,
+    TZ_MARKER_APP14 = 0xEE,
+    TZ_MARKER_APP15 = 0xEF,
+    TZ_MARKER_JPEG_LS = 0xF7,
+    TZ_MARKER_COM = 0xFE
+};
+
+static inline bool tz_marker_is_frame(uint8_t marker)
+{
+    return (marker >= TZ_MARKER_SOF0 && marker <= TZ_MARKER_SOF15 && marker != TZ_MARKER_DHT &&
+            marker != TZ_MARKER_JPG && marker != TZ_MARKER_DAC) ||
+           marker == TZ_MARKER_JPEG_LS;
+}
+
+static inline bool tz_marker_is_restart(uint8_t marker)
+{
+    return marker >= TZ_MARKER_RST0 && marker <= TZ_MARKER_RST7;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Lossless JPEG: frames of kind SOF3, samples of 2 to 16 bits, Huffman codes. libjpeg takes no
+ * part in it.
+ * ------------------------------------------------------------------------------------------ */
+
+enum {
+    TZ_LOSSLESS_FAST_BITS = 9,  /* codes up to this length are found by one look */
+    TZ_LOSSLESS_MAX_LENGTH = 16 /* bits of the longest code */
+};
+
+/* A Huffman table, ready for decoding. */
+typedef struct tz_lossless_codes {
+    uint16_t fast[1 << TZ_LOSSLESS_FAST_BITS]; /* length << 8 | symbol; 0: a longer code, or none */
+    /* For each length: the first value of 16 bits that no code up to this length begins, and what
+     * takes a code to the index of its symbol. */
+    uint32_t limits[TZ_LOSSLESS_MAX_LENGTH + 1];
+    int32_t first[TZ_LOSSLESS_MAX_LENGTH + 1];
+    const uint8_t *symbols;
+} tz_lossless_codes;
+
+/* Scratch of one thread; zeroed by the caller. */
+typedef struct tz_jpeg_lossless {
+    tz_lossless_codes codes[TZ_JPEG_MAX_COMPONENTS]; /* of the components of a scan */
+    uint16_t *rows;                                  /* two of each component */
+    size_t capacity;                                 /* samples of rows */
+} tz_jpeg_lossless;
+
+/* Decode a stream that tz_jpeg_read_info found to be lossless, and that ends at end. Frame and tile
+ * may differ in width, height and components as long as they have the same number of samples, as
+ * DNG allows: samples are then taken in the order of rows. */
+tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *info,
+                                  const tz_tile_format *format, const uint8_t *end, uint8_t *out,
+                                  size_t stride, const tz_codec_call *call);
+
+void tz_jpeg_lossless_deinit(tz_jpeg_lossless *state); /* zeroed state is fine */
+
+/* ---------------------------------------------------------------------------------------------
+ * Old-style JPEG (compression 6): entropy-coded tiles whose headers are elsewhere in the file. The
+ * caller passes these headers as the tables of the format: SOI, tables, a frame header and a scan
+ * header. A frame of width or height 0 has the size of the tile.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Scratch of one thread; zeroed by the caller. */
+typedef struct tz_jpeg_old {
+    uint8_t *stream;
+    size_t capacity;
+} tz_jpeg_old;
+
+/* Headers and tile as one stream, in memory of state. A tile may begin with headers of its own, up
+ * to a whole stream: these count, but for a frame that is larger than the tile. Restart markers are
+ * counted from the first one of the tile. */
+tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, const uint8_t *in,
+                           size_t in_size, const tz_codec_call *call, size_t *size);
+
+void tz_jpeg_old_deinit(tz_jpeg_old *state); /* zeroed state is fine */
+
+/* ---------------------------------------------------------------------------------------------
+ * Huffman codes of JPEG that are made for a tile. libjpeg can do so too, but keeps all coefficients
+ * for it and goes through them twice; it is faster to let it take its quickest way, with the
+ * standard codes, and to replace the codes in what came out.
+ * ------------------------------------------------------------------------------------------ */
+
+enum {
+    TZ_JPEG_HUFFMAN_CODES = 4,    /* DC and AC of the first set, then of the second */
+    TZ_JPEG_MAX_CODE_LENGTH = 16, /* bits */
+    TZ_JPEG_QUICK_BITS = 10
+};
+
+/* A Huffman code as JPEG stores it: symbols in the order of their codes, by length. */
+typedef struct tz_jpeg_huffman {
+    uint8_t counts[TZ_JPEG_MAX_CODE_LENGTH + 1]; /* codes of each length; 0 has none */
+    uint8_t symbols[256];
+    unsigned symbol_count;
+} tz_jpeg_huffman;
+
+/* The best code for symbols that occur so often, at least one of them, as T.81 wants it: up to 16
+ * bits, and none of all ones. Symbols that do not occur have no code. */
+void tz_jpeg_huffman_build(tz_jpeg_huffman *out, const uint64_t occurrences[256]);
+
+/* What it takes to read one code. What is found is the symbol, << 8 the length of its code, and
+ * << 16 that length with the bits of the value that follow. */
+typedef struct tz_jpeg_huffman_reader {
+    uint32_t quick[1 << TZ_JPEG_QUICK_BITS]; /* 0: a longer code */
+    uint32_t
+        limits[TZ_JPEG_MAX_CODE_LENGTH + 1]; /* the first code that is longer than so many bits */
+    uint32_t offsets[TZ_JPEG_MAX_CODE_LENGTH + 1]; /* of symbols, added to a code of so many bits */
+    uint8_t symbols[256];
+} tz_jpeg_huffman_reader;
+
+void tz_jpeg_huffman_reader_init(tz_jpeg_huffman_reader *reader, const tz_jpeg_huffman *code);
+
+/* The blocks of a scan: units times so many with the first set of codes, then so many with the
+ * second. */
+typedef struct tz_jpeg_mcu_layout {
+    uint64_t mcu_count;
+    unsigned blocks[2];
+} tz_jpeg_mcu_layout;
+
+/* Behind the stream there are so many readable bytes; for each block, room for so many tokens. */
+enum { TZ_JPEG_RECODE_SLACK = 512, TZ_JPEG_BLOCK_TOKENS = 64 };
+
+/* A baseline stream of one scan that was coded with the codes of the readers, but does not contain
+ * them, to one with codes of its own. in is used up. false when it is no such stream or out has too
+ * little room. */
+bool tz_jpeg_recode(const tz_jpeg_huffman_reader readers[TZ_JPEG_HUFFMAN_CODES],
+                    const tz_jpeg_mcu_layout *layout, uint8_t *in, size_t in_size, uint32_t *tokens,
+                    uint8_t *out, size_t capacity, size_t *out_size);
+
+/* ---------------------------------------------------------------------------------------------
+ * What tiles the JPEG encoder takes, what the choices mean for them, and how large things get.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Members of tz_encoder. */
+const char *tz_jpeg_resolve_options(const tz_tile_format *format, tz_encode_options *options);
+const char *tz_jpeg_unsupported_reason(const tz_tile_format *format,
+                                       const tz_encode_options *options);
+size_t tz_jpeg_bound(const tz_tile_format *format, const tz_encode_options *options);
+uint64_t tz_jpeg_encoder_memory(const tz_tile_format *format, const tz_encode_options *options);
+
+/* Which tables go to tag JPEGTables. */
+bool tz_jpeg_shares_quantization(const tz_encode_options *options);
+bool tz_jpeg_shares_huffman(const tz_encode_options *options);
+
+/* Huffman tables of a tile's own are made from standard ones, where these will do. */
+bool tz_jpeg_recodes(const tz_tile_format *format, const tz_encode_options *options);
+
+bool tz_jpeg_is_ycbcr(const tz_tile_format *format);
+
+/* Samples of the first component for one of the others. */
+unsigned tz_jpeg_factor_across(const tz_tile_format *format);
+unsigned tz_jpeg_factor_down(const tz_tile_format *format);
+
+/* Blocks of 8 x 8 samples, by the tables they use: chroma has the second set. */
+tz_jpeg_mcu_layout tz_jpeg_mcu_layout_of(const tz_tile_format *format);
+uint64_t tz_jpeg_block_count(const tz_tile_format *format);
+
+#endif
