@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What all codecs share: their errors, the check of encoders, and the decoding of tiles that have
- * another number of rows than the file says. Readers call tz_decode_tile, which calls the decoder
- * and, only if that fails, tries the other height; so a file that is right pays nothing for those
- * that are not. */
+ * Code that all codecs share: their errors, the check of encoders, and the decoding of tiles that
+ * have another number of rows than the file says. Readers call tz_decode_tile, which calls the
+ * decoder and, only if that fails, tries the other height; so a file that is right pays nothing for
+ * those that are not. */
 #include "codec/codec.h"
 
 #include <string.h>

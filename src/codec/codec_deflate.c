@@ -2,9 +2,14 @@
  * Deflate in a zlib frame, by libdeflate. The frame is checked, Adler-32 included, and the stream
  * must make exactly the bytes of the tile. Bytes after the frame are ignored with a warning.
  *
- * Where there is ISA-L too, the faster of the two decodes, which depends on the data. What ISA-L
- * does not take is decoded by libdeflate, whose verdict stands: results and errors are the same
- * with or without. */
+ * In builds with ISA-L the faster of the two decodes, which depends on the data (inflate_isal.h).
+ * Streams that ISA-L refuses are decoded by libdeflate, whose verdict stands: results and errors
+ * are the same with or without.
+ *
+ * Levels 1 to 12 are encoded by libdeflate, and the fast class by deflate_fast.h. Tiles that would
+ * lose too much by the latter are encoded at level 1. At the lower levels, tiles in which matches
+ * gain nothing are encoded by the fast class: the noise that predictors leave of pictures becomes
+ * smaller so, and many times as fast. */
 #include <assert.h>
 #include <libdeflate.h>
 #include <time.h>
@@ -59,8 +64,7 @@ static tz_result check_zlib_header(const uint8_t *in, size_t in_size, const tz_c
     return TZ_OK;
 }
 
-/* What is wrong with a stream that libdeflate does not take: the deflate data, or just what
- * follows. */
+/* Finds out if the deflate data of a refused stream is wrong, or only the checksum after it. */
 static tz_result fail_deflate_decode(deflate_decoder *state, const uint8_t *in, size_t in_size,
                                      uint8_t *out, size_t size, const tz_codec_call *call)
 {
@@ -79,7 +83,7 @@ static tz_result fail_deflate_decode(deflate_decoder *state, const uint8_t *in, 
     return tz_codec_fail(call, "the Adler-32 checksum of the decoded data is wrong");
 }
 
-/* A whole frame, whose header was checked; false when something is wrong. */
+/* Decodes a whole frame, whose header was checked; false if anything is wrong. */
 static bool decode_by_libdeflate(deflate_decoder *state, const uint8_t *in, size_t in_size,
                                  uint8_t *out, size_t size, size_t *used, size_t *made)
 {
@@ -99,7 +103,7 @@ static bool decode_by_isal(deflate_decoder *state, const uint8_t *in, size_t in_
     return libdeflate_adler32(1, out, size) == tz_load_be32(in + ZLIB_HEADER_SIZE + inner);
 }
 
-/* Small streams are not for ISA-L, which builds large tables, nor are those of long matches. */
+/* ISA-L builds large tables: small streams and those of long matches are not for it. */
 static bool may_use_isal(deflate_decoder *state, size_t in_size, size_t size)
 {
     enum { MIN_INPUT = 16384, MAX_RATIO = 4 };
@@ -118,7 +122,7 @@ static uint64_t thread_nanoseconds(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The same by the inflater whose turn it is. */
+/* Decodes a frame by the inflater whose turn it is. */
 static bool decode_by_trial(deflate_decoder *state, const uint8_t *in, size_t in_size, uint8_t *out,
                             size_t size, size_t *used, size_t *made)
 {
@@ -173,7 +177,12 @@ const tz_decoder tz_decoder_deflate = {
  * Encoder
  * ------------------------------------------------------------------------------------------ */
 
-enum { DEFAULT_LEVEL = 6, LAST_MIXED_LEVEL = 6, FIRST_OPTIMAL_LEVEL = 10, MAX_LEVEL = 12 };
+enum {
+    DEFAULT_LEVEL = 6,
+    LAST_MIXED_LEVEL = 6,     /* up to here the fast class may encode a tile */
+    FIRST_OPTIMAL_LEVEL = 10, /* from here on libdeflate takes more memory */
+    MAX_LEVEL = 12
+};
 
 typedef struct deflate_encoder {
     struct libdeflate_compressor *compressor;
@@ -189,7 +198,7 @@ static const char *deflate_resolve_options(const tz_tile_format *format, tz_enco
     return NULL;
 }
 
-/* Versions that can take their memory from the library's own allocator do. */
+/* Versions of libdeflate that can use our allocator do. */
 static struct libdeflate_compressor *alloc_compressor(int level)
 {
 #if LIBDEFLATE_VERSION_MAJOR > 1 || LIBDEFLATE_VERSION_MINOR >= 19
@@ -228,8 +237,8 @@ static size_t deflate_bound(const tz_tile_format *format, const tz_encode_option
     return options->level <= LAST_MIXED_LEVEL && fast > bound ? fast : bound;
 }
 
-/* libdeflate does not say what it takes. These are what its versions 1.14 to 1.26 take, and a tenth
- * of that. */
+/* libdeflate has no function for its memory. This is what its versions 1.14 to 1.26 take, and a
+ * tenth more. */
 static uint64_t deflate_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)format;
@@ -247,27 +256,24 @@ static size_t encode_deflate_fast(const uint8_t *in, size_t size, uint8_t *out)
     return end + ZLIB_CHECKSUM_SIZE;
 }
 
-static bool suits_fast(int32_t level, const uint8_t *in, size_t size)
-{
-    if (level == TZ_LEVEL_FAST)
-        return !tz_deflate_wants_matches(in, size);
-    return level <= LAST_MIXED_LEVEL && tz_deflate_matches_gain_nothing(in, size);
-}
-
 static tz_result deflate_encode(void *opaque, const tz_tile_format *format,
                                 const tz_encode_options *options, uint8_t *in, uint8_t *out,
                                 size_t *out_size, const tz_codec_call *call)
 {
     const deflate_encoder *state = opaque;
     size_t size = tz_tile_bytes(format);
-    if (suits_fast(options->level, in, size)) {
+    const bool fast =
+        options->level == TZ_LEVEL_FAST
+            ? !tz_deflate_wants_matches(in, size)
+            : options->level <= LAST_MIXED_LEVEL && tz_deflate_matches_gain_nothing(in, size);
+    if (fast) {
         *out_size = encode_deflate_fast(in, size, out);
         return TZ_OK;
     }
     *out_size =
         libdeflate_zlib_compress(state->compressor, in, size, out, deflate_bound(format, options));
     if (*out_size == 0)
-        return tz_codec_fail(call, "libdeflate needs more than the room it asked for");
+        return tz_codec_fail(call, "libdeflate needs more bytes than its bound");
     return TZ_OK;
 }
 

@@ -2,11 +2,16 @@
  * JPEG 2000 (compression 34712; Aperio's 33003 and 33005), by OpenJPEG. A tile is a codestream, raw
  * or in a JP2 file; OpenJPEG gets the bare codestream, after all its headers were read here.
  *
- * Components come out as they are stored, but YCbCr (photometric 6, and 33003 always) becomes RGB,
- * with coarser chroma repeated.
+ * Decoding: headers are read and compared with the tile (jp2_markers.h), OpenJPEG makes components
+ * of 32 bits, and these are written to the rows as they are stored. Only YCbCr (photometric 6, and
+ * 33003 always) becomes RGB, with coarser chroma repeated. A reduction is a lower resolution of the
+ * stream as far as it has them; the rest is made of means of squares of samples.
  *
- * A reduction is a lower resolution of the stream's own, as far as it has them; what is then left
- * is reduced by means of squares of samples. */
+ * Encoding makes a bare codestream of one tile and one layer. Lossless is the reversible 5/3
+ * wavelet; lossy is 9/7, cut off at the signal-to-noise ratio of a quality. The colours of RGB are
+ * decorrelated within the codestream.
+ *
+ * OpenJPEG reports errors as text only; the first text of a call is kept for ours. */
 #include <openjpeg.h>
 #include <string.h>
 
@@ -14,40 +19,84 @@
 #include "codec/codec.h"
 #include "codec/jp2_markers.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Decoder
- * ------------------------------------------------------------------------------------------ */
-
 #define STREAM_BUFFER 16384
 #define TEXT_SIZE     160
 
-/* One call of decode. */
-typedef struct jp2_decode_job {
-    const tz_jp2_info *info;
-    unsigned skipped; /* of its resolutions, from the highest down */
-    size_t position;  /* in the codestream */
+/* One call of decode or encode: OpenJPEG's objects, the stream they read or write, and the first
+ * message of each kind. */
+typedef struct jp2_job {
+    const tz_jp2_info *info; /* when decoding */
+    unsigned skipped;        /* resolutions that are not decoded, from the highest down */
+    uint8_t *out;            /* when encoding */
+    size_t capacity;         /* of out */
+    size_t size;             /* when decoding, of the stream; when encoding, written so far */
+    size_t position;         /* in the stream */
+    bool overflow;           /* the encoded tile does not fit */
     char error[TEXT_SIZE];
     char warning[TEXT_SIZE];
     opj_codec_t *codec;
     opj_stream_t *stream;
     opj_image_t *image;
-} jp2_decode_job;
+} jp2_job;
+
+static void keep_first_message(char *text, const char *message)
+{
+    if (text[0] != '\0')
+        return;
+    size_t size = tz_min_size(strcspn(message, "\r\n"), TEXT_SIZE - 1);
+    memcpy(text, message, size);
+    text[size] = '\0';
+}
+
+static void on_jp2_error(const char *message, void *user)
+{
+    keep_first_message(((jp2_job *)user)->error, message);
+}
+
+static void on_jp2_warning(const char *message, void *user)
+{
+    keep_first_message(((jp2_job *)user)->warning, message);
+}
+
+static void ignore_message(const char *message, void *user)
+{
+    (void)message, (void)user;
+}
+
+static OPJ_BOOL jp2_stream_seek(OPJ_OFF_T position, void *user)
+{
+    jp2_job *job = user;
+    if (position < 0 || (uint64_t)position > job->size)
+        return OPJ_FALSE;
+    job->position = (size_t)position;
+    return OPJ_TRUE;
+}
+
+static void release_job(jp2_job *job)
+{
+    if (job->stream)
+        opj_stream_destroy(job->stream);
+    if (job->codec)
+        opj_destroy_codec(job->codec);
+    opj_image_destroy(job->image);
+}
 
 /* ---------------------------------------------------------------------------------------------
- * Stream and tile
+ * Decoder: stream and tile
  * ------------------------------------------------------------------------------------------ */
 
 static bool is_jp2_ycbcr(const tz_tile_format *format)
 {
-    return format->samples == 3 && (format->compression == 33003 || format->photometric == 6);
+    return format->samples == 3 && (format->compression == TZ_COMPRESSION_APERIO_YCBCR ||
+                                    format->photometric == TZ_PHOTOMETRIC_YCBCR);
 }
 
 static tz_result check_jp2_format(const tz_tile_format *format, const tz_codec_call *call)
 {
     bool whole = format->bits == 8 || format->bits == 16 || format->bits == 32;
     bool ycbcr = is_jp2_ycbcr(format);
-    if (!whole || format->sample_format > 2 ||
-        (ycbcr && (format->bits != 8 || format->sample_format != 1)))
+    if (!whole || format->sample_format > TZ_SAMPLE_FORMAT_INT ||
+        (ycbcr && (format->bits != 8 || format->sample_format != TZ_SAMPLE_FORMAT_UINT)))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG 2000 with samples of %u bits and format %u%s", format->bits,
                        format->sample_format, ycbcr ? ", as YCbCr" : "");
@@ -71,11 +120,12 @@ static tz_result check_jp2_component(const tz_jp2_component *component,
                                      const tz_tile_format *format, bool chroma,
                                      const tz_codec_call *call)
 {
-    unsigned coarsest = chroma ? 2 : 1;
+    const unsigned coarsest = chroma ? 2 : 1; /* pixels of a sample, in each direction */
     if (component->dx > coarsest || component->dy > coarsest)
         return tz_codec_fail(call, "JPEG 2000: a component for %u x %u pixels", component->dx,
                              component->dy);
-    if (component->precision > format->bits || component->is_signed != (format->sample_format == 2))
+    if (component->precision > format->bits ||
+        component->is_signed != (format->sample_format == TZ_SAMPLE_FORMAT_INT))
         return tz_codec_fail(call, "JPEG 2000: %s samples of %u bits in a tile of %u bits",
                              component->is_signed ? "signed" : "unsigned", component->precision,
                              format->bits);
@@ -102,56 +152,29 @@ static tz_result check_jp2_components(const tz_jp2_info *info, const tz_tile_for
 static tz_result check_jp2_memory(const tz_jp2_info *info, const tz_codec_call *call)
 {
     uint64_t samples = (uint64_t)info->width * info->height * info->component_count;
-    uint64_t bytes = samples * sizeof(int32_t), all;
+    uint64_t bytes = samples * sizeof(int32_t);
     if (info->tile_count > 1)
         bytes += (uint64_t)info->tile_width * info->tile_height * info->component_count *
                  sizeof(int32_t);
-    if (!tz_add(bytes, info->coding_bytes, &all))
-        all = UINT64_MAX;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, all,
-                          "bytes of memory for OpenJPEG");
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
+                          tz_add_capped(bytes, info->coding_bytes), "bytes of memory for OpenJPEG");
 }
 
 /* ---------------------------------------------------------------------------------------------
- * OpenJPEG
+ * Decoder: OpenJPEG
  * ------------------------------------------------------------------------------------------ */
-
-static void keep_first_message(char *text, const char *message)
-{
-    if (text[0] != '\0')
-        return;
-    size_t size = strcspn(message, "\r\n");
-    size = size < TEXT_SIZE - 1 ? size : TEXT_SIZE - 1;
-    memcpy(text, message, size);
-    text[size] = '\0';
-}
-
-static void on_decode_error(const char *message, void *user)
-{
-    keep_first_message(((jp2_decode_job *)user)->error, message);
-}
-
-static void on_decode_warning(const char *message, void *user)
-{
-    keep_first_message(((jp2_decode_job *)user)->warning, message);
-}
 
 /* OpenJPEG insists on the marker at the end, which some streams lack. */
 static const uint8_t end_of_stream[2] = {0xFF, 0xD9};
 
-static size_t jp2_input_size(const jp2_decode_job *job)
-{
-    return job->info->stream_size + (job->info->has_end ? 0 : sizeof end_of_stream);
-}
-
 static OPJ_SIZE_T jp2_input_read(void *buffer, OPJ_SIZE_T size, void *user)
 {
-    jp2_decode_job *job = user;
+    jp2_job *job = user;
     bool is_past_end = job->position >= job->info->stream_size;
-    size_t left = (is_past_end ? jp2_input_size(job) : job->info->stream_size) - job->position;
+    size_t left = (is_past_end ? job->size : job->info->stream_size) - job->position;
     if (left == 0)
         return (OPJ_SIZE_T)-1;
-    size = size < left ? size : left;
+    size = tz_min_size(size, left);
     memcpy(buffer,
            is_past_end ? end_of_stream + (job->position - job->info->stream_size)
                        : job->info->stream + job->position,
@@ -162,46 +185,29 @@ static OPJ_SIZE_T jp2_input_read(void *buffer, OPJ_SIZE_T size, void *user)
 
 static OPJ_OFF_T jp2_input_skip(OPJ_OFF_T count, void *user)
 {
-    jp2_decode_job *job = user;
-    size_t left = jp2_input_size(job) - job->position;
+    jp2_job *job = user;
+    size_t left = job->size - job->position;
     if (count < 0)
         return -1;
-    size_t skipped = (uint64_t)count < left ? (size_t)count : left;
+    size_t skipped = (size_t)tz_min((uint64_t)count, left);
     job->position += skipped;
     return (OPJ_OFF_T)skipped;
 }
 
-static OPJ_BOOL jp2_input_seek(OPJ_OFF_T position, void *user)
-{
-    jp2_decode_job *job = user;
-    if (position < 0 || (uint64_t)position > jp2_input_size(job))
-        return OPJ_FALSE;
-    job->position = (size_t)position;
-    return OPJ_TRUE;
-}
-
-static bool open_jp2_input(jp2_decode_job *job)
+static bool open_jp2_input(jp2_job *job)
 {
     job->stream = opj_stream_create(STREAM_BUFFER, OPJ_TRUE);
     if (!job->stream)
         return false;
     opj_stream_set_user_data(job->stream, job, NULL);
-    opj_stream_set_user_data_length(job->stream, jp2_input_size(job));
+    opj_stream_set_user_data_length(job->stream, job->size);
     opj_stream_set_read_function(job->stream, jp2_input_read);
     opj_stream_set_skip_function(job->stream, jp2_input_skip);
-    opj_stream_set_seek_function(job->stream, jp2_input_seek);
+    opj_stream_set_seek_function(job->stream, jp2_stream_seek);
     return true;
 }
 
-static tz_result fail_jp2_decode(const jp2_decode_job *job, const tz_codec_call *call)
-{
-    if (strstr(job->error, "memory"))
-        return tz_fail_nomem(call->ctx, job->info->coding_bytes);
-    return tz_codec_fail(call, "JPEG 2000: %s",
-                         job->error[0] ? job->error : "OpenJPEG cannot decode it");
-}
-
-static tz_result run_openjpeg_decoder(jp2_decode_job *job, const tz_codec_call *call)
+static tz_result run_openjpeg_decoder(jp2_job *job, const tz_codec_call *call)
 {
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
@@ -209,31 +215,26 @@ static tz_result run_openjpeg_decoder(jp2_decode_job *job, const tz_codec_call *
     job->codec = opj_create_decompress(OPJ_CODEC_J2K);
     if (!job->codec || !open_jp2_input(job))
         return tz_fail_nomem(call->ctx, STREAM_BUFFER);
-    opj_set_error_handler(job->codec, on_decode_error, job);
-    opj_set_warning_handler(job->codec, on_decode_warning, job);
+    opj_set_error_handler(job->codec, on_jp2_error, job);
+    opj_set_warning_handler(job->codec, on_jp2_warning, job);
     if (!opj_setup_decoder(job->codec, &parameters) ||
         !opj_decoder_set_strict_mode(job->codec, OPJ_TRUE) ||
         !opj_read_header(job->stream, job->codec, &job->image) ||
-        !opj_decode(job->codec, job->stream, job->image))
-        return fail_jp2_decode(job, call);
+        !opj_decode(job->codec, job->stream, job->image)) {
+        if (strstr(job->error, "memory"))
+            return tz_fail_nomem(call->ctx, job->info->coding_bytes);
+        return tz_codec_fail(call, "JPEG 2000: %s",
+                             job->error[0] ? job->error : "OpenJPEG cannot decode it");
+    }
     return TZ_OK;
 }
 
-static void release_decode_job(jp2_decode_job *job)
-{
-    if (job->stream)
-        opj_stream_destroy(job->stream);
-    if (job->codec)
-        opj_destroy_codec(job->codec);
-    opj_image_destroy(job->image);
-}
-
 /* ---------------------------------------------------------------------------------------------
- * Samples
+ * Decoder: samples
  * ------------------------------------------------------------------------------------------ */
 
-/* What came out is what the headers promised. */
-static tz_result check_decoded_image(const jp2_decode_job *job, const tz_codec_call *call)
+/* The decoded components must be those of the headers. */
+static tz_result check_decoded_image(const jp2_job *job, const tz_codec_call *call)
 {
     const tz_jp2_info *info = job->info;
     bool fits = job->image->numcomps == info->component_count;
@@ -247,14 +248,6 @@ static tz_result check_decoded_image(const jp2_decode_job *job, const tz_codec_c
     return fits ? TZ_OK : tz_codec_fail(call, "JPEG 2000: components are missing");
 }
 
-/* How many resolutions are left out for a reduction. Those of an image that does not begin at the
- * origin lie otherwise than the tile's squares do. */
-static unsigned skipped_resolutions(const tz_jp2_info *info, unsigned reduction)
-{
-    const unsigned available = info->has_offset ? 0 : info->levels;
-    return reduction < available ? reduction : available;
-}
-
 /* To the nearest integer, halves away from zero. */
 static int32_t rounded_mean(int64_t sum, int64_t count)
 {
@@ -263,8 +256,8 @@ static int32_t rounded_mean(int64_t sum, int64_t count)
 
 static int32_t square_mean(const opj_image_comp_t *component, size_t x, size_t y, size_t side)
 {
-    const size_t x1 = x + side < component->w ? x + side : component->w;
-    const size_t y1 = y + side < component->h ? y + side : component->h;
+    const size_t x1 = tz_min_size(x + side, component->w);
+    const size_t y1 = tz_min_size(y + side, component->h);
     int64_t sum = 0;
     for (size_t row = y; row < y1; row++)
         for (size_t column = x; column < x1; column++)
@@ -272,7 +265,8 @@ static int32_t square_mean(const opj_image_comp_t *component, size_t x, size_t y
     return rounded_mean(sum, (int64_t)((x1 - x) * (y1 - y)));
 }
 
-/* A mean is stored before or where its square begins, and all squares behind are still there. */
+/* Works in place: each mean is written at or before the samples it was computed from, so later
+ * samples are intact. */
 static void reduce_component(opj_image_comp_t *component, unsigned reduction)
 {
     const size_t side = (size_t)1 << reduction;
@@ -286,7 +280,7 @@ static void reduce_component(opj_image_comp_t *component, unsigned reduction)
     component->x0 = component->y0 = 0;
 }
 
-static void reduce_components(jp2_decode_job *job, unsigned reduction)
+static void reduce_components(jp2_job *job, unsigned reduction)
 {
     if (reduction == 0)
         return;
@@ -310,7 +304,7 @@ static void write_component_row(uint8_t *out, const int32_t *in, size_t width, s
     }
 }
 
-static void write_components(const jp2_decode_job *job, const tz_tile_format *format, uint8_t *out,
+static void write_components(const jp2_job *job, const tz_tile_format *format, uint8_t *out,
                              size_t stride)
 {
     size_t size = format->bits / 8;
@@ -322,15 +316,15 @@ static void write_components(const jp2_decode_job *job, const tz_tile_format *fo
     }
 }
 
-/* The sample of a component that covers a pixel of the image. */
+/* Returns the sample of a component that covers a pixel of the image. */
 static int32_t sample_at(const opj_image_t *image, unsigned index, uint32_t x, uint32_t y)
 {
     const opj_image_comp_t *component = &image->comps[index];
     uint32_t column = (image->x0 + x) / component->dx, row = (image->y0 + y) / component->dy;
     column = column > component->x0 ? column - component->x0 : 0;
     row = row > component->y0 ? row - component->y0 : 0;
-    column = column < component->w ? column : component->w - 1;
-    row = row < component->h ? row : component->h - 1;
+    column = tz_min_u32(column, component->w - 1);
+    row = tz_min_u32(row, component->h - 1);
     return component->data[(size_t)row * component->w + column];
 }
 
@@ -339,7 +333,7 @@ static uint8_t clamp_to_byte(int32_t value)
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-static void write_rgb(const jp2_decode_job *job, unsigned reduction, uint8_t *out, size_t stride)
+static void write_rgb(const jp2_job *job, unsigned reduction, uint8_t *out, size_t stride)
 {
     const opj_image_t *image = job->image;
     const uint32_t width = tz_reduced_size(job->info->width, reduction);
@@ -356,6 +350,7 @@ static void write_rgb(const jp2_decode_job *job, unsigned reduction, uint8_t *ou
     }
 }
 
+/* Zeroes the part of the tile that the stream does not have. */
 static void clear_jp2_remainder(const tz_jp2_info *info, const tz_tile_format *format, uint8_t *out,
                                 size_t stride)
 {
@@ -387,8 +382,12 @@ static tz_result jp2_decode(void *state, const tz_tile_format *format, const uin
     tz_jp2_info info;
     TZ_TRY(tz_jp2_read_tile(&info, format, in, in_size, call));
 
-    jp2_decode_job job = {.info = &info,
-                          .skipped = skipped_resolutions(&info, format->decode_reduction)};
+    /* Resolutions of an image that does not begin at the origin lie otherwise than the tile's
+     * squares do: none of them is left out. */
+    const unsigned available = info.has_offset ? 0 : info.levels;
+    jp2_job job = {.info = &info,
+                   .size = info.stream_size + (info.has_end ? 0 : sizeof end_of_stream),
+                   .skipped = tz_min_u32(format->decode_reduction, available)};
     tz_result result = run_openjpeg_decoder(&job, call);
     if (result == TZ_OK)
         result = check_decoded_image(&job, call);
@@ -398,7 +397,7 @@ static tz_result jp2_decode(void *state, const tz_tile_format *format, const uin
         write_rgb(&job, format->decode_reduction, out, stride);
     else if (result == TZ_OK)
         write_components(&job, format, out, stride);
-    release_decode_job(&job);
+    release_job(&job);
     TZ_TRY(result);
     clear_jp2_remainder(&info, format, out, stride);
     if (job.warning[0] != '\0')
@@ -414,25 +413,7 @@ const tz_decoder tz_decoder_jp2 = {
 };
 
 /* ---------------------------------------------------------------------------------------------
- * Encoder
- * ------------------------------------------------------------------------------------------ */
-
-/* One call of encode. */
-typedef struct jp2_encode_job {
-    const tz_tile_format *format;
-    uint8_t *out;
-    size_t capacity;
-    size_t position;
-    size_t size; /* the highest position that was written to */
-    bool overflow;
-    char error[TEXT_SIZE];
-    opj_codec_t *codec;
-    opj_stream_t *stream;
-    opj_image_t *image;
-} jp2_encode_job;
-
-/* ---------------------------------------------------------------------------------------------
- * Choices
+ * Encoder: options and sizes
  * ------------------------------------------------------------------------------------------ */
 
 static const char *jp2_resolve_options(const tz_tile_format *format, tz_encode_options *options)
@@ -450,11 +431,12 @@ static const char *jp2_unsupported_reason(const tz_tile_format *format,
 {
     (void)options;
     if ((format->bits != 8 && format->bits != 16) ||
-        (format->sample_format != 1 && format->sample_format != 2))
+        (format->sample_format != TZ_SAMPLE_FORMAT_UINT &&
+         format->sample_format != TZ_SAMPLE_FORMAT_INT))
         return "JPEG 2000 takes integers of 8 and 16 bits";
     if (format->samples < 1 || format->samples > TZ_JP2_MAX_COMPONENTS)
         return "JPEG 2000 takes up to 64 bands interleaved by pixel, or any number stored apart";
-    if (format->photometric == 6)
+    if (format->photometric == TZ_PHOTOMETRIC_YCBCR)
         return "JPEG 2000 decorrelates RGB itself: store RGB, not YCbCr";
     return NULL;
 }
@@ -465,16 +447,16 @@ static bool jp2_lossy(const tz_tile_format *format, const tz_encode_options *opt
     return !options->lossless;
 }
 
-/* Noise takes up to a third more than it had, when colours are decorrelated that are not related;
- * every component has its headers. */
+/* Noise grows by up to a third if colours are decorrelated that are not related; every component
+ * has its headers. */
 static size_t jp2_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)options;
     return tz_tile_bytes(format) * 2 + (size_t)format->samples * 256 + STREAM_BUFFER;
 }
 
-/* OpenJPEG's own: samples in 32 bits twice, code blocks with their passes, and the stream. By
- * measurement, and rounded up. */
+/* OpenJPEG's memory, measured and rounded up: samples in 32 bits twice, code blocks with their
+ * passes, and the stream. */
 static uint64_t jp2_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
@@ -482,38 +464,29 @@ static uint64_t jp2_memory(const tz_tile_format *format, const tz_encode_options
 }
 
 /* ---------------------------------------------------------------------------------------------
- * The stream: memory that does not grow
+ * Encoder: the stream, memory that does not grow
  * ------------------------------------------------------------------------------------------ */
 
 static OPJ_SIZE_T jp2_output_write(void *buffer, OPJ_SIZE_T size, void *user)
 {
-    jp2_encode_job *job = user;
+    jp2_job *job = user;
     if (size > job->capacity - job->position) {
         job->overflow = true;
         return (OPJ_SIZE_T)-1;
     }
     memcpy(job->out + job->position, buffer, size);
     job->position += size;
-    job->size = job->position > job->size ? job->position : job->size;
+    job->size = tz_max_size(job->size, job->position);
     return size;
-}
-
-static OPJ_BOOL jp2_output_seek(OPJ_OFF_T position, void *user)
-{
-    jp2_encode_job *job = user;
-    if (position < 0 || (uint64_t)position > job->size)
-        return OPJ_FALSE;
-    job->position = (size_t)position;
-    return OPJ_TRUE;
 }
 
 static OPJ_OFF_T jp2_output_skip(OPJ_OFF_T count, void *user)
 {
-    const jp2_encode_job *job = user;
-    return jp2_output_seek((OPJ_OFF_T)job->position + count, user) ? count : -1;
+    const jp2_job *job = user;
+    return jp2_stream_seek((OPJ_OFF_T)job->position + count, user) ? count : -1;
 }
 
-static bool open_jp2_output(jp2_encode_job *job)
+static bool open_jp2_output(jp2_job *job)
 {
     job->stream = opj_stream_create(STREAM_BUFFER, OPJ_FALSE);
     if (!job->stream)
@@ -521,18 +494,18 @@ static bool open_jp2_output(jp2_encode_job *job)
     opj_stream_set_user_data(job->stream, job, NULL);
     opj_stream_set_write_function(job->stream, jp2_output_write);
     opj_stream_set_skip_function(job->stream, jp2_output_skip);
-    opj_stream_set_seek_function(job->stream, jp2_output_seek);
+    opj_stream_set_seek_function(job->stream, jp2_stream_seek);
     return true;
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Samples
+ * Encoder: samples
  * ------------------------------------------------------------------------------------------ */
 
 static void load_jp2_samples(int32_t *out, const uint8_t *in, size_t count, size_t step,
                              const tz_tile_format *format)
 {
-    const bool is_signed = format->sample_format == 2;
+    const bool is_signed = format->sample_format == TZ_SAMPLE_FORMAT_INT;
     for (size_t i = 0; i < count; i++, in += step) {
         uint16_t value = *in;
         if (format->bits == 16)
@@ -543,18 +516,18 @@ static void load_jp2_samples(int32_t *out, const uint8_t *in, size_t count, size
     }
 }
 
-static bool make_jp2_image(jp2_encode_job *job, const uint8_t *in)
+static bool make_jp2_image(jp2_job *job, const tz_tile_format *format, const uint8_t *in)
 {
-    const tz_tile_format *format = job->format;
     const size_t size = format->bits / 8, pixels = (size_t)format->width * format->height;
     opj_image_cmptparm_t components[TZ_JP2_MAX_COMPONENTS] = {{0}};
     for (unsigned i = 0; i < format->samples; i++)
-        components[i] = (opj_image_cmptparm_t){.dx = 1,
-                                               .dy = 1,
-                                               .w = format->width,
-                                               .h = format->height,
-                                               .prec = format->bits,
-                                               .sgnd = format->sample_format == 2};
+        components[i] =
+            (opj_image_cmptparm_t){.dx = 1,
+                                   .dy = 1,
+                                   .w = format->width,
+                                   .h = format->height,
+                                   .prec = format->bits,
+                                   .sgnd = format->sample_format == TZ_SAMPLE_FORMAT_INT};
     job->image = opj_image_create(format->samples, components, OPJ_CLRSPC_UNSPECIFIED);
     if (!job->image)
         return false;
@@ -567,33 +540,17 @@ static bool make_jp2_image(jp2_encode_job *job, const uint8_t *in)
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Encoding
+ * Encoder: OpenJPEG
  * ------------------------------------------------------------------------------------------ */
-
-static void on_encode_error(const char *message, void *user)
-{
-    jp2_encode_job *job = user;
-    size_t size = strcspn(message, "\r\n");
-    size = size < TEXT_SIZE - 1 ? size : TEXT_SIZE - 1;
-    if (job->error[0] != '\0')
-        return;
-    memcpy(job->error, message, size);
-    job->error[size] = '\0';
-}
-
-static void ignore_message(const char *message, void *user)
-{
-    (void)message, (void)user;
-}
 
 static void set_openjpeg_parameters(opj_cparameters_t *parameters, const tz_tile_format *format,
                                     const tz_encode_options *options)
 {
-    static char comment[] = "terrazzo"; /* one without a byte is against the standard */
+    static char comment[] = "terrazzo"; /* an empty one is against the standard */
     opj_set_default_encoder_parameters(parameters);
     parameters->numresolution = (int)tz_jp2_resolution_count(format->width, format->height);
     parameters->tcp_numlayers = 1;
-    parameters->tcp_mct = format->photometric == 2 && format->samples >= 3;
+    parameters->tcp_mct = format->photometric == TZ_PHOTOMETRIC_RGB && format->samples >= 3;
     parameters->cp_comment = comment;
     if (options->lossless) {
         parameters->cp_disto_alloc = 1;
@@ -604,32 +561,29 @@ static void set_openjpeg_parameters(opj_cparameters_t *parameters, const tz_tile
     }
 }
 
-static tz_result fail_jp2_encode(const jp2_encode_job *job, const tz_encode_options *options,
-                                 const tz_codec_call *call)
-{
-    if (job->overflow)
-        return tz_codec_fail(call, "JPEG 2000: a tile takes more than %zu bytes", job->capacity);
-    if (strstr(job->error, "memory"))
-        return tz_fail_nomem(call->ctx, jp2_memory(job->format, options));
-    return tz_codec_fail(call, "JPEG 2000: %s",
-                         job->error[0] ? job->error : "OpenJPEG cannot encode it");
-}
-
-static tz_result run_openjpeg_encoder(jp2_encode_job *job, const tz_encode_options *options,
-                                      const uint8_t *in, const tz_codec_call *call)
+static tz_result run_openjpeg_encoder(jp2_job *job, const tz_tile_format *format,
+                                      const tz_encode_options *options, const uint8_t *in,
+                                      const tz_codec_call *call)
 {
     opj_cparameters_t parameters;
-    set_openjpeg_parameters(&parameters, job->format, options);
+    set_openjpeg_parameters(&parameters, format, options);
     job->codec = opj_create_compress(OPJ_CODEC_J2K);
-    if (!job->codec || !open_jp2_output(job) || !make_jp2_image(job, in))
-        return tz_fail_nomem(call->ctx, jp2_memory(job->format, options));
-    opj_set_error_handler(job->codec, on_encode_error, job);
+    if (!job->codec || !open_jp2_output(job) || !make_jp2_image(job, format, in))
+        return tz_fail_nomem(call->ctx, jp2_memory(format, options));
+    opj_set_error_handler(job->codec, on_jp2_error, job);
     opj_set_warning_handler(job->codec, ignore_message, NULL);
     opj_set_info_handler(job->codec, ignore_message, NULL);
     if (!opj_setup_encoder(job->codec, &parameters, job->image) ||
         !opj_start_compress(job->codec, job->image, job->stream) ||
-        !opj_encode(job->codec, job->stream) || !opj_end_compress(job->codec, job->stream))
-        return fail_jp2_encode(job, options, call);
+        !opj_encode(job->codec, job->stream) || !opj_end_compress(job->codec, job->stream)) {
+        if (job->overflow)
+            return tz_codec_fail(call, "JPEG 2000: a tile takes more than %zu bytes",
+                                 job->capacity);
+        if (strstr(job->error, "memory"))
+            return tz_fail_nomem(call->ctx, jp2_memory(format, options));
+        return tz_codec_fail(call, "JPEG 2000: %s",
+                             job->error[0] ? job->error : "OpenJPEG cannot encode it");
+    }
     return TZ_OK;
 }
 
@@ -638,13 +592,9 @@ static tz_result jp2_encode(void *state, const tz_tile_format *format,
                             size_t *out_size, const tz_codec_call *call)
 {
     (void)state;
-    jp2_encode_job job = {.format = format, .out = out, .capacity = jp2_bound(format, options)};
-    tz_result result = run_openjpeg_encoder(&job, options, in, call);
-    if (job.stream)
-        opj_stream_destroy(job.stream);
-    if (job.codec)
-        opj_destroy_codec(job.codec);
-    opj_image_destroy(job.image);
+    jp2_job job = {.out = out, .capacity = jp2_bound(format, options)};
+    tz_result result = run_openjpeg_encoder(&job, format, options, in, call);
+    release_job(&job);
     *out_size = job.size;
     return result;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LZ4 as xarray-spatial writes it: one LZ4 frame per tile. The frame is read here, checksums
- * included, and liblz4 decodes its blocks straight into the tile, where linked blocks find what
- * they refer to: no memory beyond the tile is needed. Frames may follow each other and skippable
- * ones may stand between them; together they must make exactly the bytes of the tile. Other bytes
- * after the last frame are ignored with a warning. A bare LZ4 block without a frame is refused. */
+ * LZ4 as xarray-spatial reads and writes it: one LZ4 frame per tile. The frame is read here,
+ * checksums included, and liblz4 decodes its blocks straight into the tile, where linked blocks
+ * find the bytes they refer to: no memory beyond the tile is needed. Frames may follow each other
+ * and skippable ones may stand between them; together they must make exactly the bytes of the tile.
+ * Other bytes after the last frame are ignored with a warning. A bare LZ4 block without a frame is
+ * refused.
+ *
+ * The encoder makes a frame of independent blocks of up to 4 MiB, so most tiles are one block, with
+ * the size and a checksum of the content. Level 1 is LZ4's fast encoder, those above are its high
+ * compression. */
 #include <assert.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -37,9 +42,9 @@ enum {
     VERSION_1 = 0x40
 };
 
-/* A tile at work. */
+/* The tile being decoded. */
 typedef struct lz4_job {
-    const uint8_t *in; /* what was not read yet */
+    const uint8_t *in; /* not read yet */
     size_t left;
     uint8_t *out;
     size_t size;
@@ -65,7 +70,7 @@ static tz_result fail_lz4_truncated(const lz4_job *job)
     return tz_codec_fail(job->call, "LZ4 data ends too early");
 }
 
-/* The frame's header: magic, flags, block size, content size and a byte of checksum. */
+/* Reads a frame's header: magic, flags, block size, content size and a byte of checksum. */
 static tz_result read_lz4_header(lz4_job *job, lz4_frame_header *frame)
 {
     static const uint8_t block_size_bits[] = {0, 0, 0, 0, 16, 18, 20, 22};
@@ -93,14 +98,12 @@ static tz_result read_lz4_header(lz4_job *job, lz4_frame_header *frame)
     return TZ_OK;
 }
 
-/* One block's bytes into the tile. */
+/* Decodes the bytes of one block into the tile. */
 static tz_result decode_lz4_block(lz4_job *job, const lz4_frame_header *frame, size_t size,
                                   bool stored)
 {
     uint8_t *to = job->out + job->made;
-    size_t capacity = job->size - job->made;
-    if (capacity > frame->max_block)
-        capacity = frame->max_block;
+    size_t capacity = tz_min_size(job->size - job->made, frame->max_block);
     if (stored) {
         if (size > capacity)
             return tz_codec_fail(job->call, "LZ4 data makes more than the %zu bytes of the tile",
@@ -109,9 +112,9 @@ static tz_result decode_lz4_block(lz4_job *job, const lz4_frame_header *frame, s
         job->made += size;
         return TZ_OK;
     }
-    size_t before = (frame->flags & INDEPENDENT) ? 0 : job->made - job->frame_start;
-    if (before > MAX_DISTANCE)
-        before = MAX_DISTANCE;
+    size_t before = 0; /* bytes that the block may refer to */
+    if (!(frame->flags & INDEPENDENT))
+        before = tz_min_size(job->made - job->frame_start, MAX_DISTANCE);
     int made = LZ4_decompress_safe_usingDict((const char *)job->in, (char *)to, (int)size,
                                              (int)capacity, (const char *)to - before, (int)before);
     if (made < 0)
@@ -123,7 +126,7 @@ static tz_result decode_lz4_block(lz4_job *job, const lz4_frame_header *frame, s
     return TZ_OK;
 }
 
-/* The next block; *last when it is the mark of the frame's end. */
+/* Reads the next block. *last: it was the mark of the frame's end. */
 static tz_result read_lz4_block(lz4_job *job, const lz4_frame_header *frame, bool *last)
 {
     if (job->left < 4)
@@ -146,22 +149,6 @@ static tz_result read_lz4_block(lz4_job *job, const lz4_frame_header *frame, boo
     return TZ_OK;
 }
 
-static tz_result check_lz4_frame_end(lz4_job *job, const lz4_frame_header *frame)
-{
-    size_t made = job->made - job->frame_start;
-    if ((frame->flags & HAS_CONTENT_SIZE) && frame->content != made)
-        return tz_codec_fail_size(job->call, frame->content, made,
-                                  "an LZ4 frame does not make what it says");
-    if (!(frame->flags & HAS_CONTENT_CHECKSUM))
-        return TZ_OK;
-    if (job->left < 4)
-        return fail_lz4_truncated(job);
-    if (tz_load_le32(job->in) != tz_xxhash32(job->out + job->frame_start, made))
-        return tz_codec_fail(job->call, "the checksum of the decoded LZ4 data is wrong");
-    skip_input(job, 4);
-    return TZ_OK;
-}
-
 static tz_result decode_lz4_frame(lz4_job *job)
 {
     lz4_frame_header frame = {0};
@@ -173,10 +160,22 @@ static tz_result decode_lz4_frame(lz4_job *job)
     bool last = false;
     while (!last)
         TZ_TRY(read_lz4_block(job, &frame, &last));
-    return check_lz4_frame_end(job, &frame);
+
+    size_t made = job->made - job->frame_start;
+    if ((frame.flags & HAS_CONTENT_SIZE) && frame.content != made)
+        return tz_codec_fail_size(job->call, frame.content, made,
+                                  "an LZ4 frame does not make what it says");
+    if (!(frame.flags & HAS_CONTENT_CHECKSUM))
+        return TZ_OK;
+    if (job->left < 4)
+        return fail_lz4_truncated(job);
+    if (tz_load_le32(job->in) != tz_xxhash32(job->out + job->frame_start, made))
+        return tz_codec_fail(job->call, "the checksum of the decoded LZ4 data is wrong");
+    skip_input(job, 4);
+    return TZ_OK;
 }
 
-/* All frames that there are, until something else comes. */
+/* Decodes frames until something else comes. */
 static tz_result decode_lz4_frames(lz4_job *job)
 {
     while (job->left >= 4) {
@@ -221,7 +220,7 @@ const tz_decoder tz_decoder_lz4 = {
 enum { DEFAULT_LEVEL = 1, MAX_LEVEL = 12, BLOCK_HEAD = TZ_LZ4_BLOCK_HEADER };
 
 typedef struct lz4_encoder {
-    void *scratch; /* memory of liblz4 */
+    void *scratch; /* of liblz4 */
 } lz4_encoder;
 
 static const char *lz4_resolve_options(const tz_tile_format *format, tz_encode_options *options)
@@ -262,7 +261,7 @@ static void lz4_encoder_deinit(void *opaque)
     state->scratch = NULL;
 }
 
-/* Bytes of the frame's blocks, all but the last one. */
+/* Bytes of each of the frame's blocks but the last one. */
 static size_t max_block_size(size_t size)
 {
     return tz_lz4_block_size(tz_lz4_block_code(size));
@@ -276,7 +275,7 @@ static size_t lz4_bound(const tz_tile_format *format, const tz_encode_options *o
            TZ_LZ4_FOOTER;
 }
 
-/* Compressed where that is smaller, else as it is. */
+/* Writes a block, compressed if that is smaller; returns its end. */
 static uint8_t *put_lz4_block(const lz4_encoder *state, int32_t level, const uint8_t *in,
                               size_t size, uint8_t *out)
 {
@@ -306,7 +305,7 @@ static tz_result lz4_encode(void *opaque, const tz_tile_format *format,
     uint8_t *to = out + TZ_LZ4_HEADER;
     tz_lz4_put_header(out, size);
     for (size_t at = 0, some; at < size; at += some) {
-        some = size - at < max_block ? size - at : max_block;
+        some = tz_min_size(size - at, max_block);
         to = put_lz4_block(opaque, options->level, in + at, some, to);
     }
     tz_lz4_put_footer(to, tz_xxhash32(in, size));

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LZW as TIFF has it: codes of 9 to 12 bits, the highest bit first, wider by one bit one code
- * before the table needs it; and the way early versions of libtiff wrote it, lowest bit first and
- * wider in time, which is told by its first two bytes. 256 clears the table, 257 ends the data.
+ * before the table needs it; and the form that early versions of libtiff wrote, lowest bit first
+ * and wider in time, which shows in its first two bytes. 256 clears the table, 257 ends the data.
  *
- * The table does not hold strings but where they are: the string of a new code is the one before
- * it and the byte that follows there, so every string lies in the output already, one byte longer
- * than the string it extends. A code is then a copy of a few bytes, done in one step for almost all
- * of them: of 16 bytes, or of 32 where strings are long. Four codes are taken from one load of 64
- * bits, and what could go wrong is checked once for all four where that is possible.
+ * The decoder's table does not hold strings but where they are: the string of a new code is the one
+ * before it and the byte that follows there, so every string lies in the output already, one byte
+ * longer than the string it extends. A code is then a copy of a few bytes, done in one step for
+ * almost all of them: of 16 bytes, or of 32 where strings are long. Four codes come from one load
+ * of 64 bits, and errors are checked for once for all four where that is possible.
  *
  * The first code must be 256. Data without 257 is taken with a warning when the tile is complete;
  * so is what comes after the tile's last byte, and a last string that passes the end of the tile:
  * some writers pad the last rows. A code that the table does not have and more codes than it can
- * hold are errors. */
+ * hold are errors.
+ *
+ * The encoder clears the table first and whenever it is full. A string is its prefix's code and a
+ * byte, and a hash of both finds its code. A slot holds the code alone; its string is looked up
+ * beside, off the path from one code to the next. So there can be eight slots for a code in 64 KiB,
+ * which are zeroed in no time. */
 #include <assert.h>
 #include <string.h>
 
@@ -30,14 +35,14 @@ enum {
     MIN_WIDTH = 9,
     MAX_WIDTH = 12,
     MAX_CODES = 4096,
-    STEP = 16, /* bytes copied at a time, also behind the end of a string */
+    STEP = 16, /* bytes copied at a time, also after the end of a string */
     LONG_STEP = 32,
     LONG_STRINGS = 6, /* bytes of a tile for each stored byte, where the long step is faster */
     GROUP = 4         /* codes from one load: up to 7 + 4 * 12 bits */
 };
 _Static_assert(LONG_STEP <= TZ_CODEC_SLACK, "a step at the end of the tile stays within the slack");
 
-/* Where a string is: at bytes behind base, or for codes below 256 in the list of literals. */
+/* A string: at is its offset from base, or for codes below 256 in the list of literals. */
 typedef struct lzw_string {
     uint32_t at;
     uint32_t size;
@@ -49,7 +54,7 @@ typedef struct lzw_decoder {
     uint8_t literals[256 + LONG_STEP];
 } lzw_decoder;
 
-/* A tile at work. Positions in the output count from base, which is where the output was at the
+/* The tile being decoded. Positions in the output count from base, the end of the output at the
  * last Clear: 3838 codes make less than 8 MB, so 32 bits hold every position that the table needs.
  */
 typedef struct lzw_decode_job {
@@ -93,7 +98,7 @@ static inline unsigned width_limit(unsigned width, bool low_first)
     return width == MAX_WIDTH ? MAX_CODES : (1u << width) - (low_first ? 0 : 1);
 }
 
-/* Through a register: from may be less than a step before to. Such bytes are behind the string's
+/* Through a register: from may be less than a step before to. Such bytes lie after the string's
  * end. */
 static inline void copy_short_step(uint8_t *to, const uint8_t *from)
 {
@@ -118,9 +123,9 @@ __attribute__((always_inline)) static inline void copy_step(uint8_t *to, const u
         copy_long_step(to, from);
 }
 
-/* Decodes groups of codes while there are enough codes of this width and enough room in the tile,
- * and nothing out of the ordinary comes: a Clear, an END, an error. Long for the sake of speed: all
- * that changes stays in registers, and each width has a copy of the loop with constant shifts. */
+/* Decodes groups of codes while there are enough codes of this width and enough bytes left in the
+ * tile, up to a Clear, an END or an error. Long for the sake of speed: all that changes stays in
+ * registers, and each width has a copy of the loop with constant shifts. */
 __attribute__((always_inline)) static inline void
 decode_groups(lzw_decoder *state, lzw_decode_job *job, const unsigned width, const bool low_first,
               const unsigned step)
@@ -210,7 +215,7 @@ static tz_result fail_lzw_truncated(const lzw_decode_job *job, const uint8_t *ou
                               "LZW data ends too early");
 }
 
-/* The next code, which is END where the data is over. */
+/* Reads the next code; END if the data is over. */
 static unsigned read_lzw_code(lzw_decode_job *job, bool low_first)
 {
     if (job->bit_end - job->bit < job->width)
@@ -268,7 +273,7 @@ static tz_result append_string(const lzw_decoder *state, lzw_decode_job *job, un
     return TZ_OK;
 }
 
-/* One code, whatever it is. */
+/* Decodes one code of any kind. */
 static tz_result decode_lzw_code(lzw_decoder *state, lzw_decode_job *job, const uint8_t *out,
                                  bool low_first, const tz_codec_call *call)
 {
@@ -325,13 +330,7 @@ decode_lzw_job(lzw_decoder *state, lzw_decode_job *job, size_t in_size, bool low
     return finish_lzw(job, in_size, low_first, call);
 }
 
-static tz_result decode_high_first(lzw_decoder *state, lzw_decode_job *job, size_t in_size,
-                                   const tz_codec_call *call)
-{
-    return decode_lzw_job(state, job, in_size, false, STEP, call);
-}
-
-/* With a run of its own: otherwise the loops for short strings lose registers to it. */
+/* A function of its own: otherwise the loops for short strings lose registers to it. */
 __attribute__((noinline)) static tz_result decode_long_strings(lzw_decoder *state,
                                                                const uint8_t *in, size_t in_size,
                                                                uint8_t *out, size_t size,
@@ -339,14 +338,6 @@ __attribute__((noinline)) static tz_result decode_long_strings(lzw_decoder *stat
 {
     lzw_decode_job job = start_lzw_job(in, in_size, out, size);
     return decode_lzw_job(state, &job, in_size, false, LONG_STEP, call);
-}
-
-static tz_result decode_low_first(lzw_decoder *state, lzw_decode_job *job, size_t in_size,
-                                  const tz_codec_call *call)
-{
-    TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                   "LZW data in the old bit order, lowest bit first"));
-    return decode_lzw_job(state, job, in_size, true, STEP, call);
 }
 
 static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
@@ -360,8 +351,11 @@ static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const ui
     if (!low_first && size / LONG_STRINGS > in_size)
         return decode_long_strings(opaque, in, in_size, out, size, call);
     lzw_decode_job job = start_lzw_job(in, in_size, out, size);
-    return low_first ? decode_low_first(opaque, &job, in_size, call)
-                     : decode_high_first(opaque, &job, in_size, call);
+    if (!low_first)
+        return decode_lzw_job(opaque, &job, in_size, false, STEP, call);
+    TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
+                   "LZW data in the old bit order, lowest bit first"));
+    return decode_lzw_job(opaque, &job, in_size, true, STEP, call);
 }
 
 static tz_result lzw_decoder_init(void *opaque, const tz_context *ctx)
@@ -399,11 +393,11 @@ typedef struct lzw_encoder {
     uint32_t strings[FULL_TABLE]; /* of a code: prefix << 8 | byte */
 } lzw_encoder;
 
-/* A tile at work: what was put, and the table. */
+/* The tile being encoded. */
 typedef struct lzw_encode_job {
     lzw_encoder *state;
     uint8_t *out;
-    uint64_t bits;  /* not stored yet, from the highest bit on */
+    uint64_t bits;  /* not stored yet, from the highest bit down */
     unsigned count; /* of them: at most 7 between two codes */
     unsigned width;
     unsigned next; /* the code that is defined next */
@@ -428,8 +422,8 @@ static void clear_table(lzw_encode_job *job)
     job->next = FIRST_STRING_CODE;
 }
 
-/* A code was put, and with it the decoder's table grows: by one code that the encoder has too, as
- * soon as it has seen the next byte. */
+/* With every code that is put the decoder's table grows by one code. The encoder has the same one
+ * as soon as it has seen the next byte. */
 static inline void count_lzw_code(lzw_encode_job *job)
 {
     job->next++;
@@ -445,7 +439,7 @@ static inline size_t hash_slot(unsigned code, unsigned byte)
     return (size_t)code << CODE_SHIFT ^ (byte * SPREAD & (SLOTS - 1));
 }
 
-/* The code of a string; 0, and the slot where it belongs, when the table does not have it. */
+/* Returns the code of a string; 0 if the table does not have it: *slot is where it belongs. */
 static inline unsigned find_string(const lzw_encoder *state, uint32_t string, size_t *slot)
 {
     for (;; *slot = (*slot + 1) % SLOTS) {
@@ -492,7 +486,7 @@ static tz_result lzw_encode(void *opaque, const tz_tile_format *format,
 }
 
 /* A code for every byte and one for every time that the table is full, of 12 bits; the first and
- * the last; and 8 bytes that a store may reach behind them. */
+ * the last; and 8 bytes that a store may reach past them. */
 static size_t lzw_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)options;

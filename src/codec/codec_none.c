@@ -4,10 +4,6 @@
 
 #include "codec/codec.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Decoder
- * ------------------------------------------------------------------------------------------ */
-
 static tz_result none_decode(void *state, const tz_tile_format *format, const uint8_t *in,
                              size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
@@ -29,10 +25,6 @@ const tz_decoder tz_decoder_none = {
     .flags = TZ_DECODER_ANY_STRIDE | TZ_DECODER_NO_OVERRUN | TZ_DECODER_NO_PREDICTOR,
     .decode = none_decode,
 };
-
-/* ---------------------------------------------------------------------------------------------
- * Encoder
- * ------------------------------------------------------------------------------------------ */
 
 static size_t none_bound(const tz_tile_format *format, const tz_encode_options *options)
 {

@@ -2,9 +2,18 @@
  * PackBits: a byte n below 128 is followed by n + 1 bytes as they are, one above 128 by a byte that
  * stands for 257 - n of the same; 128 means nothing. Packets may cross the ends of rows. A packet
  * that runs past the end of the tile or of the input is an error; bytes after the last packet are
- * ignored with a warning, unless all of them are 128. */
+ * ignored with a warning, unless all of them are 128.
+ *
+ * The decoder writes a packet in steps of 32 bytes, past its end, while neither input nor output is
+ * near its end; then packet by packet with checks. Rows that are apart have no room for that: their
+ * packets go to a small buffer first.
+ *
+ * The encoder packs every row by itself, as small as it can be. Three equal bytes or more are
+ * always a run. Two of them are a run only if no literal packet is open: within one they cost
+ * nothing more, and a run would cost the head of the next literal packet. */
 #include <string.h>
 
+#include "base/minmax.h"
 #include "codec/codec.h"
 #include "codec/unaligned.h"
 
@@ -14,7 +23,7 @@
 
 enum {
     MAX_PACKET = 128, /* bytes that one packet makes */
-    DECODE_STEP = 32  /* bytes that are written at a time, also behind the end of a packet */
+    DECODE_STEP = 32  /* bytes written at a time, also after the end of a packet */
 };
 _Static_assert(DECODE_STEP <= TZ_CODEC_SLACK,
                "the last step may pass the end of the tile by one step");
@@ -87,8 +96,8 @@ static tz_result decode_edge_packet(const uint8_t **in, const uint8_t *in_end, u
     return TZ_OK;
 }
 
-/* Packets until at least wanted bytes came out, of the left ones that the tile of size bytes still
- * needs; *made says how many, up to one packet more. */
+/* Decodes packets until at least wanted bytes are made, of those left to make for a tile of size
+ * bytes. *made is up to one packet more. */
 static tz_result decode_packets(const uint8_t **in, const uint8_t *in_end, uint8_t *out,
                                 size_t wanted, size_t left, size_t size, size_t *made,
                                 const tz_codec_call *call)
@@ -106,8 +115,7 @@ static tz_result decode_packets(const uint8_t **in, const uint8_t *in_end, uint8
     return TZ_OK;
 }
 
-/* Rows that are apart, by way of a piece that stays in the cache: packets are written in steps,
- * which rows have no room for. */
+/* Decodes rows that are apart, by way of a buffer that stays in the cache. */
 static tz_result decode_strided_rows(const tz_tile_format *format, const uint8_t **in,
                                      const uint8_t *in_end, uint8_t *out, size_t stride,
                                      const tz_codec_call *call)
@@ -118,10 +126,10 @@ static tz_result decode_strided_rows(const tz_tile_format *format, const uint8_t
     size_t size = tz_tile_bytes(format);
     size_t column = 0;
     for (size_t left = size, made; left > 0; left -= made) {
-        TZ_TRY(decode_packets(in, in_end, buffer, left < BUFFER_SIZE ? left : BUFFER_SIZE, left,
-                              size, &made, call));
+        TZ_TRY(decode_packets(in, in_end, buffer, tz_min_size(left, BUFFER_SIZE), left, size, &made,
+                              call));
         for (size_t done = 0, some; done < made; done += some) {
-            some = row_bytes - column < made - done ? row_bytes - column : made - done;
+            some = tz_min_size(row_bytes - column, made - done);
             memcpy(out + column, buffer + done, some);
             column += some;
             if (column == row_bytes) {
@@ -160,7 +168,7 @@ const tz_decoder tz_decoder_packbits = {
 
 enum { ENCODE_STEP = 16 }; /* bytes copied at a time, also after the end of a packet */
 
-/* The highest bit of every byte that is 0 in word. */
+/* Returns the highest bit of every byte that is 0 in word. */
 static inline uint64_t zero_bytes(uint64_t word)
 {
     const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -172,7 +180,7 @@ static inline size_t first_byte_index(uint64_t bits)
     return (size_t)__builtin_ctzll(bits) / 8;
 }
 
-/* Where the bytes end that are equal to *at; loads go up to 9 bytes past end. */
+/* Returns the end of the bytes that are equal to *at; loads up to 9 bytes past end. */
 static inline const uint8_t *run_end(const uint8_t *at, const uint8_t *end)
 {
     for (; at < end; at += 8) {
@@ -185,8 +193,8 @@ static inline const uint8_t *run_end(const uint8_t *at, const uint8_t *end)
     return at < end ? at : end;
 }
 
-/* Where the next three equal bytes begin; limit when there are none before it. They end at end or
- * before, and loads go up to 10 bytes past it. */
+/* Finds the next three equal bytes, which end at end or before; returns limit if they do not begin
+ * before it. Loads up to 10 bytes past end. */
 static inline const uint8_t *find_equal_bytes(const uint8_t *at, const uint8_t *limit,
                                               const uint8_t *end)
 {
@@ -201,7 +209,7 @@ static inline const uint8_t *find_equal_bytes(const uint8_t *at, const uint8_t *
     return at < limit && end - at >= 3 ? at : limit;
 }
 
-/* Packets of at most 128 bytes; one byte may be left. */
+/* Writes packets of at most 128 bytes. One byte may be left: returns it. */
 static inline const uint8_t *put_run(const uint8_t *at, const uint8_t *end, uint8_t **out)
 {
     while (end - at >= 2) {
@@ -223,8 +231,8 @@ static inline const uint8_t *put_literal(const uint8_t *at, const uint8_t *end, 
     return end;
 }
 
-/* Where the literal packet from at ends: before a run, or when it is full. Two equal bytes are not
- * cut through by that: the next packet takes both. */
+/* Returns the end of the literal packet from at: before a run, or when it is full. A full packet
+ * does not part two equal bytes: the next one takes both. */
 static inline const uint8_t *literal_end(const uint8_t *at, const uint8_t *end)
 {
     if (end - at <= MAX_PACKET)
@@ -256,7 +264,7 @@ static tz_result packbits_encode(void *state, const tz_tile_format *format,
 }
 
 /* A literal packet is followed by a run that saves its head, or by the end of the row, or it and
- * the run of two that may follow are 128 bytes or more. Steps of a copy reach behind the end. */
+ * the run of two that may follow are 128 bytes or more. Steps of a copy reach past the end. */
 static size_t packbits_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)options;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * WebP (compression 50001), by libwebp: 3 or 4 samples of 8 bits, straight into the rows. A tile of
- * 4 samples whose alpha is all opaque may be stored without it. */
+ * WebP (compression 50001), by libwebp: 3 or 4 samples of 8 bits. The decoder writes straight into
+ * the rows. A tile of 4 samples whose alpha is all opaque may be stored without it.
+ *
+ * The encoder uses libwebp's default settings, lossy or lossless. Lossless keeps colours under
+ * transparent pixels too, and its quality is how hard libwebp tries. libwebp takes its memory
+ * without asking us, so both directions estimate it, for max_codec_bytes and for the memory plan.
+ */
 #include <limits.h>
 #include <string.h>
 #include <webp/decode.h>
@@ -20,39 +25,18 @@ enum {
     MIN_MEMORY = 1 << 16
 };
 
-static tz_result check_webp_format(const tz_tile_format *format, const tz_codec_call *call)
-{
-    if (format->bits != 8 || (format->samples != 3 && format->samples != 4))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "WebP holds 3 or 4 samples of 8 bits, not %u of %u", format->samples,
-                       format->bits);
-    return TZ_OK;
-}
-
-/* libwebp also takes streams without the RIFF header, but only the header tells whether all is
- * there. */
-static tz_result check_webp_container(const uint8_t *in, size_t in_size, const tz_codec_call *call)
-{
-    if (in_size < 12 || memcmp(in, "RIFF", 4) != 0 || memcmp(in + 8, "WEBP", 4) != 0)
-        return tz_codec_fail(call, "WebP: no RIFF header");
-    uint64_t stored = tz_load_le32(in + 4);
-    if (stored + 8 > in_size)
-        return tz_codec_fail_size(call, stored + 8, in_size, "WebP: the stream is cut off");
-    return TZ_OK;
-}
-
 static tz_result check_webp_features(const WebPBitstreamFeatures *features,
                                      const tz_tile_format *format, const tz_codec_call *call)
 {
     if (features->has_animation)
-        return tz_codec_fail(call, "WebP: an animation");
+        return tz_codec_fail(call, "WebP: the stream is an animation");
     if (features->width < 1 || features->height < 1 || (uint32_t)features->width != format->width ||
         (uint32_t)features->height != format->height)
         return tz_codec_fail(call, "WebP: %d x %d pixels in a tile of %u x %u", features->width,
                              features->height, format->width, format->height);
     if (features->has_alpha && format->samples == 3)
         return tz_codec_fail(call, "WebP: an alpha channel in a tile of 3 samples");
-    /* All pixels at 4 bytes when lossless; alpha is decoded as a whole too. */
+    /* A lossless picture is held as a whole, 4 bytes a pixel; so is alpha. */
     uint64_t pixels = (uint64_t)format->width * format->height;
     uint64_t bytes = MIN_MEMORY + (uint64_t)format->width * MEMORY_PER_ROW_PIXEL;
     if (features->format == FORMAT_LOSSLESS)
@@ -82,8 +66,17 @@ static tz_result webp_decode(void *state, const tz_tile_format *format, const ui
                              size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
     (void)state;
-    TZ_TRY(check_webp_format(format, call));
-    TZ_TRY(check_webp_container(in, in_size, call));
+    if (format->bits != 8 || (format->samples != 3 && format->samples != 4))
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
+                       "WebP holds 3 or 4 samples of 8 bits, not %u of %u", format->samples,
+                       format->bits);
+    /* libwebp also takes streams without the RIFF header, but only the header says how long the
+     * stream is. */
+    if (in_size < 12 || memcmp(in, "RIFF", 4) != 0 || memcmp(in + 8, "WEBP", 4) != 0)
+        return tz_codec_fail(call, "WebP: no RIFF header");
+    uint64_t stored = (uint64_t)tz_load_le32(in + 4) + 8;
+    if (stored > in_size)
+        return tz_codec_fail_size(call, stored, in_size, "WebP: the stream is cut off");
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
@@ -119,7 +112,7 @@ const tz_decoder tz_decoder_webp = {
  * Encoder
  * ------------------------------------------------------------------------------------------ */
 
-/* One call of encode. */
+/* The tile being encoded. */
 typedef struct webp_encode_job {
     uint8_t *out;
     size_t capacity;
@@ -139,10 +132,10 @@ static const char *webp_unsupported_reason(const tz_tile_format *format,
                                            const tz_encode_options *options)
 {
     (void)options;
-    if (format->bits != 8 || format->sample_format != 1 ||
+    if (format->bits != 8 || format->sample_format != TZ_SAMPLE_FORMAT_UINT ||
         (format->samples != 3 && format->samples != 4))
         return "WebP takes 3 or 4 bands of uint8, interleaved by pixel";
-    if (format->photometric == 6)
+    if (format->photometric == TZ_PHOTOMETRIC_YCBCR)
         return "WebP stores RGB, not YCbCr";
     if (format->width > WEBP_MAX_DIMENSION || format->height > WEBP_MAX_DIMENSION)
         return "WebP takes up to 16,383 pixels in each direction";
@@ -171,7 +164,7 @@ static size_t webp_bound(const tz_tile_format *format, const tz_encode_options *
 static uint64_t webp_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t pixels = (uint64_t)format->width * format->height;
-    const uint64_t tried = pixels < 1u << 17 ? pixels : 1u << 17;
+    const uint64_t tried = tz_min(pixels, 1u << 17);
     const uint64_t planes = 2u << 20;
     if (options->lossless)
         return planes + pixels * 96 + tried * 224;
@@ -226,7 +219,8 @@ static tz_result webp_encode(void *state, const tz_tile_format *format,
                        "libwebp is not of the version this library was built for");
     webp_encode_job job = {.out = out, .capacity = webp_bound(format, options)};
     config.lossless = options->lossless;
-    config.exact = options->lossless || !format->alpha; /* a fourth band that hides nothing */
+    /* Colours under transparent pixels may be dropped only if the fourth band is alpha. */
+    config.exact = options->lossless || !format->alpha;
     picture.use_argb = options->lossless;
     picture.width = (int)format->width;
     picture.height = (int)format->height;

@@ -3,11 +3,18 @@
  * Frames may follow each other and skippable ones may stand between them; together they must make
  * exactly the bytes of the tile. Other bytes after the last frame are ignored with a warning. A
  * frame with a dictionary is refused, and so is a declared size that cannot be right, before any
- * decoding. */
+ * decoding.
+ *
+ * The encoder makes one frame with its size and a checksum of its content. For inputs as small as
+ * tiles libzstd looks for shorter matches than for large ones. That suits text; in predicted
+ * samples the short matches cost more than the literals they replace. So the shortest match is the
+ * one that the level has for large inputs, and all else is left to libzstd, which then needs no
+ * more memory than the tile asks for. */
 #include <assert.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/minmax.h"
 #include "codec/codec.h"
 #include "codec/unaligned.h"
 
@@ -18,7 +25,7 @@
 #define FRAME_MAGIC     UINT32_C(0xFD2FB528)
 #define SKIPPABLE_MAGIC UINT32_C(0x184D2A50) /* and the next 15 */
 
-/* Windows up to this size are normal: what zstd's own decoder takes without being told to. */
+/* Windows up to this size are normal: zstd's own decoder takes them by default. */
 #define MAX_USUAL_WINDOW (UINT64_C(128) << 20)
 
 enum { SKIPPABLE_HEADER = 8, NO_DICTIONARY = 0 };
@@ -27,7 +34,7 @@ typedef struct zstd_decoder {
     ZSTD_DCtx *context;
 } zstd_decoder;
 
-/* A tile at work. */
+/* The tile being decoded. */
 typedef struct zstd_job {
     const uint8_t *in;
     size_t in_size;
@@ -54,15 +61,15 @@ static void zstd_decoder_deinit(void *opaque)
     state->context = NULL;
 }
 
-/* What stands in front of a frame's blocks. */
+/* The header of a frame, in front of its blocks. */
 typedef struct zstd_frame_header {
     uint64_t window;     /* bytes that the decoder must look back */
     uint64_t dictionary; /* its number; 0: none */
-    bool has_content;    /* it says how many bytes it makes: */
-    uint64_t content;
+    bool has_content;    /* content is stored */
+    uint64_t content;    /* bytes that the frame makes */
 } zstd_frame_header;
 
-/* false: it is cut off. */
+/* Reads a frame's header; false if it is cut off. */
 static bool read_zstd_header(const uint8_t *in, size_t in_size, zstd_frame_header *header)
 {
     static const uint8_t dictionary_sizes[] = {0, 1, 2, 4};
@@ -89,21 +96,6 @@ static bool read_zstd_header(const uint8_t *in, size_t in_size, zstd_frame_heade
     return true;
 }
 
-static tz_result check_zstd_header(const zstd_frame_header *header, const zstd_job *job,
-                                   const tz_codec_call *call)
-{
-    if (header->dictionary != NO_DICTIONARY)
-        return tz_codec_fail(call, "the ZSTD frame needs dictionary %u",
-                             (unsigned)header->dictionary);
-    if (header->has_content && header->content > job->size - job->made)
-        return tz_codec_fail_size(call, job->size - job->made, header->content,
-                                  "a ZSTD frame says it makes more than the tile needs");
-    if (!header->has_content && header->window > MAX_USUAL_WINDOW)
-        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                              header->window, "bytes of window of a ZSTD frame");
-    return TZ_OK;
-}
-
 static tz_result fail_zstd_decode(size_t code, const zstd_job *job, const tz_codec_call *call)
 {
     ZSTD_ErrorCode error = ZSTD_getErrorCode(code);
@@ -122,7 +114,15 @@ static tz_result decode_zstd_frame(zstd_decoder *state, zstd_job *job, const tz_
     zstd_frame_header header;
     if (!read_zstd_header(at, left, &header))
         return tz_codec_fail(call, "ZSTD data ends in a frame header");
-    TZ_TRY(check_zstd_header(&header, job, call));
+    if (header.dictionary != NO_DICTIONARY)
+        return tz_codec_fail(call, "the ZSTD frame needs dictionary %u",
+                             (unsigned)header.dictionary);
+    if (header.has_content && header.content > job->size - job->made)
+        return tz_codec_fail_size(call, job->size - job->made, header.content,
+                                  "a ZSTD frame says it makes more than the tile needs");
+    if (!header.has_content && header.window > MAX_USUAL_WINDOW)
+        TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
+                              header.window, "bytes of window of a ZSTD frame"));
     size_t frame_size = ZSTD_findFrameCompressedSize(at, left);
     if (ZSTD_isError(frame_size))
         return fail_zstd_decode(frame_size, job, call);
@@ -135,25 +135,17 @@ static tz_result decode_zstd_frame(zstd_decoder *state, zstd_job *job, const tz_
     return TZ_OK;
 }
 
-/* false: it is cut off. */
-static bool skip_zstd_frame(zstd_job *job)
-{
-    const uint8_t *at = job->in + job->used;
-    size_t left = job->in_size - job->used;
-    if (left < SKIPPABLE_HEADER || tz_load_le_bytes(at + 4, 4) > left - SKIPPABLE_HEADER)
-        return false;
-    job->used += SKIPPABLE_HEADER + (size_t)tz_load_le_bytes(at + 4, 4);
-    return true;
-}
-
-/* All frames that there are, until something else comes. */
+/* Decodes frames until something else comes. */
 static tz_result decode_zstd_frames(zstd_decoder *state, zstd_job *job, const tz_codec_call *call)
 {
     while (job->in_size - job->used >= 4) {
-        uint32_t magic = (uint32_t)tz_load_le_bytes(job->in + job->used, 4);
+        const uint8_t *at = job->in + job->used;
+        size_t left = job->in_size - job->used;
+        uint32_t magic = tz_load_le32(at);
         if ((magic & ~UINT32_C(15)) == SKIPPABLE_MAGIC) {
-            if (!skip_zstd_frame(job))
+            if (left < SKIPPABLE_HEADER || tz_load_le32(at + 4) > left - SKIPPABLE_HEADER)
                 break;
+            job->used += SKIPPABLE_HEADER + (size_t)tz_load_le32(at + 4);
         } else if (magic == FRAME_MAGIC) {
             TZ_TRY(decode_zstd_frame(state, job, call));
         } else {
@@ -251,8 +243,8 @@ static size_t zstd_bound(const tz_tile_format *format, const tz_encode_options *
     return ZSTD_compressBound(tz_tile_bytes(format)) + CHECKSUM_SIZE;
 }
 
-/* The tables of a level, as powers of two of 4 bytes: of hashes and of chains or trees. They are no
- * larger than the tile needs. */
+/* The tables of hashes and of chains or trees up to a level: logarithms of their entries, 4 bytes
+ * each. They are no larger than the tile needs. */
 typedef struct level_tables {
     int32_t last_level;
     uint8_t hash_log;
@@ -264,7 +256,7 @@ static const level_tables tables_of_levels[] = {
     {11, 22, 21}, {15, 23, 23}, {19, 22, 24}, {20, 23, 25}, {22, 25, 27},
 };
 
-/* libzstd has no stable function that says what it will take: two tables, a byte or two beside each
+/* libzstd has no stable function for its memory. It takes two tables, a byte or two beside each
  * hash, and for a block its literals, sequences and statistics. */
 static uint64_t zstd_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
@@ -275,9 +267,9 @@ static uint64_t zstd_memory(const tz_tile_format *format, const tz_encode_option
     const level_tables *tables = tables_of_levels;
     while (options->level > tables->last_level)
         tables++;
-    unsigned hash_log = window_log + 1 < tables->hash_log ? window_log + 1 : tables->hash_log;
-    unsigned chain_log = window_log + 1 < tables->chain_log ? window_log + 1 : tables->chain_log;
-    unsigned block_log = window_log < BLOCK_LOG ? window_log : BLOCK_LOG;
+    unsigned hash_log = tz_min_u32(window_log + 1, tables->hash_log);
+    unsigned chain_log = tz_min_u32(window_log + 1, tables->chain_log);
+    unsigned block_log = tz_min_u32(window_log, BLOCK_LOG);
     return (UINT64_C(6) << hash_log) + (UINT64_C(4) << chain_log) + (UINT64_C(5) << block_log) +
            FIXED;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * See deflate_fast.h. The work itself is a kernel, which devices run too. */
+ * See deflate_fast.h. Encoder and estimate are kernels, which devices run too. */
 #include "codec/deflate_fast.h"
 #include "kernels/deflate_encode.h"
 
@@ -27,7 +27,7 @@ bool tz_deflate_wants_matches(const uint8_t *in, size_t size)
 
 bool tz_deflate_matches_gain_nothing(const uint8_t *in, size_t size)
 {
-    enum { BUSY_BITS = 4 }; /* of a byte; where less comes out, samples say little */
+    enum { BUSY_BITS = 4 }; /* for a byte; with fewer, the estimate says little */
     tz_deflate_estimate bits = tz_deflate_estimate_of(in, size);
     return bits.by_runs * 500 <= bits.by_matches * 501 && bits.by_runs >= bits.bytes * BUSY_BITS;
 }
