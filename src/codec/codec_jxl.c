@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JPEG XL (compression 50002, and 52546 of DNG), by libjxl: unsigned samples of 8 and 16 bits,
- * floats of 16 and 32. Samples beyond grey or RGB are extra channels. All headers are read here
- * before libjxl decodes a frame (jxl_headers.h).
+ * JPEG XL (compression 50002, and 52546 of DNG), by libjxl in one thread: unsigned samples of 8 and
+ * 16 bits, floats of 16 and 32. Samples beyond grey or RGB are extra channels.
  *
- * Some builds of libjxl, Debian's 0.7 among them, print to stderr when entropy-coded data is
- * damaged. It has no switch for that, and damage shows only while it decodes; what can be checked
- * before, is. */
+ * Decoding: all headers are read and compared with the tile before libjxl decodes a frame
+ * (jxl_headers.h). Pixels go straight to the rows if these are packed and have no extra channels of
+ * their own; otherwise by a callback, and extra channels by way of planes. Some builds of libjxl,
+ * Debian's 0.7 among them, print to stderr when entropy-coded data is damaged. It has no switch for
+ * that, so everything that can be checked before is.
+ *
+ * Encoding makes a bare codestream, unless the samples ask for level 10 of the standard, which only
+ * a container can say. Errors of versions of libjxl stay out of files: before 0.12, levels 8 and 9
+ * may end the process; float16 loses NaN and its smallest numbers; and float32 in the smallest of
+ * tiles, or integers at level 1, may come back as others, so that these tiles are decoded again and
+ * compared. libjxl takes most of its memory past the manager it is given, and its arithmetic is
+ * that of the processor's widest instructions: another kind of processor may make other bytes. */
 #include <jxl/decode.h>
 #include <jxl/encode.h>
 #include <jxl/version.h>
@@ -16,23 +24,36 @@
 #include "codec/codec.h"
 #include "codec/jxl_headers.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Decoder
- * ------------------------------------------------------------------------------------------ */
+/* libjxl's memory manager. user is a size_t, set to the bytes that could not be allocated, or NULL.
+ */
+static void *jxl_alloc(void *user, size_t size)
+{
+    size_t *refused = user;
+    void *block = tz_alloc(size);
+    if (!block && refused)
+        *refused = size;
+    return block;
+}
+
+static void jxl_free(void *user, void *block)
+{
+    (void)user;
+    tz_free(block);
+}
 
 typedef struct jxl_decoder {
     JxlDecoder *decoder;
-    uint8_t *plane; /* an extra channel of its own */
+    uint8_t *plane; /* of the extra channels, one after the other */
     size_t plane_capacity;
 } jxl_decoder;
 
-/* One call of decode. */
+/* The tile being decoded. */
 typedef struct jxl_decode_job {
     JxlDecoder *decoder;
     const tz_tile_format *format;
     const tz_codec_call *call;
     const tz_jxl_info *info;
-    JxlPixelFormat pixels; /* what libjxl delivers together */
+    JxlPixelFormat pixels; /* the channels that libjxl delivers together */
     uint32_t separate;     /* extra channels that it delivers one by one */
     size_t sample_size;
     uint8_t *out;
@@ -40,24 +61,12 @@ typedef struct jxl_decode_job {
 } jxl_decode_job;
 
 /* ---------------------------------------------------------------------------------------------
- * The decoder
+ * Decoder: libjxl
  * ------------------------------------------------------------------------------------------ */
-
-static void *jxl_decoder_alloc(void *user, size_t size)
-{
-    (void)user;
-    return tz_alloc(size);
-}
-
-static void jxl_decoder_free(void *user, void *block)
-{
-    (void)user;
-    tz_free(block);
-}
 
 static tz_result open_decoder(jxl_decoder *state, const tz_codec_call *call)
 {
-    const JxlMemoryManager manager = {NULL, jxl_decoder_alloc, jxl_decoder_free};
+    const JxlMemoryManager manager = {NULL, jxl_alloc, jxl_free};
     if (!state->decoder)
         state->decoder = JxlDecoderCreate(&manager);
     if (!state->decoder)
@@ -80,16 +89,17 @@ static tz_result expect_status(const jxl_decode_job *job, JxlDecoderStatus expec
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Stream and tile
+ * Decoder: stream and tile
  * ------------------------------------------------------------------------------------------ */
 
 static tz_result jxl_sample_type(const tz_tile_format *format, JxlDataType *out,
                                  const tz_codec_call *call)
 {
-    bool is_float = format->sample_format == 3;
-    if (format->bits == 8 && format->sample_format == 1)
+    bool is_uint = format->sample_format == TZ_SAMPLE_FORMAT_UINT;
+    bool is_float = format->sample_format == TZ_SAMPLE_FORMAT_FLOAT;
+    if (format->bits == 8 && is_uint)
         *out = JXL_TYPE_UINT8;
-    else if (format->bits == 16 && format->sample_format == 1)
+    else if (format->bits == 16 && is_uint)
         *out = JXL_TYPE_UINT16;
     else if (format->bits == 16 && is_float)
         *out = JXL_TYPE_FLOAT16;
@@ -108,7 +118,8 @@ static tz_result check_jxl_info(const tz_jxl_info *info, const tz_tile_format *f
     if (info->width != format->width || info->height != format->height)
         return tz_codec_fail(call, "JPEG XL: %u x %u pixels in a tile of %u x %u", info->width,
                              info->height, format->width, format->height);
-    if (info->bits != format->bits || (info->exponent != 0) != (format->sample_format == 3))
+    if (info->bits != format->bits ||
+        (info->exponent != 0) != (format->sample_format == TZ_SAMPLE_FORMAT_FLOAT))
         return tz_codec_fail(call, "JPEG XL: %s samples of %u bits in a tile of %u bits",
                              info->exponent ? "float" : "integer", info->bits, format->bits);
     if (info->extra_channels >= format->samples)
@@ -117,16 +128,7 @@ static tz_result check_jxl_info(const tz_jxl_info *info, const tz_tile_format *f
     return TZ_OK;
 }
 
-/* Alpha right behind the colours, and nothing else, is delivered together with them. */
-static bool is_plain_alpha(const jxl_decode_job *job)
-{
-    JxlExtraChannelInfo channel;
-    return job->info->extra_channels == 1 &&
-           JxlDecoderGetExtraChannelInfo(job->decoder, 0, &channel) == JXL_DEC_SUCCESS &&
-           channel.type == JXL_CHANNEL_ALPHA;
-}
-
-/* What libjxl read must be what was read before it. */
+/* The headers that libjxl read must be those that were read before it. */
 static tz_result check_basic_info(jxl_decode_job *job)
 {
     const tz_tile_format *format = job->format;
@@ -141,14 +143,18 @@ static tz_result check_basic_info(jxl_decode_job *job)
     if (channels != format->samples)
         return tz_codec_fail_size(job->call, format->samples, channels,
                                   "JPEG XL: the number of channels is not that of the tile");
-    bool together = is_plain_alpha(job);
+    /* libjxl delivers alpha together with the colours if it is the only extra channel. */
+    JxlExtraChannelInfo channel;
+    bool together = job->info->extra_channels == 1 &&
+                    JxlDecoderGetExtraChannelInfo(job->decoder, 0, &channel) == JXL_DEC_SUCCESS &&
+                    channel.type == JXL_CHANNEL_ALPHA;
     job->pixels.num_channels = basic.num_color_channels + together;
     job->separate = together ? 0 : basic.num_extra_channels;
     return TZ_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Decoding
+ * Decoder: samples
  * ------------------------------------------------------------------------------------------ */
 
 static tz_result read_jxl_headers(jxl_decode_job *job)
@@ -167,7 +173,7 @@ static tz_result read_jxl_headers(jxl_decode_job *job)
     return expect_status(job, JXL_DEC_NEED_IMAGE_OUT_BUFFER);
 }
 
-/* A piece of a row. */
+/* libjxl's callback for a part of a row. */
 static void store_jxl_pixels(void *user, size_t x, size_t y, size_t count, const void *pixels)
 {
     const jxl_decode_job *job = user;
@@ -185,10 +191,9 @@ static void store_jxl_pixels(void *user, size_t x, size_t y, size_t count, const
 
 static tz_result reserve_planes(jxl_decoder *state, const jxl_decode_job *job, size_t *plane_size)
 {
-    uint64_t size = (uint64_t)job->format->width * job->format->height * job->sample_size, all;
-    *plane_size = (size_t)size; /* a part of the tile's */
-    if (!tz_mul(size, job->separate, &all))
-        all = UINT64_MAX;
+    uint64_t size = (uint64_t)job->format->width * job->format->height * job->sample_size;
+    uint64_t all = tz_mul_capped(size, job->separate);
+    *plane_size = (size_t)size; /* less than the tile */
     TZ_TRY(tz_check_limit(job->call->ctx, offsetof(tz_limits, max_codec_bytes), job->call->location,
                           all, "bytes of memory for channels of JPEG XL"));
     if (all <= state->plane_capacity)
@@ -235,16 +240,6 @@ static void store_jxl_planes(const jxl_decoder *state, const jxl_decode_job *job
     }
 }
 
-static tz_result run_libjxl_decoder(jxl_decoder *state, jxl_decode_job *job)
-{
-    size_t plane_size = 0;
-    TZ_TRY(read_jxl_headers(job));
-    TZ_TRY(set_outputs(state, job, &plane_size));
-    TZ_TRY(expect_status(job, JXL_DEC_FULL_IMAGE));
-    store_jxl_planes(state, job, plane_size);
-    return TZ_OK;
-}
-
 static tz_result jxl_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
@@ -262,8 +257,15 @@ static tz_result jxl_decode(void *opaque, const tz_tile_format *format, const ui
     TZ_TRY(check_jxl_info(&info, format, call));
     TZ_TRY(open_decoder(state, call));
     job.decoder = state->decoder;
-    tz_result result = run_libjxl_decoder(state, &job);
-    JxlDecoderReset(state->decoder); /* lets go of input and output */
+    size_t plane_size = 0;
+    tz_result result = read_jxl_headers(&job);
+    if (result == TZ_OK)
+        result = set_outputs(state, &job, &plane_size);
+    if (result == TZ_OK)
+        result = expect_status(&job, JXL_DEC_FULL_IMAGE);
+    if (result == TZ_OK)
+        store_jxl_planes(state, &job, plane_size);
+    JxlDecoderReset(state->decoder); /* so that it forgets input and output */
     return result;
 }
 
@@ -285,23 +287,23 @@ const tz_decoder tz_decoder_jxl = {
 };
 
 /* ---------------------------------------------------------------------------------------------
- * Encoder
+ * Encoder: options
  * ------------------------------------------------------------------------------------------ */
 
-/* Before, extra channels are always lossless. */
+/* In versions before, extra channels are always lossless. */
 #define HAS_CHANNEL_DISTANCE (JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0))
 
 enum { MAX_EXTRA_CHANNELS = 256, VERSION_0_12 = 12000 };
 
 typedef struct jxl_encoder {
     JxlEncoder *encoder;
-    size_t refused;   /* what the manager was asked for when there was no memory; 0: never */
+    size_t refused;   /* bytes that could not be allocated; 0: none */
     uint8_t *scratch; /* colours, then the extra channels one by one; or a tile to compare */
     size_t scratch_capacity;
     void *decoder; /* of tz_decoder_jxl */
 } jxl_encoder;
 
-/* One call of encode. */
+/* The tile being encoded. */
 typedef struct jxl_encode_job {
     jxl_encoder *state;
     JxlEncoder *encoder;
@@ -313,12 +315,17 @@ typedef struct jxl_encode_job {
     uint8_t *planes;   /* the other channels */
 } jxl_encode_job;
 
-/* ---------------------------------------------------------------------------------------------
- * Choices
- * ------------------------------------------------------------------------------------------ */
-
-static const char *jxl_resolve_distance(tz_encode_options *options)
+static const char *jxl_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
+    (void)format;
+    if (options->level == TZ_LEVEL_FAST)
+        options->level = 1;
+    if (options->level == 0)
+        options->level = 5;
+    if (options->level < 1 || options->level > 9)
+        return "JPEG XL levels are 1 to 9";
+    if (options->level > 7 && JxlEncoderVersion() < VERSION_0_12)
+        return "JPEG XL levels are 1 to 7 with this libjxl; 8 and 9 take 0.12 or later";
     if (options->lossless)
         return options->distance != 0 || options->alpha_distance > 0
                    ? "JPEG XL has a distance only when it is not lossless"
@@ -334,41 +341,23 @@ static const char *jxl_resolve_distance(tz_encode_options *options)
     return NULL;
 }
 
-static const char *jxl_resolve_options(const tz_tile_format *format, tz_encode_options *options)
-{
-    (void)format;
-    if (options->level == TZ_LEVEL_FAST)
-        options->level = 1;
-    if (options->level == 0)
-        options->level = 5;
-    if (options->level < 1 || options->level > 9)
-        return "JPEG XL levels are 1 to 9";
-    if (options->level > 7 && JxlEncoderVersion() < VERSION_0_12)
-        return "JPEG XL levels are 1 to 7 with this libjxl; 8 and 9 take 0.12 or later";
-    return jxl_resolve_distance(options);
-}
-
 static bool is_jxl_float(const tz_tile_format *format)
 {
-    return format->sample_format == 3;
-}
-
-static uint32_t jxl_colour_channels(const tz_tile_format *format)
-{
-    return format->photometric == 2 && format->samples >= 3 ? 3 : 1;
+    return format->sample_format == TZ_SAMPLE_FORMAT_FLOAT;
 }
 
 static const char *jxl_unsupported_reason(const tz_tile_format *format,
                                           const tz_encode_options *options)
 {
-    const bool whole = format->sample_format == 1 && (format->bits == 8 || format->bits == 16);
+    const bool whole =
+        format->sample_format == TZ_SAMPLE_FORMAT_UINT && (format->bits == 8 || format->bits == 16);
     if (!whole && !(is_jxl_float(format) && format->bits == 32))
         return "JPEG XL takes uint8, uint16 and float32";
     if (is_jxl_float(format) && !options->lossless)
         return "JPEG XL takes floats only when it is lossless";
     if (format->samples < 1 || format->samples > MAX_EXTRA_CHANNELS)
         return "JPEG XL takes up to 256 bands interleaved by pixel, or any number stored apart";
-    if (format->photometric == 6)
+    if (format->photometric == TZ_PHOTOMETRIC_YCBCR)
         return "JPEG XL decorrelates RGB itself: store RGB, not YCbCr";
     return NULL;
 }
@@ -380,17 +369,17 @@ static bool jxl_lossy(const tz_tile_format *format, const tz_encode_options *opt
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Sizes
+ * Encoder: sizes
  * ------------------------------------------------------------------------------------------ */
 
-/* Noise takes a little more than it had; every channel has its headers. */
+/* Noise grows a little; every channel has its headers. */
 static size_t jxl_bound(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)options;
     return tz_tile_bytes(format) * 2 + (size_t)format->samples * 1024 + (1u << 16);
 }
 
-/* What libjxl holds, by measurement and rounded up, and the scratch. */
+/* libjxl's memory, measured and rounded up, and the scratch. */
 static uint64_t jxl_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
@@ -398,23 +387,8 @@ static uint64_t jxl_memory(const tz_tile_format *format, const tz_encode_options
 }
 
 /* ---------------------------------------------------------------------------------------------
- * The encoder
+ * Encoder: libjxl
  * ------------------------------------------------------------------------------------------ */
-
-static void *jxl_encoder_alloc(void *user, size_t size)
-{
-    jxl_encoder *state = user;
-    void *block = tz_alloc(size);
-    if (!block)
-        state->refused = size;
-    return block;
-}
-
-static void jxl_encoder_free(void *user, void *block)
-{
-    (void)user;
-    tz_free(block);
-}
 
 static JxlPixelFormat jxl_pixel_format(const tz_tile_format *format, uint32_t channels)
 {
@@ -464,7 +438,7 @@ static bool set_jxl_frame(const jxl_encode_job *job, JxlEncoderFrameSettings *se
                JXL_ENC_SUCCESS;
 }
 
-/* Extra channel index, which is sample colours + index. */
+/* Describes extra channel number index, which is sample colours + index of a pixel. */
 static bool describe_channel(const jxl_encode_job *job, JxlEncoderFrameSettings *settings,
                              uint32_t index)
 {
@@ -505,10 +479,10 @@ static bool add_jxl_pixels(const jxl_encode_job *job, JxlEncoderFrameSettings *s
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Encoding
+ * Encoder: samples
  * ------------------------------------------------------------------------------------------ */
 
-/* Colours together, then each extra channel by itself. */
+/* Copies the colours together, then each extra channel by itself. */
 static void split_channels(uint8_t *out, const tz_tile_format *format, uint32_t colours,
                            const uint8_t *in)
 {
@@ -536,7 +510,7 @@ static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const 
 {
     const tz_tile_format *format = job->format;
     const size_t size = tz_tile_bytes(format);
-    job->colours = jxl_colour_channels(format);
+    job->colours = format->photometric == TZ_PHOTOMETRIC_RGB && format->samples >= 3 ? 3 : 1;
     job->with_alpha = format->alpha && format->samples == job->colours + 1;
     job->in = in;
     if (format->samples == job->colours + job->with_alpha)
@@ -548,7 +522,7 @@ static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const 
     return TZ_OK;
 }
 
-/* false when libjxl refuses something, or has no memory left. */
+/* Returns false if libjxl refuses something, or has no memory left. */
 static bool start_jxl_frame(const jxl_encode_job *job)
 {
     JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(job->encoder, NULL);
@@ -571,7 +545,7 @@ static tz_result fail_jxl_encode(const jxl_encode_job *job, const tz_codec_call 
     return tz_codec_fail(call, "JPEG XL: libjxl cannot encode it (error %d)", (int)error);
 }
 
-/* Our decoder must make the tile of it. */
+/* Decodes the encoded tile and compares it with the input. */
 static tz_result check_round_trip(const jxl_encode_job *job, const uint8_t *in, const uint8_t *out,
                                   size_t out_size, const tz_codec_call *call)
 {
@@ -594,6 +568,7 @@ static tz_result check_round_trip(const jxl_encode_job *job, const uint8_t *in, 
                    "another level may help");
 }
 
+/* Tiles that libjxl may not give back as they were: see the head of this file. */
 static bool needs_check(const tz_tile_format *format, const tz_encode_options *options)
 {
     return options->lossless && (is_jxl_float(format) || options->level == 1);
@@ -640,7 +615,7 @@ static tz_result jxl_encoder_init(void *opaque, const tz_tile_format *format,
                                   const tz_encode_options *options, const tz_context *ctx)
 {
     jxl_encoder *state = opaque;
-    const JxlMemoryManager manager = {state, jxl_encoder_alloc, jxl_encoder_free};
+    const JxlMemoryManager manager = {&state->refused, jxl_alloc, jxl_free};
     state->encoder = JxlEncoderCreate(&manager);
     if (needs_check(format, options))
         state->decoder = tz_alloc_zeroed(1, tz_decoder_jxl.state_size);

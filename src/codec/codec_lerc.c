@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LERC (compression 34887), perhaps within deflate or zstd. The decoder is ours (lerc.h): liblerc
- * trusts what a blob says of itself, reads past its end and calls abort.
+ * LERC (compression 34887), perhaps within deflate or zstd. The decoder is ours (lerc.h) and in
+ * every build: liblerc trusts the sizes in a blob, reads past its end and calls abort. The encoder
+ * is liblerc, if the build has it.
  *
- * Samples of a pixel are the depth of one blob, or each has a blob of its own, one after the other.
- * An 8-bit alpha band may be stored as the blob's mask. Pixels that a mask leaves out become NaN in
- * float types and 0 in others, as in other TIFF readers. */
+ * Decoding: deflate or zstd is undone to a buffer, then blobs are decoded one after the other into
+ * the rows. Samples of a pixel are the depth of one blob, or each has a blob of its own. An 8-bit
+ * alpha band may be stored as the blob's mask. Pixels that a mask leaves out become NaN in float
+ * types and 0 in others, as in other TIFF readers.
+ *
+ * Encoding makes blobs of version 2.4, which every reader of such files knows; samples of a pixel
+ * are the depth of one blob. NaN cannot be a value within a blob: pixels that are NaN in all
+ * samples are left out by the mask, and if some samples are NaN and others not, every sample has a
+ * blob and a mask of its own. NaN comes back as NaN, but the bits that tell one NaN from another
+ * are lost, and the sign of zero may be.
+ *
+ * Nodata is exact even if values may be off by the largest error: the tile is decoded again, and if
+ * nodata was lost or another value became nodata, it is encoded without loss. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -42,12 +53,12 @@ static tz_result reserve_lerc_buffer(lerc_buffer *buffer, uint64_t size, const t
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Decoder
+ * Decoder: memory
  * ------------------------------------------------------------------------------------------ */
 
 typedef struct lerc_decoder {
     tz_lerc_huffman huffman;
-    lerc_buffer blob;  /* what was within deflate or zstd */
+    lerc_buffer blob;  /* after deflate or zstd */
     lerc_buffer mask;  /* a bit per pixel */
     lerc_buffer plane; /* a byte per value */
 #ifdef TZ_HAVE_LIBDEFLATE
@@ -68,10 +79,10 @@ static tz_result reserve_within_limit(lerc_buffer *buffer, uint64_t size, const 
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Around the blob
+ * Decoder: around the blob
  * ------------------------------------------------------------------------------------------ */
 
-/* No blob of such a tile is larger: raw values, masks, and for each band a header and ranges. */
+/* The largest blob of such a tile: raw values, masks, and for each band a header and ranges. */
 static uint64_t max_blob_input(const tz_tile_format *format)
 {
     uint64_t size = tz_tile_bytes(format);
@@ -114,7 +125,7 @@ static tz_result unwrap_zstd(lerc_decoder *state, tz_cursor *in, const tz_codec_
 }
 #endif
 
-/* The cursor at the blob itself. */
+/* Undoes deflate or zstd, and sets the cursor to the blobs. */
 static tz_result unwrap_blob(lerc_decoder *state, const tz_tile_format *format, tz_cursor *in,
                              const tz_codec_call *call)
 {
@@ -140,10 +151,10 @@ static tz_result unwrap_blob(lerc_decoder *state, const tz_tile_format *format, 
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Blob and tile
+ * Decoder: blob and tile
  * ------------------------------------------------------------------------------------------ */
 
-/* How the samples of a tile are spread over blobs. */
+/* The spread of a tile's samples over blobs. */
 typedef struct lerc_sample_layout {
     uint32_t type;
     uint32_t depth;
@@ -199,7 +210,7 @@ static tz_result check_lerc_header(const tz_lerc_header *header, const lerc_samp
     return TZ_OK;
 }
 
-/* What is no Lerc2 blob of a version we know. */
+/* Names bytes that are not a Lerc2 blob of a known version. */
 static tz_result fail_unknown_blob(const tz_cursor *in, const tz_codec_call *call)
 {
     tz_cursor cursor = *in;
@@ -216,10 +227,10 @@ static tz_result fail_unknown_blob(const tz_cursor *in, const tz_codec_call *cal
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Decoding
+ * Decoder: values
  * ------------------------------------------------------------------------------------------ */
 
-/* Ranges of each depth, since version 4. */
+/* Reads the ranges of each depth, which version 4 and later have. */
 static bool read_ranges(tz_lerc_blob *blob, bool *constant)
 {
     size_t size = blob->header.depth * tz_lerc_type_size(blob->header.type);
@@ -262,7 +273,7 @@ static bool read_blob_values(tz_lerc_blob *blob, lerc_decoder *state)
     return tz_lerc_fail(blob, "the way values are stored");
 }
 
-/* What pixels outside the mask hold. */
+/* Writes the value of pixels outside the mask. */
 static void clear_invalid(const tz_lerc_blob *blob)
 {
     const tz_lerc_header *header = &blob->header;
@@ -294,7 +305,7 @@ static void write_alpha(const tz_lerc_blob *blob)
     }
 }
 
-/* One blob, whose header was checked. */
+/* Reads one blob, whose header was checked. */
 static tz_result read_lerc_band(lerc_decoder *state, tz_lerc_blob *blob, tz_cursor *in,
                                 const lerc_sample_layout *layout, uint32_t band,
                                 const tz_codec_call *call)
@@ -315,8 +326,8 @@ static tz_result read_lerc_band(lerc_decoder *state, tz_lerc_blob *blob, tz_curs
     return TZ_OK;
 }
 
-/* libtiff turns the bytes of every sample before it encodes for a file of the other byte order, so
- * that blobs in big-endian files hold turned values: GDAL writes and reads them so. */
+/* libtiff swaps the bytes of every sample before it encodes for a file of the other byte order, so
+ * blobs in big-endian files hold swapped values: GDAL writes and reads them so. */
 static void swap_sample_bytes(const tz_tile_format *format, uint8_t *out, size_t stride)
 {
     const size_t size = format->bits / 8u;
@@ -330,13 +341,6 @@ static void swap_sample_bytes(const tz_tile_format *format, uint8_t *out, size_t
             }
         }
     }
-}
-
-static tz_result check_blob_end(const tz_cursor *in, size_t whole, const tz_codec_call *call)
-{
-    if (tz_cursor_left(in) >= 6 && memcmp(in->at, "Lerc2 ", 6) == 0)
-        return tz_codec_fail(call, "LERC: more bands than the tile has");
-    return tz_codec_check_end(call, whole - tz_cursor_left(in), whole);
 }
 
 static tz_result decode_lerc_tile(void *opaque, const tz_tile_format *format, const uint8_t *data,
@@ -365,7 +369,9 @@ static tz_result decode_lerc_tile(void *opaque, const tz_tile_format *format, co
     }
     if (format->big_endian)
         swap_sample_bytes(format, out, stride);
-    return check_blob_end(&in, whole, call);
+    if (tz_cursor_left(&in) >= 6 && memcmp(in.at, "Lerc2 ", 6) == 0)
+        return tz_codec_fail(call, "LERC: more bands than the tile has");
+    return tz_codec_check_end(call, whole - tz_cursor_left(&in), whole);
 }
 
 static void lerc_decoder_deinit(void *opaque)
@@ -394,7 +400,7 @@ const tz_decoder tz_decoder_lerc = {
 };
 
 /* ---------------------------------------------------------------------------------------------
- * Encoder
+ * Encoder, by liblerc
  * ------------------------------------------------------------------------------------------ */
 
 #ifdef TZ_HAVE_LERC
@@ -405,7 +411,7 @@ typedef struct lerc_encoder {
     lerc_buffer mask;    /* a byte per pixel, or per value */
     lerc_buffer planes;  /* samples band by band */
     lerc_buffer blob;    /* before deflate or zstd */
-    lerc_buffer decoded; /* what comes back of a blob, and its masks */
+    lerc_buffer decoded; /* the blob decoded again, and its masks */
 #ifdef TZ_HAVE_LIBDEFLATE
     struct libdeflate_compressor *deflater;
 #endif
@@ -415,7 +421,7 @@ typedef struct lerc_encoder {
 } lerc_encoder;
 
 /* ---------------------------------------------------------------------------------------------
- * Choices
+ * Encoder: options
  * ------------------------------------------------------------------------------------------ */
 
 static uint32_t lerc_type_of_format(const tz_tile_format *format)
@@ -425,17 +431,23 @@ static uint32_t lerc_type_of_format(const tz_tile_format *format)
 
 static bool is_lerc_float(const tz_tile_format *format)
 {
-    return format->sample_format == 3;
+    return format->sample_format == TZ_SAMPLE_FORMAT_FLOAT;
 }
 
-/* Integers that are less than one apart are the same. */
+/* Integers less than one apart are the same. */
 static bool lerc_lossy(const tz_tile_format *format, const tz_encode_options *options)
 {
     return is_lerc_float(format) ? options->max_error > 0 : options->max_error >= 1;
 }
 
-static const char *lerc_resolve_level(const tz_tile_format *format, tz_encode_options *options)
+static const char *lerc_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
+    if (!(options->max_error >= 0) || isinf(options->max_error))
+        return "the largest error of LERC is a number, 0 or more";
+    if (options->lossless && lerc_lossy(format, options))
+        return "LERC is lossless only with a largest error of 0";
+    if (format->lerc_compression == TZ_LERC_PLAIN)
+        return NULL;
     const bool zstd = format->lerc_compression == TZ_LERC_WITH_ZSTD;
     if (options->level == TZ_LEVEL_FAST)
         options->level = 1;
@@ -448,15 +460,6 @@ static const char *lerc_resolve_level(const tz_tile_format *format, tz_encode_op
                                                      : NULL;
 }
 
-static const char *lerc_resolve_options(const tz_tile_format *format, tz_encode_options *options)
-{
-    if (!(options->max_error >= 0) || isinf(options->max_error))
-        return "the largest error of LERC is a number, 0 or more";
-    if (options->lossless && lerc_lossy(format, options))
-        return "LERC is lossless only with a largest error of 0";
-    return format->lerc_compression == TZ_LERC_PLAIN ? NULL : lerc_resolve_level(format, options);
-}
-
 static uint64_t max_blob_size(const tz_tile_format *format)
 {
     const uint64_t pixels = (uint64_t)format->width * format->height;
@@ -464,8 +467,19 @@ static uint64_t max_blob_size(const tz_tile_format *format)
     return tz_tile_bytes(format) + format->samples * (mask + 512);
 }
 
-static const char *unsupported_wrapping_reason(const tz_tile_format *format)
+static const char *lerc_unsupported_reason(const tz_tile_format *format,
+                                           const tz_encode_options *options)
 {
+    (void)options;
+    if (lerc_type_of_format(format) == TZ_LERC_TYPES)
+        return "LERC takes integers of 8, 16 and 32 bits, float32 and float64";
+    if (format->photometric == TZ_PHOTOMETRIC_YCBCR)
+        return "LERC stores RGB, not YCbCr";
+    if (format->big_endian && format->bits > 8)
+        return "LERC is written to little-endian files: in others, readers swap the bytes of what "
+               "they decoded";
+    if (max_blob_size(format) > INT_MAX)
+        return "LERC takes tiles of less than 2 GB";
 #ifndef TZ_HAVE_LIBDEFLATE
     if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
         return "LERC with Deflate needs libdeflate, which this build does not have";
@@ -475,28 +489,12 @@ static const char *unsupported_wrapping_reason(const tz_tile_format *format)
         return "LERC with ZSTD needs libzstd, which this build does not have";
 #endif
     return format->lerc_compression > TZ_LERC_WITH_ZSTD
-               ? "what is within LERC is compressed by nothing (0), Deflate (1) or ZSTD (2)"
+               ? "the compression within LERC is none (0), Deflate (1) or ZSTD (2)"
                : NULL;
 }
 
-static const char *lerc_unsupported_reason(const tz_tile_format *format,
-                                           const tz_encode_options *options)
-{
-    (void)options;
-    if (lerc_type_of_format(format) == TZ_LERC_TYPES)
-        return "LERC takes integers of 8, 16 and 32 bits, float32 and float64";
-    if (format->photometric == 6)
-        return "LERC stores RGB, not YCbCr";
-    if (format->big_endian && format->bits > 8)
-        return "LERC is written to little-endian files: in others, readers swap the bytes of what "
-               "they decoded";
-    if (max_blob_size(format) > INT_MAX)
-        return "LERC takes tiles of less than 2 GB";
-    return unsupported_wrapping_reason(format);
-}
-
 /* ---------------------------------------------------------------------------------------------
- * Sizes
+ * Encoder: sizes
  * ------------------------------------------------------------------------------------------ */
 
 static size_t lerc_bound(const tz_tile_format *format, const tz_encode_options *options)
@@ -508,7 +506,7 @@ static size_t lerc_bound(const tz_tile_format *format, const tz_encode_options *
     return blob + blob / 128 + 1024; /* more than either library asks for */
 }
 
-/* NaN is never a value of a blob. */
+/* True if the largest error may change nodata. NaN is safe: it is never a value of a blob. */
 static bool may_lose_nodata(const tz_tile_format *format, const tz_encode_options *options)
 {
     const tz_nodata *nodata = &options->nodata;
@@ -516,14 +514,14 @@ static bool may_lose_nodata(const tz_tile_format *format, const tz_encode_option
            !(nodata->kind == TZ_NODATA_FLOAT && isnan(nodata->value.f));
 }
 
-/* The tables of zstd grow with what it compresses, those of the lower levels up to a point. */
+/* The tables of zstd grow with its input, those of the lower levels up to a point. */
 static uint64_t lerc_zstd_memory(uint64_t size, int32_t level)
 {
-    const uint64_t tables = 13 * size, enough = UINT64_C(24) << 20;
-    return level <= 9 && tables > enough ? enough : tables;
+    const uint64_t tables = 13 * size;
+    return level <= 9 ? tz_min(tables, UINT64_C(24) << 20) : tables;
 }
 
-/* The scratch, and what liblerc and the other library hold, by measurement and rounded up. */
+/* The buffers, and the memory of liblerc and of the other library, measured and rounded up. */
 static uint64_t lerc_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t values = (uint64_t)format->width * format->height * format->samples;
@@ -540,7 +538,7 @@ static uint64_t lerc_memory(const tz_tile_format *format, const tz_encode_option
 }
 
 /* ---------------------------------------------------------------------------------------------
- * NaN
+ * Encoder: NaN
  * ------------------------------------------------------------------------------------------ */
 
 static bool is_nan_32(const uint8_t *sample)
@@ -562,7 +560,7 @@ static bool is_nan(const uint8_t *sample, size_t size)
     return size == 4 ? is_nan_32(sample) : is_nan_64(sample);
 }
 
-/* Most tiles have none, so this one has to be quick: no branch within the loop. */
+/* Most tiles have no NaN, so this has to be quick: no branch within the loop. */
 static bool has_nan(const tz_tile_format *format, const uint8_t *in)
 {
     const size_t count = (size_t)format->width * format->height * format->samples;
@@ -578,8 +576,8 @@ static bool has_nan(const tz_tile_format *format, const uint8_t *in)
     return found;
 }
 
-/* 0 for what is NaN, for every sample of a pixel one after the other (mask[i + s * pixels]). true
- * when all samples of each pixel are alike. */
+/* Makes a mask of every sample: mask[i + s * pixels] is 0 if sample s of pixel i is NaN. Returns
+ * true if all samples of each pixel are alike. */
 static bool make_masks(uint8_t *mask, const tz_tile_format *format, const uint8_t *in)
 {
     const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
@@ -601,7 +599,7 @@ static void split_bands(uint8_t *out, const tz_tile_format *format, const uint8_
             memcpy(out + (i + s * pixels) * size, in, size);
 }
 
-/* What liblerc is given. */
+/* The arguments of liblerc. */
 typedef struct lerc_input {
     const uint8_t *data;
     const uint8_t *mask;
@@ -634,14 +632,14 @@ static tz_result prepare_lerc_input(lerc_input *out, lerc_encoder *state,
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Encoding
+ * Encoder: blobs
  * ------------------------------------------------------------------------------------------ */
 
 static tz_result write_blob(const lerc_input *input, const tz_tile_format *format,
                             const tz_encode_options *options, uint8_t *out, size_t *out_size,
                             const tz_codec_call *call)
 {
-    /* liblerc leaves some bytes of a blob as they were. */
+    /* liblerc does not write all bytes of a blob: without this they would be those before. */
     memset(out, 0, (size_t)max_blob_size(format));
     unsigned int written = 0;
     const lerc_status status = lerc_encodeForVersion(
@@ -654,10 +652,10 @@ static tz_result write_blob(const lerc_input *input, const tz_tile_format *forma
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Nodata
+ * Encoder: nodata
  * ------------------------------------------------------------------------------------------ */
 
-/* All types of LERC are doubles exactly. */
+/* Doubles hold the values of all types of LERC exactly. */
 static double nodata_value(const tz_nodata *nodata)
 {
     return nodata->kind == TZ_NODATA_INT    ? (double)nodata->value.i
@@ -665,7 +663,7 @@ static double nodata_value(const tz_nodata *nodata)
                                             : nodata->value.f;
 }
 
-/* Whether the same values are nodata in a blob's pixels as in the input. */
+/* True if the same values are nodata in the decoded blob as in the input. */
 static bool is_nodata_kept(const lerc_input *input, const tz_tile_format *format,
                            const tz_encode_options *options, const uint8_t *decoded)
 {
@@ -683,7 +681,7 @@ static bool is_nodata_kept(const lerc_input *input, const tz_tile_format *format
     return true;
 }
 
-/* Decodes the blob, and encodes the tile again where nodata is not what it was. */
+/* Decodes the blob, and encodes the tile again, without loss, if nodata changed. */
 static tz_result keep_nodata(lerc_encoder *state, const lerc_input *input,
                              const tz_tile_format *format, const tz_encode_options *options,
                              uint8_t *out, size_t *out_size, const tz_codec_call *call)
@@ -702,7 +700,7 @@ static tz_result keep_nodata(lerc_encoder *state, const lerc_input *input,
     return write_blob(input, format, &exact, out, out_size, call);
 }
 
-/* The blob of the scratch to out. */
+/* Compresses the blob in state->blob to out. */
 static tz_result wrap_blob(lerc_encoder *state, const tz_tile_format *format,
                            const tz_encode_options *options, size_t size, uint8_t *out,
                            size_t *out_size, const tz_codec_call *call)
