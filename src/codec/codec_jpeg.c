@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JPEG (compressions 7 and 6), by libjpeg-turbo; lossless streams by jpeg_lossless.c. A tile is a
- * complete stream, or one without tables that relies on tag JPEGTables. What the stream says of
- * itself is compared with the tile before libjpeg sees it; colour comes from the photometric
- * interpretation, never from markers. FillOrder does not apply: a JPEG stream has an order of its
- * own.
+ * complete stream, or one without tables that relies on tag JPEGTables. Samples of 12 bits, which
+ * libjpeg-turbo 3 has, are packed as in an uncompressed TIFF.
  *
- * Samples of 12 bits, which libjpeg-turbo 3 decodes, come out packed as in an uncompressed TIFF.
+ * Decoding: the headers of the stream are compared with the tile before libjpeg sees them
+ * (jpeg_markers.c); colour comes from the photometric interpretation, never from markers. FillOrder
+ * does not apply: a JPEG stream has an order of its own. The decompressor and the tables of
+ * JPEGTables are kept from tile to tile. Settings are libjpeg's defaults (accurate integer DCT,
+ * smooth upsampling), which other TIFF readers use too.
  *
- * The decompressor and the tables of JPEGTables are kept from tile to tile. Settings are libjpeg's
- * defaults (accurate integer DCT, smooth upsampling), which other TIFF readers use too. */
+ * Encoding makes baseline streams without markers of JFIF or Adobe, which have no say in a TIFF.
+ * Tables that all tiles share go to tag JPEGTables and are left out of the tiles; Huffman tables
+ * that are not shared are made for each tile (jpeg_recode.c). RGB becomes YCbCr if the photometric
+ * interpretation says so, subsampled or not; other samples are encoded as they are.
+ *
+ * libjpeg fails by longjmp. So every call of it that can fail is in a function of its own, a step,
+ * which tz_jpeg_guard_run calls; steps hold nothing that would have to be released. */
 #include <stdio.h> /* jpeglib.h needs it */
 #include <string.h>
 
@@ -20,14 +27,10 @@
 #include "codec/jpeg.h"
 #include "codec/jpeg_memory.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Decoder
- * ------------------------------------------------------------------------------------------ */
-
-#define MAX_TABLES_SIZE (1u << 20) /* tables take less than 3 KB; the rest is room for comments */
+#define MAX_TABLES_SIZE (1u << 20) /* tables take less than 3 KB; there may be comments */
 #define ROWS_AT_ONCE    16
 
-/* What is decoded at present. */
+/* The tile being decoded. */
 typedef struct jpeg_decode_job {
     const uint8_t *in;
     size_t in_size;
@@ -47,12 +50,12 @@ typedef struct jpeg_decoder {
     uint8_t *tables;     /* a copy of JPEGTables */
     size_t tables_size;
     size_t tables_capacity;
-    tz_jpeg_table_set known; /* what they hold */
+    tz_jpeg_table_set known; /* the tables in it */
     tz_jpeg_lossless lossless;
     tz_jpeg_old old;
 } jpeg_decoder;
 
-/* Warnings after which some of the pixels were never in the stream. */
+/* Warnings of libjpeg after which pixels are made up: they are errors. */
 static bool loses_pixels(int code)
 {
     return code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC ||
@@ -60,8 +63,8 @@ static bool loses_pixels(int code)
 }
 
 /* ---------------------------------------------------------------------------------------------
- * The source: bytes in memory, with an end of image behind them. Data that is really missing shows
- * as a marker in the middle of a scan.
+ * Decoder: the source, bytes in memory and an end of image after them. Data that is really missing
+ * shows as a marker in the middle of a scan.
  * ------------------------------------------------------------------------------------------ */
 
 static const uint8_t end_of_image[2] = {0xFF, JPEG_EOI};
@@ -103,7 +106,7 @@ static void set_jpeg_source(jpeg_decoder *state, const uint8_t *data, size_t siz
 }
 
 /* ---------------------------------------------------------------------------------------------
- * The decompressor and its tables
+ * Decoder: the decompressor and its tables
  * ------------------------------------------------------------------------------------------ */
 
 static void create_decompressor_step(void *user)
@@ -134,13 +137,7 @@ static void read_tables_step(void *user)
     jpeg_read_header(&state->decompressor, FALSE);
 }
 
-static bool same_tables(const jpeg_decoder *state, const tz_tile_format *format)
-{
-    return state->tables_size == format->tables_size &&
-           (format->tables_size == 0 ||
-            memcmp(state->tables, format->tables, format->tables_size) == 0);
-}
-
+/* Copies JPEGTables, which may be freed before the next tile. */
 static tz_result keep_tables(jpeg_decoder *state, const tz_tile_format *format,
                              const tz_codec_call *call)
 {
@@ -159,14 +156,14 @@ static tz_result keep_tables(jpeg_decoder *state, const tz_tile_format *format,
         state->tables_capacity = format->tables_size;
     }
     memcpy(state->tables, format->tables, format->tables_size);
-    /* again: what is known points into the copy */
+    /* again: known points into the bytes it was read from */
     TZ_TRY(tz_jpeg_read_tables(&state->known, state->tables, format->tables_size, call));
     state->tables_size = format->tables_size;
     return TZ_OK;
 }
 
-/* Make libjpeg's tables those of JPEGTables again, unless they still are. Without JPEGTables those
- * of the last tile stay, but tz_jpeg_read_info sees to it that none of them is used. */
+/* Makes libjpeg's tables those of JPEGTables again, unless they still are. Without JPEGTables those
+ * of the last tile stay, but tz_jpeg_read_info makes sure that none of them is used. */
 static tz_result use_tables(jpeg_decoder *state, const tz_tile_format *format,
                             const tz_codec_call *call)
 {
@@ -175,7 +172,8 @@ static tz_result use_tables(jpeg_decoder *state, const tz_tile_format *format,
         state->known = (tz_jpeg_table_set){0};
         return TZ_OK;
     }
-    if (state->tables_size == 0 || !same_tables(state, format))
+    if (state->tables_size == 0 || state->tables_size != format->tables_size ||
+        memcmp(state->tables, format->tables, format->tables_size) != 0)
         TZ_TRY(keep_tables(state, format, call));
     else if (state->tables_current)
         return TZ_OK;
@@ -188,7 +186,7 @@ static tz_result use_tables(jpeg_decoder *state, const tz_tile_format *format,
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Stream and tile
+ * Decoder: stream and tile
  * ------------------------------------------------------------------------------------------ */
 
 #define TEXT_OF(value)  TEXT_OF_(value)
@@ -197,15 +195,12 @@ static tz_result use_tables(jpeg_decoder *state, const tz_tile_format *format,
 static tz_result check_jpeg_samples(const tz_jpeg_info *info, const tz_tile_format *format,
                                     const tz_codec_call *call)
 {
-    tz_codec_call here = *call;
-    if (info->component_count != format->samples) {
-        here.location = tz_expecting(call->location, format->samples, info->component_count);
-        return tz_codec_fail(&here, "JPEG: the number of components is not that of the tile");
-    }
-    if (info->precision != format->bits) {
-        here.location = tz_expecting(call->location, format->bits, info->precision);
-        return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
-    }
+    if (info->component_count != format->samples)
+        return tz_codec_fail_size(call, format->samples, info->component_count,
+                                  "JPEG: the number of components is not that of the tile");
+    if (info->precision != format->bits)
+        return tz_codec_fail_size(call, format->bits, info->precision,
+                                  "JPEG: the bits of a sample are not those of the tile");
     if (info->precision != 8 && !(info->precision == 12 && TZ_JPEG_HAS_12_BITS))
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG with %u bits a sample is not supported by libjpeg-turbo %s",
@@ -231,14 +226,14 @@ static tz_result check_jpeg_size(const tz_jpeg_info *info, const tz_tile_format 
     return TZ_OK;
 }
 
-/* YCbCr may be subsampled, and then the stream knows best; nothing else may. */
+/* Only YCbCr may be subsampled, by the factors of the stream rather than the tag. */
 static tz_result check_jpeg_sampling(const tz_jpeg_info *info, const tz_tile_format *format,
                                      const tz_codec_call *call)
 {
     const tz_jpeg_component *first = &info->components[0];
     if (info->component_count == 1)
         return TZ_OK;
-    if (format->photometric != 6) {
+    if (format->photometric != TZ_PHOTOMETRIC_YCBCR) {
         for (unsigned i = 0; i < info->component_count; i++)
             if (info->components[i].h != 1 || info->components[i].v != 1)
                 return tz_codec_fail(call, "JPEG: subsampled, but not YCbCr");
@@ -259,24 +254,17 @@ static tz_result check_jpeg_sampling(const tz_jpeg_info *info, const tz_tile_for
 static tz_result check_jpeg_color(const tz_jpeg_info *info, const tz_tile_format *format,
                                   const tz_codec_call *call)
 {
-    if (format->photometric == 6 && info->component_count != 3 && info->component_count != 1)
+    if (format->photometric == TZ_PHOTOMETRIC_YCBCR && info->component_count != 3 &&
+        info->component_count != 1)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG: YCbCr with %u components", info->component_count);
     bool rgb = info->adobe_transform == 0, ycbcr = info->adobe_transform == 1;
-    if (info->component_count == 3 &&
-        ((rgb && format->photometric == 6) || (ycbcr && format->photometric == 2)))
+    if (info->component_count == 3 && ((rgb && format->photometric == TZ_PHOTOMETRIC_YCBCR) ||
+                                       (ycbcr && format->photometric == TZ_PHOTOMETRIC_RGB)))
         return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
                        "JPEG: an Adobe marker says that the colours are %s; they are not",
                        rgb ? "RGB" : "YCbCr");
     return TZ_OK;
-}
-
-static tz_result check_jpeg_memory(const tz_jpeg_info *info, const tz_codec_call *call)
-{
-    if (!info->many_scans)
-        return TZ_OK;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          tz_jpeg_coefficient_bytes(info), "bytes of JPEG coefficients");
 }
 
 tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *format,
@@ -285,24 +273,24 @@ tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *for
     TZ_TRY(check_jpeg_samples(info, format, call));
     TZ_TRY(check_jpeg_color(info, format, call));
     TZ_TRY(check_jpeg_sampling(info, format, call));
-    TZ_TRY(check_jpeg_memory(info, call));
+    if (info->many_scans)
+        TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
+                              tz_jpeg_coefficient_bytes(info), "bytes of JPEG coefficients"));
     return check_jpeg_size(info, format, call);
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Decoding
+ * Decoder: rows
  * ------------------------------------------------------------------------------------------ */
 
 static void decode_jpeg_rows(struct jpeg_decompress_struct *decompressor,
                              const jpeg_decode_job *job)
 {
     JSAMPROW rows[ROWS_AT_ONCE];
-    JDIMENSION end =
-        decompressor->output_height < job->rows ? decompressor->output_height : job->rows;
+    JDIMENSION end = tz_min_u32(decompressor->output_height, job->rows);
     while (decompressor->output_scanline < end) {
         JDIMENSION first = decompressor->output_scanline;
-        JDIMENSION count = end - first;
-        count = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
+        JDIMENSION count = tz_min_u32(end - first, ROWS_AT_ONCE);
         for (JDIMENSION i = 0; i < count; i++)
             rows[i] = job->out + (size_t)(first + i) * job->stride;
         jpeg_read_scanlines(decompressor, rows, count);
@@ -310,7 +298,7 @@ static void decode_jpeg_rows(struct jpeg_decompress_struct *decompressor,
 }
 
 #if TZ_JPEG_HAS_12_BITS
-/* Two samples in three bytes, the highest bit first. */
+/* Packs two samples in three bytes, the highest bit first. */
 static void pack_12_bits(uint8_t *out, const J12SAMPLE *samples, size_t count)
 {
     for (; count >= 2; count -= 2, samples += 2, out += 3) {
@@ -359,6 +347,7 @@ static void decode_image_step(void *user)
     decode_jpeg_rows(decompressor, &state->job);
 }
 
+/* Zeroes the part of the tile that the stream does not have. */
 static void clear_jpeg_remainder(const tz_jpeg_info *info, const tz_tile_format *format,
                                  uint8_t *out, size_t stride)
 {
@@ -387,9 +376,13 @@ static tz_result decode_jpeg_stream(jpeg_decoder *state, const tz_tile_format *f
 
     if (info.changes_tables)
         state->tables_current = false;
-    state->job = (jpeg_decode_job){
-        in,     in_size,        out,
-        stride, format->height, format->photometric == 6 && info.component_count == 3};
+    state->job =
+        (jpeg_decode_job){in,
+                          in_size,
+                          out,
+                          stride,
+                          format->height,
+                          format->photometric == TZ_PHOTOMETRIC_YCBCR && info.component_count == 3};
     bool decoded = tz_jpeg_guard_run(&state->guard, decode_image_step, state);
     jpeg_abort_decompress(&state->decompressor);
     if (!decoded)
@@ -437,16 +430,16 @@ const tz_decoder tz_decoder_jpeg = {
 };
 
 /* ---------------------------------------------------------------------------------------------
- * Encoder
+ * Encoder: the destination, memory that does not grow
  * ------------------------------------------------------------------------------------------ */
 
-/* What is encoded at present. */
+/* The tile being encoded. */
 typedef struct jpeg_encode_job {
     const tz_tile_format *format;
     const tz_encode_options *options;
     uint8_t *in;
     uint8_t *out;
-    size_t out_size; /* room, and in the end what was used of it */
+    size_t out_size; /* bytes of out; after encoding, those that were used */
     bool overflow;
 } jpeg_encode_job;
 
@@ -457,13 +450,9 @@ typedef struct jpeg_encoder {
     jpeg_encode_job job;
     bool created;
     tz_jpeg_huffman_reader readers[TZ_JPEG_HUFFMAN_CODES]; /* of the standard Huffman tables */
-    uint8_t *standard;                                     /* a tile that was coded with them */
-    uint32_t *tokens;                                      /* and its symbols */
+    uint8_t *standard;                                     /* a tile coded with them */
+    uint32_t *tokens;                                      /* of that tile */
 } jpeg_encoder;
-
-/* ---------------------------------------------------------------------------------------------
- * The destination: memory that does not grow
- * ------------------------------------------------------------------------------------------ */
 
 static void start_destination(j_compress_ptr cinfo)
 {
@@ -488,7 +477,7 @@ static void end_destination(j_compress_ptr cinfo)
 }
 
 /* ---------------------------------------------------------------------------------------------
- * The compressor
+ * Encoder: the compressor
  * ------------------------------------------------------------------------------------------ */
 
 static void create_compressor_step(void *user)
@@ -518,8 +507,9 @@ static void set_up_compressor_step(void *user)
         !tz_jpeg_shares_huffman(state->job.options) && !tz_jpeg_recodes(format, state->job.options);
 }
 
-static void destroy_compressor(jpeg_encoder *state)
+static void jpeg_encoder_deinit(void *opaque)
 {
+    jpeg_encoder *state = opaque;
     if (!state->created)
         return;
     tz_jpeg_memory_deinit(&state->guard.memory, (j_common_ptr)&state->compressor);
@@ -550,11 +540,11 @@ static tz_result create_compressor(jpeg_encoder *state, const tz_tile_format *fo
         return TZ_OK;
     const tz_codec_call nowhere = {ctx, tz_no_location()};
     tz_result result = tz_jpeg_guard_fail(&state->guard, &nowhere);
-    destroy_compressor(state);
+    jpeg_encoder_deinit(state);
     return result;
 }
 
-/* A table of which sent_table is set is left out. Chroma has a second set of its own. */
+/* libjpeg leaves out a table if its sent_table is set. Chroma has a second set of tables. */
 static void set_tables_sent(struct jpeg_compress_struct *compressor, const jpeg_encode_job *job,
                             boolean sent, bool quantization, bool huffman)
 {
@@ -571,7 +561,7 @@ static void set_tables_sent(struct jpeg_compress_struct *compressor, const jpeg_
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Encoding
+ * Encoder: rows
  * ------------------------------------------------------------------------------------------ */
 
 static void encode_jpeg_rows(struct jpeg_compress_struct *compressor, const jpeg_encode_job *job)
@@ -580,8 +570,7 @@ static void encode_jpeg_rows(struct jpeg_compress_struct *compressor, const jpeg
     JSAMPROW rows[ROWS_AT_ONCE];
     while (compressor->next_scanline < compressor->image_height) {
         const JDIMENSION first = compressor->next_scanline;
-        JDIMENSION count = compressor->image_height - first;
-        count = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
+        const JDIMENSION count = tz_min_u32(compressor->image_height - first, ROWS_AT_ONCE);
         for (JDIMENSION i = 0; i < count; i++)
             rows[i] = job->in + (size_t)(first + i) * row_size;
         jpeg_write_scanlines(compressor, rows, count);
@@ -589,7 +578,7 @@ static void encode_jpeg_rows(struct jpeg_compress_struct *compressor, const jpeg
 }
 
 #if TZ_JPEG_HAS_12_BITS
-/* Two samples in three bytes, the highest bit first. */
+/* Unpacks two samples from three bytes, the highest bit first. */
 static void unpack_12_bits(J12SAMPLE *samples, const uint8_t *in, size_t count)
 {
     for (; count >= 2; count -= 2, samples += 2, in += 3) {
@@ -683,16 +672,8 @@ static tz_result jpeg_shared_tables(const tz_tile_format *format, const tz_encod
         const tz_codec_call nowhere = {ctx, tz_no_location()};
         result = tz_jpeg_guard_fail(&state.guard, &nowhere);
     }
-    destroy_compressor(&state);
+    jpeg_encoder_deinit(&state);
     return result;
-}
-
-static void read_standard_code(tz_jpeg_huffman_reader *reader, const JHUFF_TBL *table)
-{
-    tz_jpeg_huffman code;
-    memcpy(code.counts, table->bits, sizeof code.counts);
-    memcpy(code.symbols, table->huffval, sizeof code.symbols);
-    tz_jpeg_huffman_reader_init(reader, &code);
 }
 
 static tz_result jpeg_encoder_init(void *opaque, const tz_tile_format *format,
@@ -707,19 +688,18 @@ static tz_result jpeg_encoder_init(void *opaque, const tz_tile_format *format,
     if (tz_to_size(tz_jpeg_block_count(format), &count))
         state->tokens = tz_alloc_array(count, TZ_JPEG_BLOCK_TOKENS * sizeof *state->tokens);
     if (!state->standard || !state->tokens) {
-        destroy_compressor(state);
+        jpeg_encoder_deinit(state);
         return tz_fail_nomem(ctx, tz_jpeg_encoder_memory(format, options));
     }
-    for (unsigned i = 0; i < TZ_JPEG_HUFFMAN_CODES; i++)
-        read_standard_code(&state->readers[i], i % 2 == 0
-                                                   ? state->compressor.dc_huff_tbl_ptrs[i / 2]
-                                                   : state->compressor.ac_huff_tbl_ptrs[i / 2]);
+    for (unsigned i = 0; i < TZ_JPEG_HUFFMAN_CODES; i++) {
+        const JHUFF_TBL *table = i % 2 == 0 ? state->compressor.dc_huff_tbl_ptrs[i / 2]
+                                            : state->compressor.ac_huff_tbl_ptrs[i / 2];
+        tz_jpeg_huffman code;
+        memcpy(code.counts, table->bits, sizeof code.counts);
+        memcpy(code.symbols, table->huffval, sizeof code.symbols);
+        tz_jpeg_huffman_reader_init(&state->readers[i], &code);
+    }
     return TZ_OK;
-}
-
-static void jpeg_encoder_deinit(void *opaque)
-{
-    destroy_compressor(opaque);
 }
 
 static bool jpeg_lossy(const tz_tile_format *format, const tz_encode_options *options)

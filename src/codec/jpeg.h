@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a JPEG stream says of itself, read before libjpeg sees it. */
+ * The parts of the JPEG codec that do without libjpeg's types: the headers of a stream, lossless
+ * and old-style JPEG, Huffman codes made for a tile, and the options of the encoder. codec_jpeg.c
+ * puts them together. */
 #ifndef TZ_CODEC_JPEG_H
 #define TZ_CODEC_JPEG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "codec/codec.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * jpeg_markers.c: the headers of a stream, read before libjpeg sees it
+ * ------------------------------------------------------------------------------------------ */
 
 #define TZ_JPEG_MAX_COMPONENTS 4
 #define TZ_JPEG_MAX_TABLES     4
 
-/* Which tables are there: bit i stands for table i. */
+/* The tables that a stream has: bit i stands for table i. */
 typedef struct tz_jpeg_table_set {
     uint8_t quant;
     uint8_t dc;
@@ -28,7 +30,7 @@ typedef struct tz_jpeg_component {
     uint8_t quant;
 } tz_jpeg_component;
 
-/* One scan of a lossless image. What it points to is in the stream or in JPEGTables. */
+/* One scan of a lossless image. Its pointers are into the stream or JPEGTables. */
 typedef struct tz_jpeg_lossless_scan {
     uint8_t count;                                /* components in the scan */
     uint8_t components[TZ_JPEG_MAX_COMPONENTS];   /* indices into tz_jpeg_info.components */
@@ -51,22 +53,23 @@ typedef struct tz_jpeg_info {
     bool changes_tables;     /* has tables of its own */
     int16_t adobe_transform; /* 0 none, 1 YCbCr, 2 YCCK; -1: no Adobe marker */
     uint32_t scans;
-    tz_jpeg_lossless_scan
-        lossless_scans[TZ_JPEG_MAX_COMPONENTS]; /* each component is in one of them */
+    /* Each component is in one of them. */
+    tz_jpeg_lossless_scan lossless_scans[TZ_JPEG_MAX_COMPONENTS];
 } tz_jpeg_info;
 
-/* An abbreviated stream for table specification (tag JPEGTables): which tables it has. Anything but
+/* Finds the tables of an abbreviated stream for table specification (tag JPEGTables). Anything but
  * tables and comments in it is an error. */
 tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_t size,
                               const tz_codec_call *call);
 
-/* A stream with an image, given the tables known before it. Makes sure that it is a Huffman-coded
- * baseline, extended, progressive or lossless image, that every scan finds the tables it names,
- * that all components are there, and that the number of scans is within max_jpeg_scans. */
+/* Reads the headers of a stream with an image, given the tables known before it. Makes sure that it
+ * is a Huffman-coded baseline, extended, progressive or lossless image, that every scan finds the
+ * tables it names, that all components are there, and that the number of scans is within
+ * max_jpeg_scans. */
 tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
                             tz_jpeg_table_set tables, const tz_codec_call *call);
 
-/* Whether the stream, which is not lossless, is one of such a tile: codec_jpeg.c. */
+/* Checks that the stream, which is not lossless, is one of such a tile (in codec_jpeg.c). */
 tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *format,
                              const tz_codec_call *call);
 
@@ -108,14 +111,19 @@ static inline bool tz_marker_is_frame(uint8_t marker)
            marker == TZ_MARKER_JPEG_LS;
 }
 
+/* True if a byte of the word is FF, the beginning of a marker or of a stuffed byte. */
+static inline bool tz_jpeg_has_ff_byte(uint32_t word)
+{
+    return ((~word - 0x01010101u) & word & 0x80808080u) != 0;
+}
+
 static inline bool tz_marker_is_restart(uint8_t marker)
 {
     return marker >= TZ_MARKER_RST0 && marker <= TZ_MARKER_RST7;
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Lossless JPEG: frames of kind SOF3, samples of 2 to 16 bits, Huffman codes. libjpeg takes no
- * part in it.
+ * jpeg_lossless.c: frames of kind SOF3, samples of 2 to 16 bits, Huffman codes
  * ------------------------------------------------------------------------------------------ */
 
 enum {
@@ -126,8 +134,8 @@ enum {
 /* A Huffman table, ready for decoding. */
 typedef struct tz_lossless_codes {
     uint16_t fast[1 << TZ_LOSSLESS_FAST_BITS]; /* length << 8 | symbol; 0: a longer code, or none */
-    /* For each length: the first value of 16 bits that no code up to this length begins, and what
-     * takes a code to the index of its symbol. */
+    /* For each length: the first value of 16 bits that no code up to this length begins, and the
+     * difference between the index of a symbol and its code. */
     uint32_t limits[TZ_LOSSLESS_MAX_LENGTH + 1];
     int32_t first[TZ_LOSSLESS_MAX_LENGTH + 1];
     const uint8_t *symbols;
@@ -140,9 +148,9 @@ typedef struct tz_jpeg_lossless {
     size_t capacity;                                 /* samples of rows */
 } tz_jpeg_lossless;
 
-/* Decode a stream that tz_jpeg_read_info found to be lossless, and that ends at end. Frame and tile
- * may differ in width, height and components as long as they have the same number of samples, as
- * DNG allows: samples are then taken in the order of rows. */
+/* Decodes a stream that tz_jpeg_read_info found to be lossless, and that ends at end. Frame and
+ * tile may differ in width, height and components as long as they have the same number of samples,
+ * as DNG allows: samples are then taken in the order of rows. */
 tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *info,
                                   const tz_tile_format *format, const uint8_t *end, uint8_t *out,
                                   size_t stride, const tz_codec_call *call);
@@ -150,7 +158,7 @@ tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *i
 void tz_jpeg_lossless_deinit(tz_jpeg_lossless *state); /* zeroed state is fine */
 
 /* ---------------------------------------------------------------------------------------------
- * Old-style JPEG (compression 6): entropy-coded tiles whose headers are elsewhere in the file. The
+ * jpeg_old.c: old-style JPEG (compression 6), tiles of entropy-coded data without headers. The
  * caller passes these headers as the tables of the format: SOI, tables, a frame header and a scan
  * header. A frame of width or height 0 has the size of the tile.
  * ------------------------------------------------------------------------------------------ */
@@ -161,18 +169,18 @@ typedef struct tz_jpeg_old {
     size_t capacity;
 } tz_jpeg_old;
 
-/* Headers and tile as one stream, in memory of state. A tile may begin with headers of its own, up
- * to a whole stream: these count, but for a frame that is larger than the tile. Restart markers are
- * counted from the first one of the tile. */
+/* Joins headers and tile to one stream, in state->stream. A tile may begin with headers of its own,
+ * up to a whole stream: these count, but for a frame that is larger than the tile. Restart markers
+ * are counted from the first one of the tile. */
 tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, const uint8_t *in,
                            size_t in_size, const tz_codec_call *call, size_t *size);
 
 void tz_jpeg_old_deinit(tz_jpeg_old *state); /* zeroed state is fine */
 
 /* ---------------------------------------------------------------------------------------------
- * Huffman codes of JPEG that are made for a tile. libjpeg can do so too, but keeps all coefficients
- * for it and goes through them twice; it is faster to let it take its quickest way, with the
- * standard codes, and to replace the codes in what came out.
+ * jpeg_recode.c: Huffman codes that are made for a tile. libjpeg can do so too, but keeps all
+ * coefficients for it and goes through them twice. It is faster to let libjpeg use the standard
+ * codes, and to replace the codes in its output.
  * ------------------------------------------------------------------------------------------ */
 
 enum {
@@ -188,41 +196,43 @@ typedef struct tz_jpeg_huffman {
     unsigned symbol_count;
 } tz_jpeg_huffman;
 
-/* The best code for symbols that occur so often, at least one of them, as T.81 wants it: up to 16
- * bits, and none of all ones. Symbols that do not occur have no code. */
+/* Makes the best code for symbols with these numbers of occurrences, at least one of them not 0, as
+ * T.81 wants it: up to 16 bits, and none of all ones. Symbols that do not occur have no code. */
 void tz_jpeg_huffman_build(tz_jpeg_huffman *out, const uint64_t occurrences[256]);
 
-/* What it takes to read one code. What is found is the symbol, << 8 the length of its code, and
- * << 16 that length with the bits of the value that follow. */
+/* Tables to read one code. An entry is the symbol, the length of its code << 8, and << 16 that
+ * length with the bits of the value that follow. */
 typedef struct tz_jpeg_huffman_reader {
     uint32_t quick[1 << TZ_JPEG_QUICK_BITS]; /* 0: a longer code */
-    uint32_t
-        limits[TZ_JPEG_MAX_CODE_LENGTH + 1]; /* the first code that is longer than so many bits */
-    uint32_t offsets[TZ_JPEG_MAX_CODE_LENGTH + 1]; /* of symbols, added to a code of so many bits */
+    /* For each length: the first code that is longer, and the difference between the index of a
+     * symbol and its code. */
+    uint32_t limits[TZ_JPEG_MAX_CODE_LENGTH + 1];
+    uint32_t offsets[TZ_JPEG_MAX_CODE_LENGTH + 1];
     uint8_t symbols[256];
 } tz_jpeg_huffman_reader;
 
 void tz_jpeg_huffman_reader_init(tz_jpeg_huffman_reader *reader, const tz_jpeg_huffman *code);
 
-/* The blocks of a scan: units times so many with the first set of codes, then so many with the
- * second. */
+/* The blocks of a scan, minimum coded unit by unit. */
 typedef struct tz_jpeg_mcu_layout {
     uint64_t mcu_count;
-    unsigned blocks[2];
+    unsigned blocks[2]; /* of a unit: with the first set of codes, then with the second */
 } tz_jpeg_mcu_layout;
 
-/* Behind the stream there are so many readable bytes; for each block, room for so many tokens. */
-enum { TZ_JPEG_RECODE_SLACK = 512, TZ_JPEG_BLOCK_TOKENS = 64 };
+enum {
+    TZ_JPEG_RECODE_SLACK = 512, /* readable bytes after the stream */
+    TZ_JPEG_BLOCK_TOKENS = 64   /* tokens of one block, at most */
+};
 
-/* A baseline stream of one scan that was coded with the codes of the readers, but does not contain
- * them, to one with codes of its own. in is used up. false when it is no such stream or out has too
- * little room. */
+/* Turns a baseline stream of one scan that was coded with the codes of the readers, but does not
+ * contain them, into one with codes of its own. in is used up. Returns false if it is not such a
+ * stream or out is too small. */
 bool tz_jpeg_recode(const tz_jpeg_huffman_reader readers[TZ_JPEG_HUFFMAN_CODES],
                     const tz_jpeg_mcu_layout *layout, uint8_t *in, size_t in_size, uint32_t *tokens,
                     uint8_t *out, size_t capacity, size_t *out_size);
 
 /* ---------------------------------------------------------------------------------------------
- * What tiles the JPEG encoder takes, what the choices mean for them, and how large things get.
+ * jpeg_options.c: the tiles and options that the encoder takes, and their sizes
  * ------------------------------------------------------------------------------------------ */
 
 /* Members of tz_encoder. */
@@ -232,16 +242,17 @@ const char *tz_jpeg_unsupported_reason(const tz_tile_format *format,
 size_t tz_jpeg_bound(const tz_tile_format *format, const tz_encode_options *options);
 uint64_t tz_jpeg_encoder_memory(const tz_tile_format *format, const tz_encode_options *options);
 
-/* Which tables go to tag JPEGTables. */
+/* True if these tables go to tag JPEGTables. */
 bool tz_jpeg_shares_quantization(const tz_encode_options *options);
 bool tz_jpeg_shares_huffman(const tz_encode_options *options);
 
-/* Huffman tables of a tile's own are made from standard ones, where these will do. */
+/* True if Huffman tables are made for each tile, by tz_jpeg_recode. libjpeg's standard tables, from
+ * which it starts, are for 8 bits. */
 bool tz_jpeg_recodes(const tz_tile_format *format, const tz_encode_options *options);
 
 bool tz_jpeg_is_ycbcr(const tz_tile_format *format);
 
-/* Samples of the first component for one of the others. */
+/* Samples of the first component for one of the others, across and down. */
 unsigned tz_jpeg_factor_across(const tz_tile_format *format);
 unsigned tz_jpeg_factor_down(const tz_tile_format *format);
 

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lossless JPEG (ITU-T T.81 annex H). A row is decoded in three passes: the differences of all
  * components as they are interleaved, then the prediction of each component, then its samples go to
- * the tile. All arithmetic is modulo 2^16, as the standard has it. */
+ * the tile. All arithmetic is modulo 2^16, as the standard has it.
+ *
+ * Two rows of each component are held, the one before for prediction. Codes of up to 9 bits are
+ * found by one table look-up. Bytes come in words of 32 bits; only words with an FF, which may be a
+ * marker, are read byte by byte. */
 #include "codec/jpeg.h"
-
-#ifdef TZ_HAVE_JPEG
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "codec/unaligned.h"
 
-enum { MIN_PRECISION = 2, MAX_PRECISION = 16, YCBCR = 6 };
+enum { MIN_PRECISION = 2, MAX_PRECISION = 16 };
 
 /* ---------------------------------------------------------------------------------------------
  * Huffman codes
  * ------------------------------------------------------------------------------------------ */
 
-/* counts: of the codes of each length, followed by the symbols; the marker's size was checked. */
+/* counts: the number of codes of each length, then the symbols; the marker's size was checked. */
 static tz_result build_lossless_codes(tz_lossless_codes *out, const uint8_t *counts,
                                       const tz_codec_call *call)
 {
@@ -49,26 +51,20 @@ static tz_result build_lossless_codes(tz_lossless_codes *out, const uint8_t *cou
  * ------------------------------------------------------------------------------------------ */
 
 typedef struct lossless_bit_reader {
-    const uint8_t *at; /* a marker, once there was one */
+    const uint8_t *at; /* stays at a marker */
     const uint8_t *end;
-    uint64_t held;  /* from the highest bit on; below them zeros */
+    uint64_t held;  /* from the highest bit down, then zeros */
     unsigned count; /* bits held */
 } lossless_bit_reader;
 
-static bool has_ff_byte(uint32_t word)
-{
-    const uint32_t inverted = ~word;
-    return ((inverted - 0x01010101u) & ~inverted & 0x80808080u) != 0;
-}
-
-/* At least 32 bits, as long as there are that many before the next marker. */
+/* Loads at least 32 bits, if there are that many before the next marker. */
 static inline void refill_bits(lossless_bit_reader *bits)
 {
     if (bits->count >= 32)
         return;
     if (bits->end - bits->at >= 4) {
         const uint32_t word = tz_load_be32(bits->at);
-        if (!has_ff_byte(word)) {
+        if (!tz_jpeg_has_ff_byte(word)) {
             bits->held |= (uint64_t)word << (32 - bits->count);
             bits->count += 32;
             bits->at += 4;
@@ -85,7 +81,7 @@ static inline void refill_bits(lossless_bit_reader *bits)
     }
 }
 
-/* Length << 8 | symbol; 0: no such code. */
+/* Returns length << 8 | symbol; 0: no such code. */
 static unsigned find_long_code(const tz_lossless_codes *codes, uint64_t held)
 {
     const uint32_t front = (uint32_t)(held >> (64 - TZ_LOSSLESS_MAX_LENGTH));
@@ -98,7 +94,7 @@ static unsigned find_long_code(const tz_lossless_codes *codes, uint64_t held)
     return length << 8 | codes->symbols[codes->first[length] + code];
 }
 
-/* One difference, modulo 2^16; false when there is no such code or the data ends. */
+/* Reads one difference, modulo 2^16; false if there is no such code or the data ends. */
 static inline bool read_difference(lossless_bit_reader *bits, const tz_lossless_codes *codes,
                                    uint16_t *out)
 {
@@ -124,7 +120,7 @@ static inline bool read_difference(lossless_bit_reader *bits, const tz_lossless_
     return true;
 }
 
-/* Pass the restart marker that must come now. Before it there is less than a byte of padding. */
+/* Passes the restart marker that must come now. Before it there is less than a byte of padding. */
 static bool pass_restart(lossless_bit_reader *bits, unsigned number)
 {
     if (bits->count >= 8)
@@ -144,7 +140,8 @@ static bool pass_restart(lossless_bit_reader *bits, unsigned number)
  * Prediction
  * ------------------------------------------------------------------------------------------ */
 
-/* From differences to samples: a is the sample to the left, b the one above, c the one above a. */
+/* Turns differences into samples: a is the sample to the left, b the one above, c the one above a.
+ */
 #define PREDICT(formula)                                                                           \
     for (size_t x = 1; x < width; x++) {                                                           \
         const int32_t a = row[x - 1], b = above[x], c = above[x - 1];                              \
@@ -198,7 +195,7 @@ typedef struct lossless_job {
     bool reshaped;      /* rows of the frame are not rows of the tile */
 } lossless_job;
 
-/* One sample of any width, the highest bit first, into bits that are 0. */
+/* Stores one sample of any width, the highest bit first, in bits that are 0. */
 static void store_sample_bits(uint8_t *row, size_t index, unsigned bits, uint16_t value)
 {
     const size_t at = index * bits;
@@ -211,7 +208,7 @@ static void store_sample_bits(uint8_t *row, size_t index, unsigned bits, uint16_
         row[at / 8 + 2] |= (uint8_t)shifted;
 }
 
-/* Samples of one component of row y of the frame. */
+/* Stores the samples of one component of row y of the frame. */
 static void store_component_row(const lossless_job *job, uint32_t y, unsigned component,
                                 const uint16_t *samples, unsigned shift)
 {
@@ -281,7 +278,7 @@ static tz_result decode_lossless_scan(const lossless_job *job, const tz_jpeg_los
 {
     const tz_jpeg_info *info = job->info;
     const uint32_t rows =
-        job->reshaped || info->height < job->format->height ? info->height : job->format->height;
+        job->reshaped ? info->height : tz_min_u32(info->height, job->format->height);
     const uint32_t interval = scan->restart_interval / info->width; /* rows */
     lossless_bit_reader bits = {.at = scan->data, .end = job->end};
     uint32_t restarts = 0;
@@ -312,19 +309,19 @@ static tz_result check_lossless_samples(const tz_jpeg_info *info, const tz_tile_
     const tz_codec_call here = {call->ctx, location};
     if (info->precision < MIN_PRECISION || info->precision > MAX_PRECISION)
         return tz_codec_fail(&here, "JPEG: lossless samples of %u bits", info->precision);
-    if (format->photometric == YCBCR && format->samples > 1)
+    if (format->photometric == TZ_PHOTOMETRIC_YCBCR && format->samples > 1)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "lossless JPEG of YCbCr is not supported");
     if (info->precision == format->bits)
         return TZ_OK;
     if (info->precision > format->bits || format->bits > MAX_PRECISION ||
-        format->sample_format != 1)
+        format->sample_format != TZ_SAMPLE_FORMAT_UINT)
         return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
     return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location,
                    "JPEG: lossless samples have fewer bits than those of the tile");
 }
 
-/* Sets job->reshaped. */
+/* Compares the sizes of frame and tile, and sets job->reshaped. */
 static tz_result check_lossless_size(lossless_job *job)
 {
     const tz_jpeg_info *info = job->info;
@@ -394,5 +391,3 @@ void tz_jpeg_lossless_deinit(tz_jpeg_lossless *state)
     tz_free(state->rows);
     *state = (tz_jpeg_lossless){0};
 }
-
-#endif

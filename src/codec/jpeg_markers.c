@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The marker segments of a JPEG stream (ITU-T T.81 annex B). Markers are found as libjpeg finds
- * them, with garbage between segments skipped, so that both see the same stream. */
+ * them, with garbage between segments skipped, so that both see the same stream.
+ *
+ * One pass over the stream: table segments are noted, the frame header fills tz_jpeg_info, and each
+ * scan header is checked against both. Of entropy-coded data only its end is looked for, and only
+ * in images of many scans; libjpeg looks no further after the first scan of the others. */
 #include "codec/jpeg.h"
-
-#ifdef TZ_HAVE_JPEG
 
 #include <string.h>
 
@@ -20,7 +22,7 @@ typedef struct jpeg_parser {
     const tz_codec_call *call;
 } jpeg_parser;
 
-/* Why this kind of frame is not decoded; NULL when it is. */
+/* Names a kind of frame that is not decoded; NULL: it is. */
 static const char *unsupported_frame_kind(uint8_t marker)
 {
     switch (marker) {
@@ -49,7 +51,7 @@ static bool stands_alone(uint8_t marker)
     return marker == TZ_MARKER_TEM || tz_marker_is_restart(marker);
 }
 
-/* The next marker, whatever is before it; 0 at the end. */
+/* Finds the next marker, past any bytes before it; 0 at the end. */
 static uint8_t next_marker(tz_cursor *cursor)
 {
     while (tz_cursor_left(cursor) > 0) {
@@ -67,7 +69,7 @@ static uint8_t next_marker(tz_cursor *cursor)
     return 0;
 }
 
-/* The marker that ends the entropy-coded data at the cursor; 0 at the end. */
+/* Finds the marker that ends the entropy-coded data at the cursor; 0 at the end. */
 static uint8_t end_of_scan(tz_cursor *cursor)
 {
     uint8_t marker;
@@ -169,7 +171,7 @@ static tz_result read_jpeg_frame(jpeg_parser *p, tz_cursor segment, uint8_t mark
     return TZ_OK;
 }
 
-/* One component of a scan: its table numbers, and whether the tables are there. */
+/* Reads one component of a scan: its table numbers, of tables that must be known. */
 static tz_result read_scan_component(jpeg_parser *p, uint8_t id, uint8_t table, bool needs_dc,
                                      bool needs_ac, uint8_t *in_scan)
 {
@@ -190,22 +192,7 @@ static tz_result read_scan_component(jpeg_parser *p, uint8_t id, uint8_t table, 
     return TZ_OK;
 }
 
-static tz_result read_restart_interval(jpeg_parser *p, tz_cursor segment)
-{
-    p->restart_interval = tz_cursor_be16(&segment);
-    if (segment.overrun || tz_cursor_left(&segment) > 0)
-        return tz_codec_fail(p->call, "JPEG: the restart interval has a wrong size");
-    return TZ_OK;
-}
-
-static tz_result check_scan_count(jpeg_parser *p)
-{
-    tz_location location = p->call->location;
-    return tz_check_limit(p->call->ctx, offsetof(tz_limits, max_jpeg_scans), location,
-                          p->info.scans, "scans of a JPEG");
-}
-
-/* More than ten blocks in the unit of an interleaved scan are forbidden. */
+/* T.81 forbids more than ten blocks in the unit of an interleaved scan. */
 static tz_result check_mcu_blocks(const jpeg_parser *p, unsigned count, uint8_t in_scan)
 {
     unsigned blocks = 0;
@@ -217,9 +204,9 @@ static tz_result check_mcu_blocks(const jpeg_parser *p, unsigned count, uint8_t 
     return TZ_OK;
 }
 
-/* A scan of a lossless image, whose components and tables have been checked. The entropy-coded
- * bytes begin at the cursor. Each component is decoded once, so that there are never more scans
- * than components. */
+/* Notes a scan of a lossless image, whose components and tables have been checked. The
+ * entropy-coded bytes begin at the cursor. Each component is decoded once, so that there are never
+ * more scans than components. */
 static tz_result keep_lossless_scan(jpeg_parser *p, unsigned count, const uint8_t *selection,
                                     const uint8_t *spectral, uint8_t in_scan)
 {
@@ -276,19 +263,14 @@ static tz_result read_scan(jpeg_parser *p, tz_cursor segment)
     p->info.scans++;
     if (p->info.scans == 1)
         p->info.many_scans = p->info.progressive || count < p->info.component_count;
-    return check_scan_count(p);
-}
-
-static void read_adobe(jpeg_parser *p, tz_cursor segment)
-{
-    const uint8_t *text = tz_cursor_bytes(&segment, 12);
-    if (text && memcmp(text, "Adobe", 5) == 0)
-        p->info.adobe_transform = text[11];
+    return tz_check_limit(p->call->ctx, offsetof(tz_limits, max_jpeg_scans), p->call->location,
+                          p->info.scans, "scans of a JPEG");
 }
 
 static tz_result read_jpeg_marker(jpeg_parser *p, uint8_t marker)
 {
     tz_cursor segment;
+    const uint8_t *text;
     if (stands_alone(marker))
         return TZ_OK;
     TZ_TRY(read_jpeg_segment(p, &segment, marker));
@@ -300,11 +282,16 @@ static tz_result read_jpeg_marker(jpeg_parser *p, uint8_t marker)
     case TZ_MARKER_DQT:
         return read_quantization_tables(p, segment);
     case TZ_MARKER_DRI:
-        return read_restart_interval(p, segment);
+        p->restart_interval = tz_cursor_be16(&segment);
+        if (segment.overrun || tz_cursor_left(&segment) > 0)
+            return tz_codec_fail(p->call, "JPEG: the restart interval has a wrong size");
+        return TZ_OK;
     case TZ_MARKER_SOS:
         return read_scan(p, segment);
     case TZ_MARKER_APP14:
-        read_adobe(p, segment);
+        text = tz_cursor_bytes(&segment, 12);
+        if (text && memcmp(text, "Adobe", 5) == 0)
+            p->info.adobe_transform = text[11];
         return TZ_OK;
     case TZ_MARKER_DAC:
     case TZ_MARKER_DNL:
@@ -345,15 +332,6 @@ tz_result tz_jpeg_read_tables(tz_jpeg_table_set *out, const uint8_t *data, size_
     return TZ_OK;
 }
 
-static tz_result check_covered(const jpeg_parser *p)
-{
-    if (!p->has_frame)
-        return tz_codec_fail(p->call, "JPEG: no frame header");
-    if (p->covered != (1u << p->info.component_count) - 1)
-        return tz_codec_fail(p->call, "JPEG: components without a scan");
-    return TZ_OK;
-}
-
 tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
                             tz_jpeg_table_set tables, const tz_codec_call *call)
 {
@@ -367,7 +345,10 @@ tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
             break; /* libjpeg looks no further */
         marker = marker == TZ_MARKER_SOS ? end_of_scan(&p.cursor) : next_marker(&p.cursor);
     }
-    TZ_TRY(check_covered(&p));
+    if (!p.has_frame)
+        return tz_codec_fail(call, "JPEG: no frame header");
+    if (p.covered != (1u << p.info.component_count) - 1)
+        return tz_codec_fail(call, "JPEG: components without a scan");
     *out = p.info;
     return TZ_OK;
 }
@@ -377,8 +358,8 @@ uint64_t tz_jpeg_coefficient_bytes(const tz_jpeg_info *info)
     unsigned h_max = 1, v_max = 1;
     for (unsigned i = 0; i < info->component_count; i++) {
         const tz_jpeg_component *component = &info->components[i];
-        h_max = component->h > h_max ? component->h : h_max;
-        v_max = component->v > v_max ? component->v : v_max;
+        h_max = tz_max_u32(h_max, component->h);
+        v_max = tz_max_u32(v_max, component->v);
     }
     uint64_t units = tz_ceil_div(info->width, 8 * h_max) * tz_ceil_div(info->height, 8 * v_max);
     uint64_t blocks = 0; /* of one unit */
@@ -386,5 +367,3 @@ uint64_t tz_jpeg_coefficient_bytes(const tz_jpeg_info *info)
         blocks += (uint64_t)info->components[i].h * info->components[i].v;
     return units * blocks * 64 * sizeof(int16_t);
 }
-
-#endif

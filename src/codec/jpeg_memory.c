@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libjpeg asks for memory in two pools: one that lives as long as its object (tables), and
- * one that is released after every image. The second is a bump allocator whose block is kept; when
+ * libjpeg asks for memory in two pools: one that lives as long as its object (tables), and one that
+ * is released after every image. The second is a bump allocator whose block is kept; when
  * an image needed several blocks, the next one starts with a block as large as all of them.
  *
  * "Virtual" arrays of all coefficients (to decode images with many scans, and to encode with
- * Huffman tables of their own) are asked for as a whole, so they are plain arrays here too. */
+ * Huffman tables of their own) are asked for as a whole, so they are plain arrays here too.
+ *
+ * libjpeg calls error_exit when something fails and does not expect it to return: the guard's jumps
+ * back to tz_jpeg_guard_run. All memory is in the pools, so nothing is lost by that. */
 #include "codec/jpeg_memory.h"
 
 #include <string.h>
@@ -55,7 +58,7 @@ static size_t round_up_size(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
-/* A block with room for size bytes, in front of the list. */
+/* Adds a block for size bytes to the front of the list. */
 static tz_jpeg_pool_block *add_pool_block(j_common_ptr cinfo, tz_jpeg_pool_block **list,
                                           size_t size)
 {
@@ -82,7 +85,7 @@ static void *alloc_permanent(j_common_ptr cinfo, size_t size)
 {
     tz_jpeg_pool_block *block = jpeg_memory_of(cinfo)->permanent;
     if (!block || block->capacity - block->used < size)
-        block = add_pool_block(cinfo, &jpeg_memory_of(cinfo)->permanent, size > 4096 ? size : 4096);
+        block = add_pool_block(cinfo, &jpeg_memory_of(cinfo)->permanent, tz_max_size(size, 4096));
     void *allocated = block->start + block->used;
     block->used += size;
     return allocated;
@@ -93,7 +96,7 @@ static void *alloc_image(j_common_ptr cinfo, size_t size)
     tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
     tz_jpeg_pool_block *block = memory->image;
     if (!block || block->capacity - block->used < size) {
-        size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        size_t capacity = tz_max_size(size, BLOCK_SIZE);
         if (!block && memory->wanted > capacity && memory->wanted <= memory->limit)
             capacity = memory->wanted;
         if (capacity > memory->limit || memory->image_held > memory->limit - capacity)
@@ -114,7 +117,7 @@ static void *pool_alloc(j_common_ptr cinfo, int pool, size_t size)
     return pool == JPOOL_PERMANENT ? alloc_permanent(cinfo, size) : alloc_image(cinfo, size);
 }
 
-/* Rows of row_size bytes, one behind the other, and pointers to them. */
+/* Allocates rows of row_size bytes, one after the other, and pointers to them. */
 static void **alloc_rows(j_common_ptr cinfo, int pool, size_t row_size, size_t count)
 {
     size_t size, pointers_size;
@@ -130,7 +133,7 @@ static void **alloc_rows(j_common_ptr cinfo, int pool, size_t row_size, size_t c
     return rows;
 }
 
-/* Arrays of samples have the type that fits the image, whatever the pointer says. */
+/* Arrays of samples have the type that fits the image, not that of the pointer. */
 static size_t jpeg_sample_size(j_common_ptr cinfo)
 {
 #if TZ_JPEG_HAS_12_BITS
@@ -157,8 +160,7 @@ static JBLOCKARRAY alloc_blocks(j_common_ptr cinfo, int pool, JDIMENSION width, 
  * Virtual arrays
  * ------------------------------------------------------------------------------------------ */
 
-/* Only two-pass colour quantization asks for virtual arrays of samples, and it is never asked for.
- */
+/* Only two-pass colour quantization, which is never used, asks for virtual arrays of samples. */
 static jvirt_sarray_ptr request_samples(j_common_ptr cinfo, int pool, boolean zeroed,
                                         JDIMENSION width, JDIMENSION height, JDIMENSION access)
 {
@@ -211,8 +213,8 @@ static JBLOCKARRAY access_blocks(j_common_ptr cinfo, jvirt_barray_ptr array, JDI
  * Pools
  * ------------------------------------------------------------------------------------------ */
 
-/* After an image that needed several blocks, one block of their size takes their place with the
- * next image: asked for there, where it can fail. */
+/* After an image that needed several blocks, one block of their size is to replace them. It is
+ * allocated with the next image, since this function cannot fail. */
 static void free_pool(j_common_ptr cinfo, int pool)
 {
     tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
@@ -266,17 +268,12 @@ void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, j_common_ptr cinfo)
 }
 
 /* ---------------------------------------------------------------------------------------------
- * The guard
+ * The guard: libjpeg's errors made ours
  * ------------------------------------------------------------------------------------------ */
-
-static tz_jpeg_guard *guard_of(j_common_ptr cinfo)
-{
-    return cinfo->client_data;
-}
 
 _Noreturn static void on_jpeg_error(j_common_ptr cinfo)
 {
-    tz_jpeg_guard *guard = guard_of(cinfo);
+    tz_jpeg_guard *guard = cinfo->client_data;
     cinfo->err->format_message(cinfo, guard->text);
     longjmp(guard->jump, 1);
 }
@@ -285,7 +282,7 @@ static void on_jpeg_message(j_common_ptr cinfo, int level)
 {
     if (level >= 0)
         return; /* a trace */
-    tz_jpeg_guard *guard = guard_of(cinfo);
+    tz_jpeg_guard *guard = cinfo->client_data;
     if (guard->is_fatal && guard->is_fatal(cinfo->err->msg_code))
         on_jpeg_error(cinfo);
     if (guard->text[0] == '\0')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A memory manager for libjpeg on top of base/mem.h: bounded, and with no allocation for a tile
- * like the one before. */
+ * like the one before; and a guard that turns libjpeg's errors into ours. */
 #ifndef TZ_CODEC_JPEG_MEMORY_H
 #define TZ_CODEC_JPEG_MEMORY_H
 
@@ -28,40 +28,39 @@ typedef struct tz_jpeg_memory {
     size_t wanted;                       /* of the next image's first block */
     struct jvirt_barray_control *arrays; /* not realized yet */
     uint64_t limit;                      /* of the bytes held for one image */
-    size_t refused;                      /* what was asked for when allocation failed; 0: never */
-    bool over_limit;                     /* it failed because of the limit */
+    size_t refused;                      /* bytes of the allocation that failed; 0: none */
+    bool over_limit;                     /* the limit was why */
 } tz_jpeg_memory;
 
-/* Put the manager in place of the one that jpeg_create_compress or _decompress made. */
+/* Replaces the manager that jpeg_create_compress or _decompress made. */
 void tz_jpeg_memory_init(tz_jpeg_memory *memory, j_common_ptr cinfo);
 
-/* Forget earlier failures and set the limit for the next image. */
+/* Forgets earlier failures and sets the limit for the next image. */
 void tz_jpeg_memory_begin(tz_jpeg_memory *memory, uint64_t limit);
 
-/* Give all memory back and put libjpeg's own manager in place again, to be followed by
- * jpeg_destroy. */
+/* Frees all memory and restores libjpeg's own manager. jpeg_destroy must follow. */
 void tz_jpeg_memory_deinit(tz_jpeg_memory *memory, j_common_ptr cinfo);
 
 /* ---------------------------------------------------------------------------------------------
- * libjpeg's way of failing, made ours: a step within it comes back with a text or with what was
- * refused, and nothing is printed.
+ * The guard: a step within libjpeg that fails returns with a text or with the bytes that were
+ * refused, and nothing is printed
  * ------------------------------------------------------------------------------------------ */
 
 typedef struct tz_jpeg_guard {
     tz_jpeg_memory memory; /* first, because client_data points to it */
     struct jpeg_error_mgr errors;
     jmp_buf jump;
-    char text[JMSG_LENGTH_MAX]; /* what libjpeg complained of; "": nothing */
+    char text[JMSG_LENGTH_MAX]; /* the first error or warning; "": none */
     bool (*is_fatal)(int code); /* warnings that are errors; NULL: none */
 } tz_jpeg_guard;
 
-/* Before jpeg_create_...: errors of this compressor or decompressor go to the guard. */
+/* Directs the errors of this compressor or decompressor to the guard. Before jpeg_create_... */
 void tz_jpeg_guard_init(tz_jpeg_guard *guard, j_common_ptr cinfo);
 
-/* Run a step that may fail in the middle of libjpeg; false when it did. */
+/* Runs a step that may fail in the middle of libjpeg; false if it did. */
 bool tz_jpeg_guard_run(tz_jpeg_guard *guard, void (*step)(void *user), void *user);
 
-/* The error of a step that failed. */
+/* Returns the error of a step that failed. */
 tz_result tz_jpeg_guard_fail(const tz_jpeg_guard *guard, const tz_codec_call *call);
 
 #endif

@@ -1,14 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Joins the headers of old-style JPEG, which the caller collected from the file, with a tile: SOI,
+ * the tables of both, one frame header, one scan header, and the entropy-coded data. */
 #include "codec/jpeg.h"
-
-#ifdef TZ_HAVE_JPEG
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "codec/cursor.h"
 
-/* Marker and segment. */
+/* A marker and its segment. */
 typedef struct jpeg_segment {
     uint8_t marker;
     const uint8_t *at; /* its FF */
@@ -20,7 +20,9 @@ static bool is_table(uint8_t marker)
     return marker == TZ_MARKER_DHT || marker == TZ_MARKER_DQT || marker == TZ_MARKER_DRI;
 }
 
-/* The marker at the cursor with its segment; false where none begins, and the cursor stays. */
+/* Reads the marker at the cursor with its segment; false if none begins there, and the cursor
+ * stays.
+ */
 static bool next_segment(tz_cursor *cursor, jpeg_segment *out)
 {
     const size_t left = tz_cursor_left(cursor);
@@ -45,7 +47,7 @@ static uint8_t *append_jpeg_bytes(uint8_t *to, const void *bytes, size_t size)
     return to + size;
 }
 
-enum { AT_HEIGHT = 5, AT_WIDTH = 7, MIN_FRAME = 10 }; /* of the bytes of a frame header */
+enum { AT_HEIGHT = 5, AT_WIDTH = 7, MIN_FRAME = 10 }; /* offsets in a frame header, its size */
 
 static uint16_t read_be16_at(const uint8_t *at)
 {
@@ -74,8 +76,8 @@ static uint8_t *append_frame(uint8_t *to, const jpeg_segment *frame, const tz_ti
     return end;
 }
 
-/* Entropy-coded bytes. Those of a strip that is part of a longer stream go on with the numbers of
- * the restart markers before them. */
+/* Appends entropy-coded bytes. Those of a strip that is part of a longer stream go on with the
+ * numbers of the restart markers before them. */
 static uint8_t *append_scan_data(uint8_t *to, const uint8_t *in, size_t size)
 {
     uint8_t *end = append_jpeg_bytes(to, in, size);
@@ -101,7 +103,7 @@ typedef struct jpeg_headers {
     jpeg_segment scan;
 } jpeg_headers;
 
-/* Tables go to the stream; frame and scan are found. */
+/* Appends the tables at the cursor to the stream, and finds frame and scan. */
 static uint8_t *append_tables(uint8_t *to, tz_cursor *cursor, jpeg_headers *out)
 {
     jpeg_segment found;
@@ -120,14 +122,12 @@ static uint8_t *append_tables(uint8_t *to, tz_cursor *cursor, jpeg_headers *out)
 tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, const uint8_t *in,
                            size_t in_size, const tz_codec_call *call, size_t *size)
 {
-    uint64_t wanted = 0;
     if (!format->tables)
         return tz_codec_fail(call, "old-style JPEG without headers");
     if (format->width > UINT16_MAX || format->height > UINT16_MAX)
         return tz_codec_fail(call, "old-style JPEG of %u x %u pixels", format->width,
                              format->height);
-    if (!tz_add(format->tables_size, in_size, &wanted) || !tz_add(wanted, 2, &wanted))
-        wanted = UINT64_MAX;
+    const uint64_t wanted = tz_add_capped(tz_add_capped(format->tables_size, in_size), 2);
     TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, wanted,
                           "bytes of memory for old-style JPEG"));
     if (wanted > state->capacity) {
@@ -157,5 +157,3 @@ void tz_jpeg_old_deinit(tz_jpeg_old *state)
     tz_free(state->stream);
     *state = (tz_jpeg_old){0};
 }
-
-#endif

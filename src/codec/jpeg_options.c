@@ -1,13 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Options, limits and sizes of the JPEG encoder. */
 #include "codec/jpeg.h"
-
-#ifdef TZ_HAVE_JPEG
 
 #include "base/mem.h"
 #include "codec/jpeg_memory.h"
 
 /* ---------------------------------------------------------------------------------------------
- * Choices
+ * Options
  * ------------------------------------------------------------------------------------------ */
 
 bool tz_jpeg_shares_quantization(const tz_encode_options *options)
@@ -29,7 +28,7 @@ bool tz_jpeg_recodes(const tz_tile_format *format, const tz_encode_options *opti
 
 bool tz_jpeg_is_ycbcr(const tz_tile_format *format)
 {
-    return format->photometric == 6;
+    return format->photometric == TZ_PHOTOMETRIC_YCBCR;
 }
 
 const char *tz_jpeg_resolve_options(const tz_tile_format *format, tz_encode_options *options)
@@ -49,20 +48,6 @@ const char *tz_jpeg_resolve_options(const tz_tile_format *format, tz_encode_opti
     return NULL;
 }
 
-static const char *unsupported_colour_reason(const tz_tile_format *format)
-{
-    const uint16_t across = format->subsampling[0], down = format->subsampling[1];
-    if (format->photometric == 3)
-        return "JPEG changes values a little, which a palette cannot bear";
-    if (!tz_jpeg_is_ycbcr(format))
-        return NULL;
-    if (format->samples != 3)
-        return "JPEG as YCbCr takes 3 bands, interleaved by pixel";
-    if (across < 1 || across > 2 || down < 1 || down > across)
-        return "JPEG as YCbCr is subsampled by 1 x 1, 2 x 1 or 2 x 2";
-    return NULL;
-}
-
 unsigned tz_jpeg_factor_across(const tz_tile_format *format)
 {
     return tz_jpeg_is_ycbcr(format) ? format->subsampling[0] : 1;
@@ -77,15 +62,19 @@ const char *tz_jpeg_unsupported_reason(const tz_tile_format *format,
                                        const tz_encode_options *options)
 {
     (void)options;
-    if (format->sample_format != 1 ||
+    if (format->sample_format != TZ_SAMPLE_FORMAT_UINT ||
         (format->bits != 8 && !(format->bits == 12 && TZ_JPEG_HAS_12_BITS)))
         return TZ_JPEG_HAS_12_BITS ? "JPEG takes uint8, or unsigned samples of 12 bits"
                                    : "JPEG takes uint8";
     if (format->samples < 1 || format->samples > MAX_COMPS_IN_SCAN)
         return "JPEG takes 1 to 4 bands interleaved by pixel, or any number of bands stored apart";
-    const char *reason = unsupported_colour_reason(format);
-    if (reason)
-        return reason;
+    if (format->photometric == TZ_PHOTOMETRIC_PALETTE)
+        return "JPEG changes values a little, which a palette cannot bear";
+    const uint16_t across = format->subsampling[0], down = format->subsampling[1];
+    if (tz_jpeg_is_ycbcr(format) && format->samples != 3)
+        return "JPEG as YCbCr takes 3 bands, interleaved by pixel";
+    if (tz_jpeg_is_ycbcr(format) && (across < 1 || across > 2 || down < 1 || down > across))
+        return "JPEG as YCbCr is subsampled by 1 x 1, 2 x 1 or 2 x 2";
     if (format->width > JPEG_MAX_DIMENSION || format->height > JPEG_MAX_DIMENSION)
         return "JPEG takes up to 65,500 pixels in each direction";
     if (format->height % (DCTSIZE * tz_jpeg_factor_down(format)) != 0)
@@ -134,9 +123,10 @@ size_t tz_jpeg_bound(const tz_tile_format *format, const tz_encode_options *opti
     return tz_to_size(bytes, &size) ? size : SIZE_MAX;
 }
 
-/* Rows of samples before and after chroma is subsampled; what Huffman tables of a tile's own take:
- * a tile with standard ones and its symbols, or all coefficients; and what the pools have left over
- * at the end of their blocks. */
+/* Rows of samples before and after chroma is subsampled; for Huffman tables made for a tile, the
+ * tile with standard ones and its tokens, or all coefficients; and the unused ends of the pools'
+ * blocks.
+ */
 uint64_t tz_jpeg_encoder_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     const uint64_t row = ((uint64_t)format->width + 2 * DCTSIZE + 128) * (format->bits > 8 ? 2 : 1);
@@ -149,5 +139,3 @@ uint64_t tz_jpeg_encoder_memory(const tz_tile_format *format, const tz_encode_op
                  (uint64_t)format->height * sizeof(void *);
     return bytes + (1u << 17) * (1 + (uint64_t)format->samples);
 }
-
-#endif

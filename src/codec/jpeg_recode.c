@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan is taken apart into tokens, a symbol and the bits that follow it (the value itself),
- * which are counted and then written again with the codes made from the counts. */
+ * Makes Huffman codes for a tile. Its scan, which libjpeg coded with the standard codes, is taken
+ * apart into tokens: a symbol and the bits of the value that follow it. Their symbols are counted,
+ * codes are made from the counts, and the tokens are written again with these codes. Values stay as
+ * they are, so nothing is quantized twice.
+ *
+ * The codes are the best of up to 16 bits, as T.81 section K.2 makes them: Huffman's tree, of which
+ * leaves that are too deep move up. Equal counts are ordered by symbol, so the code depends on
+ * nothing but the counts. */
 #include <string.h>
 
 #include "codec/jpeg.h"
 #include "codec/unaligned.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * Making a code
+ * ------------------------------------------------------------------------------------------ */
 
 enum {
     RESERVED_SYMBOL = 256, /* takes the code of all ones, and is left out in the end */
@@ -12,7 +22,7 @@ enum {
     MAX_NODES = 2 * MAX_LEAVES
 };
 
-/* Sorted by how often, then by symbol: equal counts must not depend on the sorting. */
+/* Occurrences << 16, then the symbol: sorted as numbers, equal counts are in a fixed order. */
 typedef uint64_t huffman_leaf;
 
 static huffman_leaf leaf_of(uint64_t occurrences, unsigned symbol)
@@ -26,18 +36,6 @@ static unsigned symbol_of(huffman_leaf value)
     return RESERVED_SYMBOL - (unsigned)(value & 0xffff);
 }
 
-/* Few, and often in order already. */
-static void sort_leaves(huffman_leaf *leaves, unsigned count)
-{
-    for (unsigned i = 1; i < count; i++) {
-        const huffman_leaf moving = leaves[i];
-        unsigned to = i;
-        for (; to > 0 && leaves[to - 1] > moving; to--)
-            leaves[to] = leaves[to - 1];
-        leaves[to] = moving;
-    }
-}
-
 static unsigned collect_leaves(huffman_leaf *leaves, const uint64_t occurrences[256])
 {
     unsigned count = 1;
@@ -45,7 +43,14 @@ static unsigned collect_leaves(huffman_leaf *leaves, const uint64_t occurrences[
     for (unsigned symbol = 0; symbol < 256; symbol++)
         if (occurrences[symbol] > 0)
             leaves[count++] = leaf_of(occurrences[symbol], symbol);
-    sort_leaves(leaves, count);
+    /* by insertion: they are few, and often in order already */
+    for (unsigned i = 1; i < count; i++) {
+        const huffman_leaf moving = leaves[i];
+        unsigned to = i;
+        for (; to > 0 && leaves[to - 1] > moving; to--)
+            leaves[to] = leaves[to - 1];
+        leaves[to] = moving;
+    }
     return count;
 }
 
@@ -81,7 +86,7 @@ static void build_tree(huffman_tree *t, const huffman_leaf *leaves, unsigned cou
     }
 }
 
-/* How many leaves are so deep. Parents come behind their children. */
+/* Counts the leaves of each depth. Parents come after their children. */
 static void count_depths(const huffman_tree *t, unsigned depths[MAX_LEAVES])
 {
     unsigned depth[MAX_NODES];
@@ -93,8 +98,8 @@ static void count_depths(const huffman_tree *t, unsigned depths[MAX_LEAVES])
     }
 }
 
-/* Two leaves that are too deep: one takes the place of their parent, and the other makes a pair
- * with the deepest leaf that is higher up. */
+/* Moves leaves up that are too deep, two at a time: one replaces their parent, and the other makes
+ * a pair with the deepest leaf that is higher up. */
 static void limit_depths(unsigned depths[MAX_LEAVES])
 {
     for (unsigned deep = MAX_LEAVES - 1; deep > TZ_JPEG_MAX_CODE_LENGTH; deep--) {
@@ -132,10 +137,11 @@ void tz_jpeg_huffman_build(tz_jpeg_huffman *out, const uint64_t occurrences[256]
 
 enum {
     BLOCK_SAMPLES = 64,
-    MAX_STEP = 8 /* bytes that one step of writing takes at most */
+    MAX_STEP = 8 /* bytes of one write, at most: four that are all stuffed */
 };
 
-/* A token: the value, the symbol << 16, the index of the code << 24, and the highest bit. */
+/* A token: the value, the symbol << 16, the index of the code << 24, and the highest bit, so that
+ * no token is 0. */
 #define TOKEN_FOUND        0x80000000u
 #define TOKEN_VALUE(token) ((token)&0xffff)
 #define TOKEN_CODE(token)  ((token) >> 16 & 1023)
@@ -168,7 +174,7 @@ void tz_jpeg_huffman_reader_init(tz_jpeg_huffman_reader *reader, const tz_jpeg_h
     }
 }
 
-/* A code that is longer than the quick ones, at the top of word; 0: none. */
+/* Finds a code that is longer than the quick ones, at the top of word; 0: none. */
 static uint32_t search_long_code(const tz_jpeg_huffman_reader *reader, uint64_t word)
 {
     for (unsigned length = TZ_JPEG_QUICK_BITS + 1; length <= TZ_JPEG_MAX_CODE_LENGTH; length++) {
@@ -183,10 +189,10 @@ static uint32_t search_long_code(const tz_jpeg_huffman_reader *reader, uint64_t 
  * Writing
  * ------------------------------------------------------------------------------------------ */
 
-/* Ready for the value to be put behind it. */
+/* A code, shifted up by the bits of the value that follows. */
 typedef struct written_code {
     uint32_t bits;
-    uint32_t length; /* with the value */
+    uint32_t length; /* bits, with those of the value */
 } written_code;
 
 typedef struct token_bit_writer {
@@ -196,11 +202,6 @@ typedef struct token_bit_writer {
     const uint8_t *end;
 } token_bit_writer;
 
-static inline bool has_ff_byte(uint32_t word)
-{
-    return ((~word - 0x01010101u) & word & 0x80808080u) != 0;
-}
-
 static inline void write_stuffed_byte(token_bit_writer *writer, uint8_t byte)
 {
     *writer->out++ = byte;
@@ -208,7 +209,7 @@ static inline void write_stuffed_byte(token_bit_writer *writer, uint8_t byte)
         *writer->out++ = 0;
 }
 
-/* At most 32 bits; false when there is no room. */
+/* Writes at most 32 bits; false if they do not fit. */
 static inline bool write_bits(token_bit_writer *writer, uint32_t bits, unsigned count)
 {
     writer->bits = writer->bits << count | bits;
@@ -219,18 +220,17 @@ static inline bool write_bits(token_bit_writer *writer, uint32_t bits, unsigned 
         return false;
     writer->held -= 32;
     const uint32_t word = (uint32_t)(writer->bits >> writer->held);
-    if (has_ff_byte(word)) {
+    if (tz_jpeg_has_ff_byte(word)) {
         for (int shift = 24; shift >= 0; shift -= 8)
             write_stuffed_byte(writer, (uint8_t)(word >> shift));
     } else {
-        const uint32_t stored = tz_load_be32((const uint8_t *)&word);
-        memcpy(writer->out, &stored, sizeof stored);
-        writer->out += sizeof stored;
+        tz_store_be32(writer->out, word);
+        writer->out += sizeof word;
     }
     return true;
 }
 
-/* The last bits, filled up with ones. */
+/* Writes the last bits, filled up with ones. */
 static bool flush_bits(token_bit_writer *writer)
 {
     const unsigned fill = (8 - writer->held % 8) % 8;
@@ -258,7 +258,7 @@ static void assign_codes(written_code *out, const tz_jpeg_huffman *code)
 static bool write_tokens(token_bit_writer *writer, const written_code *codes,
                          const uint32_t *tokens, size_t count)
 {
-    token_bit_writer local = *writer; /* which bytes written to out cannot change */
+    token_bit_writer local = *writer; /* in registers: bytes written to out cannot alias it */
     bool fits = true;
     for (size_t i = 0; fits && i < count; i++) {
         const written_code code = codes[TOKEN_CODE(tokens[i])];
@@ -274,11 +274,11 @@ static bool write_tokens(token_bit_writer *writer, const written_code *codes,
 
 typedef struct token_bit_reader {
     const uint8_t *next;
-    uint64_t word; /* what comes, from the highest bit on */
+    uint64_t word; /* the next bits, from the highest down */
     unsigned held; /* bits of it */
 } token_bit_reader;
 
-/* The next token; 0, which is none, when no code fits. */
+/* Reads the next token; 0 if no code fits. */
 static inline uint32_t read_token(token_bit_reader *in, const tz_jpeg_huffman_reader *reader,
                                   unsigned code)
 {
@@ -295,8 +295,8 @@ static inline uint32_t read_token(token_bit_reader *in, const tz_jpeg_huffman_re
     return found == 0 ? 0 : value | symbol << 16 | code << 24 | TOKEN_FOUND;
 }
 
-/* One block; where its tokens end, or NULL. Counting costs nothing here, where reading waits for
- * itself. */
+/* Reads one block; returns the end of its tokens, or NULL. Counting costs nothing here: reading
+ * waits for itself. */
 static inline uint32_t *tokenize_block(uint32_t *tokens, uint64_t *occurrences,
                                        token_bit_reader *in, const tz_jpeg_huffman_reader *readers,
                                        unsigned set)
@@ -318,7 +318,7 @@ static inline uint32_t *tokenize_block(uint32_t *tokens, uint64_t *occurrences,
     return found ? tokens : NULL;
 }
 
-/* All tokens of a scan; how many, or 0. */
+/* Reads all tokens of a scan; returns their number, or 0. */
 static size_t tokenize_scan(uint32_t *tokens, uint64_t *occurrences,
                             const tz_jpeg_mcu_layout *layout, const tz_jpeg_huffman_reader *readers,
                             const uint8_t *data, size_t size)
@@ -340,7 +340,7 @@ static size_t tokenize_scan(uint32_t *tokens, uint64_t *occurrences,
  * The stream
  * ------------------------------------------------------------------------------------------ */
 
-/* Where the marker of the scan is; 0: nowhere. */
+/* Returns the offset of the scan's marker; 0: there is none. */
 static size_t find_sos(const uint8_t *in, size_t size)
 {
     if (size < 4 || in[0] != 0xFF || in[1] != TZ_MARKER_SOI)
@@ -353,8 +353,8 @@ static size_t find_sos(const uint8_t *in, size_t size)
     return 0;
 }
 
-/* Take the zeros behind bytes of all ones away, up to the marker at the end; 0 when there is
- * another marker. */
+/* Removes the zeros after bytes of all ones, up to the marker at the end. Returns the size; 0 if
+ * there is another marker. */
 static size_t remove_stuffing(uint8_t *data, size_t size)
 {
     const uint8_t *from = data, *end = data + size;
@@ -374,7 +374,7 @@ static size_t remove_stuffing(uint8_t *data, size_t size)
     }
 }
 
-/* The segment that defines a code; class and number are those of JPEG. */
+/* Writes the segment that defines a code; class and number are those of JPEG. */
 static uint8_t *put_dht_segment(uint8_t *out, const tz_jpeg_huffman *code, unsigned index)
 {
     const unsigned size = 2 + 1 + TZ_JPEG_MAX_CODE_LENGTH + code->symbol_count;
@@ -394,7 +394,7 @@ static uint8_t *append_stream_bytes(uint8_t *out, const uint8_t *bytes, size_t s
     return out + size;
 }
 
-/* Codes made for the tokens, as segments of the stream and for writing. */
+/* Makes the codes for the tokens, as segments of the stream and for writing. */
 static uint8_t *put_dht_segments(uint8_t *out, written_code *codes,
                                  const tz_jpeg_mcu_layout *layout, const uint64_t *occurrences)
 {
