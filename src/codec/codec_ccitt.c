@@ -5,11 +5,11 @@
  *
  * Rows of group 3 may lack the end-of-line code (EOL) in front of them when they are coded in one
  * dimension; fill bits before it are skipped. Some defects are common, and libtiff and tifffile
- * make the same of them: a row in one dimension between two EOLs that ends early, the same at the
- * end of the data, data of group 3 in one dimension or of group 4 that ends before the last rows.
- * What is not there is then white, with one warning that counts the rows. What is damaged otherwise
- * is an error that names the row: no row is guessed. After the last row, EOLs and zeros are passed
- * over; other bytes are ignored with a warning.
+ * agree on them: a row in one dimension between two EOLs that ends early, the same at the end of
+ * the data, data of group 3 in one dimension or of group 4 that ends before the last rows. Missing
+ * pixels are then white, with one warning that counts the rows. Other damage is an error that names
+ * the row: no row is guessed. After the last row, EOLs and zeros are passed over; other bytes are
+ * ignored with a warning.
  *
  * A row is decoded to the list of its changes of colour, which is then painted and is what the next
  * row refers to. Runs of no pixels stay in the list, for there are encoders that refer to them. */
@@ -21,7 +21,6 @@
 #include "codec/unaligned.h"
 
 enum { WHITE = 0, BLACK = 1 };
-enum { RLE = 2, GROUP_3 = 3, GROUP_4 = 4 };
 enum { EOL_ZEROS = 11, TWO_DIMENSIONS = 1 /* bit of T4Options */ };
 
 /* Two-dimensional modes: a vertical one is its distance to the right of b1. */
@@ -38,7 +37,7 @@ static const mode_code mode_codes[] = {
     {0x02, 6, -2}, {0x02, 7, -3}, {0x01, 4, PASS}, {0x01, 3, HORIZONTAL}, {0x01, 7, EXTENSION},
 };
 
-/* What the next bits stand for, by those bits. A size of 0: no code begins like this. */
+/* Meaning of the next bits, by those bits. A size of 0: no code begins like this. */
 typedef struct mode_entry {
     int8_t mode;
     uint8_t size;
@@ -48,28 +47,28 @@ typedef struct run_entry {
     uint16_t size;
 } run_entry;
 
-/* Where a row changes colour: at[0] is 0, at[1] the first black pixel, at[2] the first white one
- * after it, and so on; behind the count there are a few more at the end of the row. */
+/* The changes of colour of a row: at[0] is 0, at[1] the first black pixel, at[2] the first white
+ * one after it, and so on. After the count there are a few more entries, at the end of the row. */
 typedef struct change_list {
     uint32_t *at;
     size_t count;
 } change_list;
 enum {
     SPARE_RUNS = 64, /* runs of no pixels that a row may have beyond those it needs */
-    END_CHANGES = 4  /* entries behind the last that may be looked at */
+    END_CHANGES = 4  /* entries after the last that may be looked at */
 };
 
 typedef struct ccitt_decoder {
     run_entry runs[2][1 << FAX_MAX_CODE_BITS];
     mode_entry modes[1 << MODE_BITS];
-    change_list lists[2]; /* of the row at hand and of the one above, in turn */
+    change_list lists[2]; /* of the row being decoded and of the one above, in turn */
     size_t capacity;      /* of each list */
 } ccitt_decoder;
 
-/* A tile at work. */
+/* The tile being decoded. */
 typedef struct ccitt_job {
     const ccitt_decoder *state;
-    change_list *list; /* of the row at hand */
+    change_list *list; /* of the row being decoded */
     const change_list *above;
     size_t max_changes; /* of a row this wide; the lists may be longer */
     const uint8_t *in;
@@ -77,9 +76,9 @@ typedef struct ccitt_job {
     uint64_t bit; /* next to read */
     bool low_first;
     int64_t width;
-    uint32_t row; /* at hand */
+    uint32_t row; /* being decoded */
     uint32_t first_short;
-    uint32_t short_rows; /* of which a part or all is missing */
+    uint32_t short_rows; /* rows that are missing or incomplete */
     bool has_eols;       /* every row of group 3 so far began with one */
     bool has_pixels;     /* not all rows so far are empty */
     bool over;           /* there is no further row */
@@ -119,7 +118,7 @@ static void ccitt_decoder_deinit(void *opaque)
     state->capacity = 0;
 }
 
-/* Lists for rows of this width; they grow with the widest row. */
+/* Makes the lists long enough for rows of this width. */
 static tz_result reserve_changes(ccitt_decoder *state, uint32_t width, const tz_codec_call *call)
 {
     uint64_t needed = (uint64_t)width + SPARE_RUNS + END_CHANGES;
@@ -137,15 +136,11 @@ static tz_result reserve_changes(ccitt_decoder *state, uint32_t width, const tz_
     return TZ_OK;
 }
 
-/* Input ---------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------
+ * Input
+ * ------------------------------------------------------------------------------------------ */
 
-static uint64_t reverse_bytes_bits(uint64_t word)
-{
-    tz_codec_reverse_bits((uint8_t *)&word, sizeof word);
-    return word;
-}
-
-/* The next bits, from the highest down, at least 57 of them; zeros where the data is over. */
+/* Returns the next bits, from the highest down, at least 57 of them; zeros after the data. */
 static uint64_t peek_bits(const ccitt_job *job)
 {
     uint64_t at = job->bit >> 3;
@@ -159,16 +154,16 @@ static uint64_t peek_bits(const ccitt_job *job)
         word = tz_load_be64(bytes);
     }
     if (job->low_first)
-        word = reverse_bytes_bits(word);
+        tz_codec_reverse_bits((uint8_t *)&word, sizeof word);
     return word << (job->bit & 7);
 }
 
-static bool is_over(const ccitt_job *job)
+static bool is_past_end(const ccitt_job *job)
 {
     return job->bit > (uint64_t)job->in_size * 8;
 }
 
-/* The bits that no code begins with mean that the row ends, by EOL or because there is no more. */
+/* Bits that no code begins with mean that the row ends, by EOL or because the data is over. */
 static tz_result fail_fax_code(const ccitt_job *job, int64_t x)
 {
     if (job->bit + FAX_MAX_CODE_BITS > (uint64_t)job->in_size * 8)
@@ -181,7 +176,8 @@ static tz_result fail_fax_code(const ccitt_job *job, int64_t x)
 
 typedef enum run_fault { RUN_GOOD, RUN_NO_CODE, RUN_TOO_LONG } run_fault;
 
-/* A whole run of a colour, from x on, which must fit in the row. *length is what there is of it. */
+/* Reads a whole run of a colour, from x on, which must fit in the row. *length is the part of it
+ * that was read. */
 static run_fault read_run(ccitt_job *job, int color, int64_t x, int64_t *length)
 {
     run_entry entry;
@@ -189,7 +185,7 @@ static run_fault read_run(ccitt_job *job, int color, int64_t x, int64_t *length)
     do {
         entry = job->state->runs[color][peek_bits(job) >> (64 - FAX_MAX_CODE_BITS)];
         job->bit += entry.size;
-        if (entry.size == 0 || is_over(job))
+        if (entry.size == 0 || is_past_end(job))
             return RUN_NO_CODE;
         *length += entry.pixels;
         if (*length > job->width - x)
@@ -206,8 +202,8 @@ static tz_result fail_fax_run(const ccitt_job *job, run_fault fault, int64_t x)
                          (long long)job->width);
 }
 
-/* Passes over zeros and the 1 after them. false, and nothing is passed, when the next bits are not
- * an EOL. */
+/* Passes over zeros and the 1 after them. Returns false, and passes nothing, if the next bits are
+ * not an EOL. */
 static bool skip_eol(ccitt_job *job)
 {
     uint64_t start = job->bit;
@@ -224,7 +220,9 @@ static bool skip_eol(ccitt_job *job)
     return false;
 }
 
-/* Output --------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------
+ * Output
+ * ------------------------------------------------------------------------------------------ */
 
 /* Blackens pixels from to to - 1. */
 static void blacken(uint8_t *row, int64_t from, int64_t to)
@@ -244,15 +242,11 @@ static void blacken(uint8_t *row, int64_t from, int64_t to)
     row[last] |= (uint8_t)last_mask;
 }
 
-/* Changes -------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------
+ * Changes
+ * ------------------------------------------------------------------------------------------ */
 
-static void start_list(change_list *list)
-{
-    list->at[0] = 0;
-    list->count = 1;
-}
-
-/* The colour changes at x. */
+/* Adds a change of colour at x. */
 static tz_result add_change(ccitt_job *job, int64_t x)
 {
     change_list *list = job->list;
@@ -275,9 +269,11 @@ static void paint(const change_list *list, uint8_t *row)
         blacken(row, list->at[i], list->at[i + 1]);
 }
 
-/* Rows ----------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------------------------------ */
 
-/* Where a row in one dimension may end before its last pixel. */
+/* The places at which a row in one dimension may end before its last pixel. */
 typedef enum ccitt_row_end { END_NOWHERE, END_OF_DATA, END_AT_EOL } ccitt_row_end;
 
 static void note_short_row(ccitt_job *job)
@@ -286,7 +282,7 @@ static void note_short_row(ccitt_job *job)
         job->first_short = job->row;
 }
 
-/* Whether a row may end here, where no code begins. */
+/* Says if a row may end here, where no code begins. */
 static bool ends_early(ccitt_job *job, ccitt_row_end allowed)
 {
     ccitt_job after = *job;
@@ -318,8 +314,8 @@ static tz_result decode_row_1d(ccitt_job *job, ccitt_row_end allowed)
     return TZ_OK;
 }
 
-/* Where a row of two-dimensional codes is. T.4's names: a0 is where the decoded part ends, and b1
- * is the first change of the row above to the right of a0 that is from a0's colour to the other. */
+/* The state of a row of two-dimensional codes, with T.4's names: a0 is the end of the decoded part,
+ * and b1 the first change of the row above to the right of a0 from a0's colour to the other. */
 typedef struct row_2d {
     int64_t a0;
     int color; /* of a0 */
@@ -385,58 +381,48 @@ static tz_result decode_row_2d(ccitt_job *job)
     row_2d at = {.a0 = 0, .color = WHITE, .b1 = 1};
     while (at.a0 < job->width) {
         mode_entry entry = job->state->modes[peek_bits(job) >> (64 - MODE_BITS)];
-        if (entry.size == 0)
-            return fail_fax_code(job, at.a0);
         job->bit += entry.size;
-        if (is_over(job))
+        if (entry.size == 0 || is_past_end(job))
             return fail_fax_code(job, at.a0);
         TZ_TRY(decode_mode(job, &at, entry.mode));
     }
     return TZ_OK;
 }
 
-/* A row of group 3 that may be of either kind says so after its EOL. */
-static tz_result decode_row_tagged(ccitt_job *job, bool eol)
+static tz_result decode_fax_row(ccitt_job *job, const tz_tile_format *format)
 {
+    if (format->compression == TZ_COMPRESSION_FAX4) {
+        /* may end before the last rows, with or without the two EOLs that belong there */
+        if (job->row == 0 || peek_bits(job) >> (64 - EOL_ZEROS) != 0)
+            return decode_row_2d(job);
+        job->over = true;
+        note_short_row(job);
+        return TZ_OK;
+    }
+    if (format->compression != TZ_COMPRESSION_FAX3) {
+        TZ_TRY(decode_row_1d(job, END_NOWHERE));
+        job->bit = (job->bit + 7) & ~UINT64_C(7);
+        return TZ_OK;
+    }
+    bool eol = skip_eol(job);
+    job->has_eols = eol && (job->has_eols || job->row == 0);
+    if (!(format->fax_options & TWO_DIMENSIONS))
+        return decode_row_1d(job, job->has_eols ? END_AT_EOL : END_OF_DATA);
     if (!eol)
         return tz_codec_fail(job->call, "row %u of the fax data does not begin with an EOL",
                              job->row);
+    /* A row that may be of either kind says so after its EOL. */
     bool one_dimension = peek_bits(job) >> 63 != 0;
     job->bit++;
     return one_dimension ? decode_row_1d(job, END_AT_EOL) : decode_row_2d(job);
-}
-
-/* Group 4 may end before the last rows, with or without the two EOLs that belong there. */
-static tz_result decode_row_group_4(ccitt_job *job)
-{
-    if (job->row == 0 || peek_bits(job) >> (64 - EOL_ZEROS) != 0)
-        return decode_row_2d(job);
-    job->over = true;
-    note_short_row(job);
-    return TZ_OK;
-}
-
-static tz_result decode_fax_row(ccitt_job *job, const tz_tile_format *format)
-{
-    if (format->compression == GROUP_4)
-        return decode_row_group_4(job);
-    if (format->compression == GROUP_3) {
-        bool eol = skip_eol(job);
-        job->has_eols = eol && (job->has_eols || job->row == 0);
-        return (format->fax_options & TWO_DIMENSIONS)
-                   ? decode_row_tagged(job, eol)
-                   : decode_row_1d(job, job->has_eols ? END_AT_EOL : END_OF_DATA);
-    }
-    TZ_TRY(decode_row_1d(job, END_NOWHERE));
-    job->bit = (job->bit + 7) & ~UINT64_C(7);
-    return TZ_OK;
 }
 
 /* The data ended before the last rows: they are white, like the one where it ended. A lowest tile
  * may have been stored without the rows below the image, which the caller tries then. */
 static tz_result check_short_rows(ccitt_job *job, const tz_tile_format *format)
 {
-    const bool tagged = format->compression == GROUP_3 && (format->fax_options & TWO_DIMENSIONS);
+    const bool tagged =
+        format->compression == TZ_COMPRESSION_FAX3 && (format->fax_options & TWO_DIMENSIONS);
     const uint32_t left = format->height - job->row;
     if (job->short_rows == 0 && left == 0)
         return TZ_OK;
@@ -447,16 +433,17 @@ static tz_result check_short_rows(ccitt_job *job, const tz_tile_format *format)
     const uint64_t rows = (uint64_t)job->short_rows + left;
     return tz_warn_times(job->call->ctx, rows, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
                          tz_expecting(job->call->location, format->height, format->height - rows),
-                         "rows of fax data, from row %u on, end early or are missing; what is not "
-                         "there is white",
+                         "rows of fax data, from row %u on, end early or are missing; missing "
+                         "pixels are white",
                          job->first_short);
 }
 
-/* After the last row. */
+/* Passes over the end of the data, after the last row. */
 static tz_result finish_ccitt(ccitt_job *job, const tz_tile_format *format)
 {
-    bool tagged = format->compression == GROUP_3 && (format->fax_options & TWO_DIMENSIONS);
-    while (format->compression != RLE && skip_eol(job))
+    bool tagged =
+        format->compression == TZ_COMPRESSION_FAX3 && (format->fax_options & TWO_DIMENSIONS);
+    while (format->compression != TZ_COMPRESSION_CCITT_RLE && skip_eol(job))
         job->bit += tagged ? 1 : 0;
     size_t used = (size_t)((job->bit + 7) / 8);
     while (used < job->in_size && job->in[used] == 0)
@@ -482,14 +469,16 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
                      .width = format->width,
                      .call = call};
     /* Above the first row everything is white. */
-    start_list(&state->lists[1]);
+    state->lists[1].at[0] = 0;
+    state->lists[1].count = 1;
     end_list(&state->lists[1], format->width);
     const size_t row_bytes = tz_tile_row_bytes(format);
     for (; job.row < format->height && !job.over; job.row++) {
         uint8_t *row = out + job.row * stride;
         job.list = &state->lists[job.row % 2];
         job.above = &state->lists[(job.row + 1) % 2];
-        start_list(job.list);
+        job.list->at[0] = 0;
+        job.list->count = 1;
         TZ_TRY(decode_fax_row(&job, format));
         end_list(job.list, format->width);
         job.has_pixels = job.has_pixels || job.list->count > 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads the headers of embedded streams. A read past the end gives 0 and sets overrun, which is
- * asked once after a group of reads. */
+ * Reads the headers of embedded streams. A read past the end gives 0 and sets overrun, which
+ * callers check once after a group of reads. */
 #ifndef TZ_CODEC_CURSOR_H
 #define TZ_CODEC_CURSOR_H
 
@@ -27,7 +27,7 @@ static inline size_t tz_cursor_left(const tz_cursor *cursor)
     return (size_t)(cursor->end - cursor->at);
 }
 
-/* The next size bytes; NULL when there are fewer, and then nothing is left. */
+/* Returns the next size bytes; NULL if there are fewer, and then nothing is left. */
 static inline const uint8_t *tz_cursor_bytes(tz_cursor *cursor, size_t size)
 {
     if (tz_cursor_left(cursor) < size) {
@@ -40,7 +40,7 @@ static inline const uint8_t *tz_cursor_bytes(tz_cursor *cursor, size_t size)
     return bytes;
 }
 
-/* A cursor over the next size bytes; empty and overrun when there are fewer. */
+/* Returns a cursor over the next size bytes; empty and overrun if there are fewer. */
 static inline tz_cursor tz_cursor_slice(tz_cursor *cursor, size_t size)
 {
     const uint8_t *bytes = tz_cursor_bytes(cursor, size);
@@ -73,8 +73,8 @@ static inline uint32_t tz_cursor_le32(tz_cursor *cursor)
     return bytes ? tz_load_le32(bytes) : 0;
 }
 
-/* The next box of a JPEG 2000 or JPEG XL file: its type, and a cursor over what is in it. false
- * when there is none, or it is not all there. */
+/* Reads the next box of a JPEG 2000 or JPEG XL file: its type, and a cursor over its content.
+ * Returns false if there is none, or it is cut off. */
 static inline bool tz_cursor_box(tz_cursor *cursor, uint32_t *type, tz_cursor *content)
 {
     if (tz_cursor_left(cursor) < 8)

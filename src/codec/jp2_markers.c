@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JP2 boxes and the marker segments of a JPEG 2000 codestream (ITU-T T.800 annexes A and I). */
+ * JP2 boxes and the marker segments of a JPEG 2000 codestream (ITU-T T.800 annexes A and I).
+ *
+ * tz_jp2_read_info reads the size; once the caller has compared it with the tile,
+ * tz_jp2_read_headers goes through all other headers, main and of every tile part, and skips the
+ * data. OpenJPEG allocates by these headers, far more than the stream has bytes if it is damaged,
+ * so its memory is estimated from the coding styles and checked first. */
 #include "codec/jp2_markers.h"
 
 #include <string.h>
@@ -34,7 +39,7 @@ enum {
     MAX_TILES = 65535,
     STYLE_HIGH_THROUGHPUT = 0xC0,
     WAVELET_REVERSIBLE = 1,
-    /* what OpenJPEG takes for each, generously */
+    /* bytes that OpenJPEG takes for each, generously */
     TILE_BYTES = 12288,
     TILE_COMPONENT_BYTES = 1536,
     PRECINCT_BYTES = 320,
@@ -47,7 +52,7 @@ enum {
 
 static const uint8_t jp2_signature[12] = {0, 0, 0, 12, 'j', 'P', ' ', ' ', 0x0D, 0x0A, 0x87, 0x0A};
 
-/* The codestream: the whole, or what is in the box jp2c. */
+/* Finds the codestream: all of the data, or the content of the box jp2c. */
 static tz_result find_jp2_codestream(tz_cursor *out, const uint8_t *data, size_t size,
                                      const tz_codec_call *call)
 {
@@ -84,12 +89,6 @@ static bool is_valid_axis(const grid_axis *e)
 static uint64_t tiles_along(const grid_axis *e)
 {
     return tz_ceil_div((uint64_t)e->end - e->tile_start, e->tile);
-}
-
-static uint32_t max_tile_size(const grid_axis *e)
-{
-    uint32_t whole = e->end - e->start;
-    return e->tile < whole ? e->tile : whole;
 }
 
 static tz_result read_jp2_components(tz_jp2_info *info, tz_cursor *segment,
@@ -129,8 +128,8 @@ static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz
     info->width = x.end - x.start;
     info->height = y.end - y.start;
     info->has_offset = x.start > 0 || y.start > 0;
-    info->tile_width = max_tile_size(&x);
-    info->tile_height = max_tile_size(&y);
+    info->tile_width = tz_min_u32(x.tile, info->width);
+    info->tile_height = tz_min_u32(y.tile, info->height);
     info->tile_count = tz_mul_capped(tiles_along(&x), tiles_along(&y));
     if (info->component_count == 0)
         return tz_codec_fail(call, "JPEG 2000: no components");
@@ -177,13 +176,13 @@ typedef struct jp2_parser {
     const tz_codec_call *call;
 } jp2_parser;
 
-/* How many cells of a grid, 2^shift wide, a line of this length can touch. */
+/* Returns the most cells of a grid, 2^shift wide, that a line of this length touches. */
 static uint64_t grid_cells(uint64_t length, unsigned shift)
 {
     return ((length + (UINT64_C(1) << shift) - 2) >> shift) + 1;
 }
 
-/* One level of resolution: precincts, and the code blocks in them. */
+/* Adds the memory of one level of resolution: precincts, and the code blocks in them. */
 static void count_resolution(jp2_parser *w, unsigned level, unsigned levels, uint8_t precinct,
                              const uint8_t block[2], uint64_t *bytes, uint64_t *max_precincts)
 {
@@ -192,24 +191,16 @@ static void count_resolution(jp2_parser *w, unsigned level, unsigned levels, uin
     unsigned shift_x = precinct & 15, shift_y = precinct >> 4;
     unsigned bands = level == 0 ? 1 : 3, halved = level == 0 ? 0 : 1;
     uint64_t precincts = tz_mul_capped(grid_cells(width, shift_x), grid_cells(height, shift_y));
-    unsigned block_x = block[0] < shift_x - halved ? block[0] : shift_x - halved;
-    unsigned block_y = block[1] < shift_y - halved ? block[1] : shift_y - halved;
+    unsigned block_x = tz_min_u32(block[0], shift_x - halved);
+    unsigned block_y = tz_min_u32(block[1], shift_y - halved);
     uint64_t blocks = tz_mul_capped(grid_cells((width + halved) >> halved, block_x),
                                     grid_cells((height + halved) >> halved, block_y));
     *bytes = tz_add_capped(*bytes, tz_mul_capped(precincts, bands * PRECINCT_BYTES));
     *bytes = tz_add_capped(*bytes, tz_mul_capped(blocks, bands * CODE_BLOCK_BYTES));
-    *max_precincts = precincts > *max_precincts ? precincts : *max_precincts;
+    *max_precincts = tz_max(*max_precincts, precincts);
 }
 
-static void note_levels(jp2_parser *w, uint8_t levels)
-{
-    tz_jp2_info *info = w->info;
-    info->has_other_levels |= w->has_style && levels != info->levels;
-    info->levels = w->has_style && info->levels < levels ? info->levels : levels;
-    w->has_style = true;
-}
-
-/* The part that COD and COC have in common. */
+/* Reads the part that COD and COC have in common. */
 static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precincts)
 {
     uint8_t levels = tz_cursor_u8(segment);
@@ -224,7 +215,10 @@ static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precinct
     if (style & STYLE_HIGH_THROUGHPUT)
         return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->location,
                        "high-throughput JPEG 2000 is not supported");
-    note_levels(w, levels);
+    tz_jp2_info *info = w->info;
+    info->has_other_levels |= w->has_style && levels != info->levels;
+    info->levels = w->has_style && info->levels < levels ? info->levels : levels;
+    w->has_style = true;
     uint64_t bytes = 0, max_precincts = 0;
     for (unsigned level = 0; level <= levels; level++) {
         uint8_t precinct = has_precincts ? tz_cursor_u8(segment) : 0xFF;
@@ -232,9 +226,8 @@ static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precinct
             return tz_codec_fail(w->call, "JPEG 2000: impossible precincts");
         count_resolution(w, level, levels, precinct, block, &bytes, &max_precincts);
     }
-    w->style_bytes = bytes > w->style_bytes ? bytes : w->style_bytes;
-    uint64_t packets = tz_mul_capped(max_precincts, levels + 1u);
-    w->packets = packets > w->packets ? packets : w->packets;
+    w->style_bytes = tz_max(w->style_bytes, bytes);
+    w->packets = tz_max(w->packets, tz_mul_capped(max_precincts, levels + 1u));
     return TZ_OK;
 }
 
@@ -260,7 +253,7 @@ static tz_result read_component_style(jp2_parser *w, tz_cursor segment)
     return read_style(w, &segment, flags & 1);
 }
 
-/* OpenJPEG marks packets that it has seen, all layers of all components in one array. */
+/* OpenJPEG also marks the packets that it has seen, all layers of all components in one array. */
 static void estimate_coding_bytes(jp2_parser *w)
 {
     tz_jp2_info *info = w->info;
@@ -309,7 +302,7 @@ static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
     }
 }
 
-/* A tile part from behind its SOT marker to its end. */
+/* Reads a tile part, from after its SOT marker to its end. */
 static tz_result read_tile_part(jp2_parser *w, uint8_t *seen)
 {
     const uint8_t *start = w->cursor.at - 2;

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The container, image size and metadata of JPEG XL (ISO/IEC 18181). Names of fields are those of
- * the standard. */
+ * The container, image size, metadata and frames of JPEG XL (ISO/IEC 18181). Names of fields are
+ * those of the standard.
+ *
+ * tz_jxl_read_info reads up to the colour encoding, which may be entropy-coded; libjxl reads that,
+ * and tz_jxl_check_frames goes on with the frames after it: header, table of contents, data. Frames
+ * may be layers of the picture, or hold patches or a coarse version for others. Their sizes are
+ * summed up, since libjxl allocates all of them. Fields without a use here are read and dropped,
+ * because the next one begins after them. */
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/cursor.h"
 #include "codec/jxl_headers.h"
 
 /* ---------------------------------------------------------------------------------------------
- * Bits
+ * Bits, the lowest first, and the number formats made of them (ISO/IEC 18181-1 section 9.2)
  * ------------------------------------------------------------------------------------------ */
 
-uint32_t tz_jxl_read_bits(tz_jxl_bits *bits, unsigned count)
+typedef struct jxl_bits {
+    const uint8_t *data;
+    size_t size;
+    size_t position; /* bits */
+    bool overrun;    /* more was read than there is: all of that is 0 */
+} jxl_bits;
+
+/* Reads at most 32 bits. */
+static uint32_t jxl_read_bits(jxl_bits *bits, unsigned count)
 {
     if (bits->size * 8 - bits->position < count) {
         bits->position = bits->size * 8;
@@ -23,45 +38,51 @@ uint32_t tz_jxl_read_bits(tz_jxl_bits *bits, unsigned count)
     return value;
 }
 
-uint64_t tz_jxl_read_u64(tz_jxl_bits *bits)
+static uint64_t jxl_read_u64(jxl_bits *bits)
 {
-    switch (tz_jxl_read_bits(bits, 2)) {
+    switch (jxl_read_bits(bits, 2)) {
     case 0:
         return 0;
     case 1:
-        return 1 + tz_jxl_read_bits(bits, 4);
+        return 1 + jxl_read_bits(bits, 4);
     case 2:
-        return 17 + tz_jxl_read_bits(bits, 8);
+        return 17 + jxl_read_bits(bits, 8);
     default:
         break;
     }
-    uint64_t value = tz_jxl_read_bits(bits, 12);
-    for (unsigned shift = 12; tz_jxl_read_bits(bits, 1); shift += 8) {
+    uint64_t value = jxl_read_bits(bits, 12);
+    for (unsigned shift = 12; jxl_read_bits(bits, 1); shift += 8) {
         if (shift == 60)
-            return value | (uint64_t)tz_jxl_read_bits(bits, 4) << shift;
-        value |= (uint64_t)tz_jxl_read_bits(bits, 8) << shift;
+            return value | (uint64_t)jxl_read_bits(bits, 4) << shift;
+        value |= (uint64_t)jxl_read_bits(bits, 8) << shift;
     }
     return value;
 }
 
-uint32_t tz_jxl_read_u32(tz_jxl_bits *bits, const tz_jxl_distribution distributions[4])
+/* One of four forms of a number, chosen by two bits: offset + a number of this many bits. */
+typedef struct jxl_distribution {
+    uint8_t bits;
+    uint32_t offset;
+} jxl_distribution;
+
+static uint32_t jxl_read_u32(jxl_bits *bits, const jxl_distribution distributions[4])
 {
-    const tz_jxl_distribution *distribution = &distributions[tz_jxl_read_bits(bits, 2)];
-    return distribution->offset + tz_jxl_read_bits(bits, distribution->bits);
+    const jxl_distribution *distribution = &distributions[jxl_read_bits(bits, 2)];
+    return distribution->offset + jxl_read_bits(bits, distribution->bits);
 }
 
-static uint32_t read_enum(tz_jxl_bits *bits)
+static uint32_t read_enum(jxl_bits *bits)
 {
-    static const tz_jxl_distribution distributions[4] = {{0, 0}, {0, 1}, {4, 2}, {6, 18}};
-    return tz_jxl_read_u32(bits, distributions);
+    static const jxl_distribution distributions[4] = {{0, 0}, {0, 1}, {4, 2}, {6, 18}};
+    return jxl_read_u32(bits, distributions);
 }
 
-void tz_jxl_skip_name(tz_jxl_bits *bits)
+static void jxl_skip_name(jxl_bits *bits)
 {
-    static const tz_jxl_distribution distributions[4] = {{0, 0}, {4, 0}, {5, 16}, {10, 48}};
-    uint32_t length = tz_jxl_read_u32(bits, distributions);
+    static const jxl_distribution distributions[4] = {{0, 0}, {4, 0}, {5, 16}, {10, 48}};
+    uint32_t length = jxl_read_u32(bits, distributions);
     for (uint32_t i = 0; i < length; i++)
-        tz_jxl_read_bits(bits, 8);
+        jxl_read_bits(bits, 8);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -96,94 +117,96 @@ static tz_result find_jxl_codestream(tz_cursor *out, const uint8_t *data, size_t
  * Size and metadata
  * ------------------------------------------------------------------------------------------ */
 
-static uint32_t read_length(tz_jxl_bits *bits, bool small)
+static uint32_t read_length(jxl_bits *bits, bool small)
 {
-    static const tz_jxl_distribution distributions[4] = {{9, 1}, {13, 1}, {18, 1}, {30, 1}};
-    return small ? 8 * (tz_jxl_read_bits(bits, 5) + 1) : tz_jxl_read_u32(bits, distributions);
+    static const jxl_distribution distributions[4] = {{9, 1}, {13, 1}, {18, 1}, {30, 1}};
+    return small ? 8 * (jxl_read_bits(bits, 5) + 1) : jxl_read_u32(bits, distributions);
 }
 
-static void read_jxl_size(tz_jxl_bits *bits, uint32_t *width, uint32_t *height)
+static void read_jxl_size(jxl_bits *bits, uint32_t *width, uint32_t *height)
 {
     static const uint8_t ratios[8][2] = {{1, 1}, {1, 1},  {12, 10}, {4, 3},
                                          {3, 2}, {16, 9}, {5, 4},   {2, 1}};
-    bool small = tz_jxl_read_bits(bits, 1);
+    bool small = jxl_read_bits(bits, 1);
     *height = read_length(bits, small);
-    uint32_t ratio = tz_jxl_read_bits(bits, 3);
+    uint32_t ratio = jxl_read_bits(bits, 3);
     if (ratio == 0)
         *width = read_length(bits, small);
     else
         *width = (uint32_t)((uint64_t)*height * ratios[ratio][0] / ratios[ratio][1]);
 }
 
-static void read_depth(tz_jxl_bits *bits, uint32_t *size, uint32_t *exponent)
+static void read_depth(jxl_bits *bits, uint32_t *size, uint32_t *exponent)
 {
-    static const tz_jxl_distribution integers[4] = {{0, 8}, {0, 10}, {0, 12}, {6, 1}};
-    static const tz_jxl_distribution floats[4] = {{0, 32}, {0, 16}, {0, 24}, {6, 1}};
-    bool is_float = tz_jxl_read_bits(bits, 1);
-    *size = tz_jxl_read_u32(bits, is_float ? floats : integers);
-    *exponent = is_float ? tz_jxl_read_bits(bits, 4) + 1 : 0;
+    static const jxl_distribution integers[4] = {{0, 8}, {0, 10}, {0, 12}, {6, 1}};
+    static const jxl_distribution floats[4] = {{0, 32}, {0, 16}, {0, 24}, {6, 1}};
+    bool is_float = jxl_read_bits(bits, 1);
+    *size = jxl_read_u32(bits, is_float ? floats : integers);
+    *exponent = is_float ? jxl_read_bits(bits, 4) + 1 : 0;
 }
 
-/* Orientation, intrinsic size, preview, animation: the name of what stands in the way, or NULL. */
-static const char *read_extra_fields(tz_jxl_bits *bits)
+/* Reads orientation, intrinsic size, preview and animation; returns the name of the one that cannot
+ * be, or NULL. */
+static const char *read_extra_fields(jxl_bits *bits)
 {
     uint32_t width, height;
-    if (tz_jxl_read_bits(bits, 3) != 0)
+    if (jxl_read_bits(bits, 3) != 0)
         return "turned pixels";
-    if (tz_jxl_read_bits(bits, 1))
+    if (jxl_read_bits(bits, 1))
         read_jxl_size(bits, &width, &height);
-    if (tz_jxl_read_bits(bits, 1))
+    if (jxl_read_bits(bits, 1))
         return "a preview";
-    return tz_jxl_read_bits(bits, 1) ? "an animation" : NULL;
+    return jxl_read_bits(bits, 1) ? "an animation" : NULL;
 }
 
-static const char *read_extra_channel(tz_jxl_bits *bits)
+static const char *read_extra_channel(jxl_bits *bits)
 {
-    static const tz_jxl_distribution shifts[4] = {{0, 0}, {0, 3}, {0, 4}, {3, 1}};
-    static const tz_jxl_distribution filters[4] = {{0, 1}, {2, 0}, {4, 3}, {8, 19}};
+    static const jxl_distribution shifts[4] = {{0, 0}, {0, 3}, {0, 4}, {3, 1}};
+    static const jxl_distribution filters[4] = {{0, 1}, {2, 0}, {4, 3}, {8, 19}};
     enum { ALPHA = 0, SPOT_COLOR = 2, CFA = 5 };
     uint32_t size, exponent;
-    if (tz_jxl_read_bits(bits, 1))
+    if (jxl_read_bits(bits, 1))
         return NULL; /* all_default: alpha of 8 bits */
     uint32_t type = read_enum(bits);
     read_depth(bits, &size, &exponent);
-    if (tz_jxl_read_u32(bits, shifts) != 0)
+    if (jxl_read_u32(bits, shifts) != 0)
         return "a channel of lower resolution";
-    tz_jxl_skip_name(bits);
+    jxl_skip_name(bits);
     if (type == ALPHA)
-        tz_jxl_read_bits(bits, 1);
+        jxl_read_bits(bits, 1);
     if (type == SPOT_COLOR)
         for (int i = 0; i < 4; i++)
-            tz_jxl_read_bits(bits, 16);
+            jxl_read_bits(bits, 16);
     if (type == CFA)
-        tz_jxl_read_u32(bits, filters);
+        jxl_read_u32(bits, filters);
     return NULL;
 }
 
-/* Up to where ICC profiles are announced. */
-static const char *read_metadata(tz_jxl_bits *bits, tz_jxl_info *info)
+/* Reads metadata up to the flag for ICC profiles; returns the name of an unsupported feature, or
+ * NULL. */
+static const char *read_metadata(jxl_bits *bits, tz_jxl_info *info)
 {
-    static const tz_jxl_distribution counts[4] = {{0, 0}, {0, 1}, {4, 2}, {12, 1}};
+    static const jxl_distribution counts[4] = {{0, 0}, {0, 1}, {4, 2}, {12, 1}};
     const char *unsupported = NULL;
-    if (tz_jxl_read_bits(bits, 1)) { /* all_default */
+    if (jxl_read_bits(bits, 1)) { /* all_default */
         info->bits = 8;
         info->xyb = true;
         return NULL;
     }
-    if (tz_jxl_read_bits(bits, 1))
+    if (jxl_read_bits(bits, 1))
         unsupported = read_extra_fields(bits);
     if (unsupported)
         return unsupported;
     read_depth(bits, &info->bits, &info->exponent);
-    tz_jxl_read_bits(bits, 1); /* modular_16bit_buffers */
-    info->extra_channels = tz_jxl_read_u32(bits, counts);
+    jxl_read_bits(bits, 1); /* modular_16bit_buffers */
+    info->extra_channels = jxl_read_u32(bits, counts);
     for (uint32_t i = 0; !unsupported && i < info->extra_channels; i++)
         unsupported = read_extra_channel(bits);
     if (unsupported)
         return unsupported;
-    info->xyb = tz_jxl_read_bits(bits, 1);
-    bool default_colors = tz_jxl_read_bits(bits, 1);
-    return !default_colors && tz_jxl_read_bits(bits, 1) ? "an ICC profile" : NULL;
+    info->xyb = jxl_read_bits(bits, 1);
+    bool default_colors = jxl_read_bits(bits, 1);
+    return !default_colors && jxl_read_bits(bits, 1) ? "an ICC profile" : NULL;
 }
 
 tz_result tz_jxl_read_info(tz_jxl_info *out, const uint8_t *data, size_t size,
@@ -195,7 +218,7 @@ tz_result tz_jxl_read_info(tz_jxl_info *out, const uint8_t *data, size_t size,
     const uint8_t *signature = tz_cursor_bytes(&stream, 2);
     if (!signature || signature[0] != 0xFF || signature[1] != 0x0A)
         return tz_codec_fail(call, "JPEG XL: no codestream");
-    tz_jxl_bits bits = {stream.at, tz_cursor_left(&stream), 0, false};
+    jxl_bits bits = {stream.at, tz_cursor_left(&stream), 0, false};
     read_jxl_size(&bits, &info.width, &info.height);
     const char *unsupported = read_metadata(&bits, &info);
     if (bits.overrun || info.width == 0)
@@ -240,8 +263,8 @@ typedef struct jxl_frame {
     bool is_last;
 } jxl_frame;
 
-static const tz_jxl_distribution one_two_four_eight[4] = {{0, 1}, {0, 2}, {0, 4}, {0, 8}};
-static const tz_jxl_distribution zero_to_three[4] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+static const jxl_distribution one_two_four_eight[4] = {{0, 1}, {0, 2}, {0, 4}, {0, 8}};
+static const jxl_distribution zero_to_three[4] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
 
 /* ---------------------------------------------------------------------------------------------
  * The header of a frame
@@ -252,20 +275,20 @@ static bool is_visible(const jxl_frame *f)
     return f->type == FRAME_REGULAR || f->type == FRAME_SKIP_PROGRESSIVE;
 }
 
-static void read_passes(tz_jxl_bits *bits, jxl_frame *f)
+static void read_passes(jxl_bits *bits, jxl_frame *f)
 {
-    static const tz_jxl_distribution counts[4] = {{0, 1}, {0, 2}, {0, 3}, {3, 4}};
-    static const tz_jxl_distribution downsamples[4] = {{0, 0}, {0, 1}, {0, 2}, {1, 3}};
-    static const tz_jxl_distribution last_passes[4] = {{0, 0}, {0, 1}, {0, 2}, {3, 0}};
-    f->passes = tz_jxl_read_u32(bits, counts);
+    static const jxl_distribution counts[4] = {{0, 1}, {0, 2}, {0, 3}, {3, 4}};
+    static const jxl_distribution downsamples[4] = {{0, 0}, {0, 1}, {0, 2}, {1, 3}};
+    static const jxl_distribution last_passes[4] = {{0, 0}, {0, 1}, {0, 2}, {3, 0}};
+    f->passes = jxl_read_u32(bits, counts);
     if (f->passes == 1)
         return;
-    uint32_t count = tz_jxl_read_u32(bits, downsamples);
-    tz_jxl_read_bits(bits, 2 * (f->passes - 1));
+    uint32_t count = jxl_read_u32(bits, downsamples);
+    jxl_read_bits(bits, 2 * (f->passes - 1));
     for (uint32_t i = 0; i < count; i++)
-        tz_jxl_read_u32(bits, one_two_four_eight);
+        jxl_read_u32(bits, one_two_four_eight);
     for (uint32_t i = 0; i < count; i++)
-        tz_jxl_read_u32(bits, last_passes);
+        jxl_read_u32(bits, last_passes);
 }
 
 static int64_t unpack_signed(uint32_t value)
@@ -273,133 +296,122 @@ static int64_t unpack_signed(uint32_t value)
     return value & 1 ? -(int64_t)(value >> 1) - 1 : (int64_t)(value >> 1);
 }
 
-static void read_crop(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
+static void read_crop(jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
 {
-    static const tz_jxl_distribution sizes[4] = {{8, 0}, {11, 256}, {14, 2304}, {30, 18688}};
+    static const jxl_distribution sizes[4] = {{8, 0}, {11, 256}, {14, 2304}, {30, 18688}};
     int64_t x = 0, y = 0;
-    f->is_cropped = tz_jxl_read_bits(bits, 1);
+    f->is_cropped = jxl_read_bits(bits, 1);
     if (!f->is_cropped)
         return;
     if (is_visible(f)) {
-        x = unpack_signed(tz_jxl_read_u32(bits, sizes));
-        y = unpack_signed(tz_jxl_read_u32(bits, sizes));
+        x = unpack_signed(jxl_read_u32(bits, sizes));
+        y = unpack_signed(jxl_read_u32(bits, sizes));
     }
-    f->width = tz_jxl_read_u32(bits, sizes);
-    f->height = tz_jxl_read_u32(bits, sizes);
+    f->width = jxl_read_u32(bits, sizes);
+    f->height = jxl_read_u32(bits, sizes);
     f->is_partial = is_visible(f) &&
                     (x > 0 || y > 0 || x + f->width < info->width || y + f->height < info->height);
 }
 
-static uint32_t read_blending(tz_jxl_bits *bits, const jxl_frame *f, const tz_jxl_info *info)
+static uint32_t read_blending(jxl_bits *bits, const jxl_frame *f, const tz_jxl_info *info)
 {
-    static const tz_jxl_distribution modes[4] = {{0, 0}, {0, 1}, {0, 2}, {2, 3}};
-    static const tz_jxl_distribution channels[4] = {{0, 0}, {0, 1}, {0, 2}, {3, 3}};
-    uint32_t mode = tz_jxl_read_u32(bits, modes);
+    static const jxl_distribution modes[4] = {{0, 0}, {0, 1}, {0, 2}, {2, 3}};
+    static const jxl_distribution channels[4] = {{0, 0}, {0, 1}, {0, 2}, {3, 3}};
+    uint32_t mode = jxl_read_u32(bits, modes);
     bool by_alpha = info->extra_channels > 0 && (mode == BLEND_BLEND || mode == BLEND_MUL_ADD);
     if (by_alpha)
-        tz_jxl_read_u32(bits, channels);
+        jxl_read_u32(bits, channels);
     if (by_alpha || mode == BLEND_MUL)
-        tz_jxl_read_bits(bits, 1);
+        jxl_read_bits(bits, 1);
     if (mode != BLEND_REPLACE || f->is_partial)
-        tz_jxl_read_u32(bits, zero_to_three);
+        jxl_read_u32(bits, zero_to_three);
     return mode;
 }
 
-/* Numbers of 16 bits each. */
-static void skip_float16s(tz_jxl_bits *bits, unsigned count)
+static void skip_float16s(jxl_bits *bits, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        tz_jxl_read_bits(bits, 16);
+        jxl_read_bits(bits, 16);
 }
 
-/* false: an extension. */
-static bool read_filter(tz_jxl_bits *bits, const jxl_frame *f)
+/* Reads the restoration filter; false: it has an extension. */
+static bool read_filter(jxl_bits *bits, const jxl_frame *f)
 {
-    if (tz_jxl_read_bits(bits, 1)) /* all_default */
+    if (jxl_read_bits(bits, 1)) /* all_default */
         return true;
-    if (tz_jxl_read_bits(bits, 1) && tz_jxl_read_bits(bits, 1)) /* gab, gab_custom */
+    if (jxl_read_bits(bits, 1) && jxl_read_bits(bits, 1)) /* gab, gab_custom */
         skip_float16s(bits, 6);
-    if (tz_jxl_read_bits(bits, 2) > 0) { /* epf_iters */
-        if (!f->is_modular && tz_jxl_read_bits(bits, 1))
+    if (jxl_read_bits(bits, 2) > 0) { /* epf_iters */
+        if (!f->is_modular && jxl_read_bits(bits, 1))
             skip_float16s(bits, 8); /* epf_sharp_lut */
-        if (tz_jxl_read_bits(bits, 1))
+        if (jxl_read_bits(bits, 1))
             skip_float16s(bits, 5); /* epf_channel_scale and epf_zeroflush */
-        if (tz_jxl_read_bits(bits, 1))
+        if (jxl_read_bits(bits, 1))
             skip_float16s(bits, f->is_modular ? 3 : 4); /* sigmas */
         if (f->is_modular)
             skip_float16s(bits, 1);
     }
-    return tz_jxl_read_u64(bits) == 0;
+    return jxl_read_u64(bits) == 0;
 }
 
-/* Up to the size of the frame. */
-static void read_header_to_size(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
+/* Reads a frame's header; false: it has an extension. */
+static bool read_frame_header(jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
 {
-    static const tz_jxl_distribution levels[4] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}};
-    f->type = tz_jxl_read_bits(bits, 2);
-    f->is_modular = tz_jxl_read_bits(bits, 1);
-    f->flags = tz_jxl_read_u64(bits);
-    f->ycbcr = !info->xyb && tz_jxl_read_bits(bits, 1);
-    bool uses_lf_frame = f->flags & FLAG_USE_LF_FRAME;
-    for (int i = 0; f->ycbcr && !uses_lf_frame && i < 3; i++)
-        f->subsampling[i] = tz_jxl_read_bits(bits, 2);
-    if (!uses_lf_frame) {
-        f->upsampling = tz_jxl_read_u32(bits, one_two_four_eight);
-        for (uint32_t i = 0; i < info->extra_channels; i++)
-            tz_jxl_read_u32(bits, one_two_four_eight);
-    }
-    if (f->is_modular)
-        f->group_size_shift = tz_jxl_read_bits(bits, 2);
-    else if (info->xyb)
-        tz_jxl_read_bits(bits, 6); /* x_qm_scale, b_qm_scale */
-    if (f->type != FRAME_REFERENCE)
-        read_passes(bits, f);
-    if (f->type == FRAME_LF)
-        f->lf_level = tz_jxl_read_u32(bits, levels);
-    else
-        read_crop(bits, f, info);
-}
-
-/* What is behind the size; false: an extension. */
-static bool read_header_after_size(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
-{
-    f->is_last = false;
-    if (is_visible(f)) {
-        f->blend_mode = read_blending(bits, f, info);
-        for (uint32_t i = 0; i < info->extra_channels; i++)
-            read_blending(bits, f, info);
-        f->is_last = tz_jxl_read_bits(bits, 1);
-    }
-    if (f->type != FRAME_REGULAR)
-        f->is_last = false;
-    if (f->type != FRAME_LF && !f->is_last)
-        tz_jxl_read_u32(bits, zero_to_three); /* save_as_reference */
-    bool resets = !f->is_last && f->blend_mode == BLEND_REPLACE && !f->is_partial && is_visible(f);
-    if (resets || f->type == FRAME_REFERENCE)
-        tz_jxl_read_bits(bits, 1); /* save_before_ct */
-    tz_jxl_skip_name(bits);
-    return read_filter(bits, f) && tz_jxl_read_u64(bits) == 0;
-}
-
-static bool read_frame_header(tz_jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
-{
+    static const jxl_distribution levels[4] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}};
     *f = (jxl_frame){.upsampling = 1,
                      .group_size_shift = 1,
                      .passes = 1,
                      .width = info->width,
                      .height = info->height,
                      .is_last = true};
-    if (tz_jxl_read_bits(bits, 1)) /* all_default */
+    if (jxl_read_bits(bits, 1)) /* all_default */
         return true;
-    read_header_to_size(bits, f, info);
-    return read_header_after_size(bits, f, info);
+    f->type = jxl_read_bits(bits, 2);
+    f->is_modular = jxl_read_bits(bits, 1);
+    f->flags = jxl_read_u64(bits);
+    f->ycbcr = !info->xyb && jxl_read_bits(bits, 1);
+    bool uses_lf_frame = f->flags & FLAG_USE_LF_FRAME;
+    for (int i = 0; f->ycbcr && !uses_lf_frame && i < 3; i++)
+        f->subsampling[i] = jxl_read_bits(bits, 2);
+    if (!uses_lf_frame) {
+        f->upsampling = jxl_read_u32(bits, one_two_four_eight);
+        for (uint32_t i = 0; i < info->extra_channels; i++)
+            jxl_read_u32(bits, one_two_four_eight);
+    }
+    if (f->is_modular)
+        f->group_size_shift = jxl_read_bits(bits, 2);
+    else if (info->xyb)
+        jxl_read_bits(bits, 6); /* x_qm_scale, b_qm_scale */
+    if (f->type != FRAME_REFERENCE)
+        read_passes(bits, f);
+    if (f->type == FRAME_LF)
+        f->lf_level = jxl_read_u32(bits, levels);
+    else
+        read_crop(bits, f, info);
+
+    f->is_last = false;
+    if (is_visible(f)) {
+        f->blend_mode = read_blending(bits, f, info);
+        for (uint32_t i = 0; i < info->extra_channels; i++)
+            read_blending(bits, f, info);
+        f->is_last = jxl_read_bits(bits, 1);
+    }
+    if (f->type != FRAME_REGULAR)
+        f->is_last = false;
+    if (f->type != FRAME_LF && !f->is_last)
+        jxl_read_u32(bits, zero_to_three); /* save_as_reference */
+    bool resets = !f->is_last && f->blend_mode == BLEND_REPLACE && !f->is_partial && is_visible(f);
+    if (resets || f->type == FRAME_REFERENCE)
+        jxl_read_bits(bits, 1); /* save_before_ct */
+    jxl_skip_name(bits);
+    return read_filter(bits, f) && jxl_read_u64(bits) == 0;
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Table of contents
  * ------------------------------------------------------------------------------------------ */
 
-/* Sections of a frame, each with an entry in its table of contents. */
+/* Counts the sections of a frame, each with an entry in its table of contents. */
 static uint64_t count_sections(const jxl_frame *f)
 {
     uint64_t group = (uint64_t)GROUP_SIZE << f->group_size_shift;
@@ -419,23 +431,23 @@ static uint64_t count_sections(const jxl_frame *f)
     return groups == 1 && f->passes == 1 ? 1 : 2 + lf_groups + groups * f->passes;
 }
 
-static void align_to_byte(tz_jxl_bits *bits)
+static void align_to_byte(jxl_bits *bits)
 {
     bits->position = (bits->position + 7) / 8 * 8;
 }
 
-/* Moves behind the data of the frame. Permuted sections are not followed: false. */
-static bool skip_sections(tz_jxl_bits *bits, const jxl_frame *f)
+/* Moves past the data of the frame. Permuted sections are not followed: false. */
+static bool skip_sections(jxl_bits *bits, const jxl_frame *f)
 {
-    static const tz_jxl_distribution sizes[4] = {{10, 0}, {14, 1024}, {22, 17408}, {30, 4211712}};
+    static const jxl_distribution sizes[4] = {{10, 0}, {14, 1024}, {22, 17408}, {30, 4211712}};
     uint64_t count = count_sections(f), total = 0;
     if (count > MAX_SECTIONS)
         bits->overrun = true;
-    if (tz_jxl_read_bits(bits, 1)) /* permuted */
+    if (jxl_read_bits(bits, 1)) /* permuted */
         return false;
     align_to_byte(bits);
     for (uint64_t i = 0; !bits->overrun && i < count; i++)
-        total += tz_jxl_read_u32(bits, sizes);
+        total += jxl_read_u32(bits, sizes);
     align_to_byte(bits);
     if (bits->overrun || total > bits->size - bits->position / 8)
         bits->overrun = true;
@@ -461,20 +473,9 @@ static tz_result check_jxl_frame(const jxl_frame *f, const tz_jxl_info *info,
     return TZ_OK;
 }
 
-static tz_result add_frame_memory(uint64_t *total, const jxl_frame *f, const tz_jxl_info *info,
-                                  const tz_codec_call *call)
-{
-    uint64_t bytes = (uint64_t)f->width * f->height; /* below 2^62 */
-    if (!tz_mul(bytes, (3u + info->extra_channels) * BYTES_PER_SAMPLE, &bytes) ||
-        !tz_add(*total, bytes, total))
-        *total = UINT64_MAX;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, *total,
-                          "bytes of memory for libjxl");
-}
-
 tz_result tz_jxl_check_frames(const tz_jxl_info *info, size_t first, const tz_codec_call *call)
 {
-    tz_jxl_bits bits = {info->stream, info->stream_size, first * 8, false};
+    jxl_bits bits = {info->stream, info->stream_size, first * 8, false};
     uint64_t memory = 0;
     for (unsigned i = 0; i < MAX_FRAMES; i++) {
         jxl_frame f;
@@ -485,7 +486,11 @@ tz_result tz_jxl_check_frames(const tz_jxl_info *info, size_t first, const tz_co
             return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                            "JPEG XL with extensions");
         TZ_TRY(check_jxl_frame(&f, info, call));
-        TZ_TRY(add_frame_memory(&memory, &f, info, call));
+        memory =
+            tz_add_capped(memory, tz_mul_capped((uint64_t)f.width * f.height,
+                                                (3u + info->extra_channels) * BYTES_PER_SAMPLE));
+        TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
+                              memory, "bytes of memory for libjxl"));
         bool followed = skip_sections(&bits, &f);
         if (bits.overrun)
             return tz_codec_fail(call, "JPEG XL: a frame is cut off");

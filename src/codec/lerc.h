@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LERC blobs (Lerc2, versions 1 to 6), decoded straight into the rows of a tile. Used by
- * codec_lerc.c; encode_lerc.c shares the types. All functions read within the blob and write within
- * the target, whatever the bytes say.
+ * LERC blobs (Lerc2, versions 1 to 6), decoded straight into the rows of a tile by codec_lerc.c,
+ * whose encoder shares the types. All functions read within the blob and write within the target,
+ * whatever the bytes are.
  *
  * A blob is one band, with one or more values per pixel ("depth"): header, mask of valid pixels,
  * range of each depth, values. Values are stored in one of four ways: raw, in small square blocks,
@@ -25,7 +25,7 @@ enum {
     TZ_LERC_TYPES
 };
 
-/* What the whole of a tile is within: LercParameters of TIFF. */
+/* The compression around the blobs of a tile: tag LercParameters. */
 enum { TZ_LERC_PLAIN = 0, TZ_LERC_WITH_DEFLATE = 1, TZ_LERC_WITH_ZSTD = 2 };
 
 typedef struct tz_lerc_header {
@@ -44,8 +44,8 @@ typedef struct tz_lerc_header {
     double maximum;
 } tz_lerc_header;
 
-/* Where values go: value d of the pixel at x, y is at out + y * stride + x * step + d * its size.
- */
+/* The rows of the tile: value d of the pixel at x, y is at out + y * stride + x * step + d * its
+ * size. */
 typedef struct tz_lerc_target {
     uint8_t *out;
     size_t stride;
@@ -59,7 +59,7 @@ typedef struct tz_lerc_blob {
     const uint8_t *minima; /* of each depth, in the blob's type; NULL: those of the header */
     const uint8_t *maxima;
     tz_cursor data;     /* the values */
-    const char *defect; /* what was found to be wrong */
+    const char *defect; /* set by the function that returned false */
 } tz_lerc_blob;
 
 static inline size_t tz_lerc_type_size(uint32_t type)
@@ -68,7 +68,7 @@ static inline size_t tz_lerc_type_size(uint32_t type)
     return sizes[type];
 }
 
-/* The type of such samples; TZ_LERC_TYPES when LERC has none. */
+/* Returns the type of such samples; TZ_LERC_TYPES if LERC has none. */
 static inline uint32_t tz_lerc_type_of(uint16_t bits, uint16_t sample_format)
 {
     static const uint16_t formats[TZ_LERC_TYPES] = {2, 1, 2, 1, 2, 1, 3, 3};
@@ -90,35 +90,35 @@ static inline bool tz_lerc_fail(tz_lerc_blob *blob, const char *defect)
     return false;
 }
 
-/* A value of any type; data has its size in bytes. */
+/* Loads a value of any type. */
 double tz_lerc_load(const uint8_t *data, uint32_t type);
-/* The value as the blob's type, saturated, at out. */
+/* Stores a value as this type, saturated, in the machine's byte order. */
 void tz_lerc_store(uint8_t *out, uint32_t type, double value);
-/* Values as a blob has them (little-endian) to values as the machine has them. */
+/* Copies values of a blob (little-endian) to values of the machine. */
 void tz_lerc_copy(uint8_t *out, const uint8_t *data, size_t count, uint32_t type);
 
 /* ---------------------------------------------------------------------------------------------
- * lerc_header.c
+ * lerc_blob.c: header and mask
  * ------------------------------------------------------------------------------------------ */
 
-/* false when the bytes at the cursor are no header of a known version; moves the cursor behind it.
- */
+/* Reads a header and moves the cursor past it. Returns false if the bytes are not a header of a
+ * known version. */
 bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor);
 
-/* The checksum of a whole blob that starts at data; always right before version 3. */
+/* Checks the checksum of a whole blob that starts at data; versions before 3 have none. */
 bool tz_lerc_checksum_fits(const tz_lerc_header *header, const uint8_t *data);
 
-/* The mask, which goes to bits ((pixels + 7) / 8 bytes) or is what bits holds from the band before
- * (has_previous). Sets blob->mask; with no valid pixel at all it is set too. */
+/* Reads the mask to bits, (pixels + 7) / 8 bytes, or takes the mask of the band before that bits
+ * still holds (has_previous). Sets blob->mask, also if no pixel is valid. */
 bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous);
 
 /* ---------------------------------------------------------------------------------------------
- * lerc_bits.c
+ * lerc_blob.c: packed numbers
  * ------------------------------------------------------------------------------------------ */
 
-/* At most max whole numbers, each of the same number of bits (*width, below 32), perhaps by way of
- * a table. false when there are more or when they are cut off. Some bytes behind the cursor's end
- * may be read: the slack of an input. */
+/* Reads at most max whole numbers, each of the same number of bits (*width, below 32), perhaps by
+ * way of a table. Returns false if there are more or if they are cut off. May read some bytes after
+ * the cursor's end: the slack of an input. */
 bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t max, size_t *count,
                      unsigned *width);
 
@@ -130,16 +130,16 @@ typedef struct tz_lerc_code {
     uint8_t symbol;
 } tz_lerc_code;
 
-/* Codes that are read one after the other. Loops keep a copy of their own, so that it stays in
- * registers. */
+/* The position in a list of codes. Loops keep a copy of their own, so that it stays in registers.
+ */
 typedef struct tz_lerc_bits {
-    const uint8_t *words; /* what is left, in words of 32 bits, the highest bit first */
+    const uint8_t *words; /* not read yet: 32 bits each, the highest bit first */
     size_t word_count;
     uint64_t next; /* the next bits, at the top */
-    int held;      /* of them; negative: more was used than there is */
+    int held;      /* number of them; negative: more were used than there are */
 } tz_lerc_bits;
 
-/* Codes of bytes. */
+/* Huffman codes of bytes. */
 typedef struct tz_lerc_huffman {
     uint16_t quick[1 << TZ_LERC_QUICK_BITS]; /* length << 8 | symbol; 0: a longer code, or none */
     tz_lerc_code longer[256];
@@ -147,14 +147,14 @@ typedef struct tz_lerc_huffman {
     tz_lerc_bits bits;
 } tz_lerc_huffman;
 
-/* Read the table of codes, then be ready for what follows it. */
+/* Reads the table of codes, and sets bits to the codes after it. */
 bool tz_lerc_huffman_read(tz_lerc_huffman *huffman, tz_cursor *cursor, uint32_t version);
 
-/* Length << 8 | symbol of a code that is not in the quick table, where these are the next bits; 0
- * when there is none. */
+/* Finds the code that the next bits begin with, if it is not in the quick table. Returns its
+ * length << 8 | symbol; 0: none. */
 uint32_t tz_lerc_huffman_search(const tz_lerc_huffman *huffman, uint64_t next);
 
-/* At least 32 bits, with zeros behind the end. */
+/* Holds at least 32 bits, with zeros after the end. */
 static inline void tz_lerc_bits_refill(tz_lerc_bits *bits)
 {
     if (bits->held > 32 || bits->word_count == 0)
@@ -171,7 +171,7 @@ static inline void tz_lerc_bits_skip(tz_lerc_bits *bits, unsigned count)
     bits->held -= (int)count;
 }
 
-/* The next symbol; -1 when no code fits. */
+/* Reads the next symbol; -1 if no code fits. */
 static inline int tz_lerc_huffman_next(const tz_lerc_huffman *huffman, tz_lerc_bits *bits)
 {
     tz_lerc_bits_refill(bits);
@@ -185,16 +185,14 @@ static inline int tz_lerc_huffman_next(const tz_lerc_huffman *huffman, tz_lerc_b
 }
 
 /* ---------------------------------------------------------------------------------------------
- * The ways to store values
+ * Values: lerc_values.c, and lerc_blocks.c for blocks
  * ------------------------------------------------------------------------------------------ */
 
-bool tz_lerc_read_raw(tz_lerc_blob *blob);      /* lerc_values.c */
-bool tz_lerc_fill_constant(tz_lerc_blob *blob); /* lerc_values.c */
-bool tz_lerc_read_huffman(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
-                          bool differences);  /* lerc_values.c */
-bool tz_lerc_read_blocks(tz_lerc_blob *blob); /* lerc_blocks.c */
-/* plane: room for a byte of every value. */
-bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
-                         uint8_t *plane); /* lerc_planes.c */
+bool tz_lerc_read_raw(tz_lerc_blob *blob);
+bool tz_lerc_fill_constant(tz_lerc_blob *blob); /* all valid pixels are the minimum */
+bool tz_lerc_read_huffman(tz_lerc_blob *blob, tz_lerc_huffman *huffman, bool differences);
+bool tz_lerc_read_blocks(tz_lerc_blob *blob);
+/* plane: a buffer for one byte of every value. */
+bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *plane);
 
 #endif

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The header of a LERC blob, its checksum and its mask. Numbers are little-endian. */
+ * A LERC blob but for its values: the header, the checksum, the mask of valid pixels; and two ways
+ * of packing numbers that values and mask are made of, bit stuffing and Huffman codes. Numbers are
+ * little-endian.
+ *
+ * A blob is read by a cursor, piece by piece in the order of the file: header, mask, then values by
+ * lerc_values.c or lerc_blocks.c. Every size is checked against the bytes that are left, so that no
+ * blob can make these functions read or write elsewhere. */
+#include "base/minmax.h"
 #include "codec/lerc.h"
 #include "codec/unaligned.h"
+
+/* ---------------------------------------------------------------------------------------------
+ * Header, checksum and mask
+ * ------------------------------------------------------------------------------------------ */
 
 enum {
     FIRST_VERSION = 1,
@@ -15,7 +26,7 @@ static double read_double(tz_cursor *cursor)
     return data ? tz_lerc_load(data, TZ_LERC_DOUBLE) : 0;
 }
 
-/* One after the other, as far as the version has them. */
+/* Reads the fields that the version has. */
 static void read_fields(tz_lerc_header *header, tz_cursor *cursor)
 {
     header->checksum = header->version >= 3 ? tz_cursor_le32(cursor) : 0;
@@ -54,15 +65,15 @@ bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor)
     return true;
 }
 
-/* Fletcher's sums of 16-bit words, high byte first; four words at a time, so that they do not wait
- * for each other. The sums are folded where liblerc folds them, and no further: with an odd number
- * of bytes more than 16 bits may be left in the end. */
+/* Computes Fletcher's sums of 16-bit words, high byte first; four words at a time, so that they do
+ * not wait for each other. The sums are folded where liblerc folds them, and no further: with an
+ * odd number of bytes more than 16 bits may be left in the end. */
 static uint32_t fletcher32(const uint8_t *data, size_t size)
 {
     enum { FOLD_EVERY = 359 }; /* words */
     uint32_t sum1 = 0xffff, sum2 = 0xffff;
     for (size_t words = size / 2; words > 0;) {
-        size_t some = words < FOLD_EVERY ? words : FOLD_EVERY;
+        size_t some = tz_min_size(words, FOLD_EVERY);
         words -= some;
         for (; some >= 4; some -= 4, data += 8) {
             uint64_t four = tz_load_be64(data);
@@ -93,7 +104,7 @@ bool tz_lerc_checksum_fits(const tz_lerc_header *header, const uint8_t *data)
            fletcher32(data + CHECKSUM_START, header->size - CHECKSUM_START) == header->checksum;
 }
 
-/* Run lengths: a positive count of literals, or a negative count and one byte to repeat. */
+/* Expands run lengths: a positive count of literals, or a negative count and one byte to repeat. */
 static bool expand_mask(tz_cursor runs, uint8_t *bits, size_t size)
 {
     size_t filled = 0;
@@ -139,7 +150,7 @@ bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous)
         return tz_lerc_fail(blob, "the mask");
     tz_cursor runs = tz_cursor_slice(&blob->data, stored);
     blob->mask = header->valid == pixels ? NULL : bits;
-    if (!partly) { /* also for the next band */
+    if (!partly) { /* bits are set all the same: the next band may refer to them */
         memset(bits, header->valid == 0 ? 0 : 0xff, size);
         return true;
     }
@@ -154,7 +165,7 @@ bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous)
  * Bit stuffing
  * ------------------------------------------------------------------------------------------ */
 
-/* Number i of those that are packed in bits bits from data on. */
+/* Returns number i of those that are packed from data on, in this many bits each. */
 static inline uint32_t packed_at(const uint8_t *data, size_t i, unsigned bits)
 {
     size_t position = i * bits;
@@ -178,7 +189,7 @@ static inline uint32_t packed_at(const uint8_t *data, size_t i, unsigned bits)
         }                                                                                          \
         break;
 
-/* Since version 3: the lowest bit first. */
+/* Unpacks numbers of version 3 and later: the lowest bit first. */
 static void unpack_low_first(const uint8_t *data, unsigned bits, uint32_t *out, size_t count)
 {
     size_t i = 0;
@@ -206,11 +217,11 @@ static void unpack_low_first(const uint8_t *data, unsigned bits, uint32_t *out, 
         out[i] = packed_at(data, k, bits);
 }
 
-/* Up to version 2: words of 32 bits, the highest bit first; of the last word only the high bytes
- * are stored. */
+/* Returns a word of version 2 and before: 32 bits, the highest bit first. The low bytes of the last
+ * word are not stored. */
 static uint64_t high_first_word(const uint8_t *data, size_t size, size_t index)
 {
-    size_t stored = size - index * 4 < 4 ? size - index * 4 : 4;
+    size_t stored = tz_min_size(size - index * 4, 4);
     uint32_t word = 0;
     for (size_t i = 0; i < stored; i++)
         word |= (uint32_t)data[index * 4 + i] << (8 * (i + 4 - stored));
@@ -229,7 +240,7 @@ static void unpack_high_first(const uint8_t *data, unsigned bits, uint32_t *out,
     }
 }
 
-/* count numbers of bits bits (1 to 31). */
+/* Unpacks numbers of 1 to 31 bits. */
 static bool unpack(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t *out, size_t count)
 {
     const uint8_t *data = tz_cursor_bytes(cursor, (count * bits + 7) / 8);
@@ -242,7 +253,7 @@ static bool unpack(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t 
     return true;
 }
 
-/* Indices into a table of up to 255 numbers, of which the first is 0 and not stored. */
+/* Unpacks indices into a table of up to 255 numbers, of which the first is 0 and not stored. */
 static bool unpack_by_table(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t *out,
                             size_t count)
 {
@@ -310,7 +321,7 @@ static void add_code(tz_lerc_huffman *huffman, tz_lerc_code code)
         huffman->quick[(code.bits << spare) + i] = (uint16_t)(code.length << 8 | code.symbol);
 }
 
-/* The codes themselves follow their lengths in the same kind of words as the data. */
+/* Reads the codes, which follow their lengths in the same kind of words as the data. */
 static bool read_codes(tz_lerc_huffman *huffman, tz_cursor *cursor, const uint32_t *lengths,
                        uint32_t first, uint32_t count, uint32_t size)
 {

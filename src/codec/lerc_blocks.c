@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Values in square blocks, one block for each depth. A block is raw, constant, or quantized: whole
- * numbers times twice the largest error, above an offset. Since version 5 it may hold differences
- * from the depth before. */
+ * Values in square blocks, one block for each depth. A block is raw, zero, constant, or quantized:
+ * whole numbers times twice the largest error, above an offset. Since version 5 it may hold
+ * differences from the depth before.
+ *
+ * A block is read from its first byte: offset and whole numbers are unpacked to 32 bits (steps),
+ * and one of many store functions makes values of them. Nearly all blocks are 8 values wide, have
+ * no mask and no differences, and their type, scale and width decide the loop; that is why there is
+ * a function for each type, and for the small types one in integers as well. */
+#include "base/minmax.h"
 #include "codec/lerc.h"
 
-enum {
-    BLOCK_RAW = 0,
-    BLOCK_QUANTIZED = 1,
-    BLOCK_ZERO = 2,
-    BLOCK_CONSTANT = 3
-}; /* bits 0 and 1 of a block's first byte */
+/* Bits 0 and 1 of a block's first byte. */
+enum { BLOCK_RAW = 0, BLOCK_QUANTIZED = 1, BLOCK_ZERO = 2, BLOCK_CONSTANT = 3 };
 
 typedef struct lerc_block_rect {
     uint32_t x0, x1, y0, y1;
     uint32_t depth;
 } lerc_block_rect;
 
-/* How to make values of what a block stores. */
+/* Turns the numbers of a block into values. */
 typedef struct lerc_dequantizer {
     const uint32_t *steps; /* one for each valid pixel; NULL: all 0 */
     unsigned width;        /* bits of each */
@@ -43,7 +45,7 @@ static size_t count_valid_pixels(const tz_lerc_blob *blob, const lerc_block_rect
     return count;
 }
 
-/* Any block, one value at a time. */
+/* Stores a block of any kind, one value at a time. */
 static void store_any(const tz_lerc_blob *blob, const lerc_block_rect *at,
                       const lerc_dequantizer *quant)
 {
@@ -129,8 +131,7 @@ DEFINE_STORE_QUANTIZED(store_whole_uint16, uint16_t, int32_t, UINT16_MAX, AT_LEA
 typedef void store_function(const tz_lerc_blob *blob, const lerc_block_rect *at,
                             const lerc_dequantizer *quant);
 
-/* Whether all of it can be computed in 32-bit integers, with the same result: everything is a whole
- * number, and none is too large. */
+/* True if 32-bit integers give the same result: all numbers are whole, and none is too large. */
 static bool fits_int32(const lerc_dequantizer *quant)
 {
     const double limit = 1 << 29; /* the sum of two is in range too */
@@ -178,7 +179,7 @@ static bool store_raw_block(tz_lerc_blob *blob, const lerc_block_rect *at)
     return true;
 }
 
-/* 0, or the values of the depth before. */
+/* Stores 0, or the values of the depth before. */
 static void store_zero_block(const tz_lerc_blob *blob, const lerc_block_rect *at, bool differences)
 {
     size_t size = tz_lerc_type_size(blob->header.type);
@@ -195,7 +196,7 @@ static void store_zero_block(const tz_lerc_blob *blob, const lerc_block_rect *at
     }
 }
 
-/* The type of an offset: the blob's, or a narrower one that holds it too. */
+/* Returns the type of an offset: the blob's, or a narrower one that holds it too. */
 static uint32_t offset_type(uint32_t type, unsigned narrower)
 {
     switch (type) {
@@ -257,7 +258,7 @@ static bool read_lerc_block(tz_lerc_blob *blob, const lerc_block_rect *at)
         return tz_lerc_fail(blob, "blocks are missing");
     bool newer = blob->header.version >= 5;
     bool differences = newer && (first & 4);
-    unsigned check = newer ? 14 : 15; /* some bits of the column, to notice damage */
+    unsigned check = newer ? 14 : 15; /* bits of the column, stored to detect damage */
     if ((first >> 2 & check) != (at->x0 >> 3 & check) || (differences && at->depth == 0) ||
         (differences && (first & 3) == BLOCK_RAW))
         return tz_lerc_fail(blob, "the first byte of a block");
@@ -269,11 +270,6 @@ static bool read_lerc_block(tz_lerc_blob *blob, const lerc_block_rect *at)
     return true;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 bool tz_lerc_read_blocks(tz_lerc_blob *blob)
 {
     const tz_lerc_header *header = &blob->header;
@@ -282,8 +278,8 @@ bool tz_lerc_read_blocks(tz_lerc_blob *blob)
     for (uint32_t y = 0; y < header->height; y += header->block)
         for (uint32_t x = 0; x < header->width; x += header->block)
             for (uint32_t d = 0; d < header->depth; d++) {
-                lerc_block_rect at = {x, x + least(header->block, header->width - x), y,
-                                      y + least(header->block, header->height - y), d};
+                lerc_block_rect at = {x, x + tz_min_u32(header->block, header->width - x), y,
+                                      y + tz_min_u32(header->block, header->height - y), d};
                 if (!read_lerc_block(blob, &at))
                     return false;
             }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Single values of any type, and the simpler ways to store many: raw, constant, and Huffman-coded
- * bytes. Pixels that the mask leaves out are not touched. */
+ * Single values of any type, and the ways to store many but for blocks: raw, constant,
+ * Huffman-coded bytes, and floats without loss. Pixels that the mask leaves out are not touched.
+ *
+ * Huffman-coded bytes are the values of 8-bit types, or their differences from the neighbour to the
+ * left or above. Floats of version 6 are byte planes: the bytes of equal rank of all values are a
+ * plane, stored as repeated differences and packed in one of four ways; then the values themselves
+ * are differences, of mantissa and exponent apart. */
 #include "codec/lerc.h"
 
 double tz_lerc_load(const uint8_t *data, uint32_t type)
@@ -101,7 +106,6 @@ bool tz_lerc_read_raw(tz_lerc_blob *blob)
     return true;
 }
 
-/* All valid pixels alike. */
 bool tz_lerc_fill_constant(tz_lerc_blob *blob)
 {
     const tz_lerc_header *header = &blob->header;
@@ -120,8 +124,8 @@ bool tz_lerc_fill_constant(tz_lerc_blob *blob)
     return true;
 }
 
-/* The value that a difference refers to: the one to the left, or else the one above, or else the
- * last one before. */
+/* Returns the value that a difference refers to: the one to the left if it is valid, or the one
+ * above, or the last one before. */
 static uint8_t predict_byte(const tz_lerc_blob *blob, size_t x, size_t y, uint32_t d, uint8_t last)
 {
     size_t width = blob->header.width;
@@ -132,7 +136,7 @@ static uint8_t predict_byte(const tz_lerc_blob *blob, size_t x, size_t y, uint32
     return last;
 }
 
-/* The same with all pixels valid. */
+/* Reads the differences of one depth of a blob without mask. */
 static bool read_huffman_differences_unmasked(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
                                               uint32_t d)
 {
@@ -154,6 +158,7 @@ static bool read_huffman_differences_unmasked(tz_lerc_blob *blob, tz_lerc_huffma
     return true;
 }
 
+/* Reads the differences of one depth. */
 static bool read_huffman_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint32_t d)
 {
     if (!blob->mask)
@@ -207,20 +212,16 @@ bool tz_lerc_read_huffman(tz_lerc_blob *blob, tz_lerc_huffman *huffman, bool dif
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Floats without loss, version 6
+ * Floats without loss
  * ------------------------------------------------------------------------------------------ */
 
-enum {
-    PLANE_HUFFMAN = 0,
-    PLANE_REPEATED = 1,
-    PLANE_STORED = 2,
-    PLANE_PACKED = 3
-}; /* first byte of a plane */
+/* The first byte of a plane. */
+enum { PLANE_HUFFMAN = 0, PLANE_REPEATED = 1, PLANE_STORED = 2, PLANE_PACKED = 3 };
 enum { PREDICT_NONE = 0, PREDICT_LEFT = 1, PREDICT_ABOVE_AND_LEFT = 2 };
 
 #define MAX_DIFFERENCES 5
 
-/* Values as they are counted here: with several depths a pixel is a row. */
+/* The grid over which differences go: with several depths a pixel is a row. */
 typedef struct value_grid {
     size_t columns;
     size_t rows;
@@ -244,7 +245,7 @@ static uint8_t *lerc_value_at(const tz_lerc_blob *blob, size_t column, size_t ro
 }
 
 /* ---------------------------------------------------------------------------------------------
- * One plane
+ * Floats: one plane
  * ------------------------------------------------------------------------------------------ */
 
 static bool unpack_runs(tz_cursor packed, uint8_t *plane, size_t count)
@@ -311,7 +312,7 @@ static void sum_differences(uint8_t *plane, size_t count, unsigned level)
             plane[i] = (uint8_t)(plane[i] + plane[i - 1]);
 }
 
-/* Byte rank of every value; the lowest is rank 0. */
+/* Stores a plane as the bytes of this rank of all values; the lowest is rank 0. */
 static void store_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t *plane,
                         unsigned rank)
 {
@@ -345,10 +346,10 @@ static bool read_plane(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *pl
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Differences of values
+ * Floats: differences of values
  * ------------------------------------------------------------------------------------------ */
 
-/* a + b with no carry from the mantissa to what is above it. */
+/* Returns a + b with no carry from the mantissa to the exponent. */
 static uint64_t add_apart(uint64_t a, uint64_t b, uint64_t mantissa)
 {
     return ((a + b) & mantissa) | ((a & ~mantissa) + (b & ~mantissa));

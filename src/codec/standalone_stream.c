@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * See standalone_stream.h. The headers of a tile are read by the same functions as our codecs use,
+ * in strict mode: a stream passes only if decoding it gives no warning. */
 #include "codec/standalone_stream.h"
 
 #include <string.h>
@@ -6,39 +8,36 @@
 #include "codec/jp2_markers.h"
 #include "codec/jpeg.h"
 
-enum { JPEG = 7, JPEG_2000 = 34712, YCBCR = 6, MAX_SAMPLES = 4 };
+enum { MAX_SAMPLES = 4 };
 
 bool tz_standalone_is_lossy(const tz_tile_format *format)
 {
-    return format->compression == JPEG;
+    return format->compression == TZ_COMPRESSION_JPEG;
 }
 
-/* ---- JPEG 2000 ---- */
+/* ---------------------------------------------------------------------------------------------
+ * JPEG 2000
+ * ------------------------------------------------------------------------------------------ */
 
 #ifdef TZ_HAVE_OPENJPEG
 
-/* No library has a type for signed bytes; colours that are to be converted are our codec's. */
+/* No library has a type for signed bytes. Colours are converted by our codec only. */
 static bool is_possible_jp2(const tz_tile_format *format)
 {
-    const bool is_byte = format->bits == 8 && format->sample_format == 1;
-    const bool is_word = format->bits == 16 && format->sample_format <= 2;
+    const bool is_byte = format->bits == 8 && format->sample_format == TZ_SAMPLE_FORMAT_UINT;
+    const bool is_word = format->bits == 16 && format->sample_format <= TZ_SAMPLE_FORMAT_INT;
     return (is_byte || is_word) && format->samples >= 1 && format->samples <= MAX_SAMPLES &&
-           !(format->photometric == YCBCR && format->samples == 3);
-}
-
-/* Whether all components have resolutions that can be left out, as many as that. */
-static bool has_reduction(const tz_jp2_info *info, unsigned reduction)
-{
-    return reduction == 0 || (info->levels >= reduction && !info->has_other_levels);
+           !(format->photometric == TZ_PHOTOMETRIC_YCBCR && format->samples == 3);
 }
 
 static bool find_standalone_jp2(tz_standalone_stream *out, const tz_tile_format *format,
                                 const uint8_t *data, size_t size, const tz_codec_call *call)
 {
     tz_jp2_info info;
+    const unsigned reduction = format->decode_reduction;
     if (tz_jp2_read_tile(&info, format, data, size, call) != TZ_OK || info.tile_count != 1 ||
         info.has_offset || info.is_unusual || !info.has_end ||
-        !has_reduction(&info, format->decode_reduction))
+        (reduction > 0 && (info.levels < reduction || info.has_other_levels)))
         return false;
     *out = (tz_standalone_stream){
         .bytes = info.stream, .size = info.stream_size, .is_lossy = info.is_irreversible};
@@ -47,7 +46,9 @@ static bool find_standalone_jp2(tz_standalone_stream *out, const tz_tile_format 
 
 #endif
 
-/* ---- JPEG ---- */
+/* ---------------------------------------------------------------------------------------------
+ * JPEG
+ * ------------------------------------------------------------------------------------------ */
 
 #ifdef TZ_HAVE_JPEG
 
@@ -55,16 +56,16 @@ enum { MARKER_SIZE = 2, MAX_TABLES_SIZE = 65536 };
 
 static bool is_possible_jpeg(const tz_tile_format *format)
 {
-    return format->bits == 8 && format->sample_format == 1 &&
+    return format->bits == 8 && format->sample_format == TZ_SAMPLE_FORMAT_UINT &&
            (format->samples == 1 || format->samples == 3) && format->tables_size <= MAX_TABLES_SIZE;
 }
 
 static bool ends_image(const uint8_t *data, size_t size)
 {
-    return size >= 2 * MARKER_SIZE && data[size - 2] == 0xFF && data[size - 1] == 0xD9;
+    return size >= 2 * MARKER_SIZE && data[size - 2] == 0xFF && data[size - 1] == TZ_MARKER_EOI;
 }
 
-/* Tables without their end, then the tile without its beginning. */
+/* Joins the tables without their end and the tile without its beginning. */
 static size_t splice_tables(const tz_tile_format *format, const uint8_t *data, size_t size,
                             uint8_t *to)
 {
@@ -75,7 +76,7 @@ static size_t splice_tables(const tz_tile_format *format, const uint8_t *data, s
     return tables + size - MARKER_SIZE;
 }
 
-/* What libraries take for RGB whatever they are told, where no marker says otherwise. */
+/* Libraries take such components for RGB if no marker says otherwise. */
 static bool is_named_rgb(const tz_jpeg_info *info)
 {
     return info->components[0].id == 'R' && info->components[1].id == 'G' &&
@@ -89,7 +90,7 @@ static bool find_standalone_jpeg(tz_standalone_stream *out, const tz_tile_format
 {
     const tz_jpeg_table_set none = {0};
     tz_jpeg_info info;
-    if (!ends_image(data, size) || data[0] != 0xFF || data[1] != 0xD8)
+    if (!ends_image(data, size) || data[0] != 0xFF || data[1] != TZ_MARKER_SOI)
         return false;
     *out = (tz_standalone_stream){.bytes = data, .size = size, .is_lossy = true};
     if (format->tables)
@@ -98,22 +99,24 @@ static bool find_standalone_jpeg(tz_standalone_stream *out, const tz_tile_format
     if (tz_jpeg_read_info(&info, out->bytes, out->size, none, call) != TZ_OK || info.lossless ||
         tz_jpeg_check_tile(&info, format, call) != TZ_OK)
         return false;
-    out->to_rgb = info.component_count == 3 && format->photometric == YCBCR;
+    out->to_rgb = info.component_count == 3 && format->photometric == TZ_PHOTOMETRIC_YCBCR;
     return !out->to_rgb || !is_named_rgb(&info);
 }
 
 #endif
 
-/* ---- either ---- */
+/* ---------------------------------------------------------------------------------------------
+ * Either
+ * ------------------------------------------------------------------------------------------ */
 
 bool tz_standalone_is_possible(const tz_tile_format *format)
 {
 #ifdef TZ_HAVE_OPENJPEG
-    if (format->compression == JPEG_2000)
+    if (format->compression == TZ_COMPRESSION_JPEG2000)
         return is_possible_jp2(format);
 #endif
 #ifdef TZ_HAVE_JPEG
-    if (format->compression == JPEG)
+    if (format->compression == TZ_COMPRESSION_JPEG)
         return is_possible_jpeg(format);
 #endif
     (void)format;
@@ -122,7 +125,8 @@ bool tz_standalone_is_possible(const tz_tile_format *format)
 
 size_t tz_standalone_buffer_size(const tz_tile_format *format, size_t size)
 {
-    return format->compression == JPEG && format->tables ? format->tables_size + size : 0;
+    return format->compression == TZ_COMPRESSION_JPEG && format->tables ? format->tables_size + size
+                                                                        : 0;
 }
 
 bool tz_standalone_find(tz_standalone_stream *out, const tz_tile_format *format,
@@ -131,11 +135,11 @@ bool tz_standalone_find(tz_standalone_stream *out, const tz_tile_format *format,
     const tz_context ctx = {.limits = limits, .strict = true, .ifd = -1};
     const tz_codec_call call = {&ctx, tz_no_location()};
 #ifdef TZ_HAVE_OPENJPEG
-    if (format->compression == JPEG_2000)
+    if (format->compression == TZ_COMPRESSION_JPEG2000)
         return find_standalone_jp2(out, format, data, size, &call);
 #endif
 #ifdef TZ_HAVE_JPEG
-    if (format->compression == JPEG)
+    if (format->compression == TZ_COMPRESSION_JPEG)
         return find_standalone_jpeg(out, format, data, size, buffer, &call);
 #endif
     (void)out, (void)format, (void)data, (void)size, (void)buffer, (void)call;
