@@ -162,6 +162,12 @@ tz_result tz_call_fail(const tz_device *device, tz_error *err, tz_result result,
     return tz_fail(&ctx, result, cause, location, "%s", text);
 }
 
+tz_result tz_call_fail_argument(const tz_device *device, tz_location location, const char *text,
+                                tz_error *err)
+{
+    return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, location, text);
+}
+
 static tz_result fail_again(const tz_device *device, tz_error *err)
 {
     const tz_context ctx = context_of(device, err);

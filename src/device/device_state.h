@@ -41,9 +41,12 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
                         uint64_t bytes, tz_error *err);
 /* Passes on what went wrong, and remembers it when the device failed. */
 tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err);
-/* A call that is wrong in itself, before begin. */
+/* Reports a call that is refused before it begins. */
 tz_result tz_call_fail(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
                        tz_location location, const char *text);
+/* The same for a wrong argument: TZ_ERR_ARG. */
+tz_result tz_call_fail_argument(const tz_device *device, tz_location location, const char *text,
+                                tz_error *err);
 
 /* Whether there is a driver, and this process may call it. */
 bool tz_device_is_ours(const tz_device *device);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/launch.h"
 
-#include "base/mem.h"
-
-/* Steps back from the first word, and steps on: their sums are the farthest that there are. */
+/* Negative strides lead to words before the first one, positive strides to words after it. The sum
+ * of all steps of one sign is the farthest distance on that side. */
 bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *words)
 {
     uint64_t before = 0;

@@ -101,14 +101,14 @@ static void refuse_batches(void)
     REFUSE(batch.row.samples, 0, "shape", -1);
     REFUSE(batch.row.predictor, 4, "shape", -1);
     REFUSE(batch.row.width, UINT32_MAX, "too long", -1);
-    REFUSE(batch.row.dtype, TZ_DTYPE_NONE, "does not cut", -1);
+    REFUSE(batch.row.dtype, TZ_DTYPE_NONE, "does not extract", -1);
     REFUSE(batch.height, 0, "shape", -1);
-    REFUSE(batch.is_mask, true, "does not cut", -1);
-    REFUSE(batch.nan_to_nodata, true, "does not cut", -1);
+    REFUSE(batch.is_mask, true, "does not extract", -1);
+    REFUSE(batch.nan_to_nodata, true, "does not extract", -1);
     REFUSE(batch.table, 4, "table", -1);
     REFUSE(batch.table, UINT64_MAX - 7, "table", -1);
-    REFUSE(batch.results, hostile.slab_size, "seen", -1);
-    REFUSE(batch.stats, hostile.slab_size, "tallies", -1);
+    REFUSE(batch.results, hostile.slab_size, "results", -1);
+    REFUSE(batch.stats, hostile.slab_size, "statistics", -1);
     REFUSE(batch.discard, hostile.slab_size, "discard_bits", -1);
     REFUSE(batch.count, UINT64_MAX / 2, "table", -1);
     hostile.batch.row.bits = 7; /* now in scratch memory */
