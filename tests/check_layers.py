@@ -105,7 +105,8 @@ def check_listed(root):
     wanted += [(path, f"fuzz/{path.stem[5:]}") for path in (root / "fuzz").glob("fuzz_*.c")]
     problems = [str(path.relative_to(root)) for path, row in wanted if row not in rows]
     for folder in ("src", "cli"):
-        listed = re.findall(r"^    ([\w/]+\.c)\)?$", (root / folder / "CMakeLists.txt").read_text(), re.MULTILINE)
+        listed = re.findall(r"^[^#\n]*", (root / folder / "CMakeLists.txt").read_text(), re.MULTILINE)
+        listed = {name for line in listed for name in re.findall(r"[\w/]+\.c\b", line)}
         problems += [str(path.relative_to(root)) for path in (root / folder).rglob("*.c")
                      if str(path.relative_to(root / folder)) not in listed]
     programs = [row for row in rows if not row.startswith("fuzz/")]

@@ -33,8 +33,9 @@ def read_objects(build):
     folders = {}
     for path in sorted(build.rglob("terrazzo_objects.dir/**/*.o")):
         parts = path.parts[path.parts.index("terrazzo_objects.dir") + 1:]
-        folder = next((part for part in parts[:-1] if part in LEVELS), None)
-        if folder is None:  # made by the build: texts and images of kernels
+        source = pathlib.Path(*parts[parts.index("src") + 1 if "src" in parts else 0:]).with_suffix("")
+        folder = source.parts[0]
+        if folder not in LEVELS or not (ROOT / "src" / source).is_file():  # made by the build, or of a file that is gone
             continue
         defined, undefined = folders.setdefault(folder, ({}, {}))
         for line in subprocess.run(["nm", "-P", "-g", str(path)], capture_output=True, text=True,
