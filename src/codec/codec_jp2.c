@@ -91,31 +91,6 @@ static bool is_jp2_ycbcr(const tz_tile_format *format)
                                     format->photometric == TZ_PHOTOMETRIC_YCBCR);
 }
 
-static tz_result check_jp2_format(const tz_tile_format *format, const tz_codec_call *call)
-{
-    bool whole = format->bits == 8 || format->bits == 16 || format->bits == 32;
-    bool ycbcr = is_jp2_ycbcr(format);
-    if (!whole || format->sample_format > TZ_SAMPLE_FORMAT_INT ||
-        (ycbcr && (format->bits != 8 || format->sample_format != TZ_SAMPLE_FORMAT_UINT)))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG 2000 with samples of %u bits and format %u%s", format->bits,
-                       format->sample_format, ycbcr ? ", as YCbCr" : "");
-    return TZ_OK;
-}
-
-static tz_result check_jp2_size(const tz_jp2_info *info, const tz_tile_format *format,
-                                const tz_codec_call *call)
-{
-    if (info->width > format->width || info->height > format->height)
-        return tz_codec_fail(call, "JPEG 2000: %u x %u pixels in a tile of %u x %u", info->width,
-                             info->height, format->width, format->height);
-    if (info->width < format->width || info->height < format->height)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "JPEG 2000: only %u x %u pixels in a tile of %u x %u; the rest is 0",
-                       info->width, info->height, format->width, format->height);
-    return TZ_OK;
-}
-
 static tz_result check_jp2_component(const tz_jp2_component *component,
                                      const tz_tile_format *format, bool chroma,
                                      const tz_codec_call *call)
@@ -136,28 +111,39 @@ static tz_result check_jp2_component(const tz_jp2_component *component,
     return TZ_OK;
 }
 
-static tz_result check_jp2_components(const tz_jp2_info *info, const tz_tile_format *format,
-                                      const tz_codec_call *call)
+tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const uint8_t *data,
+                           size_t size, const tz_codec_call *call)
 {
-    if (info->component_count != format->samples)
-        return tz_codec_fail_size(call, format->samples, info->component_count,
-                                  "JPEG 2000: the number of components is not that of the tile");
-    for (unsigned i = 0; i < info->component_count; i++)
-        TZ_TRY(
-            check_jp2_component(&info->components[i], format, i > 0 && is_jp2_ycbcr(format), call));
-    return TZ_OK;
-}
+    const bool ycbcr = is_jp2_ycbcr(format);
+    if ((format->bits != 8 && format->bits != 16 && format->bits != 32) ||
+        format->sample_format > TZ_SAMPLE_FORMAT_INT ||
+        (ycbcr && (format->bits != 8 || format->sample_format != TZ_SAMPLE_FORMAT_UINT)))
+        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
+                       "JPEG 2000 with samples of %u bits and format %u%s", format->bits,
+                       format->sample_format, ycbcr ? ", as YCbCr" : "");
+    TZ_TRY(tz_jp2_read_info(out, data, size, call));
 
-/* OpenJPEG keeps samples in 32 bits: those of the image, and of a tile when there are several. */
-static tz_result check_jp2_memory(const tz_jp2_info *info, const tz_codec_call *call)
-{
-    uint64_t samples = (uint64_t)info->width * info->height * info->component_count;
-    uint64_t bytes = samples * sizeof(int32_t);
-    if (info->tile_count > 1)
-        bytes += (uint64_t)info->tile_width * info->tile_height * info->component_count *
-                 sizeof(int32_t);
+    if (out->component_count != format->samples)
+        return tz_codec_fail_size(call, format->samples, out->component_count,
+                                  "JPEG 2000: the number of components is not that of the tile");
+    for (unsigned i = 0; i < out->component_count; i++)
+        TZ_TRY(check_jp2_component(&out->components[i], format, i > 0 && ycbcr, call));
+    if (out->width > format->width || out->height > format->height)
+        return tz_codec_fail(call, "JPEG 2000: %u x %u pixels in a tile of %u x %u", out->width,
+                             out->height, format->width, format->height);
+    if (out->width < format->width || out->height < format->height)
+        TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
+                       "JPEG 2000: only %u x %u pixels in a tile of %u x %u; the rest is 0",
+                       out->width, out->height, format->width, format->height));
+
+    /* OpenJPEG keeps samples in 32 bits: those of the image, and of a tile if there are several. */
+    TZ_TRY(tz_jp2_read_headers(out, call));
+    uint64_t samples = (uint64_t)out->width * out->height;
+    if (out->tile_count > 1)
+        samples += (uint64_t)out->tile_width * out->tile_height;
+    const uint64_t bytes = samples * out->component_count * sizeof(int32_t);
     return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          tz_add_capped(bytes, info->coding_bytes), "bytes of memory for OpenJPEG");
+                          tz_add_capped(bytes, out->coding_bytes), "bytes of memory for OpenJPEG");
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -248,71 +234,52 @@ static tz_result check_decoded_image(const jp2_job *job, const tz_codec_call *ca
     return fits ? TZ_OK : tz_codec_fail(call, "JPEG 2000: components are missing");
 }
 
-/* To the nearest integer, halves away from zero. */
-static int32_t rounded_mean(int64_t sum, int64_t count)
-{
-    return (int32_t)((sum < 0 ? 2 * sum - count : 2 * sum + count) / (2 * count));
-}
-
-static int32_t square_mean(const opj_image_comp_t *component, size_t x, size_t y, size_t side)
-{
-    const size_t x1 = tz_min_size(x + side, component->w);
-    const size_t y1 = tz_min_size(y + side, component->h);
-    int64_t sum = 0;
-    for (size_t row = y; row < y1; row++)
-        for (size_t column = x; column < x1; column++)
-            sum += component->data[row * component->w + column];
-    return rounded_mean(sum, (int64_t)((x1 - x) * (y1 - y)));
-}
-
-/* Works in place: each mean is written at or before the samples it was computed from, so later
- * samples are intact. */
+/* Replaces squares of samples by their means, to the nearest integer, halves away from zero. Works
+ * in place: each mean is written at or before the samples it was computed from, so later samples
+ * are intact. */
 static void reduce_component(opj_image_comp_t *component, unsigned reduction)
 {
     const size_t side = (size_t)1 << reduction;
     const uint32_t width = tz_reduced_size(component->w, reduction);
     const uint32_t height = tz_reduced_size(component->h, reduction);
-    for (size_t y = 0; y < height; y++)
-        for (size_t x = 0; x < width; x++)
-            component->data[y * width + x] = square_mean(component, x * side, y * side, side);
+    for (size_t y = 0; y < height; y++) {
+        const size_t y1 = tz_min_size((y + 1) * side, component->h);
+        for (size_t x = 0; x < width; x++) {
+            const size_t x1 = tz_min_size((x + 1) * side, component->w);
+            const int64_t count = (int64_t)((x1 - x * side) * (y1 - y * side));
+            int64_t sum = 0;
+            for (size_t row = y * side; row < y1; row++)
+                for (size_t column = x * side; column < x1; column++)
+                    sum += component->data[row * component->w + column];
+            component->data[y * width + x] =
+                (int32_t)((sum < 0 ? 2 * sum - count : 2 * sum + count) / (2 * count));
+        }
+    }
     component->w = width;
     component->h = height;
     component->x0 = component->y0 = 0;
 }
 
-static void reduce_components(jp2_job *job, unsigned reduction)
-{
-    if (reduction == 0)
-        return;
-    for (unsigned i = 0; i < job->image->numcomps; i++)
-        reduce_component(&job->image->comps[i], reduction);
-    job->image->x0 = job->image->y0 = 0;
-}
-
-static void write_component_row(uint8_t *out, const int32_t *in, size_t width, size_t step,
-                                uint16_t bits)
-{
-    for (size_t x = 0; x < width; x++, out += step) {
-        uint32_t value = (uint32_t)in[x];
-        uint16_t half = (uint16_t)value;
-        if (bits == 8)
-            *out = (uint8_t)value;
-        else if (bits == 16)
-            memcpy(out, &half, sizeof half);
-        else
-            memcpy(out, &value, sizeof value);
-    }
-}
-
 static void write_components(const jp2_job *job, const tz_tile_format *format, uint8_t *out,
                              size_t stride)
 {
-    size_t size = format->bits / 8;
+    const size_t size = format->bits / 8, step = format->samples * size;
     for (unsigned i = 0; i < format->samples; i++) {
         const opj_image_comp_t *component = &job->image->comps[i];
-        for (size_t y = 0; y < component->h; y++)
-            write_component_row(out + y * stride + i * size, component->data + y * component->w,
-                                component->w, format->samples * size, format->bits);
+        for (size_t y = 0; y < component->h; y++) {
+            const int32_t *in = component->data + y * component->w;
+            uint8_t *to = out + y * stride + i * size;
+            for (size_t x = 0; x < component->w; x++, to += step) {
+                uint32_t value = (uint32_t)in[x];
+                uint16_t half = (uint16_t)value;
+                if (size == 1)
+                    *to = (uint8_t)value;
+                else if (size == 2)
+                    memcpy(to, &half, sizeof half);
+                else
+                    memcpy(to, &value, sizeof value);
+            }
+        }
     }
 }
 
@@ -364,17 +331,6 @@ static void clear_jp2_remainder(const tz_jp2_info *info, const tz_tile_format *f
         memset(out + y * stride, 0, row_size);
 }
 
-tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const uint8_t *data,
-                           size_t size, const tz_codec_call *call)
-{
-    TZ_TRY(check_jp2_format(format, call));
-    TZ_TRY(tz_jp2_read_info(out, data, size, call));
-    TZ_TRY(check_jp2_components(out, format, call));
-    TZ_TRY(check_jp2_size(out, format, call));
-    TZ_TRY(tz_jp2_read_headers(out, call));
-    return check_jp2_memory(out, call);
-}
-
 static tz_result jp2_decode(void *state, const tz_tile_format *format, const uint8_t *in,
                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
@@ -391,12 +347,17 @@ static tz_result jp2_decode(void *state, const tz_tile_format *format, const uin
     tz_result result = run_openjpeg_decoder(&job, call);
     if (result == TZ_OK)
         result = check_decoded_image(&job, call);
-    if (result == TZ_OK)
-        reduce_components(&job, format->decode_reduction - job.skipped);
-    if (result == TZ_OK && is_jp2_ycbcr(format))
-        write_rgb(&job, format->decode_reduction, out, stride);
-    else if (result == TZ_OK)
-        write_components(&job, format, out, stride);
+    if (result == TZ_OK) {
+        const unsigned rest = format->decode_reduction - job.skipped;
+        for (unsigned i = 0; rest > 0 && i < job.image->numcomps; i++)
+            reduce_component(&job.image->comps[i], rest);
+        if (rest > 0)
+            job.image->x0 = job.image->y0 = 0;
+        if (is_jp2_ycbcr(format))
+            write_rgb(&job, format->decode_reduction, out, stride);
+        else
+            write_components(&job, format, out, stride);
+    }
     release_job(&job);
     TZ_TRY(result);
     clear_jp2_remainder(&info, format, out, stride);
@@ -502,40 +463,34 @@ static bool open_jp2_output(jp2_job *job)
  * Encoder: samples
  * ------------------------------------------------------------------------------------------ */
 
-static void load_jp2_samples(int32_t *out, const uint8_t *in, size_t count, size_t step,
-                             const tz_tile_format *format)
-{
-    const bool is_signed = format->sample_format == TZ_SAMPLE_FORMAT_INT;
-    for (size_t i = 0; i < count; i++, in += step) {
-        uint16_t value = *in;
-        if (format->bits == 16)
-            memcpy(&value, in, sizeof value);
-        else if (is_signed)
-            value = (uint16_t)(int8_t)*in;
-        out[i] = is_signed ? (int16_t)value : value;
-    }
-}
-
 static bool make_jp2_image(jp2_job *job, const tz_tile_format *format, const uint8_t *in)
 {
+    const bool is_signed = format->sample_format == TZ_SAMPLE_FORMAT_INT;
     const size_t size = format->bits / 8, pixels = (size_t)format->width * format->height;
     opj_image_cmptparm_t components[TZ_JP2_MAX_COMPONENTS] = {{0}};
     for (unsigned i = 0; i < format->samples; i++)
-        components[i] =
-            (opj_image_cmptparm_t){.dx = 1,
-                                   .dy = 1,
-                                   .w = format->width,
-                                   .h = format->height,
-                                   .prec = format->bits,
-                                   .sgnd = format->sample_format == TZ_SAMPLE_FORMAT_INT};
+        components[i] = (opj_image_cmptparm_t){.dx = 1,
+                                               .dy = 1,
+                                               .w = format->width,
+                                               .h = format->height,
+                                               .prec = format->bits,
+                                               .sgnd = is_signed};
     job->image = opj_image_create(format->samples, components, OPJ_CLRSPC_UNSPECIFIED);
     if (!job->image)
         return false;
     job->image->x1 = format->width;
     job->image->y1 = format->height;
-    for (unsigned i = 0; i < format->samples; i++)
-        load_jp2_samples(job->image->comps[i].data, in + i * size, pixels, format->samples * size,
-                         format);
+    for (unsigned i = 0; i < format->samples; i++) {
+        const uint8_t *from = in + i * size;
+        for (size_t pixel = 0; pixel < pixels; pixel++, from += format->samples * size) {
+            uint16_t value = *from;
+            if (size == 2)
+                memcpy(&value, from, sizeof value);
+            else if (is_signed)
+                value = (uint16_t)(int8_t)*from;
+            job->image->comps[i].data[pixel] = is_signed ? (int16_t)value : value;
+        }
+    }
     return true;
 }
 
@@ -543,30 +498,24 @@ static bool make_jp2_image(jp2_job *job, const tz_tile_format *format, const uin
  * Encoder: OpenJPEG
  * ------------------------------------------------------------------------------------------ */
 
-static void set_openjpeg_parameters(opj_cparameters_t *parameters, const tz_tile_format *format,
-                                    const tz_encode_options *options)
-{
-    static char comment[] = "terrazzo"; /* an empty one is against the standard */
-    opj_set_default_encoder_parameters(parameters);
-    parameters->numresolution = (int)tz_jp2_resolution_count(format->width, format->height);
-    parameters->tcp_numlayers = 1;
-    parameters->tcp_mct = format->photometric == TZ_PHOTOMETRIC_RGB && format->samples >= 3;
-    parameters->cp_comment = comment;
-    if (options->lossless) {
-        parameters->cp_disto_alloc = 1;
-    } else {
-        parameters->irreversible = 1;
-        parameters->cp_fixed_quality = 1;
-        parameters->tcp_distoratio[0] = tz_jp2_psnr(options->quality);
-    }
-}
-
 static tz_result run_openjpeg_encoder(jp2_job *job, const tz_tile_format *format,
                                       const tz_encode_options *options, const uint8_t *in,
                                       const tz_codec_call *call)
 {
+    static char comment[] = "terrazzo"; /* an empty one is against the standard */
     opj_cparameters_t parameters;
-    set_openjpeg_parameters(&parameters, format, options);
+    opj_set_default_encoder_parameters(&parameters);
+    parameters.numresolution = (int)tz_jp2_resolution_count(format->width, format->height);
+    parameters.tcp_numlayers = 1;
+    parameters.tcp_mct = format->photometric == TZ_PHOTOMETRIC_RGB && format->samples >= 3;
+    parameters.cp_comment = comment;
+    if (options->lossless) {
+        parameters.cp_disto_alloc = 1;
+    } else {
+        parameters.irreversible = 1;
+        parameters.cp_fixed_quality = 1;
+        parameters.tcp_distoratio[0] = tz_jp2_psnr(options->quality);
+    }
     job->codec = opj_create_compress(OPJ_CODEC_J2K);
     if (!job->codec || !open_jp2_output(job) || !make_jp2_image(job, format, in))
         return tz_fail_nomem(call->ctx, jp2_memory(format, options));

@@ -425,19 +425,6 @@ static bool set_jxl_image(const jxl_encode_job *job)
            JxlEncoderSetColorEncoding(job->encoder, &colour) == JXL_ENC_SUCCESS;
 }
 
-static bool set_jxl_frame(const jxl_encode_job *job, JxlEncoderFrameSettings *settings)
-{
-    const tz_encode_options *options = job->options;
-    if (JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, options->level) !=
-        JXL_ENC_SUCCESS)
-        return false;
-    if (!options->lossless)
-        return JxlEncoderSetFrameDistance(settings, (float)options->distance) == JXL_ENC_SUCCESS;
-    return JxlEncoderSetFrameLossless(settings, JXL_TRUE) == JXL_ENC_SUCCESS &&
-           JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_KEEP_INVISIBLE, 1) ==
-               JXL_ENC_SUCCESS;
-}
-
 /* Describes extra channel number index, which is sample colours + index of a pixel. */
 static bool describe_channel(const jxl_encode_job *job, JxlEncoderFrameSettings *settings,
                              uint32_t index)
@@ -482,20 +469,6 @@ static bool add_jxl_pixels(const jxl_encode_job *job, JxlEncoderFrameSettings *s
  * Encoder: samples
  * ------------------------------------------------------------------------------------------ */
 
-/* Copies the colours together, then each extra channel by itself. */
-static void split_channels(uint8_t *out, const tz_tile_format *format, uint32_t colours,
-                           const uint8_t *in)
-{
-    const size_t size = format->bits / 8, step = format->samples * size;
-    const size_t pixels = (size_t)format->width * format->height;
-    for (size_t i = 0; i < pixels; i++)
-        memcpy(out + i * colours * size, in + i * step, colours * size);
-    out += pixels * colours * size;
-    for (size_t s = colours; s < format->samples; s++)
-        for (size_t i = 0; i < pixels; i++, out += size)
-            memcpy(out, in + i * step + s * size, size);
-}
-
 static tz_result reserve_jxl_scratch(jxl_encoder *state, size_t size, const tz_codec_call *call)
 {
     if (size <= state->scratch_capacity)
@@ -509,16 +482,23 @@ static tz_result reserve_jxl_scratch(jxl_encoder *state, size_t size, const tz_c
 static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const tz_codec_call *call)
 {
     const tz_tile_format *format = job->format;
-    const size_t size = tz_tile_bytes(format);
     job->colours = format->photometric == TZ_PHOTOMETRIC_RGB && format->samples >= 3 ? 3 : 1;
     job->with_alpha = format->alpha && format->samples == job->colours + 1;
     job->in = in;
     if (format->samples == job->colours + job->with_alpha)
         return TZ_OK;
-    TZ_TRY(reserve_jxl_scratch(job->state, size, call));
-    split_channels(job->state->scratch, format, job->colours, in);
-    job->in = job->state->scratch;
-    job->planes = job->state->scratch + size / format->samples * job->colours;
+    TZ_TRY(reserve_jxl_scratch(job->state, tz_tile_bytes(format), call));
+    /* the colours together, then each extra channel by itself */
+    const size_t sample = format->bits / 8, step = format->samples * sample;
+    const size_t pixels = (size_t)format->width * format->height;
+    uint8_t *out = job->state->scratch;
+    for (size_t i = 0; i < pixels; i++)
+        memcpy(out + i * job->colours * sample, in + i * step, job->colours * sample);
+    job->in = out;
+    job->planes = out += pixels * job->colours * sample;
+    for (size_t s = job->colours; s < format->samples; s++)
+        for (size_t i = 0; i < pixels; i++, out += sample)
+            memcpy(out, in + i * step + s * sample, sample);
     return TZ_OK;
 }
 
@@ -526,7 +506,16 @@ static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const 
 static bool start_jxl_frame(const jxl_encode_job *job)
 {
     JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(job->encoder, NULL);
-    if (!settings || !set_jxl_image(job) || !set_jxl_frame(job, settings))
+    const tz_encode_options *options = job->options;
+    if (!settings || !set_jxl_image(job) ||
+        JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, options->level) !=
+            JXL_ENC_SUCCESS)
+        return false;
+    if (options->lossless
+            ? JxlEncoderSetFrameLossless(settings, JXL_TRUE) != JXL_ENC_SUCCESS ||
+                  JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_KEEP_INVISIBLE,
+                                                   1) != JXL_ENC_SUCCESS
+            : JxlEncoderSetFrameDistance(settings, (float)options->distance) != JXL_ENC_SUCCESS)
         return false;
     for (uint32_t i = 0; i < job->format->samples - job->colours; i++)
         if (!describe_channel(job, settings, i))

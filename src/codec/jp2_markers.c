@@ -91,23 +91,6 @@ static uint64_t tiles_along(const grid_axis *e)
     return tz_ceil_div((uint64_t)e->end - e->tile_start, e->tile);
 }
 
-static tz_result read_jp2_components(tz_jp2_info *info, tz_cursor *segment,
-                                     const tz_codec_call *call)
-{
-    for (unsigned i = 0; i < info->component_count; i++) {
-        tz_jp2_component *component = &info->components[i];
-        uint8_t depth = tz_cursor_u8(segment);
-        component->precision = (uint8_t)((depth & 0x7f) + 1);
-        component->is_signed = depth >> 7;
-        component->dx = tz_cursor_u8(segment);
-        component->dy = tz_cursor_u8(segment);
-        if (component->precision > 31 || component->dx == 0 || component->dy == 0)
-            return tz_codec_fail(call, "JPEG 2000: component %u of %u bits, for %u x %u pixels", i,
-                                 component->precision, component->dx, component->dy);
-    }
-    return TZ_OK;
-}
-
 static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz_codec_call *call)
 {
     grid_axis x, y;
@@ -136,7 +119,18 @@ static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz
     if (info->component_count > TZ_JP2_MAX_COMPONENTS)
         return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
                        "JPEG 2000 with %u components", info->component_count);
-    return read_jp2_components(info, &segment, call);
+    for (unsigned i = 0; i < info->component_count; i++) {
+        tz_jp2_component *component = &info->components[i];
+        uint8_t depth = tz_cursor_u8(&segment);
+        component->precision = (uint8_t)((depth & 0x7f) + 1);
+        component->is_signed = depth >> 7;
+        component->dx = tz_cursor_u8(&segment);
+        component->dy = tz_cursor_u8(&segment);
+        if (component->precision > 31 || component->dx == 0 || component->dy == 0)
+            return tz_codec_fail(call, "JPEG 2000: component %u of %u bits, for %u x %u pixels", i,
+                                 component->precision, component->dx, component->dy);
+    }
+    return TZ_OK;
 }
 
 static tz_result read_jp2_segment(tz_cursor *cursor, tz_cursor *segment, const tz_codec_call *call)
@@ -231,39 +225,6 @@ static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precinct
     return TZ_OK;
 }
 
-static tz_result read_default_style(jp2_parser *w, tz_cursor segment)
-{
-    uint8_t flags = tz_cursor_u8(&segment);
-    tz_cursor_u8(&segment); /* progression */
-    uint16_t layers = tz_cursor_be16(&segment);
-    tz_cursor_u8(&segment); /* component transform */
-    if (layers == 0)
-        return tz_codec_fail(w->call, "JPEG 2000: no layers");
-    w->layers = layers > w->layers ? layers : w->layers;
-    return read_style(w, &segment, flags & 1);
-}
-
-static tz_result read_component_style(jp2_parser *w, tz_cursor segment)
-{
-    uint16_t component =
-        w->info->component_count < 257 ? tz_cursor_u8(&segment) : tz_cursor_be16(&segment);
-    if (component >= w->info->component_count)
-        return tz_codec_fail(w->call, "JPEG 2000: a coding style for component %u", component);
-    uint8_t flags = tz_cursor_u8(&segment);
-    return read_style(w, &segment, flags & 1);
-}
-
-/* OpenJPEG also marks the packets that it has seen, all layers of all components in one array. */
-static void estimate_coding_bytes(jp2_parser *w)
-{
-    tz_jp2_info *info = w->info;
-    uint64_t per_tile = TILE_BYTES + (uint64_t)TILE_COMPONENT_BYTES * info->component_count;
-    uint64_t seen = tz_mul_capped(w->packets, (w->layers + 1u) * sizeof(uint16_t));
-    uint64_t bytes = tz_mul_capped(info->tile_count, per_tile);
-    bytes = tz_add_capped(bytes, tz_mul_capped(w->style_bytes, info->component_count));
-    info->coding_bytes = tz_add_capped(bytes, tz_mul_capped(seen, info->component_count));
-}
-
 /* ---------------------------------------------------------------------------------------------
  * Headers and tile parts
  * ------------------------------------------------------------------------------------------ */
@@ -271,12 +232,26 @@ static void estimate_coding_bytes(jp2_parser *w)
 static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
 {
     tz_cursor segment;
+    uint16_t component, layers;
+    uint8_t flags;
     TZ_TRY(read_jp2_segment(&w->cursor, &segment, w->call));
     switch (marker) {
     case MARKER_COD:
-        return read_default_style(w, segment);
+        flags = tz_cursor_u8(&segment);
+        tz_cursor_u8(&segment); /* progression */
+        layers = tz_cursor_be16(&segment);
+        tz_cursor_u8(&segment); /* component transform */
+        if (layers == 0)
+            return tz_codec_fail(w->call, "JPEG 2000: no layers");
+        w->layers = layers > w->layers ? layers : w->layers;
+        return read_style(w, &segment, flags & 1);
     case MARKER_COC:
-        return read_component_style(w, segment);
+        component =
+            w->info->component_count < 257 ? tz_cursor_u8(&segment) : tz_cursor_be16(&segment);
+        if (component >= w->info->component_count)
+            return tz_codec_fail(w->call, "JPEG 2000: a coding style for component %u", component);
+        flags = tz_cursor_u8(&segment);
+        return read_style(w, &segment, flags & 1);
     case MARKER_RGN:
     case MARKER_POC:
     case MARKER_PPM:
@@ -372,6 +347,13 @@ tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
         return tz_codec_fail(call, "JPEG 2000: no coding style");
     memset(seen, 0, (size_t)(info->tile_count + 7) / 8);
     TZ_TRY(read_tile_parts(&w, seen));
-    estimate_coding_bytes(&w);
+
+    /* OpenJPEG also marks the packets that it has seen, all layers of all components in one array.
+     */
+    uint64_t per_tile = TILE_BYTES + (uint64_t)TILE_COMPONENT_BYTES * info->component_count;
+    uint64_t packets = tz_mul_capped(w.packets, (w.layers + 1u) * sizeof(uint16_t));
+    uint64_t bytes = tz_mul_capped(info->tile_count, per_tile);
+    bytes = tz_add_capped(bytes, tz_mul_capped(w.style_bytes, info->component_count));
+    info->coding_bytes = tz_add_capped(bytes, tz_mul_capped(packets, info->component_count));
     return TZ_OK;
 }

@@ -69,25 +69,6 @@ static uint8_t next_marker(tz_cursor *cursor)
     return 0;
 }
 
-/* Finds the marker that ends the entropy-coded data at the cursor; 0 at the end. */
-static uint8_t end_of_scan(tz_cursor *cursor)
-{
-    uint8_t marker;
-    do
-        marker = next_marker(cursor);
-    while (stands_alone(marker));
-    return marker;
-}
-
-static tz_result read_jpeg_segment(jpeg_parser *p, tz_cursor *segment, uint8_t marker)
-{
-    uint16_t size = tz_cursor_be16(&p->cursor);
-    *segment = tz_cursor_slice(&p->cursor, size >= 2 ? size - 2u : 0);
-    if (size < 2 || segment->overrun)
-        return tz_codec_fail(p->call, "JPEG: marker %02X is cut off or has no size", marker);
-    return TZ_OK;
-}
-
 static tz_result read_huffman_tables(jpeg_parser *p, tz_cursor segment)
 {
     while (tz_cursor_left(&segment) > 0) {
@@ -192,18 +173,6 @@ static tz_result read_scan_component(jpeg_parser *p, uint8_t id, uint8_t table, 
     return TZ_OK;
 }
 
-/* T.81 forbids more than ten blocks in the unit of an interleaved scan. */
-static tz_result check_mcu_blocks(const jpeg_parser *p, unsigned count, uint8_t in_scan)
-{
-    unsigned blocks = 0;
-    for (unsigned i = 0; count > 1 && i < p->info.component_count; i++)
-        if (in_scan >> i & 1)
-            blocks += p->info.components[i].h * p->info.components[i].v;
-    if (blocks > 10)
-        return tz_codec_fail(p->call, "JPEG: sampling factors give %u blocks a unit", blocks);
-    return TZ_OK;
-}
-
 /* Notes a scan of a lossless image, whose components and tables have been checked. The
  * entropy-coded bytes begin at the cursor. Each component is decoded once, so that there are never
  * more scans than components. */
@@ -255,7 +224,13 @@ static tz_result read_scan(jpeg_parser *p, tz_cursor segment)
     for (unsigned i = 0; i < count; i++)
         TZ_TRY(read_scan_component(p, selection[2 * i], selection[2 * i + 1], needs_dc, needs_ac,
                                    &in_scan));
-    TZ_TRY(check_mcu_blocks(p, count, in_scan));
+    /* T.81 forbids more than ten blocks in the unit of an interleaved scan. */
+    unsigned blocks = 0;
+    for (unsigned i = 0; count > 1 && i < p->info.component_count; i++)
+        if (in_scan >> i & 1)
+            blocks += p->info.components[i].h * p->info.components[i].v;
+    if (blocks > 10)
+        return tz_codec_fail(p->call, "JPEG: sampling factors give %u blocks a unit", blocks);
     if (p->info.lossless)
         TZ_TRY(keep_lossless_scan(p, count, selection, spectral, in_scan));
     if (needs_dc)
@@ -273,7 +248,10 @@ static tz_result read_jpeg_marker(jpeg_parser *p, uint8_t marker)
     const uint8_t *text;
     if (stands_alone(marker))
         return TZ_OK;
-    TZ_TRY(read_jpeg_segment(p, &segment, marker));
+    const uint16_t size = tz_cursor_be16(&p->cursor);
+    segment = tz_cursor_slice(&p->cursor, size >= 2 ? size - 2u : 0);
+    if (size < 2 || segment.overrun)
+        return tz_codec_fail(p->call, "JPEG: marker %02X is cut off or has no size", marker);
     if (tz_marker_is_frame(marker))
         return read_jpeg_frame(p, segment, marker);
     switch (marker) {
@@ -342,8 +320,11 @@ tz_result tz_jpeg_read_info(tz_jpeg_info *out, const uint8_t *data, size_t size,
     while (marker != 0 && marker != TZ_MARKER_EOI) {
         TZ_TRY(read_jpeg_marker(&p, marker));
         if (marker == TZ_MARKER_SOS && !p.info.many_scans)
-            break; /* libjpeg looks no further */
-        marker = marker == TZ_MARKER_SOS ? end_of_scan(&p.cursor) : next_marker(&p.cursor);
+            break;                                    /* libjpeg looks no further */
+        const bool in_scan = marker == TZ_MARKER_SOS; /* whose data may have restart markers */
+        do
+            marker = next_marker(&p.cursor);
+        while (in_scan && stands_alone(marker));
     }
     if (!p.has_frame)
         return tz_codec_fail(call, "JPEG: no frame header");
