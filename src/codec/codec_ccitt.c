@@ -263,12 +263,6 @@ static void end_list(change_list *list, uint32_t width)
         list->at[list->count + i] = width;
 }
 
-static void paint(const change_list *list, uint8_t *row)
-{
-    for (size_t i = 1; i < list->count; i += 2)
-        blacken(row, list->at[i], list->at[i + 1]);
-}
-
 /* ---------------------------------------------------------------------------------------------
  * Rows
  * ------------------------------------------------------------------------------------------ */
@@ -333,47 +327,37 @@ static int64_t find_b1(const ccitt_job *job, row_2d *at)
     return changes[at->b1];
 }
 
-static tz_result decode_horizontal(ccitt_job *job, row_2d *at)
+/* Decodes one mode. A vertical one is the distance of a1, the next change of this row, from b1. */
+static tz_result decode_mode(ccitt_job *job, row_2d *at, int mode)
 {
-    for (int i = 0; i < 2; i++) {
-        int64_t length;
-        const run_fault fault = read_run(job, at->color ^ i, at->a0, &length);
-        if (fault != RUN_GOOD)
-            return fail_fax_run(job, fault, at->a0);
-        at->a0 += length;
-        TZ_TRY(add_change(job, at->a0));
+    if (mode == EXTENSION)
+        return tz_fail(job->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                       job->call->location, "uncompressed fax data in row %u", job->row);
+    if (mode == HORIZONTAL) { /* two runs, from a0 on */
+        for (int i = 0; i < 2; i++) {
+            int64_t length;
+            const run_fault fault = read_run(job, at->color ^ i, at->a0, &length);
+            if (fault != RUN_GOOD)
+                return fail_fax_run(job, fault, at->a0);
+            at->a0 += length;
+            TZ_TRY(add_change(job, at->a0));
+        }
+        return TZ_OK;
     }
-    return TZ_OK;
-}
-
-static tz_result decode_vertical(ccitt_job *job, row_2d *at, int distance)
-{
-    int64_t a1 = find_b1(job, at) + distance;
+    const int64_t b1 = find_b1(job, at);
+    if (mode == PASS) { /* a0 moves below the change after b1, and the colour stays */
+        at->a0 = job->above->at[at->b1 + 1];
+        at->b1 += 2;
+        return TZ_OK;
+    }
+    const int64_t a1 = b1 + mode;
     if (a1 < at->a0 || a1 > job->width)
         return tz_codec_fail(job->call, "a fax code leads from pixel %lld of row %u to pixel %lld",
                              (long long)at->a0, job->row, (long long)a1);
     at->a0 = a1;
     at->color = !at->color;
-    at->b1 += distance < 0 ? (size_t)-1 : 1; /* the nearest change of the other kind */
+    at->b1 += mode < 0 ? (size_t)-1 : 1; /* the nearest change of the other kind */
     return add_change(job, a1);
-}
-
-static tz_result decode_mode(ccitt_job *job, row_2d *at, int mode)
-{
-    switch (mode) {
-    case PASS:
-        (void)find_b1(job, at);
-        at->a0 = job->above->at[at->b1 + 1];
-        at->b1 += 2;
-        return TZ_OK;
-    case HORIZONTAL:
-        return decode_horizontal(job, at);
-    case EXTENSION:
-        return tz_fail(job->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                       job->call->location, "uncompressed fax data in row %u", job->row);
-    default:
-        return decode_vertical(job, at, mode);
-    }
 }
 
 static tz_result decode_row_2d(ccitt_job *job)
@@ -483,7 +467,8 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
         end_list(job.list, format->width);
         job.has_pixels = job.has_pixels || job.list->count > 1;
         memset(row, 0, row_bytes);
-        paint(job.list, row);
+        for (size_t i = 1; i < job.list->count; i += 2)
+            blacken(row, job.list->at[i], job.list->at[i + 1]);
     }
     for (uint32_t i = job.row; i < format->height; i++)
         memset(out + i * stride, 0, row_bytes);

@@ -50,20 +50,6 @@ static void deflate_decoder_deinit(void *opaque)
     *state = (deflate_decoder){.decompressor = NULL};
 }
 
-/* RFC 1950: method 8, a window of 32 KiB at most, no preset dictionary, a multiple of 31. */
-static tz_result check_zlib_header(const uint8_t *in, size_t in_size, const tz_codec_call *call)
-{
-    if (in_size < ZLIB_HEADER_SIZE + ZLIB_CHECKSUM_SIZE)
-        return tz_codec_fail_size(call, ZLIB_HEADER_SIZE + ZLIB_CHECKSUM_SIZE, in_size,
-                                  "too few bytes for a zlib header and checksum");
-    unsigned header = (unsigned)in[0] << 8 | in[1];
-    if ((in[0] & 0x0f) != 8 || in[0] >> 4 > 7 || header % 31 != 0)
-        return tz_codec_fail(call, "0x%04x is not a zlib header", header);
-    if (in[1] & 0x20)
-        return tz_codec_fail(call, "the zlib stream needs a preset dictionary");
-    return TZ_OK;
-}
-
 /* Finds out if the deflate data of a refused stream is wrong, or only the checksum after it. */
 static tz_result fail_deflate_decode(deflate_decoder *state, const uint8_t *in, size_t in_size,
                                      uint8_t *out, size_t size, const tz_codec_call *call)
@@ -153,7 +139,15 @@ static tz_result deflate_decode(void *opaque, const tz_tile_format *format, cons
     size_t size = tz_tile_bytes(format);
     size_t used = 0;
     size_t made = 0;
-    TZ_TRY(check_zlib_header(in, in_size, call));
+    if (in_size < ZLIB_HEADER_SIZE + ZLIB_CHECKSUM_SIZE)
+        return tz_codec_fail_size(call, ZLIB_HEADER_SIZE + ZLIB_CHECKSUM_SIZE, in_size,
+                                  "too few bytes for a zlib header and checksum");
+    /* RFC 1950: method 8, a window of 32 KiB at most, no preset dictionary, a multiple of 31. */
+    unsigned header = (unsigned)in[0] << 8 | in[1];
+    if ((in[0] & 0x0f) != 8 || in[0] >> 4 > 7 || header % 31 != 0)
+        return tz_codec_fail(call, "0x%04x is not a zlib header", header);
+    if (in[1] & 0x20)
+        return tz_codec_fail(call, "the zlib stream needs a preset dictionary");
     bool decoded = may_use_isal(state, in_size, size)
                        ? decode_by_trial(state, in, in_size, out, size, &used, &made)
                        : decode_by_libdeflate(state, in, in_size, out, size, &used, &made);
@@ -198,24 +192,19 @@ static const char *deflate_resolve_options(const tz_tile_format *format, tz_enco
     return NULL;
 }
 
-/* Versions of libdeflate that can use our allocator do. */
-static struct libdeflate_compressor *alloc_compressor(int level)
-{
-#if LIBDEFLATE_VERSION_MAJOR > 1 || LIBDEFLATE_VERSION_MINOR >= 19
-    const struct libdeflate_options options = {
-        .sizeof_options = sizeof options, .malloc_func = tz_alloc, .free_func = tz_free};
-    return libdeflate_alloc_compressor_ex(level, &options);
-#else
-    return libdeflate_alloc_compressor(level);
-#endif
-}
-
 static tz_result deflate_encoder_init(void *opaque, const tz_tile_format *format,
                                       const tz_encode_options *options, const tz_context *ctx)
 {
     (void)format;
     deflate_encoder *state = opaque;
-    state->compressor = alloc_compressor(options->level == TZ_LEVEL_FAST ? 1 : options->level);
+    const int level = options->level == TZ_LEVEL_FAST ? 1 : options->level;
+#if LIBDEFLATE_VERSION_MAJOR > 1 || LIBDEFLATE_VERSION_MINOR >= 19 /* which take our allocator */
+    const struct libdeflate_options memory = {
+        .sizeof_options = sizeof memory, .malloc_func = tz_alloc, .free_func = tz_free};
+    state->compressor = libdeflate_alloc_compressor_ex(level, &memory);
+#else
+    state->compressor = libdeflate_alloc_compressor(level);
+#endif
     if (!state->compressor)
         return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
                        "out of memory for a libdeflate compressor");
@@ -247,15 +236,6 @@ static uint64_t deflate_memory(const tz_tile_format *format, const tz_encode_opt
     return options->level < FIRST_OPTIMAL_LEVEL ? 720 << 10 : 9680 << 10;
 }
 
-static size_t encode_deflate_fast(const uint8_t *in, size_t size, uint8_t *out)
-{
-    out[0] = 0x78; /* Deflate with a window of 32 KiB, by the fastest encoder */
-    out[1] = 0x01;
-    size_t end = ZLIB_HEADER_SIZE + tz_deflate_fast(in, size, out + ZLIB_HEADER_SIZE);
-    tz_store_be32(out + end, libdeflate_adler32(1, in, size));
-    return end + ZLIB_CHECKSUM_SIZE;
-}
-
 static tz_result deflate_encode(void *opaque, const tz_tile_format *format,
                                 const tz_encode_options *options, uint8_t *in, uint8_t *out,
                                 size_t *out_size, const tz_codec_call *call)
@@ -267,7 +247,11 @@ static tz_result deflate_encode(void *opaque, const tz_tile_format *format,
             ? !tz_deflate_wants_matches(in, size)
             : options->level <= LAST_MIXED_LEVEL && tz_deflate_matches_gain_nothing(in, size);
     if (fast) {
-        *out_size = encode_deflate_fast(in, size, out);
+        out[0] = 0x78; /* Deflate with a window of 32 KiB, by the fastest encoder */
+        out[1] = 0x01;
+        size_t end = ZLIB_HEADER_SIZE + tz_deflate_fast(in, size, out + ZLIB_HEADER_SIZE);
+        tz_store_be32(out + end, libdeflate_adler32(1, in, size));
+        *out_size = end + ZLIB_CHECKSUM_SIZE;
         return TZ_OK;
     }
     *out_size =

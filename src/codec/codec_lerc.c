@@ -82,13 +82,6 @@ static tz_result reserve_within_limit(lerc_buffer *buffer, uint64_t size, const 
  * Decoder: around the blob
  * ------------------------------------------------------------------------------------------ */
 
-/* The largest blob of such a tile: raw values, masks, and for each band a header and ranges. */
-static uint64_t max_blob_input(const tz_tile_format *format)
-{
-    uint64_t size = tz_tile_bytes(format);
-    return size + size / 3 + (uint64_t)format->samples * 256 + 1024;
-}
-
 #ifdef TZ_HAVE_LIBDEFLATE
 static tz_result unwrap_deflate(lerc_decoder *state, tz_cursor *in, const tz_codec_call *call)
 {
@@ -135,7 +128,11 @@ static tz_result unwrap_blob(lerc_decoder *state, const tz_tile_format *format, 
     if (format->lerc_compression > TZ_LERC_WITH_ZSTD)
         return tz_codec_fail(call, "LERC: unknown additional compression %u",
                              format->lerc_compression);
-    TZ_TRY(reserve_within_limit(&state->blob, max_blob_input(format) + TZ_CODEC_SLACK, call));
+    /* The largest blobs of such a tile: raw values, masks, and for each band a header and ranges.
+     */
+    const uint64_t size = tz_tile_bytes(format);
+    const uint64_t max_size = size + size / 3 + (uint64_t)format->samples * 256 + 1024;
+    TZ_TRY(reserve_within_limit(&state->blob, max_size + TZ_CODEC_SLACK, call));
 #ifdef TZ_HAVE_LIBDEFLATE
     if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
         return unwrap_deflate(state, in, call);
@@ -230,32 +227,22 @@ static tz_result fail_unknown_blob(const tz_cursor *in, const tz_codec_call *cal
  * Decoder: values
  * ------------------------------------------------------------------------------------------ */
 
-/* Reads the ranges of each depth, which version 4 and later have. */
-static bool read_ranges(tz_lerc_blob *blob, bool *constant)
-{
-    size_t size = blob->header.depth * tz_lerc_type_size(blob->header.type);
-    if (blob->header.version < 4)
-        return true;
-    blob->minima = tz_cursor_bytes(&blob->data, size);
-    blob->maxima = tz_cursor_bytes(&blob->data, size);
-    if (!blob->maxima)
-        return tz_lerc_fail(blob, "the ranges of values");
-    *constant = memcmp(blob->minima, blob->maxima, size) == 0;
-    return true;
-}
-
 static bool read_blob_values(tz_lerc_blob *blob, lerc_decoder *state)
 {
     const tz_lerc_header *header = &blob->header;
-    bool constant = header->minimum == header->maximum;
     if (header->valid == 0)
         return true;
-    if (constant)
+    if (header->minimum == header->maximum)
         return tz_lerc_fill_constant(blob);
-    if (!read_ranges(blob, &constant))
-        return false;
-    if (constant)
-        return tz_lerc_fill_constant(blob);
+    if (header->version >= 4) { /* the range of each depth */
+        size_t size = header->depth * tz_lerc_type_size(header->type);
+        blob->minima = tz_cursor_bytes(&blob->data, size);
+        blob->maxima = tz_cursor_bytes(&blob->data, size);
+        if (!blob->maxima)
+            return tz_lerc_fail(blob, "the ranges of values");
+        if (memcmp(blob->minima, blob->maxima, size) == 0)
+            return tz_lerc_fill_constant(blob);
+    }
     bool raw = tz_cursor_u8(&blob->data) != 0;
     if (blob->data.overrun)
         return tz_lerc_fail(blob, "no values");
@@ -296,15 +283,6 @@ static void clear_invalid(const tz_lerc_blob *blob)
     }
 }
 
-static void write_alpha(const tz_lerc_blob *blob)
-{
-    for (size_t y = 0; y < blob->header.height; y++) {
-        uint8_t *out = blob->target.out + y * blob->target.stride + blob->header.depth;
-        for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step)
-            *out = tz_lerc_is_valid(blob, y * blob->header.width + x) ? 255 : 0;
-    }
-}
-
 /* Reads one blob, whose header was checked. */
 static tz_result read_lerc_band(lerc_decoder *state, tz_lerc_blob *blob, tz_cursor *in,
                                 const lerc_sample_layout *layout, uint32_t band,
@@ -321,8 +299,11 @@ static tz_result read_lerc_band(lerc_decoder *state, tz_lerc_blob *blob, tz_curs
     if (!tz_lerc_read_mask(blob, state->mask.data, band > 0) || !read_blob_values(blob, state))
         return tz_codec_fail(call, "LERC: %s cannot be decoded", blob->defect);
     clear_invalid(blob);
-    if (layout->mask_is_alpha)
-        write_alpha(blob);
+    for (size_t y = 0; layout->mask_is_alpha && y < blob->header.height; y++) {
+        uint8_t *out = blob->target.out + y * blob->target.stride + blob->header.depth;
+        for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step)
+            *out = tz_lerc_is_valid(blob, y * blob->header.width + x) ? 255 : 0;
+    }
     return TZ_OK;
 }
 
@@ -514,13 +495,6 @@ static bool may_lose_nodata(const tz_tile_format *format, const tz_encode_option
            !(nodata->kind == TZ_NODATA_FLOAT && isnan(nodata->value.f));
 }
 
-/* The tables of zstd grow with its input, those of the lower levels up to a point. */
-static uint64_t lerc_zstd_memory(uint64_t size, int32_t level)
-{
-    const uint64_t tables = 13 * size;
-    return level <= 9 ? tz_min(tables, UINT64_C(24) << 20) : tables;
-}
-
 /* The buffers, and the memory of liblerc and of the other library, measured and rounded up. */
 static uint64_t lerc_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
@@ -530,9 +504,11 @@ static uint64_t lerc_memory(const tz_tile_format *format, const tz_encode_option
         bytes += values + tz_tile_bytes(format);
     if (may_lose_nodata(format, options))
         bytes += 3 * tz_tile_bytes(format) + 2 * values;
-    if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
-        bytes += lerc_zstd_memory(max_blob_size(format), options->level);
-    else if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD) {
+        /* its tables grow with its input, those of the lower levels up to a point */
+        const uint64_t tables = 13 * max_blob_size(format);
+        bytes += options->level <= 9 ? tz_min(tables, UINT64_C(24) << 20) : tables;
+    } else if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
         bytes += UINT64_C(10) << 20;
     return bytes;
 }
@@ -553,11 +529,6 @@ static bool is_nan_64(const uint8_t *sample)
     uint64_t bits;
     memcpy(&bits, sample, sizeof bits);
     return (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
-}
-
-static bool is_nan(const uint8_t *sample, size_t size)
-{
-    return size == 4 ? is_nan_32(sample) : is_nan_64(sample);
 }
 
 /* Most tiles have no NaN, so this has to be quick: no branch within the loop. */
@@ -584,19 +555,11 @@ static bool make_masks(uint8_t *mask, const tz_tile_format *format, const uint8_
     bool alike = true;
     for (size_t i = 0; i < pixels; i++) {
         for (size_t s = 0; s < format->samples; s++, in += size) {
-            mask[i + s * pixels] = !is_nan(in, size);
+            mask[i + s * pixels] = !(size == 4 ? is_nan_32(in) : is_nan_64(in));
             alike = alike && mask[i + s * pixels] == mask[i];
         }
     }
     return alike;
-}
-
-static void split_bands(uint8_t *out, const tz_tile_format *format, const uint8_t *in)
-{
-    const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
-    for (size_t i = 0; i < pixels; i++)
-        for (size_t s = 0; s < format->samples; s++, in += size)
-            memcpy(out + (i + s * pixels) * size, in, size);
 }
 
 /* The arguments of liblerc. */
@@ -622,7 +585,10 @@ static tz_result prepare_lerc_input(lerc_input *out, lerc_encoder *state,
     if (make_masks(state->mask.data, format, in))
         return TZ_OK;
     TZ_TRY(reserve_lerc_buffer(&state->planes, tz_tile_bytes(format), call));
-    split_bands(state->planes.data, format, in);
+    const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
+    for (size_t i = 0; i < pixels; i++) /* band by band */
+        for (size_t s = 0; s < format->samples; s++, in += size)
+            memcpy(state->planes.data + (i + s * pixels) * size, in, size);
     *out = (lerc_input){.data = state->planes.data,
                         .mask = state->mask.data,
                         .depth = 1,
@@ -655,20 +621,16 @@ static tz_result write_blob(const lerc_input *input, const tz_tile_format *forma
  * Encoder: nodata
  * ------------------------------------------------------------------------------------------ */
 
-/* Doubles hold the values of all types of LERC exactly. */
-static double nodata_value(const tz_nodata *nodata)
-{
-    return nodata->kind == TZ_NODATA_INT    ? (double)nodata->value.i
-           : nodata->kind == TZ_NODATA_UINT ? (double)nodata->value.u
-                                            : nodata->value.f;
-}
-
 /* True if the same values are nodata in the decoded blob as in the input. */
 static bool is_nodata_kept(const lerc_input *input, const tz_tile_format *format,
                            const tz_encode_options *options, const uint8_t *decoded)
 {
     const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
-    const double nodata = nodata_value(&options->nodata);
+    /* Doubles hold the values of all types of LERC exactly. */
+    const tz_nodata *wanted = &options->nodata;
+    const double nodata = wanted->kind == TZ_NODATA_INT    ? (double)wanted->value.i
+                          : wanted->kind == TZ_NODATA_UINT ? (double)wanted->value.u
+                                                           : wanted->value.f;
     const size_t depth = (size_t)input->depth;
     const uint32_t type = lerc_type_of_format(format);
     for (size_t i = 0; i < pixels * format->samples; i++) {

@@ -175,23 +175,6 @@ static tz_result decode_lz4_frame(lz4_job *job)
     return TZ_OK;
 }
 
-/* Decodes frames until something else comes. */
-static tz_result decode_lz4_frames(lz4_job *job)
-{
-    while (job->left >= 4) {
-        uint32_t magic = tz_load_le32(job->in);
-        if (magic == FRAME_MAGIC) {
-            TZ_TRY(decode_lz4_frame(job));
-        } else if ((magic & ~UINT32_C(15)) == SKIPPABLE_MAGIC && job->left >= SKIPPABLE_HEADER &&
-                   tz_load_le32(job->in + 4) <= job->left - SKIPPABLE_HEADER) {
-            skip_input(job, SKIPPABLE_HEADER + (size_t)tz_load_le32(job->in + 4));
-        } else {
-            break;
-        }
-    }
-    return TZ_OK;
-}
-
 static tz_result lz4_decode(void *state, const tz_tile_format *format, const uint8_t *in,
                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
@@ -200,7 +183,16 @@ static tz_result lz4_decode(void *state, const tz_tile_format *format, const uin
     assert(stride == tz_tile_row_bytes(format));
     lz4_job job = {
         .in = in, .left = in_size, .out = out, .size = tz_tile_bytes(format), .call = call};
-    TZ_TRY(decode_lz4_frames(&job));
+    while (job.left >= 4) { /* until something else comes */
+        uint32_t magic = tz_load_le32(job.in);
+        if (magic == FRAME_MAGIC)
+            TZ_TRY(decode_lz4_frame(&job));
+        else if ((magic & ~UINT32_C(15)) == SKIPPABLE_MAGIC && job.left >= SKIPPABLE_HEADER &&
+                 tz_load_le32(job.in + 4) <= job.left - SKIPPABLE_HEADER)
+            skip_input(&job, SKIPPABLE_HEADER + (size_t)tz_load_le32(job.in + 4));
+        else
+            break;
+    }
     if (job.left == in_size)
         return tz_codec_fail(call, "the tile does not begin with an LZ4 frame");
     if (job.made != job.size)

@@ -75,8 +75,9 @@ static void lzma_cache_free(void *opaque, void *block)
     tz_free(block);
 }
 
-static void lzma_cache_deinit(lzma_cache *cache)
+static void lzma_cache_deinit(void *opaque)
 {
+    lzma_cache *cache = opaque;
     for (size_t i = 0; i < MAX_CACHED; i++)
         tz_free(cache->blocks[i].block);
     *cache = (lzma_cache){0};
@@ -86,15 +87,21 @@ static void lzma_cache_deinit(lzma_cache *cache)
  * Decoder
  * ------------------------------------------------------------------------------------------ */
 
-static void lzma_decoder_deinit(void *state)
+static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
+                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
-    lzma_cache_deinit(state);
-}
-
-static tz_result fail_lzma_decode(lzma_ret result, uint64_t memory, size_t size,
-                                  const tz_codec_call *call)
-{
+    (void)stride;
+    assert(stride == tz_tile_row_bytes(format));
+    lzma_allocator allocator = {lzma_cache_alloc, lzma_cache_free, opaque};
+    uint64_t memory = call->ctx->limits->max_codec_bytes;
+    size_t size = tz_tile_bytes(format);
+    size_t used = 0;
+    size_t made = 0;
+    lzma_ret result =
+        lzma_stream_buffer_decode(&memory, 0, &allocator, in, &used, in_size, out, &made, size);
     switch (result) {
+    case LZMA_OK:
+        break;
     case LZMA_MEM_ERROR:
         return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->location,
                        "out of memory for LZMA data");
@@ -111,22 +118,6 @@ static tz_result fail_lzma_decode(lzma_ret result, uint64_t memory, size_t size,
     default:
         return tz_codec_fail(call, "LZMA data is damaged or ends too early");
     }
-}
-
-static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
-                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
-{
-    (void)stride;
-    assert(stride == tz_tile_row_bytes(format));
-    lzma_allocator allocator = {lzma_cache_alloc, lzma_cache_free, opaque};
-    uint64_t memory = call->ctx->limits->max_codec_bytes;
-    size_t size = tz_tile_bytes(format);
-    size_t used = 0;
-    size_t made = 0;
-    lzma_ret result =
-        lzma_stream_buffer_decode(&memory, 0, &allocator, in, &used, in_size, out, &made, size);
-    if (result != LZMA_OK)
-        return fail_lzma_decode(result, memory, size, call);
     if (made != size)
         return tz_codec_fail_size(call, size, made, "LZMA data makes too few bytes");
     return tz_codec_check_end(call, used, in_size);
@@ -135,7 +126,7 @@ static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const u
 const tz_decoder tz_decoder_lzma = {
     .flags = TZ_DECODER_NO_OVERRUN,
     .state_size = sizeof(lzma_cache),
-    .deinit = lzma_decoder_deinit,
+    .deinit = lzma_cache_deinit,
     .decode = lzma_decode,
 };
 

@@ -135,33 +135,24 @@ static tz_result decode_zstd_frame(zstd_decoder *state, zstd_job *job, const tz_
     return TZ_OK;
 }
 
-/* Decodes frames until something else comes. */
-static tz_result decode_zstd_frames(zstd_decoder *state, zstd_job *job, const tz_codec_call *call)
-{
-    while (job->in_size - job->used >= 4) {
-        const uint8_t *at = job->in + job->used;
-        size_t left = job->in_size - job->used;
-        uint32_t magic = tz_load_le32(at);
-        if ((magic & ~UINT32_C(15)) == SKIPPABLE_MAGIC) {
-            if (left < SKIPPABLE_HEADER || tz_load_le32(at + 4) > left - SKIPPABLE_HEADER)
-                break;
-            job->used += SKIPPABLE_HEADER + (size_t)tz_load_le32(at + 4);
-        } else if (magic == FRAME_MAGIC) {
-            TZ_TRY(decode_zstd_frame(state, job, call));
-        } else {
-            break;
-        }
-    }
-    return TZ_OK;
-}
-
 static tz_result zstd_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
                              size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
     (void)stride;
     assert(stride == tz_tile_row_bytes(format));
     zstd_job job = {.in = in, .in_size = in_size, .out = out, .size = tz_tile_bytes(format)};
-    TZ_TRY(decode_zstd_frames(opaque, &job, call));
+    while (in_size - job.used >= 4) { /* until something else comes */
+        const uint8_t *at = in + job.used;
+        size_t left = in_size - job.used;
+        uint32_t magic = tz_load_le32(at);
+        if (magic == FRAME_MAGIC)
+            TZ_TRY(decode_zstd_frame(opaque, &job, call));
+        else if ((magic & ~UINT32_C(15)) == SKIPPABLE_MAGIC && left >= SKIPPABLE_HEADER &&
+                 tz_load_le32(at + 4) <= left - SKIPPABLE_HEADER)
+            job.used += SKIPPABLE_HEADER + (size_t)tz_load_le32(at + 4);
+        else
+            break;
+    }
     if (job.used == 0)
         return tz_codec_fail(call, "the tile does not begin with a ZSTD frame");
     if (job.made != job.size)

@@ -15,11 +15,6 @@ typedef struct jpeg_segment {
     size_t size;       /* with the marker */
 } jpeg_segment;
 
-static bool is_table(uint8_t marker)
-{
-    return marker == TZ_MARKER_DHT || marker == TZ_MARKER_DQT || marker == TZ_MARKER_DRI;
-}
-
 /* Reads the marker at the cursor with its segment; false if none begins there, and the cursor
  * stays.
  */
@@ -52,12 +47,6 @@ enum { AT_HEIGHT = 5, AT_WIDTH = 7, MIN_FRAME = 10 }; /* offsets in a frame head
 static uint16_t read_be16_at(const uint8_t *at)
 {
     return (uint16_t)(at[0] << 8 | at[1]);
-}
-
-static bool frame_fits(const jpeg_segment *frame, const tz_tile_format *format)
-{
-    return frame->size >= MIN_FRAME && read_be16_at(frame->at + AT_WIDTH) <= format->width &&
-           read_be16_at(frame->at + AT_HEIGHT) <= format->height;
 }
 
 static uint8_t *append_frame(uint8_t *to, const jpeg_segment *frame, const tz_tile_format *format)
@@ -109,7 +98,8 @@ static uint8_t *append_tables(uint8_t *to, tz_cursor *cursor, jpeg_headers *out)
     jpeg_segment found;
     *out = (jpeg_headers){{0, cursor->at, 0}, {0, cursor->at, 0}};
     while (out->scan.size == 0 && next_segment(cursor, &found)) {
-        if (is_table(found.marker))
+        if (found.marker == TZ_MARKER_DHT || found.marker == TZ_MARKER_DQT ||
+            found.marker == TZ_MARKER_DRI)
             to = append_jpeg_bytes(to, found.at, found.size);
         else if (tz_marker_is_frame(found.marker))
             out->frame = found;
@@ -144,7 +134,10 @@ tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, con
     uint8_t *end = append_jpeg_bytes(state->stream, (const uint8_t[]){0xFF, TZ_MARKER_SOI}, 2);
     end = append_tables(end, &file_cursor, &file);
     end = append_tables(end, &tile_cursor, &tile);
-    end = append_frame(end, frame_fits(&tile.frame, format) ? &tile.frame : &file.frame, format);
+    const bool fits = tile.frame.size >= MIN_FRAME &&
+                      read_be16_at(tile.frame.at + AT_WIDTH) <= format->width &&
+                      read_be16_at(tile.frame.at + AT_HEIGHT) <= format->height;
+    end = append_frame(end, fits ? &tile.frame : &file.frame, format);
     end = append_jpeg_bytes(end, tile.scan.size > 0 ? tile.scan.at : file.scan.at,
                             tile.scan.size > 0 ? tile.scan.size : file.scan.size);
     end = append_scan_data(end, tile_cursor.at, tz_cursor_left(&tile_cursor));

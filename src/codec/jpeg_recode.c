@@ -31,11 +31,6 @@ static huffman_leaf leaf_of(uint64_t occurrences, unsigned symbol)
            (RESERVED_SYMBOL - symbol); /* the reserved one is the rarest of its kind */
 }
 
-static unsigned symbol_of(huffman_leaf value)
-{
-    return RESERVED_SYMBOL - (unsigned)(value & 0xffff);
-}
-
 static unsigned collect_leaves(huffman_leaf *leaves, const uint64_t occurrences[256])
 {
     unsigned count = 1;
@@ -132,7 +127,7 @@ void tz_jpeg_huffman_build(tz_jpeg_huffman *out, const uint64_t occurrences[256]
     for (unsigned i = 1; i <= TZ_JPEG_MAX_CODE_LENGTH; i++)
         out->counts[i] = (uint8_t)depths[i];
     for (unsigned i = 0; i < out->symbol_count; i++) /* the rarest come last */
-        out->symbols[i] = (uint8_t)symbol_of(leaves[count - 1 - i]);
+        out->symbols[i] = (uint8_t)(RESERVED_SYMBOL - (leaves[count - 1 - i] & 0xffff));
 }
 
 enum {
@@ -374,20 +369,6 @@ static size_t remove_stuffing(uint8_t *data, size_t size)
     }
 }
 
-/* Writes the segment that defines a code; class and number are those of JPEG. */
-static uint8_t *put_dht_segment(uint8_t *out, const tz_jpeg_huffman *code, unsigned index)
-{
-    const unsigned size = 2 + 1 + TZ_JPEG_MAX_CODE_LENGTH + code->symbol_count;
-    *out++ = 0xFF;
-    *out++ = TZ_MARKER_DHT;
-    *out++ = (uint8_t)(size >> 8);
-    *out++ = (uint8_t)size;
-    *out++ = (uint8_t)((index & 1) << 4 | index >> 1);
-    memcpy(out, code->counts + 1, TZ_JPEG_MAX_CODE_LENGTH);
-    memcpy(out + TZ_JPEG_MAX_CODE_LENGTH, code->symbols, code->symbol_count);
-    return out + TZ_JPEG_MAX_CODE_LENGTH + code->symbol_count;
-}
-
 static uint8_t *append_stream_bytes(uint8_t *out, const uint8_t *bytes, size_t size)
 {
     memcpy(out, bytes, size);
@@ -404,7 +385,14 @@ static uint8_t *put_dht_segments(uint8_t *out, written_code *codes,
             continue;
         tz_jpeg_huffman_build(&code, occurrences + (size_t)i * 256);
         assign_codes(codes + (size_t)i * 256, &code);
-        out = put_dht_segment(out, &code, i);
+        const unsigned size = 2 + 1 + TZ_JPEG_MAX_CODE_LENGTH + code.symbol_count;
+        *out++ = 0xFF;
+        *out++ = TZ_MARKER_DHT;
+        *out++ = (uint8_t)(size >> 8);
+        *out++ = (uint8_t)size;
+        *out++ = (uint8_t)((i & 1) << 4 | i >> 1); /* class, number */
+        out = append_stream_bytes(out, code.counts + 1, TZ_JPEG_MAX_CODE_LENGTH);
+        out = append_stream_bytes(out, code.symbols, code.symbol_count);
     }
     return out;
 }

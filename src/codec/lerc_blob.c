@@ -26,29 +26,6 @@ static double read_double(tz_cursor *cursor)
     return data ? tz_lerc_load(data, TZ_LERC_DOUBLE) : 0;
 }
 
-/* Reads the fields that the version has. */
-static void read_fields(tz_lerc_header *header, tz_cursor *cursor)
-{
-    header->checksum = header->version >= 3 ? tz_cursor_le32(cursor) : 0;
-    header->height = tz_cursor_le32(cursor);
-    header->width = tz_cursor_le32(cursor);
-    header->depth = header->version >= 4 ? tz_cursor_le32(cursor) : 1;
-    header->valid = tz_cursor_le32(cursor);
-    header->block = tz_cursor_le32(cursor);
-    header->size = tz_cursor_le32(cursor);
-    header->type = tz_cursor_le32(cursor);
-    if (header->version >= 6) {
-        tz_cursor_le32(cursor); /* how many blobs follow */
-        header->has_nodata = tz_cursor_u8(cursor) != 0;
-        tz_cursor_bytes(cursor, 3);
-    }
-    header->max_error = read_double(cursor);
-    header->minimum = read_double(cursor);
-    header->maximum = read_double(cursor);
-    if (header->version >= 6)
-        tz_cursor_bytes(cursor, 16); /* values that mean "no data" */
-}
-
 bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor)
 {
     tz_lerc_header header = {0};
@@ -58,7 +35,24 @@ bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor)
     header.version = tz_cursor_le32(cursor);
     if (header.version < FIRST_VERSION || header.version > LAST_VERSION)
         return false;
-    read_fields(&header, cursor);
+    header.checksum = header.version >= 3 ? tz_cursor_le32(cursor) : 0;
+    header.height = tz_cursor_le32(cursor);
+    header.width = tz_cursor_le32(cursor);
+    header.depth = header.version >= 4 ? tz_cursor_le32(cursor) : 1;
+    header.valid = tz_cursor_le32(cursor);
+    header.block = tz_cursor_le32(cursor);
+    header.size = tz_cursor_le32(cursor);
+    header.type = tz_cursor_le32(cursor);
+    if (header.version >= 6) {
+        tz_cursor_le32(cursor); /* how many blobs follow */
+        header.has_nodata = tz_cursor_u8(cursor) != 0;
+        tz_cursor_bytes(cursor, 3);
+    }
+    header.max_error = read_double(cursor);
+    header.minimum = read_double(cursor);
+    header.maximum = read_double(cursor);
+    if (header.version >= 6)
+        tz_cursor_bytes(cursor, 16); /* values that mean "no data" */
     if (cursor->overrun || header.type >= TZ_LERC_TYPES)
         return false;
     *out = header;
@@ -129,16 +123,6 @@ static bool expand_mask(tz_cursor runs, uint8_t *bits, size_t size)
     }
 }
 
-static size_t count_bits(const uint8_t *bits, size_t pixels)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < pixels / 8; i++)
-        count += (size_t)__builtin_popcount(bits[i]);
-    if (pixels % 8)
-        count += (size_t)__builtin_popcount(bits[pixels / 8] >> (8 - pixels % 8));
-    return count;
-}
-
 bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous)
 {
     const tz_lerc_header *header = &blob->header;
@@ -156,7 +140,12 @@ bool tz_lerc_read_mask(tz_lerc_blob *blob, uint8_t *bits, bool has_previous)
     }
     if (stored != 0 ? !expand_mask(runs, bits, size) : !has_previous)
         return tz_lerc_fail(blob, "the mask");
-    if (count_bits(bits, pixels) != header->valid)
+    size_t valid = 0;
+    for (size_t i = 0; i < pixels / 8; i++)
+        valid += (size_t)__builtin_popcount(bits[i]);
+    if (pixels % 8)
+        valid += (size_t)__builtin_popcount(bits[pixels / 8] >> (8 - pixels % 8));
+    if (valid != header->valid)
         return tz_lerc_fail(blob, "the number of valid pixels");
     return true;
 }

@@ -32,13 +32,6 @@ double tz_lerc_load(const uint8_t *data, uint32_t type)
     }
 }
 
-static int64_t saturate(double value, int64_t low, int64_t high)
-{
-    if (!(value >= (double)low)) /* NaN too */
-        return low;
-    return value <= (double)high ? (int64_t)value : high;
-}
-
 void tz_lerc_store(uint8_t *out, uint32_t type, double value)
 {
     static const int64_t lowest[] = {INT8_MIN, 0, INT16_MIN, 0, INT32_MIN, 0};
@@ -53,7 +46,9 @@ void tz_lerc_store(uint8_t *out, uint32_t type, double value)
         memcpy(out, &value, sizeof value);
         return;
     }
-    int64_t whole = saturate(value, lowest[type], highest[type]);
+    int64_t whole = lowest[type]; /* of NaN too */
+    if (value >= (double)whole)
+        whole = value <= (double)highest[type] ? (int64_t)value : highest[type];
     uint32_t word = (uint32_t)whole;
     uint16_t half = (uint16_t)whole;
     uint8_t byte = (uint8_t)whole;
@@ -305,13 +300,6 @@ static bool unpack_plane(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *pl
     }
 }
 
-static void sum_differences(uint8_t *plane, size_t count, unsigned level)
-{
-    for (; level > 0; level--)
-        for (size_t i = level; i < count; i++)
-            plane[i] = (uint8_t)(plane[i] + plane[i - 1]);
-}
-
 /* Stores a plane as the bytes of this rank of all values; the lowest is rank 0. */
 static void store_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t *plane,
                         unsigned rank)
@@ -340,7 +328,9 @@ static bool read_plane(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *pl
         level > MAX_DIFFERENCES || !unpack_plane(packed, huffman, plane, count))
         return false;
     *seen |= 1u << rank;
-    sum_differences(plane, count, level);
+    for (; level > 0; level--)
+        for (size_t i = level; i < count; i++)
+            plane[i] = (uint8_t)(plane[i] + plane[i - 1]);
     store_plane(blob, grid, plane, rank);
     return true;
 }
@@ -387,19 +377,6 @@ static void unpredict_values(const tz_lerc_blob *blob, value_grid grid, uint8_t 
                           size);
 }
 
-/* 32-bit floats are stored with the sign between exponent and mantissa. */
-static void move_signs(const tz_lerc_blob *blob, value_grid grid)
-{
-    for (size_t row = 0; row < grid.rows; row++)
-        for (size_t column = 0; column < grid.columns; column++) {
-            uint8_t *at = lerc_value_at(blob, column, row);
-            uint32_t value;
-            memcpy(&value, at, 4);
-            value = (value & 0x007fffff) | (value >> 24) << 23 | (value >> 23 & 1) << 31;
-            memcpy(at, &value, 4);
-        }
-}
-
 bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *plane)
 {
     value_grid grid = grid_of(&blob->header);
@@ -411,7 +388,17 @@ bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *
         if (!read_plane(blob, huffman, plane, &seen))
             return tz_lerc_fail(blob, "a plane of floats");
     unpredict_values(blob, grid, predictor);
-    if (blob->header.type == TZ_LERC_FLOAT)
-        move_signs(blob, grid);
+    if (blob->header.type != TZ_LERC_FLOAT)
+        return true;
+    /* 32-bit floats are stored with the sign between exponent and mantissa. */
+    for (size_t row = 0; row < grid.rows; row++) {
+        for (size_t column = 0; column < grid.columns; column++) {
+            uint8_t *at = lerc_value_at(blob, column, row);
+            uint32_t value;
+            memcpy(&value, at, 4);
+            value = (value & 0x007fffff) | (value >> 24) << 23 | (value >> 23 & 1) << 31;
+            memcpy(at, &value, 4);
+        }
+    }
     return true;
 }

@@ -76,13 +76,6 @@ static size_t splice_tables(const tz_tile_format *format, const uint8_t *data, s
     return tables + size - MARKER_SIZE;
 }
 
-/* Libraries take such components for RGB if no marker says otherwise. */
-static bool is_named_rgb(const tz_jpeg_info *info)
-{
-    return info->components[0].id == 'R' && info->components[1].id == 'G' &&
-           info->components[2].id == 'B';
-}
-
 /* A stream that lacks its end may lack more, which our codec notices. */
 static bool find_standalone_jpeg(tz_standalone_stream *out, const tz_tile_format *format,
                                  const uint8_t *data, size_t size, uint8_t *buffer,
@@ -99,8 +92,11 @@ static bool find_standalone_jpeg(tz_standalone_stream *out, const tz_tile_format
     if (tz_jpeg_read_info(&info, out->bytes, out->size, none, call) != TZ_OK || info.lossless ||
         tz_jpeg_check_tile(&info, format, call) != TZ_OK)
         return false;
+    /* Libraries take components with these names for RGB if no marker says otherwise. */
+    const bool is_named_rgb = info.components[0].id == 'R' && info.components[1].id == 'G' &&
+                              info.components[2].id == 'B';
     out->to_rgb = info.component_count == 3 && format->photometric == TZ_PHOTOMETRIC_YCBCR;
-    return !out->to_rgb || !is_named_rgb(&info);
+    return !out->to_rgb || !is_named_rgb;
 }
 
 #endif
