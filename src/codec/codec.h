@@ -3,7 +3,7 @@
  * directories or files: it gets a description of the tile, and never writes more than that says.
  * Whole tiles only, so the size of the output is always known before.
  *
- * A codec is one file, codec_NAME.c, with a `const tz_decoder tz_decoder_NAME`, and where it can
+ * A codec is one file, codec_NAME.c, with a `const tz_decoder tz_decoder_NAME`, and if it can
  * write, a `const tz_encoder tz_encoder_NAME`; and one row of the table in codec_table.c. To add
  * one, write both, list the file in src/CMakeLists.txt and test it. */
 #ifndef TZ_CODEC_CODEC_H
@@ -248,7 +248,7 @@ tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *form
 /* Members of tz_write_options that a codec uses; the others are ignored with a warning. */
 enum {
     TZ_OPTION_LEVEL = 1,
-    TZ_OPTION_INNER_LEVEL = 2, /* lerc_compression, and level where that is not 0 */
+    TZ_OPTION_INNER_LEVEL = 2, /* lerc_compression, and with it level */
     TZ_OPTION_QUALITY = 4,
     TZ_OPTION_LOSSY_QUALITY = 8, /* quality, unless it is lossless */
     TZ_OPTION_LOSSLESS = 16,     /* lossless may be TZ_NO */
@@ -261,7 +261,7 @@ enum {
 /* One value of tag Compression. */
 typedef struct tz_codec_number {
     uint16_t number;   /* 0: the end of the list */
-    const char *name;  /* as GDAL spells it where GDAL knows it */
+    const char *name;  /* as GDAL spells it if GDAL knows it */
     const char *label; /* in errors, if it is not the codec's; NULL otherwise */
     bool is_read_only; /* the encoder does not make it */
 } tz_codec_number;
@@ -273,7 +273,7 @@ typedef struct tz_codec {
     const char *encoder_library; /* that the encoder needs, if the decoder does not; NULL: none */
     const char *feature;         /* of tz_build_feature; NULL: none */
     const char *version;         /* of the library; NULL: not in this build */
-    const char *readers;         /* who reads it, if GDAL and libtiff cannot; NULL otherwise */
+    const char *readers;         /* programs that read it, if GDAL cannot; NULL otherwise */
     tz_codec_number numbers[4];  /* the first is the one that new files get */
     unsigned options;            /* TZ_OPTION_..., with the first number */
     bool is_lossless_by_default; /* with the first number */
@@ -287,8 +287,8 @@ extern const tz_codec tz_codecs[TZ_CODEC_COUNT];
 /* Returns the row of a TIFF compression number; NULL: terrazzo has no codec for it. */
 const tz_codec *tz_codec_find(uint16_t compression);
 
-/* Returns who reads a codec that GDAL and libtiff cannot read; NULL: they read it in builds with
- * its library, or it is unknown. */
+/* Returns a text on the programs that read a codec, if GDAL and libtiff cannot; NULL: they read it
+ * in builds with its library, or it is unknown. */
 const char *tz_compression_readers(uint16_t compression);
 
 /* Find the decoder or the encoder for a TIFF compression number. TZ_ERR_UNSUPPORTED names it if it

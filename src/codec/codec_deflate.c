@@ -77,18 +77,6 @@ static bool decode_by_libdeflate(deflate_decoder *state, const uint8_t *in, size
            LIBDEFLATE_SUCCESS;
 }
 
-static bool decode_by_isal(deflate_decoder *state, const uint8_t *in, size_t in_size, uint8_t *out,
-                           size_t size, size_t *used)
-{
-    size_t inner;
-    if (!tz_isal_inflate(state->isal, in + ZLIB_HEADER_SIZE, in_size - ZLIB_HEADER_SIZE, out, size,
-                         &inner) ||
-        in_size - ZLIB_HEADER_SIZE - inner < ZLIB_CHECKSUM_SIZE)
-        return false;
-    *used = ZLIB_HEADER_SIZE + inner + ZLIB_CHECKSUM_SIZE;
-    return libdeflate_adler32(1, out, size) == tz_load_be32(in + ZLIB_HEADER_SIZE + inner);
-}
-
 /* ISA-L builds large tables: small streams and those of long matches are not for it. */
 static bool may_use_isal(deflate_decoder *state, size_t in_size, size_t size)
 {
@@ -116,10 +104,16 @@ static bool decode_by_trial(deflate_decoder *state, const uint8_t *in, size_t in
     unsigned which = tz_inflate_trial_choose(&state->trial, &timed);
     uint64_t start = timed ? thread_nanoseconds() : 0;
     if (which == 1) {
-        if (!decode_by_isal(state, in, in_size, out, size, used)) {
+        size_t inner;
+        const uint8_t *data = in + ZLIB_HEADER_SIZE;
+        const size_t data_size = in_size - ZLIB_HEADER_SIZE;
+        if (!tz_isal_inflate(state->isal, data, data_size, out, size, &inner) ||
+            data_size - inner < ZLIB_CHECKSUM_SIZE ||
+            libdeflate_adler32(1, out, size) != tz_load_be32(data + inner)) {
             tz_inflate_trial_give_up(&state->trial);
             return decode_by_libdeflate(state, in, in_size, out, size, used, made);
         }
+        *used = ZLIB_HEADER_SIZE + inner + ZLIB_CHECKSUM_SIZE;
         *made = size;
     } else if (!decode_by_libdeflate(state, in, in_size, out, size, used, made)) {
         return false;
@@ -226,8 +220,8 @@ static size_t deflate_bound(const tz_tile_format *format, const tz_encode_option
     return options->level <= LAST_MIXED_LEVEL && fast > bound ? fast : bound;
 }
 
-/* libdeflate has no function for its memory. This is what its versions 1.14 to 1.26 take, and a
- * tenth more. */
+/* libdeflate has no function for its memory. These are the bytes of its versions 1.14 to 1.26, and
+ * a tenth more. */
 static uint64_t deflate_memory(const tz_tile_format *format, const tz_encode_options *options)
 {
     (void)format;

@@ -11,7 +11,7 @@
  * Encoding makes blobs of version 2.4, which every reader of such files knows; samples of a pixel
  * are the depth of one blob. NaN cannot be a value within a blob: pixels that are NaN in all
  * samples are left out by the mask, and if some samples are NaN and others not, every sample has a
- * blob and a mask of its own. NaN comes back as NaN, but the bits that tell one NaN from another
+ * blob and a mask of its own. NaN comes back as NaN, but the bits that distinguish NaNs
  * are lost, and the sign of zero may be.
  *
  * Nodata is exact even if values may be off by the largest error: the tile is decoded again, and if

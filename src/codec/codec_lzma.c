@@ -3,11 +3,11 @@
  * of the tile and be whole to its footer; bytes after it are ignored with a warning. The memory of
  * liblzma is kept between tiles.
  *
- * The encoder's window is no larger than the tile: the same matches are found in a twentieth of the
- * memory and in less time. liblzma can take differences of bytes first, a pixel apart. libtiff
- * always does, which helps samples that are continuous and have no predictor and costs all others
- * up to a tenth. Here a part of the tile is encoded in both ways, and the smaller way is taken for
- * all of it. The stream has a CRC-32 of the tile. */
+ * The encoder's window is as large as the tile at most: the same matches are found in a twentieth
+ * of the memory and in less time. liblzma can take differences of bytes first, a pixel apart.
+ * libtiff always does, which helps samples that are continuous and have no predictor and costs all
+ * others up to a tenth. Here a part of the tile is encoded in both ways, and the smaller way is
+ * taken for all of it. The stream has a CRC-32 of the tile. */
 #include <assert.h>
 #include <lzma.h>
 

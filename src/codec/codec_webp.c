@@ -182,28 +182,24 @@ static int write_webp_bytes(const uint8_t *data, size_t size, const WebPPicture 
     return 1;
 }
 
-static const char *webp_error_text(WebPEncodingError code)
-{
-    switch (code) {
-    case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
-    case VP8_ENC_ERROR_PARTITION_OVERFLOW:
-        return "a partition is larger than WebP allows: take smaller tiles or a lower quality";
-    case VP8_ENC_ERROR_INVALID_CONFIGURATION:
-        return "libwebp takes no such settings";
-    default:
-        return "cannot be encoded";
-    }
-}
-
-static tz_result fail_webp_encode(const WebPPicture *picture, const webp_encode_job *job,
+static tz_result fail_webp_encode(WebPEncodingError error, const webp_encode_job *job,
                                   uint64_t memory_size, const tz_codec_call *call)
 {
     if (job->overflow)
         return tz_codec_fail(call, "WebP: a tile takes more than %zu bytes", job->capacity);
-    if (picture->error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ||
-        picture->error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
+    switch (error) {
+    case VP8_ENC_ERROR_OUT_OF_MEMORY:
+    case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
         return tz_fail_nomem(call->ctx, memory_size);
-    return tz_codec_fail(call, "WebP: %s", webp_error_text(picture->error_code));
+    case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
+    case VP8_ENC_ERROR_PARTITION_OVERFLOW:
+        return tz_codec_fail(call, "WebP: a partition is larger than WebP allows: take smaller "
+                                   "tiles or a lower quality");
+    case VP8_ENC_ERROR_INVALID_CONFIGURATION:
+        return tz_codec_fail(call, "WebP: libwebp takes no such settings");
+    default:
+        return tz_codec_fail(call, "WebP: cannot be encoded");
+    }
 }
 
 static tz_result webp_encode(void *state, const tz_tile_format *format,
@@ -234,7 +230,7 @@ static tz_result webp_encode(void *state, const tz_tile_format *format,
     if (encoded)
         *out_size = job.used;
     else
-        result = fail_webp_encode(&picture, &job, webp_memory(format, options), call);
+        result = fail_webp_encode(picture.error_code, &job, webp_memory(format, options), call);
     WebPPictureFree(&picture);
     return result;
 }

@@ -235,7 +235,7 @@ static size_t zstd_bound(const tz_tile_format *format, const tz_encode_options *
 }
 
 /* The tables of hashes and of chains or trees up to a level: logarithms of their entries, 4 bytes
- * each. They are no larger than the tile needs. */
+ * each. Both shrink to the size of the tile. */
 typedef struct level_tables {
     int32_t last_level;
     uint8_t hash_log;

@@ -171,7 +171,7 @@ static void add_prediction(uint16_t *row, const uint16_t *above, size_t width, u
     }
 }
 
-/* The first row, and the one after a restart: nothing is above it. */
+/* The same for a row with nothing above it: each sample is predicted by the one to the left. */
 static void add_left(uint16_t *row, size_t width, uint16_t start)
 {
     row[0] = (uint16_t)(row[0] + start);
@@ -234,37 +234,36 @@ static void store_component_row(const lossless_job *job, uint32_t y, unsigned co
     }
 }
 
+/* Rows of even and odd y are held in turn. */
 static uint16_t *row_buffer(const lossless_job *job, uint32_t y, unsigned index)
 {
     return job->state->rows + ((size_t)(y % 2) * TZ_JPEG_MAX_COMPONENTS + index) * job->info->width;
 }
 
-static tz_result read_row_differences(const lossless_job *job, const tz_jpeg_lossless_scan *scan,
-                                      lossless_bit_reader *bits, uint32_t y)
+/* Decodes row y of the frame: differences of all components as they are interleaved, then
+ * prediction and samples of each. A first row, also after a restart, has nothing above it. */
+static tz_result decode_lossless_row(const lossless_job *job, const tz_jpeg_lossless_scan *scan,
+                                     lossless_bit_reader *bits, uint32_t y, bool is_first)
 {
+    const size_t width = job->info->width;
+    const unsigned depth = job->info->precision - (unsigned)scan->shift;
     uint16_t *rows[TZ_JPEG_MAX_COMPONENTS] = {0};
     for (unsigned i = 0; i < scan->count; i++)
         rows[i] = row_buffer(job, y, i);
-    for (size_t x = 0; x < job->info->width; x++)
+    for (size_t x = 0; x < width; x++)
         for (unsigned i = 0; i < scan->count; i++)
             if (!read_difference(bits, &job->state->codes[i], &rows[i][x]))
                 return tz_codec_fail(
                     job->call, "JPEG: lossless data is broken or ends in row %u, column %zu", y, x);
-    return TZ_OK;
-}
 
-static tz_result finish_lossless_row(const lossless_job *job, const tz_jpeg_lossless_scan *scan,
-                                     uint32_t y, bool is_first)
-{
-    const unsigned depth = job->info->precision - (unsigned)scan->shift;
     for (unsigned i = 0; i < scan->count; i++) {
-        uint16_t *row = row_buffer(job, y, i);
-        if (is_first)
-            add_left(row, job->info->width, (uint16_t)(1u << (depth - 1)));
-        else
-            add_prediction(row, row_buffer(job, y + 1, i), job->info->width, scan->predictor);
+        uint16_t *row = rows[i];
         uint32_t all = 0;
-        for (size_t x = 0; x < job->info->width; x++)
+        if (is_first)
+            add_left(row, width, (uint16_t)(1u << (depth - 1)));
+        else
+            add_prediction(row, row_buffer(job, y + 1, i), width, scan->predictor);
+        for (size_t x = 0; x < width; x++)
             all |= row[x];
         if (all >> depth)
             return tz_codec_fail(job->call, "JPEG: samples of more than %u bits in row %u", depth,
@@ -292,8 +291,7 @@ static tz_result decode_lossless_scan(const lossless_job *job, const tz_jpeg_los
         const bool starts = interval > 0 ? y % interval == 0 : y == 0;
         if (starts && y > 0 && !pass_restart(&bits, restarts++))
             return tz_codec_fail(job->call, "JPEG: no restart marker before row %u", y);
-        TZ_TRY(read_row_differences(job, scan, &bits, y));
-        TZ_TRY(finish_lossless_row(job, scan, y, starts));
+        TZ_TRY(decode_lossless_row(job, scan, &bits, y, starts));
     }
     return TZ_OK;
 }
@@ -348,22 +346,6 @@ static tz_result check_lossless_size(lossless_job *job)
                    info->height, format->width, format->height);
 }
 
-static tz_result reserve_rows(tz_jpeg_lossless *state, const tz_jpeg_info *info,
-                              const tz_codec_call *call)
-{
-    const size_t wanted = (size_t)2 * TZ_JPEG_MAX_COMPONENTS * info->width;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          wanted * sizeof *state->rows, "bytes of memory for lossless JPEG"));
-    if (wanted <= state->capacity)
-        return TZ_OK;
-    uint16_t *grown = tz_realloc_array(state->rows, wanted, sizeof *grown);
-    if (!grown)
-        return tz_fail_nomem(call->ctx, wanted * sizeof *grown);
-    state->rows = grown;
-    state->capacity = wanted;
-    return TZ_OK;
-}
-
 tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *info,
                                   const tz_tile_format *format, const uint8_t *end, uint8_t *out,
                                   size_t stride, const tz_codec_call *call)
@@ -378,7 +360,16 @@ tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *i
                         .row_samples = (size_t)format->width * format->samples};
     TZ_TRY(check_lossless_samples(info, format, call));
     TZ_TRY(check_lossless_size(&job));
-    TZ_TRY(reserve_rows(state, info, call));
+    const size_t wanted = (size_t)2 * TZ_JPEG_MAX_COMPONENTS * info->width;
+    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
+                          wanted * sizeof *state->rows, "bytes of memory for lossless JPEG"));
+    if (wanted > state->capacity) {
+        uint16_t *grown = tz_realloc_array(state->rows, wanted, sizeof *grown);
+        if (!grown)
+            return tz_fail_nomem(call->ctx, wanted * sizeof *grown);
+        state->rows = grown;
+        state->capacity = wanted;
+    }
     for (size_t y = 0; y < format->height; y++)
         memset(out + y * stride, 0, tz_tile_row_bytes(format));
     for (unsigned i = 0; i < info->scans; i++)

@@ -21,15 +21,6 @@ bool tz_standalone_is_lossy(const tz_tile_format *format)
 
 #ifdef TZ_HAVE_OPENJPEG
 
-/* No library has a type for signed bytes. Colours are converted by our codec only. */
-static bool is_possible_jp2(const tz_tile_format *format)
-{
-    const bool is_byte = format->bits == 8 && format->sample_format == TZ_SAMPLE_FORMAT_UINT;
-    const bool is_word = format->bits == 16 && format->sample_format <= TZ_SAMPLE_FORMAT_INT;
-    return (is_byte || is_word) && format->samples >= 1 && format->samples <= MAX_SAMPLES &&
-           !(format->photometric == TZ_PHOTOMETRIC_YCBCR && format->samples == 3);
-}
-
 static bool find_standalone_jp2(tz_standalone_stream *out, const tz_tile_format *format,
                                 const uint8_t *data, size_t size, const tz_codec_call *call)
 {
@@ -54,26 +45,9 @@ static bool find_standalone_jp2(tz_standalone_stream *out, const tz_tile_format 
 
 enum { MARKER_SIZE = 2, MAX_TABLES_SIZE = 65536 };
 
-static bool is_possible_jpeg(const tz_tile_format *format)
-{
-    return format->bits == 8 && format->sample_format == TZ_SAMPLE_FORMAT_UINT &&
-           (format->samples == 1 || format->samples == 3) && format->tables_size <= MAX_TABLES_SIZE;
-}
-
 static bool ends_image(const uint8_t *data, size_t size)
 {
     return size >= 2 * MARKER_SIZE && data[size - 2] == 0xFF && data[size - 1] == TZ_MARKER_EOI;
-}
-
-/* Joins the tables without their end and the tile without its beginning. */
-static size_t splice_tables(const tz_tile_format *format, const uint8_t *data, size_t size,
-                            uint8_t *to)
-{
-    const size_t tables =
-        format->tables_size - (ends_image(format->tables, format->tables_size) ? MARKER_SIZE : 0);
-    memcpy(to, format->tables, tables);
-    memcpy(to + tables, data + MARKER_SIZE, size - MARKER_SIZE);
-    return tables + size - MARKER_SIZE;
 }
 
 /* A stream that lacks its end may lack more, which our codec notices. */
@@ -86,9 +60,14 @@ static bool find_standalone_jpeg(tz_standalone_stream *out, const tz_tile_format
     if (!ends_image(data, size) || data[0] != 0xFF || data[1] != TZ_MARKER_SOI)
         return false;
     *out = (tz_standalone_stream){.bytes = data, .size = size, .is_lossy = true};
-    if (format->tables)
-        *out = (tz_standalone_stream){
-            .bytes = buffer, .size = splice_tables(format, data, size, buffer), .is_lossy = true};
+    if (format->tables) { /* joined: tables without their end, the tile without its beginning */
+        const bool has_end = ends_image(format->tables, format->tables_size);
+        const size_t tables = format->tables_size - (has_end ? MARKER_SIZE : 0);
+        memcpy(buffer, format->tables, tables);
+        memcpy(buffer + tables, data + MARKER_SIZE, size - MARKER_SIZE);
+        out->bytes = buffer;
+        out->size = tables + size - MARKER_SIZE;
+    }
     if (tz_jpeg_read_info(&info, out->bytes, out->size, none, call) != TZ_OK || info.lossless ||
         tz_jpeg_check_tile(&info, format, call) != TZ_OK)
         return false;
@@ -107,15 +86,21 @@ static bool find_standalone_jpeg(tz_standalone_stream *out, const tz_tile_format
 
 bool tz_standalone_is_possible(const tz_tile_format *format)
 {
+    /* No library has a type for signed bytes. Colours of JPEG 2000 are converted by our codec only.
+     */
+    const bool is_byte = format->bits == 8 && format->sample_format == TZ_SAMPLE_FORMAT_UINT;
+    const bool is_word = format->bits == 16 && format->sample_format <= TZ_SAMPLE_FORMAT_INT;
 #ifdef TZ_HAVE_OPENJPEG
     if (format->compression == TZ_COMPRESSION_JPEG2000)
-        return is_possible_jp2(format);
+        return (is_byte || is_word) && format->samples >= 1 && format->samples <= MAX_SAMPLES &&
+               !(format->photometric == TZ_PHOTOMETRIC_YCBCR && format->samples == 3);
 #endif
 #ifdef TZ_HAVE_JPEG
     if (format->compression == TZ_COMPRESSION_JPEG)
-        return is_possible_jpeg(format);
+        return is_byte && (format->samples == 1 || format->samples == 3) &&
+               format->tables_size <= MAX_TABLES_SIZE;
 #endif
-    (void)format;
+    (void)is_byte, (void)is_word;
     return false;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How tiles are encoded: codec, predictor, choices, and the same for the mask. */
+ * The encoding of tiles: codec, predictor, options and discarded bits, and the codec of the mask.
+ * tz_image_resolve_codec runs first, because the layout of the image depends on the codec;
+ * tz_image_resolve_encoding runs when the layout is known and asks the encoder if it takes such
+ * tiles. All that differs from codec to codec is in its row of the table (codec/codec.h). */
 #include "base/mem.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
@@ -21,7 +24,7 @@ static bool is_whole_byte_depth(uint16_t bits)
     return bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
-/* Neighbours in a palette have nothing to do with each other. */
+/* Neighbours in a palette are not related, so a predictor does not help. */
 static uint16_t default_predictor(const tz_image *image)
 {
     if (!(codec_options(image) & TZ_OPTION_PREDICTOR) ||
@@ -60,18 +63,18 @@ tz_result tz_image_resolve_codec(tz_image *image, const tz_context *ctx)
 {
     const tz_compression compression = image->options.compression;
     if ((unsigned)compression > UINT16_MAX)
-        return TZ_FAIL_ARG(ctx, "options->compression is %u, which is no number of TIFF's",
+        return TZ_FAIL_ARG(ctx, "options->compression is %u, which is not a TIFF number",
                            (unsigned)compression);
     TZ_TRY(tz_encoder_find((uint16_t)compression, ctx, &image->encoder));
     return resolve_predictor(image, ctx);
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Choices
+ * Options
  * ------------------------------------------------------------------------------------------ */
 
-/* An option that was given, and the codecs that use it. Warnings are told apart by their text, so
- * each option has one. That a codec is to be lossless is never ignored: it is, or refuses. */
+/* An option that was given, and the codecs that use it. Warnings are distinguished by their text,
+ * so each option has one. That a codec is to be lossless is never ignored: it is, or refuses. */
 typedef struct option_use {
     bool given;
     unsigned options; /* TZ_OPTION_...: a codec with one of them uses it */
@@ -160,7 +163,7 @@ static tz_result check_encoded_bound(const tz_encoder *encoder, const tz_tile_fo
                    "a tile may become larger than 4 GiB");
 }
 
-/* Deflate, or what this build has instead. */
+/* Finds Deflate, or the best encoder that this build has. */
 static tz_result find_mask_encoder(tz_image *image, const tz_context *ctx)
 {
     static const uint16_t candidates[] = {TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_LZW};
@@ -184,7 +187,7 @@ static tz_result resolve_mask_encoding(tz_image *image, const tz_context *ctx)
         .height = image->tile_height,
         .samples = 1,
         .bits = 1,
-        .sample_format = 1,
+        .sample_format = TZ_SAMPLE_FORMAT_UINT,
         .photometric = TZ_PHOTOMETRIC_MASK,
         .subsampling = {1, 1},
         .fill_order = 1,
@@ -201,8 +204,8 @@ static tz_result resolve_mask_encoding(tz_image *image, const tz_context *ctx)
  * Bits to discard
  * ------------------------------------------------------------------------------------------ */
 
-/* How many of a sample's bits may go: an integer keeps one, a floating-point number its sign and
- * exponent. */
+/* Bits of a sample that may be discarded: an integer keeps one, a floating-point number its sign
+ * and exponent. */
 static unsigned max_discarded_bits(const tz_image *image)
 {
     switch (image->spec.dtype) {
@@ -213,11 +216,11 @@ static unsigned max_discarded_bits(const tz_image *image)
     case TZ_DTYPE_FLOAT64:
         return 52;
     default:
-        return image->sample_format <= 2 ? image->spec.bits_per_sample - 1u : 0;
+        return image->sample_format <= TZ_SAMPLE_FORMAT_INT ? image->spec.bits_per_sample - 1u : 0;
     }
 }
 
-/* One number for each band, also where one was given for all. */
+/* Makes one number for each band, also if one was given for all. */
 static tz_result copy_discard_bits(tz_image *image, const tz_context *ctx)
 {
     tz_write_options *options = &image->options;

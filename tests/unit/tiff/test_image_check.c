@@ -156,7 +156,7 @@ static void compressions(void **state)
     (void)state;
     REFUSED_BY(TZ_ERR_UNSUPPORTED, "999", options.compression = (tz_compression)999);
     REFUSED_BY(TZ_ERR_UNSUPPORTED, "4", options.compression = (tz_compression)4);
-    REFUSED("which is no number of TIFF's", options.compression = (tz_compression)65544);
+    REFUSED("which is not a TIFF number", options.compression = (tz_compression)65544);
     REFUSED("options->lerc_compression is 3", options.lerc_compression = 3);
     if (!has_encoder(TZ_COMPRESSION_DEFLATE))
         return;
