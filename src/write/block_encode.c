@@ -37,7 +37,8 @@ static tz_result grow_blob(blob *b, size_t more)
 static void add_tile_statistics(blob *b, const tz_tile_slot *slot)
 {
     const tz_image *image = b->writer->levels[slot->level].image;
-    const uint64_t in_plane = slot->place % ((uint64_t)image->tiles_across * image->tiles_down);
+    const uint64_t in_plane =
+        slot->tile_index % ((uint64_t)image->tiles_across * image->tiles_down);
     const uint64_t row = in_plane / image->tiles_across - b->tiles.row;
     const uint64_t column = in_plane % image->tiles_across - b->tiles.column;
     for (uint32_t i = 0; i < slot->bands; i++)

@@ -40,8 +40,8 @@ tz_block_head tz_block_head_init(const tz_cog_plan *plan, uint32_t level, uint64
     const uint64_t positions = (uint64_t)tiles->columns * tiles->rows;
     tz_block_head head = {.fingerprint = plan->info.fingerprint, .level = level, .block = block};
     head.tiles = positions * tz_tile_kinds(&plan->pyramid.levels[level].image);
-    head.stats = level == 0 && plan->info.statistics ? positions * plan->info.bands : 0;
-    head.size = head_size(head.tiles, head.stats);
+    head.stats_count = level == 0 && plan->info.statistics ? positions * plan->info.bands : 0;
+    head.size = head_size(head.tiles, head.stats_count);
     return head;
 }
 
@@ -130,7 +130,7 @@ void tz_block_head_seal(uint8_t *at, const tz_block_head *head)
     tz_store_le64(at + PLAN_AT, head->fingerprint);
     tz_store_le64(at + BLOCK_AT, head->block);
     tz_store_le64(at + TILES_AT, head->tiles);
-    tz_store_le64(at + TALLIES_AT, head->stats);
+    tz_store_le64(at + TALLIES_AT, head->stats_count);
     tz_store_le64(at + BODY_AT, head->body);
     tz_store_le64(at + CHECKSUM_AT, head_checksum(at, head->size));
 }
@@ -156,9 +156,9 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
                            .level = tz_load_le32(data + LEVEL_AT),
                            .block = tz_load_le64(data + BLOCK_AT),
                            .tiles = tz_load_le64(data + TILES_AT),
-                           .stats = tz_load_le64(data + TALLIES_AT),
+                           .stats_count = tz_load_le64(data + TALLIES_AT),
                            .body = tz_load_le64(data + BODY_AT)};
-    out->size = head_size(out->tiles, out->stats);
+    out->size = head_size(out->tiles, out->stats_count);
     if (out->size > size)
         return TZ_OK;
     if (tz_load_le64(data + CHECKSUM_AT) != head_checksum(data, out->size))
@@ -194,7 +194,7 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
                          "the plan has no such block");
     TZ_TRY(tz_cog_plan_find_block(plan, head->level, head->block, &tiles, ctx));
     const tz_block_head expected = tz_block_head_init(plan, head->level, head->block, &tiles);
-    if (head->tiles != expected.tiles || head->stats != expected.stats)
+    if (head->tiles != expected.tiles || head->stats_count != expected.stats_count)
         return fail_head(ctx, TZ_ERR_FORMAT, TILES_AT, expected.tiles, head->tiles,
                          "the block has another number of tiles, or of statistics");
     return check_sizes(head, ctx);
@@ -254,7 +254,7 @@ tz_result tz_encoded_block_statistics(const tz_cog_plan *plan, const tz_bytes *h
     const uint32_t bands = plan->info.bands;
     for (uint32_t band = 0; band < bands; band++) {
         tz_stats sum = {0};
-        for (uint64_t tile_index = 0; tile_index < h.stats / bands; tile_index++) {
+        for (uint64_t tile_index = 0; tile_index < h.stats_count / bands; tile_index++) {
             const tz_stats part = tz_block_head_statistics(&h, tile_index, band, bands);
             tz_stats_merge(&sum, &part);
         }

@@ -13,10 +13,10 @@ typedef struct tz_block_head {
     uint32_t level;
     uint64_t block;
     uint64_t tiles;
-    uint64_t stats;    /* one for each band of each place of the first level, or none */
-    uint64_t size;     /* of the head */
-    uint64_t body;     /* bytes of tiles, with what stands around them */
-    const uint8_t *at; /* its first byte; NULL: not all of it is at hand */
+    uint64_t stats_count; /* one for each band of each place of the first level, or none */
+    uint64_t size;        /* of the head */
+    uint64_t body;        /* bytes of tiles, with what stands around them */
+    const uint8_t *at;    /* its first byte; NULL: not all of it is at hand */
 } tz_block_head;
 
 /* The head of a block of a plan, but for body and at. */

@@ -141,7 +141,7 @@ static tz_result check_block_tiles(uint32_t tiles, const tz_context *ctx)
 static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const tz_limits *limits,
                             const tz_context *ctx)
 {
-    tz_cog_plan_params *params = &parsed->value;
+    tz_cog_plan_params *params = &parsed->params;
     TZ_TRY(tz_cog_plan_from_bytes(parsed, plan->bytes.data, plan->bytes.size, ctx));
     TZ_TRY(check_block_tiles(params->block_tiles, ctx));
     if (limits)

@@ -458,7 +458,7 @@ tz_result tz_cog_plan_from_bytes(tz_cog_plan_parsed *out, const uint8_t *data, s
                                  const tz_context *ctx)
 {
     *out = (tz_cog_plan_parsed){
-        .value = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT},
+        .params = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT},
         .geo = {.coordinate_epoch = NAN}};
     TZ_TRY(check_frame(data, size, ctx));
     fields f = {.mode = READ,
@@ -466,9 +466,9 @@ tz_result tz_cog_plan_from_bytes(tz_cog_plan_parsed *out, const uint8_t *data, s
                 .start = data,
                 .arena = &out->arena,
                 .ctx = ctx};
-    all_fields(&f, &out->value, &out->geo);
+    all_fields(&f, &out->params, &out->geo);
     if (tz_cursor_left(&f.in) > 0)
         fail_field(&f, "bytes are left over", tz_cursor_left(&f.in));
-    out->value.options.cog = true;
+    out->params.options.cog = true;
     return f.result;
 }

@@ -18,7 +18,7 @@ typedef struct tz_cog_plan_params {
 
 /* What the parts that are read live in. */
 typedef struct tz_cog_plan_parsed {
-    tz_cog_plan_params value;
+    tz_cog_plan_params params;
     tz_geo geo;
     tz_arena arena;
 } tz_cog_plan_parsed;

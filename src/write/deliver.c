@@ -40,7 +40,7 @@ static void queue_tile(tz_writer *w, delivery *queue, const tz_tile_slot *slot)
 {
     const tz_write_options *options = &tz_writer_image(w)->options;
     tz_writer_level *level = &w->levels[slot->level];
-    level->sizes[slot->place] = (uint32_t)slot->size;
+    level->sizes[slot->tile_index] = (uint32_t)slot->size;
     if (slot->size == 0) {
         w->report.tiles_sparse++;
         return;
@@ -48,7 +48,7 @@ static void queue_tile(tz_writer *w, delivery *queue, const tz_tile_slot *slot)
     w->report.bytes_tiles += slot->size;
     if (options->cog) {
         if (!w->offsets_known)
-            level->offsets[slot->place] = queue->end + TZ_LEADER;
+            level->offsets[slot->tile_index] = queue->end + TZ_LEADER;
         add_buffer(queue, slot->bytes - TZ_LEADER, slot->size + TZ_LEADER + TZ_TRAILER);
         return;
     }
@@ -56,7 +56,7 @@ static void queue_tile(tz_writer *w, delivery *queue, const tz_tile_slot *slot)
         add_buffer(
             queue, zeros,
             (size_t)((options->alignment - queue->end % options->alignment) % options->alignment));
-    level->offsets[slot->place] = queue->end;
+    level->offsets[slot->tile_index] = queue->end;
     add_buffer(queue, slot->bytes, slot->size);
 }
 
@@ -91,7 +91,7 @@ static tz_result deliver_to_known_offsets(tz_writer *w, uint64_t first, size_t c
         const tz_tile_slot *slot = &w->slots[(first + i) % w->budget.slots];
         if (!slot->tile)
             continue;
-        const uint64_t at = w->levels[slot->level].offsets[slot->place] - TZ_LEADER;
+        const uint64_t at = w->levels[slot->level].offsets[slot->tile_index] - TZ_LEADER;
         if (queue.end != at) {
             TZ_TRY(send_buffers(w, w->sink, &queue, &w->position, ctx));
             queue = (delivery){.start = at, .end = at};
@@ -114,7 +114,8 @@ tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error 
         const tz_tile_slot *slot = &w->slots[(first + i) % w->budget.slots];
         if (!slot->tile)
             continue;
-        queue_tile(w, tz_tile_is_spooled(w, slot->level, slot->place) ? &spooled : &at_once, slot);
+        queue_tile(w, tz_tile_is_spooled(w, slot->level, slot->tile_index) ? &spooled : &at_once,
+                   slot);
         add_tile_results(w, slot);
     }
     TZ_TRY(send_buffers(w, w->sink, &at_once, &w->position, &ctx));

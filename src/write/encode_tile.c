@@ -63,20 +63,20 @@ tz_tile_position tz_tile_position_of(const tz_image *image, const tz_tile_row *t
     position.buffer_row = (uint32_t)((uint64_t)position.row * image->tile_height - tile_row->row);
     position.buffer_column =
         (uint32_t)((uint64_t)(position.column - tile_row->column) * image->tile_width);
-    position.place = tile_table_index(image, &position);
+    position.tile_index = tile_table_index(image, &position);
     return position;
 }
 
 uint64_t tz_tile_index_of(const tz_image *image, const tz_tile_row *tile_row, uint64_t index)
 {
-    return tz_tile_position_of(image, tile_row, index).place;
+    return tz_tile_position_of(image, tile_row, index).tile_index;
 }
 
 tz_location tz_tile_location(const tz_image *image, uint32_t level,
                              const tz_tile_position *position)
 {
     return tz_at_tile(position->is_mask ? TZ_MASK_OF(level) : level,
-                      position->place - (position->is_mask ? image->tile_count : 0), TZ_NONE);
+                      position->tile_index - (position->is_mask ? image->tile_count : 0), TZ_NONE);
 }
 
 static void begin_job(tile_job *job, const tz_writer *writer, const tz_task_batch *batch,
@@ -281,8 +281,9 @@ void tz_tile_slot_begin(const tz_writer *writer, uint32_t level, const tz_tile_p
     const bool tallied = writer->stats && level == 0 && !position->is_mask;
     slot->size = 0;
     slot->level = level;
-    slot->place = position->place;
-    slot->verified_index = position->is_mask ? TZ_NONE : tz_verified_index(image, position->place);
+    slot->tile_index = position->tile_index;
+    slot->verified_index =
+        position->is_mask ? TZ_NONE : tz_verified_index(image, position->tile_index);
     slot->hash = 0;
     slot->band = position->plane;
     slot->bands = tallied ? image->format.samples : 0;

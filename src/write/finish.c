@@ -224,14 +224,14 @@ static tz_result copy_run(ending *e, spool_run *r)
                         &w->ctx);
 }
 
-static tz_result copy_tile(ending *e, uint32_t level, uint64_t place, spool_run *r)
+static tz_result copy_tile(ending *e, uint32_t level, uint64_t tile_index, spool_run *r)
 {
     const tz_writer_level *l = &e->writer->levels[level];
-    const uint64_t size = tz_cog_tile_bytes(l->sizes[place]);
-    if (size == 0 || !tz_tile_is_spooled(e->writer, level, place))
+    const uint64_t size = tz_cog_tile_bytes(l->sizes[tile_index]);
+    if (size == 0 || !tz_tile_is_spooled(e->writer, level, tile_index))
         return TZ_OK;
-    const spool_run tile = {l->offsets[place] - TZ_LEADER, e->offsets[level][place] - TZ_LEADER,
-                            size};
+    const spool_run tile = {l->offsets[tile_index] - TZ_LEADER,
+                            e->offsets[level][tile_index] - TZ_LEADER, size};
     if (r->size == 0 || r->from + r->size != tile.from || r->to + r->size != tile.to) {
         TZ_TRY(copy_run(e, r));
         *r = tile;
@@ -331,7 +331,7 @@ static tz_result finish_file(ending *e)
     return tz_writer_image(w)->options.cog ? finish_cog(e) : finish_plain(e);
 }
 
-static tz_result place(ending *e)
+static tz_result lay_out_and_store_offsets(ending *e)
 {
     uint64_t size;
     TZ_TRY(lay_out_file(e, &size));
@@ -355,5 +355,5 @@ tz_result tz_writer_finish(tz_writer *w)
 
 tz_result tz_writer_assign_offsets(tz_writer *w)
 {
-    return with_ending(w, place);
+    return with_ending(w, lay_out_and_store_offsets);
 }

@@ -25,7 +25,7 @@ typedef struct tz_tile_position {
     uint32_t height;
     uint32_t buffer_row; /* of its first pixel within the swath */
     uint32_t buffer_column;
-    uint64_t place; /* in the tables */
+    uint64_t tile_index; /* in the tables */
 } tz_tile_position;
 
 /* Memory that rows gather in. */

@@ -38,12 +38,12 @@ typedef struct tz_task_batch {
 /* A tile that is made and waits for its turn. In a COG its size stands before its bytes, and the
  * last four of them are repeated behind. */
 typedef struct tz_tile_slot {
-    uint8_t *own;   /* room: TZ_LEADER bytes before, and TZ_TRAILER behind the largest tile */
-    uint8_t *bytes; /* there, or where a device's tiles are */
-    size_t size;    /* 0: sparse */
-    bool tile;      /* or another piece of work, which leaves nothing to deliver */
-    uint32_t level; /* of the tile */
-    uint64_t place; /* in the tables */
+    uint8_t *own;        /* room: TZ_LEADER bytes before, and TZ_TRAILER behind the largest tile */
+    uint8_t *bytes;      /* there, or where a device's tiles are */
+    size_t size;         /* 0: sparse */
+    bool tile;           /* or another piece of work, which leaves nothing to deliver */
+    uint32_t level;      /* of the tile */
+    uint64_t tile_index; /* in the tables */
     uint64_t verified_index; /* which of the verified tiles it is; TZ_NONE: none */
     uint64_t hash;           /* of its pixels, then */
     uint32_t band;           /* of its first sample */
@@ -183,7 +183,8 @@ void tz_run_halo_task(const tz_task_batch *batch);
 
 /* deliver.c */
 tz_result tz_tiles_deliver(void *writer, uint64_t first, size_t count, tz_error *err);
-bool tz_tile_is_spooled(const tz_writer *writer, uint32_t level, uint64_t place); /* in the spool */
+bool tz_tile_is_spooled(const tz_writer *writer, uint32_t level,
+                        uint64_t tile_index); /* in the spool */
 
 /* check_rows.c: the caller's rows, checked, with their strides; *valid only where mask is not NULL.
  */

@@ -154,7 +154,7 @@ static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
     const tz_image *image = &pyramid->levels[0].image;
     const uint64_t n = plan->batch_tiles;
     const uint64_t tallies = wants_statistics(image) ? n * image->format.samples : 0;
-    tz_gpu_tile_layout *at = &plan->at;
+    tz_gpu_tile_layout *at = &plan->layout;
     uint64_t scratch = 0, end = 0;
     for (uint32_t level = 0; level < pyramid->count; level++)
         scratch = tz_max(scratch, level_scratch(b, &pyramid->levels[level].image, level));
@@ -204,10 +204,10 @@ uint64_t tz_gpu_budget_payload_bytes(const tz_gpu_budget *plan)
 uint64_t tz_gpu_budget_host_bytes(const tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_gpu_budget *plan = &b->device;
-    const uint64_t results = plan->at.results_end - plan->at.sizes;
+    const uint64_t results = plan->layout.results_end - plan->layout.sizes;
     const uint64_t numbers = plan->batch_tiles * sizeof(uint32_t);
     const uint64_t batch = tz_add_capped(results + numbers, tz_gpu_budget_payload_bytes(plan));
-    uint64_t sum = tz_add_capped(plan->at.tables_end, tz_mul_capped(batch, 2));
+    uint64_t sum = tz_add_capped(plan->layout.tables_end, tz_mul_capped(batch, 2));
     sum = tz_add_capped(sum, tz_gpu_codestreams_host_bytes(b));
     for (uint32_t i = 1; i < pyramid->count; i++)
         sum = tz_add_capped(sum,

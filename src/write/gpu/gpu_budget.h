@@ -58,7 +58,7 @@ typedef struct tz_gpu_budget {
     uint64_t batch_capacity;        /* of tiles, that a batch has room for; 0: for one tile */
     uint32_t batch_tiles;
     tz_gpu_part_bytes part_bytes;
-    tz_gpu_tile_layout at;
+    tz_gpu_tile_layout layout;
     tz_gpu_level_offsets levels[TZ_MAX_OUTPUT_LEVELS];
 } tz_gpu_budget;
 
@@ -83,7 +83,7 @@ static inline bool tz_gpu_downloads_raw(const tz_image *image, bool is_mask)
 static inline uint64_t tz_gpu_extract_offset(const tz_gpu_budget *plan,
                                              const tz_gpu_part_bytes *one, uint32_t n)
 {
-    return plan->at.tiles + n * one->tiles;
+    return plan->layout.tiles + n * one->tiles;
 }
 
 /* Before such a tile, so that a leader fits and the tile is aligned. */

@@ -10,7 +10,7 @@
 /* What is at an offset of the results. */
 static const void *result_at(const tz_writer *w, const tz_gpu_tile_batch *tiles, uint64_t offset)
 {
-    return (const uint8_t *)tiles->memory->host + (offset - w->budget.device.at.sizes);
+    return (const uint8_t *)tiles->memory->host + (offset - w->budget.device.layout.sizes);
 }
 
 /* Where tiles are told to be is not trusted: a device that errs must not make anybody read beyond
@@ -33,7 +33,7 @@ tz_result tz_gpu_tile_batch_bytes(const tz_writer *w, const tz_gpu_tile_batch *t
 {
     const tz_image *image = w->levels[tiles->level].image;
     const tz_gpu_budget *plan = &w->budget.device;
-    const uint64_t *offsets = result_at(w, tiles, plan->at.offsets);
+    const uint64_t *offsets = result_at(w, tiles, plan->layout.offsets);
     *bytes = tiles->mask_bytes;
     if (tiles->images == 0 ||
         w->budget.encoding[tz_encoding_index(&w->budget, tiles->level, false)].codestreams)
@@ -42,7 +42,7 @@ tz_result tz_gpu_tile_batch_bytes(const tz_writer *w, const tz_gpu_tile_batch *t
         *bytes += tiles->images * tz_gpu_tile_bytes(&w->budget, image, tiles->level, false).payload;
         return TZ_OK;
     }
-    if (!offsets_are_valid(result_at(w, tiles, plan->at.sizes), offsets, tiles->images,
+    if (!offsets_are_valid(result_at(w, tiles, plan->layout.sizes), offsets, tiles->images,
                            plan->part_bytes.payload))
         return tz_fail(&w->ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device tells of tiles that cannot be where it says");
@@ -60,7 +60,7 @@ static collected_tile locate_tile(const tz_writer *w, const tz_gpu_tile_batch *t
                                   uint32_t number, bool is_mask)
 {
     const tz_image *image = w->levels[tiles->level].image;
-    const tz_gpu_tile_layout *at = &w->budget.device.at;
+    const tz_gpu_tile_layout *at = &w->budget.device.layout;
     const tz_gpu_part_bytes one = tz_gpu_tile_bytes(&w->budget, image, tiles->level, is_mask);
     uint8_t *masks = (uint8_t *)tiles->memory->host + (at->results_end - at->sizes);
     uint8_t *images = masks + tiles->mask_bytes;
@@ -101,7 +101,7 @@ tz_result tz_gpu_collect_tile(tz_writer *w, const tz_task_batch *batch, uint64_t
 {
     const tz_gpu_tile_batch *tiles = batch->collected;
     const tz_image *image = w->levels[tiles->level].image;
-    const tz_gpu_tile_layout *at = &w->budget.device.at;
+    const tz_gpu_tile_layout *at = &w->budget.device.layout;
     const tz_tile_position position =
         tz_tile_position_of(image, &tiles->tile_row, tiles->first + index);
     const uint32_t number = tiles->numbers[index];

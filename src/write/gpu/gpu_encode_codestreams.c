@@ -143,7 +143,7 @@ typedef struct codestream_batch {
 static codestream_batch make_codestream_batch(tz_writer *w, const tz_gpu_tile_batch *tiles)
 {
     const tz_budget *b = &w->budget;
-    const tz_gpu_tile_layout *at = &b->device.at;
+    const tz_gpu_tile_layout *at = &b->device.layout;
     const tz_image *image = w->levels[tiles->level].image;
     uint8_t *results = tiles->memory->host;
     return (codestream_batch){

@@ -62,7 +62,7 @@ tz_result tz_gpu_writer_run_tasks(tz_writer *w, const tz_task_batch *batch, uint
 /* The payload is as long as the results say, which are there first. */
 static tz_result download_batch(tz_writer *w, const tz_gpu_tile_batch *tiles)
 {
-    const tz_gpu_tile_layout *at = &w->budget.device.at;
+    const tz_gpu_tile_layout *at = &w->budget.device.layout;
     uint8_t *payload = (uint8_t *)tiles->memory->host + (at->results_end - at->sizes);
     uint64_t bytes;
     TZ_TRY(tz_device_sync(w->device, 0, w->ctx.err));

@@ -48,7 +48,7 @@ static tz_result open_overview_memory(tz_writer *w, uint32_t level)
 static tz_result open_tile_batch(tz_writer *w, tz_gpu_tile_batch *tiles)
 {
     const tz_gpu_budget *plan = &w->budget.device;
-    const uint64_t results = plan->at.results_end - plan->at.sizes;
+    const uint64_t results = plan->layout.results_end - plan->layout.sizes;
     TZ_TRY(tz_device_alloc_pinned(w->device, results + tz_gpu_budget_payload_bytes(plan),
                                   &tiles->memory, w->ctx.err));
     tiles->numbers = tz_alloc_array(plan->batch_tiles, sizeof *tiles->numbers);
@@ -62,7 +62,7 @@ tz_result tz_gpu_resources_open(tz_writer *w, bool exposed_to_source)
     TZ_TRY(open_allocations(w, exposed_to_source));
     for (uint32_t i = 1; i < w->pyramid.count; i++)
         TZ_TRY(open_overview_memory(w, i));
-    TZ_TRY(tz_device_alloc_pinned(w->device, w->budget.device.at.tables_end, &gpu->tables,
+    TZ_TRY(tz_device_alloc_pinned(w->device, w->budget.device.layout.tables_end, &gpu->tables,
                                   w->ctx.err));
     for (int i = 0; i < 2; i++)
         TZ_TRY(open_tile_batch(w, &gpu->tiles[i]));

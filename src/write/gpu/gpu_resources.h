@@ -73,7 +73,7 @@ void tz_gpu_writer_count_end(tz_writer *writer);
 void tz_gpu_writer_report(tz_writer *writer);
 void tz_gpu_writer_report_plan(tz_writer *writer);
 
-/* device_rows.c: rows that come. Some of a slab's may be in memory of the device and some of the
+/* gpu_rows.c: rows that come. Some of a slab's may be in memory of the device and some of the
  * host's; those that are not where tiles are made of them go there together. */
 tz_result tz_gpu_writer_check_rows(const tz_writer *writer, const tz_buffer *rows);
 tz_result tz_gpu_writer_acquire_slab(tz_writer *writer);
@@ -89,7 +89,7 @@ tz_result tz_gpu_writer_copy_rows(tz_writer *writer, const tz_tile_row *from, ui
 /* gpu_queue.c: a batch of work, in the order of the queue. */
 struct tz_task_batch;
 tz_result tz_gpu_writer_run_tasks(tz_writer *writer, const struct tz_task_batch *batch,
-                                  uint64_t allocations);
+                                  uint64_t task_count);
 /* What is under way comes down, and goes on the belt. */
 tz_result tz_gpu_writer_finish_batch(tz_writer *writer);
 

@@ -28,18 +28,19 @@ static batch_launch make_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles)
     const tz_image *image = w->levels[tiles->level].image;
     const tz_budget *b = &w->budget;
     uint8_t *tables = w->gpu.tables->host;
-    return (batch_launch){.writer = w,
-                          .image = image,
-                          .plan = &b->device,
-                          .encoding = &b->encoding[tz_encoding_index(b, tiles->level, false)],
-                          .slab = w->gpu.allocations[TZ_ALLOCATION_TILES],
-                          .tiles = tiles,
-                          .tile_bytes = tz_gpu_tile_bytes(b, image, tiles->level, false),
-                          .mask = image->spec.mask ? tz_gpu_tile_bytes(b, image, tiles->level, true)
-                                                   : (tz_gpu_part_bytes){0},
-                          .raw = tz_gpu_downloads_raw(image, false),
-                          .extracts = (tz_extract_tile *)(void *)(tables + b->device.at.extracts),
-                          .entries = (tz_encode_entry *)(void *)(tables + b->device.at.entries)};
+    return (batch_launch){
+        .writer = w,
+        .image = image,
+        .plan = &b->device,
+        .encoding = &b->encoding[tz_encoding_index(b, tiles->level, false)],
+        .slab = w->gpu.allocations[TZ_ALLOCATION_TILES],
+        .tiles = tiles,
+        .tile_bytes = tz_gpu_tile_bytes(b, image, tiles->level, false),
+        .mask = image->spec.mask ? tz_gpu_tile_bytes(b, image, tiles->level, true)
+                                 : (tz_gpu_part_bytes){0},
+        .raw = tz_gpu_downloads_raw(image, false),
+        .extracts = (tz_extract_tile *)(void *)(tables + b->device.layout.extracts),
+        .entries = (tz_encode_entry *)(void *)(tables + b->device.layout.entries)};
 }
 
 /* ---- which tiles ---- */
@@ -50,7 +51,7 @@ static bool fits_batch(const batch_launch *b, uint64_t images, uint64_t masks)
     const tz_gpu_part_bytes *part_bytes = &b->plan->part_bytes;
     const tz_vendor_encode_plan *library = b->encoding->library;
     if (library &&
-        tz_vendor_encode_scratch(library, images) > b->plan->at.tiles - b->plan->at.scratch)
+        tz_vendor_encode_scratch(library, images) > b->plan->layout.tiles - b->plan->layout.scratch)
         return false;
     return images + masks <= b->plan->batch_tiles &&
            images * b->tile_bytes.tiles <= part_bytes->tiles &&
@@ -76,7 +77,7 @@ static void choose_batch_tiles(batch_launch *b, uint64_t end)
 /* Where the tile is cut to: of the image's or the mask's, number n. */
 static uint64_t extract_offset(const batch_launch *b, bool is_mask, uint32_t n)
 {
-    const tz_gpu_tile_layout *at = &b->plan->at;
+    const tz_gpu_tile_layout *at = &b->plan->layout;
     if (is_mask)
         return at->payload - b->tiles->mask_bytes + n * b->mask.masks + TZ_GPU_RAW_LEADER;
     return b->raw ? at->payload + n * b->tile_bytes.payload + TZ_GPU_RAW_LEADER
@@ -104,7 +105,8 @@ static tz_extract_tile make_extract_entry(const batch_launch *b, const tz_tile_p
     mask_position.plane = 0;
     if (tz_buffer_has_memory(&tile_row->mask))
         extract.valid = first_byte_offset(&tile_row->mask, &mask_position);
-    extract.checked = !position->is_mask && tz_verified_index(b->image, position->place) != TZ_NONE;
+    extract.checked =
+        !position->is_mask && tz_verified_index(b->image, position->tile_index) != TZ_NONE;
     return extract;
 }
 
@@ -112,7 +114,7 @@ static tz_extract_tile make_extract_entry(const batch_launch *b, const tz_tile_p
 static tz_encode_entry make_encode_entry(const batch_launch *b, const tz_tile_position *position,
                                          uint32_t n)
 {
-    const tz_gpu_tile_layout *at = &b->plan->at;
+    const tz_gpu_tile_layout *at = &b->plan->layout;
     const tz_vendor_encode_plan *library = b->encoding->library;
     const uint64_t lead = library ? library->lead : 0;
     const uint64_t bound = b->encoding->bytes.bound;
@@ -144,7 +146,7 @@ static void fill_tables(const batch_launch *b)
             b->entries[n] = make_encode_entry(b, &position, n);
     }
     if (options->discard_bits)
-        memcpy((uint8_t *)b->extracts + (b->plan->at.discard - b->plan->at.extracts),
+        memcpy((uint8_t *)b->extracts + (b->plan->layout.discard - b->plan->layout.extracts),
                options->discard_bits, b->image->spec.bands);
 }
 
@@ -152,7 +154,7 @@ static void fill_tables(const batch_launch *b)
 
 static tz_result extract(const batch_launch *b, bool is_mask, uint32_t first, uint32_t count)
 {
-    const tz_gpu_tile_layout *at = &b->plan->at;
+    const tz_gpu_tile_layout *at = &b->plan->layout;
     const tz_tile_row *tile_row = &b->tiles->tile_row;
     const tz_buffer *from = is_mask ? &tile_row->mask : &tile_row->pixels;
     if (count == 0)
@@ -205,7 +207,7 @@ _Static_assert(sizeof((tz_device_use *)0)->library ==
 
 static tz_result encode_tiles(const batch_launch *b)
 {
-    const tz_gpu_tile_layout *at = &b->plan->at;
+    const tz_gpu_tile_layout *at = &b->plan->layout;
     const tz_encode_batch batch = {.compression = b->encoding->format.compression,
                                    .library = b->encoding->library,
                                    .scratch = at->scratch,
@@ -232,7 +234,7 @@ tz_result tz_gpu_tile_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles, uint6
                                    uint64_t *count)
 {
     batch_launch b = make_batch_launch(w, tiles);
-    const tz_gpu_tile_layout *at = &b.plan->at;
+    const tz_gpu_tile_layout *at = &b.plan->layout;
     choose_batch_tiles(&b, end);
     *count = (uint64_t)tiles->images + tiles->masks;
     if (*count == 0)

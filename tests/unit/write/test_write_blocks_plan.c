@@ -142,14 +142,14 @@ static void check_there_and_back(const tz_cog_plan_params *value)
     memcpy(copy, bytes.data, bytes.size);
     assert_int_equal(tz_cog_plan_from_bytes(&holder, copy, bytes.size, &ctx), TZ_OK);
     free(copy); /* the holder needs it no longer */
-    const char *differs = spec_differs(&holder.value.spec, &value->spec);
+    const char *differs = spec_differs(&holder.params.spec, &value->spec);
     if (differs)
         fail_msg("%s", differs);
-    check_options(&holder.value.options, &value->options);
-    assert_true(holder.value.options.cog);
-    assert_int_equal(holder.value.block_tiles, value->block_tiles);
-    assert_int_equal(holder.value.wants_statistics, value->wants_statistics);
-    tz_memory again = bytes_of(&holder.value);
+    check_options(&holder.params.options, &value->options);
+    assert_true(holder.params.options.cog);
+    assert_int_equal(holder.params.block_tiles, value->block_tiles);
+    assert_int_equal(holder.params.wants_statistics, value->wants_statistics);
+    tz_memory again = bytes_of(&holder.params);
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);
     tz_arena_deinit(&holder.arena);
