@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arena blocks. Small requests are cut from the newest regular block; one that would not fit a
- * block of the next size gets a block of its own, which is put behind the newest, so that the room
- * left there is still used. */
+ * Arena blocks. Small requests are served from the newest regular block. A request that would not
+ * fit a block of the next size gets a block of its own, which is linked after the newest, so that
+ * the space left in the newest is still used. */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -12,8 +12,9 @@
 
 enum { ALIGNMENT = 16, FIRST_BLOCK = 1024, MAX_BLOCK = 32 * 1024 };
 
-/* The address sanitizer sees a whole block as one piece. It is told which parts were handed out,
- * and a gap is left behind each, so that reading past a piece is found as with malloc. */
+/* The address sanitizer sees a block as one allocation of malloc. Therefore the arena marks the
+ * bytes that were handed out and leaves a gap after each of its allocations, so that a read past
+ * one is found as with malloc. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define TZ_ARENA_POISON 1
@@ -33,8 +34,8 @@ enum { GAP = 0 };
 struct tz_arena_block {
     alignas(ALIGNMENT) tz_arena_block *older;
     size_t capacity;  /* bytes of data */
-    size_t used;      /* of them */
-    size_t next_size; /* of the regular block after this one, with its header */
+    size_t used;      /* bytes of data */
+    size_t next_size; /* bytes of the next regular block, with its header */
 };
 
 static unsigned char *block_data(tz_arena_block *block)
@@ -53,19 +54,7 @@ static tz_arena_block *make_block(tz_arena *arena, size_t size, size_t next_size
     return block;
 }
 
-static void push_block(tz_arena *arena, tz_arena_block *block)
-{
-    block->older = arena->blocks;
-    arena->blocks = block;
-}
-
-static void insert_block_after_newest(tz_arena *arena, tz_arena_block *block)
-{
-    block->older = arena->blocks->older;
-    arena->blocks->older = block;
-}
-
-/* A block with room for size bytes; NULL when there is no memory. */
+/* Returns a block with size free bytes; NULL if there is no memory. */
 static tz_arena_block *find_or_add_block(tz_arena *arena, size_t size)
 {
     tz_arena_block *newest = arena->blocks;
@@ -76,10 +65,11 @@ static tz_arena_block *find_or_add_block(tz_arena *arena, size_t size)
     bool own = size > regular - sizeof(tz_arena_block);
     size_t next = own || regular == MAX_BLOCK ? regular : 2 * regular;
     tz_arena_block *block = make_block(arena, own ? sizeof *block + size : regular, next);
-    if (block && own && newest)
-        insert_block_after_newest(arena, block);
-    else if (block)
-        push_block(arena, block);
+    if (!block)
+        return NULL;
+    tz_arena_block **link = own && newest ? &newest->older : &arena->blocks;
+    block->older = *link;
+    *link = block;
     return block;
 }
 
@@ -87,7 +77,7 @@ void *tz_arena_alloc(tz_arena *arena, size_t size)
 {
     if (size > PTRDIFF_MAX - sizeof(tz_arena_block) - 2 * ALIGNMENT)
         return NULL;
-    /* A request for nothing still gets an address that no other has. */
+    /* A request of 0 bytes still gets an address of its own. */
     size_t reserved = (size + !size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + GAP;
     tz_arena_block *block = find_or_add_block(arena, reserved);
     if (!block)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * CPU quotas. /proc/self/cgroup names the process' groups, one line each: "0::/path" for v2 and
- * "4:cpu,cpuacct:/path" for v1. In a container the path may be the host's, of which only the end of
- * the walk up, the root of the mount, can be seen; that root is then the container's own group. */
+ * CPU quotas. /proc/self/cgroup names the control groups of the process, one line each: "0::/path"
+ * for v2 and "4:cpu,cpuacct:/path" for v1. A group and all groups above it may have a quota, and
+ * the lowest counts; 0 stands for none throughout. In a container the path may be that of the host,
+ * of which only the root of the mount exists here: the walk up from the path ends there, and that
+ * root is the group of the container. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/cpu_quota.h"
+#include "base/pool.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +20,7 @@
 
 enum { PATH_BYTES = 4096, LIST_BYTES = 8192, VALUE_BYTES = 64 };
 
-/* What fits of a small file, as a string; false when it cannot be read. */
+/* Reads a small file as a string, cut to size; false if it cannot be read or is empty. */
 static bool read_small_file(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -47,8 +49,7 @@ static unsigned cpus_of_quota(const char *quota, const char *period)
         return 0; /* "max" and "-1" mean no quota */
     if (quota_us == 0 || period_us == 0)
         return 0;
-    uint64_t cpus = tz_ceil_div(quota_us, period_us);
-    return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
+    return (unsigned)tz_min(tz_ceil_div(quota_us, period_us), UINT_MAX);
 }
 
 /* cpu.max holds both: "200000 100000" or "max 100000". */
@@ -80,7 +81,7 @@ static unsigned min_nonzero(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* From the group up to the root of the mount; every level may have its own quota. */
+/* Walks from the group up to the root of the mount; every level may have a quota. */
 static unsigned min_quota_up_to_mount(const char *root, const char *mount, const char *group,
                                       unsigned (*quota)(const char *directory))
 {
@@ -109,9 +110,18 @@ static bool lists_cpu(const char *controllers)
     return false;
 }
 
-static unsigned quota_of_group(const char *root, const char *controllers, const char *group)
+/* line is "number:controllers:path"; the path may contain colons. */
+static unsigned quota_of_line(const char *root, char *line)
 {
-    /* A group outside of our namespace is shown with "..": only the root is ours to see. */
+    char *controllers = strchr(line, ':');
+    char *separator = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!separator || separator[1] != '/')
+        return 0;
+    *separator = '\0';
+    controllers++;
+    /* The path of a group outside of our namespace starts with "..": only the root is visible here.
+     */
+    const char *group = separator + 1;
     if (strstr(group, "/.."))
         group = "";
     if (*controllers == '\0')
@@ -121,17 +131,6 @@ static unsigned quota_of_group(const char *root, const char *controllers, const 
         return 0;
     return min_nonzero(min_quota_up_to_mount(root, "/sys/fs/cgroup/cpu", group, quota_v1),
                        min_quota_up_to_mount(root, "/sys/fs/cgroup/cpu,cpuacct", group, quota_v1));
-}
-
-/* One line: number, controllers, path; the path may hold colons. */
-static unsigned quota_of_line(const char *root, char *line)
-{
-    char *controllers = strchr(line, ':');
-    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!group || group[1] != '/')
-        return 0;
-    *group++ = '\0';
-    return quota_of_group(root, controllers + 1, group);
 }
 
 unsigned tz_cpu_quota(const char *root)

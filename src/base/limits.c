@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of limits. A new limit is a member of tz_limits and a line here. */
+ * The table of limits. A new limit is a member of tz_limits and a line here; messages and the
+ * command line find it by its name. All members are uint64_t, which lets one loop treat them by
+ * offset. */
 #include "base/limits.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory. The hook is told what the allocator really holds (malloc_usable_size), not what was asked
- * for: no header of ours stands before a block, so a hook may come and go while blocks live. */
+ * Memory. The hook counts the bytes that the allocator holds for a block (malloc_usable_size), not
+ * the bytes that were requested: blocks then need no header of our own, and a hook may be set and
+ * removed while blocks live. */
 #define _GNU_SOURCE /* malloc_usable_size */
 #include "base/mem.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static tz_mem_hook hook; /* functions are NULL while there is none */
+static tz_mem_hook hook; /* NULL functions: no hook */
 
 void tz_mem_set_hook(const tz_mem_hook *new_hook)
 {
@@ -18,7 +19,7 @@ void tz_mem_set_hook(const tz_mem_hook *new_hook)
 
 static bool is_allowed(size_t size)
 {
-    /* Sizes above PTRDIFF_MAX make pointer differences undefined; no allocator grants them. */
+    /* Above PTRDIFF_MAX the difference of two pointers is undefined. */
     return size <= PTRDIFF_MAX && (!hook.allow || hook.allow(hook.user, size));
 }
 
@@ -40,7 +41,7 @@ static void *report_allocation(void *block)
     return block;
 }
 
-/* malloc and realloc may answer a size of 0 with NULL, which would look like a failure. */
+/* malloc and realloc may return NULL for a size of 0, which would look like a failure. */
 static size_t nonzero_size(size_t size)
 {
     return size ? size : 1;
@@ -51,23 +52,18 @@ void *tz_alloc(size_t size)
     return is_allowed(size) ? report_allocation(malloc(nonzero_size(size))) : NULL;
 }
 
-/* Whole large pages within the block; a hint, whose failure changes nothing. */
-static void advise_large_pages(void *block, size_t size)
-{
-    enum { LARGE_PAGE = 2 << 20 };
-    const uintptr_t start = ((uintptr_t)block + (LARGE_PAGE - 1)) & ~(uintptr_t)(LARGE_PAGE - 1);
-    const uintptr_t end = ((uintptr_t)block + size) & ~(uintptr_t)(LARGE_PAGE - 1);
-    if (block && size > LARGE_PAGE && start < end)
-        (void)madvise((uint8_t *)block + (start - (uintptr_t)block), end - start, MADV_HUGEPAGE);
-}
-
 void *tz_alloc_slab(uint64_t size)
 {
+    enum { LARGE_PAGE = 2 << 20 };
     size_t bytes;
-    if (!tz_to_size(size, &bytes))
-        return NULL;
-    void *block = tz_alloc(bytes);
-    advise_large_pages(block, bytes);
+    void *block = tz_to_size(size, &bytes) ? tz_alloc(bytes) : NULL;
+    if (!block || bytes <= LARGE_PAGE)
+        return block;
+    /* The whole large pages within the block; a hint, whose failure changes nothing. */
+    const uintptr_t start = ((uintptr_t)block + (LARGE_PAGE - 1)) & ~(uintptr_t)(LARGE_PAGE - 1);
+    const uintptr_t end = ((uintptr_t)block + bytes) & ~(uintptr_t)(LARGE_PAGE - 1);
+    if (start < end)
+        (void)madvise((uint8_t *)block + (start - (uintptr_t)block), end - start, MADV_HUGEPAGE);
     return block;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/minmax.h"
 
-/* *out = a * b or a + b; false, and *out untouched, when that does not fit. */
+/* Sets *out to a * b or a + b. Returns false, and leaves *out alone, if the result does not fit. */
 static inline bool tz_mul(uint64_t a, uint64_t b, uint64_t *out)
 {
     uint64_t product;
@@ -29,7 +29,7 @@ static inline bool tz_add(uint64_t a, uint64_t b, uint64_t *out)
     return true;
 }
 
-/* The same for estimates: UINT64_MAX, which no limit allows, where it does not fit. */
+/* For estimates: UINT64_MAX, which no limit allows, if the result does not fit. */
 static inline uint64_t tz_mul_capped(uint64_t a, uint64_t b)
 {
     uint64_t product = UINT64_MAX;
@@ -44,7 +44,7 @@ static inline uint64_t tz_add_capped(uint64_t a, uint64_t b)
     return sum;
 }
 
-/* The same for sizes in memory, which may be narrower than 64 bits. */
+/* tz_mul for sizes in memory, which may be narrower than 64 bits. */
 static inline bool tz_size_mul(size_t a, size_t b, size_t *out)
 {
     size_t product;
@@ -54,7 +54,7 @@ static inline bool tz_size_mul(size_t a, size_t b, size_t *out)
     return true;
 }
 
-/* A 64-bit number as a size in memory; false when it does not fit. */
+/* Converts a 64-bit number to a size in memory; false if it does not fit. */
 static inline bool tz_to_size(uint64_t value, size_t *out)
 {
     if (value > SIZE_MAX)
@@ -69,22 +69,24 @@ static inline uint64_t tz_ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-/* malloc, realloc of an array and free. A size of 0 gives a valid pointer. NULL when memory ran out
- * or count * size does not fit; tz_realloc_array then leaves the old block alone. */
+/* malloc, realloc of an array and free. A size of 0 gives a valid pointer. They return NULL if
+ * memory ran out or count * size does not fit; tz_realloc_array then leaves the old block alone. */
 void *tz_alloc(size_t size);
 void *tz_alloc_array(size_t count, size_t size);
 void *tz_alloc_zeroed(size_t count, size_t size);
 void *tz_realloc_array(void *block, size_t count, size_t size);
 void tz_free(void *block);
 
-/* tz_alloc of memory that is about to be written all over: in large pages where the system has
- * them, which saves most of the faults at the first touch. */
+/* tz_alloc for memory that will be written completely: in large pages if the system has them, which
+ * saves most of the page faults. */
 void *tz_alloc_slab(uint64_t size);
-char *tz_copy_string(const char *text);
 
-/* Tests see every allocation of the library through this hook: allow is asked before each
- * allocation (false makes it fail), and moved is told of every change of live bytes. NULL takes it
- * away. Not for use while other threads run library code. */
+char *tz_copy_string(const char *text); /* NULL: no memory; free it with tz_free */
+
+/* Tests see every allocation of the library through this hook: allow is called before each
+ * allocation (false makes it fail), and resized after every change of live bytes, with the bytes
+ * released and the bytes acquired. NULL removes the hook. Not for use while other threads run
+ * library code. */
 typedef struct tz_mem_hook {
     bool (*allow)(void *user, size_t size);
     void (*resized)(void *user, size_t released, size_t acquired);

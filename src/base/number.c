@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers in text. The grammar is checked here, byte by byte; the C library only converts what has
- * passed. Neither the locale nor the rounding mode of the host program changes a result. */
+ * Numbers in text. The grammar is checked here, byte by byte; strtod only converts text that has
+ * passed. Neither the locale nor the rounding mode of the host program changes a result: a
+ * conversion runs in a C locale that is set for the calling thread alone, and restores the state of
+ * the host. A system may refuse to make a C locale. Then the decimal point is exchanged by hand,
+ * which is all that a locale changes in such a text. */
 #define _POSIX_C_SOURCE 200809L /* newlocale, uselocale */
 #include "base/number.h"
 
@@ -15,31 +18,18 @@
 
 #include "base/mem.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Text
- * ------------------------------------------------------------------------------------------ */
-
-/* Not those of <ctype.h>, which ask the locale. */
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+/* ---- text ---- */
 
 static const char *skip_spaces(const char *at)
 {
-    while (is_space(*at))
+    while (tz_is_space(*at))
         at++;
     return at;
 }
 
 static const char *skip_digits(const char *at)
 {
-    while (is_digit(*at))
+    while (tz_is_digit(*at))
         at++;
     return at;
 }
@@ -54,7 +44,7 @@ static bool only_spaces(const char *at)
     return *skip_spaces(at) == '\0';
 }
 
-/* Behind word, in any case, at the start of text; NULL when it does not stand there. */
+/* Returns the position after word, in any case; NULL if text does not start with it. */
 static const char *skip_word(const char *text, const char *word)
 {
     for (; *word; text++, word++) {
@@ -65,7 +55,7 @@ static const char *skip_word(const char *text, const char *word)
     return text;
 }
 
-/* Behind digits with an optional point and exponent; NULL when there is no such number. */
+/* Returns the position after digits with an optional point and exponent; NULL if there are none. */
 static const char *skip_decimal(const char *text)
 {
     const char *at = skip_digits(text);
@@ -86,19 +76,17 @@ static const char *skip_decimal(const char *text)
     return at;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Conversion
- * ------------------------------------------------------------------------------------------ */
+/* ---- the C locale ---- */
 
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
-static locale_t c_locale; /* kept for the life of the process; 0: the system would not give one */
+static locale_t c_locale; /* lives as long as the process; 0: the system refused to make it */
 
 static void make_c_locale(void)
 {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* What the calling thread had before, while it converts. */
+/* State of the calling thread that a conversion changes and restores. */
 typedef struct host_state {
     locale_t locale;
     int rounding;
@@ -125,8 +113,10 @@ static void leave_c_locale(host_state host)
     errno = host.error_number;
 }
 
-/* Without a C locale: put the point that the locale wants where '.' stands. The text holds nothing
- * else that a locale could read differently. */
+/* ---- a system without a C locale: the decimal point is that of the host ---- */
+
+/* Replaces '.' by the decimal point of the locale. The text has nothing else that a locale could
+ * read differently. */
 static double convert_with_locale_point(const char *text)
 {
     char point[16];
@@ -147,7 +137,25 @@ static double convert_with_locale_point(const char *text)
     return value;
 }
 
-/* Text that has passed skip_decimal; what follows it is ignored. */
+/* Replaces the decimal point of the locale by '.'. Without the ' flag of printf a locale decides
+ * about the point alone, so all that is neither a digit nor a sign nor the letter of the exponent
+ * is the point. */
+static size_t normalize_point(char *text)
+{
+    size_t size = 0;
+    for (const char *at = text; *at; at++) {
+        if (tz_is_digit(*at) || *at == '+' || *at == '-' || *at == 'e')
+            text[size++] = *at;
+        else if (size == 0 || text[size - 1] != '.')
+            text[size++] = '.';
+    }
+    text[size] = '\0';
+    return size;
+}
+
+/* ---- conversion ---- */
+
+/* Converts text that has passed skip_decimal, and ignores the rest of the text. */
 static double convert_decimal(const char *text)
 {
     host_state host = enter_c_locale();
@@ -180,11 +188,9 @@ bool tz_parse_double(const char *text, double *out, bool *out_of_range)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Integers
- * ------------------------------------------------------------------------------------------ */
+/* ---- integers ---- */
 
-/* Digits and nothing else but spaces behind them. */
+/* Accepts digits, then spaces, and nothing else. */
 static bool parse_digits(const char *text, uint64_t *out)
 {
     const char *end = skip_digits(text);
@@ -218,43 +224,7 @@ bool tz_parse_int64(const char *text, int64_t *out)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Formatting
- * ------------------------------------------------------------------------------------------ */
-
-/* For the case that there is no C locale. Without the ' flag a locale decides about the point
- * alone, so whatever is neither a digit nor a sign nor the exponent's letter is the point. */
-static size_t normalize_point(char *text)
-{
-    size_t size = 0;
-    for (const char *at = text; *at; at++) {
-        if (is_digit(*at) || *at == '+' || *at == '-' || *at == 'e')
-            text[size++] = *at;
-        else if (size == 0 || text[size - 1] != '.')
-            text[size++] = '.';
-    }
-    text[size] = '\0';
-    return size;
-}
-
-/* Bit for bit: == would take every subnormal for 0 in a host that flushes them. */
-static bool reads_back(const char *text, double value)
-{
-    double back = convert_decimal(text);
-    return memcmp(&back, &value, sizeof value) == 0;
-}
-
-static size_t format_finite(double value, char *text, size_t size)
-{
-    size_t length = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, value);
-        length = normalize_point(text);
-        if (reads_back(text, value))
-            break;
-    }
-    return length;
-}
+/* ---- formatting ---- */
 
 size_t tz_format_double(double value, char *text, size_t size)
 {
@@ -263,7 +233,15 @@ size_t tz_format_double(double value, char *text, size_t size)
     if (isinf(value))
         return (size_t)snprintf(text, size, value < 0 ? "-inf" : "inf");
     host_state host = enter_c_locale();
-    size_t length = format_finite(value, text, size);
+    size_t length = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, value);
+        length = normalize_point(text);
+        /* Compared by bits: in a host that flushes subnormals, == takes each of them for 0. */
+        const double back = convert_decimal(text);
+        if (memcmp(&back, &value, sizeof value) == 0)
+            break;
+    }
     leave_c_locale(host);
     return length;
 }

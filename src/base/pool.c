@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The thread pool. A run is one call of tz_pool_run; it lives on the caller's stack and stands in
- * the crew's queue while it has indices to hand out. The caller takes indices of its own run, the
- * crew's threads take them from the runs of the queue in turn. All of it is guarded by one lock,
- * which is taken twice per index: an index is a tile or more, never a pixel.
+ * The thread pool. A run is one call of tz_pool_run. It lives on the stack of its caller and stays
+ * in the queue of the team while it has indices to hand out. The caller takes indices of its own
+ * run, the threads of the team take them from the runs of the queue in turn. One lock guards all of
+ * it. It is taken twice per index, which is cheap enough: an index is a tile or more, never a
+ * pixel.
  *
  * fork copies the memory but not the threads, and a lock that one of them held stays locked for
- * ever. Therefore all that threads share is in the crew, and a process that finds itself with the
- * crew of another one makes a new crew and leaves the old one alone. */
+ * ever. Therefore all that threads share is in the team, and a process that finds itself with the
+ * team of another one makes a new team and leaves the old one alone. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "base/pool.h"
 
@@ -16,9 +17,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/cpu_quota.h"
 #include "base/mem.h"
-#include "base/process.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -27,53 +26,72 @@ struct pool_run {
     tz_pool_job job;
     void *user;
     uint64_t count;
-    uint64_t next;    /* index to hand out */
-    uint64_t done;    /* ended */
+    uint64_t next;    /* index to hand out next */
+    uint64_t done;    /* indices that have ended */
     uint64_t failed;  /* the lowest index that failed; TZ_NONE: none */
-    tz_result result; /* of that index */
-    tz_error error;
-    bool stopped;         /* hands out no more */
-    pool_run *queue_next; /* in the queue */
-    unsigned max_threads; /* threads that may work on it, the caller among them */
-    unsigned active;      /* of the crew's threads: those that do */
-    uint64_t busy_numbers[MAX_THREADS / 64]; /* numbers of those at work; 0 is the caller's */
+    tz_result result; /* of index failed */
+    tz_error error;   /* of index failed */
+    bool stopped;     /* hands out no more indices */
+    pool_run *queue_next;
+    unsigned max_threads;                    /* that may work on it, the caller included */
+    unsigned active;                         /* threads of the team at work on it */
+    uint64_t busy_numbers[MAX_THREADS / 64]; /* bit n: a thread at work has number n */
 };
 
 typedef struct worker_team worker_team;
 
 typedef struct pool_worker {
-    worker_team *worker_team;
+    worker_team *team;
     pthread_t thread;
 } pool_worker;
 
 struct worker_team {
-    tz_process process;     /* whose crew it is */
-    worker_team *inherited; /* of the process before fork: released by close, not used */
+    tz_process process;     /* owner of the threads */
+    worker_team *inherited; /* team of the parent process; only tz_pool_close uses it */
     pthread_mutex_t lock;
-    pthread_cond_t work_queued; /* the queue got a run, or closing was set */
-    pthread_cond_t run_ended;   /* the last index of some run has ended */
+    pthread_cond_t work_queued; /* a run entered the queue, or closing was set */
+    pthread_cond_t run_ended;   /* the last index of a run has ended */
     pool_run *queue;            /* runs with indices to hand out */
     bool closing;
-    unsigned started; /* of workers */
+    unsigned started; /* threads in workers */
     pool_worker workers[];
 };
 
 struct tz_pool {
     unsigned threads;
-    _Atomic(worker_team *) worker_team;
+    _Atomic(worker_team *) team;
 };
 
-/* ---------------------------------------------------------------------------------------------
- * Cores
- * ------------------------------------------------------------------------------------------ */
+/* ---- processes ---- */
 
-static unsigned cpus_online(void)
+static atomic_uint fork_generation;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void count_fork(void)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : (unsigned)count;
+    atomic_fetch_add(&fork_generation, 1);
 }
 
-/* The mask of a machine with very many cores does not fit cpu_set_t: the kernel says EINVAL. */
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, count_fork); /* if it fails, the process id has to do */
+}
+
+tz_process tz_process_current(void)
+{
+    pthread_once(&fork_once, watch_forks);
+    return (tz_process){getpid(), atomic_load(&fork_generation)};
+}
+
+bool tz_process_is_current(const tz_process *recorded)
+{
+    return recorded->generation == atomic_load(&fork_generation) && recorded->id == getpid();
+}
+
+/* ---- CPUs ---- */
+
+/* On a machine with more CPUs than cpu_set_t has bits the kernel returns EINVAL, and a larger mask
+ * is tried. */
 static unsigned cpus_by_affinity(void)
 {
     for (size_t bits = CPU_SETSIZE; bits <= 1 << 20; bits *= 2) {
@@ -90,26 +108,25 @@ static unsigned cpus_by_affinity(void)
         if (!too_small)
             break;
     }
-    return cpus_online();
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : (unsigned)online;
 }
 
 unsigned tz_available_cpus(void)
 {
     unsigned cpus = cpus_by_affinity();
     unsigned quota = tz_cpu_quota("");
-    return quota > 0 && quota < cpus ? quota : cpus;
+    return quota > 0 ? tz_min_u32(quota, cpus) : cpus;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Indices. The crew's lock is held, but for runs that no crew knows.
- * ------------------------------------------------------------------------------------------ */
+/* ---- indices; the lock of the team is held, except for runs without a team ---- */
 
 static bool has_index(const pool_run *r)
 {
     return !r->stopped && r->next < r->count;
 }
 
-/* All that was handed out has ended. */
+/* Every index that was handed out has ended. */
 static bool is_idle(const pool_run *r)
 {
     return r->done == r->next;
@@ -142,9 +159,7 @@ static void note_end(pool_run *r, uint64_t index, tz_result result, const tz_err
     }
 }
 
-/* ---------------------------------------------------------------------------------------------
- * The queue. The crew's lock is held.
- * ------------------------------------------------------------------------------------------ */
+/* ---- the queue; the lock of the team is held ---- */
 
 static void enqueue_run(worker_team *team, pool_run *r)
 {
@@ -164,8 +179,9 @@ static void remove_run(worker_team *team, const pool_run *r)
         *at = r->queue_next;
 }
 
-/* The first run of the queue that has an index and may have one more thread. It goes to the end, so
- * that the runs of several callers get the crew's help in turn; runs without indices leave. */
+/* Returns the first run of the queue that has an index and may use one more thread; NULL if there
+ * is none. The run goes to the end of the queue, so that the team helps the runs of several callers
+ * in turn. Runs without indices leave the queue. */
 static pool_run *pick_run(worker_team *team)
 {
     for (pool_run **at = &team->queue; *at;) {
@@ -184,7 +200,7 @@ static pool_run *pick_run(worker_team *team)
     return NULL;
 }
 
-/* A number below the run's limit that no other thread at work on it has. */
+/* Returns a number below max_threads that no other thread at work on the run has. */
 static unsigned claim_number(pool_run *r)
 {
     unsigned number = 1;
@@ -201,11 +217,9 @@ static void free_number(pool_run *r, unsigned number)
     r->active--;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Threads
- * ------------------------------------------------------------------------------------------ */
+/* ---- threads ---- */
 
-/* Take one index of r, run it without the lock, and note how it ended. */
+/* Takes one index of r, runs it without the lock, and notes its result. */
 static void run_next_index(worker_team *team, pool_run *r, unsigned number)
 {
     tz_error error;
@@ -214,8 +228,10 @@ static void run_next_index(worker_team *team, pool_run *r, unsigned number)
     pthread_mutex_unlock(&team->lock);
     call_job(r, index, number, &result, &error);
     pthread_mutex_lock(&team->lock);
+    /* Before note_end: when a run is idle and the lock free, its caller returns and the run is
+     * gone. */
     if (number > 0)
-        free_number(r, number); /* before note_end: an idle run may be gone when the lock is free */
+        free_number(r, number);
     note_end(r, index, result, &error);
     if (!has_index(r) && is_idle(r))
         pthread_cond_broadcast(&team->run_ended);
@@ -224,7 +240,7 @@ static void run_next_index(worker_team *team, pool_run *r, unsigned number)
 static void *worker_main(void *argument)
 {
     const pool_worker *self = argument;
-    worker_team *team = self->worker_team;
+    worker_team *team = self->team;
     pthread_mutex_lock(&team->lock);
     while (!team->closing) {
         pool_run *r = pick_run(team);
@@ -245,24 +261,18 @@ void tz_set_thread_create(tz_thread_create_fn create)
     atomic_store(&thread_create, create ? create : pthread_create);
 }
 
-/* The host's signal handlers run in the host's threads, so the crew's block all signals, except
- * those that a fault raises in the very thread at fault: blocked, they would end the process
- * without the host's crash handler. */
-static void block_signals(sigset_t *before)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-    sigset_t all;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        sigdelset(&all, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
-/* A new thread has the signal mask of the one that starts it. */
+/* Signal handlers of the host shall run in threads of the host, so a thread of the library blocks
+ * all signals, except those that a fault raises in the thread at fault: blocked, they would end the
+ * process without the crash handler of the host. A new thread inherits the signal mask of its
+ * creator, which is therefore changed for a moment. */
 int tz_start_thread(pthread_t *thread, void *(*main)(void *), void *argument)
 {
-    sigset_t before;
-    block_signals(&before);
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     const int error_number = atomic_load(&thread_create)(thread, NULL, main, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error_number;
@@ -272,16 +282,14 @@ static void start_workers(worker_team *team, unsigned count)
 {
     while (team->started < count) {
         pool_worker *w = &team->workers[team->started];
-        *w = (pool_worker){.worker_team = team};
+        *w = (pool_worker){.team = team};
         if (tz_start_thread(&w->thread, worker_main, w) != 0)
-            break; /* fewer then; the next run tries again */
+            break; /* go on with fewer; the next run tries again */
         team->started++;
     }
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Crews
- * ------------------------------------------------------------------------------------------ */
+/* ---- teams ---- */
 
 static worker_team *make_team(unsigned threads)
 {
@@ -314,17 +322,17 @@ static void stop_team(worker_team *team)
     free_team(team);
 }
 
-/* This process' crew; NULL when it would have to be made and there is no memory. */
-static worker_team *current_worker_team(tz_pool *pool)
+/* Returns the team of this process, made first if the pool came through a fork; NULL: no memory. */
+static worker_team *current_team(tz_pool *pool)
 {
-    worker_team *found = atomic_load(&pool->worker_team);
+    worker_team *found = atomic_load(&pool->team);
     if (tz_process_is_current(&found->process))
         return found;
     worker_team *made = make_team(pool->threads);
     if (!made)
         return NULL;
     made->inherited = found;
-    if (atomic_compare_exchange_strong(&pool->worker_team, &found, made))
+    if (atomic_compare_exchange_strong(&pool->team, &found, made))
         return made;
     free_team(made); /* another thread of this process was faster */
     return found;
@@ -332,10 +340,7 @@ static worker_team *current_worker_team(tz_pool *pool)
 
 tz_result tz_pool_open(tz_pool **out, unsigned threads, const tz_context *ctx)
 {
-    if (threads == 0)
-        threads = tz_available_cpus();
-    if (threads > MAX_THREADS)
-        threads = MAX_THREADS;
+    threads = tz_min_u32(threads > 0 ? threads : tz_available_cpus(), MAX_THREADS);
     tz_pool *pool = tz_alloc(sizeof *pool);
     if (!pool)
         return tz_fail_nomem(ctx, sizeof *pool);
@@ -345,7 +350,7 @@ tz_result tz_pool_open(tz_pool **out, unsigned threads, const tz_context *ctx)
         return tz_fail_nomem(ctx, sizeof *team + threads * sizeof(pool_worker));
     }
     pool->threads = threads;
-    atomic_init(&pool->worker_team, team);
+    atomic_init(&pool->team, team);
     *out = pool;
     return TZ_OK;
 }
@@ -354,7 +359,7 @@ void tz_pool_close(tz_pool *pool)
 {
     if (!pool)
         return;
-    worker_team *team = atomic_load(&pool->worker_team);
+    worker_team *team = atomic_load(&pool->team);
     while (team) {
         worker_team *inherited = team->inherited;
         if (tz_process_is_current(&team->process))
@@ -371,45 +376,31 @@ unsigned tz_pool_threads(const tz_pool *pool)
     return pool->threads;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Runs
- * ------------------------------------------------------------------------------------------ */
-
-static void enqueue_and_wake(worker_team *team, pool_run *r, unsigned threads)
-{
-    enqueue_run(team, r);
-    start_workers(team, threads - 1);
-    if (r->count - 1 >= team->started)
-        pthread_cond_broadcast(&team->work_queued);
-    else
-        for (uint64_t i = 1; i < r->count; i++)
-            pthread_cond_signal(&team->work_queued);
-}
-
-/* Ask the progress callback without holding the lock. */
-static tz_result check_progress_unlocked(worker_team *team, pool_run *r,
-                                         const tz_progress *progress, const tz_context *ctx)
-{
-    if (!progress || !progress->call)
-        return TZ_OK;
-    uint64_t done = r->done;
-    pthread_mutex_unlock(&team->lock);
-    tz_result result = tz_check_progress(ctx, progress, done, r->count);
-    pthread_mutex_lock(&team->lock);
-    return result;
-}
+/* ---- runs ---- */
 
 static tz_result run_with_team(worker_team *team, pool_run *r, unsigned threads,
                                const tz_progress *progress, const tz_context *ctx)
 {
     tz_result result = TZ_OK;
     pthread_mutex_lock(&team->lock);
-    enqueue_and_wake(team, r, threads);
+    enqueue_run(team, r);
+    start_workers(team, threads - 1);
+    /* Wake a thread for each index but the first, which the caller takes. */
+    if (r->count - 1 >= team->started)
+        pthread_cond_broadcast(&team->work_queued);
+    else
+        for (uint64_t i = 1; i < r->count; i++)
+            pthread_cond_signal(&team->work_queued);
     while (has_index(r)) {
-        result = check_progress_unlocked(team, r, progress, ctx);
+        if (progress && progress->call) {
+            const uint64_t done = r->done;
+            pthread_mutex_unlock(&team->lock);
+            result = tz_check_progress(ctx, progress, done, r->count);
+            pthread_mutex_lock(&team->lock);
+        }
         if (result != TZ_OK)
             r->stopped = true;
-        else if (has_index(r))
+        else if (has_index(r)) /* the team may have taken the last one meanwhile */
             run_next_index(team, r, 0);
     }
     remove_run(team, r);
@@ -437,7 +428,7 @@ static tz_result run_indices(tz_pool *pool, unsigned threads, uint64_t count, tz
 {
     pool_run r = {
         .job = job, .user = user, .count = count, .failed = TZ_NONE, .max_threads = threads};
-    worker_team *team = threads > 1 && count > 1 ? current_worker_team(pool) : NULL;
+    worker_team *team = threads > 1 && count > 1 ? current_team(pool) : NULL;
     tz_result result =
         team ? run_with_team(team, &r, threads, progress, ctx) : run_on_caller(&r, progress, ctx);
     if (r.failed != TZ_NONE) {
@@ -456,11 +447,10 @@ tz_result tz_pool_run(tz_pool *pool, uint64_t count, tz_pool_job job, void *user
     return run_indices(pool, pool->threads, count, job, user, progress, ctx);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * The shared pool: made when it is first needed, never closed. Its threads sleep between runs, and
- * a process that ends, ends them.
- * ------------------------------------------------------------------------------------------ */
+/* ---- the shared pool ---- */
 
+/* Made when it is first needed, never closed. Its threads sleep between runs and end with the
+ * process. */
 static _Atomic(tz_pool *) shared_pool;
 
 static tz_pool *get_shared_pool(const tz_context *ctx)
@@ -493,7 +483,7 @@ tz_result tz_pool_run_shared(unsigned threads, uint64_t count, tz_pool_job job, 
         return TZ_ERR_NOMEM;
     if (threads <= pool->threads)
         return run_indices(pool, threads, count, job, user, progress, ctx);
-    TZ_TRY(tz_pool_open(&pool, threads, ctx)); /* more than there are cores for */
+    TZ_TRY(tz_pool_open(&pool, threads, ctx)); /* more threads than CPUs */
     const tz_result result = run_indices(pool, pool->threads, count, job, user, progress, ctx);
     tz_pool_close(pool);
     return result;

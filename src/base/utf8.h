@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How long the character is that starts with this byte; 0 when none does. */
+/* Returns the length of a character with this first byte; 0 if no character starts with it. */
 size_t tz_utf8_length(unsigned char byte);
 
 static inline bool tz_utf8_is_continuation(unsigned char byte)
@@ -15,7 +15,7 @@ static inline bool tz_utf8_is_continuation(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* The length of the character at text, and its code; 0 when the bytes are not valid UTF-8. */
+/* Decodes the character at text and returns its length; 0 if the bytes are not valid UTF-8. */
 size_t tz_utf8_decode(const unsigned char *text, size_t size, uint32_t *code);
 
 #endif

@@ -8,17 +8,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/message.h"
 
 static tz_result fail_at_location(const tz_context *ctx, tz_location location, const char *format,
                                   va_list args)
 {
-    if (ctx->err) {
-        tz_error error = tz_error_at(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location);
-        tz_message_make(&error, ctx->name, location.tag_name, format, args);
-        *ctx->err = error;
-    }
-    return TZ_ERR_FORMAT;
+    return tz_vfail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location, format, args);
 }
 
 tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...)

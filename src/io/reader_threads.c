@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "base/process.h"
 
 typedef struct reader_team reader_team;
 

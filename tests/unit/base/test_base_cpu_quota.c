@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/cpu_quota.h"
+#include "base/pool.h"
 
 static char root[64];
 
