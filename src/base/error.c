@@ -287,6 +287,17 @@ tz_result tz_propagate_error(const tz_context *ctx, const tz_error *failed)
     return error.result;
 }
 
+tz_result tz_propagate_failure(const tz_context *ctx, tz_result result, tz_error *failed,
+                               const char *text)
+{
+    if (result == TZ_OK)
+        return TZ_OK;
+    if (failed->result == TZ_OK)
+        return tz_fail(ctx, result, TZ_CAUSE_IO, tz_no_location(), "%s", text);
+    failed->result = result;
+    return tz_propagate_error(ctx, failed);
+}
+
 /* ---- limits and progress ---- */
 
 static tz_result fail_over_limit(const tz_context *ctx, const char *limit, tz_location location,

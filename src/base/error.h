@@ -67,6 +67,11 @@ tz_result tz_fail_nomem(const tz_context *ctx, uint64_t size);
  * name and the directory of the context. */
 tz_result tz_propagate_error(const tz_context *ctx, const tz_error *failed);
 
+/* Does the same with the result of a source or sink of the caller, TZ_OK included. It may have
+ * failed without filling *failed: then text becomes the message. */
+tz_result tz_propagate_failure(const tz_context *ctx, tz_result result, tz_error *failed,
+                               const char *text);
+
 /* Records a warning and returns TZ_OK; in strict mode (and for TZ_CAUSE_GEO with require_crs) fails
  * with result instead. Returns TZ_ERR_NOMEM if there is no memory for the warning. format must be a
  * literal: its address identifies the kind of warning. */

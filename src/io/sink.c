@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What all byte sinks share. */
+ * Calls of a sink with the error of the context, and copies from one sink to another. */
 #include "io/sink.h"
 
-/* The error of a sink's function as the context's; a sink may have failed without a word. */
-static tz_result propagate_sink_failure(tz_result result, tz_error *failed, const tz_context *ctx)
+#include "base/mem.h"
+#include "io/sink_file.h"
+
+static tz_result propagate_failure(tz_result result, tz_error *failed, const tz_context *ctx)
 {
-    if (result == TZ_OK)
-        return TZ_OK;
-    if (failed->result == TZ_OK)
-        return tz_fail(ctx, result, TZ_CAUSE_IO, tz_no_location(), "the sink failed");
-    failed->result = result;
-    return tz_propagate_error(ctx, failed);
+    return tz_propagate_failure(ctx, result, failed, "the sink failed");
 }
 
 tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *buffers, size_t count,
@@ -19,7 +16,7 @@ tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *buffers,
     tz_error failed = {.result = TZ_OK};
     if (!sink->write)
         return TZ_OK;
-    return propagate_sink_failure(sink->write(sink, offset, buffers, count, &failed), &failed, ctx);
+    return propagate_failure(sink->write(sink, offset, buffers, count, &failed), &failed, ctx);
 }
 
 tz_result tz_sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
@@ -28,30 +25,73 @@ tz_result tz_sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
     tz_error failed = {.result = TZ_OK};
     if (!sink->read)
         return TZ_OK;
-    return propagate_sink_failure(sink->read(sink, offset, dst, size, &failed), &failed, ctx);
+    return propagate_failure(sink->read(sink, offset, dst, size, &failed), &failed, ctx);
 }
 
 tz_result tz_sink_insert(tz_sink *sink, uint64_t size, const tz_context *ctx)
 {
     tz_error failed = {.result = TZ_OK};
-    return propagate_sink_failure(sink->insert(sink, size, &failed), &failed, ctx);
+    return propagate_failure(sink->insert(sink, size, &failed), &failed, ctx);
 }
 
 tz_result tz_sink_sync(tz_sink *sink, uint64_t size, const tz_context *ctx)
 {
     tz_error failed = {.result = TZ_OK};
-    return sink->sync ? propagate_sink_failure(sink->sync(sink, size, &failed), &failed, ctx)
-                      : TZ_OK;
+    return sink->sync ? propagate_failure(sink->sync(sink, size, &failed), &failed, ctx) : TZ_OK;
 }
 
 tz_result tz_sink_commit(tz_sink *sink, const tz_context *ctx)
 {
     tz_error failed = {.result = TZ_OK};
-    return sink->commit ? propagate_sink_failure(sink->commit(sink, &failed), &failed, ctx) : TZ_OK;
+    return sink->commit ? propagate_failure(sink->commit(sink, &failed), &failed, ctx) : TZ_OK;
 }
 
 void tz_sink_close(tz_sink *sink)
 {
     if (sink && sink->close)
         sink->close(sink);
+}
+
+static bool is_file_range(uint64_t offset, uint64_t size)
+{
+    uint64_t end;
+    return tz_add(offset, size, &end) && end <= INT64_MAX;
+}
+
+/* Copies by the system; *done is less than size if it stopped earlier. Offsets that no file has are
+ * left to the copy through the buffer, whose calls report the error. */
+static tz_result copy_files(tz_file_sink *to, uint64_t to_offset, const tz_file_sink *from,
+                            uint64_t from_offset, uint64_t size, uint64_t *done,
+                            const tz_context *ctx)
+{
+    *done = 0;
+    if (!is_file_range(to_offset, size) || !is_file_range(from_offset, size))
+        return TZ_OK;
+    TZ_TRY(tz_file_sink_check(to, ctx));
+    to->synced = false;
+    TZ_TRY(tz_file_sink_record_failure(
+        to, tz_file_sink_copy_range(to, to_offset, from, from_offset, size, done, ctx)));
+    if (*done > 0)
+        tz_file_sink_note_written(to, to_offset + *done);
+    return TZ_OK;
+}
+
+tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,
+                       uint64_t size, void *buffer, size_t buffer_size, const tz_context *ctx)
+{
+    tz_file_sink *to_file = tz_file_sink_of(to);
+    const tz_file_sink *from_file = tz_file_sink_of(from);
+    uint64_t done = 0;
+    if (buffer_size == 0)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "the buffer to copy through is empty");
+    if (to_file && from_file)
+        TZ_TRY(copy_files(to_file, to_offset, from_file, from_offset, size, &done, ctx));
+    while (done < size) {
+        const tz_bytes step = {buffer, (size_t)tz_min(size - done, buffer_size)};
+        TZ_TRY(tz_sink_read(from, from_offset + done, buffer, step.size, ctx));
+        TZ_TRY(tz_sink_write(to, to_offset + done, &step, 1, ctx));
+        done += step.size;
+    }
+    return TZ_OK;
 }

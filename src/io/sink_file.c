@@ -1,39 +1,214 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file as a sink, which appears whole or not at all: what is written goes to a temporary file,
- * which is brought to the disk, gets the permissions of the file it replaces, and takes its place
- * in one step. Whenever the process ends, the destination is absent, old or complete. */
+ * A file as a sink, which appears whole or not at all, and a spool, which never appears.
+ *
+ * Written bytes go to a temporary file. sync sets its size, gives it the permissions of the file it
+ * replaces, and forces it to disk; commit does so again if anything has changed since, and then
+ * renames it in one step. Whenever the process ends, the destination is absent, old or complete.
+ *
+ * A spool is a temporary file that loses its name at once: the system removes it when the process
+ * ends, however it ends. If the file system makes files with a name only, it has one for a moment,
+ * of the kind that the next write and tz_clean remove.
+ *
+ * A failed call makes the sink useless for good. In particular a second fsync may succeed although
+ * the pages that the first could not write are lost. */
 #define _POSIX_C_SOURCE   200809L
 #define _FILE_OFFSET_BITS 64
 #include "io/sink_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
 
 #include "base/mem.h"
 #include "io/sink.h"
 #include "io/sink_syscalls.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Commit
- * ------------------------------------------------------------------------------------------ */
+/* Buffers of one system call: Linux accepts 1024, POSIX promises 16; beyond some dozens another
+ * call costs nothing. Bytes of one call: Linux stops a little below 2 GiB. */
+#define MAX_BUFFERS 64
+#define MAX_WRITE   ((size_t)1 << 30)
 
-static tz_result set_size(tz_file_sink *file, uint64_t size, const tz_context *ctx)
+/* The system is asked to start writing to disk whenever this many bytes are new, so that fsync has
+ * little left to do. */
+#define WRITE_BACK_STEP ((uint64_t)8 << 20)
+
+tz_context tz_file_sink_context(const tz_file_sink *file, tz_error *err)
 {
-    if (size == file->end)
-        return TZ_OK;
-    int failed;
-    TZ_RETRY(failed, tz_sink_syscall->ftruncate(file->temporary.fd, (int64_t)size));
-    if (failed)
-        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot set the size to %llu bytes",
-                             (unsigned long long)size);
-    file->end = size;
+    return (tz_context){.name = file->display_name, .err = err, .ifd = -1};
+}
+
+tz_result tz_file_sink_check(const tz_file_sink *file, const tz_context *ctx)
+{
+    if (file->committed)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "was committed already");
+    if (file->failed)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "can only be discarded: an earlier call failed");
     return TZ_OK;
 }
 
+tz_result tz_file_sink_record_failure(tz_file_sink *file, tz_result result)
+{
+    if (result != TZ_OK)
+        file->failed = true;
+    return result;
+}
+
+static uint64_t free_space(const tz_file_sink *file)
+{
+    uint64_t space;
+    int failed;
+    TZ_RETRY(failed, tz_sink_syscall->free_space(file->temporary.fd, &space));
+    return failed ? TZ_NONE : space;
+}
+
+/* ---- writing ---- */
+
+/* Buffers that are still to be written, and bytes of the first that are done. */
+typedef struct write_cursor {
+    const tz_bytes *buffers;
+    size_t count;
+    size_t done;
+    uint64_t offset;
+} write_cursor;
+
+static tz_result fail_write(const tz_file_sink *file, uint64_t offset, size_t size,
+                            int error_number, const tz_context *ctx)
+{
+    const uint64_t space = free_space(file);
+    if (space == TZ_NONE)
+        return tz_fail_errno(ctx, tz_at_offset(offset), error_number, "cannot write %zu bytes",
+                             size);
+    return tz_fail_errno(ctx, tz_at_offset(offset), error_number,
+                         "cannot write %zu bytes (%llu are free)", size, (unsigned long long)space);
+}
+
+/* Fills the vectors of the next call and returns their count; *size is the sum of their bytes. */
+static int gather_vectors(const write_cursor *left, struct iovec *out, size_t *size)
+{
+    int count = 0;
+    size_t done = left->done;
+    *size = 0;
+    for (size_t i = 0; i < left->count && count < MAX_BUFFERS && *size < MAX_WRITE; i++) {
+        const size_t length = tz_min_size(left->buffers[i].size - done, MAX_WRITE - *size);
+        if (length > 0)
+            out[count++] = (struct iovec){(char *)left->buffers[i].data + done, length};
+        *size += length;
+        done = 0;
+    }
+    return count;
+}
+
+static void advance_cursor(write_cursor *left, size_t size)
+{
+    left->offset += size;
+    while (left->count > 0 && size >= left->buffers->size - left->done) {
+        size -= left->buffers->size - left->done;
+        left->done = 0;
+        left->buffers++;
+        left->count--;
+    }
+    left->done += size;
+}
+
+tz_result tz_file_sink_pwrite(const tz_file_sink *file, uint64_t offset, const tz_bytes *buffers,
+                              size_t count, uint64_t *end, const tz_context *ctx)
+{
+    *end = offset;
+    for (size_t i = 0; i < count; i++)
+        if (!tz_add(*end, buffers[i].size, end) || *end > INT64_MAX)
+            return tz_fail_errno(ctx, tz_at_offset(offset), EFBIG, "cannot write %zu bytes",
+                                 buffers[i].size);
+    write_cursor left = {buffers, count, 0, offset};
+    for (;;) {
+        struct iovec vectors[MAX_BUFFERS];
+        size_t size;
+        const int vector_count = gather_vectors(&left, vectors, &size);
+        if (vector_count == 0)
+            return TZ_OK;
+        long written;
+        TZ_RETRY(written, tz_sink_syscall->pwritev(file->temporary.fd, vectors, vector_count,
+                                                   (int64_t)left.offset));
+        if (written <= 0)
+            return fail_write(file, left.offset, size, written < 0 ? errno : EIO, ctx);
+        advance_cursor(&left, (size_t)written);
+    }
+}
+
+/* The system may refuse to write back: that only makes the last fsync longer. */
+void tz_file_sink_note_written(tz_file_sink *file, uint64_t end)
+{
+    file->end = tz_max(file->end, end);
+    if (file->no_sync || end < file->written_back || end - file->written_back < WRITE_BACK_STEP)
+        return;
+    (void)tz_sink_syscall->write_back(file->temporary.fd, (int64_t)file->written_back,
+                                      (int64_t)(end - file->written_back));
+    file->written_back = end;
+}
+
+static tz_result write_file(tz_sink *sink, uint64_t offset, const tz_bytes *buffers, size_t count,
+                            tz_error *err)
+{
+    tz_file_sink *file = (tz_file_sink *)sink;
+    const tz_context ctx = tz_file_sink_context(file, err);
+    uint64_t end;
+    TZ_TRY(tz_file_sink_check(file, &ctx));
+    file->synced = false;
+    TZ_TRY(tz_file_sink_record_failure(
+        file, tz_file_sink_pwrite(file, offset, buffers, count, &end, &ctx)));
+    if (end > offset)
+        tz_file_sink_note_written(file, end);
+    return TZ_OK;
+}
+
+/* ---- reading back ---- */
+
+tz_result tz_file_sink_pread(const tz_file_sink *file, uint64_t offset, void *dst, size_t size,
+                             const tz_context *ctx)
+{
+    unsigned char *to = dst;
+    for (size_t left = size; left > 0;) {
+        const size_t wanted = tz_min_size(left, MAX_WRITE);
+        long got;
+        TZ_RETRY(got, tz_sink_syscall->pread(file->temporary.fd, to, wanted, (int64_t)offset));
+        if (got < 0)
+            return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot read %zu bytes back",
+                                 wanted);
+        if (got == 0)
+            return tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_TRUNCATED,
+                           tz_expecting(tz_at_offset(offset), left, 0),
+                           "less was written than is read back");
+        to += got;
+        offset += (uint64_t)got;
+        left -= (size_t)got;
+    }
+    return TZ_OK;
+}
+
+static tz_result read_file(tz_sink *sink, uint64_t offset, void *dst, size_t size, tz_error *err)
+{
+    const tz_file_sink *file = (const tz_file_sink *)sink;
+    const tz_context ctx = tz_file_sink_context(file, err);
+    return tz_file_sink_pread(file, offset, dst, size, &ctx);
+}
+
+/* ---- sync and commit ---- */
+
 /* Permissions are set before fsync, so that they too are on the disk before the name is. A failure
- * of fsync is final, EINTR included: the pages it could not write may be forgotten by now. */
+ * of fsync is final, EINTR included: the system may already have dropped the pages. */
 static tz_result sync_with_access(tz_file_sink *file, uint64_t size, const tz_context *ctx)
 {
-    TZ_TRY(set_size(file, size, ctx));
+    if (size != file->end) {
+        int failed;
+        TZ_RETRY(failed, tz_sink_syscall->ftruncate(file->temporary.fd, (int64_t)size));
+        if (failed)
+            return tz_fail_errno(ctx, tz_no_location(), errno, "cannot set the size to %llu bytes",
+                                 (unsigned long long)size);
+        file->end = size;
+    }
     TZ_TRY(tz_destination_stat(&file->destination, ctx));
     TZ_TRY(tz_preserve_access(file->temporary.fd, &file->destination, ctx));
     if (!file->no_sync && tz_sink_syscall->fsync(file->temporary.fd) != 0)
@@ -46,32 +221,22 @@ static tz_result sync_with_access(tz_file_sink *file, uint64_t size, const tz_co
 static tz_result sync_file(tz_sink *sink, uint64_t size, tz_error *err)
 {
     tz_file_sink *file = (tz_file_sink *)sink;
-    tz_context ctx = tz_file_sink_context(file, err);
+    const tz_context ctx = tz_file_sink_context(file, err);
     TZ_TRY(tz_file_sink_check(file, &ctx));
     return tz_file_sink_record_failure(file, sync_with_access(file, size, &ctx));
 }
 
-/* Times of change are no finer than a tick, or a second: what matters most is compared itself. */
-static bool file_changed(const struct stat *a, const struct stat *b)
+/* The time of change has the resolution of a tick or a second, so the fields that matter are
+ * compared themselves. */
+static bool access_changed(const struct stat *a, const struct stat *b)
 {
     return !tz_same_file(a, b) || a->st_mode != b->st_mode || a->st_uid != b->st_uid ||
            a->st_gid != b->st_gid || a->st_ctim.tv_sec != b->st_ctim.tv_sec ||
            a->st_ctim.tv_nsec != b->st_ctim.tv_nsec;
 }
 
-/* Whether the destination is no longer the file whose permissions were taken over. */
-static tz_result stat_destination_again(tz_file_sink *file, bool *changed, const tz_context *ctx)
-{
-    bool existed = file->destination.exists;
-    struct stat before = file->destination.status;
-    TZ_TRY(tz_destination_stat(&file->destination, ctx));
-    *changed = file->destination.exists != existed ||
-               (existed && file_changed(&before, &file->destination.status));
-    return TZ_OK;
-}
-
-/* Some file systems tell only at close that the last bytes found no room. The lock has to be held
- * until the file has its name, so a second descriptor is closed for that. */
+/* Some file systems report only at close that the disk was full. The lock has to be held until the
+ * file has its name, so a second descriptor is closed instead. */
 static tz_result close_duplicate(const tz_file_sink *file, const tz_context *ctx)
 {
     int failed;
@@ -86,11 +251,27 @@ static tz_result close_duplicate(const tz_file_sink *file, const tz_context *ctx
     return TZ_OK;
 }
 
-static tz_result sync_directory(const tz_file_sink *file, const tz_context *ctx)
+static tz_result commit_steps(tz_file_sink *file, const tz_context *ctx)
 {
+    /* Another program may have exchanged the file whose permissions sync has copied. */
+    tz_destination *destination = &file->destination;
+    const bool existed = destination->exists;
+    const struct stat before = destination->status;
+    TZ_TRY(tz_destination_stat(destination, ctx));
+    const bool changed = destination->exists != existed ||
+                         (existed && access_changed(&before, &destination->status));
+    if (changed || !file->synced)
+        TZ_TRY(sync_with_access(file, file->end, ctx));
+
+    TZ_TRY(close_duplicate(file, ctx));
+    TZ_TRY(tz_temporary_publish(&file->temporary, destination, file->exclusive, ctx));
+    file->committed = true;
+    if (file->no_sync)
+        return TZ_OK;
+
     int failed;
-    TZ_RETRY(failed, tz_sink_syscall->fsync(file->destination.dir));
-    /* Network file systems that know no such thing have no better way to offer. */
+    TZ_RETRY(failed, tz_sink_syscall->fsync(destination->dir));
+    /* Network file systems that cannot sync a directory offer nothing better. */
     if (failed == 0 || errno == EINVAL || errno == ENOTSUP)
         return TZ_OK;
     return tz_fail_errno(ctx, tz_no_location(), errno,
@@ -98,27 +279,15 @@ static tz_result sync_directory(const tz_file_sink *file, const tz_context *ctx)
                          "directory to the disk");
 }
 
-static tz_result commit_steps(tz_file_sink *file, const tz_context *ctx)
-{
-    bool changed;
-    TZ_TRY(stat_destination_again(file, &changed, ctx));
-    if (changed || !file->synced)
-        TZ_TRY(sync_with_access(file, file->end, ctx));
-    TZ_TRY(close_duplicate(file, ctx));
-    TZ_TRY(tz_temporary_publish(&file->temporary, &file->destination, file->exclusive, ctx));
-    file->committed = true;
-    return file->no_sync ? TZ_OK : sync_directory(file, ctx);
-}
-
 static tz_result commit_file(tz_sink *sink, tz_error *err)
 {
     tz_file_sink *file = (tz_file_sink *)sink;
-    tz_context ctx = tz_file_sink_context(file, err);
+    const tz_context ctx = tz_file_sink_context(file, err);
     TZ_TRY(tz_file_sink_check(file, &ctx));
     return tz_file_sink_record_failure(file, commit_steps(file, &ctx));
 }
 
-void tz_file_sink_close(tz_sink *sink)
+static void close_file(tz_sink *sink)
 {
     tz_file_sink *file = (tz_file_sink *)sink;
     tz_temporary_close(&file->temporary, file->destination.dir);
@@ -126,22 +295,15 @@ void tz_file_sink_close(tz_sink *sink)
     tz_free(file);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Opening
- * ------------------------------------------------------------------------------------------ */
-
-static tz_result open_temporary(tz_file_sink *file, const tz_context *ctx)
-{
-    if (file->exclusive && file->destination.exists)
-        return tz_fail_exists(ctx);
-    return tz_temporary_open(&file->temporary, &file->destination, ctx);
-}
+/* ---- opening ---- */
 
 static tz_result open_destination_and_temporary(tz_file_sink *file, const char *path,
                                                 const tz_context *ctx)
 {
     TZ_TRY(tz_destination_open(&file->destination, path, ctx));
-    tz_result result = open_temporary(file, ctx);
+    const tz_result result = file->exclusive && file->destination.exists
+                                 ? tz_fail_exists(ctx)
+                                 : tz_temporary_open(&file->temporary, &file->destination, ctx);
     if (result != TZ_OK)
         tz_destination_close(&file->destination);
     return result;
@@ -156,15 +318,15 @@ tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, boo
     tz_file_sink *file = tz_alloc(sizeof *file);
     if (!file)
         return tz_fail_nomem(&named, sizeof *file);
-    *file = (tz_file_sink){.base = {.write = tz_file_sink_write,
-                                    .read = tz_file_sink_read,
+    *file = (tz_file_sink){.base = {.write = write_file,
+                                    .read = read_file,
                                     .insert = tz_file_sink_insert,
                                     .sync = sync_file,
                                     .commit = commit_file,
-                                    .close = tz_file_sink_close},
+                                    .close = close_file},
                            .exclusive = exclusive,
                            .no_sync = no_sync};
-    tz_result result = open_destination_and_temporary(file, path, &named);
+    const tz_result result = open_destination_and_temporary(file, path, &named);
     if (result != TZ_OK) {
         tz_free(file);
         return result;
@@ -182,7 +344,7 @@ tz_result tz_open_file_sink(tz_sink **out, const char *path, bool exclusive, boo
 
 tz_file_sink *tz_file_sink_of(tz_sink *sink)
 {
-    return sink && sink->write == tz_file_sink_write ? (tz_file_sink *)sink : NULL;
+    return sink && sink->write == write_file ? (tz_file_sink *)sink : NULL;
 }
 
 bool tz_sink_is_seekable(tz_sink *sink)
@@ -193,5 +355,89 @@ bool tz_sink_is_seekable(tz_sink *sink)
 uint64_t tz_sink_free_space(tz_sink *sink)
 {
     const tz_file_sink *file = tz_file_sink_of(sink);
-    return file ? tz_file_sink_free_space(file) : TZ_NONE;
+    return file ? free_space(file) : TZ_NONE;
+}
+
+/* ---- spools ---- */
+
+typedef struct spool {
+    tz_file_sink file; /* first, so that both have one address */
+    char display_name[];
+} spool;
+
+static spool *make_spool(const char *directory, const tz_context *ctx)
+{
+    const char *before = directory ? "the spool in " : "the spool beside it";
+    const char *after = directory ? directory : "";
+    const size_t size = sizeof(spool) + strlen(before) + strlen(after) + 1;
+    spool *made = tz_alloc(size);
+    if (!made) {
+        (void)tz_fail_nomem(ctx, size);
+        return NULL;
+    }
+    made->file =
+        (tz_file_sink){.base = {.write = write_file, .read = read_file, .close = close_file},
+                       .display_name = made->display_name,
+                       .no_sync = true};
+    snprintf(made->display_name, size - sizeof(spool), "%s%s", before, after);
+    return made;
+}
+
+/* Opens the file in directory, or beside another sink if directory is NULL. */
+static tz_result open_spool_file(tz_file_sink *file, const tz_file_sink *beside,
+                                 const char *directory, const tz_context *ctx)
+{
+    tz_destination *destination = &file->destination;
+    if (directory)
+        TZ_RETRY(destination->dir, tz_sink_syscall->openat(AT_FDCWD, directory,
+                                                           O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    else
+        destination->dir = tz_sink_syscall->dup(beside->destination.dir);
+    if (destination->dir < 0)
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot open the directory");
+    snprintf(destination->name, sizeof destination->name, "%s",
+             beside ? beside->destination.name : "terrazzo");
+    /* As if it replaced a file: nobody else may read a temporary file that does. */
+    destination->exists = true;
+
+    tz_temporary *temporary = &file->temporary;
+    const tz_result result = tz_temporary_open(temporary, destination, ctx);
+    if (result != TZ_OK) {
+        tz_destination_close(destination);
+        return result;
+    }
+    /* If its name cannot be removed now, close removes it, or later tz_clean. */
+    if (temporary->name[0] != '\0' &&
+        tz_sink_syscall->unlinkat(destination->dir, temporary->name) == 0)
+        temporary->name[0] = '\0';
+    return TZ_OK;
+}
+
+tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory,
+                             const tz_context *ctx)
+{
+    const tz_file_sink *beside = tz_file_sink_of(sink);
+    if (!directory && tz_sink_is_memory(sink))
+        return tz_sink_open_memory_spool(out, ctx);
+    if (!directory && !beside) {
+        const char *default_directory = getenv("TMPDIR");
+        directory = default_directory && *default_directory ? default_directory : "/tmp";
+    }
+    spool *made = make_spool(directory, ctx);
+    if (!made)
+        return TZ_ERR_NOMEM;
+    tz_error failed = {.result = TZ_OK};
+    const tz_context within = tz_file_sink_context(&made->file, &failed);
+    if (open_spool_file(&made->file, beside, directory, &within) != TZ_OK) {
+        tz_free(made);
+        return tz_propagate_error(ctx, &failed);
+    }
+    *out = &made->file.base;
+    return TZ_OK;
+}
+
+tz_result tz_open_spool_sink(tz_sink **out, const char *directory, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    return tz_sink_open_spool(out, NULL, directory, &ctx);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Room at the front of a file sink: all that was written moves up. Three ways, of which the first
- * that the system knows is taken; what is behind the room is the same after each of them:
+ * Bytes of file sinks that the system moves: copies between files, and an insertion at the front of
+ * a file, which moves all written bytes up. There are three ways to insert, and the first that the
+ * system supports is used; the moved bytes are the same after each of them:
  *
- *   1. The file system exchanges the blocks' numbers (ext4, XFS, F2FS), without touching a byte.
+ *   1. The file system renumbers the blocks (ext4, XFS, F2FS), without touching a byte.
  *   2. The system copies in large steps from the end backwards, each of them no longer than the
- *      distance, so that nothing overlaps; where blocks can be shared (Btrfs), that copies nothing
- *      either. A distance that is small makes too many steps of it.
+ *      distance, so that nothing overlaps; if blocks can be shared (Btrfs), that copies nothing
+ *      either. A small distance would make too many steps.
  *   3. The same through a buffer.
  *
  * None of them takes more of the disk than the file will have in the end. Gaps may become zeros
- * that take room. */
+ * that take disk space. */
 #define _POSIX_C_SOURCE   200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -18,14 +19,42 @@
 #include "io/sink_file.h"
 #include "io/sink_syscalls.h"
 
-#define MAX_STEP ((uint64_t)256 << 10) /* through a buffer of this size */
+#define MAX_COPY ((uint64_t)1 << 30)   /* bytes of one call; Linux stops a little below 2 GiB */
+#define MAX_STEP ((uint64_t)256 << 10) /* bytes of the buffer */
 
-/* ---------------------------------------------------------------------------------------------
- * By the file system
- * ------------------------------------------------------------------------------------------ */
+/* True if a call failed because the system or the file system lacks it. Some sandboxes answer EPERM
+ * to calls that they do not know; EXDEV means that one file system cannot do it for another. */
+static bool is_unsupported(int error_number)
+{
+    return error_number == EOPNOTSUPP || error_number == ENOTSUP || error_number == ENOSYS ||
+           error_number == EINVAL || error_number == EPERM || error_number == EXDEV;
+}
 
-/* File systems make the file longer before they move its blocks, so that a file of the old length
- * was not touched. */
+/* Some systems return 0 instead of an error if they cannot copy. */
+tz_result tz_file_sink_copy_range(const tz_file_sink *to, uint64_t to_offset,
+                                  const tz_file_sink *from, uint64_t from_offset, uint64_t size,
+                                  uint64_t *done, const tz_context *ctx)
+{
+    for (*done = 0; *done < size;) {
+        uint64_t left = size - *done;
+        long copied;
+        TZ_RETRY(copied, tz_sink_syscall->copy_range(
+                             from->temporary.fd, (int64_t)(from_offset + *done), to->temporary.fd,
+                             (int64_t)(to_offset + *done), (size_t)tz_min(left, MAX_COPY)));
+        if (copied == 0 || (copied < 0 && is_unsupported(errno)))
+            break;
+        if (copied < 0)
+            return tz_fail_errno(ctx, tz_at_offset(to_offset + *done), errno,
+                                 "cannot copy %llu bytes", (unsigned long long)left);
+        *done += (uint64_t)copied;
+    }
+    return TZ_OK;
+}
+
+/* ---- insertion by the file system ---- */
+
+/* File systems make the file longer before they move its blocks, so a file of the old length is
+ * untouched. */
 static bool is_untouched(const tz_file_sink *file)
 {
     struct stat status;
@@ -33,7 +62,7 @@ static bool is_untouched(const tz_file_sink *file)
            (uint64_t)status.st_size == file->end;
 }
 
-/* *done: all is moved. */
+/* Sets *done if the bytes were moved. */
 static tz_result insert_range(const tz_file_sink *file, uint64_t size, bool *done,
                               const tz_context *ctx)
 {
@@ -43,20 +72,17 @@ static tz_result insert_range(const tz_file_sink *file, uint64_t size, bool *don
         error_number = failed ? errno : 0;
     } while (error_number == EINTR && is_untouched(file));
     *done = error_number == 0;
-    if (error_number == 0 || tz_errno_is_unsupported(error_number))
+    if (error_number == 0 || is_unsupported(error_number))
         return TZ_OK;
     return tz_fail_errno(ctx, tz_no_location(), error_number,
-                         "cannot make room for %llu bytes at the front", (unsigned long long)size);
+                         "cannot insert %llu bytes at the front", (unsigned long long)size);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * By moving
- * ------------------------------------------------------------------------------------------ */
+/* ---- insertion by copies ---- */
 
-/* *left bytes, from the front, are still to be moved. Steps begin at multiples of the distance:
- * file systems share whole blocks only. One that stops halfway has changed nothing that is still
- * needed.
- */
+/* Moves bytes up by size. On return the first *left bytes are still to be moved. Steps begin at
+ * multiples of the distance, because file systems share whole blocks only. A step that stops
+ * halfway has overwritten only bytes that were moved before. */
 static tz_result move_by_system(const tz_file_sink *file, uint64_t size, uint64_t *left,
                                 const tz_context *ctx)
 {
@@ -71,19 +97,6 @@ static tz_result move_by_system(const tz_file_sink *file, uint64_t size, uint64_
     return TZ_OK;
 }
 
-static tz_result move_through_buffer(const tz_file_sink *file, uint64_t size, uint64_t left,
-                                     void *buffer, size_t buffer_size, const tz_context *ctx)
-{
-    uint64_t end;
-    while (left > 0) {
-        tz_bytes step = {buffer, left < buffer_size ? (size_t)left : buffer_size};
-        left -= step.size;
-        TZ_TRY(tz_file_sink_pread(file, left, buffer, step.size, ctx));
-        TZ_TRY(tz_file_sink_pwrite(file, left + size, &step, 1, &end, ctx));
-    }
-    return TZ_OK;
-}
-
 static tz_result move_up(const tz_file_sink *file, uint64_t size, const tz_context *ctx)
 {
     uint64_t left = file->end;
@@ -91,45 +104,44 @@ static tz_result move_up(const tz_file_sink *file, uint64_t size, const tz_conte
         TZ_TRY(move_by_system(file, size, &left, ctx));
     if (left == 0)
         return TZ_OK;
-    size_t buffer_size = (size_t)(left < MAX_STEP ? left : MAX_STEP);
+    const size_t buffer_size = (size_t)tz_min(left, MAX_STEP);
     void *buffer = tz_alloc(buffer_size);
     if (!buffer)
         return tz_fail_nomem(ctx, buffer_size);
-    tz_result result = move_through_buffer(file, size, left, buffer, buffer_size, ctx);
+    tz_result result = TZ_OK;
+    while (left > 0 && result == TZ_OK) {
+        const tz_bytes step = {buffer, (size_t)tz_min(left, buffer_size)};
+        uint64_t end;
+        left -= step.size;
+        result = tz_file_sink_pread(file, left, buffer, step.size, ctx);
+        if (result == TZ_OK)
+            result = tz_file_sink_pwrite(file, left + size, &step, 1, &end, ctx);
+    }
     tz_free(buffer);
     return result;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Either
- * ------------------------------------------------------------------------------------------ */
+/* ---- insertion by one of them ---- */
 
-/* The front is written next, and brought to the disk in steps as all was that came before; whatever
- * moved is asked for once more, at once. */
-static void restart_write_back(tz_file_sink *file, uint64_t size)
-{
-    if (!file->no_sync)
-        (void)tz_sink_syscall->write_back(file->temporary.fd, (int64_t)size,
-                                          (int64_t)(file->end - size));
-    file->written_back = 0;
-}
-
-/* Of a file that is still empty nothing moves. */
 static tz_result insert_at_front(tz_file_sink *file, uint64_t size, const tz_context *ctx)
 {
     uint64_t end;
     bool done;
     if (size == 0 || file->end == 0)
-        return TZ_OK;
+        return TZ_OK; /* nothing to move */
     if (!tz_add(file->end, size, &end) || end > INT64_MAX)
-        return tz_fail_errno(ctx, tz_no_location(), EFBIG,
-                             "cannot make room for %llu bytes at the front",
+        return tz_fail_errno(ctx, tz_no_location(), EFBIG, "cannot insert %llu bytes at the front",
                              (unsigned long long)size);
     TZ_TRY(insert_range(file, size, &done, ctx));
     if (!done)
         TZ_TRY(move_up(file, size, ctx));
     file->end = end;
-    restart_write_back(file, size);
+    /* The moved bytes go to disk again, all at once. The front is written next, and goes there in
+     * steps, as the first bytes of any file. */
+    if (!file->no_sync)
+        (void)tz_sink_syscall->write_back(file->temporary.fd, (int64_t)size,
+                                          (int64_t)(file->end - size));
+    file->written_back = 0;
     return TZ_OK;
 }
 

@@ -1,54 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Temporary files: how they are named, and how those of living writes are told from those of dead
- * ones.
+ * Temporary files: their names, their publication, and the distinction of files of living writes
+ * from leftovers of killed ones, which the next write to the destination and tz_clean remove.
  *
- * A name is .NAME.tzNN.part, with NN from 00 and NAME that of the destination, shortened where it
- * is long. So the next write to a destination meets what a killed one left without looking through
- * the directory. Every temporary file is locked (flock) by the process that writes it; the system
- * takes the lock away when the process ends, however it ends.
+ * A name is .NAME.tzNN.part, with NN from 00 and NAME that of the destination, shortened if it is
+ * long. So the next write to a destination finds a leftover without a search of the directory.
+ * Every temporary file is locked (flock) by the process that writes it; the system releases the
+ * lock when the process ends, however it ends.
  *
  * Two rules make this safe among processes that know nothing of each other:
  *
- *   1. A name is removed only by who holds the lock of the file that it names, and has seen under
- *      the lock that it does.
- *   2. A file is written only by who holds its lock, and has seen under the lock that the name is
- *      still its own.
+ *   1. A process removes a name only if it holds the lock of the named file, and has seen under the
+ *      lock that the name is still that of the file.
+ *   2. A process writes a file only if it holds its lock, and has seen under the lock that the name
+ * is still its own.
  *
- * Two that find the same leftover: one gets the lock and removes the name. The other is refused the
- * lock and goes on to the next number; or gets it later, and sees that the name is gone or names
- * another file. No name changes between check and removal, since whoever could change it needs the
- * lock (1), or would have to create a name that exists (O_EXCL, linkat).
+ * Two processes find the same leftover: one gets the lock and removes the name. The other is
+ * refused the lock and goes on to the next number; or gets it later, and sees that the name is gone
+ * or names another file. No name changes between check and removal, since a process that could
+ * change it needs the lock (1), or would have to create a name that exists (O_EXCL, linkat).
  *
- * A file that was created but is not locked yet looks like a leftover. Who takes it for one locks
- * it: then its creator is refused the lock, or gets it after the name is gone, and starts again
- * (2). Once the creator has the lock and the name, nobody else may remove it (1). A file without a
- * name is locked before it gets one.
+ * A file that was created but is not locked yet looks like a leftover. A process that takes it for
+ * one locks it: then its creator is refused the lock, or gets it after the name is gone, and starts
+ * again (2). Once the creator has the lock and the name, nobody else may remove it (1). A file
+ * without a name is locked before it gets one.
  *
- * Where there are no locks, nothing is ever taken for a leftover. */
+ * On a file system without locks, nothing is ever taken for a leftover.
+ *
+ * Publication is one system call, before which the destination shows nothing of the new file, and
+ * after which nothing of the old one. */
 #define _POSIX_C_SOURCE   200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "base/number.h"
 #include "io/sink_file.h"
 #include "io/sink_syscalls.h"
 
-#define NUMBER_COUNT 100 /* of temporary files of one destination: two digits */
-#define MAX_TRIES    3   /* for one number, before it is left to whoever fights for it */
+#define NUMBER_COUNT   100 /* temporary files of one destination: two digits */
+#define MAX_TRIES      3 /* for one number, before it is left to the processes that compete for it */
+#define PROC_NAME_SIZE 32
 
 static const char before_number[] = ".tz";
 static const char after_number[] = ".part";
 enum { ENDING_LENGTH = sizeof before_number - 1 + 2 + sizeof after_number - 1 };
 
-/* ---------------------------------------------------------------------------------------------
- * Names
- * ------------------------------------------------------------------------------------------ */
+/* ---- names ---- */
 
-/* Of UTF-8 no part of a character is kept. Names that become the same are no harm: they count on
- * with the same numbers. */
+/* Cuts UTF-8 between characters. Two names that become the same do no harm: they share the numbers.
+ */
 static size_t shortened_length(const char *name)
 {
     size_t max_length = TZ_MAX_TEMPORARY_NAME_LENGTH - 1 - ENDING_LENGTH;
@@ -68,11 +73,6 @@ static void format_name(char out[TZ_MAX_TEMPORARY_NAME_LENGTH + 1], const char *
              name, before_number, number, after_number);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool tz_is_temporary_name(const char *name)
 {
     size_t size = strlen(name);
@@ -80,20 +80,20 @@ bool tz_is_temporary_name(const char *name)
         return false;
     const char *ending = name + size - ENDING_LENGTH;
     const char *number = ending + strlen(before_number);
-    return strncmp(ending, before_number, strlen(before_number)) == 0 && is_digit(number[0]) &&
-           is_digit(number[1]) && strcmp(number + 2, after_number) == 0;
+    return strncmp(ending, before_number, strlen(before_number)) == 0 && tz_is_digit(number[0]) &&
+           tz_is_digit(number[1]) && strcmp(number + 2, after_number) == 0;
 }
 
-void tz_temporary_proc_name(char name[TZ_PROC_NAME_SIZE], int fd)
+/* A file without a name can be linked by this one. */
+static void format_proc_name(char name[PROC_NAME_SIZE], int fd)
 {
-    snprintf(name, TZ_PROC_NAME_SIZE, "/proc/self/fd/%d", fd);
+    snprintf(name, PROC_NAME_SIZE, "/proc/self/fd/%d", fd);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Locks and leftovers
- * ------------------------------------------------------------------------------------------ */
+/* ---- locks and leftovers ---- */
 
-/* 0 when the name is that of the open file, ENOENT when it is gone or another's, else errno. */
+/* Returns 0 if the name is that of the open file, ENOENT if it is gone or names another file, else
+ * errno. */
 static int check_name(int dir, const char *name, int flags, int fd)
 {
     struct stat named;
@@ -105,6 +105,11 @@ static int check_name(int dir, const char *name, int flags, int fd)
     return tz_same_file(&named, &held) ? 0 : ENOENT;
 }
 
+static int check_temporary(const tz_temporary *temporary, int dir)
+{
+    return check_name(dir, temporary->name, AT_SYMLINK_NOFOLLOW, temporary->fd);
+}
+
 static int try_lock(int fd)
 {
     int failed;
@@ -112,50 +117,42 @@ static int try_lock(int fd)
     return failed ? errno : 0;
 }
 
-/* Nobody can lock files here, so nobody takes ours for a leftover. (ENOLCK may also be a shortage
- * of the moment: the check before a file is published is for that.) */
+/* True if nobody can lock files here, and therefore nobody takes ours for a leftover. (ENOLCK may
+ * also be a passing shortage: the check before publication covers it.) */
 static bool locks_are_unsupported(int error_number)
 {
     return error_number == ENOLCK || error_number == ENOTSUP || error_number == ENOSYS ||
            error_number == EINVAL;
 }
 
-/* Some systems lock only what may be written to; and one that was killed may have been made
- * read-only just before, as the file that it was to replace is. */
-static int open_leftover(int dir, const char *name)
+/* Opens and locks the file that a killed write left, so that nobody else removes it or takes it for
+ * a leftover. Returns its descriptor; -1 if it is in use, gone, not ours or unknown. */
+static int claim_leftover(int dir, const char *name, struct stat *status)
 {
-    int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    const uid_t user = geteuid();
     int fd;
+    /* Some systems lock only files open for writing. But the killed write may just have made it
+     * read-only, like the file that it was to replace. */
     TZ_RETRY(fd, tz_sink_syscall->openat(dir, name, O_RDWR | flags, 0));
     if (fd < 0 && errno == EACCES)
         TZ_RETRY(fd, tz_sink_syscall->openat(dir, name, O_RDONLY | flags, 0));
-    return fd;
-}
-
-/* The administrator's may have got the owner of the file that they were to replace. */
-static bool is_ours(const struct stat *status)
-{
-    uid_t user = geteuid();
-    return S_ISREG(status->st_mode) && (status->st_uid == user || user == 0);
-}
-
-int tz_claim_leftover(int dir, const char *name, struct stat *status)
-{
-    int fd = open_leftover(dir, name);
     if (fd < 0)
         return -1;
-    if (tz_sink_syscall->fstat(fd, status) == 0 && is_ours(status) && try_lock(fd) == 0 &&
+    /* A leftover of the administrator may have the owner of the file that it was to replace. */
+    if (tz_sink_syscall->fstat(fd, status) == 0 && S_ISREG(status->st_mode) &&
+        (status->st_uid == user || user == 0) && try_lock(fd) == 0 &&
         check_name(dir, name, AT_SYMLINK_NOFOLLOW, fd) == 0)
         return fd;
     (void)tz_sink_syscall->close(fd);
     return -1;
 }
 
-/* Whether the name is free now. */
+/* Returns true if it has removed the name. */
 static bool remove_leftover(int dir, const char *name)
 {
     struct stat status;
-    int fd = tz_claim_leftover(dir, name, &status);
+    int fd = claim_leftover(dir, name, &status);
     if (fd < 0)
         return false;
     bool removed = tz_sink_syscall->unlinkat(dir, name) == 0;
@@ -163,45 +160,42 @@ static bool remove_leftover(int dir, const char *name)
     return removed;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Making them
- * ------------------------------------------------------------------------------------------ */
+/* ---- creation ---- */
 
-/* Makes the file of temporary->name: 0, or errno; EAGAIN when another process was faster. */
+/* Creates the file of temporary->name. Returns 0, or errno; EAGAIN if another process was faster.
+ */
 typedef int create_file_fn(tz_temporary *temporary, const tz_destination *destination);
 
-static tz_result fail_to_create(tz_temporary *temporary, int error_number, const tz_context *ctx)
-{
-    tz_result result = tz_fail_errno(ctx, tz_no_location(), error_number,
-                                     "cannot create a temporary file (%s)", temporary->name);
-    temporary->name[0] = '\0';
-    return result;
-}
-
-/* The first number that can be had. */
+/* Creates a file with the first free number. */
 static tz_result create_with_free_name(tz_temporary *temporary, const tz_destination *destination,
                                        create_file_fn *create, const tz_context *ctx)
 {
+    tz_result result;
     for (unsigned number = 0; number < NUMBER_COUNT; number++) {
         format_name(temporary->name, destination->name, number);
         for (int tries = 0; tries < MAX_TRIES; tries++) {
-            int failed = create(temporary, destination);
+            const int failed = create(temporary, destination);
             if (failed == 0)
                 return TZ_OK;
-            if (failed != EAGAIN && failed != EEXIST)
-                return fail_to_create(temporary, failed, ctx);
+            if (failed != EAGAIN && failed != EEXIST) {
+                result = tz_fail_errno(ctx, tz_no_location(), failed,
+                                       "cannot create a temporary file (%s)", temporary->name);
+                goto out;
+            }
             if (failed == EEXIST && !remove_leftover(destination->dir, temporary->name))
                 break;
         }
     }
+    result = tz_fail_errno(ctx, tz_no_location(), EEXIST,
+                           "all %d names of temporary files for it are in use", NUMBER_COUNT);
+out:
     temporary->name[0] = '\0';
-    return tz_fail_errno(ctx, tz_no_location(), EEXIST,
-                         "all %d names of temporary files for it are taken", NUMBER_COUNT);
+    return result;
 }
 
-/* One that will replace a file is for nobody else to read until it has that file's permissions. A
- * new one may be read from the start by those who may read it in the end: the system applies the
- * umask, or the directory's default access list, as to any new file. */
+/* Nobody else may read a file that will replace another, until it has the permissions of that file.
+ * A new file may be read from the start by its later readers: the system applies the umask, or the
+ * default access list of the directory, as to any new file. */
 static int create_named(tz_temporary *temporary, const tz_destination *destination)
 {
     int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -213,11 +207,11 @@ static int create_named(tz_temporary *temporary, const tz_destination *destinati
     temporary->fd = fd;
     int failed = try_lock(fd);
     if (failed == EWOULDBLOCK) {
-        (void)tz_sink_syscall->close(fd); /* its name is for who has the lock to remove */
+        (void)tz_sink_syscall->close(fd); /* the holder of the lock removes its name */
         return EAGAIN;
     }
     if (failed == 0 || locks_are_unsupported(failed))
-        failed = tz_temporary_check(temporary, destination->dir);
+        failed = check_temporary(temporary, destination->dir);
     if (failed)
         tz_temporary_close(temporary, destination->dir);
     return failed == ENOENT ? EAGAIN : failed;
@@ -225,25 +219,24 @@ static int create_named(tz_temporary *temporary, const tz_destination *destinati
 
 static int link_unnamed(tz_temporary *temporary, const tz_destination *destination)
 {
-    char from[TZ_PROC_NAME_SIZE];
-    tz_temporary_proc_name(from, temporary->fd);
-    if (tz_sink_syscall->linkat(AT_FDCWD, from, destination->dir, temporary->name,
-                                AT_SYMLINK_FOLLOW) == 0)
-        return 0;
-    return errno;
+    char from[PROC_NAME_SIZE];
+    format_proc_name(from, temporary->fd);
+    const int failed = tz_sink_syscall->linkat(AT_FDCWD, from, destination->dir, temporary->name,
+                                               AT_SYMLINK_FOLLOW);
+    return failed ? errno : 0;
 }
 
-/* Nobody can open a file without a name, so that the permissions of a new file suit it from the
- * start. It is of use only where /proc can give it a name. Whatever is wrong with it, the way with
- * a name is tried next, and its error is the one to tell. */
+/* Nobody can open a file without a name, so it has the permissions of a new file from the start. It
+ * is useful only if /proc can give it a name later. After any failure a file with a name is tried,
+ * and that reports the error. */
 static bool open_unnamed(tz_temporary *out, const tz_destination *destination)
 {
-    char proc_name[TZ_PROC_NAME_SIZE];
+    char proc_name[PROC_NAME_SIZE];
     int fd;
     TZ_RETRY(fd, tz_sink_syscall->open_unnamed(destination->dir, 0666));
     if (fd < 0)
         return false;
-    tz_temporary_proc_name(proc_name, fd);
+    format_proc_name(proc_name, fd);
     int failed = try_lock(fd);
     if (failed == 0 || locks_are_unsupported(failed))
         failed = check_name(AT_FDCWD, proc_name, 0, fd);
@@ -255,39 +248,197 @@ static bool open_unnamed(tz_temporary *out, const tz_destination *destination)
     return true;
 }
 
-/* What an earlier write left may fill the disk: it goes first, also when no name is needed now. */
-static void remove_leftovers(const tz_destination *destination)
+tz_result tz_temporary_open(tz_temporary *out, const tz_destination *destination,
+                            const tz_context *ctx)
 {
+    /* Leftovers may fill the disk: they go first, even if no name is needed now. */
     char name[TZ_MAX_TEMPORARY_NAME_LENGTH + 1];
     unsigned number = 0;
     do {
         format_name(name, destination->name, number++);
     } while (number < NUMBER_COUNT && remove_leftover(destination->dir, name));
-}
-
-tz_result tz_temporary_open(tz_temporary *out, const tz_destination *destination,
-                            const tz_context *ctx)
-{
-    remove_leftovers(destination);
     return open_unnamed(out, destination)
                ? TZ_OK
                : create_with_free_name(out, destination, create_named, ctx);
 }
 
-tz_result tz_temporary_link(tz_temporary *temporary, const tz_destination *destination,
-                            const tz_context *ctx)
-{
-    return create_with_free_name(temporary, destination, link_unnamed, ctx);
-}
-
-int tz_temporary_check(const tz_temporary *temporary, int dir)
-{
-    return check_name(dir, temporary->name, AT_SYMLINK_NOFOLLOW, temporary->fd);
-}
-
 void tz_temporary_close(tz_temporary *temporary, int dir)
 {
-    if (temporary->name[0] != '\0' && tz_temporary_check(temporary, dir) == 0)
+    if (temporary->name[0] != '\0' && check_temporary(temporary, dir) == 0)
         (void)tz_sink_syscall->unlinkat(dir, temporary->name);
     (void)tz_sink_syscall->close(temporary->fd);
+}
+
+/* ---- publication ---- */
+
+static tz_result fail_publish(int error_number, bool exclusive, const tz_context *ctx)
+{
+    if (error_number == EEXIST && exclusive)
+        return tz_fail_exists(ctx);
+    return tz_fail_errno(ctx, tz_no_location(), error_number,
+                         "cannot give the complete file its name");
+}
+
+/* linkat fails if the name exists. It leaves two names if we are killed before the second call:
+ * both are of the complete file, and the next write removes the temporary one. */
+static int rename_without_replacing(const char *from, const tz_destination *destination)
+{
+    const int dir = destination->dir;
+    int failed = tz_sink_syscall->rename_new(dir, from, destination->name);
+    if (failed && (errno == ENOSYS || errno == EINVAL || errno == ENOTSUP)) {
+        failed = tz_sink_syscall->linkat(dir, from, dir, destination->name, 0);
+        if (failed == 0)
+            (void)tz_sink_syscall->unlinkat(dir,
+                                            from); /* if this fails, it is published all the same */
+    }
+    return failed;
+}
+
+/* A host that does not see the locks of another may have taken a living write for a dead one, so
+ * the name may be that of another file now. */
+static tz_result publish_named(tz_temporary *temporary, const tz_destination *destination,
+                               bool exclusive, const tz_context *ctx)
+{
+    int failed = check_temporary(temporary, destination->dir);
+    if (failed)
+        return tz_fail_errno(ctx, tz_no_location(), failed, "the temporary file %s is lost",
+                             temporary->name);
+    failed = exclusive
+                 ? rename_without_replacing(temporary->name, destination)
+                 : tz_sink_syscall->rename(destination->dir, temporary->name, destination->name);
+    if (failed)
+        return fail_publish(errno, exclusive, ctx);
+    temporary->name[0] = '\0';
+    return TZ_OK;
+}
+
+/* A link cannot replace a file: in that case the file gets a temporary name first, and is renamed.
+ */
+static tz_result publish_unnamed(tz_temporary *temporary, const tz_destination *destination,
+                                 bool exclusive, const tz_context *ctx)
+{
+    char from[PROC_NAME_SIZE];
+    format_proc_name(from, temporary->fd);
+    if (tz_sink_syscall->linkat(AT_FDCWD, from, destination->dir, destination->name,
+                                AT_SYMLINK_FOLLOW) == 0)
+        return TZ_OK;
+    if (errno != EEXIST || exclusive)
+        return fail_publish(errno, exclusive, ctx);
+    TZ_TRY(create_with_free_name(temporary, destination, link_unnamed, ctx));
+    return publish_named(temporary, destination, exclusive, ctx);
+}
+
+tz_result tz_temporary_publish(tz_temporary *temporary, const tz_destination *destination,
+                               bool exclusive, const tz_context *ctx)
+{
+    return temporary->name[0] == '\0' ? publish_unnamed(temporary, destination, exclusive, ctx)
+                                      : publish_named(temporary, destination, exclusive, ctx);
+}
+
+/* ---- removal of leftovers in a directory ---- */
+
+typedef struct clean_job {
+    const char *directory;
+    int dir;
+    time_t now;
+    uint64_t min_age; /* seconds */
+    bool (*found)(void *user, const char *path);
+    void *user;
+    uint64_t removed;
+} clean_job;
+
+static bool is_old(const clean_job *job, const struct stat *status)
+{
+    uint64_t age = job->now > status->st_mtime ? (uint64_t)(job->now - status->st_mtime) : 0;
+    return age >= job->min_age;
+}
+
+/* The lock is held, so the name stays that of this file. */
+static tz_result remove_locked_leftover(clean_job *job, const char *name, const tz_context *ctx)
+{
+    if (job->found) {
+        const size_t size = strlen(job->directory) + 1 + strlen(name) + 1;
+        char *path = tz_alloc(size);
+        if (!path)
+            return tz_fail_nomem(ctx, size);
+        snprintf(path, size, "%s/%s", job->directory, name);
+        const bool remove = job->found(job->user, path);
+        tz_free(path);
+        if (!remove)
+            return TZ_OK;
+    }
+    if (tz_sink_syscall->unlinkat(job->dir, name) != 0)
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot remove %s", name);
+    job->removed++;
+    return TZ_OK;
+}
+
+/* A file that is too young is not even locked: it may be one that is being created. */
+static tz_result clean_if_leftover(clean_job *job, const char *name, const tz_context *ctx)
+{
+    struct stat status;
+    if (!tz_is_temporary_name(name) ||
+        tz_sink_syscall->fstatat(job->dir, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !is_old(job, &status))
+        return TZ_OK;
+    int fd = claim_leftover(job->dir, name, &status);
+    if (fd < 0)
+        return TZ_OK;
+    tz_result result = is_old(job, &status) ? remove_locked_leftover(job, name, ctx) : TZ_OK;
+    (void)tz_sink_syscall->close(fd);
+    return result;
+}
+
+/* Goes on after a file that cannot be removed, and returns the first error. */
+static tz_result clean_all(clean_job *job, void *list, const tz_context *ctx)
+{
+    tz_context silent = {.name = ctx->name, .ifd = -1};
+    tz_result first = TZ_OK;
+    for (;;) {
+        const char *name = tz_sink_syscall->list_next(list);
+        if (!name)
+            break;
+        tz_result result = clean_if_leftover(job, name, first == TZ_OK ? ctx : &silent);
+        if (first == TZ_OK)
+            first = result;
+    }
+    if (errno != 0 && first == TZ_OK)
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot list the directory");
+    return first;
+}
+
+static tz_result clean_directory(clean_job *job, const tz_context *ctx)
+{
+    TZ_RETRY(job->dir, tz_sink_syscall->openat(AT_FDCWD, job->directory,
+                                               O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    if (job->dir < 0)
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot open the directory");
+    void *list = tz_sink_syscall->list_open(job->dir);
+    if (!list) {
+        int error_number = errno;
+        (void)tz_sink_syscall->close(job->dir);
+        return tz_fail_errno(ctx, tz_no_location(), error_number, "cannot list the directory");
+    }
+    tz_result result = clean_all(job, list, ctx);
+    (void)tz_sink_syscall->list_close(list);
+    return result;
+}
+
+tz_result tz_clean(const char *directory, uint64_t min_age,
+                   bool (*found)(void *user, const char *path), void *user, uint64_t *removed,
+                   tz_error *err)
+{
+    tz_context ctx = {.name = directory, .err = err, .ifd = -1};
+    if (!directory || !*directory)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "the path of the directory is empty");
+    clean_job job = {.directory = directory,
+                     .now = time(NULL),
+                     .min_age = min_age,
+                     .found = found,
+                     .user = user};
+    tz_result result = clean_directory(&job, &ctx);
+    if (removed)
+        *removed = job.removed;
+    return result;
 }

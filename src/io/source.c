@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What all byte sources share. */
+ * Reads of one range from any source, with the error of the context, and memory as a source. */
+#define _POSIX_C_SOURCE 200809L
 #include "io/source.h"
 
-/* The text of a source that failed without giving one. */
-static void ensure_error_text(tz_error *failed, tz_result result)
-{
-    if (failed->result == result)
-        return;
-    bool has_no_text = failed->result == TZ_OK;
-    failed->result = result;
-    if (has_no_text)
-        (void)tz_source_fail(failed, result, TZ_CAUSE_IO, TZ_NONE, "the source failed");
-}
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
 
 tz_result tz_source_check_ranges(const tz_source *source, const tz_request *request, tz_error *err)
 {
@@ -28,36 +23,31 @@ tz_result tz_source_check_ranges(const tz_source *source, const tz_request *requ
     return TZ_OK;
 }
 
-static tz_result read_checked(tz_source *source, tz_request *request, tz_error *err)
+/* A file is read in the calling thread: see io/reader_threads.h. */
+static tz_result read_one_range(tz_source *source, tz_range *range, tz_error *err)
 {
-    TZ_TRY(tz_source_check_ranges(source, request, err));
+    tz_request request = {range, 1, NULL};
+    TZ_TRY(tz_source_check_ranges(source, &request, err));
     if (tz_source_is_file(source))
-        return tz_source_read_file(source, request->ranges, err);
-    TZ_TRY(source->submit(source, request, err));
-    return source->wait(source, request, err);
+        return tz_source_read_file(source, range, err);
+    TZ_TRY(source->submit(source, &request, err));
+    return source->wait(source, &request, err);
 }
 
 tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *dst,
                          const tz_context *ctx)
 {
     tz_range range = {offset, size, dst};
-    tz_request request = {&range, 1, NULL};
     tz_error failed = {.result = TZ_OK};
-    const tz_result result = read_checked(source, &request, &failed);
-    if (result == TZ_OK)
-        return TZ_OK;
-    ensure_error_text(&failed, result);
-    return tz_propagate_error(ctx, &failed);
+    const tz_result result = read_one_range(source, &range, &failed);
+    return tz_propagate_failure(ctx, result, &failed, "the source failed");
 }
 
 tz_result tz_source_check(tz_source *source, const tz_context *ctx)
 {
     tz_error failed = {.result = TZ_OK};
-    tz_result result = source->check ? source->check(source, &failed) : TZ_OK;
-    if (result == TZ_OK)
-        return TZ_OK;
-    ensure_error_text(&failed, result);
-    return tz_propagate_error(ctx, &failed);
+    const tz_result result = source->check ? source->check(source, &failed) : TZ_OK;
+    return tz_propagate_failure(ctx, result, &failed, "the source failed");
 }
 
 void tz_source_close(tz_source *source)
@@ -72,4 +62,78 @@ tz_result tz_source_fail(tz_error *err, tz_result result, tz_cause cause, uint64
     tz_context ctx = {.err = err, .ifd = -1};
     return tz_fail(&ctx, result, cause, tz_at_offset(offset), "%s",
                    message ? message : "the source failed");
+}
+
+tz_result tz_fail_not_regular(const tz_context *ctx, const char *verb, int error_number,
+                              const char *kind)
+{
+    const tz_result result = tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_UNSAFE, tz_no_location(),
+                                     "is %s; only regular files are %s", kind, verb);
+    if (ctx->err)
+        ctx->err->system_error = error_number;
+    return result;
+}
+
+const char *tz_file_kind_name(unsigned mode)
+{
+    if (S_ISDIR(mode))
+        return "a directory";
+    if (S_ISFIFO(mode))
+        return "a FIFO";
+    if (S_ISSOCK(mode))
+        return "a socket";
+    if (S_ISCHR(mode))
+        return "a character device";
+    if (S_ISBLK(mode))
+        return "a block device";
+    return "of an unknown kind";
+}
+
+/* ---- memory ---- */
+
+typedef struct memory_source {
+    tz_source base; /* first, so that both have one address */
+    const unsigned char *data;
+} memory_source;
+
+static tz_result submit_memory(tz_source *source, tz_request *request, tz_error *err)
+{
+    TZ_TRY(tz_source_check_ranges(source, request, err));
+    const unsigned char *data = ((const memory_source *)source)->data;
+    for (size_t i = 0; i < request->count; i++) {
+        const tz_range *range = &request->ranges[i];
+        if (range->size > 0)
+            memcpy(range->dst, data + range->offset, range->size);
+    }
+    return TZ_OK;
+}
+
+static tz_result wait_memory(tz_source *source, tz_request *request, tz_error *err)
+{
+    (void)source, (void)request, (void)err;
+    return TZ_OK; /* submit has copied the bytes */
+}
+
+static void close_memory_source(tz_source *source)
+{
+    tz_free(source);
+}
+
+tz_result tz_source_open_memory(tz_source **out, const void *data, size_t size,
+                                const tz_context *ctx)
+{
+    if (!data && size > 0)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "data is NULL, but its size is %zu", size);
+    memory_source *source = tz_alloc(sizeof *source);
+    if (!source)
+        return tz_fail_nomem(ctx, sizeof *source);
+    /* No function to check: the caller has promised that the bytes do not change. */
+    *source = (memory_source){.base = {.size = size,
+                                       .submit = submit_memory,
+                                       .wait = wait_memory,
+                                       .close = close_memory_source},
+                              .data = data};
+    *out = &source->base;
+    return TZ_OK;
 }

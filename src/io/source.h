@@ -7,45 +7,52 @@
 
 #include "base/error.h"
 
-/* A regular file, read with pread; no shared position, no mmap. Directories, FIFOs, devices and
- * sockets are refused at once (TZ_CAUSE_UNSAFE), without blocking. no_follow refuses a symbolic
- * link as the last part of the path (sidecars). A missing file is TZ_ERR_IO with system_error
+/* Opens a regular file, read with pread; no shared position, no mmap. Directories, FIFOs, devices
+ * and sockets are refused at once (TZ_CAUSE_UNSAFE), without blocking. no_follow refuses a symbolic
+ * link as the last component of the path (sidecars). A missing file is TZ_ERR_IO with system_error
  * ENOENT. */
 tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
                               const tz_context *ctx);
 
-/* Bytes of the caller's, which outlive the source. */
+/* Memory of the caller, which outlives the source. */
 tz_result tz_source_open_memory(tz_source **out, const void *data, size_t size,
                                 const tz_context *ctx);
 
-/* Reads one range: a file in the calling thread, other sources by submit and wait. Errors carry
- * ctx's name and directory. */
+/* Reads one range: a file in the calling thread, other sources by submit and wait. Errors get the
+ * name and the directory of ctx. */
 tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *dst,
                          const tz_context *ctx);
 
-/* After reading: TZ_ERR_CHANGED when these are no longer the bytes that were opened. */
+/* After reading: fails with TZ_ERR_CHANGED if the bytes have changed since the source was opened.
+ */
 tz_result tz_source_check(tz_source *source, const tz_context *ctx);
 
-void tz_source_close(tz_source *source); /* NULL is fine */
+void tz_source_close(tz_source *source); /* accepts NULL */
 
-/* These bytes will be read soon: a file that is not in memory yet may start to fetch them. */
+/* Announces a read: the system may start to fetch bytes of a file that it has not cached. */
 void tz_source_prefetch(tz_source *source, uint64_t offset, uint64_t size);
 
-/* For tz_source_read: a source of tz_source_open_file, and one range of it that lies within. */
+/* For tz_source_read: true for a source of tz_source_open_file, and a read of a range within it. */
 bool tz_source_is_file(const tz_source *source);
 tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz_error *err);
 
-/* Whether the system has these bytes of a file in memory: the first 16 KiB stand for all. False
- * where that cannot be found out. */
+/* True if the system has cached these bytes of a file, judged by the first 16 KiB. False if it
+ * cannot say. */
 bool tz_source_is_cached(const tz_source *source, uint64_t offset, uint64_t size);
 
-/* The descriptor of a file that is there as long as the source, for others to read from; -1: these
- * are no bytes of a local file. */
+/* Returns the descriptor of a file, which lives as long as the source, for others to read from; -1
+ * if the source is not a local file. */
 int tz_source_descriptor(const tz_source *source);
 
-/* For the submit of a source: TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED when a range leaves the source.
- */
+/* For the submit of a source: fails with TZ_ERR_FORMAT and TZ_CAUSE_TRUNCATED if a range exceeds
+ * the source. */
 tz_result tz_source_check_ranges(const tz_source *source, const tz_request *request, tz_error *err);
+
+/* Fails with TZ_CAUSE_UNSAFE: "is KIND; only regular files are VERB". */
+tz_result tz_fail_not_regular(const tz_context *ctx, const char *verb, int error_number,
+                              const char *kind);
+
+const char *tz_file_kind_name(unsigned mode); /* of a st_mode: "a FIFO", ...; never NULL */
 
 /* System calls of the file source go through this table, so that tests can make each of them fail.
  * NULL restores the real ones. */
@@ -55,10 +62,9 @@ typedef struct tz_source_syscalls {
     int (*fstat)(int fd, struct stat *out);
     long (*pread)(int fd, void *dst, size_t size, int64_t offset);
     int (*close)(int fd);
-    int (*prefetch)(int fd, int64_t offset,
-                    int64_t size); /* posix_fadvise; its failure is no harm */
-    /* As pread, of bytes that are in the system's memory only: preadv2 with RWF_NOWAIT. NULL: the
-     * system cannot say. */
+    int (*prefetch)(int fd, int64_t offset, int64_t size); /* posix_fadvise; may fail */
+    /* pread of bytes that the system has cached: preadv2 with RWF_NOWAIT. NULL: the system cannot.
+     */
     long (*pread_cached)(int fd, void *dst, size_t size, int64_t offset);
 } tz_source_syscalls;
 void tz_source_set_syscalls(const tz_source_syscalls *syscalls);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A regular file as a source. Reads are preads: there is no shared position, so any number of
  * threads may read at once, and no mapping, so a file that shrinks is an error and not a SIGBUS.
- * io/reader_threads.h says which thread reads. */
+ *
+ * tz_source_read_file reads in the calling thread. A request of submit is first tried from the
+ * cache of the system; the ranges that are not cached go to the reader threads of
+ * io/reader_threads.h, and wait collects them.
+ *
+ * The source refuses everything but regular files before it reads a byte, and check compares size
+ * and time of modification with those at opening: a file that is written to while it is read is an
+ * error. */
 #define _GNU_SOURCE       /* preadv2 */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -11,27 +18,24 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "io/file_kind.h"
 #include "io/reader_threads.h"
 #include "io/source.h"
 
-/* One pread takes at most this much: Linux would stop a little below 2 GiB anyway, and other
- * systems refuse sizes that do not fit an int. */
+/* Bytes of one pread: Linux stops a little below 2 GiB, and other systems refuse sizes that do not
+ * fit an int. */
 #define MAX_READ ((size_t)1 << 30)
 
-/* Requests of up to this many bytes are read in the calling thread if they are in memory: that
- * takes less time than waking a reader. */
+/* Requests of up to this many bytes are read in the calling thread if they are cached: that takes
+ * less time than waking a reader. */
 #define MAX_READ_IN_CALLER ((uint64_t)4 << 20)
 
 typedef struct file_source {
-    tz_source base; /* first: the two share their address */
+    tz_source base; /* first, so that both have one address */
     int fd;
-    struct timespec modified; /* when it was opened */
+    struct timespec modified; /* time of modification at opening */
 } file_source;
 
-/* ---------------------------------------------------------------------------------------------
- * System calls
- * ------------------------------------------------------------------------------------------ */
+/* ---- system calls ---- */
 
 static int real_open(const char *path, int flags)
 {
@@ -79,17 +83,15 @@ void tz_source_set_syscalls(const tz_source_syscalls *new_syscalls)
     syscalls = new_syscalls ? new_syscalls : &real_syscalls;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Reading
- * ------------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
-/* pread found the end of a file before the end it had when it was opened. */
+/* Reports that pread met the end of the file earlier than its size at opening. */
 static tz_result fail_short_file(const file_source *file, uint64_t offset, uint64_t missing,
                                  const tz_context *ctx)
 {
     struct stat now;
     if (syscalls->fstat(file->fd, &now) != 0)
-        return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot find out the file's size");
+        return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot stat the file");
     if ((uint64_t)now.st_size < file->base.size)
         return tz_fail(ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED,
                        tz_expecting(tz_at_offset(offset), file->base.size, (uint64_t)now.st_size),
@@ -98,21 +100,22 @@ static tz_result fail_short_file(const file_source *file, uint64_t offset, uint6
                    tz_expecting(tz_at_offset(offset), missing, 0), "the file ends too early");
 }
 
-static tz_result read_file_range(const file_source *file, const tz_range *range,
-                                 const tz_context *ctx)
+tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz_error *err)
 {
+    const file_source *file = (const file_source *)source;
+    const tz_context ctx = {.err = err, .ifd = -1};
     unsigned char *dst = range->dst;
     uint64_t offset = range->offset;
     size_t left = range->size;
     while (left > 0) {
-        size_t size = left < MAX_READ ? left : MAX_READ;
+        const size_t size = tz_min_size(left, MAX_READ);
         long got = syscalls->pread(file->fd, dst, size, (int64_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot read %zu bytes", size);
+            return tz_fail_errno(&ctx, tz_at_offset(offset), errno, "cannot read %zu bytes", size);
         if (got == 0)
-            return fail_short_file(file, offset, left, ctx);
+            return fail_short_file(file, offset, left, &ctx);
         dst += got;
         offset += (uint64_t)got;
         left -= (size_t)got;
@@ -120,18 +123,13 @@ static tz_result read_file_range(const file_source *file, const tz_range *range,
     return TZ_OK;
 }
 
-tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz_error *err)
-{
-    const tz_context ctx = {.err = err, .ifd = -1};
-    return read_file_range((const file_source *)source, range, &ctx);
-}
-
 static tz_result read_subrange(const void *user, const tz_range *subrange, tz_error *err)
 {
     return tz_source_read_file(user, subrange, err);
 }
 
-/* Reads ranges that the system has in memory, up to the first that it has not; returns how many. */
+/* Reads ranges that the system has cached, up to the first that it has not. Returns their number.
+ */
 static size_t read_cached_ranges(const tz_source *source, const tz_request *request)
 {
     const int fd = ((const file_source *)source)->fd;
@@ -150,7 +148,7 @@ static size_t read_cached_ranges(const tz_source *source, const tz_request *requ
     return done;
 }
 
-/* Without memory for a reading the calling thread reads it all. */
+/* If there is no memory for a reader job, the calling thread reads all ranges. */
 static tz_result submit_file(tz_source *source, tz_request *request, tz_error *err)
 {
     TZ_TRY(tz_source_check_ranges(source, request, err));
@@ -170,16 +168,16 @@ static tz_result wait_file(tz_source *source, tz_request *request, tz_error *err
     return request->state ? tz_reader_job_wait(request->state, err) : TZ_OK;
 }
 
-/* The descriptor holds the file itself, so device and inode cannot change under it; what is written
- * to it shows in its size or its time of modification. The time of status change is no witness:
- * chmod, link, rename and unlink set it too and leave the bytes alone. */
+/* The descriptor holds the file itself, so device and inode cannot change; a write to the file
+ * shows in its size or its time of modification. The time of status change is not evidence: chmod,
+ * link, rename and unlink set it too, and leave the bytes alone. */
 static tz_result check_file_unchanged(tz_source *source, tz_error *err)
 {
     const file_source *file = (const file_source *)source;
     tz_context ctx = {.err = err, .ifd = -1};
     struct stat now;
     if (syscalls->fstat(file->fd, &now) != 0)
-        return tz_fail_errno(&ctx, tz_no_location(), errno, "cannot find out the file's state");
+        return tz_fail_errno(&ctx, tz_no_location(), errno, "cannot stat the file");
     if ((uint64_t)now.st_size != source->size)
         return tz_fail(&ctx, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED,
                        tz_expecting(tz_no_location(), source->size, (uint64_t)now.st_size),
@@ -193,35 +191,16 @@ static tz_result check_file_unchanged(tz_source *source, tz_error *err)
 
 static void close_file_source(tz_source *source)
 {
-    /* Nothing was written, so a failure loses nothing; and after EINTR the descriptor is gone. */
+    /* Nothing was written, so a failure loses nothing; after EINTR the descriptor is closed, too.
+     */
     (void)syscalls->close(((file_source *)source)->fd);
     tz_free(source);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Opening
- * ------------------------------------------------------------------------------------------ */
+/* ---- opening ---- */
 
-static tz_result fail_unsafe_source(const tz_context *ctx, int error_number, const char *what)
-{
-    tz_result result = tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_UNSAFE, tz_no_location(),
-                               "is %s; only regular files are read", what);
-    if (ctx->err)
-        ctx->err->system_error = error_number;
-    return result;
-}
-
-static tz_result fail_open(const tz_context *ctx, int error_number, bool no_follow)
-{
-    if (error_number == ELOOP && no_follow)
-        return fail_unsafe_source(ctx, ELOOP, "a symbolic link");
-    if (error_number == ENXIO)
-        return fail_unsafe_source(ctx, ENXIO, "a socket, or a device that is not there");
-    return tz_fail_errno(ctx, tz_no_location(), error_number, "cannot open");
-}
-
-/* O_NONBLOCK: a FIFO without a writer must not hold us up before it can be refused. It means
- * nothing to regular files. O_NOCTTY: a terminal must not become ours. */
+/* O_NONBLOCK: opening a FIFO without a writer would block before it can be refused. It means
+ * nothing to regular files. O_NOCTTY: a terminal must not become that of this process. */
 static tz_result open_fd(int *out, const char *path, bool no_follow, const tz_context *ctx)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (no_follow ? O_NOFOLLOW : 0);
@@ -229,26 +208,24 @@ static tz_result open_fd(int *out, const char *path, bool no_follow, const tz_co
     do {
         fd = syscalls->open(path, flags);
     } while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return fail_open(ctx, errno, no_follow);
-    *out = fd;
-    return TZ_OK;
-}
-
-static tz_result stat_regular_file(int fd, struct stat *out, const tz_context *ctx)
-{
-    if (syscalls->fstat(fd, out) != 0)
-        return tz_fail_errno(ctx, tz_no_location(), errno,
-                             "cannot find out what kind of file it is");
-    if (!S_ISREG(out->st_mode))
-        return fail_unsafe_source(ctx, 0, tz_file_kind_name(out->st_mode));
-    return TZ_OK;
+    if (fd >= 0) {
+        *out = fd;
+        return TZ_OK;
+    }
+    if (errno == ELOOP && no_follow)
+        return tz_fail_not_regular(ctx, "read", ELOOP, "a symbolic link");
+    if (errno == ENXIO)
+        return tz_fail_not_regular(ctx, "read", ENXIO, "a socket, or a device that does not exist");
+    return tz_fail_errno(ctx, tz_no_location(), errno, "cannot open");
 }
 
 static tz_result make_file_source(tz_source **out, int fd, const tz_context *ctx)
 {
     struct stat status;
-    TZ_TRY(stat_regular_file(fd, &status, ctx));
+    if (syscalls->fstat(fd, &status) != 0)
+        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot stat the file");
+    if (!S_ISREG(status.st_mode))
+        return tz_fail_not_regular(ctx, "read", 0, tz_file_kind_name(status.st_mode));
     file_source *file = tz_alloc(sizeof *file);
     if (!file)
         return tz_fail_nomem(ctx, sizeof *file);
@@ -277,7 +254,7 @@ void tz_source_prefetch(tz_source *source, uint64_t offset, uint64_t size)
 bool tz_source_is_cached(const tz_source *source, uint64_t offset, uint64_t size)
 {
     unsigned char bytes[16384];
-    const size_t probe_size = size < sizeof bytes ? (size_t)size : sizeof bytes;
+    const size_t probe_size = (size_t)tz_min(size, sizeof bytes);
     return tz_source_is_file(source) && syscalls->pread_cached && probe_size > 0 &&
            offset < source->size && probe_size <= source->size - offset &&
            syscalls->pread_cached(((const file_source *)source)->fd, bytes, probe_size,

@@ -349,7 +349,7 @@ static void the_message_says_what_could_not_be_done(void **state)
         const char *call, *text;
         size_t way;
     } cases[] = {
-        {"insert_range", "n: cannot make room for 1048576 bytes at the front", 1},
+        {"insert_range", "n: cannot insert 1048576 bytes at the front", 1},
         {"copy_range", "n: cannot copy 100 bytes", 2},
         {"pread", "n: cannot read 262144 bytes back", 4},
         {"pwritev", "n: cannot write 262144 bytes", 4},
