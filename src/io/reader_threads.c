@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A reading stands in the crew's queue while it has pieces to hand out. The readers take pieces
- * from the readings of the queue in turn, the thread that waits for a reading takes them from that
- * one. One lock guards all of it; it is not held during a read. */
+ * Reader threads. A job is one request; it stays in the queue of the team while it has subranges to
+ * hand out. The readers take subranges from the jobs of the queue in turn, a thread that waits for
+ * a job takes them from that job. One lock guards all of it; it is not held during a read.
+ *
+ * Each subrange has a number, in the order of the ranges. The lowest number that failed decides the
+ * result of the job, so the error does not depend on timing.
+ *
+ * A team and its lock belong to one process: after fork, the child makes a team of its own and
+ * never touches that of its parent, whose lock may be held by a thread that the child does not
+ * have. */
 #include "io/reader_threads.h"
 
 #include <pthread.h>
@@ -14,34 +21,34 @@
 typedef struct reader_team reader_team;
 
 struct tz_reader_job {
-    reader_team *reader_team;
+    reader_team *team;
     tz_read_range_fn read;
     const void *user;
     const tz_range *ranges;
     size_t count;
-    size_t subrange;    /* bytes of a piece */
-    size_t next;        /* range of the next piece */
-    size_t range_done;  /* bytes of that range that are handed out */
-    uint64_t subranges; /* handed out */
-    uint64_t in_flight; /* of them */
-    bool stopped;       /* hands out no more */
-    uint64_t failed;    /* the lowest number of a piece that failed; TZ_NONE: none */
-    tz_result result;   /* of that piece */
-    tz_error error;
-    tz_reader_job *queue_next; /* in the queue */
+    size_t subrange_size;       /* bytes */
+    size_t next;                /* range of the next subrange */
+    size_t range_done;          /* bytes of that range that were handed out */
+    uint64_t subranges_started; /* the number of the next one */
+    uint64_t in_flight;         /* subranges that are being read */
+    bool stopped;               /* hands out no more subranges */
+    uint64_t failed;            /* the lowest number of a subrange that failed; TZ_NONE: none */
+    tz_result result;           /* of subrange failed */
+    tz_error error;             /* of subrange failed */
+    tz_reader_job *queue_next;
 };
 
 struct reader_team {
     tz_process process;
-    reader_team *inherited; /* of the process before fork; never used */
+    reader_team *inherited; /* of the parent process; kept so that it is not a leak */
     pthread_mutex_t lock;
-    pthread_cond_t work_queued; /* the queue got a reading */
-    pthread_cond_t job_ended;   /* the last piece of some reading has ended */
+    pthread_cond_t work_queued; /* a job entered the queue */
+    pthread_cond_t job_ended;   /* the last subrange of a job has ended */
     tz_reader_job *queue;
     unsigned started; /* threads */
 };
 
-/* ---- pieces; the crew's lock is held ---- */
+/* ---- subranges; the lock of the team is held ---- */
 
 static bool has_subrange(const tz_reader_job *job)
 {
@@ -53,48 +60,42 @@ static tz_range next_subrange(tz_reader_job *job)
     const tz_range *range = &job->ranges[job->next];
     const uint64_t offset = range->offset + job->range_done;
     const size_t left = range->size - job->range_done;
-    const size_t up_to_boundary = job->subrange - (size_t)(offset % job->subrange);
-    const tz_range subrange = {offset, left < up_to_boundary ? left : up_to_boundary,
+    const size_t up_to_boundary = job->subrange_size - (size_t)(offset % job->subrange_size);
+    const tz_range subrange = {offset, tz_min_size(left, up_to_boundary),
                                (unsigned char *)range->dst + job->range_done};
     job->range_done += subrange.size;
     if (job->range_done == range->size) {
         job->next++;
         job->range_done = 0;
     }
-    job->subranges++;
+    job->subranges_started++;
     job->in_flight++;
     return subrange;
 }
 
-static void record_subrange_end(tz_reader_job *job, uint64_t number, tz_result result,
-                                const tz_error *error)
+/* Takes one subrange, reads it without the lock, and notes its result. */
+static void read_next_subrange(tz_reader_job *job)
 {
+    reader_team *team = job->team;
+    tz_error error = {.result = TZ_OK};
+    const uint64_t number = job->subranges_started;
+    const tz_range subrange = next_subrange(job);
+    pthread_mutex_unlock(&team->lock);
+    const tz_result result = job->read(job->user, &subrange, &error);
+    pthread_mutex_lock(&team->lock);
     job->in_flight--;
     if (result != TZ_OK)
         job->stopped = true;
     if (result != TZ_OK && number < job->failed) {
         job->failed = number;
         job->result = result;
-        job->error = *error;
+        job->error = error;
     }
     if (!has_subrange(job) && job->in_flight == 0)
-        pthread_cond_broadcast(&job->reader_team->job_ended);
+        pthread_cond_broadcast(&team->job_ended);
 }
 
-/* Reads one piece of r without the lock. */
-static void read_next_subrange(tz_reader_job *job)
-{
-    reader_team *team = job->reader_team;
-    tz_error error = {.result = TZ_OK};
-    const uint64_t number = job->subranges;
-    const tz_range subrange = next_subrange(job);
-    pthread_mutex_unlock(&team->lock);
-    const tz_result result = job->read(job->user, &subrange, &error);
-    pthread_mutex_lock(&team->lock);
-    record_subrange_end(job, number, result, &error);
-}
-
-/* ---- the queue; the crew's lock is held ---- */
+/* ---- the queue; the lock of the team is held ---- */
 
 static void enqueue_reader_job(reader_team *team, tz_reader_job *job)
 {
@@ -114,8 +115,8 @@ static void remove_reader_job(reader_team *team, const tz_reader_job *job)
         *at = job->queue_next;
 }
 
-/* The first reading that has a piece; it goes to the end, so that several get readers in turn.
- * Readings without a piece leave. */
+/* Returns the first job that has a subrange, and moves it to the end of the queue, so that several
+ * jobs get readers in turn; NULL if there is none. Jobs without a subrange leave the queue. */
 static tz_reader_job *pick_reader_job(reader_team *team)
 {
     while (team->queue) {
@@ -150,13 +151,13 @@ static void start_readers(reader_team *team)
     pthread_t thread;
     while (team->started < TZ_READER_COUNT) {
         if (tz_start_thread(&thread, reader_main, team) != 0)
-            break; /* fewer then; the next reading tries again */
+            break; /* go on with fewer; the next job tries again */
         (void)pthread_detach(thread);
         team->started++;
     }
 }
 
-/* ---- the crew of the process ---- */
+/* ---- the team of the process ---- */
 
 static reader_team first_team;
 static _Atomic(reader_team *) newest_team;
@@ -176,7 +177,7 @@ static void init_first_team(void)
     atomic_store(&newest_team, &first_team);
 }
 
-/* NULL: a child of fork finds no memory for its own. */
+/* Returns NULL if a child of fork has no memory for a team of its own. */
 static reader_team *current_reader_team(void)
 {
     pthread_once(&first_team_once, init_first_team);
@@ -194,34 +195,29 @@ static reader_team *current_reader_team(void)
     return found;
 }
 
-/* ---- readings ---- */
-
-static size_t choose_subrange_size(uint64_t bytes)
-{
-    size_t subrange = TZ_READER_MAX_SUBRANGE;
-    while (subrange > TZ_READER_MIN_SUBRANGE && subrange * TZ_READER_COUNT * 2 > bytes)
-        subrange /= 2;
-    return subrange;
-}
+/* ---- jobs ---- */
 
 tz_reader_job *tz_reader_job_start(const tz_range *ranges, size_t count, tz_read_range_fn read,
                                    const void *user)
 {
-    uint64_t bytes = 0;
     reader_team *team = current_reader_team();
     tz_reader_job *job = team ? tz_alloc_zeroed(1, sizeof *job) : NULL;
     if (!job)
         return NULL;
+    uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes = tz_add_capped(bytes, ranges[i].size);
-    *job = (tz_reader_job){.reader_team = team,
+    size_t subrange_size = TZ_READER_MAX_SUBRANGE;
+    while (subrange_size > TZ_READER_MIN_SUBRANGE && subrange_size * TZ_READER_COUNT * 2 > bytes)
+        subrange_size /= 2;
+    *job = (tz_reader_job){.team = team,
                            .read = read,
                            .user = user,
                            .ranges = ranges,
                            .count = count,
-                           .subrange = choose_subrange_size(bytes),
+                           .subrange_size = subrange_size,
                            .failed = TZ_NONE};
-    const uint64_t subranges = tz_max(count, tz_ceil_div(bytes, job->subrange));
+    const uint64_t subranges = tz_max(count, tz_ceil_div(bytes, subrange_size));
     pthread_mutex_lock(&team->lock);
     enqueue_reader_job(team, job);
     start_readers(team);
@@ -233,7 +229,7 @@ tz_reader_job *tz_reader_job_start(const tz_range *ranges, size_t count, tz_read
 
 tz_result tz_reader_job_wait(tz_reader_job *job, tz_error *err)
 {
-    reader_team *team = job->reader_team;
+    reader_team *team = job->team;
     pthread_mutex_lock(&team->lock);
     while (has_subrange(job))
         read_next_subrange(job);

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory that grows, as a sink. */
+ * Memory that grows, as a sink. Bytes that were never written are zero, as in a file with gaps.
+ * commit hands the block to the caller; a sink without a receiver is a spool, which has neither
+ * sync nor commit and keeps its bytes until it is closed.
+ *
+ * Capacity grows by half: few copies, and at most a third unused. commit returns the unused rest to
+ * the allocator. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "io/sink.h"
 
-/* The first room, so that a header's few bytes are not followed by many small steps. */
+/* The first capacity: otherwise the few bytes of a header would be followed by many small steps. */
 #define MIN_CAPACITY ((size_t)64 << 10)
 
 typedef struct memory_sink {
-    tz_sink base; /* first: the two share their address */
-    tz_memory *into;
+    tz_sink base;    /* first, so that both have one address */
+    tz_memory *into; /* NULL: a spool */
     unsigned char *data;
     size_t size;
     size_t capacity;
@@ -23,17 +28,13 @@ static tz_result fail_too_large(uint64_t offset, uint64_t size, const tz_context
                    "%llu more bytes do not fit into memory", (unsigned long long)size);
 }
 
-/* Half as much again each time: few copies, and never more than a third unused. */
 static tz_result reserve_capacity(memory_sink *sink, size_t size, const tz_context *ctx)
 {
     if (size <= sink->capacity)
         return TZ_OK;
-    size_t capacity =
+    const size_t grown =
         sink->capacity <= SIZE_MAX / 2 ? sink->capacity + sink->capacity / 2 : SIZE_MAX;
-    if (capacity < MIN_CAPACITY)
-        capacity = MIN_CAPACITY;
-    if (capacity < size)
-        capacity = size;
+    const size_t capacity = tz_max_size(size, tz_max_size(grown, MIN_CAPACITY));
     unsigned char *data = tz_realloc_array(sink->data, capacity, 1);
     if (!data)
         return tz_fail_nomem(ctx, capacity);
@@ -42,7 +43,7 @@ static tz_result reserve_capacity(memory_sink *sink, size_t size, const tz_conte
     return TZ_OK;
 }
 
-/* At least size bytes; those that nobody wrote are zero. */
+/* Makes the content at least size bytes long; new bytes are zero. */
 static tz_result grow_with_zeros(memory_sink *sink, size_t size, const tz_context *ctx)
 {
     if (size <= sink->size)
@@ -71,8 +72,7 @@ static tz_result write_buffer(memory_sink *sink, uint64_t offset, const tz_bytes
     if (offset > sink->size)
         TZ_TRY(grow_with_zeros(sink, (size_t)offset, ctx));
     memcpy(sink->data + offset, buffer->data, buffer->size);
-    if (size > sink->size)
-        sink->size = size;
+    sink->size = tz_max_size(sink->size, size);
     return TZ_OK;
 }
 
@@ -106,7 +106,7 @@ static tz_result read_memory(tz_sink *base, uint64_t offset, void *dst, size_t s
     return TZ_OK;
 }
 
-/* Without data nothing moves, as in a file. */
+/* Does nothing to an empty sink, as in a file. */
 static tz_result insert_memory(tz_sink *base, uint64_t size, tz_error *err)
 {
     memory_sink *sink = (memory_sink *)base;
@@ -143,7 +143,7 @@ static tz_result commit_memory(tz_sink *base, tz_error *err)
     memory_sink *sink = (memory_sink *)base;
     tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(check_open(sink, &ctx));
-    /* A block that cannot be made smaller is as good as it is. */
+    /* If the block cannot be made smaller, the caller gets it with its unused capacity. */
     void *fitting =
         sink->size < sink->capacity ? tz_realloc_array(sink->data, sink->size, 1) : NULL;
     *sink->into = (tz_memory){fitting ? fitting : sink->data, sink->size};
@@ -158,7 +158,6 @@ static void close_memory_sink(tz_sink *base)
     tz_free(base);
 }
 
-/* A spool never gives away what it holds. */
 static tz_result open_memory_sink(tz_sink **out, tz_memory *into, const tz_context *ctx)
 {
     static const tz_sink spool = {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * System calls of the file sink: the real ones, and what stands in where a system has none. */
+ * System calls of the file sink. Every call of the table is a function of its own, because the C
+ * library may declare the calls as macros or with other types. A call that the system lacks fails
+ * with the error number that Linux gives on file systems without it (ENOSYS, ENOTSUP, EOPNOTSUPP,
+ * ENOLCK): so its callers have one path for both, which tests on Linux cover. */
 #define _GNU_SOURCE       /* O_TMPFILE, renameat2, fallocate and others */
 #define _FILE_OFFSET_BITS 64
 #include "io/sink_syscalls.h"
@@ -18,17 +21,14 @@
 
 #include "base/mem.h"
 
-#ifndef __linux__
-static int fail_with_errno(int error_number)
+/* Stands in for calls that the system lacks; unused on a recent Linux. */
+static __attribute__((unused)) int fail_with_errno(int error_number)
 {
     errno = error_number;
     return -1;
 }
-#endif
 
-/* ---------------------------------------------------------------------------------------------
- * Names and descriptors
- * ------------------------------------------------------------------------------------------ */
+/* ---- names and descriptors ---- */
 
 static int real_openat(int dir, const char *path, int flags, mode_t mode)
 {
@@ -41,8 +41,7 @@ static int real_open_unnamed(int dir, mode_t mode)
     return openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 #else
     (void)dir, (void)mode;
-    errno = EOPNOTSUPP;
-    return -1;
+    return fail_with_errno(EOPNOTSUPP);
 #endif
 }
 
@@ -67,8 +66,7 @@ static int real_lock(int fd)
     return flock(fd, LOCK_EX | LOCK_NB);
 #else
     (void)fd;
-    errno = ENOLCK;
-    return -1;
+    return fail_with_errno(ENOLCK);
 #endif
 }
 
@@ -98,8 +96,7 @@ static int real_rename_new(int dir, const char *from, const char *to)
     return renameat2(dir, from, dir, to, RENAME_NOREPLACE);
 #else
     (void)dir, (void)from, (void)to;
-    errno = ENOSYS;
-    return -1;
+    return fail_with_errno(ENOSYS);
 #endif
 }
 
@@ -108,9 +105,7 @@ static int real_unlinkat(int dir, const char *name)
     return unlinkat(dir, name, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Bytes
- * ------------------------------------------------------------------------------------------ */
+/* ---- bytes ---- */
 
 static long real_pwritev(int fd, const struct iovec *buffers, int count, int64_t offset)
 {
@@ -163,7 +158,7 @@ static int real_ftruncate(int fd, int64_t size)
     return ftruncate(fd, (off_t)size);
 }
 
-/* Where fsync stops at the drive's own cache, F_FULLFSYNC goes through it. */
+/* On macOS fsync stops at the cache of the drive; F_FULLFSYNC flushes that as well. */
 static int real_fsync(int fd)
 {
 #ifdef F_FULLFSYNC
@@ -183,9 +178,7 @@ static int real_free_space(int fd, uint64_t *out)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Attributes
- * ------------------------------------------------------------------------------------------ */
+/* ---- attributes ---- */
 
 static int real_fchmod(int fd, mode_t mode)
 {
@@ -243,9 +236,7 @@ static int real_fremovexattr(int fd, const char *name)
 }
 #endif
 
-/* ---------------------------------------------------------------------------------------------
- * Directories
- * ------------------------------------------------------------------------------------------ */
+/* ---- directories ---- */
 
 static void *real_list_open(int fd)
 {

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Merging byte ranges. One pass over the sorted pieces: a piece joins the span before it or starts
- * the next one. Each bound is kept at every step, so it holds for the finished span. */
+ * Merging byte ranges. One pass over the sorted ranges: a range joins the last span or starts the
+ * next one. Each bound is kept at every step, so it holds for the finished span. */
 #include "io/spans.h"
 
 #include <stdbool.h>
 
 #include "base/mem.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Sorting
- * ------------------------------------------------------------------------------------------ */
+/* ---- sorting ---- */
 
 static bool comes_before(const tz_indexed_range *a, const tz_indexed_range *b)
 {
@@ -31,7 +29,7 @@ static void swap_ranges(tz_indexed_range *a, tz_indexed_range *b)
     *b = saved;
 }
 
-/* Restore the heap below root: no child comes after its parent. */
+/* Restores the heap below root: no child comes after its parent. */
 static void sift_down(tz_indexed_range *ranges, size_t root, size_t count)
 {
     for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
@@ -44,18 +42,13 @@ static void sift_down(tz_indexed_range *ranges, size_t root, size_t count)
     }
 }
 
-static bool ranges_are_sorted(const tz_indexed_range *ranges, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (comes_before(&ranges[i], &ranges[i - 1]))
-            return false;
-    return true;
-}
-
-/* Heapsort: qsort may allocate, or be quadratic. Tiles mostly come in file order already. */
+/* Heapsort, because qsort may allocate or be quadratic. Tiles mostly come in file order already. */
 static void sort_ranges(tz_indexed_range *ranges, size_t count)
 {
-    if (ranges_are_sorted(ranges, count))
+    size_t sorted = 1;
+    while (sorted < count && !comes_before(&ranges[sorted], &ranges[sorted - 1]))
+        sorted++;
+    if (sorted >= count)
         return;
     for (size_t root = count / 2; root > 0; root--)
         sift_down(ranges, root - 1, count);
@@ -65,11 +58,9 @@ static void sort_ranges(tz_indexed_range *ranges, size_t count)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Merging
- * ------------------------------------------------------------------------------------------ */
+/* ---- merging ---- */
 
-/* floor(wanted * percent / 100), or as good as infinity. */
+/* Returns floor(wanted * percent / 100), or UINT64_MAX if that does not fit. */
 static uint64_t allowed_waste(uint64_t wanted, uint64_t percent)
 {
     uint64_t whole, rest;
@@ -79,7 +70,7 @@ static uint64_t allowed_waste(uint64_t wanted, uint64_t percent)
     return whole;
 }
 
-/* Let piece join span, of whose bytes *wanted are wanted; false when a rule forbids it. */
+/* Adds range to span, which has *wanted wanted bytes. Returns false if the rule forbids it. */
 static bool join_span(tz_span *span, uint64_t *wanted, const tz_indexed_range *range,
                       const tz_merge_rule *rule)
 {
