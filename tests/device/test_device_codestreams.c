@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nvJPEG2000 and nvJPEG as device/nvidia/nvjpeg2k.h and nvjpeg.h load them, with their fakes on
- * that of libcuda: what users of them may rely on, and what tests of them will find. */
+ * nvJPEG2000 and nvJPEG as device/nvidia/nvidia_libraries.h loads them, with their fakes on that of
+ * libcuda: what users of them may rely on, and what tests of them will find. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/nvidia/nvidia_libraries.h"
 #include "device/nvidia/nvjpeg.h"
 #include "device/nvidia/nvjpeg2k.h"
 #include "fakes/cuda/cuda_calls.h"
@@ -61,17 +62,29 @@ static uint8_t sample(size_t offset)
 }
 
 #ifdef NVJPEG2K_FAKE
-static tz_nvjpeg2k j2k;
+typedef struct loaded_nvjpeg2k {
+    tz_dynlib_info info;
+    tz_nvjpeg2k_api api;
+} loaded_nvjpeg2k;
+
+static loaded_nvjpeg2k j2k;
 static tz_nvjpeg2k_handle handle;
 static tz_nvjpeg2k_decode_state state_of;
 static tz_nvjpeg2k_stream parsed;
+
+static bool load_nvjpeg2k(loaded_nvjpeg2k *out, const char *library, char *reason,
+                          size_t reason_size)
+{
+    return tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG2K], library, &out->api, &out->info,
+                          reason, reason_size);
+}
 
 static int begin_j2k(void **state)
 {
     char reason[256] = "";
     begin(state);
     take_control(NVJPEG2K_FAKE);
-    if (!tz_nvjpeg2k_load(&j2k, NVJPEG2K_FAKE, reason, sizeof reason))
+    if (!load_nvjpeg2k(&j2k, NVJPEG2K_FAKE, reason, sizeof reason))
         fail_msg("%s", reason);
     assert_int_equal(j2k.api.CreateSimple(&handle), 0);
     assert_int_equal(j2k.api.DecodeStateCreate(handle, &state_of), 0);
@@ -103,11 +116,11 @@ static int32_t parse_j2k(const uint8_t *data, size_t size)
 static void test_loading(void **state)
 {
     (void)state;
-    tz_nvjpeg2k other;
+    loaded_nvjpeg2k other;
     char reason[256];
-    assert_int_equal(j2k.major, 0);
-    assert_int_equal(j2k.minor, 11);
-    assert_false(tz_nvjpeg2k_load(&other, CUDA_FAKE, reason, sizeof reason));
+    assert_int_equal(j2k.info.version[0], 0);
+    assert_int_equal(j2k.info.version[1], 11);
+    assert_false(load_nvjpeg2k(&other, CUDA_FAKE, reason, sizeof reason));
     assert_string_equal(reason, "it lacks nvjpeg2kGetProperty");
     assert_string_equal(tz_nvjpeg2k_status_name(3), "BAD_JPEG");
     assert_string_equal(tz_nvjpeg2k_status_name(77), "a status that is not known here");
@@ -276,7 +289,7 @@ static void test_encode_j2k(void **state)
 #endif
 
 #ifdef NVJPEG_FAKE
-static tz_nvjpeg nvjpeg;
+static tz_nvjpeg_api nvjpeg;
 static tz_nvjpeg_handle jpeg_handle;
 static tz_nvjpeg_state jpeg_state;
 
@@ -285,19 +298,20 @@ static int begin_jpeg(void **state)
     char reason[256] = "";
     begin(state);
     take_control(NVJPEG_FAKE);
-    if (!tz_nvjpeg_load(&nvjpeg, NVJPEG_FAKE, reason, sizeof reason))
+    tz_dynlib_info info;
+    if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG], NVJPEG_FAKE, &nvjpeg, &info, reason,
+                        sizeof reason))
         fail_msg("%s", reason);
-    assert_int_equal(nvjpeg.major, 13);
-    assert_int_equal(nvjpeg.api.CreateEx(TZ_NVJPEG_BACKEND_GPU_HYBRID, NULL, NULL, 0, &jpeg_handle),
-                     0);
-    assert_int_equal(nvjpeg.api.JpegStateCreate(jpeg_handle, &jpeg_state), 0);
+    assert_int_equal(info.version[0], 13);
+    assert_int_equal(nvjpeg.CreateEx(TZ_NVJPEG_BACKEND_GPU_HYBRID, NULL, NULL, 0, &jpeg_handle), 0);
+    assert_int_equal(nvjpeg.JpegStateCreate(jpeg_handle, &jpeg_state), 0);
     return 0;
 }
 
 static int end_jpeg(void **state)
 {
-    assert_int_equal(nvjpeg.api.JpegStateDestroy(jpeg_state), 0);
-    assert_int_equal(nvjpeg.api.Destroy(jpeg_handle), 0);
+    assert_int_equal(nvjpeg.JpegStateDestroy(jpeg_state), 0);
+    assert_int_equal(nvjpeg.Destroy(jpeg_handle), 0);
     return end(state);
 }
 
@@ -311,17 +325,17 @@ static void test_batch(void **state)
     tz_nvjpeg_image to[2] = {{{at(memory)}, {PITCH}}, {{at(memory + TILE * PITCH)}, {PITCH}}};
     int components, widths[4], heights[4];
     tz_nvjpeg_sampling sampling;
-    assert_int_equal(nvjpeg.api.GetImageInfo(jpeg_handle, tile->data, tile->size, &components,
-                                             &sampling, widths, heights),
+    assert_int_equal(nvjpeg.GetImageInfo(jpeg_handle, tile->data, tile->size, &components,
+                                         &sampling, widths, heights),
                      0);
     assert_int_equal(components, 1);
     assert_int_equal(sampling, TZ_NVJPEG_SAMPLING_GRAY);
     assert_int_equal(widths[0], TILE);
-    assert_int_equal(nvjpeg.api.DecodeBatched(jpeg_handle, jpeg_state, data, sizes, to, stream), 1);
+    assert_int_equal(nvjpeg.DecodeBatched(jpeg_handle, jpeg_state, data, sizes, to, stream), 1);
     assert_int_equal(
-        nvjpeg.api.DecodeBatchedInitialize(jpeg_handle, jpeg_state, 2, 1, TZ_NVJPEG_OUTPUT_Y), 0);
-    assert_int_equal(nvjpeg.api.DecodeBatched(jpeg_handle, jpeg_state, data, sizes, to, stream), 0);
-    assert_int_equal(nvjpeg.api.DecodeBatched(jpeg_handle, jpeg_state, data, sizes, to, stream), 2);
+        nvjpeg.DecodeBatchedInitialize(jpeg_handle, jpeg_state, 2, 1, TZ_NVJPEG_OUTPUT_Y), 0);
+    assert_int_equal(nvjpeg.DecodeBatched(jpeg_handle, jpeg_state, data, sizes, to, stream), 0);
+    assert_int_equal(nvjpeg.DecodeBatched(jpeg_handle, jpeg_state, data, sizes, to, stream), 2);
     assert_int_equal(cu.cuStreamSynchronize(stream), 0);
     for (uint32_t y = 0; y < 2 * TILE; y++) {
         for (uint32_t x = 0; x < TILE; x++)
@@ -329,7 +343,7 @@ static void test_batch(void **state)
     }
     assert_int_equal(control->decoded, 2);
     const size_t cut[] = {tile->size, 20};
-    assert_int_equal(nvjpeg.api.DecodeBatched(jpeg_handle, jpeg_state, data, cut, to, stream), 3);
+    assert_int_equal(nvjpeg.DecodeBatched(jpeg_handle, jpeg_state, data, cut, to, stream), 3);
 }
 
 /* Colours, encoded and decoded: within a few of what they were. */
@@ -342,32 +356,29 @@ static void test_colours(void **state)
     for (size_t i = 0; i < sizeof rows; i++)
         rows[i] = (uint8_t)(60 + 50 * (i % 3));
     assert_int_equal(cu.cuMemcpyHtoDAsync(memory, rows, sizeof rows, stream), 0);
-    assert_int_equal(nvjpeg.api.EncoderStateCreate(jpeg_handle, &encoder, stream), 0);
-    assert_int_equal(nvjpeg.api.EncoderParamsCreate(jpeg_handle, &params, stream), 0);
-    assert_int_equal(nvjpeg.api.EncoderParamsSetQuality(params, 95, stream), 0);
-    assert_int_equal(
-        nvjpeg.api.EncoderParamsSetSamplingFactors(params, TZ_NVJPEG_SAMPLING_420, stream), 0);
+    assert_int_equal(nvjpeg.EncoderStateCreate(jpeg_handle, &encoder, stream), 0);
+    assert_int_equal(nvjpeg.EncoderParamsCreate(jpeg_handle, &params, stream), 0);
+    assert_int_equal(nvjpeg.EncoderParamsSetQuality(params, 95, stream), 0);
+    assert_int_equal(nvjpeg.EncoderParamsSetSamplingFactors(params, TZ_NVJPEG_SAMPLING_420, stream),
+                     0);
     tz_nvjpeg_image image = {{at(memory)}, {3 * TILE}};
-    assert_int_equal(nvjpeg.api.EncodeImage(jpeg_handle, encoder, params, &image,
-                                            TZ_NVJPEG_INPUT_RGBI, TILE, TILE, stream),
+    assert_int_equal(nvjpeg.EncodeImage(jpeg_handle, encoder, params, &image, TZ_NVJPEG_INPUT_RGBI,
+                                        TILE, TILE, stream),
                      0);
     size_t size = sizeof data;
-    assert_int_equal(nvjpeg.api.EncodeRetrieveBitstream(jpeg_handle, encoder, data, &size, stream),
-                     0);
+    assert_int_equal(nvjpeg.EncodeRetrieveBitstream(jpeg_handle, encoder, data, &size, stream), 0);
     const unsigned char *all[] = {data};
     assert_int_equal(
-        nvjpeg.api.DecodeBatchedInitialize(jpeg_handle, jpeg_state, 1, 1, TZ_NVJPEG_OUTPUT_RGBI),
-        0);
+        nvjpeg.DecodeBatchedInitialize(jpeg_handle, jpeg_state, 1, 1, TZ_NVJPEG_OUTPUT_RGBI), 0);
     image.pitch[0] = PITCH;
-    assert_int_equal(nvjpeg.api.DecodeBatched(jpeg_handle, jpeg_state, all, &size, &image, stream),
-                     0);
+    assert_int_equal(nvjpeg.DecodeBatched(jpeg_handle, jpeg_state, all, &size, &image, stream), 0);
     assert_int_equal(cu.cuStreamSynchronize(stream), 0);
     for (uint32_t y = 0; y < TILE; y++) {
         for (uint32_t x = 0; x < 3 * TILE; x++)
             assert_in_range(sample(y * PITCH + x), 57 + 50 * (x % 3), 63 + 50 * (x % 3));
     }
-    assert_int_equal(nvjpeg.api.EncoderParamsDestroy(params), 0);
-    assert_int_equal(nvjpeg.api.EncoderStateDestroy(encoder), 0);
+    assert_int_equal(nvjpeg.EncoderParamsDestroy(params), 0);
+    assert_int_equal(nvjpeg.EncoderStateDestroy(encoder), 0);
 }
 #endif
 

@@ -163,8 +163,8 @@ static void test_nothing_there(void **state)
     } inits[] = {{100, "there is no GPU (cuInit: CUDA_ERROR_NO_DEVICE, 100)"},
                  {34, "the stub of the CUDA toolkit"},
                  {3, "does not work in a child after fork"},
-                 {802, "a service of the machine"},
-                 {803, "of different versions (cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)"},
+                 {802, "a system service"},
+                 {803, "different versions (cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)"},
                  {804, "forward compatibility"},
                  {999, "the driver does not start (cuInit: CUDA_ERROR_UNKNOWN, 999)"},
                  {12345, "a code that CUDA 13.0 does not know, 12345"}};
@@ -487,7 +487,7 @@ static void test_a_context_of_the_callers(void **state)
     check_open_fails(&how, TZ_ERR_ARG, "cuda_context is of another device");
     check_current(NULL);
     assert_int_equal(cu.cuCtxDestroy(far), 0);
-    check_open_fails(&how, TZ_ERR_ARG, "cuda_context is no context of CUDA's");
+    check_open_fails(&how, TZ_ERR_ARG, "cuda_context is not a CUDA context");
     assert_int_equal(cu.cuCtxDestroy(mine), 0);
 }
 
@@ -598,7 +598,7 @@ static void test_wrong_streams(void **state)
     how.cuda_context = other;
     close_checked(open_with("cuda:0", &how));
     assert_int_equal(cu.cuStreamDestroy(stream), 0);
-    check_open_fails(&how, TZ_ERR_ARG, "cuda_stream is no stream of CUDA's");
+    check_open_fails(&how, TZ_ERR_ARG, "cuda_stream is not a CUDA stream");
     assert_int_equal(cu.cuCtxDestroy(other), 0);
 }
 
@@ -640,11 +640,11 @@ static void test_wrapping(void **state)
     assert_int_equal(tz_device_copy_out(back, memory, 0, 41, &err), TZ_ERR_ARG);
     tz_device_free(memory);
     check_refused(device, g.address + 60, 41, "fewer bytes from the handle");
-    check_refused(device, g.address + 100, 0, "no memory of CUDA's");
-    check_refused(device, 4096, 1, "no memory of CUDA's");
+    check_refused(device, g.address + 100, 0, "not CUDA memory");
+    check_refused(device, 4096, 1, "not CUDA memory");
     void *host = NULL;
     assert_int_equal(cu.cuMemHostAlloc(&host, 100, 0), 0);
-    check_refused(device, (CUdeviceptr)(uintptr_t)host, 1, "no memory of a device");
+    check_refused(device, (CUdeviceptr)(uintptr_t)host, 1, "not device memory");
     assert_int_equal(cu.cuMemFreeHost(host), 0);
     close_checked(device);
     end_guest(&g);

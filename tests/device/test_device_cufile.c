@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "device/nvidia/cufile.h"
+#include "device/nvidia/nvidia_libraries.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/check.h"
@@ -19,17 +20,28 @@ enum { SIZE = 40000 };
 
 static cuda_fake_control *cuda;
 static cufile_fake_control *control;
-static tz_cufile cufile;
+typedef struct loaded_cufile {
+    tz_dynlib_info info;
+    tz_cufile_api api;
+} loaded_cufile;
+
+static loaded_cufile cufile;
 static CUcontext context;
 static uint8_t bytes[SIZE];
 static int fd;
 static tz_cufile_handle file;
 static CUdeviceptr memory;
 
+static bool load_cufile(loaded_cufile *out, const char *library, char *reason, size_t reason_size)
+{
+    return tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_CUFILE], library, &out->api, &out->info,
+                          reason, reason_size);
+}
+
 static void load(void)
 {
     char reason[256] = "";
-    if (!tz_cufile_load(&cufile, CUFILE_FAKE, reason, sizeof reason))
+    if (!load_cufile(&cufile, CUFILE_FAKE, reason, sizeof reason))
         fail_msg("%s", reason);
     control = cufile_fake_load(CUFILE_FAKE);
     assert_non_null(control);
@@ -100,14 +112,14 @@ static void holds(size_t where, size_t from, size_t size)
 static void test_loading(void **state)
 {
     (void)state;
-    tz_cufile other;
+    loaded_cufile other;
     char reason[256];
-    assert_int_equal(cufile.major, 1);
-    assert_int_equal(cufile.minor, 19);
-    assert_string_equal(cufile.path, CUFILE_FAKE);
-    assert_false(tz_cufile_load(&other, CUDA_FAKE, reason, sizeof reason));
+    assert_int_equal(cufile.info.version[0], 1);
+    assert_int_equal(cufile.info.version[1], 19);
+    assert_string_equal(cufile.info.path, CUFILE_FAKE);
+    assert_false(load_cufile(&other, CUDA_FAKE, reason, sizeof reason));
     assert_string_equal(reason, "it lacks cuFileGetVersion");
-    assert_false(tz_cufile_load(&other, "/nowhere/libcufile.so.0", reason, sizeof reason));
+    assert_false(load_cufile(&other, "/nowhere/libcufile.so.0", reason, sizeof reason));
     assert_non_null(strstr(reason, "cannot open shared object file"));
     assert_string_equal(tz_cufile_error_name(5013), "CUDA_MEMORY_TYPE_INVALID");
     assert_string_equal(tz_cufile_error_name(0), "SUCCESS");

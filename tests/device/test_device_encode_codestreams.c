@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device/device_codestreams.h"
-#include "device/nvidia/codestream_encode.h"
+#include "device/nvidia/codestreams.h"
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/codestream.h"
 #include "fakes/nvidia/nvidia_fake_load.h"

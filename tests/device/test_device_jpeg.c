@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "device/device_codestreams.h"
-#include "device/nvidia/nvjpeg_decode.h"
+#include "device/nvidia/nvjpeg.h"
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/codestream.h"
 #include "fakes/nvidia/nvidia_fake_load.h"

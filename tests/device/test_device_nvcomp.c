@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/nvidia/nvcomp.h"
+#include "device/nvidia/nvidia_libraries.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "fakes/nvidia/nvcomp_fake.h"
 #include "support/check.h"
@@ -43,7 +44,8 @@ static int end(void **state)
 static void load(tz_nvcomp *nvcomp, const char *library)
 {
     char reason[256] = "";
-    if (!tz_nvcomp_load(nvcomp, library, reason, sizeof reason))
+    if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVCOMP], library, nvcomp, &nvcomp->info,
+                        reason, sizeof reason))
         fail_msg("%s: %s", library, reason);
 }
 
@@ -193,7 +195,7 @@ static void test_releases(void **state)
     for (size_t i = 0; i < 3; i++) {
         load(&nvcomp, libraries[i]);
         assert_int_equal(nvcomp.version, versions[i]);
-        assert_string_equal(nvcomp.path, libraries[i]);
+        assert_string_equal(nvcomp.info.path, libraries[i]);
     }
 }
 
@@ -201,7 +203,8 @@ static void refuses(const char *library, const char *why)
 {
     tz_nvcomp nvcomp;
     char reason[256] = "";
-    assert_false(tz_nvcomp_load(&nvcomp, library, reason, sizeof reason));
+    assert_false(tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVCOMP], library, &nvcomp,
+                                &nvcomp.info, reason, sizeof reason));
     if (!strstr(reason, why))
         fail_msg("'%s' is not in: %s", why, reason);
 }
@@ -210,8 +213,9 @@ static void test_refused(void **state)
 {
     (void)state;
     refuses(NVCOMP_FAKE_7, "nvCOMP 7.0.0 is not known here");
-    refuses(NVCOMP_FAKE_LIAR, "says to be nvCOMP 5.3.0 and lacks nvcompBatchedDeflateCompressGet");
-    refuses(CUDA_FAKE, "does not tell its version");
+    refuses(NVCOMP_FAKE_LIAR,
+            "claims to be nvCOMP 5.3.0 and lacks nvcompBatchedDeflateCompressGet");
+    refuses(CUDA_FAKE, "does not report its version");
     refuses("/nowhere/libnvcomp.so.6", "cannot open shared object file");
     refuses("", "not to be used");
 }

@@ -111,7 +111,7 @@ static void pictures_are_decoded(void **state)
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
         tz_codestream_codec is;
         if (!tz_device_find_codestream_codec(test_device, codecs[i].compression, false, 1, &is)) {
-            const char *path = i ? s->j2k.nvjpeg2k.path : s->jpeg.nvjpeg.path;
+            const char *path = i ? s->j2k.info.path : s->jpeg.info.path;
             if (getenv(i ? "TERRAZZO_TEST_NVJPEG2K" : "TERRAZZO_TEST_NVJPEG"))
                 fail_msg("%s: %s", path, is.reason);
             skip_without(codecs[i].name);

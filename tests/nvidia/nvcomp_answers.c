@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/nvidia/nvcomp.h"
+#include "device/nvidia/nvidia_libraries.h"
 
 static tz_error failed;
 static const tz_context ctx = {.err = &failed, .ifd = -1};
@@ -148,11 +149,12 @@ int main(int argc, char **argv)
     char reason[256];
     if (argc != 2)
         return 2;
-    if (!tz_nvcomp_load(&nvcomp, argv[1][0] ? argv[1] : NULL, reason, sizeof reason)) {
+    if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVCOMP], argv[1][0] ? argv[1] : NULL,
+                        &nvcomp, &nvcomp.info, reason, sizeof reason)) {
         printf("refused: %s\n", reason);
         return 0;
     }
-    printf("path: %s\n", nvcomp.path);
+    printf("path: %s\n", nvcomp.info.path);
     printf("version: %u\n", nvcomp.version);
     for (tz_nvcomp_codec codec = 0; codec < TZ_NVCOMP_CODEC_COUNT; codec++) {
         ask_alignments(codec, false, 1);

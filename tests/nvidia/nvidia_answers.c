@@ -9,26 +9,36 @@
 #include <string.h>
 
 #include "device/nvidia/cufile.h"
+#include "device/nvidia/nvidia_libraries.h"
 #include "device/nvidia/nvjpeg.h"
 #include "device/nvidia/nvjpeg2k.h"
 #include "support/tile_file.h"
 
-static void print_library(const char *path, uint32_t major, uint32_t minor, uint32_t patch)
+static tz_dynlib_info loaded_from; /* of the library at hand */
+
+static bool load(int index, const char *library, void *functions, char *reason, size_t reason_size)
 {
-    printf("path: %s\nversion: %u.%u.%u\n", path, major, minor, patch);
+    return tz_dynlib_load(&tz_nvidia_libraries[index], library, functions, &loaded_from, reason,
+                          reason_size);
+}
+
+static void print_library(void)
+{
+    printf("path: %s\nversion: %u.%u.%u\n", loaded_from.path, loaded_from.version[0],
+           loaded_from.version[1], loaded_from.version[2]);
 }
 
 /* Opening the driver, and what needs it open, is left out: some releases never return from it where
  * the kernel has no modules. */
 static bool ask_cufile(const char *library, char *reason, size_t reason_size)
 {
-    tz_cufile cufile;
-    if (!tz_cufile_load(&cufile, library, reason, reason_size))
+    tz_cufile_api cufile;
+    if (!load(TZ_NVIDIA_CUFILE, library, &cufile, reason, reason_size))
         return false;
-    print_library(cufile.path, cufile.major, cufile.minor, cufile.patch);
+    print_library();
     tz_cufile_properties is;
     memset(&is, 0, sizeof is);
-    printf("properties: %d", cufile.api.DriverGetProperties(&is).err);
+    printf("properties: %d", cufile.DriverGetProperties(&is).err);
     printf(" nvfs %u.%u poll %zu direct %zu status %u control %u cache %u buffer %u batch %u %u\n",
            is.nvfs.major_version, is.nvfs.minor_version, is.nvfs.poll_thresh_size,
            is.nvfs.max_direct_io_size, is.nvfs.dstatusflags, is.nvfs.dcontrolflags,
@@ -36,27 +46,27 @@ static bool ask_cufile(const char *library, char *reason, size_t reason_size)
            is.max_batch_io_timeout_msecs);
     errno = 0;
     char byte;
-    const long long size = (long long)cufile.api.Read(NULL, &byte, 1, 0, 0);
+    const long long size = (long long)cufile.Read(NULL, &byte, 1, 0, 0);
     printf("read of no file: %lld %s\n", size, errno == EINVAL ? "EINVAL" : "");
-    printf("close: %d\n", cufile.api.DriverClose_v2().err);
+    printf("close: %d\n", cufile.DriverClose_v2().err);
     return true;
 }
 
 /* ---- nvJPEG2000 ---- */
 
-static tz_nvjpeg2k j2k;
+static tz_nvjpeg2k_api j2k;
 
 /* Resolutions of the first tile, from the lowest on, and what is answered of one more. */
 static void ask_resolutions(tz_nvjpeg2k_stream stream)
 {
     uint32_t count = 0;
-    if (j2k.api.StreamGetResolutionsInTile(stream, 0, &count) != 0)
+    if (j2k.StreamGetResolutionsInTile(stream, 0, &count) != 0)
         return;
     printf(" resolutions %u", count);
     for (uint32_t i = 0; i <= count; i++) {
         uint32_t width = 0, height = 0;
         const tz_nvjpeg2k_status status =
-            j2k.api.StreamGetResolutionComponentDim(stream, 0, 0, i, &width, &height);
+            j2k.StreamGetResolutionComponentDim(stream, 0, 0, i, &width, &height);
         if (status == 0)
             printf(" %ux%u", width, height);
         else
@@ -67,25 +77,25 @@ static void ask_resolutions(tz_nvjpeg2k_stream stream)
 static void ask_parse(tz_nvjpeg2k_handle handle, const char *what, const uint8_t *data, size_t size)
 {
     tz_nvjpeg2k_stream stream = NULL;
-    if (j2k.api.StreamCreate(&stream) != 0)
+    if (j2k.StreamCreate(&stream) != 0)
         return;
-    const tz_nvjpeg2k_status parsed = j2k.api.StreamParse(handle, data, size, 0, 0, stream);
+    const tz_nvjpeg2k_status parsed = j2k.StreamParse(handle, data, size, 0, 0, stream);
     printf("parse %s: %s", what, tz_nvjpeg2k_status_name(parsed));
     tz_nvjpeg2k_image_info image = {0};
     tz_nvjpeg2k_component_info is;
-    if (parsed == 0 && j2k.api.StreamGetImageInfo(stream, &image) == 0)
+    if (parsed == 0 && j2k.StreamGetImageInfo(stream, &image) == 0)
         printf(" %ux%u tile %ux%u tiles %ux%u components %u", image.image_width, image.image_height,
                image.tile_width, image.tile_height, image.num_tiles_x, image.num_tiles_y,
                image.num_components);
     for (uint32_t i = 0; i < image.num_components; i++) {
-        if (j2k.api.StreamGetImageComponentInfo(stream, &is, i) == 0)
+        if (j2k.StreamGetImageComponentInfo(stream, &is, i) == 0)
             printf(" %ux%u precision %u signed %u", is.component_width, is.component_height,
                    is.precision, is.sgn);
     }
     if (parsed == 0)
         ask_resolutions(stream);
     printf("\n");
-    (void)j2k.api.StreamDestroy(stream);
+    (void)j2k.StreamDestroy(stream);
 }
 
 static void ask_parses(tz_nvjpeg2k_handle handle)
@@ -112,7 +122,7 @@ static bool parse_streams(int count, char **arguments)
 {
     tz_nvjpeg2k_handle handle = NULL;
     FILE *file = fopen(arguments[0], "rb");
-    if (!file || j2k.api.CreateSimple(&handle) != 0)
+    if (!file || j2k.CreateSimple(&handle) != 0)
         return false;
     for (int i = 1; i + 1 < count; i += 2) {
         const size_t size = (size_t)strtoul(arguments[i + 1], NULL, 10);
@@ -124,7 +134,7 @@ static bool parse_streams(int count, char **arguments)
         free(data);
     }
     fclose(file);
-    return j2k.api.Destroy(handle) == 0;
+    return j2k.Destroy(handle) == 0;
 }
 
 static void ask_encode(uint32_t components, uint32_t irreversible, const char *what)
@@ -145,52 +155,51 @@ static void ask_encode(uint32_t components, uint32_t irreversible, const char *w
                                         .code_block_w = 64,
                                         .code_block_h = 64,
                                         .irreversible = irreversible};
-    if (j2k.api.EncodeParamsCreate(&params) != 0)
+    if (j2k.EncodeParamsCreate(&params) != 0)
         return;
     printf("quality before %s: %d\n", what,
-           j2k.api.EncodeParamsSpecifyQuality(params, TZ_NVJPEG2K_TARGET_PSNR, 40.0));
-    printf("config %s: %d\n", what, j2k.api.EncodeParamsSetEncodeConfig(params, &config));
+           j2k.EncodeParamsSpecifyQuality(params, TZ_NVJPEG2K_TARGET_PSNR, 40.0));
+    printf("config %s: %d\n", what, j2k.EncodeParamsSetEncodeConfig(params, &config));
     printf("quality of %s: %d\n", what,
-           j2k.api.EncodeParamsSpecifyQuality(params, TZ_NVJPEG2K_TARGET_PSNR, 40.0));
+           j2k.EncodeParamsSpecifyQuality(params, TZ_NVJPEG2K_TARGET_PSNR, 40.0));
     printf("format of %s: %d\n", what,
-           j2k.api.EncodeParamsSetInputFormat(params, TZ_NVJPEG2K_INTERLEAVED));
-    (void)j2k.api.EncodeParamsDestroy(params);
+           j2k.EncodeParamsSetInputFormat(params, TZ_NVJPEG2K_INTERLEAVED));
+    (void)j2k.EncodeParamsDestroy(params);
 }
 
 static bool ask_nvjpeg2k(const char *library, char *reason, size_t reason_size)
 {
-    if (!tz_nvjpeg2k_load(&j2k, library, reason, reason_size))
+    if (!load(TZ_NVIDIA_NVJPEG2K, library, &j2k, reason, reason_size))
         return false;
-    print_library(j2k.path, j2k.major, j2k.minor, j2k.patch);
+    print_library();
     tz_nvjpeg2k_handle handle = NULL;
     tz_nvjpeg2k_decode_state state = NULL;
     tz_nvjpeg2k_decode_params params = NULL;
-    printf("create: %d\n", j2k.api.CreateSimple(&handle));
+    printf("create: %d\n", j2k.CreateSimple(&handle));
     ask_parses(handle);
-    printf("decode state: %d\n", j2k.api.DecodeStateCreate(handle, &state));
-    printf("decode params: %d\n", j2k.api.DecodeParamsCreate(&params));
-    printf("decode format: %d\n",
-           j2k.api.DecodeParamsSetOutputFormat(params, TZ_NVJPEG2K_INTERLEAVED));
-    printf("decode colours: %d\n", j2k.api.DecodeParamsSetRGBOutput(params, 0));
+    printf("decode state: %d\n", j2k.DecodeStateCreate(handle, &state));
+    printf("decode params: %d\n", j2k.DecodeParamsCreate(&params));
+    printf("decode format: %d\n", j2k.DecodeParamsSetOutputFormat(params, TZ_NVJPEG2K_INTERLEAVED));
+    printf("decode colours: %d\n", j2k.DecodeParamsSetRGBOutput(params, 0));
     ask_encode(1, 0, "lossless");
     ask_encode(3, 1, "lossy");
     ask_encode(5, 0, "five");
-    (void)j2k.api.DecodeParamsDestroy(params);
-    (void)j2k.api.Destroy(handle);
+    (void)j2k.DecodeParamsDestroy(params);
+    (void)j2k.Destroy(handle);
     return true;
 }
 
 static bool ask_nvjpeg(const char *library, char *reason, size_t reason_size)
 {
-    tz_nvjpeg nvjpeg;
-    if (!tz_nvjpeg_load(&nvjpeg, library, reason, reason_size))
+    tz_nvjpeg_api nvjpeg;
+    if (!load(TZ_NVIDIA_NVJPEG, library, &nvjpeg, reason, reason_size))
         return false;
-    print_library(nvjpeg.path, nvjpeg.major, nvjpeg.minor, nvjpeg.patch);
+    print_library();
     tz_nvjpeg_handle handle = NULL;
     for (int32_t backend = TZ_NVJPEG_BACKEND_DEFAULT; backend <= TZ_NVJPEG_BACKEND_GPU_HYBRID;
          backend += 2) {
         const tz_nvjpeg_status status =
-            nvjpeg.api.CreateEx(backend, NULL, NULL, TZ_NVJPEG_FLAG_INTERPOLATE, &handle);
+            nvjpeg.CreateEx(backend, NULL, NULL, TZ_NVJPEG_FLAG_INTERPOLATE, &handle);
         printf("create %d: %s\n", (int)backend, tz_nvjpeg_status_name(status));
     }
     return true;
@@ -200,7 +209,7 @@ int main(int argc, char **argv)
 {
     char reason[256];
     if (argc > 4 && strcmp(argv[1], "nvjpeg2k") == 0)
-        return !tz_nvjpeg2k_load(&j2k, argv[2], reason, sizeof reason) ||
+        return !load(TZ_NVIDIA_NVJPEG2K, argv[2], &j2k, reason, sizeof reason) ||
                !parse_streams(argc - 3, argv + 3);
     if (argc != 3)
         return 2;

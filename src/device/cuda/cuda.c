@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The CUDA driver: finding, opening and closing. */
+ * The CUDA driver: finding, opening and closing, and its table.
+ *
+ * A device has a context, two queues, a stream for memory, and one where work of the caller's meets
+ * the queues; none of them is CUDA's default stream, which would make every other stream wait. The
+ * context is the device's primary one, so that memory and kernels can be shared with the libraries
+ * and programs of the same process (NVIDIA's libraries, PyTorch and CuPy use it too); a caller with
+ * a context of its own passes that. Vendor libraries are not loaded here but when they are first
+ * wanted: opening costs one family of kernels, which proves that the driver accepts them.
+ *
+ * Opening fails half-way in many places. There is one way out: releasing works on any state that
+ * was zeroed and has its locks, and releases as much of it as exists. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
-#include "device/nvidia/self_test.h"
 
 static const char *cuda_library_name(const tz_device_options *options)
 {
@@ -45,6 +56,12 @@ tz_result tz_cu_leave(const tz_cu_state *s, tz_result result, const tz_context *
     return result == TZ_OK ? tz_cu_check("cuCtxPopCurrent", code, ctx) : result;
 }
 
+bool tz_cu_context_works(const tz_cu_state *s, tz_cu_stream stream)
+{
+    const tz_cu_code code = s->api.StreamQuery(stream);
+    return code == TZ_CU_SUCCESS || code == TZ_CU_ERROR_NOT_READY;
+}
+
 /* ---- closing ---- */
 
 static void end_stream(const tz_cu_state *s, tz_cu_stream stream)
@@ -61,33 +78,27 @@ static void end_event(const tz_cu_state *s, tz_cu_event event)
         (void)s->api.EventDestroy(event);
 }
 
-/* Memory that is still to be freed in its stream waits for the queues. */
-static void release_cuda_objects(tz_cu_state *s)
-{
-    tz_cu_jpeg_encode_close(s);
-    tz_cu_j2k_encode_close(s);
-    tz_cu_j2k_close(s);
-    tz_cu_jpeg_close(s);
-    for (uint32_t i = 0; i < TZ_QUEUES; i++)
-        end_stream(s, s->queues[i]);
-    end_stream(s, s->memory);
-    if (s->owns_native_stream)
-        end_stream(s, s->native_stream);
-    for (uint32_t i = 0; i < TZ_QUEUES; i++)
-        end_event(s, s->done[i]);
-    end_event(s, s->ready);
-    if (s->pool)
-        (void)s->api.MemPoolDestroy(s->pool);
-    tz_cu_unload_modules(&s->api, &s->modules);
-}
-
-/* All that there is, whatever fails: also of a device that failed, and of one half opened. */
-static void release_cuda_state(tz_cu_state *s)
+/* Releases all that exists, whatever fails: also of a device that failed, or is half opened. */
+static void close_cuda_device(void *state)
 {
     const tz_context quiet = {.ifd = -1};
+    tz_cu_state *s = state;
     tz_cu_files_deinit(&s->files);
     if (s->context && tz_cu_enter(s, &quiet) == TZ_OK) {
-        release_cuda_objects(s);
+        tz_cu_close_encoders(s);
+        tz_cu_j2k_close(s);
+        tz_cu_jpeg_close(s);
+        for (uint32_t i = 0; i < TZ_QUEUES; i++)
+            end_stream(s, s->queues[i]);
+        end_stream(s, s->memory); /* after the queues: what it still has to free waits for them */
+        if (s->owns_native_stream)
+            end_stream(s, s->native_stream);
+        for (uint32_t i = 0; i < TZ_QUEUES; i++)
+            end_event(s, s->done[i]);
+        end_event(s, s->ready);
+        if (s->pool)
+            (void)s->api.MemPoolDestroy(s->pool);
+        tz_cu_unload_modules(&s->api, &s->modules);
         (void)tz_cu_leave(s, TZ_OK, &quiet);
     }
     if (s->is_retained)
@@ -97,14 +108,9 @@ static void release_cuda_state(tz_cu_state *s)
     tz_cu_codecs_deinit(&s->codecs);
     tz_cu_j2k_deinit(&s->j2k);
     tz_cu_jpeg_deinit(&s->jpeg);
-    pthread_mutex_destroy(&s->jpeg_encoders.lock);
-    pthread_mutex_destroy(&s->j2k_encoders.lock);
+    for (size_t i = 0; i < TZ_CU_CODESTREAM_LIBRARIES; i++)
+        pthread_mutex_destroy(&s->encoders[i].lock);
     tz_free(s);
-}
-
-static void close_cuda_device(void *state)
-{
-    release_cuda_state(state);
 }
 
 /* ---- opening ---- */
@@ -124,35 +130,17 @@ static tz_result make_streams(tz_cu_state *s, const tz_device_options *options,
 }
 _Static_assert(TZ_QUEUES == 2, "each has a stream");
 
-static tz_result make_events(tz_cu_state *s, const tz_context *ctx)
-{
-    tz_cu_event *const events[] = {&s->ready, &s->done[0], &s->done[1]};
-    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        TZ_TRY(tz_cu_check("cuEventCreate",
-                           s->api.EventCreate(events[i], TZ_CU_EVENT_DISABLE_TIMING), ctx));
-    return TZ_OK;
-}
-
 static tz_result set_up_context(tz_cu_state *s, const tz_device_options *options,
                                 const tz_context *ctx)
 {
+    tz_cu_event *const events[] = {&s->ready, &s->done[0], &s->done[1]};
     tz_cu_function first;
     TZ_TRY(make_streams(s, options, ctx));
-    TZ_TRY(make_events(s, ctx));
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        TZ_TRY(tz_cu_check("cuEventCreate",
+                           s->api.EventCreate(events[i], TZ_CU_EVENT_DISABLE_TIMING), ctx));
     TZ_TRY(tz_cu_make_pool(s, options->pool_bytes, ctx));
     return tz_cu_find_function(&s->api, &s->modules, 0, &first, ctx);
-}
-
-/* After a kernel has broken it, the primary context stays broken as long as anybody in the process
- * holds it: NVIDIA's libraries do, and so do PyTorch and CuPy. */
-static void explain_failure(tz_cu_state *s, const tz_error *failed, const tz_context *ctx)
-{
-    const bool is_lost = !tz_cu_context_works(s, NULL);
-    (void)tz_fail(ctx, failed->result, failed->cause, tz_no_location(), "%s%s", failed->message,
-                  is_lost
-                      ? "; the CUDA context of this process is lost, and only a new process can "
-                        "use the device"
-                      : "");
 }
 
 static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
@@ -171,9 +159,30 @@ static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
     quiet.err = &failed;
     TZ_TRY(tz_cu_enter(s, ctx));
     const tz_result result = set_up_context(s, options, &quiet);
-    if (result != TZ_OK)
-        explain_failure(s, &failed, ctx);
+    if (result != TZ_OK) {
+        /* a primary context that a kernel has broken stays broken while anybody in the process
+         * holds it, and NVIDIA's libraries, PyTorch and CuPy do */
+        const char *advice = tz_cu_context_works(s, NULL)
+                                 ? ""
+                                 : "; the CUDA context of this process is lost, and only a new "
+                                   "process can use the device";
+        (void)tz_fail(ctx, failed.result, failed.cause, tz_no_location(), "%s%s", failed.message,
+                      advice);
+    }
     return tz_cu_leave(s, result, ctx);
+}
+
+/* Copies the caller's name of a library; NULL stays NULL. */
+static tz_result copy_library_name(char **to, const char *library, const tz_context *ctx)
+{
+    if (!library)
+        return TZ_OK;
+    const size_t size = strlen(library) + 1;
+    *to = tz_alloc(size);
+    if (!*to)
+        return tz_fail_nomem(ctx, size);
+    memcpy(*to, library, size);
+    return TZ_OK;
 }
 
 static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
@@ -193,18 +202,18 @@ static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device cannot be used: %s", info->reason);
-    TZ_TRY(tz_cu_copy_library_name(&s->codecs.library, options->nvcomp_library, ctx));
-    TZ_TRY(tz_cu_copy_library_name(&s->j2k.library, options->nvjpeg2k_library, ctx));
-    TZ_TRY(tz_cu_copy_library_name(&s->jpeg.library, options->nvjpeg_library, ctx));
-    TZ_TRY(tz_cu_copy_library_name(&s->files.library, options->cufile_library, ctx));
+    TZ_TRY(copy_library_name(&s->codecs.library, options->nvcomp_library, ctx));
+    TZ_TRY(copy_library_name(&s->j2k.library, options->nvjpeg2k_library, ctx));
+    TZ_TRY(copy_library_name(&s->jpeg.library, options->nvjpeg_library, ctx));
+    TZ_TRY(copy_library_name(&s->files.library, options->cufile_library, ctx));
     return open_context(s, options, ctx);
 }
 
 static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
 {
-    pthread_mutex_t *const locks[] = {
-        &s->order_lock, &s->modules.lock,       &s->codecs.lock,       &s->j2k.lock,
-        &s->jpeg.lock,  &s->jpeg_encoders.lock, &s->j2k_encoders.lock, &s->files.lock};
+    pthread_mutex_t *const locks[] = {&s->order_lock,       &s->modules.lock, &s->codecs.lock,
+                                      &s->j2k.lock,         &s->jpeg.lock,    &s->encoders[0].lock,
+                                      &s->encoders[1].lock, &s->files.lock};
     for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
         if (pthread_mutex_init(locks[i], NULL) == 0)
             continue;
@@ -215,36 +224,29 @@ static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
     return TZ_OK;
 }
 
-static tz_result make_state(tz_cu_state **out, uint32_t index, const tz_context *ctx)
+static tz_result open_cuda_device(void **state, const tz_device_options *options, uint32_t index,
+                                  tz_device_info *info, const tz_context *ctx)
 {
     tz_cu_state *s = tz_alloc_zeroed(1, sizeof *s);
     if (!s)
         return tz_fail_nomem(ctx, sizeof *s);
     s->index = index;
-    const tz_result result = make_locks(s, ctx);
-    if (result == TZ_OK)
-        *out = s;
-    else
+    tz_result result = make_locks(s, ctx);
+    if (result != TZ_OK) {
         tz_free(s);
-    return result;
-}
-
-static tz_result open_cuda_device(void **state, const tz_device_options *options, uint32_t index,
-                                  tz_device_info *info, const tz_context *ctx)
-{
-    tz_cu_state *s = NULL;
-    TZ_TRY(make_state(&s, index, ctx));
-    const tz_result result = load_and_open(s, options, info, ctx);
+        return result;
+    }
+    result = load_and_open(s, options, info, ctx);
     if (result == TZ_OK)
         *state = s;
     else
-        release_cuda_state(s);
+        close_cuda_device(s);
     return result;
 }
 
 const tz_driver tz_driver_cuda = {
     .name = "cuda",
-    .probes_when_listed = true, /* only the driver knows which kernels it takes */
+    .probes_when_listed = true, /* only the driver knows if it accepts the kernels */
     .find = find_cuda_devices,
     .open = open_cuda_device,
     .close = close_cuda_device,
@@ -260,8 +262,11 @@ const tz_driver tz_driver_cuda = {
     .launch = tz_cu_launch,
     .find_decoder = tz_cu_find_decoder,
     .decode = tz_cu_decode,
+    .find_encoder = tz_cu_find_encoder,
+    .encode = tz_cu_encode,
     .find_codestream_codec = tz_cu_find_codestream_codec,
     .decode_codestreams = tz_cu_decode_codestreams,
+    .encode_codestreams = tz_cu_encode_codestreams,
     .find_files = tz_cu_find_files,
     .open_file = tz_cu_open_file,
     .close_file = tz_cu_close_file,
@@ -269,9 +274,6 @@ const tz_driver tz_driver_cuda = {
     .unshare_memory = tz_cu_unshare_memory,
     .begin_reads = tz_cu_begin_reads,
     .end_reads = tz_cu_end_reads,
-    .encode_codestreams = tz_cu_encode_codestreams,
-    .find_encoder = tz_cu_find_encoder,
-    .encode = tz_cu_encode,
     .record = tz_cu_record,
     .wait = tz_cu_wait,
     .query = tz_cu_query,

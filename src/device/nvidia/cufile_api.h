@@ -92,7 +92,7 @@ typedef struct tz_cufile_io {
     int32_t mode; /* TZ_CUFILE_MODE */
     union {
         struct {
-            void *devPtr_base; /* what was registered, if it was */
+            void *devPtr_base; /* as registered, if it was */
             off_t file_offset;
             off_t devPtr_offset;
             size_t size;
@@ -107,7 +107,7 @@ typedef struct tz_cufile_io {
 
 typedef struct tz_cufile_event {
     void *cookie;
-    int32_t status; /* TZ_CUFILE_COMPLETE, or what became of it instead */
+    int32_t status; /* TZ_CUFILE_COMPLETE, ... */
     size_t ret;     /* bytes, or an error as a negative number */
 } tz_cufile_event;
 #define TZ_CUFILE_WAITING  0x01

@@ -1,14 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nvCOMP, found at run time. */
+ * nvCOMP's releases behind one interface. Every major release changed the functions of the last:
+ * 4.x passes options of 4 bytes and has no function for the alignments of decompression; 5.x passes
+ * 64 bytes by value and reports a status for each compressed chunk; 6.x asks for the stream when
+ * the size of scratch is queried.
+ *
+ * A release is a row: its range of versions, its symbols, and a table of five functions that
+ * translate a tz_nvcomp_batch to its calls. Binding reads the version first and then takes the row,
+ * because names alone do not tell releases apart: 6.x has names of 4.x with other arguments. So a
+ * library must have all symbols of the release that it claims to be, and must not have one symbol
+ * that only another release has. */
 #include "device/nvidia/nvcomp.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 #include "device/device_text.h"
-#include "device/dynlib.h"
 
-/* ---- loading ---- */
+struct tz_nvcomp_table {
+    tz_nvcomp_status (*align)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch, bool compress,
+                              tz_nvcomp_alignments *out);
+    tz_nvcomp_status (*temp_bytes)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
+                                   bool compress, tz_cu_stream stream, size_t *out);
+    tz_nvcomp_status (*max_output)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
+                                   size_t *out);
+    tz_nvcomp_status (*compress)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
+                                 tz_cu_stream stream);
+    tz_nvcomp_status (*decompress)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
+                                   tz_cu_stream stream);
+};
+
+static void *pointer_to(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+/* ---- 4.1 and 4.2 ---- */
+
+static tz_nvcomp_options4 options4(const tz_nvcomp_batch *b)
+{
+    return (tz_nvcomp_options4){b->codec == TZ_NVCOMP_DEFLATE ? b->algorithm : 0};
+}
+
+static tz_nvcomp_status align4(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
+                               tz_nvcomp_alignments *out)
+{
+    /* constants of its headers: 4.x has no function for them */
+    static const tz_nvcomp_alignments decompress[TZ_NVCOMP_CODEC_COUNT] = {
+        [TZ_NVCOMP_DEFLATE] = {4, 1, 1}, [TZ_NVCOMP_ZSTD] = {1, 1, 8}, [TZ_NVCOMP_LZ4] = {1, 1, 1}};
+    if (compress)
+        return n->calls.v4[b->codec].CompressGetRequiredAlignments(options4(b), out);
+    *out = decompress[b->codec];
+    return 0;
+}
+
+static tz_nvcomp_status temp_bytes4(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
+                                    tz_cu_stream stream, size_t *out)
+{
+    (void)stream;
+    const tz_nvcomp_calls4 *calls = &n->calls.v4[b->codec];
+    return compress
+               ? calls->CompressGetTempSizeEx(b->count, b->max_chunk, options4(b), out, b->total)
+               : calls->DecompressGetTempSizeEx(b->count, b->max_chunk, out, b->total);
+}
+
+static tz_nvcomp_status max_output4(const tz_nvcomp *n, const tz_nvcomp_batch *b, size_t *out)
+{
+    return n->calls.v4[b->codec].CompressGetMaxOutputChunkSize(b->max_chunk, options4(b), out);
+}
+
+static tz_nvcomp_status compress4(const tz_nvcomp *n, const tz_nvcomp_batch *b, tz_cu_stream stream)
+{
+    return n->calls.v4[b->codec].CompressAsync(
+        pointer_to(b->in), pointer_to(b->in_sizes), b->max_chunk, b->count, pointer_to(b->temp),
+        b->temp_bytes, pointer_to(b->out), pointer_to(b->out_sizes), options4(b), stream);
+}
+
+static tz_nvcomp_status decompress4(const tz_nvcomp *n, const tz_nvcomp_batch *b,
+                                    tz_cu_stream stream)
+{
+    return n->calls.v4[b->codec].DecompressAsync(
+        pointer_to(b->in), pointer_to(b->in_sizes), pointer_to(b->capacity),
+        pointer_to(b->out_sizes), b->count, pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
+        pointer_to(b->statuses), stream);
+}
+
+static const tz_nvcomp_table table_4 = {align4, temp_bytes4, max_output4, compress4, decompress4};
+
+/* ---- 5.x and 6.x: the sizes of scratch are the only difference ---- */
+
+static const tz_nvcomp_options no_options;
+
+static tz_nvcomp_options options5(const tz_nvcomp_batch *b)
+{
+    tz_nvcomp_options options = no_options;
+    if (b->codec == TZ_NVCOMP_DEFLATE)
+        options.words[TZ_NVCOMP_ALGORITHM_WORD] = b->algorithm;
+    return options;
+}
+
+static tz_nvcomp_status align5(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
+                               tz_nvcomp_alignments *out)
+{
+    const tz_nvcomp_calls5 *calls = &n->calls.v5[b->codec];
+    return compress ? calls->CompressGetRequiredAlignments(options5(b), out)
+                    : calls->DecompressGetRequiredAlignments(no_options, out);
+}
+
+static tz_nvcomp_status temp_bytes5(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
+                                    tz_cu_stream stream, size_t *out)
+{
+    const tz_nvcomp_calls5 *calls = &n->calls.v5[b->codec];
+    const bool v6 = calls->CompressGetTempSize;
+    if (compress)
+        return v6 ? calls->CompressGetTempSize(b->count, b->max_chunk, options5(b), out, b->total,
+                                               stream)
+                  : calls->CompressGetTempSizeAsync(b->count, b->max_chunk, options5(b), out,
+                                                    b->total);
+    return v6 ? calls->DecompressGetTempSize(b->count, b->max_chunk, no_options, out, b->total,
+                                             stream)
+              : calls->DecompressGetTempSizeAsync(b->count, b->max_chunk, no_options, out,
+                                                  b->total);
+}
+
+static tz_nvcomp_status max_output5(const tz_nvcomp *n, const tz_nvcomp_batch *b, size_t *out)
+{
+    return n->calls.v5[b->codec].CompressGetMaxOutputChunkSize(b->max_chunk, options5(b), out);
+}
+
+static tz_nvcomp_status compress5(const tz_nvcomp *n, const tz_nvcomp_batch *b, tz_cu_stream stream)
+{
+    return n->calls.v5[b->codec].CompressAsync(
+        pointer_to(b->in), pointer_to(b->in_sizes), b->max_chunk, b->count, pointer_to(b->temp),
+        b->temp_bytes, pointer_to(b->out), pointer_to(b->out_sizes), options5(b),
+        pointer_to(b->statuses), stream);
+}
+
+static tz_nvcomp_status decompress5(const tz_nvcomp *n, const tz_nvcomp_batch *b,
+                                    tz_cu_stream stream)
+{
+    return n->calls.v5[b->codec].DecompressAsync(
+        pointer_to(b->in), pointer_to(b->in_sizes), pointer_to(b->capacity),
+        pointer_to(b->out_sizes), b->count, pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
+        no_options, pointer_to(b->statuses), stream);
+}
+
+static const tz_nvcomp_table table_5 = {align5, temp_bytes5, max_output5, compress5, decompress5};
+
+/* ---- releases ---- */
 
 #define SYMBOL_OF(version, CODEC, codec, name)                                                     \
     {"nvcompBatched" #codec #name, offsetof(tz_nvcomp, calls.version[TZ_NVCOMP_##CODEC].name)},
@@ -24,12 +161,11 @@ static const tz_dynlib_symbol symbols_5[] = {TZ_NVCOMP_CODECS(LIST_5)};
 static const tz_dynlib_symbol symbols_6[] = {TZ_NVCOMP_CODECS(LIST_6)};
 
 typedef struct nvcomp_release {
-    uint32_t first, end; /* versions */
+    uint32_t first, end; /* versions, up to and without end */
     const tz_nvcomp_table *table;
     const tz_dynlib_symbol *symbols;
     size_t symbol_count;
-    const char *others; /* a function that these versions do not have and another release does: 6.x
-                           has names of 4.x with other arguments */
+    const char *others; /* a function that only another release has */
 } nvcomp_release;
 
 #define SYMBOLS(list) list, sizeof list / sizeof list[0]
@@ -37,65 +173,47 @@ typedef struct nvcomp_release {
 #define ASYNC         "nvcompBatchedDeflateCompressGetTempSizeAsync"
 #define PLAIN         "nvcompBatchedDeflateCompressGetTempSize"
 static const nvcomp_release releases[] = {
-    {4100, 5000, &tz_nvcomp_table_4, SYMBOLS(symbols_4), ASYNC},
-    {5000, 6000, &tz_nvcomp_table_5, SYMBOLS(symbols_5), PLAIN},
-    {6000, 7000, &tz_nvcomp_table_5, SYMBOLS(symbols_6), EX},
+    {4100, 5000, &table_4, SYMBOLS(symbols_4), ASYNC},
+    {5000, 6000, &table_5, SYMBOLS(symbols_5), PLAIN},
+    {6000, 7000, &table_5, SYMBOLS(symbols_6), EX},
 };
 
-static const nvcomp_release *release_of(uint32_t version)
+bool tz_nvcomp_bind(void *handle, void *functions, uint32_t version[3], char *reason,
+                    size_t reason_size)
 {
-    for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
-        if (version >= releases[i].first && version < releases[i].end)
-            return &releases[i];
-    }
-    return NULL;
-}
-
-static bool query_version(void *handle, uint32_t *version)
-{
+    static const tz_dynlib_symbol symbol = {"nvcompGetProperties", 0};
+    tz_nvcomp *nvcomp = functions;
     tz_nvcomp_get_properties get = NULL;
     tz_nvcomp_properties properties = {0, 0};
-    static const tz_dynlib_symbol symbol = {"nvcompGetProperties", 0};
-    if (tz_dynlib_symbols(handle, &symbol, 1, &get) || get(&properties) != 0)
-        return false;
-    *version = properties.version;
-    return true;
-}
-
-static bool bind_release(tz_nvcomp *nvcomp, void *handle, char *reason, size_t reason_size)
-{
-    if (!query_version(handle, &nvcomp->version)) {
-        tz_device_text(reason, reason_size, "it does not tell its version, as nvCOMP does");
+    if (tz_dynlib_symbols(handle, &symbol, 1, &get) || get(&properties) != 0) {
+        tz_device_text(reason, reason_size, "it does not report its version, as nvCOMP does");
         return false;
     }
-    const uint32_t v = nvcomp->version;
-    const nvcomp_release *r = release_of(v);
+    nvcomp->version = properties.version;
+    version[0] = properties.version / 1000;
+    version[1] = properties.version / 100 % 10;
+    version[2] = properties.version % 100;
+
+    const nvcomp_release *r = NULL;
+    for (size_t i = 0; i < sizeof releases / sizeof releases[0] && !r; i++) {
+        if (nvcomp->version >= releases[i].first && nvcomp->version < releases[i].end)
+            r = &releases[i];
+    }
     if (!r) {
         tz_device_textf(reason, reason_size,
-                        "nvCOMP %u.%u.%u is not known here: releases 4.1 to 6.x are", v / 1000,
-                        v / 100 % 10, v % 100);
+                        "nvCOMP %u.%u.%u is not known here: releases 4.1 to 6.x are", version[0],
+                        version[1], version[2]);
         return false;
     }
     const char *missing = tz_dynlib_symbols(handle, r->symbols, r->symbol_count, nvcomp);
     if (missing || dlsym(handle, r->others)) {
-        tz_device_textf(reason, reason_size, "it says to be nvCOMP %u.%u.%u and %s %s", v / 1000,
-                        v / 100 % 10, v % 100, missing ? "lacks" : "has",
+        tz_device_textf(reason, reason_size, "it claims to be nvCOMP %u.%u.%u and %s %s",
+                        version[0], version[1], version[2], missing ? "lacks" : "has",
                         missing ? missing : r->others);
         return false;
     }
     nvcomp->table = r->table;
     return true;
-}
-
-bool tz_nvcomp_load(tz_nvcomp *nvcomp, const char *library, char *reason, size_t reason_size)
-{
-    static const char *const names[] = {"libnvcomp.so.6", "libnvcomp.so.5", "libnvcomp.so.4",
-                                        "libnvcomp.so", NULL};
-    static const char *const wheels[] = {"nvidia/libnvcomp/lib64", "nvidia/nvcomp", NULL};
-    memset(nvcomp, 0, sizeof *nvcomp);
-    const tz_dynlib_search search = {library, "TERRAZZO_NVCOMP_LIBRARY", names, wheels};
-    void *handle = tz_dynlib_find(&search, nvcomp->path, sizeof nvcomp->path, reason, reason_size);
-    return handle && bind_release(nvcomp, handle, reason, reason_size);
 }
 
 /* ---- calls ---- */
@@ -116,19 +234,16 @@ const char *tz_nvcomp_status_name(tz_nvcomp_status status)
     }
 }
 
-static const char *codec_name(tz_nvcomp_codec codec)
+/* Returns TZ_OK or an error such as "nvcompBatchedZstdDecompressAsync of 3 chunks of up to 65536
+ * bytes: CannotDecompress (12)". */
+static tz_result check_nvcomp(tz_nvcomp_status status, const tz_nvcomp_batch *batch,
+                              const char *function, const tz_context *ctx)
 {
-    static const char *const names[] = {
+    static const char *const codec_names[] = {
 #define NAME(CODEC, codec) #codec,
         TZ_NVCOMP_CODECS(NAME)
 #undef NAME
     };
-    return names[codec];
-}
-
-static tz_result check_nvcomp(tz_nvcomp_status status, const tz_nvcomp_batch *batch,
-                              const char *function, const tz_context *ctx)
-{
     if (status == 0)
         return TZ_OK;
     const bool unsupported = status == TZ_NVCOMP_NotSupported ||
@@ -137,7 +252,7 @@ static tz_result check_nvcomp(tz_nvcomp_status status, const tz_nvcomp_batch *ba
     return tz_fail(ctx, unsupported ? TZ_ERR_UNSUPPORTED : TZ_ERR_DEVICE,
                    unsupported ? TZ_CAUSE_UNSUPPORTED : TZ_CAUSE_DEVICE, tz_no_location(),
                    "nvcompBatched%s%s of %llu chunks of up to %llu bytes: %s (%d)",
-                   codec_name(batch->codec), function, (unsigned long long)batch->count,
+                   codec_names[batch->codec], function, (unsigned long long)batch->count,
                    (unsigned long long)batch->max_chunk, tz_nvcomp_status_name(status),
                    (int)status);
 }

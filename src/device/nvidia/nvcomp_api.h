@@ -15,7 +15,7 @@ typedef struct CUstream_st *tz_cu_stream;
     X(ZSTD, Zstd)                                                                                  \
     X(LZ4, LZ4)
 
-/* Of each codec: X(CODEC, codec, name after nvcompBatched and the codec, arguments). All return a
+/* For each codec: X(CODEC, codec, name after nvcompBatched and the codec, arguments). All return a
  * tz_nvcomp_status. Options are passed by value: 64 bytes from 5.0 on, 4 bytes before. */
 
 /* 4.1 and 4.2 */
@@ -48,21 +48,21 @@ typedef struct CUstream_st *tz_cu_stream;
       (const void *const *, const size_t *, const size_t *, size_t *, size_t, void *, size_t,      \
        void *const *, tz_nvcomp_##codec##Decompress, tz_nvcomp_status *, tz_cu_stream))
 
-/* What else 5.x has */
+/* 5.x only */
 #define TZ_NVCOMP_CALLS_5(X, CODEC, codec)                                                         \
     X(CODEC, codec, CompressGetTempSizeAsync,                                                      \
       (size_t, size_t, tz_nvcomp_##codec##Compress, size_t *, size_t))                             \
     X(CODEC, codec, DecompressGetTempSizeAsync,                                                    \
       (size_t, size_t, tz_nvcomp_##codec##Decompress, size_t *, size_t))
 
-/* and 6.x: names that 4.x had, with other arguments */
+/* 6.x only: names that 4.x had, with other arguments */
 #define TZ_NVCOMP_CALLS_6(X, CODEC, codec)                                                         \
     X(CODEC, codec, CompressGetTempSize,                                                           \
       (size_t, size_t, tz_nvcomp_##codec##Compress, size_t *, size_t, tz_cu_stream))               \
     X(CODEC, codec, DecompressGetTempSize,                                                         \
       (size_t, size_t, tz_nvcomp_##codec##Decompress, size_t *, size_t, tz_cu_stream))
 
-/* X(name after nvcompError, value): what functions answer, and what they write of each chunk.
+/* X(name after nvcompError, value): results of functions, and statuses of chunks.
  * Releases before 5.3 do not have all of them. */
 #define TZ_NVCOMP_ERRORS(X)                                                                        \
     X(InvalidValue, 10)                                                                            \
@@ -97,7 +97,7 @@ typedef struct tz_nvcomp_properties {
 } tz_nvcomp_properties;
 typedef tz_nvcomp_status (*tz_nvcomp_get_properties)(tz_nvcomp_properties *);
 
-/* Of where chunks begin, in bytes: powers of two. */
+/* Alignment of chunks and of scratch, in bytes: powers of two. */
 typedef struct tz_nvcomp_alignments {
     size_t input;
     size_t output;
@@ -105,7 +105,7 @@ typedef struct tz_nvcomp_alignments {
 } tz_nvcomp_alignments;
 
 /* All structures of options have one size, and are passed in the same way, whatever is in them. So
- * one type serves all; what is not named below is 0. */
+ * one type serves all; words that are not named below are 0. */
 typedef struct tz_nvcomp_options {
     int32_t words[16];
 } tz_nvcomp_options;

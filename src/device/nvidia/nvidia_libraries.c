@@ -2,65 +2,145 @@
 #include "device/nvidia/nvidia_libraries.h"
 
 #include "device/device_text.h"
-#include "device/nvidia/cufile.h"
+#include "device/nvidia/cufile_api.h"
 #include "device/nvidia/nvcomp.h"
-#include "device/nvidia/nvjpeg.h"
-#include "device/nvidia/nvjpeg2k.h"
+#include "device/nvidia/nvjpeg2k_api.h"
+#include "device/nvidia/nvjpeg_api.h"
 
-static void report_library(tz_library_info *out, const char *path, uint32_t major, uint32_t minor,
-                           uint32_t patch)
-{
-    tz_device_text(out->library, sizeof out->library, path);
-    if (major + minor + patch > 0)
-        tz_device_textf(out->version, sizeof out->version, "%u.%u.%u", major, minor, patch);
-}
+/* ---- functions ---- */
 
-static void list_nvcomp(tz_library_info *out, const tz_device_options *options)
-{
-    tz_nvcomp is;
-    out->loaded = tz_nvcomp_load(&is, options->nvcomp_library, out->reason, sizeof out->reason);
-    report_library(out, is.path, is.version / 1000, is.version / 100 % 10, is.version % 100);
-}
-
-static void list_cufile(tz_library_info *out, const tz_device_options *options)
-{
-    tz_cufile is;
-    out->loaded = tz_cufile_load(&is, options->cufile_library, out->reason, sizeof out->reason);
-    report_library(out, is.path, is.major, is.minor, is.patch);
-}
-
-static void list_nvjpeg2k(tz_library_info *out, const tz_device_options *options)
-{
-    tz_nvjpeg2k is;
-    out->loaded = tz_nvjpeg2k_load(&is, options->nvjpeg2k_library, out->reason, sizeof out->reason);
-    report_library(out, is.path, is.major, is.minor, is.patch);
-}
-
-static void list_nvjpeg(tz_library_info *out, const tz_device_options *options)
-{
-    tz_nvjpeg is;
-    out->loaded = tz_nvjpeg_load(&is, options->nvjpeg_library, out->reason, sizeof out->reason);
-    report_library(out, is.path, is.major, is.minor, is.patch);
-}
-
-/* What is given to each of them: nothing but what reads and writes do give it. */
-static const struct {
-    const char *name, *codecs;
-    void (*find)(tz_library_info *out, const tz_device_options *options);
-} libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
-    {"nvCOMP", "decodes and encodes Deflate, ZSTD and LZ4", list_nvcomp},
-    {"cuFile", "reads files into the device's memory", list_cufile},
-    {"nvJPEG2000", "decodes and encodes JPEG 2000", list_nvjpeg2k},
-    {"nvJPEG", "decodes and encodes JPEG", list_nvjpeg},
+static const tz_dynlib_symbol nvjpeg_symbols[] = {
+#define SYMBOL(name, arguments) {"nvjpeg" #name, offsetof(tz_nvjpeg_api, name)},
+    TZ_NVJPEG_FUNCTIONS(SYMBOL)
+#undef SYMBOL
 };
+
+static const tz_dynlib_symbol nvjpeg2k_symbols[] = {
+#define SYMBOL(name, arguments) {"nvjpeg2k" #name, offsetof(tz_nvjpeg2k_api, name)},
+    TZ_NVJPEG2K_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+};
+
+#define SYMBOL(result, name, arguments) {"cuFile" #name, offsetof(tz_cufile_api, name)},
+static const tz_dynlib_symbol cufile_symbols[] = {TZ_CUFILE_FUNCTIONS(SYMBOL)};
+static const tz_dynlib_symbol cufile_optional[] = {TZ_CUFILE_OPTIONAL_FUNCTIONS(SYMBOL)};
+#undef SYMBOL
+
+/* ---- versions ---- */
+
+/* nvJPEG and nvJPEG2000 answer in the same way: one number for each property. */
+static bool read_properties(int32_t (*get)(int32_t property, int *value), uint32_t version[3])
+{
+    for (int32_t i = 0; i < 3; i++) {
+        int value = 0;
+        version[i] = get(i, &value) == 0 && value > 0 ? (uint32_t)value : 0;
+    }
+    return true;
+}
+
+static bool read_nvjpeg_version(const void *functions, uint32_t version[3])
+{
+    return read_properties(((const tz_nvjpeg_api *)functions)->GetProperty, version);
+}
+
+static bool read_nvjpeg2k_version(const void *functions, uint32_t version[3])
+{
+    return read_properties(((const tz_nvjpeg2k_api *)functions)->GetProperty, version);
+}
+
+/* 1190 is 1.19.0. */
+static bool read_cufile_version(const void *functions, uint32_t version[3])
+{
+    int number = 0;
+    if (((const tz_cufile_api *)functions)->GetVersion(&number).err != 0 || number < 0)
+        return false;
+    version[0] = (uint32_t)number / 1000;
+    version[1] = (uint32_t)number / 10 % 100;
+    version[2] = (uint32_t)number % 10;
+    return true;
+}
+
+/* ---- the table ---- */
+
+#define LIST(...)   ((const char *const[]){__VA_ARGS__, NULL})
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
+    [TZ_NVIDIA_NVCOMP] = {.name = "nvCOMP",
+                          .task = "decodes and encodes Deflate, ZSTD and LZ4",
+                          .variable = "TERRAZZO_NVCOMP_LIBRARY",
+                          .sonames = LIST("libnvcomp.so.6", "libnvcomp.so.5", "libnvcomp.so.4",
+                                          "libnvcomp.so"),
+                          .wheels = LIST("nvidia/libnvcomp/lib64", "nvidia/nvcomp"),
+                          .functions_size = sizeof(tz_nvcomp),
+                          .bind = tz_nvcomp_bind},
+    [TZ_NVIDIA_CUFILE] = {.name = "cuFile",
+                          .task = "reads files into the device's memory",
+                          .variable = "TERRAZZO_CUFILE_LIBRARY",
+                          .sonames = LIST("libcufile.so.0"),
+                          .wheels = LIST("nvidia/cu13/lib", "nvidia/cufile/lib"),
+                          .functions_size = sizeof(tz_cufile_api),
+                          .symbols = cufile_symbols,
+                          .symbol_count = COUNT(cufile_symbols),
+                          .optional = cufile_optional,
+                          .optional_count = COUNT(cufile_optional),
+                          .read_version = read_cufile_version,
+                          .first = {1, 0},
+                          .end = {2, 0},
+                          .known = "releases 1.x are"},
+    [TZ_NVIDIA_NVJPEG2K] = {.name = "nvJPEG2000",
+                            .task = "decodes and encodes JPEG 2000",
+                            .variable = "TERRAZZO_NVJPEG2K_LIBRARY",
+                            .sonames = LIST("libnvjpeg2k.so.0"),
+                            .wheels = LIST("nvidia/nvjpeg2k/lib"),
+                            .functions_size = sizeof(tz_nvjpeg2k_api),
+                            .symbols = nvjpeg2k_symbols,
+                            .symbol_count = COUNT(nvjpeg2k_symbols),
+                            .read_version = read_nvjpeg2k_version,
+                            .first = {0, 8},
+                            .end = {1, 0},
+                            .known = "releases 0.8 and later 0.x are"},
+    [TZ_NVIDIA_NVJPEG] = {.name = "nvJPEG",
+                          .task = "decodes and encodes JPEG",
+                          .variable = "TERRAZZO_NVJPEG_LIBRARY",
+                          .sonames = LIST("libnvjpeg.so.13", "libnvjpeg.so.12"),
+                          .wheels = LIST("nvidia/cu13/lib", "nvidia/nvjpeg/lib"),
+                          .functions_size = sizeof(tz_nvjpeg_api),
+                          .symbols = nvjpeg_symbols,
+                          .symbol_count = COUNT(nvjpeg_symbols),
+                          .read_version = read_nvjpeg_version,
+                          .first = {12, 0},
+                          .end = {14, 0},
+                          .known = "releases 12.x and 13.x are"},
+};
+
+/* ---- the list ---- */
 
 void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
                               const tz_device_options *options)
 {
+    const char *const given[TZ_NVIDIA_LIBRARY_COUNT] = {
+        [TZ_NVIDIA_NVCOMP] = options->nvcomp_library,
+        [TZ_NVIDIA_CUFILE] = options->cufile_library,
+        [TZ_NVIDIA_NVJPEG2K] = options->nvjpeg2k_library,
+        [TZ_NVIDIA_NVJPEG] = options->nvjpeg_library};
     for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++) {
-        tz_device_text(out[i].name, sizeof out[i].name, libraries[i].name);
-        libraries[i].find(&out[i], options);
+        const tz_dynlib *library = &tz_nvidia_libraries[i];
+        tz_dynlib_info info;
+        union {
+            tz_nvcomp nvcomp;
+            tz_cufile_api cufile;
+            tz_nvjpeg2k_api nvjpeg2k;
+            tz_nvjpeg_api nvjpeg;
+        } unused;
+        out[i].loaded =
+            tz_dynlib_load(library, given[i], &unused, &info, out[i].reason, sizeof out[i].reason);
+        tz_device_text(out[i].name, sizeof out[i].name, library->name);
+        tz_device_text(out[i].library, sizeof out[i].library, info.path);
+        const uint32_t *v = info.version;
+        if (v[0] + v[1] + v[2] > 0)
+            tz_device_textf(out[i].version, sizeof out[i].version, "%u.%u.%u", v[0], v[1], v[2]);
         if (out[i].loaded)
-            tz_device_text(out[i].codecs, sizeof out[i].codecs, libraries[i].codecs);
+            tz_device_text(out[i].codecs, sizeof out[i].codecs, library->task);
     }
 }

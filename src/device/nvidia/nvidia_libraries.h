@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NVIDIA's libraries, as the list of devices tells of them. */
+ * NVIDIA's libraries: one row for each (device/dynlib.h), and the list of devices' view of them. */
 #ifndef TZ_DEVICE_NVIDIA_NVIDIA_LIBRARIES_H
 #define TZ_DEVICE_NVIDIA_NVIDIA_LIBRARIES_H
 
 #include <terrazzo/terrazzo.h>
 
-#define TZ_NVIDIA_LIBRARY_COUNT 4u
+#include "device/dynlib.h"
 
-/* Load each, or say why that cannot be done. */
+/* In the order of the list. The structure of functions of each is named after it. */
+enum {
+    TZ_NVIDIA_NVCOMP,   /* tz_nvcomp */
+    TZ_NVIDIA_CUFILE,   /* tz_cufile_api */
+    TZ_NVIDIA_NVJPEG2K, /* tz_nvjpeg2k_api */
+    TZ_NVIDIA_NVJPEG,   /* tz_nvjpeg_api */
+    TZ_NVIDIA_LIBRARY_COUNT
+};
+extern const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT];
+
+/* Loads each library, or says why that is not possible. *out is zeroed. */
 void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
                               const tz_device_options *options);
 

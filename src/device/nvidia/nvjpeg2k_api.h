@@ -9,7 +9,7 @@
 
 typedef struct CUstream_st *tz_cu_stream;
 
-/* What all functions return. X(name after NVJPEG2K_STATUS_, value) */
+/* Result of all functions. X(name after NVJPEG2K_STATUS_, value) */
 typedef int32_t tz_nvjpeg2k_status;
 #define TZ_NVJPEG2K_STATUSES(X)                                                                    \
     X(SUCCESS, 0)                                                                                  \
@@ -25,7 +25,7 @@ typedef int32_t tz_nvjpeg2k_status;
 
 typedef struct nvjpeg2kHandle *tz_nvjpeg2k_handle;
 typedef struct nvjpeg2kDecodeState *tz_nvjpeg2k_decode_state;
-typedef struct nvjpeg2kStream *tz_nvjpeg2k_stream; /* a parsed code stream, not one of CUDA's */
+typedef struct nvjpeg2kStream *tz_nvjpeg2k_stream; /* a parsed codestream, not a stream of CUDA's */
 typedef struct nvjpeg2kDecodeParams *tz_nvjpeg2k_decode_params;
 typedef struct nvjpeg2kEncoder *tz_nvjpeg2k_encoder;
 typedef struct nvjpeg2kEncodeState *tz_nvjpeg2k_encode_state;
@@ -46,7 +46,7 @@ typedef struct tz_nvjpeg2k_component_info {
     uint8_t sgn; /* 1: samples are signed */
 } tz_nvjpeg2k_component_info;
 
-/* The structure and its two arrays are in host memory; planes are the device's. */
+/* The structure and its two arrays are in host memory; planes are device memory. */
 typedef struct tz_nvjpeg2k_image {
     void **pixel_data;
     size_t *pitch_in_bytes;
@@ -72,9 +72,9 @@ typedef struct tz_nvjpeg2k_encode_config {
     uint32_t num_components; /* 1 to 4 */
     tz_nvjpeg2k_component_info *image_comp_info;
     uint32_t enable_SOP_marker, enable_EPH_marker; /* 0 */
-    int32_t prog_order;                            /* 0: by layer, resolution, component, place */
-    uint32_t num_layers;                           /* 1 */
-    uint32_t mct_mode;                             /* 1: of RGB */
+    int32_t prog_order;  /* 0: by layer, resolution, component, position */
+    uint32_t num_layers; /* 1 */
+    uint32_t mct_mode;   /* 1: for RGB */
     uint32_t num_resolutions;
     uint32_t code_block_w, code_block_h; /* 32 or 64 */
     uint32_t encode_modes;
@@ -87,11 +87,11 @@ typedef struct tz_nvjpeg2k_encode_config {
 #define TZ_NVJPEG2K_SRGB        1
 #define TZ_NVJPEG2K_GRAY        2
 
-typedef int32_t tz_nvjpeg2k_quality; /* what a quality of a lossy stream means */
+typedef int32_t tz_nvjpeg2k_quality; /* meaning of the quality of a lossy codestream */
 #define TZ_NVJPEG2K_TARGET_PSNR 0
 
 /* X(name after nvjpeg2k, arguments). Resolutions of a tile are numbered from the lowest, 0;
- * DecodeTile takes how many of them to decode, 0 being all. */
+ * DecodeTile takes the number of them to decode, 0 being all. */
 #define TZ_NVJPEG2K_FUNCTIONS(X)                                                                   \
     X(GetProperty, (tz_nvjpeg2k_property, int *))                                                  \
     X(CreateSimple, (tz_nvjpeg2k_handle *))                                                        \

@@ -9,7 +9,7 @@
 
 typedef struct CUstream_st *tz_cu_stream;
 
-/* What all functions return. X(name after NVJPEG_STATUS_, value) */
+/* Result of all functions. X(name after NVJPEG_STATUS_, value) */
 typedef int32_t tz_nvjpeg_status;
 #define TZ_NVJPEG_STATUSES(X)                                                                      \
     X(SUCCESS, 0)                                                                                  \
@@ -46,7 +46,7 @@ typedef int32_t tz_nvjpeg_backend;
  * as libjpeg does; without it each value is repeated. */
 #define TZ_NVJPEG_FLAG_INTERPOLATE 32u
 
-/* Memory of the device for each channel; interleaved pixels are in the first. */
+/* Device memory for each channel; interleaved pixels are in the first. */
 typedef struct tz_nvjpeg_image {
     unsigned char *channel[4];
     size_t pitch[4];

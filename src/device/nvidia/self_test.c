@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The CUDA driver: libraries of NVIDIA's, tried on streams that are known before tiles are given to
- * them. A release may be for a later driver or another GPU, and answer all questions all the same.
- */
+ * Tests of NVIDIA's libraries before tiles are given to them. A release may be for a later driver
+ * or another GPU, answer all questions all the same, and decode nothing or garbage. So each codec
+ * decodes a small stream whose content is known, and the content is compared.
+ *
+ * The tests also find out two properties that differ between releases and that no function reports:
+ * if nvCOMP decodes Zstandard frames without a content size, which libtiff writes, and if nvJPEG
+ * interpolates subsampled chroma, as libjpeg does. */
+#include "device/nvidia/self_test.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
-#include "device/nvidia/self_test.h"
-
-bool tz_cu_context_works(const tz_cu_state *s, tz_cu_stream stream)
-{
-    const tz_cu_code code = s->api.StreamQuery(stream);
-    return code == TZ_CU_SUCCESS || code == TZ_CU_ERROR_NOT_READY;
-}
 
 /* ---- nvCOMP ---- */
 
 enum { CONTENT = 256, CAPACITY = 512, CHUNKS = 2 };
 
+/* The content of all chunks below. */
 static uint8_t content_at(uint32_t i)
 {
     return (uint8_t)(48 + (i < 192 ? i * i / 11 % 13 : i % 5));
@@ -43,7 +43,7 @@ static const uint8_t zstd_frame[] = {
     0x44, 0x89, 0x89, 0xc3, 0xb5, 0x55, 0xc1, 0xb8, 0x12, 0x2c, 0x6a, 0x5c, 0xe0, 0x0c,
 };
 
-/* As libtiff writes them. */
+/* The same without a content size, as libtiff writes frames. */
 static const uint8_t zstd_unsized_frame[] = {
     0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x60, 0xc5, 0x02, 0x00, 0x92, 0xc7, 0x10, 0x0a, 0xa0,
     0x3d, 0xf0, 0xdb, 0x2a, 0x48, 0xaa, 0xaa, 0x9f, 0x01, 0x7d, 0xb8, 0x2d, 0x38, 0x2e,
@@ -72,14 +72,15 @@ typedef struct known_chunk {
     size_t size; /* 0: there is none */
 } known_chunk;
 
-/* The first is what the library must decode. */
+/* The library must decode the first; the second shows if it needs the content size. */
 static const known_chunk known[TZ_NVCOMP_CODEC_COUNT][CHUNKS] = {
     [TZ_NVCOMP_DEFLATE] = {{deflate_stream, sizeof deflate_stream}},
     [TZ_NVCOMP_ZSTD] = {{zstd_frame, sizeof zstd_frame},
                         {zstd_unsized_frame, sizeof zstd_unsized_frame}},
     [TZ_NVCOMP_LZ4] = {{lz4_block, sizeof lz4_block}}};
 
-/* What a trial has on the device. Readers of bits fetch ahead of the end of a chunk. */
+/* The memory of a test, on the host and on the device. Chunks have room after their end, because
+ * decoders read ahead. */
 typedef struct nvcomp_trial {
     uint64_t in[CHUNKS], in_sizes[CHUNKS], out[CHUNKS], capacity[CHUNKS], out_sizes[CHUNKS];
     int32_t statuses[CHUNKS];
@@ -119,31 +120,6 @@ static tz_result run_nvcomp_trial(tz_cu_state *s, const tz_nvcomp_batch *batch, 
     return tz_cu_check("cuStreamSynchronize", s->api.StreamSynchronize(queue), ctx);
 }
 
-/* Memory of a trial, and scratch after it. */
-static tz_result run_in_memory(tz_cu_state *s, tz_nvcomp_batch *batch, nvcomp_trial *t,
-                               const tz_context *ctx)
-{
-    const size_t before = (sizeof *t + 255) / 256 * 256;
-    tz_cu_address at = 0;
-    TZ_TRY(tz_nvcomp_temp_bytes(&s->codecs.nvcomp, batch, false, s->queues[0], &batch->temp_bytes,
-                                ctx));
-    TZ_TRY(tz_cu_check_memory("cuMemAlloc", s->api.MemAlloc(&at, before + batch->temp_bytes),
-                              before + batch->temp_bytes, ctx));
-    fill_nvcomp_trial(t, at, known[batch->codec]);
-    batch->in = AT(in);
-    batch->in_sizes = AT(in_sizes);
-    batch->out = AT(out);
-    batch->capacity = AT(capacity);
-    batch->out_sizes = AT(out_sizes);
-    batch->statuses = AT(statuses);
-    batch->temp = batch->temp_bytes > 0 ? at + before : 0;
-    const tz_result result = run_nvcomp_trial(s, batch, at, t, ctx);
-    if (result != TZ_OK)
-        (void)s->api.StreamSynchronize(s->queues[0]); /* some of it may be under way */
-    (void)s->api.MemFree(at);
-    return result;
-}
-
 tz_result tz_cu_self_test_codec(tz_cu_state *s, tz_nvcomp_codec codec, bool *needs_size,
                                 const tz_context *ctx)
 {
@@ -151,20 +127,38 @@ tz_result tz_cu_self_test_codec(tz_cu_state *s, tz_nvcomp_codec codec, bool *nee
     tz_nvcomp_batch batch = {
         .codec = codec, .count = count, .max_chunk = CONTENT, .total = count * CONTENT};
     nvcomp_trial t;
-    TZ_TRY(run_in_memory(s, &batch, &t, ctx));
+    const size_t scratch = (sizeof t + 255) / 256 * 256; /* after the trial, in one allocation */
+    tz_cu_address at = 0;
+    TZ_TRY(tz_nvcomp_temp_bytes(&s->codecs.nvcomp, &batch, false, s->queues[0], &batch.temp_bytes,
+                                ctx));
+    TZ_TRY(tz_cu_check_memory("cuMemAlloc", s->api.MemAlloc(&at, scratch + batch.temp_bytes),
+                              scratch + batch.temp_bytes, ctx));
+    fill_nvcomp_trial(&t, at, known[codec]);
+    batch.in = AT(in);
+    batch.in_sizes = AT(in_sizes);
+    batch.out = AT(out);
+    batch.capacity = AT(capacity);
+    batch.out_sizes = AT(out_sizes);
+    batch.statuses = AT(statuses);
+    batch.temp = batch.temp_bytes > 0 ? at + scratch : 0;
+    const tz_result result = run_nvcomp_trial(s, &batch, at, &t, ctx);
+    if (result != TZ_OK)
+        (void)s->api.StreamSynchronize(s->queues[0]); /* some of it may be under way */
+    (void)s->api.MemFree(at);
+    TZ_TRY(result);
     if (!is_decoded(&t, 0))
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                       "it does not decode a chunk that is known (%s)",
+                       "it does not decode a known chunk (%s)",
                        tz_nvcomp_status_name(t.statuses[0]));
     *needs_size = count > 1 && !is_decoded(&t, 1);
     return TZ_OK;
 }
 
-/* ---- pictures ---- */
+/* ---- codestreams ---- */
 
 enum { SIDE = TZ_CU_SELF_TEST_SIDE };
 
-/* Two colours side by side, 4:2:0, and what libjpeg makes of each of its rows. */
+/* Two colours side by side, 4:2:0. libjpeg decodes each of its rows to jpeg_row. */
 static const uint8_t jpeg_stream[] = {
     0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10, 0x4a, 0x46, 0x49, 0x46, 0x00, 0x01, 0x01, 0x00, 0x00, 0x01,
     0x00, 0x01, 0x00, 0x00, 0xff, 0xdb, 0x00, 0x43, 0x00, 0x01, 0x01, 0x01, 0x01, 0x01, 0x01, 0x01,
@@ -193,7 +187,7 @@ static const uint8_t jpeg_row[] = {
     0xf1, 0x26, 0x98, 0xf1, 0x26, 0x98, 0xf1, 0x26, 0x98, 0xf1, 0x26, 0x98, 0xf1, 0x26, 0x98, 0xf1,
 };
 
-/* Of 8 bits, 5/3 wavelets. */
+/* 8 bits, 5/3 wavelets. */
 static const uint8_t j2k_stream[] = {
     0xff, 0x4f, 0xff, 0x51, 0x00, 0x29, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x10,
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x10,
@@ -209,24 +203,19 @@ static const uint8_t j2k_stream[] = {
     0xc0, 0xf9, 0x02, 0x40, 0x3a, 0x18, 0x36, 0xa1, 0x99, 0xcf, 0x3d, 0xa6, 0x2e, 0xff, 0xd9,
 };
 
-static tz_codestream known_codestream(uint16_t compression)
-{
-    const bool is_jpeg = compression == 7;
-    return (tz_codestream){.bytes = is_jpeg ? jpeg_stream : j2k_stream,
-                           .size = is_jpeg ? sizeof jpeg_stream : sizeof j2k_stream,
-                           .width = SIDE,
-                           .height = SIDE,
-                           .samples = is_jpeg ? 3 : 1,
-                           .sample_bytes = 1,
-                           .to_rgb = is_jpeg};
-}
-
 tz_result tz_cu_self_test_codestream(tz_cu_state *s, uint16_t compression,
                                      tz_cu_self_test_decode *decode,
                                      uint8_t samples[TZ_CU_SELF_TEST_BYTES], const tz_context *ctx)
 {
     tz_cu_address at = 0;
-    tz_codestream codestream = known_codestream(compression);
+    const bool is_jpeg = compression == TZ_COMPRESSION_JPEG;
+    tz_codestream codestream = {.bytes = is_jpeg ? jpeg_stream : j2k_stream,
+                                .size = is_jpeg ? sizeof jpeg_stream : sizeof j2k_stream,
+                                .width = SIDE,
+                                .height = SIDE,
+                                .samples = is_jpeg ? 3 : 1,
+                                .sample_bytes = 1,
+                                .to_rgb = is_jpeg};
     TZ_TRY(tz_cu_check_memory("cuMemAlloc", s->api.MemAlloc(&at, TZ_CU_SELF_TEST_BYTES),
                               TZ_CU_SELF_TEST_BYTES, ctx));
     const tz_device_memory slab = {.size = TZ_CU_SELF_TEST_BYTES, .handle = (void *)(uintptr_t)at};
@@ -235,7 +224,7 @@ tz_result tz_cu_self_test_codestream(tz_cu_state *s, uint16_t compression,
     tz_result result = decode(s, 0, &batch, ctx);
     if (result == TZ_OK && codestream.failed)
         result = tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                         "it does not decode a picture that is known");
+                         "it does not decode a known codestream");
     if (result == TZ_OK)
         result = tz_cu_check(
             "cuMemcpyDtoHAsync",
@@ -245,7 +234,7 @@ tz_result tz_cu_self_test_codestream(tz_cu_state *s, uint16_t compression,
     return result == TZ_OK ? tz_cu_check("cuStreamSynchronize", code, ctx) : result;
 }
 
-/* The largest difference from what the codec makes of it. */
+/* Returns the largest difference from libjpeg's samples in columns from first to end. */
 static int jpeg_difference(const uint8_t *samples, uint32_t first, uint32_t end)
 {
     int max_difference = 0;
@@ -258,7 +247,7 @@ static int jpeg_difference(const uint8_t *samples, uint32_t first, uint32_t end)
     return max_difference;
 }
 
-/* Chroma that is repeated is 40 and more away, at the edge alone. */
+/* Chroma that is repeated instead of interpolated differs by 40 and more, at the edge alone. */
 bool tz_cu_self_test_jpeg_matches(const uint8_t *samples, bool *interpolates)
 {
     enum {

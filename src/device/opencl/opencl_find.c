@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "device/device_text.h"
+#include "device/dynlib.h"
 #include "device/opencl/opencl_internal.h"
 
 /* More than any machine has; a driver's count is not trusted with memory. */
@@ -14,6 +15,26 @@
 static uint32_t at_most(uint32_t value, uint32_t most)
 {
     return value < most ? value : most;
+}
+
+/* ---- the library ---- */
+
+bool tz_cl_load(tz_cl_api *api, const char *library, char *reason, size_t reason_size)
+{
+    static const tz_dynlib_symbol symbols[] = {
+#define SYMBOL(result, name, arguments) {"cl" #name, offsetof(tz_cl_api, name)},
+        TZ_CL_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+    };
+    static const char *const sonames[] = {TZ_CL_LIBRARY, NULL};
+    static const tz_dynlib row = {.name = "OpenCL",
+                                  .sonames = sonames,
+                                  .missing_note = ", a function of OpenCL 1.2",
+                                  .functions_size = sizeof *api,
+                                  .symbols = symbols,
+                                  .symbol_count = sizeof symbols / sizeof symbols[0]};
+    tz_dynlib_info info;
+    return tz_dynlib_load(&row, library, api, &info, reason, reason_size);
 }
 
 /* ---- finding ---- */

@@ -9,14 +9,6 @@
 #include "device/kernel_text.h"
 #include "device/opencl/cl_api.h"
 
-/* ---- opencl_library.c ---- */
-
-#define TZ_CL_LIBRARY "libOpenCL.so.1"
-
-/* Load the ICD loader and all functions; false, with the reason, when that cannot be done. It is
- * never unloaded: drivers have threads, and code that runs at exit. */
-bool tz_cl_load(tz_cl_api *api, const char *library, char *reason, size_t reason_size);
-
 /* ---- opencl_errors.c ---- */
 
 /* "CL_OUT_OF_RESOURCES: ..."; never NULL. */
@@ -29,6 +21,11 @@ tz_result tz_cl_fail_memory(const tz_context *ctx, const char *function, int32_t
                             uint64_t size);
 
 /* ---- opencl_find.c ---- */
+
+#define TZ_CL_LIBRARY "libOpenCL.so.1"
+
+/* Loads the ICD loader and all functions; false, with the reason, if that fails. */
+bool tz_cl_load(tz_cl_api *api, const char *library, char *reason, size_t reason_size);
 
 /* Of a platform, or a context: more than any machine has. */
 #define TZ_CL_MAX_DEVICES 64u

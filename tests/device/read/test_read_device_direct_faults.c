@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/nvidia/cufile_files.h"
+#include "device/nvidia/cufile.h"
 #include "io/source.h"
 #include "support/alloc_hook.h"
 #include "support/device/direct_case.h"
@@ -200,7 +200,7 @@ static void it_would_copy_through_the_host(void **state)
     check_unused(&image, "is the module nvidia-fs loaded?");
     direct_control->compat = direct_control->keeps_compat = true; /* so its driver opens */
     direct_open(CUFILE_FAKE, "");
-    check_unused(&image, "would copy through memory of the host: no file system");
+    check_unused(&image, "would copy through host memory: no file system");
     assert_int_equal(direct_control->reads, 0);
     direct_drop(&image);
 }

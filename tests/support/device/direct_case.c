@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/nvidia/cufile_files.h"
+#include "device/nvidia/cufile.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/device/cuda_steps.h"
 #include "support/gated_file.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "device/nvidia/cufile_files.h"
+#include "device/nvidia/cufile.h"
 #include "fakes/nvidia/codestreams_fake.h"
 #include "fakes/nvidia/cufile_fake.h"
 #include "fakes/nvidia/nvcomp_fake.h"

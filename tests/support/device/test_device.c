@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "device/device.h"
-#include "device/nvidia/cufile_files.h"
+#include "device/nvidia/cufile.h"
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/check.h"
