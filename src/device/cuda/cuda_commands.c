@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The CUDA driver: copies, kernels, events. */
+ * The CUDA driver: copies, kernels and events of the queues. Each call makes the device's context
+ * current, puts one command into a queue, and gives the caller's thread its own context back. */
 #include "device/cuda/cuda_internal.h"
 
 tz_result tz_cu_upload(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
@@ -24,7 +25,7 @@ tz_result tz_cu_download(void *state, uint32_t queue, void *to, const tz_device_
 
 /* ---- kernels ---- */
 
-/* As many as any kernel has. */
+/* Its size is the number of arguments of the kernel that has most. */
 typedef union widest_kinds {
 #define KINDS(number, family, function, kinds) char number[sizeof kinds - 1];
     TZ_KERNEL_LIST(KINDS)
@@ -38,40 +39,31 @@ typedef union argument_value {
     tz_cu_address address;
 } argument_value;
 
-static argument_value argument_value_of(const tz_argument *argument)
+tz_result tz_cu_launch(void *state, uint32_t queue, const tz_launch *launch, const tz_context *ctx)
 {
-    switch (argument->kind) {
-    case TZ_ARGUMENT_U32:
-        return (argument_value){.u32 = argument->value.u32};
-    case TZ_ARGUMENT_U64:
-        return (argument_value){.u64 = argument->value.u64};
-    default:
-        return (argument_value){.address = tz_cu_address_of(argument->value.memory)};
-    }
-}
-
-static tz_result launch_within(tz_cu_state *s, uint32_t queue, const tz_launch *launch,
-                               const tz_context *ctx)
-{
+    tz_cu_state *s = state;
     tz_cu_function function;
     argument_value values[MAX_ARGUMENTS];
     void *addresses[MAX_ARGUMENTS];
     for (uint32_t i = 0; i < launch->argument_count; i++) {
-        values[i] = argument_value_of(&launch->arguments[i]);
+        const tz_argument *argument = &launch->arguments[i];
+        if (argument->kind == TZ_ARGUMENT_U32)
+            values[i].u32 = argument->value.u32;
+        else if (argument->kind == TZ_ARGUMENT_U64)
+            values[i].u64 = argument->value.u64;
+        else
+            values[i].address = tz_cu_address_of(argument->value.memory);
         addresses[i] = &values[i];
     }
-    TZ_TRY(tz_cu_find_function(&s->api, &s->modules, launch->kernel, &function, ctx));
-    const tz_cu_code code =
-        s->api.LaunchKernel(function, (unsigned)launch->work_groups, 1, 1, TZ_WORK_GROUP_ITEMS, 1,
-                            1, 0, s->queues[queue], addresses, NULL);
-    return tz_cu_check("cuLaunchKernel", code, ctx);
-}
-
-tz_result tz_cu_launch(void *state, uint32_t queue, const tz_launch *launch, const tz_context *ctx)
-{
-    tz_cu_state *s = state;
     TZ_TRY(tz_cu_enter(s, ctx));
-    return tz_cu_leave(s, launch_within(s, queue, launch, ctx), ctx);
+    tz_result result = tz_cu_find_function(&s->api, &s->modules, launch->kernel, &function, ctx);
+    if (result == TZ_OK)
+        result = tz_cu_check("cuLaunchKernel",
+                             s->api.LaunchKernel(function, (unsigned)launch->work_groups, 1, 1,
+                                                 TZ_WORK_GROUP_ITEMS, 1, 1, 0, s->queues[queue],
+                                                 addresses, NULL),
+                             ctx);
+    return tz_cu_leave(s, result, ctx);
 }
 
 /* ---- events ---- */
@@ -86,25 +78,22 @@ tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream)
     return code;
 }
 
-static tz_result record_within(const tz_cu_state *s, uint32_t queue, tz_device_event *event,
-                               const tz_context *ctx)
-{
-    tz_cu_event made = NULL;
-    TZ_TRY(
-        tz_cu_check("cuEventCreate", s->api.EventCreate(&made, TZ_CU_EVENT_DISABLE_TIMING), ctx));
-    const tz_cu_code code = s->api.EventRecord(made, s->queues[queue]);
-    if (code == TZ_CU_SUCCESS)
-        event->handle = made;
-    else
-        (void)s->api.EventDestroy(made);
-    return tz_cu_check("cuEventRecord", code, ctx);
-}
-
 tz_result tz_cu_record(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx)
 {
     tz_cu_state *s = state;
+    tz_cu_event made = NULL;
     TZ_TRY(tz_cu_enter(s, ctx));
-    return tz_cu_leave(s, record_within(s, queue, event, ctx), ctx);
+    tz_result result =
+        tz_cu_check("cuEventCreate", s->api.EventCreate(&made, TZ_CU_EVENT_DISABLE_TIMING), ctx);
+    if (result == TZ_OK) {
+        const tz_cu_code code = s->api.EventRecord(made, s->queues[queue]);
+        if (code == TZ_CU_SUCCESS)
+            event->handle = made;
+        else
+            (void)s->api.EventDestroy(made);
+        result = tz_cu_check("cuEventRecord", code, ctx);
+    }
+    return tz_cu_leave(s, result, ctx);
 }
 
 tz_result tz_cu_wait(void *state, uint32_t queue, const tz_device_event *event,
@@ -123,9 +112,8 @@ tz_result tz_cu_query(void *state, const tz_device_event *event, bool *happened,
     TZ_TRY(tz_cu_enter(s, ctx));
     const tz_cu_code code = s->api.EventQuery(event->handle);
     *happened = code == TZ_CU_SUCCESS;
-    if (code == TZ_CU_ERROR_NOT_READY)
-        return tz_cu_leave(s, TZ_OK, ctx);
-    return tz_cu_leave(s, tz_cu_check("cuEventQuery", code, ctx), ctx);
+    const bool is_answer = *happened || code == TZ_CU_ERROR_NOT_READY;
+    return tz_cu_leave(s, is_answer ? TZ_OK : tz_cu_check("cuEventQuery", code, ctx), ctx);
 }
 
 void tz_cu_free_event(void *state, tz_device_event *event)

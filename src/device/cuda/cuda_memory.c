@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The CUDA driver: memory. What the engine takes comes from a pool, in the order of a stream:
- * nobody waits for it, and it is not given to anybody else before the queues are done with it. What
- * callers are given is plain: other libraries and parts of the hardware take no other. */
+ * The CUDA driver: memory. Memory for the engine comes from a pool, in the order of a stream: an
+ * allocation makes the queues wait for the memory stream, and a free makes the memory stream wait
+ * for the queues. So the host never waits, and nobody else gets the memory before the queues are
+ * done with it. Memory for callers is plain: other libraries and parts of the hardware accept no
+ * other. Drivers before CUDA 11.2 have no pools, and all memory is plain.
+ *
+ * The pool gives nothing back to the system by itself, because its own threshold would apply at
+ * each wait of the host. It is trimmed here: to the threshold when the last allocation is freed,
+ * and to nothing when an allocation fails. */
 #include "device/cuda/cuda_internal.h"
 
-/* Device memory that the pool keeps while nobody uses it, where the options do not say. */
+/* Bytes that the pool keeps while none is allocated, if the options do not say. */
 #define DEFAULT_POOL_THRESHOLD ((uint64_t)256 << 20)
 
 /* ---- the pool ---- */
@@ -23,7 +29,7 @@ tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t threshold, const tz_context *
     const tz_cu_pool_props props = {
         .allocType = TZ_CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = TZ_CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)s->index}};
-    uint64_t all = UINT64_MAX; /* else each wait gives free memory back to the system */
+    uint64_t all = UINT64_MAX; /* never by itself */
     s->pool_threshold = threshold > 0 ? threshold : DEFAULT_POOL_THRESHOLD;
     if (!has_pools(s))
         return TZ_OK;
@@ -46,8 +52,7 @@ static void count_pool(tz_cu_state *s, uint64_t size)
         ;
 }
 
-/* Gives memory back to the system, beyond what is kept, once nobody uses any of it. Its last use is
- * over by then, so nobody waits long. */
+/* The wait before trimming is short: all memory was freed, so its last use is over. */
 static void uncount_pool(tz_cu_state *s, uint64_t size)
 {
     if (atomic_fetch_sub(&s->pool_bytes, size) != size ||
@@ -67,40 +72,32 @@ static tz_cu_code allocate_device(const tz_cu_state *s, const tz_device_memory *
                                  : s->api.MemAlloc(out, size);
 }
 
-/* Where there is no more, what the pool keeps is given back first. */
-static tz_cu_code allocate_or_trim(const tz_cu_state *s, const tz_device_memory *memory,
-                                   tz_cu_address *out)
-{
-    const tz_cu_code code = allocate_device(s, memory, out);
-    if (code != TZ_CU_ERROR_OUT_OF_MEMORY || !s->pool)
-        return code;
-    (void)s->api.StreamSynchronize(s->memory);
-    (void)s->api.MemPoolTrimTo(s->pool, 0);
-    return allocate_device(s, memory, out);
-}
-
-static tz_result alloc_within(tz_cu_state *s, tz_device_memory *memory, const tz_context *ctx)
-{
-    tz_cu_address address = 0;
-    const bool of_pool = is_of_pool(s, memory);
-    TZ_TRY(tz_cu_check_memory(of_pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
-                              allocate_or_trim(s, memory, &address), memory->size, ctx));
-    memory->handle = (void *)(uintptr_t)address;
-    if (!of_pool)
-        return TZ_OK;
-    const tz_cu_code code = tz_cu_queues_wait(s, s->memory);
-    if (code == TZ_CU_SUCCESS)
-        count_pool(s, memory->size);
-    else
-        (void)s->api.MemFreeAsync(address, s->memory);
-    return tz_cu_check("cuStreamWaitEvent", code, ctx);
-}
-
 tz_result tz_cu_alloc(void *state, tz_device_memory *memory, const tz_context *ctx)
 {
     tz_cu_state *s = state;
+    tz_cu_address address = 0;
+    const bool of_pool = is_of_pool(s, memory);
     TZ_TRY(tz_cu_enter(s, ctx));
-    return tz_cu_leave(s, alloc_within(s, memory, ctx), ctx);
+    tz_cu_code code = allocate_device(s, memory, &address);
+    if (code == TZ_CU_ERROR_OUT_OF_MEMORY && s->pool) {
+        (void)s->api.StreamSynchronize(s->memory);
+        (void)s->api.MemPoolTrimTo(s->pool, 0);
+        code = allocate_device(s, memory, &address);
+    }
+    tz_result result = tz_cu_check_memory(of_pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc", code,
+                                          memory->size, ctx);
+    if (result == TZ_OK) {
+        memory->handle = (void *)(uintptr_t)address;
+        if (of_pool) {
+            code = tz_cu_queues_wait(s, s->memory);
+            if (code == TZ_CU_SUCCESS)
+                count_pool(s, memory->size);
+            else
+                (void)s->api.MemFreeAsync(address, s->memory);
+            result = tz_cu_check("cuStreamWaitEvent", code, ctx);
+        }
+    }
+    return tz_cu_leave(s, result, ctx);
 }
 
 tz_result tz_cu_alloc_pinned(void *state, tz_device_memory *memory, const tz_context *ctx)
@@ -115,8 +112,8 @@ tz_result tz_cu_alloc_pinned(void *state, tz_device_memory *memory, const tz_con
 
 /* ---- freeing ---- */
 
-/* The stream of memory waits for what the queues have to do by now. */
-static tz_cu_code memory_waits(tz_cu_state *s)
+/* Makes the memory stream wait for the work that is in the queues now. */
+static tz_cu_code memory_waits_for_queues(tz_cu_state *s)
 {
     tz_cu_code code = TZ_CU_SUCCESS;
     pthread_mutex_lock(&s->order_lock);
@@ -135,13 +132,17 @@ static void sync_queues(const tz_cu_state *s)
         (void)s->api.StreamSynchronize(s->queues[i]);
 }
 
-static void free_within(tz_cu_state *s, const tz_device_memory *memory)
+void tz_cu_free(void *state, tz_device_memory *memory)
 {
+    tz_cu_state *s = state;
+    const tz_context quiet = {.ifd = -1};
+    if (memory->wrapped || tz_cu_enter(s, &quiet) != TZ_OK)
+        return;
     const tz_cu_address address = tz_cu_address_of(memory);
     if (memory->host) {
         (void)s->api.MemFreeHost(memory->host);
     } else if (is_of_pool(s, memory)) {
-        if (memory_waits(s) != TZ_CU_SUCCESS)
+        if (memory_waits_for_queues(s) != TZ_CU_SUCCESS)
             sync_queues(s);
         (void)s->api.MemFreeAsync(address, s->memory);
         uncount_pool(s, memory->size);
@@ -150,40 +151,29 @@ static void free_within(tz_cu_state *s, const tz_device_memory *memory)
             sync_queues(s);
         (void)s->api.MemFree(address);
     }
-}
-
-void tz_cu_free(void *state, tz_device_memory *memory)
-{
-    tz_cu_state *s = state;
-    const tz_context quiet = {.ifd = -1};
-    if (memory->wrapped || tz_cu_enter(s, &quiet) != TZ_OK)
-        return;
-    free_within(s, memory);
     (void)tz_cu_leave(s, TZ_OK, &quiet);
 }
 
-/* ---- what is left ---- */
+/* ---- free memory ---- */
 
-/* What the pool keeps is there for the next one to ask, and so is what is about to be freed: in the
- * order of its stream. What the pool itself says is in use counts that. */
-static tz_result free_memory_within(tz_cu_state *s, uint64_t *bytes, const tz_context *ctx)
-{
-    size_t left = 0, all = 0;
-    uint64_t reserved = 0;
-    TZ_TRY(tz_cu_check("cuMemGetInfo", s->api.MemGetInfo(&left, &all), ctx));
-    if (s->pool)
-        TZ_TRY(tz_cu_check(
-            "cuMemPoolGetAttribute",
-            s->api.MemPoolGetAttribute(s->pool, TZ_CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved),
-            ctx));
-    const uint64_t taken = atomic_load(&s->pool_bytes);
-    *bytes = left + (reserved > taken ? reserved - taken : 0);
-    return TZ_OK;
-}
-
+/* Memory that the pool holds and nobody has allocated counts as free, also while its release is
+ * still in the memory stream: the next allocation comes after it in that stream. The pool's own
+ * count of used bytes includes such memory, so pool_bytes is used instead. */
 tz_result tz_cu_free_memory(void *state, uint64_t *bytes, const tz_context *ctx)
 {
     tz_cu_state *s = state;
+    size_t left = 0, all = 0;
+    uint64_t reserved = 0;
     TZ_TRY(tz_cu_enter(s, ctx));
-    return tz_cu_leave(s, free_memory_within(s, bytes, ctx), ctx);
+    tz_result result = tz_cu_check("cuMemGetInfo", s->api.MemGetInfo(&left, &all), ctx);
+    if (result == TZ_OK && s->pool)
+        result = tz_cu_check(
+            "cuMemPoolGetAttribute",
+            s->api.MemPoolGetAttribute(s->pool, TZ_CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved),
+            ctx);
+    if (result == TZ_OK) {
+        const uint64_t taken = atomic_load(&s->pool_bytes);
+        *bytes = left + (reserved > taken ? reserved - taken : 0);
+    }
+    return tz_cu_leave(s, result, ctx);
 }

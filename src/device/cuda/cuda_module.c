@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of a context: each family is a module, loaded once, and kept. */
+ * The kernels of a context: each family is a module, loaded when one of its kernels is first
+ * wanted, and kept. A family has two images, machine code for known GPUs and PTX for all; a driver
+ * that rejects the first because of its format or GPU is given the second, which it compiles. */
 #include <assert.h>
 
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
 
-/* In the order in which they are tried. */
+/* Images of each family, in the order in which they are tried. */
 static const tz_kernel_image *const images[TZ_FAMILY_COUNT][TZ_CU_IMAGES] = {
 #define IMAGES(family, text) {&tz_kernel_code_##text, &tz_kernel_image_##text},
     TZ_FAMILY_LIST(IMAGES)
 #undef IMAGES
 };
 
-/* What a user can do about it comes first. */
+/* Says in words why the kernels were not loaded, for the codes that a user can do something about.
+ */
 static const char *load_failure_reason(tz_cu_code code)
 {
     switch (code) {
@@ -32,7 +35,7 @@ static const char *load_failure_reason(tz_cu_code code)
     }
 }
 
-/* The log begins with what is wrong. */
+/* The log of the driver's compiler begins with the error, so its beginning is shown. */
 static tz_result fail_load(const tz_cu_api *api, tz_cu_code code, const char *log,
                            const tz_context *ctx)
 {
@@ -53,7 +56,7 @@ static tz_result fail_load(const tz_cu_api *api, tz_cu_code code, const char *lo
         shown[0] ? ": " : "", shown);
 }
 
-/* The image is not for this driver, or not for this GPU: another may be. */
+/* Returns true if the image is not for this driver, or not for this GPU: another may be. */
 static bool is_of_image(tz_cu_code code)
 {
     return code == TZ_CU_ERROR_INVALID_IMAGE || code == TZ_CU_ERROR_NO_BINARY_FOR_GPU ||
@@ -67,7 +70,7 @@ tz_result tz_cu_load_module(const tz_cu_api *api, const tz_kernel_image *const l
     tz_cu_code code = TZ_CU_ERROR_INVALID_IMAGE;
     for (size_t i = 0; i < TZ_CU_IMAGES && is_of_image(code); i++) {
         unsigned options[] = {TZ_CU_JIT_ERROR_LOG_BUFFER, TZ_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-        void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)}; /* it stays ended */
+        void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)}; /* the last byte stays 0 */
         if (list[i]->size == 0)
             continue;
         log[0] = '\0';
@@ -95,7 +98,8 @@ static tz_result load_family(const tz_cu_api *api, tz_cu_module_set *set, uint32
     return TZ_OK;
 }
 
-/* A compiler may be at work: those who have what they want do not wait for it. */
+/* The driver's compiler may be at work for another family: a family that is loaded needs no lock.
+ */
 tz_result tz_cu_find_function(const tz_cu_api *api, tz_cu_module_set *set, uint32_t kernel,
                               tz_cu_function *out, const tz_context *ctx)
 {

@@ -45,7 +45,7 @@ tz_result tz_cu_side_stream_begin(const tz_cu_state *s, tz_cu_side_stream *side,
                        ctx);
 }
 
-/* Where the event cannot tell, nobody can wait for it later. */
+/* Without the event nobody could wait for the work later: the host waits now. */
 tz_result tz_cu_side_stream_record(const tz_cu_state *s, tz_cu_side_stream *side,
                                    const tz_context *ctx)
 {

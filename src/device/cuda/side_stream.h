@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Streams for libraries whose states are for one piece of work at a time: each state has a slot,
- * and is used again when the host has waited for that slot alone. */
+ * Streams beside the queues, for libraries whose states do one task at a time: each state has a
+ * stream of its own, and is used again when the host has waited for that stream alone. */
 #ifndef TZ_DEVICE_CUDA_SIDE_STREAM_H
 #define TZ_DEVICE_CUDA_SIDE_STREAM_H
 
@@ -14,26 +14,26 @@ struct tz_cu_state;
 typedef struct tz_cu_side_stream {
     tz_cu_stream stream;
     tz_cu_event event;
-    bool busy; /* something was put into it since the host waited for it */
+    bool busy; /* it has work that the host has not waited for */
 } tz_cu_side_stream;
 
-/* All of these with the context current, and of one slot from one thread at a time. */
+/* Call these with the context current, and for one stream from one thread at a time. */
 tz_result tz_cu_side_stream_open(const struct tz_cu_state *s, tz_cu_side_stream *side,
                                  const tz_context *ctx);
 void tz_cu_side_stream_close(const struct tz_cu_state *s,
                              tz_cu_side_stream *side); /* zeroed is fine */
 
-/* The host waits until it is idle, unless it is already. Before a state is destroyed, too. */
+/* Waits until the stream is idle; the host needs it before it destroys a state, too. */
 tz_result tz_cu_side_stream_wait(const struct tz_cu_state *s, tz_cu_side_stream *side,
                                  const tz_context *ctx);
-/* The same; then it waits for what is in the queue by now. */
+/* The same; then makes the stream wait for the work that is in the queue now. */
 tz_result tz_cu_side_stream_begin(const struct tz_cu_state *s, tz_cu_side_stream *side,
                                   uint32_t queue, const tz_context *ctx);
-/* Something was put into it, or may have been. */
+/* Notes that work was put into the stream, or may have been. */
 tz_result tz_cu_side_stream_record(const struct tz_cu_state *s, tz_cu_side_stream *side,
                                    const tz_context *ctx);
-/* The queue waits for what was put into the slot. Slots that are to overlap all begin before the
- * first of them ends. */
+/* Records the same and makes the queue wait for the stream. Streams that are to overlap must all
+ * begin before the first of them ends. */
 tz_result tz_cu_side_stream_end(const struct tz_cu_state *s, tz_cu_side_stream *side,
                                 uint32_t queue, const tz_context *ctx);
 
