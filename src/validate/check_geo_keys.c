@@ -14,12 +14,6 @@ typedef struct raw_key {
     uint16_t value;
 } raw_key;
 
-static const char *checked_key_name(uint16_t id)
-{
-    const char *name = tz_geo_key_name(id);
-    return name ? name : "unknown";
-}
-
 /* Where entry index of the key directory is in the file. */
 static tz_location at_key_entry(const tz_checker *checker, uint32_t index)
 {
@@ -116,13 +110,13 @@ tz_result tz_check_key_directory(tz_checker *checker)
         if (i > 0 && key.id <= before)
             TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                            tz_expecting(at_key_entry(checker, i), (uint64_t)before + 1, key.id),
-                           "key %s (%u) is not in ascending order", checked_key_name(key.id),
+                           "key %s (%u) is not in ascending order", tz_geo_key_label(key.id),
                            key.id);
         if (!is_key_location(key.location))
             TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                            tz_expecting(at_key_entry(checker, i), TZ_NONE, key.location),
                            "the location of key %s (%u) is neither 0 nor a tag with keys",
-                           checked_key_name(key.id), key.id);
+                           tz_geo_key_label(key.id), key.id);
         before = key.id;
     }
     return TZ_OK;
@@ -144,12 +138,12 @@ tz_result tz_check_short_key_values(tz_checker *checker)
             TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                            tz_expecting(at_key_entry(checker, i), 1, key.count),
                            "key %s (%u) is stored in the directory, where a key has one value",
-                           checked_key_name(key.id), key.id);
+                           tz_geo_key_label(key.id), key.id);
         if (key.location == TZ_TAG_GEO_KEYS && (key.value < first_value || end > size))
             TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                            tz_expecting(at_key_entry(checker, i), size, end),
                            "the values of key %s (%u) are not behind the last key",
-                           checked_key_name(key.id), key.id);
+                           tz_geo_key_label(key.id), key.id);
     }
     return TZ_OK;
 }
@@ -163,7 +157,7 @@ static bool check_values_inside_tag(tz_checker *checker, uint32_t index, const r
         return true;
     TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                    tz_expecting(at_key_entry(checker, index), size, end),
-                   "the values of key %s (%u) end outside tag %s", checked_key_name(key->id),
+                   "the values of key %s (%u) end outside tag %s", tz_geo_key_label(key->id),
                    key->id, tz_tag_name(key->location));
     return false;
 }
@@ -185,11 +179,11 @@ static void check_key_text(tz_checker *checker, uint32_t index, const raw_key *k
     const char *text = checker->file->geo_tags.ascii + key->value;
     if (key->count == 0 || text[key->count - 1] != '|')
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_entry(checker, index),
-                       "the text of key %s (%u) does not end in '|'", checked_key_name(key->id),
+                       "the text of key %s (%u) does not end in '|'", tz_geo_key_label(key->id),
                        key->id);
     if (key->count > 1 && memchr(text, '\0', (size_t)key->count - 1))
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_entry(checker, index),
-                       "the text of key %s (%u) has a NUL inside", checked_key_name(key->id),
+                       "the text of key %s (%u) has a NUL inside", tz_geo_key_label(key->id),
                        key->id);
 }
 
@@ -247,7 +241,7 @@ static bool check_key_types(tz_checker *checker, const uint16_t *ids)
             TZ_ADD_FINDING(
                 checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                 tz_expecting(at_key_entry(checker, i), wanted, type_at_location(key.location)),
-                "key %s (%u) has the wrong type", checked_key_name(key.id), key.id);
+                "key %s (%u) has the wrong type", tz_geo_key_label(key.id), key.id);
     }
     if (!any)
         (void)tz_checker_skip(checker, "the image has no such keys");
@@ -260,13 +254,6 @@ static tz_location at_key_id(const tz_checker *checker, uint16_t id)
         if (raw_key_at(checker, i).id == id)
             return at_key_entry(checker, i);
     return at_key_header(checker, 0);
-}
-
-/* A SHORT of 0 means "left out". */
-static bool has_key_set(const tz_checker *checker, uint16_t id)
-{
-    const tz_geo_key *key = tz_geo_find_key(&checker->info->geo, id);
-    return key && key->count > 0 && (key->type != TZ_TYPE_SHORT || key->value.shorts[0] != 0);
 }
 
 /* When key has this value, one of the others must be there. */
@@ -282,13 +269,14 @@ static void check_requirements(tz_checker *checker, const standard_requirement *
     for (size_t i = 0; i < count; i++) {
         const standard_requirement *requirement = &requirements[i];
         if (tz_geo_short(&checker->info->geo, requirement->key, 0) != requirement->value ||
-            has_key_set(checker, requirement->one_of[0]) ||
-            (requirement->one_of[1] != 0 && has_key_set(checker, requirement->one_of[1])))
+            tz_geo_has_key(&checker->info->geo, requirement->one_of[0]) ||
+            (requirement->one_of[1] != 0 &&
+             tz_geo_has_key(&checker->info->geo, requirement->one_of[1])))
             continue;
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_id(checker, requirement->key),
                        "key %s (%u) is %u, which needs key %s (%u)",
-                       checked_key_name(requirement->key), requirement->key, requirement->value,
-                       checked_key_name(requirement->one_of[0]), requirement->one_of[0]);
+                       tz_geo_key_label(requirement->key), requirement->key, requirement->value,
+                       tz_geo_key_label(requirement->one_of[0]), requirement->one_of[0]);
     }
 }
 #define CHECK_REQUIREMENTS(checker, requirements)                                                  \
@@ -300,7 +288,7 @@ static void check_not_reserved(tz_checker *checker, uint16_t id, uint16_t first,
     if (value >= first && value <= last)
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_id(checker, id), TZ_NONE, value),
-                       "key %s (%u) has a reserved value", checked_key_name(id), id);
+                       "key %s (%u) has a reserved value", tz_geo_key_label(id), id);
 }
 
 tz_result tz_check_raster_type(tz_checker *checker)
@@ -347,7 +335,7 @@ static void check_crs_code(tz_checker *checker, uint16_t id)
         TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
                        tz_expecting(at_key_id(checker, id), TZ_GEO_USER_DEFINED, value),
                        "key %s (%u) has a private code, which only its author knows",
-                       checked_key_name(id), id);
+                       tz_geo_key_label(id), id);
 }
 
 tz_result tz_check_crs_codes(tz_checker *checker)

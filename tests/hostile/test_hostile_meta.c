@@ -345,7 +345,7 @@ static void case_67_scale_that_is_no_number(void **state)
             if (values[i][0])
                 check_metadata(
                     f, NULL, xml, 1,
-                    DEFECT(FORMAT, META, .tag = TZ_TAG_GDAL_METADATA, .text = "no number"));
+                    DEFECT(FORMAT, META, .tag = TZ_TAG_GDAL_METADATA, .text = "not a number"));
         }
     }
 }

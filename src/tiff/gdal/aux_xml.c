@@ -1,14 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What NAME.aux.xml says, put into the place of what the image says, as in GDAL. */
+ * NAME.aux.xml, in which GDAL keeps facts about an image that the image's format cannot hold.
+ *
+ * Its elements become items, as those of tag GDAL_METADATA: metadata_xml.c calls the functions of
+ * the first half for each element. After the file is read, tz_aux_apply puts the items in the place
+ * of the image's own values, as GDAL does: transform or control points, CRS, nodata, metadata. The
+ * order matters: a transform makes control points useless, and the CRS of the control points counts
+ * only if they are used.
+ *
+ * Values that are not metadata pass from one half to the other as items whose role begins with "@"
+ * (TZ_AUX_). So a file that is too large or malformed is dropped as a whole, in one place. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "tiff/gdal/metadata_parser.h"
 #include "tiff/gdal/nodata.h"
 #include "tiff/gdal/sidecar.h"
 
 enum { TRANSFORM_VALUES = 6, GCP_VALUES = 5, NUMBER_SIZE = 64 };
+
+/* ---- elements in ---- */
+
+/* An element whose text is one item. The names are those that GDAL gives them in the tag. */
+typedef struct aux_element {
+    const char *element;
+    const char *name;
+    const char *role;
+} aux_element;
+
+static const aux_element aux_image_elements[] = {
+    {"SRS", "", TZ_AUX_SRS},
+    {"GeoTransform", "", TZ_AUX_TRANSFORM},
+    {NULL, NULL, NULL},
+};
+static const aux_element aux_band_elements[] = {
+    {"Description", "DESCRIPTION", "description"},
+    {"UnitType", "UNITTYPE", "unittype"},
+    {"Offset", "OFFSET", "offset"},
+    {"Scale", "SCALE", "scale"},
+    {"ColorInterp", "COLORINTERP", "colorinterp"},
+    {"NoDataValue", "", TZ_AUX_NODATA},
+    {NULL, NULL, NULL},
+};
+
+static void start_aux_element_item(tz_metadata_parser *parser, const aux_element *rows,
+                                   const char *element, int32_t band)
+{
+    for (; rows->element; rows++)
+        if (strcmp(rows->element, element) == 0)
+            tz_metadata_begin_item(parser, rows->name, 0, rows->role, band);
+}
+
+/* Adds an item whose value is an attribute. */
+static void add_aux_item(tz_metadata_parser *parser, const char *role, const char *value)
+{
+    tz_metadata_begin_item(parser, "", 0, role, -1);
+    tz_metadata_append(parser, value, strlen(value));
+    tz_metadata_end_item(parser);
+}
+
+/* A Metadata element has items, or is one document: XML or JSON, named as GDAL names it in the tag.
+ */
+static void start_aux_metadata(tz_metadata_parser *parser, const char **attributes, int32_t band)
+{
+    const char *domain = tz_metadata_attribute(attributes, "domain");
+    const char *format = tz_metadata_attribute(attributes, "format");
+    parser->aux_domain = tz_metadata_intern(parser, domain ? domain : "");
+    if (!format)
+        return;
+    tz_metadata_begin_item(parser, "doc", parser->aux_domain, "", band);
+    parser->item_is_document = strcmp(format, "xml") == 0;
+}
+
+static void start_aux_band(tz_metadata_parser *parser, const char **attributes)
+{
+    const char *number = tz_metadata_attribute(attributes, "band");
+    uint64_t value = 0;
+    parser->section = TZ_AUX_SECTION_BAND;
+    parser->aux_band = -1;
+    if (number && tz_parse_uint64(number, &value) && value > 0 && value <= parser->bands) {
+        parser->aux_band = (int32_t)(value - 1);
+        return;
+    }
+    const tz_result result = tz_warn(
+        &parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
+        "an element PAMRasterBand is for band '%.32s', and the image has %lu; it is left out",
+        number ? number : "", (unsigned long)parser->bands);
+    if (result != TZ_OK)
+        tz_metadata_drop(parser, result);
+}
+
+/* Adds a control point as one item: column, row, x, y and z. Only z may be missing. */
+static void add_aux_gcp(tz_metadata_parser *parser, const char **attributes)
+{
+    static const char *const names[] = {"Pixel", "Line", "X", "Y", "Z"};
+    tz_metadata_begin_item(parser, "", 0, TZ_AUX_GCP, -1);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = tz_metadata_attribute(attributes, names[i]);
+        if (!text && i < 4) {
+            const tz_result result =
+                tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
+                        "a control point has no attribute %s; it is left out", names[i]);
+            parser->item_depth = 0;
+            parser->pool_size = parser->item_start;
+            if (result != TZ_OK)
+                tz_metadata_drop(parser, result);
+            return;
+        }
+        tz_metadata_append(parser, " ", 1);
+        tz_metadata_append(parser, text ? text : "0", text ? strlen(text) : 1);
+    }
+    tz_metadata_end_item(parser);
+}
+
+static void start_aux_image_element(tz_metadata_parser *parser, const char *name,
+                                    const char **attributes)
+{
+    const char *epoch = tz_metadata_attribute(attributes, "coordinateEpoch");
+    const char *projection = tz_metadata_attribute(attributes, "Projection");
+    if (strcmp(name, "SRS") == 0 && epoch)
+        add_aux_item(parser, TZ_AUX_EPOCH, epoch);
+    if (strcmp(name, "PAMRasterBand") == 0) {
+        start_aux_band(parser, attributes);
+    } else if (strcmp(name, "Metadata") == 0) {
+        parser->section = TZ_AUX_SECTION_METADATA;
+        start_aux_metadata(parser, attributes, -1);
+    } else if (strcmp(name, "GCPList") == 0) {
+        parser->section = TZ_AUX_SECTION_GCPS;
+        if (projection)
+            add_aux_item(parser, TZ_AUX_GCP_SRS, projection);
+    } else {
+        start_aux_element_item(parser, aux_image_elements, name, -1);
+    }
+}
+
+void tz_aux_start_element(tz_metadata_parser *parser, const char *name, const char **attributes)
+{
+    const tz_aux_section section = parser->section;
+    const bool in_band = section == TZ_AUX_SECTION_BAND && parser->aux_band >= 0;
+    const char *key = strcmp(name, "MDI") == 0 ? tz_metadata_attribute(attributes, "key") : NULL;
+    if (parser->depth == 2) {
+        start_aux_image_element(parser, name, attributes);
+    } else if (parser->depth == 3 && section == TZ_AUX_SECTION_METADATA && key) {
+        tz_metadata_begin_item(parser, key, parser->aux_domain, "", -1);
+    } else if (parser->depth == 3 && section == TZ_AUX_SECTION_GCPS && strcmp(name, "GCP") == 0) {
+        add_aux_gcp(parser, attributes);
+    } else if (parser->depth == 3 && in_band && strcmp(name, "Metadata") == 0) {
+        parser->band_metadata = true;
+        start_aux_metadata(parser, attributes, parser->aux_band);
+    } else if (parser->depth == 3 && in_band) {
+        start_aux_element_item(parser, aux_band_elements, name, parser->aux_band);
+    } else if (parser->depth == 4 && parser->band_metadata && key) {
+        tz_metadata_begin_item(parser, key, parser->aux_domain, "", parser->aux_band);
+    }
+}
+
+void tz_aux_end_element(tz_metadata_parser *parser)
+{
+    if (parser->depth == 3)
+        parser->band_metadata = false;
+    if (parser->depth == 2)
+        parser->section = TZ_AUX_SECTION_NONE;
+}
+
+/* ---- values out ---- */
 
 /* The items of an aux file being applied. */
 typedef struct aux_reader {
@@ -18,7 +174,7 @@ typedef struct aux_reader {
     uint32_t values; /* TZ_VALUE_ bits */
 } aux_reader;
 
-/* count numbers with commas or spaces between them, all finite. */
+/* Parses count numbers with commas or spaces between them, all finite. */
 static bool parse_numbers(const char *text, double *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -35,8 +191,6 @@ static bool parse_numbers(const char *text, double *out, size_t count)
     }
     return text[strspn(text, " \t\r\n,")] == '\0';
 }
-
-/* ---- georeferencing ---- */
 
 static tz_result apply_transform(aux_reader *reader)
 {
@@ -58,18 +212,6 @@ static tz_result apply_transform(aux_reader *reader)
     return TZ_OK;
 }
 
-static tz_result parse_gcp(aux_reader *reader, const char *text, tz_gcp *out, uint32_t *count)
-{
-    double v[GCP_VALUES];
-    if (!parse_numbers(text, v, GCP_VALUES))
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                       "a control point is '%.80s', and not numbers; it is left out", text);
-    out[*count] = (tz_gcp){.column = v[0], .row = v[1], .x = v[2], .y = v[3], .z = v[4]};
-    ++*count;
-    return TZ_OK;
-}
-
-/* A transform says all that control points could say. */
 static tz_result apply_gcps(aux_reader *reader)
 {
     tz_geo *geo = &reader->file->info.geo;
@@ -86,9 +228,17 @@ static tz_result apply_gcps(aux_reader *reader)
     tz_gcp *list = tz_arena_array(&reader->file->arena, max_count, sizeof *list);
     if (!list)
         return tz_fail_nomem(reader->ctx, max_count * sizeof *list);
-    for (uint32_t i = 0; tz_metadata_get_item(reader->aux, i, &item); i++)
-        if (strcmp(item.role, TZ_AUX_GCP) == 0)
-            TZ_TRY(parse_gcp(reader, item.value, list, &count));
+    for (uint32_t i = 0; tz_metadata_get_item(reader->aux, i, &item); i++) {
+        double v[GCP_VALUES];
+        if (strcmp(item.role, TZ_AUX_GCP) != 0)
+            continue;
+        if (parse_numbers(item.value, v, GCP_VALUES))
+            list[count++] = (tz_gcp){.column = v[0], .row = v[1], .x = v[2], .y = v[3], .z = v[4]};
+        else
+            TZ_TRY(tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
+                           "a control point is '%.80s', and not numbers; it is left out",
+                           item.value));
+    }
     if (count == 0)
         return TZ_OK;
     geo->gcps = list;
@@ -97,7 +247,6 @@ static tz_result apply_gcps(aux_reader *reader)
     return TZ_OK;
 }
 
-/* The SRS of control points counts only with them. */
 static tz_result apply_crs(aux_reader *reader)
 {
     tz_file *file = reader->file;
@@ -122,9 +271,7 @@ static tz_result apply_crs(aux_reader *reader)
     return TZ_OK;
 }
 
-/* ---- nodata ---- */
-
-/* GDAL has a nodata for each band, and so may the file beside the image; a TIFF has one for all. */
+/* GDAL has a nodata value for each band, and so may NAME.aux.xml; a TIFF has one for all bands. */
 static tz_result apply_nodata(aux_reader *reader)
 {
     tz_info *info = &reader->file->info;
@@ -158,31 +305,22 @@ static tz_result apply_nodata(aux_reader *reader)
     return TZ_OK;
 }
 
-/* ---- metadata ---- */
-
-static tz_result apply_metadata(aux_reader *reader)
-{
-    tz_file *file = reader->file;
-    uint32_t added = 0;
-    uint32_t of_bands = 0;
-    TZ_TRY(tz_metadata_merge(&file->metadata, reader->aux, &added, &of_bands, reader->ctx));
-    file->info.metadata_count = file->metadata.count;
-    if (added > of_bands)
-        reader->values |= TZ_VALUE_METADATA;
-    if (of_bands > 0)
-        reader->values |= TZ_VALUE_BANDS;
-    return TZ_OK;
-}
-
 tz_result tz_aux_apply(tz_file *file, const tz_metadata *aux, const tz_context *ctx,
                        uint32_t *values)
 {
     aux_reader reader = {.file = file, .aux = aux, .ctx = ctx};
+    uint32_t added = 0;
+    uint32_t of_bands = 0;
     TZ_TRY(apply_transform(&reader));
     TZ_TRY(apply_gcps(&reader));
     TZ_TRY(apply_crs(&reader));
     TZ_TRY(apply_nodata(&reader));
-    TZ_TRY(apply_metadata(&reader));
+    TZ_TRY(tz_metadata_merge(&file->metadata, aux, &added, &of_bands, ctx));
+    file->info.metadata_count = file->metadata.count;
+    if (added > of_bands)
+        reader.values |= TZ_VALUE_METADATA;
+    if (of_bands > 0)
+        reader.values |= TZ_VALUE_BANDS;
     *values = reader.values;
     return TZ_OK;
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What was read of tag GDAL_METADATA. The reading is in metadata_xml.c, and here for builds without
- * expat. */
-#include "tiff/gdal/metadata.h"
-
+ * Metadata that was read: access to its items, and merging two lists of them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "tiff/tags.h"
+#include "tiff/gdal/metadata_parser.h"
 
 void tz_metadata_deinit(tz_metadata *metadata)
 {
@@ -61,13 +58,13 @@ const char *tz_metadata_find_role(const tz_metadata *metadata, const char *role,
 
 /* ---- merging ---- */
 
-/* An item of either list, with what tells items apart. */
+/* An item of either list, with the texts that distinguish items. */
 typedef struct merged_item {
     const tz_metadata_entry *entry;
     const char *domain;
-    const char *name; /* "" where the role tells items apart */
+    const char *name; /* "" if the item has a role */
     const char *role;
-    bool more; /* of the list that wins */
+    bool more; /* it is of the list that wins */
 } merged_item;
 
 static merged_item merged_item_at(const tz_metadata *metadata, uint32_t index, bool more)
@@ -91,7 +88,7 @@ static int compare_identity(const merged_item *x, const merged_item *y)
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-/* Those of the list that wins first. */
+/* Equal items: those of the winning list come first. */
 static int compare_identity_and_list(const void *a, const void *b)
 {
     const merged_item *x = a;
@@ -100,17 +97,8 @@ static int compare_identity_and_list(const void *a, const void *b)
     return order != 0 ? order : (int)y->more - (int)x->more;
 }
 
-/* By band, then in the order of the lists: names were stored one after another. */
-static int compare_band_and_name(const void *a, const void *b)
-{
-    const tz_metadata_entry *x = a;
-    const tz_metadata_entry *y = b;
-    if (x->band != y->band)
-        return x->band < y->band ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
-}
-
-/* An item of *into goes when one of *more has its identity. */
+/* Copies the entries in order of identity, without those of *into that *more replaces. Offsets of
+ * *more's strings are moved to where its pool was appended; 0 is "" in both pools. */
 static uint32_t keep_winning_entries(const merged_item *items, uint32_t count,
                                      uint32_t pool_of_more, tz_metadata_entry *out)
 {
@@ -164,14 +152,14 @@ tz_result tz_metadata_merge(tz_metadata *into, const tz_metadata *more, uint32_t
     }
     if (*added > 0) {
         tz_metadata_entry *entries = (tz_metadata_entry *)(void *)(block + strings);
-        block[0] = '\0'; /* where the file itself has no metadata */
+        block[0] = '\0'; /* in case the file itself has no metadata */
         if (into->pool_size > 0)
             memcpy(block, into->pool, into->pool_size);
         const uint32_t base = into->pool_size > 0 ? into->pool_size : 1;
         memcpy(block + base, more->pool, more->pool_size);
         qsort(items, count, sizeof *items, compare_identity_and_list);
         const uint32_t kept = keep_winning_entries(items, count, base, entries);
-        qsort(entries, kept, sizeof *entries, compare_band_and_name);
+        qsort(entries, kept, sizeof *entries, tz_metadata_compare_entries);
         tz_metadata_deinit(into);
         *into = (tz_metadata){.pool = block,
                               .entries = entries,
@@ -184,53 +172,3 @@ tz_result tz_metadata_merge(tz_metadata *into, const tz_metadata *more, uint32_t
     tz_free(block);
     return TZ_OK;
 }
-
-#ifndef TZ_HAVE_EXPAT
-
-struct tz_metadata_parser {
-    char nothing;
-};
-
-tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
-                            const tz_context *ctx)
-{
-    (void)size, (void)bands;
-    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE),
-                   "GDAL metadata is not read: this build of terrazzo is without expat; build it "
-                   "with TERRAZZO_WITH_EXPAT=ON"));
-    *out = tz_alloc_zeroed(1, sizeof **out);
-    return *out ? TZ_OK : tz_fail_nomem(ctx, sizeof **out);
-}
-
-tz_result tz_metadata_begin_aux(tz_metadata_parser **out, uint64_t size, uint32_t bands,
-                                const tz_context *ctx)
-{
-    (void)size, (void)bands;
-    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_no_location(),
-                   "the file is not read: this build of terrazzo is without expat; build it with "
-                   "TERRAZZO_WITH_EXPAT=ON"));
-    *out = tz_alloc_zeroed(1, sizeof **out);
-    return *out ? TZ_OK : tz_fail_nomem(ctx, sizeof **out);
-}
-
-tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size)
-{
-    (void)parser, (void)bytes, (void)size;
-    return TZ_OK;
-}
-
-bool tz_metadata_is_done(const tz_metadata_parser *parser)
-{
-    (void)parser;
-    return true;
-}
-
-tz_result tz_metadata_finish(tz_metadata_parser *parser, bool complete, tz_metadata *out)
-{
-    (void)complete;
-    *out = (tz_metadata){0};
-    tz_free(parser);
-    return TZ_OK;
-}
-
-#endif

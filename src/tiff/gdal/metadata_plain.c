@@ -1,23 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0
- * GDAL_METADATA in its plain form. Everything that XML treats in a special way makes the text not
- * plain: entities, comments, carriage returns, bytes that are not ASCII, quotes of the other kind.
- */
-#include "tiff/gdal/metadata_plain.h"
-
+ * Tag GDAL_METADATA in the plain form in which GDAL writes nearly all of it: Item elements right
+ * below GDALMetadata, with the attributes name, domain, sample and role, and ASCII text without
+ * entities. Creating an XML parser would cost more than all else that opening a small file needs.
+ *
+ * Everything that XML treats in a special way makes the text not plain: entities, comments,
+ * carriage returns, bytes that are not ASCII, single quotes around attributes. So does everything
+ * that deserves a warning. Then the parser's state is put back, and expat reads the text from its
+ * start and gives the warnings. */
 #include <string.h>
 
-static const char *const attribute_names[TZ_PLAIN_XML_ATTRIBUTES] = {"name", "domain", "sample",
-                                                                     "role"};
+#include "tiff/gdal/metadata_parser.h"
 
-static void skip_xml_spaces(tz_plain_xml_reader *reader)
+enum { NAME, DOMAIN, SAMPLE, ROLE, ATTRIBUTE_COUNT, MAX_ATTRIBUTE = 256 };
+static const char *const attribute_names[ATTRIBUTE_COUNT] = {"name", "domain", "sample", "role"};
+
+/* The text that is left. */
+typedef struct plain_reader {
+    const char *at;
+    const char *end;
+} plain_reader;
+
+/* A range of the text; start is NULL if an attribute is not given. */
+typedef struct plain_text {
+    const char *start;
+    size_t size;
+} plain_text;
+
+typedef struct plain_item {
+    plain_text attributes[ATTRIBUTE_COUNT];
+    plain_text value;
+} plain_item;
+
+static void skip_xml_spaces(plain_reader *reader)
 {
     while (reader->at < reader->end &&
            (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\t'))
         reader->at++;
 }
 
-/* Goes past text when it comes next. */
-static bool skip_text(tz_plain_xml_reader *reader, const char *text)
+/* Skips text if it comes next. */
+static bool skip_text(plain_reader *reader, const char *text)
 {
     const size_t size = strlen(text);
     if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, text, size) != 0)
@@ -26,10 +48,9 @@ static bool skip_text(tz_plain_xml_reader *reader, const char *text)
     return true;
 }
 
-/* Up to the byte stop, without what XML treats in a special way. Lines may end in values, but not
- * in attributes. */
-static bool read_text_until(tz_plain_xml_reader *reader, char stop, bool lines,
-                            tz_plain_xml_text *out)
+/* Reads up to the byte stop; false if there is anything before it that is not plain. Values may
+ * have several lines, attributes may not. */
+static bool read_text_until(plain_reader *reader, char stop, bool lines, plain_text *out)
 {
     const char *at = reader->at;
     while (at < reader->end && *at != stop) {
@@ -40,26 +61,27 @@ static bool read_text_until(tz_plain_xml_reader *reader, char stop, bool lines,
     }
     if (at == reader->end)
         return false;
-    *out = (tz_plain_xml_text){reader->at, (size_t)(at - reader->at)};
+    *out = (plain_text){reader->at, (size_t)(at - reader->at)};
     reader->at = at;
     return true;
 }
 
-/* One of the known attributes, given once. */
-static bool read_attribute(tz_plain_xml_reader *reader, tz_plain_xml_item *item)
+/* Reads one of the known attributes, which must be short and given once. */
+static bool read_attribute(plain_reader *reader, plain_item *item)
 {
-    for (int i = 0; i < TZ_PLAIN_XML_ATTRIBUTES; i++) {
-        if (!skip_text(reader, attribute_names[i]))
-            continue;
-        return !item->attributes[i].start && skip_text(reader, "=\"") &&
-               read_text_until(reader, '"', false, &item->attributes[i]) && skip_text(reader, "\"");
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
+        plain_text *text = &item->attributes[i];
+        if (skip_text(reader, attribute_names[i]))
+            return !text->start && skip_text(reader, "=\"") &&
+                   read_text_until(reader, '"', false, text) && skip_text(reader, "\"") &&
+                   text->size < MAX_ATTRIBUTE;
     }
     return false;
 }
 
-static bool read_plain_item(tz_plain_xml_reader *reader, tz_plain_xml_item *item)
+static bool read_plain_item(plain_reader *reader, plain_item *item)
 {
-    *item = (tz_plain_xml_item){0};
+    *item = (plain_item){0};
     while (skip_text(reader, " "))
         if (!read_attribute(reader, item))
             return false;
@@ -67,21 +89,60 @@ static bool read_plain_item(tz_plain_xml_reader *reader, tz_plain_xml_item *item
            skip_text(reader, "</Item>");
 }
 
-/* The text ends at its first NUL. */
-bool tz_plain_xml_begin(tz_plain_xml_reader *reader, const char *text, size_t size)
+/* Stores an item through the function that expat's handler uses, with attributes as expat passes
+ * them. */
+static void add_plain_item(tz_metadata_parser *parser, const plain_item *item)
 {
-    const char *nul = memchr(text, '\0', size);
-    *reader = (tz_plain_xml_reader){text, nul ? nul : text + size};
-    return skip_text(reader, "<GDALMetadata>");
+    char texts[ATTRIBUTE_COUNT][MAX_ATTRIBUTE];
+    const char *attributes[2 * ATTRIBUTE_COUNT + 1];
+    int count = 0;
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
+        const plain_text *text = &item->attributes[i];
+        if (!text->start)
+            continue;
+        memcpy(texts[i], text->start, text->size);
+        texts[i][text->size] = '\0';
+        attributes[count++] = attribute_names[i];
+        attributes[count++] = texts[i];
+    }
+    attributes[count] = NULL;
+    parser->depth = 2;
+    tz_metadata_begin_tag_item(parser, attributes);
+    if (parser->item_depth == 0)
+        return;
+    tz_metadata_append(parser, item->value.start, item->value.size);
+    tz_metadata_end_item(parser);
 }
 
-tz_plain_xml_step tz_plain_xml_next(tz_plain_xml_reader *reader, tz_plain_xml_item *out)
+/* While the items are read, strict mode turns every warning into an error that drops the metadata,
+ * and no error is filled. So `dropped` says that expat has to read the text and to warn. */
+bool tz_metadata_feed_plain(tz_metadata_parser *parser, const char *bytes, size_t size)
 {
-    skip_xml_spaces(reader);
-    if (skip_text(reader, "<Item"))
-        return read_plain_item(reader, out) ? TZ_PLAIN_XML_ITEM : TZ_PLAIN_XML_NOT_PLAIN;
-    if (!skip_text(reader, "</GDALMetadata>"))
-        return TZ_PLAIN_XML_NOT_PLAIN;
-    skip_xml_spaces(reader);
-    return reader->at == reader->end ? TZ_PLAIN_XML_END : TZ_PLAIN_XML_NOT_PLAIN;
+    const tz_metadata_parser before = *parser;
+    const char *nul = memchr(bytes, '\0', size); /* the text ends at its first NUL */
+    plain_reader reader = {bytes, nul ? nul : bytes + size};
+    plain_item item;
+    if (parser->aux || size != parser->size || parser->ctx.limits->max_xml_depth < 2 ||
+        !skip_text(&reader, "<GDALMetadata>"))
+        return false;
+    parser->ctx.strict = true;
+    parser->ctx.err = NULL;
+    skip_xml_spaces(&reader);
+    while (!parser->dropped && skip_text(&reader, "<Item")) {
+        if (read_plain_item(&reader, &item))
+            add_plain_item(parser, &item);
+        else
+            parser->dropped = true;
+        skip_xml_spaces(&reader);
+    }
+    bool complete = !parser->dropped && skip_text(&reader, "</GDALMetadata>");
+    skip_xml_spaces(&reader);
+    complete = complete && reader.at == reader.end;
+    if (!complete) {
+        *parser = before;
+        return false;
+    }
+    parser->ctx = before.ctx;
+    parser->ended = true;
+    return true;
 }

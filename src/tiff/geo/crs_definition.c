@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From GeoKeys to the definition of a coordinate reference system: a code where there is one, else
- * WKT2:2019. Where keys leave room, this reads them as GDAL does. */
+ * From GeoKeys to the definition of a coordinate reference system: a code if there is one, else
+ * WKT2:2019.
+ *
+ * The order of preference: text of ArcGIS in a citation, for a CRS that keys cannot express; codes
+ * of EPSG for the horizontal and the vertical part; WKT built of keys, with the parts that have
+ * codes looked up one by one. A datum with parameters to WGS 84 (key GeogTOWGS84 of GDAL) gives a
+ * bound CRS, but not inside of a compound one. Ambiguous keys are read as GDAL reads them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,38 +14,27 @@
 #include "tiff/geo/wkt.h"
 #include "tiff/tags.h"
 
-enum { WGS_84_3D = 4979, MAX_PE_STRING = 4096 };
+enum { WGS_84_3D = 4979 };
 
-/* ---------------------------------------------------------------------------------------------
- * Which kind
- * ------------------------------------------------------------------------------------------ */
+/* ---- which kind ---- */
 
-typedef enum crs_model {
-    MODEL_NONE,
-    MODEL_PROJECTED,
-    MODEL_GEOGRAPHIC,
-    MODEL_GEOCENTRIC
-} crs_model;
-
-/* Files without a model type, or with one of their own, are taken for what their keys are about. */
-static crs_model find_crs_model(const tz_geo *geo)
+/* The TZ_MODEL_ type; without a usable one in the file, that of the keys it has. */
+static uint16_t find_crs_model(const tz_geo *geo)
 {
-    if (geo->model_type >= 1 && geo->model_type <= 3)
-        return (crs_model)geo->model_type;
+    if (geo->model_type >= TZ_MODEL_PROJECTED && geo->model_type <= TZ_MODEL_GEOCENTRIC)
+        return geo->model_type;
     if (tz_geo_short(geo, TZ_KEY_PROJECTED_CRS, 0) != 0 || tz_geo_has_projection(geo))
-        return MODEL_PROJECTED;
+        return TZ_MODEL_PROJECTED;
     bool geodetic = tz_geo_short(geo, TZ_KEY_GEODETIC_CRS, 0) != 0 ||
                     tz_geo_short(geo, TZ_KEY_DATUM, 0) != 0 ||
                     tz_geo_short(geo, TZ_KEY_ELLIPSOID, 0) != 0 ||
                     tz_geo_double(geo, TZ_KEY_SEMI_MAJOR_AXIS, 0) != 0;
-    return geodetic && geo->model_type == 0 ? MODEL_GEOGRAPHIC : MODEL_NONE;
+    return geodetic && geo->model_type == TZ_MODEL_NONE ? TZ_MODEL_GEOGRAPHIC : TZ_MODEL_NONE;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Horizontal
- * ------------------------------------------------------------------------------------------ */
+/* ---- horizontal ---- */
 
-/* The first citation with a name: as a field of it, or the whole. */
+/* Adds the name of the first citation that has one: a field of it, or the whole. */
 static void add_citation_name(tz_wkt *wkt, const char *field, const uint16_t keys[2])
 {
     const char *text = "unknown";
@@ -116,25 +110,22 @@ static void add_geocentric(tz_wkt *wkt)
 static void add_horizontal(tz_wkt *wkt)
 {
     static void (*const adders[])(tz_wkt *) = {
-        [MODEL_NONE] = NULL,
-        [MODEL_PROJECTED] = add_projected,
-        [MODEL_GEOGRAPHIC] = add_geographic,
-        [MODEL_GEOCENTRIC] = add_geocentric,
+        [TZ_MODEL_NONE] = NULL,
+        [TZ_MODEL_PROJECTED] = add_projected,
+        [TZ_MODEL_GEOGRAPHIC] = add_geographic,
+        [TZ_MODEL_GEOCENTRIC] = add_geocentric,
     };
-    crs_model kind = find_crs_model(wkt->geo);
+    const uint16_t model = find_crs_model(wkt->geo);
     if (tz_geo_is_code(wkt->geo->epsg))
         tz_wkt_add_epsg(wkt, TZ_EPSG_CRS, wkt->geo->epsg);
-    else if (adders[kind])
-        adders[kind](wkt);
+    else if (adders[model])
+        adders[model](wkt);
     else
-        wkt->result =
-            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                    "the keys do not say enough about a coordinate reference system");
+        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
+                              "the keys do not say enough about a coordinate reference system");
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Key GeogTOWGS84 of GDAL: how a datum of one's own relates to WGS 84
- * ------------------------------------------------------------------------------------------ */
+/* ---- key GeogTOWGS84 of GDAL: a user-defined datum and WGS 84 ---- */
 
 static const tz_geo_key *find_to_wgs84(const tz_geo *geo)
 {
@@ -176,23 +167,9 @@ static void add_to_wgs84(tz_wkt *wkt, const tz_geo_key *key)
     tz_wkt_add(wkt, "]]");
 }
 
-static void add_bound_or_horizontal(tz_wkt *wkt)
-{
-    const tz_geo_key *to_wgs84 = find_to_wgs84(wkt->geo);
-    if (!to_wgs84) {
-        add_horizontal(wkt);
-        return;
-    }
-    tz_wkt_add(wkt, "BOUNDCRS[SOURCECRS[");
-    add_horizontal(wkt);
-    add_to_wgs84(wkt, to_wgs84);
-}
+/* ---- vertical and compound ---- */
 
-/* ---------------------------------------------------------------------------------------------
- * Vertical and compound
- * ------------------------------------------------------------------------------------------ */
-
-/* Described by keys. A datum is enough; a unit alone says nothing. */
+/* True if keys describe a vertical CRS. A datum is enough; a unit alone says nothing. */
 static bool has_vertical_keys(const tz_geo *geo)
 {
     return geo->epsg_vertical == TZ_GEO_USER_DEFINED ||
@@ -200,7 +177,7 @@ static bool has_vertical_keys(const tz_geo *geo)
             tz_geo_is_code(tz_geo_short(geo, TZ_KEY_VERTICAL_DATUM, 0)));
 }
 
-/* A geodetic datum in its place says nothing about heights above it. */
+/* Some files give a geodetic datum here, which says nothing about heights; it is "unknown" then. */
 static void add_vertical_datum(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_VERTICAL_DATUM, 0);
@@ -211,28 +188,24 @@ static void add_vertical_datum(tz_wkt *wkt)
     tz_free(text);
 }
 
-static void add_vertical_from_keys(tz_wkt *wkt)
+static void add_vertical(tz_wkt *wkt)
 {
     static const uint16_t keys[2] = {TZ_KEY_VERTICAL_CITATION, TZ_KEY_VERTICAL_CITATION};
+    if (tz_geo_is_code(wkt->geo->epsg_vertical)) {
+        tz_wkt_add_epsg(wkt, TZ_EPSG_CRS, wkt->geo->epsg_vertical);
+        return;
+    }
     tz_wkt_add(wkt, "VERTCRS[");
     add_citation_name(wkt, "VCS Name = ", keys);
     tz_wkt_add(wkt, ",");
     add_vertical_datum(wkt);
     tz_wkt_add(wkt, ",CS[vertical,1],AXIS[\"gravity-related height (H)\",up],");
-    /* 0: no size key belongs to vertical units; a unit of one's own is not allowed here. */
+    /* 0: no size key belongs to vertical units; a user-defined unit is not allowed here. */
     tz_wkt_add_length_unit(wkt, TZ_KEY_VERTICAL_UNITS, 0);
     tz_wkt_add(wkt, "]");
 }
 
-static void add_vertical(tz_wkt *wkt)
-{
-    if (tz_geo_is_code(wkt->geo->epsg_vertical))
-        tz_wkt_add_epsg(wkt, TZ_EPSG_CRS, wkt->geo->epsg_vertical);
-    else
-        add_vertical_from_keys(wkt);
-}
-
-/* The name in KEYWORD["name",...], quotes within it still doubled. */
+/* Adds the name in KEYWORD["name",...]; quotes within it stay doubled. */
 static void add_component_name(tz_wkt *wkt, const tz_wkt *component)
 {
     const char *start = component->text ? strchr(component->text, '"') : NULL;
@@ -243,24 +216,11 @@ static void add_component_name(tz_wkt *wkt, const tz_wkt *component)
         tz_wkt_addf(wkt, "%.*s", (int)(end - start - 1), start + 1);
 }
 
-/* A name of its own in GTCitation, or the names of both parts. */
-static void add_compound_name(tz_wkt *wkt, const tz_wkt *horizontal, const tz_wkt *vertical)
+/* Its name is that of GTCitation, or the names of both parts. */
+static void add_compound(tz_wkt *wkt)
 {
     const char *text;
     size_t size;
-    if (tz_geo_citation_name(wkt->geo, TZ_KEY_CITATION, NULL, &text, &size)) {
-        tz_wkt_add_name(wkt, text, size);
-        return;
-    }
-    tz_wkt_add(wkt, "\"");
-    add_component_name(wkt, horizontal);
-    tz_wkt_add(wkt, " + ");
-    add_component_name(wkt, vertical);
-    tz_wkt_add(wkt, "\"");
-}
-
-static void add_compound(tz_wkt *wkt)
-{
     tz_wkt horizontal = {.geo = wkt->geo, .ctx = wkt->ctx};
     tz_wkt vertical = {.geo = wkt->geo, .ctx = wkt->ctx};
     add_horizontal(&horizontal);
@@ -269,7 +229,15 @@ static void add_compound(tz_wkt *wkt)
     wkt->result = horizontal.result != TZ_OK ? horizontal.result : vertical.result;
     if (wkt->result == TZ_OK) {
         tz_wkt_add(wkt, "COMPOUNDCRS[");
-        add_compound_name(wkt, &horizontal, &vertical);
+        if (tz_geo_citation_name(wkt->geo, TZ_KEY_CITATION, NULL, &text, &size)) {
+            tz_wkt_add_name(wkt, text, size);
+        } else {
+            tz_wkt_add(wkt, "\"");
+            add_component_name(wkt, &horizontal);
+            tz_wkt_add(wkt, " + ");
+            add_component_name(wkt, &vertical);
+            tz_wkt_add(wkt, "\"");
+        }
         tz_wkt_add(wkt, ",");
         tz_wkt_add(wkt, horizontal.text);
         tz_wkt_add(wkt, ",");
@@ -280,20 +248,22 @@ static void add_compound(tz_wkt *wkt)
     tz_wkt_deinit(&vertical);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * The definition
- * ------------------------------------------------------------------------------------------ */
+/* ---- the definition ---- */
 
-/* ArcGIS writes the whole CRS into a citation when keys cannot express it. */
+/* Finds the text of a CRS that ArcGIS wrote into a citation because keys cannot express it. */
 static const char *find_pe_string(const tz_geo *geo, size_t *size)
 {
-    static const char start[] = "ESRI PE String = ";
     static const uint16_t keys[] = {TZ_KEY_PROJECTED_CITATION, TZ_KEY_CITATION};
+    const size_t skip = strlen(TZ_PE_START);
+    const uint16_t model = find_crs_model(geo);
+    if (tz_geo_is_code(geo->epsg) ||
+        !(model == TZ_MODEL_NONE || (model == TZ_MODEL_PROJECTED && !tz_geo_has_projection(geo))))
+        return NULL;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const tz_geo_key *key = tz_geo_text(geo, keys[i]);
-        size_t skip = sizeof start - 1;
-        if (key && key->count > skip && key->count <= MAX_PE_STRING &&
-            memcmp(key->value.text, start, skip) == 0 && !memchr(key->value.text, 0, key->count)) {
+        if (key && key->count > skip && key->count <= TZ_MAX_PE_STRING &&
+            memcmp(key->value.text, TZ_PE_START, skip) == 0 &&
+            !memchr(key->value.text, 0, key->count)) {
             *size = key->count - skip;
             return key->value.text + skip;
         }
@@ -301,42 +271,36 @@ static const char *find_pe_string(const tz_geo *geo, size_t *size)
     return NULL;
 }
 
-static bool needs_pe_string(const tz_geo *geo)
-{
-    crs_model kind = find_crs_model(geo);
-    return !tz_geo_is_code(geo->epsg) &&
-           (kind == MODEL_NONE || (kind == MODEL_PROJECTED && !tz_geo_has_projection(geo)));
-}
-
-static void add_pe_string(tz_wkt *wkt, const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        tz_wkt_addf(wkt, "%c", c < 0x20 || c == 0x7F ? ' ' : c);
-    }
-}
-
 static void add_definition(tz_wkt *wkt)
 {
     const tz_geo *geo = wkt->geo;
-    size_t size;
-    const char *pe_string = needs_pe_string(geo) ? find_pe_string(geo, &size) : NULL;
-    bool has_code = tz_geo_is_code(geo->epsg);
-    bool has_vertical_code = tz_geo_is_code(geo->epsg_vertical);
+    size_t size = 0;
+    const char *pe_string = find_pe_string(geo, &size);
+    const bool has_code = tz_geo_is_code(geo->epsg);
+    const bool has_vertical_code = tz_geo_is_code(geo->epsg_vertical);
     /* Heights above the ellipsoid belong to the horizontal CRS; only this one is known by heart. */
-    bool is_3d = geo->epsg_vertical == WGS_84_3D;
-    if (pe_string)
-        add_pe_string(wkt, pe_string, size);
-    else if (has_code && is_3d && geo->epsg == 4326)
+    const bool is_3d = geo->epsg_vertical == WGS_84_3D;
+    if (pe_string) {
+        for (size_t i = 0; i < size; i++) {
+            const unsigned char c = (unsigned char)pe_string[i];
+            tz_wkt_addf(wkt, "%c", c < 0x20 || c == 0x7F ? ' ' : c);
+        }
+    } else if (has_code && is_3d && geo->epsg == 4326) {
         tz_wkt_addf(wkt, "EPSG:%d", WGS_84_3D);
-    else if (has_code && has_vertical_code && !is_3d)
+    } else if (has_code && has_vertical_code && !is_3d) {
         tz_wkt_addf(wkt, "EPSG:%u+%u", geo->epsg, geo->epsg_vertical);
-    else if ((has_vertical_code && !is_3d) || has_vertical_keys(geo))
+    } else if ((has_vertical_code && !is_3d) || has_vertical_keys(geo)) {
         add_compound(wkt);
-    else if (has_code)
+    } else if (has_code) {
         tz_wkt_addf(wkt, "EPSG:%u", geo->epsg);
-    else
-        add_bound_or_horizontal(wkt);
+    } else {
+        const tz_geo_key *to_wgs84 = find_to_wgs84(geo);
+        if (to_wgs84)
+            tz_wkt_add(wkt, "BOUNDCRS[SOURCECRS[");
+        add_horizontal(wkt);
+        if (to_wgs84)
+            add_to_wgs84(wkt, to_wgs84);
+    }
 }
 
 tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What EPSG has under a code, as WKT, by way of PROJ's database. */
+ * Objects of EPSG by their codes, from PROJ's database: as WKT, for the parts of a user-defined
+ * CRS, and the kind of a CRS, for an image that is written with a code.
+ *
+ * Each look-up has a PROJ context of its own, as in crs_proj.c. The codes that nearly all images
+ * have are known without a look-up, so that writing them needs no database and works without PROJ.
+ */
 #include "tiff/geo/crs_proj.h"
 
 #include "tiff/image/image_steps.h"
@@ -22,9 +27,7 @@ PJ_CONTEXT *tz_proj_create_context(void)
     return proj;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Objects of PROJ
- * ------------------------------------------------------------------------------------------ */
+/* ---- objects of PROJ ---- */
 
 int tz_proj_epsg(const PJ *object)
 {
@@ -82,9 +85,7 @@ bool tz_wkt_add_base_crs(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
     return known;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * What EPSG has under a code
- * ------------------------------------------------------------------------------------------ */
+/* ---- codes to WKT ---- */
 
 static const struct {
     PJ_CATEGORY category;
@@ -100,14 +101,6 @@ static const struct {
     [TZ_EPSG_UNIT_OF_CRS] = {PJ_CATEGORY_CRS, "geographic CRS"},
 };
 
-static void fail_unknown_code(tz_wkt *wkt, tz_epsg_kind kind, const char *code)
-{
-    if (wkt->result == TZ_OK)
-        wkt->result =
-            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                    "PROJ knows no %s under code %s of EPSG", epsg_kinds[kind].name, code);
-}
-
 static bool add_epsg_angle_unit(tz_wkt *wkt, const char *name, double factor)
 {
     if (!name || !(factor > 0) || !isfinite(factor))
@@ -120,7 +113,7 @@ static bool add_epsg_angle_unit(tz_wkt *wkt, const char *name, double factor)
     return true;
 }
 
-/* Degrees for a geocentric CRS, whose axes are no angles. */
+/* Degrees for a geocentric CRS, whose axes are not angles. */
 static bool add_crs_angle_unit(tz_wkt *wkt, PJ_CONTEXT *proj, PJ *crs)
 {
     PJ *system = proj_crs_get_coordinate_system(proj, crs);
@@ -189,8 +182,10 @@ tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, c
     if (!proj)
         return tz_fail_nomem(ctx, sizeof proj);
     snprintf(digits, sizeof digits, "%u", code);
-    if (!add_epsg_object(&wkt, proj, kind, digits))
-        fail_unknown_code(&wkt, kind, digits);
+    if (!add_epsg_object(&wkt, proj, kind, digits) && wkt.result == TZ_OK)
+        wkt.result =
+            tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
+                    "PROJ knows no %s under code %s of EPSG", epsg_kinds[kind].name, digits);
     proj_context_destroy(proj);
     if (wkt.result != TZ_OK) {
         tz_wkt_deinit(&wkt);
@@ -200,14 +195,7 @@ tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, c
     return TZ_OK;
 }
 
-static uint16_t crs_model_type(const PJ *crs)
-{
-    if (proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS)
-        return 1;
-    if (!is_geodetic(crs))
-        return 0;
-    return proj_get_type(crs) == PJ_TYPE_GEOCENTRIC_CRS ? 3 : 2;
-}
+/* ---- kinds of CRS ---- */
 
 static PJ *create_crs_from_code(PJ_CONTEXT *proj, uint16_t code)
 {
@@ -220,9 +208,15 @@ static uint16_t look_up_model_type(uint16_t code)
 {
     PJ_CONTEXT *proj = tz_proj_create_context();
     if (!proj)
-        return 0;
+        return TZ_MODEL_NONE;
     PJ *crs = create_crs_from_code(proj, code);
-    uint16_t type = crs ? crs_model_type(crs) : 0;
+    uint16_t type = TZ_MODEL_NONE;
+    if (crs && proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS)
+        type = TZ_MODEL_PROJECTED;
+    else if (crs && proj_get_type(crs) == PJ_TYPE_GEOCENTRIC_CRS)
+        type = TZ_MODEL_GEOCENTRIC;
+    else if (crs && is_geodetic(crs))
+        type = TZ_MODEL_GEOGRAPHIC;
     proj_destroy(crs);
     proj_context_destroy(proj);
     return type;
@@ -236,44 +230,38 @@ static int component_code(PJ_CONTEXT *proj, const PJ *crs, int index)
     return code;
 }
 
-static tz_result fail_compound_crs(PJ_CONTEXT *proj, const PJ *crs, uint16_t code,
-                                   const tz_context *ctx)
-{
-    int horizontal = component_code(proj, crs, 0);
-    int vertical = component_code(proj, crs, 1);
-    if (horizontal == 0 || vertical == 0)
-        return TZ_FAIL_ARG(
-            ctx, "EPSG:%u is a compound CRS; give the horizontal and the vertical code", code);
-    return TZ_FAIL_ARG(
-        ctx, "EPSG:%u is a compound CRS; give the horizontal and the vertical code, %d+%d", code,
-        horizontal, vertical);
-}
-
-static tz_result fail_unusable_crs(PJ_CONTEXT *proj, const PJ *crs, uint16_t code,
-                                   const tz_context *ctx)
-{
-    if (!crs)
-        return TZ_FAIL_ARG(ctx, "PROJ knows no CRS under code %u of EPSG", code);
-    if (proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS)
-        return fail_compound_crs(proj, crs, code, ctx);
-    if (proj_get_type(crs) == PJ_TYPE_VERTICAL_CRS)
-        return TZ_FAIL_ARG(ctx, "EPSG:%u is a vertical CRS; an image needs a horizontal one", code);
-    return TZ_FAIL_ARG(ctx, "EPSG:%u is not a projected, geographic or geocentric CRS", code);
-}
-
 tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx)
 {
     PJ_CONTEXT *proj = tz_proj_create_context();
     if (!proj)
         return tz_fail_nomem(ctx, sizeof proj);
     PJ *crs = create_crs_from_code(proj, code);
-    tz_result result = fail_unusable_crs(proj, crs, code, ctx);
+    const PJ_TYPE type = crs ? proj_get_type(crs) : PJ_TYPE_UNKNOWN;
+    const bool compound = type == PJ_TYPE_COMPOUND_CRS;
+    const int horizontal = compound ? component_code(proj, crs, 0) : 0;
+    const int vertical = compound ? component_code(proj, crs, 1) : 0;
+    tz_result result;
+    if (!crs)
+        result = TZ_FAIL_ARG(ctx, "PROJ knows no CRS under code %u of EPSG", code);
+    else if (horizontal != 0 && vertical != 0)
+        result = TZ_FAIL_ARG(
+            ctx, "EPSG:%u is a compound CRS; give the horizontal and the vertical code, %d+%d",
+            code, horizontal, vertical);
+    else if (compound)
+        result = TZ_FAIL_ARG(
+            ctx, "EPSG:%u is a compound CRS; give the horizontal and the vertical code", code);
+    else if (type == PJ_TYPE_VERTICAL_CRS)
+        result =
+            TZ_FAIL_ARG(ctx, "EPSG:%u is a vertical CRS; an image needs a horizontal one", code);
+    else
+        result = TZ_FAIL_ARG(ctx, "EPSG:%u is not a projected, geographic or geocentric CRS", code);
     proj_destroy(crs);
     proj_context_destroy(proj);
     return result;
 }
 
-/* A geographic CRS of three dimensions as well: GeoTIFF has ellipsoidal heights that way. */
+/* A geographic CRS of three dimensions passes as well: GeoTIFF gives ellipsoidal heights that way.
+ */
 tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
 {
     PJ_CONTEXT *proj = tz_proj_create_context();
@@ -283,7 +271,7 @@ tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
     PJ_TYPE type = crs ? proj_get_type(crs) : PJ_TYPE_UNKNOWN;
     tz_result result = TZ_OK;
     if (!crs)
-        result = fail_unusable_crs(proj, NULL, code, ctx);
+        result = TZ_FAIL_ARG(ctx, "PROJ knows no CRS under code %u of EPSG", code);
     else if (type != PJ_TYPE_VERTICAL_CRS && type != PJ_TYPE_GEOGRAPHIC_3D_CRS)
         result = TZ_FAIL_ARG(ctx, "EPSG:%u is not a vertical CRS", code);
     proj_destroy(crs);
@@ -296,7 +284,7 @@ tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
 static uint16_t look_up_model_type(uint16_t code)
 {
     (void)code;
-    return 0;
+    return TZ_MODEL_NONE;
 }
 
 tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx)
@@ -330,14 +318,16 @@ tz_result tz_fail_without_proj(const tz_context *ctx)
         "install PROJ and build with TERRAZZO_WITH_PROJ=ON");
 }
 
-/* The codes that nearly all images have: they need no database. */
 uint16_t tz_epsg_model_type(uint16_t code)
 {
     static const struct {
         uint16_t first, last, type;
     } known[] = {
-        {3857, 3857, 1},   {4258, 4258, 2},   {4267, 4267, 2},   {4269, 4269, 2},   {4326, 4326, 2},
-        {25828, 25838, 1}, {26901, 26923, 1}, {32601, 32660, 1}, {32701, 32760, 1},
+        {3857, 3857, TZ_MODEL_PROJECTED},   {4258, 4258, TZ_MODEL_GEOGRAPHIC},
+        {4267, 4267, TZ_MODEL_GEOGRAPHIC},  {4269, 4269, TZ_MODEL_GEOGRAPHIC},
+        {4326, 4326, TZ_MODEL_GEOGRAPHIC},  {25828, 25838, TZ_MODEL_PROJECTED},
+        {26901, 26923, TZ_MODEL_PROJECTED}, {32601, 32660, TZ_MODEL_PROJECTED},
+        {32701, 32760, TZ_MODEL_PROJECTED},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (code >= known[i].first && code <= known[i].last)

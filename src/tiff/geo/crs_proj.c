@@ -1,35 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Coordinate reference systems by PROJ. Each tz_crs has a PROJ context of its own: silent, without
- * network, shared with nobody. */
-#include "tiff/geo/crs_proj.h"
-#include "tiff/tags.h"
-
-#ifdef TZ_HAVE_PROJ
-
+ * Coordinate reference systems: a tz_crs, made by PROJ from the GeoKeys of a file, and the other
+ * direction, a CRS given as text (WKT, or a code of EPSG) that becomes GeoKeys.
+ *
+ * A tz_crs is opened from the definition that crs_definition.c writes for the keys. If the file's
+ * unit is not the one that EPSG has for the code, the CRS is rebuilt in the file's unit. Text goes
+ * the other way: PROJ identifies its code, or both codes of a compound CRS; a projected CRS without
+ * a code becomes a citation in the form that ArcGIS writes.
+ *
+ * Each tz_crs has a PROJ context of its own: silent, without network, shared with nobody, so that
+ * handles can be used in any thread. Without PROJ, tz_crs_open fails, and only a code at the end of
+ * a WKT is recognised. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "tiff/geo/crs_proj.h"
+#include "tiff/geo/geo.h"
+#include "tiff/tags.h"
+
+enum { MAX_CRS_TEXT = 65536, PE_KEYS = 4 };
+
+/* Codes that identify a CRS given as WKT; 0: EPSG does not have it. */
+typedef struct crs_codes {
+    uint16_t epsg; /* of the horizontal part */
+    uint16_t epsg_vertical;
+    uint16_t model_type; /* of tz_geo; 0: not known */
+    char *wkt;           /* of a projected CRS without a code, as ArcGIS writes it; for tz_free */
+} crs_codes;
+
+/* Parses the digits of an EPSG code up to stop; 0: something else. */
+static uint16_t parse_epsg_digits(const char *text, const char *stop)
+{
+    uint32_t code = 0;
+    size_t size = 0;
+    while (isdigit((unsigned char)text[size]) && size < 6)
+        code = code * 10 + (uint32_t)(text[size++] - '0');
+    const bool whole = size > 0 && strcmp(text + size, stop) == 0;
+    return (uint16_t)(whole && tz_geo_is_code(code) ? code : 0);
+}
+
+#ifdef TZ_HAVE_PROJ
 
 struct tz_crs {
     PJ_CONTEXT *proj;
     PJ *crs;
-    PJ *to_lonlat; /* NULL: PROJ knows no way */
+    PJ *to_lonlat; /* NULL: PROJ has no transform */
     char *file;    /* name for messages; may be NULL */
     char *name;
     char *wkt;
     int epsg;
 };
 
-static tz_location at_crs_keys(void)
-{
-    return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Opening
- * ------------------------------------------------------------------------------------------ */
+/* ---- opening ---- */
 
 void tz_crs_close(tz_crs *crs)
 {
@@ -69,7 +93,7 @@ static tz_result create_proj_crs(tz_crs *crs, const char *definition, const tz_c
     if (crs->crs && proj_is_crs(crs->crs))
         return TZ_OK;
     const char *reason = proj_context_errno_string(crs->proj, proj_context_errno(crs->proj));
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_crs_keys(),
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
                    "PROJ does not understand the coordinate reference system %.80s: %s", definition,
                    reason ? reason : "no reason given");
 }
@@ -93,7 +117,7 @@ static double file_unit_size(PJ_CONTEXT *proj, const tz_geo *geo)
     return size > 0 && isfinite(size) ? size : 0;
 }
 
-/* CS[...] with the axes of the CRS and the unit of the keys. */
+/* Adds CS[...] with the axes of the CRS and the unit of the keys. */
 static bool add_axes(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
 {
     PJ *system = proj_crs_get_coordinate_system(proj, crs);
@@ -113,7 +137,7 @@ static bool add_axes(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
     return known;
 }
 
-/* A projected CRS in the unit of the keys; false when PROJ could not be asked for all of it. */
+/* Adds a projected CRS in the unit of the keys; false if PROJ does not know all its parts. */
 static bool add_in_file_unit(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
 {
     PJ *base = proj_crs_get_geodetic_crs(proj, crs);
@@ -131,7 +155,7 @@ static bool add_in_file_unit(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
     return known;
 }
 
-/* A file may have a CRS of EPSG in another unit than EPSG has it: the unit is that of the file. */
+/* A file may use a CRS of EPSG in another unit than EPSG's; then the file's unit counts. */
 static tz_result apply_file_unit(tz_crs *crs, const tz_geo *geo, const tz_context *ctx)
 {
     tz_wkt wkt = {.geo = geo, .ctx = ctx};
@@ -149,15 +173,8 @@ static tz_result apply_file_unit(tz_crs *crs, const tz_geo *geo, const tz_contex
     return wkt.result;
 }
 
-/* What carries name and code: a CRS that is bound to WGS 84 is still the one it was. */
-static PJ *create_unbound_crs(const tz_crs *crs)
-{
-    return proj_get_type(crs->crs) == PJ_TYPE_BOUND_CRS ? proj_get_source_crs(crs->proj, crs->crs)
-                                                        : proj_clone(crs->proj, crs->crs);
-}
-
-/* The same projection of the same ellipsoid in the same unit. Axes do not matter: a GeoTIFF has x
- * first whatever EPSG puts first. */
+/* True for the same projection of the same ellipsoid in the same unit. The order of axes does not
+ * matter: a GeoTIFF has x first, also if EPSG has y first. */
 static bool is_same_projection(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
 {
     PJ *base_a = proj_crs_get_geodetic_crs(proj, a);
@@ -177,8 +194,8 @@ static bool is_same_projection(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
     return same;
 }
 
-/* The first match that PROJ is sure of (90: the same but for the name), or that differs in the
- * order of axes alone. */
+/* Returns the code of the first match that PROJ is sure of (90: the same but for the name), or that
+ * differs in the order of axes only; 0: none. */
 static int identify_epsg_code(PJ_CONTEXT *proj, const PJ *crs)
 {
     enum { SURE = 90, MAX_TRIED = 8 };
@@ -198,61 +215,12 @@ static int identify_epsg_code(PJ_CONTEXT *proj, const PJ *crs)
     return code;
 }
 
-static uint16_t epsg_code_of_crs(PJ_CONTEXT *proj, const PJ *crs)
-{
-    const int code = tz_proj_epsg(crs);
-    const int found = code != 0 ? code : identify_epsg_code(proj, crs);
-    return found >= 1024 && found < (int)TZ_GEO_USER_DEFINED ? (uint16_t)found : 0;
-}
-
-/* Of a compound CRS both parts have codes, or it has none. */
-static tz_result identify_crs(PJ_CONTEXT *proj, const PJ *crs, const tz_context *ctx,
-                              tz_crs_codes *out)
-{
-    const bool compound = proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS;
-    PJ *horizontal = compound ? proj_crs_get_sub_crs(proj, crs, 0) : proj_clone(proj, crs);
-    PJ *vertical = compound ? proj_crs_get_sub_crs(proj, crs, 1) : NULL;
-    tz_result result = TZ_OK;
-    if (horizontal)
-        out->epsg = epsg_code_of_crs(proj, horizontal);
-    if (vertical && out->epsg != 0)
-        out->epsg_vertical = epsg_code_of_crs(proj, vertical);
-    if (compound && out->epsg_vertical == 0)
-        out->epsg = 0;
-    if (horizontal && !compound && out->epsg == 0 &&
-        proj_get_type(horizontal) == PJ_TYPE_PROJECTED_CRS) {
-        const char *wkt = proj_as_wkt(proj, horizontal, PJ_WKT1_ESRI, NULL);
-        out->wkt = wkt ? tz_copy_string(wkt) : NULL;
-        if (wkt && !out->wkt)
-            result = tz_fail_nomem(ctx, strlen(wkt) + 1);
-    }
-    proj_destroy(horizontal);
-    proj_destroy(vertical);
-    return result;
-}
-
-tz_result tz_proj_identify(const char *text, const tz_context *ctx, tz_crs_codes *out)
-{
-    PJ_CONTEXT *proj = tz_proj_create_context();
-    if (!proj)
-        return tz_fail_nomem(ctx, strlen(text));
-    tz_result result = TZ_OK;
-    PJ *crs = proj_create(proj, text);
-    if (crs && proj_get_type(crs) == PJ_TYPE_BOUND_CRS) {
-        PJ *source = proj_get_source_crs(proj, crs);
-        proj_destroy(crs);
-        crs = source;
-    }
-    if (crs && proj_is_crs(crs))
-        result = identify_crs(proj, crs, ctx, out);
-    proj_destroy(crs);
-    proj_context_destroy(proj);
-    return result;
-}
-
 static tz_result set_crs_texts(tz_crs *crs, const tz_context *ctx)
 {
-    PJ *named = create_unbound_crs(crs);
+    /* A CRS that is bound to WGS 84 has its name and code in its source. */
+    PJ *named = proj_get_type(crs->crs) == PJ_TYPE_BOUND_CRS
+                    ? proj_get_source_crs(crs->proj, crs->crs)
+                    : proj_clone(crs->proj, crs->crs);
     const char *wkt = proj_as_wkt(crs->proj, crs->crs, PJ_WKT2_2019, NULL);
     const char *name = named ? proj_get_name(named) : NULL;
     if (named) {
@@ -270,7 +238,7 @@ static tz_result set_crs_texts(tz_crs *crs, const tz_context *ctx)
     return TZ_OK;
 }
 
-/* From the horizontal part, x before y as in the tags, to longitude before latitude. */
+/* Transforms from the horizontal part, x before y as in the tags, to longitude before latitude. */
 static PJ *create_lonlat_transform(const tz_crs *crs)
 {
     bool compound = proj_get_type(crs->crs) == PJ_TYPE_COMPOUND_CRS;
@@ -322,9 +290,7 @@ tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Using it
- * ------------------------------------------------------------------------------------------ */
+/* ---- using a CRS ---- */
 
 const char *tz_crs_name(const tz_crs *crs)
 {
@@ -347,7 +313,7 @@ tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, d
     tz_context ctx = {.name = crs->file, .err = err, .ifd = -1};
     if (!crs->to_lonlat)
         return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_no_location(),
-                       "PROJ knows no way from %.80s to WGS 84", crs->name);
+                       "PROJ has no transform from %.80s to WGS 84", crs->name);
     PJ_COORD from = proj_coord(x, y, 0, HUGE_VAL);
     proj_errno_reset(crs->to_lonlat);
     PJ_COORD to = proj_trans(crs->to_lonlat, PJ_FWD, from);
@@ -357,6 +323,61 @@ tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, d
     *lon = to.v[0];
     *lat = to.v[1];
     return TZ_OK;
+}
+
+/* ---- text to codes ---- */
+
+static uint16_t epsg_code_of_crs(PJ_CONTEXT *proj, const PJ *crs)
+{
+    const int code = tz_proj_epsg(crs);
+    const int found = code != 0 ? code : identify_epsg_code(proj, crs);
+    return (uint16_t)(tz_geo_is_code((uint32_t)found) ? found : 0);
+}
+
+/* A compound CRS has codes for both of its parts, or none. */
+static tz_result identify_crs(PJ_CONTEXT *proj, const PJ *crs, const tz_context *ctx,
+                              crs_codes *out)
+{
+    const bool compound = proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS;
+    PJ *horizontal = compound ? proj_crs_get_sub_crs(proj, crs, 0) : proj_clone(proj, crs);
+    PJ *vertical = compound ? proj_crs_get_sub_crs(proj, crs, 1) : NULL;
+    tz_result result = TZ_OK;
+    if (horizontal)
+        out->epsg = epsg_code_of_crs(proj, horizontal);
+    if (vertical && out->epsg != 0)
+        out->epsg_vertical = epsg_code_of_crs(proj, vertical);
+    if (compound && out->epsg_vertical == 0)
+        out->epsg = 0;
+    if (horizontal && !compound && out->epsg == 0 &&
+        proj_get_type(horizontal) == PJ_TYPE_PROJECTED_CRS) {
+        const char *wkt = proj_as_wkt(proj, horizontal, PJ_WKT1_ESRI, NULL);
+        out->wkt = wkt ? tz_copy_string(wkt) : NULL;
+        if (wkt && !out->wkt)
+            result = tz_fail_nomem(ctx, strlen(wkt) + 1);
+    }
+    proj_destroy(horizontal);
+    proj_destroy(vertical);
+    return result;
+}
+
+/* Text that PROJ does not understand leaves *out as it is. */
+static tz_result identify_crs_text(const char *text, const tz_context *ctx, crs_codes *out)
+{
+    PJ_CONTEXT *proj = tz_proj_create_context();
+    if (!proj)
+        return tz_fail_nomem(ctx, strlen(text));
+    tz_result result = TZ_OK;
+    PJ *crs = proj_create(proj, text);
+    if (crs && proj_get_type(crs) == PJ_TYPE_BOUND_CRS) {
+        PJ *source = proj_get_source_crs(proj, crs);
+        proj_destroy(crs);
+        crs = source;
+    }
+    if (crs && proj_is_crs(crs))
+        result = identify_crs(proj, crs, ctx, out);
+    proj_destroy(crs);
+    proj_context_destroy(proj);
+    return result;
 }
 
 #else /* no PROJ */
@@ -398,6 +419,35 @@ tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, d
     return tz_fail_without_proj(&ctx);
 }
 
+/* Returns the code that WKT gives for the whole CRS, at its end; 0: none. */
+static uint16_t parse_last_code(const char *text, const char *start, const char *stop)
+{
+    const char *last = NULL;
+    for (const char *at = strstr(text, start); at; at = strstr(at + 1, start))
+        last = at;
+    return last ? parse_epsg_digits(last + strlen(start), stop) : 0;
+}
+
+static uint16_t model_type_of_wkt(const char *text)
+{
+    if (strncmp(text, "PROJC", 5) == 0)
+        return TZ_MODEL_PROJECTED;
+    if (strncmp(text, "GEOGC", 5) == 0)
+        return TZ_MODEL_GEOGRAPHIC;
+    return strncmp(text, "GEOCCS", 6) == 0 ? TZ_MODEL_GEOCENTRIC : TZ_MODEL_NONE;
+}
+
+static tz_result identify_crs_text(const char *text, const tz_context *ctx, crs_codes *out)
+{
+    (void)ctx;
+    out->epsg = parse_last_code(text, "AUTHORITY[\"EPSG\",\"", "\"]]");
+    if (out->epsg == 0)
+        out->epsg = parse_last_code(text, "ID[\"EPSG\",", "]]");
+    if (out->epsg != 0)
+        out->model_type = model_type_of_wkt(text);
+    return TZ_OK;
+}
+
 #endif
 
 tz_result tz_crs_open(tz_crs **out, const tz_file *file, tz_error *err)
@@ -405,4 +455,86 @@ tz_result tz_crs_open(tz_crs **out, const tz_file *file, tz_error *err)
     const tz_info *info = tz_file_info(file);
     tz_context ctx = {.name = info->name, .err = err, .ifd = -1};
     return tz_crs_open_geo(out, &info->geo, &ctx);
+}
+
+/* ---- text to keys ---- */
+
+/* WKT begins with a keyword and a bracket. Other text could name a file that PROJ
+ * would read. */
+static bool is_wkt(const char *text)
+{
+    size_t size = 0;
+    while (isupper((unsigned char)text[size]) || text[size] == '_' ||
+           isdigit((unsigned char)text[size]))
+        size++;
+    return size >= 4 && (text[size] == '[' || text[size] == '(');
+}
+
+static void set_crs_codes(tz_geo *geo, const crs_codes *codes)
+{
+    geo->keys = NULL;
+    geo->key_count = 0;
+    geo->key_revision = geo->key_minor = 0;
+    geo->model_type = codes->model_type;
+    geo->epsg = codes->epsg;
+    geo->epsg_vertical = codes->epsg_vertical;
+    geo->has_crs = true;
+    geo->citation = NULL;
+    geo->coordinate_epoch = NAN;
+}
+
+/* Stores a projection without a code as ArcGIS does: its text in a citation. */
+static tz_result set_pe_string(tz_geo *geo, const char *wkt, tz_arena *arena, const tz_context *ctx)
+{
+    static const uint16_t projected = TZ_MODEL_PROJECTED, area = TZ_RASTER_PIXEL_IS_AREA,
+                          point = TZ_RASTER_PIXEL_IS_POINT, user_defined = TZ_GEO_USER_DEFINED;
+    const size_t size = strlen(TZ_PE_START) + strlen(wkt);
+    const crs_codes codes = {.model_type = projected, .epsg = user_defined};
+    char *text = tz_arena_alloc(arena, size + 1);
+    tz_geo_key *keys = tz_arena_array(arena, PE_KEYS, sizeof *keys);
+    if (!text || !keys)
+        return tz_fail_nomem(ctx, size + 1);
+    (void)snprintf(text, size + 1, TZ_PE_START "%s", wkt);
+    const bool is_point = geo->raster_type == TZ_RASTER_PIXEL_IS_POINT;
+    keys[0] = (tz_geo_key){TZ_KEY_MODEL_TYPE, TZ_TYPE_SHORT, 1, {.shorts = &projected}};
+    keys[1] =
+        (tz_geo_key){TZ_KEY_RASTER_TYPE, TZ_TYPE_SHORT, 1, {.shorts = is_point ? &point : &area}};
+    keys[2] = (tz_geo_key){TZ_KEY_PROJECTED_CRS, TZ_TYPE_SHORT, 1, {.shorts = &user_defined}};
+    keys[3] =
+        (tz_geo_key){TZ_KEY_PROJECTED_CITATION, TZ_TYPE_ASCII, (uint32_t)size, {.text = text}};
+    set_crs_codes(geo, &codes);
+    geo->raster_type = is_point ? TZ_RASTER_PIXEL_IS_POINT : TZ_RASTER_PIXEL_IS_AREA;
+    geo->keys = keys;
+    geo->key_count = PE_KEYS;
+    geo->key_revision = 1;
+    geo->citation = text;
+    return TZ_OK;
+}
+
+tz_result tz_geo_set_crs(tz_geo *geo, const char *text, tz_arena *arena, const tz_context *ctx,
+                         bool *known)
+{
+    crs_codes codes = {0};
+    text += strspn(text, " \t\r\n");
+    *known = false;
+    if (strncmp(text, "EPSG:", 5) == 0)
+        codes.epsg = parse_epsg_digits(text + 5, "");
+    else if (strlen(text) <= MAX_CRS_TEXT && is_wkt(text))
+        TZ_TRY(identify_crs_text(text, ctx, &codes));
+    const bool pe =
+        codes.epsg == 0 && codes.wkt && strlen(codes.wkt) + strlen(TZ_PE_START) <= TZ_MAX_PE_STRING;
+    tz_result result = TZ_OK;
+    *known = codes.epsg != 0 || pe;
+    if (codes.epsg != 0 && codes.model_type == 0)
+        codes.model_type = tz_epsg_model_type(codes.epsg);
+    if (pe)
+        result = set_pe_string(geo, codes.wkt, arena, ctx);
+    else if (*known)
+        set_crs_codes(geo, &codes);
+    else
+        result = tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_no_location(),
+                         "the coordinate reference system '%.60s' has no code of EPSG%s; not used",
+                         text, tz_build_feature("proj") ? "" : ", and this build is without PROJ");
+    tz_free(codes.wkt);
+    return result;
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "tiff/tags.h"
 
 /* GeoKeys by the names of GeoTIFF 1.1. */
 enum {
@@ -27,7 +28,9 @@ enum {
     TZ_KEY_INV_FLATTENING = 2059,
     TZ_KEY_GEOG_AZIMUTH_UNITS = 2060,
     TZ_KEY_PRIME_MERIDIAN_LONGITUDE = 2061,
-    TZ_KEY_TO_WGS84 = 2062, /* of GDAL: 3 or 7 Helmert parameters */
+    TZ_KEY_TO_WGS84 = 2062,                    /* of GDAL: 3 or 7 Helmert parameters */
+    TZ_KEY_CELESTIAL_BODY = 2063,              /* draft of GeoTIFF 1.2 */
+    TZ_KEY_LINEAR_UNITS_INTERP_CORRECT = 3059, /* of GDAL */
     TZ_KEY_PROJECTED_CRS = 3072,
     TZ_KEY_PROJECTED_CITATION = 3073,
     TZ_KEY_PROJECTION = 3074,
@@ -57,22 +60,29 @@ enum {
     TZ_KEY_VERTICAL_CITATION = 4097,
     TZ_KEY_VERTICAL_DATUM = 4098,
     TZ_KEY_VERTICAL_UNITS = 4099,
-    TZ_KEY_COORDINATE_EPOCH = 5120
+    TZ_KEY_COORDINATE_EPOCH = 5120 /* draft of GeoTIFF 1.2 */
 };
 #define TZ_GEO_USER_DEFINED 32767u
 
-/* How many numbers make one thing of the tags. */
+/* Values of TZ_KEY_MODEL_TYPE, and of tz_geo.model_type. */
+enum { TZ_MODEL_NONE, TZ_MODEL_PROJECTED, TZ_MODEL_GEOGRAPHIC, TZ_MODEL_GEOCENTRIC };
+
+/* ArcGIS stores a projection that has neither a code nor keys as text in a citation: this, then its
+ * WKT. */
+#define TZ_PE_START "ESRI PE String = "
+enum { TZ_MAX_PE_STRING = 4096 };
+
+/* Numbers of one element of each tag. */
 enum {
-    TZ_GEO_KEY_HEADER_VALUES =
-        4,                       /* of the key directory: version, revision, minor revision, keys */
-    TZ_GEO_KEY_ENTRY_VALUES = 4, /* id, location, count, value */
+    TZ_GEO_KEY_HEADER_VALUES = 4, /* version, revision, minor revision, number of keys */
+    TZ_GEO_KEY_ENTRY_VALUES = 4,  /* id, location, count, value */
     TZ_SCALE_VALUES = 3,
     TZ_TIEPOINT_VALUES = 6,
     TZ_MATRIX_VALUES = 16,
     TZ_RPC_VALUES = 92
 };
 
-/* The georeferencing tags of one directory, in the machine's byte order. NULL with count 0 when a
+/* The georeferencing tags of one directory, in the machine's byte order. NULL with count 0 if a
  * tag is absent. They live as long as the tz_geo made of them, which points into them. */
 typedef struct tz_geo_tags {
     const uint16_t *directory; /* 34735 GeoKeyDirectory */
@@ -84,21 +94,22 @@ typedef struct tz_geo_tags {
     const double *scale; /* 33550 ModelPixelScale */
     uint64_t scale_count;
     const double *tiepoints; /* 33922 ModelTiepoint, in memory that may be written */
-    uint64_t tiepoint_count; /* numbers, six a point */
+    uint64_t tiepoint_count; /* numbers, six for each point */
     const double *matrix;    /* 34264 ModelTransformation */
     uint64_t matrix_count;
     const double *rpc; /* 50844 RPCCoefficient */
     uint64_t rpc_count;
 } tz_geo_tags;
 
-/* Fill *out. A defect is a GEO warning that names the tag (and key) and leaves out what it
- * concerns; the result is an error only in strict mode, with require_crs, or when memory ran out.
- * Beyond the tags themselves it allocates 16 bytes a key and the citation. Tiepoints become control
- * points where they are. */
+/* Fills *out. A defect is a GEO warning that names the tag (and key) and leaves out the defective
+ * value; the result is an error only in strict mode, with require_crs, or if memory ran out. Beyond
+ * the tags themselves it allocates 16 bytes for each key and the citation. Tiepoints become control
+ * points in place. */
 tz_result tz_geo_parse(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
                        tz_geo *out);
 
-/* The parts of it. Keys first: the raster type decides the half-pixel shift of the transform. */
+/* The two halves of tz_geo_parse. Keys come first: the raster type decides the half-pixel shift of
+ * the transform. */
 tz_result tz_geo_parse_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
                             tz_geo *out);
 tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out);
@@ -106,45 +117,60 @@ tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx,
 /* Second half of tz_geo_parse_keys: from geo->keys to types, codes and citation. */
 tz_result tz_geo_interpret_keys(tz_arena *arena, const tz_context *ctx, tz_geo *geo);
 
-/* Key by id; NULL when absent. By type: the first value, or the default. */
+/* Finds a key by id; NULL if absent. The look-ups by type return the first value, or the fallback
+ * for a key that is absent or of another type. */
 const tz_geo_key *tz_geo_find_key(const tz_geo *geo, uint16_t id);
+bool tz_geo_has_key(const tz_geo *geo, uint16_t id); /* and it is not a SHORT of 0: "left out" */
 uint16_t tz_geo_short(const tz_geo *geo, uint16_t id, uint16_t fallback);
 double tz_geo_double(const tz_geo *geo, uint16_t id, double fallback);
 const tz_geo_key *tz_geo_text(const tz_geo *geo, uint16_t id); /* NULL also for empty text */
 
-/* The model type (1 projected, 2 geographic, 3 geocentric) of the CRS that EPSG has under a code; 0
- * when it is neither, or not known: few are without PROJ. */
+/* Returns the TZ_MODEL_ type of the CRS that EPSG has under a code; TZ_MODEL_NONE if it is of
+ * another kind or not known. Without PROJ only the most common codes are known. */
 uint16_t tz_epsg_model_type(uint16_t code);
-/* The error for a code of no model type: says what EPSG has under it. */
+/* Fails with an error that says what EPSG has under a code without a model type. */
 tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx);
-/* TZ_ERR_ARG for a code under which EPSG has no vertical CRS. Without PROJ any code passes. */
+/* Fails with TZ_ERR_ARG if EPSG has no vertical CRS under a code. Without PROJ any code passes. */
 tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx);
 
-/* False when a vertical key has a private code. */
+/* False if a vertical key has a private code. */
 bool tz_geo_is_vertical_usable(const tz_geo *geo);
 
-/* Puts a CRS given as WKT or "EPSG:N" into the place of the one that *geo has. Where EPSG has a
- * code for it, or for both parts of a compound one, the codes, without keys; else, of a projected
- * one, keys with the text that ArcGIS would write. Another one is a GEO warning, and *known false.
- */
+/* Replaces the CRS of *geo by one given as WKT or "EPSG:N". If EPSG has a code for it, or codes for
+ * both parts of a compound CRS, *geo gets the codes, without keys; a projected CRS without a code
+ * becomes keys with the text that ArcGIS would write. Any other text is a GEO warning, and *known
+ * is false. */
 tz_result tz_geo_set_crs(tz_geo *geo, const char *text, tz_arena *arena, const tz_context *ctx,
                          bool *known);
 
-/* The error of require_crs where there is none. */
+/* Fails if ctx->require_crs is set and there is no CRS. */
 tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx);
 
-/* The type that a key must have: TZ_TYPE_SHORT, TZ_TYPE_DOUBLE, TZ_TYPE_ASCII; 0 for a key that is
- * not known. */
+/* Returns the type that a key must have: TZ_TYPE_SHORT, TZ_TYPE_DOUBLE, TZ_TYPE_ASCII; 0 for an
+ * unknown key. */
 uint16_t tz_geo_key_type(uint16_t id);
+/* Returns the name of a key for messages; "unknown" for an unknown key. */
+const char *tz_geo_key_label(uint16_t id);
 
-/* The CRS that the keys describe, as text that PROJ understands ("EPSG:32633", "EPSG:25832+5783",
- * WKT2, or the WKT1 that ArcGIS puts into a citation), in a block for tz_free. TZ_ERR_FORMAT with
- * TZ_CAUSE_GEO when the keys do not say enough, TZ_ERR_UNSUPPORTED for a projection method without
- * a WKT equivalent, and for codes within a user-defined CRS in a build without PROJ to look them
- * up. */
+/* True for a code of EPSG: given, neither reserved nor user-defined nor private. */
+static inline bool tz_geo_is_code(uint32_t value)
+{
+    return value >= 1024 && value < TZ_GEO_USER_DEFINED;
+}
+
+static inline tz_location tz_at_geo_keys(void)
+{
+    return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
+}
+
+/* Writes the CRS that the keys describe as text that PROJ understands ("EPSG:32633",
+ * "EPSG:25832+5783", WKT2, or the WKT1 that ArcGIS puts into a citation), in a block for tz_free.
+ * TZ_ERR_FORMAT with TZ_CAUSE_GEO if the keys do not say enough, TZ_ERR_UNSUPPORTED for a
+ * projection method without a WKT equivalent, and, in a build without PROJ, for codes within a
+ * user-defined CRS. */
 tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out);
 
-/* What tz_crs_open does with a file's georeferencing and name. */
+/* tz_crs_open for georeferencing that is not of an open file. ctx->name is that of messages. */
 tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx);
 
 #endif

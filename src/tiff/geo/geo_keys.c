@@ -1,23 +1,126 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The GeoKey directory: from three tags to a sorted list of keys. What the keys mean is told in
- * geo_interpret.c.
+ * The GeoKey directory: from three tags to a sorted list of keys, the table of known keys, and the
+ * look-ups in the list. geo_interpret.c finds out what the keys mean.
  *
  * The directory is an array of SHORTs: version, revision, minor revision, number of keys, and then
- * four for each key: id, location, count, value. Location 0 means that the value is right there; a
- * tag number means that count values start at that index of the tag's array. Nothing is copied: a
- * key points into the tag. */
+ * four for each key: id, location, count, value. Location 0 means that the value is the fourth
+ * number itself; a tag number means that count values start at that index of the tag's array.
+ * Nothing is copied: a key points into the tag.
+ *
+ * Each entry is checked and added in the order of the file; a defect leaves out that key only. Ids
+ * are almost always ascending, so that duplicates are found by looking at the last key. The first
+ * key that is out of order starts a bit set of all ids, and the list is sorted at the end. */
 #include <math.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
-/* The arrays that a key's location may name. */
-typedef struct key_array {
-    uint16_t tag;
+/* ---- known keys ---- */
+
+typedef struct known_key {
+    uint16_t id;
     uint16_t type;
-    uint64_t size;
-} key_array;
+    const char *name;
+} known_key;
+
+/* Ascending by id, for the binary search. Names are those of GeoTIFF 1.1; the comments give those
+ * of 1.0 that other software still uses. */
+static const known_key known_keys[] = {
+    {TZ_KEY_MODEL_TYPE, TZ_TYPE_SHORT, "GTModelTypeGeoKey"},
+    {TZ_KEY_RASTER_TYPE, TZ_TYPE_SHORT, "GTRasterTypeGeoKey"},
+    {TZ_KEY_CITATION, TZ_TYPE_ASCII, "GTCitationGeoKey"},
+    {TZ_KEY_GEODETIC_CRS, TZ_TYPE_SHORT, "GeodeticCRSGeoKey"},           /* GeographicTypeGeoKey */
+    {TZ_KEY_GEODETIC_CITATION, TZ_TYPE_ASCII, "GeodeticCitationGeoKey"}, /* GeogCitationGeoKey */
+    {TZ_KEY_DATUM, TZ_TYPE_SHORT, "GeodeticDatumGeoKey"},          /* GeogGeodeticDatumGeoKey */
+    {TZ_KEY_PRIME_MERIDIAN, TZ_TYPE_SHORT, "PrimeMeridianGeoKey"}, /* GeogPrimeMeridianGeoKey */
+    {TZ_KEY_GEOG_LINEAR_UNITS, TZ_TYPE_SHORT, "GeogLinearUnitsGeoKey"},
+    {TZ_KEY_GEOG_LINEAR_UNIT_SIZE, TZ_TYPE_DOUBLE, "GeogLinearUnitSizeGeoKey"},
+    {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_TYPE_SHORT, "GeogAngularUnitsGeoKey"},
+    {TZ_KEY_GEOG_ANGULAR_UNIT_SIZE, TZ_TYPE_DOUBLE, "GeogAngularUnitSizeGeoKey"},
+    {TZ_KEY_ELLIPSOID, TZ_TYPE_SHORT, "EllipsoidGeoKey"}, /* GeogEllipsoidGeoKey */
+    {TZ_KEY_SEMI_MAJOR_AXIS, TZ_TYPE_DOUBLE,
+     "EllipsoidSemiMajorAxisGeoKey"}, /* GeogSemiMajorAxisGeoKey */
+    {TZ_KEY_SEMI_MINOR_AXIS, TZ_TYPE_DOUBLE,
+     "EllipsoidSemiMinorAxisGeoKey"}, /* GeogSemiMinorAxisGeoKey */
+    {TZ_KEY_INV_FLATTENING, TZ_TYPE_DOUBLE,
+     "EllipsoidInvFlatteningGeoKey"}, /* GeogInvFlatteningGeoKey */
+    {TZ_KEY_GEOG_AZIMUTH_UNITS, TZ_TYPE_SHORT, "GeogAzimuthUnitsGeoKey"},
+    {TZ_KEY_PRIME_MERIDIAN_LONGITUDE, TZ_TYPE_DOUBLE,
+     "PrimeMeridianLongitudeGeoKey"},                              /* GeogPrimeMeridianLongGeoKey */
+    {TZ_KEY_TO_WGS84, TZ_TYPE_DOUBLE, "GeogTOWGS84GeoKey"},        /* of GDAL, in no standard */
+    {TZ_KEY_CELESTIAL_BODY, TZ_TYPE_ASCII, "CelestialBodyGeoKey"}, /* draft of 1.2 */
+    {TZ_KEY_LINEAR_UNITS_INTERP_CORRECT, TZ_TYPE_SHORT,
+     "ProjLinearUnitsInterpCorrectGeoKey"},                      /* of GDAL, in no standard */
+    {TZ_KEY_PROJECTED_CRS, TZ_TYPE_SHORT, "ProjectedCRSGeoKey"}, /* ProjectedCSTypeGeoKey */
+    {TZ_KEY_PROJECTED_CITATION, TZ_TYPE_ASCII, "ProjectedCitationGeoKey"}, /* PCSCitationGeoKey */
+    {TZ_KEY_PROJECTION, TZ_TYPE_SHORT, "ProjectionGeoKey"},
+    {TZ_KEY_PROJ_METHOD, TZ_TYPE_SHORT, "ProjMethodGeoKey"}, /* ProjCoordTransGeoKey */
+    {TZ_KEY_PROJ_LINEAR_UNITS, TZ_TYPE_SHORT, "ProjLinearUnitsGeoKey"},
+    {TZ_KEY_PROJ_LINEAR_UNIT_SIZE, TZ_TYPE_DOUBLE, "ProjLinearUnitSizeGeoKey"},
+    {TZ_KEY_STD_PARALLEL_1, TZ_TYPE_DOUBLE, "ProjStdParallel1GeoKey"},
+    {TZ_KEY_STD_PARALLEL_2, TZ_TYPE_DOUBLE, "ProjStdParallel2GeoKey"},
+    {TZ_KEY_NAT_ORIGIN_LONG, TZ_TYPE_DOUBLE, "ProjNatOriginLongGeoKey"},
+    {TZ_KEY_NAT_ORIGIN_LAT, TZ_TYPE_DOUBLE, "ProjNatOriginLatGeoKey"},
+    {TZ_KEY_FALSE_EASTING, TZ_TYPE_DOUBLE, "ProjFalseEastingGeoKey"},
+    {TZ_KEY_FALSE_NORTHING, TZ_TYPE_DOUBLE, "ProjFalseNorthingGeoKey"},
+    {TZ_KEY_FALSE_ORIGIN_LONG, TZ_TYPE_DOUBLE, "ProjFalseOriginLongGeoKey"},
+    {TZ_KEY_FALSE_ORIGIN_LAT, TZ_TYPE_DOUBLE, "ProjFalseOriginLatGeoKey"},
+    {TZ_KEY_FALSE_ORIGIN_EASTING, TZ_TYPE_DOUBLE, "ProjFalseOriginEastingGeoKey"},
+    {TZ_KEY_FALSE_ORIGIN_NORTHING, TZ_TYPE_DOUBLE, "ProjFalseOriginNorthingGeoKey"},
+    {TZ_KEY_CENTER_LONG, TZ_TYPE_DOUBLE, "ProjCenterLongGeoKey"},
+    {TZ_KEY_CENTER_LAT, TZ_TYPE_DOUBLE, "ProjCenterLatGeoKey"},
+    {TZ_KEY_CENTER_EASTING, TZ_TYPE_DOUBLE, "ProjCenterEastingGeoKey"},
+    {TZ_KEY_CENTER_NORTHING, TZ_TYPE_DOUBLE, "ProjCenterNorthingGeoKey"},
+    {TZ_KEY_SCALE_AT_NAT_ORIGIN, TZ_TYPE_DOUBLE, "ProjScaleAtNatOriginGeoKey"},
+    {TZ_KEY_SCALE_AT_CENTER, TZ_TYPE_DOUBLE, "ProjScaleAtCenterGeoKey"},
+    {TZ_KEY_AZIMUTH_ANGLE, TZ_TYPE_DOUBLE, "ProjAzimuthAngleGeoKey"},
+    {TZ_KEY_STRAIGHT_VERT_POLE_LONG, TZ_TYPE_DOUBLE, "ProjStraightVertPoleLongGeoKey"},
+    {TZ_KEY_RECTIFIED_GRID_ANGLE, TZ_TYPE_DOUBLE,
+     "ProjRectifiedGridAngleGeoKey"},                   /* of libgeotiff, in no standard */
+    {TZ_KEY_VERTICAL, TZ_TYPE_SHORT, "VerticalGeoKey"}, /* VerticalCSTypeGeoKey */
+    {TZ_KEY_VERTICAL_CITATION, TZ_TYPE_ASCII, "VerticalCitationGeoKey"},
+    {TZ_KEY_VERTICAL_DATUM, TZ_TYPE_SHORT, "VerticalDatumGeoKey"},
+    {TZ_KEY_VERTICAL_UNITS, TZ_TYPE_SHORT, "VerticalUnitsGeoKey"},
+    {TZ_KEY_COORDINATE_EPOCH, TZ_TYPE_DOUBLE, "CoordinateEpochGeoKey"}, /* draft of 1.2 */
+};
+
+static const known_key *find_known_key(uint16_t id)
+{
+    size_t first = 0;
+    size_t end = sizeof known_keys / sizeof known_keys[0];
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (known_keys[middle].id == id)
+            return &known_keys[middle];
+        if (known_keys[middle].id < id)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return NULL;
+}
+
+const char *tz_geo_key_name(uint16_t id)
+{
+    const known_key *key = find_known_key(id);
+    return key ? key->name : NULL;
+}
+
+uint16_t tz_geo_key_type(uint16_t id)
+{
+    const known_key *key = find_known_key(id);
+    return key ? key->type : 0;
+}
+
+const char *tz_geo_key_label(uint16_t id)
+{
+    const char *name = tz_geo_key_name(id);
+    return name ? name : "unknown";
+}
+
+/* ---- one key ---- */
 
 typedef struct key_reader {
     const tz_geo_tags *tags;
@@ -25,43 +128,12 @@ typedef struct key_reader {
     tz_geo_key *keys;
     uint32_t count;
     bool unsorted;  /* a key came that is not above all before it */
-    uint64_t *seen; /* then: a bit for every possible id */
+    uint64_t *seen; /* a bit for every possible id; valid once unsorted is set */
 } key_reader;
 
 enum { SEEN_WORDS = 1024 };
 
-static tz_location at_key_directory(void)
-{
-    return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
-}
-
-static const char *key_name_or_unknown(uint16_t id)
-{
-    const char *name = tz_geo_key_name(id);
-    return name ? name : "unknown";
-}
-
-/* ---------------------------------------------------------------------------------------------
- * One key
- * ------------------------------------------------------------------------------------------ */
-
-static bool find_key_array(const tz_geo_tags *tags, uint16_t location, key_array *out)
-{
-    const key_array arrays[] = {
-        {TZ_TAG_GEO_KEYS, TZ_TYPE_SHORT, tags->directory_count},
-        {TZ_TAG_GEO_DOUBLES, TZ_TYPE_DOUBLE, tags->double_count},
-        {TZ_TAG_GEO_ASCII, TZ_TYPE_ASCII, tags->ascii_size},
-    };
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        if (arrays[i].tag == location) {
-            *out = arrays[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Text without the bar that closes it and without NULs behind it, in either order. */
+/* Returns the size of a text without the closing bar and the NULs around it. */
 static uint32_t trimmed_text_size(const char *text, uint32_t size)
 {
     while (size > 0 && text[size - 1] == '\0')
@@ -81,49 +153,55 @@ static tz_result read_key_text(const key_reader *reader, const char *text, tz_ge
     tz_location location = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NONE);
     if (size == 0 || memchr(text + key->count, '|', size - key->count) == NULL)
         TZ_TRY(tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, location,
-                       "the text of key %s (%u) does not end in '|'", key_name_or_unknown(key->id),
+                       "the text of key %s (%u) does not end in '|'", tz_geo_key_label(key->id),
                        key->id));
     if (key->count > 0 && memchr(text, '\0', key->count))
         TZ_TRY(tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, location,
-                       "the text of key %s (%u) has a NUL inside", key_name_or_unknown(key->id),
+                       "the text of key %s (%u) has a NUL inside", tz_geo_key_label(key->id),
                        key->id));
     return TZ_OK;
 }
 
-static tz_result point_into_array(const key_reader *reader, uint16_t index, tz_geo_key *key)
-{
-    const tz_geo_tags *tags = reader->tags;
-    if (key->type == TZ_TYPE_ASCII)
-        return read_key_text(reader, tags->ascii + index, key);
-    if (key->type == TZ_TYPE_DOUBLE)
-        key->value.doubles = tags->doubles + index;
-    else
-        key->value.shorts = tags->directory + index;
-    return TZ_OK;
-}
-
-/* A key whose values are elsewhere. *usable stays false when they are not there. */
+/* Reads a key whose values are in one of the tags. *usable stays false if they are not there. */
 static tz_result read_key_from_array(const key_reader *reader, const uint16_t *entry,
                                      tz_geo_key *key, bool *usable)
 {
-    key_array array;
-    if (!find_key_array(reader->tags, entry[1], &array))
+    const tz_geo_tags *tags = reader->tags;
+    const uint16_t location = entry[1];
+    const uint16_t first = entry[3];
+    const uint64_t end = (uint64_t)first + entry[2]; /* two 16-bit numbers: cannot wrap */
+    uint64_t size = 0;
+    if (location == TZ_TAG_GEO_KEYS)
+        size = tags->directory_count;
+    else if (location == TZ_TAG_GEO_DOUBLES)
+        size = tags->double_count;
+    else if (location == TZ_TAG_GEO_ASCII)
+        size = tags->ascii_size;
+    else
         return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(at_key_directory(), TZ_NONE, entry[1]),
+                       tz_expecting(tz_at_geo_keys(), TZ_NONE, location),
                        "the location of key %s (%u) is neither 0 nor a tag with keys",
-                       key_name_or_unknown(key->id), key->id);
-    uint64_t end = (uint64_t)entry[3] + entry[2]; /* two 16-bit numbers: cannot wrap */
-    if (end > array.size)
+                       tz_geo_key_label(key->id), key->id);
+    if (end > size)
         return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_tag(array.tag, TZ_NONE), array.size, end),
-                       "the values of key %s (%u) end outside the tag",
-                       key_name_or_unknown(key->id), key->id);
-    *usable = array.size > 0; /* no array at all: not even an address to point at */
+                       tz_expecting(tz_at_tag(location, TZ_NONE), size, end),
+                       "the values of key %s (%u) end outside the tag", tz_geo_key_label(key->id),
+                       key->id);
+    *usable = size > 0; /* an absent tag has not even an address to point at */
     if (!*usable)
         return TZ_OK;
-    key->type = array.type;
     key->count = entry[2];
-    return point_into_array(reader, entry[3], key);
+    if (location == TZ_TAG_GEO_ASCII) {
+        key->type = TZ_TYPE_ASCII;
+        return read_key_text(reader, tags->ascii + first, key);
+    }
+    if (location == TZ_TAG_GEO_DOUBLES) {
+        key->type = TZ_TYPE_DOUBLE;
+        key->value.doubles = tags->doubles + first;
+    } else {
+        key->value.shorts = tags->directory + first;
+    }
+    return TZ_OK;
 }
 
 static tz_result read_key(const key_reader *reader, const uint16_t *entry, tz_geo_key *key,
@@ -135,30 +213,15 @@ static tz_result read_key(const key_reader *reader, const uint16_t *entry, tz_ge
         return read_key_from_array(reader, entry, key, usable);
     if (entry[2] != 1)
         return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(at_key_directory(), 1, entry[2]),
+                       tz_expecting(tz_at_geo_keys(), 1, entry[2]),
                        "key %s (%u) is stored in the directory, where a key has one value",
-                       key_name_or_unknown(key->id), key->id);
+                       tz_geo_key_label(key->id), key->id);
     key->value.shorts = &entry[3];
     *usable = true;
     return TZ_OK;
 }
 
-/* A wrong type is told, and the key is kept for those who want to see it; the look-ups by type do
- * not return it. */
-static tz_result check_key_type(const key_reader *reader, const tz_geo_key *key)
-{
-    uint16_t wanted = tz_geo_key_type(key->id);
-    if (wanted == 0 || wanted == key->type)
-        return TZ_OK;
-    return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                   tz_expecting(at_key_directory(), wanted, key->type),
-                   "key %s (%u) has the wrong type and is not used", key_name_or_unknown(key->id),
-                   key->id);
-}
-
-/* ---------------------------------------------------------------------------------------------
- * The directory
- * ------------------------------------------------------------------------------------------ */
+/* ---- the directory ---- */
 
 static bool mark_seen(uint64_t *seen, uint16_t id)
 {
@@ -168,7 +231,7 @@ static bool mark_seen(uint64_t *seen, uint16_t id)
     return was_seen;
 }
 
-/* Nearly all files have their keys in order; then the last one tells enough. */
+/* While the keys are in order, comparing with the last one is enough. */
 static bool is_duplicate_key(key_reader *reader, uint16_t id)
 {
     if (!reader->unsorted) {
@@ -190,11 +253,17 @@ static tz_result add_key(key_reader *reader, const uint16_t *entry)
     if (!usable)
         return TZ_OK;
     if (is_duplicate_key(reader, key.id))
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_key_directory(),
+        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
                        "key %s (%u) is there more than once; the first one counts",
-                       key_name_or_unknown(key.id), key.id);
+                       tz_geo_key_label(key.id), key.id);
     reader->keys[reader->count++] = key;
-    return check_key_type(reader, &key);
+    /* A key of the wrong type is kept for callers that list keys; the look-ups by type skip it. */
+    const uint16_t wanted = tz_geo_key_type(key.id);
+    if (wanted == 0 || wanted == key.type)
+        return TZ_OK;
+    return tz_warn(
+        reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_expecting(tz_at_geo_keys(), wanted, key.type),
+        "key %s (%u) has the wrong type and is not used", tz_geo_key_label(key.id), key.id);
 }
 
 /* Shell sort: no memory, fast on the sorted lists that nearly all files have, and never quadratic
@@ -222,14 +291,14 @@ static tz_result sort_if_needed(const key_reader *reader)
             continue;
         uint16_t id = reader->keys[i].id;
         sort_keys(reader->keys, reader->count);
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_key_directory(),
+        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
                        "the keys are not in ascending order: %s (%u) comes late",
-                       key_name_or_unknown(id), id);
+                       tz_geo_key_label(id), id);
     }
     return TZ_OK;
 }
 
-/* *usable says whether the entries behind the header can be read. */
+/* *usable is false if the entries after the header cannot be read. */
 static tz_result check_key_directory_header(const tz_geo_tags *tags, const tz_context *ctx,
                                             bool *usable)
 {
@@ -238,37 +307,37 @@ static tz_result check_key_directory_header(const tz_geo_tags *tags, const tz_co
     if (tags->directory_count < TZ_GEO_KEY_HEADER_VALUES)
         return tz_warn(
             ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-            tz_expecting(at_key_directory(), TZ_GEO_KEY_HEADER_VALUES, tags->directory_count),
+            tz_expecting(tz_at_geo_keys(), TZ_GEO_KEY_HEADER_VALUES, tags->directory_count),
             "the key directory is shorter than its header");
     if (header[0] != 1)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(at_key_directory(), 1, header[0]),
+                       tz_expecting(tz_at_geo_keys(), 1, header[0]),
                        "the version of the key directory must be 1; its keys are ignored");
     *usable = true;
     if (header[1] != 1 || header[2] > 1)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_key_directory(),
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
                        "revision %u.%u of the keys is not known; they are read like 1.1", header[1],
                        header[2]);
     return TZ_OK;
 }
 
-/* How many entries are there in full. */
+/* Counts the entries that are complete. */
 static tz_result count_whole_keys(const tz_geo_tags *tags, const tz_context *ctx, uint32_t *out)
 {
     uint32_t stated = tags->directory[3];
     uint64_t whole = (tags->directory_count - TZ_GEO_KEY_HEADER_VALUES) / TZ_GEO_KEY_ENTRY_VALUES;
-    *out = whole < stated ? (uint32_t)whole : stated;
+    *out = (uint32_t)tz_min(whole, stated);
     if (whole < stated)
         TZ_TRY(tz_warn(
             ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-            tz_expecting(at_key_directory(),
+            tz_expecting(tz_at_geo_keys(),
                          TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * stated,
                          tags->directory_count),
             "the key directory is too short for its %u keys", stated));
     tz_error err;
     tz_context limit_ctx = *ctx;
     limit_ctx.err = &err;
-    if (tz_check_limit(&limit_ctx, offsetof(tz_limits, max_geo_keys), at_key_directory(), *out,
+    if (tz_check_limit(&limit_ctx, offsetof(tz_limits, max_geo_keys), tz_at_geo_keys(), *out,
                        "GeoKeys") == TZ_OK)
         return TZ_OK;
     *out = 0;
@@ -278,7 +347,7 @@ static tz_result count_whole_keys(const tz_geo_tags *tags, const tz_context *ctx
 static tz_result read_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
                            uint32_t count, tz_geo *out)
 {
-    uint64_t seen[SEEN_WORDS]; /* set when it is needed */
+    uint64_t seen[SEEN_WORDS]; /* initialised at the first key that is out of order */
     key_reader reader = {.tags = tags, .ctx = ctx, .seen = seen};
     reader.keys = tz_arena_array(arena, count, sizeof *reader.keys);
     if (!reader.keys)
@@ -325,13 +394,11 @@ tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx)
 {
     if (!ctx->require_crs || geo->has_crs)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_key_directory(),
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
                    "the file has no coordinate reference system, and one is required");
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Look-ups
- * ------------------------------------------------------------------------------------------ */
+/* ---- look-ups ---- */
 
 const tz_geo_key *tz_geo_find_key(const tz_geo *geo, uint16_t id)
 {
@@ -347,6 +414,12 @@ const tz_geo_key *tz_geo_find_key(const tz_geo *geo, uint16_t id)
             end = middle;
     }
     return NULL;
+}
+
+bool tz_geo_has_key(const tz_geo *geo, uint16_t id)
+{
+    const tz_geo_key *key = tz_geo_find_key(geo, id);
+    return key && key->count > 0 && (key->type != TZ_TYPE_SHORT || key->value.shorts[0] != 0);
 }
 
 static const tz_geo_key *find_key_of_type(const tz_geo *geo, uint16_t id, uint16_t type)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From raster to model space: scale and tiepoint, matrix, or control points, and RPC coefficients.
- * Where the standard and GDAL differ, the comments say what was chosen. */
+ *
+ * The first of these that is usable gives the transform, in this order; tiepoints without a scale
+ * are control points. A defective tag is a warning, and the next one is tried. Control points are
+ * not copied: six numbers of the tag have the layout of a tz_gcp and are changed in place. Comments
+ * name the points at which the standard and GDAL differ, and which one is followed. */
 #include <math.h>
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
@@ -29,8 +34,8 @@ static tz_result warn_not_finite(const tz_context *ctx, uint16_t tag)
                    "a value is infinite or not a number");
 }
 
-/* Keep a transform that maps pixels to places, each to another; PixelIsPoint means that the tags
- * speak of pixel centres, half a pixel from the corners that tz_geo speaks of. */
+/* Sets a transform unless it maps different pixels to one point. With PixelIsPoint the tags refer
+ * to pixel centres, and tz_geo to corners, half a pixel away. */
 static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const double *t,
                                    tz_geo *out)
 {
@@ -42,7 +47,8 @@ static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const do
     }
     if (!all_finite(shifted, 6) || !isfinite(determinant))
         return warn_not_finite(ctx, tag);
-    /* Tiny pixels may have a determinant of 0 by underflow; they are told from a flat image. */
+    /* The determinant of tiny pixels may underflow to 0; an upright image of them is not singular.
+     */
     bool upright = t[2] == 0 && t[4] == 0 && t[1] != 0 && t[5] != 0;
     if (determinant == 0 && !upright)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(tag, TZ_NONE),
@@ -53,14 +59,15 @@ static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const do
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Scale and tiepoint
- * ------------------------------------------------------------------------------------------ */
+/* ---- scale and tiepoint ---- */
 
-/* *usable says whether x and y scale are there and sane. Two values are enough for that. */
-static tz_result check_pixel_scale(const tz_geo_tags *tags, const tz_context *ctx, bool *usable)
+/* Two values of the scale are enough. The first tiepoint counts, as with GDAL; more are ignored. */
+static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_context *ctx,
+                                         tz_geo *out)
 {
-    *usable = false;
+    const tz_location at_scale = tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE);
+    if (!tags->scale)
+        return TZ_OK;
     if (tags->scale_count != TZ_SCALE_VALUES)
         TZ_TRY(warn_count(ctx, TZ_TAG_PIXEL_SCALE, TZ_SCALE_VALUES, tags->scale_count));
     if (tags->scale_count < 2)
@@ -68,28 +75,13 @@ static tz_result check_pixel_scale(const tz_geo_tags *tags, const tz_context *ct
     if (!all_finite(tags->scale, 2))
         return warn_not_finite(ctx, TZ_TAG_PIXEL_SCALE);
     if (tags->scale[0] == 0 || tags->scale[1] == 0)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE),
-                       "the pixel scale is zero");
-    *usable = true;
-    /* Requirement 10 of GeoTIFF 1.1: a reversed sign means a reversed axis. GDAL takes such an
-     * image for north-up unless told otherwise, hence the warning. */
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_scale, "the pixel scale is zero");
+    /* Requirement 10 of GeoTIFF 1.1: a reversed sign means a reversed axis. GDAL reads such an
+     * image as north-up unless an option says otherwise, hence the warning. */
     if (tags->scale[1] < 0)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE),
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_scale,
                        "the y scale is negative, so that rows go up as the standard has it; "
-                       "GDAL reads the image as north-up");
-    return TZ_OK;
-}
-
-/* The first tiepoint counts, however many there are, as with GDAL. */
-static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_context *ctx,
-                                         tz_geo *out)
-{
-    bool usable;
-    if (!tags->scale)
-        return TZ_OK;
-    TZ_TRY(check_pixel_scale(tags, ctx, &usable));
-    if (!usable)
-        return TZ_OK;
+                       "GDAL reads the image as north-up"));
     if (tags->tiepoint_count < TZ_TIEPOINT_VALUES)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
                        tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NONE), TZ_TIEPOINT_VALUES,
@@ -103,9 +95,7 @@ static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_conte
     return set_geo_transform(ctx, TZ_TAG_TIEPOINTS, t, out);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Matrix
- * ------------------------------------------------------------------------------------------ */
+/* ---- matrix ---- */
 
 static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
 {
@@ -124,51 +114,37 @@ static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_
     return set_geo_transform(ctx, TZ_TAG_TRANSFORMATION, t, out);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Control points
- * ------------------------------------------------------------------------------------------ */
+/* ---- control points ---- */
 
 /* Six numbers of the tag are one tz_gcp, so that a list of thousands needs no second copy. */
 _Static_assert(sizeof(tz_gcp) == TZ_TIEPOINT_VALUES * sizeof(double), "a tz_gcp is six doubles");
 _Static_assert(offsetof(tz_gcp, row) == sizeof(double) && offsetof(tz_gcp, x) == 3 * sizeof(double),
                "in the order of the tag");
 
-static void shift_gcps(tz_gcp *list, uint32_t count, double pixels)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        list[i].column += pixels;
-        list[i].row += pixels;
-    }
-}
-
-/* Leave out the points that are nowhere. */
-static tz_result keep_finite_gcps(const tz_context *ctx, tz_gcp *list, uint32_t *count)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < *count; i++) {
-        if (all_finite(&list[i].column, TZ_TIEPOINT_VALUES))
-            list[kept++] = list[i];
-        else
-            TZ_TRY(warn_not_finite(ctx, TZ_TAG_TIEPOINTS));
-    }
-    *count = kept;
-    return TZ_OK;
-}
-
-/* Tiepoints that no scale turned into a transform. Four of them at the corners stay what they are,
- * as with GDAL: a fit is for the user to ask for. */
+/* Reads tiepoints that no scale turned into a transform, without those that are not finite. Four of
+ * them at the corners do not become a transform, as with GDAL: a fit is for the user to ask for. */
 static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
 {
     uint64_t whole = tags->tiepoint_count / TZ_TIEPOINT_VALUES;
-    uint32_t count = whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
+    const uint32_t count = (uint32_t)tz_min(whole, UINT32_MAX);
+    uint32_t kept = 0;
     if (!tags->tiepoints || out->has_transform || count == 0)
         return TZ_OK;
     tz_gcp *list = (tz_gcp *)(void *)(uintptr_t)tags->tiepoints; /* see tz_geo_tags */
-    TZ_TRY(keep_finite_gcps(ctx, list, &count));
-    if (out->raster_type == TZ_RASTER_PIXEL_IS_POINT)
-        shift_gcps(list, count, 0.5);
-    out->gcps = count > 0 ? list : NULL;
-    out->gcp_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!all_finite(&list[i].column, TZ_TIEPOINT_VALUES)) {
+            TZ_TRY(warn_not_finite(ctx, TZ_TAG_TIEPOINTS));
+            continue;
+        }
+        list[kept] = list[i];
+        if (out->raster_type == TZ_RASTER_PIXEL_IS_POINT) {
+            list[kept].column += 0.5;
+            list[kept].row += 0.5;
+        }
+        kept++;
+    }
+    out->gcps = kept > 0 ? list : NULL;
+    out->gcp_count = kept;
     return TZ_OK;
 }
 

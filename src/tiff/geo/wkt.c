@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Well-known text: growing it, quoting what comes from a file, units, ellipsoids and datums. */
+ * Well-known text: a buffer that grows, names from files made safe, and the parts that all kinds of
+ * CRS share: units, ellipsoid, datum, prime meridian.
+ *
+ * The functions that add a part read its keys from wkt->geo: a code of EPSG is looked up in PROJ's
+ * database, a user-defined object is written from its numbers, and a missing one gets the default
+ * that GDAL uses. Names and numbers come from hostile files, so that control bytes, quotes and
+ * invalid UTF-8 are replaced, numbers must be finite, and the text as a whole is bounded. The most
+ * common units are in a table, so that most files need no look-up and no PROJ. */
 #include "tiff/geo/wkt.h"
 
 #include <math.h>
@@ -7,18 +14,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/number.h"
 #include "base/utf8.h"
 #include "tiff/tags.h"
 
 enum {
-    MAX_WKT_SIZE = 64 * 1024, /* far above any CRS; a bound for what can be made of hostile keys */
+    MAX_WKT_SIZE = 64 * 1024, /* far above any CRS; a bound for hostile keys */
     MAX_NAME_LENGTH = 256
 };
 
-/* ---------------------------------------------------------------------------------------------
- * Text
- * ------------------------------------------------------------------------------------------ */
+/* ---- text ---- */
 
 void tz_wkt_deinit(tz_wkt *wkt)
 {
@@ -30,9 +36,8 @@ void tz_wkt_deinit(tz_wkt *wkt)
 static bool reserve_wkt_bytes(tz_wkt *wkt, size_t size)
 {
     if (size > MAX_WKT_SIZE - wkt->size - 1) {
-        wkt->result =
-            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                    "the text of the CRS is longer than %d bytes", MAX_WKT_SIZE);
+        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
+                              "the text of the CRS is longer than %d bytes", MAX_WKT_SIZE);
         return false;
     }
     if (wkt->size + size + 1 <= wkt->capacity)
@@ -62,7 +67,7 @@ void tz_wkt_add(tz_wkt *wkt, const char *text)
     add_wkt_bytes(wkt, text, strlen(text));
 }
 
-/* For the short pieces with a number in them. */
+/* For short pieces of text with a number in them; longer ones are cut. */
 void tz_wkt_addf(tz_wkt *wkt, const char *format, ...)
 {
     char text[256];
@@ -73,30 +78,25 @@ void tz_wkt_addf(tz_wkt *wkt, const char *format, ...)
     tz_wkt_add(wkt, text);
 }
 
-static void add_name_character(tz_wkt *wkt, const char *text, size_t size)
-{
-    unsigned char c = (unsigned char)text[0];
-    if (size == 0)
-        tz_wkt_add(wkt, "?");
-    else if (c < 0x20 || c == 0x7F)
-        tz_wkt_add(wkt, " ");
-    else if (c == '"')
-        tz_wkt_add(wkt, "\"\"");
-    else
-        add_wkt_bytes(wkt, text, size);
-}
-
 void tz_wkt_add_name(tz_wkt *wkt, const char *text, size_t size)
 {
-    size_t limit = size < MAX_NAME_LENGTH ? size : MAX_NAME_LENGTH;
+    const size_t limit = tz_min_size(size, MAX_NAME_LENGTH);
     tz_wkt_add(wkt, "\"");
     for (size_t i = 0; i < limit;) {
         uint32_t code;
-        size_t step = tz_utf8_decode((const unsigned char *)text + i, size - i, &code);
+        const unsigned char c = (unsigned char)text[i];
+        const size_t step = tz_utf8_decode((const unsigned char *)text + i, size - i, &code);
         if (i + step > limit)
             break;
-        add_name_character(wkt, text + i, step);
-        i += step > 0 ? step : 1;
+        if (step == 0) /* not UTF-8 */
+            tz_wkt_add(wkt, "?");
+        else if (c < 0x20 || c == 0x7F)
+            tz_wkt_add(wkt, " ");
+        else if (c == '"')
+            tz_wkt_add(wkt, "\"\"");
+        else
+            add_wkt_bytes(wkt, text + i, step);
+        i += tz_max_size(step, 1);
     }
     tz_wkt_add(wkt, "\"");
 }
@@ -127,14 +127,7 @@ void tz_wkt_add_epsg(tz_wkt *wkt, tz_epsg_kind kind, uint16_t code)
     tz_free(text);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Names
- * ------------------------------------------------------------------------------------------ */
-
-bool tz_geo_is_code(uint16_t value)
-{
-    return value >= 1024 && value < TZ_GEO_USER_DEFINED;
-}
+/* ---- names ---- */
 
 static const char *find_text(const char *text, size_t size, const char *what)
 {
@@ -153,7 +146,7 @@ bool tz_geo_citation_name(const tz_geo *geo, uint16_t key, const char *field, co
     if (!citation)
         return false;
     const char *start = citation->value.text;
-    const char *limit = start + (citation->count < 4096 ? citation->count : 4096);
+    const char *limit = start + tz_min_u32(citation->count, 4096);
     bool has_fields = find_text(start, (size_t)(limit - start), " = ") != NULL;
     if (has_fields != (field != NULL))
         return false;
@@ -173,7 +166,9 @@ bool tz_geo_citation_name(const tz_geo *geo, uint16_t key, const char *field, co
     return true;
 }
 
-/* A name of the geodetic citation: a field of it, the whole (if that may be), or "unknown". */
+/* Adds a name of the geodetic citation: a field of it, the whole (if that is allowed), or
+ * "unknown".
+ */
 static void add_citation_field(tz_wkt *wkt, const char *field, bool whole)
 {
     const char *text = "unknown";
@@ -183,11 +178,9 @@ static void add_citation_field(tz_wkt *wkt, const char *field, bool whole)
     tz_wkt_add_name(wkt, text, size);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Units
- * ------------------------------------------------------------------------------------------ */
+/* ---- units ---- */
 
-/* The units of nearly all files, so that those need no look-up. */
+/* The units of nearly all files. */
 static const struct {
     uint16_t code;
     const char *wkt;
@@ -198,7 +191,8 @@ static const struct {
     {9101, "ANGLEUNIT[\"radian\",1,ID[\"EPSG\",9101]]"},
     {9102, "ANGLEUNIT[\"degree\",0.0174532925199433,ID[\"EPSG\",9102]]"},
     {9105, "ANGLEUNIT[\"grad\",0.0157079632679489,ID[\"EPSG\",9105]]"},
-    {9107, TZ_WKT_DEGREE}, /* degrees, minutes and seconds: how they are shown, not kept */
+    {9107,
+     TZ_WKT_DEGREE}, /* degrees, minutes and seconds: the form of display, not of the values */
     {9108, TZ_WKT_DEGREE},
     {9122, TZ_WKT_DEGREE},
 };
@@ -214,21 +208,16 @@ static void add_unit_from_code(tz_wkt *wkt, uint16_t code)
     tz_wkt_add_epsg(wkt, TZ_EPSG_UNIT, code);
 }
 
-/* A unit by its own size, which must be above 0. */
-static void add_user_defined_unit(tz_wkt *wkt, const char *keyword, uint16_t size_key)
+static void add_unit_from_key(tz_wkt *wkt, const char *keyword, uint16_t code, uint16_t size_key)
 {
-    double size = tz_geo_double(wkt->geo, size_key, NAN);
+    if (code != TZ_GEO_USER_DEFINED) {
+        add_unit_from_code(wkt, code);
+        return;
+    }
+    const double size = tz_geo_double(wkt->geo, size_key, NAN); /* must be above 0 */
     tz_wkt_addf(wkt, "%s[\"unknown\",", keyword);
     tz_wkt_add_number(wkt, size_key, size > 0 ? size : NAN);
     tz_wkt_add(wkt, "]");
-}
-
-static void add_unit_from_key(tz_wkt *wkt, const char *keyword, uint16_t code, uint16_t size_key)
-{
-    if (code == TZ_GEO_USER_DEFINED)
-        add_user_defined_unit(wkt, keyword, size_key);
-    else
-        add_unit_from_code(wkt, code);
 }
 
 void tz_wkt_add_length_unit(tz_wkt *wkt, uint16_t units_key, uint16_t size_key)
@@ -256,11 +245,10 @@ void tz_wkt_add_azimuth_unit(tz_wkt *wkt)
         tz_wkt_add_angle_unit(wkt);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Ellipsoid, datum, prime meridian
- * ------------------------------------------------------------------------------------------ */
+/* ---- ellipsoid, datum, prime meridian ---- */
 
-/* From its own key or from the semi-minor axis; 0 is a sphere, which some files call infinite. */
+/* Taken from its own key or from the semi-minor axis; 0 is a sphere, for which some files have
+ * infinity. */
 static double inverse_flattening(const tz_geo *geo, double semi_major)
 {
     double value = tz_geo_double(geo, TZ_KEY_INV_FLATTENING, NAN);
@@ -310,7 +298,7 @@ static void add_prime_meridian(tz_wkt *wkt)
     }
 }
 
-/* A datum of EPSG that is not based on Greenwich brings its meridian along. */
+/* A datum of EPSG that is not based on Greenwich includes its meridian. */
 void tz_wkt_add_frame(tz_wkt *wkt)
 {
     uint16_t datum = tz_geo_short(wkt->geo, TZ_KEY_DATUM, 0);

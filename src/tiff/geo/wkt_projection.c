@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Projections: from the methods and parameters of GeoTIFF to those of EPSG. Tables first. */
+ * Projections: from the methods and parameters of GeoTIFF to those of EPSG.
+ *
+ * Three tables do it. `methods` has, for each value of ProjMethodGeoKey, the method of EPSG and the
+ * parameters that its WKT needs, each with a role; `roles` has the keys in which files store a
+ * value of that role, its default and its unit; `parameter_names` has EPSG's names. Files mix the
+ * keys of "natural origin", "false origin" and "centre" freely, so that a role accepts all of them
+ * for every method, in the order in which libgeotiff looks for them. */
 #include <math.h>
 
 #include "tiff/geo/wkt.h"
 #include "tiff/tags.h"
 
-/* What a parameter is, whatever EPSG calls it in one method or another. */
+/* The meaning of a parameter; EPSG has several names for most of them. */
 typedef enum role_id {
     ROLE_NONE = 0,
     ROLE_LATITUDE,
@@ -24,28 +30,41 @@ typedef enum role_id {
 
 typedef enum unit_kind { UNIT_ANGLE, UNIT_AZIMUTH, UNIT_SCALE, UNIT_LENGTH } unit_kind;
 
-/* The keys that may hold it, first come first served: files mix "natural origin", "false origin"
- * and "centre" freely, and libgeotiff reads them in this order for every method. */
+/* The first of these keys that is present counts. */
 typedef struct role {
     uint16_t keys[4];
-    double fallback; /* in degrees, where it is an angle */
+    double fallback; /* angles in degrees */
     unit_kind unit;
 } role;
 
 static const role roles[] = {
     [ROLE_NONE] = {{0}, 0, UNIT_SCALE},
-    [ROLE_LATITUDE] = {{3081, 3085, 3089}, 0, UNIT_ANGLE},
-    [ROLE_LONGITUDE] = {{3080, 3084, 3088}, 0, UNIT_ANGLE},
-    [ROLE_POLE_LONGITUDE] = {{3095, 3080, 3084, 3088}, 0, UNIT_ANGLE},
-    [ROLE_LATITUDE_IF_SET] = {{3081, 3085, 3089}, 0, UNIT_ANGLE},
-    [ROLE_PARALLEL_1] = {{3078}, 0, UNIT_ANGLE},
-    [ROLE_PARALLEL_2] = {{3079}, 0, UNIT_ANGLE},
-    [ROLE_SCALE] = {{3092, 3093}, 1, UNIT_SCALE},
-    [ROLE_AZIMUTH] = {{3094}, 0, UNIT_AZIMUTH},
-    [ROLE_GRID_ANGLE] = {{3096}, 90, UNIT_AZIMUTH},
+    [ROLE_LATITUDE] = {{TZ_KEY_NAT_ORIGIN_LAT, TZ_KEY_FALSE_ORIGIN_LAT, TZ_KEY_CENTER_LAT},
+                       0,
+                       UNIT_ANGLE},
+    [ROLE_LONGITUDE] = {{TZ_KEY_NAT_ORIGIN_LONG, TZ_KEY_FALSE_ORIGIN_LONG, TZ_KEY_CENTER_LONG},
+                        0,
+                        UNIT_ANGLE},
+    [ROLE_POLE_LONGITUDE] = {{TZ_KEY_STRAIGHT_VERT_POLE_LONG, TZ_KEY_NAT_ORIGIN_LONG,
+                              TZ_KEY_FALSE_ORIGIN_LONG, TZ_KEY_CENTER_LONG},
+                             0,
+                             UNIT_ANGLE},
+    [ROLE_LATITUDE_IF_SET] = {{TZ_KEY_NAT_ORIGIN_LAT, TZ_KEY_FALSE_ORIGIN_LAT, TZ_KEY_CENTER_LAT},
+                              0,
+                              UNIT_ANGLE},
+    [ROLE_PARALLEL_1] = {{TZ_KEY_STD_PARALLEL_1}, 0, UNIT_ANGLE},
+    [ROLE_PARALLEL_2] = {{TZ_KEY_STD_PARALLEL_2}, 0, UNIT_ANGLE},
+    [ROLE_SCALE] = {{TZ_KEY_SCALE_AT_NAT_ORIGIN, TZ_KEY_SCALE_AT_CENTER}, 1, UNIT_SCALE},
+    [ROLE_AZIMUTH] = {{TZ_KEY_AZIMUTH_ANGLE}, 0, UNIT_AZIMUTH},
+    [ROLE_GRID_ANGLE] = {{TZ_KEY_RECTIFIED_GRID_ANGLE}, 90, UNIT_AZIMUTH},
     [ROLE_RIGHT_ANGLE] = {{0}, 90, UNIT_AZIMUTH},
-    [ROLE_EASTING] = {{3082, 3090, 3086}, 0, UNIT_LENGTH},
-    [ROLE_NORTHING] = {{3083, 3091, 3087}, 0, UNIT_LENGTH},
+    [ROLE_EASTING] = {{TZ_KEY_FALSE_EASTING, TZ_KEY_CENTER_EASTING, TZ_KEY_FALSE_ORIGIN_EASTING},
+                      0,
+                      UNIT_LENGTH},
+    [ROLE_NORTHING] = {{TZ_KEY_FALSE_NORTHING, TZ_KEY_CENTER_NORTHING,
+                        TZ_KEY_FALSE_ORIGIN_NORTHING},
+                       0,
+                       UNIT_LENGTH},
 };
 
 static const struct {
@@ -120,7 +139,7 @@ typedef struct projection_method {
         8807, ROLE_NORTHING                                                                        \
     }
 
-/* Of those that are missing, 2 (Alaska modified) and 6 (spherical oblique Mercator) have no WKT. */
+/* Missing are 2 (Alaska modified) and 6 (spherical oblique Mercator), which have no WKT. */
 /* clang-format off */
 static const projection_method methods[] = {
     {1, ALWAYS, 9807, "Transverse Mercator", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
@@ -170,9 +189,7 @@ static const projection_method methods[] = {
 };
 /* clang-format on */
 
-/* ---------------------------------------------------------------------------------------------
- * Parameters
- * ------------------------------------------------------------------------------------------ */
+/* ---- parameters ---- */
 
 static const char *parameter_name(uint16_t code)
 {
@@ -182,7 +199,7 @@ static const char *parameter_name(uint16_t code)
     return "unknown";
 }
 
-/* The first of a role's keys that is there as a DOUBLE; 0: none. */
+/* The first of a role's keys that is present as a DOUBLE; 0: none. */
 static uint16_t role_key(const tz_geo *geo, role_id id)
 {
     for (size_t i = 0; i < sizeof roles[id].keys / sizeof roles[id].keys[0]; i++) {
@@ -226,12 +243,10 @@ static void add_parameter(tz_wkt *wkt, const method_parameter *row)
     tz_wkt_addf(wkt, ",ID[\"EPSG\",%u]]", row->code);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Methods
- * ------------------------------------------------------------------------------------------ */
+/* ---- methods ---- */
 
-/* A polar stereographic without a scale, given at another latitude than the pole's, means the
- * latitude where the scale is true: GDAL writes variant B that way. */
+/* A polar stereographic projection without a scale, and with a latitude that is not the pole's,
+ * gives the latitude of true scale: GDAL writes variant B that way. */
 static bool variant_applies(const tz_geo *geo, variant which)
 {
     if (which == WITH_PARALLEL)
@@ -251,18 +266,6 @@ static const projection_method *find_method(const tz_geo *geo)
     return NULL;
 }
 
-static void add_method(tz_wkt *wkt, const projection_method *row)
-{
-    tz_wkt_addf(wkt, "CONVERSION[\"unnamed\",METHOD[\"%s\"", row->name);
-    if (row->epsg != 0)
-        tz_wkt_addf(wkt, ",ID[\"EPSG\",%u]", row->epsg);
-    tz_wkt_add(wkt, "]");
-    for (size_t i = 0; i < sizeof row->parameters / sizeof row->parameters[0]; i++)
-        if (row->parameters[i].code != 0)
-            add_parameter(wkt, &row->parameters[i]);
-    tz_wkt_add(wkt, "]");
-}
-
 void tz_wkt_add_conversion(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_PROJECTION, 0);
@@ -270,19 +273,25 @@ void tz_wkt_add_conversion(tz_wkt *wkt)
     const projection_method *known = find_method(wkt->geo);
     if (wkt->result != TZ_OK)
         return;
-    if (tz_geo_is_code(code))
+    if (tz_geo_is_code(code)) {
         tz_wkt_add_epsg(wkt, TZ_EPSG_CONVERSION, code);
-    else if (known)
-        add_method(wkt, known);
-    else if (id != 0 && id != TZ_GEO_USER_DEFINED)
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO,
-                              tz_expecting(tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE), TZ_NONE, id),
-                              "the method of key ProjMethodGeoKey (%u) has no equivalent in WKT",
-                              TZ_KEY_PROJ_METHOD);
-    else
-        wkt->result =
-            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE),
-                    "the CRS is projected, but no key says how");
+    } else if (known) {
+        tz_wkt_addf(wkt, "CONVERSION[\"unnamed\",METHOD[\"%s\"", known->name);
+        if (known->epsg != 0)
+            tz_wkt_addf(wkt, ",ID[\"EPSG\",%u]", known->epsg);
+        tz_wkt_add(wkt, "]");
+        for (size_t i = 0; i < sizeof known->parameters / sizeof known->parameters[0]; i++)
+            if (known->parameters[i].code != 0)
+                add_parameter(wkt, &known->parameters[i]);
+        tz_wkt_add(wkt, "]");
+    } else if (id != 0 && id != TZ_GEO_USER_DEFINED) {
+        wkt->result = tz_fail(
+            wkt->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_expecting(tz_at_geo_keys(), TZ_NONE, id),
+            "the method of key ProjMethodGeoKey (%u) has no equivalent in WKT", TZ_KEY_PROJ_METHOD);
+    } else {
+        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
+                              "the CRS is projected, but no key says how");
+    }
 }
 
 bool tz_geo_has_projection(const tz_geo *geo)

@@ -83,7 +83,7 @@ static void the_moon(void **state)
     assert_string_equal(tz_crs_name(crs), "GCS_Moon_2000");
     assert_int_equal(tz_crs_epsg(crs), 0);
     assert_int_equal(tz_crs_to_lonlat(crs, 1, 2, &lon, &lat, &f->b.err), TZ_ERR_UNSUPPORTED);
-    assert_non_null(strstr(f->b.err.message, "no way from GCS_Moon_2000"));
+    assert_non_null(strstr(f->b.err.message, "no transform from GCS_Moon_2000"));
     tz_crs_close(crs);
 }
 

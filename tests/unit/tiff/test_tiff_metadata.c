@@ -5,7 +5,7 @@
 #include "support/alloc_hook.h"
 #include "support/context.h"
 #include "tiff/gdal/metadata.h"
-#include "tiff/gdal/xml_unescape.h"
+#include "tiff/gdal/metadata_parser.h"
 #include "tiff/tags.h"
 
 #define XML(items) "<GDALMetadata>" items "</GDALMetadata>"
