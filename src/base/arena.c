@@ -54,7 +54,7 @@ static tz_arena_block *make_block(tz_arena *arena, size_t size, size_t next_size
     return block;
 }
 
-/* Returns a block with size free bytes; NULL if there is no memory. */
+/* Returns a block with size free bytes; NULL if memory ran out. */
 static tz_arena_block *find_or_add_block(tz_arena *arena, size_t size)
 {
     tz_arena_block *newest = arena->blocks;

@@ -73,7 +73,7 @@ tz_result tz_propagate_failure(const tz_context *ctx, tz_result result, tz_error
                                const char *text);
 
 /* Records a warning and returns TZ_OK; in strict mode (and for TZ_CAUSE_GEO with require_crs) fails
- * with result instead. Returns TZ_ERR_NOMEM if there is no memory for the warning. format must be a
+ * with result instead. Returns TZ_ERR_NOMEM if memory for the warning ran out. format must be a
  * literal: its address identifies the kind of warning. */
 tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_location location,
                   const char *format, ...) TZ_PRINTF(5, 6);

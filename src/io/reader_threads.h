@@ -28,7 +28,7 @@ typedef tz_result (*tz_read_range_fn)(const void *user, const tz_range *subrange
 typedef struct tz_reader_job tz_reader_job;
 
 /* Queues all ranges and returns. The ranges and their memory must live until tz_reader_job_wait.
- * Returns NULL, and reads nothing, if there is no memory for the job. */
+ * Returns NULL, and reads nothing, if memory ran out. */
 tz_reader_job *tz_reader_job_start(const tz_range *ranges, size_t count, tz_read_range_fn read,
                                    const void *user);
 

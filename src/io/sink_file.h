@@ -36,7 +36,7 @@ bool tz_same_file(const struct stat *a, const struct stat *b);
 
 /* Gives fd the owner, group, permissions, access list and user attributes of the file at the
  * destination, as far as the system allows; nobody may do more with the new file than with the old
- * one. If there is no file, fd stays as it is. */
+ * one. Without a file there, fd stays as it is. */
 tz_result tz_preserve_access(int fd, const tz_destination *destination, const tz_context *ctx);
 
 /* ---- sink_temporary.c: temporary files from creation to publication or removal ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * System calls of the file sink. Every call of the table is a function of its own, because the C
- * library may declare the calls as macros or with other types. A call that the system lacks fails
- * with the error number that Linux gives on file systems without it (ENOSYS, ENOTSUP, EOPNOTSUPP,
- * ENOLCK): so its callers have one path for both, which tests on Linux cover. */
+ * System calls of the file sink. A call has a function here if its arguments differ from those of
+ * the table, or if some systems lack it. A missing call fails with the error number that Linux
+ * gives on file systems without it (ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK): so its callers have one
+ * path for both, which tests on Linux cover. */
 #define _GNU_SOURCE       /* O_TMPFILE, renameat2, fallocate and others */
 #define _FILE_OFFSET_BITS 64
 #include "io/sink_syscalls.h"
@@ -45,16 +45,6 @@ static int real_open_unnamed(int dir, mode_t mode)
 #endif
 }
 
-static int real_fstat(int fd, struct stat *out)
-{
-    return fstat(fd, out);
-}
-
-static int real_fstatat(int dir, const char *path, struct stat *out, int flags)
-{
-    return fstatat(dir, path, out, flags);
-}
-
 static long real_readlinkat(int dir, const char *path, char *dst, size_t size)
 {
     return readlinkat(dir, path, dst, size);
@@ -73,16 +63,6 @@ static int real_lock(int fd)
 static int real_dup(int fd)
 {
     return fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
-static int real_close(int fd)
-{
-    return close(fd);
-}
-
-static int real_linkat(int from_dir, const char *from, int dir, const char *to, int flags)
-{
-    return linkat(from_dir, from, dir, to, flags);
 }
 
 static int real_rename(int dir, const char *from, const char *to)
@@ -180,16 +160,6 @@ static int real_free_space(int fd, uint64_t *out)
 
 /* ---- attributes ---- */
 
-static int real_fchmod(int fd, mode_t mode)
-{
-    return fchmod(fd, mode);
-}
-
-static int real_fchown(int fd, uid_t owner, gid_t group)
-{
-    return fchown(fd, owner, group);
-}
-
 #ifdef __linux__
 static long real_flistxattr(int fd, char *dst, size_t size)
 {
@@ -258,8 +228,8 @@ static int real_list_close(void *list)
 const tz_sink_syscalls tz_sink_real_syscalls = {
     .openat = real_openat,
     .open_unnamed = real_open_unnamed,
-    .fstat = real_fstat,
-    .fstatat = real_fstatat,
+    .fstat = fstat,
+    .fstatat = fstatat,
     .readlinkat = real_readlinkat,
     .lock = real_lock,
     .pwritev = real_pwritev,
@@ -269,15 +239,15 @@ const tz_sink_syscalls tz_sink_real_syscalls = {
     .write_back = real_write_back,
     .ftruncate = real_ftruncate,
     .fsync = real_fsync,
-    .fchmod = real_fchmod,
-    .fchown = real_fchown,
+    .fchmod = fchmod,
+    .fchown = fchown,
     .flistxattr = real_flistxattr,
     .fgetxattr = real_fgetxattr,
     .fsetxattr = real_fsetxattr,
     .fremovexattr = real_fremovexattr,
     .dup = real_dup,
-    .close = real_close,
-    .linkat = real_linkat,
+    .close = close,
+    .linkat = linkat,
     .rename = real_rename,
     .rename_new = real_rename_new,
     .unlinkat = real_unlinkat,

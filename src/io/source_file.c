@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A regular file as a source. Reads are preads: there is no shared position, so any number of
- * threads may read at once, and no mapping, so a file that shrinks is an error and not a SIGBUS.
+ * A regular file as a source. Reads are preads: they share no position, so any number of
+ * threads may read at once, and nothing is mapped, so a file that shrinks is an error and not a
+ * SIGBUS.
  *
  * tz_source_read_file reads in the calling thread. A request of submit is first tried from the
  * cache of the system; the ranges that are not cached go to the reader threads of
@@ -42,11 +43,6 @@ static int real_open(const char *path, int flags)
     return open(path, flags);
 }
 
-static int real_fstat(int fd, struct stat *out)
-{
-    return fstat(fd, out);
-}
-
 static long real_pread(int fd, void *dst, size_t size, int64_t offset)
 {
     return pread(fd, dst, size, (off_t)offset);
@@ -64,18 +60,19 @@ static long real_pread_cached(int fd, void *dst, size_t size, int64_t offset)
 #endif
 }
 
-static int real_close(int fd)
-{
-    return close(fd);
-}
-
 static int real_prefetch(int fd, int64_t offset, int64_t size)
 {
     return posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
 }
 
-static const tz_source_syscalls real_syscalls = {real_open,  real_fstat,    real_pread,
-                                                 real_close, real_prefetch, real_pread_cached};
+static const tz_source_syscalls real_syscalls = {
+    .open = real_open,
+    .fstat = fstat,
+    .pread = real_pread,
+    .close = close,
+    .prefetch = real_prefetch,
+    .pread_cached = real_pread_cached,
+};
 static const tz_source_syscalls *syscalls = &real_syscalls;
 
 void tz_source_set_syscalls(const tz_source_syscalls *new_syscalls)
@@ -148,7 +145,7 @@ static size_t read_cached_ranges(const tz_source *source, const tz_request *requ
     return done;
 }
 
-/* If there is no memory for a reader job, the calling thread reads all ranges. */
+/* If memory for a reader job ran out, the calling thread reads all ranges. */
 static tz_result submit_file(tz_source *source, tz_request *request, tz_error *err)
 {
     TZ_TRY(tz_source_check_ranges(source, request, err));
