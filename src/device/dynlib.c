@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loading of vendors' libraries: a row (tz_dynlib) says what to look for, and the code here knows
- * no vendor. A load goes through four steps: find the file, bind its functions, read its version,
+ * Loading of vendors' libraries: a row (tz_dynlib) describes each, and the code here knows no
+ * vendor. A load goes through four steps: find the file, bind its functions, read its version,
  * compare that with the known releases.
  *
  * NVIDIA ships most of its libraries as Python packages as well, and many users have them in no
  * other way. So after the loader's own folders the search goes on below site-packages: of the
  * package that this library is part of, then of the virtual environment or Conda's that is active.
- * secure_getenv: a program with more rights than its user does not load what the user names.
+ * secure_getenv: a program with more rights than its user does not load libraries that the user
+ * names.
  *
  * A failure has one reason, and it is the most useful one. That the loader finds no file of a name
  * says nothing, because other folders follow; that it finds one which it cannot load does, for
@@ -41,7 +42,7 @@ static void *open_library(const char *name, char *reason, size_t reason_size)
 typedef struct load_attempt {
     const char *soname;
     const char *const *wheels;
-    char *reason; /* set where a file exists and cannot be loaded */
+    char *reason; /* set if a file exists and cannot be loaded */
     size_t reason_size;
 } load_attempt;
 

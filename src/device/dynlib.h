@@ -17,7 +17,7 @@ typedef struct tz_dynlib_symbol {
 
 /* A library that was loaded, or that was looked for. */
 typedef struct tz_dynlib_info {
-    char path[256];      /* of the library; of one that was not found, the name that was tried */
+    char path[256];      /* of the library; of one that was not found, its name */
     uint32_t version[3]; /* major, minor, patch; all 0: not known */
 } tz_dynlib_info;
 
@@ -53,8 +53,8 @@ typedef struct tz_dynlib {
  * looked for in turn: by the loader, below the site-packages that terrazzo itself is in, and below
  * those of VIRTUAL_ENV and CONDA_PREFIX.
  *
- * Returns false, with the reason, if there is no such library or none of a known release. *info is
- * set in any case. */
+ * Returns false, with the reason, if no such library is found, or its release is not a known one.
+ * *info is set in any case. */
 bool tz_dynlib_load(const tz_dynlib *library, const char *given, void *functions,
                     tz_dynlib_info *info, char *reason, size_t reason_size);
 

@@ -68,7 +68,7 @@ def test_schemas_are_valid():
 def test_a_device_that_is_not_there(run, words, command, on_device, tmp_path):
     """An error as any other: exit code 1, a message, JSON of it, and no output file."""
     done = run(*words(command, "--json", "--device", "opencl:99"), env=on_device())
-    assert done.returncode == 1 and "there is no such device" in done.stderr
+    assert done.returncode == 1 and "no such device" in done.stderr
     answer = json.loads(done.stdout)
     schema_of(command).validate(answer)
     assert answer["error"]["result"] == "device"

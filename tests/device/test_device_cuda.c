@@ -160,7 +160,7 @@ static void test_nothing_there(void **state)
     static const struct {
         int32_t code;
         const char *text;
-    } inits[] = {{100, "there is no GPU (cuInit: CUDA_ERROR_NO_DEVICE, 100)"},
+    } inits[] = {{100, "no GPU was found (cuInit: CUDA_ERROR_NO_DEVICE, 100)"},
                  {34, "the stub of the CUDA toolkit"},
                  {3, "does not work in a child after fork"},
                  {802, "a system service"},
@@ -174,7 +174,7 @@ static void test_nothing_there(void **state)
     }
     control->init_code = 0;
     control->devices = 0;
-    check_nothing(&with_fake, "there is no GPU");
+    check_nothing(&with_fake, "no GPU was found");
     tz_device_options how = with_fake;
     how.cuda_library = "libno-cuda.so.1";
     check_nothing(&how, "libno-cuda.so.1");
@@ -188,7 +188,7 @@ static void test_no_such_device(void **state)
     tz_device *device = NULL;
     tz_error err;
     assert_int_equal(tz_device_open(&device, "cuda:1", &with_fake, &err), TZ_ERR_DEVICE);
-    check_text(err.message, "there is no such device: CUDA has 1");
+    check_text(err.message, "no such device: CUDA has 1");
     assert_int_equal(tz_device_open(&device, "cuda:x", &with_fake, &err), TZ_ERR_ARG);
     assert_null(device);
 }

@@ -359,11 +359,11 @@ static void test_odd_handles(void **state)
     control->fail_function = "clGetMemObjectInfo";
     control->fail_nth = 1;
     control->fail_code = -38;
-    refused(wrap_with_fake(&api, context, &err), &err, "no memory of OpenCL");
+    refused(wrap_with_fake(&api, context, &err), &err, "not OpenCL memory");
     control->fail_function = "clGetContextInfo";
     control->fail_nth = 1;
     control->fail_code = -34;
-    refused(wrap_with_fake(&api, context, &err), &err, "no context of this loader");
+    refused(wrap_with_fake(&api, context, &err), &err, "not a context of this loader");
     assert_int_equal(api.ReleaseContext(context), 0);
     assert_int_equal(api.ReleaseContext(of_another_device), 0);
     assert_int_equal(control->live, 0);

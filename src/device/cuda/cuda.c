@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The CUDA driver: finding, opening and closing, and its table.
  *
- * A device has a context, two queues, a stream for memory, and one where work of the caller's meets
- * the queues; none of them is CUDA's default stream, which would make every other stream wait. The
- * context is the device's primary one, so that memory and kernels can be shared with the libraries
- * and programs of the same process (NVIDIA's libraries, PyTorch and CuPy use it too); a caller with
- * a context of its own passes that. Vendor libraries are not loaded here but when they are first
- * wanted: opening costs one family of kernels, which proves that the driver accepts them.
+ * A device has a context, two queues, a stream for memory, and one for work of the caller's that
+ * the queues wait for; none of them is CUDA's default stream, which would make every other stream
+ * wait. The context is the device's primary one, so that memory and kernels can be shared with the
+ * libraries and programs of the same process (NVIDIA's libraries, PyTorch and CuPy use it too); a
+ * caller with a context of its own passes that. Vendor libraries are not loaded here but when they
+ * are first wanted: opening costs one family of kernels, which proves that the driver accepts them.
  *
  * Opening fails half-way in many places. There is one way out: releasing works on any state that
  * was zeroed and has its locks, and releases as much of it as exists. */
@@ -78,7 +78,8 @@ static void end_event(const tz_cu_state *s, tz_cu_event event)
         (void)s->api.EventDestroy(event);
 }
 
-/* Releases all that exists, whatever fails: also of a device that failed, or is half opened. */
+/* Releases all that exists, and goes on after failures: the device may have failed, or be half
+ * opened. */
 static void close_cuda_device(void *state)
 {
     const tz_context quiet = {.ifd = -1};
@@ -90,7 +91,7 @@ static void close_cuda_device(void *state)
         tz_cu_jpeg_close(s);
         for (uint32_t i = 0; i < TZ_QUEUES; i++)
             end_stream(s, s->queues[i]);
-        end_stream(s, s->memory); /* after the queues: what it still has to free waits for them */
+        end_stream(s, s->memory); /* after the queues: the frees in it wait for them */
         if (s->owns_native_stream)
             end_stream(s, s->native_stream);
         for (uint32_t i = 0; i < TZ_QUEUES; i++)
@@ -196,8 +197,7 @@ static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
     (void)tz_cu_init(&s->api, &count, reason, sizeof reason);
     if (s->index >= count)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
-                       "there is no such device: CUDA has %u%s%s", count, reason[0] ? "; " : "",
-                       reason);
+                       "no such device: CUDA has %u%s%s", count, reason[0] ? "; " : "", reason);
     tz_cu_describe(&s->api, s->index, info);
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),

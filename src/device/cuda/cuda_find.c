@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * CUDA's library, its errors, and its devices' descriptions.
  *
- * Nothing here makes a context, so listing devices is cheap and leaves nothing behind. The price is
+ * Nothing here makes a context, so listing devices is cheap and keeps nothing. The price is
  * that a device counts as usable by its numbers (compute capability, version of the driver, size of
  * a work-group); a driver that refuses the kernels all the same is found out when the device is
  * opened, which a list for users does once (probes_when_listed). */
@@ -78,7 +78,7 @@ static const char *no_device_reason(tz_cu_code code)
 {
     switch (code) {
     case TZ_CU_ERROR_NO_DEVICE:
-        return "there is no GPU";
+        return "no GPU was found";
     case TZ_CU_ERROR_STUB_LIBRARY:
         return "the library is the stub of the CUDA toolkit, and not the driver's";
     case TZ_CU_ERROR_NOT_INITIALIZED:

@@ -35,7 +35,7 @@ int tz_cu_needed_version(void);
 /* Returns the name of a code, "CUDA_ERROR_ILLEGAL_ADDRESS"; never NULL. */
 const char *tz_cu_error_text(tz_cu_code code);
 /* Converts a result of CUDA: TZ_OK, or an error "cuEventQuery: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
- * which is TZ_ERR_NOMEM where the code says so, else TZ_ERR_DEVICE. */
+ * which is TZ_ERR_NOMEM or TZ_ERR_DEVICE. */
 tz_result tz_cu_check(const char *function, tz_cu_code code, const tz_context *ctx);
 /* The same for functions that allocate; the message names the bytes. */
 tz_result tz_cu_check_memory(const char *function, tz_cu_code code, uint64_t size,
@@ -90,7 +90,7 @@ struct tz_cu_state {
 
     tz_cu_stream native_stream; /* for work of the caller's; see tz_device_native_stream */
     bool owns_native_stream;
-    atomic_bool native_stream_known; /* to the caller, who may put work into it */
+    atomic_bool native_stream_known; /* to the caller: it may have work */
 };
 
 /* Make the device's context current, and then the caller's again. All calls of CUDA are between the

@@ -8,7 +8,7 @@
  * is retrieved, which waits for its stream alone, when its encoder is wanted again. So codestreams
  * come out in the order of the batch, while the other encoders are at work.
  *
- * A status of a library concerns the codestream, whatever it is, as long as the context works: the
+ * Any error of a library concerns the codestream alone, as long as the context works: the
  * codestream then has no size, and the CPU encodes the tile. */
 #include "device/nvidia/codestreams.h"
 
@@ -101,7 +101,7 @@ typedef struct encode_run {
     uint64_t end; /* bytes of out that are filled */
 } encode_run;
 
-/* Sets *done if the call succeeded. A call that did not is an error only where the context does not
+/* Sets *done if the call succeeded. A call that did not is an error only if the context does not
  * work any more. */
 static tz_result check_status(const encode_run *t, const tz_cu_codestream_encoder *encoder,
                               const char *function, int32_t status, bool *done,
@@ -142,7 +142,7 @@ static tz_result encode_codestream(const encode_run *t, tz_cu_codestream_encoder
         return TZ_OK;
     const int32_t status = t->calls->encode(t->s, encoder, codestream,
                                             tz_cu_address_of(t->batch->slab) + codestream->at);
-    /* whatever the status, some of the work may be in the stream */
+    /* also after an error: some of the work may be in the stream */
     TZ_TRY(tz_cu_side_stream_record(t->s, &encoder->side, ctx));
     return check_status(t, encoder, "Encode", status, &encoder->holds, ctx);
 }

@@ -2,10 +2,10 @@
  * cuFile: many ranges of files read straight into device memory. It is loaded when files are first
  * wanted. A file is registered with a descriptor of its own, a slab of device memory is registered,
  * and then reads are submitted together: in cuFile's batches, or by threads that each read one
- * range at a time where this release or file system has no batches. All reads are submitted before
+ * range at a time if this release or file system has no batches. All reads are submitted before
  * any is waited for, and their results are looked at when none is under way any more.
  *
- * cuFile is used only where it really reads directly. Without the kernel's module, or in its
+ * cuFile is used only if it really reads directly. Without the kernel's module, or in its
  * compatibility mode, it accepts any file and copies through host memory; the engine's own path
  * through pinned memory is the better one then. So compatibility mode is switched off, and a driver
  * that would copy is TZ_ERR_UNSUPPORTED with the reason.
@@ -76,8 +76,8 @@ static tz_result check_cufile(const char *function, tz_cufile_error answer, cons
 /* Opens cuFile's driver. It counts its openings, so several devices of a process may open it; a
  * device that finds it open does not close it.
  *
- * Opening makes the file cufile.log in the working directory, whatever the parameters say; only the
- * environment variable prevents that. It is set only where it is not set, and never unset. With C
+ * Opening makes the file cufile.log in the working directory, against its parameters; only the
+ * environment variable prevents that. It is set unless it is set already, and never unset. With C
  * libraries such as glibc before 2.41 other threads may not read the environment at that moment;
  * doc/devices.md says how to avoid it. */
 static tz_result open_cufile_driver(tz_cu_files *files, const tz_context *ctx)
@@ -171,7 +171,7 @@ typedef struct direct_file {
 } direct_file;
 
 /* Opens the same file again, without the page cache: all releases of cuFile read directly from such
- * a descriptor. Where the file system has no such mode, cuFile may refuse the copy of fd. */
+ * a descriptor. If the file system has no such mode, cuFile may refuse the copy of fd. */
 static int reopen_direct(int fd)
 {
     char path[32];
@@ -260,7 +260,7 @@ typedef struct direct_reading {
     uint8_t *base; /* of the memory, as it was registered */
     tz_direct_read *reads;
     uint64_t count;
-    tz_error failed;      /* the first failure; its result is TZ_OK where there was none */
+    tz_error failed;      /* the first failure; its result is TZ_OK: none */
     pthread_mutex_t lock; /* of failed */
     /* batches */
     io_batch *batches;
@@ -331,8 +331,7 @@ static void submit_batches(direct_reading *r)
     const uint32_t max_batch = r->state->files.max_batch;
     for (uint64_t first = 0; first < r->count; first += max_batch) {
         io_batch *b = &r->batches[r->batch_count++];
-        const uint64_t left = r->count - first;
-        const unsigned count = left < max_batch ? (unsigned)left : max_batch;
+        const unsigned count = (unsigned)tz_min(r->count - first, max_batch);
         const char *function = "cuFileBatchIOSetUp";
         tz_cufile_error answer = api->BatchIOSetUp(&b->handle, count);
         if (answer.err != 0) {
@@ -465,7 +464,7 @@ static tz_result make_reading(direct_reading **out, tz_cu_state *s, tz_direct_re
     return TZ_OK;
 }
 
-/* Where fewer threads start than wanted, the one that ends the reads does the rest. */
+/* If fewer threads start than wanted, the one that ends the reads does the rest. */
 tz_result tz_cu_begin_reads(void *state, const tz_device_memory *to, tz_direct_read *reads,
                             uint64_t count, void **out, const tz_context *ctx)
 {

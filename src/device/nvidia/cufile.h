@@ -14,7 +14,7 @@
 typedef struct tz_cu_files {
     pthread_mutex_t lock; /* held to look for cuFile */
     char *library;        /* the caller's name of it; NULL: look for it */
-    atomic_bool searched; /* all below is set, whether or not cuFile was found */
+    atomic_bool searched; /* all below is set, also if cuFile was not found */
     tz_dynlib_info info;
     tz_cufile_api api;
     bool is_open;       /* this device has opened cuFile's driver, and closes it */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nvCOMP's releases behind one interface. Every major release changed the functions of the last:
+ * One interface to nvCOMP's releases. Every major release changed the functions of the last:
  * 4.x passes options of 4 bytes and has no function for the alignments of decompression; 5.x passes
  * 64 bytes by value and reports a status for each compressed chunk; 6.x asks for the stream when
  * the size of scratch is queried.
  *
  * A release is a row: its range of versions, its symbols, and a table of five functions that
  * translate a tz_nvcomp_batch to its calls. Binding reads the version first and then takes the row,
- * because names alone do not tell releases apart: 6.x has names of 4.x with other arguments. So a
+ * because names alone do not identify a release: 6.x has names of 4.x with other arguments. So a
  * library must have all symbols of the release that it claims to be, and must not have one symbol
  * that only another release has. */
 #include "device/nvidia/nvcomp.h"

@@ -47,7 +47,7 @@ typedef struct tz_nvcomp_batch {
     /* Array of tz_nvcomp_status: becomes that of each chunk. 4.x writes none while compressing: set
      * them to 0 before. */
     uint64_t statuses;
-    uint64_t temp; /* scratch, by its alignment; 0 where none is needed */
+    uint64_t temp; /* scratch, by its alignment; 0: none is needed */
     size_t temp_bytes;
 } tz_nvcomp_batch;
 

@@ -104,7 +104,7 @@ typedef struct tz_nvcomp_alignments {
     size_t temp;
 } tz_nvcomp_alignments;
 
-/* All structures of options have one size, and are passed in the same way, whatever is in them. So
+/* All structures of options have one size, and are passed in the same way, with any content. So
  * one type serves all; words that are not named below are 0. */
 typedef struct tz_nvcomp_options {
     int32_t words[16];

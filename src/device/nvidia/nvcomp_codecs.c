@@ -110,7 +110,7 @@ static void test_codec(tz_cu_state *s, tz_nvcomp_codec codec)
 }
 
 /* Finds the codec of a compression. The first call loads nvCOMP, and the first for a codec tests
- * it; threads that come later take no lock. Returns false where nvCOMP is not installed, or the
+ * it; threads that come later take no lock. Returns false if nvCOMP is not installed, or the
  * codec is off. */
 static bool find_codec(tz_cu_state *s, uint16_t compression, tz_nvcomp_codec *codec)
 {
@@ -155,7 +155,7 @@ bool tz_cu_find_decoder(void *state, uint16_t compression, tz_vendor_decoder *ou
 
 /* ---- looking for an encoder ---- */
 
-/* nvCOMP has algorithms where Deflate has levels. Fast (below 1) is 0, without matches and without
+/* nvCOMP has algorithms, not levels. Fast (below 1) is 0, without matches and without
  * scratch; 1 is 1, the fastest with matches; 2 and 3 are 2; 4 and 5 are 3; 6 to 8 are 4, about
  * zlib's level 6; 9 and the levels that only libdeflate has are 5. */
 enum { MAX_DEFLATE_LEVEL = 9, ZSTD_LEVEL = 9, LZ4_LEVEL = 1 };

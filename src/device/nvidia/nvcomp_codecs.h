@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The CUDA driver's decoders and encoders of batches of chunks: nvCOMP, where it is installed and
+ * The CUDA driver's decoders and encoders of batches of chunks: nvCOMP, if it is installed and
  * decodes a known chunk. Functions that take void *state are the driver's (device/driver.h). */
 #ifndef TZ_DEVICE_NVIDIA_NVCOMP_CODECS_H
 #define TZ_DEVICE_NVIDIA_NVCOMP_CODECS_H
@@ -12,7 +12,7 @@
 
 enum { TZ_CU_CODEC_UNTESTED, TZ_CU_CODEC_WORKS, TZ_CU_CODEC_OFF };
 
-/* One codec of nvCOMP: tested when it is first wanted, and switched off where it misbehaves. */
+/* One codec of nvCOMP: tested when it is first wanted, and switched off if it misbehaves. */
 typedef struct tz_cu_codec {
     atomic_int state;          /* TZ_CU_CODEC_UNTESTED, ...; stored after the decoder is set */
     tz_vendor_decoder decoder; /* its reason says why the codec is off */
@@ -21,7 +21,7 @@ typedef struct tz_cu_codec {
 typedef struct tz_cu_codecs {
     pthread_mutex_t lock; /* held to load nvCOMP, to test a codec and to switch it off */
     char *library;        /* the caller's name of it; NULL: look for it */
-    atomic_bool searched; /* nvcomp is set, whether or not it was found */
+    atomic_bool searched; /* nvcomp is set, also if it was not found */
     tz_nvcomp nvcomp;
     tz_cu_codec codecs[TZ_NVCOMP_CODEC_COUNT];
 } tz_cu_codecs;

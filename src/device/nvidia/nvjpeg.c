@@ -70,7 +70,7 @@ void tz_cu_jpeg_close(tz_cu_state *s)
 }
 
 /* Creates the handle and the states. The handle interpolates chroma, as libjpeg does, and lets the
- * device read the Huffman codes of large batches; where it cannot do the latter, the default. */
+ * device read the Huffman codes of large batches; if it cannot do the latter, the default. */
 static bool create_objects(tz_cu_state *s)
 {
     static const tz_nvjpeg_backend backends[] = {TZ_NVJPEG_BACKEND_GPU_HYBRID,
@@ -152,7 +152,7 @@ static tz_result flush_batch(tz_cu_state *s, const tz_context *ctx)
     for (uint64_t i = 0; i < state->count; i++)
         state->codestreams[i]->failed = !done;
     state->count = 0;
-    /* whatever the status, some of the work may be in the stream */
+    /* also after an error: some of the work may be in the stream */
     const tz_result noted = tz_cu_side_stream_record(s, &state->side, ctx);
     return result == TZ_OK ? noted : result;
 }
@@ -336,8 +336,7 @@ bool tz_cu_jpeg_find(tz_cu_state *s, uint64_t samples, tz_codestream_codec *out)
     const uint32_t *v = jpeg->info.version;
     const uint64_t all = tz_mul_capped(samples, TZ_CU_JPEG_BATCH);
     const uint64_t limit = tz_max(samples, MAX_BATCH_SAMPLES);
-    out->bytes =
-        tz_mul_capped(all < limit ? all : limit, TZ_CU_JPEG_STATES * TZ_CU_JPEG_BYTES_PER_SAMPLE);
+    out->bytes = tz_mul_capped(tz_min(all, limit), TZ_CU_JPEG_STATES * TZ_CU_JPEG_BYTES_PER_SAMPLE);
     tz_device_textf(out->name, sizeof out->name, "nvJPEG %u.%u.%u", v[0], v[1], v[2]);
     return true;
 }

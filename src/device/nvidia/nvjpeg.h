@@ -39,7 +39,7 @@ typedef struct tz_cu_jpeg_state {
 typedef struct tz_cu_jpeg {
     pthread_mutex_t lock; /* of all of it: batches come one after the other */
     char *library;        /* the caller's name of it; NULL: look for it */
-    bool searched;        /* all below is set, whether or not nvJPEG was found */
+    bool searched;        /* all below is set, also if nvJPEG was not found */
     bool is_available;    /* it passed its test, and has not misbehaved since */
     bool interpolates;    /* subsampled chroma; else nvJPEG is not given such codestreams */
     char reason[160];     /* why it is not available */

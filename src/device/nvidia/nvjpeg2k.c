@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * nvJPEG2000 decodes and encodes single codestreams; it has no call for many. Codestreams overlap
- * where each has a state and a stream of its own, so a device has eight decoders, made once, and
+ * if each has a state and a stream of its own, so a device has eight decoders, made once, and
  * the codestreams of a batch go to them in turn. All streams begin after the work that is in the
  * queue, and at the end the queue waits for all of them; the host waits only for a decoder that is
  * needed again.
@@ -9,7 +9,7 @@
  * codestream (its lower resolutions) are decoded with DecodeTile, which is given the number of
  * resolutions to decode; whole images with DecodeImage.
  *
- * A codestream that nvJPEG2000 cannot decode is marked as failed, whatever the status, as long as
+ * A codestream that nvJPEG2000 cannot decode is marked as failed with any status, as long as
  * the context works: the CPU decodes it. */
 #include "device/nvidia/nvjpeg2k.h"
 
@@ -188,7 +188,7 @@ static tz_result decode_on_stream(tz_cu_state *s, tz_cu_j2k_decoder *decoder,
                          : api->DecodeTile(j2k->handle, decoder->state, decoder->parsed, params, 0,
                                            resolutions, &image, decoder->side.stream);
     codestream->failed = status != 0;
-    /* whatever the status, some of the work may be in the stream */
+    /* also after an error: some of the work may be in the stream */
     TZ_TRY(tz_cu_side_stream_record(s, &decoder->side, ctx));
     if (status == 0 || tz_cu_context_works(s, decoder->side.stream))
         return TZ_OK;
@@ -291,7 +291,7 @@ static bool nvjpeg2k_is_available(tz_cu_state *s)
     return j2k->is_available;
 }
 
-/* nvJPEG2000 does not report the memory that it takes. For each codestream under way that is
+/* nvJPEG2000 does not report the memory that it needs. For each codestream under way that is
  * coefficients of 32 bits, twice for the wavelets, with as much again for code blocks and stored
  * bytes; and its kernels. */
 enum { BYTES_PER_SAMPLE = 16, BYTES_PER_STATE = 1 << 20, BYTES_OF_LIBRARY = 32 << 20 };

@@ -24,7 +24,7 @@ typedef struct tz_cu_j2k_decoder {
 typedef struct tz_cu_j2k {
     pthread_mutex_t lock; /* of all below */
     char *library;        /* the caller's name of it; NULL: look for it */
-    bool searched;        /* all below is set, whether or not nvJPEG2000 was found */
+    bool searched;        /* all below is set, also if nvJPEG2000 was not found */
     bool is_available;    /* it passed its test */
     char reason[160];     /* why it is not available */
     tz_dynlib_info info;

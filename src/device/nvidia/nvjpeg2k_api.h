@@ -53,7 +53,7 @@ typedef struct tz_nvjpeg2k_image {
     int32_t pixel_type; /* TZ_NVJPEG2K_UINT8, ... */
     uint32_t num_components;
 } tz_nvjpeg2k_image;
-#define TZ_NVJPEG2K_UINT8  0 /* up to 8 bits, unsigned: there is no type for signed ones */
+#define TZ_NVJPEG2K_UINT8  0 /* up to 8 bits, unsigned; signed ones have no type */
 #define TZ_NVJPEG2K_UINT16 1 /* 9 to 16 bits */
 #define TZ_NVJPEG2K_INT16  2
 

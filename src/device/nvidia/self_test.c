@@ -127,7 +127,7 @@ tz_result tz_cu_self_test_codec(tz_cu_state *s, tz_nvcomp_codec codec, bool *nee
     tz_nvcomp_batch batch = {
         .codec = codec, .count = count, .max_chunk = CONTENT, .total = count * CONTENT};
     nvcomp_trial t;
-    const size_t scratch = (sizeof t + 255) / 256 * 256; /* after the trial, in one allocation */
+    const size_t scratch = (sizeof t + 255) / 256 * 256; /* offset, after the trial */
     tz_cu_address at = 0;
     TZ_TRY(tz_nvcomp_temp_bytes(&s->codecs.nvcomp, &batch, false, s->queues[0], &batch.temp_bytes,
                                 ctx));

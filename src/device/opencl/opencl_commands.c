@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The OpenCL driver: copies, kernels, events. */
+ * The OpenCL driver: copies, kernels and events of the queues. */
 #include "device/opencl/opencl_internal.h"
 
 tz_result tz_cl_upload(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
@@ -66,8 +66,8 @@ tz_result tz_cl_launch(void *state, uint32_t queue, const tz_launch *launch, con
 
 /* ---- events ---- */
 
-/* Flushed, so that another queue that waits for it is not left waiting for work that was never
- * begun. */
+/* Flushes the queue: another one that waits for the event would otherwise wait for work that is
+ * never begun. */
 tz_result tz_cl_record(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx)
 {
     tz_cl_state *s = state;
@@ -103,7 +103,7 @@ tz_result tz_cl_query(void *state, const tz_device_event *event, bool *happened,
                             sizeof status, &status, NULL);
     if (code != TZ_CL_SUCCESS)
         return tz_cl_fail(ctx, "clGetEventInfo", code);
-    if (status < 0) /* what the work before it ended with */
+    if (status < 0) /* an error of the work before it */
         return tz_cl_fail(ctx, "work on the device", status);
     *happened = status == TZ_CL_COMPLETE;
     return TZ_OK;

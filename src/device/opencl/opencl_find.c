@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Platforms and devices of OpenCL, and what they say of themselves. */
+ * OpenCL's loader, its errors, and the descriptions of platforms and devices.
+ *
+ * The loader gives a list of platforms, one for each vendor's driver, and each platform a list of
+ * devices. Both become one list of candidates, whose order gives the devices their numbers
+ * (opencl:0). A driver's counts are not trusted with memory: they are cut to limits. A property
+ * that a driver does not answer is 0 or empty, and most such devices are then not usable, with the
+ * reason. Nothing here makes a context. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +13,52 @@
 #include "base/mem.h"
 #include "device/device_text.h"
 #include "device/dynlib.h"
+#include "device/opencl/cl_errors.h"
 #include "device/opencl/opencl_internal.h"
 
-/* More than any machine has; a driver's count is not trusted with memory. */
+/* More than any machine has. */
 #define MAX_PLATFORMS 32u
 
-static uint32_t at_most(uint32_t value, uint32_t most)
+/* Bytes of a text that a driver answers. */
+enum { MAX_ANSWER = 1024 };
+
+/* Code of the loader itself: no vendor has registered a driver. */
+#define PLATFORM_NOT_FOUND_KHR (-1001)
+
+/* ---- errors ---- */
+
+const char *tz_cl_error_text(int32_t code)
 {
-    return value < most ? value : most;
+    switch (code) {
+#define CASE(name, number)                                                                         \
+    case number:                                                                                   \
+        return "CL_" #name;
+        TZ_CL_ERRORS(CASE)
+#undef CASE
+    case PLATFORM_NOT_FOUND_KHR:
+        return "CL_PLATFORM_NOT_FOUND_KHR";
+    default:
+        return "a code that OpenCL 1.2 does not know";
+    }
+}
+
+tz_result tz_cl_fail(const tz_context *ctx, const char *function, int32_t code)
+{
+    const bool memory =
+        code == TZ_CL_MEM_OBJECT_ALLOCATION_FAILURE || code == TZ_CL_OUT_OF_HOST_MEMORY;
+    return tz_fail(ctx, memory ? TZ_ERR_NOMEM : TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
+                   "%s: %s (%d)", function, tz_cl_error_text(code), (int)code);
+}
+
+tz_result tz_cl_fail_memory(const tz_context *ctx, const char *function, int32_t code,
+                            uint64_t size)
+{
+    if (code != TZ_CL_OUT_OF_RESOURCES && code != TZ_CL_INVALID_BUFFER_SIZE &&
+        code != TZ_CL_MEM_OBJECT_ALLOCATION_FAILURE && code != TZ_CL_OUT_OF_HOST_MEMORY)
+        return tz_cl_fail(ctx, function, code);
+    return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_no_location(),
+                   "no %llu bytes of device memory: %s: %s (%d)", (unsigned long long)size,
+                   function, tz_cl_error_text(code), (int)code);
 }
 
 /* ---- the library ---- */
@@ -39,20 +83,9 @@ bool tz_cl_load(tz_cl_api *api, const char *library, char *reason, size_t reason
 
 /* ---- finding ---- */
 
-static tz_result add_candidates(tz_cl_candidates *out, tz_cl_platform platform,
-                                const tz_cl_device *devices, uint32_t count, const tz_context *ctx)
-{
-    tz_cl_candidate *list = tz_realloc_array(out->list, out->count + count, sizeof *list);
-    if (!list)
-        return tz_fail_nomem(ctx, (out->count + count) * sizeof *list);
-    out->list = list;
-    for (uint32_t i = 0; i < count; i++)
-        list[out->count++] = (tz_cl_candidate){platform, devices[i]};
-    return TZ_OK;
-}
-
-static tz_result find_devices(const tz_cl_api *api, tz_cl_platform platform, tz_cl_candidates *out,
-                              const tz_context *ctx)
+/* Adds the devices of one platform. A platform without any sets the reason. */
+static tz_result find_platform_devices(const tz_cl_api *api, tz_cl_platform platform,
+                                       tz_cl_candidates *out, const tz_context *ctx)
 {
     tz_cl_device devices[TZ_CL_MAX_DEVICES];
     uint32_t count = 0;
@@ -67,7 +100,14 @@ static tz_result find_devices(const tz_cl_api *api, tz_cl_platform platform, tz_
                         tz_cl_error_text(code), (int)code);
         return TZ_OK;
     }
-    return add_candidates(out, platform, devices, at_most(count, TZ_CL_MAX_DEVICES), ctx);
+    count = tz_min_u32(count, TZ_CL_MAX_DEVICES);
+    tz_cl_candidate *list = tz_realloc_array(out->list, out->count + count, sizeof *list);
+    if (!list)
+        return tz_fail_nomem(ctx, (out->count + count) * sizeof *list);
+    out->list = list;
+    for (uint32_t i = 0; i < count; i++)
+        list[out->count++] = (tz_cl_candidate){platform, devices[i]};
+    return TZ_OK;
 }
 
 tz_result tz_cl_find_devices(const tz_cl_api *api, tz_cl_candidates *out, const tz_context *ctx)
@@ -83,9 +123,9 @@ tz_result tz_cl_find_devices(const tz_cl_api *api, tz_cl_candidates *out, const 
         return TZ_OK;
     }
     tz_result result = TZ_OK;
-    count = at_most(count, MAX_PLATFORMS);
+    count = tz_min_u32(count, MAX_PLATFORMS);
     for (uint32_t i = 0; i < count && result == TZ_OK; i++)
-        result = find_devices(api, platforms[i], out, ctx);
+        result = find_platform_devices(api, platforms[i], out, ctx);
     if (result != TZ_OK)
         tz_free(out->list);
     return result;
@@ -93,58 +133,61 @@ tz_result tz_cl_find_devices(const tz_cl_api *api, tz_cl_candidates *out, const 
 
 /* ---- describing ---- */
 
-/* What cannot be asked is left as it is: 0 or empty. */
+/* Copies a text that a driver has answered. Its length is not trusted. */
+static void copy_answer(char *out, size_t size, char text[MAX_ANSWER], size_t length)
+{
+    text[tz_min_size(length, MAX_ANSWER - 1)] = '\0';
+    tz_device_text(out, size, text);
+}
+
 static void query_text(const tz_cl_api *api, tz_cl_device device, int64_t what, char *out,
                        size_t size)
 {
-    char text[1024];
+    char text[MAX_ANSWER];
     size_t length = 0;
-    if (api->GetDeviceInfo(device, (uint32_t)what, sizeof text, text, &length) != TZ_CL_SUCCESS)
-        return;
-    text[length < sizeof text ? length : sizeof text - 1] = '\0';
-    tz_device_text(out, size, text);
+    if (api->GetDeviceInfo(device, (uint32_t)what, sizeof text, text, &length) == TZ_CL_SUCCESS)
+        copy_answer(out, size, text, length);
+}
+
+/* Returns a number of size bytes, 4 or 8, as the standard says for each property. */
+static uint64_t query_number(const tz_cl_api *api, tz_cl_device device, int64_t what, size_t size)
+{
+    union {
+        uint32_t u32;
+        uint64_t u64;
+    } value = {.u64 = 0};
+    if (api->GetDeviceInfo(device, (uint32_t)what, size, &value, NULL) != TZ_CL_SUCCESS)
+        return 0;
+    return size == sizeof value.u32 ? value.u32 : value.u64;
 }
 
 static uint64_t query_u64(const tz_cl_api *api, tz_cl_device device, int64_t what)
 {
-    uint64_t value = 0;
-    return api->GetDeviceInfo(device, (uint32_t)what, sizeof value, &value, NULL) == TZ_CL_SUCCESS
-               ? value
-               : 0;
+    return query_number(api, device, what, sizeof(uint64_t));
 }
 
 static uint32_t query_u32(const tz_cl_api *api, tz_cl_device device, int64_t what)
 {
-    uint32_t value = 0;
-    return api->GetDeviceInfo(device, (uint32_t)what, sizeof value, &value, NULL) == TZ_CL_SUCCESS
-               ? value
-               : 0;
-}
-
-static uint64_t query_size(const tz_cl_api *api, tz_cl_device device, int64_t what)
-{
-    size_t value = 0;
-    return api->GetDeviceInfo(device, (uint32_t)what, sizeof value, &value, NULL) == TZ_CL_SUCCESS
-               ? value
-               : 0;
+    return (uint32_t)query_number(api, device, what, sizeof(uint32_t));
 }
 
 static void describe_opencl_limits(const tz_cl_api *api, tz_cl_device device,
                                    tz_device_limits *limits)
 {
-    const uint64_t group = query_size(api, device, TZ_CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    const uint64_t group =
+        query_number(api, device, TZ_CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
     limits->memory = query_u64(api, device, TZ_CL_DEVICE_GLOBAL_MEM_SIZE);
     limits->max_allocation = query_u64(api, device, TZ_CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     limits->alignment = query_u32(api, device, TZ_CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; /* bits */
     limits->local_memory = query_u64(api, device, TZ_CL_DEVICE_LOCAL_MEM_SIZE);
-    limits->max_group = group < UINT32_MAX ? (uint32_t)group : UINT32_MAX;
+    limits->max_group = (uint32_t)tz_min(group, UINT32_MAX);
     limits->compute_units = query_u32(api, device, TZ_CL_DEVICE_MAX_COMPUTE_UNITS);
     limits->clock_mhz = query_u32(api, device, TZ_CL_DEVICE_MAX_CLOCK_FREQUENCY);
     limits->fp64 = query_u64(api, device, TZ_CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     limits->unified_memory = query_u32(api, device, TZ_CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
 }
 
-/* "OpenCL 1.2 ..." and later; the standard fixes the form. */
+/* Reads "OpenCL 1.2 ..." and later; the standard fixes the form. */
 static bool version_is_enough(const char *version)
 {
     static const char prefix[] = "OpenCL ";
@@ -156,7 +199,7 @@ static bool version_is_enough(const char *version)
     return major > 1 || (major == 1 && minor >= 2);
 }
 
-/* NULL, or why its kernels could not run. */
+/* Returns NULL, or the reason why the kernels cannot run. */
 static const char *find_opencl_fault(const tz_cl_api *api, tz_cl_device device,
                                      const tz_device_info *info)
 {
@@ -171,41 +214,30 @@ static const char *find_opencl_fault(const tz_cl_api *api, tz_cl_device device,
     if (info->limits.max_group < TZ_WORK_GROUP_ITEMS)
         return "its groups are smaller than 64";
     if (info->limits.memory == 0 || info->limits.max_allocation == 0)
-        return "it does not tell how much memory it has";
+        return "it does not report the size of its memory";
     return NULL;
-}
-
-static tz_device_type device_type_of(uint64_t type)
-{
-    if (type & (uint64_t)TZ_CL_DEVICE_TYPE_GPU)
-        return TZ_DEVICE_GPU;
-    return type & (uint64_t)TZ_CL_DEVICE_TYPE_CPU ? TZ_DEVICE_CPU : TZ_DEVICE_OTHER;
-}
-
-static void describe_platform(const tz_cl_api *api, tz_cl_platform platform, tz_device_info *info)
-{
-    char text[1024];
-    size_t length = 0;
-    if (api->GetPlatformInfo(platform, (uint32_t)TZ_CL_PLATFORM_NAME, sizeof text, text, &length) !=
-        TZ_CL_SUCCESS)
-        return;
-    text[length < sizeof text ? length : sizeof text - 1] = '\0';
-    tz_device_text(info->platform, sizeof info->platform, text);
 }
 
 void tz_cl_describe(const tz_cl_api *api, const tz_cl_candidate *candidate, size_t index,
                     tz_device_info *info)
 {
     const tz_cl_device device = candidate->device;
+    char text[MAX_ANSWER];
+    size_t length = 0;
     snprintf(info->id, sizeof info->id, "opencl:%zu", index);
     tz_device_text(info->driver, sizeof info->driver, "opencl");
-    describe_platform(api, candidate->platform, info);
+    if (api->GetPlatformInfo(candidate->platform, (uint32_t)TZ_CL_PLATFORM_NAME, sizeof text, text,
+                             &length) == TZ_CL_SUCCESS)
+        copy_answer(info->platform, sizeof info->platform, text, length);
     query_text(api, device, TZ_CL_DEVICE_NAME, info->name, sizeof info->name);
     query_text(api, device, TZ_CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
     query_text(api, device, TZ_CL_DEVICE_VERSION, info->api_version, sizeof info->api_version);
     query_text(api, device, TZ_CL_DRIVER_VERSION, info->driver_version,
                sizeof info->driver_version);
-    info->type = device_type_of(query_u64(api, device, TZ_CL_DEVICE_TYPE));
+    const uint64_t type = query_u64(api, device, TZ_CL_DEVICE_TYPE);
+    info->type = type & (uint64_t)TZ_CL_DEVICE_TYPE_GPU   ? TZ_DEVICE_GPU
+                 : type & (uint64_t)TZ_CL_DEVICE_TYPE_CPU ? TZ_DEVICE_CPU
+                                                          : TZ_DEVICE_OTHER;
     describe_opencl_limits(api, device, &info->limits);
     const char *fault = find_opencl_fault(api, device, info);
     info->usable = !fault;

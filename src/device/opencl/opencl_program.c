@@ -6,7 +6,7 @@
 #include "device/device_text.h"
 #include "device/opencl/opencl_internal.h"
 
-/* The version is always named: some compilers otherwise take the newest they have. Contraction is
+/* The version is always named: some compilers otherwise use the newest they have. Contraction is
  * switched off in the source, by kernels/kernel.h. */
 #define BUILD_OPTIONS "-cl-std=CL1.2"
 
@@ -16,7 +16,7 @@ static const tz_kernel_text *const texts[TZ_FAMILY_COUNT] = {
 #undef TEXT
 };
 
-/* The end of a build log is mostly a count of errors: its beginning is what tells. */
+/* Shows the beginning of the build log, which has the first error; its end is mostly a count. */
 static tz_result fail_build(const tz_cl_api *api, tz_cl_program program, tz_cl_device device,
                             int32_t code, const tz_context *ctx)
 {
