@@ -16,6 +16,9 @@
 
 #include "base/error.h"
 
+/* Deflate in old files: a number that tz_compression does not have. */
+#define TZ_OLD_DEFLATE 32946u
+
 /* Queues of one device. What is put into one is done in order; the two may overlap. */
 #define TZ_QUEUES 2u
 

@@ -381,17 +381,17 @@ static void wrong_places(void **state)
     refuse_tile(batch, tile, "too large");
     tile = good;
     tile.from_size = 21;
-    refuse_tile(batch, tile, "share bytes");
+    refuse_tile(batch, tile, "overlap");
     tile = good;
     tile.to = 20;
-    refuse_tile(batch, tile, "share bytes");
+    refuse_tile(batch, tile, "overlap");
     tz_decode_batch other = batch;
     other.statuses = 26;
     refuse(&other, "not within the slab");
     other.statuses = 100;
     refuse(&other, "not within the slab");
     other.statuses = 28; /* is read */
-    refuse(&other, "share bytes");
+    refuse(&other, "overlap");
     other = batch;
     other.table = 80;
     refuse(&other, "not within the slab");

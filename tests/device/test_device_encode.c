@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/ops/encode_internal.h"
+#include "device/ops/encode.h"
 #include "support/check.h"
 #include "support/device/encode_batch.h"
 #include "support/device/test_device.h"
@@ -228,7 +228,7 @@ static void test_wrong_batches(void **state)
     refuse_entry(wrong, "more room");
     wrong = right;
     wrong.skip = 997;
-    refuse_entry(wrong, "what skips");
+    refuse_entry(wrong, "flag to skip");
     tz_encode_batch batch = good;
     batch.compression = 5;
     refuse(&batch, "do not encode");
@@ -279,9 +279,9 @@ static void test_wrong_rooms(void **state)
     refuse_compact(&batch, "room for all");
     batch = right;
     batch.offsets = 52;
-    refuse_compact(&batch, "places");
+    refuse_compact(&batch, "offsets");
     batch.offsets = 992;
-    refuse_compact(&batch, "places");
+    refuse_compact(&batch, "offsets");
     batch = right;
     entry.from = 901;
     refuse_compact(&batch, "not within the slab");

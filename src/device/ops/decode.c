@@ -1,12 +1,24 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles decoded by a device: first by a library of the vendor, then by the kernels.
+ *
+ * A library such as nvCOMP takes a batch of chunks, described by arrays of addresses and sizes in
+ * device memory. One kernel makes these arrays from the table of tiles; the library decodes; a
+ * second kernel compares its results with the tiles. That kernel also writes a new table, in which
+ * the tiles that the library decoded are marked as done. The kernel of the codec then runs over the
+ * new table. It decodes the tiles that are left, and writes their statuses, so that errors are the
+ * same with and without a library. No step waits for the host or depends on the number of tiles.
+ *
+ * A library may want its input aligned, but stored tiles begin anywhere. A third kernel then
+ * assigns offsets for copies, which the first one makes.
+ *
+ * The scratch of a batch holds, in this order, the arrays and the new table, the copies, and the
+ * library's temporary memory. The last part is the scratch of the kernels afterwards. */
 #include "device/ops/decode.h"
 
-#include "base/mem.h"
 #include "device/device_state.h"
 #include "device/device_text.h"
 #include "device/launch.h"
-#include "device/ops/decode_kernels.h"
-#include "device/ops/vendor_decode.h"
+#include "device/ops/vendor_decode_kernels.h"
 #include "kernels/zstd.h"
 
 _Static_assert(sizeof(tz_decode_entry) == TZ_DECODE_ENTRY_BYTES &&
@@ -19,18 +31,18 @@ _Static_assert(sizeof(tz_decode_entry) == TZ_DECODE_ENTRY_BYTES &&
 
 typedef struct decoder_kernels {
     uint16_t compression;
-    uint32_t by_group; /* kernels */
-    uint32_t by_item;
-    uint64_t scratch; /* bytes for each tile */
+    uint32_t work_group, work_item; /* numbers of kernel_list.h */
+    uint64_t scratch;               /* bytes for each tile */
 } decoder_kernels;
 
 static const decoder_kernels decoders[] = {
-    {5, TZ_KERNEL_LZW_WORK_GROUP, TZ_KERNEL_LZW_WORK_ITEM, 0},
-    {8, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
-    {32773, TZ_KERNEL_PACKBITS_WORK_GROUP, TZ_KERNEL_PACKBITS_WORK_ITEM, 0},
-    {32946, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
-    {50000, TZ_KERNEL_ZSTD_WORK_GROUP, TZ_KERNEL_ZSTD_WORK_ITEM, TZ_ZSTD_SCRATCH_BYTES},
-    {50004, TZ_KERNEL_LZ4_WORK_GROUP, TZ_KERNEL_LZ4_WORK_ITEM, 0},
+    {TZ_COMPRESSION_LZW, TZ_KERNEL_LZW_WORK_GROUP, TZ_KERNEL_LZW_WORK_ITEM, 0},
+    {TZ_COMPRESSION_DEFLATE, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
+    {TZ_COMPRESSION_PACKBITS, TZ_KERNEL_PACKBITS_WORK_GROUP, TZ_KERNEL_PACKBITS_WORK_ITEM, 0},
+    {TZ_OLD_DEFLATE, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
+    {TZ_COMPRESSION_ZSTD, TZ_KERNEL_ZSTD_WORK_GROUP, TZ_KERNEL_ZSTD_WORK_ITEM,
+     TZ_ZSTD_SCRATCH_BYTES},
+    {TZ_COMPRESSION_LZ4, TZ_KERNEL_LZ4_WORK_GROUP, TZ_KERNEL_LZ4_WORK_ITEM, 0},
 };
 
 static const decoder_kernels *find_decoder_kernels(uint16_t compression)
@@ -47,26 +59,91 @@ bool tz_device_decodes(const tz_device *device, uint16_t compression)
     return device->driver && find_decoder_kernels(compression);
 }
 
+/* CPU devices have no libraries. */
+static bool find_vendor_decoder(const tz_device *device, uint16_t compression,
+                                tz_vendor_decoder *out)
+{
+    return !tz_device_is_cpu(device) && tz_device_find_vendor_decoder(device, compression, out) &&
+           out->input_alignment <= TZ_VENDOR_ALIGN;
+}
+
+static bool copies_input(const tz_vendor_decoder *library)
+{
+    return library->input_alignment > 1;
+}
+
+/* Launches around the call of the library; the launch of the codec's kernel is not one of them. */
+static uint32_t vendor_launches(const tz_vendor_decoder *library)
+{
+    return copies_input(library) ? 3 : 2;
+}
+
+uint32_t tz_decode_launches(const tz_device *device, uint16_t compression)
+{
+    tz_vendor_decoder library;
+    return 1 + (find_vendor_decoder(device, compression, &library) ? vendor_launches(&library) : 0);
+}
+
+/* ---- scratch ---- */
+
+static uint64_t round_up_64(uint64_t size)
+{
+    return tz_add_capped(size, 63) / 64 * 64;
+}
+
+uint32_t tz_vendor_kind(uint16_t compression)
+{
+    if (compression == TZ_COMPRESSION_LZ4)
+        return TZ_VENDOR_LZ4;
+    return compression == TZ_COMPRESSION_ZSTD ? TZ_VENDOR_ZSTD : TZ_VENDOR_DEFLATE;
+}
+
+uint64_t tz_vendor_temp_bytes(uint64_t temp, uint64_t per_tile, uint64_t per_64k, uint64_t count,
+                              uint64_t total)
+{
+    const uint64_t by_tile = tz_mul_capped(count, per_tile);
+    const uint64_t by_bytes = tz_mul_capped(tz_ceil_div(total, 65536), per_64k);
+    return round_up_64(tz_add_capped(temp, tz_add_capped(by_tile, by_bytes)));
+}
+
+/* Offsets from the start of the scratch; the arrays are at 0. */
+typedef struct vendor_layout {
+    uint64_t copies, temp;
+    uint64_t temp_bytes;
+} vendor_layout;
+
+static vendor_layout vendor_layout_of(const tz_vendor_decoder *library, const tz_decode_need *need)
+{
+    const uint64_t arrays =
+        tz_mul_capped(round_up_64(tz_mul_capped(need->count, 8)), TZ_VENDOR_ONE_BYTE);
+    vendor_layout l = {.copies = tz_add_capped(arrays, TZ_VENDOR_SPARES)};
+    l.temp = tz_add_capped(l.copies, copies_input(library) ? round_up_64(need->copied) : 0);
+    l.temp_bytes = tz_vendor_temp_bytes(library->temp, library->temp_per_tile,
+                                        library->temp_per_64k, need->count, need->decoded);
+    return l;
+}
+
+void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_size)
+{
+    need->count++;
+    need->copied = tz_add_capped(need->copied, tz_vendor_copy_bytes((uint32_t)from_size));
+    need->decoded = tz_add_capped(need->decoded, tz_max(to_size, 1));
+    need->max_tile = tz_max(need->max_tile, tz_max(to_size, 1));
+}
+
 uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression,
                                  const tz_decode_need *need)
 {
     tz_vendor_decoder library;
     const decoder_kernels *own = find_decoder_kernels(compression);
     const uint64_t bytes = own ? tz_mul_capped(own->scratch, need->count) : 0;
-    if (need->count == 0 || !tz_vendor_decode_find(device, compression, &library))
+    if (need->count == 0 || !find_vendor_decoder(device, compression, &library))
         return bytes;
-    return tz_vendor_decode_scratch(&library, need, bytes);
+    const vendor_layout l = vendor_layout_of(&library, need);
+    return tz_add_capped(l.temp, tz_max(l.temp_bytes, bytes));
 }
 
-uint32_t tz_decode_launches(const tz_device *device, uint16_t compression)
-{
-    tz_vendor_decoder library;
-    return 1 + (tz_vendor_decode_find(device, compression, &library)
-                    ? tz_vendor_decode_launches(&library)
-                    : 0);
-}
-
-/* ---- what a kernel would have to trust ---- */
+/* ---- checks ---- */
 
 typedef struct slab_range {
     uint64_t start, end;
@@ -87,131 +164,159 @@ static void widen(slab_range *all, slab_range one)
         all->end = one.end;
 }
 
-static bool ranges_overlap(slab_range a, slab_range b)
-{
-    return a.start < b.end && b.start < a.end;
-}
-
 static tz_result fail_decode(const tz_decode_batch *batch, tz_location location, const char *text,
                              tz_error *err)
 {
-    return tz_call_fail(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, location, text);
+    return tz_call_fail_argument(batch->slab->device, location, text, err);
 }
 
 static tz_result check_stored_tile(const tz_decode_batch *batch, uint64_t index, tz_error *err)
 {
     const tz_decode_entry *tile = &batch->tiles[index];
-    tz_location location = tz_at_offset(tile->from);
-    location.tile = (int64_t)index;
-    const uint32_t larger = tile->from_size > tile->to_size ? tile->from_size : tile->to_size;
-    if (larger > TZ_DECODE_MAX_BYTES)
-        return fail_decode(batch, tz_expecting(location, TZ_DECODE_MAX_BYTES, larger),
+    const tz_location from = tz_location_of_tile(tile->from, index);
+    const tz_location to = tz_location_of_tile(tile->to, index);
+    const uint64_t max_bytes = tz_max(tile->from_size, tile->to_size);
+    if (max_bytes > TZ_DECODE_MAX_BYTES)
+        return fail_decode(batch, tz_expecting(from, TZ_DECODE_MAX_BYTES, max_bytes),
                            "the tile is too large for kernels", err);
     if (!tz_memory_holds(batch->slab, tile->from, tile->from_size))
         return fail_decode(
             batch,
-            tz_expecting(location, batch->slab->size, tz_add_capped(tile->from, tile->from_size)),
+            tz_expecting(from, batch->slab->size, tz_add_capped(tile->from, tile->from_size)),
             "the stored bytes are not within the slab", err);
-    location.offset = tile->to;
     if (!tz_memory_holds(batch->slab, tile->to, tile->to_size))
         return fail_decode(
-            batch,
-            tz_expecting(location, batch->slab->size, tz_add_capped(tile->to, tile->to_size)),
+            batch, tz_expecting(to, batch->slab->size, tz_add_capped(tile->to, tile->to_size)),
             "the tile is not within the slab", err);
     return TZ_OK;
 }
 
-enum { STORED, TABLE, DECODED, STATUSES, SCRATCH, RANGES };
-
-/* The first two are read, the others written. */
-static void find_ranges(const tz_decode_batch *batch, const tz_decode_need *need,
-                        slab_range ranges[RANGES])
+/* A kernel must not write what it or another group still reads. Comparing every pair of tiles would
+ * take too long; the stored bytes of all tiles and the decoded bytes of all are one range each. */
+static tz_result check_ranges(const tz_decode_batch *batch, const tz_decode_need *need,
+                              tz_error *err)
 {
+    enum { STORED, TABLE, DECODED, STATUSES, SCRATCH, RANGES }; /* the first two are only read */
+    static const uint64_t multiples[RANGES] = {1, 8, 1, 4, 64};
     const uint64_t scratch = tz_decode_scratch_bytes(batch->slab->device, batch->compression, need);
-    ranges[STORED] = ranges[DECODED] = (slab_range){UINT64_MAX, 0};
+    slab_range ranges[RANGES] = {
+        [STORED] = {UINT64_MAX, 0},
+        [TABLE] = range_of(batch->table, tz_mul_capped(batch->count, sizeof *batch->tiles)),
+        [DECODED] = {UINT64_MAX, 0},
+        [STATUSES] = range_of(batch->statuses, tz_mul_capped(batch->count, 4)),
+        [SCRATCH] = range_of(scratch ? batch->scratch : 0, scratch),
+    };
     for (uint64_t i = 0; i < batch->count; i++) {
         const tz_decode_entry *tile = &batch->tiles[i];
         widen(&ranges[STORED], range_of(tile->from, tile->from_size));
         widen(&ranges[DECODED], range_of(tile->to, tile->to_size));
     }
-    ranges[TABLE] = range_of(batch->table, tz_mul_capped(batch->count, sizeof *batch->tiles));
-    ranges[STATUSES] = range_of(batch->statuses, tz_mul_capped(batch->count, 4));
-    ranges[SCRATCH] = range_of(scratch ? batch->scratch : 0, scratch);
-}
-
-static tz_result check_ranges(const tz_decode_batch *batch, const tz_decode_need *need,
-                              tz_error *err)
-{
-    static const uint64_t multiples[RANGES] = {1, 8, 1, 4, 64};
-    slab_range ranges[RANGES];
-    find_ranges(batch, need, ranges);
     for (size_t i = TABLE; i < RANGES; i++) {
-        const tz_location location = tz_at_offset(ranges[i].start);
-        if (i != DECODED &&
-            (ranges[i].start % multiples[i] != 0 || ranges[i].end > batch->slab->size))
-            return fail_decode(batch, tz_expecting(location, batch->slab->size, ranges[i].end),
+        const slab_range *range = &ranges[i];
+        const tz_location location = tz_at_offset(range->start);
+        if (i != DECODED && (range->start % multiples[i] != 0 || range->end > batch->slab->size))
+            return fail_decode(batch, tz_expecting(location, batch->slab->size, range->end),
                                "the table, the statuses or the scratch are not within the slab",
                                err);
         for (size_t j = 0; j < i && i >= DECODED; j++) {
-            if (ranges_overlap(ranges[i], ranges[j]))
-                return fail_decode(batch, location, "what is read and what is written share bytes",
-                                   err);
+            if (range->start < ranges[j].end && ranges[j].start < range->end)
+                return fail_decode(batch, location,
+                                   "bytes that are read and bytes that are written overlap", err);
         }
     }
     return TZ_OK;
 }
 
-static tz_result check_decode_batch(const tz_decode_batch *batch, tz_decode_need *need,
-                                    tz_error *err)
+/* ---- libraries ---- */
+
+/* True if some tile of the batch may be for the library. One that needs the content size of
+ * Zstandard frames decodes nothing if no frame that the host can see has one. */
+static bool accepts_batch(const tz_vendor_decoder *library, const tz_decode_batch *batch)
 {
-    for (uint64_t i = 0; i < batch->count; i++) {
-        TZ_TRY(check_stored_tile(batch, i, err));
-        tz_decode_need_add(need, batch->tiles[i].from_size, batch->tiles[i].to_size);
+    if (batch->compression != TZ_COMPRESSION_ZSTD || !library->needs_size)
+        return true;
+    for (uint64_t i = 0; batch->stored && i < batch->count; i++) {
+        const tz_decode_entry *tile = &batch->tiles[i];
+        if (tz_zstd_has_content_size(batch->stored + tile->from, tile->from_size))
+            return true;
     }
-    return check_ranges(batch, need, err);
+    return false;
 }
 
-/* ---- launching ---- */
-
-static tz_result launch_kernels(const tz_decode_batch *batch, const decoder_kernels *how,
-                                uint32_t queue, tz_error *err)
+/* Launches all but the kernel of the codec. b->table and b->scratch become those of that kernel.
+ * TZ_ERR_UNSUPPORTED: the library refused the batch, and both stay. */
+static tz_result launch_vendor_decoder(const tz_vendor_decoder *library, tz_decode_batch *b,
+                                       const tz_decode_need *need, uint32_t queue, tz_error *err)
 {
-    tz_device *device = batch->slab->device;
-    const bool alone = device->info.type == TZ_DEVICE_CPU;
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                     TZ_U64(batch->statuses), TZ_U64(batch->scratch)};
-    const tz_launch launch =
-        TZ_LAUNCH_OF(alone ? how->by_item : how->by_group, batch->count, arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    tz_device *device = b->slab->device;
+    const uint32_t kind = tz_vendor_kind(b->compression);
+    const vendor_layout l = vendor_layout_of(library, need);
+    const tz_vendor_batch vendor_batch = {
+        .compression = b->compression,
+        .slab = b->slab,
+        .count = b->count,
+        .max_chunk = need->max_tile,
+        .total = need->decoded,
+        .in = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_IN),
+        .in_sizes = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_IN_SIZES),
+        .out = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_OUT),
+        .capacity = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_CAPACITIES),
+        .out_sizes = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_OUT_SIZES),
+        .statuses = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_STATUSES),
+        .temp = b->scratch + l.temp,
+        .temp_bytes = l.temp_bytes};
+    if (copies_input(library)) {
+        const tz_argument arguments[] = {TZ_MEMORY(b->slab), TZ_U64(b->table), TZ_U64(b->scratch),
+                                         TZ_U64(b->count), TZ_U64(b->scratch + l.copies)};
+        const tz_launch arrange = TZ_LAUNCH_OF(TZ_KERNEL_VENDOR_DECODE_ARRANGE, 1, arguments);
+        TZ_TRY(tz_device_launch(device, queue, &arrange, err));
+    }
+    const tz_argument list_arguments[] = {TZ_MEMORY(b->slab),
+                                          TZ_U64(b->table),
+                                          TZ_U64(b->scratch),
+                                          TZ_U64(b->count),
+                                          TZ_U32(kind),
+                                          TZ_U32(library->output_alignment),
+                                          TZ_U32(copies_input(library)),
+                                          TZ_U32(library->needs_size)};
+    const tz_launch list = TZ_LAUNCH_OF(TZ_KERNEL_VENDOR_DECODE_LIST, b->count, list_arguments);
+    TZ_TRY(tz_device_launch(device, queue, &list, err));
+    TZ_TRY(tz_device_vendor_decode(queue, &vendor_batch, err));
+    const tz_argument check_arguments[] = {TZ_MEMORY(b->slab),  TZ_U64(b->table),
+                                           TZ_U64(b->scratch),  TZ_U64(b->count),
+                                           TZ_U64(b->statuses), TZ_U32(kind)};
+    const tz_launch check = TZ_LAUNCH_OF(TZ_KERNEL_VENDOR_DECODE_CHECK, b->count, check_arguments);
+    TZ_TRY(tz_device_launch(device, queue, &check, err));
+    b->table = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_TABLE);
+    b->scratch = vendor_batch.temp;
+    return TZ_OK;
 }
 
-/* A library, if there is one; *left becomes what is left to the own kernels. */
-static tz_result launch_vendor_library(tz_decode_batch *left, const tz_decode_need *need,
-                                       uint32_t queue, tz_decode_report *done, tz_error *err)
+/* Gives the batch to a library if there is one; *left becomes the batch for the kernels. */
+static tz_result try_vendor_decoder(tz_decode_batch *left, const tz_decode_need *need,
+                                    uint32_t queue, tz_decode_report *done, tz_error *err)
 {
     tz_vendor_decoder library = {.name = ""};
     tz_error why;
     if (left->count == 0)
         return TZ_OK;
-    if (!tz_vendor_decode_find(left->slab->device, left->compression, &library)) {
+    if (!find_vendor_decoder(left->slab->device, left->compression, &library)) {
         tz_device_text(done->reason, sizeof done->reason, library.reason);
         return TZ_OK;
     }
-    if (!tz_vendor_decode_accepts(&library, left)) {
+    if (!accepts_batch(&library, left)) {
         tz_device_textf(done->reason, sizeof done->reason,
-                        "%s does not decode frames that do not say how much they make",
-                        library.name);
+                        "%s does not decode frames without a content size", library.name);
         return TZ_OK;
     }
-    done->launches += tz_vendor_decode_launches(&library);
-    const tz_result result =
-        tz_vendor_decode_launch(&library, left, need, queue, &left->table, &left->scratch, &why);
+    done->launches += vendor_launches(&library);
+    const tz_result result = launch_vendor_decoder(&library, left, need, queue, &why);
     if (result == TZ_OK) {
         tz_device_text(done->library, sizeof done->library, library.name);
         return TZ_OK;
     }
     if (result == TZ_ERR_UNSUPPORTED) {
-        done->launches--; /* nothing to check */
+        done->launches--; /* there was nothing to check */
         tz_device_text(done->reason, sizeof done->reason, why.message);
         return TZ_OK;
     }
@@ -223,14 +328,23 @@ static tz_result launch_vendor_library(tz_decode_batch *left, const tz_decode_ne
 tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_decode_report *done,
                            tz_error *err)
 {
-    const decoder_kernels *how = find_decoder_kernels(batch->compression);
+    tz_device *device = batch->slab->device;
+    const decoder_kernels *kernels = find_decoder_kernels(batch->compression);
     tz_decode_need need = {0};
     tz_decode_batch left = *batch;
     *done = (tz_decode_report){.launches = batch->count > 0};
-    if (!how)
+    if (!kernels)
         return fail_decode(batch, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
                            "devices do not decode this compression", err);
-    TZ_TRY(check_decode_batch(batch, &need, err));
-    TZ_TRY(launch_vendor_library(&left, &need, queue, done, err));
-    return launch_kernels(&left, how, queue, err);
+    for (uint64_t i = 0; i < batch->count; i++) {
+        TZ_TRY(check_stored_tile(batch, i, err));
+        tz_decode_need_add(&need, batch->tiles[i].from_size, batch->tiles[i].to_size);
+    }
+    TZ_TRY(check_ranges(batch, &need, err));
+    TZ_TRY(try_vendor_decoder(&left, &need, queue, done, err));
+    const tz_argument arguments[] = {TZ_MEMORY(left.slab), TZ_U64(left.table),
+                                     TZ_U64(left.statuses), TZ_U64(left.scratch)};
+    const tz_launch launch = TZ_LAUNCH_OF(
+        tz_kernel_for(device, kernels->work_item, kernels->work_group), left.count, arguments);
+    return tz_device_launch(device, queue, &launch, err);
 }

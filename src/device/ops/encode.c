@@ -1,24 +1,32 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles encoded by kernels, and moved together afterwards.
+ *
+ * Each tile of a batch has a view in the slab: room for the most that its encoder can make. One
+ * launch encodes all tiles into their views and writes their sizes. Compaction then takes two more
+ * launches: one group adds up the sizes, which gives each tile its offset, and a move copies every
+ * tile there, so that one download takes all of them and no unused bytes of the views.
+ *
+ * Two kinds of tiles are moved as samples: those of a file without compression, which are never
+ * copied to a view, and those that Deflate leaves to the CPU (see encode.h). A view therefore
+ * always has room for the samples of its tile. */
 #include "device/ops/encode.h"
 
-#include "base/mem.h"
 #include "device/device_state.h"
 #include "device/launch.h"
+#include "device/ops/compact_kernels.h"
 #include "device/ops/encode_deflate_kernels.h"
-#include "device/ops/encode_internal.h"
 #include "device/ops/encode_packbits_kernels.h"
 #include "device/ops/vendor_encode.h"
 
-_Static_assert(sizeof(tz_encode_entry) == TZ_ENCODE_ENTRY_BYTES,
+_Static_assert(sizeof(tz_encode_entry) == TZ_ENCODE_ENTRY_BYTES &&
+                   offsetof(tz_encode_entry, capacity) == 20,
                "kernels read the entries as they are");
 
-enum { NONE = 1, DEFLATE = 8, PACKBITS = 32773, OLD_DEFLATE = 32946 };
-
-/* A build without libdeflate could not encode what devices leave. */
+/* A build without libdeflate could not encode the tiles that a device leaves to the CPU. */
 static bool is_deflate(uint16_t compression)
 {
 #ifdef TZ_HAVE_LIBDEFLATE
-    return compression == DEFLATE || compression == OLD_DEFLATE;
+    return compression == TZ_COMPRESSION_DEFLATE || compression == TZ_OLD_DEFLATE;
 #else
     (void)compression;
     return false;
@@ -27,7 +35,8 @@ static bool is_deflate(uint16_t compression)
 
 static bool has_encoder_kernels(uint16_t compression)
 {
-    return compression == NONE || compression == PACKBITS || is_deflate(compression);
+    return compression == TZ_COMPRESSION_NONE || compression == TZ_COMPRESSION_PACKBITS ||
+           is_deflate(compression);
 }
 
 bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
@@ -41,53 +50,57 @@ bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
     return !is_deflate(format->compression) || choice->level == TZ_LEVEL_FAST;
 }
 
-/* What a tile may take. */
-static uint64_t bound_of(const tz_encode_batch *batch, uint64_t size)
+/* ---- checks ---- */
+
+static tz_result fail_encode(const tz_encode_batch *batch, tz_location location, const char *text,
+                             tz_error *err)
 {
-    if (is_deflate(batch->compression))
-        return size > 0 ? TZ_ZLIB_FRAME + tz_deflate_raw_bound(size) : 0;
-    return tz_packbits_bound(size, batch->row_bytes);
+    return tz_call_fail_argument(batch->slab->device, location, text, err);
 }
 
-/* Of a tile for a library. */
-static tz_result check_vendor_tile(const tz_encode_batch *batch, uint64_t number, tz_error *err)
+static tz_result check_vendor_tile(const tz_encode_batch *batch, const tz_encode_entry *tile,
+                                   tz_location location, tz_error *err)
 {
-    const tz_encode_entry *tile = &batch->tiles[number];
     const tz_vendor_encode_plan *library = batch->library;
-    const tz_location location = tz_encode_location(tile->from, number);
     if (tile->size > library->max_tile || tile->from % library->encoder.input_alignment != 0)
-        return tz_encode_fail(batch, tz_expecting(location, library->max_tile, tile->size),
-                              "the tile is not one that the library takes", err);
+        return fail_encode(batch, tz_expecting(location, library->max_tile, tile->size),
+                           "the tile is not one that the library takes", err);
     if (tile->to < library->lead || (tile->to - library->lead) % TZ_ENCODE_VIEW_ALIGN != 0 ||
         !tz_memory_holds(batch->slab, tile->to - library->lead, library->view))
-        return tz_encode_fail(batch, location, "the view of the tile is not within the slab", err);
+        return fail_encode(batch, location, "the view of the tile is not within the slab", err);
     if (tile->capacity < tile->size || tile->capacity > library->view - library->lead)
-        return tz_encode_fail(batch, tz_expecting(location, tile->size, tile->capacity),
-                              "the room of the tile is not in its view", err);
+        return fail_encode(batch, tz_expecting(location, tile->size, tile->capacity),
+                           "the room of the tile is not in its view", err);
     return TZ_OK;
 }
 
 static tz_result check_encode_tile(const tz_encode_batch *batch, uint64_t number, tz_error *err)
 {
     const tz_encode_entry *tile = &batch->tiles[number];
-    const tz_location location = tz_encode_location(tile->from, number);
+    const tz_location location = tz_location_of_tile(tile->from, number);
     if (tile->size > TZ_ENCODE_MAX_TILE_BYTES ||
         !tz_memory_holds(batch->slab, tile->from, tile->size))
-        return tz_encode_fail(batch, location, "the tile is not within the slab", err);
+        return fail_encode(batch, location, "the tile is not within the slab", err);
     if (tile->skip != TZ_NONE && !tz_memory_holds(batch->slab, tile->skip, sizeof(uint32_t)))
-        return tz_encode_fail(batch, location, "what skips the tile is not within the slab", err);
-    if (batch->compression == NONE)
+        return fail_encode(batch, location, "the flag to skip the tile is not within the slab",
+                           err);
+    if (batch->compression == TZ_COMPRESSION_NONE)
         return TZ_OK;
     if (batch->library)
-        return check_vendor_tile(batch, number, err);
-    if (tile->to % 8 != 0 || !tz_memory_holds(batch->slab, tile->to, tile->capacity))
-        return tz_encode_fail(batch, location, "the room of the tile is not within the slab", err);
-    if (batch->compression == PACKBITS && tile->size % batch->row_bytes != 0)
-        return tz_encode_fail(batch, location, "the tile has no whole number of rows", err);
-    const uint64_t bound = bound_of(batch, tile->size);
+        return check_vendor_tile(batch, tile, location, err);
+    if (!tz_memory_holds_array(batch->slab, tile->to, 1, tile->capacity, 8))
+        return fail_encode(batch, location, "the room of the tile is not within the slab", err);
+    uint64_t bound;
+    if (batch->compression == TZ_COMPRESSION_PACKBITS) {
+        if (tile->size % batch->row_bytes != 0)
+            return fail_encode(batch, location, "the tile has no whole number of rows", err);
+        bound = tz_packbits_bound(tile->size, batch->row_bytes);
+    } else {
+        bound = tile->size > 0 ? TZ_ZLIB_FRAME + tz_deflate_raw_bound(tile->size) : 0;
+    }
     if (tile->capacity < bound)
-        return tz_encode_fail(batch, tz_expecting(location, bound, tile->capacity),
-                              "the tile may need more room", err);
+        return fail_encode(batch, tz_expecting(location, bound, tile->capacity),
+                           "the tile may need more room", err);
     return TZ_OK;
 }
 
@@ -95,83 +108,111 @@ tz_result tz_encode_check(const tz_encode_batch *batch, tz_error *err)
 {
     const bool is_known = batch->library ? batch->library->compression == batch->compression
                                          : has_encoder_kernels(batch->compression);
-    if (!is_known || (batch->compression == PACKBITS && batch->row_bytes == 0))
-        return tz_encode_fail(batch, tz_no_location(), "devices do not encode such tiles", err);
-    if (batch->table % 8 != 0 ||
-        !tz_memory_holds(batch->slab, batch->table,
-                         tz_mul_capped(batch->count, sizeof *batch->tiles)))
-        return tz_encode_fail(batch, tz_at_offset(batch->table), "the table is not within the slab",
-                              err);
-    if (batch->sizes % 8 != 0 ||
-        !tz_memory_holds(batch->slab, batch->sizes, tz_mul_capped(batch->count, sizeof(uint32_t))))
-        return tz_encode_fail(batch, tz_at_offset(batch->sizes),
-                              "the sizes are not within the slab", err);
+    if (!is_known || (batch->compression == TZ_COMPRESSION_PACKBITS && batch->row_bytes == 0))
+        return fail_encode(batch, tz_no_location(), "devices do not encode such tiles", err);
+    if (!tz_memory_holds_array(batch->slab, batch->table, batch->count, sizeof *batch->tiles, 8))
+        return fail_encode(batch, tz_at_offset(batch->table), "the table is not within the slab",
+                           err);
+    if (!tz_memory_holds_array(batch->slab, batch->sizes, batch->count, sizeof(uint32_t), 8))
+        return fail_encode(batch, tz_at_offset(batch->sizes), "the sizes are not within the slab",
+                           err);
     for (uint64_t i = 0; i < batch->count; i++)
         TZ_TRY(check_encode_tile(batch, i, err));
     return TZ_OK;
 }
 
-tz_location tz_encode_location(uint64_t offset, uint64_t number)
-{
-    tz_location location = tz_at_offset(offset);
-    location.tile = (int64_t)number;
-    return location;
-}
-
-tz_result tz_encode_fail(const tz_encode_batch *batch, tz_location location, const char *text,
-                         tz_error *err)
-{
-    return tz_call_fail(batch->slab->device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, location, text);
-}
-
-bool tz_encode_is_plain(const tz_encode_batch *batch)
-{
-    return batch->compression == NONE;
-}
-
-static tz_result launch_none(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
-{
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                     TZ_U64(batch->sizes), TZ_U64(batch->count)};
-    const tz_launch launch = TZ_LAUNCH_OF(
-        TZ_KERNEL_ENCODE_NONE, tz_ceil_div(batch->count, TZ_WORK_GROUP_ITEMS), arguments);
-    return tz_device_launch(batch->slab->device, queue, &launch, err);
-}
-
-/* Cores have no use for groups: one item of each does all. */
-static uint32_t kernel_for(const tz_device *device, uint32_t item, uint32_t group)
-{
-    return device->info.type == TZ_DEVICE_CPU ? item : group;
-}
-
-static tz_result launch_deflate(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
-{
-    tz_device *device = batch->slab->device;
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                     TZ_U64(batch->sizes)};
-    const tz_launch launch =
-        TZ_LAUNCH_OF(kernel_for(device, TZ_KERNEL_DEFLATE_WORK_ITEM, TZ_KERNEL_DEFLATE_WORK_GROUP),
-                     batch->count, arguments);
-    return tz_device_launch(device, queue, &launch, err);
-}
-
-static tz_result launch_packbits(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
-{
-    tz_device *device = batch->slab->device;
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                     TZ_U64(batch->sizes), TZ_U32(batch->row_bytes)};
-    const tz_launch launch = TZ_LAUNCH_OF(kernel_for(device, TZ_KERNEL_ENCODE_PACKBITS_WORK_ITEM,
-                                                     TZ_KERNEL_ENCODE_PACKBITS_WORK_GROUP),
-                                          batch->count, arguments);
-    return tz_device_launch(device, queue, &launch, err);
-}
+/* ---- encoding ---- */
 
 tz_result tz_encode_launch(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
 {
+    tz_device *device = batch->slab->device;
     TZ_TRY(tz_encode_check(batch, err));
-    if (batch->compression == NONE)
-        return launch_none(batch, queue, err);
-    if (batch->compression == PACKBITS)
-        return launch_packbits(batch, queue, err);
-    return launch_deflate(batch, queue, err);
+    if (batch->compression == TZ_COMPRESSION_NONE) {
+        /* only the sizes are written: one work-item for each tile */
+        const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                         TZ_U64(batch->sizes), TZ_U64(batch->count)};
+        const tz_launch launch = TZ_LAUNCH_OF(
+            TZ_KERNEL_ENCODE_NONE, tz_ceil_div(batch->count, TZ_WORK_GROUP_ITEMS), arguments);
+        return tz_device_launch(device, queue, &launch, err);
+    }
+    if (batch->compression == TZ_COMPRESSION_PACKBITS) {
+        const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                         TZ_U64(batch->sizes), TZ_U32(batch->row_bytes)};
+        const uint32_t kernel = tz_kernel_for(device, TZ_KERNEL_ENCODE_PACKBITS_WORK_ITEM,
+                                              TZ_KERNEL_ENCODE_PACKBITS_WORK_GROUP);
+        const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
+        return tz_device_launch(device, queue, &launch, err);
+    }
+    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                                     TZ_U64(batch->sizes)};
+    const uint32_t kernel =
+        tz_kernel_for(device, TZ_KERNEL_DEFLATE_WORK_ITEM, TZ_KERNEL_DEFLATE_WORK_GROUP);
+    const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
+    return tz_device_launch(device, queue, &launch, err);
+}
+
+/* ---- compaction ---- */
+
+/* Bytes of a tile that may be moved, at most. */
+static uint32_t max_moved_bytes(const tz_encode_batch *tiles, uint64_t number)
+{
+    return tiles->compression == TZ_COMPRESSION_NONE ? tiles->tiles[number].size
+                                                     : tiles->tiles[number].capacity;
+}
+
+uint64_t tz_compact_capacity(const tz_compact_batch *batch)
+{
+    uint64_t capacity = 0;
+    for (uint64_t i = 0; i < batch->tiles->count; i++)
+        capacity = tz_add_capped(capacity, (uint64_t)max_moved_bytes(batch->tiles, i) +
+                                               batch->before + batch->after);
+    return capacity;
+}
+
+static tz_result check_compact_batch(const tz_compact_batch *batch, tz_error *err)
+{
+    const tz_encode_batch *tiles = batch->tiles;
+    TZ_TRY(tz_encode_check(tiles, err));
+    if (!tz_memory_holds_array(tiles->slab, batch->offsets, tz_add_capped(tiles->count, 1),
+                               sizeof(uint64_t), 8))
+        return fail_encode(tiles, tz_at_offset(batch->offsets),
+                           "the offsets are not within the slab", err);
+    if (!tz_memory_holds(tiles->slab, batch->to, batch->capacity))
+        return fail_encode(tiles, tz_at_offset(batch->to),
+                           "the room for all tiles is not within the slab", err);
+    const uint64_t capacity = tz_compact_capacity(batch);
+    if (batch->capacity < capacity)
+        return fail_encode(tiles, tz_expecting(tz_at_offset(batch->to), capacity, batch->capacity),
+                           "the tiles may need more room", err);
+    return TZ_OK;
+}
+
+tz_result tz_compact_launch(const tz_compact_batch *batch, uint32_t queue, tz_error *err)
+{
+    const tz_encode_batch *tiles = batch->tiles;
+    tz_device *device = tiles->slab->device;
+    TZ_TRY(check_compact_batch(batch, err));
+    const tz_argument scan_arguments[] = {TZ_MEMORY(tiles->slab), TZ_U64(tiles->sizes),
+                                          TZ_U64(batch->offsets), TZ_U64(tiles->count),
+                                          TZ_U32(batch->before),  TZ_U32(batch->after)};
+    const tz_launch scan = TZ_LAUNCH_OF(TZ_KERNEL_COMPACT_SCAN, 1, scan_arguments);
+    TZ_TRY(tz_device_launch(device, queue, &scan, err));
+
+    /* The host does not know the sizes yet: every tile has as many groups as the largest may need.
+     */
+    uint64_t max_bytes = 1;
+    for (uint64_t i = 0; i < tiles->count; i++)
+        max_bytes = tz_max(max_bytes, max_moved_bytes(tiles, i));
+    const uint32_t blocks = (uint32_t)tz_ceil_div(max_bytes, TZ_COMPACT_BLOCK);
+    const tz_argument move_arguments[] = {TZ_MEMORY(tiles->slab),
+                                          TZ_U64(tiles->table),
+                                          TZ_U64(tiles->sizes),
+                                          TZ_U64(batch->offsets),
+                                          TZ_U64(batch->to),
+                                          TZ_U32(blocks),
+                                          TZ_U32(tiles->compression == TZ_COMPRESSION_NONE),
+                                          TZ_U32(tz_row_items_for(device))};
+    const tz_launch move =
+        TZ_LAUNCH_OF(TZ_KERNEL_COMPACT_MOVE, tz_mul_capped(tiles->count, blocks), move_arguments);
+    return tz_device_launch(device, queue, &move, err);
 }
