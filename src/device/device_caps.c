@@ -2,7 +2,7 @@
  * What a device can do, in bits: asked of those who do it, with work that is as plain as can be. */
 #include "device/device_find.h"
 #include "device/device_state.h"
-#include "device/ops/convert_launch.h"
+#include "device/ops/convert_tiles.h"
 #include "device/ops/decode.h"
 #include "device/ops/encode.h"
 #include "device/ops/extract.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Entries of convert_launch.h that would make kernels read or write where they must not are refused
+ * Entries of convert_tiles.h that would make kernels read or write where they must not are refused
  * before a launch. */
 #include <string.h>
 
 #include "device/device.h"
-#include "device/ops/convert_launch.h"
+#include "device/ops/convert_tiles.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
 

@@ -9,7 +9,7 @@
 #include "device/cuda/cu_api.h"
 #include "device/device.h"
 #include "device/kernel_list.h"
-#include "device/ops/convert_launch.h"
+#include "device/ops/convert_tiles.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"

@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "device/kernel_list.h"
-#include "device/ops/convert_launch.h"
+#include "device/ops/convert_tiles.h"
 #include "support/alloc_hook.h"
 #include "support/check.h"
 #include "support/device/fault_device.h"

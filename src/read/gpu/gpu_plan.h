@@ -5,7 +5,7 @@
 #define TZ_READ_GPU_GPU_PLAN_H
 
 #include "device/device_codestreams.h"
-#include "device/ops/convert_launch.h"
+#include "device/ops/convert_tiles.h"
 #include "read/gpu/gpu_batch.h"
 
 /* What happens to the tiles of a target: one of each for every target of the plan. Targets that

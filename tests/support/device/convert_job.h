@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random work for convert_launch.h: rows of tiles of all formats, rectangles of them, what should
+ * Random work for convert_tiles.h: rows of tiles of all formats, rectangles of them, what should
  * happen to their samples, and what tz_row_prepare and tz_row_convert make of them. */
 #ifndef TESTS_SUPPORT_DEVICE_CONVERT_JOB_H
 #define TESTS_SUPPORT_DEVICE_CONVERT_JOB_H
 
-#include "device/ops/convert_launch.h"
+#include "device/ops/convert_tiles.h"
 
 enum { PLACE_TYPES = TZ_DTYPE_COMPLEX_FLOAT64 };
 
