@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Buffers as tensors of DLPack, and what both ways share. */
+ * Buffers as tensors of DLPack, and tensors of DLPack as buffers.
+ *
+ * Neither direction copies pixels. A tensor made from a buffer owns its shape and strides, and
+ * either the device memory of the buffer or a release function of the caller; its deleter ends all
+ * of them. A buffer made from a tensor in device memory wraps exactly the bytes that the pixels
+ * occupy, which begin before the first pixel if a stride is negative.
+ *
+ * A buffer has three axes (band, row, column) with strides in bytes. A tensor has two or three
+ * dimensions in any order, with strides in elements, or none if it is packed. */
 #include <stdlib.h>
 #include <string.h>
+#include <terrazzo/dlpack.h>
 
 #include "base/mem.h"
 #include "device/device.h"
-#include "device/dlpack_internal.h"
 
-/* A type of samples as DLPack tells it. */
+enum { BAND_AXIS, ROW_AXIS, COLUMN_AXIS, AXES };
+
+/* A dtype as DLPack describes it. */
 typedef struct dlpack_type {
     tz_dtype dtype;
     uint8_t code, bits;
@@ -31,36 +41,14 @@ static const dlpack_type types[] = {
 };
 #define TYPE_COUNT (sizeof types / sizeof types[0])
 
-bool tz_dl_from_dtype(tz_dtype dtype, tz_dl_dtype *out)
-{
-    for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (types[i].dtype == dtype) {
-            *out = (tz_dl_dtype){types[i].code, types[i].bits, 1};
-            return true;
-        }
-    }
-    return false;
-}
-
-bool tz_dl_to_dtype(tz_dl_dtype dtype, tz_dtype *out)
-{
-    for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (types[i].code == dtype.code && types[i].bits == dtype.bits) {
-            *out = types[i].dtype;
-            return true;
-        }
-    }
-    return false;
-}
-
-tz_result tz_dl_fail(const tz_context *ctx, tz_result result, const char *text)
+static tz_result fail_dlpack(const tz_context *ctx, tz_result result, const char *text)
 {
     const tz_cause cause = result == TZ_ERR_ARG ? TZ_CAUSE_ARG : TZ_CAUSE_UNSUPPORTED;
     return tz_fail(ctx, result, cause, tz_no_location(), "%s", text);
 }
 
-tz_result tz_dl_copy_options(tz_dlpack_options *out, const tz_dlpack_options *given,
-                             const tz_context *ctx)
+static tz_result copy_options(tz_dlpack_options *out, const tz_dlpack_options *given,
+                              const tz_context *ctx)
 {
     *out = (tz_dlpack_options)TZ_DLPACK_OPTIONS_INIT;
     if (!given)
@@ -77,122 +65,17 @@ tz_result tz_dl_copy_options(tz_dlpack_options *out, const tz_dlpack_options *gi
     return TZ_OK;
 }
 
-void tz_dl_order(tz_dl_axes axes, int order[TZ_AXES])
+/* Sets order[axis] to the dimension of a tensor that the axis is; AXES: it has none. */
+static void order_axes(tz_dl_axes axes, int order[AXES])
 {
     const int shift = axes == TZ_DL_BANDS_FIRST ? 1 : 0;
-    order[TZ_BAND_AXIS] = axes == TZ_DL_BANDS_FIRST ? 0 : axes == TZ_DL_BANDS_LAST ? 2 : TZ_AXES;
-    order[TZ_ROW_AXIS] = shift;
-    order[TZ_COLUMN_AXIS] = shift + 1;
+    order[BAND_AXIS] = axes == TZ_DL_BANDS_FIRST ? 0 : axes == TZ_DL_BANDS_LAST ? 2 : AXES;
+    order[ROW_AXIS] = shift;
+    order[COLUMN_AXIS] = shift + 1;
 }
 
-/* ---- from a buffer ---- */
-
-/* What a tensor needs beside itself, and what ends with it. */
-typedef struct tensor_owner {
-    int64_t shape[TZ_AXES], strides[TZ_AXES];
-    void (*release)(void *user);
-    void *user;
-    tz_device_memory *memory; /* to be freed; NULL: none */
-} tensor_owner;
-typedef struct managed_tensor {
-    tz_dl_managed shown;
-    tensor_owner owner;
-} managed_tensor;
-typedef struct legacy_tensor {
-    tz_dl_managed_legacy shown;
-    tensor_owner owner;
-} legacy_tensor;
-
-static void end_tensor(const tensor_owner *owner)
-{
-    if (owner->release)
-        owner->release(owner->user);
-    else
-        tz_device_free(owner->memory);
-}
-
-static void delete_managed(tz_dl_managed *self)
-{
-    managed_tensor *made = (managed_tensor *)self; /* its first member */
-    end_tensor(&made->owner);
-    tz_free(made);
-}
-
-static void delete_legacy(tz_dl_managed_legacy *self)
-{
-    legacy_tensor *made = (legacy_tensor *)self; /* the same */
-    end_tensor(&made->owner);
-    tz_free(made);
-}
-
-static tz_result set_tensor_type(tz_dl_tensor *tensor, const tz_buffer *buffer,
-                                 const tz_context *ctx)
-{
-    if (tz_dl_from_dtype(buffer->dtype, &tensor->dtype))
-        return TZ_OK;
-    if (tz_dtype_size(buffer->dtype) == 0)
-        return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer has no dtype");
-    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                   "DLPack has no %s", tz_dtype_name(buffer->dtype));
-}
-
-/* In bytes; those of a packed buffer where it tells none. */
-static tz_result strides_of(const tz_buffer *buffer, int64_t out[TZ_AXES], const tz_context *ctx)
-{
-    const size_t item = tz_dtype_size(buffer->dtype);
-    out[TZ_BAND_AXIS] = buffer->band_stride;
-    out[TZ_ROW_AXIS] = buffer->row_stride;
-    out[TZ_COLUMN_AXIS] = buffer->column_stride;
-    if (out[TZ_BAND_AXIS] == 0 && out[TZ_ROW_AXIS] == 0 && out[TZ_COLUMN_AXIS] == 0) {
-        out[TZ_COLUMN_AXIS] = (int64_t)item;
-        out[TZ_ROW_AXIS] = (int64_t)(item * buffer->width);
-        if (__builtin_mul_overflow(out[TZ_ROW_AXIS], (int64_t)buffer->height, &out[TZ_BAND_AXIS]))
-            return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer is larger than memory");
-    }
-    for (int axis = 0; axis < TZ_AXES; axis++) {
-        if (out[axis] % (int64_t)item != 0)
-            return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                           "a stride of %lld bytes is no multiple of a sample's %zu",
-                           (long long)out[axis], item);
-        out[axis] /= (int64_t)item;
-    }
-    return TZ_OK;
-}
-
-static tz_result set_tensor_shape(tz_dl_tensor *tensor, tensor_owner *owner,
-                                  const tz_buffer *buffer, tz_dl_axes axes, const tz_context *ctx)
-{
-    const uint32_t sizes[TZ_AXES] = {buffer->bands, buffer->height, buffer->width};
-    int64_t strides[TZ_AXES];
-    int order[TZ_AXES];
-    if (sizes[TZ_BAND_AXIS] == 0 || sizes[TZ_ROW_AXIS] == 0 || sizes[TZ_COLUMN_AXIS] == 0)
-        return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer is empty");
-    if (axes == TZ_DL_ONE_BAND && sizes[TZ_BAND_AXIS] != 1)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), 1, sizes[TZ_BAND_AXIS]),
-                       "the buffer has several bands; options->axes expects one");
-    TZ_TRY(strides_of(buffer, strides, ctx));
-    tz_dl_order(axes, order);
-    for (int axis = 0; axis < TZ_AXES; axis++) {
-        if (order[axis] == TZ_AXES)
-            continue;
-        owner->shape[order[axis]] = sizes[axis];
-        owner->strides[order[axis]] = strides[axis];
-    }
-    tensor->ndim = axes == TZ_DL_ONE_BAND ? 2 : 3;
-    tensor->shape = owner->shape;
-    tensor->strides = owner->strides;
-    return TZ_OK;
-}
-
-/* "cuda:3" is 3. */
-static int32_t device_number_of(const tz_device *device)
-{
-    const char *colon = strchr(tz_device_get_info(device)->id, ':');
-    return colon ? (int32_t)strtol(colon + 1, NULL, 10) : 0;
-}
-
-int32_t tz_dl_type_of(const tz_device *device)
+/* The type of tensors in memory of the device; TZ_DL_CPU: it has no memory of its own. */
+static int32_t device_type_of(const tz_device *device)
 {
     const char *driver = tz_device_get_info(device)->driver;
     return strcmp(driver, "cuda") == 0     ? TZ_DL_CUDA
@@ -200,34 +83,130 @@ int32_t tz_dl_type_of(const tz_device *device)
                                            : TZ_DL_CPU;
 }
 
-/* Consumers of addresses do not all look at byte_offset: it is 0. */
-static void set_tensor_data(tz_dl_tensor *tensor, tensor_owner *owner, const tz_buffer *buffer)
+/* ---- from a buffer ---- */
+
+/* A tensor with all that ends with it. Consumers see the first member, in either of its forms. */
+typedef struct exported_tensor {
+    union {
+        tz_dl_managed managed;
+        tz_dl_managed_legacy legacy;
+    } shown;
+    int64_t shape[AXES], strides[AXES];
+    void (*release)(void *user);
+    void *user;
+    tz_device_memory *memory; /* freed unless there is a release function; NULL: none */
+} exported_tensor;
+
+static void end_tensor(exported_tensor *made)
 {
-    if (!buffer->memory) {
-        tensor->data = buffer->data;
-        tensor->device = (tz_dl_device){TZ_DL_CPU, 0};
-        return;
-    }
-    const tz_device *device = tz_device_of(buffer->memory);
-    tensor->device = (tz_dl_device){tz_dl_type_of(device), device_number_of(device)};
-    tensor->data = tz_device_memory_handle(buffer->memory);
-    if (tensor->device.type == TZ_DL_CUDA)
-        tensor->data = (char *)tensor->data + buffer->offset;
+    if (made->release)
+        made->release(made->user);
     else
-        tensor->byte_offset = buffer->offset;
-    owner->memory = buffer->memory;
+        tz_device_free(made->memory);
+    tz_free(made);
 }
 
-static tz_result from_buffer(tz_dl_tensor *tensor, tensor_owner *owner, const tz_buffer *buffer,
+static void delete_managed(tz_dl_managed *self)
+{
+    end_tensor((exported_tensor *)self);
+}
+
+static void delete_legacy(tz_dl_managed_legacy *self)
+{
+    end_tensor((exported_tensor *)self);
+}
+
+static tz_result set_tensor_dtype(tz_dl_dtype *out, tz_dtype dtype, const tz_context *ctx)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        if (types[i].dtype == dtype) {
+            *out = (tz_dl_dtype){types[i].code, types[i].bits, 1};
+            return TZ_OK;
+        }
+    }
+    if (tz_dtype_size(dtype) == 0)
+        return fail_dlpack(ctx, TZ_ERR_ARG, "the buffer has no dtype");
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                   "DLPack has no %s", tz_dtype_name(dtype));
+}
+
+static tz_result set_tensor_shape(tz_dl_tensor *tensor, exported_tensor *made,
+                                  const tz_buffer *buffer, tz_dl_axes axes, const tz_context *ctx)
+{
+    const size_t item = tz_dtype_size(buffer->dtype);
+    const uint32_t sizes[AXES] = {buffer->bands, buffer->height, buffer->width};
+    int64_t strides[AXES] = {buffer->band_stride, buffer->row_stride, buffer->column_stride};
+    int order[AXES];
+    if (buffer->bands == 0 || buffer->height == 0 || buffer->width == 0)
+        return fail_dlpack(ctx, TZ_ERR_ARG, "the buffer is empty");
+    if (axes == TZ_DL_ONE_BAND && buffer->bands != 1)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), 1, buffer->bands),
+                       "the buffer has several bands; options->axes expects one");
+    if (strides[BAND_AXIS] == 0 && strides[ROW_AXIS] == 0 && strides[COLUMN_AXIS] == 0) {
+        strides[COLUMN_AXIS] = (int64_t)item;
+        strides[ROW_AXIS] = (int64_t)(item * buffer->width);
+        if (__builtin_mul_overflow(strides[ROW_AXIS], (int64_t)buffer->height, &strides[BAND_AXIS]))
+            return fail_dlpack(ctx, TZ_ERR_ARG, "the buffer is larger than memory");
+    }
+    order_axes(axes, order);
+    for (int axis = 0; axis < AXES; axis++) {
+        if (strides[axis] % (int64_t)item != 0)
+            return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                           "a stride of %lld bytes is not a multiple of a sample's %zu",
+                           (long long)strides[axis], item);
+        if (order[axis] == AXES)
+            continue;
+        made->shape[order[axis]] = sizes[axis];
+        made->strides[order[axis]] = strides[axis] / (int64_t)item;
+    }
+    tensor->ndim = axes == TZ_DL_ONE_BAND ? 2 : 3;
+    tensor->shape = made->shape;
+    tensor->strides = made->strides;
+    return TZ_OK;
+}
+
+static tz_result fill_tensor(tz_dl_tensor *tensor, exported_tensor *made, const tz_buffer *buffer,
                              const tz_dlpack_options *how, const tz_context *ctx)
 {
     if (!buffer->data && !buffer->memory)
-        return tz_dl_fail(ctx, TZ_ERR_ARG, "the buffer has no memory");
-    TZ_TRY(set_tensor_type(tensor, buffer, ctx));
-    TZ_TRY(set_tensor_shape(tensor, owner, buffer, how->axes, ctx));
-    set_tensor_data(tensor, owner, buffer);
-    owner->release = how->release;
-    owner->user = how->user;
+        return fail_dlpack(ctx, TZ_ERR_ARG, "the buffer has no memory");
+    TZ_TRY(set_tensor_dtype(&tensor->dtype, buffer->dtype, ctx));
+    TZ_TRY(set_tensor_shape(tensor, made, buffer, how->axes, ctx));
+    if (buffer->memory) {
+        const tz_device *device = tz_device_of(buffer->memory);
+        const char *number = strchr(tz_device_get_info(device)->id, ':'); /* "cuda:3" */
+        tensor->device = (tz_dl_device){device_type_of(device),
+                                        number ? (int32_t)strtol(number + 1, NULL, 10) : 0};
+        tensor->data = tz_device_memory_handle(buffer->memory);
+        /* Not every consumer of addresses looks at byte_offset, so that it stays 0 with CUDA. */
+        if (tensor->device.type == TZ_DL_CUDA)
+            tensor->data = (char *)tensor->data + buffer->offset;
+        else
+            tensor->byte_offset = buffer->offset;
+        made->memory = buffer->memory;
+    } else {
+        tensor->data = buffer->data;
+        tensor->device = (tz_dl_device){TZ_DL_CPU, 0};
+    }
+    made->release = how->release;
+    made->user = how->user;
+    return TZ_OK;
+}
+
+static tz_result export_buffer(exported_tensor **out, bool is_legacy, const tz_buffer *buffer,
+                               const tz_dlpack_options *how, const tz_context *ctx)
+{
+    exported_tensor *made = tz_alloc_zeroed(1, sizeof *made);
+    if (!made)
+        return tz_fail_nomem(ctx, sizeof *made);
+    tz_dl_tensor *tensor = is_legacy ? &made->shown.legacy.tensor : &made->shown.managed.tensor;
+    const tz_result result = fill_tensor(tensor, made, buffer, how, ctx);
+    if (result != TZ_OK) {
+        tz_free(made);
+        return result;
+    }
+    *out = made;
     return TZ_OK;
 }
 
@@ -235,22 +214,17 @@ tz_result tz_dlpack_from_buffer(tz_dl_managed **out, const tz_buffer *buffer,
                                 const tz_dlpack_options *options, tz_error *err)
 {
     tz_dlpack_options how;
+    exported_tensor *made = NULL;
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!out || !buffer)
-        return tz_dl_fail(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
-    TZ_TRY(tz_dl_copy_options(&how, options, &ctx));
-    managed_tensor *made = tz_alloc_zeroed(1, sizeof *made);
-    if (!made)
-        return tz_fail_nomem(&ctx, sizeof *made);
-    const tz_result result = from_buffer(&made->shown.tensor, &made->owner, buffer, &how, &ctx);
-    if (result != TZ_OK) {
-        tz_free(made);
-        return result;
-    }
-    made->shown.version = (tz_dl_version){TZ_DL_MAJOR, TZ_DL_MINOR};
-    made->shown.flags = how.read_only ? TZ_DL_READ_ONLY : 0;
-    made->shown.deleter = delete_managed;
-    *out = &made->shown;
+        return fail_dlpack(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
+    TZ_TRY(copy_options(&how, options, &ctx));
+    TZ_TRY(export_buffer(&made, false, buffer, &how, &ctx));
+    tz_dl_managed *shown = &made->shown.managed;
+    shown->version = (tz_dl_version){TZ_DL_MAJOR, TZ_DL_MINOR};
+    shown->flags = how.read_only ? TZ_DL_READ_ONLY : 0;
+    shown->deleter = delete_managed;
+    *out = shown;
     return TZ_OK;
 }
 
@@ -258,21 +232,201 @@ tz_result tz_dlpack_legacy_from_buffer(tz_dl_managed_legacy **out, const tz_buff
                                        const tz_dlpack_options *options, tz_error *err)
 {
     tz_dlpack_options how;
+    exported_tensor *made = NULL;
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!out || !buffer)
-        return tz_dl_fail(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
-    TZ_TRY(tz_dl_copy_options(&how, options, &ctx));
+        return fail_dlpack(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
+    TZ_TRY(copy_options(&how, options, &ctx));
     if (how.read_only)
-        return tz_dl_fail(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
-    legacy_tensor *made = tz_alloc_zeroed(1, sizeof *made);
-    if (!made)
-        return tz_fail_nomem(&ctx, sizeof *made);
-    const tz_result result = from_buffer(&made->shown.tensor, &made->owner, buffer, &how, &ctx);
-    if (result != TZ_OK) {
-        tz_free(made);
-        return result;
-    }
-    made->shown.deleter = delete_legacy;
-    *out = &made->shown;
+        return fail_dlpack(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
+    TZ_TRY(export_buffer(&made, true, buffer, &how, &ctx));
+    made->shown.legacy.deleter = delete_legacy;
+    *out = &made->shown.legacy;
     return TZ_OK;
+}
+
+/* ---- to a buffer ---- */
+
+static tz_result find_dtype(tz_dl_dtype dtype, tz_dtype *out, const tz_context *ctx)
+{
+    if (dtype.lanes != 1)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                       tz_expecting(tz_no_location(), 1, dtype.lanes),
+                       "the tensor's elements have several lanes");
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        if (types[i].code == dtype.code && types[i].bits == dtype.bits) {
+            *out = types[i].dtype;
+            return TZ_OK;
+        }
+    }
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                   "the tensor's type, code %u of %u bits, is not one of tz_dtype", dtype.code,
+                   dtype.bits);
+}
+
+/* Sizes, and strides in bytes, of all three axes. */
+typedef struct tensor_layout {
+    uint32_t size[AXES];
+    int64_t stride[AXES];
+} tensor_layout;
+
+/* Elements from one index of a dimension to the next. False if they exceed 64 bits. */
+static bool stride_of(const tz_dl_tensor *tensor, int dimension, int64_t *out)
+{
+    if (tensor->strides) {
+        *out = tensor->strides[dimension];
+        return true;
+    }
+    int64_t elements = 1;
+    for (int i = tensor->ndim - 1; i > dimension; i--) {
+        if (__builtin_mul_overflow(elements, tensor->shape[i], &elements))
+            return false;
+    }
+    *out = elements;
+    return true;
+}
+
+static tz_result find_layout(const tz_dl_tensor *tensor, tz_dl_axes axes, size_t item,
+                             tensor_layout *out, const tz_context *ctx)
+{
+    int order[AXES];
+    if (tensor->ndim != 2 && tensor->ndim != 3)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                       "the tensor has %d dimensions, and not 2 or 3", (int)tensor->ndim);
+    if (!tensor->shape)
+        return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor has no shape");
+    for (int32_t i = 0; i < tensor->ndim; i++) {
+        if (tensor->shape[i] < 1 || tensor->shape[i] > UINT32_MAX)
+            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                           "dimension %d of the tensor is %lld, and not 1 to 4294967295", (int)i,
+                           (long long)tensor->shape[i]);
+    }
+    if (tensor->ndim == 3 && axes == TZ_DL_ONE_BAND)
+        return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor has 3 dimensions; options->axes expects 2");
+    order_axes(tensor->ndim == 2 ? TZ_DL_ONE_BAND : axes, order);
+    for (int axis = 0; axis < AXES; axis++) {
+        int64_t stride = 1;
+        out->size[axis] = order[axis] == AXES ? 1 : (uint32_t)tensor->shape[order[axis]];
+        if (out->size[axis] > 1 && !stride_of(tensor, order[axis], &stride))
+            return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor is larger than memory");
+        if (__builtin_mul_overflow(stride, (int64_t)item, &out->stride[axis]))
+            return fail_dlpack(ctx, TZ_ERR_ARG, "a stride of the tensor is larger than memory");
+    }
+    return TZ_OK;
+}
+
+/* Wraps the device memory of a tensor. CUDA's tensors have an address, of which the bytes that the
+ * pixels occupy are wrapped; OpenCL's have a cl_mem, which is wrapped as a whole. */
+static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, const tensor_layout *l,
+                             tz_device *device, const tz_context *ctx)
+{
+    const bool is_opencl = tensor->device.type == TZ_DL_OPENCL;
+    const char *name = is_opencl ? "OpenCL" : "CUDA";
+    if (!device)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "the tensor is of %s; options->device says of which one", name);
+    if (device_type_of(device) != (is_opencl ? TZ_DL_OPENCL : TZ_DL_CUDA))
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "the tensor is of %s, and options->device is %s", name,
+                       tz_device_get_info(device)->id);
+    /* bytes of pixels before the first pixel, and from the first pixel on */
+    uint64_t before = 0, after = tz_dtype_size(buffer->dtype);
+    for (int axis = 0; axis < AXES; axis++) {
+        const int64_t stride = l->stride[axis];
+        const uint64_t length = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+        uint64_t *sum = stride < 0 ? &before : &after;
+        *sum = tz_add_capped(*sum, tz_mul_capped(l->size[axis] - 1, length));
+    }
+    if (!is_opencl) {
+        uint64_t first, size;
+        if (!tz_add((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &first) ||
+            first <= before || !tz_add(before, after, &size))
+            return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor is larger than memory");
+        buffer->offset = before;
+        return tz_device_wrap(device, (void *)(uintptr_t)(first - before), size, &buffer->memory,
+                              ctx->err);
+    }
+    TZ_TRY(tz_device_wrap(device, tensor->data, 0, &buffer->memory, ctx->err));
+    const uint64_t size = tz_device_memory_size(buffer->memory);
+    buffer->offset = tensor->byte_offset;
+    if (before <= tensor->byte_offset && tz_add_capped(tensor->byte_offset, after) <= size)
+        return TZ_OK;
+    tz_device_free(buffer->memory);
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                   "the tensor reaches beyond the %llu bytes of its cl_mem",
+                   (unsigned long long)size);
+}
+
+static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_dlpack_options *how,
+                           const tz_context *ctx)
+{
+    tz_buffer made = {0};
+    tensor_layout l;
+    TZ_TRY(find_dtype(tensor->dtype, &made.dtype, ctx));
+    TZ_TRY(find_layout(tensor, how->axes, tz_dtype_size(made.dtype), &l, ctx));
+    /* A stride of 0 repeats pixels. Three of them would mean a packed buffer in tz_buffer. */
+    const int zeros =
+        (l.stride[BAND_AXIS] == 0) + (l.stride[ROW_AXIS] == 0) + (l.stride[COLUMN_AXIS] == 0);
+    if (zeros > 0 && how->writable)
+        return fail_dlpack(
+            ctx, TZ_ERR_ARG,
+            "the tensor has a stride of 0: several pixels would be written to one place");
+    if (zeros == AXES)
+        return fail_dlpack(ctx, TZ_ERR_UNSUPPORTED,
+                           "the tensor is one value, repeated in all directions");
+    made.bands = l.size[BAND_AXIS];
+    made.height = l.size[ROW_AXIS];
+    made.width = l.size[COLUMN_AXIS];
+    made.band_stride = l.stride[BAND_AXIS];
+    made.row_stride = l.stride[ROW_AXIS];
+    made.column_stride = l.stride[COLUMN_AXIS];
+    if (!tensor->data)
+        return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor has no data");
+    switch (tensor->device.type) {
+    case TZ_DL_CPU:
+    case TZ_DL_CUDA_HOST:
+        made.data = (char *)tensor->data + tensor->byte_offset;
+        break;
+    case TZ_DL_CUDA:
+    case TZ_DL_CUDA_MANAGED:
+    case TZ_DL_OPENCL:
+        TZ_TRY(wrap_tensor(&made, tensor, &l, how->device, ctx));
+        break;
+    default:
+        return tz_fail(
+            ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+            "the tensor is on a device of type %d; those of the host (1), of CUDA (2, 3, "
+            "13) and of OpenCL (4) can be used",
+            (int)tensor->device.type);
+    }
+    *out = made;
+    return TZ_OK;
+}
+
+tz_result tz_dlpack_tensor_to_buffer(tz_buffer *out, const tz_dl_tensor *tensor,
+                                     const tz_dlpack_options *options, tz_error *err)
+{
+    tz_dlpack_options how;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    if (!out || !tensor)
+        return fail_dlpack(&ctx, TZ_ERR_ARG, "out or tensor is NULL");
+    TZ_TRY(copy_options(&how, options, &ctx));
+    return to_buffer(out, tensor, &how, &ctx);
+}
+
+tz_result tz_dlpack_to_buffer(tz_buffer *out, const tz_dl_managed *managed,
+                              const tz_dlpack_options *options, tz_error *err)
+{
+    tz_dlpack_options how;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    if (!out || !managed)
+        return fail_dlpack(&ctx, TZ_ERR_ARG, "out or managed is NULL");
+    TZ_TRY(copy_options(&how, options, &ctx));
+    if (managed->version.major != TZ_DL_MAJOR) /* the other members may lie elsewhere then */
+        return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                       tz_expecting(tz_no_location(), TZ_DL_MAJOR, managed->version.major),
+                       "the tensor is of another major version of DLPack");
+    if (how.writable && (managed->flags & TZ_DL_READ_ONLY))
+        return fail_dlpack(&ctx, TZ_ERR_ARG, "the tensor is read only");
+    return to_buffer(out, &managed->tensor, &how, &ctx);
 }
