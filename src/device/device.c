@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening and closing devices. */
+ * Opening and closing devices. A name is "cpu", "auto", or a driver and a number ("cuda:0").
+ *
+ * "auto" takes the usable GPU with the most memory. If it cannot be opened, the next one is tried,
+ * and at last the CPU. The reason why a better device was not taken stays in the info of the device
+ * that was: tz_device_info.reason. Closing releases all memory and events that the caller forgot;
+ * tz_device_close_checked reports them. */
 #include "device/device.h"
 
 #include <string.h>
@@ -7,7 +12,6 @@
 
 #include "base/mem.h"
 #include "device/cost.h"
-#include "device/device_find.h"
 #include "device/device_state.h"
 #include "device/device_text.h"
 
@@ -90,7 +94,7 @@ static tz_result open_with_driver(tz_device **out, const tz_driver *driver, uint
 
 /* ---- by name ---- */
 
-/* Whether name is that of the driver and a number: "opencl:0". */
+/* True if name is the driver's name and a number: "opencl:0". */
 static bool names_device(const char *name, const tz_driver *driver, uint32_t *index)
 {
     const size_t length = strlen(driver->name);
@@ -107,9 +111,8 @@ static bool names_device(const char *name, const tz_driver *driver, uint32_t *in
     return *digits != '\0';
 }
 
-/* The usable GPU with most memory, the first of several, of those that come after `last` in this
- * order; NULL: there is none. Its place in the list is not its number: the id is parsed like a
- * caller's. */
+/* Returns the next usable GPU after `last` in order of memory, the largest first and equal ones in
+ * the order of the list; NULL: there is no other. */
 static const tz_device_info *next_gpu(const tz_device_list *list, const tz_device_info *last)
 {
     const tz_device_info *best = NULL;
@@ -127,10 +130,18 @@ static const tz_device_info *next_gpu(const tz_device_list *list, const tz_devic
     return best;
 }
 
-/* Of the drivers: first of those that are there, then of those that are missing. */
-static void why_no_driver(char *reason, size_t size, const tz_device_list *list)
+/* Says why there is no GPU: the reason of the first one that is not usable, or else a reason for
+ * each driver, loaded drivers first. */
+static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
 {
     size_t used = 0;
+    for (size_t i = 0; i < list->device_count; i++) {
+        const tz_device_info *info = &list->devices[i];
+        if (info->type == TZ_DEVICE_GPU && !info->usable) {
+            tz_device_textf(reason, size, "%s: %s", info->id, info->reason);
+            return;
+        }
+    }
     for (int loaded = 1; loaded >= 0; loaded--) {
         for (size_t i = 0; i < list->driver_count; i++) {
             const tz_driver_info *driver = &list->drivers[i];
@@ -143,18 +154,6 @@ static void why_no_driver(char *reason, size_t size, const tz_device_list *list)
     }
 }
 
-static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
-{
-    for (size_t i = 0; i < list->device_count; i++) {
-        const tz_device_info *info = &list->devices[i];
-        if (info->type == TZ_DEVICE_GPU && !info->usable) {
-            tz_device_textf(reason, size, "%s: %s", info->id, info->reason);
-            return;
-        }
-    }
-    why_no_driver(reason, size, list);
-}
-
 static tz_result open_named(tz_device **out, const char *name, const tz_device_options *options,
                             const tz_context *ctx)
 {
@@ -164,10 +163,11 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
             return open_with_driver(out, tz_drivers[i], index, options, ctx);
     }
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                   "no device has such a name; there are cpu, auto, cuda:N and opencl:N");
+                   "no device has this name; the names are cpu, auto, cuda:N and opencl:N");
 }
 
-/* The first that can be opened. Its reason is why the best one is not it. */
+/* Opens the first GPU that can be opened, or the CPU. A GPU is opened by its id, because its
+ * position in the list is not its number. */
 static tz_result open_best(tz_device **out, const tz_device_options *options,
                            const tz_device_list *list, const tz_context *ctx)
 {
@@ -188,17 +188,6 @@ static tz_result open_best(tz_device **out, const tz_device_options *options,
     return open_cpu(out, options, reason, ctx);
 }
 
-static tz_result open_auto(tz_device **out, const tz_device_options *options, const tz_context *ctx)
-{
-    tz_device_list *list = NULL;
-    TZ_TRY(tz_device_list_unprobed(&list, options, ctx->err));
-    const tz_result result = open_best(out, options, list, ctx);
-    tz_device_list_free(list);
-    if (result == TZ_OK)
-        (*out)->is_auto = true;
-    return result;
-}
-
 tz_result tz_device_open(tz_device **out, const char *name, const tz_device_options *options,
                          tz_error *err)
 {
@@ -209,22 +198,18 @@ tz_result tz_device_open(tz_device **out, const char *name, const tz_device_opti
     TZ_TRY(tz_device_copy_options(&how, options, &ctx));
     if (strcmp(name, "cpu") == 0)
         return open_cpu(out, &how, "", &ctx);
-    if (strcmp(name, "auto") == 0)
-        return open_auto(out, &how, &ctx);
-    return open_named(out, name, &how, &ctx);
+    if (strcmp(name, "auto") != 0)
+        return open_named(out, name, &how, &ctx);
+    tz_device_list *list = NULL;
+    TZ_TRY(tz_device_list_unprobed(&list, &how, err));
+    const tz_result result = open_best(out, &how, list, &ctx);
+    tz_device_list_free(list);
+    if (result == TZ_OK)
+        (*out)->is_auto = true;
+    return result;
 }
 
 /* ---- closing ---- */
-
-static uint64_t release_all(tz_device *device)
-{
-    uint64_t count = 0;
-    for (; device->events; count++)
-        tz_device_free_event(device->events);
-    for (; device->memory; count++)
-        tz_device_free(device->memory);
-    return count;
-}
 
 tz_result tz_device_close_checked(tz_device *device, tz_error *err)
 {
@@ -232,12 +217,16 @@ tz_result tz_device_close_checked(tz_device *device, tz_error *err)
     if (!device)
         return TZ_OK;
     const uint64_t bytes = device->all.bytes_now;
-    const uint64_t forgotten = release_all(device);
+    uint64_t forgotten = 0;
+    for (; device->events; forgotten++)
+        tz_device_free_event(device->events);
+    for (; device->memory; forgotten++)
+        tz_device_free(device->memory);
     if (forgotten > 0) {
         const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
         result = tz_fail(&ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
                          tz_expecting(tz_no_location(), 0, forgotten),
-                         "pieces of memory and events of the device were not released: %llu bytes",
+                         "allocations and events of the device were not released: %llu bytes",
                          (unsigned long long)bytes);
     }
     (void)tz_device_cache_release(device);

@@ -1,17 +1,15 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "device/device_cache.h"
-
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory that a device keeps between calls. Pinning host memory and registering device memory for
+ * files take 0.2 to 0.35 ms for each MiB, more than many reads take. Pinned memory, and device
+ * memory that is shared with files, therefore go to this cache when they are freed, and the next
+ * call that needs no more takes them again. The cache holds up to tz_device_options.pinned_bytes of
+ * each kind, and evicts the allocation that was unused for longest. It keeps nothing of a device
+ * that failed, or in a child after fork. */
 #include "device/device_state.h"
 
 static tz_device_cache_kind kind_of(const tz_device_memory *memory)
 {
     return memory->host ? TZ_DEVICE_CACHE_PINNED : TZ_DEVICE_CACHE_SHARED;
-}
-
-static bool may_cache(const tz_device *device, const tz_device_memory *memory)
-{
-    return !memory->wrapped && (memory->host || memory->shared) &&
-           memory->capacity <= device->cache.limit;
 }
 
 /* ---- with the lock held ---- */
@@ -33,28 +31,24 @@ static uint64_t cached_bytes(const tz_device_cache *cache, tz_device_cache_kind 
     return bytes;
 }
 
-static unsigned oldest_of(const tz_device_cache *cache, tz_device_cache_kind kind)
-{
-    unsigned i = 0;
-    while (i < cache->count && kind_of(&cache->allocations[i]) != kind)
-        i++;
-    return i;
-}
-
-/* Makes room for memory; returns how many pieces had to go. */
+/* Removes allocations until memory fits; returns their number. */
 static unsigned evict_for(tz_device_cache *cache, const tz_device_memory *memory,
                           tz_device_memory *evicted)
 {
     const tz_device_cache_kind kind = kind_of(memory);
     unsigned count = 0;
-    while (cached_bytes(cache, kind) + memory->capacity > cache->limit)
-        evicted[count++] = remove_at(cache, oldest_of(cache, kind));
+    while (cached_bytes(cache, kind) + memory->capacity > cache->limit) {
+        unsigned oldest = 0;
+        while (kind_of(&cache->allocations[oldest]) != kind)
+            oldest++;
+        evicted[count++] = remove_at(cache, oldest);
+    }
     if (cache->count == TZ_DEVICE_CACHE_ALLOCATIONS)
         evicted[count++] = remove_at(cache, 0);
     return count;
 }
 
-/* ---- without it ---- */
+/* ---- without the lock: these call the driver ---- */
 
 static void release_allocations(tz_device *device, tz_device_memory *allocations, unsigned count)
 {
@@ -96,7 +90,8 @@ bool tz_device_cache_put(tz_device *device, const tz_device_memory *memory)
     tz_device_memory evicted[TZ_DEVICE_CACHE_ALLOCATIONS];
     tz_device_cache *cache = &device->cache;
     unsigned evicted_count = 0;
-    if (!tz_device_is_ours(device) || !may_cache(device, memory))
+    if (!tz_device_is_ours(device) || memory->wrapped || !(memory->host || memory->shared) ||
+        memory->capacity > cache->limit)
         return false;
     tz_device_lock(device);
     const bool caches = !device->failed;

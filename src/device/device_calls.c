@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What every call of a device has in common: the device must be alive, the call is counted and put
- * on the timeline, and a failure of the device is remembered. */
+ * The frame around every call of a driver. tz_call_begin refuses the call if the device has failed
+ * before, counts it and puts it on the timeline; tz_call_end records the first failure.
+ *
+ * A child after fork has the parent's device, but neither its threads nor a usable lock: every call
+ * there fails, and no lock is touched. */
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -105,27 +108,20 @@ void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_co
 
 /* ---- timeline ---- */
 
-static bool grow_timeline(tz_device *device)
-{
-    if (device->step_count < device->step_capacity)
-        return true;
-    const size_t capacity = device->step_capacity ? device->step_capacity * 2 : 64;
-    tz_device_step *steps = tz_realloc_array(device->steps, capacity, sizeof *steps);
-    if (!steps)
-        return false;
-    device->steps = steps;
-    device->step_capacity = capacity;
-    return true;
-}
-
 static void record_step(tz_device *device, tz_device_call kind, uint32_t queue, uint64_t bytes)
 {
     if (!device->records_timeline)
         return;
     const uint64_t sequence = device->next_sequence++;
-    if (!grow_timeline(device)) {
-        device->steps_lost++;
-        return;
+    if (device->step_count == device->step_capacity) {
+        const size_t capacity = device->step_capacity ? device->step_capacity * 2 : 64;
+        tz_device_step *steps = tz_realloc_array(device->steps, capacity, sizeof *steps);
+        if (!steps) {
+            device->steps_lost++;
+            return;
+        }
+        device->steps = steps;
+        device->step_capacity = capacity;
     }
     device->steps[device->step_count++] = (tz_device_step){.sequence = sequence,
                                                            .thread = (uint64_t)pthread_self(),
@@ -168,14 +164,6 @@ tz_result tz_call_fail_argument(const tz_device *device, tz_location location, c
     return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, location, text);
 }
 
-static tz_result fail_again(const tz_device *device, tz_error *err)
-{
-    const tz_context ctx = context_of(device, err);
-    return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
-                   "the device failed before and must be closed; the first failure: %s",
-                   device->first_failure.message);
-}
-
 bool tz_device_is_ours(const tz_device *device)
 {
     return device->driver && device->process == getpid();
@@ -185,26 +173,30 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
                         uint64_t bytes, tz_error *err)
 {
     if (!device->driver)
-        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                            "the cores have no memory, queues or kernels of their own");
+        return tz_call_fail_argument(device, tz_no_location(),
+                                     "the CPU has no memory, queues or kernels of its own", err);
     if (!tz_device_is_ours(device))
         return tz_call_fail(device, err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
-                            "the device was opened before a fork, and is the parent's alone");
+                            "the device was opened before a fork, and only the parent can use it");
     if (queue != TZ_NO_QUEUE && queue >= TZ_QUEUES)
-        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                            tz_expecting(tz_no_location(), TZ_QUEUES - 1, queue),
-                            "there is no such queue");
+        return tz_call_fail_argument(device, tz_expecting(tz_no_location(), TZ_QUEUES - 1, queue),
+                                     "there is no such queue", err);
     call->device = device;
     call->ctx = context_of(device, &call->error);
     tz_device_lock(device);
-    const bool failed = device->failed; /* once set, first_failure does not change any more */
+    const bool failed = device->failed;
     if (!failed) {
         count_into(&device->all, kind, bytes);
         count_into(&device->wave, kind, bytes);
         record_step(device, kind, queue, bytes);
     }
     tz_device_unlock(device);
-    return failed ? fail_again(device, err) : TZ_OK;
+    if (!failed)
+        return TZ_OK;
+    const tz_context ctx = context_of(device, err);
+    return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
+                   "the device failed before and must be closed; the first failure: %s",
+                   device->first_failure.message);
 }
 
 tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err)

@@ -1,12 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a device can do, in bits: asked of those who do it, with work that is as plain as can be. */
-#include "device/device_find.h"
+ * The capabilities of a device. They are found by asking each operation of ops/ about a typical
+ * batch, so that a capability is never true for work that the operation then refuses. */
 #include "device/device_state.h"
 #include "device/ops/convert_tiles.h"
 #include "device/ops/decode.h"
 #include "device/ops/encode.h"
 #include "device/ops/extract.h"
 #include "device/ops/overview.h"
+
+/* By bit of tz_device_info.work. */
+static const char *const cap_names[] = {
+    "place",          "predictor2",      "predictor3",      "convert",     "decode-deflate",
+    "decode-lzw",     "decode-lz4",      "decode-packbits", "decode-zstd", "cut",
+    "encode-deflate", "encode-packbits", "reduce",
+};
+#define CAP_COUNT (sizeof cap_names / sizeof cap_names[0])
+_Static_assert(TZ_DEVICE_REDUCE == 1u << (CAP_COUNT - 1), "every bit has a name");
+
+const char *tz_device_work_name(uint32_t work)
+{
+    for (size_t i = 0; i < CAP_COUNT; i++) {
+        if (work == 1u << i)
+            return cap_names[i];
+    }
+    return NULL;
+}
+
+uint32_t tz_device_all_caps(void)
+{
+    return (1u << CAP_COUNT) - 1;
+}
 
 static bool offers_convert(const tz_device *device)
 {
@@ -27,26 +50,6 @@ static bool offers_extract(const tz_device *device)
                                             .width = 16},
                                     .height = 16};
     return tz_device_extracts(device, &batch);
-}
-
-static uint32_t decoder_caps(const tz_device *device)
-{
-    static const struct {
-        tz_compression compression;
-        uint32_t caps;
-    } decoders[] = {
-        {TZ_COMPRESSION_DEFLATE, TZ_DEVICE_DECODE_DEFLATE},
-        {TZ_COMPRESSION_LZW, TZ_DEVICE_DECODE_LZW},
-        {TZ_COMPRESSION_LZ4, TZ_DEVICE_DECODE_LZ4},
-        {TZ_COMPRESSION_PACKBITS, TZ_DEVICE_DECODE_PACKBITS},
-        {TZ_COMPRESSION_ZSTD, TZ_DEVICE_DECODE_ZSTD},
-    };
-    uint32_t caps = 0;
-    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
-        if (tz_device_decodes(device, (uint16_t)decoders[i].compression))
-            caps |= decoders[i].caps;
-    }
-    return caps;
 }
 
 static bool offers_encode(const tz_device *device, tz_compression compression)
@@ -76,12 +79,25 @@ static bool offers_overviews(const tz_device *device)
 
 uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
 {
+    static const struct {
+        tz_compression compression;
+        uint32_t caps;
+    } decoders[] = {
+        {TZ_COMPRESSION_DEFLATE, TZ_DEVICE_DECODE_DEFLATE},
+        {TZ_COMPRESSION_LZW, TZ_DEVICE_DECODE_LZW},
+        {TZ_COMPRESSION_LZ4, TZ_DEVICE_DECODE_LZ4},
+        {TZ_COMPRESSION_PACKBITS, TZ_DEVICE_DECODE_PACKBITS},
+        {TZ_COMPRESSION_ZSTD, TZ_DEVICE_DECODE_ZSTD},
+    };
     if (!info->usable)
         return 0;
     const tz_device device = {.driver = driver, .info = *info}; /* as it would be when opened */
     uint32_t caps = TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2 | TZ_DEVICE_PREDICTOR3;
+    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
+        if (tz_device_decodes(&device, (uint16_t)decoders[i].compression))
+            caps |= decoders[i].caps;
+    }
     caps |= offers_convert(&device) ? TZ_DEVICE_CONVERT : 0;
-    caps |= decoder_caps(&device);
     caps |= offers_extract(&device) ? TZ_DEVICE_CUT : 0;
     caps |= offers_encode(&device, TZ_COMPRESSION_DEFLATE) ? TZ_DEVICE_ENCODE_DEFLATE : 0;
     caps |= offers_encode(&device, TZ_COMPRESSION_PACKBITS) ? TZ_DEVICE_ENCODE_PACKBITS : 0;

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The list of devices. */
-#include "device/device_find.h"
-
+ * The list of devices: the CPU, then the devices of each driver.
+ *
+ * Listing a device must not cost what opening it costs, so that a driver describes its devices
+ * without opening them. A driver whose descriptions may be wrong (probes_when_listed) has each of
+ * its devices opened and closed once for a list that users see, but not for "auto", which opens one
+ * anyway. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "device/device_state.h"
 #include "device/device_text.h"
 #include "device/nvidia/nvidia_libraries.h"
 
-/* In the order of preference: the first of several equal devices is the best one. */
+/* In order of preference: of several equal devices, "auto" takes the first. */
 #define DRIVER_COUNT 2u
 const tz_driver *const tz_drivers[DRIVER_COUNT + 1] = {&tz_driver_cuda, &tz_driver_opencl, NULL};
 
-/* The list as the caller sees it, and what it is made of. */
+/* A list with the arrays that it points to. */
 typedef struct device_list_owner {
-    tz_device_list shown;
+    tz_device_list shown; /* the first member: tz_device_list_free gets a pointer to it */
     tz_driver_info drivers[DRIVER_COUNT];
     tz_library_info libraries[TZ_NVIDIA_LIBRARY_COUNT];
     tz_found_devices found;
@@ -26,24 +30,6 @@ typedef struct device_list_owner {
 const char *tz_device_type_name(tz_device_type type)
 {
     return type == TZ_DEVICE_CPU ? "cpu" : type == TZ_DEVICE_GPU ? "gpu" : "other";
-}
-
-/* By bit; the cores do all of it. */
-static const char *const cap_names[] = {
-    "place",          "predictor2",      "predictor3",      "convert",     "decode-deflate",
-    "decode-lzw",     "decode-lz4",      "decode-packbits", "decode-zstd", "cut",
-    "encode-deflate", "encode-packbits", "reduce",
-};
-#define CAP_COUNT (sizeof cap_names / sizeof cap_names[0])
-_Static_assert(TZ_DEVICE_REDUCE == 1u << (CAP_COUNT - 1), "every bit has a name");
-
-const char *tz_device_work_name(uint32_t work)
-{
-    for (size_t i = 0; i < CAP_COUNT; i++) {
-        if (work == 1u << i)
-            return cap_names[i];
-    }
-    return NULL;
 }
 
 tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options *given,
@@ -80,7 +66,7 @@ void tz_cpu_describe(tz_device_info *info)
                              .driver = "cores",
                              .name = "the cores of this machine",
                              .type = TZ_DEVICE_CPU,
-                             .work = (1u << CAP_COUNT) - 1,
+                             .work = tz_device_all_caps(),
                              .usable = true};
     info->limits.compute_units = tz_available_cpus();
     info->limits.fp64 = true;
@@ -89,16 +75,8 @@ void tz_cpu_describe(tz_device_info *info)
         info->limits.memory = (uint64_t)pages * (uint64_t)page;
 }
 
-static bool has_cuda(const tz_found_devices *found)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        if (strcmp(found->devices[i].driver, "cuda") == 0)
-            return true;
-    }
-    return false;
-}
-
-/* In a context of its own: the caller's is of one device. */
+/* Opens and closes a device, in a context of its own: one of the caller's belongs to one device. If
+ * that fails, *info becomes unusable, with the reason. */
 static void probe_device(const tz_driver *driver, const tz_device_options *options, uint32_t index,
                          tz_device_info *info)
 {
@@ -120,6 +98,7 @@ static tz_result fill_list(device_list_owner *list, const tz_device_options *opt
                            const tz_context *ctx)
 {
     tz_device_info *cpu = tz_found_devices_add(&list->found);
+    bool has_cuda = false;
     if (!cpu)
         return tz_fail_nomem(ctx, sizeof *cpu);
     tz_cpu_describe(cpu);
@@ -133,6 +112,7 @@ static tz_result fill_list(device_list_owner *list, const tz_device_options *opt
             if (probes && info->usable && tz_drivers[i]->probes_when_listed)
                 probe_device(tz_drivers[i], options, (uint32_t)(k - before), info);
             info->work = tz_device_caps(tz_drivers[i], info);
+            has_cuda = has_cuda || tz_drivers[i] == &tz_driver_cuda;
         }
         about->device_count = (uint32_t)(list->found.count - before);
     }
@@ -140,7 +120,7 @@ static tz_result fill_list(device_list_owner *list, const tz_device_options *opt
                                    .drivers = list->drivers,
                                    .device_count = list->found.count,
                                    .devices = list->found.devices};
-    if (has_cuda(&list->found)) {
+    if (has_cuda) {
         tz_nvidia_libraries_find(list->libraries, options);
         list->shown.library_count = TZ_NVIDIA_LIBRARY_COUNT;
         list->shown.libraries = list->libraries;
@@ -182,7 +162,7 @@ void tz_device_list_free(tz_device_list *list)
 {
     if (!list)
         return;
-    device_list_owner *whole = (device_list_owner *)list; /* its first member */
+    device_list_owner *whole = (device_list_owner *)list;
     tz_free(whole->found.devices);
     tz_free(whole);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory of a device: the guard, allocations, and the list of what lives. */
+ * Memory of a device: the guard of a plan, allocations, and the list of allocations in use.
+ *
+ * A plan asks once, before its first allocation, if all of it fits (tz_device_admit). The limit of
+ * the options (memory_bytes) holds at any time, also when several threads allocate: bytes are
+ * reserved under the lock before the driver is called, and given back if the driver fails.
+ *
+ * Freed memory may stay in the cache (device_cache.c). Cached bytes count as free, because they are
+ * released when an allocation does not fit or the driver has no more memory. */
 #include "base/mem.h"
 #include "device/device_state.h"
 
-/* Of the free memory, this many eighths are given to plans: drivers keep programs, queues and
- * staging areas beside what was asked for. */
+/* Eighths of the free memory that plans may use: drivers need some for programs, queues and staging
+ * areas. */
 #define USABLE_EIGHTHS 7u
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static uint64_t bytes_now(tz_device *device)
 {
@@ -27,17 +29,17 @@ static uint64_t left_of(uint64_t whole, uint64_t used)
 tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *err)
 {
     tz_call call;
-    uint64_t told = UINT64_MAX;
+    uint64_t free_bytes = UINT64_MAX;
     TZ_TRY(tz_call_begin(&call, device, TZ_CALL_FREE_MEMORY, TZ_NO_QUEUE, 0, err));
-    const tz_result result = device->driver->free_memory(device->state, &told, &call.ctx);
+    const tz_result result = device->driver->free_memory(device->state, &free_bytes, &call.ctx);
     TZ_TRY(tz_call_end(&call, result, err));
     const uint64_t used = bytes_now(device);
-    if (told != UINT64_MAX)
-        told = tz_add_capped(told,
-                             tz_device_cache_device_bytes(device)); /* given up when it is needed */
-    if (told == UINT64_MAX && device->info.limits.memory > 0)
-        told = left_of(device->info.limits.memory, used);
-    *bytes = smaller(told, left_of(device->memory_bytes, used));
+    if (free_bytes != UINT64_MAX)
+        free_bytes = tz_add_capped(free_bytes, tz_device_cache_device_bytes(device));
+    else if (device->info.limits.memory > 0)
+        free_bytes = left_of(device->info.limits.memory, used);
+    const uint64_t allowed = left_of(device->memory_bytes, used);
+    *bytes = free_bytes < allowed ? free_bytes : allowed;
     return TZ_OK;
 }
 
@@ -50,8 +52,7 @@ static tz_result check_allocation(const tz_device *device, uint64_t size, tz_err
 {
     const uint64_t max_bytes = device->info.limits.max_allocation;
     if (size == 0)
-        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                            "an allocation of 0 bytes");
+        return tz_call_fail_argument(device, tz_no_location(), "an allocation of 0 bytes", err);
     if (max_bytes == 0 || size <= max_bytes)
         return TZ_OK;
     return tz_call_fail(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
@@ -81,7 +82,7 @@ tz_result tz_device_admit(tz_device *device, const uint64_t *sizes, size_t count
                         "the plan needs more device memory than is free");
 }
 
-/* ---- what lives ---- */
+/* ---- allocating ---- */
 
 static void link_memory(tz_device *device, tz_device_memory *memory)
 {
@@ -93,18 +94,7 @@ static void link_memory(tz_device *device, tz_device_memory *memory)
     tz_device_unlock(device);
 }
 
-static void unlink_memory(tz_device *device, tz_device_memory *memory)
-{
-    if (memory->before)
-        memory->before->after = memory->after;
-    else
-        device->memory = memory->after;
-    if (memory->after)
-        memory->after->before = memory->before;
-}
-
-/* The cap holds also when several threads allocate: bytes are reserved before the driver is asked.
- */
+/* Counts size bytes as used if the limit allows it. */
 static tz_result reserve_budget(tz_device *device, uint64_t size, tz_error *err)
 {
     const uint64_t cached = tz_device_cache_device_bytes(device);
@@ -122,15 +112,6 @@ static tz_result reserve_budget(tz_device *device, uint64_t size, tz_error *err)
                         tz_expecting(tz_no_location(), available, size),
                         "more device memory than memory_bytes allows");
 }
-
-static void give_back(tz_device *device, uint64_t size)
-{
-    tz_device_lock(device);
-    tz_count_memory(device, size, false);
-    tz_device_unlock(device);
-}
-
-/* ---- allocating ---- */
 
 static tz_result make_memory(const tz_device_memory *wanted, tz_device_memory **out, tz_error *err)
 {
@@ -161,7 +142,8 @@ static tz_result call_alloc(tz_device *device, tz_device_memory *memory, tz_devi
     return tz_call_end(&call, result, err);
 }
 
-/* Where there is no more, what the device keeps is given up first. */
+/* Takes pinned memory from the cache, or allocates. If the driver has no more memory, the cache is
+ * released and the driver gets a second chance. */
 static tz_result allocate(const tz_device_memory *wanted, tz_device_call kind,
                           tz_device_memory **out, tz_error *err)
 {
@@ -184,28 +166,28 @@ static tz_result allocate(const tz_device_memory *wanted, tz_device_call kind,
     return TZ_OK;
 }
 
-/* Adds to an error how much was asked for and how much is free. */
-static tz_result fail_full(tz_device *device, uint64_t size, const tz_error *failed, tz_error *err)
-{
-    const tz_context ctx = {.err = err, .ifd = -1};
-    uint64_t bytes = TZ_NONE;
-    (void)tz_device_free_memory(device, &bytes, NULL);
-    return tz_fail(&ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_expecting(tz_no_location(), bytes, size),
-                   "%s", failed->message);
-}
-
+/* Allocates device memory within the limit. An error because of full memory also says how many
+ * bytes are free. */
 static tz_result allocate_counted(const tz_device_memory *wanted, tz_device_memory **out,
                                   tz_error *err)
 {
+    tz_device *device = wanted->device;
     tz_error failed = {.result = TZ_OK};
-    TZ_TRY(check_allocation(wanted->device, wanted->size, err));
-    TZ_TRY(reserve_budget(wanted->device, wanted->size, err));
+    TZ_TRY(check_allocation(device, wanted->size, err));
+    TZ_TRY(reserve_budget(device, wanted->size, err));
     const tz_result result = allocate(wanted, TZ_CALL_ALLOC, out, &failed);
     if (result == TZ_OK)
         return TZ_OK;
-    give_back(wanted->device, wanted->size);
-    if (tz_device_is_full(result, &failed))
-        return fail_full(wanted->device, wanted->size, &failed, err);
+    tz_device_lock(device);
+    tz_count_memory(device, wanted->size, false);
+    tz_device_unlock(device);
+    if (tz_device_is_full(result, &failed)) {
+        const tz_context ctx = {.err = err, .ifd = -1};
+        uint64_t bytes = TZ_NONE;
+        (void)tz_device_free_memory(device, &bytes, NULL);
+        return tz_fail(&ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE,
+                       tz_expecting(tz_no_location(), bytes, wanted->size), "%s", failed.message);
+    }
     if (err)
         *err = failed;
     return result;
@@ -257,8 +239,7 @@ tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_devi
                          tz_error *err)
 {
     if (!handle)
-        return tz_call_fail(device, err, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                            "handle is NULL");
+        return tz_call_fail_argument(device, tz_no_location(), "handle is NULL", err);
     const tz_device_memory wanted = {
         .device = device, .size = size, .handle = handle, .wrapped = true};
     return allocate(&wanted, TZ_CALL_WRAP, out, err);
@@ -270,10 +251,15 @@ void tz_device_free(tz_device_memory *memory)
     if (!memory)
         return;
     tz_device *device = memory->device;
-    /* Kept before it is counted down: the cap of memory_bytes holds at any time. */
+    /* Cached before its bytes are subtracted: the limit of memory_bytes holds at any time. */
     const bool is_cached = tz_device_cache_put(device, memory);
     tz_device_lock(device);
-    unlink_memory(device, memory);
+    if (memory->before)
+        memory->before->after = memory->after;
+    else
+        device->memory = memory->after;
+    if (memory->after)
+        memory->after->before = memory->before;
     if (!memory->host && !memory->wrapped)
         tz_count_memory(device, memory->capacity, false);
     tz_device_unlock(device);
@@ -281,7 +267,7 @@ void tz_device_free(tz_device_memory *memory)
         tz_free(memory);
         return;
     }
-    /* Also of a device that failed: what it holds is released all the same. */
+    /* A device that failed releases its memory all the same. */
     (void)tz_call_begin(&call, device, TZ_CALL_FREE, TZ_NO_QUEUE, memory->size, NULL);
     if (tz_device_is_ours(device)) {
         if (memory->shared)
@@ -308,7 +294,7 @@ tz_device *tz_device_of(const tz_device_memory *memory)
     return memory->device;
 }
 
-/* A copy that failed may still be under way: it is waited for all the same. */
+/* Waits also for a copy that failed: a part of it may be in flight. */
 static tz_result end_copy(tz_device *device, tz_result result, tz_error *err)
 {
     const tz_result ended = tz_device_sync(device, 0, result == TZ_OK ? err : NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a device is made of, for the files that make up device.h. */
+ * The inside of a device, for the files that implement device.h and for those of ops/. */
 #ifndef TZ_DEVICE_DEVICE_STATE_H
 #define TZ_DEVICE_DEVICE_STATE_H
 
@@ -7,21 +7,40 @@
 #include <sys/types.h>
 
 #include "device/device.h"
-#include "device/device_cache.h"
+
+/* ---- memory that a device keeps between calls: device_cache.c ---- */
+
+#define TZ_DEVICE_CACHE_BYTES ((uint64_t)64 << 20) /* by default */
+enum { TZ_DEVICE_CACHE_ALLOCATIONS = 16 };
+
+typedef enum tz_device_cache_kind {
+    TZ_DEVICE_CACHE_PINNED,
+    TZ_DEVICE_CACHE_SHARED
+} tz_device_cache_kind;
+
+/* Allocations of both kinds, the one that was unused for longest first. */
+typedef struct tz_device_cache {
+    uint64_t limit; /* bytes of each kind */
+    unsigned count;
+    tz_device_memory allocations[TZ_DEVICE_CACHE_ALLOCATIONS];
+} tz_device_cache;
+
+/* ---- a device ---- */
 
 struct tz_device {
-    const tz_driver *driver; /* NULL: the cores */
+    const tz_driver *driver; /* NULL: the CPU */
     void *state;             /* the driver's */
     tz_device_info info;
-    bool is_auto;          /* "auto" chose it */
-    pid_t process;         /* that opened it */
-    uint64_t memory_bytes; /* cap of the options; UINT64_MAX: none */
-    pthread_mutex_t lock;  /* of all below; never held while the driver works */
+    bool is_auto;          /* opened as "auto" */
+    pid_t process;         /* the process that opened it */
+    uint64_t memory_bytes; /* limit of the options; UINT64_MAX: none */
+    /* Guards all members below. Never held during a call of the driver. */
+    pthread_mutex_t lock;
     bool failed;
-    tz_error first_failure;
-    tz_device_memory *memory; /* all that lives */
+    tz_error first_failure;   /* does not change any more once failed is set */
+    tz_device_memory *memory; /* list of all allocations in use */
     tz_device_cache cache;
-    tz_device_event *events;
+    tz_device_event *events; /* list of all events */
     tz_device_counts all, wave;
     bool records_timeline;
     tz_device_step *steps;
@@ -29,17 +48,27 @@ struct tz_device {
     uint64_t steps_lost, next_sequence;
 };
 
-/* A call of the driver: begin it, run it with &call.ctx, end it with what it returned. */
+/* True if there is a driver and this process may call it. */
+bool tz_device_is_ours(const tz_device *device);
+
+/* A child after fork has one thread, and does not touch the lock of its parent. */
+void tz_device_lock(tz_device *device);
+void tz_device_unlock(tz_device *device);
+
+/* ---- calls of the driver: device_calls.c ---- */
+
+/* A call in progress: begin it, pass &call.ctx to the driver, end it with the driver's result. */
 typedef struct tz_call {
     tz_device *device;
     tz_error error;
     tz_context ctx;
 } tz_call;
 
-/* Not TZ_OK: the device has failed before, or it is the cores; do not call the driver. */
+/* Counts the call. Fails if the device has failed before or is the CPU; the driver must not be
+ * called then. */
 tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, uint32_t queue,
                         uint64_t bytes, tz_error *err);
-/* Passes on what went wrong, and remembers it when the device failed. */
+/* Passes on the error of the driver, and remembers it if the device failed. */
 tz_result tz_call_end(tz_call *call, tz_result result, tz_error *err);
 /* Reports a call that is refused before it begins. */
 tz_result tz_call_fail(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
@@ -48,14 +77,41 @@ tz_result tz_call_fail(const tz_device *device, tz_error *err, tz_result result,
 tz_result tz_call_fail_argument(const tz_device *device, tz_location location, const char *text,
                                 tz_error *err);
 
-/* Whether there is a driver, and this process may call it. */
-bool tz_device_is_ours(const tz_device *device);
-
-/* Its lock. A child after fork has one thread, and touches no lock of the parent. */
-void tz_device_lock(tz_device *device);
-void tz_device_unlock(tz_device *device);
-
-/* With the lock held. */
+/* Adds size to the bytes in use, or subtracts it. The lock is held. */
 void tz_count_memory(tz_device *device, uint64_t size, bool is_more);
+
+/* ---- the cache: functions take the lock themselves ---- */
+
+/* Takes the smallest allocation of at least size bytes out of the cache. Device memory counts as in
+ * use from then on. False if there is none. */
+bool tz_device_cache_get(tz_device *device, tz_device_cache_kind kind, uint64_t size,
+                         tz_device_memory *memory);
+/* Keeps memory that nobody uses any more: its handle is then the cache's. False if it is not kept.
+ */
+bool tz_device_cache_put(tz_device *device, const tz_device_memory *memory);
+/* Releases all allocations of the cache; true if there were any. */
+bool tz_device_cache_release(tz_device *device);
+/* Bytes of device memory in the cache. */
+uint64_t tz_device_cache_device_bytes(tz_device *device);
+
+/* ---- drivers and devices: device_find.c, device_caps.c ---- */
+
+extern const tz_driver *const tz_drivers[]; /* ended by NULL */
+
+/* Copies the caller's options; members that the caller's version does not have get defaults. */
+tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options *given,
+                                 const tz_context *ctx);
+
+/* tz_device_list_make without opening any device: one that is listed as usable may turn out not to
+ * be. */
+tz_result tz_device_list_unprobed(tz_device_list **out, const tz_device_options *options,
+                                  tz_error *err);
+
+void tz_cpu_describe(tz_device_info *info);
+
+/* The capabilities of a device of the driver: bits of tz_device_info.work. */
+uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info);
+/* All capabilities that have a name; the CPU has them all. */
+uint32_t tz_device_all_caps(void);
 
 #endif
