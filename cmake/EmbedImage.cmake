@@ -28,7 +28,7 @@ endif()
 file(WRITE "${OUT}" "/* Made by cmake/EmbedImage.cmake. */
 #include <stdint.h>
 
-#include \"device/kernel_image.h\"
+#include \"device/kernel_programs.h\"
 
 /* As machines that keep the lowest byte first see it: CUDA knows no others. */
 ${ptx}${code}")

@@ -25,7 +25,7 @@ string(REPLACE "\"" "\\\"" whole "${whole}")
 string(REGEX REPLACE "\n$" "" whole "${whole}")
 string(REPLACE "\n" "\\n\",\n    \"" whole "${whole}")
 file(WRITE "${OUT}" "/* Made by cmake/EmbedText.cmake. */
-#include \"device/kernel_text.h\"
+#include \"device/kernel_programs.h\"
 
 static const char *lines[] = {
     \"${whole}\\n\",

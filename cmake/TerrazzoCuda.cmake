@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The kernels as nvcc makes them, for the CUDA driver: see src/device/kernel_image.h. Each family becomes PTX, which is
+# The kernels as nvcc makes them, for the CUDA driver: see src/device/kernel_programs.h. Each family becomes PTX, which is
 # what the tests execute, and all code for real architectures is made of that PTX.
 #
 # The PTX is an image of its own in every build: drivers older than nvcc refuse a fatbin of nvcc's, whatever is in it.

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels by number, in families: a family is one program, compiled when one of its kernels is
- * first wanted. X(NUMBER, FAMILY, function, kinds of its arguments: see tz_argument_kind) */
+ * The kernels by number, in families. A family is one program, which is compiled when one of its
+ * kernels is first launched. Rows are X(NUMBER, FAMILY, function, kinds of its arguments as in
+ * tz_argument_kind); a launch whose arguments have other kinds is refused. */
 #ifndef TZ_DEVICE_KERNEL_LIST_H
 #define TZ_DEVICE_KERNEL_LIST_H
 
 #include <stdint.h>
 
-/* X(FAMILY, where its text is: see terrazzo_kernel_family in CMakeLists.txt). The first one is
- * compiled when a device is opened: a device that cannot compile is of no use. */
+/* X(FAMILY, name of its text: see cmake/TerrazzoKernels.cmake). The first one is compiled when a
+ * device is opened, because a device that cannot compile is of no use. */
 #define TZ_FAMILY_LIST(X)                                                                          \
     X(CONVERT, convert)                                                                            \
     X(INFLATE, inflate)                                                                            \
@@ -25,7 +26,7 @@
     X(OVERVIEW_INTEGER, overview_integer)                                                          \
     X(OVERVIEW_F64, overview_f64)
 
-/* Kernels for devices of every kind; the images for CUDA have these alone. */
+/* Kernels for devices of every kind; the images for CUDA have only these. */
 #define TZ_GPU_KERNEL_LIST(X)                                                                      \
     X(CONVERT, CONVERT, tz_kernel_convert, "mmm88")                                                \
     X(UNPREDICT, CONVERT, tz_kernel_unpredict, "m8")                                               \
@@ -66,7 +67,7 @@
     X(OVERVIEW_EXTREME, OVERVIEW_F64, tz_kernel_overview_extreme, "mmmmmmm8")                      \
     X(OVERVIEW_CHOICE, OVERVIEW_F64, tz_kernel_overview_choice, "mmmmmmm8")
 
-/* Kernels of which one item works alone, for devices that are CPUs: CUDA has no such device. */
+/* Kernels in which one work-item does the work of a group, for CPU devices of OpenCL. */
 #define TZ_CPU_KERNEL_LIST(X)                                                                      \
     X(INFLATE_WORK_ITEM, INFLATE, tz_kernel_inflate_work_item, "m888")                             \
     X(LZW_WORK_ITEM, LZW, tz_kernel_lzw_work_item, "m888")                                         \
@@ -93,11 +94,11 @@ enum {
 };
 #undef TZ_KERNEL_NUMBER
 
-/* By number: the name of the function, and the family. */
+/* The name of the function and the family of each kernel. */
 extern const char *const tz_kernel_names[TZ_KERNEL_COUNT];
 extern const uint32_t tz_kernel_families[TZ_KERNEL_COUNT];
 
-/* Items of a group: one size for all kernels, since some compilers compile anew for each. */
+/* Work-items of a group: one size for all kernels, since some compilers compile again for each. */
 #define TZ_WORK_GROUP_ITEMS 64u
 
 #endif

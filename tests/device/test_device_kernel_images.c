@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/driver.h"
-#include "device/kernel_image.h"
+#include "device/kernel_programs.h"
 #include "support/check.h"
 
 static const struct family {

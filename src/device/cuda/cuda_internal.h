@@ -11,7 +11,7 @@
 #include "device/cuda/cu_api.h"
 #include "device/cuda/cu_errors.h"
 #include "device/driver.h"
-#include "device/kernel_image.h"
+#include "device/kernel_programs.h"
 #include "device/nvidia/codestreams.h"
 #include "device/nvidia/cufile.h"
 #include "device/nvidia/nvcomp_codecs.h"

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "device/driver.h"
-#include "device/kernel_text.h"
+#include "device/kernel_programs.h"
 #include "device/opencl/cl_api.h"
 
 /* ---- opencl_find.c ---- */

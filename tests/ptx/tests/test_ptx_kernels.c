@@ -5,7 +5,7 @@
  * CUDA: PoCL and plain C run those. */
 #include <string.h>
 
-#include "device/kernel_image.h"
+#include "device/kernel_programs.h"
 #include "device/ops/decode.h"
 #include "ptx/ptx.h"
 #include "support/check.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/kernel_image.h"
+#include "device/kernel_programs.h"
 #include "ptx/ptx_program.h"
 
 #define BODY(in)                                                                                   \

@@ -2,7 +2,7 @@
  * PTX as the parser leaves it: functions, calls, and where variables lie. */
 #include "ptx_text.h"
 
-#include "device/kernel_image.h"
+#include "device/kernel_programs.h"
 
 static void params_lie_as_the_abi_has_them(void **state)
 {
