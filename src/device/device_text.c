@@ -7,19 +7,15 @@
 
 #include "base/utf8.h"
 
-static size_t truncate_at_character(const char *text, size_t length)
-{
-    while (length > 0 && tz_utf8_is_continuation((unsigned char)text[length]))
-        length--;
-    return length;
-}
-
 void tz_device_text(char *out, size_t size, const char *text)
 {
     text += strspn(text, " \t\r\n");
     size_t length = strlen(text);
-    if (length >= size)
-        length = truncate_at_character(text, size - 1);
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && tz_utf8_is_continuation((unsigned char)text[length]))
+            length--;
+    }
     while (length > 0 && strchr(" \t\r\n", text[length - 1]))
         length--;
     for (size_t i = 0; i < length; i++)

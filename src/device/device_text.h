@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texts that drivers hand out, and reasons. */
+ * Texts of drivers, and reasons, as single lines of limited length. */
 #ifndef TZ_DEVICE_DEVICE_TEXT_H
 #define TZ_DEVICE_DEVICE_TEXT_H
 
@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 
-/* text as one line: spaces at both ends are left out, control characters become '?', and what does
- * not fit is cut at a character. */
+/* Copies text as one line: without spaces at both ends, and with '?' for control characters. A text
+ * that does not fit is shortened between two characters of UTF-8. */
 void tz_device_text(char *out, size_t size, const char *text);
 void tz_device_textf(char *out, size_t size, const char *format, ...) TZ_PRINTF(3, 4);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a driver of devices is: one table. Nothing here knows a vendor's interface.
+ * The interface of a driver: one table of functions. Nothing here knows a vendor's interface.
  *
  * A driver trusts its arguments: device.h has checked offsets, sizes, queues and the kinds of
- * arguments before. It keeps no counts and takes no decisions. Its answers are TZ_OK; TZ_ERR_NOMEM
- * with TZ_CAUSE_DEVICE, after which all else still works; or TZ_ERR_DEVICE, after which the device
- * is not used any more but to release what it holds. Any thread may call any function at any time,
- * but close. */
+ * arguments before. It keeps no counts and makes no choices. Its results are TZ_OK; TZ_ERR_NOMEM
+ * with TZ_CAUSE_DEVICE, after which the device still works; or TZ_ERR_DEVICE, after which only
+ * functions that release are called. Any thread may call any function at any time, except close. */
 #ifndef TZ_DEVICE_DRIVER_H
 #define TZ_DEVICE_DRIVER_H
 
@@ -19,27 +18,27 @@
 /* Deflate in old files: a number that tz_compression does not have. */
 #define TZ_OLD_DEFLATE 32946u
 
-/* Queues of one device. What is put into one is done in order; the two may overlap. */
+/* Queues of one device. The commands of one queue run in order; the two queues may overlap. */
 #define TZ_QUEUES 2u
 
-/* Memory of the device, or of the host where the device reaches it fast ("pinned"). */
+/* Device memory, or host memory that the device reaches fast ("pinned"). */
 struct tz_device_memory {
     tz_device *device;
-    uint64_t size;     /* as it was asked for */
-    uint64_t capacity; /* as the driver was asked: memory that was kept may have more */
+    uint64_t size;     /* bytes that the caller asked for */
+    uint64_t capacity; /* bytes that the driver allocated: cached memory may have more than size */
     void *handle;      /* the driver's */
-    void *host;        /* where pinned memory is; NULL: memory of the device */
-    bool wrapped;      /* of the caller's */
-    bool plain;  /* memory of the device that callers and other libraries are given: no pool's */
-    bool shared; /* files are read into it */
-    tz_device_memory *before, *after;
+    void *host;        /* address of pinned memory; NULL: device memory */
+    bool wrapped;      /* belongs to the caller */
+    bool plain;        /* device memory for callers and other libraries; not from a pool */
+    bool shared;       /* registered for direct reads of files */
+    tz_device_memory *before, *after; /* list of the device */
 };
 
 typedef struct tz_device_event tz_device_event;
 struct tz_device_event {
     tz_device *device;
-    void *handle;
-    tz_device_event *before, *after;
+    void *handle;                    /* the driver's */
+    tz_device_event *before, *after; /* list of the device */
 };
 
 /* An argument of a kernel, as data. */
@@ -59,157 +58,163 @@ typedef struct tz_argument {
 
 typedef struct tz_launch {
     uint32_t kernel;              /* a number of kernel_list.h */
-    uint64_t work_groups;         /* of TZ_WORK_GROUP_ITEMS items each; not 0 */
+    uint64_t work_groups;         /* of TZ_WORK_GROUP_ITEMS work-items each; not 0 */
     const tz_argument *arguments; /* in the order and of the kinds of kernel_list.h */
     uint32_t argument_count;
 } tz_launch;
 
-/* A library of the vendor's that decodes batches of chunks: streams of deflate for the compressions
- * 8 and 32946, whole frames for 50000. */
+/* ---- libraries of the vendor that decode and encode batches of chunks in device memory ---- */
+
+/* Chunks are raw streams of Deflate, whole frames of Zstandard, or blocks of LZ4. The tile of a
+ * file has a header and a checksum around some of them. */
 typedef struct tz_vendor_decoder {
     char name[32];    /* "nvCOMP 5.3.0" */
-    char reason[160]; /* why one that is there is not used, where none was found */
-    bool needs_size;  /* frames that do not say how much they make are not for it */
-    /* Of where chunks begin: powers of two. */
+    char reason[160]; /* if none was found: why an available library is not used */
+    bool needs_size;  /* decodes only frames with a content size */
+    /* Chunks begin at multiples of these powers of two. */
     uint32_t input_alignment, output_alignment;
-    /* Its own scratch for a batch, at most: for the batch, each chunk, and each 65536 bytes that
-     * all of them make. */
+    /* Temporary memory in bytes, at most: for a batch, for each chunk of it, and for each 65536
+     * decoded bytes of it. */
     uint64_t temp, temp_per_tile, temp_per_64k;
 } tz_vendor_decoder;
 
-/* A batch for it. Places are offsets in the slab; arrays have an element for each chunk. */
+/* A batch for either direction. All of in to temp are offsets in the slab; the arrays have an
+ * element for each chunk. */
 typedef struct tz_vendor_batch {
     uint16_t compression;
     const tz_device_memory *slab;
-    uint64_t count;     /* of chunks, none of them empty; not 0 */
-    uint64_t max_chunk; /* bytes of the largest chunk, decoded */
-    uint64_t total;     /* and of all */
-    uint64_t in;        /* of addresses */
-    uint64_t in_sizes;  /* of uint64_t, as all sizes */
-    uint64_t out;       /* of addresses */
-    uint64_t capacity;
-    uint64_t out_sizes;        /* become the bytes of each chunk */
-    uint64_t statuses;         /* of int32_t: become 0 where all is well, as far as it notices */
-    uint64_t temp, temp_bytes; /* a multiple of 64 */
+    uint64_t count;            /* chunks, none of them empty; not 0 */
+    uint64_t max_chunk;        /* decoded bytes of the largest chunk */
+    uint64_t total;            /* decoded bytes of all chunks */
+    uint64_t in;               /* array of addresses */
+    uint64_t in_sizes;         /* array of uint64_t */
+    uint64_t out;              /* array of addresses */
+    uint64_t capacity;         /* array of uint64_t; unused when encoding */
+    uint64_t out_sizes;        /* array of uint64_t, which the library writes */
+    uint64_t statuses;         /* array of int32_t, which the library writes; 0: no error found */
+    uint64_t temp, temp_bytes; /* temporary memory, at a multiple of 64 */
 } tz_vendor_batch;
 
-/* A library that encodes batches of chunks, at one level: raw streams of deflate, whole frames of
- * Zstandard, blocks of LZ4. */
+/* An encoder at one level, for chunks of the size that find_encoder was asked for. */
 typedef struct tz_vendor_encoder {
     char name[32];
-    char reason[160]; /* why one that is there is not used, where none was found; may be empty */
+    char reason[160]; /* if none was found: why an available library is not used; may be empty */
     uint32_t input_alignment, output_alignment;
-    uint64_t max_chunk; /* bytes of the largest chunk that it takes */
-    uint64_t capacity;  /* for each chunk that it makes of the max_chunk that was asked for */
-    uint64_t temp, temp_per_tile, temp_per_64k;
-    bool other_level; /* it has no such level, and this is the nearest */
+    uint64_t max_chunk;                         /* bytes of the largest chunk that it takes */
+    uint64_t capacity;                          /* bytes that an encoded chunk may need */
+    uint64_t temp, temp_per_tile, temp_per_64k; /* as in tz_vendor_decoder */
+    bool other_level; /* the library does not have the level; this is the nearest */
 } tz_vendor_encoder;
 
-/* ---- pictures: libraries that decode and encode whole streams, which are in memory of the host */
+/* ---- libraries that decode and encode whole codestreams, which are in host memory ---- */
 
-/* One tile in JPEG (7) or JPEG 2000 (34712). All samples have one type; those of a pixel lie
- * together, and rows without a gap. */
+/* One tile in JPEG or JPEG 2000. All samples have one type. Samples of a pixel lie side by side,
+ * and rows have no gap between them. */
 typedef struct tz_codestream {
-    const uint8_t *bytes; /* the stream, complete: tables are in it already */
+    const uint8_t *bytes; /* the complete stream, with its tables */
     uint64_t size;
-    uint64_t at; /* its samples, in the slab */
+    uint64_t at; /* offset of the samples in the slab */
     uint32_t width, height;
-    uint8_t reduction; /* JPEG 2000: resolutions of the stream that are left out, from the highest
-                          down; width and height are of what is left */
-    uint8_t samples;   /* of a pixel */
+    /* JPEG 2000: number of resolutions to leave out, from the highest down. Width and height are
+     * those of the remaining resolution. */
+    uint8_t reduction;
+    uint8_t samples;      /* of a pixel */
     uint8_t sample_bytes; /* 1 or 2 */
     bool is_signed;
     bool to_rgb; /* JPEG: stored as YCbCr, wanted as RGB */
-    bool failed; /* becomes so where the library could not: what is in the slab then is anything */
+    bool failed; /* set if the library could not decode it; its samples are undefined then */
 } tz_codestream;
 
 typedef struct tz_codestream_batch {
     uint16_t compression;
     const tz_device_memory *slab;
-    tz_codestream *codestreams; /* stay, as their streams do, until the work is done */
+    tz_codestream *codestreams; /* they and their bytes stay until the work is done */
     uint64_t count;             /* not 0 */
 } tz_codestream_batch;
 
 typedef struct tz_codestream_codec {
     char name[32];    /* "nvJPEG2000 0.11.0" */
-    char reason[160]; /* why there is none, where none was found */
-    uint64_t bytes; /* of the device that it takes beside the slab, at most, for pictures of so many
-                       samples as was asked for */
-    uint32_t at_once; /* of one that encodes: pictures under way, at most; each takes its share of
-                         bytes */
+    char reason[160]; /* if none was found: why */
+    /* Device memory that the library takes besides the slab, at most, for codestreams of as many
+     * samples as it was asked about. */
+    uint64_t bytes;
+    /* Encoders: codestreams in progress, at most; each takes its share of bytes. */
+    uint32_t at_once;
 } tz_codestream_codec;
 
-/* How pictures are made: of those, bytes and size are not used. */
+/* Options of an encoder. It does not use bytes and size of a codestream. */
 typedef struct tz_codestream_encoding {
     uint32_t quality;       /* 1 to 100; 0: lossless */
     uint8_t subsampling[2]; /* of YCbCr in JPEG */
-    bool to_ycbcr;          /* three samples are RGB, and their colours are stored decorrelated */
-    uint32_t before, after; /* bytes that are left free around each stream */
-    uint64_t max_bytes;     /* of one stream: a larger one has failed */
-    uint32_t at_once;       /* pictures under way, at most; not 0 */
+    bool to_ycbcr;          /* three samples are RGB, and are stored decorrelated */
+    uint32_t before, after; /* bytes to leave free around each stream */
+    uint64_t max_bytes;     /* of a stream: a larger one counts as failed */
+    uint32_t at_once;       /* codestreams in progress, at most; not 0 */
 } tz_codestream_encoding;
 
-/* Where streams go, in memory of the host: in the order of pictures, one behind the other, each
- * with the bytes around it. One that failed has no size, and takes no room. */
+/* Encoded streams in host memory, one after the other in the order of the codestreams, each with
+ * the free bytes around it. A codestream that failed has a size of 0 and takes no bytes. */
 typedef struct tz_codestream_output {
     uint8_t *bytes;
     uint64_t capacity;
-    uint64_t *sizes; /* becomes those of the streams, by picture */
+    uint64_t *sizes; /* of the streams, which the library writes */
 } tz_codestream_output;
 
-/* ---- files that are read straight into memory of the device ---- */
+/* ---- files that are read straight into device memory ---- */
 
 typedef struct tz_direct_read {
     void *file;      /* of open_file */
-    uint64_t offset; /* in it */
-    uint64_t to;     /* in memory */
-    uint64_t size;
-    uint64_t done; /* becomes what has come; less than size: the file ends there, or it failed */
+    uint64_t offset; /* in the file */
+    uint64_t to;     /* offset in the memory */
+    uint64_t size;   /* bytes */
+    uint64_t done; /* bytes that arrived; less than size at the end of the file or after an error */
 } tz_direct_read;
 
-/* Devices as find meets them. */
+/* ---- the driver ---- */
+
+/* The devices that find has found. */
 typedef struct tz_found_devices {
     tz_device_info *devices; /* tz_alloc */
     size_t count;
 } tz_found_devices;
-/* Room for one more, zeroed; NULL: no memory. */
+/* Appends a zeroed device; NULL: no memory. */
 tz_device_info *tz_found_devices_add(tz_found_devices *found);
 
 typedef struct tz_driver {
     const char *name;
 
-    /* What find says of a device may turn out wrong when it is opened. A list for users then opens
-     * it once, and says what became of it. */
+    /* The description by find may turn out wrong when a device is opened. Lists for users then open
+     * each device once, and report the result. */
     bool probes_when_listed;
 
-    /* Add all devices, in the order of their numbers, and say in *about what became of the driver.
-     * What is missing is no error. Their work is left 0: it is the same for all drivers. */
+    /* Adds all devices in the order of their numbers, and describes the driver in *about. A missing
+     * driver is not an error. The caller sets the capabilities (work), which find leaves 0. */
     tz_result (*find)(const tz_device_options *options, tz_found_devices *found,
                       tz_driver_info *about, const tz_context *ctx);
 
-    /* Open device number index; *info is what find says of it. */
+    /* Opens device number index; *info becomes what find says of it. */
     tz_result (*open)(void **state, const tz_device_options *options, uint32_t index,
                       tz_device_info *info, const tz_context *ctx);
     void (*close)(void *state);
 
-    /* Fill in memory->handle, and of pinned memory memory->host too; its size is set. */
+    /* Allocate memory->size bytes and set memory->handle; of pinned memory also memory->host. */
     tz_result (*alloc)(void *state, tz_device_memory *memory, const tz_context *ctx);
     tz_result (*alloc_pinned)(void *state, tz_device_memory *memory, const tz_context *ctx);
     void (*free)(void *state, tz_device_memory *memory); /* of either kind, or wrapped */
 
-    /* Hold the caller's memory->handle until free; memory->size of 0 becomes all of it. A handle
-     * that is not a piece of memory of so many bytes in the device's context is TZ_ERR_ARG. */
+    /* Holds the caller's memory->handle until free. A memory->size of 0 becomes the whole size.
+     * TZ_ERR_ARG if the handle is not memory of memory->size bytes in the device's context. */
     tz_result (*wrap)(void *state, tz_device_memory *memory, const tz_context *ctx);
-    /* What its memory belongs to, for callers that wrap their own. */
+    /* The context that memory belongs to, for callers that wrap their own. */
     void *(*native_context)(void *state);
 
-    /* Where work of the caller's meets that of the queues; both NULL: nowhere. meet makes all
-     * queues wait for what is on the stream by now; it does nothing while nobody knows of the
-     * stream. */
+    /* The stream on which the caller orders its own work; both NULL: there is none.
+     * wait_for_stream makes all queues wait for the work that is on the stream by now. It does
+     * nothing until native_stream was called. */
     void *(*native_stream)(void *state);
     tz_result (*wait_for_stream)(void *state, const tz_context *ctx);
 
-    /* These return before the work is done. Host memory stays as it is until then. */
+    /* These return before the work is done. Host memory must not change until then. */
     tz_result (*upload)(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
                         const void *from, uint64_t size, const tz_context *ctx);
     tz_result (*download)(void *state, uint32_t queue, void *to, const tz_device_memory *from,
@@ -217,27 +222,26 @@ typedef struct tz_driver {
     tz_result (*launch)(void *state, uint32_t queue, const tz_launch *launch,
                         const tz_context *ctx);
 
-    /* Both NULL: the driver knows no such library. find_decoder is false where there is none for
-     * this compression, and says the same each time; but one that misbehaves is not found any more.
-     * decode returns before the work is done; TZ_ERR_UNSUPPORTED: the library does not take this
-     * batch, and nothing has changed but what it was to write. */
+    /* Both NULL: the driver knows no such library. find_decoder is false if there is none for this
+     * compression. It gives the same answer each time, unless a library misbehaved: that one is not
+     * found any more. decode returns before the work is done. TZ_ERR_UNSUPPORTED: the library
+     * refuses this batch, and only its outputs may have changed. */
     bool (*find_decoder)(void *state, uint16_t compression, tz_vendor_decoder *out);
     tz_result (*decode)(void *state, uint32_t queue, const tz_vendor_batch *batch,
                         const tz_context *ctx);
 
-    /* The same the other way, NULL where there is none; room and temp are for chunks of max_chunk
-     * bytes at most. Where there is a library and it does not take so large ones, it is false too,
-     * and *out has its name and max_chunk, else zeros. In a batch, room is not used, and statuses
-     * are 0 before. */
+    /* The same for encoding. capacity and temp are for chunks of at most max_chunk bytes. If there
+     * is a library that does not take chunks of this size, find_encoder is false, but *out has its
+     * name and its max_chunk; without a library *out is zero. statuses of a batch are 0 before. */
     bool (*find_encoder)(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
                          tz_vendor_encoder *out);
     tz_result (*encode)(void *state, uint32_t queue, int32_t level, const tz_vendor_batch *batch,
                         const tz_context *ctx);
 
-    /* Pictures; NULL where there is no such library. decode_codestreams returns before the work is
-     * done, without waiting for anything but a state of the library's that it needs again; what
-     * fails is noted in the picture, and is no error. encode_codestreams waits: it takes what is in
-     * the slab when the queue has come so far, and returns when all streams are there. */
+    /* Codestreams; NULL: the driver knows no such library. decode_codestreams returns before the
+     * work is done. It waits only for a state of the library that it needs again. A codestream that
+     * cannot be decoded is marked as failed, which is not an error. encode_codestreams takes the
+     * samples that are in the slab when the queue gets there, and waits for all streams. */
     bool (*find_codestream_codec)(void *state, uint16_t compression, bool encodes, uint64_t samples,
                                   tz_codestream_codec *out);
     tz_result (*decode_codestreams)(void *state, uint32_t queue, const tz_codestream_batch *batch,
@@ -246,13 +250,12 @@ typedef struct tz_driver {
                                     const tz_codestream_encoding *how, tz_codestream_output *out,
                                     const tz_context *ctx);
 
-    /* Files; all NULL where the driver has no such thing. find_files is false, with the reason,
-     * where reads would go through memory of the host all the same; it says the same each time.
-     * share_memory readies a piece of plain memory for them, from then until unshare_memory.
-     * begin_reads submits all of them, to memory that no queue uses, and returns; end_reads waits
-     * until none is under way, whatever became of them. What fails of all this is TZ_ERR_IO, and
-     * the device works on: end_reads says the first cause then, and each read what of it has come.
-     */
+    /* Files; all NULL: the driver cannot read files. find_files is false, with the reason, if reads
+     * would pass through host memory after all; it gives the same answer each time. share_memory
+     * registers plain memory for reads, until unshare_memory. begin_reads submits all reads, to
+     * memory that no queue uses, and returns. end_reads waits until none is in flight. Failures are
+     * TZ_ERR_IO and leave the device usable: end_reads returns the first error, and `done` of each
+     * read says how many bytes arrived. */
     bool (*find_files)(void *state, char *name, size_t name_size, char *reason, size_t reason_size);
     tz_result (*open_file)(void *state, int fd, void **file, const tz_context *ctx);
     void (*close_file)(void *state, void *file);
@@ -262,7 +265,7 @@ typedef struct tz_driver {
                              uint64_t count, void **reading, const tz_context *ctx);
     tz_result (*end_reads)(void *state, void *reading, const tz_context *ctx);
 
-    /* An event happens when all that was put into the queue before it is done. */
+    /* An event happens when all earlier commands of its queue are done. */
     tz_result (*record)(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx);
     tz_result (*wait)(void *state, uint32_t queue, const tz_device_event *event,
                       const tz_context *ctx); /* the queue waits, not the caller */
@@ -270,10 +273,10 @@ typedef struct tz_driver {
                        const tz_context *ctx);
     void (*free_event)(void *state, tz_device_event *event);
 
-    /* The caller waits for one queue. There is no way to wait for all of a device. */
+    /* Waits for one queue. No function waits for a whole device. */
     tz_result (*sync)(void *state, uint32_t queue, const tz_context *ctx);
 
-    /* Bytes that may still be had, as far as the device tells; UINT64_MAX: it does not. */
+    /* Bytes of free device memory; UINT64_MAX: the device does not report them. */
     tz_result (*free_memory)(void *state, uint64_t *bytes, const tz_context *ctx);
 } tz_driver;
 
