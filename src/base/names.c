@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of the numbers in the public header and in files: results, causes, data types, colours,
- * photometric interpretations and resampling methods. They are here, below all layers, because
- * every layer needs them for its messages; names of compressions are in the table of codecs.
- * Enumerations that start at 0 index their table; numbers of TIFF are searched for, and have no
- * name if the table lacks them. */
+ * The version, and names of the numbers in the public header and in files: results, causes, data
+ * types, colours, photometric interpretations and resampling methods. They are here, below all
+ * layers, because every layer needs them for its messages; names of compressions are in the table
+ * of codecs. Enumerations that start at 0 index their table; numbers of TIFF are searched for, and
+ * have no name if the table lacks them. */
 #include <terrazzo/terrazzo.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const char *tz_version(void)
+{
+    return TZ_VERSION_STRING;
+}
 
 /* ---- results and causes ---- */
 
