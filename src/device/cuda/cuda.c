@@ -116,33 +116,27 @@ static void close_cuda_device(void *state)
 
 /* ---- opening ---- */
 
-static tz_result make_streams(tz_cu_state *s, const tz_device_options *options,
-                              const tz_context *ctx)
-{
-    tz_cu_stream *const streams[] = {&s->queues[0], &s->queues[1], &s->memory, &s->native_stream};
-    s->owns_native_stream = !options->cuda_stream;
-    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
-        if (streams[i] == &s->native_stream && !s->owns_native_stream)
-            continue;
-        TZ_TRY(tz_cu_check("cuStreamCreate",
-                           s->api.StreamCreate(streams[i], TZ_CU_STREAM_NON_BLOCKING), ctx));
-    }
-    return s->owns_native_stream ? TZ_OK : tz_cu_adopt_stream(s, options->cuda_stream, ctx);
-}
-_Static_assert(TZ_QUEUES == 2, "each has a stream");
-
+/* Makes the streams, the events, the pool and the first family of kernels. */
 static tz_result set_up_context(tz_cu_state *s, const tz_device_options *options,
                                 const tz_context *ctx)
 {
+    tz_cu_stream *const streams[] = {&s->queues[0], &s->queues[1], &s->memory, &s->native_stream};
     tz_cu_event *const events[] = {&s->ready, &s->done[0], &s->done[1]};
     tz_cu_function first;
-    TZ_TRY(make_streams(s, options, ctx));
+    s->owns_native_stream = !options->cuda_stream;
+    const size_t stream_count = s->owns_native_stream ? 4 : 3;
+    for (size_t i = 0; i < stream_count; i++)
+        TZ_TRY(tz_cu_check("cuStreamCreate",
+                           s->api.StreamCreate(streams[i], TZ_CU_STREAM_NON_BLOCKING), ctx));
+    if (!s->owns_native_stream)
+        TZ_TRY(tz_cu_adopt_stream(s, options->cuda_stream, ctx));
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         TZ_TRY(tz_cu_check("cuEventCreate",
                            s->api.EventCreate(events[i], TZ_CU_EVENT_DISABLE_TIMING), ctx));
     TZ_TRY(tz_cu_make_pool(s, options->pool_bytes, ctx));
     return tz_cu_find_function(&s->api, &s->modules, 0, &first, ctx);
 }
+_Static_assert(TZ_QUEUES == 2, "each has a stream and an event");
 
 static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
                               const tz_context *ctx)

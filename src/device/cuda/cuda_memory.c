@@ -15,15 +15,6 @@
 
 /* ---- the pool ---- */
 
-static bool has_pools(const tz_cu_state *s)
-{
-    int pools = 0;
-    return s->api.MemPoolCreate &&
-           s->api.DeviceGetAttribute(&pools, TZ_CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
-                                     s->device) == TZ_CU_SUCCESS &&
-           pools != 0;
-}
-
 tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t threshold, const tz_context *ctx)
 {
     const tz_cu_pool_props props = {
@@ -31,7 +22,11 @@ tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t threshold, const tz_context *
         .location = {.type = TZ_CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)s->index}};
     uint64_t all = UINT64_MAX; /* never by itself */
     s->pool_threshold = threshold > 0 ? threshold : DEFAULT_POOL_THRESHOLD;
-    if (!has_pools(s))
+    int has_pools = 0;
+    if (!s->api.MemPoolCreate ||
+        s->api.DeviceGetAttribute(&has_pools, TZ_CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+                                  s->device) != TZ_CU_SUCCESS ||
+        has_pools == 0)
         return TZ_OK;
     TZ_TRY(tz_cu_check("cuMemPoolCreate", s->api.MemPoolCreate(&s->pool, &props), ctx));
     return tz_cu_check(

@@ -307,23 +307,6 @@ static void note_result(direct_reading *r, tz_direct_read *read, const char *fun
 
 /* ---- batches ---- */
 
-static void fill_io(const direct_reading *r, uint64_t first, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        tz_direct_read *read = &r->reads[first + i];
-        tz_cufile_io *io = &r->io[first + i];
-        memset(io, 0, sizeof *io);
-        io->mode = TZ_CUFILE_MODE;
-        io->u.batch.devPtr_base = r->base;
-        io->u.batch.devPtr_offset = (off_t)read->to;
-        io->u.batch.file_offset = (off_t)read->offset;
-        io->u.batch.size = (size_t)read->size;
-        io->fh = ((const direct_file *)read->file)->handle;
-        io->opcode = TZ_CUFILE_READ;
-        io->cookie = read;
-    }
-}
-
 /* A batch that fails leaves its reads undone; the others go on. */
 static void submit_batches(direct_reading *r)
 {
@@ -337,7 +320,18 @@ static void submit_batches(direct_reading *r)
         if (answer.err != 0) {
             b->handle = NULL;
         } else {
-            fill_io(r, first, count);
+            for (uint64_t i = first; i < first + count; i++) {
+                tz_direct_read *read = &r->reads[i];
+                memset(&r->io[i], 0, sizeof r->io[i]);
+                r->io[i].mode = TZ_CUFILE_MODE;
+                r->io[i].u.batch.devPtr_base = r->base;
+                r->io[i].u.batch.devPtr_offset = (off_t)read->to;
+                r->io[i].u.batch.file_offset = (off_t)read->offset;
+                r->io[i].u.batch.size = (size_t)read->size;
+                r->io[i].fh = ((const direct_file *)read->file)->handle;
+                r->io[i].opcode = TZ_CUFILE_READ;
+                r->io[i].cookie = read;
+            }
             function = "cuFileBatchIOSubmit";
             answer = api->BatchIOSubmit(b->handle, count, &r->io[first], 0);
             b->count = answer.err == 0 ? count : 0;

@@ -170,52 +170,32 @@ static tz_nvjpeg_output output_format_of(const tz_codestream *codestream)
     return codestream->to_rgb ? TZ_NVJPEG_OUTPUT_RGBI : TZ_NVJPEG_OUTPUT_UNCHANGEDI;
 }
 
-static bool sampling_fits(const tz_cu_jpeg *jpeg, tz_nvjpeg_output format,
-                          tz_nvjpeg_sampling sampling)
-{
-    switch (format) {
-    case TZ_NVJPEG_OUTPUT_Y:
-        return sampling == TZ_NVJPEG_SAMPLING_GRAY;
-    case TZ_NVJPEG_OUTPUT_RGBI:
-        return sampling == TZ_NVJPEG_SAMPLING_444 ||
-               (jpeg->interpolates && sampling > TZ_NVJPEG_SAMPLING_444 &&
-                sampling < TZ_NVJPEG_SAMPLING_GRAY);
-    default:
-        return sampling == TZ_NVJPEG_SAMPLING_444;
-    }
-}
-
-/* Compares the codestream's header, as nvJPEG reads it, with the tile that it should be. */
+/* Compares the codestream's header, as nvJPEG reads it, with the tile that it should be. Chroma may
+ * be subsampled only if nvJPEG interpolates it on the way to RGB. */
 static bool stream_fits_nvjpeg(const tz_cu_jpeg *jpeg, const tz_codestream *codestream)
 {
+    const tz_nvjpeg_output format = output_format_of(codestream);
     int components = 0, widths[4] = {0}, heights[4] = {0};
     tz_nvjpeg_sampling sampling = -1;
     if (codestream->sample_bytes != 1 || codestream->is_signed ||
         (codestream->samples != 1 && codestream->samples != 3) ||
-        (output_format_of(codestream) == TZ_NVJPEG_OUTPUT_UNCHANGEDI && jpeg->info.version[0] < 13))
+        (format == TZ_NVJPEG_OUTPUT_UNCHANGEDI && jpeg->info.version[0] < 13))
         return false;
-    return jpeg->api.GetImageInfo(jpeg->handle, codestream->bytes, (size_t)codestream->size,
-                                  &components, &sampling, widths, heights) == 0 &&
-           components == codestream->samples && widths[0] > 0 && heights[0] > 0 &&
-           (uint32_t)widths[0] == codestream->width && (uint32_t)heights[0] == codestream->height &&
-           sampling_fits(jpeg, output_format_of(codestream), sampling);
+    if (jpeg->api.GetImageInfo(jpeg->handle, codestream->bytes, (size_t)codestream->size,
+                               &components, &sampling, widths, heights) != 0 ||
+        components != codestream->samples || widths[0] <= 0 || heights[0] <= 0 ||
+        (uint32_t)widths[0] != codestream->width || (uint32_t)heights[0] != codestream->height)
+        return false;
+    if (format == TZ_NVJPEG_OUTPUT_Y)
+        return sampling == TZ_NVJPEG_SAMPLING_GRAY;
+    const bool is_subsampled =
+        sampling > TZ_NVJPEG_SAMPLING_444 && sampling < TZ_NVJPEG_SAMPLING_GRAY;
+    return sampling == TZ_NVJPEG_SAMPLING_444 ||
+           (format == TZ_NVJPEG_OUTPUT_RGBI && jpeg->interpolates && is_subsampled);
 }
 
-/* Prepares the next state for a batch. Its last batch has ended; its stream follows the queue. */
-static tz_result begin_batch(tz_cu_state *s, uint32_t queue, tz_nvjpeg_output format,
-                             const tz_context *ctx)
-{
-    tz_cu_jpeg_state *state = &s->jpeg.states[s->jpeg.next_state];
-    TZ_TRY(state->begun ? tz_cu_side_stream_wait(s, &state->side, ctx)
-                        : tz_cu_side_stream_begin(s, &state->side, queue, ctx));
-    state->begun = true;
-    if (state->format != format)
-        state->size = 0;
-    state->format = format;
-    state->samples = 0;
-    return TZ_OK;
-}
-
+/* Adds a codestream to the batch that gathers, which is decoded first if it is full. The first of a
+ * batch prepares the state: its last batch has ended, and its stream follows the queue. */
 static tz_result add_to_batch(tz_cu_state *s, uint32_t queue, const tz_codestream_batch *batch,
                               tz_codestream *codestream, const tz_context *ctx)
 {
@@ -226,8 +206,16 @@ static tz_result add_to_batch(tz_cu_state *s, uint32_t queue, const tz_codestrea
         (state->count > 0 && state->samples + samples > MAX_BATCH_SAMPLES))
         TZ_TRY(flush_batch(s, ctx));
     state = &s->jpeg.states[s->jpeg.next_state];
-    if (state->count == 0)
-        TZ_TRY(begin_batch(s, queue, output_format_of(codestream), ctx));
+    if (state->count == 0) {
+        const tz_nvjpeg_output format = output_format_of(codestream);
+        TZ_TRY(state->begun ? tz_cu_side_stream_wait(s, &state->side, ctx)
+                            : tz_cu_side_stream_begin(s, &state->side, queue, ctx));
+        state->begun = true;
+        if (state->format != format)
+            state->size = 0;
+        state->format = format;
+        state->samples = 0;
+    }
     const uint64_t i = state->count++;
     state->samples += samples;
     state->data[i] = codestream->bytes;

@@ -122,18 +122,6 @@ static tz_result create_objects(tz_cu_state *s, const tz_context *ctx)
 
 /* ---- one codestream ---- */
 
-/* Returns the number of resolutions to decode. 0: the codestream has too few of them, or several
- * tiles, of which DecodeTile would decode one. */
-static uint32_t resolutions_of(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
-                               const tz_nvjpeg2k_image_info *is, const tz_codestream *codestream)
-{
-    uint32_t count;
-    if (is->num_tiles_x != 1 || is->num_tiles_y != 1 ||
-        api->StreamGetResolutionsInTile(parsed, 0, &count) != 0 || count <= codestream->reduction)
-        return 0;
-    return count - codestream->reduction;
-}
-
 /* Compares a parsed codestream with the tile that it should be. *resolutions becomes the number to
  * decode; 0 is all of them, the whole image. */
 static bool stream_fits(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
@@ -141,12 +129,18 @@ static bool stream_fits(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
 {
     const uint32_t width = codestream->width, height = codestream->height;
     const bool whole = codestream->reduction == 0;
+    uint32_t count = 0;
     tz_nvjpeg2k_image_info is;
     if (api->StreamGetImageInfo(parsed, &is) != 0 || is.num_components != codestream->samples)
         return false;
-    *resolutions = whole ? 0 : resolutions_of(api, parsed, &is, codestream);
-    if (whole ? is.image_width != width || is.image_height != height : *resolutions == 0)
+    if (whole && (is.image_width != width || is.image_height != height))
         return false;
+    /* of several tiles DecodeTile would decode one */
+    if (!whole &&
+        (is.num_tiles_x != 1 || is.num_tiles_y != 1 ||
+         api->StreamGetResolutionsInTile(parsed, 0, &count) != 0 || count <= codestream->reduction))
+        return false;
+    *resolutions = whole ? 0 : count - codestream->reduction;
     for (uint32_t i = 0; i < is.num_components; i++) {
         tz_nvjpeg2k_component_info component;
         if (api->StreamGetImageComponentInfo(parsed, &component, i) != 0 ||
@@ -169,31 +163,6 @@ static int32_t sample_type_of(const tz_codestream *codestream)
     if (codestream->sample_bytes == 1)
         return TZ_NVJPEG2K_UINT8;
     return codestream->is_signed ? TZ_NVJPEG2K_INT16 : TZ_NVJPEG2K_UINT16;
-}
-
-static tz_result decode_on_stream(tz_cu_state *s, tz_cu_j2k_decoder *decoder,
-                                  tz_codestream *codestream, uint32_t resolutions,
-                                  tz_cu_address slab, const tz_context *ctx)
-{
-    const tz_cu_j2k *j2k = &s->j2k;
-    const tz_nvjpeg2k_api *api = &j2k->api;
-    void *plane = (void *)(uintptr_t)(slab + codestream->at);
-    size_t pitch = (size_t)codestream->width * codestream->samples * codestream->sample_bytes;
-    tz_nvjpeg2k_image image = {&plane, &pitch, sample_type_of(codestream), codestream->samples};
-    const tz_nvjpeg2k_decode_params params =
-        codestream->samples > 1 ? j2k->by_pixel : j2k->one_sample;
-    const tz_nvjpeg2k_status status =
-        resolutions == 0 ? api->DecodeImage(j2k->handle, decoder->state, decoder->parsed, params,
-                                            &image, decoder->side.stream)
-                         : api->DecodeTile(j2k->handle, decoder->state, decoder->parsed, params, 0,
-                                           resolutions, &image, decoder->side.stream);
-    codestream->failed = status != 0;
-    /* also after an error: some of the work may be in the stream */
-    TZ_TRY(tz_cu_side_stream_record(s, &decoder->side, ctx));
-    if (status == 0 || tz_cu_context_works(s, decoder->side.stream))
-        return TZ_OK;
-    return check_nvjpeg2k(resolutions == 0 ? "DecodeImage" : "DecodeTile", status, TZ_ERR_DEVICE,
-                          ctx);
 }
 
 /* ---- batches ---- */
@@ -223,7 +192,24 @@ static tz_result decode_codestream(decode_run *t, tz_codestream *codestream, con
         TZ_TRY(tz_cu_side_stream_begin(t->s, &decoder->side, t->queue, ctx));
     t->begun[index] = true;
     j2k->next = (index + 1) % TZ_CU_J2K_STATES;
-    return decode_on_stream(t->s, decoder, codestream, resolutions, t->slab, ctx);
+
+    void *plane = (void *)(uintptr_t)(t->slab + codestream->at);
+    size_t pitch = (size_t)codestream->width * codestream->samples * codestream->sample_bytes;
+    tz_nvjpeg2k_image image = {&plane, &pitch, sample_type_of(codestream), codestream->samples};
+    const tz_nvjpeg2k_decode_params params =
+        codestream->samples > 1 ? j2k->by_pixel : j2k->one_sample;
+    const tz_nvjpeg2k_status status =
+        resolutions == 0 ? api->DecodeImage(j2k->handle, decoder->state, decoder->parsed, params,
+                                            &image, decoder->side.stream)
+                         : api->DecodeTile(j2k->handle, decoder->state, decoder->parsed, params, 0,
+                                           resolutions, &image, decoder->side.stream);
+    codestream->failed = status != 0;
+    /* also after an error: some of the work may be in the stream */
+    TZ_TRY(tz_cu_side_stream_record(t->s, &decoder->side, ctx));
+    if (status == 0 || tz_cu_context_works(t->s, decoder->side.stream))
+        return TZ_OK;
+    return check_nvjpeg2k(resolutions == 0 ? "DecodeImage" : "DecodeTile", status, TZ_ERR_DEVICE,
+                          ctx);
 }
 
 /* Streams end when all have begun: a decoder that began after another had ended would wait for it
