@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Encoded tiles, moved together: first where each of them goes, by one group; then all of them, a
- * group for each TZ_COMPACT_BLOCK bytes. Tiles that are stored as they are have their sizes set
- * here, and are moved from where their samples are. */
+ * Encoded tiles, moved together. First one work-group adds up the sizes, which gives every tile its
+ * offset. Then a work-group moves each TZ_COMPACT_BLOCK bytes of a tile. Tiles without compression
+ * have their sizes set here, and their samples are moved. */
 #ifndef TZ_DEVICE_OPS_COMPACT_KERNELS_H
 #define TZ_DEVICE_OPS_COMPACT_KERNELS_H
 
@@ -18,13 +18,14 @@ TZ_FN void tz_encode_none_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 
     tz_encode_set_size(slab, sizes, number, tz_encode_tile_of(slab, table, number).size);
 }
 
-/* How many bytes of a tile are moved. */
+/* Bytes of a tile that are moved. */
 TZ_FN tz_u32 tz_compact_size(const TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 number)
 {
     return tz_load_u32(slab + sizes + 4u * number) & ~TZ_ENCODE_LEFT_TO_CPU;
 }
 
-/* Where they go, and behind these places the sum. sums: TZ_SCAN_WORDS. */
+/* Writes the offset of each tile, and after them the sum of all. A group takes as many tiles at a
+ * time as it has work-items. sums: TZ_SCAN_WORDS. */
 TZ_FN void tz_compact_scan_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u64 offsets,
                                       tz_u64 count, tz_u32 before, tz_u32 after,
                                       TZ_LOCAL tz_u64 *sums)
@@ -53,7 +54,8 @@ TZ_FN void tz_compact_scan_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 sizes, tz_u6
     }
 }
 
-/* One chunk of one tile, item's share of it. plain: samples are moved, and nothing was encoded. */
+/* Moves the share of a work-item in one block of a tile. plain: samples are moved, since nothing
+ * was encoded. */
 TZ_FN void tz_compact_move(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 offsets,
                            tz_u64 to, tz_u32 plain, tz_u64 number, tz_u32 block, tz_u32 item,
                            tz_u32 items)
@@ -72,7 +74,7 @@ TZ_FN void tz_compact_move(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz
 }
 
 #ifdef TZ_KERNEL
-/* An item per tile. */
+/* A work-item for each tile. */
 TZ_KERNEL(tz_kernel_encode_none)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 count)
 {
@@ -88,7 +90,7 @@ TZ_KERNEL(tz_kernel_compact_scan)
     tz_compact_scan_work_group(slab, sizes, offsets, count, before, after, sums);
 }
 
-/* So many chunks per tile; the first so many items of a group share one. */
+/* Every tile has `blocks` work-groups. The first `items` work-items of a group share a block. */
 TZ_KERNEL(tz_kernel_compact_move)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 offsets, tz_u64 to, tz_u32 blocks,
  tz_u32 plain, tz_u32 items)

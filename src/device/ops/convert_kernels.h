@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels that make pixels of decoded rows; see convert_launch.h for what the tables hold. Each
- * kernel is a function of one item, as the cores would call it, and a shell that only a device
- * compiles. No item waits for another. */
+ * Kernels that make pixels of decoded rows; convert_tiles.h describes their tables. Each kernel is
+ * a function of one work-item, which tests call on the CPU, and a wrapper that only a device
+ * compiles. No work-item waits for another.
+ *
+ * Three loops store pixels. tz_convert_sample unpacks, converts and tests one sample. The two
+ * copies are for samples that need no conversion: whole rows in units of up to 16 bytes if raster
+ * and slab are packed alike, or else pixel by pixel. */
 #ifndef TZ_DEVICE_OPS_CONVERT_KERNELS_H
 #define TZ_DEVICE_OPS_CONVERT_KERNELS_H
 
@@ -9,7 +13,7 @@
 #include "kernels/predictor.h"
 #include "kernels/stored_sample.h"
 
-/* ---- differences ---- */
+/* ---- predictors ---- */
 
 /* tz_unpredict_entry, by bytes */
 #define TZ_UNPREDICT_ENTRY_BYTES 40u
@@ -22,7 +26,7 @@
 #define TZ_UNPREDICT_PREDICTOR   23u
 #define TZ_UNPREDICT_SWAP        24u
 
-/* One row of an entry. */
+/* Reverts the predictor of one row. */
 TZ_FN void tz_unpredict_entry_row(TZ_GLOBAL tz_u8 *row, const TZ_GLOBAL tz_u8 *entry)
 {
     const tz_u64 count = tz_load_u32(entry + TZ_UNPREDICT_SAMPLES);
@@ -41,7 +45,7 @@ TZ_FN void tz_unpredict_entry_row(TZ_GLOBAL tz_u8 *row, const TZ_GLOBAL tz_u8 *e
         tz_unpredict2_u64(row, row, count, stride, swap);
 }
 
-/* A group has an entry, each item one of its rows. */
+/* A work-group has an entry, and each work-item one of its rows. */
 TZ_FN void tz_unpredict_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 group, tz_u32 item)
 {
     const TZ_GLOBAL tz_u8 *entry = slab + table + group * TZ_UNPREDICT_ENTRY_BYTES;
@@ -51,7 +55,7 @@ TZ_FN void tz_unpredict_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 gr
                                entry);
 }
 
-/* ---- placement ---- */
+/* ---- formats and entries ---- */
 
 /* tz_convert_format, by words of 8 bytes */
 #define TZ_RULE_FORM           0u
@@ -61,21 +65,21 @@ TZ_FN void tz_unpredict_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 gr
 #define TZ_RULE_COMPONENT_TYPE 4u
 #define TZ_RULE_COMPONENTS     5u
 #define TZ_RULE_COUNT          6u
-#define TZ_RULE_TO             7u  /* TZ_COMPONENT_... of the raster */
+#define TZ_RULE_TO             7u  /* TZ_COMPONENT_* of the raster */
 #define TZ_RULE_TO_COMPONENTS  8u  /* 1 or 2 */
-#define TZ_RULE_STEPS          9u  /* TZ_STEP_... */
+#define TZ_RULE_STEPS          9u  /* TZ_STEP_* */
 #define TZ_RULE_SCALE          10u /* bits of an f64 */
 #define TZ_RULE_OFFSET         11u
 #define TZ_RULE_NODATA         12u /* wide */
 #define TZ_RULE_NODATA_KIND    13u
-#define TZ_RULE_COPY           14u /* bytes of a pixel that is copied as it is; 0: it is not */
+#define TZ_RULE_COPY           14u /* bytes of a pixel that is only copied; 0: it is converted */
 #define TZ_RULE_WORDS          16u
 
-#define TZ_STEP_SAME    1u /* bits stay as they are */
+#define TZ_STEP_SAME    1u /* the bits of samples do not change */
 #define TZ_STEP_SCALE   2u
-#define TZ_STEP_NODATA  4u  /* there is a value that means no data */
-#define TZ_STEP_TO_NAN  8u  /* such samples become NaN */
-#define TZ_STEP_DOUBLES 16u /* it takes f64 */
+#define TZ_STEP_NODATA  4u  /* there is a nodata value */
+#define TZ_STEP_TO_NAN  8u  /* samples that are nodata become NaN */
+#define TZ_STEP_DOUBLES 16u /* needs double precision */
 
 /* tz_convert_entry, by bytes */
 #define TZ_CONVERT_ENTRY_BYTES       96u
@@ -170,7 +174,7 @@ TZ_FN tz_i64 tz_convert_offset(tz_i64 first, tz_i64 row, tz_i64 column, tz_u32 y
     return first + (tz_i64)y * row + (tz_i64)x * column;
 }
 
-/* Every items-th of the places of a rectangle, without a division for each. */
+/* Visits every items-th position of a rectangle, without a division for each. */
 typedef struct tz_convert_walk {
     tz_u32 y, x;
     tz_u32 down, across;
@@ -198,9 +202,9 @@ TZ_FN void tz_convert_walk_next(tz_convert_walk *walk)
     }
 }
 
-/* ---- bytes as they are ---- */
+/* ---- copies ---- */
 
-/* Lanes of 16, 8 and 4 bytes, at addresses that are multiples of their size. */
+/* Copies of 16, 8 and 4 bytes, at addresses that are multiples of their size. */
 #if defined(__OPENCL_VERSION__)
 #define TZ_COPY_UNIT(type, to, from) (*(TZ_GLOBAL type *)(to) = *(const TZ_GLOBAL type *)(from))
 #define TZ_ADDRESS(p)                ((tz_u64)(size_t)(p))
@@ -224,7 +228,7 @@ typedef struct tz_copy_unit_16 {
 #define TZ_COPY_UNIT_4               tz_u32
 #endif
 
-/* The widest lane that all these are multiples of. */
+/* The largest unit that divides all addresses, which are combined by "or". */
 TZ_FN tz_u32 tz_copy_unit_size(tz_u64 addresses)
 {
     return (addresses & 15u) == 0u  ? 16u
@@ -254,7 +258,7 @@ TZ_FN void tz_copy_bytes(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u3
         to[at] = from[at];
 }
 
-/* Rows without gaps: neighbouring items copy neighbouring lanes. */
+/* Copies rows without gaps: neighbouring work-items copy neighbouring units. */
 TZ_FN void tz_convert_copy_rows(const tz_convert_job *job, tz_u32 item, tz_u32 items)
 {
     const tz_u32 size = job->columns * job->rule.copy;
@@ -271,7 +275,7 @@ TZ_FN void tz_convert_copy_rows(const tz_convert_job *job, tz_u32 item, tz_u32 i
     }
 }
 
-/* Pixels with gaps between them, or a mask beside. */
+/* Copies pixels that have gaps between them or a mask. */
 TZ_FN void tz_convert_copy_pixels(const tz_convert_job *job, tz_u32 item, tz_u32 items)
 {
     const tz_u32 copy = job->rule.copy;
@@ -292,9 +296,9 @@ TZ_FN void tz_convert_copy_pixels(const tz_convert_job *job, tz_u32 item, tz_u32
     }
 }
 
-/* ---- pixels ---- */
+/* ---- conversions ---- */
 
-/* What becomes of the first part of a sample. */
+/* Converts the first component of a sample. */
 TZ_FN tz_u64 tz_convert_value(const tz_convert_rule *rule, tz_u64 raw, tz_u64 value,
                               tz_u32 is_nodata)
 {
@@ -316,7 +320,8 @@ TZ_FN tz_u64 tz_convert_value(const tz_convert_rule *rule, tz_u64 raw, tz_u64 va
     return tz_raw_of_wide(value, kind, rule->to);
 }
 
-/* And of the second: cast like the first, or 0 where there is none. */
+/* Converts the second component: cast like the first, but neither scaled nor tested. It is 0 if the
+ * stored samples have only one. */
 TZ_FN tz_u64 tz_convert_second(const tz_convert_rule *rule, const TZ_GLOBAL tz_u8 *row,
                                tz_u64 index)
 {
@@ -354,7 +359,7 @@ TZ_FN void tz_convert_sample(const tz_convert_job *job, tz_u32 y, tz_u32 x)
     }
 }
 
-/* A group has an entry, its items the pixels. */
+/* A work-group has an entry; its work-items share the pixels. */
 TZ_FN void tz_convert_work_item(const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *into,
                                 TZ_GLOBAL tz_u8 *mask, tz_u64 formats, tz_u64 table, tz_u64 group,
                                 tz_u32 item, tz_u32 items)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the kernels that decode have in common; each codec is a family of its own. A group has a
- * tile. By group all of its items decode together; by item the first one alone does, without
- * waiting for the others, which is how devices that are cores work best. */
+ * Shared by the kernels that decode; each codec is a family of its own. A work-group has a tile. In
+ * the work-group form all work-items decode together. In the work-item form the first one decodes
+ * alone and never waits for the others, which suits CPU devices best. */
 #ifndef TZ_DEVICE_OPS_DECODE_KERNELS_H
 #define TZ_DEVICE_OPS_DECODE_KERNELS_H
 
 #include "kernels/kernel_entry.h"
 #include "kernels/work_items.h"
 
-/* The tables of decoders, in the memory that a group shares. */
+/* The address space of decoder tables: memory that a work-group shares. */
 #ifndef TZ_SCRATCH_SPACE
 #define TZ_SCRATCH_SPACE TZ_LOCAL
 #endif
@@ -19,7 +19,7 @@
 #define TZ_DECODE_TO          8u
 #define TZ_DECODE_FROM_SIZE   16u
 #define TZ_DECODE_TO_SIZE     20u
-#define TZ_DECODE_DONE        0xffffffffu /* as the size of stored bytes: by somebody else, leave it */
+#define TZ_DECODE_DONE        0xffffffffu /* in from_size: already decoded */
 
 typedef struct tz_decode_task {
     const TZ_GLOBAL tz_u8 *in;
@@ -40,7 +40,7 @@ TZ_FN tz_decode_task tz_decode_task_at(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u
 }
 
 #ifdef TZ_KERNEL
-/* Where scratch is, kernels that use some know how much each tile has. */
+/* The arguments of all kernels. Those with scratch know how much of it each tile has. */
 #define TZ_DECODE_KERNEL(name)                                                                     \
     TZ_KERNEL(name)(TZ_GLOBAL tz_u8 * slab, tz_u64 table, tz_u64 statuses, tz_u64 scratch)
 #define TZ_DECODE_STATUS        (slab + statuses + 4u * TZ_WORK_GROUP)

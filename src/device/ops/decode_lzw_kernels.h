@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Kernels for LZW: the offsets of strings lie in shared memory. */
 #ifndef TZ_DEVICE_OPS_DECODE_LZW_KERNELS_H
 #define TZ_DEVICE_OPS_DECODE_LZW_KERNELS_H
 

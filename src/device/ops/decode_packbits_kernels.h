@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Kernels for PackBits: runs and literals are copied by all work-items of a group. */
 #ifndef TZ_DEVICE_OPS_DECODE_PACKBITS_KERNELS_H
 #define TZ_DEVICE_OPS_DECODE_PACKBITS_KERNELS_H
 

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Kernels for Zstandard: its tables are too large for shared memory and lie in scratch, a part for
+ * each tile. */
 #ifndef TZ_DEVICE_OPS_DECODE_ZSTD_KERNELS_H
 #define TZ_DEVICE_OPS_DECODE_ZSTD_KERNELS_H
 

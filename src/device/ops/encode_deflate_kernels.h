@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles to zlib streams, a group for each: see encode.h. */
+ * Tiles to zlib streams, a work-group for each: see encode.h. An estimate decides first if matches
+ * are worth it; such a tile is left to the CPU. */
 #ifndef TZ_DEVICE_OPS_ENCODE_DEFLATE_KERNELS_H
 #define TZ_DEVICE_OPS_ENCODE_DEFLATE_KERNELS_H
 
@@ -14,7 +15,7 @@ typedef union tz_encode_deflate_scratch {
     tz_deflate_scratch deflate;
 } tz_encode_deflate_scratch;
 
-/* By one item alone. */
+/* One work-item does all of it. */
 TZ_FN void tz_encode_deflate_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                        tz_u64 number, TZ_LOCAL tz_encode_deflate_scratch *scratch)
 {
@@ -34,11 +35,12 @@ typedef struct tz_encode_deflate_group_scratch {
     union {
         tz_estimate_scratch choice;
         tz_deflate_shared deflate;
-    } one; /* after the other */
+    } one; /* the estimate is done before the encoder begins */
     tz_u32 answer[2];
 } tz_encode_deflate_group_scratch;
 
-/* By a group. */
+/* All work-items of a group share the tile. They all reach the encoder, which has barriers: for a
+ * tile that is left its input is empty. */
 TZ_FN void tz_encode_deflate_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                         tz_u64 number,
                                         TZ_LOCAL tz_encode_deflate_group_scratch *scratch)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles to PackBits, a group for each: see encode.h. */
+ * Tiles to PackBits, a work-group for each: see encode.h. */
 #ifndef TZ_DEVICE_OPS_ENCODE_PACKBITS_KERNELS_H
 #define TZ_DEVICE_OPS_ENCODE_PACKBITS_KERNELS_H
 
@@ -7,7 +7,7 @@
 #include "kernels/kernel_entry.h"
 #include "kernels/packbits_encode.h"
 
-/* By one item alone. */
+/* One work-item does all of it. */
 TZ_FN void tz_encode_packbits_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                         tz_u32 row_bytes, tz_u64 number)
 {
@@ -17,7 +17,7 @@ TZ_FN void tz_encode_packbits_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_
         tz_packbits_encode_tile(slab + tile.from, tile.size, row_bytes, slab + tile.to));
 }
 
-/* By a group. sums: TZ_SCAN_WORDS. */
+/* All work-items of a group share the tile. sums: TZ_SCAN_WORDS. */
 TZ_FN void tz_encode_packbits_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                          tz_u32 row_bytes, tz_u64 number, TZ_LOCAL tz_u64 *sums)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of a batch that is encoded, as kernels read it: see tz_encode_entry. */
+ * The table of a batch to be encoded, as kernels read it: see tz_encode_entry. */
 #ifndef TZ_DEVICE_OPS_ENCODE_TABLE_KERNELS_H
 #define TZ_DEVICE_OPS_ENCODE_TABLE_KERNELS_H
 
 #include "kernels/kernel.h"
 
-#define TZ_ENCODE_ENTRY_BYTES 32u /* bytes of the table for a tile */
+#define TZ_ENCODE_ENTRY_BYTES 32u /* bytes of an entry */
 
-/* With the size of a tile: the encoder leaves it to the cores, and its samples stay as they are. */
+/* Set in the size of a tile that the encoder leaves to the CPU; its samples do not change. */
 #define TZ_ENCODE_LEFT_TO_CPU 0x80000000u
 
 typedef struct tz_encode_tile {
     tz_u64 from;
     tz_u64 to;
-    tz_u32 size; /* 0: nothing to encode, or nothing wanted */
+    tz_u32 size; /* 0: the tile is empty or skipped */
 } tz_encode_tile;
 
 TZ_FN tz_encode_tile tz_encode_tile_of(const TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number)
@@ -29,7 +29,7 @@ TZ_FN tz_encode_tile tz_encode_tile_of(const TZ_GLOBAL tz_u8 *slab, tz_u64 table
     return tile;
 }
 
-/* Bytes that the tile may take, encoded. */
+/* Bytes that the encoded tile may have. */
 TZ_FN tz_u32 tz_encode_capacity_of(const TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number)
 {
     return tz_load_u32(slab + table + number * TZ_ENCODE_ENTRY_BYTES + 20);

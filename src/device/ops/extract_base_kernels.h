@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of tiles that are cut, as kernels read it, and where the rows of these are. */
+ * The table of tiles that are extracted, as kernels read it, and the location of their rows. */
 #ifndef TZ_DEVICE_OPS_EXTRACT_BASE_KERNELS_H
 #define TZ_DEVICE_OPS_EXTRACT_BASE_KERNELS_H
 
@@ -36,13 +36,13 @@ TZ_FN tz_u32 tz_extract_checked(const TZ_GLOBAL tz_u8 *tile)
     return tz_load_u32(tile + 36);
 }
 
-/* Where rows of plain samples lie. */
+/* The location of rows of plain samples. */
 typedef struct tz_extract_layout {
     tz_u64 table;
-    tz_u64 scratch;   /* ~0: in the tile itself */
+    tz_u64 scratch;   /* ~0: the rows lie in the tile itself */
     tz_u64 row_bytes; /* of plain samples */
     tz_u32 height;
-    tz_u32 is_cropped; /* no rows below the image's */
+    tz_u32 is_cropped; /* the last strip has no rows below the image */
 } tz_extract_layout;
 
 TZ_FN tz_u64 tz_extract_row_offset(const TZ_GLOBAL tz_u8 *entry, const tz_extract_layout *layout,
@@ -59,7 +59,7 @@ TZ_FN tz_u32 tz_extract_has_row(const TZ_GLOBAL tz_u8 *entry, const tz_extract_l
     return !layout->is_cropped || row % layout->height < tz_extract_height(entry);
 }
 
-/* Of a shell. */
+/* The arguments that all kernels have, and the layout of them. */
 #define TZ_EXTRACT_LAYOUT_ARGUMENTS                                                                \
     tz_u64 table, tz_u64 scratch, tz_u64 plain_row, tz_u32 height, tz_u32 is_cropped
 #define TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(layout)                                                     \

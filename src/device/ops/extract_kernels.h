@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels that make tiles of rows: cut out and treated; inspected; stored. A slab holds a table of
- * tz_extract_tile, one for every tile, and the tiles. While they are worked at, rows of plain
- * samples lie where the tile will be, or in scratch memory where they cannot be stored in place.
+ * Kernels that make tiles of rows of pixels, in three steps: extract and treat, inspect, store. The
+ * slab holds a table of tz_extract_tile and the tiles. Between two steps the rows of plain samples
+ * lie in the bytes of the tile, or in scratch memory if they cannot be stored in place.
  *
- * The rows of all tiles are numbered, as many in each as a whole tile has. */
+ * The rows of all tiles are numbered as if every tile were whole, so that a row number divided by
+ * the height is a tile. */
 #ifndef TZ_DEVICE_OPS_EXTRACT_KERNELS_H
 #define TZ_DEVICE_OPS_EXTRACT_KERNELS_H
 
@@ -16,17 +17,17 @@
 /* tz_extract_result */
 #define TZ_EXTRACT_RESULT_BYTES 24u
 
-/* ---- cut out and treated: any number of items to a row ---- */
+/* ---- extract: any number of work-items for a row ---- */
 
 typedef struct tz_extract_spec {
     tz_extract_layout layout;
-    tz_extract_shape shape; /* but for the width */
+    tz_extract_shape shape; /* without the width, which tiles have */
     tz_i64 row_stride;
-    tz_u64 bits;
+    tz_u64 bits; /* offset of discard_bits */
     tz_adjustment treatment;
 } tz_extract_spec;
 
-/* Rows below the image's are as its last one. */
+/* Extracts one row. Rows below the image repeat its last row. */
 #define TZ_EXTRACT_ONE(name)                                                                       \
     TZ_FN void tz_extract_one_##name(const TZ_GLOBAL tz_u8 *rows, TZ_GLOBAL tz_u8 *slab,           \
                                      const tz_extract_spec *how, tz_u64 row, tz_u32 row_item,      \
@@ -52,11 +53,11 @@ TZ_EXTRACT_ONE(u16)
 TZ_EXTRACT_ONE(u32)
 TZ_EXTRACT_ONE(u64)
 
-/* ---- stored ---- */
+/* ---- store ---- */
 
 typedef struct tz_extract_store_spec {
     tz_extract_layout layout;
-    tz_u64 row_bytes; /* as stored */
+    tz_u64 row_bytes; /* of a stored row */
     tz_row_encoding put;
 } tz_extract_store_spec;
 
@@ -86,9 +87,9 @@ TZ_FN void tz_store_one_work_group(TZ_GLOBAL tz_u8 *slab, const tz_extract_store
                              slab + tz_stored_row_offset(entry, how, row), &put, shared);
 }
 
-/* ---- inspected ---- */
+/* ---- inspect ---- */
 
-/* What there is to look for in one tile; how is that of all. */
+/* The inspection of one tile: that of the batch, with the valid size of the tile. */
 TZ_FN tz_inspection tz_inspection_of(const TZ_GLOBAL tz_u8 *entry, const tz_inspection *how,
                                      tz_u32 words_of_pixel)
 {
@@ -107,9 +108,9 @@ TZ_FN void tz_write_extract_result(TZ_GLOBAL tz_u8 *to, const tz_inspected *seen
     tz_store_u32(to + 20, 0u);
 }
 
-/* ---- rows from one place to another ---- */
+/* ---- copy rows ---- */
 
-/* Where the words of some bands are. */
+/* The location of words: offset and strides in bytes. */
 typedef struct tz_words_at {
     tz_u64 offset;
     tz_i64 band_stride;
@@ -123,7 +124,8 @@ TZ_FN tz_u64 tz_words_row(const tz_words_at *at, tz_u64 row, tz_u32 height)
            (tz_u64)((tz_i64)(row % height) * at->row_stride);
 }
 
-/* Row number row of all bands, shared by lanes items: width words of size bytes, or of 16. */
+/* Copies one row of all bands, shared by row_items work-items: width words of size bytes, up to 16.
+ */
 TZ_FN void tz_copy_words(const TZ_GLOBAL tz_u8 *from, const tz_words_at *from_at,
                          TZ_GLOBAL tz_u8 *to, const tz_words_at *to_at, tz_u64 row, tz_u32 height,
                          tz_u32 width, tz_u32 size, tz_u32 row_item, tz_u32 row_items)
@@ -157,7 +159,7 @@ TZ_KERNEL(tz_kernel_copy_rows)
                       (tz_u32)(item % row_items), row_items);
 }
 
-/* lanes items to a row: 1, or those of a group. */
+/* row_items is 1 or the size of a work-group. */
 #define TZ_EXTRACT_KERNEL(name)                                                                    \
     TZ_KERNEL(tz_kernel_extract_##name)                                                            \
     (const TZ_GLOBAL tz_u8 *rows, TZ_GLOBAL tz_u8 *slab, TZ_EXTRACT_LAYOUT_ARGUMENTS,              \
@@ -199,7 +201,7 @@ TZ_EXTRACT_KERNEL(u64)
     how.put.bits = bits, how.put.swap = swap, how.put.little_endian = little_endian
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
-/* An item to a row. */
+/* A work-item for each row. */
 TZ_KERNEL(tz_kernel_store_rows)
 (TZ_GLOBAL tz_u8 *slab, TZ_STORE_ARGUMENTS)
 {
@@ -211,14 +213,14 @@ TZ_KERNEL(tz_kernel_store_rows)
 }
 #endif
 
-/* A group to a row. */
+/* A work-group for each row. */
 TZ_KERNEL(tz_kernel_store_rows_work_group)
 (TZ_GLOBAL tz_u8 *slab, TZ_STORE_ARGUMENTS)
 {
     TZ_SHARED tz_u64 shared[TZ_WORK_GROUP_SIZE];
     tz_extract_store_spec how;
     TZ_STORE_OF_ARGUMENTS(how);
-    (void)count; /* of the groups that there are */
+    (void)count; /* there are exactly as many groups */
     tz_store_one_work_group(slab, &how, TZ_WORK_GROUP, shared);
 }
 
@@ -232,7 +234,7 @@ TZ_KERNEL(tz_kernel_store_rows_work_group)
     how.value[0] = value, how.value[1] = second
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
-/* Item 0 of a group to a tile. words: of a pixel. */
+/* Work-item 0 of a group for each tile. words: of a pixel. */
 TZ_KERNEL(tz_kernel_inspect)
 (TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
 {
@@ -250,7 +252,7 @@ TZ_KERNEL(tz_kernel_inspect)
 }
 #endif
 
-/* A group to a tile. */
+/* A work-group for each tile. */
 TZ_KERNEL(tz_kernel_inspect_work_group)
 (TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
 {

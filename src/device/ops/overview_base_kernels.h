@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What all kernels of reductions share. A run has words that say everything about it, 64 bits each,
- * in the reducer's memory; there are also two tables of taps, one across and one down: of each new
- * pixel its first old one and, from bit 32 on, their number, and then the weights, those of all
- * first taps, of all second ones and so on.
+ * Shared by all kernels of overviews. The builder's memory holds words of 64 bits that describe a
+ * run, and two tables of taps, one across and one down. A table has a word for each new pixel, with
+ * its first old pixel in the low half and the number of taps in the high half. After these words
+ * come the weights: all first taps, then all second taps, and so on, so that neighbouring
+ * work-items load neighbouring weights.
  *
- * The work is cut into spans of new columns and rows of one plane, which are all bands, part by
- * part, and the mask. A group takes every n-th span; its items share a span, column by column, or
- * one item does it alone. */
+ * The new pixels are divided into planes (the components of each band, then the mask) and a plane
+ * into spans of some columns and rows. A work-group takes every n-th span. Its work-items share the
+ * columns of a span, or one work-item does all of them. */
 #ifndef TZ_DEVICE_OPS_OVERVIEW_BASE_KERNELS_H
 #define TZ_DEVICE_OPS_OVERVIEW_BASE_KERNELS_H
 
@@ -20,27 +21,27 @@ enum {
     TZ_NODATA_TEST_BITS /* of 64 */
 };
 
-/* Where rows are: a byte of the memory for row 0, column 0 of band 0 of the whole level, and the
- * bytes from one to the next; signed. */
+/* The location of rows: the offset that row 0, column 0 of band 0 of the whole level would have,
+ * and strides in bytes. All are signed. */
 enum {
     TZ_OVERVIEW_BASE,
     TZ_OVERVIEW_BAND_STRIDE,
     TZ_OVERVIEW_ROW_STRIDE,
     TZ_OVERVIEW_COLUMN_STRIDE,
-    TZ_OVERVIEW_LOCATION_WORDS /* so many words */
+    TZ_OVERVIEW_LOCATION_WORDS
 };
 
 /* The words of a run. */
 enum {
-    TZ_OVERVIEW_TYPE, /* of a part */
+    TZ_OVERVIEW_TYPE, /* of a component */
     TZ_OVERVIEW_BYTES,
-    TZ_OVERVIEW_SAMPLE_BYTES, /* of all parts */
-    TZ_OVERVIEW_COMPONENTS,   /* planes of a band: 1 of what is copied */
+    TZ_OVERVIEW_SAMPLE_BYTES, /* of all components */
+    TZ_OVERVIEW_COMPONENTS,   /* planes of a band; 1 for nearest, which copies samples */
     TZ_OVERVIEW_BANDS,
     TZ_OVERVIEW_USED_BITS,
-    TZ_OVERVIEW_ALPHA, /* which band, from 1 */
+    TZ_OVERVIEW_ALPHA, /* number of the band, from 1; 0: none */
     TZ_OVERVIEW_TEST,
-    TZ_OVERVIEW_NODATA, /* what is compared: bits of a double, or of the sample */
+    TZ_OVERVIEW_NODATA, /* bits of a double, or of the sample */
     TZ_OVERVIEW_CLAMPS,
     TZ_OVERVIEW_LOW, /* bits of doubles */
     TZ_OVERVIEW_HIGH,
@@ -53,23 +54,24 @@ enum {
     TZ_OVERVIEW_HALF_BESIDE,
     TZ_OVERVIEW_HALF_NONE,
     TZ_OVERVIEW_WIDTH, /* of the new level */
-    TZ_OVERVIEW_FIRST, /* new row */
+    TZ_OVERVIEW_FIRST, /* first new row */
     TZ_OVERVIEW_ROWS,
     TZ_OVERVIEW_PLANES,
-    TZ_OVERVIEW_ACROSS, /* tables, in the reducer's memory */
+    TZ_OVERVIEW_ACROSS, /* offsets of both tables in the builder's memory */
     TZ_OVERVIEW_DOWN,
-    TZ_OVERVIEW_SCRATCH, /* doubles: of choices, all that items choose from; of filters, old rows */
-    TZ_OVERVIEW_SCRATCH_TAPS,  /* of choices: the most that one item chooses from */
-    TZ_OVERVIEW_SCRATCH_AREAS, /* of choices: items that work at a time; of filters: columns */
-    TZ_OVERVIEW_SPAN,          /* new columns */
-    TZ_OVERVIEW_SPAN_ROWS,     /* and rows: more than 1 of filters alone */
+    TZ_OVERVIEW_SCRATCH,       /* doubles: values to sort, or rows filtered across */
+    TZ_OVERVIEW_SCRATCH_TAPS,  /* mode and median: values of a work-item, at most */
+    TZ_OVERVIEW_SCRATCH_AREAS, /* work-items that sort, or columns */
+    TZ_OVERVIEW_SPAN,          /* new columns of a span */
+    TZ_OVERVIEW_SPAN_ROWS,     /* new rows of a span; filters have more than 1 */
     TZ_OVERVIEW_SPAN_ITEMS,
     TZ_OVERVIEW_WORK_GROUPS,
-    TZ_OVERVIEW_SEAM, /* the first old row of the second part */
+    TZ_OVERVIEW_SEAM, /* first old row of the second part */
     TZ_OVERVIEW_PIXELS,
     TZ_OVERVIEW_SECOND_PIXELS = TZ_OVERVIEW_PIXELS + TZ_OVERVIEW_LOCATION_WORDS,
     TZ_OVERVIEW_HAS_MASK =
-        TZ_OVERVIEW_SECOND_PIXELS + TZ_OVERVIEW_LOCATION_WORDS, /* bit 0: the first part; bit 1 */
+        TZ_OVERVIEW_SECOND_PIXELS +
+        TZ_OVERVIEW_LOCATION_WORDS, /* bit 0: the first part has one; bit 1: the second */
     TZ_OVERVIEW_MASK,
     TZ_OVERVIEW_SECOND_MASK = TZ_OVERVIEW_MASK + TZ_OVERVIEW_LOCATION_WORDS,
     TZ_OVERVIEW_OUT = TZ_OVERVIEW_SECOND_MASK + TZ_OVERVIEW_LOCATION_WORDS,
@@ -77,7 +79,7 @@ enum {
     TZ_OVERVIEW_JOB_WORDS = TZ_OVERVIEW_OUT_MASK + TZ_OVERVIEW_LOCATION_WORDS
 };
 
-/* The memory of a run. */
+/* The arguments of a kernel. */
 typedef struct tz_overview_job {
     TZ_GLOBAL tz_u8 *own;
     const TZ_GLOBAL tz_u64 *words;
@@ -102,11 +104,11 @@ TZ_FN tz_i64 tz_overview_offset(const tz_overview_job *job, tz_u32 location, tz_
 /* ---- spans ---- */
 
 typedef struct tz_overview_span {
-    tz_u32 band; /* as many as there are: the mask */
+    tz_u32 band; /* the number of bands: the mask */
     tz_u32 component;
-    tz_u32 row; /* of the run */
+    tz_u32 row; /* within the run */
     tz_u32 rows;
-    tz_u32 first; /* column */
+    tz_u32 first; /* first column */
     tz_u32 end;
 } tz_overview_span;
 
@@ -149,7 +151,7 @@ TZ_FN int tz_overview_is_mask(const tz_overview_job *job, const tz_overview_span
     return span->band == tz_overview_word(job, TZ_OVERVIEW_BANDS);
 }
 
-/* All samples of alpha count, and none is nodata. */
+/* All samples of the alpha band are valid, and none is nodata. */
 TZ_FN int tz_overview_is_alpha(const tz_overview_job *job, const tz_overview_span *span)
 {
     return span->band + 1u == tz_overview_word(job, TZ_OVERVIEW_ALPHA);
@@ -187,15 +189,15 @@ TZ_FN tz_taps tz_taps_down(const tz_overview_job *job, tz_u32 row)
 
 /* ---- old rows ---- */
 
-/* Column 0 of a row of the larger level, of one plane. */
+/* Column 0 of a row of the larger level, in one plane. */
 typedef struct tz_overview_in_row {
-    const TZ_GLOBAL tz_u8 *samples; /* of the first part */
+    const TZ_GLOBAL tz_u8 *samples; /* first components */
     const TZ_GLOBAL tz_u8 *alpha;
     const TZ_GLOBAL tz_u8 *mask;
-    tz_i64 step; /* of samples and alpha */
+    tz_i64 step; /* bytes from column to column, of samples and alpha */
     tz_i64 mask_step;
     tz_u32 type, bytes;
-    int has_alpha, has_mask; /* they say which pixels are left */
+    int has_alpha, has_mask; /* which pixels are valid depends on them */
 } tz_overview_in_row;
 
 TZ_FN tz_overview_in_row tz_overview_in_row_of(const tz_overview_job *job,
@@ -225,7 +227,7 @@ TZ_FN tz_overview_in_row tz_overview_in_row_of(const tz_overview_job *job,
     return line;
 }
 
-/* Whether mask and alpha leave a pixel. */
+/* True if mask and alpha say that a pixel is valid. */
 TZ_FN int tz_overview_in_is_valid(const tz_overview_in_row *line, tz_u32 column)
 {
     if (line->has_mask && line->mask[(tz_i64)column * line->mask_step] == 0u)
@@ -252,10 +254,11 @@ TZ_FN void tz_overview_set_mask(const tz_overview_job *job, const tz_overview_sp
         is_left ? 255u : 0u;
 }
 
-/* ---- shells ---- */
+/* ---- kernels ---- */
 
-/* tz_overview_name does the new pixels of a span that are item's own, of lanes items that share it;
- * slot tells apart all items that work at the same time. */
+/* tz_overview_name makes the new pixels of a span that belong to one of the `items` work-items that
+ * share it. `area` is different for all work-items that run at the same time: it is the number of
+ * their scratch area. */
 #ifdef TZ_KERNEL
 #define TZ_OVERVIEW_KERNEL(name)                                                                   \
     TZ_KERNEL_BOUNDED(tz_kernel_overview_##name, 6)                                                \

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reductions by the rules of doc/numerics.md, in doubles, one new pixel at a time. */
+ * Overviews by the rules of doc/numerics.md, in double precision.
+ *
+ * A new pixel is a value of its old samples. Averages, extremes, mode and median look at all of
+ * them at once, pixel by pixel. Filters (bilinear, cubic, Lanczos) are separable: a span of several
+ * rows filters each old row across into scratch memory, and then filters down.
+ *
+ * NaN stands for "not valid" everywhere. That hides one case: samples are NaN, but alpha or mask
+ * leave no pixel, and the new sample should be 0 or nodata. A second pass over the mask finds these
+ * pixels, and runs only if the first pass met a NaN. */
 #ifndef TZ_DEVICE_OPS_OVERVIEW_F64_KERNELS_H
 #define TZ_DEVICE_OPS_OVERVIEW_F64_KERNELS_H
 
@@ -14,7 +22,7 @@
 
 #ifdef TZ_HAS_F64
 
-/* As tz_resampling numbers them. */
+/* Values of tz_resampling. */
 enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_MIN = 9 };
 
 #define TZ_OVERVIEW_NAN tz_f64_of_bits((tz_u64)0x7ff8000000000000ULL)
@@ -34,14 +42,14 @@ TZ_OVERVIEW_HALF_ROWS(f32, u32)
 
 /* ---- old samples ---- */
 
-/* How samples of a plane are looked at. */
+/* The way to read samples of a plane. */
 typedef struct tz_overview_in_plane {
     tz_u32 type;
-    int is_plain;  /* nothing of what follows */
-    int is_mask;   /* samples are 255 where pixels are left */
-    int is_pair;   /* complex: */
-    int is_second; /* the part that is wanted */
-    int is_tested; /* not of alpha */
+    int is_plain;  /* none of the members below applies */
+    int is_mask;   /* samples are 255 for valid pixels */
+    int is_pair;   /* complex samples */
+    int is_second; /* the second component is wanted */
+    int is_tested; /* samples may be invalid; false for alpha */
     tz_u32 test;
     tz_u64 nodata;
 } tz_overview_in_plane;
@@ -63,7 +71,8 @@ TZ_FN tz_overview_in_plane tz_overview_in_plane_of(const tz_overview_job *job,
     return plane;
 }
 
-/* NaN: it is not valid. A complex one is nodata when its first part is, and NaN when either is. */
+/* Returns a sample, or NaN if it is not valid. A complex sample is nodata if its first component
+ * is, and NaN if either component is. */
 TZ_FN tz_f64 tz_overview_in_value(const tz_overview_in_plane *plane, const tz_overview_in_row *line,
                                   tz_u32 column)
 {
@@ -87,7 +96,7 @@ TZ_FN tz_f64 tz_overview_in_value(const tz_overview_in_plane *plane, const tz_ov
     return plane->is_second ? second : first;
 }
 
-/* What all new pixels of a span look at: the first rows are found once. */
+/* The old rows of a span. The first few are located once for all new pixels. */
 #define TZ_ROWS_FOUND 4u
 typedef struct tz_overview_in_rows {
     tz_overview_span span;
@@ -143,7 +152,7 @@ TZ_FN void tz_overview_set_sample(const tz_overview_job *job, const tz_overview_
             bytes);
 }
 
-/* A turn of its own is wanted for samples that are NaN where they may be 0. */
+/* Number of passes: 2 if samples without a valid pixel must not be NaN. */
 TZ_FN tz_u32 tz_overview_passes(const tz_overview_job *job, const tz_overview_span *span)
 {
     const int has_flags =
@@ -160,8 +169,8 @@ TZ_FN int tz_overview_out_is_nan(const tz_overview_job *job, const tz_overview_s
     return value != value;
 }
 
-/* What becomes of a value. The second turn is over the mask's: samples that are NaN though no pixel
- * is left become 0. */
+/* Stores a value. In the second pass the values are those of the mask: a sample that is NaN
+ * although no pixel is valid becomes TZ_OVERVIEW_NONE. */
 TZ_FN void tz_overview_set_pixel(const tz_overview_job *job, const tz_overview_span *span,
                                  const tz_overview_in_plane *plane, tz_u32 column, tz_f64 value,
                                  tz_u32 pass)
@@ -175,14 +184,14 @@ TZ_FN void tz_overview_set_pixel(const tz_overview_job *job, const tz_overview_s
                      tz_component_bytes(plane->type));
 }
 
-/* ---- the value of a new pixel; NaN: it is not valid ---- */
+/* ---- values of new pixels ---- */
 
 TZ_FN tz_f64 tz_tap_weight(const tz_taps *taps, tz_u32 k)
 {
     return tz_f64_of_bits(taps->weights[(tz_u64)k * taps->stride]);
 }
 
-/* Average, rms and gauss: of all samples at once. */
+/* Average, root mean square and Gauss. */
 TZ_FN tz_f64 tz_overview_value_mean(const tz_overview_job *job, const tz_overview_in_rows *rows,
                                     tz_u32 column, tz_u32 area)
 {
@@ -226,7 +235,7 @@ TZ_FN tz_f64 tz_overview_value_extreme(const tz_overview_job *job, const tz_over
     return value;
 }
 
-/* Mode and median: the slot's memory holds all values. */
+/* Mode and median: the scratch area of the work-item holds all values. */
 TZ_FN tz_f64 tz_overview_value_choice(const tz_overview_job *job, const tz_overview_in_rows *rows,
                                       tz_u32 column, tz_u32 area)
 {
@@ -253,9 +262,10 @@ TZ_FN tz_f64 tz_overview_value_choice(const tz_overview_job *job, const tz_overv
                : tz_median_of(values, orders + area * capacity, count);
 }
 
-/* ---- spans of them ---- */
+/* ---- spans ---- */
 
-/* rows are looked at; plane is what comes out. */
+/* `rows` are read, and `plane` is written; they differ in the second pass, which reads the mask.
+ * Returns if a value was NaN. */
 #define TZ_OVERVIEW_METHOD_BY(name, by, type)                                                      \
     TZ_FN int tz_overview_pass_##name(                                                             \
         const tz_overview_job *job, const tz_overview_span *span, const tz_overview_in_rows *rows, \
@@ -291,15 +301,15 @@ TZ_OVERVIEW_METHOD_BY(mean, mean, tz_overview_word(job, TZ_OVERVIEW_TYPE))
 TZ_OVERVIEW_METHOD_BY(extreme, extreme, tz_overview_word(job, TZ_OVERVIEW_TYPE))
 TZ_OVERVIEW_METHOD_BY(choice, choice, tz_overview_word(job, TZ_OVERVIEW_TYPE))
 
-/* ---- bilinear, cubic and lanczos: along each row, then down ---- */
+/* ---- bilinear, cubic and Lanczos: along each row, then down ---- */
 
-/* A span of some rows: what old ones come to across, for its columns. */
+/* Old rows, filtered across, for the columns of a span. */
 typedef struct tz_filtered {
     TZ_GLOBAL tz_f64 *values;
     tz_u64 stride; /* from row to row */
-    tz_u32 first;  /* old row */
+    tz_u32 first;  /* first old row */
     tz_u32 end;
-    int negative;
+    int negative; /* weights may be negative */
 } tz_filtered;
 
 TZ_FN tz_filtered tz_filtered_of(const tz_overview_job *job, const tz_overview_span *span,
@@ -316,7 +326,7 @@ TZ_FN tz_filtered tz_filtered_of(const tz_overview_job *job, const tz_overview_s
     return out;
 }
 
-/* Of the plane that looked_at has. */
+/* Filters all old rows across, in the plane of looked_at. */
 TZ_FN void tz_filter_across(const tz_overview_job *job, const tz_overview_span *looked_at,
                             const tz_filtered *to, tz_u32 item, tz_u32 items)
 {
@@ -346,7 +356,7 @@ TZ_FN tz_f64 tz_filter_down(const tz_filtered *from, const tz_taps *down, tz_u32
     return tz_filter_end(&f, down->count, from->negative, TZ_OVERVIEW_NAN);
 }
 
-/* All rows of the span, as tz_turn. */
+/* Filters down, for all new rows of the span. Returns if a value was NaN. */
 TZ_FN int tz_overview_filter_pass(const tz_overview_job *job, const tz_overview_span *span,
                                   const tz_filtered *from, tz_u32 item, tz_u32 items, tz_u32 pass)
 {
@@ -365,7 +375,7 @@ TZ_FN int tz_overview_filter_pass(const tz_overview_job *job, const tz_overview_
     return has_nan;
 }
 
-/* An item has its columns to itself, from the old rows to the new ones. */
+/* A work-item keeps its columns from the old rows to the new ones, so that no barrier is needed. */
 TZ_FN void tz_overview_filter(const tz_overview_job *job, const tz_overview_span *span, tz_u32 item,
                               tz_u32 items, tz_u32 area)
 {

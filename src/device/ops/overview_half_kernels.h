@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Averages of two by two pixels: one row of one plane, of any type. */
+ * Averages of two by two pixels, for all types. They are the most common overviews, so that they
+ * have kernels without taps and weights. */
 #ifndef TZ_DEVICE_OPS_OVERVIEW_HALF_KERNELS_H
 #define TZ_DEVICE_OPS_OVERVIEW_HALF_KERNELS_H
 
 #include "device/ops/overview_base_kernels.h"
 #include "kernels/average_2x2.h"
 
-/* What becomes of four samples: bits of the type, as tz_average_2x2_params has them. */
+/* The members of tz_average_2x2_params, as bits of the type. */
 typedef struct tz_half_rule {
     int is_alpha;
     int has_nodata;
@@ -21,7 +22,7 @@ typedef struct tz_half_rows {
     tz_overview_in_row below;
     TZ_GLOBAL tz_u8 *out; /* column 0 */
     tz_i64 out_step;
-    int flagged; /* not all pixels need be left */
+    int flagged; /* some pixels may be invalid */
 } tz_half_rows;
 
 TZ_FN tz_half_rule tz_half_rule_of(const tz_overview_job *job, const tz_overview_span *span)
@@ -47,7 +48,7 @@ TZ_FN tz_half_rows tz_half_rows_of(const tz_overview_job *job, const tz_overview
     return rows;
 }
 
-/* Which pixels of four mask and alpha leave, as tz_average_2x2 takes it. */
+/* The valid pixels of four, a bit for each as in tz_average_2x2. */
 TZ_FN tz_u32 tz_half_left(const tz_half_rows *rows, tz_u32 column)
 {
     tz_u32 left = (tz_u32)tz_overview_in_is_valid(&rows->above, column);
@@ -64,8 +65,8 @@ TZ_FN void tz_half_mask(const tz_overview_job *job, const tz_overview_span *span
         tz_overview_set_mask(job, span, x, tz_half_left(&rows, 2u * x) != 0u);
 }
 
-/* tz_half_of_name makes one of four, as words. Where samples lie side by side and all of them are
- * left, compilers have a loop of constant steps. */
+/* tz_half_of_name makes one sample of four. If samples lie side by side and all are valid, the
+ * steps are constants, and compilers can vectorise the loop. */
 #define TZ_OVERVIEW_HALF_ROWS(name, word)                                                          \
     TZ_FN void tz_half_row_##name(const tz_overview_job *job, const tz_overview_span *span,        \
                                   const tz_half_rows *rows, tz_i64 above_step, tz_i64 below_step,  \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reductions that take no doubles: nearest, and averages of two by two integers. */
+ * Overviews that need no double precision: nearest, and averages of two by two integers. */
 #ifndef TZ_DEVICE_OPS_OVERVIEW_INTEGER_KERNELS_H
 #define TZ_DEVICE_OPS_OVERVIEW_INTEGER_KERNELS_H
 
@@ -7,7 +7,7 @@
 
 /* ---- nearest ---- */
 
-/* A whole sample, both parts of it; 0 where it lies outside. */
+/* Copies a sample with all its components; 0 if the new pixel has no old one. */
 TZ_FN void tz_pick_sample(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u32 bytes,
                           int is_there)
 {

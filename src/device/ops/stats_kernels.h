@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Statistics of tiles that were cut, before they are stored: one tally for each sample of a pixel
- * and each tile. All of this needs double precision. */
+ * Statistics of extracted tiles, before they are stored: a tz_stats for each tile and each sample
+ * of a pixel. They need double precision. */
 #ifndef TZ_DEVICE_OPS_STATS_KERNELS_H
 #define TZ_DEVICE_OPS_STATS_KERNELS_H
 
@@ -27,8 +27,8 @@ TZ_FN void tz_write_stats(TZ_GLOBAL tz_u8 *to, const tz_stats *tile_stats)
     TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 stats, tz_u32 samples, tz_u32 part, tz_u32 has_nodata,     \
         tz_u32 nodata_kind, tz_u32 has_mask, tz_u64 nodata, tz_u64 mask_row, tz_u64 mask_column
 
-/* Group after group, the samples of a pixel of one tile after those of the other. Complex samples
- * (part 0) are not tallied. */
+/* Work-group number n has sample n % samples of tile n / samples. Complex samples (part 0) have no
+ * statistics: they count no rows. */
 #define TZ_STATS_OF_ARGUMENTS(entry, layout, from, tile, flags)                                    \
     tz_extract_layout layout;                                                                      \
     tz_stats_source from;                                                                          \
@@ -46,7 +46,7 @@ TZ_FN void tz_write_stats(TZ_GLOBAL tz_u8 *to, const tz_stats *tile_stats)
     from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
-/* Item 0 of a group to a sample of a tile. */
+/* Work-item 0 of a group for each sample of a tile. */
 TZ_KERNEL_BOUNDED(tz_kernel_stats, 8)
 (const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_STATS_ARGUMENTS)
 {
@@ -58,7 +58,7 @@ TZ_KERNEL_BOUNDED(tz_kernel_stats, 8)
 }
 #endif
 
-/* A group to a sample of a tile. */
+/* A work-group for each sample of a tile. */
 TZ_KERNEL(tz_kernel_stats_work_group)
 (const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_STATS_ARGUMENTS)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The arrays that a library which takes batches of chunks is given, in either direction (see
- * tz_vendor_batch), as kernels write and read them. */
+ * The arrays of a tz_vendor_batch, for decoding and encoding, as kernels write and read them. */
 #ifndef TZ_DEVICE_OPS_VENDOR_ARRAY_KERNELS_H
 #define TZ_DEVICE_OPS_VENDOR_ARRAY_KERNELS_H
 
@@ -8,12 +7,12 @@
 #include "kernels/lz4_frame.h"
 #include "kernels/zlib_frame.h"
 
-/* What chunks are. */
-#define TZ_VENDOR_DEFLATE 0u /* the streams in zlib frames */
+/* Kinds of chunks. */
+#define TZ_VENDOR_DEFLATE 0u /* streams inside zlib frames */
 #define TZ_VENDOR_ZSTD    1u /* whole frames */
-#define TZ_VENDOR_LZ4     2u /* the only blocks of frames */
+#define TZ_VENDOR_LZ4     2u /* single blocks inside frames */
 
-/* What stands before a chunk in its tile. */
+/* Bytes of the header before a chunk in its tile. */
 TZ_FN tz_u32 tz_vendor_head_bytes(tz_u32 kind)
 {
     if (kind == TZ_VENDOR_LZ4)
@@ -21,7 +20,7 @@ TZ_FN tz_u32 tz_vendor_head_bytes(tz_u32 kind)
     return kind == TZ_VENDOR_DEFLATE ? TZ_ZLIB_HEADER_BYTES : 0u;
 }
 
-/* Arrays at the start of scratch, of 8 bytes for each tile. */
+/* Arrays at the start of the scratch, with 8 bytes for each tile. */
 #define TZ_VENDOR_IN         0u /* addresses */
 #define TZ_VENDOR_IN_SIZES   1u
 #define TZ_VENDOR_OUT        2u /* addresses */
@@ -40,7 +39,7 @@ TZ_FN tz_u64 tz_vendor_address(const TZ_GLOBAL tz_u8 *at)
     return (tz_u64)(size_t)at;
 }
 
-/* The arrays' entries of one tile. */
+/* Writes the elements of one tile in all arrays. */
 TZ_FN void tz_vendor_set_entry(TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count, tz_u64 number,
                                tz_u64 in, tz_u32 in_size, tz_u64 out, tz_u32 capacity)
 {
@@ -53,7 +52,7 @@ TZ_FN void tz_vendor_set_entry(TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 cou
     tz_store_u32(slab + tz_vendor_array(scratch, count, TZ_VENDOR_STATUSES) + 4u * number, 0u);
 }
 
-/* What the library made of it; 0 where it says that it failed. */
+/* Bytes that the library wrote for a tile; 0 if it reports an error. */
 TZ_FN tz_u64 tz_vendor_out_size(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count,
                                 tz_u64 number)
 {

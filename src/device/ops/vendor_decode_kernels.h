@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles for a library that decodes batches of chunks (device/ops/vendor_decode.h): where each chunk
- * is, from the table of tiles, and afterwards whether it became its tile. Tiles that are not for
- * the library, and those that it failed with, are left to the own kernels: the table for these has
- * them, and marks the others.
+ * Around a library that decodes batches of chunks (device/ops/decode.c). Before the call kernels
+ * list the chunks of all tiles. After it a kernel compares each result with its tile, and writes
+ * the table for the kernel of the codec, in which finished tiles are marked.
  *
- * A tile is for the library when its frame is as plain as can be. In its place the library gets a
- * chunk of one byte: none may be empty. */
+ * Only a tile with the plainest kind of frame is for the library: a single frame, with a single
+ * block in LZ4. In place of any other tile the library gets a valid chunk of one byte, since chunks
+ * must not be empty. */
 #ifndef TZ_DEVICE_OPS_VENDOR_DECODE_KERNELS_H
 #define TZ_DEVICE_OPS_VENDOR_DECODE_KERNELS_H
 
@@ -18,16 +18,16 @@
 #include "kernels/zlib_frame.h"
 #include "kernels/zstd_frame.h"
 
-/* Behind the arrays for the library: the table, which is as large as three. */
+/* After the arrays of the library: the table, which is as large as three arrays. */
 #define TZ_VENDOR_TABLE TZ_VENDOR_ARRAYS
-/* Not by tile: the chunk for those that are not for the library, and behind it room for its byte.
- */
+/* One for all tiles that are not for the library: the chunk of one byte, and TZ_VENDOR_SPARE bytes
+ * later its output. */
 #define TZ_VENDOR_ONE_BYTE (TZ_VENDOR_TABLE + 3u)
 #define TZ_VENDOR_SPARE    64u
 #define TZ_VENDOR_SPARES   128u
 
-/* Copies of chunks begin at multiples of this, and have as much behind them at least: readers of
- * bits fetch ahead. */
+/* Copies of chunks begin at multiples of this, and at least as many bytes follow them, because
+ * readers of bits fetch ahead. */
 #define TZ_VENDOR_ALIGN 16u
 
 TZ_FN tz_u64 tz_vendor_copy_bytes(tz_u32 stored)
@@ -35,9 +35,9 @@ TZ_FN tz_u64 tz_vendor_copy_bytes(tz_u32 stored)
     return ((tz_u64)stored + 2u * TZ_VENDOR_ALIGN - 1u) / TZ_VENDOR_ALIGN * TZ_VENDOR_ALIGN;
 }
 
-/* ---- before ---- */
+/* ---- before the library ---- */
 
-/* Where copies go. sums: TZ_SCAN_WORDS. */
+/* Writes the offset of the copy of each tile. sums: TZ_SCAN_WORDS. */
 TZ_FN void tz_vendor_arrange(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 offsets, tz_u64 count,
                              tz_u64 copies, TZ_LOCAL tz_u64 *sums)
 {
@@ -61,6 +61,7 @@ TZ_FN void tz_vendor_arrange(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 offsets
     }
 }
 
+/* True if a tile is for the library. sized: frames must have a content size. */
 TZ_FN int tz_vendor_accepts(const tz_decode_task *task, tz_u32 kind, tz_u32 alignment, tz_u32 sized)
 {
     if (task->size == 0u || tz_vendor_address(task->out) % alignment != 0u)
@@ -75,7 +76,7 @@ TZ_FN int tz_vendor_accepts(const tz_decode_task *task, tz_u32 kind, tz_u32 alig
            tz_zlib_check_header(task->in, task->in_size) == TZ_DECODE_OK;
 }
 
-/* Bytes of the chunk of a tile that is for the library. */
+/* Bytes of the chunk of a tile. */
 TZ_FN tz_u32 tz_vendor_in_size(const tz_decode_task *task, tz_u32 kind)
 {
     if (kind == TZ_VENDOR_LZ4)
@@ -83,7 +84,8 @@ TZ_FN tz_u32 tz_vendor_in_size(const tz_decode_task *task, tz_u32 kind)
     return kind == TZ_VENDOR_DEFLATE ? task->in_size - TZ_ZLIB_FRAME_BYTES : task->in_size;
 }
 
-/* One byte, stored: as deflate in the low bytes, as a frame of Zstandard, and as a block of LZ4. */
+/* Writes a chunk that decodes to one byte: a stored block of Deflate, a frame of Zstandard, or a
+ * block of LZ4. */
 TZ_FN void tz_vendor_put_spare(TZ_GLOBAL tz_u8 *spare, tz_u32 kind)
 {
     const tz_u64 frame = 0x00090120fd2fb528u;
@@ -98,9 +100,9 @@ TZ_FN tz_u32 tz_vendor_spare_size(tz_u32 kind)
     return kind == TZ_VENDOR_ZSTD ? 10u : kind == TZ_VENDOR_LZ4 ? 2u : 6u;
 }
 
-/* ---- after ---- */
+/* ---- after the library ---- */
 
-/* The library says that all went well. */
+/* True if the library reports success and the right number of bytes. */
 TZ_FN int tz_vendor_is_done(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 count,
                             tz_u64 number, tz_u32 size)
 {
@@ -111,7 +113,8 @@ TZ_FN int tz_vendor_is_done(const TZ_GLOBAL tz_u8 *slab, tz_u64 scratch, tz_u64 
            tz_vendor_out_size(slab, scratch, count, number) == size;
 }
 
-/* And the checksum, where there is one. All items get it. words: TZ_ADLER_WORK_GROUP_WORDS. */
+/* Compares the checksum, if the frame has one. All work-items get the result. words:
+ * TZ_ADLER_WORK_GROUP_WORDS. */
 TZ_FN int tz_vendor_checksum_matches(const tz_decode_task *task, tz_u32 kind,
                                      TZ_LOCAL tz_u32 *words)
 {
@@ -130,7 +133,7 @@ TZ_FN int tz_vendor_checksum_matches(const tz_decode_task *task, tz_u32 kind,
 }
 
 #ifdef TZ_KERNEL
-/* One group. */
+/* One work-group for all tiles. */
 TZ_KERNEL(tz_kernel_vendor_decode_arrange)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u64 copies)
 {
@@ -139,8 +142,8 @@ TZ_KERNEL(tz_kernel_vendor_decode_arrange)
                       sums);
 }
 
-/* A group per tile. copied: the library wants chunks elsewhere than they are. sized: it wants no
- * frames of Zstandard that do not say how much they make. */
+/* A work-group for each tile. copied: chunks are copied to aligned offsets. sized: see
+ * tz_vendor_accepts. */
 TZ_KERNEL(tz_kernel_vendor_decode_list)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u32 kind, tz_u32 alignment,
  tz_u32 copied, tz_u32 sized)
@@ -172,7 +175,7 @@ TZ_KERNEL(tz_kernel_vendor_decode_list)
         tz_vendor_put_spare(spare, kind);
 }
 
-/* A group per tile. */
+/* A work-group for each tile. */
 TZ_KERNEL(tz_kernel_vendor_decode_check)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u64 statuses, tz_u32 kind)
 {

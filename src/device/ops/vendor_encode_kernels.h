@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles for a library that encodes batches of chunks (device/ops/vendor_encode.h): the arrays that
- * it is given, from the table of tiles, and afterwards the frame that files have around each chunk.
- * What it failed with is left to the cores, as what other encoders leave is. */
+ * Around a library that encodes batches of chunks (device/ops/vendor_encode.c). Before the call a
+ * kernel lists the samples of all tiles. After it a kernel puts the frame of a file around each
+ * chunk. A tile that the library could not encode is left to the CPU, as with other encoders. */
 #ifndef TZ_DEVICE_OPS_VENDOR_ENCODE_KERNELS_H
 #define TZ_DEVICE_OPS_VENDOR_ENCODE_KERNELS_H
 
@@ -11,10 +11,10 @@
 #include "kernels/copy_share.h"
 #include "kernels/kernel_entry.h"
 
-/* ---- before ---- */
+/* ---- before the library ---- */
 
-/* No chunk may be empty: of a tile that is not wanted the library gets a byte of the arrays. Its
- * place is that of any other. */
+/* Chunks must not be empty: for a tile that is skipped the library encodes one byte of the arrays
+ * instead, into the view of the tile. */
 TZ_FN void tz_vendor_encode_list_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch,
                                            tz_u64 count, tz_u32 kind, tz_u64 number)
 {
@@ -26,9 +26,9 @@ TZ_FN void tz_vendor_encode_list_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, 
                         tz_vendor_address(slab + tile.to + tz_vendor_head_bytes(kind)), 0u);
 }
 
-/* ---- after ---- */
+/* ---- after the library ---- */
 
-/* Behind a chunk. */
+/* Bytes of the trailer after a chunk. */
 TZ_FN tz_u32 tz_vendor_tail_bytes(tz_u32 kind)
 {
     if (kind == TZ_VENDOR_LZ4)
@@ -36,13 +36,13 @@ TZ_FN tz_u32 tz_vendor_tail_bytes(tz_u32 kind)
     return kind == TZ_VENDOR_DEFLATE ? TZ_ZLIB_FRAME_BYTES - TZ_ZLIB_HEADER_BYTES : 0u;
 }
 
-/* A tile, and what became of it. */
+/* A tile and its chunk. */
 typedef struct tz_vendor_encoded_tile {
     const TZ_GLOBAL tz_u8 *in;
     tz_u32 size;
     TZ_GLOBAL tz_u8 *out;
-    tz_u32 made; /* bytes between what comes before and after */
-    tz_u32 head; /* of zlib, as it is stored */
+    tz_u32 made; /* bytes of the chunk, between header and trailer */
+    tz_u32 head; /* zlib header, in the order of bytes */
 } tz_vendor_encoded_tile;
 
 TZ_FN void tz_vendor_zlib_frame_work_group(const tz_vendor_encoded_tile *encoded,
@@ -60,7 +60,7 @@ TZ_FN void tz_vendor_zlib_frame_work_group(const tz_vendor_encoded_tile *encoded
     }
 }
 
-/* One block; of samples as they are where the library made no less of them. */
+/* Writes a frame of one block. The block stores the samples if the chunk is not smaller. */
 TZ_FN void tz_vendor_lz4_frame_work_group(const tz_vendor_encoded_tile *encoded, tz_u32 is_stored)
 {
     TZ_GLOBAL tz_u8 *block = encoded->out + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEADER;
@@ -77,8 +77,8 @@ TZ_FN void tz_vendor_lz4_frame_work_group(const tz_vendor_encoded_tile *encoded,
     }
 }
 
-/* The size of the tile in its frame, or that it is left. All items get it. words:
- * TZ_ADLER_WORK_GROUP_WORDS. */
+/* Returns the size of the tile with its frame, or TZ_ENCODE_LEFT_TO_CPU with the size of its
+ * samples; all work-items get it. words: TZ_ADLER_WORK_GROUP_WORDS. */
 TZ_FN tz_u32 tz_vendor_frame_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 number,
                                         tz_u64 made, tz_u32 kind, tz_u32 head,
                                         TZ_LOCAL tz_u32 *words)
@@ -105,7 +105,7 @@ TZ_FN tz_u32 tz_vendor_frame_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_
 }
 
 #ifdef TZ_KERNEL
-/* An item per tile. */
+/* A work-item for each tile. */
 TZ_KERNEL(tz_kernel_vendor_encode_list)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 scratch, tz_u64 count, tz_u32 kind)
 {
@@ -114,7 +114,7 @@ TZ_KERNEL(tz_kernel_vendor_encode_list)
         tz_vendor_encode_list_work_item(slab, table, scratch, count, kind, number);
 }
 
-/* A group per tile. */
+/* A work-group for each tile. */
 TZ_KERNEL(tz_kernel_vendor_encode_frame)
 (TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz_u64 scratch, tz_u64 count, tz_u32 kind,
  tz_u32 head)
