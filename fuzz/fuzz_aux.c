@@ -9,34 +9,13 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "feed_metadata.h"
 #include "tiff/gdal/sidecar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { FLAG_STRICT = 1, FLAG_LIMITS = 2, FLAG_TRUNCATED = 4, FLAG_OWN = 8 };
 enum { HEADER = 4 };
-
-static void check(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static tz_result feed(tz_metadata_parser *parser, const uint8_t *bytes, size_t size,
-                      size_t max_step)
-{
-    tz_result result = TZ_OK;
-    for (size_t at = 0; at < size && result == TZ_OK;) {
-        size_t step = size - at < max_step ? size - at : max_step;
-        char *copy = malloc(step);
-        check(copy != NULL);
-        memcpy(copy, bytes + at, step);
-        result = tz_metadata_feed(parser, copy, step);
-        free(copy);
-        at += step;
-    }
-    return result;
-}
 
 static void check_items(const tz_metadata *metadata, uint32_t bands)
 {

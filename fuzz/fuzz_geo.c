@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "check.h"
 #include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
@@ -40,12 +41,6 @@ static void *read_values(input *in, size_t count, size_t value_size, uint64_t *v
     in->left -= whole * value_size;
     in->blocks[in->block_count++] = block;
     return block;
-}
-
-static void check(bool condition)
-{
-    if (!condition)
-        abort();
 }
 
 /* Read every value; where the sum goes keeps the compiler from leaving it out. */

@@ -7,16 +7,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "check.h"
 #include "write/block_head.h"
 #include "write/cog_plan_bytes.h"
 
 enum { MAX_BLOCKS = 8, MAX_BYTES = 1 << 16 };
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static bool made(tz_result result, const tz_error *err)
 {

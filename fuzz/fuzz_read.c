@@ -6,16 +6,12 @@
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
+#include "check.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CHOICES = 10, MAX_BANDS = 4, MAX_SIDE = 64, SAMPLE = 16, TILE_CAPACITY = 256 };
 enum { MAX_BYTES = MAX_BANDS * MAX_SIDE * MAX_SIDE * SAMPLE };
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* What the last bytes ask for. */
 typedef struct read_wish {

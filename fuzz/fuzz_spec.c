@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "tiff/image/ifd_emit.h"
 #include "tiff/image/image.h"
 
@@ -14,12 +15,6 @@ typedef struct output {
     uint8_t *data;
     size_t size;
 } output;
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static tz_result append_bytes(void *user, uint64_t offset, const uint8_t *data, size_t size)
 {
