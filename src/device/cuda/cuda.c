@@ -44,6 +44,8 @@ static tz_result find_cuda_devices(const tz_device_options *options, tz_found_de
 
 /* ---- contexts ---- */
 
+/* Contexts are a stack of the calling thread. A push and a pop leave the caller's own context as it
+ * was, on any thread; no thread keeps the device's. */
 tz_result tz_cu_enter(const tz_cu_state *s, const tz_context *ctx)
 {
     return tz_cu_check("cuCtxPushCurrent", s->api.CtxPushCurrent(s->context), ctx);
@@ -64,6 +66,7 @@ bool tz_cu_context_works(const tz_cu_state *s, tz_cu_stream stream)
 
 /* ---- closing ---- */
 
+/* Waits first: a stream that is destroyed goes on with its work, which may use freed memory. */
 static void end_stream(const tz_cu_state *s, tz_cu_stream stream)
 {
     if (!stream)
@@ -138,6 +141,8 @@ static tz_result set_up_context(tz_cu_state *s, const tz_device_options *options
 }
 _Static_assert(TZ_QUEUES == 2, "each has a stream and an event");
 
+/* Takes the caller's context or retains the primary one, and sets it up. An error of the setup is
+ * kept aside until it is known if the context itself is lost, which is the better message. */
 static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
                               const tz_context *ctx)
 {
@@ -203,6 +208,7 @@ static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
     return open_context(s, options, ctx);
 }
 
+/* Makes all locks or none, so that closing can destroy all of them. */
 static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
 {
     pthread_mutex_t *const locks[] = {&s->order_lock,       &s->modules.lock, &s->codecs.lock,

@@ -39,6 +39,8 @@ typedef union argument_value {
     tz_cu_address address;
 } argument_value;
 
+/* CUDA copies the arguments before it returns: they may be on the stack. A kernel whose family is
+ * not loaded yet is loaded now, which may take a compilation. */
 tz_result tz_cu_launch(void *state, uint32_t queue, const tz_launch *launch, const tz_context *ctx)
 {
     tz_cu_state *s = state;
@@ -68,6 +70,8 @@ tz_result tz_cu_launch(void *state, uint32_t queue, const tz_launch *launch, con
 
 /* ---- events ---- */
 
+/* The lock: between the record and the waits another thread could record the event again, and a
+ * queue would wait for that. */
 tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream)
 {
     pthread_mutex_lock(&s->order_lock);
@@ -78,6 +82,7 @@ tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream)
     return code;
 }
 
+/* Timing is switched off, as for all events here: it would make them slower. */
 tz_result tz_cu_record(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx)
 {
     tz_cu_state *s = state;

@@ -54,6 +54,7 @@ tz_result tz_cu_check_memory(const char *function, tz_cu_code code, uint64_t siz
 
 /* ---- the library ---- */
 
+/* The pool's functions are optional, all or none: a driver has them since CUDA 11.2. */
 bool tz_cu_load(tz_cu_api *api, const char *library, char *reason, size_t reason_size)
 {
 #define SYMBOL(name, suffix, arguments) {"cu" #name #suffix, offsetof(tz_cu_api, name)},
@@ -94,6 +95,7 @@ static const char *no_device_reason(tz_cu_code code)
     }
 }
 
+/* A driver may start without any device: the count is then 0. */
 bool tz_cu_init(const tz_cu_api *api, uint32_t *device_count, char *reason, size_t reason_size)
 {
     int count = 0;
@@ -124,6 +126,8 @@ static uint32_t query_attribute(const tz_cu_api *api, tz_cu_device device, unsig
                : 0;
 }
 
+/* CUDA has no limit for one allocation below the memory of the device. Every GPU that the kernels
+ * are compiled for has 64-bit floating point. */
 static void describe_cuda_limits(const tz_cu_api *api, tz_cu_device device,
                                  tz_device_limits *limits)
 {

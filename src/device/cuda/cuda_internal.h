@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Shared by the files of the CUDA driver: its state, and the functions of each file. Those that
  * take void *state are the driver's (device/driver.h), and the others are called with the context
- * current. */
+ * current.
+ *
+ *     cu_api.h, cu_errors.h   declarations of CUDA's driver interface; a test compares them
+ *     cuda.c                  finding, opening, closing; the driver's table
+ *     cuda_find.c             the library, its errors, descriptions of devices
+ *     cuda_memory.c           the pool, pinned and plain memory
+ *     cuda_commands.c         copies, kernels, events
+ *     cuda_module.c           loading of kernels
+ *     cuda_interop.c          contexts, streams and memory of the caller
+ *     side_stream.c           streams for libraries whose states do one task at a time
+ *
+ * NVIDIA's other libraries are in device/nvidia. They use this state; only opening, closing and the
+ * table here know them. */
 #ifndef TZ_DEVICE_CUDA_CUDA_INTERNAL_H
 #define TZ_DEVICE_CUDA_CUDA_INTERNAL_H
 

@@ -10,6 +10,7 @@ static tz_result fail_argument(const char *text, const tz_context *ctx)
 
 /* ---- contexts ---- */
 
+/* Asks the context for its device: CUDA has no other way to check a handle. */
 tz_result tz_cu_adopt_context(tz_cu_state *s, void *given, const tz_context *ctx)
 {
     tz_cu_device device = 0;
@@ -54,6 +55,7 @@ tz_result tz_cu_adopt_stream(tz_cu_state *s, void *given, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* From now on the caller may put work into the stream, and the queues have to wait for it. */
 void *tz_cu_native_stream(void *state)
 {
     tz_cu_state *s = state;
@@ -73,6 +75,7 @@ tz_result tz_cu_wait_for_stream(void *state, const tz_context *ctx)
 
 /* ---- memory ---- */
 
+/* Attributes of an address, by one call. */
 typedef struct pointer_facts {
     unsigned type; /* 0: the address is not CUDA's */
     unsigned is_managed;
@@ -101,6 +104,8 @@ static tz_result check_pointer(const tz_cu_state *s, const pointer_facts *f, con
     return TZ_OK;
 }
 
+/* The address may be inside of an allocation, of which the rest belongs to the handle. A size of 0
+ * becomes that rest. */
 tz_result tz_cu_wrap(void *state, tz_device_memory *memory, const tz_context *ctx)
 {
     tz_cu_state *s = state;

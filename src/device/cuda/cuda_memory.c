@@ -5,6 +5,10 @@
  * done with it. Memory for callers is plain: other libraries and parts of the hardware accept no
  * other. Drivers before CUDA 11.2 have no pools, and all memory is plain.
  *
+ *     memory  --alloc--+                    +--free-->      one stream orders all of the pool
+ *                      v ready              ^ done[i]
+ *     queues           +--copies, kernels---+
+ *
  * The pool gives nothing back to the system by itself, because its own threshold would apply at
  * each wait of the host. It is trimmed here: to the threshold when the last allocation is freed,
  * and to nothing when an allocation fails. */
@@ -34,11 +38,13 @@ tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t threshold, const tz_context *
         s->api.MemPoolSetAttribute(s->pool, TZ_CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all), ctx);
 }
 
+/* Callers hand plain memory to libraries that refuse a pool's. */
 static bool is_of_pool(const tz_cu_state *s, const tz_device_memory *memory)
 {
     return s->pool && !memory->plain;
 }
 
+/* Counts an allocation. The peak is a maximum over all threads, hence the loop. */
 static void count_pool(tz_cu_state *s, uint64_t size)
 {
     const uint64_t now = atomic_fetch_add(&s->pool_bytes, size) + size;
@@ -67,6 +73,8 @@ static tz_cu_code allocate_device(const tz_cu_state *s, const tz_device_memory *
                                  : s->api.MemAlloc(out, size);
 }
 
+/* An allocation that fails is repeated after the pool has given all that it keeps back to the
+ * system. The queues then wait for the memory: it exists when the memory stream has come to it. */
 tz_result tz_cu_alloc(void *state, tz_device_memory *memory, const tz_context *ctx)
 {
     tz_cu_state *s = state;
@@ -127,6 +135,9 @@ static void sync_queues(const tz_cu_state *s)
         (void)s->api.StreamSynchronize(s->queues[i]);
 }
 
+/* Memory may still be in use by work in the queues. The pool's is freed in the order of the memory
+ * stream, after that work; without a pool the host waits. Plain memory is freed at once: its owner
+ * has waited. */
 void tz_cu_free(void *state, tz_device_memory *memory)
 {
     tz_cu_state *s = state;

@@ -14,8 +14,7 @@ static const tz_kernel_image *const images[TZ_FAMILY_COUNT][TZ_CU_IMAGES] = {
 #undef IMAGES
 };
 
-/* Says in words why the kernels were not loaded, for the codes that a user can do something about.
- */
+/* Says in words why the kernels were not loaded, for codes that a user can do something about. */
 static const char *load_failure_reason(tz_cu_code code)
 {
     switch (code) {
@@ -63,6 +62,7 @@ static bool is_of_image(tz_cu_code code)
            code == TZ_CU_ERROR_INVALID_PTX || code == TZ_CU_ERROR_UNSUPPORTED_PTX_VERSION;
 }
 
+/* The error that counts is the last image's, which is PTX: a rejected machine code is normal. */
 tz_result tz_cu_load_module(const tz_cu_api *api, const tz_kernel_image *const list[TZ_CU_IMAGES],
                             tz_cu_module *out, const tz_context *ctx)
 {
@@ -79,6 +79,8 @@ tz_result tz_cu_load_module(const tz_cu_api *api, const tz_kernel_image *const l
     return code == TZ_CU_SUCCESS ? TZ_OK : fail_load(api, code, log, ctx);
 }
 
+/* Loads a module and looks up all its kernels. A family is marked as loaded last: other threads
+ * read its functions without the lock after they have seen the mark. */
 static tz_result load_family(const tz_cu_api *api, tz_cu_module_set *set, uint32_t family,
                              const tz_context *ctx)
 {

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * A query comes before a wait of the host: the stream is often idle by then, and a query is
+ * cheaper. After a failed call of CUDA the host waits for the whole stream, so that memory
+ * of the caller can be freed in any case. */
 #include "device/cuda/side_stream.h"
 
 #include "device/cuda/cuda_internal.h"

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Streams beside the queues, for libraries whose states do one task at a time: each state has a
- * stream of its own, and is used again when the host has waited for that stream alone. */
+ * stream of its own, and is used again when the host has waited for that stream alone.
+ *
+ *     queue  --work--+-------------------------+--more work-->
+ *                    | begin                   ^ end
+ *     side   - - - - +--decode tile 0--,       |
+ *     side   - - - - +--decode tile 1----------'
+ *
+ * begin makes the stream wait for the work that the queue has by then, end makes the queue wait for
+ * the stream. One event serves both directions: each is a record that is followed at once by the
+ * wait for it. */
 #ifndef TZ_DEVICE_CUDA_SIDE_STREAM_H
 #define TZ_DEVICE_CUDA_SIDE_STREAM_H
 

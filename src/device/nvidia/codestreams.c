@@ -8,6 +8,10 @@
  * is retrieved, which waits for its stream alone, when its encoder is wanted again. So codestreams
  * come out in the order of the batch, while the other encoders are at work.
  *
+ *     encoder 0   encode 0 ........... retrieve 0, encode 3 ........... retrieve 3
+ *     encoder 1       encode 1 ........... retrieve 1, encode 4 ........... retrieve 4
+ *     encoder 2           encode 2 ........... retrieve 2
+ *
  * Any error of a library concerns the codestream alone, as long as the context works: the
  * codestream then has no size, and the CPU encodes the tile. */
 #include "device/nvidia/codestreams.h"
@@ -114,6 +118,7 @@ static tz_result check_status(const encode_run *t, const tz_cu_codestream_encode
                    t->calls->prefix, function, t->calls->status_name(status), (int)status);
 }
 
+/* Parameters are set once for many tiles: those of an image differ at its edges only. */
 static bool is_configured_for(const tz_cu_codestream_encoder *e, const tz_codestream *p,
                               const tz_codestream_encoding *how)
 {
@@ -125,6 +130,8 @@ static bool is_configured_for(const tz_cu_codestream_encoder *e, const tz_codest
            e->how.subsampling[1] == how->subsampling[1];
 }
 
+/* Starts one codestream. The encoder has been retrieved from; its first of a batch makes its stream
+ * follow the queue, which has the samples. */
 static tz_result encode_codestream(const encode_run *t, tz_cu_codestream_encoder *encoder,
                                    const tz_codestream *codestream, const tz_context *ctx)
 {
@@ -205,6 +212,7 @@ tz_result tz_cu_decode_codestreams(void *state, uint32_t queue, const tz_codestr
     return tz_cu_leave(state, library->decode(state, queue, batch, ctx), ctx);
 }
 
+/* Step i retrieves codestream i - n from an encoder and gives it codestream i. */
 static tz_result encode_in_rotation(encode_run *t, tz_cu_codestream_encoder_set *set,
                                     const tz_context *ctx)
 {

@@ -210,6 +210,7 @@ tz_result tz_cu_open_file(void *state, int fd, void **file, const tz_context *ct
     return result;
 }
 
+/* Also for a file that was opened half: its handle is NULL, or its descriptor negative. */
 void tz_cu_close_file(void *state, void *file)
 {
     tz_cu_state *s = state;
@@ -226,6 +227,7 @@ void tz_cu_close_file(void *state, void *file)
     tz_free(which);
 }
 
+/* Registered memory is mapped for the storage device once, and not again for each read. */
 tz_result tz_cu_share_memory(void *state, const tz_device_memory *memory, const tz_context *ctx)
 {
     tz_cu_state *s = state;
@@ -273,6 +275,7 @@ typedef struct direct_reading {
     unsigned thread_count;
 } direct_reading;
 
+/* Keeps the first failure: later ones are often its consequences. */
 static void note_failure(direct_reading *r, const tz_error *err)
 {
     pthread_mutex_lock(&r->lock);
@@ -340,6 +343,7 @@ static void submit_batches(direct_reading *r)
     }
 }
 
+/* Notes the end of one read of a batch. A read that has not ended stays under way. */
 static void finish_event(direct_reading *r, io_batch *b, const tz_cufile_event *event)
 {
     tz_direct_read *read = event->cookie;
@@ -395,6 +399,7 @@ static bool end_batches(direct_reading *r)
 
 /* ---- threads ---- */
 
+/* Does reads that nobody has begun, until none is left; several threads run this at once. */
 static void read_remaining(direct_reading *r)
 {
     for (uint64_t i; (i = atomic_fetch_add(&r->next, 1)) < r->count;) {
@@ -488,6 +493,7 @@ tz_result tz_cu_begin_reads(void *state, const tz_device_memory *to, tz_direct_r
     return result;
 }
 
+/* Waits for all reads, also failed ones, and returns the first failure. */
 tz_result tz_cu_end_reads(void *state, void *reading, const tz_context *ctx)
 {
     tz_cu_state *s = state;

@@ -27,6 +27,7 @@ void tz_cu_codecs_deinit(tz_cu_codecs *codecs)
 
 /* ---- looking for a codec ---- */
 
+/* Finds nvCOMP's codec for a compression of TIFF; false if it has none. */
 static bool nvcomp_codec_of(uint16_t compression, tz_nvcomp_codec *out)
 {
     enum { OLD_DEFLATE = 32946 };
@@ -201,6 +202,7 @@ static tz_result query_encoder(const tz_nvcomp *nvcomp, tz_nvcomp_batch batch, t
     return TZ_OK;
 }
 
+/* If chunks are larger than nvCOMP accepts, *out still has its name and limit, for the report. */
 bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
                         tz_vendor_encoder *out)
 {

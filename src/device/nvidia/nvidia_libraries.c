@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of NVIDIA's libraries. To support a new release of one, compare its headers with the
+ * declarations of its *_api.h (tests/check_nvidia.py does), then extend its sonames, wheels and
+ * known releases here. Releases that were not compared are refused: a function whose arguments
+ * changed would be called in the wrong way, and nothing would notice. */
 #include "device/nvidia/nvidia_libraries.h"
 
 #include "device/device_text.h"

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NVIDIA's libraries: one row for each (device/dynlib.h), and the list of devices' view of them. */
+ * NVIDIA's libraries: one row for each (device/dynlib.h), and the entries of the list of devices.
+ *
+ *     nvidia_libraries.c      the table: names, functions, known releases
+ *     nvcomp.c                nvCOMP's releases by one interface
+ *     nvcomp_codecs.c         batches of Deflate, ZSTD and LZ4 chunks with it
+ *     codestreams.c           JPEG and JPEG 2000: the choice of the library, and encoding
+ *     nvjpeg.c, nvjpeg2k.c    the two libraries
+ *     cufile.c                files read straight into device memory
+ *     self_test.c             tests of a library before it is given tiles
+ *     *_api.h                 declarations, compared with NVIDIA's headers by tests/check_nvidia.py
+ *
+ * Every library is optional. One that is missing or fails its test has a reason, which reports
+ * show, and the engine's own kernels or the CPU do its work. */
 #ifndef TZ_DEVICE_NVIDIA_NVIDIA_LIBRARIES_H
 #define TZ_DEVICE_NVIDIA_NVIDIA_LIBRARIES_H
 

@@ -119,6 +119,8 @@ static tz_result check_batch_status(tz_cu_state *s, const tz_cu_jpeg_state *stat
     return TZ_OK;
 }
 
+/* Decodes the codestreams of a state. Setting a state to a size of batch allocates, so it is done
+ * only when that differs from the last; a state that has failed is set again. */
 static tz_result decode_state_batch(tz_cu_state *s, tz_cu_jpeg_state *state, bool *done,
                                     const tz_context *ctx)
 {
@@ -226,6 +228,7 @@ static tz_result add_to_batch(tz_cu_state *s, uint32_t queue, const tz_codestrea
     return TZ_OK;
 }
 
+/* Decodes a batch, format by format. All codestreams are looked at first, on the host alone. */
 static tz_result decode_formats(tz_cu_state *s, uint32_t queue, const tz_codestream_batch *batch,
                                 const tz_context *ctx)
 {
@@ -286,6 +289,8 @@ static tz_result self_test_nvjpeg(tz_cu_state *s, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* Loads nvJPEG, makes its objects and tests it, with the lock held. A library that does not pass
+ * has its objects destroyed, and is not looked for again. */
 static void find_nvjpeg(tz_cu_state *s)
 {
     tz_cu_jpeg *jpeg = &s->jpeg;

@@ -158,6 +158,7 @@ static bool stream_fits(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
     return true;
 }
 
+/* The type of samples in device memory; their precision is that of the codestream. */
 static int32_t sample_type_of(const tz_codestream *codestream)
 {
     if (codestream->sample_bytes == 1)
@@ -175,6 +176,8 @@ typedef struct decode_run {
     bool begun[TZ_CU_J2K_STATES]; /* the stream of a decoder follows the queue */
 } decode_run;
 
+/* Decodes one codestream with the next decoder. One that does not fit leaves the decoder to the
+ * following codestream. */
 static tz_result decode_codestream(decode_run *t, tz_codestream *codestream, const tz_context *ctx)
 {
     tz_cu_j2k *j2k = &t->s->j2k;
@@ -262,6 +265,7 @@ static void find_nvjpeg2k(tz_cu_state *s, char *reason, size_t reason_size)
     tz_device_text(reason, reason_size, result == TZ_OK ? "" : why.message);
 }
 
+/* The first call looks for the library; later ones return its answer. */
 static bool nvjpeg2k_is_available(tz_cu_state *s)
 {
     tz_cu_j2k *j2k = &s->j2k;

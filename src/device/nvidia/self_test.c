@@ -90,6 +90,7 @@ typedef struct nvcomp_trial {
 
 #define AT(member) (at + offsetof(nvcomp_trial, member))
 
+/* Sets the arrays of a trial that will be at an address of the device. */
 static void fill_nvcomp_trial(nvcomp_trial *t, tz_cu_address at, const known_chunk *chunks)
 {
     memset(t, 0, sizeof *t);
@@ -203,6 +204,7 @@ static const uint8_t j2k_stream[] = {
     0xc0, 0xf9, 0x02, 0x40, 0x3a, 0x18, 0x36, 0xa1, 0x99, 0xcf, 0x3d, 0xa6, 0x2e, 0xff, 0xd9,
 };
 
+/* The decoder writes to memory that is not initialised; the samples are compared by the caller. */
 tz_result tz_cu_self_test_codestream(tz_cu_state *s, uint16_t compression,
                                      tz_cu_self_test_decode *decode,
                                      uint8_t samples[TZ_CU_SELF_TEST_BYTES], const tz_context *ctx)

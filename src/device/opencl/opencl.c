@@ -56,6 +56,7 @@ static void release_opencl_objects(tz_cl_state *s)
         (void)s->api.ReleaseContext(s->context);
 }
 
+/* Waits for both queues: their work may use the programs. */
 static void close_opencl_device(void *state)
 {
     tz_cl_state *s = state;
@@ -92,6 +93,7 @@ static tz_result adopt_context(tz_cl_state *s, tz_cl_device device, tz_cl_contex
     return TZ_OK;
 }
 
+/* Makes or adopts the context, and makes the queues and the first family of kernels. */
 static tz_result make_context(tz_cl_state *s, tz_cl_device device, void *given,
                               const tz_context *ctx)
 {
@@ -179,6 +181,7 @@ static tz_result alloc_buffer(void *state, tz_device_memory *memory, const tz_co
     return create_buffer(state, (uint64_t)TZ_CL_MEM_READ_WRITE, memory, ctx);
 }
 
+/* The mapping is blocking, so that the address is valid on return. */
 static tz_result alloc_pinned_buffer(void *state, tz_device_memory *memory, const tz_context *ctx)
 {
     tz_cl_state *s = state;

@@ -37,6 +37,7 @@ static int32_t set_argument(const tz_cl_state *s, tz_cl_kernel kernel, uint32_t 
     }
 }
 
+/* Call with the lock held: arguments belong to the kernel and stay until the next launch. */
 static tz_result launch_locked(tz_cl_state *s, uint32_t queue, const tz_launch *launch,
                                const tz_context *ctx)
 {
@@ -109,6 +110,7 @@ tz_result tz_cl_query(void *state, const tz_device_event *event, bool *happened,
     return TZ_OK;
 }
 
+/* The driver keeps an event that work still waits for. */
 void tz_cl_free_event(void *state, tz_device_event *event)
 {
     tz_cl_state *s = state;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of a context: each family is built once, and kept. */
+ * The kernels of a context: each family is a program, compiled from its text when one of its
+ * kernels is first wanted, and kept. A family that fails to build leaves nothing, and is tried
+ * again the next time. */
 #include <string.h>
 
 #include "base/mem.h"
