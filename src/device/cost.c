@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "codec/codec.h"
 #include "device/device_text.h"
 
 /* Seconds. */
@@ -69,7 +70,8 @@ static const codec_rates other = {0, 0.007e9, 0.07e9, 0.007e9, 0.07e9, 0.1e9};
 
 static const codec_rates *find_rates(const codec_rates *list, size_t count, uint16_t compression)
 {
-    const uint16_t wanted = compression == TZ_OLD_DEFLATE ? TZ_COMPRESSION_DEFLATE : compression;
+    const uint16_t wanted =
+        compression == TZ_COMPRESSION_OLD_DEFLATE ? TZ_COMPRESSION_DEFLATE : compression;
     for (size_t i = 0; i < count; i++) {
         if (list[i].compression == wanted)
             return &list[i];

@@ -76,8 +76,7 @@ static void count_into(tz_device_counts *counts, tz_device_call kind, uint64_t b
 static void count_bytes(tz_device_counts *counts, uint64_t now)
 {
     counts->bytes_now = now;
-    if (now > counts->bytes_peak)
-        counts->bytes_peak = now;
+    counts->bytes_peak = tz_max(counts->bytes_peak, now);
 }
 
 void tz_count_memory(tz_device *device, uint64_t size, bool is_more)

@@ -39,7 +39,7 @@ tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *er
     else if (device->info.limits.memory > 0)
         free_bytes = left_of(device->info.limits.memory, used);
     const uint64_t allowed = left_of(device->memory_bytes, used);
-    *bytes = free_bytes < allowed ? free_bytes : allowed;
+    *bytes = tz_min(free_bytes, allowed);
     return TZ_OK;
 }
 

@@ -15,9 +15,6 @@
 
 #include "base/error.h"
 
-/* Deflate in old files: a number that tz_compression does not have. */
-#define TZ_OLD_DEFLATE 32946u
-
 /* Queues of one device. The commands of one queue run in order; the two queues may overlap. */
 #define TZ_QUEUES 2u
 

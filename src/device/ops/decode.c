@@ -15,6 +15,7 @@
  * library's temporary memory. The last part is the scratch of the kernels afterwards. */
 #include "device/ops/decode.h"
 
+#include "codec/codec.h"
 #include "device/device_state.h"
 #include "device/device_text.h"
 #include "device/launch.h"
@@ -39,7 +40,7 @@ static const decoder_kernels decoders[] = {
     {TZ_COMPRESSION_LZW, TZ_KERNEL_LZW_WORK_GROUP, TZ_KERNEL_LZW_WORK_ITEM, 0},
     {TZ_COMPRESSION_DEFLATE, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
     {TZ_COMPRESSION_PACKBITS, TZ_KERNEL_PACKBITS_WORK_GROUP, TZ_KERNEL_PACKBITS_WORK_ITEM, 0},
-    {TZ_OLD_DEFLATE, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
+    {TZ_COMPRESSION_OLD_DEFLATE, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
     {TZ_COMPRESSION_ZSTD, TZ_KERNEL_ZSTD_WORK_GROUP, TZ_KERNEL_ZSTD_WORK_ITEM,
      TZ_ZSTD_SCRATCH_BYTES},
     {TZ_COMPRESSION_LZ4, TZ_KERNEL_LZ4_WORK_GROUP, TZ_KERNEL_LZ4_WORK_ITEM, 0},
@@ -158,10 +159,8 @@ static void widen(slab_range *all, slab_range one)
 {
     if (one.start == one.end)
         return;
-    if (one.start < all->start)
-        all->start = one.start;
-    if (one.end > all->end)
-        all->end = one.end;
+    all->start = tz_min(all->start, one.start);
+    all->end = tz_max(all->end, one.end);
 }
 
 static tz_result fail_decode(const tz_decode_batch *batch, tz_location location, const char *text,

@@ -11,6 +11,7 @@
  * always has room for the samples of its tile. */
 #include "device/ops/encode.h"
 
+#include "codec/codec.h"
 #include "device/device_state.h"
 #include "device/launch.h"
 #include "device/ops/compact_kernels.h"
@@ -26,7 +27,7 @@ _Static_assert(sizeof(tz_encode_entry) == TZ_ENCODE_ENTRY_BYTES &&
 static bool is_deflate(uint16_t compression)
 {
 #ifdef TZ_HAVE_LIBDEFLATE
-    return compression == TZ_COMPRESSION_DEFLATE || compression == TZ_OLD_DEFLATE;
+    return compression == TZ_COMPRESSION_DEFLATE || compression == TZ_COMPRESSION_OLD_DEFLATE;
 #else
     (void)compression;
     return false;

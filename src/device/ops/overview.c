@@ -135,7 +135,7 @@ static builder_layout builder_layout_of(const tz_overview_params *how, uint32_t 
             tz_ceil_div(how->to_width, TZ_WORK_GROUP_ITEMS) * TZ_WORK_GROUP_ITEMS;
         const uint64_t planes = tz_add_capped(tz_mul_capped(how->bands, 2), 1);
         const uint64_t all = tz_mul_capped(tz_mul_capped(columns, rows), planes);
-        out.areas = all < MAX_SCRATCH_AREAS ? (uint32_t)all : MAX_SCRATCH_AREAS;
+        out.areas = (uint32_t)tz_min(all, MAX_SCRATCH_AREAS);
         out.values =
             (uint32_t)(filters(how) ? tz_axis_max_samples(&down, FILTER_ROWS) : max_values(how));
     }
@@ -435,7 +435,7 @@ static uint64_t put_shares(uint64_t *words, const tz_overview_builder *builder)
     words[TZ_OVERVIEW_SPAN_ITEMS] = alone ? 1 : TZ_WORK_GROUP_ITEMS;
     words[TZ_OVERVIEW_SPAN] = span;
     words[TZ_OVERVIEW_SPAN_ROWS] = rows;
-    words[TZ_OVERVIEW_WORK_GROUPS] = spans < max_groups ? spans : max_groups;
+    words[TZ_OVERVIEW_WORK_GROUPS] = tz_min(spans, max_groups);
     return words[TZ_OVERVIEW_WORK_GROUPS];
 }
 

@@ -10,6 +10,7 @@
  * begins `lead` bytes into its view: lead + header is a multiple of TZ_ENCODE_VIEW_ALIGN. */
 #include "device/ops/vendor_encode.h"
 
+#include "codec/codec.h"
 #include "device/device_state.h"
 #include "device/device_text.h"
 #include "device/launch.h"
@@ -20,7 +21,7 @@
 
 static bool is_for_libraries(uint16_t compression)
 {
-    return compression == TZ_COMPRESSION_DEFLATE || compression == TZ_OLD_DEFLATE ||
+    return compression == TZ_COMPRESSION_DEFLATE || compression == TZ_COMPRESSION_OLD_DEFLATE ||
            compression == TZ_COMPRESSION_ZSTD || compression == TZ_COMPRESSION_LZ4;
 }
 
