@@ -358,7 +358,7 @@ static bool has_packed_pixels(const tz_buffer *buffer)
     return buffer->band_stride == size && buffer->column_stride == size * (int64_t)buffer->bands;
 }
 
-/* Where both sides allow it, fewer and larger words are copied. Pixels whose bands lie side by side
+/* Copies fewer and larger words if both sides allow it. Pixels whose bands lie side by side
  * are one band of more samples, and samples that lie side by side are words of 8 bytes. */
 tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32_t queue,
                               tz_error *err)
