@@ -85,6 +85,8 @@ typedef struct ccitt_job {
     const tz_codec_call *call;
 } ccitt_job;
 
+/* Fills the tables by which codes are found: every entry whose index begins with a code is that
+ * code, whatever the bits after it are. */
 static tz_result ccitt_decoder_init(void *opaque, const tz_context *ctx)
 {
     (void)ctx;
@@ -289,6 +291,7 @@ static bool ends_early(ccitt_job *job, ccitt_row_end allowed)
     return job->over;
 }
 
+/* Decodes a row of alternating white and black runs, the first of them white and perhaps empty. */
 static tz_result decode_row_1d(ccitt_job *job, ccitt_row_end allowed)
 {
     int64_t x = 0;
@@ -373,6 +376,8 @@ static tz_result decode_row_2d(ccitt_job *job)
     return TZ_OK;
 }
 
+/* Decodes a row by the rules of the compression: group 4, modified Huffman on whole bytes, or group
+ * 3, which may have an EOL before each row and two kinds of rows. */
 static tz_result decode_fax_row(ccitt_job *job, const tz_tile_format *format)
 {
     if (format->compression == TZ_COMPRESSION_FAX4) {

@@ -91,6 +91,8 @@ static bool is_jp2_ycbcr(const tz_tile_format *format)
                                     format->photometric == TZ_PHOTOMETRIC_YCBCR);
 }
 
+/* Compares a component with the tile. Only chroma may be coarser, by two. Fewer bits than those of
+ * the tile lose nothing, so they are a warning. */
 static tz_result check_jp2_component(const tz_jp2_component *component,
                                      const tz_tile_format *format, bool chroma,
                                      const tz_codec_call *call)
@@ -193,6 +195,8 @@ static bool open_jp2_input(jp2_job *job)
     return true;
 }
 
+/* Decodes the stream to job->image. OpenJPEG's strict mode refuses streams that end early, which it
+ * would otherwise decode in part. */
 static tz_result run_openjpeg_decoder(jp2_job *job, const tz_codec_call *call)
 {
     opj_dparameters_t parameters;
@@ -260,6 +264,7 @@ static void reduce_component(opj_image_comp_t *component, unsigned reduction)
     component->x0 = component->y0 = 0;
 }
 
+/* Writes components of 32 bits to the rows, in the machine's byte order. */
 static void write_components(const jp2_job *job, const tz_tile_format *format, uint8_t *out,
                              size_t stride)
 {
@@ -463,6 +468,7 @@ static bool open_jp2_output(jp2_job *job)
  * Encoder: samples
  * ------------------------------------------------------------------------------------------ */
 
+/* Copies the rows to an image of OpenJPEG, component by component in 32 bits. */
 static bool make_jp2_image(jp2_job *job, const tz_tile_format *format, const uint8_t *in)
 {
     const bool is_signed = format->sample_format == TZ_SAMPLE_FORMAT_INT;

@@ -360,6 +360,7 @@ static void clear_jpeg_remainder(const tz_jpeg_info *info, const tz_tile_format 
         memset(out + y * stride, 0, row_size);
 }
 
+/* Decodes a complete stream, or one that relies on format->tables. */
 static tz_result decode_jpeg_stream(jpeg_decoder *state, const tz_tile_format *format,
                                     const uint8_t *in, size_t in_size, uint8_t *out, size_t stride,
                                     const tz_codec_call *call)
@@ -394,6 +395,7 @@ static tz_result decode_jpeg_stream(jpeg_decoder *state, const tz_tile_format *f
     return TZ_OK;
 }
 
+/* Old-style JPEG is joined to a complete stream first; its headers came as format->tables. */
 static tz_result jpeg_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
                              size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
@@ -521,6 +523,7 @@ static void jpeg_encoder_deinit(void *opaque)
     state->created = false;
 }
 
+/* Makes a compressor with all settings of the tiles; each tile only sets its height. */
 static tz_result create_compressor(jpeg_encoder *state, const tz_tile_format *format,
                                    const tz_encode_options *options, const tz_context *ctx)
 {
@@ -622,6 +625,7 @@ static void encode_image_step(void *user)
     jpeg_finish_compress(compressor);
 }
 
+/* libjpeg writes to out, or to state->standard if the tile gets Huffman codes of its own. */
 static tz_result jpeg_encode(void *opaque, const tz_tile_format *format,
                              const tz_encode_options *options, uint8_t *in, uint8_t *out,
                              size_t *out_size, const tz_codec_call *call)
@@ -655,6 +659,8 @@ static void write_tables_step(void *user)
     jpeg_write_tables(&state->compressor);
 }
 
+/* Writes the tables for tag JPEGTables, by a compressor of its own: the writer needs them before
+ * any thread has a state. */
 static tz_result jpeg_shared_tables(const tz_tile_format *format, const tz_encode_options *options,
                                     uint8_t *out, size_t *out_size, const tz_context *ctx)
 {

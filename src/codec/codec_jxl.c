@@ -157,6 +157,8 @@ static tz_result check_basic_info(jxl_decode_job *job)
  * Decoder: samples
  * ------------------------------------------------------------------------------------------ */
 
+/* Lets libjxl read up to the first frame, checks all frames from there on, and lets libjxl go on.
+ * Only libjxl can read the colour encoding between the headers and the frames. */
 static tz_result read_jxl_headers(jxl_decode_job *job)
 {
     const tz_jxl_info *info = job->info;
@@ -204,6 +206,8 @@ static tz_result reserve_planes(jxl_decoder *state, const jxl_decode_job *job, s
     return state->plane ? TZ_OK : tz_fail_nomem(job->call->ctx, all);
 }
 
+/* Sets the buffers that libjxl writes to. Rows that are apart, or that have samples of extra
+ * channels between the colours, are written by a callback. */
 static tz_result set_outputs(jxl_decoder *state, jxl_decode_job *job, size_t *plane_size)
 {
     JxlDecoderStatus status = JXL_DEC_SUCCESS;
@@ -479,6 +483,8 @@ static tz_result reserve_jxl_scratch(jxl_encoder *state, size_t size, const tz_c
     return state->scratch ? TZ_OK : tz_fail_nomem(call->ctx, size);
 }
 
+/* Arranges samples as libjxl takes them: colours, with alpha if that is the only other channel, in
+ * one buffer, and further channels in planes. */
 static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const tz_codec_call *call)
 {
     const tz_tile_format *format = job->format;

@@ -159,6 +159,8 @@ typedef struct lerc_sample_layout {
     bool mask_is_alpha;
 } lerc_sample_layout;
 
+/* Finds the spread of samples over blobs from the header of the first one: all samples in one blob,
+ * all but alpha, which is then the mask, or a blob for each. */
 static tz_result check_sample_layout(lerc_sample_layout *out, const tz_lerc_header *header,
                                      const tz_tile_format *format, const tz_codec_call *call)
 {
@@ -227,6 +229,7 @@ static tz_result fail_unknown_blob(const tz_cursor *in, const tz_codec_call *cal
  * Decoder: values
  * ------------------------------------------------------------------------------------------ */
 
+/* Reads the values of a blob, in the way that its header, its ranges and its first bytes say. */
 static bool read_blob_values(tz_lerc_blob *blob, lerc_decoder *state)
 {
     const tz_lerc_header *header = &blob->header;
@@ -324,6 +327,7 @@ static void swap_sample_bytes(const tz_tile_format *format, uint8_t *out, size_t
     }
 }
 
+/* Decodes all blobs of a tile. The first one says how many there are. */
 static tz_result decode_lerc_tile(void *opaque, const tz_tile_format *format, const uint8_t *data,
                                   size_t data_size, uint8_t *out, size_t stride,
                                   const tz_codec_call *call)
@@ -571,6 +575,8 @@ typedef struct lerc_input {
     int masks;
 } lerc_input;
 
+/* Makes mask and planes if the tile has NaN: one mask if the samples of each pixel are alike, or
+ * else a mask and a plane for each band. */
 static tz_result prepare_lerc_input(lerc_input *out, lerc_encoder *state,
                                     const tz_tile_format *format, const uint8_t *in,
                                     const tz_codec_call *call)

@@ -24,22 +24,9 @@
  * Decoder
  * ------------------------------------------------------------------------------------------ */
 
-#define FRAME_MAGIC     UINT32_C(0x184D2204)
-#define SKIPPABLE_MAGIC UINT32_C(0x184D2A50) /* and the next 15 */
-#define STORED          UINT32_C(0x80000000) /* of a block's size: not compressed */
-
 enum {
     SKIPPABLE_HEADER = 8,
-    MAX_DISTANCE = 65536, /* how far linked blocks look back */
-    /* bits of the frame's first byte */
-    HAS_DICTIONARY = 1,
-    RESERVED_BIT = 2,
-    HAS_CONTENT_CHECKSUM = 4,
-    HAS_CONTENT_SIZE = 8,
-    HAS_BLOCK_CHECKSUMS = 16,
-    INDEPENDENT = 32,
-    VERSION_MASK = 0xc0,
-    VERSION_1 = 0x40
+    MAX_DISTANCE = 65536 /* how far linked blocks look back */
 };
 
 /* The tile being decoded. */
@@ -56,7 +43,7 @@ typedef struct lz4_job {
 typedef struct lz4_frame_header {
     unsigned flags;
     size_t max_block;
-    uint64_t content; /* bytes that the frame makes, with HAS_CONTENT_SIZE */
+    uint64_t content; /* bytes that the frame makes, with TZ_LZ4_CONTENT_SIZE */
 } lz4_frame_header;
 
 static void skip_input(lz4_job *job, size_t size)
@@ -73,26 +60,25 @@ static tz_result fail_lz4_truncated(const lz4_job *job)
 /* Reads a frame's header: magic, flags, block size, content size and a byte of checksum. */
 static tz_result read_lz4_header(lz4_job *job, lz4_frame_header *frame)
 {
-    static const uint8_t block_size_bits[] = {0, 0, 0, 0, 16, 18, 20, 22};
     if (job->left < 7)
         return fail_lz4_truncated(job);
     frame->flags = job->in[4];
     unsigned block = job->in[5];
-    size_t size = 7 + ((frame->flags & HAS_CONTENT_SIZE) ? 8u : 0) +
-                  ((frame->flags & HAS_DICTIONARY) ? 4u : 0);
+    size_t size = 7 + ((frame->flags & TZ_LZ4_CONTENT_SIZE) ? 8u : 0) +
+                  ((frame->flags & TZ_LZ4_DICTIONARY) ? 4u : 0);
     if (job->left < size)
         return fail_lz4_truncated(job);
     if (job->in[size - 1] != (tz_xxhash32(job->in + 4, size - 5) >> 8 & 0xff))
         return tz_codec_fail(job->call, "the checksum of the LZ4 frame header is wrong");
-    if ((frame->flags & (VERSION_MASK | RESERVED_BIT)) != VERSION_1 || (block & 0x8f) != 0 ||
-        block < 0x40)
+    if ((frame->flags & (TZ_LZ4_FORMAT | TZ_LZ4_RESERVED)) != TZ_LZ4_FORMAT_1 ||
+        (block & 0x8f) != 0 || block < 0x40)
         return tz_codec_fail(job->call, "an LZ4 frame of an unknown kind: flags 0x%02x 0x%02x",
                              frame->flags, block);
-    if (frame->flags & HAS_DICTIONARY)
+    if (frame->flags & TZ_LZ4_DICTIONARY)
         return tz_codec_fail(job->call, "the LZ4 frame needs dictionary %u",
                              (unsigned)tz_load_le32(job->in + size - 5));
-    frame->max_block = (size_t)1 << block_size_bits[block >> 4];
-    if (frame->flags & HAS_CONTENT_SIZE)
+    frame->max_block = tz_lz4_block_size(block >> 4);
+    if (frame->flags & TZ_LZ4_CONTENT_SIZE)
         frame->content = tz_load_le64(job->in + 6);
     skip_input(job, size);
     return TZ_OK;
@@ -113,7 +99,7 @@ static tz_result decode_lz4_block(lz4_job *job, const lz4_frame_header *frame, s
         return TZ_OK;
     }
     size_t before = 0; /* bytes that the block may refer to */
-    if (!(frame->flags & INDEPENDENT))
+    if (!(frame->flags & TZ_LZ4_INDEPENDENT))
         before = tz_min_size(job->made - job->frame_start, MAX_DISTANCE);
     int made = LZ4_decompress_safe_usingDict((const char *)job->in, (char *)to, (int)size,
                                              (int)capacity, (const char *)to - before, (int)before);
@@ -132,29 +118,30 @@ static tz_result read_lz4_block(lz4_job *job, const lz4_frame_header *frame, boo
     if (job->left < 4)
         return fail_lz4_truncated(job);
     uint32_t word = tz_load_le32(job->in);
-    size_t size = word & ~STORED;
+    size_t size = word & ~TZ_LZ4_STORED;
     skip_input(job, 4);
     *last = word == 0;
     if (*last)
         return TZ_OK;
     if (size > frame->max_block)
         return tz_codec_fail_size(job->call, frame->max_block, size, "an LZ4 block is too large");
-    size_t checksum_size = (frame->flags & HAS_BLOCK_CHECKSUMS) ? 4 : 0;
+    size_t checksum_size = (frame->flags & TZ_LZ4_BLOCK_CHECKSUMS) ? 4 : 0;
     if (job->left < checksum_size || job->left - checksum_size < size)
         return fail_lz4_truncated(job);
     if (checksum_size && tz_load_le32(job->in + size) != tz_xxhash32(job->in, size))
         return tz_codec_fail(job->call, "the checksum of an LZ4 block is wrong");
-    TZ_TRY(decode_lz4_block(job, frame, size, (word & STORED) != 0));
+    TZ_TRY(decode_lz4_block(job, frame, size, (word & TZ_LZ4_STORED) != 0));
     skip_input(job, size + checksum_size);
     return TZ_OK;
 }
 
+/* Decodes one frame: header, blocks up to the mark of the end, checksum. */
 static tz_result decode_lz4_frame(lz4_job *job)
 {
     lz4_frame_header frame = {0};
     TZ_TRY(read_lz4_header(job, &frame));
     job->frame_start = job->made;
-    if ((frame.flags & HAS_CONTENT_SIZE) && frame.content > job->size - job->made)
+    if ((frame.flags & TZ_LZ4_CONTENT_SIZE) && frame.content > job->size - job->made)
         return tz_codec_fail_size(job->call, job->size - job->made, frame.content,
                                   "an LZ4 frame says it makes more than the tile needs");
     bool last = false;
@@ -162,10 +149,10 @@ static tz_result decode_lz4_frame(lz4_job *job)
         TZ_TRY(read_lz4_block(job, &frame, &last));
 
     size_t made = job->made - job->frame_start;
-    if ((frame.flags & HAS_CONTENT_SIZE) && frame.content != made)
+    if ((frame.flags & TZ_LZ4_CONTENT_SIZE) && frame.content != made)
         return tz_codec_fail_size(job->call, frame.content, made,
                                   "an LZ4 frame does not make what it says");
-    if (!(frame.flags & HAS_CONTENT_CHECKSUM))
+    if (!(frame.flags & TZ_LZ4_CONTENT_CHECKSUM))
         return TZ_OK;
     if (job->left < 4)
         return fail_lz4_truncated(job);
@@ -185,9 +172,9 @@ static tz_result lz4_decode(void *state, const tz_tile_format *format, const uin
         .in = in, .left = in_size, .out = out, .size = tz_tile_bytes(format), .call = call};
     while (job.left >= 4) { /* until something else comes */
         uint32_t magic = tz_load_le32(job.in);
-        if (magic == FRAME_MAGIC)
+        if (magic == TZ_LZ4_MAGIC)
             TZ_TRY(decode_lz4_frame(&job));
-        else if ((magic & ~UINT32_C(15)) == SKIPPABLE_MAGIC && job.left >= SKIPPABLE_HEADER &&
+        else if ((magic & ~UINT32_C(15)) == TZ_LZ4_SKIPPABLE && job.left >= SKIPPABLE_HEADER &&
                  tz_load_le32(job.in + 4) <= job.left - SKIPPABLE_HEADER)
             skip_input(&job, SKIPPABLE_HEADER + (size_t)tz_load_le32(job.in + 4));
         else

@@ -32,6 +32,7 @@ typedef struct lzma_cache {
     lzma_cached_block blocks[MAX_CACHED];
 } lzma_cache;
 
+/* Hands out a free block of just this size, or allocates one. */
 static void *lzma_cache_alloc(void *opaque, size_t count, size_t size)
 {
     lzma_cache *cache = opaque;

@@ -25,6 +25,7 @@ enum {
     MIN_MEMORY = 1 << 16
 };
 
+/* Compares the stream with the tile, and estimates the memory that libwebp will take. */
 static tz_result check_webp_features(const WebPBitstreamFeatures *features,
                                      const tz_tile_format *format, const tz_codec_call *call)
 {

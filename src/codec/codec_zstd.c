@@ -107,6 +107,7 @@ static tz_result fail_zstd_decode(size_t code, const zstd_job *job, const tz_cod
     return tz_codec_fail(call, "ZSTD data is damaged or ends too early");
 }
 
+/* Checks the header of one frame and decodes it into the tile. */
 static tz_result decode_zstd_frame(zstd_decoder *state, zstd_job *job, const tz_codec_call *call)
 {
     const uint8_t *at = job->in + job->used;

@@ -91,6 +91,7 @@ static uint64_t tiles_along(const grid_axis *e)
     return tz_ceil_div((uint64_t)e->end - e->tile_start, e->tile);
 }
 
+/* Reads the size marker: image, tiles and components. */
 static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz_codec_call *call)
 {
     grid_axis x, y;
@@ -229,6 +230,8 @@ static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precinct
  * Headers and tile parts
  * ------------------------------------------------------------------------------------------ */
 
+/* Reads a marker of the main header or of a tile part. Markers that change nothing for us are
+ * passed over; unknown ones may change everything, so they are refused. */
 static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
 {
     tz_cursor segment;

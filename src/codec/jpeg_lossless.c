@@ -273,6 +273,7 @@ static tz_result decode_lossless_row(const lossless_job *job, const tz_jpeg_loss
     return TZ_OK;
 }
 
+/* Decodes a scan row by row. T.81 wants restart intervals of whole rows. */
 static tz_result decode_lossless_scan(const lossless_job *job, const tz_jpeg_lossless_scan *scan)
 {
     const tz_jpeg_info *info = job->info;
@@ -300,6 +301,8 @@ static tz_result decode_lossless_scan(const lossless_job *job, const tz_jpeg_los
  * Frame and tile
  * ------------------------------------------------------------------------------------------ */
 
+/* Compares the bits of samples. Fewer than those of the tile lose nothing, so they are a warning.
+ */
 static tz_result check_lossless_samples(const tz_jpeg_info *info, const tz_tile_format *format,
                                         const tz_codec_call *call)
 {

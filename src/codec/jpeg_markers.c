@@ -69,6 +69,8 @@ static uint8_t next_marker(tz_cursor *cursor)
     return 0;
 }
 
+/* Notes the Huffman tables of a segment. Codes of DC tables are kept for lossless scans, which are
+ * decoded without libjpeg. */
 static tz_result read_huffman_tables(jpeg_parser *p, tz_cursor segment)
 {
     while (tz_cursor_left(&segment) > 0) {
@@ -207,6 +209,8 @@ static tz_result keep_lossless_scan(jpeg_parser *p, unsigned count, const uint8_
     return TZ_OK;
 }
 
+/* Checks a scan header. In a progressive image, DC and AC coefficients have scans of their own, and
+ * scans that refine coefficients of earlier ones need no DC table. */
 static tz_result read_scan(jpeg_parser *p, tz_cursor segment)
 {
     if (!p->has_frame)
@@ -242,6 +246,7 @@ static tz_result read_scan(jpeg_parser *p, tz_cursor segment)
                           p->info.scans, "scans of a JPEG");
 }
 
+/* Reads the segment of a marker. */
 static tz_result read_jpeg_marker(jpeg_parser *p, uint8_t marker)
 {
     tz_cursor segment;

@@ -91,6 +91,8 @@ static void *alloc_permanent(j_common_ptr cinfo, size_t size)
     return allocated;
 }
 
+/* Allocates from the pool of the image, within the limit. The first block is as large as all blocks
+ * of the last image together. */
 static void *alloc_image(j_common_ptr cinfo, size_t size)
 {
     tz_jpeg_memory *memory = jpeg_memory_of(cinfo);

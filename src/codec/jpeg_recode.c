@@ -31,6 +31,7 @@ static huffman_leaf leaf_of(uint64_t occurrences, unsigned symbol)
            (RESERVED_SYMBOL - symbol); /* the reserved one is the rarest of its kind */
 }
 
+/* Collects the symbols that occur, and the reserved one, from the rarest on. */
 static unsigned collect_leaves(huffman_leaf *leaves, const uint64_t occurrences[256])
 {
     unsigned count = 1;
@@ -66,6 +67,7 @@ static unsigned pop_rarest(huffman_tree *t)
     return pair ? t->next_pair++ : t->next_leaf++;
 }
 
+/* Joins the two rarest nodes until one is left. */
 static void build_tree(huffman_tree *t, const huffman_leaf *leaves, unsigned count)
 {
     t->leaves = t->nodes = count;

@@ -94,6 +94,7 @@ static const uint8_t container_signature[12] = {0,   0,   0,    12,   'J',  'X',
 
 enum { BOX_JXLC = 0x6A786C63, BOX_JXLP = 0x6A786C70 };
 
+/* Finds the codestream: all of the data, or the content of the box jxlc. */
 static tz_result find_jxl_codestream(tz_cursor *out, const uint8_t *data, size_t size,
                                      const tz_codec_call *call)
 {
@@ -159,6 +160,8 @@ static const char *read_extra_fields(jxl_bits *bits)
     return jxl_read_bits(bits, 1) ? "an animation" : NULL;
 }
 
+/* Reads the description of an extra channel; returns the name of an unsupported feature, or NULL.
+ */
 static const char *read_extra_channel(jxl_bits *bits)
 {
     static const jxl_distribution shifts[4] = {{0, 0}, {0, 3}, {0, 4}, {3, 1}};
@@ -296,6 +299,7 @@ static int64_t unpack_signed(uint32_t value)
     return value & 1 ? -(int64_t)(value >> 1) - 1 : (int64_t)(value >> 1);
 }
 
+/* Reads the position and size of a frame that is not as large as the image. */
 static void read_crop(jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
 {
     static const jxl_distribution sizes[4] = {{8, 0}, {11, 256}, {14, 2304}, {30, 18688}};
@@ -313,6 +317,7 @@ static void read_crop(jxl_bits *bits, jxl_frame *f, const tz_jxl_info *info)
                     (x > 0 || y > 0 || x + f->width < info->width || y + f->height < info->height);
 }
 
+/* Reads the blending of colours or of an extra channel; returns its mode. */
 static uint32_t read_blending(jxl_bits *bits, const jxl_frame *f, const tz_jxl_info *info)
 {
     static const jxl_distribution modes[4] = {{0, 0}, {0, 1}, {0, 2}, {2, 3}};

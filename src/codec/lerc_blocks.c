@@ -228,6 +228,7 @@ static bool read_offset(tz_lerc_blob *blob, unsigned narrower, bool differences,
     return true;
 }
 
+/* Reads and stores a constant or quantized block: the offset, and the numbers above it if any. */
 static bool store_computed_block(tz_lerc_blob *blob, const lerc_block_rect *at, uint8_t first,
                                  bool differences)
 {
@@ -251,6 +252,7 @@ static bool store_computed_block(tz_lerc_blob *blob, const lerc_block_rect *at, 
     return true;
 }
 
+/* Reads a block: its first byte says how it is stored. */
 static bool read_lerc_block(tz_lerc_blob *blob, const lerc_block_rect *at)
 {
     uint8_t first = tz_cursor_u8(&blob->data);

@@ -175,6 +175,7 @@ static bool read_huffman_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffma
     return true;
 }
 
+/* Reads the values themselves, all depths of a pixel together. */
 static bool read_huffman_values(tz_lerc_blob *blob, tz_lerc_huffman *huffman)
 {
     uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
@@ -243,6 +244,7 @@ static uint8_t *lerc_value_at(const tz_lerc_blob *blob, size_t column, size_t ro
  * Floats: one plane
  * ------------------------------------------------------------------------------------------ */
 
+/* Unpacks PackBits with other counts: runs are at least two bytes. */
 static bool unpack_runs(tz_cursor packed, uint8_t *plane, size_t count)
 {
     size_t filled = 0;
@@ -316,6 +318,7 @@ static void store_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t
     }
 }
 
+/* Reads one plane of bytes. Planes come in any order, each with its rank. */
 static bool read_plane(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *plane, unsigned *seen)
 {
     value_grid grid = grid_of(&blob->header);
