@@ -112,7 +112,7 @@ static void test_tensors_as_buffers(void **state)
     t = tensor_at(at + 48, shape, strides); /* from its last row up to the first */
     check_view(&t, at + 48, -16);
     t = tensor_at(at + 47, shape, strides);
-    refused(&t, device, "no memory of CUDA's");
+    refused(&t, device, "not CUDA memory");
     t.byte_offset = UINT64_MAX - 3;
     refused(&t, device, "larger than memory");
     t = tensor_at(16, shape, strides);
@@ -123,7 +123,7 @@ static void test_tensors_as_buffers(void **state)
     refused(&t, device, "the tensor is of OpenCL, and options->device is cuda:0");
     assert_int_equal(cu.cuMemFree(at), 0);
     t.device.type = TZ_DL_CUDA;
-    refused(&t, device, "no memory of CUDA's");
+    refused(&t, device, "not CUDA memory");
 }
 
 static void test_pinned_memory_is_the_hosts(void **state)
